@@ -1,0 +1,9 @@
+#pragma once
+
+/// Everything: include this, link bloomery::bloomery.
+
+#include <bloomery/any_filter.hpp>
+#include <bloomery/bloom.hpp>
+#include <bloomery/file.hpp>
+#include <bloomery/plan/formulas.hpp>
+#include <bloomery/plan/units.hpp>

@@ -1,0 +1,53 @@
+#pragma once
+
+// Arithmetic on 64-bit words and unaligned little-endian access: the only place that knows how.
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+namespace bloomery::detail {
+
+static_assert(std::endian::native == std::endian::little,
+              "payloads are little-endian and are used in place; a big-endian port has to swap");
+
+/// The upper 64 bits of a product. With a uniform x it maps to [0, n) for any n without a division
+/// (Lemire, "Fast Random Integer Generation in an Interval", 2019).
+constexpr std::uint64_t mulhi64(std::uint64_t x, std::uint64_t n) noexcept {
+  __extension__ using wide = unsigned __int128;
+  return static_cast<std::uint64_t>((static_cast<wide>(x) * n) >> 64);
+}
+
+/// A bijection of 64-bit words whose output bits each depend on every input bit: Pelle Evensen's
+/// and Jon Maiga's search for multiply-xorshift constants ("mx3", 2020), two rounds of it.
+constexpr std::uint64_t remix64(std::uint64_t x) noexcept {
+  x ^= x >> 32;
+  x *= 0xe9846af9b1a615d;
+  x ^= x >> 32;
+  x *= 0xe9846af9b1a615d;
+  x ^= x >> 28;
+  return x;
+}
+
+template <class Word>
+Word load(const std::byte* from) noexcept {
+  Word word;
+  std::memcpy(&word, from, sizeof word);
+  return word;
+}
+
+template <class Word>
+void store(std::byte* to, Word word) noexcept {
+  std::memcpy(to, &word, sizeof word);
+}
+
+/// The smallest multiple of `unit` (a power of two) that is not below n. n <= 2^64 - unit.
+constexpr std::uint64_t round_up(std::uint64_t n, std::uint64_t unit) noexcept {
+  return (n + unit - 1) & ~(unit - 1);
+}
+
+/// Bytes that hold n bits, for every n up to 2^64 - 1.
+constexpr std::uint64_t bytes_for_bits(std::uint64_t n) noexcept { return n / 8 + (n % 8 != 0); }
+
+}  // namespace bloomery::detail

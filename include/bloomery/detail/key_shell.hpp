@@ -1,0 +1,117 @@
+#pragma once
+
+// The thin typed shell over a filter's hashes: bytes, strings and integers, one or a batch.
+
+#include <bloomery/concepts.hpp>
+#include <algorithm>
+#include <array>
+#include <cassert>
+#include <cstddef>
+#include <cstdint>
+#include <ranges>
+#include <span>
+
+namespace bloomery::detail {
+
+// Keys hashed before the filter is asked: enough for its prefetches to overlap, few enough for the
+// stack and the first-level cache.
+inline constexpr std::size_t shell_batch = 128;
+
+/// A contiguous sequence of keys that is not itself a key.
+template <class R>
+concept key_batch = std::ranges::contiguous_range<R> && std::ranges::sized_range<R> && !key<R> &&
+                    key<std::ranges::range_value_t<R>>;
+
+/// Hashes `keys` in pieces and calls `use(hashes, offset)` for each; stops when it returns false.
+template <hasher H, key_batch R, class Use>
+void for_hashes(const H& hash, const R& keys, Use&& use) noexcept {
+  const std::span all(std::ranges::data(keys), std::ranges::size(keys));
+  using hash_type = typename H::hash_type;
+  std::array<hash_type, shell_batch> hashes;
+  for (std::size_t at = 0; at < all.size(); at += shell_batch) {
+    const std::size_t n = std::min(shell_batch, all.size() - at);
+    for (std::size_t i = 0; i < n; ++i) {
+      with_hash(hash, all[at + i], [&](const hash_type& h) noexcept { hashes[i] = h; });
+    }
+    if (!use(std::span<const hash_type>(hashes.data(), n), at)) return;
+  }
+}
+
+/// Adds the key forms of every operation that Derived has for hashes. Derived says
+/// `using key_shell<Derived>::insert;` and so on beside its own, and has `hash_function()`.
+template <class Derived>
+class key_shell {
+ public:
+  /// Whether the key may be a member: false is certain.
+  template <key K>
+  bool may_contain(const K& k) const noexcept {
+    return with_hash(self().hash_function(), k,
+                     [this](const auto& h) noexcept { return self().may_contain(h); });
+  }
+
+  /// The same for a batch, answers[i] for keys[i]. Faster than one by one: the memory accesses of
+  /// many keys overlap. Precondition: answers.size() >= keys.size().
+  template <key_batch R>
+  void may_contain(const R& keys, std::span<bool> answers) const noexcept {
+    assert(answers.size() >= std::ranges::size(keys));
+    for_hashes(self().hash_function(), keys, [&](auto hashes, std::size_t at) noexcept {
+      self().may_contain(hashes, answers.subspan(at, hashes.size()));
+      return true;
+    });
+  }
+
+  /// Inserts a key; says whether it was new.
+  template <key K>
+  insert_outcome insert(const K& k) noexcept {
+    return with_hash(self().hash_function(), k,
+                     [this](const auto& h) noexcept { return self().insert(h); });
+  }
+
+  /// Inserts a batch, in order, up to the first key without room.
+  template <key_batch R>
+  insert_summary insert(const R& keys) noexcept {
+    insert_summary all;
+    for_hashes(self().hash_function(), keys, [&](auto hashes, std::size_t) noexcept {
+      const insert_summary part = self().insert(hashes);
+      all.inserted += part.inserted;
+      all.maybe_present += part.maybe_present;
+      all.done += part.done;
+      all.stopped_by = part.stopped_by;
+      return part.done == hashes.size();
+    });
+    return all;
+  }
+
+  /// Takes back one insert of a member; false for what certainly is none.
+  template <key K>
+  bool erase(const K& k) noexcept {
+    return with_hash(self().hash_function(), k,
+                     [this](const auto& h) noexcept { return self().erase(h); });
+  }
+
+  /// Erases a batch; returns how many were erased.
+  template <key_batch R>
+  std::uint64_t erase(const R& keys) noexcept {
+    std::uint64_t erased = 0;
+    for_hashes(self().hash_function(), keys, [&](auto hashes, std::size_t) noexcept {
+      for (const auto& h : hashes) erased += self().erase(h);
+      return true;
+    });
+    return erased;
+  }
+
+  /// How often the key was inserted and not erased: never too low up to the kind's ceiling.
+  template <key K>
+  std::uint64_t count(const K& k) const noexcept {
+    return with_hash(self().hash_function(), k,
+                     [this](const auto& h) noexcept { return self().count(h); });
+  }
+
+ private:
+  friend Derived;
+  key_shell() = default;
+  Derived& self() noexcept { return static_cast<Derived&>(*this); }
+  const Derived& self() const noexcept { return static_cast<const Derived&>(*this); }
+};
+
+}  // namespace bloomery::detail

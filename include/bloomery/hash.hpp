@@ -1,0 +1,171 @@
+#pragma once
+
+/// From keys to hashes. A hash is a type of its own, so that `insert(hash64)` is the layout's door
+/// and `insert(key)` hashes first; nothing below this header knows keys.
+
+#ifndef XXH_INLINE_ALL
+#define XXH_INLINE_ALL
+#endif
+#include <xxhash.h>
+
+#include <bloomery/detail/bits.hpp>
+#include <compare>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <type_traits>
+
+namespace bloomery {
+
+/// 64 bits that stand for a key. Keys with equal hashes are one key to every filter; among n keys
+/// a stranger meets an equal hash with probability n / 2^64.
+struct hash64 {
+  std::uint64_t value;
+  friend constexpr auto operator<=>(const hash64&, const hash64&) = default;
+};
+
+/// Names a hash function in files. Never renumbered.
+enum class hash_id : std::uint16_t {
+  none = 0,      ///< the probe rule takes the key itself
+  xxh3_64 = 1,   ///< XXH3, 64 bits, seeded
+  fnv_murmur = 2,  ///< 32-bit FNV-1 and MurmurHash2 (see fnv_murmur_hasher)
+};
+
+/// Keys as bytes: strings, string views, literals, spans of bytes.
+template <class K>
+concept byte_key = std::convertible_to<const K&, std::string_view> ||
+                   std::convertible_to<const K&, std::span<const std::byte>>;
+
+/// Keys as whole numbers. Each is hashed as the eight little-endian bytes of its value (sign
+/// extended), so that int32_t{5} and uint64_t{5} are the same key.
+template <class K>
+concept integer_key = std::integral<K> && !std::same_as<std::remove_cv_t<K>, bool>;
+
+/// What `insert`, `may_contain` and their kin take: a string, bytes or an integer.
+template <class K>
+concept key = byte_key<K> || integer_key<K>;
+
+/// The bytes of a key that is bytes already.
+template <byte_key K>
+std::span<const std::byte> bytes_of(const K& k) noexcept {
+  if constexpr (std::convertible_to<const K&, std::string_view>) {
+    return std::as_bytes(std::span<const char>(std::string_view(k)));
+  } else {
+    return std::span<const std::byte>(k);
+  }
+}
+
+/// A function from bytes to hashes: deterministic across machines and versions, named by an id,
+/// varied by a seed.
+template <class H>
+concept hasher = std::copyable<H> && requires(const H& h, std::span<const std::byte> bytes) {
+  typename H::hash_type;
+  { H::id } -> std::convertible_to<hash_id>;
+  { h.seed() } noexcept -> std::same_as<std::uint64_t>;
+  { h(bytes) } noexcept -> std::same_as<typename H::hash_type>;
+};
+
+/// The default: XXH3 (64 bits), about a nanosecond for a short key. Not a keyed hash: who may
+/// choose keys and knows the seed can make them collide.
+class xxh3_hasher {
+ public:
+  using hash_type = hash64;
+  static constexpr hash_id id = hash_id::xxh3_64;
+
+  constexpr explicit xxh3_hasher(std::uint64_t seed = 0) noexcept : seed_(seed) {}
+
+  std::uint64_t seed() const noexcept { return seed_; }
+  hash64 operator()(std::span<const std::byte> bytes) const noexcept {
+    return {XXH3_64bits_withSeed(bytes.data(), bytes.size(), seed_)};
+  }
+
+ private:
+  std::uint64_t seed_;
+};
+
+/// A key that is not hashed yet, for families whose every function reads the key anew. It refers
+/// to the caller's bytes and is meant to be used before they change.
+struct key_ref {
+  std::span<const std::byte> bytes;
+  std::uint64_t seed = 0;
+};
+
+/// Hands the key through, for such families. The seed is the family's.
+class key_ref_hasher {
+ public:
+  using hash_type = key_ref;
+  static constexpr hash_id id = hash_id::none;
+
+  constexpr explicit key_ref_hasher(std::uint64_t seed = 0) noexcept : seed_(seed) {}
+
+  std::uint64_t seed() const noexcept { return seed_; }
+  key_ref operator()(std::span<const std::byte> bytes) const noexcept { return {bytes, seed_}; }
+
+ private:
+  std::uint64_t seed_;
+};
+
+/// Two 32-bit hashes of one key.
+struct hash32_pair {
+  std::uint32_t first;
+  std::uint32_t second;
+};
+
+/// The pair of a well-known tutorial: FNV-1 computed in double precision with its 32-bit
+/// exclusive-or and the sign dropped, as a JavaScript page does; and MurmurHash2 with seed 0.
+class fnv_murmur_hasher {
+ public:
+  using hash_type = hash32_pair;
+  static constexpr hash_id id = hash_id::fnv_murmur;
+
+  constexpr explicit fnv_murmur_hasher(std::uint64_t = 0) noexcept {}
+
+  std::uint64_t seed() const noexcept { return 0; }
+  hash32_pair operator()(std::span<const std::byte> bytes) const noexcept;
+};
+
+/// An element as itself, for hand-made families over numbers.
+struct element {
+  std::uint64_t value;
+};
+
+/// Numbers as they are; strings of bytes by XXH3, so that a family over numbers takes words too.
+class element_hasher {
+ public:
+  using hash_type = element;
+  static constexpr hash_id id = hash_id::none;
+
+  constexpr explicit element_hasher(std::uint64_t = 0) noexcept {}
+
+  std::uint64_t seed() const noexcept { return 0; }
+  template <integer_key K>
+  constexpr element operator()(K k) const noexcept {
+    return {static_cast<std::uint64_t>(k)};
+  }
+  element operator()(std::span<const std::byte> bytes) const noexcept {
+    return {xxh3_hasher()(bytes).value};
+  }
+};
+
+static_assert(hasher<xxh3_hasher> && hasher<key_ref_hasher> && hasher<fnv_murmur_hasher> &&
+              hasher<element_hasher>);
+
+/// Calls `use(hash)` with the hash of a key. The hash may refer to the key or to a temporary of
+/// this call: do not keep it.
+template <hasher H, key K, class Use>
+decltype(auto) with_hash(const H& h, const K& k, Use&& use) noexcept(
+    noexcept(use(std::declval<const typename H::hash_type&>()))) {
+  if constexpr (byte_key<K>) {
+    return use(h(bytes_of(k)));
+  } else if constexpr (std::invocable<const H&, K>) {
+    return use(h(k));
+  } else {
+    std::byte word[8];
+    detail::store(word, static_cast<std::uint64_t>(k));
+    return use(h(std::span<const std::byte>(word)));
+  }
+}
+
+}  // namespace bloomery

@@ -1,0 +1,47 @@
+#pragma once
+
+/// The literature's formulas, by themselves: n keys, m bits or slots, k functions, eps the rate of
+/// false positives. Pure functions of numbers; all are O(1) unless said.
+
+#include <cstdint>
+
+namespace bloomery::formulas {
+
+/// Bits a key that any static filter needs: log2(1/eps) (Carter et al., 1978).
+double information_bound(double eps);
+
+/// The number of functions that minimises the rate, a real number: (m/n) ln 2 (Bloom, 1970).
+double optimal_hashes(double n, double m);
+
+/// The rate at that optimum: 0.6185^(m/n), exp(-(m/n) ln^2 2).
+double ideal_fpr(double bits_per_key);
+
+/// Bits a key at that optimum: ln(1/eps) / ln^2 2 = 1.44 log2(1/eps).
+double ideal_bits_per_key(double eps);
+
+/// The classic rate (1 - e^(-kn/m))^k (Mullin, 1983, and every textbook). It is a lower bound of the
+/// true rate (Bose et al., 2008), close to it for large m.
+double bloom_fpr_classic(double n, double m, unsigned k);
+
+/// The true rate of k independent functions with replacement: E[(X/m)^k], X the number of distinct
+/// bits that n*k throws set (Bose et al., 2008; Christensen, Roginsky and Jimeno, 2010). Exact, by
+/// inclusion and exclusion, O(k^2), for m < 4096 and k <= 28; beyond, its expansion to the variance
+/// of X, whose relative error is below 4e-4.
+double bloom_fpr(double n, std::uint64_t m, unsigned k);
+
+/// The number of distinct keys behind `ones` set bits: -(m/k) ln(1 - ones/m) (Swamidass and Baldi,
+/// 2007). Infinite when every bit is set.
+double bloom_cardinality(double ones, double m, unsigned k);
+
+/// The smallest m for which bloom_fpr(n, m, k) <= eps, at least 1.
+std::uint64_t bloom_bits(double n, double eps, unsigned k);
+
+/// The rate of a cuckoo filter: a stranger is compared with 2b slots at that load, each equal with
+/// probability 1/(2^f - 1), since a fingerprint is never zero (Fan et al., 2014, section 5.1):
+/// 1 - (1 - 1/(2^f - 1))^(2 b load).
+double cuckoo_fpr(unsigned slots_per_bucket, unsigned fingerprint_bits, double load);
+
+/// The part of a rate that equal 64-bit hashes add, whatever the filter: n / 2^64.
+double hash_collision_fpr(double n);
+
+}  // namespace bloomery::formulas

@@ -1,0 +1,32 @@
+#pragma once
+
+/// Numbers as people write them, read and written. One sentence says what is wrong with the rest.
+
+#include <bloomery/result.hpp>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace bloomery {
+
+/// A count: `1000`, `10M`, `1e9`, `2.5k`, `1_000_000`; suffixes k, M, G (also B), T are powers of
+/// 1000. In [1, 2^63), a whole number after the suffix is applied. Fails with invalid_argument.
+result<std::uint64_t> parse_count(std::string_view text);
+
+/// A size in bytes: `120MB` (powers of 1000), `1GiB` (powers of 1024), `4096`, `64k`; a trailing B
+/// may be left out. In [1, 2^63).
+result<std::uint64_t> parse_bytes(std::string_view text);
+
+/// A rate strictly between 0 and 1: `1%`, `0.01`, `1/1000`, `1e-6`.
+result<double> parse_rate(std::string_view text);
+
+/// `1234567` as `1,234,567`.
+std::string format_count(std::uint64_t n);
+
+/// A size with three significant digits in powers of 1000: `120 MB`, `958 B`, `1.2 GB`.
+std::string format_bytes(std::uint64_t n);
+
+/// A rate as a percentage with three significant digits: `1.00%`, `0.0459%`.
+std::string format_rate(double rate);
+
+}  // namespace bloomery

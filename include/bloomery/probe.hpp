@@ -1,0 +1,158 @@
+#pragma once
+
+/// From a hash to places: probe i of k among m places. Every rule here is a pure function, the
+/// same on every machine; what a rule is called in a file is its `id`.
+
+#include <bloomery/detail/bits.hpp>
+#include <bloomery/hash.hpp>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+namespace bloomery {
+
+/// Names a probe rule in files. Never renumbered.
+enum class probe_id : std::uint16_t {
+  double_hashing = 1,
+  salted_hashing = 2,
+  md5_hashing = 3,
+  fnv_murmur = 4,
+  caller = 0xffff,  ///< the caller's own functions: a filter that cannot be saved
+};
+
+/// `position(h, i, m)` is in [0, m) for every hash, every i and every m in [1, max_places].
+/// `max_hashes` bounds the number of functions. A rule is stateless unless it is the caller's own.
+template <class P>
+concept probe_scheme =
+    std::copyable<P> && hasher<typename P::hasher_type> &&
+    requires(const P& p, const typename P::hash_type& h, unsigned i, std::uint64_t m) {
+      requires std::same_as<typename P::hash_type, typename P::hasher_type::hash_type>;
+      { P::id } -> std::convertible_to<probe_id>;
+      { P::name } -> std::convertible_to<std::string_view>;
+      { P::max_places } -> std::convertible_to<std::uint64_t>;
+      { p.max_hashes() } noexcept -> std::same_as<unsigned>;
+      { p.position(h, i, m) } noexcept -> std::same_as<std::uint64_t>;
+    };
+
+/// As many functions as any filter here uses: 2^-64 is below what 64-bit hashes can promise.
+inline constexpr unsigned most_hashes = 64;
+
+/// Double hashing (Kirsch and Mitzenmacher, "Less Hashing, Same Performance", 2006): one 64-bit
+/// hash gives the pair (h1, h2), and g_i = h1 + i*h2 modulo 2^64.
+///
+/// Before g_i is reduced to m places it goes through a bijection of words. Without it the k places
+/// of a key are an arithmetic progression, and two keys with near pairs share most of them: at
+/// n = 100, k = 13, m = 1920 the rate is 2.2 times that of independent functions (Dillinger and
+/// Manolios, "Bloom Filters in Probabilistic Verification", 2004, describe the effect). With it,
+/// the rate is that of independent functions to within measurement, so that the planner can promise
+/// it (tests/rate_test.cpp).
+struct double_hashing {
+  using hash_type = hash64;
+  using hasher_type = xxh3_hasher;
+  static constexpr probe_id id = probe_id::double_hashing;
+  static constexpr std::string_view name = "double";
+  static constexpr std::uint64_t max_places = std::numeric_limits<std::uint64_t>::max();
+
+  static constexpr unsigned max_hashes() noexcept { return most_hashes; }
+  static constexpr std::uint64_t position(hash64 h, unsigned i, std::uint64_t m) noexcept {
+    std::uint64_t g = h.value + i * (detail::remix64(h.value) | 1);
+    g ^= g >> 32;
+    g *= 0x9e3779b97f4a7c15;  // 2^64 divided by the golden ratio (Knuth, TAOCP 3, 6.4)
+    return detail::mulhi64(g, m);
+  }
+};
+
+/// k independent functions: XXH3 of the key under k seeds. What the textbooks assume; each probe
+/// reads the key again, so a query costs up to k hashes.
+struct salted_hashing {
+  using hash_type = key_ref;
+  using hasher_type = key_ref_hasher;
+  static constexpr probe_id id = probe_id::salted_hashing;
+  static constexpr std::string_view name = "salted";
+  static constexpr std::uint64_t max_places = std::numeric_limits<std::uint64_t>::max();
+
+  static constexpr unsigned max_hashes() noexcept { return most_hashes; }
+  static std::uint64_t position(key_ref key, unsigned i, std::uint64_t m) noexcept {
+    const xxh3_hasher hash(key.seed + detail::remix64(i + 1));
+    return detail::mulhi64(hash(key.bytes).value, m);
+  }
+};
+
+/// h_i(x) = MD5(x followed by the decimal digits of i), its first eight bytes read big-endian,
+/// modulo m. The construction of many course notes; for teaching, since MD5 is slow.
+struct md5_hashing {
+  using hash_type = key_ref;
+  using hasher_type = key_ref_hasher;
+  static constexpr probe_id id = probe_id::md5_hashing;
+  static constexpr std::string_view name = "md5";
+  static constexpr std::uint64_t max_places = std::numeric_limits<std::uint64_t>::max();
+
+  static constexpr unsigned max_hashes() noexcept { return most_hashes; }
+  static std::uint64_t position(key_ref key, unsigned i, std::uint64_t m) noexcept {
+    return word(key, i) % m;
+  }
+  /// The 64-bit value before it is reduced.
+  static std::uint64_t word(key_ref key, unsigned i) noexcept;
+};
+
+/// FNV-1 for the first probe, MurmurHash2 for the second, and a*i-step double hashing of the two
+/// from the third on: g_0 = a, g_1 = b, g_i = a + i*b, each modulo m. 32-bit hashes: at most 2^32
+/// places, and among n keys a rate below about n / 2^32 cannot be had.
+struct fnv_murmur_hashing {
+  using hash_type = hash32_pair;
+  using hasher_type = fnv_murmur_hasher;
+  static constexpr probe_id id = probe_id::fnv_murmur;
+  static constexpr std::string_view name = "fnv-murmur";
+  static constexpr std::uint64_t max_places = std::uint64_t{1} << 32;
+
+  static constexpr unsigned max_hashes() noexcept { return most_hashes; }
+  static constexpr std::uint64_t position(hash32_pair h, unsigned i, std::uint64_t m) noexcept {
+    const std::uint64_t a = h.first;
+    const std::uint64_t b = h.second;
+    return (i == 0 ? a : i == 1 ? b : a + i * b) % m;
+  }
+};
+
+/// The caller's own functions of an element, each taken modulo m. The lecture's example, whole:
+///
+///     auto f = bloomery::bloom_of(10, [](auto x) { return x + 3; }, [](auto x) { return 3 * x + 1; },
+///                                 [](auto x) { return x * x + 2; });
+template <class... Functions>
+  requires(std::is_nothrow_copy_constructible_v<Functions> && ...)
+class function_family {
+ public:
+  using hash_type = element;
+  using hasher_type = element_hasher;
+  static constexpr probe_id id = probe_id::caller;
+  static constexpr std::string_view name = "caller";
+  static constexpr std::uint64_t max_places = std::numeric_limits<std::uint64_t>::max();
+
+  explicit function_family(Functions... functions) : functions_(std::move(functions)...) {}
+
+  static constexpr unsigned max_hashes() noexcept { return sizeof...(Functions); }
+  std::uint64_t position(element x, unsigned i, std::uint64_t m) const noexcept {
+    std::uint64_t at = 0;
+    unsigned index = 0;
+    std::apply(
+        [&](const Functions&... function) {
+          ((index++ == i ? void(at = static_cast<std::uint64_t>(function(x.value)) % m) : void()),
+           ...);
+        },
+        functions_);
+    return at;
+  }
+
+ private:
+  std::tuple<Functions...> functions_;
+};
+
+static_assert(probe_scheme<double_hashing> && probe_scheme<salted_hashing> &&
+              probe_scheme<md5_hashing> && probe_scheme<fnv_murmur_hashing>);
+
+}  // namespace bloomery

@@ -1,0 +1,45 @@
+#pragma once
+
+/// What a call returns that can fail for reasons outside the program: files, parameters, requests.
+
+#include <cstdint>
+#include <string>
+#include <tl/expected.hpp>
+#include <utility>
+
+namespace bloomery {
+
+/// What went wrong, for programs to branch on. The sentence beside it is for people.
+enum class errc : std::uint8_t {
+  invalid_argument,  ///< a parameter is out of its range, or parameters contradict each other
+  not_found,         ///< the file does not exist
+  exists,            ///< the file exists and was not to be replaced
+  corrupt,           ///< the bytes are not what their checksum or their own lengths say
+  unsupported,       ///< a newer version, an unknown kind, or an ability that this kind lacks
+  incompatible,      ///< two filters that cannot be combined
+  full,              ///< no room for the key; nothing was changed
+  io,                ///< the operating system refused a read or a write
+  out_of_memory,     ///< the memory for the filter could not be had
+};
+
+/// A failure: its class, and one sentence that says what was wrong, where, and what to do.
+struct failure {
+  errc code;
+  std::string message;
+};
+
+/// A value or a failure. `if (auto f = open(path)) use(*f); else report(f.error().message);`
+template <class T>
+using result = tl::expected<T, failure>;
+
+/// Makes a failed result of any type: `return fail(errc::io, "...")`.
+inline tl::unexpected<failure> fail(errc code, std::string message) {
+  return tl::unexpected<failure>(failure{code, std::move(message)});
+}
+
+/// Passes a failure on as a failed result of another type.
+inline tl::unexpected<failure> fail(failure why) {
+  return tl::unexpected<failure>(std::move(why));
+}
+
+}  // namespace bloomery

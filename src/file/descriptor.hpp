@@ -1,0 +1,48 @@
+#pragma once
+
+// A file descriptor that closes itself, and the sentence for what the system refused.
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <bloomery/result.hpp>
+#include <cerrno>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+namespace bloomery::detail {
+
+class descriptor {
+ public:
+  descriptor() noexcept = default;
+  explicit descriptor(int number) noexcept : number_(number) {}
+  descriptor(descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
+  descriptor& operator=(descriptor&& other) noexcept {
+    std::swap(number_, other.number_);
+    return *this;
+  }
+  descriptor(const descriptor&) = delete;
+  descriptor& operator=(const descriptor&) = delete;
+  ~descriptor() {
+    if (number_ >= 0) ::close(number_);
+  }
+
+  explicit operator bool() const noexcept { return number_ >= 0; }
+  int get() const noexcept { return number_; }
+  int release() noexcept { return std::exchange(number_, -1); }
+
+ private:
+  int number_ = -1;
+};
+
+/// "NAME: cannot WHAT: No space left on device", by errno as it stands.
+inline tl::unexpected<failure> system_failure(const std::string& name, std::string_view what) {
+  const int error = errno;
+  return fail(error == ENOENT ? errc::not_found : errc::io,
+              fmt::format("{}: cannot {}: {}", name, what,
+                          std::generic_category().message(error)));
+}
+
+}  // namespace bloomery::detail

@@ -1,0 +1,36 @@
+#pragma once
+
+// The fixed 64 bytes at the start of every file (docs/format.md, "Header").
+
+#include <array>
+#include <bloomery/image.hpp>
+#include <bloomery/result.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+namespace bloomery::detail {
+
+inline constexpr std::size_t header_bytes = 64;
+
+struct file_header {
+  filter_header filter;
+  std::uint32_t parameter_bytes;
+  std::uint64_t payload_bytes;
+  std::uint64_t payload_checksum;
+};
+
+using raw_header = std::array<std::byte, header_bytes>;
+
+/// Lays the header out and seals it together with the parameter block.
+raw_header encode_header(const file_header& header, std::span<const std::byte> parameters);
+
+/// Reads a header and checks it against the whole file's bytes: magic, versions, flags, both
+/// lengths, and the checksum over header and parameters.
+result<file_header> decode_header(std::span<const std::byte> file, const std::string& name);
+
+/// XXH3-64 over the pieces as if they stood one after the other.
+std::uint64_t checksum(std::span<const std::span<const std::byte>> pieces) noexcept;
+
+}  // namespace bloomery::detail

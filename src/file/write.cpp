@@ -1,0 +1,187 @@
+#include <bloomery/file.hpp>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstring>
+#include <optional>
+#include <random>
+
+#include "file/descriptor.hpp"
+#include "file/header.hpp"
+
+namespace bloomery {
+namespace {
+
+namespace fs = std::filesystem;
+using detail::descriptor;
+using detail::system_failure;
+
+detail::raw_header header_of(const filter_image& image) {
+  std::uint64_t payload_bytes = 0;
+  for (const auto piece : image.payload) payload_bytes += piece.size();
+  return detail::encode_header(
+      {image.header, static_cast<std::uint32_t>(image.parameters.size()), payload_bytes,
+       detail::checksum(image.payload)},
+      image.parameters);
+}
+
+bool write_all(int file, std::span<const std::byte> bytes) noexcept {
+  // One system call writes at most about 2 GiB; pieces of 256 MiB also let a signal come through.
+  constexpr std::size_t piece = std::size_t{1} << 28;
+  while (!bytes.empty()) {
+    const ssize_t done = ::write(file, bytes.data(), std::min(piece, bytes.size()));
+    if (done < 0) {
+      if (errno == EINTR) continue;
+      return false;
+    }
+    bytes = bytes.subspan(static_cast<std::size_t>(done));
+  }
+  return true;
+}
+
+bool write_image(int file, const filter_image& image) {
+  const auto header = header_of(image);
+  return write_all(file, header) && write_all(file, image.parameters) &&
+         std::all_of(image.payload.begin(), image.payload.end(),
+                     [file](std::span<const std::byte> piece) { return write_all(file, piece); });
+}
+
+/// A new file in the target's folder. It has no name where the file system can do that, so that a
+/// process that dies leaves nothing behind; else a hidden one, removed unless it is published.
+class pending_file {
+ public:
+  static result<pending_file> make(fs::path target, mode_t mode) {
+    const fs::path folder = target.has_parent_path() ? target.parent_path() : fs::path(".");
+    pending_file made(std::move(target), folder);
+    made.file_ = descriptor(::open(folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, mode));
+    if (!made.file_) {
+      made.name_ = made.fresh_name();
+      made.file_ = descriptor(
+          ::open(made.name_->c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, mode));
+      if (!made.file_) {
+        made.name_.reset();
+        return system_failure(made.target_.string(), "create the file");
+      }
+    }
+    return made;
+  }
+
+  pending_file(pending_file&& other) noexcept
+      : target_(std::move(other.target_)),
+        folder_(std::move(other.folder_)),
+        file_(std::move(other.file_)),
+        name_(std::exchange(other.name_, std::nullopt)) {}
+  pending_file& operator=(pending_file&&) = delete;
+  pending_file(const pending_file&) = delete;
+  pending_file& operator=(const pending_file&) = delete;
+  ~pending_file() {
+    if (name_) ::unlink(name_->c_str());
+  }
+
+  int get() const noexcept { return file_.get(); }
+
+  /// Puts the written file into its place, all at once.
+  result<void> publish(if_exists policy) {
+    const std::string target = target_.string();
+    if (::fsync(file_.get()) != 0) return system_failure(target, "write");
+    if (policy == if_exists::refuse) {
+      if (!link_to(target_)) {
+        if (errno == EEXIST) {
+          return fail(errc::exists, target + ": the file exists already, and is replaced only on demand (--force)");
+        }
+        return system_failure(target, "create the file");
+      }
+    } else {
+      if (!name_) {
+        const fs::path name = fresh_name();
+        if (!link_to(name)) return system_failure(target, "create the file");
+        name_ = name;
+      }
+      if (::rename(name_->c_str(), target_.c_str()) != 0) {
+        return system_failure(target, "replace the file");
+      }
+      name_.reset();
+    }
+    const descriptor folder(::open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (!folder || ::fsync(folder.get()) != 0) return system_failure(target, "sync the folder of");
+    return {};
+  }
+
+ private:
+  pending_file(fs::path target, fs::path folder)
+      : target_(std::move(target)), folder_(std::move(folder)) {}
+
+  bool link_to(const fs::path& to) const noexcept {
+    if (name_) return ::link(name_->c_str(), to.c_str()) == 0;
+    std::array<char, 32> self{};
+    (void)std::snprintf(self.data(), self.size(), "/proc/self/fd/%d", file_.get());
+    return ::linkat(AT_FDCWD, self.data(), AT_FDCWD, to.c_str(), AT_SYMLINK_FOLLOW) == 0;
+  }
+
+  fs::path fresh_name() const {
+    std::random_device random;
+    return folder_ / fmt::format(".{}.{:08x}{:08x}.tmp", target_.filename().string(), random(),
+                                 random());
+  }
+
+  fs::path target_;
+  fs::path folder_;
+  descriptor file_;
+  std::optional<fs::path> name_;
+};
+
+}  // namespace
+
+result<void> write_stream(const filter_image& image, int file, const std::string& name) {
+  if (!write_image(file, image)) return system_failure(name, "write");
+  return {};
+}
+
+result<void> write_file(const filter_image& image, const fs::path& path, if_exists policy) {
+  const std::string name = path.string();
+  mode_t mode = 0666;  // less the umask, as for any new file
+  std::optional<mode_t> keep_mode;
+  fs::path target = path;
+  struct stat status {};
+  if (::stat(path.c_str(), &status) == 0) {
+    if (S_ISDIR(status.st_mode)) {
+      return fail(errc::io, name + ": this is a folder; give a file's name");
+    }
+    if (!S_ISREG(status.st_mode)) {
+      const descriptor file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+      if (!file) return system_failure(name, "open");
+      return write_stream(image, file.get(), name);
+    }
+    if (policy == if_exists::refuse) {
+      return fail(errc::exists, name + ": the file exists already, and is replaced only on demand (--force)");
+    }
+    keep_mode = status.st_mode & 07777;
+    std::error_code error;
+    target = fs::canonical(path, error);
+    if (error) target = path;
+  }
+  auto pending = pending_file::make(target, mode);
+  if (!pending) return fail(std::move(pending.error()));
+  if (keep_mode && ::fchmod(pending->get(), *keep_mode) != 0) {
+    return system_failure(name, "set the mode of");
+  }
+  if (!write_image(pending->get(), image)) return system_failure(name, "write");
+  return pending->publish(policy);
+}
+
+std::vector<std::byte> serialize(const filter_image& image) {
+  const auto header = header_of(image);
+  std::size_t size = header.size() + image.parameters.size();
+  for (const auto piece : image.payload) size += piece.size();
+  std::vector<std::byte> bytes(size);
+  auto at = std::copy(header.begin(), header.end(), bytes.begin());
+  at = std::copy(image.parameters.begin(), image.parameters.end(), at);
+  for (const auto piece : image.payload) at = std::copy(piece.begin(), piece.end(), at);
+  return bytes;
+}
+
+}  // namespace bloomery

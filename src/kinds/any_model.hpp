@@ -1,0 +1,185 @@
+#pragma once
+
+// How a typed filter becomes an any_filter: the interface, and the one template that implements it
+// for every kind by asking the type what it can do.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <bloomery/any_filter.hpp>
+#include <bloomery/detail/key_shell.hpp>
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+namespace bloomery {
+
+class any_filter::model {
+ public:
+  model() = default;
+  model(const model&) = delete;
+  model& operator=(const model&) = delete;
+  virtual ~model() = default;
+
+  virtual filter_info info() const = 0;
+  virtual abilities can() const noexcept = 0;
+  virtual std::string_view kind_name() const noexcept = 0;
+  virtual std::uint64_t capacity() const noexcept = 0;
+  virtual std::uint64_t size() const noexcept = 0;
+  virtual double current_fpr() const noexcept = 0;
+  virtual bool may_contain(std::string_view key) const noexcept = 0;
+  virtual void may_contain(std::span<const std::string_view> keys,
+                           std::span<bool> answers) const noexcept = 0;
+  virtual result<insert_summary> insert(std::span<const std::string_view> keys) = 0;
+  virtual result<insert_summary> insert(std::span<const hash64> hashes) = 0;
+  virtual result<void> erase(std::span<const std::string_view> keys, std::span<bool> erased) = 0;
+  virtual result<void> count(std::span<const std::string_view> keys,
+                             std::span<std::uint64_t> counts) const = 0;
+  virtual result<void> merge(const any_filter::model& other) = 0;
+  virtual result<void> intersect(const any_filter::model& other) = 0;
+  virtual filter_image image() const = 0;
+};
+
+namespace detail {
+
+/// What the type of a filter says that it can do.
+template <membership_filter F>
+constexpr abilities abilities_of() noexcept {
+  return {.insert = insertable<F>,
+          .erase = erasable<F>,
+          .count = countable<F>,
+          .merge = mergeable<F>,
+          .intersect = intersectable<F>,
+          .grow = requires(const F& f) { f.grows(); }};
+}
+
+/// Describe is a function object of the kind: describe(filter) -> filter_info with all that is not
+/// common to every kind (plan, fill, extras).
+template <membership_filter F, class Describe>
+class typed_model final : public any_filter::model {
+ public:
+  typed_model(F filter, std::string_view kind_name)
+      : filter_(std::move(filter)), kind_name_(kind_name) {}
+
+  filter_info info() const override {
+    filter_info info = Describe()(filter_);
+    info.kind = F::kind;
+    info.kind_name = kind_name_;
+    info.hash = F::hasher_type::id;
+    info.seed = filter_.hash_function().seed();
+    info.plan.capacity = filter_.capacity();
+    info.plan.planned_fpr = filter_.planned_fpr();
+    info.plan.bytes = filter_.size_in_bytes();
+    info.count = filter_.size();
+    info.estimated_size = filter_.estimate_size();
+    info.current_fpr = filter_.current_fpr();
+    info.can = can();
+    return info;
+  }
+  abilities can() const noexcept override { return abilities_of<F>(); }
+  std::string_view kind_name() const noexcept override { return kind_name_; }
+  std::uint64_t capacity() const noexcept override { return filter_.capacity(); }
+  std::uint64_t size() const noexcept override { return filter_.size(); }
+  double current_fpr() const noexcept override { return filter_.current_fpr(); }
+
+  bool may_contain(std::string_view key) const noexcept override {
+    return filter_.may_contain(key);
+  }
+  void may_contain(std::span<const std::string_view> keys,
+                   std::span<bool> answers) const noexcept override {
+    filter_.may_contain(keys, answers);
+  }
+
+  result<insert_summary> insert(std::span<const std::string_view> keys) override {
+    if constexpr (insertable<F>) {
+      return filter_.insert(keys);
+    } else {
+      return cannot("insert");
+    }
+  }
+  result<insert_summary> insert(std::span<const hash64> hashes) override {
+    if constexpr (insertable<F> && std::same_as<typename F::hash_type, hash64>) {
+      return filter_.insert(hashes);
+    } else {
+      return cannot("insert hashes");
+    }
+  }
+  result<void> erase(std::span<const std::string_view> keys, std::span<bool> erased) override {
+    if constexpr (erasable<F>) {
+      for (std::size_t i = 0; i < keys.size(); ++i) erased[i] = filter_.erase(keys[i]);
+      return {};
+    } else {
+      return cannot("erase");
+    }
+  }
+  result<void> count(std::span<const std::string_view> keys,
+                     std::span<std::uint64_t> counts) const override {
+    if constexpr (countable<F>) {
+      for (std::size_t i = 0; i < keys.size(); ++i) counts[i] = filter_.count(keys[i]);
+      return {};
+    } else {
+      return cannot("count");
+    }
+  }
+  result<void> merge(const any_filter::model& other) override {
+    if constexpr (mergeable<F>) {
+      return combine(other, [this](const auto& theirs) { return filter_.merge(theirs); });
+    } else {
+      return cannot("be merged");
+    }
+  }
+  result<void> intersect(const any_filter::model& other) override {
+    if constexpr (intersectable<F>) {
+      return combine(other, [this](const auto& theirs) { return filter_.intersect(theirs); });
+    } else {
+      return cannot("be intersected");
+    }
+  }
+  filter_image image() const override { return filter_.image(); }
+
+ private:
+  tl::unexpected<failure> cannot(std::string_view what) const {
+    // Const calls work on any storage, so only the writing ones can be lost to a mapped one.
+    return fail(errc::unsupported,
+                fmt::format("a filter of kind {}{} cannot {}", kind_name_,
+                            insertable<F> ? "" : ", opened read-only,", what));
+  }
+
+  template <class Combine>
+  result<void> combine(const any_filter::model& other, Combine&& with) const {
+    // The other filter is of the same type, or of the same kind over a mapped file.
+    using mapped = typename F::template rebind_storage<mapped_storage>;
+    if (const auto* same = dynamic_cast<const typed_model*>(&other)) return with(same->filter_);
+    if (const auto* view = dynamic_cast<const typed_model<mapped, Describe>*>(&other)) {
+      return with(view->filter());
+    }
+    return fail(errc::incompatible,
+                fmt::format("the filters are of different kinds ({} and {}) or probe rules; only "
+                            "filters built alike can be combined",
+                            kind_name_, other.kind_name()));
+  }
+
+ public:
+  const F& filter() const noexcept { return filter_; }
+
+ private:
+  F filter_;
+  std::string_view kind_name_;
+};
+
+/// A registry row's `open` for one type: the owned filter when it is to be written, else the mapped.
+template <class F, class Describe>
+result<any_filter> open_typed(const stored_filter& stored, access how, std::string_view name) {
+  const auto wrap = [name](auto filter) -> result<any_filter> {
+    using filter_type = typename decltype(filter)::value_type;
+    if (!filter) return fail(std::move(filter.error()));
+    return any_filter(
+        std::make_unique<typed_model<filter_type, Describe>>(std::move(*filter), name));
+  };
+  if (how == access::writable) return wrap(open_stored<F>(stored));
+  return wrap(open_stored<typename F::template rebind_storage<mapped_storage>>(stored));
+}
+
+}  // namespace detail
+}  // namespace bloomery

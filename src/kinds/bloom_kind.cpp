@@ -1,0 +1,122 @@
+#include <fmt/format.h>
+
+#include <array>
+#include <bloomery/bloom.hpp>
+#include "kinds/any_model.hpp"
+#include <cmath>
+#include <type_traits>
+
+#include "kinds/options.hpp"
+#include "kinds/rows.hpp"
+
+namespace bloomery::detail {
+namespace {
+
+constexpr std::string_view name = "bloom";
+
+constexpr std::array options = {
+    kind_option{"probe", "double, salted, md5 or fnv-murmur (default double)",
+                "how k places come from a key"},
+};
+
+/// Calls `use` with the probe rule of that name or id as a type.
+template <class Key, class Use>
+result<any_filter> with_probe(Key wanted, Use&& use) {
+  const auto matches = [&](auto probe) {
+    if constexpr (std::is_same_v<Key, probe_id>) {
+      return decltype(probe)::id == wanted;
+    } else {
+      return decltype(probe)::name == wanted;
+    }
+  };
+  if (matches(double_hashing())) return use(double_hashing());
+  if (matches(salted_hashing())) return use(salted_hashing());
+  if (matches(md5_hashing())) return use(md5_hashing());
+  if (matches(fnv_murmur_hashing())) return use(fnv_murmur_hashing());
+  if constexpr (std::is_same_v<Key, probe_id>) {
+    return fail(errc::unsupported,
+                fmt::format("the Bloom filter's probe rule {} is not known here; use a newer "
+                            "bloomery",
+                            static_cast<unsigned>(wanted)));
+  } else {
+    return fail(errc::invalid_argument,
+                fmt::format("'{}' is no probe rule; give double, salted, md5 or fnv-murmur", wanted));
+  }
+}
+
+struct describe {
+  template <class F>
+  filter_info operator()(const F& filter) const {
+    const auto& params = filter.params();
+    filter_info info;
+    info.plan.bits = params.bits;
+    info.plan.hashes = params.hashes;
+    info.fill = filter.fill();
+    info.extras = {{"probe", std::string(F::probe_type::name)}};
+    return info;
+  }
+};
+
+bloom_spec spec_of(const plan_request& request) {
+  return {.capacity = request.capacity,
+          .fpr = request.fpr,
+          .bits = request.bits,
+          .hashes = request.hashes,
+          .seed = request.seed};
+}
+
+result<plan_report> plan(const plan_request& request) {
+  if (auto ok = check_options(request, name, options); !ok) return fail(std::move(ok.error()));
+  const auto params = plan_bloom(spec_of(request));
+  if (!params) return fail(params.error());
+  const auto n = static_cast<double>(params->capacity);
+  const auto m = static_cast<double>(params->bits);
+  return plan_report{
+      .capacity = params->capacity,
+      .bits = params->bits,
+      .bytes = bytes_for_bits(params->bits),
+      .hashes = params->hashes,
+      .planned_fpr = params->fpr,
+      .extras = {{"optimal_hashes", formulas::optimal_hashes(n, m)},
+                 {"classic_fpr", formulas::bloom_fpr_classic(n, m, params->hashes)},
+                 {"ideal_fpr", formulas::ideal_fpr(m / n)}},
+  };
+}
+
+result<any_filter> create(const plan_request& request) {
+  if (auto ok = check_options(request, name, options); !ok) return fail(std::move(ok.error()));
+  return with_probe(option_text(request, "probe", double_hashing::name),
+                    [&](auto probe) -> result<any_filter> {
+                      using filter = basic_bloom<decltype(probe)>;
+                      auto made = filter::make(spec_of(request));
+                      if (!made) return fail(std::move(made.error()));
+                      return any_filter(
+                          std::make_unique<typed_model<filter, describe>>(std::move(*made), name));
+                    });
+}
+
+result<any_filter> open(const stored_filter& stored, access how) {
+  const auto params = bloom_params::decode(stored.header, stored.parameters);
+  if (!params) return fail(params.error());
+  return with_probe(params->probe, [&](auto probe) {
+    return open_typed<basic_bloom<decltype(probe)>, describe>(stored, how, name);
+  });
+}
+
+}  // namespace
+
+kind_info bloom_row() {
+  return {.kind = filter_kind::bloom,
+          .name = name,
+          .summary = "the classic: m bits, k functions; insert and query",
+          .strengths = "the fewest bits of the kinds that are built by inserts and merge by OR; no "
+                       "deletion, and its size is fixed in advance",
+          .can = abilities_of<bloom>(),
+          .takes_hashes = true,
+          .options = options,
+          .plan = plan,
+          .create = create,
+          .open = open};
+}
+
+}  // namespace bloomery::detail

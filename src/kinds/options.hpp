@@ -1,0 +1,27 @@
+#pragma once
+
+// A kind's own options, read from a request by name.
+
+#include <bloomery/any_filter.hpp>
+#include <bloomery/result.hpp>
+#include <span>
+#include <string_view>
+
+namespace bloomery::detail {
+
+/// Refuses an option that the kind does not have, naming those that it has.
+result<void> check_options(const plan_request& request, std::string_view kind,
+                           std::span<const kind_option> known);
+
+/// The text of an option, or `otherwise` if it was not given. The last one given counts.
+std::string_view option_text(const plan_request& request, std::string_view name,
+                             std::string_view otherwise) noexcept;
+
+/// An option as a whole number, or `otherwise`.
+result<unsigned> option_number(const plan_request& request, std::string_view name,
+                               unsigned otherwise);
+
+/// An option as a real number, or `otherwise`.
+result<double> option_real(const plan_request& request, std::string_view name, double otherwise);
+
+}  // namespace bloomery::detail

@@ -1,0 +1,11 @@
+#pragma once
+
+// The registry's rows, one function a kind, each in a file of its own beside this one.
+
+#include <bloomery/any_filter.hpp>
+
+namespace bloomery::detail {
+
+kind_info bloom_row();
+
+}  // namespace bloomery::detail

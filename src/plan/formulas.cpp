@@ -1,0 +1,114 @@
+#include <bloomery/plan/formulas.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+namespace bloomery::formulas {
+namespace {
+
+constexpr double ln2 = std::numbers::ln2;
+constexpr std::uint64_t exact_below_bits = 4096;
+constexpr unsigned exact_up_to_hashes = 28;
+
+// P(all k probes of a stranger hit set bits) = sum over d of P(the probes are d distinct places)
+// times P(those d places are all set), the latter by inclusion and exclusion over the places that
+// n*k throws left empty. The terms alternate; long double keeps the cancellation below 1e-5 of the
+// result up to k = 28.
+double bloom_fpr_exact(double n, std::uint64_t m, unsigned k) {
+  using real = long double;
+  const auto places = static_cast<real>(m);
+  const real throws = static_cast<real>(n) * k;
+  std::array<real, exact_up_to_hashes + 1> distinct{};
+  distinct[0] = 1;
+  for (unsigned probe = 0; probe < k; ++probe) {
+    for (unsigned d = k; d > 0; --d) {
+      const real fresh = std::max<real>(0, (places - (d - 1)) / places);
+      distinct.at(d) = distinct.at(d) * d / places + distinct.at(d - 1) * fresh;
+    }
+    distinct[0] = 0;
+  }
+  std::array<real, exact_up_to_hashes + 1> empty{};  // P(j given places are empty)
+  for (unsigned j = 0; j <= k; ++j) {
+    empty.at(j) = j < m ? std::exp(throws * std::log1p(-static_cast<real>(j) / places))
+                        : (throws == 0 ? 1 : 0);
+  }
+  real rate = 0;
+  for (unsigned d = 1; d <= k; ++d) {
+    real binomial = 1;
+    real all_set = 0;
+    for (unsigned j = 0; j <= d; ++j) {
+      all_set += (j % 2 == 0 ? binomial : -binomial) * empty.at(j);
+      binomial = binomial * (d - j) / (j + 1);
+    }
+    rate += distinct.at(d) * all_set;
+  }
+  return static_cast<double>(std::clamp<real>(rate, 0, 1));
+}
+
+}  // namespace
+
+double information_bound(double eps) { return -std::log2(eps); }
+
+double optimal_hashes(double n, double m) { return m / n * ln2; }
+
+double ideal_fpr(double bits_per_key) { return std::exp(-bits_per_key * ln2 * ln2); }
+
+double ideal_bits_per_key(double eps) { return -std::log(eps) / (ln2 * ln2); }
+
+double bloom_fpr_classic(double n, double m, unsigned k) {
+  return std::pow(-std::expm1(-static_cast<double>(k) * n / m), k);
+}
+
+double bloom_fpr(double n, std::uint64_t m, unsigned k) {
+  if (n <= 0) return 0;
+  if (m < exact_below_bits && k <= exact_up_to_hashes) return bloom_fpr_exact(n, m, k);
+  const auto places = static_cast<double>(m);
+  const double throws = n * k;
+  // The fill's mean is 1 - q, its variance q/m + (1 - 1/m) q2 - q^2, with q the chance that one
+  // place stays empty and q2 that two do. q2 - q^2 is a difference of near numbers: q^2 expm1(...).
+  const double q = std::exp(throws * std::log1p(-1 / places));
+  const double q2_over_qq =
+      throws * (std::log1p(-2 / places) - 2 * std::log1p(-1 / places));
+  const double variance =
+      q / places + q * q * std::expm1(q2_over_qq) - q * q * std::exp(q2_over_qq) / places;
+  const double mean = 1 - q;
+  const double spread = static_cast<double>(k) * (k - 1) / 2 * variance / (mean * mean);
+  return std::min(1.0, std::pow(mean, k) * (1 + std::max(0.0, spread)));
+}
+
+double bloom_cardinality(double ones, double m, unsigned k) {
+  if (ones >= m) return std::numeric_limits<double>::infinity();
+  return -m / k * std::log1p(-ones / m);
+}
+
+std::uint64_t bloom_bits(double n, double eps, unsigned k) {
+  // The classic formula, solved for m, is a lower bound; double from there and bisect.
+  const double fill = std::pow(eps, 1.0 / k);
+  const double start = std::max(1.0, -static_cast<double>(k) * n / std::log1p(-fill));
+  auto low = static_cast<std::uint64_t>(std::min(start, 0x1p62));
+  low = low > 1 ? low - 1 : 0;  // the rate is above eps at `low`, or low is 0
+  std::uint64_t step = 1;
+  std::uint64_t high = low + step;
+  while (high < (std::uint64_t{1} << 62) && bloom_fpr(n, high, k) > eps) {
+    low = high;
+    step *= 2;
+    high += step;
+  }
+  while (high - low > 1) {
+    const std::uint64_t middle = low + (high - low) / 2;
+    (bloom_fpr(n, middle, k) > eps ? low : high) = middle;
+  }
+  return high;
+}
+
+double cuckoo_fpr(unsigned slots_per_bucket, unsigned fingerprint_bits, double load) {
+  const double values = std::ldexp(1.0, static_cast<int>(fingerprint_bits)) - 1;
+  return -std::expm1(2.0 * slots_per_bucket * load * std::log1p(-1 / values));
+}
+
+double hash_collision_fpr(double n) { return n * 0x1p-64; }
+
+}  // namespace bloomery::formulas

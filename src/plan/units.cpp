@@ -1,0 +1,158 @@
+#include <bloomery/plan/units.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <optional>
+
+namespace bloomery {
+namespace {
+
+constexpr double count_limit = 0x1p63;
+
+struct number_and_rest {
+  double value;
+  std::string_view rest;
+};
+
+// A non-negative decimal number at the front, without sign, inf or nan; underscores between digits
+// are dropped.
+std::optional<number_and_rest> leading_number(std::string_view text) {
+  std::string digits;
+  std::size_t used = 0;
+  for (; used < text.size(); ++used) {
+    const char c = text[used];
+    const bool digit = c >= '0' && c <= '9';
+    const bool exponent =
+        (c == 'e' || c == 'E') && !digits.empty() && used + 1 < text.size() &&
+        ((text[used + 1] >= '0' && text[used + 1] <= '9') || text[used + 1] == '-' ||
+         text[used + 1] == '+');
+    const bool exponent_sign = (c == '-' || c == '+') && !digits.empty() &&
+                               (digits.back() == 'e' || digits.back() == 'E');
+    if (c == '_' && !digits.empty() && digits.back() >= '0' && digits.back() <= '9') continue;
+    if (!digit && c != '.' && !exponent && !exponent_sign) break;
+    if (c != '+') digits += c;
+  }
+  double value = 0;
+  const char* end = digits.data() + digits.size();
+  const auto [at, error] = std::from_chars(digits.data(), end, value);
+  if (error != std::errc{} || at != end || text[used - 1] == '_') return std::nullopt;
+  return number_and_rest{value, text.substr(used)};
+}
+
+struct unit {
+  std::string_view name;
+  double factor;
+};
+
+constexpr std::array count_units = {
+    unit{"", 1},     unit{"k", 1e3}, unit{"K", 1e3}, unit{"M", 1e6},
+    unit{"G", 1e9}, unit{"B", 1e9}, unit{"T", 1e12},
+};
+constexpr std::array byte_units = {
+    unit{"", 1},          unit{"B", 1},         unit{"k", 1e3},       unit{"K", 1e3},
+    unit{"kB", 1e3},      unit{"KB", 1e3},      unit{"M", 1e6},       unit{"MB", 1e6},
+    unit{"G", 1e9},       unit{"GB", 1e9},      unit{"T", 1e12},      unit{"TB", 1e12},
+    unit{"Ki", 0x1p10},   unit{"KiB", 0x1p10},  unit{"Mi", 0x1p20},   unit{"MiB", 0x1p20},
+    unit{"Gi", 0x1p30},   unit{"GiB", 0x1p30},  unit{"Ti", 0x1p40},   unit{"TiB", 0x1p40},
+};
+
+template <std::size_t N>
+result<std::uint64_t> parse_whole(std::string_view text, const std::array<unit, N>& units,
+                                  std::string_view what, std::string_view examples) {
+  const auto refuse = [&](std::string_view why) {
+    return fail(errc::invalid_argument,
+                fmt::format("'{}' is not {}: {}; write it as {}", text, what, why, examples));
+  };
+  // Plain digits are read as an integer: beyond 2^53 a double would round them.
+  if (!text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos) {
+    std::uint64_t whole = 0;
+    const auto read = std::from_chars(text.data(), text.data() + text.size(), whole);
+    if (read.ec != std::errc{} || static_cast<double>(whole) >= count_limit) {
+      return refuse("it is too large");
+    }
+    if (whole == 0) return refuse("it must be at least 1");
+    return whole;
+  }
+  const auto number = leading_number(text);
+  if (!number) return refuse("it does not start with a number");
+  const auto* const found = std::find_if(units.begin(), units.end(),
+                                         [&](const unit& u) { return u.name == number->rest; });
+  if (found == units.end()) return refuse(fmt::format("'{}' is no unit", number->rest));
+  const double value = number->value * found->factor;
+  if (value >= count_limit) return refuse("it is too large");
+  const double whole = std::round(value);
+  // 1.1e6 and 0.3M are whole, though their products are not to the last bit.
+  if (std::fabs(value - whole) > 1e-9 * value) return refuse("it is not a whole number");
+  if (whole < 1) return refuse("it must be at least 1");
+  return static_cast<std::uint64_t>(whole);
+}
+
+}  // namespace
+
+result<std::uint64_t> parse_count(std::string_view text) {
+  return parse_whole(text, count_units, "a count", "1000, 10M or 1e9");
+}
+
+result<std::uint64_t> parse_bytes(std::string_view text) {
+  return parse_whole(text, byte_units, "a size", "4096, 120MB or 1GiB");
+}
+
+result<double> parse_rate(std::string_view text) {
+  const auto refuse = [&](std::string_view why) {
+    return fail(errc::invalid_argument,
+                fmt::format("'{}' is not a rate: {}; write it as 1%, 0.01 or 1/1000", text, why));
+  };
+  const auto number = leading_number(text);
+  if (!number) return refuse("it does not start with a number");
+  double rate = number->value;
+  if (number->rest == "%") {
+    rate /= 100;
+  } else if (number->rest.starts_with('/')) {
+    const auto divisor = leading_number(number->rest.substr(1));
+    if (!divisor || !divisor->rest.empty() || divisor->value == 0) {
+      return refuse("what follows the '/' is not a number");
+    }
+    rate /= divisor->value;
+  } else if (!number->rest.empty()) {
+    return refuse(fmt::format("'{}' is no unit", number->rest));
+  }
+  if (!(rate > 0 && rate < 1)) return refuse("it must lie between 0 and 1");
+  return rate;
+}
+
+std::string format_count(std::uint64_t n) {
+  const std::string digits = fmt::format("{}", n);
+  std::string grouped;
+  for (std::size_t i = 0; i < digits.size(); ++i) {
+    if (i != 0 && (digits.size() - i) % 3 == 0) grouped += ',';
+    grouped += digits[i];
+  }
+  return grouped;
+}
+
+std::string format_bytes(std::uint64_t n) {
+  constexpr std::array names = {"B", "kB", "MB", "GB", "TB", "PB", "EB"};
+  auto value = static_cast<double>(n);
+  std::size_t unit = 0;
+  while (value >= 999.5 && unit + 1 < names.size()) {
+    value /= 1000;
+    ++unit;
+  }
+  return unit == 0 ? fmt::format("{} B", n)
+                   : fmt::format("{:.{}f} {}", value, value < 9.995 ? 2 : value < 99.95 ? 1 : 0,
+                                 names.at(unit));
+}
+
+std::string format_rate(double rate) {
+  const double percent = rate * 100;
+  if (percent == 0) return "0%";
+  if (percent < 1e-4) return fmt::format("{:.2e}%", percent);
+  const int decimals = std::max(0, 2 - static_cast<int>(std::floor(std::log10(percent))));
+  return fmt::format("{:.{}f}%", percent, decimals);
+}
+
+}  // namespace bloomery

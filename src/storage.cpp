@@ -1,0 +1,90 @@
+#include <bloomery/storage.hpp>
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+#include <new>
+
+#include <bloomery/detail/bits.hpp>
+
+namespace bloomery {
+namespace {
+
+// From this size on memory comes from the kernel, which zeroes pages as they are touched, so that
+// a filter for 10^9 keys is there at once; below it, malloc is faster than two system calls.
+constexpr std::size_t map_threshold = std::size_t{1} << 21;
+constexpr std::size_t cache_line = 64;
+
+std::byte* allocate_zeroed(std::size_t size) noexcept {
+  if (size == 0) return nullptr;
+  if (size >= map_threshold) {
+    void* at = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return at == MAP_FAILED ? nullptr : static_cast<std::byte*>(at);
+  }
+  const std::size_t rounded = detail::round_up(size, cache_line);
+  void* at = std::aligned_alloc(cache_line, rounded);
+  if (at != nullptr) std::memset(at, 0, rounded);
+  return static_cast<std::byte*>(at);
+}
+
+void release(std::byte* data, std::size_t size) noexcept {
+  if (data == nullptr) return;
+  if (size >= map_threshold) {
+    ::munmap(data, size);
+  } else {
+    std::free(data);  // NOLINT(cppcoreguidelines-no-malloc): the pair of aligned_alloc
+  }
+}
+
+}  // namespace
+
+result<owned_storage> owned_storage::make(std::uint64_t size) {
+  if (size > std::numeric_limits<std::ptrdiff_t>::max()) {
+    return fail(errc::out_of_memory,
+                fmt::format("{} bytes are more than this machine can address; plan a smaller "
+                            "filter",
+                            size));
+  }
+  std::byte* data = allocate_zeroed(size);
+  if (data == nullptr && size != 0) {
+    return fail(errc::out_of_memory,
+                fmt::format("{} bytes of memory could not be had for the filter; plan a smaller "
+                            "one, or use a machine with more memory",
+                            size));
+  }
+  return owned_storage(data, size);
+}
+
+result<owned_storage> owned_storage::copy_of(std::span<const std::byte> from) {
+  auto made = make(from.size());
+  if (made && !from.empty()) std::memcpy(made->data_, from.data(), from.size());
+  return made;
+}
+
+owned_storage::owned_storage(const owned_storage& other)
+    : data_(allocate_zeroed(other.size_)), size_(other.size_) {
+  if (size_ == 0) return;
+  if (data_ == nullptr) throw std::bad_alloc();
+  std::memcpy(data_, other.data_, size_);
+}
+
+owned_storage& owned_storage::operator=(const owned_storage& other) {
+  if (this != &other) *this = owned_storage(other);
+  return *this;
+}
+
+owned_storage& owned_storage::operator=(owned_storage&& other) noexcept {
+  if (this != &other) {
+    release(data_, size_);
+    data_ = std::exchange(other.data_, nullptr);
+    size_ = std::exchange(other.size_, 0);
+  }
+  return *this;
+}
+
+owned_storage::~owned_storage() { release(data_, size_); }
+
+}  // namespace bloomery
