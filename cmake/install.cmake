@@ -1,0 +1,14 @@
+# What an installed Bloomery consists of: headers, library, find_package and pkg-config files.
+include(CMakePackageConfigHelpers)
+
+install(TARGETS bloomery EXPORT bloomeryTargets)
+install(DIRECTORY include/bloomery DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+set(config_dir ${CMAKE_INSTALL_LIBDIR}/cmake/bloomery)
+install(EXPORT bloomeryTargets NAMESPACE bloomery:: DESTINATION ${config_dir})
+configure_package_config_file(cmake/bloomeryConfig.cmake.in bloomeryConfig.cmake
+                              INSTALL_DESTINATION ${config_dir})
+write_basic_package_version_file(bloomeryConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/bloomeryConfig.cmake
+              ${PROJECT_BINARY_DIR}/bloomeryConfigVersion.cmake DESTINATION ${config_dir})
+configure_file(cmake/bloomery.pc.in bloomery.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/bloomery.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

@@ -1,0 +1,54 @@
+#!/usr/bin/env bash
+# Installs what is missing, builds build/bloomery, and runs the main job on a real word list.
+set -euo pipefail
+cd "$(dirname "$0")"
+
+scripts/install-packages.sh build
+echo "Building into build/ ..."
+log=$(mktemp)
+work=$(mktemp -d)
+trap 'rm -rf "$log" "$work"' EXIT
+{ cmake --preset release && cmake --build build; } >"$log" 2>&1 || { tail -40 "$log"; exit 1; }
+
+words=/usr/share/dict/american-english-insane
+bloomery=build/bloomery
+filter=build/words.bloom
+
+# Members are the words of odd lines; strangers are those of even lines, real words too.
+awk 'NR % 2 == 1' "$words" >"$work/members.txt"
+awk 'NR % 2 == 0' "$words" >"$work/strangers.txt"
+members=$(wc -l <"$work/members.txt")
+strangers=$(wc -l <"$work/strangers.txt")
+
+step() { printf '\n$ %s\n' "$*"; }
+
+step bloomery plan --capacity "$members" --fpr 1% --kind bloom
+$bloomery plan --capacity "$members" --fpr 1% --kind bloom
+
+step bloomery build -o words.bloom --fpr 1% members.txt
+$bloomery build --force -o "$filter" --fpr 1% "$work/members.txt"
+
+step bloomery check -c words.bloom members.txt
+found=$($bloomery check -c "$filter" "$work/members.txt")
+echo "$found of $members members found"
+[[ $found == "$members" ]] || { echo "a member was not found: this must never happen" >&2; exit 1; }
+
+step bloomery check -c words.bloom strangers.txt
+false_positives=$($bloomery check -c "$filter" "$work/strangers.txt" || true)
+echo "$false_positives of $strangers strangers pass as members"
+
+step bloomery info words.bloom
+$bloomery info "$filter"
+
+awk -v words="$(wc -c <"$work/members.txt")" -v size="$(wc -c <"$filter")" -v n="$members" \
+  -v fp="$false_positives" -v s="$strangers" 'BEGIN {
+    printf "\n%d words of %.1f MB in %.0f kB: %.2f bits a key.\n", n, words / 1e6, size / 1e3, size * 8 / n
+    printf "Rate of false positives: 1%% requested, %.3f%% measured on %d strangers.\n", 100 * fp / s, s
+  }'
+cat <<'END'
+
+Try next:
+  echo bloomery | build/bloomery check build/words.bloom
+  build/bloomery plan --capacity 100M --fpr 1%
+  build/bloomery explain --bits 10 --hash '(x+3)%10' --hash '(3*x+1)%10' --hash '(x^2+2)%10' --insert 2,4,9 --check 4,7,12
+END

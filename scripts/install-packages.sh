@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+# Installs the Debian packages that are missing, as root or through sudo, and says which.
+#   install-packages.sh build|test|bench ...
+set -euo pipefail
+
+build=(g++ cmake ninja-build pkg-config libxxhash-dev libexpected-dev libfmt-dev libssl-dev
+  libcli11-dev nlohmann-json3-dev zlib1g-dev libzstd-dev wamerican-insane)
+test=(libgtest-dev librapidcheck-dev clang-19 clang-format-19 clang-tidy-19 libclang-rt-19-dev
+  python3 python3-pytest zsh fish gzip zstd man-db groff)
+bench=(golang-github-dcso-bloom-cli time)
+
+wanted=()
+for group in "$@"; do
+  case $group in
+    build) wanted+=("${build[@]}") ;;
+    test) wanted+=("${test[@]}") ;;
+    bench) wanted+=("${bench[@]}") ;;
+    *) echo "install-packages.sh: '$group' is no group; give build, test or bench" >&2; exit 2 ;;
+  esac
+done
+
+missing=()
+for package in "${wanted[@]}"; do
+  [[ $(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null) == installed ]] ||
+    missing+=("$package")
+done
+((${#missing[@]})) || exit 0
+
+echo "Installing with apt: ${missing[*]}"
+as_root=()
+if ((EUID != 0)); then
+  command -v sudo >/dev/null || {
+    echo "These packages are missing; install them as root: ${missing[*]}" >&2
+    exit 2
+  }
+  as_root=(sudo)
+fi
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+{
+  "${as_root[@]}" apt-get update -q &&
+    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+      apt-get install -y -q --no-install-recommends "${missing[@]}"
+} >"$log" 2>&1 || { tail -20 "$log" >&2; echo "apt could not install them" >&2; exit 2; }

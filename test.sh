@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+# Installs what is missing, builds, and runs every test: unit, contract, property, rate, golden,
+# hostile, crash, command line, documentation and installation; then the library's suites and the
+# fuzz targets once more under the address and undefined-behaviour sanitizers, and those that share
+# a filter among threads under the thread sanitizer.
+#   ./test.sh            everything
+#   ./test.sh --lint     everything, and clang-tidy over the sources (slow)
+#   FUZZ_SECONDS=600 ./test.sh     fuzzes each target for that long (default 5)
+set -euo pipefail
+cd "$(dirname "$0")"
+
+scripts/install-packages.sh build test
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+quietly() { "$@" >"$log" 2>&1 || { tail -60 "$log"; exit 1; }; }
+say() { printf '\n== %s\n' "$*"; }
+
+say "format"
+git ls-files -z '*.hpp' '*.cpp' | xargs -0 clang-format-19 --dry-run -Werror
+echo "clang-format-19 changes nothing"
+
+say "build (g++, Release, warnings are errors)"
+quietly cmake --preset test
+quietly cmake --build build
+echo "build/bloomery"
+
+say "build (clang, address and undefined-behaviour sanitizers)"
+quietly cmake --preset sanitize
+quietly cmake --build build-sanitize
+echo "build-sanitize/"
+
+say "build (clang, thread sanitizer)"
+quietly cmake --preset tsan
+quietly cmake --build build-tsan --target bloomery_thread_tests
+echo "build-tsan/"
+
+if [[ ${1-} == --lint ]]; then
+  say "clang-tidy"
+  git ls-files -z 'src/*.cpp' 'cli/*.cpp' | xargs -0 -n 4 -P "$(nproc)" clang-tidy-19 --quiet -p build-sanitize
+fi
+
+say "tests"
+export FUZZ_SECONDS=${FUZZ_SECONDS:-5}
+ctest --test-dir build --output-on-failure --parallel "$(nproc)" --progress

@@ -1,0 +1,76 @@
+#!/usr/bin/env python3
+"""Checks who includes whom: left may be included by right, never the reverse (ARCHITECTURE.md).
+
+detail < {result, hash, probe, storage} < concepts < plan < filters < file < any_filter < cli, tests, ...
+Prints each include that points the wrong way and exits 1; exits 0 if there is none.
+"""
+
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+
+# A room's place in the order, by the first pattern that a path matches. Headers of one room may
+# include each other.
+ROOMS = [
+    ("base", r"include/bloomery/(result|storage|hash|probe|image|concepts)\.hpp"),
+    ("base", r"src/(storage|hash|probe)\.cpp"),
+    ("base", r"include/bloomery/detail/(bits|bit_array|counter_array|record|precondition|key_shell"
+             r"|[a-z_]+)\.hpp"),
+    ("plan", r"(include/bloomery|src)/plan/"),
+    ("file", r"include/bloomery/file\.hpp|src/file/"),
+    ("registry", r"include/bloomery/(any_filter|advise)\.hpp|src/(any_filter|registry|advise)\.cpp"
+                 r"|src/kinds/"),
+    ("all", r"include/bloomery/bloomery\.hpp"),
+    ("filters", r"include/bloomery/[a-z_]+\.hpp|src/[a-z_]+\.cpp"),
+    ("edge", r"(cli|tests|fuzz|bench|examples)/"),
+]
+ORDER = {name: at for at, name in
+         enumerate(["base", "plan", "filters", "file", "registry", "all", "edge"])}
+
+
+def room(path):
+    for name, pattern in ROOMS:
+        if re.match(pattern, path):
+            return name
+    return None
+
+
+def resolve(included, includer):
+    """The project's file behind an include, or None for a foreign one."""
+    for base in ("include", "src", "cli", "."):
+        if (ROOT / base / included).is_file():
+            return f"{base}/{included}" if base != "." else included
+    beside = (ROOT / includer).parent / included
+    return str(beside.relative_to(ROOT)) if beside.is_file() else None
+
+
+def main():
+    wrong = []
+    edges = 0
+    for folder in ("include", "src", "cli"):
+        for file in sorted((ROOT / folder).rglob("*.[ch]pp")):
+            path = str(file.relative_to(ROOT))
+            here = room(path)
+            if here is None:
+                wrong.append(f"{path}: in no room; name it in tests/include_direction.py")
+                continue
+            for included in re.findall(r'^\s*#include\s+["<]([^">]+)[">]', file.read_text(), re.M):
+                target = resolve(included, path)
+                if target is None:
+                    continue
+                edges += 1
+                if ORDER[room(target)] > ORDER[here]:
+                    wrong.append(f"{path} ({here}) includes {target} ({room(target)})")
+                if folder == "cli" and room(target) in ("filters", "all"):
+                    wrong.append(f"{path}: the command line sees filters only through any_filter, "
+                                 f"not {target}")
+    if edges == 0:
+        wrong.append("no include was found: the check looks in the wrong place")
+    print("\n".join(wrong) if wrong else f"{edges} includes, all in the order of the rooms")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

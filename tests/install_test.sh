@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# Installs a build and uses it as a stranger would: through find_package and through pkg-config.
+#   install_test.sh BUILD_DIR CXX
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+build=$1 cxx=$2
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+cmake --install "$build" --prefix "$work/usr" >/dev/null
+expected=$'maybe\nno'
+
+cmake -G Ninja -S "$here/consumer" -B "$work/cmake" -DCMAKE_PREFIX_PATH="$work/usr" \
+  -DCMAKE_CXX_COMPILER="$cxx" >/dev/null
+cmake --build "$work/cmake" >/dev/null
+[[ $("$work/cmake/consumer") == "$expected" ]] || { echo "find_package: wrong answers" >&2; exit 1; }
+
+pc=$(dirname "$(find "$work/usr" -name bloomery.pc)")
+# shellcheck disable=SC2046  # the flags are words
+"$cxx" -std=c++20 "$here/consumer/main.cpp" -o "$work/consumer" \
+  $(PKG_CONFIG_PATH=$pc pkg-config --cflags --libs --static bloomery)
+[[ $("$work/consumer") == "$expected" ]] || { echo "pkg-config: wrong answers" >&2; exit 1; }
+
+[[ -x $work/usr/bin/bloomery ]] || { echo "the command line is not installed" >&2; exit 1; }
+echo "installed, found and used, both ways"
