@@ -7,6 +7,7 @@
 #include <bloomery/bloomery.hpp>
 #include <initializer_list>
 #include <map>
+#include <numeric>
 #include <random>
 #include <string>
 #include <vector>
@@ -61,7 +62,9 @@ TYPED_TEST_SUITE(counter_arrays, counter_layouts);
 template <class Counters, class Use>
 void with_arrays(unsigned seed, Use&& use) {
   std::mt19937_64 random(seed);
-  for (std::uint64_t m = 1; m <= 70; ++m) {
+  std::vector<std::uint64_t> lengths(70);
+  std::iota(lengths.begin(), lengths.end(), 1);
+  for (const std::uint64_t m : lengths) {
     std::vector<std::byte> bytes(bloomery::detail::bytes_for_bits(m * Counters::width));
     std::vector<unsigned> values(m);
     for (std::uint64_t i = 0; i < m; ++i) {
