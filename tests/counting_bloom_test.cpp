@@ -204,6 +204,17 @@ TEST(counting_bloom, a_batch_does_what_its_keys_do) {
   for (std::size_t i = 0; i < keys.size(); ++i) {
     EXPECT_EQ(answers[i], one_by_one.may_contain(keys[i])) << keys[i];
   }
+  std::vector<std::uint64_t> counts(keys.size());
+  batched.count(keys, counts);
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    EXPECT_EQ(counts[i], one_by_one.count(keys[i])) << keys[i];
+  }
+  counting_bloom copy = batched;
+  copy.erase(keys, std::span(answers.get(), keys.size()));
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    EXPECT_EQ(answers[i], one_by_one.erase(keys[i])) << keys[i];
+  }
+  EXPECT_EQ(copy_of(copy.bytes()), copy_of(one_by_one.bytes()));
   keys.resize(777);
   EXPECT_EQ(batched.erase(keys), 777U);
   EXPECT_EQ(batched.non_zero_counters(), 0U);
