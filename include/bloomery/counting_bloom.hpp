@@ -32,7 +32,7 @@
 namespace bloomery {
 
 /// A counting Bloom filter over any probe rule and any storage: m counters of 4, 8 or 16 bits. With
-/// 4-bit counters it needs four times the memory of a Bloom filter: 38.3 bits a key at 1%.
+/// 4-bit counters it needs four times the memory of a Bloom filter: 38.4 bits a key at 1%.
 ///
 /// A key has up to k places; where two of its probes meet, the place counts once. Insert adds one
 /// to the counter at each of these places, erase takes one away, and the key may be a member while

@@ -37,7 +37,8 @@ result<counting_bloom_params> plan_counting_bloom(const counting_bloom_spec& spe
                            .hashes = spec.hashes,
                            .seed = spec.seed});
   if (!array) {
-    if (spec.bits == 0) return fail(std::move(array.error()));
+    const bool bits_alone = spec.capacity == 0 && spec.fpr == 0 && spec.hashes == 0;
+    if (spec.bits == 0 || bits_alone) return fail(std::move(array.error()));
     // The sentence speaks of the array's bits, not of the memory that was asked for.
     return fail(array.error().code,
                 fmt::format("{} bits are {} when each is a counter of {}: {}",
