@@ -41,7 +41,7 @@ auto filter_of(const counting_bloom_spec& spec, Functions... functions) {
 
 TEST(counting_bloom, lays_counters_out_from_the_lowest_bit) {
   const auto filled = [](unsigned width) {
-    auto f = filter_of({.bits = 3 * width, .hashes = 1, .counter_bits = width},
+    auto f = filter_of({.bits = std::uint64_t{3} * width, .hashes = 1, .counter_bits = width},
                        [](auto x) { return x; });
     for (const int x : {0, 1, 1, 2, 2, 2}) f.insert(x);
     return bytes_as_numbers(f);
@@ -289,12 +289,12 @@ TEST(counting_bloom, refuses_a_payload_that_does_not_fit) {
 // ---- the registry's row
 
 template <class Value>
-Value extra(const std::vector<bloomery::property>& extras, std::string_view name) {
+auto extra(const std::vector<bloomery::property>& extras, std::string_view name) {
   for (const auto& property : extras) {
     if (property.name == name) return std::get<Value>(property.value);
   }
   ADD_FAILURE() << "no " << name;
-  return {};
+  return Value{};
 }
 
 TEST(counting_bloom_kind, reports_its_plan) {
@@ -307,7 +307,7 @@ TEST(counting_bloom_kind, reports_its_plan) {
   EXPECT_EQ(extra<double>(plan->extras, "times_bloom"), 4.0);
   EXPECT_EQ(extra<std::uint64_t>(plan->extras, "counters"), plain->bits);
   EXPECT_EQ(extra<std::uint64_t>(plan->extras, "counter_bits"), 4U);
-  const double overflow = extra<double>(plan->extras, "overflow_bound");
+  const auto overflow = extra<double>(plan->extras, "overflow_bound");
   EXPECT_GT(extra<double>(plan->extras, "stuck_bound"), overflow);
   // k = 7 is a little more than the optimum for this rate, 6.65.
   EXPECT_NEAR(overflow / static_cast<double>(plain->bits), 1.37e-15, 4e-15);
