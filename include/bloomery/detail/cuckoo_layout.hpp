@@ -8,13 +8,11 @@
 // Slot s of bucket b is the f bits from bit (b * slots + s) * f on; zero is an empty slot. The
 // stash of 64 bytes behind the table is also what keeps an 8-byte access to the last slots inside.
 
-#include <array>
 #include <bit>
 #include <bloomery/detail/bits.hpp>
 #include <bloomery/hash.hpp>
 #include <cstddef>
 #include <cstdint>
-#include <span>
 
 namespace bloomery {
 
@@ -179,19 +177,5 @@ class cuckoo_layout {
   std::uint64_t high_ = 0;  // the highest
   std::uint64_t low_ = 0;   // all but the highest
 };
-
-/// Moves fingerprints so that one of the place's buckets, both full, takes its fingerprint. False
-/// if the search, breadth first over at most 512 buckets and their neighbours, finds no way; then
-/// nothing has changed. Each is copied to its new slot before its old one is overwritten.
-bool relocate_and_place(const cuckoo_layout& layout, std::byte* payload,
-                        const cuckoo_place& at) noexcept;
-
-/// The (bucket, fingerprint) pairs that a stranger could have and pass as a member. O(slots).
-std::uint64_t reachable_pairs(const cuckoo_layout& layout, const std::byte* payload,
-                              unsigned stashed) noexcept;
-
-/// What of the payload can be checked without reading the table: zero between table and stash; the
-/// stash's entries one after the other, in range. The number of them, or stash_entries + 1.
-unsigned check_stash(const cuckoo_layout& layout, std::span<const std::byte> payload) noexcept;
 
 }  // namespace bloomery::detail
