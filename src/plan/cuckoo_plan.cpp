@@ -104,7 +104,7 @@ std::optional<table> fewest_buckets(std::uint64_t n, double eps, unsigned slots,
   const std::uint64_t enough = 2 * (n / slots + 1);  // the lowest planned load is above one half
   const std::uint64_t least = first_good(
       0, enough, [&](std::uint64_t buckets) { return n <= most_keys_in(buckets, slots); });
-  if (least > most_bits / (2 * slots * fingerprint_bits)) return std::nullopt;
+  if (least > most_bits / (std::uint64_t{2} * slots * fingerprint_bits)) return std::nullopt;
   if (with(least).serves(n, eps)) return with(least);
   if (!with(2 * least).serves(n, eps)) return std::nullopt;
   return with(first_good(least, 2 * least,
@@ -115,7 +115,8 @@ std::optional<table> fewest_buckets(std::uint64_t n, double eps, unsigned slots,
 std::optional<table> fill_bits(std::uint64_t bits, unsigned slots, unsigned fingerprint_bits) {
   if (bits < least_payload_bits) return std::nullopt;
   const std::uint64_t table_bits = (bits - 8 * detail::stash_bytes) / 64 * 64;
-  const table filled{table_bits / (slots * fingerprint_bits), slots, fingerprint_bits};
+  const table filled{table_bits / (std::uint64_t{slots} * fingerprint_bits), slots,
+                     fingerprint_bits};
   if (filled.buckets == 0) return std::nullopt;
   return filled;
 }
@@ -149,7 +150,7 @@ result<void> check_ranges(const cuckoo_spec& spec) {
                     "most {} are possible",
                     format_count(spec.capacity), format_count(most_keys)));
   }
-  if (!(spec.fpr >= 0 && spec.fpr < 1)) {
+  if (std::isnan(spec.fpr) || spec.fpr < 0 || spec.fpr >= 1) {
     return refuse(
         fmt::format("a false-positive rate of {} is not one; it lies between 0 and 1, "
                     "such as 0.01",
@@ -234,6 +235,12 @@ result<choice> for_capacity_and_bits(const cuckoo_spec& spec, unsigned slots) {
                   format_count(spec.capacity), format_count(spec.bits)));
 }
 
+result<choice> choose(const cuckoo_spec& spec, unsigned slots) {
+  if (spec.bits == 0) return for_capacity(spec, slots);
+  if (spec.capacity == 0) return for_bits(spec, slots);
+  return for_capacity_and_bits(spec, slots);
+}
+
 }  // namespace
 
 result<cuckoo_params> plan_cuckoo(const cuckoo_spec& spec) {
@@ -244,9 +251,7 @@ result<cuckoo_params> plan_cuckoo(const cuckoo_spec& spec) {
       (!size_known && (spec.capacity == 0 || spec.bits == 0))) {
     return refuse("a cuckoo filter's size is open; give two of capacity, rate and memory");
   }
-  const auto chosen = spec.bits == 0       ? for_capacity(spec, slots)
-                      : spec.capacity == 0 ? for_bits(spec, slots)
-                                           : for_capacity_and_bits(spec, slots);
+  const auto chosen = choose(spec, slots);
   if (!chosen) return fail(chosen.error());
   cuckoo_params plan;
   plan.capacity = chosen->capacity;
@@ -287,7 +292,7 @@ bool cuckoo_params::possible() const noexcept {
   // The product of the last three is bounded by a division: it is from outside and may overflow.
   return capacity != 0 && capacity <= most_keys && fpr >= 0 && fpr <= 1 && known_slots(slots) &&
          fingerprint_bits >= least_fingerprint && fingerprint_bits <= most_fingerprint &&
-         buckets != 0 && buckets <= most_bits / (slots * fingerprint_bits);
+         buckets != 0 && buckets <= most_bits / (std::uint64_t{slots} * fingerprint_bits);
 }
 
 std::uint64_t cuckoo_params::payload_bytes() const noexcept {

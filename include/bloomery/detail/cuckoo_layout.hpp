@@ -166,7 +166,8 @@ class cuckoo_layout {
   template <class Use>
   void for_words(std::uint64_t bucket, Use&& use) const noexcept {
     const std::uint64_t start = bucket * slots_ * bits_;
-    for (unsigned slot = 0; slot < slots_; slot += lanes_) use(start + slot * bits_, slot);
+    for (unsigned slot = 0; slot < slots_; slot += lanes_)
+      use(start + std::uint64_t{slot} * bits_, slot);
   }
 
   std::uint64_t buckets_;
