@@ -36,8 +36,9 @@ namespace bloomery {
 /// too_many_copies. Keys with equal fingerprint and buckets are one key to the filter.
 ///
 /// A full filter loses nothing: an insert searches for a chain of moves (breadth first, at most
-/// some thousand buckets, about 0.1 ms), then takes one of four stash entries; else it is `full`
-/// and the filter is byte for byte as before. Planned capacities fit (see plan_cuckoo).
+/// about 4,000 buckets: 0.05 to 0.25 ms in a table of 100,000 keys, more where they are far from
+/// the core), then takes one of four stash entries; else it is `full` and the filter is byte for
+/// byte as before. Planned capacities fit (see plan_cuckoo).
 ///
 /// Erase only what was inserted: a stranger that passes as a member takes a member's copy.
 ///
