@@ -4,6 +4,7 @@
 #include <exception>
 
 #include "command.hpp"
+#include "parse_error.hpp"
 
 namespace {
 
@@ -15,10 +16,14 @@ int run(int argc, char** argv) {
     app->parse(argc, argv);
   } catch (const CLI::Success& help) {
     app->exit(help);
-    return 0;
+    return static_cast<int>(done);
   } catch (const CLI::ParseError& wrong) {
-    fmt::print(stderr, "bloomery: {}; see 'bloomery --help'\n", wrong.what());
+    fmt::print(stderr, "{}\n", parse_sentence(*app, wrong));
     return static_cast<int>(status::error);
+  }
+  if (!chosen) {  // 'bloomery' alone
+    std::fputs(app->help().c_str(), stdout);
+    return static_cast<int>(done);
   }
   const auto outcome = chosen();
   if (!outcome) {

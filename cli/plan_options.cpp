@@ -15,7 +15,8 @@ void plan_options::declare(CLI::App& app) {
   app.add_option("--hashes", hashes, "number of hash functions")->type_name("K");
   app.add_option("--kind", kind, "kind of filter")->type_name("KIND");
   app.add_option("--seed", seed, "of the hash function (default 0)")->type_name("SEED");
-  app.add_option("--with", with, "an option of the kind's own")->type_name("NAME=VALUE")
+  app.add_option("--with", with, "an option of the kind's own")
+      ->type_name("NAME=VALUE")
       ->allow_extra_args(false);
 }
 
@@ -34,15 +35,17 @@ result<plan_request> plan_options::request() const {
     return {};
   };
   std::uint64_t bytes = 0;
-  if (auto ok = read("--capacity", capacity, parse_count, request.capacity); !ok) return fail(ok.error());
+  if (auto ok = read("--capacity", capacity, parse_count, request.capacity); !ok)
+    return fail(ok.error());
   if (auto ok = read("--fpr", fpr, parse_rate, request.fpr); !ok) return fail(ok.error());
   if (auto ok = read("--memory", memory, parse_bytes, bytes); !ok) return fail(ok.error());
   if (auto ok = read("--bits", bits, parse_count, request.bits); !ok) return fail(ok.error());
   if (bytes != 0) {
     if (bytes > (std::uint64_t{1} << 59)) {
-      return fail(errc::invalid_argument,
-                  fmt::format("--memory: {} is more than a filter can have; give at most 2^59 bytes",
-                              memory));
+      return fail(
+          errc::invalid_argument,
+          fmt::format("--memory: {} is more than a filter can have; give at most 2^59 bytes",
+                      memory));
     }
     request.bits = bytes * 8;
   }
