@@ -18,7 +18,7 @@ int run(int argc, char** argv) {
     app->exit(help);
     return static_cast<int>(done);
   } catch (const CLI::ParseError& wrong) {
-    fmt::print(stderr, "{}\n", parse_sentence(*app, wrong));
+    fmt::print(stderr, "{}\n", one_line(parse_sentence(*app, wrong)));
     return static_cast<int>(status::error);
   }
   if (!chosen) {  // 'bloomery' alone
@@ -28,7 +28,7 @@ int run(int argc, char** argv) {
   const auto outcome = chosen();
   if (!outcome) {
     fmt::print(stderr, "bloomery {}: {}\n", app->get_subcommands().front()->get_name(),
-               outcome.error().message);
+               one_line(outcome.error().message));
     return static_cast<int>(status::error);
   }
   return static_cast<int>(*outcome);

@@ -102,6 +102,21 @@ std::string reworded(const CLI::ParseError& error) {
 
 }  // namespace
 
+std::string one_line(std::string_view text) {
+  std::string line;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '\n') {
+      line += "\\n";
+    } else if (byte < 0x20 || byte == 0x7f) {
+      line += fmt::format("\\x{:02x}", byte);
+    } else {
+      line += c;
+    }
+  }
+  return line;
+}
+
 std::string no_verb(std::string_view word, const std::vector<std::string>& verbs) {
   return fmt::format("there is no verb '{}'{}", word, did_you_mean(word, verbs));
 }

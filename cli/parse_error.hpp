@@ -1,6 +1,6 @@
 #pragma once
 
-// What the parser of the command line refuses, as one sentence.
+// What is refused, as one sentence on one line.
 
 #include <CLI/CLI.hpp>
 #include <string>
@@ -12,6 +12,10 @@ namespace bloomery::cli {
 /// The sentence for a command line that could not be parsed, without the final newline: the verb,
 /// what was wrong, the nearest word that would have been right, and where to read on.
 std::string parse_sentence(const CLI::App& app, const CLI::ParseError& error);
+
+/// The text with its control characters escaped: a message quotes arguments and file names, and is
+/// one line whatever is in them.
+std::string one_line(std::string_view text);
 
 /// "there is no verb 'plna' (did you mean 'plan'?)".
 std::string no_verb(std::string_view word, const std::vector<std::string>& verbs);

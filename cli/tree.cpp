@@ -149,7 +149,9 @@ std::string argument::spelling() const {
 std::string verb_shape::usage() const {
   std::string text = "bloomery " + name;
   for (const argument& option : options) {
-    if (option.required) text += " " + option.spelling();
+    if (!option.required) continue;
+    const auto& names = option.short_names.empty() ? option.long_names : option.short_names;
+    text += fmt::format(" {} {}", names.front(), option.value);
   }
   text += " [OPTION]...";
   for (const argument& each : positionals) {

@@ -168,10 +168,10 @@ result<advice> advise(const plan_request& request, const needs& wanted,
   const auto able_kinds = static_cast<std::size_t>(std::count_if(
       among.begin(), among.end(), [&](const kind_info& kind) { return able(kind, wanted); }));
   if (able_kinds == 0) {
-    return fail(errc::unsupported,
-                verbs.empty() ? "no kind here takes keys one by one"
-                              : fmt::format("no kind here can {} at once; drop one of these needs",
-                                            join_with_and(verbs)));
+    const std::string what = verbs.empty()       ? std::string("take keys one by one")
+                             : verbs.size() == 1 ? std::string(verbs.front())
+                                                 : join_with_and(verbs) + " at once";
+    return fail(errc::unsupported, fmt::format("no kind here can {}; drop that need", what));
   }
 
   advice found;

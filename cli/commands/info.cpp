@@ -4,6 +4,7 @@
 #include <bloomery/plan/units.hpp>
 
 #include "commands/all.hpp"
+#include "parse_error.hpp"
 #include "report.hpp"
 
 namespace bloomery::cli {
@@ -29,7 +30,7 @@ result<status> run(const arguments& given) {
     const auto filter = open(file);
     if (!filter) {
       if (given.files.size() == 1) return fail(filter.error());
-      fmt::print(stderr, "bloomery info: {}\n", filter.error().message);
+      fmt::print(stderr, "bloomery info: {}\n", one_line(filter.error().message));
       outcome = status::error;
       continue;
     }

@@ -3,6 +3,7 @@
 #include <bloomery/any_filter.hpp>
 
 #include "commands/all.hpp"
+#include "parse_error.hpp"
 
 namespace bloomery::cli {
 namespace {
@@ -25,7 +26,7 @@ action define(CLI::App& app) {
       if (const auto sound = verify(file); sound) {
         fmt::print("{}: ok\n", file);
       } else {
-        fmt::print(stderr, "bloomery verify: {}\n", sound.error().message);
+        fmt::print(stderr, "bloomery verify: {}\n", one_line(sound.error().message));
         outcome = status::error;
       }
     }
