@@ -2,13 +2,14 @@
 
 #include "command.hpp"
 #include "commands/all.hpp"
+#include "tree.hpp"
 
 namespace bloomery::cli {
 
 std::span<const command> commands() noexcept {
   static const std::array table = {
-      plan_command(),
-      info_command(),
+      plan_command(),      info_command(), verify_command(),     merge_command(),
+      intersect_command(), help_command(), completion_command(), man_command(),
   };
   return table;
 }
@@ -16,9 +17,14 @@ std::span<const command> commands() noexcept {
 std::unique_ptr<CLI::App> make_app(action& chosen) {
   auto app = std::make_unique<CLI::App>(
       "Approximate sets: is x in a set too large to keep? Never a false \"no\".", "bloomery");
-  app->set_version_flag("--version", "bloomery " BLOOMERY_VERSION);
-  app->require_subcommand(1);
+  app->set_version_flag("--version", "bloomery " BLOOMERY_VERSION, "show the version");
+  app->require_subcommand(0, 1);
   app->fallthrough(false);
+  app->set_help_flag("-h,--help", "show this help");
+  app->formatter_fn([](const CLI::App* shown, const std::string&, CLI::AppFormatMode) {
+    return shown->get_parent() == nullptr ? help_text(shape_of(*shown))
+                                          : help_text(shape_of_verb(*shown));
+  });
   for (const command& verb : commands()) {
     CLI::App* sub = app->add_subcommand(std::string(verb.name), std::string(verb.summary));
     sub->footer("Examples:\n" + std::string(verb.examples));

@@ -4,6 +4,7 @@
 #include <exception>
 
 #include "command.hpp"
+#include "parse_error.hpp"
 
 namespace {
 
@@ -15,15 +16,19 @@ int run(int argc, char** argv) {
     app->parse(argc, argv);
   } catch (const CLI::Success& help) {
     app->exit(help);
-    return 0;
+    return static_cast<int>(done);
   } catch (const CLI::ParseError& wrong) {
-    fmt::print(stderr, "bloomery: {}; see 'bloomery --help'\n", wrong.what());
+    fmt::print(stderr, "{}\n", one_line(parse_sentence(*app, wrong)));
     return static_cast<int>(status::error);
+  }
+  if (!chosen) {  // 'bloomery' alone
+    std::fputs(app->help().c_str(), stdout);
+    return static_cast<int>(done);
   }
   const auto outcome = chosen();
   if (!outcome) {
     fmt::print(stderr, "bloomery {}: {}\n", app->get_subcommands().front()->get_name(),
-               outcome.error().message);
+               one_line(outcome.error().message));
     return static_cast<int>(status::error);
   }
   return static_cast<int>(*outcome);

@@ -3,19 +3,45 @@
 #include <fmt/format.h>
 
 #include <bloomery/plan/units.hpp>
+#include <bloomery/probe.hpp>
+#include <charconv>
 
 namespace bloomery::cli {
 
+namespace {
+
+// An empty value is a slip, as a script makes one with --capacity "$N" where N is not set; it must
+// not pass for an option that was not given.
+std::string check_filled(const std::string& text) {
+  return text.empty() ? "its value is empty" : "";
+}
+
+std::string check_hashes(const std::string& text) {
+  unsigned k = 0;
+  const char* end = text.data() + text.size();
+  const auto read = std::from_chars(text.data(), end, k);
+  if (read.ec == std::errc{} && read.ptr == end && k >= 1 && k <= most_hashes) return "";
+  return fmt::format("'{}' is not a number of hash functions; give 1 to {}", text, most_hashes);
+}
+
+}  // namespace
+
 void plan_options::declare(CLI::App& app) {
-  app.add_option("--capacity", capacity, "keys to plan for: 1000, 10M, 1e9")->type_name("N");
-  app.add_option("--fpr", fpr, "rate of false positives: 1%, 0.01, 1/1000")->type_name("P");
-  auto* size = app.add_option("--memory", memory, "size of the filter: 120MB, 1GiB");
-  size->type_name("SIZE");
-  app.add_option("--bits", bits, "the same in bits: 8000, 10M")->type_name("M")->excludes(size);
-  app.add_option("--hashes", hashes, "number of hash functions")->type_name("K");
-  app.add_option("--kind", kind, "kind of filter")->type_name("KIND");
+  const auto text = [&app](const std::string& name, std::string& into, const std::string& meaning,
+                           const std::string& value) {
+    return app.add_option(name, into, meaning)->type_name(value)->check(check_filled);
+  };
+  text("--capacity", capacity, "keys to plan for: 1000, 10M, 1e9", "N");
+  text("--fpr", fpr, "rate of false positives: 1%, 0.01, 1/1000", "P");
+  auto* size = text("--memory", memory, "size of the filter in bytes: 120MB, 1GiB", "SIZE");
+  text("--bits", bits, "size of the filter in bits: 8000, 10M", "M")->excludes(size);
+  app.add_option("--hashes", hashes, "number of hash functions, 1 to 64")
+      ->type_name("K")
+      ->check(check_hashes);
+  text("--kind", kind, "kind of filter", "KIND");
   app.add_option("--seed", seed, "of the hash function (default 0)")->type_name("SEED");
-  app.add_option("--with", with, "an option of the kind's own")->type_name("NAME=VALUE")
+  app.add_option("--with", with, "an option of the kind's own; 'bloomery man' lists them")
+      ->type_name("NAME=VALUE")
       ->allow_extra_args(false);
 }
 
@@ -34,15 +60,17 @@ result<plan_request> plan_options::request() const {
     return {};
   };
   std::uint64_t bytes = 0;
-  if (auto ok = read("--capacity", capacity, parse_count, request.capacity); !ok) return fail(ok.error());
+  if (auto ok = read("--capacity", capacity, parse_count, request.capacity); !ok)
+    return fail(ok.error());
   if (auto ok = read("--fpr", fpr, parse_rate, request.fpr); !ok) return fail(ok.error());
   if (auto ok = read("--memory", memory, parse_bytes, bytes); !ok) return fail(ok.error());
   if (auto ok = read("--bits", bits, parse_count, request.bits); !ok) return fail(ok.error());
   if (bytes != 0) {
     if (bytes > (std::uint64_t{1} << 59)) {
-      return fail(errc::invalid_argument,
-                  fmt::format("--memory: {} is more than a filter can have; give at most 2^59 bytes",
-                              memory));
+      return fail(
+          errc::invalid_argument,
+          fmt::format("--memory: {} is more than a filter can have; give at most 2^59 bytes",
+                      memory));
     }
     request.bits = bytes * 8;
   }

@@ -8,5 +8,11 @@ namespace bloomery::cli {
 
 command plan_command();
 command info_command();
+command verify_command();
+command merge_command();
+command intersect_command();
+command help_command();
+command completion_command();
+command man_command();
 
 }  // namespace bloomery::cli

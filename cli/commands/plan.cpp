@@ -1,37 +1,177 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
+#include <bloomery/advise.hpp>
 #include <bloomery/any_filter.hpp>
 #include <bloomery/plan/units.hpp>
 
 #include "commands/all.hpp"
 #include "plan_options.hpp"
+#include "report.hpp"
 
 namespace bloomery::cli {
 namespace {
 
-action define(CLI::App& app) {
-  auto options = std::make_shared<plan_options>();
-  options->declare(app);
-  return [options]() -> result<status> {
-    const auto request = options->request();
-    if (!request) return fail(request.error());
-    const auto row = find_kind(options->kind.empty() ? "bloom" : options->kind);
-    if (!row) return fail(row.error());
-    const auto plan = (*row)->plan(*request);
-    if (!plan) return fail(plan.error());
-    fmt::print("{}: {} keys, {} bits, {}, {} hashes, {:.2f} bits/key, {}\n", (*row)->name,
-               format_count(plan->capacity), format_count(plan->bits), format_bytes(plan->bytes),
-               plan->hashes.value_or(0), plan->bits_per_key(), format_rate(plan->planned_fpr));
-    return done;
+constexpr double assumed_fpr = 0.01;
+
+struct arguments {
+  plan_options options;
+  needs wanted;
+  bool json = false;
+};
+
+/// The request of the same filter by what build and the constructors take: its capacity, and the
+/// rate or the size.
+plan_request settled(const plan_request& asked, const plan_report& plan) {
+  plan_request all = asked;
+  all.capacity = plan.capacity;
+  if (all.bits != 0) all.fpr = 0;
+  return all;
+}
+
+std::string command_line(const kind_info& kind, const plan_request& request) {
+  std::string line = fmt::format("bloomery build -o members.bloom --kind {} --capacity {}",
+                                 kind.name, request.capacity);
+  if (request.fpr != 0) line += fmt::format(" --fpr {}", request.fpr);
+  if (request.bits != 0) line += fmt::format(" --bits {}", request.bits);
+  if (request.hashes != 0) line += fmt::format(" --hashes {}", request.hashes);
+  if (request.seed != 0) line += fmt::format(" --seed {}", request.seed);
+  for (const auto& [name, value] : request.options)
+    line += fmt::format(" --with {}={}", name, value);
+  return line + " members.txt";
+}
+
+// Through the registry, which takes the same request for every kind and every option.
+std::string cpp_line(const kind_info& kind, const plan_request& request) {
+  std::string fields = fmt::format(".capacity = {}", request.capacity);
+  if (request.fpr != 0) fields += fmt::format(", .fpr = {}", request.fpr);
+  if (request.bits != 0) fields += fmt::format(", .bits = {}", request.bits);
+  if (request.hashes != 0) fields += fmt::format(", .hashes = {}", request.hashes);
+  if (request.seed != 0) fields += fmt::format(", .seed = {}U", request.seed);
+  if (request.options.empty()) {
+    // Where a kind's own spec has all these fields, its type is the shorter way.
+    return fmt::format("bloomery::{} members({{{}}});", kind.name, fields);
+  }
+  std::vector<std::string> pairs;
+  for (const auto& [name, value] : request.options) {
+    pairs.push_back(fmt::format("{{\"{}\", \"{}\"}}", name, value));
+  }
+  return fmt::format(
+      "auto members = bloomery::find_kind(\"{}\").value()->create({{{}, "
+      ".options = {{{}}}}}).value();",
+      kind.name, fields, fmt::join(pairs, ", "));
+}
+
+void print_detail(const kind_info& kind, const plan_request& asked, const plan_report& plan) {
+  const plan_request request = settled(asked, plan);
+  fmt::print("{}: {}\n{}\n", kind.name, kind.summary, to_text(plan_figures(plan)));
+  fmt::print("  {}\n  {}\n", command_line(kind, request), cpp_line(kind, request));
+}
+
+void print_table(const advice& found) {
+  const auto fits = [](const candidate& c) { return c.plan.has_value(); };
+  // The registry's first kind is the one that the others are measured by.
+  const auto yardstick = std::find_if(found.ranked.begin(), found.ranked.end(),
+                                      [&](const candidate& c) { return c.kind == &kinds()[0]; });
+  const bool compared = yardstick != found.ranked.end() && fits(*yardstick);
+  const std::string versus = compared ? fmt::format("vs {}", kinds()[0].name) : "";
+  const auto ratio = [&](const plan_report& plan) {
+    return compared ? fmt::format("{:.2f}x", static_cast<double>(plan.bytes) /
+                                                 static_cast<double>(yardstick->plan->bytes))
+                    : "";
   };
+  std::size_t width = std::string_view("kind").size();
+  for (const candidate& each : found.ranked) width = std::max(width, each.kind->name.size());
+  fmt::print("{:<{}}  {:>8}  {:>9}  {:>9}  {:>2}  {:>8}  {:>13}  can\n", "kind", width, "bits/key",
+             "size", versus, "k", "rate", "keys");
+  for (const candidate& each : found.ranked) {
+    if (!fits(each)) continue;
+    const plan_report& plan = *each.plan;
+    fmt::print("{:<{}}  {:>8.2f}  {:>9}  {:>9}  {:>2}  {:>8}  {:>13}  {}\n", each.kind->name, width,
+               plan.bits_per_key(), format_bytes(plan.bytes), ratio(plan),
+               plan.hashes ? fmt::format("{}", *plan.hashes) : "-", format_rate(plan.planned_fpr),
+               format_count(plan.capacity), fmt::join(names_of(each.kind->can), " "));
+  }
+  for (const candidate& each : found.ranked) {
+    if (!fits(each))
+      fmt::print("{:<{}}  - {}\n", each.kind->name, width, each.plan.error().message);
+  }
+  fmt::print("\nRecommended: {}.\n\n", found.reason);
+}
+
+void print_json(const advice& found, bool rate_assumed) {
+  const candidate& best = found.recommended();
+  auto object = plan_json(best.kind->name, *best.plan);
+  object["rate_assumed"] = rate_assumed;
+  object["reason"] = found.reason;
+  auto& all = object["kinds"] = nlohmann::ordered_json::array();
+  for (const candidate& each : found.ranked) {
+    if (each.plan) {
+      all.push_back(plan_json(each.kind->name, *each.plan));
+    } else {
+      all.push_back({{"kind", each.kind->name}, {"refused", each.plan.error().message}});
+    }
+  }
+  fmt::print("{}\n", object.dump());
+}
+
+result<status> plan_one(const arguments& given, const plan_request& request, bool rate_assumed) {
+  const auto kind = find_kind(given.options.kind);
+  if (!kind) return fail(kind.error());
+  const auto plan = plan_for(**kind, request, given.wanted);
+  if (!plan) return fail(plan.error());
+  if (given.json) {
+    auto object = plan_json((*kind)->name, *plan);
+    object["rate_assumed"] = rate_assumed;
+    fmt::print("{}\n", object.dump());
+  } else {
+    if (rate_assumed) fmt::print("No rate was given; 1% is assumed.\n\n");
+    print_detail(**kind, request, *plan);
+  }
+  return done;
+}
+
+result<status> run(const arguments& given) {
+  auto request = given.options.request();
+  if (!request) return fail(request.error());
+  const bool rate_assumed =
+      request->capacity != 0 && request->fpr == 0 && request->bits == 0 && request->hashes == 0;
+  if (rate_assumed) request->fpr = assumed_fpr;
+  if (!given.options.kind.empty()) return plan_one(given, *request, rate_assumed);
+
+  const auto found = advise(*request, given.wanted);
+  if (!found) return fail(found.error());
+  if (given.json) {
+    print_json(*found, rate_assumed);
+    return done;
+  }
+  if (rate_assumed) fmt::print("No rate was given; 1% is assumed.\n\n");
+  print_table(*found);
+  const candidate& best = found->recommended();
+  print_detail(*best.kind, *request, *best.plan);
+  return done;
+}
+
+action define(CLI::App& app) {
+  auto given = std::make_shared<arguments>();
+  given->options.declare(app);
+  app.add_flag("--deletable", given->wanted.deletable, "keys will be erased again");
+  app.add_flag("--counting", given->wanted.counting, "how often a key was added will be asked");
+  app.add_flag("--growing", given->wanted.growing, "the number of keys is not known in advance");
+  app.add_flag("--static", given->wanted.unchanging, "all keys are known and never change");
+  app.add_flag("--json", given->json, "one JSON object");
+  return [given] { return run(*given); };
 }
 
 }  // namespace
 
 command plan_command() {
-  return {"plan", "size a filter from what is known",
+  return {"plan", "size a filter from what is known, and say which kind suits",
           "  bloomery plan --capacity 100M --fpr 1%\n"
-          "  bloomery plan --capacity 1e9 --memory 1GB\n",
+          "  bloomery plan --capacity 1e9 --memory 1GB\n"
+          "  bloomery plan --memory 64MiB --fpr 1/1000 --deletable\n"
+          "  bloomery plan --capacity 1000 --bits 8000 --kind bloom --json\n",
           define};
 }
 

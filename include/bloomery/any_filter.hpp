@@ -46,7 +46,7 @@ struct plan_request {
   unsigned hashes = 0;
   std::uint64_t seed = 0;
   /// The kind's own parameters by name, as `kind_info::options` lists them.
-  std::vector<std::pair<std::string, std::string>> options;
+  std::vector<std::pair<std::string, std::string>> options = {};
 };
 
 /// What a kind makes of a request.

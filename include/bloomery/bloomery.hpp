@@ -2,6 +2,7 @@
 
 /// Everything: include this, link bloomery::bloomery.
 
+#include <bloomery/advise.hpp>
 #include <bloomery/any_filter.hpp>
 #include <bloomery/bloom.hpp>
 #include <bloomery/counting_bloom.hpp>

@@ -13,15 +13,50 @@ constexpr double ln2 = std::numbers::ln2;
 constexpr std::uint64_t exact_below_bits = 4096;
 constexpr unsigned exact_up_to_hashes = 28;
 
+using real = long double;
+using by_places = std::array<real, exact_up_to_hashes + 1>;  // for d = 0 to k given places
+
+// P(d given places are all set after so many throws), by inclusion and exclusion over those left
+// empty. The terms alternate; a sum below `lost` of their magnitude keeps less than five digits and is
+// given as -1. At half fill and d = 28 it is 4e-14 of that.
+constexpr real lost = 1e-14L;
+
+by_places all_set(const by_places& empty, unsigned k) {
+  by_places set{};
+  for (unsigned d = 0; d <= k; ++d) {
+    real binomial = 1;
+    real magnitude = 0;
+    for (unsigned j = 0; j <= d; ++j) {
+      const real term = binomial * empty.at(j);
+      set.at(d) += j % 2 == 0 ? term : -term;
+      magnitude += term;
+      binomial = binomial * (d - j) / (j + 1);
+    }
+    if (set.at(d) < lost * magnitude) set.at(d) = -1;
+  }
+  return set;
+}
+
+// The same throw by throw, which loses nothing: one of the d places is hit with d/m, and then d - 1
+// are left to be set. O(throws * k); needed at low fill alone, where the throws are few.
+by_places all_set_by_throws(real throws, real places, unsigned k) {
+  by_places set{};
+  set[0] = 1;
+  for (real t = 0; t < throws; ++t) {
+    for (unsigned d = k; d > 0; --d) {
+      const real hit = std::min<real>(1, d / places);
+      set.at(d) += hit * (set.at(d - 1) - set.at(d));
+    }
+  }
+  return set;
+}
+
 // P(all k probes of a stranger hit set bits) = sum over d of P(the probes are d distinct places)
-// times P(those d places are all set), the latter by inclusion and exclusion over the places that
-// n*k throws left empty. The terms alternate; long double keeps the cancellation below 1e-5 of the
-// result up to k = 28.
+// times P(those d places are all set).
 double bloom_fpr_exact(double n, std::uint64_t m, unsigned k) {
-  using real = long double;
   const auto places = static_cast<real>(m);
   const real throws = static_cast<real>(n) * k;
-  std::array<real, exact_up_to_hashes + 1> distinct{};
+  by_places distinct{};
   distinct[0] = 1;
   for (unsigned probe = 0; probe < k; ++probe) {
     for (unsigned d = k; d > 0; --d) {
@@ -30,21 +65,17 @@ double bloom_fpr_exact(double n, std::uint64_t m, unsigned k) {
     }
     distinct[0] = 0;
   }
-  std::array<real, exact_up_to_hashes + 1> empty{};  // P(j given places are empty)
+  by_places empty{};  // P(j given places are empty)
   for (unsigned j = 0; j <= k; ++j) {
     empty.at(j) = j < m ? std::exp(throws * std::log1p(-static_cast<real>(j) / places))
                         : (throws == 0 ? 1 : 0);
   }
-  real rate = 0;
-  for (unsigned d = 1; d <= k; ++d) {
-    real binomial = 1;
-    real all_set = 0;
-    for (unsigned j = 0; j <= d; ++j) {
-      all_set += (j % 2 == 0 ? binomial : -binomial) * empty.at(j);
-      binomial = binomial * (d - j) / (j + 1);
-    }
-    rate += distinct.at(d) * all_set;
+  by_places set = all_set(empty, k);
+  if (std::any_of(set.begin(), set.end(), [](real p) { return p < 0; })) {
+    set = all_set_by_throws(throws, places, k);
   }
+  real rate = 0;
+  for (unsigned d = 1; d <= k; ++d) rate += distinct.at(d) * set.at(d);
   return static_cast<double>(std::clamp<real>(rate, 0, 1));
 }
 

@@ -26,12 +26,11 @@ std::optional<number_and_rest> leading_number(std::string_view text) {
   for (; used < text.size(); ++used) {
     const char c = text[used];
     const bool digit = c >= '0' && c <= '9';
-    const bool exponent =
-        (c == 'e' || c == 'E') && !digits.empty() && used + 1 < text.size() &&
-        ((text[used + 1] >= '0' && text[used + 1] <= '9') || text[used + 1] == '-' ||
-         text[used + 1] == '+');
-    const bool exponent_sign = (c == '-' || c == '+') && !digits.empty() &&
-                               (digits.back() == 'e' || digits.back() == 'E');
+    const bool exponent = (c == 'e' || c == 'E') && !digits.empty() && used + 1 < text.size() &&
+                          ((text[used + 1] >= '0' && text[used + 1] <= '9') ||
+                           text[used + 1] == '-' || text[used + 1] == '+');
+    const bool exponent_sign =
+        (c == '-' || c == '+') && !digits.empty() && (digits.back() == 'e' || digits.back() == 'E');
     if (c == '_' && !digits.empty() && digits.back() >= '0' && digits.back() <= '9') continue;
     if (!digit && c != '.' && !exponent && !exponent_sign) break;
     if (c != '+') digits += c;
@@ -49,15 +48,15 @@ struct unit {
 };
 
 constexpr std::array count_units = {
-    unit{"", 1},     unit{"k", 1e3}, unit{"K", 1e3}, unit{"M", 1e6},
+    unit{"", 1},    unit{"k", 1e3}, unit{"K", 1e3},  unit{"M", 1e6},
     unit{"G", 1e9}, unit{"B", 1e9}, unit{"T", 1e12},
 };
 constexpr std::array byte_units = {
-    unit{"", 1},          unit{"B", 1},         unit{"k", 1e3},       unit{"K", 1e3},
-    unit{"kB", 1e3},      unit{"KB", 1e3},      unit{"M", 1e6},       unit{"MB", 1e6},
-    unit{"G", 1e9},       unit{"GB", 1e9},      unit{"T", 1e12},      unit{"TB", 1e12},
-    unit{"Ki", 0x1p10},   unit{"KiB", 0x1p10},  unit{"Mi", 0x1p20},   unit{"MiB", 0x1p20},
-    unit{"Gi", 0x1p30},   unit{"GiB", 0x1p30},  unit{"Ti", 0x1p40},   unit{"TiB", 0x1p40},
+    unit{"", 1},        unit{"B", 1},        unit{"k", 1e3},     unit{"K", 1e3},
+    unit{"kB", 1e3},    unit{"KB", 1e3},     unit{"M", 1e6},     unit{"MB", 1e6},
+    unit{"G", 1e9},     unit{"GB", 1e9},     unit{"T", 1e12},    unit{"TB", 1e12},
+    unit{"Ki", 0x1p10}, unit{"KiB", 0x1p10}, unit{"Mi", 0x1p20}, unit{"MiB", 0x1p20},
+    unit{"Gi", 0x1p30}, unit{"GiB", 0x1p30}, unit{"Ti", 0x1p40}, unit{"TiB", 0x1p40},
 };
 
 template <std::size_t N>
@@ -71,7 +70,7 @@ result<std::uint64_t> parse_whole(std::string_view text, const std::array<unit, 
   if (!text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos) {
     std::uint64_t whole = 0;
     const auto read = std::from_chars(text.data(), text.data() + text.size(), whole);
-    if (read.ec != std::errc{} || static_cast<double>(whole) >= count_limit) {
+    if (read.ec != std::errc{} || whole >> 63 != 0) {
       return refuse("it is too large");
     }
     if (whole == 0) return refuse("it must be at least 1");
@@ -143,7 +142,10 @@ std::string format_bytes(std::uint64_t n) {
     ++unit;
   }
   return unit == 0 ? fmt::format("{} B", n)
-                   : fmt::format("{:.{}f} {}", value, value < 9.995 ? 2 : value < 99.95 ? 1 : 0,
+                   : fmt::format("{:.{}f} {}", value,
+                                 value < 9.995   ? 2
+                                 : value < 99.95 ? 1
+                                                 : 0,
                                  names.at(unit));
 }
 
@@ -151,7 +153,10 @@ std::string format_rate(double rate) {
   const double percent = rate * 100;
   if (percent == 0) return "0%";
   if (percent < 1e-4) return fmt::format("{:.2e}%", percent);
-  const int decimals = std::max(0, 2 - static_cast<int>(std::floor(std::log10(percent))));
+  // The power of ten of the rounded figure: 0.99996 is shown as 1.00, not as 1.000.
+  const std::string rounded = fmt::format("{:.2e}", percent);
+  const int power = std::stoi(rounded.substr(rounded.find('e') + 1));
+  const int decimals = std::max(0, 2 - power);
   return fmt::format("{:.{}f}%", percent, decimals);
 }
 

@@ -1,0 +1,33 @@
+#include "completion.hpp"
+
+#include <fmt/format.h>
+
+#include "commands/all.hpp"
+
+namespace bloomery::cli {
+namespace {
+
+action define(CLI::App& app) {
+  auto shell = std::make_shared<std::string>();
+  const std::vector<std::string> shells = {"bash", "zsh", "fish"};
+  app.add_option("SHELL", *shell, "the shell")->required()->check(CLI::IsMember(shells));
+  return [shell, &app]() -> result<status> {
+    const tree_shape tree = shape_of(*app.get_parent());
+    fmt::print("{}", *shell == "bash"  ? bash_completion(tree)
+                     : *shell == "zsh" ? zsh_completion(tree)
+                                       : fish_completion(tree));
+    return done;
+  };
+}
+
+}  // namespace
+
+command completion_command() {
+  return {"completion", "print a script that completes this command line in a shell",
+          "  source <(bloomery completion bash)\n"
+          "  bloomery completion zsh > ~/.zfunc/_bloomery\n"
+          "  bloomery completion fish > ~/.config/fish/completions/bloomery.fish\n",
+          define};
+}
+
+}  // namespace bloomery::cli

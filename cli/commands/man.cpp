@@ -1,0 +1,25 @@
+#include <fmt/format.h>
+
+#include "commands/all.hpp"
+#include "man_page.hpp"
+
+namespace bloomery::cli {
+namespace {
+
+action define(CLI::App& app) {
+  return [&app]() -> result<status> {
+    fmt::print("{}", man_page(shape_of(*app.get_parent()), BLOOMERY_VERSION));
+    return done;
+  };
+}
+
+}  // namespace
+
+command man_command() {
+  return {"man", "print the man page",
+          "  bloomery man | man -l -\n"
+          "  bloomery man > /usr/local/share/man/man1/bloomery.1\n",
+          define};
+}
+
+}  // namespace bloomery::cli

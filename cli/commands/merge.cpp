@@ -1,0 +1,116 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <bloomery/any_filter.hpp>
+#include <bloomery/plan/units.hpp>
+#include <filesystem>
+#include <optional>
+
+#include "commands/all.hpp"
+#include "report.hpp"
+
+namespace bloomery::cli {
+namespace {
+
+struct arguments {
+  std::string output;
+  std::vector<std::string> files;
+  bool force = false;
+};
+
+/// One of the two ways to combine filters.
+struct way {
+  std::string_view verb;
+  bool abilities::* able;
+  result<void> (any_filter::*combine)(const any_filter&);
+};
+
+constexpr way merging = {"merge", &abilities::merge, &any_filter::merge};
+constexpr way intersecting = {"intersect", &abilities::intersect, &any_filter::intersect};
+
+tl::unexpected<failure> unable(const std::string& file, const any_filter& filter, const way& by) {
+  std::vector<std::string_view> able;
+  for (const kind_info& kind : kinds()) {
+    if (kind.can.*by.able) able.push_back(kind.name);
+  }
+  return fail(errc::unsupported,
+              fmt::format("{}: a filter of kind {} cannot {}; the kinds that can: {}", file,
+                          filter.info().kind_name, by.verb, fmt::join(able, ", ")));
+}
+
+result<void> check_output(const arguments& given) {
+  std::error_code error;
+  if (given.force || !std::filesystem::is_regular_file(given.output, error)) return {};
+  for (const std::string& file : given.files) {
+    if (std::filesystem::equivalent(given.output, file, error)) {
+      return fail(errc::exists, fmt::format("{}: the output is one of the inputs; give --force to "
+                                            "replace it",
+                                            given.output));
+    }
+  }
+  return fail(errc::exists,
+              fmt::format("{}: the file exists already; give --force to replace it", given.output));
+}
+
+result<status> run(const arguments& given, const way& by) {
+  if (auto ok = check_output(given); !ok) return fail(std::move(ok.error()));
+  // Held until the output is written: a writer that adds to it meanwhile waits, and is not undone
+  // by what was read before.
+  std::optional<file_lock> lock;
+  std::error_code error;
+  if (std::filesystem::is_regular_file(given.output, error)) {
+    auto held = file_lock::acquire(given.output);
+    if (!held) return fail(std::move(held.error()));
+    lock = std::move(*held);
+  }
+
+  const std::string& first = given.files.front();
+  auto combined = load(first);
+  if (!combined) return fail(std::move(combined.error()));
+  if (!(combined->can().*by.able)) return unable(first, *combined, by);
+  for (std::size_t i = 1; i < given.files.size(); ++i) {
+    const auto other = open(given.files[i], verification::always);
+    if (!other) return fail(other.error());
+    if (auto ok = ((*combined).*by.combine)(*other); !ok) {
+      return fail(ok.error().code,
+                  fmt::format("{} and {}: {}", first, given.files[i], ok.error().message));
+    }
+  }
+  auto saved = save(*combined, given.output, given.force ? if_exists::replace : if_exists::refuse);
+  if (!saved) return fail(std::move(saved.error()));
+  if (const filter_info info = combined->info(); overfilled(info)) {
+    fmt::print(
+        stderr, "bloomery {}: warning: {} is overfilled: its rate is {}, beyond the planned {}\n",
+        by.verb, given.output, format_rate(info.current_fpr), format_rate(info.plan.planned_fpr));
+  }
+  return done;
+}
+
+template <const way& By>
+action define(CLI::App& app) {
+  auto given = std::make_shared<arguments>();
+  app.add_option("-o,--output", given->output, "where the result goes")
+      ->type_name("FILE")
+      ->required();
+  app.add_flag("--force", given->force, "replace the output if it exists");
+  app.add_option("FILE", given->files, "filters built alike, two or more")
+      ->required()
+      ->expected(2, CLI::detail::expected_max_vector_size);
+  return [given] { return run(*given, By); };
+}
+
+}  // namespace
+
+command merge_command() {
+  return {"merge", "the filter of all keys of several filters",
+          "  bloomery merge -o week.bloom monday.bloom tuesday.bloom\n"
+          "  bloomery merge --force -o all.bloom all.bloom today.bloom\n",
+          define<merging>};
+}
+
+command intersect_command() {
+  return {"intersect", "the filter of the keys that several filters share",
+          "  bloomery intersect -o both.bloom ours.bloom theirs.bloom\n", define<intersecting>};
+}
+
+}  // namespace bloomery::cli

@@ -1,0 +1,46 @@
+#include <fmt/format.h>
+
+#include <bloomery/any_filter.hpp>
+
+#include "commands/all.hpp"
+#include "parse_error.hpp"
+
+namespace bloomery::cli {
+namespace {
+
+result<void> verify(const std::string& file) {
+  const auto stored = map_file(file, verification::always);
+  if (!stored) return fail(stored.error());
+  // Also the kind's own structure, as it is read and as it is loaded.
+  const auto filter = open_any(*stored, access::read_only, file);
+  if (!filter) return fail(filter.error());
+  return {};
+}
+
+action define(CLI::App& app) {
+  auto files = std::make_shared<std::vector<std::string>>();
+  app.add_option("FILE", *files, "filters")->required();
+  return [files]() -> result<status> {
+    status outcome = done;
+    for (const std::string& file : *files) {
+      if (const auto sound = verify(file); sound) {
+        fmt::print("{}: ok\n", file);
+      } else {
+        fmt::print(stderr, "bloomery verify: {}\n", one_line(sound.error().message));
+        outcome = status::error;
+      }
+    }
+    return outcome;
+  };
+}
+
+}  // namespace
+
+command verify_command() {
+  return {"verify", "check that filters are whole: every byte, against the checksums",
+          "  bloomery verify members.bloom\n"
+          "  bloomery verify *.bloom && echo all whole\n",
+          define};
+}
+
+}  // namespace bloomery::cli

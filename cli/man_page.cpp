@@ -1,0 +1,111 @@
+#include "man_page.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <bloomery/any_filter.hpp>
+
+namespace bloomery::cli {
+namespace {
+
+// Text as roff takes it: a backslash, the hyphens that are to stay minus signs, the quotes that
+// would become typographic, and a control character at the start of a line.
+std::string roff(std::string_view text) {
+  std::string result;
+  bool line_starts = true;
+  for (const char c : text) {
+    if (line_starts && (c == '.' || c == '\'')) result += "\\&";
+    switch (c) {
+      case '\\':
+        result += "\\e";
+        break;
+      case '-':
+        result += "\\-";
+        break;
+      case '\'':
+        result += "\\(aq";
+        break;
+      case '"':
+        result += "\\(dq";
+        break;
+      case '^':
+        result += "\\(ha";
+        break;
+      case '~':
+        result += "\\(ti";
+        break;
+      case '`':
+        result += "\\(ga";
+        break;
+      default:
+        result += c;
+    }
+    line_starts = c == '\n';
+  }
+  return result;
+}
+
+std::string arguments_of(const std::vector<argument>& all) {
+  std::string text;
+  for (const argument& each : all) {
+    std::vector<std::string> names;
+    for (const std::string& name : each.short_names) names.push_back("\\fB" + roff(name) + "\\fR");
+    for (const std::string& name : each.long_names) names.push_back("\\fB" + roff(name) + "\\fR");
+    std::string head = fmt::format("{}", fmt::join(names, ", "));
+    if (!each.value.empty()) {
+      head += fmt::format("{}\\fI{}\\fR", head.empty() ? "" : " ", roff(each.value));
+    }
+    text += fmt::format(".TP\n{}\n{}", head, roff(each.meaning));
+    if (!each.choices.empty()) {
+      text += fmt::format("{}{}", each.meaning.empty() ? "" : ": ",
+                          roff(fmt::format("{}", fmt::join(each.choices, ", "))));
+    }
+    text += '\n';
+  }
+  return text;
+}
+
+std::string verb_section(const verb_shape& verb) {
+  std::string text = fmt::format(".SS {}\n{}\n.PP\n.nf\n{}\n.fi\n", roff(verb.name),
+                                 roff(verb.summary), roff(verb.usage()));
+  text += arguments_of(verb.positionals) + arguments_of(verb.options);
+  if (!verb.examples.empty()) {
+    text += fmt::format(".PP\nExamples:\n.PP\n.nf\n{}{}.fi\n", roff(verb.examples),
+                        verb.examples.ends_with('\n') ? "" : "\n");
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string man_page(const tree_shape& tree, std::string_view version) {
+  std::string text = fmt::format(
+      ".TH BLOOMERY 1 \"\" \"bloomery {}\" \"User Commands\"\n"
+      ".SH NAME\nbloomery \\- approximate sets with a known error rate\n"
+      ".SH SYNOPSIS\n\\fBbloomery\\fR \\fIVERB\\fR [\\fIOPTION\\fR]... [\\fIFILE\\fR]...\n"
+      ".SH DESCRIPTION\n{}\n",
+      roff(version), roff(tree.summary));
+  text +=
+      ".PP\nCounts are written as 1000, 10M or 1e9, sizes as 120MB (powers of 1000) or 1GiB "
+      "(powers of 1024), rates as 1%, 0.01 or 1/1000.\n";
+  text += ".SH OPTIONS\n" + arguments_of(tree.options);
+  text += ".SH VERBS\n";
+  for (const verb_shape& verb : tree.verbs) text += verb_section(verb);
+  text += ".SH KINDS OF FILTER\n";
+  for (const kind_info& kind : kinds()) {
+    text += fmt::format(".TP\n\\fB{}\\fR\n{}. {}.\n", roff(kind.name), roff(kind.summary),
+                        roff(kind.strengths));
+    for (const kind_option& option : kind.options) {
+      text += fmt::format(".br\n\\fB\\-\\-with {}=\\fR{}: {}\n", roff(option.name),
+                          roff(option.values), roff(option.meaning));
+    }
+  }
+  text +=
+      ".SH EXIT STATUS\n"
+      ".TP\n0\nDone; of verbs that select: something was selected.\n"
+      ".TP\n1\nNothing was selected.\n"
+      ".TP\n2\nAn error; one sentence on standard error says which.\n";
+  return text;
+}
+
+}  // namespace bloomery::cli

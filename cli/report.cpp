@@ -1,0 +1,212 @@
+#include "report.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <bloomery/plan/formulas.hpp>
+#include <bloomery/plan/units.hpp>
+#include <cmath>
+#include <type_traits>
+#include <variant>
+
+namespace bloomery::cli {
+namespace {
+
+std::string label_of(const property& extra) {
+  if (extra.name == "ideal_fpr") return "ideal rate";
+  if (extra.name == "classic_fpr") return "classic rate";
+  std::string label = extra.name;
+  std::replace(label.begin(), label.end(), '_', ' ');
+  if (label.ends_with(" fpr")) label.replace(label.size() - 4, 4, " rate");
+  return label;
+}
+
+// A property's name says its unit.
+std::string text_of(const property& extra) {
+  return std::visit(
+      [&](const auto& value) -> std::string {
+        using type = std::decay_t<decltype(value)>;
+        if constexpr (std::is_same_v<type, std::uint64_t>) {
+          return extra.name.ends_with("_bytes") ? format_bytes(value) : format_count(value);
+        } else if constexpr (std::is_same_v<type, double>) {
+          if (extra.name == "ideal_fpr") return format_rate(value) + " = 0.6185^(m/n)";
+          if (extra.name == "classic_fpr") return format_rate(value) + " = (1 - e^(-kn/m))^k";
+          if (extra.name.ends_with("_fpr")) return format_rate(value);
+          return fmt::format("{:.4g}", value);
+        } else {
+          return value;
+        }
+      },
+      extra.value);
+}
+
+const property* find(const std::vector<property>& extras, std::string_view name) {
+  const auto found = std::find_if(extras.begin(), extras.end(),
+                                  [name](const property& extra) { return extra.name == name; });
+  return found == extras.end() ? nullptr : &*found;
+}
+
+std::string hashes_text(unsigned hashes, const plan_report& plan) {
+  const property* best = find(plan.extras, "optimal_hashes");
+  const auto* const k = best == nullptr ? nullptr : std::get_if<double>(&best->value);
+  return k == nullptr ? fmt::format("{}", hashes) : fmt::format("{} (k_opt {:.2f})", hashes, *k);
+}
+
+void append(figures& rows, const std::vector<property>& extras) {
+  for (const property& extra : extras) {
+    if (extra.name != "optimal_hashes") rows.emplace_back(label_of(extra), text_of(extra));
+  }
+}
+
+nlohmann::ordered_json json_of(const std::vector<property>& extras) {
+  auto object = nlohmann::ordered_json::object();
+  for (const property& extra : extras) {
+    std::visit([&](const auto& value) { object[extra.name] = value; }, extra.value);
+  }
+  return object;
+}
+
+nlohmann::ordered_json finite_or_null(double value) {
+  if (std::isfinite(value)) return value;
+  return nullptr;
+}
+
+void put_plan(nlohmann::ordered_json& object, const plan_report& plan) {
+  object["capacity"] = plan.capacity;
+  object["bits"] = plan.bits;
+  object["bytes"] = plan.bytes;
+  if (plan.hashes) object["hashes"] = *plan.hashes;
+  object["bits_per_key"] = plan.bits_per_key();
+  object["planned_fpr"] = plan.planned_fpr;
+}
+
+std::string_view name_of(hash_id hash) {
+  switch (hash) {
+    case hash_id::xxh3_64:
+      return "xxh3-64";
+    case hash_id::fnv_murmur:
+      return "fnv-murmur";
+    case hash_id::none:
+      break;
+  }
+  return "none";
+}
+
+std::string hash_text(const filter_info& info) {
+  return info.hash == hash_id::none ? fmt::format("of the probe rule, seed {}", info.seed)
+                                    : fmt::format("{}, seed {}", name_of(info.hash), info.seed);
+}
+
+std::string keys_text(double keys) {
+  if (!std::isfinite(keys)) return "unknown: too full to tell";
+  return fmt::format("{} distinct keys",
+                     format_count(static_cast<std::uint64_t>(std::llround(keys))));
+}
+
+}  // namespace
+
+std::string to_text(const figures& rows) {
+  std::size_t width = 0;
+  for (const auto& row : rows) width = std::max(width, row.first.size());
+  std::string text;
+  for (const auto& [label, value] : rows) {
+    text += fmt::format("  {:<{}}  {}\n", label, width, value);
+  }
+  return text;
+}
+
+figures plan_figures(const plan_report& plan) {
+  const double bound = formulas::information_bound(plan.planned_fpr);
+  figures rows = {
+      {"capacity (n)", format_count(plan.capacity) + " keys"},
+      {"size (m)", fmt::format("{} bits, {}", format_count(plan.bits), format_bytes(plan.bytes))},
+  };
+  if (plan.hashes) rows.emplace_back("hashes (k)", hashes_text(*plan.hashes, plan));
+  rows.emplace_back("bits per key", fmt::format("{:.2f}", plan.bits_per_key()));
+  rows.emplace_back("planned rate", format_rate(plan.planned_fpr));
+  append(rows, plan.extras);
+  std::string least = fmt::format("{:.2f} bits/key = log2(1/rate)", std::fabs(bound));
+  if (bound > 0) least += fmt::format("; this is {:.2f} times that", plan.bits_per_key() / bound);
+  rows.emplace_back("least possible", std::move(least));
+  return rows;
+}
+
+nlohmann::ordered_json plan_json(std::string_view kind, const plan_report& plan) {
+  nlohmann::ordered_json object;
+  object["kind"] = kind;
+  put_plan(object, plan);
+  object["information_bound"] = std::fabs(formulas::information_bound(plan.planned_fpr));
+  object["extras"] = json_of(plan.extras);
+  return object;
+}
+
+figures info_figures(const filter_info& info) {
+  const plan_report& plan = info.plan;
+  figures rows = {
+      {"kind", std::string(info.kind_name)},
+      {"capacity (n)", format_count(plan.capacity) + " keys"},
+      {"count", format_count(info.count) + " keys inserted"},
+      {"estimated size", keys_text(info.estimated_size)},
+      {"size (m)", fmt::format("{} bits, {}", format_count(plan.bits), format_bytes(plan.bytes))},
+  };
+  if (plan.hashes) rows.emplace_back("hashes (k)", hashes_text(*plan.hashes, plan));
+  rows.emplace_back("bits per key", fmt::format("{:.2f} at capacity", plan.bits_per_key()));
+  rows.emplace_back("planned rate", format_rate(plan.planned_fpr));
+  rows.emplace_back("current rate", format_rate(info.current_fpr));
+  rows.emplace_back("fill", fmt::format("{:.1f}%", info.fill * 100));
+  rows.emplace_back("hash", hash_text(info));
+  rows.emplace_back("can", fmt::format("{}", fmt::join(names_of(abilities_of_kind(info)), ", ")));
+  append(rows, plan.extras);
+  append(rows, info.extras);
+  return rows;
+}
+
+nlohmann::ordered_json info_json(const std::string& file, const filter_info& info) {
+  nlohmann::ordered_json object;
+  object["file"] = file;
+  object["kind"] = info.kind_name;
+  put_plan(object, info.plan);
+  object["count"] = info.count;
+  object["estimated_size"] = finite_or_null(info.estimated_size);
+  object["current_fpr"] = finite_or_null(info.current_fpr);
+  object["overfilled"] = overfilled(info);
+  object["fill"] = info.fill;
+  object["hash"] = name_of(info.hash);
+  object["seed"] = info.seed;
+  object["can"] = names_of(abilities_of_kind(info));
+  auto extras = json_of(info.plan.extras);
+  extras.update(json_of(info.extras));
+  object["extras"] = std::move(extras);
+  return object;
+}
+
+bool overfilled(const filter_info& info) {
+  const double planned = info.plan.planned_fpr;
+  if (info.current_fpr <= planned) return false;
+  if (info.count > info.plan.capacity && !abilities_of_kind(info).grow) return true;
+  // At capacity the rate scatters about the planned one. Of the m ln-2-filled bits of a Bloom
+  // filter the set ones have a variance of 0.077 m, so that the rate, fill^k, has a relative
+  // deviation of 0.46 sqrt(k/n), k = log2(1/eps). Three of them, and no less than 1%, are chance.
+  const double scatter = 0.46 * std::sqrt(formulas::information_bound(planned) /
+                                          static_cast<double>(info.plan.capacity));
+  return info.current_fpr > planned * (1 + std::max(0.01, 3 * scatter));
+}
+
+std::vector<std::string_view> names_of(const abilities& can) {
+  std::vector<std::string_view> names;
+  if (can.insert) names.emplace_back("insert");
+  if (can.erase) names.emplace_back("erase");
+  if (can.count) names.emplace_back("count");
+  if (can.merge) names.emplace_back("merge");
+  if (can.intersect) names.emplace_back("intersect");
+  if (can.grow) names.emplace_back("grow");
+  return names;
+}
+
+abilities abilities_of_kind(const filter_info& info) {
+  const kind_info* kind = find_kind(info.kind);
+  return kind == nullptr ? info.can : kind->can;
+}
+
+}  // namespace bloomery::cli

@@ -1,0 +1,41 @@
+#pragma once
+
+// A plan's and a filter's figures, for people and for programs.
+
+#include <bloomery/any_filter.hpp>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace bloomery::cli {
+
+/// Figures with their labels, shown in two columns.
+using figures = std::vector<std::pair<std::string, std::string>>;
+std::string to_text(const figures& rows);
+
+/// What a kind makes of a request: n, m in bits and bytes, k, bits a key, rates and the kind's own.
+figures plan_figures(const plan_report& plan);
+
+/// The members kind, capacity, bits, bytes, hashes (where there are any), bits_per_key,
+/// planned_fpr, and extras, an object of the kind's own figures.
+nlohmann::ordered_json plan_json(std::string_view kind, const plan_report& plan);
+
+/// What a filter file is and how it stands.
+figures info_figures(const filter_info& info);
+
+/// As plan_json, with file, count, estimated_size, current_fpr, overfilled, fill, hash, seed and
+/// can. What is infinite is null.
+nlohmann::ordered_json info_json(const std::string& file, const filter_info& info);
+
+/// Whether the current rate is beyond the planned one by more than chance explains.
+bool overfilled(const filter_info& info);
+
+/// The names of what a kind can do, in the order of `abilities`.
+std::vector<std::string_view> names_of(const abilities& can);
+
+/// What a filter's kind can do. A filter opened read-only says less of itself.
+abilities abilities_of_kind(const filter_info& info);
+
+}  // namespace bloomery::cli

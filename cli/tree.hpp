@@ -1,0 +1,51 @@
+#pragma once
+
+// The command line as data: read from the tree of CLI11's apps, so that help, completion and the
+// man page say what the parser accepts, and cannot go stale.
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+namespace bloomery::cli {
+
+/// An option, a flag or a positional argument.
+struct argument {
+  std::vector<std::string> long_names;   ///< "--kind"; none for a positional
+  std::vector<std::string> short_names;  ///< "-k"
+  std::string value;                     ///< "KIND"; empty for a flag
+  std::string meaning;
+  std::vector<std::string> choices;  ///< all values it takes, where they can be listed
+  bool required = false;
+  bool repeats = false;  ///< a positional that takes any number
+  bool file = false;     ///< its values are names of files
+
+  /// "-o, --output FILE"
+  std::string spelling() const;
+};
+
+struct verb_shape {
+  std::string name;
+  std::string summary;
+  std::string examples;  ///< lines of shell, indented by two
+  std::vector<argument> positionals;
+  std::vector<argument> options;  ///< sorted by their long names, --help last
+
+  /// "bloomery check [OPTION]... FILTER [INPUT]..."
+  std::string usage() const;
+};
+
+struct tree_shape {
+  std::string summary;
+  std::vector<argument> options;
+  std::vector<verb_shape> verbs;
+};
+
+verb_shape shape_of_verb(const CLI::App& verb);
+tree_shape shape_of(const CLI::App& app);
+
+/// What --help prints, for the whole or for one verb.
+std::string help_text(const tree_shape& tree);
+std::string help_text(const verb_shape& verb);
+
+}  // namespace bloomery::cli

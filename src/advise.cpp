@@ -1,0 +1,195 @@
+#include <bloomery/advise.hpp>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <bloomery/plan/formulas.hpp>
+#include <bloomery/plan/units.hpp>
+#include <optional>
+#include <string_view>
+
+namespace bloomery {
+namespace {
+
+using words = std::vector<std::string_view>;
+
+std::string join_with_and(const words& all) {
+  return fmt::format("{}", fmt::join(all, " and "));
+}
+
+words verbs_of(const needs& wanted) {
+  words verbs;
+  if (wanted.deletable) verbs.emplace_back("erase");
+  if (wanted.counting) verbs.emplace_back("count");
+  if (wanted.growing) verbs.emplace_back("grow");
+  return verbs;
+}
+
+words missing(const abilities& can, const needs& wanted) {
+  words verbs;
+  if (wanted.deletable && !can.erase) verbs.emplace_back("erase");
+  if (wanted.counting && !can.count) verbs.emplace_back("count");
+  if (wanted.growing && !can.grow) verbs.emplace_back("grow");
+  return verbs;
+}
+
+bool able(const kind_info& kind, const needs& wanted) {
+  return missing(kind.can, wanted).empty() && (kind.can.insert || wanted.unchanging);
+}
+
+/// What the request leaves open, and by what plans are compared therefore.
+enum class yardstick : std::uint8_t { bytes, rate, keys, overhead };
+
+yardstick yardstick_of(const plan_request& request) {
+  if (request.capacity != 0 && request.bits != 0) return yardstick::rate;
+  if (request.bits != 0 && request.fpr != 0) return yardstick::keys;
+  if (request.fpr != 0) return yardstick::bytes;
+  return yardstick::overhead;
+}
+
+/// Bits a key over the least that its rate allows any filter.
+double overhead(const plan_report& plan) {
+  // A filter that always says "maybe" needs nothing; next to it any memory is infinitely much.
+  const double least = std::max(formulas::information_bound(plan.planned_fpr), 1e-300);
+  return 8.0 * static_cast<double>(plan.bytes) / static_cast<double>(plan.capacity) / least;
+}
+
+bool better(const plan_report& a, const plan_report& b, yardstick by) {
+  switch (by) {
+    case yardstick::rate:
+      return a.planned_fpr < b.planned_fpr;
+    case yardstick::keys:
+      return a.capacity > b.capacity;
+    case yardstick::overhead:
+      return overhead(a) < overhead(b);
+    case yardstick::bytes:
+      break;
+  }
+  return a.bytes < b.bytes;
+}
+
+struct phrase {
+  std::string_view claim;
+  std::string figure;
+  std::string rivals_figure;
+};
+
+phrase compare(const plan_report& best, const plan_report& next, yardstick by) {
+  switch (by) {
+    case yardstick::rate:
+      return {"has the lowest rate in that memory", format_rate(best.planned_fpr),
+              format_rate(next.planned_fpr)};
+    case yardstick::keys:
+      return {"holds the most keys in that memory", format_count(best.capacity),
+              format_count(next.capacity)};
+    case yardstick::overhead:
+      return {"wastes the least memory for its rate",
+              fmt::format("{:.2f} times the least possible", overhead(best)),
+              fmt::format("{:.2f}", overhead(next))};
+    case yardstick::bytes:
+      break;
+  }
+  return {"takes the least memory", format_bytes(best.bytes), format_bytes(next.bytes)};
+}
+
+std::string reason_for(const std::vector<candidate>& ranked, std::size_t fitting,
+                       std::size_t able_kinds, const needs& wanted, yardstick by) {
+  const candidate& best = ranked.front();
+  const words verbs = verbs_of(wanted);
+  std::string reason;
+  if (wanted.unchanging && best.kind->can.insert) {
+    // Truthful while the registry has no such kind, or none that fits.
+    reason = "no kind here that is built once for an unchanging set fits; ";
+  }
+  if (fitting == 1) {
+    reason += best.kind->name;
+    if (able_kinds == 1 && !verbs.empty()) {
+      reason += fmt::format(" is the only kind here that can {}", join_with_and(verbs));
+    } else if (ranked.size() == 1) {
+      reason += " is the only kind here";
+    } else {
+      reason += " is the only kind here that meets the request";
+    }
+  } else {
+    const candidate& next = ranked[1];
+    const phrase said = compare(*best.plan, *next.plan, by);
+    const std::string among = verbs.empty()
+                                  ? "of the kinds here"
+                                  : fmt::format("of the kinds that can {}", join_with_and(verbs));
+    const bool tied = !better(*best.plan, *next.plan, by);
+    reason += tied ? fmt::format("{} {} {}: {}, no more than {}", best.kind->name, said.claim,
+                                 among, said.figure, next.kind->name)
+                   : fmt::format("{} {} {}: {}, against {} for {}", best.kind->name, said.claim,
+                                 among, said.figure, said.rivals_figure, next.kind->name);
+  }
+  if (wanted.unchanging) {
+    reason += fmt::format("; no filter of that rate can do with less than {:.2f} bits/key",
+                          formulas::information_bound(best.plan->planned_fpr));
+  }
+  return reason;
+}
+
+result<void> check_sufficient(const plan_request& request, const needs& wanted) {
+  const int known = (request.capacity != 0) + (request.fpr != 0) + (request.bits != 0);
+  const bool by_hashes = request.hashes != 0 && (request.capacity != 0 || request.bits != 0);
+  if (known < 2 && !by_hashes && !(wanted.growing && known == 1 && request.fpr != 0)) {
+    return fail(errc::invalid_argument,
+                "the filter's size is open; give two of capacity, rate and memory");
+  }
+  return {};
+}
+
+}  // namespace
+
+result<plan_report> plan_for(const kind_info& kind, const plan_request& request,
+                             const needs& wanted) {
+  if (const words lacking = missing(kind.can, wanted); !lacking.empty()) {
+    return fail(errc::unsupported, fmt::format("a filter of kind {} cannot {}", kind.name,
+                                               fmt::join(lacking, " or ")));
+  }
+  if (!kind.can.insert && !wanted.unchanging) {
+    return fail(errc::unsupported,
+                fmt::format("a filter of kind {} is built once and takes no more keys", kind.name));
+  }
+  return kind.plan(request);
+}
+
+result<advice> advise(const plan_request& request, const needs& wanted,
+                      std::span<const kind_info> among) {
+  const words verbs = verbs_of(wanted);
+  if (wanted.unchanging && !verbs.empty()) {
+    return fail(errc::invalid_argument,
+                fmt::format("a set that never changes has no need to {}; drop one of the two",
+                            join_with_and(verbs)));
+  }
+  if (auto ok = check_sufficient(request, wanted); !ok) return fail(std::move(ok.error()));
+
+  const auto able_kinds = static_cast<std::size_t>(std::count_if(
+      among.begin(), among.end(), [&](const kind_info& kind) { return able(kind, wanted); }));
+  if (able_kinds == 0) {
+    const std::string what = verbs.empty()       ? std::string("take keys one by one")
+                             : verbs.size() == 1 ? std::string(verbs.front())
+                                                 : join_with_and(verbs) + " at once";
+    return fail(errc::unsupported, fmt::format("no kind here can {}; drop that need", what));
+  }
+
+  advice found;
+  std::optional<failure> first_failure;
+  for (const kind_info& kind : among) {
+    candidate& added = found.ranked.emplace_back(candidate{&kind, plan_for(kind, request, wanted)});
+    if (!added.plan && !first_failure && able(kind, wanted)) first_failure = added.plan.error();
+  }
+  const yardstick by = yardstick_of(request);
+  const auto unfit = std::stable_partition(found.ranked.begin(), found.ranked.end(),
+                                           [](const candidate& c) { return c.plan.has_value(); });
+  std::stable_sort(found.ranked.begin(), unfit, [by](const candidate& a, const candidate& b) {
+    return better(*a.plan, *b.plan, by);
+  });
+  if (unfit == found.ranked.begin()) return fail(std::move(*first_failure));
+  found.reason = reason_for(found.ranked, static_cast<std::size_t>(unfit - found.ranked.begin()),
+                            able_kinds, wanted, by);
+  return found;
+}
+
+}  // namespace bloomery

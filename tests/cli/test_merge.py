@@ -1,0 +1,129 @@
+"""bloomery merge and intersect."""
+
+import json
+
+import pytest
+
+
+@pytest.fixture
+def build(run):
+    """build("a.bloom", b"x\\n", kind=..., capacity=...)"""
+
+    def make(name, keys, kind="bloom", capacity=1000, *more):
+        run("build", "-o", name, "--kind", kind, "--capacity", capacity, "--fpr", "1%", *more,
+            input=keys).ok()
+
+    return make
+
+
+def kinds(run):
+    return [k["kind"] for k in
+            json.loads(run("plan", "--json", "--capacity", 9, "--fpr", "1%").ok().out)["kinds"]]
+
+
+def test_the_union_is_the_filter_of_all_keys(run, build, lines, tmp_path):
+    build("a.bloom", lines(200))
+    build("b.bloom", lines(200, start=200))
+    build("c.bloom", lines(100, start=400))
+    build("all.bloom", lines(500))
+    merged = run("merge", "-o", "abc.bloom", "a.bloom", "b.bloom", "c.bloom").ok()
+    assert (merged.out, merged.err) == (b"", b"")
+    assert run("check", "abc.bloom", input=lines(500)).ok().out == lines(500)
+    both = [json.loads(run("info", "--json", f).ok().out) for f in ("abc.bloom", "all.bloom")]
+    for figure in ("bits", "hashes", "fill", "current_fpr", "estimated_size"):
+        assert both[0][figure] == both[1][figure]
+    assert run("verify", "abc.bloom").ok()
+
+
+def test_the_intersection_keeps_the_common_keys(run, build, lines):
+    build("a.bloom", lines(300))
+    build("b.bloom", lines(300, start=200))
+    run("intersect", "-o", "both.bloom", "a.bloom", "b.bloom").ok()
+    assert run("check", "both.bloom", input=lines(100, start=200)).ok().out == lines(100, start=200)
+    # Of 1000 strangers at a rate below 1% (at a third of the capacity far below), fewer than 50.
+    strangers = run("check", "-c", "both.bloom", input=lines(1000, "other"))
+    assert int(strangers.out) < 50
+
+
+def test_every_kind_merges_or_says_that_it_cannot(run, build, lines):
+    for kind in kinds(run):
+        a, b = f"{kind}-a.bloom", f"{kind}-b.bloom"
+        build(a, lines(200), kind)
+        build(b, lines(200, start=200), kind)
+        can = json.loads(run("info", "--json", a).ok().out)["can"]
+        for verb, keys in (("merge", lines(400)), ("intersect", b"")):
+            out = f"{kind}-{verb}.bloom"
+            done = run(verb, "-o", out, a, b)
+            if verb not in can:
+                done.refused(f"{a}: a filter of kind {kind} cannot {verb}; the kinds that can: bloom")
+                continue
+            done.ok()
+            assert run("check", out, input=keys).out == keys
+            assert run("verify", out).ok()
+
+
+def test_what_differs_is_named_with_both_files(run, build, tmp_path):
+    build("a.bloom", b"x\n")
+    build("large.bloom", b"x\n", "bloom", 2000)
+    build("seeded.bloom", b"x\n", "bloom", 1000, "--seed", 5)
+    run("merge", "-o", "out.bloom", "a.bloom", "large.bloom").refused(
+        "a.bloom and large.bloom: the filters differ in bits")
+    run("merge", "-o", "out.bloom", "a.bloom", "a.bloom", "seeded.bloom").refused(
+        "a.bloom and seeded.bloom: the filters differ in seed (0 and 5)")
+    for kind in kinds(run)[1:]:
+        build(f"{kind}.bloom", b"x\n", kind)
+        run("merge", "-o", "out.bloom", "a.bloom", f"{kind}.bloom").refused(
+            f"a.bloom and {kind}.bloom: the filters are of different kinds (bloom and {kind})")
+    assert not (tmp_path / "out.bloom").exists()
+
+
+def test_the_output_is_replaced_only_by_force(run, build, lines, tmp_path):
+    build("a.bloom", lines(10))
+    build("b.bloom", lines(10, start=10))
+    (tmp_path / "out.bloom").write_bytes(b"precious")
+    run("merge", "-o", "out.bloom", "a.bloom", "b.bloom").refused(
+        "out.bloom: the file exists already; give --force")
+    assert (tmp_path / "out.bloom").read_bytes() == b"precious"
+    run("merge", "--force", "-o", "out.bloom", "a.bloom", "b.bloom").ok()
+    assert run("check", "out.bloom", input=lines(20)).ok().out == lines(20)
+
+
+def test_the_output_may_be_an_input_by_force(run, build, lines, tmp_path):
+    build("a.bloom", lines(10))
+    build("b.bloom", lines(10, start=10))
+    before = (tmp_path / "a.bloom").read_bytes()
+    run("merge", "-o", "./a.bloom", "a.bloom", "b.bloom").refused("is one of the inputs", "--force")
+    assert (tmp_path / "a.bloom").read_bytes() == before
+    run("merge", "--force", "-o", "a.bloom", "a.bloom", "b.bloom").ok()
+    assert run("check", "a.bloom", input=lines(20)).ok().out == lines(20)
+    run("merge", "--force", "-o", "b.bloom", "a.bloom", "b.bloom").ok()
+    assert run("check", "b.bloom", input=lines(20)).ok().out == lines(20)
+
+
+def test_an_input_that_is_damaged_leaves_the_output_as_it_was(run, build, lines, tmp_path):
+    build("a.bloom", lines(10))
+    build("b.bloom", lines(10, start=10))
+    whole = (tmp_path / "a.bloom").read_bytes()
+    broken = bytearray((tmp_path / "b.bloom").read_bytes())
+    broken[-1] ^= 1
+    (tmp_path / "b.bloom").write_bytes(broken)
+    run("merge", "--force", "-o", "a.bloom", "a.bloom", "b.bloom").refused("b.bloom: ", "checksum")
+    run("merge", "--force", "-o", "a.bloom", "b.bloom", "a.bloom").refused("b.bloom: ", "checksum")
+    run("merge", "--force", "-o", "a.bloom", "a.bloom", "gone.bloom").refused("gone.bloom: cannot open")
+    assert (tmp_path / "a.bloom").read_bytes() == whole
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["a.bloom", "b.bloom"]
+
+
+def test_a_union_beyond_its_plan_is_warned_of(run, build, lines):
+    build("a.bloom", lines(1000))
+    build("b.bloom", lines(1000, start=1000))
+    merged = run("merge", "-o", "ab.bloom", "a.bloom", "b.bloom").ok()
+    assert merged.err.startswith(b"bloomery merge: warning: ab.bloom is overfilled: its rate is ")
+
+
+def test_arguments(run, build):
+    build("a.bloom", b"x\n")
+    run("merge", "-o", "out.bloom").refused("FILE")
+    run("merge", "-o", "out.bloom", "a.bloom").refused("at least 2 are needed")
+    run("merge", "a.bloom", "a.bloom").refused("--output is missing")
+    run("merge", "-o", "no/such/out.bloom", "a.bloom", "a.bloom").refused("no/such/out.bloom")

@@ -1,0 +1,227 @@
+"""bloomery plan: the literature's figures, any sufficient two of what is known, the advice, and the
+lines to copy."""
+
+import json
+import pathlib
+import re
+import shlex
+import subprocess
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def plan(run):
+    """plan("--capacity", 1000, ...) -> the JSON object."""
+
+    def ask(*args):
+        return json.loads(run("plan", "--json", *args).ok().out)
+
+    return ask
+
+
+@pytest.fixture
+def kinds(plan):
+    return [each["kind"] for each in plan("--capacity", 1000, "--fpr", "1%")["kinds"]]
+
+
+def test_a_thousand_keys_in_eight_thousand_bits(run, plan):
+    text = run("plan", "--capacity", 1000, "--bits", 8000, "--kind", "bloom").ok().out.decode()
+    for figure in ("1,000 keys", "8,000 bits, 1.00 kB", "6 (k_opt 5.55)", "8.00", "2.16%",
+                   "2.14% = 0.6185^(m/n)", "log2(1/rate)"):
+        assert figure in text
+    found = plan("--capacity", 1000, "--bits", 8000, "--kind", "bloom")
+    assert (found["bits"], found["bytes"], found["hashes"]) == (8000, 1000, 6)
+    assert found["extras"]["optimal_hashes"] == pytest.approx(5.545, abs=0.001)
+    assert found["planned_fpr"] == pytest.approx(0.022, abs=0.0005)
+
+
+def test_one_percent_takes_9_6_bits_a_key(plan):
+    found = plan("--capacity", "1M", "--fpr", "1%", "--kind", "bloom")
+    assert found["bits_per_key"] == pytest.approx(9.6, abs=0.05)
+    assert found["hashes"] == 7
+
+
+def test_a_hundred_million_at_one_percent_take_120_megabytes(run, plan):
+    found = plan("--capacity", "100M", "--fpr", "1%", "--kind", "bloom")
+    assert found["bytes"] == pytest.approx(120e6, rel=0.005)
+    assert b"120 MB" in run("plan", "--capacity", "1e8", "--fpr", "0.01").ok().out
+
+
+@pytest.mark.parametrize("bits,percent", [(1, "62"), (2, "38"), (3, "24"), (4, "15"), (5, "9"),
+                                          (8, "2"), (16, "0.05")])
+def test_ideal_rates_at_whole_bits_a_key(run, plan, bits, percent):
+    size = ("--capacity", 100_000, "--bits", bits * 100_000, "--kind", "bloom")
+    found = plan(*size)
+    digits = len(percent.partition(".")[2])
+    ideal = found["extras"]["ideal_fpr"]
+    assert f"{100 * ideal:.{digits}f}" == percent
+    assert ideal == pytest.approx(0.6185**bits, rel=0.001)
+    # A whole number of functions cannot do better, and beyond one bit a key does hardly worse.
+    assert ideal <= found["planned_fpr"] * (1 + 1e-9) < 1.1 * ideal
+    shown = re.search(r"ideal rate +([0-9.]+)%", run("plan", *size).ok().out.decode()).group(1)
+    assert f"{float(shown):.{digits}f}" == percent
+
+
+def test_a_thousand_million_addresses_in_a_gigabyte(plan):
+    found = plan("--capacity", "1e9", "--memory", "1GB", "--kind", "bloom")
+    assert (found["bits"], found["hashes"]) == (8_000_000_000, 6)
+    assert found["planned_fpr"] == pytest.approx(0.02, abs=0.002)
+
+
+def test_counters_of_four_bits_take_four_times_the_memory(plan):
+    one = plan("--capacity", "1M", "--fpr", "1%", "--kind", "bloom")
+    four = plan("--capacity", "1M", "--fpr", "1%", "--kind", "counting_bloom")
+    assert four["bits"] == 4 * one["bits"]
+    assert four["bytes"] == pytest.approx(4 * one["bytes"], abs=4)
+
+
+def test_any_two_give_the_others(plan):
+    sized = plan("--capacity", 1000, "--fpr", "1/1000", "--kind", "bloom")
+    filled = plan("--bits", sized["bits"], "--fpr", 0.001, "--kind", "bloom")
+    rated = plan("--capacity", 1000, "--bits", sized["bits"], "--kind", "bloom")
+    assert filled["capacity"] >= 1000
+    assert rated["planned_fpr"] == pytest.approx(sized["planned_fpr"]) and rated["planned_fpr"] <= 1e-3
+    by_hashes = plan("--capacity", 1000, "--hashes", 7, "--kind", "bloom")
+    assert by_hashes["bits_per_key"] == pytest.approx(7 / 0.6931, rel=0.001)
+    assert plan("--bits", 8000, "--hashes", 6, "--kind", "bloom")["capacity"] == 924
+
+
+def test_memory_is_bytes_in_both_systems_of_units(plan):
+    assert plan("--capacity", "1M", "--memory", "1MB", "--kind", "bloom")["bits"] == 8_000_000
+    assert plan("--capacity", "1M", "--memory", "1MiB", "--kind", "bloom")["bits"] == 8 * 2**20
+
+
+def test_a_capacity_alone_is_planned_at_one_percent_and_it_says_so(run, plan):
+    alone = run("plan", "--capacity", 1000).ok().out
+    assert alone.startswith(b"No rate was given; 1% is assumed.\n")
+    assert b"assumed" not in run("plan", "--capacity", 1000, "--fpr", "1%").ok().out
+    assert plan("--capacity", 1000)["rate_assumed"] is True
+    given = plan("--capacity", 1000, "--fpr", "1%")
+    assert given["rate_assumed"] is False
+    assert plan("--capacity", 1000)["bits"] == given["bits"]
+
+
+def test_json_has_the_promised_members_for_each_kind(plan, kinds):
+    assert "bloom" in kinds
+    for kind in kinds:
+        found = plan("--capacity", "1M", "--fpr", "1%", "--kind", kind)
+        assert found["kind"] == kind
+        assert found["capacity"] >= 1_000_000
+        assert 0 < found["planned_fpr"] <= 0.01
+        assert found["bytes"] == pytest.approx(found["bits"] / 8, rel=0.01)
+        assert found["bits_per_key"] == pytest.approx(found["bits"] / found["capacity"])
+        assert found["bits_per_key"] > found["information_bound"] >= 6.64
+        assert isinstance(found.get("hashes", 1), int)
+
+
+def test_the_table_shows_every_kind_and_recommends_one(run, plan, kinds):
+    text = run("plan", "--capacity", "1M", "--fpr", "1%").ok().out.decode()
+    table = text.split("\nRecommended: ")[0]
+    for kind in kinds:
+        assert re.search(rf"^{kind} ", table, re.M), kind
+    found = plan("--capacity", "1M", "--fpr", "1%")
+    assert f"\nRecommended: {found['reason']}.\n" in text
+    assert found["bytes"] == min(k["bytes"] for k in found["kinds"] if "bytes" in k)
+
+
+@pytest.mark.parametrize("option,ability", [("--deletable", "erase"), ("--counting", "count"),
+                                            ("--growing", "grow")])
+def test_a_need_narrows_the_advice_to_kinds_that_meet_it(run, plan, kinds, tmp_path, option, ability):
+    able = []
+    for kind in kinds:
+        run("build", "-o", f"{kind}.bloom", "--kind", kind, "--capacity", 100, "--fpr", "1%",
+            input=b"a\n").ok()
+        if ability in json.loads(run("info", "--json", f"{kind}.bloom").ok().out)["can"]:
+            able.append(kind)
+    assert able, f"no kind can {ability}"
+    found = plan("--capacity", "1M", "--fpr", "1%", option)
+    assert found["kind"] in able
+    assert {k["kind"] for k in found["kinds"] if "bytes" in k} == set(able)
+    for kind in set(kinds) - set(able):
+        refused = run("plan", "--capacity", "1M", "--fpr", "1%", option, "--kind", kind)
+        refused.refused(f"a filter of kind {kind} cannot {ability}")
+
+
+def test_static_is_answered_truthfully(plan):
+    found = plan("--capacity", "1M", "--fpr", "1%", "--static")
+    assert "6.64 bits/key" in found["reason"]
+    assert found["bytes"] == min(k["bytes"] for k in found["kinds"] if "bytes" in k)
+
+
+@pytest.mark.parametrize("args,sentence", [
+    ((), "give two of capacity, rate and memory"),
+    (("--fpr", "1%"), "give two of capacity, rate and memory"),
+    (("--bits", "8000"), "give two of capacity, rate and memory"),
+    (("--hashes", "3"), "give two of capacity, rate and memory"),
+    (("--kind", "bloom"), "give two of capacity, rate and memory"),
+    (("--kind", "blom", "--capacity", "5"), "'blom' is no kind of filter; the kinds are bloom"),
+    (("--kind", "bloom", "--capacity", "1000", "--bits", "1000", "--fpr", "1%"), "63.2%, not 1.00%"),
+    (("--bits", "1000", "--memory", "1000", "--fpr", "1%"), "--memory and --bits exclude each other"),
+    (("--capacity", "0", "--fpr", "1%"), "--capacity: '0' is not a count"),
+    (("--capacity", "-1", "--fpr", "1%"), "--capacity: '-1' is not a count"),
+    (("--capacity", "1.5", "--fpr", "1%"), "--capacity: '1.5' is not a count"),
+    (("--capacity", "10 M", "--fpr", "1%"), "' M' is no unit"),
+    (("--capacity", "nan", "--fpr", "1%"), "--capacity: 'nan' is not a count"),
+    (("--capacity", "9223372036854775808", "--fpr", "1%"), "too large"),
+    (("--capacity", "9223372036854775807", "--fpr", "1%"), "beyond what 64-bit hashes can serve"),
+    (("--capacity", "", "--fpr", "1%"), "--capacity: its value is empty"),
+    (("--capacity", "1\n2", "--fpr", "1%"), "--capacity: '1\\n2' is not a count"),
+    (("--capacity", "10", "--fpr", "0"), "--fpr: '0' is not a rate"),
+    (("--capacity", "10", "--fpr", "101%"), "--fpr: '101%' is not a rate"),
+    (("--capacity", "10", "--fpr", "1/0"), "--fpr: '1/0' is not a rate"),
+    (("--capacity", "10", "--fpr", "1e-300"), "below what 64-bit hashes can promise"),
+    (("--capacity", "10", "--memory", "1EB"), "--memory: '1EB' is not a size"),
+    (("--capacity", "10", "--memory", "9000000TB"), "more than a filter can have"),
+    (("--capacity", "10", "--bits", "1KiB"), "--bits: '1KiB' is not a count"),
+    (("--capacity", "10", "--hashes", "0"), "--hashes: '0' is not a number of hash functions"),
+    (("--capacity", "10", "--hashes", "65"), "give 1 to 64"),
+    (("--capacity", "10", "--hashes", "seven"), "--hashes: 'seven'"),
+    (("--capacity", "10", "--fpr", "1%", "--with", "slots"), "'slots' is not NAME=VALUE"),
+    (("--capacity", "10", "--fpr", "1%", "--static", "--deletable"), "never changes"),
+    (("--capacity", "10", "--capacity", "11"), "--capacity: it can be given only once"),
+])
+def test_nonsense_is_one_sentence(run, args, sentence):
+    run("plan", *args).refused(sentence)
+    run("plan", "--json", *args).refused(sentence)
+
+
+def requests(kind):
+    """Requests in every sufficient form that this kind may take."""
+    yield ("--capacity", "1000", "--fpr", "1%")
+    yield ("--capacity", "1000", "--memory", "4kB")
+    yield ("--bits", "64000", "--fpr", "1/500", "--seed", "7")
+
+
+def test_the_shown_command_builds_the_planned_filter(run, plan, kinds, tmp_path):
+    (tmp_path / "members.txt").write_bytes(b"alice\nbob\n")
+    for kind in kinds:
+        for request in requests(kind):
+            text = run("plan", "--kind", kind, *request).ok().out.decode()
+            line = re.search(r"^  bloomery (build .*)$", text, re.M).group(1)
+            run(*shlex.split(line), "--force").ok()
+            planned = plan("--kind", kind, *request)
+            built = json.loads(run("info", "--json", "members.bloom").ok().out)
+            for figure in ("kind", "capacity", "bits", "bytes", "hashes"):
+                assert built.get(figure) == planned.get(figure), (kind, request, figure)
+            assert built["count"] == 2
+
+
+def test_the_shown_cpp_lines_compile(run, kinds, tmp_path):
+    lines = []
+    for kind in kinds:
+        for request in requests(kind):
+            text = run("plan", "--kind", kind, *request).ok().out.decode()
+            lines.append(re.search(r"^  ((bloomery::|auto ).*;)$", text, re.M).group(1))
+    text = run("plan", "--kind", "bloom", "--capacity", 9, "--fpr", "1%", "--with", "probe=md5").ok().out
+    lines.append(text.decode().splitlines()[-1].strip())
+    assert '{"probe", "md5"}' in lines[-1]
+    source = tmp_path / "lines.cpp"
+    source.write_text("#include <bloomery/bloomery.hpp>\nint main() {\n"
+                      + "\n".join(f"  {{ {line} (void)members.capacity(); }}" for line in lines)
+                      + "\n}\n")
+    done = subprocess.run(["g++", "-std=c++20", "-fsyntax-only", "-Wall", "-Wextra", "-Werror",
+                           "-I", ROOT / "include", source], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
