@@ -7,8 +7,8 @@ namespace bloomery::cli {
 
 std::span<const command> commands() noexcept {
   static const std::array table = {
-      plan_command(),
-      info_command(),
+      plan_command(),  build_command(), add_command(),  remove_command(),
+      check_command(), count_command(), info_command(), dedup_command(),
   };
   return table;
 }
