@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <exception>
 
+#include "arguments.hpp"
 #include "command.hpp"
 
 namespace {
@@ -12,7 +13,7 @@ int run(int argc, char** argv) {
   action chosen;
   const auto app = make_app(chosen);
   try {
-    app->parse(argc, argv);
+    app->parse(arguments(argc, argv));
   } catch (const CLI::Success& help) {
     app->exit(help);
     return 0;

@@ -68,11 +68,11 @@ result<void> pass_new(any_filter& seen, std::span<const std::string_view> keys, 
 result<status> dedup(const dedup_options& options) {
   const auto request = options.plan.request();
   if (!request) return fail(request.error());
-  auto seen = make_seen(*request);
-  if (!seen) return fail(seen.error());
   const auto opened = key_input::open(options.input);
   if (!opened) return fail(opened.error());
   key_input& input = **opened;
+  auto seen = make_seen(*request);
+  if (!seen) return fail(seen.error());
   output out;
   for (;;) {
     if (input.would_wait()) {
