@@ -7,16 +7,13 @@
 namespace bloomery::cli {
 
 key_reader::key_reader(std::unique_ptr<byte_source> source, key_format format, std::size_t block)
-    : source_(std::move(source)),
-      format_(format),
-      block_(std::make_unique_for_overwrite<char[]>(block + 1)),
-      capacity_(block) {
+    : source_(std::move(source)), format_(format), block_(block + 1) {
   keys_.reserve(most_keys);
 }
 
 bool key_reader::would_wait() const noexcept {
   return !ended_ && source_->would_wait() &&
-         std::memchr(block_.get() + searched_, format_.end, end_ - searched_) == nullptr;
+         std::memchr(block_.data() + searched_, format_.end, end_ - searched_) == nullptr;
 }
 
 result<std::span<const std::string_view>> key_reader::next() {
@@ -36,7 +33,7 @@ result<std::span<const std::string_view>> key_reader::next() {
 
 void key_reader::split() noexcept {
   keys_.clear();
-  const char* const all = block_.get();
+  const char* const all = block_.data();
   while (keys_.size() < most_keys) {
     const auto* const at =
         static_cast<const char*>(std::memchr(all + searched_, format_.end, end_ - searched_));
@@ -54,19 +51,14 @@ void key_reader::split() noexcept {
 
 result<void> key_reader::refill() {
   if (begin_ != 0) {
-    std::memmove(block_.get(), block_.get() + begin_, end_ - begin_);
+    std::memmove(block_.data(), block_.data() + begin_, end_ - begin_);
     end_ -= begin_;
     searched_ -= begin_;
     begin_ = 0;
   }
-  if (end_ == capacity_) {
-    // Doubling, so that a long key is copied a bounded number of times.
-    auto larger = std::make_unique_for_overwrite<char[]>(capacity_ * 2 + 1);
-    std::memcpy(larger.get(), block_.get(), end_);
-    block_ = std::move(larger);
-    capacity_ *= 2;
-  }
-  const auto got = source_->read({block_.get() + end_, capacity_ - end_});
+  // Doubling, so that a long key is copied a bounded number of times.
+  if (end_ == block_.size() - 1) block_.resize((2 * end_) + 1);
+  const auto got = source_->read(std::span(block_).subspan(end_, block_.size() - 1 - end_));
   if (!got) return fail(got.error());
   end_ += *got;
   ended_ = *got == 0;

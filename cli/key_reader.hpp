@@ -48,8 +48,7 @@ class key_reader {
   std::unique_ptr<byte_source> source_;
   key_format format_;
   // [begin_, end_) is not given yet, and [begin_, searched_) of it has no key's end.
-  std::unique_ptr<char[]> block_;  // one byte more than capacity_, for the last key's end
-  std::size_t capacity_;
+  std::vector<char> block_;  // one byte more than is ever read, for the last key's end
   std::size_t begin_ = 0;
   std::size_t searched_ = 0;
   std::size_t end_ = 0;
@@ -61,7 +60,7 @@ class key_reader {
 /// The whole line of a key that a reader gave: with the CR that was stripped from it, if one was,
 /// and without its end. The byte after a key is its end or that CR, also after the last one.
 inline std::string_view line_of(std::string_view key, key_format format) noexcept {
-  const bool stripped = format.strip_cr && key.data()[key.size()] == '\r';
+  const bool stripped = format.strip_cr && *(key.data() + key.size()) == '\r';
   return {key.data(), key.size() + (stripped ? 1 : 0)};
 }
 

@@ -10,15 +10,14 @@
 
 namespace bloomery::cli {
 
-output::output(int descriptor)
-    : descriptor_(descriptor), buffer_(std::make_unique_for_overwrite<char[]>(capacity)) {}
+output::output(int descriptor) : descriptor_(descriptor), buffer_(capacity) {}
 
 output::~output() {
-  write_all({buffer_.get(), used_});
+  write_all({buffer_.data(), used_});
 }
 
 result<void> output::flush() {
-  write_all({buffer_.get(), used_});
+  write_all({buffer_.data(), used_});
   used_ = 0;
   return check();
 }
@@ -30,7 +29,7 @@ result<void> output::check() const {
 }
 
 void output::append_large(std::string_view bytes) noexcept {
-  write_all({buffer_.get(), used_});
+  write_all({buffer_.data(), used_});
   used_ = 0;
   if (bytes.size() > capacity) {
     write_all(bytes);

@@ -5,8 +5,8 @@
 #include <bloomery/result.hpp>
 #include <cstddef>
 #include <cstring>
-#include <memory>
 #include <string_view>
+#include <vector>
 
 namespace bloomery::cli {
 
@@ -25,7 +25,7 @@ class output {
       append_large(bytes);
       return;
     }
-    std::memcpy(buffer_.get() + used_, bytes.data(), bytes.size());
+    std::memcpy(buffer_.data() + used_, bytes.data(), bytes.size());
     used_ += bytes.size();
   }
   void append(char byte) noexcept { append(std::string_view(&byte, 1)); }
@@ -42,7 +42,7 @@ class output {
   void write_all(std::string_view bytes) noexcept;
 
   int descriptor_;
-  std::unique_ptr<char[]> buffer_;
+  std::vector<char> buffer_;
   std::size_t used_ = 0;
   int error_ = 0;
 };

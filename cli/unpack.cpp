@@ -11,6 +11,7 @@
 #include <new>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "input.hpp"
 #include "system.hpp"
@@ -46,9 +47,7 @@ class replayed_source final : public byte_source {
 class unpacking_source : public byte_source {
  public:
   unpacking_source(std::unique_ptr<byte_source> packed, std::string_view format)
-      : packed_(std::move(packed)),
-        format_(format),
-        block_(std::make_unique_for_overwrite<char[]>(packed_block)) {}
+      : packed_(std::move(packed)), format_(format), block_(packed_block) {}
 
   result<std::size_t> read(std::span<char> into) final {
     if (failed_) return fail(*failed_);
@@ -71,9 +70,9 @@ class unpacking_source : public byte_source {
   /// Packed bytes at hand; there are none only once the file has ended.
   result<std::string_view> packed_bytes() {
     if (left_.empty() && !ended_) {
-      const auto got = packed_->read({block_.get(), packed_block});
+      const auto got = packed_->read(block_);
       if (!got) return fail(got.error());
-      left_ = {block_.get(), *got};
+      left_ = {block_.data(), *got};
       ended_ = *got == 0;
     }
     return left_;
@@ -94,7 +93,7 @@ class unpacking_source : public byte_source {
  private:
   std::unique_ptr<byte_source> packed_;
   std::string_view format_;
-  std::unique_ptr<char[]> block_;
+  std::vector<char> block_;
   std::string_view left_;
   bool ended_ = false;
   std::optional<failure> failed_;
