@@ -8,8 +8,9 @@ namespace bloomery::cli {
 
 std::span<const command> commands() noexcept {
   static const std::array table = {
-      plan_command(),      info_command(), verify_command(),     merge_command(),
-      intersect_command(), help_command(), completion_command(), man_command(),
+      plan_command(),  build_command(), add_command(),        remove_command(), check_command(),
+      count_command(), info_command(),  verify_command(),     merge_command(),  intersect_command(),
+      dedup_command(), help_command(),  completion_command(), man_command(),
   };
   return table;
 }

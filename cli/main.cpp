@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <exception>
 
+#include "arguments.hpp"
 #include "command.hpp"
 #include "parse_error.hpp"
 
@@ -13,7 +14,7 @@ int run(int argc, char** argv) {
   action chosen;
   const auto app = make_app(chosen);
   try {
-    app->parse(argc, argv);
+    app->parse(arguments(argc, argv));
   } catch (const CLI::Success& help) {
     app->exit(help);
     return static_cast<int>(done);

@@ -7,10 +7,16 @@
 namespace bloomery::cli {
 
 command plan_command();
+command build_command();
+command add_command();
+command remove_command();
+command check_command();
+command count_command();
 command info_command();
 command verify_command();
 command merge_command();
 command intersect_command();
+command dedup_command();
 command help_command();
 command completion_command();
 command man_command();

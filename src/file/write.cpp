@@ -1,6 +1,7 @@
 #include <bloomery/file.hpp>
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -97,9 +98,7 @@ class pending_file {
       }
     } else {
       if (!name_) {
-        const fs::path name = fresh_name();
-        if (!link_to(name)) return system_failure(target, "create the file");
-        name_ = name;
+        if (auto ok = take_passing_name(); !ok) return ok;
       }
       if (::rename(name_->c_str(), target_.c_str()) != 0) {
         return system_failure(target, "replace the file");
@@ -120,6 +119,33 @@ class pending_file {
     std::array<char, 32> self{};
     (void)std::snprintf(self.data(), self.size(), "/proc/self/fd/%d", file_.get());
     return ::linkat(AT_FDCWD, self.data(), AT_FDCWD, to.c_str(), AT_SYMLINK_FOLLOW) == 0;
+  }
+
+  /// A nameless file can take another's place only by way of a name of its own, for the moment
+  /// between two system calls. All writers use the same one and hold a lock on the file that has it,
+  /// so that what a writer leaves there if it is killed in that moment, the next one takes away.
+  result<void> take_passing_name() {
+    const fs::path name = folder_ / fmt::format(".{}.bloomery.tmp", target_.filename().string());
+    (void)::flock(file_.get(), LOCK_EX);
+    while (!link_to(name)) {
+      if (errno != EEXIST) return system_failure(target_.string(), "create the file");
+      const descriptor other(::open(name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+      if (!other) {
+        if (errno == ENOENT) continue;
+        return system_failure(name.string(), "replace the file");
+      }
+      // Waits for a writer that lives. Afterwards the name may be gone, or another writer's.
+      (void)::flock(other.get(), LOCK_EX);
+      struct stat locked {};
+      struct stat named {};
+      if (::fstat(other.get(), &locked) == 0 && ::lstat(name.c_str(), &named) == 0 &&
+          locked.st_ino == named.st_ino && locked.st_dev == named.st_dev &&
+          ::unlink(name.c_str()) != 0) {
+        return system_failure(name.string(), "replace the file");
+      }
+    }
+    name_ = name;
+    return {};
   }
 
   fs::path fresh_name() const {

@@ -1,0 +1,75 @@
+#include <fmt/format.h>
+
+#include <bloomery/any_filter.hpp>
+#include <bloomery/plan/units.hpp>
+
+#include "commands/all.hpp"
+#include "filling.hpp"
+#include "key_input.hpp"
+
+namespace bloomery::cli {
+namespace {
+
+constexpr std::string_view verb = "add";
+
+struct add_options {
+  std::string target;
+  input_options input;
+  bool strict = false;
+  bool quiet = false;
+};
+
+result<status> add(const add_options& options) {
+  const auto opened = key_input::open(options.input);
+  if (!opened) return fail(opened.error());
+  key_input& input = **opened;
+  const auto lock = file_lock::acquire(options.target);
+  if (!lock) return fail(lock.error());
+  auto filter = load(options.target);
+  if (!filter) return fail(filter.error());
+  if (!filter->can().insert) {
+    return fail(
+        errc::unsupported,
+        fmt::format("{}: a filter of kind {} is fixed once it is built; build a new one from "
+                    "all its keys (kinds that take more: {})",
+                    options.target, filter->info().kind_name, kinds_that(&abilities::insert)));
+  }
+  const auto fresh = insert_all(*filter, input, "build a filter anew with a greater --capacity");
+  input.quieten();
+  if (!fresh) return fail(fresh.error());
+  if (auto ok = report_overfull(*filter, options.target, verb, options.strict); !ok) {
+    return fail(ok.error());
+  }
+  if (auto ok = save(*filter, options.target); !ok) return fail(ok.error());
+  if (!options.quiet) {
+    fmt::print(stderr, "{}: {} keys read, {} of them new; now {} keys, planned for {}, rate {}\n",
+               options.target, format_count(input.keys()), format_count(*fresh),
+               format_count(filter->size()), format_count(filter->capacity()),
+               format_rate(filter->current_fpr()));
+  }
+  return done;
+}
+
+action define(CLI::App& app) {
+  auto options = std::make_shared<add_options>();
+  app.add_option("FILTER", options->target, "a filter")->required();
+  app.add_flag("--strict", options->strict, "more keys than capacity are an error");
+  app.add_flag("-q,--quiet", options->quiet, "no summary on stderr");
+  options->input.declare(app);
+  return [options] { return add(*options); };
+}
+
+}  // namespace
+
+command add_command() {
+  return {
+      "add", "put more keys into a filter",
+      "  bloomery add members.bloom joined-today.txt\n"
+      "  zcat log.gz | cut -d' ' -f1 | bloomery add --strict seen.bloom\n"
+      "\n"
+      "The filter is locked from before it is read until its replacement is written: of several\n"
+      "that add at once, each waits for the one before, and no keys are lost.\n",
+      define};
+}
+
+}  // namespace bloomery::cli

@@ -1,0 +1,195 @@
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <bloomery/any_filter.hpp>
+#include <bloomery/plan/units.hpp>
+#include <filesystem>
+
+#include "commands/all.hpp"
+#include "filling.hpp"
+#include "key_input.hpp"
+#include "plan_options.hpp"
+#include "spool.hpp"
+#include "system.hpp"
+
+namespace bloomery::cli {
+namespace {
+
+constexpr std::string_view verb = "build";
+constexpr double default_fpr = 0.01;
+
+struct build_options {
+  std::string target;
+  plan_options plan;
+  input_options input;
+  bool force = false;
+  bool strict = false;
+  bool quiet = false;
+};
+
+/// Finds out before any key is read whether the filter can be put where it is wanted.
+result<void> check_target(const std::string& target, bool force) {
+  if (target == "-") {
+    if (::isatty(STDOUT_FILENO) == 0) return {};
+    return fail(
+        errc::invalid_argument,
+        "-o -: stdout is a terminal, and a filter is no text; redirect it, or give -o FILE");
+  }
+  struct stat status{};
+  if (::stat(target.c_str(), &status) == 0) {
+    if (S_ISDIR(status.st_mode)) {
+      return fail(errc::io, target + ": this is a folder; give a file's name");
+    }
+    if (!S_ISREG(status.st_mode)) return {};
+    if (!force) {
+      return fail(
+          errc::exists,
+          target + ": the file exists already; give --force to replace it, or another name");
+    }
+  }
+  const auto folder = std::filesystem::path(target).parent_path();
+  if (::access(folder.empty() ? "." : folder.c_str(), W_OK | X_OK) != 0) {
+    return system_failure(target, "create the file");
+  }
+  return {};
+}
+
+/// Two of capacity, rate and size make a filter; the rate is the one that has a default.
+void apply_defaults(plan_request& request) noexcept {
+  if (request.fpr == 0 && (request.capacity == 0 || request.bits == 0)) request.fpr = default_fpr;
+}
+
+/// Says why the kind's filters cannot be made from hashes that were kept, if so. Asks a small one,
+/// since a kind's own options may decide it.
+result<void> check_takes_hashes(const kind_info& kind, plan_request request) {
+  request.capacity = 1;
+  auto small = kind.create(request);
+  if (!small) return fail(small.error());
+  if (kind.takes_hashes && small->info().hash == xxh3_hasher::id &&
+      small->insert(std::span<const hash64>())) {
+    return {};
+  }
+  return fail(
+      errc::unsupported,
+      fmt::format("a filter of kind {} with these options reads the keys themselves, so they "
+                  "cannot be counted first; give --capacity or --memory",
+                  kind.name));
+}
+
+/// One pass over the input for the hashes and their number, then a filter of that size.
+result<any_filter> build_counted(const kind_info& kind, plan_request request, key_input& input) {
+  if (auto ok = check_takes_hashes(kind, request); !ok) return fail(std::move(ok.error()));
+  key_spool spool(request.seed, [&input](const std::string& notice) {
+    input.quieten();
+    say(verb, notice);
+  });
+  for (;;) {
+    const auto batch = input.next();
+    if (!batch) return fail(batch.error());
+    if (batch->keys.empty()) break;
+    if (auto ok = spool.add(batch->keys); !ok) return fail(std::move(ok.error()));
+  }
+  // A kind that keeps every copy of a key needs room for every copy.
+  const bool keeps_copies = kind.can.erase || kind.can.count;
+  request.capacity =
+      keeps_copies ? std::max<std::uint64_t>(1, spool.keys()) : spool.distinct_keys();
+  auto filter = kind.create(request);
+  if (!filter) return filter;
+  std::uint64_t before = 0;
+  const auto inserted = spool.for_each([&](std::span<const hash64> hashes) -> result<void> {
+    const auto done = filter->insert(hashes);
+    if (!done) return fail(done.error());
+    if (done->done < hashes.size()) {
+      return no_room(input, before + done->done, done->stopped_by, "give --capacity");
+    }
+    before += hashes.size();
+    return {};
+  });
+  if (!inserted) return fail(inserted.error());
+  return filter;
+}
+
+result<any_filter> build_planned(const kind_info& kind, const plan_request& request,
+                                 key_input& input) {
+  auto filter = kind.create(request);
+  if (!filter) return filter;
+  const auto inserted = insert_all(*filter, input, "give a greater --capacity, or none");
+  if (!inserted) return fail(inserted.error());
+  return filter;
+}
+
+std::string summary(const any_filter& filter, std::string_view name, std::uint64_t keys_read) {
+  const filter_info info = filter.info();
+  // Repeated lines show in the estimate; its own error is below 2% for all but tiny filters.
+  const bool repeats = info.estimated_size + 1 < 0.98 * static_cast<double>(keys_read);
+  const std::string distinct =
+      repeats ? fmt::format(" (about {} distinct)",
+                            format_count(static_cast<std::uint64_t>(info.estimated_size + 0.5)))
+              : "";
+  return fmt::format("{}: {} keys{}, {}, {:.2f} bits/key, rate {}", name, format_count(keys_read),
+                     distinct, format_bytes(info.plan.bytes), info.plan.bits_per_key(),
+                     format_rate(info.current_fpr));
+}
+
+result<status> build(const build_options& options) {
+  auto request = options.plan.request();
+  if (!request) return fail(request.error());
+  const auto kind = find_kind(options.plan.kind.empty() ? "bloom" : options.plan.kind);
+  if (!kind) return fail(errc::invalid_argument, "--kind: " + kind.error().message);
+  apply_defaults(*request);
+  if (auto ok = check_target(options.target, options.force); !ok) return fail(ok.error());
+  const auto opened = key_input::open(options.input);
+  if (!opened) return fail(opened.error());
+  key_input& input = **opened;
+
+  const bool planned = request->capacity != 0 || request->bits != 0;
+  const auto filter =
+      planned ? build_planned(**kind, *request, input) : build_counted(**kind, *request, input);
+  input.quieten();
+  if (!filter) return fail(filter.error());
+  const std::string name = options.target == "-" ? "stdout" : options.target;
+  if (auto ok = report_overfull(*filter, name, verb, options.strict); !ok) return fail(ok.error());
+  const auto written =
+      options.target == "-"
+          ? write_stream(filter->image(), STDOUT_FILENO, name)
+          : save(*filter, options.target, options.force ? if_exists::replace : if_exists::refuse);
+  if (!written) return fail(written.error());
+  if (!options.quiet) fmt::print(stderr, "{}\n", summary(*filter, name, input.keys()));
+  return done;
+}
+
+action define(CLI::App& app) {
+  auto options = std::make_shared<build_options>();
+  app.add_option("-o,--output", options->target, "the filter to write; - is stdout")
+      ->type_name("FILE")
+      ->required();
+  options->plan.declare(app);
+  app.get_option("--kind")->description("kind of filter (default bloom)");
+  app.get_option("--fpr")->description("rate of false positives: 1%, 0.01, 1/1000 (default 1%)");
+  app.get_option("--capacity")
+      ->description("keys to plan for: 1000, 10M, 1e9; without it and --memory, the input's own");
+  app.add_flag("--force", options->force, "replace the file if it exists");
+  app.add_flag("--strict", options->strict, "more keys than capacity are an error");
+  app.add_flag("-q,--quiet", options->quiet, "no summary on stderr");
+  options->input.declare(app);
+  return [options] { return build(*options); };
+}
+
+}  // namespace
+
+command build_command() {
+  return {
+      "build", "make a filter from keys",
+      "  bloomery build -o members.bloom members.txt\n"
+      "  bloomery build -o members.bloom --fpr 0.1% --capacity 10M jan.txt.gz feb.txt.zst\n"
+      "  cut -f1 users.tsv | bloomery build -o users.bloom --memory 100MB\n"
+      "  find . -type f -print0 | bloomery build -0 -o files.bloom --strict\n"
+      "\n"
+      "Without --capacity and --memory the keys are counted as they are read, in one pass: eight\n"
+      "bytes of each are kept, in memory up to 256 MiB and then in a temporary file in $TMPDIR.\n",
+      define};
+}
+
+}  // namespace bloomery::cli

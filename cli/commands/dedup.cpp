@@ -1,0 +1,126 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <bloomery/any_filter.hpp>
+
+#include "commands/all.hpp"
+#include "filling.hpp"
+#include "key_input.hpp"
+#include "output.hpp"
+#include "plan_options.hpp"
+
+namespace bloomery::cli {
+namespace {
+
+constexpr std::string_view verb = "dedup";
+// A false positive loses a line that was new, so the default is rare: one in a million.
+constexpr double default_fpr = 1e-6;
+// Where growth begins: some megabytes, and few steps to any size.
+constexpr std::uint64_t first_capacity = std::uint64_t{1} << 20;
+
+struct dedup_options {
+  plan_options plan;
+  input_options input;
+};
+
+/// The filter of lines seen: of fixed size if one was given, else of a kind that grows.
+result<any_filter> make_seen(plan_request request) {
+  if (request.capacity != 0 || request.bits != 0) {
+    if (request.fpr == 0 && (request.capacity == 0 || request.bits == 0)) {
+      request.fpr = default_fpr;
+    }
+    const auto kind = find_kind("bloom");
+    if (!kind) return fail(kind.error());
+    return (*kind)->create(request);
+  }
+  const auto all = kinds();
+  const auto growing =
+      std::find_if(all.begin(), all.end(), [](const kind_info& row) { return row.can.grow; });
+  if (growing == all.end()) {
+    return fail(errc::unsupported, "no kind of filter here grows; give --capacity or --memory");
+  }
+  request.capacity = first_capacity;
+  if (request.fpr == 0) request.fpr = default_fpr;
+  return growing->create(request);
+}
+
+/// Prints the keys of a batch that the filter has not seen, and shows them to it.
+result<void> pass_new(any_filter& seen, std::span<const std::string_view> keys, key_format format,
+                      std::uint64_t before, const key_input& input, output& out) {
+  std::array<bool, key_reader::most_keys> old{};
+  seen.may_contain(keys, old);
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    if (old[i]) continue;
+    // What the query missed may still repeat within the batch; the insert says so.
+    const auto done = seen.insert(keys.subspan(i, 1));
+    if (!done) return fail(done.error());
+    if (done->done == 0) {
+      return no_room(input, before + i, done->stopped_by, "give a greater --capacity");
+    }
+    if (done->inserted == 0) continue;
+    out.append(line_of(keys[i], format));
+    out.append(format.end);
+  }
+  return out.check();
+}
+
+result<status> dedup(const dedup_options& options) {
+  const auto request = options.plan.request();
+  if (!request) return fail(request.error());
+  const auto opened = key_input::open(options.input);
+  if (!opened) return fail(opened.error());
+  key_input& input = **opened;
+  auto seen = make_seen(*request);
+  if (!seen) return fail(seen.error());
+  output out;
+  for (;;) {
+    if (input.would_wait()) {
+      if (auto ok = out.flush(); !ok) return fail(ok.error());
+    }
+    const std::uint64_t before = input.keys();
+    const auto batch = input.next();
+    if (!batch) return fail(batch.error());
+    if (batch->keys.empty()) break;
+    if (auto ok = pass_new(*seen, batch->keys, options.input.format(), before, input, out); !ok) {
+      return fail(ok.error());
+    }
+  }
+  input.quieten();
+  if (auto ok = out.flush(); !ok) return fail(ok.error());
+  if (const std::string text = overfull(*seen, "the lines seen"); !text.empty()) {
+    say(verb, "warning: " + text + "; new lines may have been dropped");
+  }
+  return done;
+}
+
+action define(CLI::App& app) {
+  auto options = std::make_shared<dedup_options>();
+  app.add_option("--fpr", options->plan.fpr,
+                 "chance that a new line is taken for a repeated one and dropped (default 1e-6)")
+      ->type_name("P");
+  app.add_option("--capacity", options->plan.capacity,
+                 "distinct lines to plan for, in memory of fixed size: 1000, 10M, 1e9")
+      ->type_name("N");
+  app.add_option("--memory", options->plan.memory, "memory of fixed size: 120MB, 1GiB")
+      ->type_name("SIZE");
+  options->input.declare(app);
+  return [options] { return dedup(*options); };
+}
+
+}  // namespace
+
+command dedup_command() {
+  return {
+      "dedup", "print each line the first time it is seen, without sorting",
+      "  bloomery dedup names.txt > unique.txt\n"
+      "  zcat *.log.gz | bloomery dedup --memory 1GiB --fpr 1e-9\n"
+      "  find / -type f -print0 | bloomery dedup -0 | xargs -0 ls -l\n"
+      "\n"
+      "Keeps some 4 bytes a distinct line and not the lines. No line is printed twice; a new one\n"
+      "is dropped with a chance of --fpr. Without --capacity and --memory the memory grows as\n"
+      "needed; with one of them it is fixed, and past its capacity more new lines are dropped.\n",
+      define};
+}
+
+}  // namespace bloomery::cli

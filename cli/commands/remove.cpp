@@ -1,0 +1,80 @@
+#include <fmt/format.h>
+
+#include <array>
+#include <bloomery/any_filter.hpp>
+#include <bloomery/plan/units.hpp>
+
+#include "commands/all.hpp"
+#include "filling.hpp"
+#include "key_input.hpp"
+
+namespace bloomery::cli {
+namespace {
+
+constexpr std::string_view verb = "remove";
+
+struct remove_options {
+  std::string target;
+  input_options input;
+};
+
+result<status> remove(const remove_options& options) {
+  const auto opened = key_input::open(options.input);
+  if (!opened) return fail(opened.error());
+  key_input& input = **opened;
+  const auto lock = file_lock::acquire(options.target);
+  if (!lock) return fail(lock.error());
+  auto filter = load(options.target);
+  if (!filter) return fail(filter.error());
+  if (!filter->can().erase) {
+    return fail(
+        errc::unsupported,
+        fmt::format("{}: from a filter of kind {} no key can be removed; build one of a kind "
+                    "that allows it ({})",
+                    options.target, filter->info().kind_name, kinds_that(&abilities::erase)));
+  }
+  std::uint64_t strangers = 0;
+  std::uint64_t first_stranger = 0;
+  std::array<bool, key_reader::most_keys> erased{};
+  for (;;) {
+    const std::uint64_t before = input.keys();
+    const auto batch = input.next();
+    if (!batch) return fail(batch.error());
+    if (batch->keys.empty()) break;
+    if (auto ok = filter->erase(batch->keys, erased); !ok) return fail(ok.error());
+    for (std::size_t i = 0; i < batch->keys.size(); ++i) {
+      if (erased[i]) continue;
+      if (strangers++ == 0) first_stranger = before + i;
+    }
+  }
+  input.quieten();
+  if (strangers < input.keys()) {
+    if (auto ok = save(*filter, options.target); !ok) return fail(ok.error());
+  }
+  if (strangers == 0) return status::some;
+  say(verb, fmt::format("{} of {} lines certainly were no members and were passed over; the first "
+                        "is {}",
+                        format_count(strangers), format_count(input.keys()),
+                        input.place_of(first_stranger)));
+  return status::none;
+}
+
+action define(CLI::App& app) {
+  auto options = std::make_shared<remove_options>();
+  app.add_option("FILTER", options->target, "a filter of a kind that allows it")->required();
+  options->input.declare(app);
+  return [options] { return remove(*options); };
+}
+
+}  // namespace
+
+command remove_command() {
+  return {"remove", "take keys out of a filter",
+          "  bloomery remove members.cuckoo left-today.txt\n"
+          "\n"
+          "Remove only keys that were added: a stranger that passes as a member takes a member's\n"
+          "place with it. Exit 1 if a line certainly was no member; the others are removed.\n",
+          define};
+}
+
+}  // namespace bloomery::cli

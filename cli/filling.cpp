@@ -1,0 +1,71 @@
+#include "filling.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <bloomery/plan/units.hpp>
+#include <cstdio>
+#include <vector>
+
+namespace bloomery::cli {
+
+void say(std::string_view verb, std::string_view text) {
+  fmt::print(stderr, "bloomery {}: {}\n", verb, text);
+}
+
+std::string kinds_that(bool abilities::* can) {
+  std::vector<std::string_view> names;
+  for (const kind_info& row : kinds()) {
+    if (row.can.*can) names.push_back(row.name);
+  }
+  return names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "));
+}
+
+tl::unexpected<failure> no_room(const key_input& input, std::uint64_t key, insert_outcome why,
+                                std::string_view advice) {
+  if (why == insert_outcome::too_many_copies) {
+    return fail(errc::full,
+                fmt::format("{}: the filter holds as many copies of this key as it can; drop "
+                            "repeated lines with 'bloomery dedup'",
+                            input.place_of(key)));
+  }
+  return fail(errc::full, fmt::format("{}: the filter is full and has no room for this key; {}",
+                                      input.place_of(key), advice));
+}
+
+result<std::uint64_t> insert_all(any_filter& filter, key_input& input, std::string_view advice) {
+  std::uint64_t fresh = 0;
+  for (;;) {
+    const std::uint64_t before = input.keys();
+    const auto batch = input.next();
+    if (!batch) return fail(batch.error());
+    if (batch->keys.empty()) return fresh;
+    const auto done = filter.insert(batch->keys);
+    if (!done) return fail(done.error());
+    fresh += done->inserted;
+    if (done->done < batch->keys.size()) {
+      return no_room(input, before + done->done, done->stopped_by, advice);
+    }
+  }
+}
+
+std::string overfull(const any_filter& filter, std::string_view name) {
+  if (filter.size() <= filter.capacity() || filter.can().grow) return {};
+  const filter_info info = filter.info();
+  return fmt::format(
+      "{}: {} keys are in a filter planned for {}, and its rate is {} instead of {}; build it anew "
+      "with a greater --capacity",
+      name, format_count(info.count), format_count(info.plan.capacity),
+      format_rate(info.current_fpr), format_rate(info.plan.planned_fpr));
+}
+
+result<void> report_overfull(const any_filter& filter, std::string_view name, std::string_view verb,
+                             bool strict) {
+  const std::string text = overfull(filter, name);
+  if (text.empty()) return {};
+  if (strict) return fail(errc::full, text + " (nothing was written: --strict)");
+  say(verb, "warning: " + text);
+  return {};
+}
+
+}  // namespace bloomery::cli

@@ -1,0 +1,68 @@
+#include "key_reader.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace bloomery::cli {
+
+key_reader::key_reader(std::unique_ptr<byte_source> source, key_format format, std::size_t block)
+    : source_(std::move(source)), format_(format), block_(block + 1) {
+  keys_.reserve(most_keys);
+}
+
+bool key_reader::would_wait() const noexcept {
+  return !ended_ && source_->would_wait() &&
+         std::memchr(block_.data() + searched_, format_.end, end_ - searched_) == nullptr;
+}
+
+result<std::span<const std::string_view>> key_reader::next() {
+  for (;;) {
+    split();
+    if (keys_.empty() && ended_ && begin_ < end_) {
+      block_[end_++] = format_.end;  // the last key lacks its end
+      split();
+    }
+    if (!keys_.empty() || ended_) {
+      next_line_ += keys_.size();
+      return keys_;
+    }
+    if (auto ok = refill(); !ok) return fail(std::move(ok.error()));
+  }
+}
+
+void key_reader::split() noexcept {
+  keys_.clear();
+  const char* const all = block_.data();
+  while (keys_.size() < most_keys) {
+    const auto* const at =
+        static_cast<const char*>(std::memchr(all + searched_, format_.end, end_ - searched_));
+    if (at == nullptr) {
+      searched_ = end_;
+      return;
+    }
+    const char* const first = all + begin_;
+    auto length = static_cast<std::size_t>(at - first);
+    if (format_.strip_cr && length != 0 && first[length - 1] == '\r') --length;
+    keys_.emplace_back(first, length);
+    begin_ = searched_ = static_cast<std::size_t>(at - all) + 1;
+  }
+}
+
+result<void> key_reader::refill() {
+  if (begin_ != 0) {
+    std::memmove(block_.data(), block_.data() + begin_, end_ - begin_);
+    end_ -= begin_;
+    searched_ -= begin_;
+    begin_ = 0;
+  }
+  // Doubling, so that a long key is copied a bounded number of times.
+  if (end_ == block_.size() - 1) block_.resize((2 * end_) + 1);
+  const auto got = source_->read(std::span(block_).subspan(end_, block_.size() - 1 - end_));
+  if (!got) return fail(got.error());
+  end_ += *got;
+  ended_ = *got == 0;
+  return {};
+}
+
+}  // namespace bloomery::cli

@@ -1,0 +1,67 @@
+#pragma once
+
+// From bytes to keys: lines, or strings that end in NUL.
+
+#include <bloomery/result.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "input.hpp"
+
+namespace bloomery::cli {
+
+struct key_format {
+  char end = '\n';        ///< ends each key; the last one may lack it
+  bool strip_cr = false;  ///< a CR just before the end is not of the key
+};
+
+/// Splits a source into keys. Each is a view into the block as it was read: nothing is copied but
+/// the incomplete key at a block's end, which moves to the front. A key may be of any length; the
+/// block grows when one does not fit. An empty line is a key. Otherwise bytes are bytes.
+class key_reader {
+ public:
+  static constexpr std::size_t default_block = std::size_t{1} << 20;
+  static constexpr std::size_t most_keys = 1024;  ///< of a batch; its views stay in the first cache
+
+  explicit key_reader(std::unique_ptr<byte_source> source, key_format format = {},
+                      std::size_t block = default_block);
+
+  /// The next keys, valid until the next call; none at the end only. A failure is the source's;
+  /// the keys that were complete before it have been given.
+  result<std::span<const std::string_view>> next();
+
+  /// The number of the line that the next key will be, from 1; after a failure, where it happened.
+  std::uint64_t next_line() const noexcept { return next_line_; }
+  std::uint64_t consumed() const noexcept { return source_->consumed(); }
+
+  /// Whether next() would have to wait for the source.
+  bool would_wait() const noexcept;
+
+ private:
+  void split() noexcept;
+  result<void> refill();
+
+  std::unique_ptr<byte_source> source_;
+  key_format format_;
+  // [begin_, end_) is not given yet, and [begin_, searched_) of it has no key's end.
+  std::vector<char> block_;  // one byte more than is ever read, for the last key's end
+  std::size_t begin_ = 0;
+  std::size_t searched_ = 0;
+  std::size_t end_ = 0;
+  bool ended_ = false;
+  std::uint64_t next_line_ = 1;
+  std::vector<std::string_view> keys_;
+};
+
+/// The whole line of a key that a reader gave: with the CR that was stripped from it, if one was,
+/// and without its end. The byte after a key is its end or that CR, also after the last one.
+inline std::string_view line_of(std::string_view key, key_format format) noexcept {
+  const bool stripped = format.strip_cr && *(key.data() + key.size()) == '\r';
+  return {key.data(), key.size() + (stripped ? 1 : 0)};
+}
+
+}  // namespace bloomery::cli

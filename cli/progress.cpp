@@ -1,0 +1,80 @@
+#include "progress.hpp"
+
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <bloomery/plan/units.hpp>
+#include <cmath>
+#include <cstdio>
+
+namespace bloomery::cli {
+namespace {
+
+std::string per_second(double rate) {
+  if (rate >= 1e6) return fmt::format("{:.1f} M/s", rate / 1e6);
+  if (rate >= 1e3) return fmt::format("{:.1f} k/s", rate / 1e3);
+  return fmt::format("{:.0f}/s", rate);
+}
+
+std::string clock_time(double seconds) {
+  const auto whole = static_cast<std::uint64_t>(std::ceil(std::min(seconds, 1e9)));
+  if (whole >= 3600) {
+    return fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
+  }
+  return fmt::format("{}:{:02}", whole / 60, whole % 60);
+}
+
+std::size_t terminal_width() noexcept {
+  winsize size{};
+  if (::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return 80;
+  return size.ws_col;
+}
+
+void put(std::string_view text) noexcept {
+  // Whether a terminal takes the bar or not, the work goes on.
+  if (::write(STDERR_FILENO, text.data(), text.size()) < 0) return;
+}
+
+}  // namespace
+
+std::string progress_line(const progress_state& state, std::size_t width) {
+  const double seconds = std::max(state.seconds, 1e-3);
+  std::string text = fmt::format("{} keys, {}", format_count(state.keys),
+                                 per_second(static_cast<double>(state.keys) / seconds));
+  if (state.total_bytes && *state.total_bytes != 0) {
+    const double share = std::clamp(
+        static_cast<double>(state.bytes) / static_cast<double>(*state.total_bytes), 0.0, 1.0);
+    if (share > 0) text += fmt::format(", {} left", clock_time(seconds * (1 - share) / share));
+    constexpr std::size_t bar = 20;
+    const auto filled = static_cast<std::size_t>(share * bar);
+    text = fmt::format("{:3.0f}% [{:#<{}}{:-<{}}] {}", std::floor(share * 100), "", filled, "",
+                       bar - filled, text);
+  }
+  // A terminal's last column is left free: some wrap there already.
+  if (text.size() >= width) text.resize(width == 0 ? 0 : width - 1);
+  return text;
+}
+
+progress::progress(bool wanted, std::optional<std::uint64_t> total_bytes)
+    : on_(wanted && ::isatty(STDERR_FILENO) != 0), total_bytes_(total_bytes) {}
+
+void progress::draw(std::uint64_t keys, std::uint64_t bytes) {
+  const auto now = clock::now();
+  if (now < next_) return;
+  next_ = now + std::chrono::milliseconds(100);
+  const std::chrono::duration<double> passed = now - start_;
+  shown_ = true;
+  put("\r\x1b[K" +
+      progress_line(
+          {.keys = keys, .bytes = bytes, .total_bytes = total_bytes_, .seconds = passed.count()},
+          terminal_width()));
+}
+
+void progress::clear() noexcept {
+  if (shown_) put("\r\x1b[K");
+  shown_ = false;
+}
+
+}  // namespace bloomery::cli

@@ -1,0 +1,123 @@
+#include "spool.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <bloomery/plan/units.hpp>
+#include <cmath>
+#include <cstdlib>
+#include <utility>
+
+#include "system.hpp"
+
+namespace bloomery::cli {
+namespace {
+
+std::string temporary_folder() {
+  const char* const named = std::getenv("TMPDIR");  // NOLINT(concurrency-mt-unsafe)
+  return named == nullptr || *named == '\0' ? "/tmp" : named;
+}
+
+int open_nameless(const std::string& folder) {
+  const int file = ::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+  if (file >= 0) return file;
+  // Some file systems cannot make a file without a name: make one, and take the name away.
+  std::string name = folder + "/bloomery-XXXXXX";
+  const int named = ::mkostemp(name.data(), O_CLOEXEC);
+  if (named >= 0) ::unlink(name.c_str());
+  return named;
+}
+
+tl::unexpected<failure> no_room(const std::string& folder, std::string_view what) {
+  auto why = system_failure(folder, what);
+  why.value().message +=
+      "; set TMPDIR to a folder with room for eight bytes a key, or give --capacity";
+  return why;
+}
+
+}  // namespace
+
+key_spool::key_spool(std::uint64_t seed, std::function<void(const std::string&)> notice,
+                     std::size_t limit)
+    : hash_(seed),
+      notice_(std::move(notice)),
+      most_chunks_(std::max<std::size_t>(1, limit / (chunk * sizeof(hash64)))) {}
+
+key_spool::~key_spool() {
+  if (file_ >= 0) ::close(file_);
+}
+
+result<void> key_spool::add(std::span<const std::string_view> keys) {
+  while (!keys.empty()) {
+    if (chunks_.empty() || chunks_.back().size() == chunk) {
+      if (chunks_.size() == most_chunks_) {
+        if (auto ok = spill(); !ok) return ok;
+      }
+      chunks_.emplace_back().reserve(chunk);
+    }
+    auto& into = chunks_.back();
+    const auto now = keys.first(std::min(keys.size(), chunk - into.size()));
+    for (const std::string_view key : now) {
+      const hash64 h = hash_(bytes_of(key));
+      distinct_.add(h);
+      into.push_back(h);
+    }
+    keys_ += now.size();
+    keys = keys.subspan(now.size());
+  }
+  return {};
+}
+
+result<void> key_spool::spill() {
+  if (file_ < 0) {
+    folder_ = temporary_folder();
+    file_ = open_nameless(folder_);
+    if (file_ < 0) return no_room(folder_, "make a temporary file");
+    notice_(
+        fmt::format("after {} keys their hashes go to a temporary file in {}; --capacity would "
+                    "spare it",
+                    format_count(keys_), folder_));
+  }
+  for (const auto& hashes : chunks_) {
+    auto bytes = std::as_bytes(std::span(hashes));
+    while (!bytes.empty()) {
+      const ssize_t done = ::write(file_, bytes.data(), bytes.size());
+      if (done < 0 && errno != EINTR) return no_room(folder_, "write a temporary file");
+      bytes = bytes.subspan(done < 0 ? 0 : static_cast<std::size_t>(done));
+    }
+  }
+  chunks_.clear();
+  return {};
+}
+
+std::uint64_t key_spool::distinct_keys() const noexcept {
+  const double raised =
+      std::ceil(distinct_.estimate() * (1 + 4 * cardinality_estimator::standard_error));
+  const std::uint64_t known =
+      raised < static_cast<double>(keys_) ? static_cast<std::uint64_t>(raised) : keys_;
+  return std::max<std::uint64_t>(1, known);
+}
+
+result<void> key_spool::for_each(
+    const std::function<result<void>(std::span<const hash64>)>& use) const {
+  if (file_ >= 0) {
+    std::vector<hash64> hashes(chunk);
+    for (off_t at = 0;;) {
+      // The file was written in whole chunks, and a regular file is read in full or to its end.
+      const ssize_t got = ::pread(file_, hashes.data(), chunk * sizeof(hash64), at);
+      if (got < 0 && errno == EINTR) continue;
+      if (got < 0) return system_failure(folder_, "read the temporary file in");
+      const auto n = static_cast<std::size_t>(got) / sizeof(hash64);
+      if (n == 0) break;
+      if (auto ok = use(std::span(hashes).first(n)); !ok) return ok;
+      at += static_cast<off_t>(n * sizeof(hash64));
+    }
+  }
+  for (const auto& hashes : chunks_) {
+    if (auto ok = use(hashes); !ok) return ok;
+  }
+  return {};
+}
+
+}  // namespace bloomery::cli

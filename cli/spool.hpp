@@ -1,0 +1,63 @@
+#pragma once
+
+// Keys that are to be inserted once their number is known, kept as their hashes.
+
+#include <bloomery/any_filter.hpp>
+#include <bloomery/hash.hpp>
+#include <bloomery/result.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cardinality.hpp"
+
+namespace bloomery::cli {
+
+/// Takes keys in one pass and keeps eight bytes of each: its hash. In memory up to a limit, then in
+/// a nameless temporary file in $TMPDIR, or /tmp; nothing of that is left behind however the
+/// process ends. At the end it knows how many keys there were and about how many distinct ones, and
+/// gives the hashes back in order, any number of times.
+class key_spool {
+ public:
+  static constexpr std::size_t default_limit = std::size_t{256} << 20;
+
+  /// `notice` is told, in a sentence, when the memory's limit is reached. The seed is that of the
+  /// filter which will be made.
+  explicit key_spool(std::uint64_t seed, std::function<void(const std::string&)> notice,
+                     std::size_t limit = default_limit);
+  key_spool(const key_spool&) = delete;
+  key_spool& operator=(const key_spool&) = delete;
+  ~key_spool();
+
+  /// Fails with io where the temporary file cannot be made or written.
+  result<void> add(std::span<const std::string_view> keys);
+
+  std::uint64_t keys() const noexcept { return keys_; }
+
+  /// A number of distinct keys that is, but for a chance of 3 in 100,000, not too low: the estimate
+  /// and four of its standard errors (1.6%), or the number of all keys if that is less; at least 1.
+  std::uint64_t distinct_keys() const noexcept;
+
+  /// Gives all hashes in order, many at a time, until `use` fails.
+  result<void> for_each(const std::function<result<void>(std::span<const hash64>)>& use) const;
+
+ private:
+  static constexpr std::size_t chunk = std::size_t{1} << 17;  // hashes: 1 MiB
+
+  result<void> spill();
+
+  xxh3_hasher hash_;
+  std::function<void(const std::string&)> notice_;
+  std::size_t most_chunks_;
+  std::vector<std::vector<hash64>> chunks_;
+  std::uint64_t keys_ = 0;
+  std::string folder_;
+  int file_ = -1;
+  cardinality_estimator distinct_;
+};
+
+}  // namespace bloomery::cli

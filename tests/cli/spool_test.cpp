@@ -1,0 +1,167 @@
+// Keys kept as hashes until their number is known, and that number.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cardinality.hpp>
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <spool.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace {
+
+using bloomery::hash64;
+using bloomery::xxh3_hasher;
+using namespace bloomery::cli;
+
+/// Another $TMPDIR for as long as it lives.
+class temporary_folder {
+ public:
+  explicit temporary_folder(const std::string& folder) {
+    if (const char* const before = std::getenv("TMPDIR")) before_ = before;
+    ::setenv("TMPDIR", folder.c_str(), 1);
+  }
+  temporary_folder(const temporary_folder&) = delete;
+  temporary_folder& operator=(const temporary_folder&) = delete;
+  ~temporary_folder() { before_ ? ::setenv("TMPDIR", before_->c_str(), 1) : ::unsetenv("TMPDIR"); }
+
+ private:
+  std::optional<std::string> before_;
+};
+
+hash64 hash_of(std::uint64_t i, std::uint64_t seed) {
+  return bloomery::with_hash(xxh3_hasher(seed), i, [](hash64 h) noexcept { return h; });
+}
+
+// False alarm: a relative error of 6 standard errors, normal to good accuracy at 2^16 registers,
+// has a chance of 2e-9 at each of the 39 checks.
+TEST(cardinality, is_within_its_error_from_nothing_to_millions) {
+  EXPECT_EQ(cardinality_estimator().estimate(), 0);
+  for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+    auto distinct = std::make_unique<cardinality_estimator>();
+    std::uint64_t n = 0;
+    // The middle of the list is where the plain estimator of 2007 is biased (around 2.5 * 2^16).
+    for (const std::uint64_t next :
+         {100U, 1000U, 10'000U, 30'000U, 65'536U, 120'000U, 164'000U, 200'000U, 300'000U, 400'000U,
+          700'000U, 2'000'000U, 4'000'000U}) {
+      for (; n < next; ++n) distinct->add(hash_of(n, seed));
+      EXPECT_NEAR(distinct->estimate(), static_cast<double>(n),
+                  6 * cardinality_estimator::standard_error * static_cast<double>(n) + 1)
+          << "n = " << n << ", seed " << seed;
+    }
+  }
+}
+
+TEST(cardinality, repeats_change_nothing) {
+  auto once = std::make_unique<cardinality_estimator>();
+  auto often = std::make_unique<cardinality_estimator>();
+  for (std::uint64_t i = 0; i < 50'000; ++i) once->add(hash_of(i, 0));
+  for (std::uint64_t i = 0; i < 500'000; ++i) often->add(hash_of(i % 50'000, 0));
+  EXPECT_EQ(once->estimate(), often->estimate());
+}
+
+TEST(cardinality, extreme_hashes_are_counted_too) {
+  auto distinct = std::make_unique<cardinality_estimator>();
+  for (const std::uint64_t value : {std::uint64_t{0}, UINT64_MAX}) distinct->add({value});
+  EXPECT_GT(distinct->estimate(), 1);
+  EXPECT_TRUE(std::isfinite(distinct->estimate()));
+}
+
+std::vector<hash64> hashes_of(const key_spool& spool) {
+  std::vector<hash64> all;
+  const auto ok = spool.for_each([&](std::span<const hash64> some) -> bloomery::result<void> {
+    all.insert(all.end(), some.begin(), some.end());
+    return {};
+  });
+  EXPECT_TRUE(ok);
+  return all;
+}
+
+TEST(spool, gives_the_hashes_back_in_order_from_memory_and_from_the_file) {
+  constexpr std::uint64_t n = 1'000'003;
+  constexpr std::uint64_t seed = 7;
+  // The least limit, one of some chunks, one beyond all.
+  for (const std::size_t limit : {std::size_t{0}, std::size_t{3} << 20, key_spool::default_limit}) {
+    std::vector<std::string> notices;
+    key_spool spool(seed, [&](const std::string& text) { notices.push_back(text); }, limit);
+    std::vector<std::string> texts(1000);
+    std::vector<std::string_view> keys(1000);
+    for (std::uint64_t i = 0; i < n;) {
+      const auto now = std::min<std::uint64_t>(1000, n - i);
+      for (std::size_t j = 0; j < now; ++j) keys[j] = texts[j] = std::to_string(i++);
+      ASSERT_TRUE(spool.add(std::span(keys).first(now)));
+    }
+    EXPECT_EQ(spool.keys(), n);
+    EXPECT_EQ(notices.size(), limit < key_spool::default_limit ? 1U : 0U);
+    for (int again = 0; again < 2; ++again) {
+      const auto all = hashes_of(spool);
+      ASSERT_EQ(all.size(), n);
+      for (std::uint64_t i = 0; i < n; i += 997) {
+        const std::string key = std::to_string(i);
+        ASSERT_EQ(all[i], xxh3_hasher(seed)(bloomery::bytes_of(key))) << i;
+      }
+    }
+  }
+}
+
+TEST(spool, the_number_is_exact_without_repeats_and_enough_with_them) {
+  key_spool empty(0, [](const std::string&) {});
+  EXPECT_EQ(empty.distinct_keys(), 1U) << "a filter of no keys still has a size";
+  key_spool spool(0, [](const std::string&) {});
+  const auto add = [&spool](int from, int to) {
+    for (int i = from; i < to; ++i) {
+      const std::string text = std::to_string(i);
+      const std::string_view key = text;
+      ASSERT_TRUE(spool.add({&key, 1}));
+    }
+  };
+  add(0, 200'000);
+  EXPECT_EQ(spool.distinct_keys(), 200'000U) << "the raised estimate is above the number of keys";
+  for (int i = 0; i < 4; ++i) add(0, 200'000);
+  // Never too low but for 4 standard errors (a fixed input: it holds or it does not), and not more
+  // than 9 of them too high.
+  EXPECT_GE(spool.distinct_keys(), 200'000U);
+  EXPECT_LE(static_cast<double>(spool.distinct_keys()),
+            200'000 * (1 + 9 * cardinality_estimator::standard_error));
+}
+
+TEST(spool, a_folder_that_is_missing_is_told_and_a_use_that_fails_ends_it) {
+  const temporary_folder missing("/nonexistent/folder");
+  key_spool spool(0, [](const std::string&) {}, 0);
+  const std::string_view key = "key";
+  bloomery::result<void> ok;
+  for (int i = 0; ok && i < 200'000; ++i) ok = spool.add({&key, 1});
+  ASSERT_FALSE(ok);
+  EXPECT_NE(ok.error().message.find("/nonexistent/folder"), std::string::npos);
+  EXPECT_NE(ok.error().message.find("TMPDIR"), std::string::npos);
+
+  key_spool two(0, [](const std::string&) {});
+  ASSERT_TRUE(two.add({&key, 1}));
+  const auto stopped = two.for_each([](std::span<const hash64>) -> bloomery::result<void> {
+    return bloomery::fail(bloomery::errc::full, "no more");
+  });
+  ASSERT_FALSE(stopped);
+  EXPECT_EQ(stopped.error().message, "no more");
+}
+
+TEST(spool, leaves_nothing_in_the_temporary_folder) {
+  const std::filesystem::path folder = testing::TempDir() + "/bloomery_spool_test";
+  std::filesystem::create_directories(folder);
+  {
+    const temporary_folder used(folder);
+    key_spool spool(0, [](const std::string&) {}, 0);
+    const std::vector<std::string_view> keys(300'000, "key");
+    ASSERT_TRUE(spool.add(keys));
+    EXPECT_TRUE(std::filesystem::is_empty(folder)) << "also while it is in use";
+  }
+  EXPECT_TRUE(std::filesystem::is_empty(folder));
+  std::filesystem::remove_all(folder);
+}
+
+}  // namespace

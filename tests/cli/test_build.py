@@ -1,0 +1,283 @@
+"""build and add: what goes in, what is refused, and what is left behind."""
+
+import gzip
+import os
+import re
+import subprocess
+
+import pytest
+
+MEMBERS = b"alice\nbob\ncarol\n"
+
+
+def selected(run, filter_, text, *options):
+    return run("check", *options, filter_, input=text).out
+
+
+def test_a_built_filter_knows_its_keys(run, tmp_path):
+    built = run("build", "-o", "f.bloom", input=MEMBERS).ok()
+    assert built.out == b""
+    assert built.err.startswith(b"f.bloom: 3 keys, ")
+    assert selected(run, "f.bloom", MEMBERS) == MEMBERS
+    assert os.listdir(tmp_path) == ["f.bloom"]
+
+
+def test_files_stdin_and_packed_files_make_one_filter(run, tmp_path, lines):
+    (tmp_path / "a.txt").write_bytes(b"first\nlast lacks its end")
+    (tmp_path / "b.gz").write_bytes(gzip.compress(lines(5000)) + gzip.compress(b"more\n"))
+    packed = subprocess.run(["zstd", "-q"], input=lines(5000, "z"), stdout=subprocess.PIPE, check=True)
+    (tmp_path / "c.zst").write_bytes(packed.stdout)
+    run("build", "-o", "f.bloom", "a.txt", "-", "b.gz", "c.zst", input=b"from stdin\n").ok()
+    for text in (b"first\nlast lacks its end\nfrom stdin\nmore\n", lines(5000), lines(5000, "z")):
+        assert selected(run, "f.bloom", text) == text
+    # The same bytes without names: told by what they begin with, not by what they are called.
+    run("build", "-o", "g.bloom", input=packed.stdout).ok()
+    assert selected(run, "g.bloom", lines(5000, "z")) == lines(5000, "z")
+
+
+def test_without_a_capacity_the_filter_has_that_of_its_distinct_keys(run, tmp_path, lines):
+    once = lines(30_000)
+    run("build", "-o", "counted.bloom", input=once).ok()
+    run("build", "-o", "planned.bloom", "--capacity", "30_000", input=once).ok()
+    assert (tmp_path / "counted.bloom").read_bytes() == (tmp_path / "planned.bloom").read_bytes()
+    # Ten times as many lines, no more keys: an estimate within 4 + 5 standard errors (9 * 0.41%).
+    repeated = run("build", "-o", "repeated.bloom", input=once * 10).ok()
+    size = (tmp_path / "planned.bloom").stat().st_size
+    assert size * 0.99 <= (tmp_path / "repeated.bloom").stat().st_size <= size * 1.04
+    assert b"300,000 keys (about 30," in repeated.err or b"300,000 keys (about 29," in repeated.err
+    assert selected(run, "repeated.bloom", once) == once
+
+
+def test_the_default_rate_is_met(run, lines):
+    run("build", "-o", "f.bloom", input=lines(100_000)).ok()
+    strangers = int(selected(run, "f.bloom", lines(100_000, "stranger"), "-c"))
+    # Binomial around 1000 with deviation 32: a false alarm at 6 deviations has a chance of 1e-9.
+    assert 800 < strangers < 1200
+
+
+def test_memory_alone_makes_the_capacity(run, tmp_path):
+    run("build", "-o", "f.bloom", "--memory", "1MB", input=MEMBERS).ok()
+    size = (tmp_path / "f.bloom").stat().st_size
+    assert 1_000_000 <= size < 1_001_000
+    run("build", "-o", "g.bloom", "--memory", "1MB", "--capacity", "10k", input=MEMBERS).ok()
+    assert (tmp_path / "g.bloom").stat().st_size == size
+
+
+def test_no_keys_make_a_valid_filter(run, tmp_path):
+    run("build", "-o", "f.bloom", input=b"").ok()
+    assert run("check", "f.bloom", input=b"anything\n").code == 1
+    run("build", "-o", "g.bloom", "--capacity", "10", "/dev/null").ok()
+    assert run("check", "-c", "g.bloom", input=b"anything\n").out == b"0\n"
+
+
+def test_a_seed_and_options_of_the_kind_are_used(run, tmp_path):
+    for name, seed in (("a", "1"), ("b", "1"), ("c", "2")):
+        run("build", "-o", name, "--seed", seed, input=MEMBERS).ok()
+    a, b, c = ((tmp_path / n).read_bytes() for n in "abc")
+    assert a == b != c
+    run("build", "-o", "d", "--with", "probe=md5", "--capacity", "10", input=MEMBERS).ok()
+    assert selected(run, "d", MEMBERS) == MEMBERS
+
+
+def test_a_rule_that_needs_the_keys_asks_for_a_capacity_before_reading(run, tmp_path):
+    done = run("build", "-o", "f", "--with", "probe=md5", input=MEMBERS)
+    done.refused("reads the keys themselves", "give --capacity or --memory")
+    assert os.listdir(tmp_path) == []
+
+
+def test_an_existing_file_is_refused_before_any_input_is_read(run, bloomery, tmp_path):
+    target = tmp_path / "f.bloom"
+    target.write_bytes(b"precious")
+    # stdin stays open: if a byte were read first, this would wait for ever.
+    reading, writing = os.pipe()
+    done = run("build", "-o", "f.bloom", stdin=reading, timeout=20)
+    os.close(writing)
+    os.close(reading)
+    done.refused("f.bloom: the file exists already", "--force")
+    assert target.read_bytes() == b"precious"
+    run("build", "-o", "f.bloom", "--force", input=MEMBERS).ok()
+    assert selected(run, "f.bloom", MEMBERS) == MEMBERS
+
+
+@pytest.mark.parametrize("place, sentence", [
+    ("missing/f.bloom", "No such file or directory"),
+    (".", "this is a folder"),
+])
+def test_a_place_that_cannot_be_written_is_told_before_any_input_is_read(run, place, sentence):
+    reading, writing = os.pipe()
+    done = run("build", "--force", "-o", place, stdin=reading, timeout=20)
+    os.close(writing)
+    os.close(reading)
+    done.refused(place, sentence)
+
+
+def test_stdout_as_the_target(run, tmp_path):
+    done = run("build", "-o", "-", input=MEMBERS).ok()
+    (tmp_path / "f.bloom").write_bytes(done.out)
+    assert selected(run, "f.bloom", MEMBERS) == MEMBERS
+
+
+def test_a_terminal_is_no_place_for_a_filter(run):
+    pty = pytest.importorskip("pty")
+    ours, theirs = pty.openpty()
+    done = run("build", "-o", "-", input=MEMBERS, stdout=theirs)
+    os.close(theirs)
+    os.close(ours)
+    done.refused("stdout is a terminal", "-o FILE")
+
+
+def test_past_its_capacity_a_warning_or_with_strict_an_error_and_no_file(run, tmp_path, lines):
+    done = run("build", "-o", "f.bloom", "--capacity", "1000", input=lines(20_000)).ok()
+    assert b"bloomery build: warning: f.bloom: " in done.err
+    assert b"planned for 1,000" in done.err
+    assert re.search(rb"its rate is (100|99\.\d+)% instead of (1\.0|0\.99)\d*%", done.err)
+    run("build", "-o", "g.bloom", "--capacity", "1000", "--strict", input=lines(20_000)).refused(
+        "g.bloom: ", "planned for 1,000", "nothing was written")
+    assert os.listdir(tmp_path) == ["f.bloom"]
+    full = run("build", "-o", "h.bloom", "--capacity", "1000", "--strict", input=lines(1000)).ok()
+    assert b"warning" not in full.err
+
+
+def test_repeated_keys_do_not_count_against_the_capacity(run, lines):
+    done = run("build", "-o", "f.bloom", "--capacity", "1000", "--strict", input=lines(1000) * 5).ok()
+    assert b"5,000 keys (about " in done.err
+
+
+def test_quiet_is_quiet_and_progress_is_for_terminals(run, lines):
+    assert run("build", "-q", "-o", "f.bloom", input=lines(10_000)).ok().err == b""
+    assert run("add", "-q", "f.bloom", input=b"user1@example.com\n").ok().err == b""
+
+
+def test_add_puts_keys_in_and_says_how_many_were_new(run):
+    run("build", "-o", "f.bloom", "--capacity", "100", input=MEMBERS).ok()
+    done = run("add", "f.bloom", input=b"carol\ndave\nerin\n").ok()
+    assert done.out == b""
+    assert b"f.bloom: 3 keys read, 2 of them new; now 5 keys" in done.err
+    everyone = MEMBERS + b"dave\nerin\n"
+    assert selected(run, "f.bloom", everyone) == everyone
+
+
+def test_add_past_the_capacity(run, tmp_path, lines):
+    run("build", "-o", "f.bloom", "--capacity", "100", input=lines(100)).ok()
+    before = (tmp_path / "f.bloom").read_bytes()
+    run("add", "--strict", "f.bloom", input=lines(500)).refused("f.bloom: ", "nothing was written")
+    assert (tmp_path / "f.bloom").read_bytes() == before
+    assert b"warning: f.bloom: " in run("add", "f.bloom", input=lines(500)).ok().err
+    assert selected(run, "f.bloom", lines(500)) == lines(500)
+
+
+def test_add_keeps_the_mode_and_follows_a_link(run, tmp_path):
+    run("build", "-o", "f.bloom", "--capacity", "10", input=MEMBERS).ok()
+    os.chmod(tmp_path / "f.bloom", 0o640)
+    os.symlink("f.bloom", tmp_path / "link")
+    run("add", "link", input=b"dave\n").ok()
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "f.bloom").stat().st_mode & 0o777 == 0o640
+    assert selected(run, "f.bloom", b"dave\n") == b"dave\n"
+
+
+def test_add_refuses_what_is_no_filter(run, tmp_path):
+    (tmp_path / "words.txt").write_bytes(MEMBERS)
+    run("add", "missing.bloom", input=MEMBERS).refused("missing.bloom: ", "No such file")
+    run("add", "words.txt", input=MEMBERS).refused("words.txt: ")
+    assert (tmp_path / "words.txt").read_bytes() == MEMBERS
+
+
+def test_options_after_files_and_names_that_look_like_options(run, tmp_path):
+    (tmp_path / "-x").write_bytes(b"dash\n")
+    (tmp_path / "check").write_bytes(b"a verb's name\n")
+    run("build", "check", "-o", "f.bloom", "--capacity", "10", "--", "-x").ok()
+    assert selected(run, "f.bloom", b"dash\na verb's name\nother\n") == b"dash\na verb's name\n"
+    done = run("check", "f.bloom", "check", "-c", "--", "-x").ok()
+    assert done.out == b"2\n"
+
+
+def test_a_kind_that_cannot_remove_or_count_names_those_that_can(run, tmp_path):
+    run("build", "-o", "f.bloom", input=MEMBERS).ok()
+    before = (tmp_path / "f.bloom").read_bytes()
+    run("remove", "f.bloom", input=b"bob\n").refused("f.bloom: ", "kind bloom")
+    run("count", "f.bloom", input=b"bob\n").refused("f.bloom: ", "kind bloom", "does not count")
+    assert (tmp_path / "f.bloom").read_bytes() == before
+
+
+@pytest.fixture(params=["counting_bloom", "cuckoo"])
+def multiset(request, run):
+    """A kind that can remove and count, with a filter of it in f."""
+    built = run("build", "-o", "f", "--kind", request.param, input=MEMBERS + b"bob\n")
+    if built.code == 2 and b"no kind of filter" in built.err:
+        pytest.skip("this build does not have the kind")
+    built.ok()
+    return request.param
+
+
+def test_remove_takes_members_out_and_tells_strangers(run, multiset):
+    assert run("remove", "f", input=b"alice\n").ok().err == b""
+    assert selected(run, "f", MEMBERS) == b"bob\ncarol\n"
+    run("build", "-o", "g", "--kind", multiset, "--capacity", "1000", "--fpr", "1e-6",
+        input=MEMBERS).ok()
+    done = run("remove", "g", input=b"alice\nzoe\nbob\nyan\n")
+    assert (done.code, done.out) == (1, b"")
+    assert b"2 of 4 lines certainly were no members" in done.err
+    assert b"the first is stdin:2\n" in done.err
+    assert selected(run, "g", MEMBERS) == b"carol\n"
+
+
+def test_count_prints_how_often(run, multiset):
+    done = run("count", "f", input=b"bob\nalice\n").ok()
+    assert done.out == b"2\tbob\n1\talice\n"
+    run("remove", "f", input=b"bob\n").ok()
+    assert run("count", "f", input=b"bob\n").out == b"1\tbob\n"
+    run("build", "-o", "g", "--kind", multiset, "--capacity", "10", "--fpr", "1e-6", input=b"").ok()
+    nothing = run("count", "g", input=b"bob\n")
+    assert (nothing.code, nothing.out) == (1, b"0\tbob\n")
+
+
+def test_every_copy_finds_room_when_copies_are_kept(run, multiset, lines):
+    run("build", "-o", "g", "--kind", multiset, input=lines(20_000) * 2).ok()
+    run("remove", "g", input=lines(20_000)).ok()
+    assert selected(run, "g", lines(20_000)) == lines(20_000)
+
+
+def test_a_full_filter_names_the_line_and_leaves_no_file(run, tmp_path, lines):
+    (tmp_path / "big.txt").write_bytes(lines(5000))
+    done = run("build", "-o", "f", "--kind", "cuckoo", "--capacity", "100", "big.txt")
+    if b"no kind of filter" in done.err:
+        pytest.skip("this build does not have the kind")
+    done.refused("big.txt:", "full", "give a greater --capacity")
+    many = run("build", "-o", "f", "--kind", "cuckoo", "--capacity", "1000", input=b"x\n" * 500)
+    many.refused("stdin:", "copies")
+    assert os.listdir(tmp_path) == ["big.txt"]
+
+
+@pytest.mark.parametrize("verb", ["build", "add", "remove", "check", "count", "dedup"])
+def test_help_has_examples(run, verb):
+    done = run(verb, "--help").ok()
+    assert b"Examples:\n" in done.out
+    assert f"  bloomery {verb} ".encode() in done.out
+
+
+@pytest.mark.parametrize("arguments, sentence", [
+    (["--kind", "blom"], "'blom'"),
+    (["--capacity", "0"], "--capacity: "),
+    (["--capacity", "-5"], ""),
+    (["--capacity", "10 thousand"], "--capacity: "),
+    (["--fpr", "0"], "--fpr: "),
+    (["--fpr", "2"], "--fpr: "),
+    (["--fpr", "nan"], "--fpr: "),
+    (["--memory", "10 parsecs"], "--memory: "),
+    (["--with", "probe"], "--with: "),
+    (["--with", "colour=red"], "colour"),
+    (["--with", "probe=none"], "'none'"),
+    (["--capacity", "1e15"], ""),
+])
+def test_nonsense_is_refused_in_one_sentence(run, tmp_path, arguments, sentence):
+    run("build", "-o", "f.bloom", *arguments, input=MEMBERS).refused(sentence)
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize("capacity", ["10M", "1e7", "10_000_000", "10000000"])
+def test_numbers_as_people_write_them(run, tmp_path, capacity):
+    for name, fpr in (("a", "1%"), ("b", "1/100"), ("c", "0.01")):
+        run("build", "-o", name, "--capacity", capacity, "--fpr", fpr, input=MEMBERS).ok()
+    assert len({(tmp_path / n).stat().st_size for n in "abc"}) == 1
+    assert (tmp_path / "a").stat().st_size // 1_000_000 == 11  # 9.59 bits a key

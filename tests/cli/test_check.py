@@ -1,0 +1,164 @@
+"""check: what is printed, how it exits, and how it behaves in a pipe."""
+
+import json
+import os
+import subprocess
+
+import pytest
+
+MEMBERS = b"alice\nbob\ncarol\n"
+
+
+@pytest.fixture
+def members(run, tmp_path):
+    """A filter of three members, so wide that no stranger of these tests passes."""
+    run("build", "-o", "m.bloom", "--capacity", "1000", "--fpr", "1e-9", input=MEMBERS).ok()
+    return "m.bloom"
+
+
+def test_exit_codes_are_those_of_grep(run, members):
+    assert run("check", members, input=b"bob\nzoe\n").code == 0
+    assert run("check", members, input=b"zoe\n").code == 1
+    assert run("check", members, input=b"").code == 1
+    assert run("check", "-v", members, input=b"bob\n").code == 1
+    assert run("check", "-v", members, input=b"zoe\n").code == 0
+    assert run("check", "missing", input=b"zoe\n").code == 2
+
+
+def test_lines_are_printed_unchanged_and_in_order(run, members, tmp_path):
+    text = b"zoe\ncarol\n\nalice\nzoe\nbob\nalice\n"
+    assert run("check", members, input=text).out == b"carol\nalice\nbob\nalice\n"
+    assert run("check", "-v", members, input=text).out == b"zoe\n\nzoe\n"
+    (tmp_path / "a").write_bytes(b"zoe\nbob")
+    (tmp_path / "b").write_bytes(b"carol\n")
+    assert run("check", members, "a", "b").out == b"bob\ncarol\n"
+
+
+def test_count_and_quiet(run, members):
+    text = b"zoe\ncarol\nalice\nyan\nxia\n"
+    assert run("check", "-c", members, input=text).out == b"2\n"
+    assert run("check", "-vc", members, input=text).out == b"3\n"
+    done = run("check", "-c", members, input=b"zoe\n")
+    assert (done.code, done.out) == (1, b"0\n")
+    for options, code in ((["-q"], 0), (["-qc"], 0), (["-q", "--json"], 0)):
+        done = run("check", *options, members, input=text)
+        assert (done.code, done.out, done.err) == (code, b"", b"")
+    assert run("check", "-q", members, input=b"zoe\n").code == 1
+
+
+def test_quiet_stops_at_the_first_hit(run, members, bloomery, tmp_path):
+    # The pipe is left open after the hit: whoever reads to the end waits for ever.
+    with subprocess.Popen([bloomery, "check", "-q", members], stdin=subprocess.PIPE,
+                          cwd=tmp_path) as check:
+        check.stdin.write(b"zoe\nbob\n")
+        check.stdin.flush()
+        assert check.wait(timeout=20) == 0
+
+
+def test_lines_come_out_while_the_input_waits(run, members, bloomery, tmp_path):
+    with subprocess.Popen([bloomery, "check", members], stdin=subprocess.PIPE,
+                          stdout=subprocess.PIPE, cwd=tmp_path) as check:
+        for name in (b"bob\n", b"carol\n"):
+            check.stdin.write(b"zoe\n" + name)
+            check.stdin.flush()
+            assert check.stdout.readline() == name  # and not only at the end
+        check.stdin.close()
+        assert check.wait(timeout=20) == 0
+
+
+def test_several_filters_name_themselves(run, members):
+    run("build", "-o", "n.bloom", "--capacity", "1000", "--fpr", "1e-9", input=b"bob\ndave\n").ok()
+    text = b"alice\nbob\ndave\nzoe\n"
+    both = ["check", "m.bloom", "--filter", "n.bloom"]
+    assert run(*both, input=text).out == b"m.bloom\talice\nm.bloom,n.bloom\tbob\nn.bloom\tdave\n"
+    assert run(*both, "-v", input=text).out == b"zoe\n"
+    assert run(*both, "-c", input=text).out == b"3\n"
+    assert run(*both, "-vc", input=text).out == b"1\n"
+    assert run(*both, input=b"zoe\n").code == 1
+    found = [json.loads(line) for line in run(*both, "--json", input=text).out.splitlines()]
+    assert [f["filters"] for f in found] == [["m.bloom"], ["m.bloom", "n.bloom"], ["n.bloom"]]
+    totals = json.loads(run(*both, "--json", "-c", input=text).out)
+    assert totals == {"lines": 4, "selected": 3,
+                      "filters": [{"filter": "m.bloom", "maybe": 2}, {"filter": "n.bloom", "maybe": 2}]}
+
+
+def test_json_is_an_object_a_line(run, members, tmp_path):
+    text = b"zoe\nbob\n\xff\"\\\t\n"
+    run("add", members, input=b"\xff\"\\\t\n").ok()
+    found = [json.loads(line) for line in run("check", "--json", members, input=text).out.splitlines()]
+    assert found == [
+        {"line": 2, "key": "bob", "maybe": True, "filters": [members]},
+        {"line": 3, "key": "\ufffd\"\\\t", "maybe": True, "filters": [members]},
+    ]
+    strangers = run("check", "--json", "-v", members, input=text).out.splitlines()
+    assert json.loads(strangers[0]) == {"line": 1, "key": "zoe", "maybe": False, "filters": []}
+    (tmp_path / "a").write_bytes(b"zoe\n")
+    (tmp_path / "b").write_bytes(b"zoe\nbob\n")
+    (found,) = run("check", "--json", members, "a", "b").out.splitlines()
+    assert json.loads(found) == {"file": "b", "line": 2, "key": "bob", "maybe": True, "filters": [members]}
+
+
+def test_keys_that_end_in_nul(run):
+    run("build", "-0", "-o", "f", "--capacity", "100", "--fpr", "1e-9", input=b"a\nb\0c\0\0").ok()
+    assert run("check", "-0", "f", input=b"c\0x\0a\nb\0\0last").out == b"c\0a\nb\0\0"
+    assert run("check", "f", input=b"c\nx\n").out == b"c\n"
+
+
+def test_large_output_in_order(run, lines):
+    text = lines(200_000)
+    run("build", "-o", "f", input=text).ok()
+    assert run("check", "f", input=text).out == text
+    mixed = b"".join(b"no%d\n" % i + line for i, line in enumerate(text.splitlines(True)))
+    out = run("check", "f", input=mixed).out
+    # Every member in order; strangers among them at 1% (1,600 to 2,400 is 6 deviations and more).
+    assert b"".join(l for l in out.splitlines(True) if not l.startswith(b"no")) == text
+    assert 1600 < out.count(b"no") < 2400
+
+
+def test_a_pipe_closed_early_is_quiet(run, bloomery, tmp_path, lines):
+    (tmp_path / "big").write_bytes(lines(500_000))
+    run("build", "-o", "f", "big").ok()
+    for command in ("check f big", "check --json f big", "dedup --capacity 1M big"):
+        done = subprocess.run(f"{bloomery} {command} | head -1", shell=True, cwd=tmp_path,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60)
+        assert done.stdout.count(b"\n") == 1
+        assert done.stderr == b""
+        # Also where whoever starts it ignores the signal.
+        done = subprocess.run(["bash", "-c", f"trap '' PIPE; {bloomery} {command} | head -1"],
+                              cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60)
+        assert done.stderr == b""
+
+
+def test_a_progress_line_on_a_terminal_only_and_taken_away_again(run, bloomery, tmp_path, lines):
+    pty = pytest.importorskip("pty")
+    run("build", "-o", "f", input=lines(1000)).ok()
+
+    def on_a_terminal(*options):
+        ours, theirs = pty.openpty()
+        with subprocess.Popen([bloomery, "check", "-c", "f", *options], cwd=tmp_path,
+                              stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=theirs) as check:
+            for _ in range(8):
+                check.stdin.write(lines(1000))
+                check.stdin.flush()
+                try:
+                    check.wait(timeout=0.2)
+                except subprocess.TimeoutExpired:
+                    pass
+            check.stdin.close()
+            assert check.wait(timeout=20) == 0
+            assert check.stdout.read() == b"8000\n"
+        os.close(theirs)
+        shown = b""
+        try:
+            while piece := os.read(ours, 65536):
+                shown += piece
+        except OSError:  # how Linux says that nobody holds the other side
+            pass
+        os.close(ours)
+        return shown
+
+    shown = on_a_terminal()
+    assert b"000 keys, " in shown
+    assert shown.endswith(b"\r\x1b[K")
+    assert shown.count(b"keys") <= 20, "at most ten a second"
+    assert on_a_terminal("--no-progress") == b""
