@@ -16,8 +16,10 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 ROOMS = [
     ("base", r"include/bloomery/(result|storage|hash|probe|image|concepts)\.hpp"),
     ("base", r"src/(storage|hash|probe)\.cpp"),
-    ("base", r"include/bloomery/detail/(bits|bit_array|counter_array|record|precondition|key_shell"
-             r"|[a-z_]+)\.hpp"),
+    ("base", r"include/bloomery/detail/(bits|bit_array|counter_array|cuckoo_layout|record|precondition|key_shell)"
+             r"\.hpp"),
+    # The other details are the mechanics of filters, which know their plans.
+    ("filters", r"include/bloomery/detail/"),
     ("plan", r"(include/bloomery|src)/plan/"),
     ("file", r"include/bloomery/file\.hpp|src/file/"),
     ("registry", r"include/bloomery/(any_filter|advise)\.hpp|src/(any_filter|registry|advise)\.cpp"
