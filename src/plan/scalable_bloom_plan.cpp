@@ -24,6 +24,11 @@ constexpr double most_tightening = 0.99;
 constexpr double series_share = 63.0 / 64;
 constexpr double keys_for_rate_one = 0x1p57;
 
+// A member takes whole cache lines (member_alignment) in any case, so it gets the bits of one. In
+// fewer the rate of one filter is far from the mean of all: three keys may set 60% of the bits or
+// 90%, and the first members, which have most of the compound rate, keep it for ever.
+constexpr std::uint64_t least_member_bits = 8 * member_alignment;
+
 double series(double fpr, double tightening, std::size_t i) {
   return series_share * fpr * (1 - tightening) * std::pow(tightening, static_cast<double>(i));
 }
@@ -40,10 +45,15 @@ bool within_limit(double fpr, double keys) {
   return keys <= fpr * keys_for_rate_one;
 }
 
-double planned_keys(const scalable_bloom_params& params) {
-  double keys = 0;
-  for (const bloom_params& member : params.members) keys += static_cast<double>(member.capacity);
+std::uint64_t planned_keys(const scalable_bloom_params& params) {
+  std::uint64_t keys = 0;  // at most 2^57, for every plan and every block that decode() takes
+  for (const bloom_params& member : params.members) keys += member.capacity;
   return keys;
+}
+
+bool has_room_for(const scalable_bloom_params& params, std::size_t members, std::uint64_t keys,
+                  double more) {
+  return members < most_members && within_limit(params.fpr, static_cast<double>(keys) + more);
 }
 
 tl::unexpected<failure> refuse(std::string why) {
@@ -129,12 +139,11 @@ result<scalable_bloom_params> plan_scalable_bloom(const scalable_bloom_spec& spe
 result<bloom_params> plan_next_member(const scalable_bloom_params& params) {
   const std::size_t i = params.members.size();
   const double keys = capacity_of(params, i);
-  if (i >= most_members || !within_limit(params.fpr, planned_keys(params) + keys)) {
-    return fail(
-        errc::full,
-        fmt::format("the filter has {} members for {:.0f} keys, and one more would be beyond "
-                    "what its rate allows; start with a larger capacity or a higher rate",
-                    i, planned_keys(params)));
+  if (!has_room_for(params, i, planned_keys(params), keys)) {
+    return fail(errc::full,
+                fmt::format("the filter has {} members for {} keys, and its rate allows no further "
+                            "one; start with a larger capacity or a higher rate",
+                            i, format_count(planned_keys(params))));
   }
   auto planned = plan_bloom(
       {.capacity = static_cast<std::uint64_t>(keys),
@@ -142,18 +151,24 @@ result<bloom_params> plan_next_member(const scalable_bloom_params& params) {
        .bits = 0,
        .hashes = 0,
        .seed = params.seed});
+  if (planned && planned->bits < least_member_bits) {
+    planned = plan_bloom({.capacity = planned->capacity,
+                          .fpr = 0,
+                          .bits = least_member_bits,
+                          .hashes = planned->hashes,
+                          .seed = params.seed});
+  }
   if (!planned && i > 0) planned.error().code = errc::full;
   return planned;
 }
 
 std::uint64_t scalable_bloom_limit(const scalable_bloom_params& params) {
-  double keys = planned_keys(params);
-  for (std::size_t i = params.members.size(); i < most_members; ++i) {
+  std::uint64_t keys = planned_keys(params);
+  for (std::size_t i = params.members.size();; ++i) {
     const double next = capacity_of(params, i);
-    if (!within_limit(params.fpr, keys + next)) break;
-    keys += next;
+    if (!has_room_for(params, i, keys, next)) return keys;
+    keys += static_cast<std::uint64_t>(next);
   }
-  return static_cast<std::uint64_t>(keys);
 }
 
 std::vector<std::byte> scalable_bloom_params::encode() const {

@@ -1,12 +1,19 @@
 #pragma once
 
-// A batch of hashes asked of a chain of Bloom filters: the memory accesses of all keys and members
-// overlap, and few lines are fetched that are not needed.
+// A batch of hashes asked of a chain of Bloom filters. The memory accesses of all keys and members
+// overlap, few lines are fetched that are not needed, and few branches depend on bits: in a chain
+// whose members are half set a branch a probe would be guessed wrong twice a member.
 
 #include <algorithm>
 #include <array>
+#include <bit>
+#include <bloomery/bloom.hpp>
 #include <bloomery/detail/bit_array.hpp>
+#include <bloomery/detail/bits.hpp>
+#include <bloomery/hash.hpp>
+#include <bloomery/probe.hpp>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 
 namespace bloomery::detail {
@@ -18,59 +25,102 @@ inline constexpr std::size_t chain_group = 16;
 // set, so a stranger needs two probes of each member on average, whatever k.
 inline constexpr unsigned chain_first_probes = 2;
 
-template <class Member>
-const std::byte* probe_byte(const Member& m, const typename Member::hash_type& h,
-                            unsigned i) noexcept {
-  return m.bits().data() + (m.probe().position(h, i, m.params().bits) >> 3);
-}
+// Members up to this size stay in a core's own cache; to fetch from them ahead only costs.
+inline constexpr std::size_t chain_cached_bytes = std::size_t{256} << 10;
 
-template <class Member>
-void prefetch_probes(const Member& m, const typename Member::hash_type& h, unsigned from,
-                     unsigned to) noexcept {
-  for (unsigned i = from; i < std::min(to, m.params().hashes); ++i) {
-    __builtin_prefetch(probe_byte(m, h, i));
+template <storage Storage>
+void prefetch_probes(const basic_bloom<double_hashing, Storage>& member, hash64 h,
+                     unsigned from) noexcept {
+  const auto bits = member.bits();
+  if (bits.size() <= chain_cached_bytes) return;
+  for (unsigned i = from; i < member.params().hashes; ++i) {
+    __builtin_prefetch(bits.data() + (double_hashing::position(h, i, member.params().bits) >> 3));
   }
 }
 
-template <class Member>
-bool passes_first_probes(const Member& m, const typename Member::hash_type& h) noexcept {
-  for (unsigned i = 0; i < std::min(chain_first_probes, m.params().hashes); ++i) {
-    if (!test_bit(m.bits().data(), m.probe().position(h, i, m.params().bits))) return false;
-  }
-  return true;
-}
+/// At most chain_group hashes and what is known of them: a bit a key in each mask.
+template <storage Storage>
+class chain_question {
+ public:
+  using member = basic_bloom<double_hashing, Storage>;
 
-/// answers[i] = whether some member may contain hs[i]. Fetches the first probes of all keys in all
-/// members, newest first; then the further ones where the first were set (a quarter of the pairs
-/// for strangers); then answers. Precondition: at most chain_group hashes, and as many answers.
-template <class Member>
-void ask_chain(std::span<const Member> members, std::span<const typename Member::hash_type> hs,
-               std::span<bool> answers) noexcept {
-  struct candidate {
-    const Member* member;
-    std::size_t key;
-  };
-  std::array<candidate, 16 * chain_group> candidates;
-  std::size_t found = 0;
-  for (std::size_t i = members.size(); i-- > 0;) {
-    for (const auto& h : hs) prefetch_probes(members[i], h, 0, chain_first_probes);
-  }
-  std::fill_n(answers.begin(), hs.size(), false);
-  for (std::size_t i = members.size(); i-- > 0;) {
-    const Member& member = members[i];
+  /// Precondition: hs.size() <= chain_group. Refers to `hs`.
+  explicit chain_question(std::span<const hash64> hs) noexcept
+      : hashes_(hs), open_((std::uint32_t{1} << hs.size()) - 1) {
     for (std::size_t key = 0; key < hs.size(); ++key) {
-      if (answers[key] || !passes_first_probes(member, hs[key])) continue;
-      if (found < candidates.size()) {
-        prefetch_probes(member, hs[key], chain_first_probes, member.params().hashes);
-        candidates[found++] = {&member, key};
-      } else {
-        answers[key] = member.may_contain(hs[key]);
-      }
+      first_[key] = double_hashing::word(hs[key], 0);
+      second_[key] = double_hashing::word(hs[key], 1);
     }
   }
-  for (const auto& [member, key] : std::span(candidates).first(found)) {
-    answers[key] = answers[key] || member->may_contain(hs[key]);
+
+  /// Asks all members, newest first; a key that one may contain is not asked of older ones.
+  /// Returns the keys that none contains.
+  std::uint32_t ask(std::span<const member> members) noexcept {
+    for (std::size_t i = members.size(); i-- > 0;) prefetch_first(members[i]);
+    // The further probes of one member are fetched while the first ones of the next are tested.
+    const member* waiting = nullptr;
+    std::uint32_t candidates = 0;
+    for (std::size_t i = members.size(); i-- > 0 && open_ != 0;) {
+      const std::uint32_t found = pass_first(members[i]) & open_;
+      for_keys(found, [&](std::size_t key) {
+        prefetch_probes(members[i], hashes_[key], chain_first_probes);
+      });
+      if (waiting != nullptr) test_rest(*waiting, candidates);
+      waiting = &members[i];
+      candidates = found;
+    }
+    if (waiting != nullptr) test_rest(*waiting, candidates);
+    return open_;
   }
-}
+
+ private:
+  template <class Use>
+  static void for_keys(std::uint32_t keys, Use&& use) noexcept {
+    for (; keys != 0; keys &= keys - 1) use(static_cast<std::size_t>(std::countr_zero(keys)));
+  }
+
+  // A member of one function has its first probe for its second.
+  const std::array<std::uint64_t, chain_group>& second_of(const member& m) const noexcept {
+    return m.params().hashes >= chain_first_probes ? second_ : first_;
+  }
+
+  void prefetch_first(const member& m) const noexcept {
+    const auto bits = m.bits();
+    if (bits.size() <= chain_cached_bytes) return;
+    const auto& second = second_of(m);
+    for (std::size_t key = 0; key < hashes_.size(); ++key) {
+      __builtin_prefetch(bits.data() + (mulhi64(first_[key], m.params().bits) >> 3));
+      __builtin_prefetch(bits.data() + (mulhi64(second[key], m.params().bits) >> 3));
+    }
+  }
+
+  std::uint32_t pass_first(const member& m) const noexcept {
+    const std::byte* bits = m.bits().data();
+    const std::uint64_t places = m.params().bits;
+    const auto& second = second_of(m);
+    std::uint32_t passed = 0;
+    for (std::size_t key = 0; key < hashes_.size(); ++key) {
+      const bool a = test_bit(bits, mulhi64(first_[key], places));
+      const bool b = test_bit(bits, mulhi64(second[key], places));
+      passed |= static_cast<std::uint32_t>(a & b) << key;
+    }
+    return passed;
+  }
+
+  void test_rest(const member& m, std::uint32_t candidates) noexcept {
+    const std::byte* bits = m.bits().data();
+    for_keys(candidates & open_, [&](std::size_t key) {
+      for (unsigned i = chain_first_probes; i < m.params().hashes; ++i) {
+        if (!test_bit(bits, double_hashing::position(hashes_[key], i, m.params().bits))) return;
+      }
+      open_ &= ~(std::uint32_t{1} << key);
+    });
+  }
+
+  std::span<const hash64> hashes_;
+  std::array<std::uint64_t, chain_group> first_;
+  std::array<std::uint64_t, chain_group> second_;
+  std::uint32_t open_;  // keys that no member asked so far contains
+};
 
 }  // namespace bloomery::detail
