@@ -29,6 +29,18 @@ constexpr double keys_for_rate_one = 0x1p57;
 // 90%, and the first members, which have most of the compound rate, keep it for ever.
 constexpr std::uint64_t least_member_bits = 8 * member_alignment;
 
+/// False for what is no number, too.
+bool in_range(double x, double low, double high) {
+  return x >= low && x <= high;
+}
+
+bool is_growth(double s) {
+  return in_range(s, least_growth, most_growth);
+}
+bool is_tightening(double r) {
+  return in_range(r, least_tightening, most_tightening);
+}
+
 double series(double fpr, double tightening, std::size_t i) {
   return series_share * fpr * (1 - tightening) * std::pow(tightening, static_cast<double>(i));
 }
@@ -69,17 +81,17 @@ tl::unexpected<failure> too_many_keys(std::uint64_t capacity, double fpr) {
 }
 
 result<void> check_ranges(const scalable_bloom_spec& spec) {
-  if (!(spec.fpr >= 0 && spec.fpr < 1)) {
+  if (spec.fpr == 1 || !in_range(spec.fpr, 0, 1)) {
     return refuse(
         fmt::format("a false-positive rate of {} is not one; it lies between 0 and 1, "
                     "such as 0.01",
                     spec.fpr));
   }
-  if (!(spec.growth >= least_growth && spec.growth <= most_growth)) {
+  if (!is_growth(spec.growth)) {
     return refuse(
         fmt::format("a growth of {} is out of range; give 1 to 65536, such as 2", spec.growth));
   }
-  if (!(spec.tightening >= least_tightening && spec.tightening <= most_tightening)) {
+  if (!is_tightening(spec.tightening)) {
     return refuse(fmt::format("a tightening of {} is out of range; give 0.01 to 0.99, such as 0.5",
                               spec.tightening));
   }
@@ -210,32 +222,30 @@ result<scalable_bloom_params> scalable_bloom_params::decode(const filter_header&
   params.tightening = reader.get<double>();
   params.seed = header.seed;
   const auto count = reader.get<std::uint32_t>();
-  const auto probe = static_cast<probe_id>(reader.get<std::uint16_t>());
+  const auto probe = reader.get<std::uint16_t>();
   const auto reserved = reader.get<std::uint16_t>();
-  if (params.capacity == 0 || params.capacity > most_keys || !(params.fpr > 0 && params.fpr < 1) ||
-      !(params.growth >= least_growth && params.growth <= most_growth) ||
-      !(params.tightening >= least_tightening && params.tightening <= most_tightening) ||
-      count == 0 || count > most_members || reserved != 0) {
+  if (params.capacity == 0 || params.capacity > most_keys || params.fpr == 0 || params.fpr == 1 ||
+      !in_range(params.fpr, 0, 1) || !is_growth(params.growth) ||
+      !is_tightening(params.tightening) || count == 0 || count > most_members || reserved != 0) {
     return damaged();
   }
-  if (probe != probe_id::double_hashing) {
+  if (probe != static_cast<std::uint16_t>(probe_id::double_hashing)) {
     return fail(errc::unsupported,
                 fmt::format("the scalable Bloom filter's probe rule {} is not known here; use a "
                             "newer bloomery",
-                            static_cast<unsigned>(probe)));
+                            probe));
   }
   std::uint64_t keys = 0;
   for (std::uint32_t i = 0; i < count; ++i) {
-    bloom_params member{.capacity = reader.get<std::uint64_t>(),
-                        .fpr = reader.get<double>(),
-                        .bits = reader.get<std::uint64_t>(),
-                        .hashes = reader.get<std::uint32_t>(),
-                        .seed = header.seed};
+    const bloom_params member{.capacity = reader.get<std::uint64_t>(),
+                              .fpr = reader.get<double>(),
+                              .bits = reader.get<std::uint64_t>(),
+                              .hashes = reader.get<std::uint32_t>(),
+                              .seed = header.seed};
     // `keys` stays below 2^57, so neither sum nor difference can wrap.
     if (reader.get<std::uint32_t>() != 0 || member.capacity == 0 ||
-        member.capacity > most_keys - keys || !(member.fpr >= 0 && member.fpr <= 1) ||
-        member.bits == 0 || member.bits > most_bits || member.hashes == 0 ||
-        member.hashes > most_hashes) {
+        member.capacity > most_keys - keys || !in_range(member.fpr, 0, 1) || member.bits == 0 ||
+        member.bits > most_bits || member.hashes == 0 || member.hashes > most_hashes) {
       return damaged();
     }
     keys += member.capacity;
