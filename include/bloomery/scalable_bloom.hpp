@@ -47,7 +47,6 @@ template <storage Storage = owned_storage>
 class basic_scalable_bloom : public detail::key_shell<basic_scalable_bloom<Storage>> {
   using shell = detail::key_shell<basic_scalable_bloom>;
   using probe = double_hashing;
-  using question = detail::chain_question<Storage>;
 
  public:
   static constexpr filter_kind kind = filter_kind::scalable_bloom;
@@ -244,6 +243,7 @@ class basic_scalable_bloom : public detail::key_shell<basic_scalable_bloom<Stora
   }
 
  private:
+  using question = detail::chain_question<member_type>;
   static constexpr std::size_t group = detail::chain_group;
 
   basic_scalable_bloom(scalable_bloom_params params, std::vector<member_type> members,

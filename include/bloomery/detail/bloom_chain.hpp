@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <bloomery/bloom.hpp>
 #include <bloomery/detail/bit_array.hpp>
 #include <bloomery/detail/bits.hpp>
 #include <bloomery/hash.hpp>
@@ -28,9 +27,9 @@ inline constexpr unsigned chain_first_probes = 2;
 // Members up to this size stay in a core's own cache; to fetch from them ahead only costs.
 inline constexpr std::size_t chain_cached_bytes = std::size_t{256} << 10;
 
-template <storage Storage>
-void prefetch_probes(const basic_bloom<double_hashing, Storage>& member, hash64 h,
-                     unsigned from) noexcept {
+// Member is a Bloom filter by double hashing over any storage.
+template <class Member>
+void prefetch_probes(const Member& member, hash64 h, unsigned from) noexcept {
   const auto bits = member.bits();
   if (bits.size() <= chain_cached_bytes) return;
   for (unsigned i = from; i < member.params().hashes; ++i) {
@@ -39,11 +38,9 @@ void prefetch_probes(const basic_bloom<double_hashing, Storage>& member, hash64 
 }
 
 /// At most chain_group hashes and what is known of them: a bit a key in each mask.
-template <storage Storage>
+template <class Member>
 class chain_question {
  public:
-  using member = basic_bloom<double_hashing, Storage>;
-
   /// Precondition: hs.size() <= chain_group. Refers to `hs`.
   explicit chain_question(std::span<const hash64> hs) noexcept
       : hashes_(hs), open_((std::uint32_t{1} << hs.size()) - 1) {
@@ -55,10 +52,10 @@ class chain_question {
 
   /// Asks all members, newest first; a key that one may contain is not asked of older ones.
   /// Returns the keys that none contains.
-  std::uint32_t ask(std::span<const member> members) noexcept {
+  std::uint32_t ask(std::span<const Member> members) noexcept {
     for (std::size_t i = members.size(); i-- > 0;) prefetch_first(members[i]);
     // The further probes of one member are fetched while the first ones of the next are tested.
-    const member* waiting = nullptr;
+    const Member* waiting = nullptr;
     std::uint32_t candidates = 0;
     for (std::size_t i = members.size(); i-- > 0 && open_ != 0;) {
       const std::uint32_t found = pass_first(members[i]) & open_;
@@ -80,11 +77,11 @@ class chain_question {
   }
 
   // A member of one function has its first probe for its second.
-  const std::array<std::uint64_t, chain_group>& second_of(const member& m) const noexcept {
+  const std::array<std::uint64_t, chain_group>& second_of(const Member& m) const noexcept {
     return m.params().hashes >= chain_first_probes ? second_ : first_;
   }
 
-  void prefetch_first(const member& m) const noexcept {
+  void prefetch_first(const Member& m) const noexcept {
     const auto bits = m.bits();
     if (bits.size() <= chain_cached_bytes) return;
     const auto& second = second_of(m);
@@ -94,7 +91,7 @@ class chain_question {
     }
   }
 
-  std::uint32_t pass_first(const member& m) const noexcept {
+  std::uint32_t pass_first(const Member& m) const noexcept {
     const std::byte* bits = m.bits().data();
     const std::uint64_t places = m.params().bits;
     const auto& second = second_of(m);
@@ -107,7 +104,7 @@ class chain_question {
     return passed;
   }
 
-  void test_rest(const member& m, std::uint32_t candidates) noexcept {
+  void test_rest(const Member& m, std::uint32_t candidates) noexcept {
     const std::byte* bits = m.bits().data();
     for_keys(candidates & open_, [&](std::size_t key) {
       for (unsigned i = chain_first_probes; i < m.params().hashes; ++i) {
