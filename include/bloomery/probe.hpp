@@ -61,10 +61,13 @@ struct double_hashing {
 
   static constexpr unsigned max_hashes() noexcept { return most_hashes; }
   static constexpr std::uint64_t position(hash64 h, unsigned i, std::uint64_t m) noexcept {
+    return detail::mulhi64(word(h, i), m);
+  }
+  /// The 64-bit value before it is reduced: the same for filters of any m.
+  static constexpr std::uint64_t word(hash64 h, unsigned i) noexcept {
     std::uint64_t g = h.value + i * (detail::remix64(h.value) | 1);
     g ^= g >> 32;
-    g *= 0x9e3779b97f4a7c15;  // 2^64 divided by the golden ratio (Knuth, TAOCP 3, 6.4)
-    return detail::mulhi64(g, m);
+    return g * 0x9e3779b97f4a7c15;  // 2^64 divided by the golden ratio (Knuth, TAOCP 3, 6.4)
   }
 };
 
