@@ -7,11 +7,24 @@
 namespace bloomery::cli {
 
 std::span<const command> commands() noexcept {
-  static const std::array table = {
-      plan_command(),  build_command(), add_command(),        remove_command(), check_command(),
-      count_command(), info_command(),  verify_command(),     merge_command(),  intersect_command(),
-      dedup_command(), help_command(),  completion_command(), man_command(),
+  // clang-format off
+  static const std::array table = {  // a line each
+      plan_command(),
+      build_command(),
+      add_command(),
+      remove_command(),
+      check_command(),
+      count_command(),
+      info_command(),
+      verify_command(),
+      merge_command(),
+      intersect_command(),
+      dedup_command(),
+      help_command(),
+      completion_command(),
+      man_command(),
   };
+  // clang-format on
   return table;
 }
 

@@ -24,6 +24,19 @@ std::string check_hashes(const std::string& text) {
   return fmt::format("'{}' is not a number of hash functions; give 1 to {}", text, most_hashes);
 }
 
+std::uint64_t read_seed(const std::string& text) {
+  std::uint64_t seed = 0;
+  const bool hexadecimal = text.starts_with("0x");
+  const char* end = text.data() + text.size();
+  const auto read =
+      std::from_chars(text.data() + (hexadecimal ? 2 : 0), end, seed, hexadecimal ? 16 : 10);
+  if (read.ec != std::errc{} || read.ptr != end) {
+    throw CLI::ValidationError(
+        "--seed", fmt::format("'{}' is not a seed; give a whole number below 2^64", text));
+  }
+  return seed;
+}
+
 }  // namespace
 
 void plan_options::declare(CLI::App& app) {
@@ -39,7 +52,11 @@ void plan_options::declare(CLI::App& app) {
       ->type_name("K")
       ->check(check_hashes);
   text("--kind", kind, "kind of filter", "KIND");
-  app.add_option("--seed", seed, "of the hash function (default 0)")->type_name("SEED");
+  // CLI11's own reading of numbers would wrap -3 around and take 010 as octal.
+  app.add_option_function<std::string>(
+         "--seed", [this](const std::string& given) { seed = read_seed(given); },
+         "of the hash function, a number of 64 bits (default 0)")
+      ->type_name("SEED");
   app.add_option("--with", with, "an option of the kind's own; 'bloomery man' lists them")
       ->type_name("NAME=VALUE")
       ->allow_extra_args(false);

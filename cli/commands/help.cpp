@@ -2,6 +2,7 @@
 
 #include "commands/all.hpp"
 #include "parse_error.hpp"
+#include "tree.hpp"
 
 namespace bloomery::cli {
 namespace {
@@ -12,7 +13,8 @@ action define(CLI::App& app) {
   return [verb, &app]() -> result<status> {
     const CLI::App& all = *app.get_parent();
     if (verb->empty()) {
-      fmt::print("{}", all.help());
+      // Not all.help(), which shows the verb that was parsed: this one.
+      fmt::print("{}", help_text(shape_of(all)));
       return done;
     }
     std::vector<std::string> names;

@@ -70,32 +70,33 @@ void print_detail(const kind_info& kind, const plan_request& asked, const plan_r
 }
 
 void print_table(const advice& found) {
-  const auto fits = [](const candidate& c) { return c.plan.has_value(); };
-  // The registry's first kind is the one that the others are measured by.
-  const auto yardstick = std::find_if(found.ranked.begin(), found.ranked.end(),
-                                      [&](const candidate& c) { return c.kind == &kinds()[0]; });
-  const bool compared = yardstick != found.ranked.end() && fits(*yardstick);
-  const std::string versus = compared ? fmt::format("vs {}", kinds()[0].name) : "";
-  const auto ratio = [&](const plan_report& plan) {
-    return compared ? fmt::format("{:.2f}x", static_cast<double>(plan.bytes) /
-                                                 static_cast<double>(yardstick->plan->bytes))
-                    : "";
-  };
+  // The registry's first kind is the one that the others are measured by, where it fits.
+  const kind_info& first = kinds().front();
+  std::uint64_t first_bytes = 0;
   std::size_t width = std::string_view("kind").size();
-  for (const candidate& each : found.ranked) width = std::max(width, each.kind->name.size());
-  fmt::print("{:<{}}  {:>8}  {:>9}  {:>9}  {:>2}  {:>8}  {:>13}  can\n", "kind", width, "bits/key",
-             "size", versus, "k", "rate", "keys");
   for (const candidate& each : found.ranked) {
-    if (!fits(each)) continue;
+    width = std::max(width, each.kind->name.size());
+    if (each.kind->kind == first.kind && each.plan) first_bytes = each.plan->bytes;
+  }
+  const auto versus = [&](const plan_report& plan) {
+    if (first_bytes == 0) return std::string();
+    return fmt::format("  {:>{}.2f}x",
+                       static_cast<double>(plan.bytes) / static_cast<double>(first_bytes),
+                       first.name.size() + 2);
+  };
+  fmt::print("{:<{}}  {:>8}  {:>8}{}  {:>2}  {:>8}  {:>13}  can\n", "kind", width, "bits/key",
+             "size", first_bytes == 0 ? "" : fmt::format("  vs {}", first.name), "k", "rate",
+             "keys");
+  for (const candidate& each : found.ranked) {
+    if (!each.plan) continue;
     const plan_report& plan = *each.plan;
-    fmt::print("{:<{}}  {:>8.2f}  {:>9}  {:>9}  {:>2}  {:>8}  {:>13}  {}\n", each.kind->name, width,
-               plan.bits_per_key(), format_bytes(plan.bytes), ratio(plan),
+    fmt::print("{:<{}}  {:>8.2f}  {:>8}{}  {:>2}  {:>8}  {:>13}  {}\n", each.kind->name, width,
+               plan.bits_per_key(), format_bytes(plan.bytes), versus(plan),
                plan.hashes ? fmt::format("{}", *plan.hashes) : "-", format_rate(plan.planned_fpr),
                format_count(plan.capacity), fmt::join(names_of(each.kind->can), " "));
   }
   for (const candidate& each : found.ranked) {
-    if (!fits(each))
-      fmt::print("{:<{}}  - {}\n", each.kind->name, width, each.plan.error().message);
+    if (!each.plan) fmt::print("{:<{}}  - {}\n", each.kind->name, width, each.plan.error().message);
   }
   fmt::print("\nRecommended: {}.\n\n", found.reason);
 }

@@ -11,7 +11,7 @@ namespace {
 result<void> verify(const std::string& file) {
   const auto stored = map_file(file, verification::always);
   if (!stored) return fail(stored.error());
-  // Also the kind's own structure, as it is read and as it is loaded.
+  // Also the kind's own parameters and structure.
   const auto filter = open_any(*stored, access::read_only, file);
   if (!filter) return fail(filter.error());
   return {};
