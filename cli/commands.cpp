@@ -9,6 +9,7 @@ std::span<const command> commands() noexcept {
   static const std::array table = {
       plan_command(),
       info_command(),
+      explain_command(),
   };
   return table;
 }

@@ -8,5 +8,6 @@ namespace bloomery::cli {
 
 command plan_command();
 command info_command();
+command explain_command();
 
 }  // namespace bloomery::cli
