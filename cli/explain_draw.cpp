@@ -74,6 +74,10 @@ class drawing {
     const std::size_t count = what_.cells.size();
     const std::size_t rows = (count + how_.per_row - 1) / how_.per_row;
     const bool whole = what_.all_rows || rows <= few_rows;
+    if (!whole && std::count(what_.cells.begin(), what_.cells.end(), 0U) ==
+                      static_cast<std::ptrdiff_t>(count)) {
+      return fmt::format("{:{}}(all {} {}s are 0)\n", "", margin, count, what_.label);
+    }
     std::string text;
     if (how_.compact) text += compact_ruler();
     std::size_t left_out = 0;

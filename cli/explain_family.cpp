@@ -130,39 +130,39 @@ struct working_of;
 template <>
 struct working_of<double_hashing> {
   static std::vector<std::string> definition() {
-    return {"h_i(x) = mix(a + i*b) * m / 2^64, rounded down (double hashing)",
+    return {"double hashing: h_i(x) = mix(a + i*b) * m / 2^64, rounded down, i = 0, 1, ...",
             "a = XXH3(x), b = another mix of a, made odd; all modulo 2^64"};
   }
   static std::string preface(hash64 h) {
     return fmt::format("a = {:#018x}, b = {:#018x}", h.value, double_hashing::step(h));
   }
   static std::string working(std::string_view, hash64 h, unsigned i, std::uint64_t m) {
-    return fmt::format("mix(a + {}*b) = {:#018x}, of {} places", i, double_hashing::word(h, i), m);
+    return fmt::format("mix(a+{}*b) = {:#018x} -> {}", i, double_hashing::word(h, i),
+                       double_hashing::position(h, i, m));
   }
 };
 
 template <>
 struct working_of<salted_hashing> {
   static std::vector<std::string> definition() {
-    return {"h_i(x) = XXH3(x under the i-th seed) * m / 2^64, rounded down"};
+    return {"h_i(x) = XXH3(x under the i-th seed) * m / 2^64, rounded down, i = 0, 1, ..."};
   }
   static std::string preface(key_ref) { return {}; }
   static std::string working(std::string_view, key_ref key, unsigned i, std::uint64_t m) {
-    return fmt::format("XXH3 under seed {} = {:#018x}, of {} places", i,
-                       salted_hashing::word(key, i), m);
+    return fmt::format("XXH3, seed {} = {:#018x} -> {}", i, salted_hashing::word(key, i),
+                       salted_hashing::position(key, i, m));
   }
 };
 
 template <>
 struct working_of<md5_hashing> {
   static std::vector<std::string> definition() {
-    return {"h_i(x) = MD5(x then i), its first 8 of 16 bytes read big-endian, modulo m"};
+    return {"h_i(x) = MD5(x then i) % m, of its 16 bytes the first 8, read big-endian"};
   }
   static std::string preface(key_ref) { return {}; }
   static std::string working(std::string_view element, key_ref key, unsigned i, std::uint64_t m) {
-    const std::uint64_t word = md5_hashing::word(key, i);
-    return fmt::format("MD5(\"{}{}\") = {:016x}..., {} modulo {}", printable(element), i, word,
-                       word, m);
+    return fmt::format("MD5(\"{}{}\"): {:#018x} % {} = {}", printable(element), i,
+                       md5_hashing::word(key, i), m, md5_hashing::position(key, i, m));
   }
 };
 
@@ -170,13 +170,14 @@ template <>
 struct working_of<fnv_murmur_hashing> {
   static std::vector<std::string> definition() {
     return {"h0(x) = FNV-1(x) in double arithmetic, h1(x) = MurmurHash2(x) with seed 0,",
-            "h_i(x) = FNV-1(x) + i*MurmurHash2(x) from i = 2 on; each modulo m"};
+            "h_i(x) = FNV-1(x) + i*MurmurHash2(x) from i = 2 on; each % m"};
   }
   static std::string preface(hash32_pair) { return {}; }
   static std::string working(std::string_view, hash32_pair h, unsigned i, std::uint64_t m) {
-    if (i == 0) return fmt::format("FNV-1 = {} modulo {}", h.first, m);
-    if (i == 1) return fmt::format("MurmurHash2 = {} modulo {}", h.second, m);
-    return fmt::format("({} + {}*{}) modulo {}", h.first, i, h.second, m);
+    const std::uint64_t place = fnv_murmur_hashing::position(h, i, m);
+    if (i == 0) return fmt::format("FNV-1: {} % {} = {}", h.first, m, place);
+    if (i == 1) return fmt::format("MurmurHash2: {} % {} = {}", h.second, m, place);
+    return fmt::format("({} + {}*{}) % {} = {}", h.first, i, h.second, m, place);
   }
 };
 
@@ -186,17 +187,12 @@ class library_rule final : public taught_family {
   explicit library_rule(unsigned k) : k_(k) {}
 
   unsigned functions() const noexcept override { return k_; }
-  std::vector<std::string> definition() const override {
-    auto lines = working_of<Rule>::definition();
-    lines.push_back(fmt::format("for i = 0 to {}", k_ - 1));
-    return lines;
-  }
+  std::vector<std::string> definition() const override { return working_of<Rule>::definition(); }
   std::string preface(std::string_view element) const override {
     return working_of<Rule>::preface(hashed(element));
   }
   std::string working(std::string_view element, unsigned i, std::uint64_t m) const override {
-    return fmt::format("{} = {}", working_of<Rule>::working(element, hashed(element), i, m),
-                       position(element, i, m));
+    return working_of<Rule>::working(element, hashed(element), i, m);
   }
   std::uint64_t position(std::string_view element, unsigned i,
                          std::uint64_t m) const noexcept override {

@@ -15,6 +15,12 @@
 namespace bloomery::cli {
 namespace {
 
+constexpr std::size_t columns = 81;  // the newline included
+
+std::string counted(std::uint64_t n, std::string_view what) {
+  return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
+}
+
 /// Walks through a story. The filter alone answers and holds the cells; what is kept here besides
 /// is what no filter knows: the elements themselves, to tell a false positive from a true one.
 class array_walk {
@@ -96,9 +102,16 @@ class array_walk {
       const std::uint64_t p = places[i];
       const std::string what =
           met.insert(p).second ? remark(p) : fmt::format("{} {} once more", filter_.cell_name(), p);
-      say(fmt::format("h{}({}) = {}: {}", i + family_.first_index(), printable(element),
-                      family_.working(element, i, filter_.places()), what),
-          2, 6);
+      const std::string head =
+          fmt::format("h{}({}) = {}:", i + family_.first_index(), printable(element),
+                      family_.working(element, i, filter_.places()));
+      const std::string line = fmt::format("  {} {}\n", head, what);
+      if (width_of(line) <= columns) {
+        text_ += line;
+      } else {
+        say(head, 2, 6);
+        say(what, 6, 6);
+      }
     }
   }
 
@@ -145,7 +158,10 @@ class array_walk {
 
   std::string set_by(std::uint64_t p) const {
     const auto& who = setters_[p];
-    if (who.empty()) return "by none that is still in";
+    if (who.empty()) {
+      return filter_.cell(p) == filter_.largest() ? "by none that is still in: it sticks"
+                                                  : "by none that is still in";
+    }
     std::vector<std::string> names;
     std::transform(who.begin(), who.end(), std::back_inserter(names),
                    [](const std::string& name) { return printable(name); });
@@ -251,9 +267,9 @@ class array_walk {
       for (const std::uint64_t p : places_of(element)) std::erase(setters_[p], element);
     }
     conclude(tint::good, "erased",
-             left == 0 ? std::string()
-                       : fmt::format(": {} is still in {} time{}", printable(element), left,
-                                     left == 1 ? "" : "s"));
+             left == 0
+                 ? std::string()
+                 : fmt::format(": {} is still in, {}", printable(element), counted(left, "time")));
   }
 
   void summary() {
@@ -278,12 +294,13 @@ class array_walk {
   }
 
   void rates(std::size_t set) {
-    const auto n = static_cast<double>(std::count_if(members_.begin(), members_.end(),
-                                                     [](const auto& m) { return m.second != 0; }));
+    const auto members = static_cast<std::uint64_t>(std::count_if(
+        members_.begin(), members_.end(), [](const auto& m) { return m.second != 0; }));
+    const auto n = static_cast<double>(members);
     const auto m = static_cast<double>(filter_.places());
     const unsigned k = family_.functions();
-    say(fmt::format("n = {} distinct elements, m = {} {}s, k = {} function{}", n, m,
-                    filter_.cell_name(), k, k == 1 ? "" : "s"),
+    say(fmt::format("n = {}, m = {}, k = {}", counted(members, "distinct element"),
+                    counted(filter_.places(), filter_.cell_name()), counted(k, "function")),
         2, 4);
     say(fmt::format("fill: {} of {} = {:.1f}%", set, m, 100 * filter_.fill()), 2, 4);
     say(fmt::format("rate of false positives now: fill^k = {:.3g}^{} = {}", filter_.fill(), k,
@@ -302,12 +319,10 @@ class array_walk {
   void lookups() {
     const unsigned all = true_positives_ + negatives_ + false_positives_ + false_negatives_;
     if (all == 0) return;
-    say(fmt::format("{} lookup{}: {} maybe and a member, {} certainly not, {} false positive{}{}",
-                    all, all == 1 ? "" : "s", true_positives_, negatives_, false_positives_,
-                    false_positives_ == 1 ? "" : "s",
-                    false_negatives_ == 0 ? std::string()
-                                          : fmt::format(", {} false negative{}", false_negatives_,
-                                                        false_negatives_ == 1 ? "" : "s")),
+    say(fmt::format(
+            "{}: {} maybe and a member, {} certainly not, {}{}", counted(all, "lookup"),
+            true_positives_, negatives_, counted(false_positives_, "false positive"),
+            false_negatives_ == 0 ? "" : ", " + counted(false_negatives_, "false negative")),
         2, 4);
   }
 

@@ -43,7 +43,8 @@ CLI::Option* repeatable(CLI::App& app, const std::string& name, std::vector<std:
 }
 
 void explain_options::declare(CLI::App& app) {
-  app.add_option("--bits", bits, "size of the array (default 32)")->type_name("M");
+  app.add_option("--bits", bits, "size of the array, in bits or counters (default 32)")
+      ->type_name("M");
   auto* formulas =
       repeatable(app, "--hash", hash,
                  "a hash function: a formula in x with + - * % and ^ (power); give one "
@@ -157,7 +158,8 @@ result<std::string> story(const CLI::App& app, const explain_options& options,
         "--erase: a Bloom filter cannot erase, since a bit may be another element's too; "
         "add --counting");
   }
-  const auto filter = make_bloom_array(*m, *family);
+  const auto filter = options.counting ? make_counting_array(*m, *family, options.counter_bits)
+                                       : make_bloom_array(*m, *family);
   if (!filter) return fail(filter.error());
   return walk_array(**filter, **family, *steps, paint);
 }
@@ -180,6 +182,7 @@ command explain_command() {
           "  bloomery explain --bits 10 --hash '(x+3)%10' --hash '(3*x+1)%10' \\\n"
           "                   --hash '(x^2+2)%10' --insert 2,4,9 --check 4,7,12\n"
           "  bloomery explain --family md5 --bits 15 --hashes 2 --insert hello,world --check you\n"
+          "  bloomery explain --counting --bits 12 --insert ant,bee --erase ant --check ant,bee\n"
           "  bloomery explain --bits 10 --place hello=6,0 --place world=7,6 --insert hello,world\n",
           define};
 }
