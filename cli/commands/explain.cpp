@@ -14,7 +14,7 @@ namespace {
 
 // What a terminal can show: 4096 bits are 69 rows.
 constexpr std::uint64_t most_drawn = 4096;
-constexpr std::size_t most_steps = 500;
+constexpr std::size_t most_steps = 1000;
 constexpr std::size_t longest_element = 200;
 
 struct explain_options {

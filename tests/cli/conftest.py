@@ -1,0 +1,93 @@
+"""What every test of the command line shares: running it, and looking at what it did.
+
+A test takes the fixture `run` and, where it makes files, pytest's own `tmp_path`:
+
+    def test_a_member_is_found(run, tmp_path):
+        f = tmp_path / "f.bloom"
+        run("build", "-o", f, "--capacity", "10", input=b"alice\n").ok()
+        found = run("check", f, input=b"alice\n")
+        assert (found.code, found.out) == (0, b"alice\n")
+
+The program is $BLOOMERY, or build/bloomery beside the sources. It runs in `tmp_path`, so that
+relative names are names in there and messages are short.
+"""
+
+import dataclasses
+import os
+import pathlib
+import subprocess
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BLOOMERY = os.path.abspath(os.environ.get("BLOOMERY", ROOT / "build" / "bloomery"))
+
+
+@dataclasses.dataclass
+class Finished:
+    """What one run of the command line left: its exit code and both outputs, as bytes."""
+
+    args: tuple
+    code: int
+    out: bytes
+    err: bytes
+
+    def ok(self):
+        """Fails the test unless the exit code is 0. Returns itself."""
+        assert self.code == 0, f"{self.args}: exit {self.code}, {self.err.decode(errors='replace')}"
+        return self
+
+    def refused(self, *sentences):
+        """Fails the test unless this was an error as users are promised one: exit 2, nothing on
+        stdout, one line on stderr that begins with the program's name and contains each of
+        `sentences`. Returns that line as text."""
+        text = self.err.decode(errors="replace")
+        assert self.code == 2, f"{self.args}: exit {self.code}, not 2; stderr: {text}"
+        assert self.out == b"", f"{self.args}: printed {self.out[:200]!r}"
+        assert text.startswith("bloomery"), f"{self.args}: {text!r}"
+        assert text.endswith("\n") and text.count("\n") == 1, f"{self.args}: not one line: {text!r}"
+        for sentence in sentences:
+            assert sentence in text, f"{self.args}: {sentence!r} is not in {text!r}"
+        return text
+
+
+@pytest.fixture
+def run(tmp_path):
+    """Runs the command line: run("check", path, input=b"a\\n") -> Finished.
+
+    Arguments are turned into strings, so paths and numbers may be given as they are. `input` is
+    what stands on stdin (nothing by default); `env` adds to the environment; `timeout` in seconds
+    fails the test. Anything else goes to subprocess.run: stdout=..., cwd=..., preexec_fn=...
+    """
+
+    def start(*args, input=b"", env=None, timeout=60, cwd=tmp_path, **more):
+        more.setdefault("stdout", subprocess.PIPE)
+        more.setdefault("stderr", subprocess.PIPE)
+        if "stdin" not in more:
+            more["input"] = input
+        done = subprocess.run(
+            [BLOOMERY, *map(str, args)],
+            env={**os.environ, **(env or {})},
+            timeout=timeout,
+            cwd=cwd,
+            **more,
+        )
+        return Finished(args, done.returncode, done.stdout or b"", done.stderr or b"")
+
+    return start
+
+
+@pytest.fixture
+def bloomery():
+    """The program's path, for tests that need a pipe, a shell or a signal."""
+    return BLOOMERY
+
+
+@pytest.fixture
+def lines():
+    """lines(n) or lines(n, "stem") -> n distinct lines as bytes, the same at every call."""
+
+    def make(n, stem="user", start=0):
+        return b"".join(b"%s%d@example.com\n" % (stem.encode(), i) for i in range(start, start + n))
+
+    return make
