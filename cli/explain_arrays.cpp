@@ -4,14 +4,11 @@
 #include <bloomery/counting_bloom.hpp>
 #include <utility>
 
+#include "explain_teller.hpp"
 #include "explain_walk.hpp"
 
 namespace bloomery::cli {
 namespace {
-
-std::string many(std::uint64_t n, std::string_view what) {
-  return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
-}
 
 /// What bits and counters have in common.
 template <class Filter>
@@ -37,8 +34,8 @@ class bloom_array final : public array_of<basic_bloom<taught_rule>> {
   using array_of::array_of;
 
   std::string title() const override {
-    return fmt::format("a Bloom filter of {} and {}", many(places(), "bit"),
-                       many(filter_.params().hashes, "hash function"));
+    return fmt::format("a Bloom filter of {} and {}", counted(places(), "bit"),
+                       counted(filter_.params().hashes, "hash function"));
   }
   std::string_view cell_name() const noexcept override { return "bit"; }
   std::uint64_t places() const noexcept override { return filter_.params().bits; }
@@ -54,8 +51,9 @@ class counting_array final : public array_of<basic_counting_bloom<taught_rule>> 
   using array_of::array_of;
 
   std::string title() const override {
-    return fmt::format("a counting Bloom filter of {} (0 to {}) and {}", many(places(), "counter"),
-                       largest(), many(filter_.params().array.hashes, "hash function"));
+    return fmt::format("a counting Bloom filter of {} (0 to {}) and {}",
+                       counted(places(), "counter"), largest(),
+                       counted(filter_.params().array.hashes, "hash function"));
   }
   std::string_view cell_name() const noexcept override { return "counter"; }
   std::uint64_t places() const noexcept override { return filter_.params().counters(); }

@@ -53,4 +53,9 @@ result<std::unique_ptr<taught_array>> make_counting_array(std::uint64_t m,
 std::string walk_array(taught_array& filter, const taught_family& family,
                        const std::vector<explain_step>& steps, const palette& paint);
 
+/// The whole walk over the buckets of a cuckoo filter, or why there is no such filter.
+/// Precondition: buckets <= 2^32.
+result<std::string> walk_cuckoo(std::uint64_t buckets, unsigned slots, unsigned fingerprint_bits,
+                                const std::vector<explain_step>& steps, const palette& paint);
+
 }  // namespace bloomery::cli

@@ -14,6 +14,7 @@ namespace {
 
 // What a terminal can show: 4096 bits are 69 rows.
 constexpr std::uint64_t most_drawn = 4096;
+constexpr std::uint64_t most_buckets = 512;
 constexpr std::size_t most_steps = 1000;
 constexpr std::size_t longest_element = 200;
 
@@ -24,6 +25,10 @@ struct explain_options {
   std::optional<unsigned> hashes;
   bool counting = false;
   unsigned counter_bits = 4;
+  bool cuckoo = false;
+  std::string buckets = "8";
+  unsigned slots = 4;
+  unsigned fingerprint_bits = 8;
 
   void declare(CLI::App& app);
 };
@@ -43,14 +48,15 @@ CLI::Option* repeatable(CLI::App& app, const std::string& name, std::vector<std:
 }
 
 void explain_options::declare(CLI::App& app) {
-  app.add_option("--bits", bits, "size of the array, in bits or counters (default 32)")
-      ->type_name("M");
+  auto* size =
+      app.add_option("--bits", bits, "size of the array, in bits or counters (default 32)");
+  size->type_name("M");
   auto* formulas =
       repeatable(app, "--hash", hash,
                  "a hash function: a formula in x with + - * % and ^ (power); give one "
                  "for each function",
                  "FORMULA");
-  auto* table =
+  auto* places =
       repeatable(app, "--place", place, "a word's places as given, not computed", "WORD=P,P,...");
   auto* rule = app.add_option("--family", family,
                               "hash functions of words: double (default), salted, md5, fnv-murmur");
@@ -58,16 +64,28 @@ void explain_options::declare(CLI::App& app) {
   auto* number = app.add_option("--hashes", hashes,
                                 "how many of the family (default: the best for the elements)");
   number->type_name("K");
-  formulas->excludes(table)->excludes(rule)->excludes(number);
-  table->excludes(rule)->excludes(number);
+  formulas->excludes(places)->excludes(rule)->excludes(number);
+  places->excludes(rule)->excludes(number);
   repeatable(app, "--insert", insert, "inserts elements: numbers with --hash, else words",
              "X,X,...");
   repeatable(app, "--check", check, "looks elements up", "X,X,...");
-  repeatable(app, "--erase", erase, "erases elements (with --counting)", "X,X,...");
+  repeatable(app, "--erase", erase, "erases elements (with --counting or --cuckoo)", "X,X,...");
   auto* counted = app.add_flag("--counting", counting, "counters instead of bits");
   app.add_option("--counter-bits", counter_bits, "bits of a counter: 4 (default), 8 or 16")
       ->type_name("BITS")
       ->needs(counted);
+  auto* table = app.add_flag("--cuckoo", cuckoo, "buckets of fingerprints: a cuckoo filter");
+  table->excludes(counted)->excludes(size);
+  for (CLI::Option* other : {formulas, places, rule, number}) table->excludes(other);
+  app.add_option("--buckets", buckets, "buckets of the cuckoo filter (default 8)")
+      ->type_name("N")
+      ->needs(table);
+  app.add_option("--slots", slots, "slots of a bucket: 2, 4 (default) or 8")
+      ->type_name("S")
+      ->needs(table);
+  app.add_option("--fingerprint-bits", fingerprint_bits, "4 to 32 (default 8)")
+      ->type_name("F")
+      ->needs(table);
 }
 
 /// The steps in the order of the command line: CLI11 lists each option as often as it was given.
@@ -108,12 +126,13 @@ result<std::vector<explain_step>> steps_of(const CLI::App& app, const explain_op
   return steps;
 }
 
-result<std::uint64_t> places_of(const explain_options& options) {
-  const auto m = parse_count(options.bits);
-  if (!m) return fail(m.error().code, "--bits: " + m.error().message);
-  if (*m > most_drawn) {
-    return refuse(fmt::format("--bits: {} are too many to draw; give at most {}", options.bits,
-                              format_count(most_drawn)));
+result<std::uint64_t> drawable(std::string_view option, const std::string& text,
+                               std::uint64_t most) {
+  const auto m = parse_count(text);
+  if (!m) return fail(m.error().code, fmt::format("{}: {}", option, m.error().message));
+  if (*m > most) {
+    return refuse(fmt::format("{}: {} are too many to draw; give at most {}", option, text,
+                              format_count(most)));
   }
   return *m;
 }
@@ -144,7 +163,12 @@ result<std::string> story(const CLI::App& app, const explain_options& options,
                           const palette& paint) {
   auto steps = steps_of(app, options);
   if (!steps) return fail(std::move(steps.error()));
-  const auto m = places_of(options);
+  if (options.cuckoo) {
+    const auto buckets = drawable("--buckets", options.buckets, most_buckets);
+    if (!buckets) return fail(buckets.error());
+    return walk_cuckoo(*buckets, options.slots, options.fingerprint_bits, *steps, paint);
+  }
+  const auto m = drawable("--bits", options.bits, most_drawn);
   if (!m) return fail(m.error());
   const auto family = family_of(options, *m, *steps);
   if (!family) return fail(family.error());
@@ -156,7 +180,7 @@ result<std::string> story(const CLI::App& app, const explain_options& options,
   if (!options.erase.empty() && !options.counting) {
     return refuse(
         "--erase: a Bloom filter cannot erase, since a bit may be another element's too; "
-        "add --counting");
+        "add --counting or --cuckoo");
   }
   const auto filter = options.counting ? make_counting_array(*m, *family, options.counter_bits)
                                        : make_bloom_array(*m, *family);
@@ -183,6 +207,7 @@ command explain_command() {
           "                   --hash '(x^2+2)%10' --insert 2,4,9 --check 4,7,12\n"
           "  bloomery explain --family md5 --bits 15 --hashes 2 --insert hello,world --check you\n"
           "  bloomery explain --counting --bits 12 --insert ant,bee --erase ant --check ant,bee\n"
+          "  bloomery explain --cuckoo --buckets 4 --slots 2 --insert ant,bee,cat,dog,eel,fox,gnu\n"
           "  bloomery explain --bits 10 --place hello=6,0 --place world=7,6 --insert hello,world\n",
           define};
 }

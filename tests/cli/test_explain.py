@@ -84,7 +84,7 @@ def test_an_insert_that_sets_nothing_is_not_called_new(explain):
     told = explain(*LECTURE, "--insert", "2,2,12")
     assert "\n  new: " in told["insert 2"]
     assert "perhaps not new: no bit was 0, and indeed it was inserted before" in told["insert 2'"]
-    assert "though it was never in" in told["insert 12"]
+    assert "though 12 was never inserted" in told["insert 12"]
 
 
 def test_values_are_reduced_to_the_array_and_never_negative(explain):
@@ -265,3 +265,134 @@ def test_colours_only_on_a_terminal_and_without_no_color(bloomery):
 def test_help_has_the_lectures_example(run):
     out = run("explain", "--help").ok().out.decode()
     assert "Examples:" in out and "'(x^2+2)%10'" in out
+
+
+def table(text, stage=-1):
+    """The table of a cuckoo walk's step, the last one or another: {bucket: fingerprints}."""
+    pictures = text.split("  bucket\n")[1:]
+    rows = {}
+    for line in pictures[stage].splitlines():
+        found = re.match(r"[ >]{2} +(\d+) (.*)$", line)
+        if not found:
+            break
+        rows[int(found[1])] = re.findall(r"[0-9a-f]+|\.+", found[2])
+    return rows
+
+
+def stash(text):
+    found = re.findall(r"^  stash (.*)$", text, re.M)
+    return found[-1].split() if found else []
+
+
+def contents(text):
+    return sorted([f for row in table(text).values() for f in row if "." not in f] + stash(text))
+
+
+WORDS = [f"w{i}" for i in range(30)]
+
+
+def test_cuckoo_puts_each_fingerprint_into_one_of_its_buckets(explain):
+    told = explain("--cuckoo", "--buckets", "5", "--slots", "4", "--insert", ",".join(WORDS[:16]),
+                   "--check", ",".join(WORDS[:16]))
+    for word in WORDS[:16]:
+        step = told["check " + word]
+        fingerprint = re.search(r"fingerprint ([0-9a-f]+),", step)[1]
+        mine = [int(n) for n in re.findall(r"\d+", re.search(r"buckets? (.*?)(,|\n)", step)[1])]
+        assert any(fingerprint in table(step)[bucket] for bucket in mine)
+        assert f"^{fingerprint}" in step
+        assert "maybe, and it is" in step
+    assert "16 elements in, 16 of 20 slots taken = a load of 80.0%" in told["in the end"]
+
+
+def test_cuckoo_shows_every_move_of_a_chain(explain):
+    words = [f"w{i}" for i in range(48)]
+    told = explain("--cuckoo", "--buckets", "24", "--slots", "2", "--insert", ",".join(words))
+    state = {bucket: [".."] * 2 for bucket in range(24)}
+    longest = 0
+    for word in words:
+        step = told["insert " + word]
+        if "waits in the stash" in step or "\n  full: " in step:
+            assert table(step) == state
+            continue
+        move = r"([0-9a-f]{2}) \(.*?\) moves from bucket (\d+), slot (\d) to bucket (\d+), slot (\d)"
+        moves = re.findall(move, step)
+        for stage, (fingerprint, *slots) in enumerate(moves):
+            bucket, slot, other, to = map(int, slots)
+            assert state[bucket][slot] == fingerprint and state[other][to] == ".."
+            state[bucket][slot], state[other][to] = "..", fingerprint
+            assert state == table(step, stage)
+        new = re.search(r"([0-9a-f]{2}) goes to bucket (\d+), slot (\d)", step)
+        assert state[int(new[2])][int(new[3])] == ".."
+        state[int(new[2])][int(new[3])] = new[1]
+        assert state == table(step)
+        longest = max(longest, len(moves))
+    assert longest >= 2
+    # What was told led to the table of the library's own filter.
+    assert state == table(told["in the end"])
+
+
+def test_cuckoo_that_is_full_loses_nothing(explain):
+    told = explain("--cuckoo", "--buckets", "2", "--slots", "2", "--fingerprint-bits", "16",
+                   "--insert", ",".join(WORDS[:12]))
+    full = [w for w in WORDS[:12] if "\n  full: " in told["insert " + w]]
+    kept = [w for w in WORDS[:12] if w not in full]
+    assert full and 4 < len(kept) <= 8  # four slots and four stash entries
+    assert len(stash(told["in the end"])) == len(kept) - 4
+    fingerprints = [re.search(r"fingerprint ([0-9a-f]{4})", told["insert " + w])[1] for w in kept]
+    assert contents(told["in the end"]) == sorted(fingerprints)
+
+
+def test_cuckoo_erases_and_counts_copies(explain):
+    told = explain("--cuckoo", "--slots", "2", "--insert", "a,a,b", "--erase", "a", "--check", "a",
+                   "--erase", "a,a", "--check", "a,b")
+    assert "perhaps not new: its fingerprint was there, and indeed" in told["insert a'"]
+    assert "erased: a is still in, 1 time" in told["erase a"]
+    assert "maybe, and it is" in told["check a"]
+    assert "nothing to erase" in told["erase a''"]
+    assert re.search(r"certainly not: no \w\w in bucket \d or \d, and inserting a would have put it\s+there",
+                     told["check a'"])
+    assert "maybe, and it is" in told["check b"]
+
+
+def test_cuckoo_takes_only_so_many_copies(explain):
+    told = explain("--cuckoo", "--slots", "2", "--insert", "a,a,a,a,a")
+    assert "too many copies: its slots hold 4 and no more" in told["insert a''''"]
+
+
+def test_a_cuckoo_false_positive_names_the_twin(explain):
+    # 300 strangers against 4-bit fingerprints in one bucket: some look like a member.
+    strangers = [f"s{i}" for i in range(300)]
+    told = explain("--cuckoo", "--buckets", "1", "--fingerprint-bits", "4", "--insert", "a,b",
+                   "--check", ",".join(strangers))
+    wrong = [s for s in strangers if "false positive" in told["check " + s]]
+    # Each passes with chance 2/15: 40 expected, and 10 to 80 with all but 1e-8 (binomial tails).
+    assert 10 <= len(wrong) <= 80
+    for s in wrong:
+        assert re.search(r"^    (a|b) has the same fingerprint and buckets$", told["check " + s], re.M)
+
+
+@pytest.mark.parametrize("slots, bits", [(2, 4), (4, 12), (8, 32)])
+def test_cuckoo_tables_fit_the_terminal(explain, slots, bits):
+    told = explain("--cuckoo", "--buckets", "512", "--slots", slots, "--fingerprint-bits", bits,
+                   "--insert", "a,b")
+    assert "buckets, not touched here, are left out)" in told["insert b"]
+    assert len(table(told["in the end"])) == 512
+
+
+@pytest.mark.parametrize(
+    "args, sentence",
+    [
+        (["--buckets", "0"], "--buckets"),
+        (["--buckets", "513"], "at most 512"),
+        (["--slots", "3"], "2, 4 or 8 slots"),
+        (["--slots", "0"], "2, 4 or 8 slots"),
+        (["--slots", "4294967295"], "2, 4 or 8 slots"),
+        (["--fingerprint-bits", "3"], "4 to 32 bits"),
+        (["--fingerprint-bits", "33"], "4 to 32 bits"),
+        (["--hash", "x"], "--cuckoo"),
+        (["--bits", "9"], "--cuckoo"),
+        (["--counting"], "--cuckoo"),
+    ],
+)
+def test_what_is_wrong_with_a_table_is_one_sentence(run, args, sentence):
+    run("explain", "--cuckoo", *args, "--insert", "a").refused(sentence)
