@@ -6,6 +6,7 @@
 #include <bloomery/plan/units.hpp>
 #include <cstddef>
 #include <optional>
+#include <ranges>
 #include <utility>
 
 #include "explain_teller.hpp"
@@ -227,18 +228,18 @@ class cuckoo_walk final : public teller {
   void tell_moves(const std::vector<relocation>& chain, const table& before) {
     if (chain.size() > 1) say("both buckets are full, so others move:");
     table now = before;
-    for (auto move = chain.rbegin(); move != chain.rend(); ++move) {
-      const marks changed = {{move->to, move->from ? '>' : '+'}};
-      if (move->from) {
-        say(fmt::format("{}{} moves from {} to {}", hex(move->fingerprint),
-                        whose(move->fingerprint, move->to / filter_.params().slots),
-                        name(*move->from), name(move->to)));
-        now[*move->from] = 0;
+    for (const relocation& move : std::views::reverse(chain)) {
+      const std::string what = hex(move.fingerprint);
+      if (move.from.has_value()) {
+        say(fmt::format("{}{} moves from {} to {}", what,
+                        whose(move.fingerprint, move.to / filter_.params().slots), name(*move.from),
+                        name(move.to)));
+        now[*move.from] = 0;
       } else {
-        say(fmt::format("{} goes to {}", hex(move->fingerprint), name(move->to)));
+        say(fmt::format("{} goes to {}", what, name(move.to)));
       }
-      now[move->to] = move->fingerprint;
-      picture(now, changed);
+      now[move.to] = move.fingerprint;
+      picture(now, {{move.to, move.from.has_value() ? '>' : '+'}});
     }
   }
 

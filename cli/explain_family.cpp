@@ -35,6 +35,7 @@ class formulas_of_x final : public taught_family {
 
   std::vector<std::string> definition() const override {
     std::vector<std::string> lines;
+    lines.reserve(formulas_.size());
     for (const formula& h : formulas_) {
       lines.push_back(fmt::format("h{}(x) = {}", lines.size() + 1, h.text()));
     }

@@ -129,12 +129,12 @@ std::uint64_t teller::leave(const std::string& element) {
 }
 
 bool teller::is_member(const std::string& element) const {
-  return members_.find(element) != members_.end();
+  return members_.contains(element);
 }
 
 std::string teller::absence(const std::string& element) const {
   return fmt::format("{} {}", printable(element),
-                     ever_.count(element) != 0 ? "is no longer in" : "was never inserted");
+                     ever_.contains(element) ? "is no longer in" : "was never inserted");
 }
 
 void teller::lookups() {

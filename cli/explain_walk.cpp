@@ -149,6 +149,7 @@ class array_walk final : public teller {
 
   std::vector<std::uint64_t> places_of(std::string_view element) const {
     std::vector<std::uint64_t> places;
+    places.reserve(family_.functions());
     for (unsigned i = 0; i < family_.functions(); ++i) {
       places.push_back(family_.position(element, i, filter_.places()));
     }

@@ -147,16 +147,16 @@ class formula_parser {
 
   index negated() {
     const std::size_t at = at_++;
-    const index operand = with_sign();
+    index operand = with_sign();
     if (!operand) return operand;
     return add({.what = op::negate, .at = at, .left = *operand});
   }
 
   index power() {
-    const index base = primary();
+    index base = primary();
     if (!base || !next_is("^")) return base;
     const std::size_t at = at_++;
-    const index exponent = with_sign();
+    index exponent = with_sign();
     if (!exponent) return exponent;
     return add({.what = op::power, .at = at, .left = *base, .right = *exponent});
   }
@@ -262,7 +262,7 @@ result<std::int64_t> formula::exact(std::size_t index, std::int64_t x) const {
       return static_cast<std::int64_t>(v);
     });
   }
-  const auto a = exact(at.left, x);
+  auto a = exact(at.left, x);
   if (!a) return a;
   std::int64_t value = 0;
   bool fits = true;
@@ -273,7 +273,7 @@ result<std::int64_t> formula::exact(std::size_t index, std::int64_t x) const {
     if (!e) return fail(e.error());
     fits = exact_power(*a, *e, value);
   } else {
-    const auto b = exact(at.right, x);
+    auto b = exact(at.right, x);
     if (!b) return b;
     if (at.what == op::add) {
       fits = !__builtin_add_overflow(*a, *b, &value);
@@ -294,15 +294,15 @@ result<std::uint64_t> formula::reduced(std::size_t index, std::int64_t x, std::u
   if (at.what == op::number || at.what == op::x || at.what == op::modulo) {
     return exact(index, x).map([m](std::int64_t v) { return floor_modulo(v, m); });
   }
-  const auto a = reduced(at.left, x, m);
+  auto a = reduced(at.left, x, m);
   if (!a) return a;
   if (at.what == op::negate) return *a == 0 ? 0 : m - *a;
   if (at.what == op::power) {
-    const auto e = exponent(at, x);
+    auto e = exponent(at, x);
     if (!e) return e;
     return power_modulo(*a, *e, m);
   }
-  const auto b = reduced(at.right, x, m);
+  auto b = reduced(at.right, x, m);
   if (!b) return b;
   if (at.what == op::add) return plus_modulo(*a, *b, m);
   if (at.what == op::subtract) return plus_modulo(*a, m - *b, m);

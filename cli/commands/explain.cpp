@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <array>
 #include <bloomery/plan/bloom_plan.hpp>
 #include <bloomery/plan/units.hpp>
 #include <cstdio>
@@ -97,9 +98,9 @@ result<std::vector<explain_step>> steps_of(const CLI::App& app, const explain_op
     verb what;
     std::size_t next = 0;
   };
-  source sources[] = {{"--insert", options.insert, verb::insert},
-                      {"--check", options.check, verb::check},
-                      {"--erase", options.erase, verb::erase}};
+  std::array<source, 3> sources = {{{"--insert", options.insert, verb::insert},
+                                    {"--check", options.check, verb::check},
+                                    {"--erase", options.erase, verb::erase}}};
   std::vector<explain_step> steps;
   for (const CLI::Option* option : app.parse_order()) {
     for (source& from : sources) {
@@ -194,7 +195,10 @@ action define(CLI::App& app) {
   return [options, &app]() -> result<status> {
     const auto text = story(app, *options, palette::for_stdout());
     if (!text) return fail(text.error());
-    std::fwrite(text->data(), 1, text->size(), stdout);
+    if (std::fwrite(text->data(), 1, text->size(), stdout) != text->size() ||
+        std::fflush(stdout) != 0) {
+      return fail(errc::io, "stdout cannot be written to; is the disk full?");
+    }
     return done;
   };
 }
