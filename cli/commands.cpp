@@ -20,6 +20,7 @@ std::span<const command> commands() noexcept {
       merge_command(),
       intersect_command(),
       dedup_command(),
+      explain_command(),
       help_command(),
       completion_command(),
       man_command(),

@@ -31,6 +31,10 @@ ROOMS = [
 ORDER = {name: at for at, name in
          enumerate(["base", "plan", "filters", "file", "registry", "all", "edge"])}
 
+# `bloomery explain` draws a kind's own cells, under hash functions that the student writes: what
+# any_filter exists to hide.
+PICTURES = ("cli/explain_arrays.cpp", "cli/explain_cuckoo.cpp")
+
 
 def room(path):
     for name, pattern in ROOMS:
@@ -65,7 +69,7 @@ def main():
                 edges += 1
                 if ORDER[room(target)] > ORDER[here]:
                     wrong.append(f"{path} ({here}) includes {target} ({room(target)})")
-                if folder == "cli" and room(target) in ("filters", "all"):
+                if folder == "cli" and room(target) in ("filters", "all") and path not in PICTURES:
                     wrong.append(f"{path}: the command line sees filters only through any_filter, "
                                  f"not {target}")
     if edges == 0:

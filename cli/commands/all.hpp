@@ -17,6 +17,7 @@ command verify_command();
 command merge_command();
 command intersect_command();
 command dedup_command();
+command explain_command();
 command help_command();
 command completion_command();
 command man_command();

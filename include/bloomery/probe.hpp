@@ -63,11 +63,13 @@ struct double_hashing {
   static constexpr std::uint64_t position(hash64 h, unsigned i, std::uint64_t m) noexcept {
     return detail::mulhi64(word(h, i), m);
   }
+  /// What i is multiplied with: h2, odd so that no two g_i are equal.
+  static constexpr std::uint64_t step(hash64 h) noexcept { return detail::remix64(h.value) | 1; }
   /// The 64-bit value before it is reduced: the same for filters of any m.
   static constexpr std::uint64_t word(hash64 h, unsigned i) noexcept {
-    std::uint64_t g = h.value + i * (detail::remix64(h.value) | 1);
+    std::uint64_t g = h.value + i * step(h);
     g ^= g >> 32;
-    return g * 0x9e3779b97f4a7c15;  // 2^64 divided by the golden ratio (Knuth, TAOCP 3, 6.4)
+    return g * 0x9e3779b97f4a7c15;  // 2^64 by the golden ratio (Knuth, TAOCP 3, 6.4)
   }
 };
 
@@ -82,8 +84,11 @@ struct salted_hashing {
 
   static constexpr unsigned max_hashes() noexcept { return most_hashes; }
   static std::uint64_t position(key_ref key, unsigned i, std::uint64_t m) noexcept {
-    const xxh3_hasher hash(key.seed + detail::remix64(i + 1));
-    return detail::mulhi64(hash(key.bytes).value, m);
+    return detail::mulhi64(word(key, i), m);
+  }
+  /// The 64-bit value before it is reduced.
+  static std::uint64_t word(key_ref key, unsigned i) noexcept {
+    return xxh3_hasher(key.seed + detail::remix64(i + 1))(key.bytes).value;
   }
 };
 

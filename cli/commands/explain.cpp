@@ -1,0 +1,219 @@
+#include <fmt/format.h>
+
+#include <array>
+#include <bloomery/plan/bloom_plan.hpp>
+#include <bloomery/plan/units.hpp>
+#include <cstdio>
+#include <optional>
+#include <set>
+
+#include "commands/all.hpp"
+#include "explain_walk.hpp"
+
+namespace bloomery::cli {
+namespace {
+
+// What a terminal can show: 4096 bits are 69 rows.
+constexpr std::uint64_t most_drawn = 4096;
+constexpr std::uint64_t most_buckets = 512;
+constexpr std::size_t most_steps = 1000;
+constexpr std::size_t longest_element = 200;
+
+struct explain_options {
+  std::vector<std::string> hash, place, insert, check, erase;
+  std::string bits = "32";
+  std::string family;
+  std::optional<unsigned> hashes;
+  bool counting = false;
+  unsigned counter_bits = 4;
+  bool cuckoo = false;
+  std::string buckets = "8";
+  unsigned slots = 4;
+  unsigned fingerprint_bits = 8;
+
+  void declare(CLI::App& app);
+};
+
+tl::unexpected<failure> refuse(std::string why) {
+  return fail(errc::invalid_argument, std::move(why));
+}
+
+CLI::Option* repeatable(CLI::App& app, const std::string& name, std::vector<std::string>& into,
+                        const std::string& what, const std::string& type) {
+  // One value each time, so that what follows is never swallowed, and the times can be counted.
+  return app.add_option(name, into, what)
+      ->type_name(type)
+      ->expected(1)
+      ->allow_extra_args(false)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+}
+
+void explain_options::declare(CLI::App& app) {
+  auto* size =
+      app.add_option("--bits", bits, "size of the array, in bits or counters (default 32)");
+  size->type_name("M");
+  auto* formulas =
+      repeatable(app, "--hash", hash,
+                 "a hash function: a formula in x with + - * % and ^ (power); give one "
+                 "for each function",
+                 "FORMULA");
+  auto* places =
+      repeatable(app, "--place", place, "a word's places as given, not computed", "WORD=P,P,...");
+  auto* rule = app.add_option("--family", family,
+                              "hash functions of words: double (default), salted, md5, fnv-murmur");
+  rule->type_name("NAME");
+  auto* number = app.add_option("--hashes", hashes,
+                                "how many of the family (default: the best for the elements)");
+  number->type_name("K");
+  formulas->excludes(places)->excludes(rule)->excludes(number);
+  places->excludes(rule)->excludes(number);
+  repeatable(app, "--insert", insert, "inserts elements: numbers with --hash, else words",
+             "X,X,...");
+  repeatable(app, "--check", check, "looks elements up", "X,X,...");
+  repeatable(app, "--erase", erase, "erases elements (with --counting or --cuckoo)", "X,X,...");
+  auto* counted = app.add_flag("--counting", counting, "counters instead of bits");
+  app.add_option("--counter-bits", counter_bits, "bits of a counter: 4 (default), 8 or 16")
+      ->type_name("BITS")
+      ->needs(counted);
+  auto* table = app.add_flag("--cuckoo", cuckoo, "buckets of fingerprints: a cuckoo filter");
+  table->excludes(counted)->excludes(size);
+  for (CLI::Option* other : {formulas, places, rule, number}) table->excludes(other);
+  app.add_option("--buckets", buckets, "buckets of the cuckoo filter (default 8)")
+      ->type_name("N")
+      ->needs(table);
+  app.add_option("--slots", slots, "slots of a bucket: 2, 4 (default) or 8")
+      ->type_name("S")
+      ->needs(table);
+  app.add_option("--fingerprint-bits", fingerprint_bits, "4 to 32 (default 8)")
+      ->type_name("F")
+      ->needs(table);
+}
+
+/// The steps in the order of the command line: CLI11 lists each option as often as it was given.
+result<std::vector<explain_step>> steps_of(const CLI::App& app, const explain_options& options) {
+  using verb = explain_step::verb;
+  struct source {
+    std::string_view name;
+    const std::vector<std::string>& values;
+    verb what;
+    std::size_t next = 0;
+  };
+  std::array<source, 3> sources = {{{"--insert", options.insert, verb::insert},
+                                    {"--check", options.check, verb::check},
+                                    {"--erase", options.erase, verb::erase}}};
+  std::vector<explain_step> steps;
+  for (const CLI::Option* option : app.parse_order()) {
+    for (source& from : sources) {
+      if (option->get_name() != from.name) continue;
+      auto elements = split_commas(from.name, from.values.at(from.next++));
+      if (!elements) return fail(std::move(elements.error()));
+      for (std::string& element : *elements) {
+        if (element.size() > longest_element) {
+          return refuse(
+              fmt::format("{}: an element of {} bytes is too long to draw; give at most {}",
+                          from.name, element.size(), longest_element));
+        }
+        steps.push_back({from.what, std::move(element)});
+      }
+    }
+  }
+  if (steps.empty()) {
+    return refuse("there is nothing to walk through; give for example --insert 2,4,9 --check 4,7");
+  }
+  if (steps.size() > most_steps) {
+    return refuse(fmt::format("{} steps are too many to read; give at most {} elements",
+                              steps.size(), most_steps));
+  }
+  return steps;
+}
+
+result<std::uint64_t> drawable(std::string_view option, const std::string& text,
+                               std::uint64_t most) {
+  const auto m = parse_count(text);
+  if (!m) return fail(m.error().code, fmt::format("{}: {}", option, m.error().message));
+  if (*m > most) {
+    return refuse(fmt::format("{}: {} are too many to draw; give at most {}", option, text,
+                              format_count(most)));
+  }
+  return *m;
+}
+
+result<shared_family> family_of(const explain_options& options, std::uint64_t m,
+                                const std::vector<explain_step>& steps) {
+  if (!options.hash.empty()) return formula_family(options.hash);
+  if (!options.place.empty()) return literal_family(options.place, m);
+  unsigned k = options.hashes.value_or(0);
+  if (options.hashes && (k == 0 || k > most_hashes)) {
+    return refuse(
+        fmt::format("--hashes: {} functions make no filter; give 1 to {}", k, most_hashes));
+  }
+  if (k == 0) {
+    std::set<std::string_view> distinct;
+    for (const explain_step& step : steps) {
+      if (step.what == explain_step::verb::insert) distinct.insert(step.element);
+    }
+    const auto plan =
+        plan_bloom({.capacity = std::max<std::uint64_t>(1, distinct.size()), .bits = m});
+    if (!plan) return fail(plan.error());
+    k = plan->hashes;
+  }
+  return named_family(options.family.empty() ? double_hashing::name : options.family, k);
+}
+
+result<std::string> story(const CLI::App& app, const explain_options& options,
+                          const palette& paint) {
+  auto steps = steps_of(app, options);
+  if (!steps) return fail(std::move(steps.error()));
+  if (options.cuckoo) {
+    const auto buckets = drawable("--buckets", options.buckets, most_buckets);
+    if (!buckets) return fail(buckets.error());
+    return walk_cuckoo(*buckets, options.slots, options.fingerprint_bits, *steps, paint);
+  }
+  const auto m = drawable("--bits", options.bits, most_drawn);
+  if (!m) return fail(m.error());
+  const auto family = family_of(options, *m, *steps);
+  if (!family) return fail(family.error());
+  for (explain_step& step : *steps) {
+    auto element = (*family)->element(step.element);
+    if (!element) return fail(std::move(element.error()));
+    step.element = std::move(*element);
+  }
+  if (!options.erase.empty() && !options.counting) {
+    return refuse(
+        "--erase: a Bloom filter cannot erase, since a bit may be another element's too; "
+        "add --counting or --cuckoo");
+  }
+  const auto filter = options.counting ? make_counting_array(*m, *family, options.counter_bits)
+                                       : make_bloom_array(*m, *family);
+  if (!filter) return fail(filter.error());
+  return walk_array(**filter, **family, *steps, paint);
+}
+
+action define(CLI::App& app) {
+  auto options = std::make_shared<explain_options>();
+  options->declare(app);
+  return [options, &app]() -> result<status> {
+    const auto text = story(app, *options, palette::for_stdout());
+    if (!text) return fail(text.error());
+    if (std::fwrite(text->data(), 1, text->size(), stdout) != text->size() ||
+        std::fflush(stdout) != 0) {
+      return fail(errc::io, "stdout cannot be written to; is the disk full?");
+    }
+    return done;
+  };
+}
+
+}  // namespace
+
+command explain_command() {
+  return {"explain", "walk through a small filter step by step, as in a lecture",
+          "  bloomery explain --bits 10 --hash '(x+3)%10' --hash '(3*x+1)%10' \\\n"
+          "                   --hash '(x^2+2)%10' --insert 2,4,9 --check 4,7,12\n"
+          "  bloomery explain --family md5 --bits 15 --hashes 2 --insert hello,world --check you\n"
+          "  bloomery explain --counting --bits 12 --insert ant,bee --erase ant --check ant,bee\n"
+          "  bloomery explain --cuckoo --buckets 4 --slots 2 --insert ant,bee,cat,dog,eel,fox,gnu\n"
+          "  bloomery explain --bits 10 --place hello=6,0 --place world=7,6 --insert hello,world\n",
+          define};
+}
+
+}  // namespace bloomery::cli
