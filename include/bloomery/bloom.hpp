@@ -12,6 +12,7 @@
 #include <bloomery/detail/bit_array.hpp>
 #include <bloomery/detail/key_shell.hpp>
 #include <bloomery/detail/precondition.hpp>
+#include <bloomery/detail/probing.hpp>
 #include <bloomery/plan/bloom_plan.hpp>
 #include <bloomery/plan/formulas.hpp>
 #include <bloomery/probe.hpp>
@@ -67,14 +68,7 @@ class basic_bloom : public detail::key_shell<basic_bloom<Probe, Storage>> {
   /// parameters is corrupt. O(1): the bits are not read.
   static result<basic_bloom> open(const bloom_params& params, Storage bits, std::uint64_t count,
                                   Probe probe = Probe()) {
-    if (params.probe != Probe::id) {
-      return fail(errc::incompatible,
-                  "the filter was built with another probe rule than this type reads");
-    }
-    if (params.hashes > probe.max_hashes() || params.bits > Probe::max_places) {
-      return fail(errc::invalid_argument,
-                  "the probe rule has fewer functions or fewer places than the filter needs");
-    }
+    if (auto ok = detail::check_probe(params, probe); !ok) return fail(std::move(ok.error()));
     if (bits.bytes().size() != detail::bytes_for_bits(params.bits) ||
         !detail::padding_is_zero(bits.bytes(), params.bits)) {
       return fail(errc::corrupt, "the Bloom filter's bits do not fit its parameters");
@@ -96,10 +90,9 @@ class basic_bloom : public detail::key_shell<basic_bloom<Probe, Storage>> {
 
   /// The same for a batch. Precondition: answers.size() >= hs.size().
   void may_contain(std::span<const hash_type> hs, std::span<bool> answers) const noexcept {
-    for_groups(hs.size(), [&](std::size_t first, std::size_t last) noexcept {
-      for (std::size_t i = first; i < last; ++i) prefetch(hs[i]);
-      for (std::size_t i = first; i < last; ++i) answers[i] = may_contain(hs[i]);
-    });
+    detail::in_groups(
+        hs.size(), [&](std::size_t i) noexcept { prefetch(hs[i]); },
+        [&](std::size_t i) noexcept { answers[i] = may_contain(hs[i]); });
   }
 
   /// Inserts the key of this hash: `inserted` if a bit was clear, so that it certainly was new.
@@ -119,16 +112,9 @@ class basic_bloom : public detail::key_shell<basic_bloom<Probe, Storage>> {
   insert_summary insert(std::span<const hash_type> hs) noexcept
     requires writable_storage<Storage>
   {
-    insert_summary summary;
-    for_groups(hs.size(), [&](std::size_t first, std::size_t last) noexcept {
-      for (std::size_t i = first; i < last; ++i) prefetch(hs[i]);
-      for (std::size_t i = first; i < last; ++i) {
-        summary.inserted += insert(hs[i]) == insert_outcome::inserted;
-      }
-    });
-    summary.done = hs.size();
-    summary.maybe_present = hs.size() - summary.inserted;
-    return summary;
+    return detail::insert_in_groups(
+        hs.size(), [&](std::size_t i) noexcept { prefetch(hs[i]); },
+        [&](std::size_t i) noexcept { return insert(hs[i]); });
   }
 
   /// Removes every key.
@@ -200,26 +186,13 @@ class basic_bloom : public detail::key_shell<basic_bloom<Probe, Storage>> {
   }
 
  private:
-  // Keys whose lines are fetched together: 16 keys of 7 probes are about as many misses as a core
-  // can have under way several times over.
-  static constexpr std::size_t group = 16;
-
   basic_bloom(const bloom_params& params, Storage bits, std::uint64_t count, Probe probe)
       : params_(params), bits_(std::move(bits)), count_(count), probe_(std::move(probe)) {}
 
-  template <class Use>
-  static void for_groups(std::size_t n, Use&& use) noexcept {
-    for (std::size_t at = 0; at < n; at += group) use(at, std::min(n, at + group));
-  }
-
   void prefetch(const hash_type& h) const noexcept {
-    // A family that hashes the key for each probe would do all its work twice.
-    if constexpr (std::same_as<hash_type, hash64>) {
-      const std::byte* bits = bits_.bytes().data();
-      for (unsigned i = 0; i < params_.hashes; ++i) {
-        __builtin_prefetch(bits + (probe_.position(h, i, params_.bits) >> 3));
-      }
-    }
+    const std::byte* bits = bits_.bytes().data();
+    detail::prefetch_places(probe_, h, params_,
+                            [bits](std::uint64_t place) noexcept { return bits + (place >> 3); });
   }
 
   template <storage Other>

@@ -4,9 +4,9 @@
 #include <bloomery/bloom.hpp>
 #include "kinds/any_model.hpp"
 #include <cmath>
-#include <type_traits>
 
 #include "kinds/options.hpp"
+#include "kinds/probes.hpp"
 #include "kinds/rows.hpp"
 
 namespace bloomery::detail {
@@ -14,35 +14,7 @@ namespace {
 
 constexpr std::string_view name = "bloom";
 
-constexpr std::array options = {
-    kind_option{"probe", "double, salted, md5 or fnv-murmur (default double)",
-                "how k places come from a key"},
-};
-
-/// Calls `use` with the probe rule of that name or id as a type.
-template <class Key, class Use>
-result<any_filter> with_probe(Key wanted, Use&& use) {
-  const auto matches = [&](auto probe) {
-    if constexpr (std::is_same_v<Key, probe_id>) {
-      return decltype(probe)::id == wanted;
-    } else {
-      return decltype(probe)::name == wanted;
-    }
-  };
-  if (matches(double_hashing())) return use(double_hashing());
-  if (matches(salted_hashing())) return use(salted_hashing());
-  if (matches(md5_hashing())) return use(md5_hashing());
-  if (matches(fnv_murmur_hashing())) return use(fnv_murmur_hashing());
-  if constexpr (std::is_same_v<Key, probe_id>) {
-    return fail(errc::unsupported,
-                fmt::format("the Bloom filter's probe rule {} is not known here; use a newer "
-                            "bloomery",
-                            static_cast<unsigned>(wanted)));
-  } else {
-    return fail(errc::invalid_argument,
-                fmt::format("'{}' is no probe rule; give double, salted, md5 or fnv-murmur", wanted));
-  }
-}
+constexpr std::array options = {probe_option};
 
 struct describe {
   template <class F>

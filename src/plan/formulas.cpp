@@ -84,6 +84,14 @@ double bloom_cardinality(double ones, double m, unsigned k) {
   return -m / k * std::log1p(-ones / m);
 }
 
+double counter_reaches(double n, double m, unsigned k, unsigned value) {
+  if (value == 0) return 1;
+  if (n < value) return 0;
+  // In logarithms, since with 16-bit counters the power leaves the range of a double.
+  const double log_bound = std::log(m) + value * (1 + std::log(n * k / (value * m)));
+  return std::exp(std::min(0.0, log_bound));
+}
+
 std::uint64_t bloom_bits(double n, double eps, unsigned k) {
   // The classic formula, solved for m, is a lower bound; double from there and bisect.
   const double fill = std::pow(eps, 1.0 / k);

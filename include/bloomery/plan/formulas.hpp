@@ -33,6 +33,14 @@ double bloom_fpr(double n, std::uint64_t m, unsigned k);
 /// 2007). Infinite when every bit is set.
 double bloom_cardinality(double ones, double m, unsigned k);
 
+/// A bound on the chance that some counter of a counting Bloom filter with n distinct keys reaches
+/// `value`: m (e n k / (value m))^value, at most 1. A counter at `value` has been hit by that many
+/// keys; each hits it with probability at most k/m; the sum over m counters and all C(n, value) <=
+/// (e n / value)^value sets of keys gives the bound. At the optimal k = (m/n) ln 2 and value = 16,
+/// where a 4-bit counter overflows, it is 1.37e-15 m (Fan, Cao, Almeida and Broder, 2000, section
+/// V-C, who derive the same from nk independent throws). Zero when n < value.
+double counter_reaches(double n, double m, unsigned k, unsigned value);
+
 /// The smallest m for which bloom_fpr(n, m, k) <= eps, at least 1.
 std::uint64_t bloom_bits(double n, double eps, unsigned k);
 

@@ -1,0 +1,317 @@
+#pragma once
+
+/// The counting Bloom filter (L. Fan, P. Cao, J. Almeida, A. Z. Broder, "Summary Cache: A Scalable
+/// Wide-Area Web Cache Sharing Protocol", IEEE/ACM Transactions on Networking 8(3), 2000): a
+/// counter for each bit of a Bloom filter, so that keys can be taken out again, and counted.
+///
+///     bloomery::counting_bloom online({.capacity = 1'000'000, .fpr = 0.01});
+///     online.insert("alice");
+///     online.insert("alice");
+///     online.count("alice");   // 2, or more: never less
+///     online.erase("alice");
+///     online.may_contain("alice");   // true: one copy is left
+
+#include <algorithm>
+#include <array>
+#include <bloomery/concepts.hpp>
+#include <bloomery/detail/bit_array.hpp>
+#include <bloomery/detail/counter_array.hpp>
+#include <bloomery/detail/key_shell.hpp>
+#include <bloomery/detail/precondition.hpp>
+#include <bloomery/detail/probing.hpp>
+#include <bloomery/plan/counting_bloom_plan.hpp>
+#include <bloomery/plan/formulas.hpp>
+#include <bloomery/probe.hpp>
+#include <bloomery/storage.hpp>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <utility>
+
+namespace bloomery {
+
+/// A counting Bloom filter over any probe rule and any storage: m counters of 4, 8 or 16 bits. With
+/// 4-bit counters it needs four times the memory of a Bloom filter: 38.3 bits a key at 1%.
+///
+/// A key has up to k places; where two of its probes meet, the place counts once. Insert adds one
+/// to the counter at each of these places, erase takes one away, and the key may be a member while
+/// all are positive: so inserts and erases cancel exactly, down to the last bit.
+///
+/// A counter that reaches its maximum sticks: it is never decremented again, since it may stand for
+/// more than it can say. Overflow therefore never makes a member disappear; what it costs is that
+/// the places of stuck counters stay occupied until clear(). stuck_counters() tells how many there
+/// are. With distinct keys and the planned load, 4-bit counters practically never stick
+/// (formulas::counter_reaches); with keys that come more than a dozen times each they do, and 8 or
+/// 16 bits are the answer.
+///
+/// Costs: all per-key operations are O(k) with up to k cache misses, which a batch overlaps;
+/// inserts and erases also compare the places of the key with each other, O(k^2) in registers and
+/// cache.
+///
+/// Threads: any number may query at once. An insert or erase needs the filter to itself.
+///
+/// There is no intersect. The smaller of two counters would keep every common key, but also counts
+/// that belong to none, and nothing could ever take those back: erasing all its keys would no
+/// longer empty the filter, which is what this kind is for.
+template <probe_scheme Probe = double_hashing, storage Storage = owned_storage>
+class basic_counting_bloom : public detail::key_shell<basic_counting_bloom<Probe, Storage>> {
+  using shell = detail::key_shell<basic_counting_bloom>;
+
+ public:
+  static constexpr filter_kind kind = filter_kind::counting_bloom;
+  static constexpr std::uint16_t kind_version = 1;
+  using probe_type = Probe;
+  using hash_type = typename Probe::hash_type;
+  using hasher_type = typename Probe::hasher_type;
+  using params_type = counting_bloom_params;
+  using storage_type = Storage;
+  /// The same filter over another storage.
+  template <storage Other>
+  using rebind_storage = basic_counting_bloom<Probe, Other>;
+
+  /// An empty filter for a spec known to be good. Throws nothing but std::bad_alloc; a spec that
+  /// plan_counting_bloom refuses is a broken precondition and ends the program with its sentence.
+  /// What comes from outside goes through make().
+  explicit basic_counting_bloom(const counting_bloom_spec& spec, Probe probe = Probe())
+    requires std::same_as<Storage, owned_storage>
+      : basic_counting_bloom(detail::or_die(make(spec, std::move(probe)))) {}
+
+  /// An empty filter, or why there is none.
+  static result<basic_counting_bloom> make(const counting_bloom_spec& spec, Probe probe = Probe())
+    requires std::same_as<Storage, owned_storage>
+  {
+    auto plan = plan_counting_bloom(spec);
+    if (!plan) return fail(std::move(plan.error()));
+    plan->array.probe = Probe::id;
+    auto memory = owned_storage::make(detail::bytes_for_bits(plan->bits()));
+    if (!memory) return fail(std::move(memory.error()));
+    return open(*plan, std::move(*memory), 0, std::move(probe));
+  }
+
+  /// The filter whose counters are in `counters`, as image() gave them. A storage that does not fit
+  /// the parameters is corrupt. O(1): the counters are not read.
+  static result<basic_counting_bloom> open(const counting_bloom_params& params, Storage counters,
+                                           std::uint64_t count, Probe probe = Probe()) {
+    if (auto ok = check_layout(params); !ok) return fail(std::move(ok.error()));
+    if (auto ok = detail::check_probe(params.array, probe); !ok) {
+      return fail(std::move(ok.error()));
+    }
+    if (counters.bytes().size() != detail::bytes_for_bits(params.bits()) ||
+        !detail::padding_is_zero(counters.bytes(), params.bits())) {
+      return fail(errc::corrupt, "the counting Bloom filter's counters do not fit its parameters");
+    }
+    return basic_counting_bloom(params, std::move(counters), count, std::move(probe));
+  }
+
+  using shell::count;
+  using shell::erase;
+  using shell::insert;
+  using shell::may_contain;
+
+  /// Whether the key of this hash may be a member: false is certain.
+  bool may_contain(const hash_type& h) const noexcept {
+    return with_counters([&](auto counters) noexcept { return smallest(counters, h, 1) != 0; });
+  }
+
+  /// The same for a batch. Precondition: answers.size() >= hs.size().
+  void may_contain(std::span<const hash_type> hs, std::span<bool> answers) const noexcept {
+    detail::in_groups(
+        hs.size(), [&](std::size_t i) noexcept { prefetch(hs[i]); },
+        [&](std::size_t i) noexcept { answers[i] = may_contain(hs[i]); });
+  }
+
+  /// How many copies of the key of this hash there are, at most: never too low below ceiling(), and
+  /// at the ceiling it means "at least so many".
+  std::uint64_t count(const hash_type& h) const noexcept {
+    return with_counters(
+        [&](auto counters) noexcept { return smallest(counters, h, counters.maximum); });
+  }
+
+  /// The largest count that can be told: 15, 255 or 65,535.
+  std::uint64_t ceiling() const noexcept { return params_.maximum(); }
+
+  /// Adds a copy of the key of this hash: `inserted` if a counter was zero, so that it certainly
+  /// was new; else `maybe_present`, and there is one copy more now.
+  insert_outcome insert(const hash_type& h) noexcept
+    requires writable_storage<Storage>
+  {
+    const places at(*this, h);
+    std::byte* bytes = counters_.writable_bytes().data();
+    const bool fresh = with_counters([&](auto counters) noexcept {
+      bool any_zero = false;
+      for (const std::uint64_t place : at) any_zero |= counters.increment(bytes, place) == 0;
+      return any_zero;
+    });
+    ++count_;
+    return fresh ? insert_outcome::inserted : insert_outcome::maybe_present;
+  }
+
+  /// Inserts a batch.
+  insert_summary insert(std::span<const hash_type> hs) noexcept
+    requires writable_storage<Storage>
+  {
+    return detail::insert_in_groups(
+        hs.size(), [&](std::size_t i) noexcept { prefetch(hs[i]); },
+        [&](std::size_t i) noexcept { return insert(hs[i]); });
+  }
+
+  /// Takes back one copy of the key of this hash. False, and nothing changes, if one of its
+  /// counters is zero: then it certainly is no member. Erase only what was inserted: a stranger
+  /// that passes as a member takes counts away from members, which may then be missed.
+  bool erase(const hash_type& h) noexcept
+    requires writable_storage<Storage>
+  {
+    const places at(*this, h);
+    std::byte* bytes = counters_.writable_bytes().data();
+    const bool erased = with_counters([&](auto counters) noexcept {
+      for (const std::uint64_t place : at) {
+        if (counters.get(bytes, place) == 0) return false;
+      }
+      for (const std::uint64_t place : at) counters.decrement(bytes, place);
+      return true;
+    });
+    // Where all its counters are stuck, a key can be erased more often than it was inserted.
+    count_ -= erased && count_ != 0;
+    return erased;
+  }
+
+  /// Removes every key, and frees the stuck counters.
+  void clear() noexcept
+    requires writable_storage<Storage>
+  {
+    std::ranges::fill(counters_.writable_bytes(), std::byte{0});
+    count_ = 0;
+  }
+
+  /// Adds the other's copies to these: counter for counter the filter into which the keys of both
+  /// were inserted, where a sum beyond the maximum sticks there, and a stuck counter stays stuck.
+  /// Filters that differ in counters, their width, functions, seed or probe rule are incompatible,
+  /// and nothing changes. A filter may be merged with itself, which doubles every count. O(m).
+  template <storage Other>
+  result<void> merge(const basic_counting_bloom<Probe, Other>& other)
+    requires writable_storage<Storage>
+  {
+    if (auto ok = same_shape(params_, other.params()); !ok) return ok;
+    with_counters(
+        [&](auto counters) noexcept { counters.add(counters_.writable_bytes(), other.bytes()); });
+    const std::uint64_t room = std::numeric_limits<std::uint64_t>::max() - count_;
+    count_ += std::min(room, other.size());
+    return {};
+  }
+
+  const counting_bloom_params& params() const noexcept { return params_; }
+  const Probe& probe() const noexcept { return probe_; }
+  hasher_type hash_function() const noexcept { return hasher_type(params_.array.seed); }
+  /// The counters, as in a file's payload.
+  std::span<const std::byte> bytes() const noexcept { return counters_.bytes(); }
+  /// The counter at a place. Precondition: place < params().counters().
+  unsigned counter(std::uint64_t place) const noexcept {
+    return with_counters(
+        [&](auto counters) noexcept { return counters.get(counters_.bytes().data(), place); });
+  }
+
+  std::uint64_t capacity() const noexcept { return params_.array.capacity; }
+  /// Inserts less erases, as counted: copies, not distinct keys.
+  std::uint64_t size() const noexcept { return count_; }
+  double planned_fpr() const noexcept { return params_.array.fpr; }
+  std::uint64_t size_in_bytes() const noexcept { return counters_.bytes().size(); }
+
+  /// Counters that are not zero. O(m).
+  std::uint64_t non_zero_counters() const noexcept {
+    return with_counters(
+        [&](auto counters) noexcept { return counters.count_non_zero(counters_.bytes()); });
+  }
+  /// Counters at their maximum, which no erase can free. O(m).
+  std::uint64_t stuck_counters() const noexcept {
+    return with_counters(
+        [&](auto counters) noexcept { return counters.count_stuck(counters_.bytes()); });
+  }
+  /// The share of counters that are not zero. O(m).
+  double fill() const noexcept {
+    return static_cast<double>(non_zero_counters()) / static_cast<double>(params_.counters());
+  }
+  /// The rate of the counters as they stand: a stranger's k places are all occupied with fill^k.
+  /// O(m).
+  double current_fpr() const noexcept { return std::pow(fill(), params_.array.hashes); }
+  /// Distinct keys, estimated from the counters that are not zero (stuck ones, whose keys may be
+  /// gone, included); infinite when none is zero. O(m).
+  double estimate_size() const noexcept {
+    return formulas::bloom_cardinality(static_cast<double>(non_zero_counters()),
+                                       static_cast<double>(params_.counters()),
+                                       params_.array.hashes);
+  }
+
+  /// What save() writes. Refers to this filter's counters.
+  filter_image image() const {
+    return {{kind, kind_version, hasher_type::id, params_.array.seed, count_},
+            params_.encode(),
+            {counters_.bytes()}};
+  }
+
+ private:
+  /// The distinct places of a key. Counting a place twice would be no less symmetric, but a
+  /// stranger whose probes meet on a counter of one would pass erase's check and take it below
+  /// zero.
+  class places {
+   public:
+    places(const basic_counting_bloom& filter, const hash_type& h) noexcept {
+      for (unsigned i = 0; i < filter.params_.array.hashes; ++i) {
+        const std::uint64_t place = filter.position(h, i);
+        if (std::find(begin(), end(), place) == end()) at_[size_++] = place;
+      }
+    }
+    const std::uint64_t* begin() const noexcept { return at_.data(); }
+    const std::uint64_t* end() const noexcept { return at_.data() + size_; }
+
+   private:
+    std::array<std::uint64_t, most_hashes> at_;  // not zeroed: 512 bytes a key would show
+    std::size_t size_ = 0;
+  };
+
+  basic_counting_bloom(const counting_bloom_params& params, Storage counters, std::uint64_t count,
+                       Probe probe)
+      : params_(params), counters_(std::move(counters)), count_(count), probe_(std::move(probe)) {}
+
+  std::uint64_t position(const hash_type& h, unsigned i) const noexcept {
+    return probe_.position(h, i, params_.array.bits);
+  }
+
+  template <class Use>
+  decltype(auto) with_counters(Use&& use) const noexcept {
+    return detail::with_counters(params_.counter_bits, std::forward<Use>(use));
+  }
+
+  /// The smallest of the key's counters, or `most` if that is less.
+  template <class Counters>
+  std::uint64_t smallest(Counters counters, const hash_type& h, unsigned most) const noexcept {
+    const std::byte* bytes = counters_.bytes().data();
+    unsigned least = most;
+    for (unsigned i = 0; i < params_.array.hashes && least != 0; ++i) {
+      least = std::min(least, counters.get(bytes, position(h, i)));
+    }
+    return least;
+  }
+
+  void prefetch(const hash_type& h) const noexcept {
+    with_counters([&](auto counters) noexcept {
+      const std::byte* bytes = counters_.bytes().data();
+      detail::prefetch_places(probe_, h, params_.array, [&](std::uint64_t place) noexcept {
+        return bytes + counters.offset(place);
+      });
+    });
+  }
+
+  counting_bloom_params params_;
+  Storage counters_;
+  std::uint64_t count_;
+  [[no_unique_address]] Probe probe_;
+};
+
+/// A counting Bloom filter in its own memory.
+using counting_bloom = basic_counting_bloom<>;
+/// One over a mapped file, read-only.
+using counting_bloom_view = basic_counting_bloom<double_hashing, mapped_storage>;
+
+}  // namespace bloomery

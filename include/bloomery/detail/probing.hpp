@@ -1,0 +1,69 @@
+#pragma once
+
+// What filters share that send each key to k of m places: the check that a probe rule can serve the
+// parameters, and batches that fetch the places of many keys before they use the first.
+
+#include <algorithm>
+#include <bloomery/concepts.hpp>
+#include <bloomery/plan/bloom_plan.hpp>
+#include <bloomery/probe.hpp>
+#include <bloomery/result.hpp>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+
+namespace bloomery::detail {
+
+/// Whether this rule is the one that the array was built with, and has the functions and places.
+template <probe_scheme Probe>
+result<void> check_probe(const bloom_params& array, const Probe& probe) {
+  if (array.probe != Probe::id) {
+    return fail(errc::incompatible,
+                "the filter was built with another probe rule than this type reads");
+  }
+  if (array.hashes > probe.max_hashes() || array.bits > Probe::max_places) {
+    return fail(errc::invalid_argument,
+                "the probe rule has fewer functions or fewer places than the filter needs");
+  }
+  return {};
+}
+
+/// Asks for the cache lines of a key's places; `address(place)` says where a place is.
+template <probe_scheme Probe, class Address>
+void prefetch_places(const Probe& probe, const typename Probe::hash_type& h,
+                     const bloom_params& array, Address&& address) noexcept {
+  // A family that hashes the key for each probe would do all its work twice.
+  if constexpr (std::same_as<typename Probe::hash_type, hash64>) {
+    for (unsigned i = 0; i < array.hashes; ++i) {
+      __builtin_prefetch(address(probe.position(h, i, array.bits)));
+    }
+  }
+}
+
+// Keys whose lines are fetched together: 16 keys of 7 probes are about as many misses as a core
+// can have under way several times over.
+inline constexpr std::size_t prefetch_group = 16;
+
+/// Calls `use(i)` for each i below n, in order, each after `prefetch(i)` by up to a group.
+template <class Prefetch, class Use>
+void in_groups(std::size_t n, Prefetch&& prefetch, Use&& use) noexcept {
+  for (std::size_t first = 0; first < n; first += prefetch_group) {
+    const std::size_t last = std::min(n, first + prefetch_group);
+    for (std::size_t i = first; i < last; ++i) prefetch(i);
+    for (std::size_t i = first; i < last; ++i) use(i);
+  }
+}
+
+/// The same for inserts that always find room: `insert(i)` says what it did.
+template <class Prefetch, class Insert>
+insert_summary insert_in_groups(std::size_t n, Prefetch&& prefetch, Insert&& insert) noexcept {
+  insert_summary summary;
+  in_groups(n, prefetch, [&](std::size_t i) noexcept {
+    summary.inserted += insert(i) == insert_outcome::inserted;
+  });
+  summary.done = n;
+  summary.maybe_present = n - summary.inserted;
+  return summary;
+}
+
+}  // namespace bloomery::detail
