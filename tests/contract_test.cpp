@@ -286,47 +286,50 @@ TYPED_TEST(contract, what_cannot_be_planned_is_refused_with_a_sentence) {
 // Merge and intersect ---------------------------------------------------------------------------
 
 template <class F>
+class contract_merge : public ::testing::Test {};
+TYPED_TEST_SUITE(contract_merge, filter_types_that<can_merge>, filter_names);
+template <class F>
+class contract_intersect : public ::testing::Test {};
+TYPED_TEST_SUITE(contract_intersect, filter_types_that<can_intersect>, filter_names);
+
+template <class F>
 F filled(std::string_view prefix, std::uint64_t n, std::uint64_t seed = 0) {
   auto f = make<F>(1000, 0.02, seed);
   for (const std::string& key : words(prefix, n)) f.insert(key);
   return f;
 }
 
-TYPED_TEST(contract, a_merge_has_the_keys_of_both_and_does_not_mind_the_order) {
-  if constexpr (mergeable<TypeParam>) {
-    const auto a = filled<TypeParam>("a", 300);
-    const auto b = filled<TypeParam>("b", 400);
-    auto ab = filled<TypeParam>("a", 300);
-    auto ba = filled<TypeParam>("b", 400);
-    value_of(ab.merge(b));
-    value_of(ba.merge(a));
-    for (const std::string& key : words("a", 300)) EXPECT_TRUE(ab.may_contain(key));
-    for (const std::string& key : words("b", 400)) EXPECT_TRUE(ab.may_contain(key));
-    for (const std::string& key : words("stranger", 5000)) {
-      EXPECT_EQ(ab.may_contain(key), ba.may_contain(key)) << key;
-      EXPECT_GE(ab.may_contain(key), a.may_contain(key) || b.may_contain(key)) << key;
-    }
-    EXPECT_EQ(ab.size(), ba.size());
-    EXPECT_NEAR(ab.estimate_size(), 700, 70);
+TYPED_TEST(contract_merge, a_merge_has_the_keys_of_both_and_does_not_mind_the_order) {
+  const auto a = filled<TypeParam>("a", 300);
+  const auto b = filled<TypeParam>("b", 400);
+  auto ab = filled<TypeParam>("a", 300);
+  auto ba = filled<TypeParam>("b", 400);
+  value_of(ab.merge(b));
+  value_of(ba.merge(a));
+  for (const std::string& key : words("a", 300)) EXPECT_TRUE(ab.may_contain(key));
+  for (const std::string& key : words("b", 400)) EXPECT_TRUE(ab.may_contain(key));
+  for (const std::string& key : words("stranger", 5000)) {
+    EXPECT_EQ(ab.may_contain(key), ba.may_contain(key)) << key;
+    EXPECT_GE(ab.may_contain(key), a.may_contain(key) || b.may_contain(key)) << key;
+  }
+  EXPECT_EQ(ab.size(), ba.size());
+  EXPECT_NEAR(ab.estimate_size(), 700, 70);
+}
+
+TYPED_TEST(contract_merge, merging_an_empty_filter_changes_nothing) {
+  auto a = filled<TypeParam>("a", 300);
+  const auto before = payload_bytes(a);
+  value_of(a.merge(make<TypeParam>(1000, 0.02)));
+  EXPECT_EQ(payload_bytes(a), before);
+  auto empty = make<TypeParam>(1000, 0.02);
+  value_of(empty.merge(a));
+  for (const std::string& key : words("a", 300)) EXPECT_TRUE(empty.may_contain(key));
+  for (const std::string& key : words("stranger", 5000)) {
+    EXPECT_EQ(empty.may_contain(key), a.may_contain(key)) << key;
   }
 }
 
-TYPED_TEST(contract, merging_an_empty_filter_changes_nothing) {
-  if constexpr (mergeable<TypeParam>) {
-    auto a = filled<TypeParam>("a", 300);
-    const auto before = payload_bytes(a);
-    value_of(a.merge(make<TypeParam>(1000, 0.02)));
-    EXPECT_EQ(payload_bytes(a), before);
-    auto empty = make<TypeParam>(1000, 0.02);
-    value_of(empty.merge(a));
-    for (const std::string& key : words("a", 300)) EXPECT_TRUE(empty.may_contain(key));
-    for (const std::string& key : words("stranger", 5000)) {
-      EXPECT_EQ(empty.may_contain(key), a.may_contain(key)) << key;
-    }
-  }
-}
-
-TYPED_TEST(contract, union_and_intersection_of_bloom_filters_are_those_of_sets) {
+TYPED_TEST(contract_intersect, union_and_intersection_of_bloom_filters_are_those_of_sets) {
   if constexpr (TypeParam::kind == filter_kind::bloom) {
     auto a = filled<TypeParam>("a", 300);
     value_of(a.merge(filled<TypeParam>("a", 300)));
@@ -340,119 +343,115 @@ TYPED_TEST(contract, union_and_intersection_of_bloom_filters_are_those_of_sets) 
   }
 }
 
-TYPED_TEST(contract, an_intersection_keeps_what_both_have) {
-  if constexpr (intersectable<TypeParam>) {
-    auto a = filled<TypeParam>("a", 300);
-    auto b = filled<TypeParam>("b", 400);
-    for (const std::string& key : words("common", 100)) {
-      a.insert(key);
-      b.insert(key);
-    }
-    auto ab = filled<TypeParam>("a", 0);
-    value_of(ab.merge(a));
-    value_of(ab.intersect(b));
-    for (const std::string& key : words("common", 100)) EXPECT_TRUE(ab.may_contain(key)) << key;
-    for (const std::string& key : words("a", 300)) {
-      EXPECT_LE(ab.may_contain(key), a.may_contain(key) && b.may_contain(key)) << key;
-    }
-    EXPECT_LE(ab.current_fpr(), std::min(a.current_fpr(), b.current_fpr()));
+TYPED_TEST(contract_intersect, an_intersection_keeps_what_both_have) {
+  auto a = filled<TypeParam>("a", 300);
+  auto b = filled<TypeParam>("b", 400);
+  for (const std::string& key : words("common", 100)) {
+    a.insert(key);
+    b.insert(key);
   }
+  auto ab = filled<TypeParam>("a", 0);
+  value_of(ab.merge(a));
+  value_of(ab.intersect(b));
+  for (const std::string& key : words("common", 100)) EXPECT_TRUE(ab.may_contain(key)) << key;
+  for (const std::string& key : words("a", 300)) {
+    EXPECT_LE(ab.may_contain(key), a.may_contain(key) && b.may_contain(key)) << key;
+  }
+  EXPECT_LE(ab.current_fpr(), std::min(a.current_fpr(), b.current_fpr()));
 }
 
-TYPED_TEST(contract, filters_that_differ_are_not_combined_and_nothing_changes) {
-  if constexpr (mergeable<TypeParam>) {
-    auto a = filled<TypeParam>("a", 300);
-    const auto before = file_bytes(a);
-    const auto refused = [&](const result<void>& done) {
-      ASSERT_FALSE(done);
-      EXPECT_EQ(done.error().code, errc::incompatible);
-      EXPECT_GT(done.error().message.size(), 20U);
-      EXPECT_EQ(file_bytes(a), before);
-    };
-    const auto other_seed = filled<TypeParam>("a", 300, 1);
-    const auto other_shape = make<TypeParam>(2000, 0.001);
-    refused(a.merge(other_seed));
-    refused(a.merge(other_shape));
-    if constexpr (intersectable<TypeParam>) {
-      refused(a.intersect(other_seed));
-      refused(a.intersect(other_shape));
-    }
+TYPED_TEST(contract_merge, filters_that_differ_are_not_combined_and_nothing_changes) {
+  auto a = filled<TypeParam>("a", 300);
+  const auto before = file_bytes(a);
+  const auto refused = [&](const result<void>& done) {
+    ASSERT_FALSE(done);
+    EXPECT_EQ(done.error().code, errc::incompatible);
+    EXPECT_GT(done.error().message.size(), 20U);
+    EXPECT_EQ(file_bytes(a), before);
+  };
+  const auto other_seed = filled<TypeParam>("a", 300, 1);
+  const auto other_shape = make<TypeParam>(2000, 0.001);
+  refused(a.merge(other_seed));
+  refused(a.merge(other_shape));
+  if constexpr (intersectable<TypeParam>) {
+    refused(a.intersect(other_seed));
+    refused(a.intersect(other_shape));
   }
 }
 
 // Erase and count -------------------------------------------------------------------------------
 
-TYPED_TEST(contract, erasing_every_copy_leaves_an_empty_filter_and_no_member_missing_on_the_way) {
-  if constexpr (erasable<TypeParam>) {
-    constexpr std::uint64_t keys = 60;
-    auto f = make<TypeParam>(400, 0.01);
-    const auto empty = file_bytes(f);
-    std::vector<std::uint64_t> copies(keys);
-    for (std::uint64_t i = 0; i < keys; ++i) {
-      for (std::uint64_t copy = 0; copy <= i % 4; ++copy) {
-        ASSERT_TRUE(is_contained(f.insert(i)));
-        ++copies[i];
-      }
+template <class F>
+class contract_erase : public ::testing::Test {};
+TYPED_TEST_SUITE(contract_erase, filter_types_that<can_erase>, filter_names);
+template <class F>
+class contract_count : public ::testing::Test {};
+TYPED_TEST_SUITE(contract_count, filter_types_that<can_count>, filter_names);
+
+TYPED_TEST(contract_erase,
+           erasing_every_copy_leaves_an_empty_filter_and_no_member_missing_on_the_way) {
+  constexpr std::uint64_t keys = 60;
+  auto f = make<TypeParam>(400, 0.01);
+  const auto empty = file_bytes(f);
+  std::vector<std::uint64_t> copies(keys);
+  for (std::uint64_t i = 0; i < keys; ++i) {
+    for (std::uint64_t copy = 0; copy <= i % 4; ++copy) {
+      ASSERT_TRUE(is_contained(f.insert(i)));
+      ++copies[i];
     }
-    bool left = true;
-    while (left) {
-      left = false;
-      for (std::uint64_t i = 0; i < keys; ++i) {
-        if (copies[i] == 0) continue;
-        EXPECT_TRUE(f.erase(i)) << i;
-        left |= --copies[i] != 0;
-        for (std::uint64_t j = 0; j < keys; ++j) {
-          if (copies[j] == 0) continue;
-          ASSERT_TRUE(f.may_contain(j)) << j << " after " << i << " was erased";
-          if constexpr (countable<TypeParam>) {
-            ASSERT_GE(f.count(j), copies[j]) << j << " after " << i << " was erased";
-          }
+  }
+  bool left = true;
+  while (left) {
+    left = false;
+    for (std::uint64_t i = 0; i < keys; ++i) {
+      if (copies[i] == 0) continue;
+      EXPECT_TRUE(f.erase(i)) << i;
+      left |= --copies[i] != 0;
+      for (std::uint64_t j = 0; j < keys; ++j) {
+        if (copies[j] == 0) continue;
+        ASSERT_TRUE(f.may_contain(j)) << j << " after " << i << " was erased";
+        if constexpr (countable<TypeParam>) {
+          ASSERT_GE(f.count(j), copies[j]) << j << " after " << i << " was erased";
         }
       }
     }
-    EXPECT_EQ(file_bytes(f), empty);
+  }
+  EXPECT_EQ(file_bytes(f), empty);
+}
+
+TYPED_TEST(contract_erase, erasing_what_certainly_is_no_member_changes_nothing) {
+  auto f = make<TypeParam>(300, 0.01);
+  for (const std::string& key : words("member", 200)) f.insert(key);
+  const auto before = file_bytes(f);
+  unsigned denied = 0;
+  for (const std::string& key : words("stranger", 300)) {
+    if (f.may_contain(key)) continue;
+    ++denied;
+    EXPECT_FALSE(f.erase(key)) << key;
+  }
+  EXPECT_GT(denied, 200U);
+  EXPECT_EQ(file_bytes(f), before);
+}
+
+TYPED_TEST(contract_erase, a_batch_erases_what_single_erases_do) {
+  for (const std::size_t n : {0U, 1U, 127U, 128U, 129U, 200U}) {
+    auto one_by_one = filled<TypeParam>("a", 300);
+    auto batch = filled<TypeParam>("a", 300);
+    const auto keys = words("a", n);
+    std::uint64_t erased = 0;
+    for (const std::string& key : keys) erased += one_by_one.erase(key);
+    EXPECT_EQ(erased, n);
+    EXPECT_EQ(batch.erase(keys), n);
+    EXPECT_EQ(file_bytes(batch), file_bytes(one_by_one)) << n;
   }
 }
 
-TYPED_TEST(contract, erasing_what_certainly_is_no_member_changes_nothing) {
-  if constexpr (erasable<TypeParam>) {
-    auto f = make<TypeParam>(300, 0.01);
-    for (const std::string& key : words("member", 200)) f.insert(key);
-    const auto before = file_bytes(f);
-    unsigned denied = 0;
-    for (const std::string& key : words("stranger", 300)) {
-      if (f.may_contain(key)) continue;
-      ++denied;
-      EXPECT_FALSE(f.erase(key)) << key;
-    }
-    EXPECT_GT(denied, 200U);
-    EXPECT_EQ(file_bytes(f), before);
+TYPED_TEST(contract_count, count_is_zero_exactly_when_a_query_says_no) {
+  const auto f = filled<TypeParam>("a", 800);
+  for (const std::string& key : words("stranger", 3000)) {
+    EXPECT_EQ(f.count(key) == 0, !f.may_contain(key)) << key;
   }
-}
-
-TYPED_TEST(contract, a_batch_erases_what_single_erases_do) {
-  if constexpr (erasable<TypeParam>) {
-    for (const std::size_t n : {0U, 1U, 127U, 128U, 129U, 200U}) {
-      auto one_by_one = filled<TypeParam>("a", 300);
-      auto batch = filled<TypeParam>("a", 300);
-      const auto keys = words("a", n);
-      std::uint64_t erased = 0;
-      for (const std::string& key : keys) erased += one_by_one.erase(key);
-      EXPECT_EQ(erased, n);
-      EXPECT_EQ(batch.erase(keys), n);
-      EXPECT_EQ(file_bytes(batch), file_bytes(one_by_one)) << n;
-    }
-  }
-}
-
-TYPED_TEST(contract, count_is_zero_exactly_when_a_query_says_no) {
-  if constexpr (countable<TypeParam>) {
-    const auto f = filled<TypeParam>("a", 800);
-    for (const std::string& key : words("stranger", 3000)) {
-      EXPECT_EQ(f.count(key) == 0, !f.may_contain(key)) << key;
-    }
-    for (const std::string& key : words("a", 800)) EXPECT_GE(f.count(key), 1U) << key;
-  }
+  for (const std::string& key : words("a", 800)) EXPECT_GE(f.count(key), 1U) << key;
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -23,7 +24,36 @@ using filter_types = ::testing::Types<  //
     basic_bloom<double_hashing>,        //
     basic_bloom<salted_hashing>,        //
     basic_bloom<md5_hashing>,           //
-    basic_bloom<fnv_murmur_hashing>>;
+    basic_bloom<fnv_murmur_hashing>,    //
+    basic_counting_bloom<double_hashing>>;
+
+template <class... Lists>
+struct joined;
+template <class... A>
+struct joined<::testing::Types<A...>> {
+  using type = ::testing::Types<A...>;
+};
+template <class... A, class... B, class... Rest>
+struct joined<::testing::Types<A...>, ::testing::Types<B...>, Rest...>
+    : joined<::testing::Types<A..., B...>, Rest...> {};
+
+template <template <class> class Can, class List>
+struct only;
+template <template <class> class Can, class... F>
+struct only<Can, ::testing::Types<F...>>
+    : joined<std::conditional_t<Can<F>::value, ::testing::Types<F>, ::testing::Types<>>...> {};
+
+/// Those of the filters that have an ability: `filter_types_that<can_erase>`.
+template <template <class> class Can>
+using filter_types_that = typename only<Can, filter_types>::type;
+template <class F>
+using can_erase = std::bool_constant<erasable<F>>;
+template <class F>
+using can_count = std::bool_constant<countable<F>>;
+template <class F>
+using can_merge = std::bool_constant<mergeable<F>>;
+template <class F>
+using can_intersect = std::bool_constant<intersectable<F>>;
 
 /// The value; a failure ends the test with its sentence.
 template <class T>
