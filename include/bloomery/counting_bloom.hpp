@@ -12,7 +12,6 @@
 ///     online.may_contain("alice");   // true: one copy is left
 
 #include <algorithm>
-#include <array>
 #include <bloomery/concepts.hpp>
 #include <bloomery/detail/bit_array.hpp>
 #include <bloomery/detail/counter_array.hpp>
@@ -37,7 +36,9 @@ namespace bloomery {
 ///
 /// A key has up to k places; where two of its probes meet, the place counts once. Insert adds one
 /// to the counter at each of these places, erase takes one away, and the key may be a member while
-/// all are positive: so inserts and erases cancel exactly, down to the last bit.
+/// all are positive: so inserts and erases cancel exactly, down to the last bit. (To count a shared
+/// place twice would cancel too, but a stranger whose probes meet on a counter of one would pass
+/// erase's check and take it below zero.)
 ///
 /// A counter that reaches its maximum sticks: it is never decremented again, since it may stand for
 /// more than it can say. Overflow therefore never makes a member disappear; what it costs is that
@@ -129,6 +130,13 @@ class basic_counting_bloom : public detail::key_shell<basic_counting_bloom<Probe
         [&](auto counters) noexcept { return smallest(counters, h, counters.maximum); });
   }
 
+  /// The same for a batch. Precondition: counts.size() >= hs.size().
+  void count(std::span<const hash_type> hs, std::span<std::uint64_t> counts) const noexcept {
+    detail::in_groups(
+        hs.size(), [&](std::size_t i) noexcept { prefetch(hs[i]); },
+        [&](std::size_t i) noexcept { counts[i] = count(hs[i]); });
+  }
+
   /// The largest count that can be told: 15, 255 or 65,535.
   std::uint64_t ceiling() const noexcept { return params_.maximum(); }
 
@@ -137,7 +145,7 @@ class basic_counting_bloom : public detail::key_shell<basic_counting_bloom<Probe
   insert_outcome insert(const hash_type& h) noexcept
     requires writable_storage<Storage>
   {
-    const places at(*this, h);
+    const detail::distinct_places at(probe_, h, params_.array);
     std::byte* bytes = counters_.writable_bytes().data();
     const bool fresh = with_counters([&](auto counters) noexcept {
       bool any_zero = false;
@@ -163,7 +171,7 @@ class basic_counting_bloom : public detail::key_shell<basic_counting_bloom<Probe
   bool erase(const hash_type& h) noexcept
     requires writable_storage<Storage>
   {
-    const places at(*this, h);
+    const detail::distinct_places at(probe_, h, params_.array);
     std::byte* bytes = counters_.writable_bytes().data();
     const bool erased = with_counters([&](auto counters) noexcept {
       for (const std::uint64_t place : at) {
@@ -175,6 +183,16 @@ class basic_counting_bloom : public detail::key_shell<basic_counting_bloom<Probe
     // Where all its counters are stuck, a key can be erased more often than it was inserted.
     count_ -= erased && count_ != 0;
     return erased;
+  }
+
+  /// Erases a batch, in order; erased[i] says whether hs[i] was. Precondition: erased.size() >=
+  /// hs.size().
+  void erase(std::span<const hash_type> hs, std::span<bool> erased) noexcept
+    requires writable_storage<Storage>
+  {
+    detail::in_groups(
+        hs.size(), [&](std::size_t i) noexcept { prefetch(hs[i]); },
+        [&](std::size_t i) noexcept { erased[i] = erase(hs[i]); });
   }
 
   /// Removes every key, and frees the stuck counters.
@@ -251,25 +269,6 @@ class basic_counting_bloom : public detail::key_shell<basic_counting_bloom<Probe
   }
 
  private:
-  /// The distinct places of a key. Counting a place twice would be no less symmetric, but a
-  /// stranger whose probes meet on a counter of one would pass erase's check and take it below
-  /// zero.
-  class places {
-   public:
-    places(const basic_counting_bloom& filter, const hash_type& h) noexcept {
-      for (unsigned i = 0; i < filter.params_.array.hashes; ++i) {
-        const std::uint64_t place = filter.position(h, i);
-        if (std::find(begin(), end(), place) == end()) at_[size_++] = place;
-      }
-    }
-    const std::uint64_t* begin() const noexcept { return at_.data(); }
-    const std::uint64_t* end() const noexcept { return at_.data() + size_; }
-
-   private:
-    std::array<std::uint64_t, most_hashes> at_;  // not zeroed: 512 bytes a key would show
-    std::size_t size_ = 0;
-  };
-
   basic_counting_bloom(const counting_bloom_params& params, Storage counters, std::uint64_t count,
                        Probe probe)
       : params_(params), counters_(std::move(counters)), count_(count), probe_(std::move(probe)) {}

@@ -107,7 +107,7 @@ class typed_model final : public any_filter::model {
   }
   result<void> erase(std::span<const std::string_view> keys, std::span<bool> erased) override {
     if constexpr (erasable<F>) {
-      for (std::size_t i = 0; i < keys.size(); ++i) erased[i] = filter_.erase(keys[i]);
+      filter_.erase(keys, erased);
       return {};
     } else {
       return cannot("erase");
@@ -116,7 +116,7 @@ class typed_model final : public any_filter::model {
   result<void> count(std::span<const std::string_view> keys,
                      std::span<std::uint64_t> counts) const override {
     if constexpr (countable<F>) {
-      for (std::size_t i = 0; i < keys.size(); ++i) counts[i] = filter_.count(keys[i]);
+      filter_.count(keys, counts);
       return {};
     } else {
       return cannot("count");

@@ -39,12 +39,10 @@ result<counting_bloom_params> plan_counting_bloom(const counting_bloom_spec& spe
   if (!array) {
     if (spec.bits == 0) return fail(std::move(array.error()));
     // The sentence speaks of the array's bits, not of the memory that was asked for.
-    return fail(
-        array.error().code,
-        fmt::format("{} bits hold {} counters of {} bits, as many as a Bloom filter's bits, "
-                    "and there: {}",
-                    format_count(spec.bits), format_count(spec.bits / spec.counter_bits),
-                    spec.counter_bits, array.error().message));
+    return fail(array.error().code,
+                fmt::format("{} bits are {} when each is a counter of {}: {}",
+                            format_count(spec.bits), format_count(spec.bits / spec.counter_bits),
+                            spec.counter_bits, array.error().message));
   }
   if (array->bits > most_bits / spec.counter_bits) {
     return fail(

@@ -60,12 +60,13 @@ struct counter_array {
   /// Adds each counter of `from` to its like in `into`, up to the maximum: a stuck one stays stuck.
   /// Precondition: equal sizes. They may be the same bytes.
   static void add(std::span<std::byte> into, std::span<const std::byte> from) noexcept {
-    std::size_t at = 0;
-    for (; at + word_bytes <= into.size(); at += word_bytes) {
+    const std::size_t whole = into.size() / word_bytes * word_bytes;
+    for (std::size_t at = 0; at < whole; at += word_bytes) {
       store(into.data() + at,
             sum(load<std::uint64_t>(into.data() + at), load<std::uint64_t>(from.data() + at)));
     }
-    store_tail(into.subspan(at), sum(load_tail(into.subspan(at)), load_tail(from.subspan(at))));
+    store_tail(into.subspan(whole),
+               sum(load_tail(into.subspan(whole)), load_tail(from.subspan(whole))));
   }
 
  private:
@@ -108,11 +109,10 @@ struct counter_array {
       return static_cast<unsigned>(std::popcount(word & lowest_of(Width)));
     };
     std::uint64_t total = 0;
-    std::size_t at = 0;
-    for (; at + word_bytes <= bytes.size(); at += word_bytes) {
-      total += count(load<std::uint64_t>(bytes.data() + at));
+    for (; bytes.size() >= word_bytes; bytes = bytes.subspan(word_bytes)) {
+      total += count(load<std::uint64_t>(bytes.data()));
     }
-    return total + count(load_tail(bytes.subspan(at)));
+    return total + count(load_tail(bytes));
   }
 
   // Every other counter in a lane of twice its width, so that the sum's carry has a place; a carry

@@ -92,12 +92,25 @@ class key_shell {
   /// Erases a batch; returns how many were erased.
   template <key_batch R>
   std::uint64_t erase(const R& keys) noexcept {
+    std::array<bool, shell_batch> answers;
     std::uint64_t erased = 0;
     for_hashes(self().hash_function(), keys, [&](auto hashes, std::size_t) noexcept {
-      for (const auto& h : hashes) erased += self().erase(h);
+      erase_hashes(hashes, answers);
+      for (std::size_t i = 0; i < hashes.size(); ++i) erased += answers[i];
       return true;
     });
     return erased;
+  }
+
+  /// Erases a batch, in order; erased[i] says whether keys[i] was. Precondition: erased.size() >=
+  /// keys.size().
+  template <key_batch R>
+  void erase(const R& keys, std::span<bool> erased) noexcept {
+    assert(erased.size() >= std::ranges::size(keys));
+    for_hashes(self().hash_function(), keys, [&](auto hashes, std::size_t at) noexcept {
+      erase_hashes(hashes, erased.subspan(at, hashes.size()));
+      return true;
+    });
   }
 
   /// How often the key was inserted and not erased: never too low up to the kind's ceiling.
@@ -107,9 +120,35 @@ class key_shell {
                      [this](const auto& h) noexcept { return self().count(h); });
   }
 
+  /// The same for a batch. Precondition: counts.size() >= keys.size().
+  template <key_batch R>
+  void count(const R& keys, std::span<std::uint64_t> counts) const noexcept {
+    assert(counts.size() >= std::ranges::size(keys));
+    for_hashes(self().hash_function(), keys, [&](auto hashes, std::size_t at) noexcept {
+      const auto into = counts.subspan(at, hashes.size());
+      if constexpr (requires { self().count(hashes, into); }) {
+        self().count(hashes, into);
+      } else {
+        for (std::size_t i = 0; i < hashes.size(); ++i) into[i] = self().count(hashes[i]);
+      }
+      return true;
+    });
+  }
+
  private:
   friend Derived;
   key_shell() = default;
+
+  // By the filter's own batch, where it has one that overlaps the memory accesses.
+  template <class Hash>
+  void erase_hashes(std::span<const Hash> hashes, std::span<bool> erased) noexcept {
+    if constexpr (requires { self().erase(hashes, erased); }) {
+      self().erase(hashes, erased);
+    } else {
+      for (std::size_t i = 0; i < hashes.size(); ++i) erased[i] = self().erase(hashes[i]);
+    }
+  }
+
   Derived& self() noexcept { return static_cast<Derived&>(*this); }
   const Derived& self() const noexcept { return static_cast<const Derived&>(*this); }
 };

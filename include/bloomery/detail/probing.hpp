@@ -1,9 +1,10 @@
 #pragma once
 
 // What filters share that send each key to k of m places: the check that a probe rule can serve the
-// parameters, and batches that fetch the places of many keys before they use the first.
+// parameters, the places of a key, and batches that fetch those of many keys before they use one.
 
 #include <algorithm>
+#include <array>
 #include <bloomery/concepts.hpp>
 #include <bloomery/plan/bloom_plan.hpp>
 #include <bloomery/probe.hpp>
@@ -39,6 +40,25 @@ void prefetch_places(const Probe& probe, const typename Probe::hash_type& h,
     }
   }
 }
+
+/// The places of a key, each once, though several of its probes may meet there. O(k^2) comparisons.
+class distinct_places {
+ public:
+  template <probe_scheme Probe>
+  distinct_places(const Probe& probe, const typename Probe::hash_type& h,
+                  const bloom_params& array) noexcept {
+    for (unsigned i = 0; i < array.hashes; ++i) {
+      const std::uint64_t place = probe.position(h, i, array.bits);
+      if (std::find(begin(), end(), place) == end()) at_[size_++] = place;
+    }
+  }
+  const std::uint64_t* begin() const noexcept { return at_.data(); }
+  const std::uint64_t* end() const noexcept { return at_.data() + size_; }
+
+ private:
+  std::array<std::uint64_t, most_hashes> at_;  // not zeroed: 512 bytes a key would show
+  std::size_t size_ = 0;
+};
 
 // Keys whose lines are fetched together: 16 keys of 7 probes are about as many misses as a core
 // can have under way several times over.
