@@ -13,6 +13,7 @@ std::span<const kind_info> kinds() noexcept {
   static const std::array rows = {
       detail::bloom_row(),
       detail::counting_bloom_row(),
+      detail::scalable_bloom_row(),
   };
   return rows;
 }

@@ -8,3 +8,4 @@
 #include <bloomery/file.hpp>
 #include <bloomery/plan/formulas.hpp>
 #include <bloomery/plan/units.hpp>
+#include <bloomery/scalable_bloom.hpp>

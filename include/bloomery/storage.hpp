@@ -62,6 +62,11 @@ class mapped_storage {
 
   std::span<const std::byte> bytes() const noexcept { return bytes_; }
 
+  /// A part of the bytes, which keeps the whole alive. Precondition: it lies inside them.
+  mapped_storage slice(std::size_t offset, std::size_t size) const noexcept {
+    return {owner_, bytes_.subspan(offset, size)};
+  }
+
  private:
   std::shared_ptr<const void> owner_;
   std::span<const std::byte> bytes_;
@@ -74,6 +79,11 @@ class borrowed_storage {
   explicit borrowed_storage(std::span<const std::byte> bytes) noexcept : bytes_(bytes) {}
 
   std::span<const std::byte> bytes() const noexcept { return bytes_; }
+
+  /// A part of the bytes. Precondition: it lies inside them.
+  borrowed_storage slice(std::size_t offset, std::size_t size) const noexcept {
+    return borrowed_storage(bytes_.subspan(offset, size));
+  }
 
  private:
   std::span<const std::byte> bytes_;

@@ -1,0 +1,322 @@
+#pragma once
+
+/// The scalable Bloom filter (P. S. Almeida, C. Baquero, N. Preguica and D. Hutchison, "Scalable
+/// Bloom Filters", Information Processing Letters 101(6), 2007): a chain of Bloom filters, each s
+/// times as large as the last and with r times its rate. The rates add up to at most eps, so that
+/// the number of keys need not be known in advance.
+///
+///     bloomery::scalable_bloom seen({.fpr = 0.01});
+///     for (const std::string& line : lines) {
+///       if (seen.insert(line) == bloomery::insert_outcome::inserted) print(line);
+///     }
+
+#include <algorithm>
+#include <array>
+#include <bloomery/bloom.hpp>
+#include <bloomery/concepts.hpp>
+#include <bloomery/detail/bits.hpp>
+#include <bloomery/detail/bloom_chain.hpp>
+#include <bloomery/detail/key_shell.hpp>
+#include <bloomery/detail/precondition.hpp>
+#include <bloomery/plan/scalable_bloom_plan.hpp>
+#include <bloomery/probe.hpp>
+#include <bloomery/storage.hpp>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <new>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace bloomery {
+
+/// A scalable Bloom filter over any storage. L members, about log_s(n / n0) + 1 of them: a query
+/// asks them newest first, where most keys are, and stops at a hit; a stranger costs about two
+/// probes a member. A batch fetches the lines of all members together. Growth costs memory, since
+/// each member's rate is lower than the last: started at 1024 keys at 1%, a million take 21 bits a
+/// key where a Bloom filter planned for them takes 9.6.
+///
+/// A key that may be there already is not inserted again, so false positives take no room. No
+/// erase: bits are shared. No merge or intersect: two chains hold their keys in members of
+/// different ages, and the union of two members that are full for their rate would break the
+/// promised rate.
+///
+/// Threads: any number may query at once. An insert needs the filter to itself.
+template <storage Storage = owned_storage>
+class basic_scalable_bloom : public detail::key_shell<basic_scalable_bloom<Storage>> {
+  using shell = detail::key_shell<basic_scalable_bloom>;
+  using probe = double_hashing;
+
+ public:
+  static constexpr filter_kind kind = filter_kind::scalable_bloom;
+  static constexpr std::uint16_t kind_version = 1;
+  using hash_type = probe::hash_type;
+  using hasher_type = probe::hasher_type;
+  using params_type = scalable_bloom_params;
+  using storage_type = Storage;
+  using member_type = basic_bloom<probe, Storage>;
+  /// The same filter over another storage.
+  template <storage Other>
+  using rebind_storage = basic_scalable_bloom<Other>;
+
+  /// An empty filter for a spec known to be good. Throws nothing but std::bad_alloc; a spec that
+  /// plan_scalable_bloom refuses is a broken precondition and ends the program with its sentence.
+  /// What comes from outside goes through make().
+  explicit basic_scalable_bloom(const scalable_bloom_spec& spec)
+    requires std::same_as<Storage, owned_storage>
+      : basic_scalable_bloom(detail::or_die(make(spec))) {}
+
+  /// An empty filter, or why there is none.
+  static result<basic_scalable_bloom> make(const scalable_bloom_spec& spec)
+    requires std::same_as<Storage, owned_storage>
+  {
+    auto plan = plan_scalable_bloom(spec);
+    if (!plan) return fail(std::move(plan.error()));
+    auto first = empty_member(plan->members.front());
+    if (!first) return fail(std::move(first.error()));
+    std::vector<member_type> members;
+    members.push_back(std::move(*first));
+    return basic_scalable_bloom(std::move(*plan), std::move(members), 0);
+  }
+
+  /// The filter whose members lie one after the other in `bits`, as image() gave them. What does
+  /// not fit the parameters is corrupt. Mapped and borrowed bytes are shared and not read, O(L);
+  /// owned ones are copied into a piece for each member, O(m), so that for a moment both are there.
+  static result<basic_scalable_bloom> open(scalable_bloom_params params, const Storage& bits,
+                                           std::uint64_t count) {
+    const auto all = bits.bytes();
+    std::vector<member_type> members;
+    std::size_t at = 0;
+    std::uint64_t keys_before = 0;
+    for (const bloom_params& plan : params.members) {
+      const std::uint64_t size = detail::bytes_for_bits(plan.bits);  // at most 2^59
+      const std::uint64_t padded = detail::round_up(size, member_alignment);
+      if (padded > all.size() - at || !is_zero(all.subspan(at + size, padded - size))) {
+        return mismatch();
+      }
+      // Only the newest member has room: the count says how many keys it has.
+      const bool newest = members.size() + 1 == params.members.size();
+      if (keys_before > count) return mismatch();
+      const std::uint64_t keys = newest ? count - keys_before : plan.capacity;
+      if (keys > plan.capacity) return mismatch();
+      auto part = piece(bits, at, size);
+      if (!part) return fail(std::move(part.error()));
+      auto member = member_type::open(plan, std::move(*part), keys);
+      if (!member) return fail(std::move(member.error()));
+      members.push_back(std::move(*member));
+      at += padded;
+      keys_before += plan.capacity;
+    }
+    if (members.empty() || at != all.size()) return mismatch();
+    return basic_scalable_bloom(std::move(params), std::move(members), count);
+  }
+
+  using shell::insert;
+  using shell::may_contain;
+
+  /// Whether the key of this hash may be a member: false is certain.
+  bool may_contain(const hash_type& h) const noexcept {
+    for (std::size_t i = members_.size(); i-- > 0;) {
+      if (members_[i].may_contain(h)) return true;
+    }
+    return false;
+  }
+
+  /// The same for a batch. Precondition: answers.size() >= hs.size().
+  void may_contain(std::span<const hash_type> hs, std::span<bool> answers) const noexcept {
+    for (std::size_t at = 0; at < hs.size(); at += group) {
+      const std::size_t n = std::min(group, hs.size() - at);
+      detail::ask_chain(members(), hs.subspan(at, n), answers.subspan(at, n));
+    }
+  }
+
+  /// Inserts the key of this hash unless it may be there, `maybe_present`. A new key beyond the
+  /// newest member's capacity opens the next member; where there can be none (plan_next_member says
+  /// when) or its memory cannot be had, it is `full` and nothing has changed. O(L k), and O(m) once
+  /// for each member that is opened.
+  insert_outcome insert(const hash_type& h) noexcept
+    requires writable_storage<Storage>
+  {
+    return may_contain(h) ? insert_outcome::maybe_present : insert_new(h);
+  }
+
+  /// Inserts a batch, in order, up to the first key without room.
+  insert_summary insert(std::span<const hash_type> hs) noexcept
+    requires writable_storage<Storage>
+  {
+    insert_summary summary;
+    std::array<bool, group> known;
+    for (std::size_t at = 0; at < hs.size(); at += group) {
+      const auto keys = hs.subspan(at, std::min(group, hs.size() - at));
+      // A key that may be there before the group still may be when its turn comes. One that is not
+      // can only have come into the members that were the newest meanwhile.
+      const std::size_t newest = members_.size() - 1;
+      detail::ask_chain(members(), keys, std::span<bool>(known));
+      for (std::size_t i = 0; i < keys.size(); ++i) {
+        const bool present = known[i] || came_into(newest, keys[i]);
+        const insert_outcome outcome =
+            present ? insert_outcome::maybe_present : insert_new(keys[i]);
+        if (!is_contained(outcome)) {
+          summary.stopped_by = outcome;
+          return summary;
+        }
+        ++(outcome == insert_outcome::inserted ? summary.inserted : summary.maybe_present);
+        ++summary.done;
+      }
+    }
+    return summary;
+  }
+
+  /// Removes every key, and every member but the first.
+  void clear() noexcept
+    requires writable_storage<Storage>
+  {
+    members_.erase(members_.begin() + 1, members_.end());
+    params_.members.resize(1);
+    members_.front().clear();
+    count_ = 0;
+  }
+
+  const scalable_bloom_params& params() const noexcept { return params_; }
+  hasher_type hash_function() const noexcept { return hasher_type(params_.seed); }
+  /// The chain, oldest first.
+  std::span<const member_type> members() const noexcept { return members_; }
+  /// Whether it takes keys beyond capacity() at the promised rate: this kind does.
+  bool grows() const noexcept
+    requires writable_storage<Storage>
+  {
+    return true;
+  }
+
+  /// Keys for which the members there are were planned; it rises as the filter grows.
+  std::uint64_t capacity() const noexcept {
+    return sum<std::uint64_t>([](const member_type& m) { return m.capacity(); });
+  }
+  /// Inserts that were new, as counted.
+  std::uint64_t size() const noexcept { return count_; }
+  /// The rate that was asked for, never exceeded however far the filter grows.
+  double planned_fpr() const noexcept { return params_.fpr; }
+  std::uint64_t size_in_bytes() const noexcept {
+    return sum<std::uint64_t>(
+        [](const member_type& m) { return detail::round_up(m.size_in_bytes(), member_alignment); });
+  }
+
+  /// The share of bits that are set. O(m).
+  double fill() const noexcept {
+    const auto bits = sum<std::uint64_t>([](const member_type& m) { return m.params().bits; });
+    const auto ones = sum<std::uint64_t>([](const member_type& m) { return m.ones(); });
+    return static_cast<double>(ones) / static_cast<double>(bits);
+  }
+  /// The rate of the bits as they stand: a stranger passes unless each member refuses it,
+  /// 1 - prod(1 - f_i). O(m).
+  double current_fpr() const noexcept {
+    return -std::expm1(
+        sum<double>([](const member_type& m) { return std::log1p(-m.current_fpr()); }));
+  }
+  /// Distinct keys, estimated from the set bits, members added up. O(m).
+  double estimate_size() const noexcept {
+    return sum<double>([](const member_type& m) {
+      // A member takes no more than its capacity, so one of a few bits that are all set says "all".
+      const double keys = m.estimate_size();
+      return std::isfinite(keys) ? keys : static_cast<double>(m.size());
+    });
+  }
+
+  /// What save() writes: each member's bits, padded with zeros to a multiple of 64 bytes, so that
+  /// every member starts a cache line when the file is mapped. Refers to this filter's bits.
+  filter_image image() const {
+    static constexpr std::array<std::byte, member_alignment> zeros{};
+    filter_image image{
+        {kind, kind_version, hasher_type::id, params_.seed, count_}, params_.encode(), {}};
+    for (const member_type& m : members_) {
+      const auto bits = m.bits();
+      const std::size_t padding = detail::round_up(bits.size(), member_alignment) - bits.size();
+      image.payload.push_back(bits);
+      if (padding != 0) image.payload.push_back(std::span(zeros).first(padding));
+    }
+    return image;
+  }
+
+ private:
+  static constexpr std::size_t group = detail::chain_group;
+
+  basic_scalable_bloom(scalable_bloom_params params, std::vector<member_type> members,
+                       std::uint64_t count)
+      : params_(std::move(params)), members_(std::move(members)), count_(count) {}
+
+  static tl::unexpected<failure> mismatch() {
+    return fail(errc::corrupt, "the scalable Bloom filter's bits do not fit its parameters");
+  }
+
+  static bool is_zero(std::span<const std::byte> bytes) noexcept {
+    return std::ranges::all_of(bytes, [](std::byte b) { return b == std::byte{0}; });
+  }
+
+  static result<Storage> piece(const Storage& all, std::size_t at, std::size_t size) {
+    if constexpr (std::same_as<Storage, owned_storage>) {
+      return owned_storage::copy_of(all.bytes().subspan(at, size));
+    } else {
+      return all.slice(at, size);
+    }
+  }
+
+  static result<member_type> empty_member(const bloom_params& plan) {
+    auto memory = owned_storage::make(detail::bytes_for_bits(plan.bits));
+    if (!memory) return fail(std::move(memory.error()));
+    return member_type::open(plan, std::move(*memory), 0);
+  }
+
+  template <class Number, class Part>
+  Number sum(Part&& part) const noexcept {
+    Number all{};
+    for (const member_type& m : members_) all += part(m);
+    return all;
+  }
+
+  bool came_into(std::size_t first, const hash_type& h) const noexcept {
+    for (std::size_t i = first; i < members_.size(); ++i) {
+      if (members_[i].may_contain(h)) return true;
+    }
+    return false;
+  }
+
+  insert_outcome insert_new(const hash_type& h) noexcept {
+    if (members_.back().size() >= members_.back().capacity() && !open_member()) {
+      return insert_outcome::full;
+    }
+    ++count_;
+    return members_.back().insert(h);
+  }
+
+  bool open_member() noexcept {
+    try {
+      const auto plan = plan_next_member(params_);
+      if (!plan) return false;
+      auto member = empty_member(*plan);
+      if (!member) return false;
+      params_.members.reserve(params_.members.size() + 1);
+      members_.reserve(members_.size() + 1);
+      params_.members.push_back(*plan);
+      members_.push_back(std::move(*member));
+      return true;
+    } catch (const std::bad_alloc&) {
+      return false;
+    }
+  }
+
+  scalable_bloom_params params_;
+  std::vector<member_type> members_;
+  std::uint64_t count_;
+};
+
+/// The scalable Bloom filter in its own memory.
+using scalable_bloom = basic_scalable_bloom<>;
+/// One over a mapped file, read-only.
+using scalable_bloom_view = basic_scalable_bloom<mapped_storage>;
+
+static_assert(insertable<scalable_bloom> && !erasable<scalable_bloom> &&
+              !mergeable<scalable_bloom>);
+static_assert(membership_filter<scalable_bloom_view> && !insertable<scalable_bloom_view>);
+
+}  // namespace bloomery
