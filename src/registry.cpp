@@ -12,6 +12,7 @@ namespace bloomery {
 std::span<const kind_info> kinds() noexcept {
   static const std::array rows = {
       detail::bloom_row(),
+      detail::cuckoo_row(),
   };
   return rows;
 }

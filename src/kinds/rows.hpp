@@ -7,5 +7,6 @@
 namespace bloomery::detail {
 
 kind_info bloom_row();
+kind_info cuckoo_row();
 
 }  // namespace bloomery::detail

@@ -5,8 +5,8 @@
 //
 //   payload = table | zeros up to a multiple of 8 bytes | stash
 //
-// Slot s of bucket b is the f bits from bit (b * slots + s) * f on; zero is an empty slot. The stash
-// of 64 bytes behind the table is also what keeps an 8-byte access to the last slots inside.
+// Slot s of bucket b is the f bits from bit (b * slots + s) * f on; zero is an empty slot. The
+// stash of 64 bytes behind the table is also what keeps an 8-byte access to the last slots inside.
 
 #include <array>
 #include <bit>
@@ -30,7 +30,8 @@ struct cuckoo_place {
 
 namespace bloomery::detail {
 
-/// A fingerprint without a slot: bucket (8 bytes), fingerprint (4), zero (4). Fingerprint zero: none.
+/// A fingerprint without a slot: bucket (8 bytes), fingerprint (4), zero (4). Fingerprint zero:
+/// none.
 struct stash_entry {
   std::uint64_t bucket;
   std::uint32_t fingerprint;
@@ -173,14 +174,14 @@ class cuckoo_layout {
   std::uint64_t buckets_;
   unsigned slots_;
   unsigned bits_;
-  unsigned lanes_;           // slots compared at once
-  std::uint64_t ones_ = 0;   // the lowest bit of each lane
-  std::uint64_t high_ = 0;   // the highest
-  std::uint64_t low_ = 0;    // all but the highest
+  unsigned lanes_;          // slots compared at once
+  std::uint64_t ones_ = 0;  // the lowest bit of each lane
+  std::uint64_t high_ = 0;  // the highest
+  std::uint64_t low_ = 0;   // all but the highest
 };
 
-/// Moves fingerprints so that one of the place's buckets, both full, takes its fingerprint. False if
-/// the search, breadth first over at most 512 buckets and their neighbours, finds no way; then
+/// Moves fingerprints so that one of the place's buckets, both full, takes its fingerprint. False
+/// if the search, breadth first over at most 512 buckets and their neighbours, finds no way; then
 /// nothing has changed. Each is copied to its new slot before its old one is overwritten.
 bool relocate_and_place(const cuckoo_layout& layout, std::byte* payload,
                         const cuckoo_place& at) noexcept;
