@@ -14,6 +14,7 @@ std::span<const kind_info> kinds() noexcept {
       detail::bloom_row(),
       detail::counting_bloom_row(),
       detail::scalable_bloom_row(),
+      detail::cuckoo_row(),
   };
   return rows;
 }

@@ -5,6 +5,7 @@
 #include <bloomery/any_filter.hpp>
 #include <bloomery/bloom.hpp>
 #include <bloomery/counting_bloom.hpp>
+#include <bloomery/cuckoo.hpp>
 #include <bloomery/file.hpp>
 #include <bloomery/plan/formulas.hpp>
 #include <bloomery/plan/units.hpp>

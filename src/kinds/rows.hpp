@@ -9,5 +9,6 @@ namespace bloomery::detail {
 kind_info bloom_row();
 kind_info counting_bloom_row();
 kind_info scalable_bloom_row();
+kind_info cuckoo_row();
 
 }  // namespace bloomery::detail

@@ -114,7 +114,16 @@ std::uint64_t bloom_bits(double n, double eps, unsigned k) {
 
 double cuckoo_fpr(unsigned slots_per_bucket, unsigned fingerprint_bits, double load) {
   const double values = std::ldexp(1.0, static_cast<int>(fingerprint_bits)) - 1;
-  return -std::expm1(2.0 * slots_per_bucket * load * std::log1p(-1 / values));
+  return -std::expm1(-2.0 * slots_per_bucket * load / values);
+}
+
+double cuckoo_fpr_exact(double n, std::uint64_t buckets, unsigned fingerprint_bits) {
+  const double values = std::ldexp(1.0, static_cast<int>(fingerprint_bits)) - 1;
+  const auto pairs = static_cast<double>(buckets) * values;  // of bucket and fingerprint
+  const auto hit = [&](double weight) { return -std::expm1(n * std::log1p(-weight / pairs)); };
+  if (buckets == 1) return hit(1);
+  const double selfpaired = buckets % 2 == 1 ? 1 / static_cast<double>(buckets) : 0;
+  return (1 - selfpaired) * hit(2) + selfpaired * hit(1);
 }
 
 double hash_collision_fpr(double n) { return n * 0x1p-64; }

@@ -1,0 +1,369 @@
+#pragma once
+
+/// The cuckoo filter (Fan, Andersen, Kaminsky, Mitzenmacher, "Cuckoo Filter: Practically Better
+/// Than Bloom", CoNEXT 2014): a hash table of short fingerprints with two buckets for each key.
+/// Keys can be erased and counted.
+///
+///     bloomery::cuckoo sessions({.capacity = 1'000'000, .fpr = 0.01});
+///     if (!is_contained(sessions.insert("alice"))) ask_for_a_larger_one();
+///     sessions.erase("alice");
+
+#include <algorithm>
+#include <bloomery/concepts.hpp>
+#include <bloomery/detail/cuckoo_layout.hpp>
+#include <bloomery/detail/key_shell.hpp>
+#include <bloomery/detail/precondition.hpp>
+#include <bloomery/plan/cuckoo_plan.hpp>
+#include <bloomery/plan/formulas.hpp>
+#include <bloomery/storage.hpp>
+#include <cassert>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <utility>
+
+namespace bloomery {
+
+/// A cuckoo filter over any storage. A query looks into two buckets: two cache misses, which a
+/// batch overlaps. About 10.5 bits a key at 1%, 13.7 at 0.1%, with 4 slots a bucket.
+///
+/// Duplicates: each insert of a key holds one copy more, in a slot of its own, up to what its two
+/// buckets hold (twice `slots`; for the few keys whose buckets are one, `slots`); the next is
+/// too_many_copies. Keys with equal fingerprint and buckets are one key to the filter.
+///
+/// A full filter loses nothing: an insert searches for a chain of moves (breadth first, at most
+/// some thousand buckets, about 0.1 ms), then takes one of four stash entries; else it is `full`
+/// and the filter is byte for byte as before. Planned capacities fit (see plan_cuckoo).
+///
+/// Erase only what was inserted: a stranger that passes as a member takes a member's copy.
+///
+/// Threads: any number may query at once. Insert and erase need the filter to themselves.
+template <storage Storage = owned_storage>
+class basic_cuckoo : public detail::key_shell<basic_cuckoo<Storage>> {
+  using shell = detail::key_shell<basic_cuckoo>;
+
+ public:
+  static constexpr filter_kind kind = filter_kind::cuckoo;
+  static constexpr std::uint16_t kind_version = 1;
+  using hash_type = hash64;
+  using hasher_type = xxh3_hasher;
+  using params_type = cuckoo_params;
+  using storage_type = Storage;
+  /// The same filter over another storage.
+  template <storage Other>
+  using rebind_storage = basic_cuckoo<Other>;
+
+  /// An empty filter for a spec known to be good. Throws nothing but std::bad_alloc; a spec that
+  /// plan_cuckoo refuses is a broken precondition and ends the program with its sentence. What
+  /// comes from outside goes through make().
+  explicit basic_cuckoo(const cuckoo_spec& spec)
+    requires std::same_as<Storage, owned_storage>
+      : basic_cuckoo(detail::or_die(make(spec))) {}
+
+  /// An empty filter, or why there is none.
+  static result<basic_cuckoo> make(const cuckoo_spec& spec)
+    requires std::same_as<Storage, owned_storage>
+  {
+    const auto plan = plan_cuckoo(spec);
+    if (!plan) return fail(plan.error());
+    auto memory = owned_storage::make(plan->payload_bytes());
+    if (!memory) return fail(std::move(memory.error()));
+    return open(*plan, std::move(*memory), 0);
+  }
+
+  /// The filter whose slots are in `bytes`, as image() gave them; `count` of them are taken. A
+  /// storage that does not fit the parameters is corrupt. O(1): the slots are not read.
+  static result<basic_cuckoo> open(const cuckoo_params& params, Storage bytes,
+                                   std::uint64_t count) {
+    if (!params.possible()) {
+      return fail(errc::invalid_argument, "the cuckoo filter's parameters are out of range");
+    }
+    const detail::cuckoo_layout layout(params.buckets, params.slots, params.fingerprint_bits);
+    const std::uint64_t all_slots = params.buckets * params.slots;
+    if (bytes.bytes().size() != layout.payload_bytes()) {
+      return fail(errc::corrupt, "the cuckoo filter's slots do not fit its parameters");
+    }
+    const unsigned stashed = detail::check_stash(layout, bytes.bytes());
+    if (stashed > detail::stash_entries || count < stashed || count - stashed > all_slots) {
+      return fail(errc::corrupt, "the cuckoo filter's stash or count contradicts its slots");
+    }
+    return basic_cuckoo(params, std::move(bytes), count, stashed);
+  }
+
+  using shell::count;
+  using shell::erase;
+  using shell::insert;
+  using shell::may_contain;
+
+  /// Whether the key of this hash may be a member: false is certain.
+  bool may_contain(const hash_type& h) const noexcept {
+    const cuckoo_place at = layout_.place(h);
+    const std::byte* payload = bytes_.bytes().data();
+    bool found = layout_.holds(payload, at.first, at.fingerprint);
+    found |= layout_.holds(payload, at.second, at.fingerprint);
+    if (stashed_ != 0) [[unlikely]]
+      found |= stashed_copies(at) != 0;
+    return found;
+  }
+
+  /// The same for a batch. Precondition: answers.size() >= hs.size().
+  void may_contain(std::span<const hash_type> hs, std::span<bool> answers) const noexcept {
+    assert(answers.size() >= hs.size());
+    for (std::size_t first = 0; first < hs.size(); first += group) {
+      const auto part = hs.subspan(first, std::min(group, hs.size() - first));
+      prefetch(part);
+      for (std::size_t i = 0; i < part.size(); ++i) answers[first + i] = may_contain(part[i]);
+    }
+  }
+
+  /// Inserts one copy: `inserted` if none was there, else `maybe_present`. What finds no room is
+  /// `full` or too_many_copies, and has changed nothing.
+  insert_outcome insert(const hash_type& h) noexcept
+    requires writable_storage<Storage>
+  {
+    return insert(layout_.place(h));
+  }
+
+  /// Inserts a batch, in order, up to the first key without room.
+  insert_summary insert(std::span<const hash_type> hs) noexcept
+    requires writable_storage<Storage>
+  {
+    insert_summary summary;
+    for (std::size_t first = 0; first < hs.size(); first += group) {
+      const auto part = hs.subspan(first, std::min(group, hs.size() - first));
+      prefetch(part);
+      for (const hash_type& h : part) {
+        const insert_outcome outcome = insert(h);
+        if (!is_contained(outcome)) {
+          summary.stopped_by = outcome;
+          return summary;
+        }
+        ++summary.done;
+        summary.inserted += outcome == insert_outcome::inserted;
+        summary.maybe_present += outcome == insert_outcome::maybe_present;
+      }
+    }
+    return summary;
+  }
+
+  /// Takes back one copy; false, and nothing changes, if there is none. A stashed fingerprint moves
+  /// into the slot that becomes free, if it is one of its own.
+  bool erase(const hash_type& h) noexcept
+    requires writable_storage<Storage>
+  {
+    const cuckoo_place at = layout_.place(h);
+    std::byte* payload = bytes_.writable_bytes().data();
+    for (unsigned i = 0; i < stashed_; ++i) {
+      if (is_stashed_at(i, at)) {
+        unstash(i);
+        return forget_one();
+      }
+    }
+    for (const std::uint64_t bucket : {at.first, at.second}) {
+      const unsigned slot = layout_.find(payload, bucket, at.fingerprint);
+      if (slot == layout_.slots()) continue;
+      layout_.set(payload, bucket, slot, 0);
+      refill(bucket, slot);
+      return forget_one();
+    }
+    return false;
+  }
+
+  /// Copies of the key: never too low, and too high by those of keys with equal fingerprint and
+  /// buckets.
+  std::uint64_t count(const hash_type& h) const noexcept { return copies(layout_.place(h)); }
+
+  /// Removes every key.
+  void clear() noexcept
+    requires writable_storage<Storage>
+  {
+    std::ranges::fill(bytes_.writable_bytes(), std::byte{0});
+    count_ = 0;
+    stashed_ = 0;
+  }
+
+  /// Adds every copy that the other filter holds; the keys are not needed. Filters that differ in
+  /// buckets, slots, fingerprint bits or seed are incompatible. If not all fit, by room or by
+  /// copies of one key, it fails with `full` and nothing has changed. O(slots); takes as much
+  /// memory again as this filter while it runs (without it: out_of_memory, and nothing has
+  /// changed).
+  template <storage Other>
+  result<void> merge(const basic_cuckoo<Other>& other)
+    requires writable_storage<Storage>
+  {
+    if (auto ok = same_shape(params_, other.params()); !ok) return ok;
+    auto before = owned_storage::copy_of(bytes_.bytes());
+    if (!before) return fail(std::move(before.error()));
+    const std::uint64_t count_before = count_;
+    const unsigned stashed_before = stashed_;
+    // A filter merged with itself reads from the copy.
+    const bool is_same = other.bytes().data() == bytes_.bytes().data();
+    if (add_all(is_same ? std::as_const(*before).bytes() : other.bytes())) return {};
+    std::memcpy(bytes_.writable_bytes().data(), before->bytes().data(), before->bytes().size());
+    count_ = count_before;
+    stashed_ = stashed_before;
+    return fail(
+        errc::full,
+        "the other filter's keys do not all fit; merge into a filter planned for both sets");
+  }
+
+  const cuckoo_params& params() const noexcept { return params_; }
+  hasher_type hash_function() const noexcept { return hasher_type(params_.seed); }
+  std::span<const std::byte> bytes() const noexcept { return bytes_.bytes(); }
+
+  std::uint64_t capacity() const noexcept { return params_.capacity; }
+  /// Copies held: occupied slots and stash entries.
+  std::uint64_t size() const noexcept { return count_; }
+  double planned_fpr() const noexcept { return params_.fpr; }
+  std::uint64_t size_in_bytes() const noexcept { return bytes_.bytes().size(); }
+
+  /// The share of slots that are taken.
+  double fill() const noexcept {
+    return static_cast<double>(count_ - stashed_) /
+           (static_cast<double>(params_.buckets) * params_.slots);
+  }
+  /// The rate of the slots as they stand, exact up to equal hashes: of all pairs of first bucket
+  /// and fingerprint that a stranger may have, each as likely as the other, the share that passes.
+  /// That is, for each different fingerprint in a bucket, that bucket's pair and the other
+  /// bucket's; a pair that both sides reach counts once. O(slots).
+  double current_fpr() const noexcept {
+    const auto passing =
+        static_cast<double>(detail::reachable_pairs(layout_, bytes_.bytes().data(), stashed_));
+    const double all = static_cast<double>(params_.buckets) * static_cast<double>(layout_.values());
+    return std::min(1.0, passing / all + formulas::hash_collision_fpr(static_cast<double>(count_)));
+  }
+  /// As size(): copies of one key look like keys that look alike, so that the number of distinct
+  /// keys cannot be told.
+  double estimate_size() const noexcept { return static_cast<double>(count_); }
+
+  /// The table, for pictures of it: where a key may be, what a slot holds (zero: nothing), and how
+  /// many fingerprints wait in the stash. Preconditions: bucket < params().buckets, slot <
+  /// params().slots.
+  cuckoo_place place(const hash_type& h) const noexcept { return layout_.place(h); }
+  std::uint32_t slot(std::uint64_t bucket, unsigned slot) const noexcept {
+    return layout_.get(bytes_.bytes().data(), bucket, slot);
+  }
+  unsigned stashed() const noexcept { return stashed_; }
+
+  /// What save() writes. Refers to this filter's slots.
+  filter_image image() const {
+    return {{kind, kind_version, hasher_type::id, params_.seed, count_},
+            params_.encode(),
+            {bytes_.bytes()}};
+  }
+
+ private:
+  // Keys whose two buckets are fetched together; 16 to 32 measured the same, 8 slower.
+  static constexpr std::size_t group = 16;
+
+  basic_cuckoo(const cuckoo_params& params, Storage bytes, std::uint64_t count, unsigned stashed)
+      : params_(params),
+        layout_(params.buckets, params.slots, params.fingerprint_bits),
+        bytes_(std::move(bytes)),
+        count_(count),
+        stashed_(stashed) {}
+
+  void prefetch(std::span<const hash_type> hs) const noexcept {
+    for (const hash_type& h : hs) layout_.prefetch(bytes_.bytes().data(), layout_.place(h));
+  }
+
+  bool is_stashed_at(unsigned i, const cuckoo_place& at) const noexcept {
+    const auto entry = layout_.stashed(bytes_.bytes().data(), i);
+    return entry.fingerprint == at.fingerprint &&
+           (entry.bucket == at.first || entry.bucket == at.second);
+  }
+  unsigned stashed_copies(const cuckoo_place& at) const noexcept {
+    unsigned found = 0;
+    for (unsigned i = 0; i < stashed_; ++i) found += is_stashed_at(i, at);
+    return found;
+  }
+  unsigned copies(const cuckoo_place& at) const noexcept {
+    const std::byte* payload = bytes_.bytes().data();
+    unsigned found = layout_.copies(payload, at.first, at.fingerprint) + stashed_copies(at);
+    if (at.first != at.second) found += layout_.copies(payload, at.second, at.fingerprint);
+    return found;
+  }
+
+  insert_outcome insert(const cuckoo_place& at) noexcept {
+    const unsigned present = copies(at);
+    if (present >= (at.first == at.second ? 1 : 2) * layout_.slots()) {
+      return insert_outcome::too_many_copies;
+    }
+    if (!put(at)) return insert_outcome::full;
+    ++count_;
+    return present == 0 ? insert_outcome::inserted : insert_outcome::maybe_present;
+  }
+
+  bool put(const cuckoo_place& at) noexcept {
+    std::byte* payload = bytes_.writable_bytes().data();
+    for (const std::uint64_t bucket : {at.first, at.second}) {
+      const unsigned slot = layout_.find(payload, bucket, 0);
+      if (slot == layout_.slots()) continue;
+      layout_.set(payload, bucket, slot, at.fingerprint);
+      return true;
+    }
+    if (detail::relocate_and_place(layout_, payload, at)) return true;
+    if (stashed_ == detail::stash_entries) return false;
+    layout_.set_stashed(payload, stashed_++, {at.first, at.fingerprint, 0});
+    return true;
+  }
+
+  // The stash has no gaps, and is zero behind its entries.
+  void unstash(unsigned i) noexcept {
+    std::byte* payload = bytes_.writable_bytes().data();
+    --stashed_;
+    layout_.set_stashed(payload, i, layout_.stashed(payload, stashed_));
+    layout_.set_stashed(payload, stashed_, {0, 0, 0});
+  }
+
+  void refill(std::uint64_t bucket, unsigned slot) noexcept {
+    std::byte* payload = bytes_.writable_bytes().data();
+    for (unsigned i = 0; i < stashed_; ++i) {
+      const auto entry = layout_.stashed(payload, i);
+      if (entry.bucket != bucket && layout_.other(entry.bucket, entry.fingerprint) != bucket) {
+        continue;
+      }
+      layout_.set(payload, bucket, slot, entry.fingerprint);
+      unstash(i);
+      return;
+    }
+  }
+
+  // A count from a damaged file may be too low; it does not fall below zero or the stash for that.
+  bool forget_one() noexcept {
+    count_ -= count_ > stashed_;
+    return true;
+  }
+
+  bool add_all(std::span<const std::byte> theirs) noexcept {
+    const std::byte* payload = theirs.data();
+    for (std::uint64_t bucket = 0; bucket < layout_.buckets(); ++bucket) {
+      for (unsigned slot = 0; slot < layout_.slots(); ++slot) {
+        const std::uint32_t fingerprint = layout_.get(payload, bucket, slot);
+        if (fingerprint == 0) continue;
+        if (!is_contained(insert(layout_.place(bucket, fingerprint)))) return false;
+      }
+    }
+    for (unsigned i = 0; i < detail::stash_entries; ++i) {
+      const auto entry = layout_.stashed(payload, i);
+      if (entry.fingerprint == 0) break;
+      if (!is_contained(insert(layout_.place(entry.bucket, entry.fingerprint)))) return false;
+    }
+    return true;
+  }
+
+  cuckoo_params params_;
+  detail::cuckoo_layout layout_;
+  Storage bytes_;
+  std::uint64_t count_;
+  unsigned stashed_;
+};
+
+/// The cuckoo filter in its own memory.
+using cuckoo = basic_cuckoo<>;
+/// One over a mapped file, read-only.
+using cuckoo_view = basic_cuckoo<mapped_storage>;
+
+}  // namespace bloomery
