@@ -20,12 +20,14 @@
 namespace bloomery::test {
 
 /// Every kind, and every variant of a kind that is stored or hashed in a way of its own.
-using filter_types = ::testing::Types<  //
-    basic_bloom<double_hashing>,        //
-    basic_bloom<salted_hashing>,        //
-    basic_bloom<md5_hashing>,           //
-    basic_bloom<fnv_murmur_hashing>,    //
-    basic_counting_bloom<double_hashing>>;
+using filter_types = ::testing::Types<     //
+    basic_bloom<double_hashing>,           //
+    basic_bloom<salted_hashing>,           //
+    basic_bloom<md5_hashing>,              //
+    basic_bloom<fnv_murmur_hashing>,       //
+    basic_counting_bloom<double_hashing>,  //
+    basic_scalable_bloom<>,                //
+    basic_cuckoo<>>;
 
 template <class... Lists>
 struct joined;

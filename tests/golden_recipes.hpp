@@ -5,6 +5,7 @@
 
 #include <array>
 #include <filesystem>
+#include <ostream>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -18,6 +19,7 @@ struct recipe {
   std::string_view kind;
   std::uint64_t seed;
   std::vector<std::pair<std::string, std::string>> options;
+  std::uint64_t capacity = 60;
 };
 
 inline std::span<const recipe> recipes() {
@@ -33,8 +35,28 @@ inline std::span<const recipe> recipes() {
              "counting_bloom",
              2,
              {{"counter_bits", "16"}, {"probe", "salted"}}},
+      recipe{"scalable_bloom-1", "scalable_bloom", 0, {}},
+      recipe{"scalable_bloom-grown",
+             "scalable_bloom",
+             3,
+             {{"growth", "1.5"}, {"tightening", "0.8"}},
+             4},
+      recipe{"cuckoo-4", "cuckoo", 0, {}},
+      recipe{"cuckoo-2", "cuckoo", 4, {{"slots", "2"}}},
+      recipe{"cuckoo-8", "cuckoo", 5, {{"slots", "8"}, {"fingerprint_bits", "12"}}},
   };
   return all;
+}
+
+inline std::ostream& operator<<(std::ostream& out, const recipe& how) {
+  return out << how.name;
+}
+
+/// "bloom_double": the name of a test over a recipe.
+inline std::string test_name(const recipe& how) {
+  std::string name(how.name);
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
 }
 
 inline constexpr std::uint64_t golden_members = 50;
@@ -54,7 +76,7 @@ inline std::vector<std::string> golden_keys() {
 /// The filter of a recipe, built by today's code.
 inline any_filter cook(const recipe& how) {
   plan_request request;
-  request.capacity = 60;
+  request.capacity = how.capacity;
   request.fpr = 0.02;
   request.seed = how.seed;
   request.options = how.options;
