@@ -100,6 +100,23 @@ TYPED_TEST(contract, a_batch_of_keys_does_what_single_keys_do) {
   }
 }
 
+TYPED_TEST(contract, a_batch_of_numbers_does_what_single_numbers_do) {
+  std::vector<std::int32_t> keys;
+  for (std::int32_t i = 0; i < 300; ++i) keys.push_back(i * 7 - 1000);
+  auto one_by_one = make<TypeParam>(300, 0.01, 3);
+  auto batch = make<TypeParam>(300, 0.01, 3);
+  for (const std::int32_t key : keys) one_by_one.insert(key);
+  EXPECT_EQ(batch.insert(keys).done, keys.size());
+  EXPECT_EQ(file_bytes(batch), file_bytes(one_by_one));
+  std::array<bool, 300> answers{};
+  batch.may_contain(keys, answers);
+  for (std::size_t i = 0; i < keys.size(); ++i) EXPECT_TRUE(answers.at(i)) << keys[i];
+  if constexpr (erasable<TypeParam>) {
+    EXPECT_EQ(batch.erase(keys), keys.size());
+    EXPECT_EQ(file_bytes(batch), file_bytes(make<TypeParam>(300, 0.01, 3)));
+  }
+}
+
 TYPED_TEST(contract, the_door_for_hashes_is_the_door_for_keys) {
   const auto keys = words("hash", 150);
   for (const std::size_t n : {0U, 1U, 15U, 16U, 17U, 33U, 127U, 150U}) {
