@@ -3,9 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <atomic>
 #include <bloomery/bloomery.hpp>
-#include <array>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -17,12 +17,14 @@ namespace {
 constexpr std::size_t members = 4000;
 constexpr unsigned threads = 4;
 
-std::string name_of(std::size_t i) { return "key-" + std::to_string(i); }
+std::string name_of(std::size_t i) {
+  return "key-" + std::to_string(i);
+}
 
 class threads_that_query : public testing::TestWithParam<const bloomery::kind_info*> {};
 
 TEST_P(threads_that_query, find_every_member_at_once) {
-  auto filter = GetParam()->create({.capacity = members, .fpr = 0.01});
+  auto filter = GetParam()->create({.capacity = members, .fpr = 0.01, .options = {}});
   ASSERT_TRUE(filter) << filter.error().message;
   std::vector<std::string> names;
   for (std::size_t i = 0; i < members; ++i) names.push_back(name_of(i));

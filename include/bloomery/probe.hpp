@@ -112,6 +112,12 @@ struct md5_hashing {
 /// FNV-1 for the first probe, MurmurHash2 for the second, and a*i-step double hashing of the two
 /// from the third on: g_0 = a, g_1 = b, g_i = a + i*b, each modulo m. 32-bit hashes: at most 2^32
 /// places, and among n keys a rate below about n / 2^32 cannot be had.
+///
+/// For teaching: the rate that was planned is met (tests/rate_test.cpp) from about 1000 keys on, with
+/// texts or random numbers. In small filters the places of a key are an arithmetic progression
+/// modulo m, and two keys with one place in common share others: at 7 keys and 0.1% seven times the
+/// rate was measured with texts. Regular numbers in the 8 bytes of an integer make it worse, up to 43
+/// times there, and twice at 1000 keys and 10%.
 struct fnv_murmur_hashing {
   using hash_type = hash32_pair;
   using hasher_type = fnv_murmur_hasher;

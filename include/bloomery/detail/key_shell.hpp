@@ -2,10 +2,11 @@
 
 // The thin typed shell over a filter's hashes: bytes, strings and integers, one or a batch.
 
-#include <bloomery/concepts.hpp>
 #include <algorithm>
 #include <array>
+#include <bloomery/concepts.hpp>
 #include <cassert>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <ranges>
@@ -27,11 +28,20 @@ template <hasher H, key_batch R, class Use>
 void for_hashes(const H& hash, const R& keys, Use&& use) noexcept {
   const std::span all(std::ranges::data(keys), std::ranges::size(keys));
   using hash_type = typename H::hash_type;
+  using key_type = std::ranges::range_value_t<R>;
+  // A hash may refer to its key, so the bytes that stand for a number must last as long as it does.
+  constexpr bool as_bytes = integer_key<key_type> && !std::invocable<const H&, key_type>;
+  std::array<std::array<std::byte, 8>, as_bytes ? shell_batch : 0> words;
   std::array<hash_type, shell_batch> hashes;
   for (std::size_t at = 0; at < all.size(); at += shell_batch) {
     const std::size_t n = std::min(shell_batch, all.size() - at);
     for (std::size_t i = 0; i < n; ++i) {
-      with_hash(hash, all[at + i], [&](const hash_type& h) noexcept { hashes[i] = h; });
+      if constexpr (as_bytes) {
+        store(words[i].data(), static_cast<std::uint64_t>(all[at + i]));
+        hashes[i] = hash(std::span<const std::byte>(words[i]));
+      } else {
+        with_hash(hash, all[at + i], [&](const hash_type& h) noexcept { hashes[i] = h; });
+      }
     }
     if (!use(std::span<const hash_type>(hashes.data(), n), at)) return;
   }

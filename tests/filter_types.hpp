@@ -1,0 +1,186 @@
+#pragma once
+
+// The filters under test. A new kind is one line in `filter_types`; every suite that stands over
+// all kinds (contract, property, rate, hostile) then runs over it.
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <bloomery/bloomery.hpp>
+#include <cstdint>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace bloomery::test {
+
+/// Every kind, and every variant of a kind that is stored or hashed in a way of its own.
+using filter_types = ::testing::Types<     //
+    basic_bloom<double_hashing>,           //
+    basic_bloom<salted_hashing>,           //
+    basic_bloom<md5_hashing>,              //
+    basic_bloom<fnv_murmur_hashing>,       //
+    basic_counting_bloom<double_hashing>,  //
+    basic_scalable_bloom<>,                //
+    basic_cuckoo<>>;
+
+template <class... Lists>
+struct joined;
+template <class... A>
+struct joined<::testing::Types<A...>> {
+  using type = ::testing::Types<A...>;
+};
+template <class... A, class... B, class... Rest>
+struct joined<::testing::Types<A...>, ::testing::Types<B...>, Rest...>
+    : joined<::testing::Types<A..., B...>, Rest...> {};
+
+template <template <class> class Can, class List>
+struct only;
+template <template <class> class Can, class... F>
+struct only<Can, ::testing::Types<F...>>
+    : joined<std::conditional_t<Can<F>::value, ::testing::Types<F>, ::testing::Types<>>...> {};
+
+/// Those of the filters that have an ability: `filter_types_that<can_erase>`.
+template <template <class> class Can>
+using filter_types_that = typename only<Can, filter_types>::type;
+template <class F>
+using can_erase = std::bool_constant<erasable<F>>;
+template <class F>
+using can_count = std::bool_constant<countable<F>>;
+template <class F>
+using can_merge = std::bool_constant<mergeable<F>>;
+template <class F>
+using can_intersect = std::bool_constant<intersectable<F>>;
+
+/// The value; a failure ends the test with its sentence.
+template <class T>
+T value_of(result<T> made) {
+  if (!made) throw std::runtime_error(made.error().message);
+  return std::move(*made);
+}
+inline void value_of(const result<void>& done) {
+  if (!done) throw std::runtime_error(done.error().message);
+}
+
+/// An empty filter of any kind.
+template <class F>
+F make(std::uint64_t capacity, double fpr, std::uint64_t seed = 0) {
+  return value_of(F::make({.capacity = capacity, .fpr = fpr, .seed = seed}));
+}
+
+/// `prefix` and a number: keys of different prefixes are disjoint.
+inline std::string word(std::string_view prefix, std::uint64_t i) {
+  return fmt::format("{}-{}", prefix, i);
+}
+inline std::vector<std::string> words(std::string_view prefix, std::uint64_t n) {
+  std::vector<std::string> all;
+  for (std::uint64_t i = 0; i < n; ++i) all.push_back(word(prefix, i));
+  return all;
+}
+
+/// Bytes as a file would have them, read and verified. They are aligned as a mapping is.
+inline result<stored_filter> read_bytes(std::span<const std::byte> bytes,
+                                        verification how = verification::always,
+                                        const std::string& name = "memory") {
+  const auto owner = std::make_shared<owned_storage>(value_of(owned_storage::copy_of(bytes)));
+  return read_stored(mapped_storage(owner, owner->bytes()), how, name);
+}
+
+template <class F>
+std::vector<std::byte> file_bytes(const F& filter) {
+  return serialize(filter.image());
+}
+
+/// The payload alone: without the count, which two ways to the same set may differ in.
+template <class F>
+std::vector<std::byte> payload_bytes(const F& filter) {
+  std::vector<std::byte> all;
+  for (const auto piece : filter.image().payload) all.insert(all.end(), piece.begin(), piece.end());
+  return all;
+}
+
+/// A filter, and what keeps the bytes alive that it may refer to.
+template <class F>
+struct reopened {
+  stored_filter kept;
+  F filter;
+};
+
+/// The filter that a reader gets from the bytes that `from` is written as.
+template <storage S, class F>
+auto reopen(const F& from) {
+  using over = typename F::template rebind_storage<S>;
+  auto stored = value_of(read_bytes(file_bytes(from)));
+  if constexpr (std::same_as<S, borrowed_storage>) {
+    auto params = value_of(over::params_type::decode(stored.header, stored.parameters));
+    auto filter = value_of(over::open(std::move(params), borrowed_storage(stored.payload.bytes()),
+                                      stored.header.count));
+    return reopened<over>{std::move(stored), std::move(filter)};
+  } else {
+    auto filter = value_of(open_stored<over>(stored));
+    return reopened<over>{std::move(stored), std::move(filter)};
+  }
+}
+
+/// The same filter as an any_filter, through its file form.
+template <class F>
+any_filter as_any(const F& filter, access how) {
+  return value_of(open_any(value_of(read_bytes(file_bytes(filter))), how, "memory"));
+}
+
+/// A kind over a storage.
+template <class F, storage S>
+struct subject {
+  using owned = F;
+  using storage_type = S;
+  using type = typename F::template rebind_storage<S>;
+};
+
+template <class List>
+struct over_every_storage;
+template <class... F>
+struct over_every_storage<::testing::Types<F...>> {
+  using type = ::testing::Types<subject<F, owned_storage>..., subject<F, mapped_storage>...,
+                                subject<F, borrowed_storage>...>;
+};
+using filter_types_by_storage = over_every_storage<filter_types>::type;
+
+/// "bloom_salted", "cuckoo": for the names of tests.
+template <class F>
+std::string name_of() {
+  std::string name(find_kind(F::kind)->name);
+  if constexpr (requires { F::probe_type::name; }) {
+    name = fmt::format("{}_{}", name, F::probe_type::name);
+  }
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+}
+
+struct filter_names {
+  template <class F>
+  static std::string GetName(int) {
+    return name_of<F>();
+  }
+};
+
+struct subject_names {
+  template <class Subject>
+  static std::string GetName(int) {
+    using S = typename Subject::storage_type;
+    return fmt::format("{}_{}", name_of<typename Subject::owned>(),
+                       std::same_as<S, owned_storage>    ? "owned"
+                       : std::same_as<S, mapped_storage> ? "mapped"
+                                                         : "borrowed");
+  }
+};
+
+/// Whether a kind grows by itself, so that no number of keys overfills it.
+template <class F>
+inline constexpr bool grows = requires(const F& f) { f.grows(); };
+
+}  // namespace bloomery::test

@@ -1,0 +1,120 @@
+"""Reads Bloomery files, written from docs/format.md alone: the proof that the document suffices.
+
+    f = format_reader.read(open("members.bloom", "rb").read())
+    f.may_contain(b"alice@example.com")
+"""
+
+import ctypes
+import hashlib
+import math
+import struct
+
+from xxh3 import MASK, xxh3_64
+
+SIGNATURE = bytes.fromhex("89424c4f4f4d0d0a")
+
+
+class Refused(Exception):
+    pass
+
+
+def check(holds, otherwise):
+    if not holds:
+        raise Refused(otherwise)
+
+
+def remix(x):
+    x = (x ^ x >> 32) * 0x0E9846AF9B1A615D & MASK
+    x = (x ^ x >> 32) * 0x0E9846AF9B1A615D & MASK
+    return x ^ x >> 28
+
+
+def mulhi(x, m):
+    return x * m >> 64
+
+
+def double(key, seed, k, m):
+    h = xxh3_64(key, seed)
+    for i in range(k):
+        g = h + i * (remix(h) | 1) & MASK
+        yield mulhi((g ^ g >> 32) * 0x9E3779B97F4A7C15 & MASK, m)
+
+
+def salted(key, seed, k, m):
+    for i in range(k):
+        yield mulhi(xxh3_64(key, seed + remix(i + 1) & MASK), m)
+
+
+def md5(key, seed, k, m):
+    for i in range(k):
+        yield int.from_bytes(hashlib.md5(key + b"%d" % i).digest()[:8], "big") % m
+
+
+def fnv_1_in_doubles(key):
+    h = 2166136261.0
+    for c in key:
+        word = int(math.fmod(h * 16777619.0, 2.0**32)) % 2**32
+        h = float(ctypes.c_int32(word ^ c).value)
+    return int(abs(h))
+
+
+def murmur_2(key):
+    m, low = 0x5BD1E995, 0xFFFFFFFF
+    h = len(key)
+    whole = len(key) & ~3
+    for (w,) in struct.iter_unpack("<I", key[:whole]):
+        w = w * m & low
+        h = h * m & low ^ (w ^ w >> 24) * m & low
+    if key[whole:]:
+        h = (h ^ int.from_bytes(key[whole:], "little")) * m & low
+    h = (h ^ h >> 13) * m & low
+    return h ^ h >> 15
+
+
+def fnv_murmur(key, seed, k, m):
+    a, b = fnv_1_in_doubles(key), murmur_2(key)
+    for i in range(k):
+        yield (a, b)[i] % m if i < 2 else (a + i * b) % m
+
+
+# By number: the rule, its hash, its most places.
+RULES = {1: (double, 1, MASK), 2: (salted, 0, MASK), 3: (md5, 0, MASK), 4: (fnv_murmur, 2, 2**32)}
+
+
+class Bloom:
+    def __init__(self, kind_version, hash, seed, count, parameters, payload):
+        check(kind_version == 1, "unknown version of the kind")
+        check(len(parameters) == 64 and not any(parameters[30:]), "wrong parameter block")
+        self.capacity, self.fpr, self.m, self.k, rule = struct.unpack_from("<QdQIH", parameters)
+        check(1 <= self.capacity <= 2**57 and 0 <= self.fpr <= 1, "wrong promise")
+        check(1 <= self.m <= 2**62 and 1 <= self.k <= 64 and rule in RULES, "wrong layout")
+        self.rule, its_hash, most = RULES[rule]
+        check(hash == its_hash and self.m <= most, "the rule does not fit")
+        check(len(payload) == (self.m + 7) // 8, "wrong payload size")
+        check(self.m % 8 == 0 or payload[-1] >> self.m % 8 == 0, "wrong padding")
+        self.seed, self.count, self.payload = seed, count, payload
+
+    def may_contain(self, key):
+        places = self.rule(key, self.seed, self.k, self.m)
+        return all(self.payload[p >> 3] >> (p & 7) & 1 for p in places)
+
+
+KINDS = {1: Bloom}
+
+
+def read(data):
+    """The filter in the bytes of a file; Refused says why there is none."""
+    check(data[:8] == SIGNATURE and len(data) >= 64, "no filter")
+    (version,) = struct.unpack_from("<H", data, 8)
+    check(version == 1, "unknown format version")
+    kind, kind_version, hash, flags, size, seed, count, length, of_payload, of_header = (
+        struct.unpack_from("<HHHIIQQQQQ", data, 10)
+    )
+    check(size % 64 == 0 and size <= len(data) - 64, "wrong parameter size")
+    check(of_header == xxh3_64(data[:56] + data[64 : 64 + size]), "damaged header")
+    check(length == len(data) - 64 - size, "wrong length")
+    check(flags == 0, "unknown feature")
+    payload = data[64 + size :]
+    check(of_payload == xxh3_64(payload), "damaged payload")
+    check(kind in KINDS, "unknown kind")
+    return KINDS[kind](kind_version, hash, seed, count, data[64 : 64 + size], payload)

@@ -1,0 +1,103 @@
+#pragma once
+
+// How the golden files were made: a small file of every kind and of every way to store it. A new
+// kind or option gets a line here; then `bloomery_make_golden tests/golden` writes what is missing.
+
+#include <array>
+#include <filesystem>
+#include <ostream>
+#include <span>
+#include <string_view>
+#include <utility>
+
+#include "tests/filter_types.hpp"
+
+namespace bloomery::test {
+
+struct recipe {
+  std::string_view name;  ///< of the file, without ".bloom"
+  std::string_view kind;
+  std::uint64_t seed;
+  std::vector<std::pair<std::string, std::string>> options;
+  std::uint64_t capacity = 60;
+};
+
+inline std::span<const recipe> recipes() {
+  static const std::array all = {
+      recipe{"bloom-double", "bloom", 0, {}},
+      recipe{"bloom-seeded", "bloom", 0x0123456789abcdef, {}},
+      recipe{"bloom-salted", "bloom", 7, {{"probe", "salted"}}},
+      recipe{"bloom-md5", "bloom", 0, {{"probe", "md5"}}},
+      recipe{"bloom-fnv-murmur", "bloom", 0, {{"probe", "fnv-murmur"}}},
+      recipe{"counting_bloom-4", "counting_bloom", 0, {}},
+      recipe{"counting_bloom-8", "counting_bloom", 1, {{"counter_bits", "8"}}},
+      recipe{"counting_bloom-16-salted",
+             "counting_bloom",
+             2,
+             {{"counter_bits", "16"}, {"probe", "salted"}}},
+      recipe{"scalable_bloom-1", "scalable_bloom", 0, {}},
+      recipe{"scalable_bloom-grown",
+             "scalable_bloom",
+             3,
+             {{"growth", "1.5"}, {"tightening", "0.8"}},
+             4},
+      recipe{"cuckoo-4", "cuckoo", 0, {}},
+      recipe{"cuckoo-2", "cuckoo", 4, {{"slots", "2"}}},
+      recipe{"cuckoo-8", "cuckoo", 5, {{"slots", "8"}, {"fingerprint_bits", "12"}}},
+  };
+  return all;
+}
+
+inline std::ostream& operator<<(std::ostream& out, const recipe& how) {
+  return out << how.name;
+}
+
+/// "bloom_double": the name of a test over a recipe.
+inline std::string test_name(const recipe& how) {
+  std::string name(how.name);
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+}
+
+inline constexpr std::uint64_t golden_members = 50;
+
+/// The keys of every golden file: texts, the numbers 0 to 9 as eight little-endian bytes, the
+/// empty key, and one longer than any hash's short paths.
+inline std::vector<std::string> golden_keys() {
+  auto keys = words("member", golden_members - 12);
+  for (char digit = 0; digit < 10; ++digit) {
+    keys.push_back(std::string(1, digit) + std::string(7, '\0'));
+  }
+  keys.emplace_back();
+  keys.emplace_back(1000, 'x');
+  return keys;
+}
+
+/// The filter of a recipe, built by today's code.
+inline any_filter cook(const recipe& how) {
+  plan_request request;
+  request.capacity = how.capacity;
+  request.fpr = 0.02;
+  request.seed = how.seed;
+  request.options = how.options;
+  any_filter filter = value_of(value_of(find_kind(how.kind))->create(request));
+  const auto keys = golden_keys();
+  const std::vector<std::string_view> views(keys.begin(), keys.end());
+  value_of(filter.insert(views));
+  if (filter.can().erase) {
+    // One key three times, and one that was taken out again.
+    value_of(filter.insert(std::array<std::string_view, 3>{"member-0", "member-0", "erased"}));
+    std::array<bool, 1> erased{};
+    value_of(filter.erase(std::array<std::string_view, 1>{"erased"}, erased));
+  }
+  return filter;
+}
+
+inline std::filesystem::path golden_folder() {
+  return BLOOMERY_GOLDEN_FOLDER;
+}
+inline std::filesystem::path golden_path(const recipe& how) {
+  return golden_folder() / fmt::format("{}.bloom", how.name);
+}
+
+}  // namespace bloomery::test

@@ -1,0 +1,160 @@
+// Hash values and places, pinned. Files hold bits that these functions chose: when a value here
+// changes, every filter that was ever saved answers "no" for its members. So if one of these tests
+// fails, the code is wrong, not the number: undo the change, or give the new function an id of its
+// own (hash_id, probe_id) beside the old one. No number in this file is ever edited.
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <bloomery/bloomery.hpp>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace bloomery::test {
+namespace {
+
+std::span<const std::byte> bytes(std::string_view text) {
+  return std::as_bytes(std::span(text));
+}
+
+// XXH3_64bits of the buffer that xxHash's own sanity check fills (tests/sanity_test of the xxHash
+// project: byte i is the top byte of PRIME32 * PRIME64^i), under seed 0 and under seed PRIME64.
+TEST(hash, xxh3_gives_the_values_that_its_project_publishes) {
+  constexpr std::uint64_t prime32 = 2654435761U;
+  constexpr std::uint64_t prime64 = 11400714785074694797U;
+  std::vector<std::byte> buffer(2368);
+  std::uint64_t state = prime32;
+  for (std::byte& byte : buffer) {
+    byte = static_cast<std::byte>(state >> 56);
+    state *= prime64;
+  }
+  struct vector {
+    std::size_t length;
+    std::uint64_t unseeded, seeded;
+  };
+  // One for each of the algorithm's paths: by length 0, 1-3, 4-8, 9-16, 17-128, 129-240, beyond.
+  constexpr std::array vectors = {
+      vector{0, 0x2D06800538D394C2, 0xA8A6B918B2F0364A},
+      vector{1, 0xC44BDFF4074EECDB, 0x032BE332DD766EF8},
+      vector{6, 0x27B56A84CD2D7325, 0x84589C116AB59AB9},
+      vector{12, 0xA713DAF0DFBB77E7, 0xE7303E1B2336DE0E},
+      vector{24, 0xA3FE70BF9D3510EB, 0x850E80FC35BDD690},
+      vector{48, 0x397DA259ECBA1F11, 0xADC2CBAA44ACC616},
+      vector{80, 0xBCDEFBBB2C47C90A, 0xC6DD0CB699532E73},
+      vector{195, 0xCD94217EE362EC3A, 0xBA68003D370CB3D9},
+      vector{403, 0xCDEB804D65C6DEA4, 0x6259F6ECFD6443FD},
+      vector{512, 0x617E49599013CB6B, 0x3CE457DE14C27708},
+      vector{2048, 0xDD59E2C3A5F038E0, 0x66F81670669ABABC},
+  };
+  for (const auto& [length, unseeded, seeded] : vectors) {
+    const auto input = std::span<const std::byte>(buffer).first(length);
+    EXPECT_EQ(xxh3_hasher()(input).value, unseeded) << length;
+    EXPECT_EQ(xxh3_hasher(prime64)(input).value, seeded) << length;
+  }
+}
+
+TEST(hash, remix64_is_pinned) {
+  EXPECT_EQ(detail::remix64(0), 0U);
+  EXPECT_EQ(detail::remix64(1), 0x3c0aad46f555e0b9U);
+  EXPECT_EQ(detail::remix64(0x0123456789abcdef), 0x960cbea3c15f985aU);
+  EXPECT_EQ(detail::remix64(0xffffffffffffffff), 0x9055d46b73492210U);
+}
+
+TEST(hash, mulhi64_is_the_upper_half_of_the_product) {
+  EXPECT_EQ(detail::mulhi64(0xffffffffffffffff, 10), 9U);
+  EXPECT_EQ(detail::mulhi64(0x8000000000000000, 10), 5U);
+  EXPECT_EQ(detail::mulhi64(0xffffffffffffffff, 0xffffffffffffffff), 0xfffffffffffffffeU);
+  EXPECT_EQ(detail::mulhi64(0x123456789abcdef0, 0xfedcba9876543210), 0x121fa00ad77d7422U);
+}
+
+template <class Probe>
+std::vector<std::uint64_t> places(std::string_view key, unsigned k, std::uint64_t m,
+                                  std::uint64_t seed = 0) {
+  std::vector<std::uint64_t> all;
+  const typename Probe::hasher_type hash(seed);
+  for (unsigned i = 0; i < k; ++i) all.push_back(Probe().position(hash(bytes(key)), i, m));
+  return all;
+}
+using at = std::vector<std::uint64_t>;
+
+TEST(probe, places_of_double_hashing_are_pinned) {
+  EXPECT_EQ(places<double_hashing>("", 3, 1000, 0), (at{146, 663, 522}));
+  EXPECT_EQ(places<double_hashing>("hello", 7, 9585, 0),
+            (at{789, 8003, 4636, 7627, 1022, 2129, 6529}));
+  EXPECT_EQ(places<double_hashing>("alice@example.com", 4, 1099511627776, 0),
+            (at{1006018202405, 234281827502, 1066873087708, 664466109709}));
+  EXPECT_EQ(places<double_hashing>("hello", 7, 9585, 42),
+            (at{5899, 6397, 6609, 8649, 6625, 5938, 5890}));
+  EXPECT_EQ(places<double_hashing>("hello", 3, 1000003, 0x8000000000000001),
+            (at{582507, 914836, 996455}));
+}
+
+TEST(probe, places_of_salted_hashing_are_pinned) {
+  EXPECT_EQ(places<salted_hashing>("", 3, 1000, 0), (at{564, 838, 259}));
+  EXPECT_EQ(places<salted_hashing>("hello", 7, 9585, 0),
+            (at{6304, 8977, 4463, 8725, 2411, 2804, 7055}));
+  EXPECT_EQ(places<salted_hashing>("alice@example.com", 4, 1099511627776, 0),
+            (at{564641563026, 1027630888929, 456351445410, 638700431716}));
+  EXPECT_EQ(places<salted_hashing>("hello", 7, 9585, 42),
+            (at{7432, 6215, 4278, 5325, 9068, 1843, 779}));
+  EXPECT_EQ(places<salted_hashing>("hello", 3, 1000003, 0x8000000000000001),
+            (at{583876, 669092, 430424}));
+}
+
+TEST(probe, places_of_md5_hashing_are_pinned) {
+  EXPECT_EQ(places<md5_hashing>("", 3, 1000, 0), (at{583, 570, 859}));
+  EXPECT_EQ(places<md5_hashing>("hello", 7, 9585, 0),
+            (at{3265, 6837, 5356, 2024, 8683, 7593, 4814}));
+  EXPECT_EQ(places<md5_hashing>("alice@example.com", 4, 1099511627776, 0),
+            (at{469653663910, 121360819283, 295025052589, 824409400553}));
+  EXPECT_EQ(places<md5_hashing>("hello", 7, 9585, 42),
+            (at{3265, 6837, 5356, 2024, 8683, 7593, 4814}));
+  EXPECT_EQ(places<md5_hashing>("hello", 3, 1000003, 0x8000000000000001),
+            (at{690120, 907812, 915355}));
+}
+
+TEST(probe, places_of_fnv_murmur_are_pinned) {
+  EXPECT_EQ(places<fnv_murmur_hashing>("", 3, 1000, 0), (at{261, 0, 261}));
+  EXPECT_EQ(places<fnv_murmur_hashing>("hello", 7, 9585, 0),
+            (at{6561, 1410, 9381, 1206, 2616, 4026, 5436}));
+  EXPECT_EQ(places<fnv_murmur_hashing>("alice@example.com", 4, 4294967296, 0),
+            (at{1979110063, 520283668, 3019677399, 3539961067}));
+  EXPECT_EQ(places<fnv_murmur_hashing>("hello", 7, 9585, 42),
+            (at{6561, 1410, 9381, 1206, 2616, 4026, 5436}));
+  EXPECT_EQ(places<fnv_murmur_hashing>("hello", 3, 1000003, 0x8000000000000001),
+            (at{567260, 338611, 244479}));
+}
+
+// The two words of the well-known tutorial, on its 15 bits.
+TEST(probe, fnv_and_murmur_are_those_of_the_tutorial) {
+  EXPECT_EQ(places<fnv_murmur_hashing>("hello", 2, 15), (at{6, 0}));
+  EXPECT_EQ(places<fnv_murmur_hashing>("world", 2, 15), (at{7, 1}));
+}
+
+// MD5("hello0") is 4f6d054536d6613a91472139cc60f072, MD5("hello1") 203ad5ffa1d7c650ad681fdff3965cd2
+// (any md5sum): the first eight bytes, big-endian.
+TEST(probe, md5_hashing_is_md5_of_the_key_and_the_number) {
+  EXPECT_EQ(md5_hashing::word({bytes("hello")}, 0), 0x4f6d054536d6613aU);
+  EXPECT_EQ(md5_hashing::word({bytes("hello")}, 1), 0x203ad5ffa1d7c650U);
+  EXPECT_EQ(md5_hashing::word({bytes("hello")}, 10), md5_hashing::word({bytes("hello1")}, 0));
+}
+
+TEST(probe, every_place_exists) {
+  for (const std::uint64_t m : {1ULL, 2ULL, 3ULL, 10ULL, 64ULL, 4294967296ULL}) {
+    for (int key = 0; key < 200; ++key) {
+      const std::string text = std::to_string(key);
+      for (const auto& found :
+           {places<double_hashing>(text, 64, m), places<salted_hashing>(text, 64, m),
+            places<md5_hashing>(text, 8, m), places<fnv_murmur_hashing>(text, 64, m)}) {
+        for (const std::uint64_t place : found) ASSERT_LT(place, m);
+      }
+    }
+  }
+  constexpr std::uint64_t most = 0xffffffffffffffff;
+  for (const std::uint64_t place : places<double_hashing>("key", 64, most)) EXPECT_LT(place, most);
+}
+
+}  // namespace
+}  // namespace bloomery::test

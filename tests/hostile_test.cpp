@@ -1,0 +1,351 @@
+// Files that are damaged, and files that somebody made to do harm: refused with a sentence that
+// names the file, without memory that the file's own length does not justify; and where forged
+// bytes happen to be a filter, it answers without touching what is not its own.
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <bit>
+#include <cctype>
+#include <fstream>
+#include <limits>
+#include <random>
+
+#include "tests/golden_recipes.hpp"
+#include "tests/stored_bytes.hpp"
+
+namespace bloomery::test {
+namespace {
+
+constexpr std::string_view file_name = "some/file.bloom";
+
+/// What the whole way from bytes to a filter says. The bytes are read in place.
+result<any_filter> opened(std::span<const std::byte> bytes, verification how = verification::always,
+                          access mode = access::read_only) {
+  const std::string name(file_name);
+  auto stored = read_stored(mapped_storage(nullptr, bytes), how, name);
+  if (!stored) return fail(stored.error());
+  return open_any(*stored, mode, name);
+}
+
+/// One sentence, which begins with the file's name and says more than that.
+void expect_sentence(const failure& why) {
+  EXPECT_EQ(why.message.find(file_name), 0U) << why.message;
+  EXPECT_GT(why.message.size(), file_name.size() + 20) << why.message;
+  EXPECT_EQ(why.message.find('\n'), std::string::npos) << why.message;
+  EXPECT_NE(why.message.back(), '.') << why.message;
+}
+
+::testing::AssertionResult refused(std::span<const std::byte> bytes) {
+  for (const access mode : {access::read_only, access::writable}) {
+    const auto filter = opened(bytes, verification::always, mode);
+    if (filter) return ::testing::AssertionFailure() << "was taken for a filter";
+    expect_sentence(filter.error());
+    const errc code = filter.error().code;
+    if (code == errc::out_of_memory || code == errc::io) {
+      return ::testing::AssertionFailure()
+             << "refused for another reason: " << filter.error().message;
+    }
+  }
+  return ::testing::AssertionSuccess();
+}
+
+class hostile : public ::testing::TestWithParam<recipe> {
+ protected:
+  const std::vector<std::byte> good_ = serialize(cook(GetParam()).image());
+};
+
+TEST_P(hostile, the_file_itself_is_good) {
+  EXPECT_TRUE(opened(good_));
+}
+
+TEST_P(hostile, every_flipped_byte_is_found) {
+  auto bytes = good_;
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    // Every other value in the header; every single bit beyond.
+    const bool in_header = i < at::parameters;
+    for (unsigned flip = 1; flip < 256; flip = in_header ? flip + 1 : flip * 2) {
+      bytes[i] ^= static_cast<std::byte>(flip);
+      const auto filter = opened(bytes);
+      ASSERT_FALSE(filter) << "byte " << i << " xor " << flip;
+      ASSERT_NO_FATAL_FAILURE(expect_sentence(filter.error()));
+      bytes[i] ^= static_cast<std::byte>(flip);
+    }
+  }
+  EXPECT_EQ(bytes, good_);
+}
+
+TEST_P(hostile, header_and_parameters_are_sealed_even_when_the_payload_is_not_read) {
+  auto bytes = good_;
+  const std::size_t sealed =
+      at::parameters + detail::load<std::uint32_t>(bytes.data() + at::parameter_bytes);
+  for (std::size_t i = 0; i < sealed; ++i) {
+    for (unsigned flip = 1; flip < 256; flip *= 2) {
+      bytes[i] ^= static_cast<std::byte>(flip);
+      ASSERT_FALSE(opened(bytes, verification::header)) << "byte " << i << " xor " << flip;
+      bytes[i] ^= static_cast<std::byte>(flip);
+    }
+  }
+}
+
+TEST_P(hostile, every_truncation_is_found) {
+  for (std::size_t size = 0; size < good_.size(); ++size) {
+    // A copy of its own, so that a read beyond the end is one beyond an allocation.
+    const std::vector<std::byte> start(good_.begin(),
+                                       good_.begin() + static_cast<std::ptrdiff_t>(size));
+    for (const auto how : {verification::always, verification::header}) {
+      const auto filter = opened(start, how);
+      ASSERT_FALSE(filter) << "the first " << size << " bytes";
+      ASSERT_NO_FATAL_FAILURE(expect_sentence(filter.error()));
+      EXPECT_EQ(filter.error().code, errc::corrupt) << size;
+    }
+  }
+}
+
+TEST_P(hostile, nothing_may_follow_the_payload) {
+  for (const std::size_t more : {std::size_t{1}, std::size_t{64}, good_.size()}) {
+    auto longer = good_;
+    longer.resize(good_.size() + more);
+    EXPECT_TRUE(refused(longer)) << more;
+    std::copy_n(good_.begin(), more, longer.begin() + static_cast<std::ptrdiff_t>(good_.size()));
+    EXPECT_TRUE(refused(longer)) << more;
+  }
+}
+
+TEST_P(hostile, a_header_that_is_sealed_but_absurd_is_refused) {
+  const auto word16 = [&](std::size_t offset, std::uint16_t value) {
+    return forged(good_, offset, value);
+  };
+  for (const int version : {0, 2, 0xffff}) {
+    EXPECT_TRUE(refused(word16(at::format_version, static_cast<std::uint16_t>(version))));
+    EXPECT_TRUE(refused(word16(at::kind_version, static_cast<std::uint16_t>(version))));
+  }
+  const auto own_kind = detail::load<std::uint16_t>(good_.data() + at::kind);
+  const auto own_hash = detail::load<std::uint16_t>(good_.data() + at::hash);
+  for (unsigned id = 0; id < 65536; id = id < 64 ? id + 1 : id * 2 - 1) {
+    const auto value = static_cast<std::uint16_t>(id);
+    EXPECT_TRUE(value == own_kind || refused(word16(at::kind, value))) << "kind " << id;
+    EXPECT_TRUE(value == own_hash || refused(word16(at::hash, value))) << "hash " << id;
+  }
+  for (unsigned flag = 0; flag < 32; ++flag) {
+    EXPECT_TRUE(refused(forged(good_, at::flags, std::uint32_t{1} << flag))) << flag;
+  }
+  const auto size = detail::load<std::uint32_t>(good_.data() + at::parameter_bytes);
+  for (const std::uint32_t other : {0U, size - 1, size + 1, size + 64, 0x7fffffc0U, 0xffffffffU}) {
+    EXPECT_TRUE(refused(forged(good_, at::parameter_bytes, other))) << other;
+  }
+  const auto length = detail::load<std::uint64_t>(good_.data() + at::payload_bytes);
+  for (const std::uint64_t other :
+       {std::uint64_t{0}, length - 1, length + 1, length + 64, std::uint64_t{1} << 40,
+        std::uint64_t{1} << 63, std::numeric_limits<std::uint64_t>::max()}) {
+    EXPECT_TRUE(refused(forged(good_, at::payload_bytes, other))) << other;
+  }
+}
+
+// The values that break size arithmetic, as words of each width.
+constexpr std::array absurd_words = {
+    std::uint64_t{0},
+    std::uint64_t{1},
+    std::uint64_t{7},
+    std::uint64_t{65},
+    std::uint64_t{1} << 31,
+    (std::uint64_t{1} << 32) - 1,
+    std::uint64_t{1} << 32,
+    std::uint64_t{1} << 36,
+    std::uint64_t{1} << 40,
+    std::uint64_t{1} << 57,
+    std::uint64_t{1} << 61,
+    std::uint64_t{1} << 62,
+    std::uint64_t{1} << 63,
+    (std::uint64_t{1} << 63) - 1,
+    ~std::uint64_t{0},
+    ~std::uint64_t{0} - 63,
+    std::bit_cast<std::uint64_t>(-1.0),
+    std::bit_cast<std::uint64_t>(std::numeric_limits<double>::quiet_NaN()),
+    std::bit_cast<std::uint64_t>(std::numeric_limits<double>::infinity()),
+    std::bit_cast<std::uint64_t>(1e300),
+};
+
+/// The most address space that this process ever had, in bytes.
+std::uint64_t peak_address_space() {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);) {
+    if (line.starts_with("VmPeak:")) return std::stoull(line.substr(7)) * 1024;
+  }
+  return 0;
+}
+
+#if defined(__SANITIZE_ADDRESS__)
+constexpr bool sanitized = true;
+#elif defined(__has_feature)
+constexpr bool sanitized = __has_feature(address_sanitizer);
+#else
+constexpr bool sanitized = false;
+#endif
+
+/// All that one may do with a filter that opened. Its answers mean nothing; that it gives some, and
+/// the sanitizers' silence, is what is tested.
+void use(any_filter& filter) {
+  const std::array<std::string_view, 3> keys = {"alice", "bob", ""};
+  std::array<bool, 3> answers{};
+  std::array<std::uint64_t, 3> counts{};
+  filter.may_contain(keys, answers);
+  (void)filter.info();
+  (void)filter.count(keys, counts);
+  if (filter.can().insert) {
+    (void)filter.insert(keys);
+    (void)filter.erase(keys, answers);
+    (void)filter.insert(keys);
+  }
+  (void)serialize(filter.image());
+}
+
+/// Forged bytes are refused with a sentence or are a filter that can be used; memory never runs
+/// short on them, so that no absurd size was asked for.
+void open_and_use(const std::vector<std::byte>& bytes, const std::string& what) {
+  for (const access mode : {access::read_only, access::writable}) {
+    auto filter = opened(bytes, verification::always, mode);
+    if (filter) {
+      use(*filter);
+    } else {
+      expect_sentence(filter.error());
+      EXPECT_NE(filter.error().code, errc::out_of_memory) << what;
+    }
+  }
+}
+
+TEST_P(hostile, forged_parameters_are_refused_or_harmless_and_allocate_nothing) {
+  const std::size_t size = detail::load<std::uint32_t>(good_.data() + at::parameter_bytes);
+  const std::uint64_t before = peak_address_space();
+  ASSERT_NE(before, 0U);
+  for (std::size_t i = at::seed; i < at::parameters + size; i += 2) {
+    for (const std::uint64_t word : absurd_words) {
+      const std::string what = fmt::format("{:#x} at byte {}", word, i);
+      open_and_use(forged(good_, i, static_cast<std::uint16_t>(word)), what);
+      if (i % 4 == 0) open_and_use(forged(good_, i, static_cast<std::uint32_t>(word)), what);
+      if (i % 8 == 0) open_and_use(forged(good_, i, word), what);
+    }
+  }
+  // The smallest absurd size is 2^31 bits, 256 MiB. A sanitizer keeps freed memory for a while.
+  EXPECT_LT(peak_address_space() - before, std::uint64_t{sanitized ? 1024 : 128} << 20);
+}
+
+TEST_P(hostile, a_parameter_word_of_all_ones_is_refused) {
+  const std::size_t size = detail::load<std::uint32_t>(good_.data() + at::parameter_bytes);
+  for (std::size_t i = at::parameters; i < at::parameters + size; i += 8) {
+    EXPECT_TRUE(refused(forged(good_, i, ~std::uint64_t{0}))) << "at byte " << i;
+  }
+}
+
+TEST_P(hostile, a_forged_payload_is_refused_or_harmless) {
+  std::mt19937_64 random(1);
+  const std::size_t payload =
+      good_.size() - detail::load<std::uint64_t>(good_.data() + at::payload_bytes);
+  for (int round = 0; round < 300; ++round) {
+    auto bytes = good_;
+    for (int change = 0; change < 1 + round % 8; ++change) {
+      bytes[payload + random() % (bytes.size() - payload)] = static_cast<std::byte>(random());
+    }
+    reseal(bytes);
+    open_and_use(bytes, "a random payload");
+  }
+  auto all_ones = good_;
+  std::fill(all_ones.begin() + static_cast<std::ptrdiff_t>(payload), all_ones.end(),
+            std::byte{0xff});
+  reseal(all_ones);
+  open_and_use(all_ones, "a payload of ones");
+}
+
+// The block that bloom and counting_bloom begin with, by docs/format.md.
+class hostile_bloom_block : public hostile {};
+
+TEST_P(hostile_bloom_block, out_of_its_ranges_is_refused) {
+  constexpr std::size_t block = at::parameters;
+  const auto refused_u64 = [&](std::size_t offset, std::uint64_t value) {
+    return refused(forged(good_, block + offset, value));
+  };
+  const std::uint64_t most_words[] = {0, (std::uint64_t{1} << 57) + 1, ~std::uint64_t{0}};
+  for (const std::uint64_t n : most_words) EXPECT_TRUE(refused_u64(0, n)) << n;
+  for (const double fpr : {-0.1, 1.5, std::numeric_limits<double>::infinity(),
+                           std::numeric_limits<double>::quiet_NaN()}) {
+    EXPECT_TRUE(refused(forged(good_, block + 8, fpr))) << fpr;
+  }
+  const auto m = detail::load<std::uint64_t>(good_.data() + block + 16);
+  for (const std::uint64_t bits :
+       {std::uint64_t{0}, m + 8, m - 8, m * 2, std::uint64_t{1} << 62, (std::uint64_t{1} << 62) + 1,
+        std::uint64_t{1} << 63, ~std::uint64_t{0}}) {
+    EXPECT_TRUE(refused_u64(16, bits)) << bits;
+  }
+  for (const std::uint32_t k : {0U, 65U, 0x80000000U, 0xffffffffU}) {
+    EXPECT_TRUE(refused(forged(good_, block + 24, k))) << k;
+  }
+  for (const int rule : {0, 5, 255, 0xffff}) {
+    EXPECT_TRUE(refused(forged(good_, block + 28, static_cast<std::uint16_t>(rule)))) << rule;
+  }
+  for (std::size_t i = 30; i < 64; ++i) {
+    EXPECT_TRUE(refused(forged(good_, block + i, std::uint8_t{1}))) << i;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(files, hostile, ::testing::ValuesIn(recipes().begin(), recipes().end()),
+                         [](const auto& test) { return test_name(test.param); });
+
+std::vector<recipe> with_a_bloom_block() {
+  std::vector<recipe> some;
+  std::ranges::copy_if(recipes(), std::back_inserter(some), [](const recipe& how) {
+    return how.kind == "bloom" || how.kind == "counting_bloom";
+  });
+  return some;
+}
+
+INSTANTIATE_TEST_SUITE_P(files, hostile_bloom_block, ::testing::ValuesIn(with_a_bloom_block()),
+                         [](const auto& test) { return test_name(test.param); });
+
+TEST(hostile_bloom, bits_beyond_m_are_refused) {
+  const auto f = make<bloom>(60, 0.02);
+  ASSERT_NE(f.params().bits % 8, 0U) << "this test needs a last byte with padding";
+  auto bytes = file_bytes(f);
+  bytes.back() |= std::byte{0x80};
+  reseal(bytes);
+  EXPECT_TRUE(refused(bytes));
+}
+
+// What is no filter at all ---------------------------------------------------------------------
+
+TEST(hostile_path, what_is_no_filter_is_refused_with_its_name) {
+  const std::filesystem::path folder = ::testing::TempDir();
+  const auto write = [&](const std::string& name, std::string_view contents) {
+    std::ofstream(folder / name, std::ios::binary) << contents;
+    return folder / name;
+  };
+  const std::array paths = {
+      write("empty.bloom", ""),
+      write("short.bloom",
+            "\x89"
+            "BLOOM\r\n"),
+      write("text.bloom", std::string(1000, 'a')),
+      write("zeros.bloom", std::string(1000, '\0')),
+  };
+  for (const auto& path : paths) {
+    for (const auto& filter : {open(path), load(path)}) {
+      ASSERT_FALSE(filter) << path;
+      EXPECT_EQ(filter.error().code, errc::corrupt) << path;
+      EXPECT_EQ(filter.error().message.find(path.string()), 0U) << filter.error().message;
+    }
+    std::filesystem::remove(path);
+  }
+  const auto missing = open(folder / "no-such.bloom");
+  ASSERT_FALSE(missing);
+  EXPECT_EQ(missing.error().code, errc::not_found);
+  EXPECT_EQ(missing.error().message.find((folder / "no-such.bloom").string()), 0U);
+  const auto is_folder = open(folder);
+  ASSERT_FALSE(is_folder);
+  EXPECT_EQ(is_folder.error().code, errc::io);
+  // A pipe or device that never ends must not be read without end; one that is empty is no filter.
+  const auto device = open("/dev/null");
+  ASSERT_FALSE(device);
+  EXPECT_EQ(device.error().code, errc::corrupt);
+}
+
+}  // namespace
+}  // namespace bloomery::test

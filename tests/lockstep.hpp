@@ -1,0 +1,227 @@
+#pragma once
+
+// A filter beside a real multiset. Every operation is done to both, and what the filter then says
+// is held against what is true; the first contradiction is kept as a sentence. The property tests
+// and the fuzz targets drive it.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <bloomery/bloomery.hpp>
+#include <cmath>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace bloomery::test {
+
+template <class F>
+class lockstep {
+ public:
+  /// Keys are 0 .. universe - 1; strangers are beyond.
+  static constexpr std::uint64_t universe = 64;
+
+  explicit lockstep(F filter) : filter_(std::move(filter)), empty_(bytes()) {}
+
+  /// What the filter said that was not so; empty while all is well.
+  const std::string& contradiction() const noexcept { return contradiction_; }
+  bool ok() const noexcept { return contradiction_.empty(); }
+  const F& filter() const noexcept { return filter_; }
+
+  void insert(std::uint64_t key) {
+    const bool said = filter_.may_contain(key);
+    const auto before = bytes();
+    const insert_outcome outcome = filter_.insert(key);
+    if (is_contained(outcome)) {
+      ++copies_[key];
+      expect((outcome == insert_outcome::inserted) == !said,
+             "insert and the query before it disagree on whether it was new", key);
+    } else {
+      expect(bytes() == before, "a refused insert changed the filter", key);
+    }
+    check(key);
+  }
+
+  /// Keys first, first + 1, ... as one batch.
+  void insert_batch(std::uint64_t first, std::uint64_t n) {
+    std::vector<std::uint64_t> keys;
+    for (std::uint64_t i = 0; i < n; ++i) keys.push_back((first + i) % universe);
+    F one_by_one = copy();
+    insert_summary expected;
+    for (const std::uint64_t key : keys) {
+      const insert_outcome outcome = one_by_one.insert(key);
+      if (!is_contained(outcome)) break;
+      ++expected.done;
+      ++(outcome == insert_outcome::inserted ? expected.inserted : expected.maybe_present);
+    }
+    const insert_summary summary = filter_.insert(keys);
+    expect(summary.done == expected.done && summary.inserted == expected.inserted &&
+               summary.maybe_present == expected.maybe_present &&
+               (summary.done == n) == is_contained(summary.stopped_by),
+           "a batch says another thing than single inserts", first);
+    expect(serialize(one_by_one.image()) == bytes(),
+           "a batch does another thing than single inserts", first);
+    for (std::size_t i = 0; i < std::min(summary.done, keys.size()); ++i) {
+      ++copies_[keys[i]];
+    }
+    check_all();
+  }
+
+  /// Takes a member out; a key that is none is asked for only if the filter is sure of that.
+  void erase(std::uint64_t key) {
+    if constexpr (erasable<F>) {
+      if (copies_[key] != 0) {
+        expect(filter_.erase(key), "a member could not be erased", key);
+        --copies_[key];
+      } else if (!filter_.may_contain(key)) {
+        const auto before = bytes();
+        expect(!filter_.erase(key), "what certainly is no member was erased", key);
+        expect(bytes() == before, "erasing no member changed the filter", key);
+      }
+      check_all();
+    }
+  }
+
+  void clear() {
+    filter_.clear();
+    copies_ = {};
+    expect(bytes() == empty_, "a cleared filter is not the empty one", 0);
+    check_all();
+  }
+
+  /// Replaces the filter by what a reader gets from its bytes.
+  void write_and_read() {
+    const auto written = bytes();
+    filter_ = copy();
+    expect(bytes() == written, "what was read is written as other bytes", 0);
+    check_all();
+  }
+
+  /// Merges a filter of some keys into this one.
+  void merge(std::uint64_t first, std::uint64_t n) {
+    if constexpr (mergeable<F>) {
+      F other = empty();
+      std::vector<std::uint64_t> keys;
+      for (std::uint64_t i = 0; i < n; ++i) {
+        const std::uint64_t key = (first + i) % universe;
+        if (is_contained(other.insert(key))) keys.push_back(key);
+      }
+      const auto before = bytes();
+      if (filter_.merge(other)) {
+        for (const std::uint64_t key : keys) ++copies_[key];
+      } else {
+        expect(bytes() == before, "a refused merge changed the filter", first);
+      }
+      check_all();
+    }
+  }
+
+  /// Keeps what a filter of some keys has too.
+  void intersect(std::uint64_t first, std::uint64_t n) {
+    if constexpr (intersectable<F>) {
+      F other = empty();
+      std::array<std::uint64_t, universe> kept{};
+      for (std::uint64_t i = 0; i < n; ++i) {
+        const std::uint64_t key = (first + i) % universe;
+        (void)other.insert(key);
+        kept[key] = copies_[key];
+      }
+      expect(filter_.intersect(other).has_value(), "filters built alike do not intersect", first);
+      copies_ = kept;
+      check_all();
+    }
+  }
+
+  /// Every key, one by one and as a batch, and the filter's figures.
+  void check_all() {
+    std::array<std::uint64_t, 2 * universe> keys{};
+    std::array<bool, 2 * universe> answers{};
+    for (std::size_t i = 0; i < keys.size(); ++i) keys[i] = i;
+    filter_.may_contain(keys, answers);
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+      expect(answers[i] == filter_.may_contain(keys[i]), "a batch answers otherwise", keys[i]);
+      if (i < universe) check(i);
+    }
+    const double rate = filter_.current_fpr();
+    expect(rate >= 0 && rate <= 1, "the current rate is none", 0);
+    expect(filter_.estimate_size() >= 0, "the estimated size is none", 0);
+    expect(bytes() != empty_ || rate == 0, "an empty filter has a rate", 0);
+  }
+
+ private:
+  void check(std::uint64_t key) {
+    if (copies_[key] != 0) expect(filter_.may_contain(key), "a false negative", key);
+    if constexpr (countable<F>) {
+      const std::uint64_t count = filter_.count(key);
+      expect(count >= std::min(copies_[key], ceiling()), "a count is too low", key);
+      expect((count != 0) == filter_.may_contain(key), "count and query disagree", key);
+    }
+  }
+
+  /// Up to what a count can be told.
+  std::uint64_t ceiling() const {
+    if constexpr (requires { filter_.ceiling(); }) {
+      return filter_.ceiling();
+    } else {
+      return std::numeric_limits<std::uint64_t>::max();
+    }
+  }
+
+  void expect(bool holds, const char* otherwise, std::uint64_t key) {
+    if (!holds && ok()) contradiction_ = fmt::format("{} (key {})", otherwise, key);
+  }
+
+  std::vector<std::byte> bytes() const { return serialize(filter_.image()); }
+
+  F from(const std::vector<std::byte>& file) {
+    const auto owner = std::make_shared<std::vector<std::byte>>(file);
+    auto stored = read_stored(mapped_storage(owner, *owner), verification::always, "memory");
+    auto filter = stored ? open_stored<F>(*stored) : result<F>(fail(stored.error()));
+    if (filter) return std::move(*filter);
+    expect(false, "what was written cannot be read", 0);
+    return detail::or_die(std::move(filter));
+  }
+  F copy() { return from(bytes()); }
+  F empty() { return from(empty_); }
+
+  F filter_;
+  std::vector<std::byte> empty_;
+  std::array<std::uint64_t, universe> copies_{};
+  std::string contradiction_;
+};
+
+/// One operation out of three numbers, whatever they are.
+template <class F>
+void apply(lockstep<F>& pair, unsigned operation, std::uint64_t key, std::uint64_t n) {
+  key %= lockstep<F>::universe;
+  n %= 40;
+  switch (operation % 16) {
+    case 0:
+      return pair.clear();
+    case 1:
+      return pair.write_and_read();
+    case 2:
+      return pair.merge(key, n % 8);
+    case 3:
+      return pair.intersect(key, n + 20);
+    case 4:
+      return pair.insert_batch(key, n);
+    case 5:
+    case 6:
+    case 7:
+    case 8:
+      return pair.erase(key);
+    case 9:
+      return pair.check_all();
+    default:
+      return pair.insert(key);
+  }
+}
+
+}  // namespace bloomery::test

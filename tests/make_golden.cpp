@@ -1,0 +1,25 @@
+// Writes the golden files that do not exist yet; run by hand after adding a recipe:
+//
+//     ninja -C build bloomery_make_golden && build/tests/bloomery_make_golden
+//
+// It never replaces one: a golden file is what a released version wrote, and stays.
+
+#include <cstdio>
+
+#include "tests/golden_recipes.hpp"
+
+int main() {
+  using namespace bloomery::test;
+  try {
+    for (const recipe& how : recipes()) {
+      const auto path = golden_path(how);
+      const auto saved = bloomery::save(cook(how), path, bloomery::if_exists::refuse);
+      if (!saved && saved.error().code != bloomery::errc::exists) value_of(saved);
+      std::printf("%-8s %s\n", saved ? "written" : "kept", path.c_str());
+    }
+  } catch (const std::exception& wrong) {
+    std::fprintf(stderr, "%s\n", wrong.what());
+    return 1;
+  }
+  return 0;
+}

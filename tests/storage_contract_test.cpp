@@ -1,0 +1,296 @@
+// The contract over every kind and every storage: what was written is what is read, by a typed
+// filter as by an any_filter.
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <concepts>
+#include <set>
+
+#include "src/kinds/any_model.hpp"
+#include "tests/filter_types.hpp"
+
+namespace bloomery::test {
+namespace {
+
+template <class Subject>
+class stored_contract : public ::testing::Test {
+ protected:
+  static auto original() {
+    auto f = make<typename Subject::owned>(500, 0.05, 42);
+    for (const std::string& key : words("member", 500)) f.insert(key);
+    return f;
+  }
+};
+TYPED_TEST_SUITE(stored_contract, filter_types_by_storage, subject_names);
+
+TYPED_TEST(stored_contract, answers_and_figures_are_those_of_the_filter_that_was_written) {
+  const auto original = this->original();
+  const auto again = reopen<typename TypeParam::storage_type>(original);
+  const auto& f = again.filter;
+  for (const std::string& key : words("member", 500)) EXPECT_TRUE(f.may_contain(key)) << key;
+  const auto strangers = words("stranger", 3000);
+  std::vector<char> batch_room(strangers.size());
+  const std::span batch(reinterpret_cast<bool*>(batch_room.data()), batch_room.size());
+  f.may_contain(strangers, batch);
+  for (std::size_t i = 0; i < strangers.size(); ++i) {
+    ASSERT_EQ(f.may_contain(strangers[i]), original.may_contain(strangers[i])) << strangers[i];
+    ASSERT_EQ(batch[i], original.may_contain(strangers[i])) << strangers[i];
+    if constexpr (countable<typename TypeParam::type>) {
+      ASSERT_EQ(f.count(strangers[i]), original.count(strangers[i])) << strangers[i];
+    }
+  }
+  EXPECT_EQ(f.size(), original.size());
+  EXPECT_EQ(f.capacity(), original.capacity());
+  EXPECT_EQ(f.planned_fpr(), original.planned_fpr());
+  EXPECT_EQ(f.current_fpr(), original.current_fpr());
+  EXPECT_EQ(f.estimate_size(), original.estimate_size());
+  EXPECT_EQ(f.size_in_bytes(), original.size_in_bytes());
+}
+
+TYPED_TEST(stored_contract, written_again_it_is_the_same_bytes) {
+  const auto original = this->original();
+  EXPECT_EQ(file_bytes(reopen<typename TypeParam::storage_type>(original).filter),
+            file_bytes(original));
+  const auto empty = make<typename TypeParam::owned>(500, 0.05);
+  EXPECT_EQ(file_bytes(reopen<typename TypeParam::storage_type>(empty).filter), file_bytes(empty));
+}
+
+TYPED_TEST(stored_contract, only_what_is_owned_can_be_written_to) {
+  using filter = typename TypeParam::type;
+  constexpr bool writable = std::same_as<typename TypeParam::storage_type, owned_storage>;
+  static_assert(membership_filter<filter>);
+  static_assert(insertable<filter> == writable);
+  static_assert(writable || !erasable<filter>);
+  static_assert(writable || !mergeable<filter>);
+  static_assert(writable || !intersectable<filter>);
+  static_assert(countable<filter> == countable<typename TypeParam::owned>);
+}
+
+TYPED_TEST(stored_contract, a_filter_over_any_storage_can_be_merged_into_an_owned_one) {
+  using owned = typename TypeParam::owned;
+  const auto again = reopen<typename TypeParam::storage_type>(this->original());
+  if constexpr (requires(owned& f) { f.merge(again.filter); }) {
+    auto f = make<owned>(500, 0.05, 42);
+    value_of(f.merge(again.filter));
+    for (const std::string& key : words("member", 500)) EXPECT_TRUE(f.may_contain(key)) << key;
+  } else {
+    static_assert(!mergeable<owned>);
+  }
+}
+
+TYPED_TEST(stored_contract, a_storage_of_the_wrong_size_is_refused) {
+  using filter = typename TypeParam::type;
+  const auto original = this->original();
+  const auto stored = value_of(read_bytes(file_bytes(original)));
+  const auto payload = stored.payload.bytes();
+  auto longer = value_of(owned_storage::make(payload.size() + 64));
+  std::ranges::copy(payload, longer.writable_bytes().begin());
+  for (const std::size_t size : {std::size_t{0}, payload.size() - 1, payload.size() + 64}) {
+    const auto bytes = longer.bytes().first(size);
+    auto params = value_of(filter::params_type::decode(stored.header, stored.parameters));
+    const auto opened = [&] {
+      if constexpr (std::same_as<typename TypeParam::storage_type, owned_storage>) {
+        return filter::open(std::move(params), value_of(owned_storage::copy_of(bytes)), 0);
+      } else if constexpr (std::same_as<typename TypeParam::storage_type, mapped_storage>) {
+        return filter::open(std::move(params), mapped_storage(nullptr, bytes), 0);
+      } else {
+        return filter::open(std::move(params), borrowed_storage(bytes), 0);
+      }
+    }();
+    ASSERT_FALSE(opened) << size;
+    EXPECT_EQ(opened.error().code, errc::corrupt) << size;
+    EXPECT_GT(opened.error().message.size(), 20U) << size;
+  }
+}
+
+// Behind any_filter -----------------------------------------------------------------------------
+
+template <class F>
+class any_contract : public ::testing::Test {
+ protected:
+  static F original() {
+    auto f = make<F>(500, 0.05, 42);
+    for (const std::string& key : words("member", 500)) f.insert(key);
+    return f;
+  }
+  static std::vector<std::string_view> views(const std::vector<std::string>& keys) {
+    return {keys.begin(), keys.end()};
+  }
+};
+TYPED_TEST_SUITE(any_contract, filter_types, filter_names);
+
+TYPED_TEST(any_contract, it_answers_as_the_typed_filter) {
+  const auto typed = this->original();
+  for (const access how : {access::read_only, access::writable}) {
+    const any_filter any = as_any(typed, how);
+    const auto keys = words("stranger", 2000);
+    const auto asked = this->views(keys);
+    std::array<bool, 2000> answers{};
+    any.may_contain(asked, answers);
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+      ASSERT_EQ(any.may_contain(keys[i]), typed.may_contain(keys[i])) << keys[i];
+      ASSERT_EQ(answers.at(i), typed.may_contain(keys[i])) << keys[i];
+    }
+    for (const std::string& key : words("member", 500)) EXPECT_TRUE(any.may_contain(key)) << key;
+    EXPECT_EQ(any.size(), typed.size());
+    EXPECT_EQ(any.capacity(), typed.capacity());
+    EXPECT_EQ(any.current_fpr(), typed.current_fpr());
+    EXPECT_EQ(serialize(any.image()), file_bytes(typed));
+
+    const filter_info info = any.info();
+    EXPECT_EQ(info.kind, TypeParam::kind);
+    EXPECT_EQ(info.kind_name, find_kind(TypeParam::kind)->name);
+    EXPECT_EQ(info.count, typed.size());
+    EXPECT_EQ(info.estimated_size, typed.estimate_size());
+    EXPECT_EQ(info.current_fpr, typed.current_fpr());
+    EXPECT_EQ(info.plan.capacity, typed.capacity());
+    EXPECT_EQ(info.plan.planned_fpr, typed.planned_fpr());
+    EXPECT_EQ(info.plan.bytes, typed.size_in_bytes());
+    EXPECT_GT(info.plan.bits, 0U);
+    EXPECT_GT(info.fill, 0);
+    EXPECT_LE(info.fill, 1);
+    EXPECT_EQ(info.seed, typed.hash_function().seed());
+  }
+}
+
+TYPED_TEST(any_contract, it_changes_as_the_typed_filter) {
+  auto typed = this->original();
+  any_filter any = as_any(typed, access::writable);
+  const auto keys = words("more", 300);
+  const auto given = this->views(keys);
+  const auto by_any = value_of(any.insert(given));
+  const auto by_type = typed.insert(keys);
+  EXPECT_EQ(by_any.done, by_type.done);
+  EXPECT_EQ(by_any.inserted, by_type.inserted);
+  EXPECT_EQ(by_any.maybe_present, by_type.maybe_present);
+  EXPECT_EQ(serialize(any.image()), file_bytes(typed));
+  if constexpr (std::same_as<typename TypeParam::hash_type, hash64>) {
+    const std::array hashes = {typed.hash_function()(bytes_of(std::string_view("hashed")))};
+    EXPECT_EQ(value_of(any.insert(std::span<const hash64>(hashes))).done,
+              typed.insert(std::span<const hash64>(hashes)).done);
+    EXPECT_EQ(serialize(any.image()), file_bytes(typed));
+  } else {
+    const std::array hashes = {hash64{1}};
+    EXPECT_EQ(any.insert(std::span<const hash64>(hashes)).error().code, errc::unsupported);
+  }
+  if constexpr (countable<TypeParam>) {
+    std::array<std::uint64_t, 300> counts{};
+    value_of(any.count(given, counts));
+    for (std::size_t i = 0; i < keys.size(); ++i) EXPECT_EQ(counts.at(i), typed.count(keys[i]));
+  }
+  if constexpr (erasable<TypeParam>) {
+    std::array<bool, 300> erased{};
+    value_of(any.erase(given.empty() ? given : std::span(given).first(by_any.done), erased));
+    for (std::size_t i = 0; i < by_any.done; ++i) EXPECT_EQ(erased.at(i), typed.erase(keys[i]));
+    EXPECT_EQ(serialize(any.image()), file_bytes(typed));
+  }
+}
+
+TYPED_TEST(any_contract, it_can_what_the_type_can) {
+  const auto typed = this->original();
+  for (const auto& can : {as_any(typed, access::writable).can(), find_kind(TypeParam::kind)->can}) {
+    EXPECT_EQ(can.insert, insertable<TypeParam>);
+    EXPECT_EQ(can.erase, erasable<TypeParam>);
+    EXPECT_EQ(can.count, countable<TypeParam>);
+    EXPECT_EQ(can.merge, mergeable<TypeParam>);
+    EXPECT_EQ(can.intersect, intersectable<TypeParam>);
+    EXPECT_EQ(can.grow, grows<TypeParam>);
+  }
+}
+
+template <class Done>
+void expect_unsupported(const Done& done, std::string_view kind_name) {
+  ASSERT_FALSE(done);
+  EXPECT_EQ(done.error().code, errc::unsupported);
+  EXPECT_NE(done.error().message.find(kind_name), std::string::npos) << done.error().message;
+}
+
+TYPED_TEST(any_contract, what_it_cannot_do_is_refused_with_a_sentence) {
+  const auto typed = this->original();
+  const std::string name(find_kind(TypeParam::kind)->name);
+  const std::array<std::string_view, 1> keys = {"key"};
+  std::array<bool, 1> erased{};
+  std::array<std::uint64_t, 1> counts{};
+  for (const access how : {access::read_only, access::writable}) {
+    any_filter any = as_any(typed, how);
+    const any_filter other = as_any(typed, access::read_only);
+    if (!any.can().insert) expect_unsupported(any.insert(keys), name);
+    if (!any.can().erase) expect_unsupported(any.erase(keys, erased), name);
+    if (!any.can().count) expect_unsupported(any.count(keys, counts), name);
+    if (!any.can().merge) expect_unsupported(any.merge(other), name);
+    if (!any.can().intersect) expect_unsupported(any.intersect(other), name);
+    EXPECT_EQ(serialize(any.image()), file_bytes(typed));
+  }
+}
+
+TYPED_TEST(any_contract, read_only_it_cannot_write) {
+  const any_filter any = as_any(this->original(), access::read_only);
+  EXPECT_FALSE(any.can().insert);
+  EXPECT_FALSE(any.can().erase);
+  EXPECT_FALSE(any.can().merge);
+  EXPECT_FALSE(any.can().intersect);
+  EXPECT_EQ(any.can().count, countable<TypeParam>);
+}
+
+TYPED_TEST(any_contract, it_merges_what_is_alike_in_memory_or_mapped) {
+  if constexpr (mergeable<TypeParam>) {
+    const auto typed = this->original();
+    for (const access how : {access::read_only, access::writable}) {
+      auto expected = make<TypeParam>(500, 0.05, 42);
+      any_filter any = as_any(expected, access::writable);
+      value_of(any.merge(as_any(typed, how)));
+      value_of(expected.merge(typed));
+      EXPECT_EQ(serialize(any.image()), file_bytes(expected));
+    }
+    any_filter any = as_any(typed, access::writable);
+    const auto differs = any.merge(as_any(make<TypeParam>(700, 0.001), access::read_only));
+    ASSERT_FALSE(differs);
+    EXPECT_EQ(differs.error().code, errc::incompatible);
+    EXPECT_EQ(serialize(any.image()), file_bytes(typed));
+  }
+}
+
+TYPED_TEST(any_contract, the_registry_plans_what_it_creates) {
+  const kind_info& row = *find_kind(TypeParam::kind);
+  plan_request request;
+  request.capacity = 3000;
+  request.fpr = 0.01;
+  request.seed = 11;
+  const auto plan = value_of(row.plan(request));
+  const auto info = value_of(row.create(request)).info();
+  EXPECT_EQ(info.plan.capacity, plan.capacity);
+  EXPECT_EQ(info.plan.bits, plan.bits);
+  EXPECT_EQ(info.plan.bytes, plan.bytes);
+  EXPECT_EQ(info.plan.hashes, plan.hashes);
+  EXPECT_EQ(info.plan.planned_fpr, plan.planned_fpr);
+  EXPECT_EQ(info.seed, 11U);
+}
+
+template <class List>
+struct kinds_of;
+template <class... F>
+struct kinds_of<::testing::Types<F...>> {
+  static std::set<filter_kind> all() { return {F::kind...}; }
+};
+
+TEST(any_contract_registry, every_kind_is_under_test_and_every_name_is_found) {
+  std::set<filter_kind> registered;
+  for (const kind_info& row : kinds()) {
+    EXPECT_TRUE(registered.insert(row.kind).second) << row.name << ": two rows of one id";
+    EXPECT_EQ(value_of(find_kind(row.name))->kind, row.kind);
+    EXPECT_FALSE(row.summary.empty());
+    EXPECT_FALSE(row.strengths.empty());
+  }
+  EXPECT_EQ(registered, kinds_of<filter_types>::all())
+      << "a registered kind is missing in tests/filter_types.hpp";
+  const auto unknown = find_kind("blom");
+  ASSERT_FALSE(unknown);
+  EXPECT_EQ(unknown.error().code, errc::invalid_argument);
+  for (const kind_info& row : kinds()) {
+    EXPECT_NE(unknown.error().message.find(row.name), std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace bloomery::test

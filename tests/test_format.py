@@ -1,0 +1,107 @@
+"""docs/format.md against the golden files: a reader that knows nothing but the document reads them.
+
+Its hash is held against the published vectors first, and the places against the document's table.
+"""
+
+import pathlib
+import re
+import struct
+
+import format_reader
+import pytest
+from xxh3 import xxh3_64
+
+HERE = pathlib.Path(__file__).resolve().parent
+DOCUMENT = (HERE.parent / "docs" / "format.md").read_text()
+BLOOM = sorted((HERE / "golden").glob("bloom-*.bloom"))
+
+# tests/golden_recipes.hpp
+MEMBERS = (
+    [b"member-%d" % i for i in range(38)]
+    + [struct.pack("<q", i) for i in range(10)]
+    + [b"", b"x" * 1000]
+)
+
+
+def test_the_hash_is_xxh3():
+    # From xxHash's own sanity check; see tests/hash_test.cpp.
+    buffer, state = bytearray(), 2654435761
+    for _ in range(2048):
+        buffer.append(state >> 56)
+        state = state * 11400714785074694797 & (1 << 64) - 1
+    data = bytes(buffer)
+    assert xxh3_64(b"") == 0x2D06800538D394C2
+    for length, unseeded, seeded in [
+        (1, 0xC44BDFF4074EECDB, 0x032BE332DD766EF8),
+        (6, 0x27B56A84CD2D7325, 0x84589C116AB59AB9),
+        (12, 0xA713DAF0DFBB77E7, 0xE7303E1B2336DE0E),
+        (80, 0xBCDEFBBB2C47C90A, 0xC6DD0CB699532E73),
+        (195, 0xCD94217EE362EC3A, 0xBA68003D370CB3D9),
+        (2048, 0xDD59E2C3A5F038E0, 0x66F81670669ABABC),
+    ]:
+        assert xxh3_64(data[:length]) == unseeded, length
+        assert xxh3_64(data[:length], 11400714785074694797) == seeded, length
+
+
+def test_the_places_in_the_document_are_those_of_its_rules():
+    rules = {
+        "double": format_reader.double,
+        "salted": format_reader.salted,
+        "md5": format_reader.md5,
+        "fnv-murmur": format_reader.fnv_murmur,
+    }
+    rows = re.findall(
+        r"^\| (`\w+`|\(empty\)) \| (\d+|any) \| ([\w-]+) \| (\d+), (\d+) \| ([\d ]+) \|$",
+        DOCUMENT,
+        re.MULTILINE,
+    )
+    assert {row[2] for row in rows} == set(rules)
+    for key, seed, rule, k, m, places in rows:
+        key = b"" if key == "(empty)" else key.strip("`").encode()
+        seed = 0 if seed == "any" else int(seed)
+        found = list(rules[rule](key, seed, int(k), int(m)))
+        assert found == [int(place) for place in places.split()], (key, rule)
+
+
+def test_the_values_in_the_document_are_right():
+    values = re.findall(r"remix\(`?(\w+)`?\) = `(\w+)`", DOCUMENT)
+    assert len(values) == 2
+    for x, value in values:
+        assert format_reader.remix(int(x, 16)) == int(value, 16)
+
+
+@pytest.mark.parametrize("path", BLOOM, ids=lambda path: path.stem)
+def test_a_golden_file_is_read(path):
+    data = path.read_bytes()
+    f = format_reader.read(data)
+    assert all(f.may_contain(key) for key in MEMBERS)
+    assert f.capacity == 60 and 0 < f.fpr <= 0.02
+    assert 45 <= f.count <= 50
+    # 1000 strangers at a rate below 2%: 60 or more come with a chance below 1e-11 (Chernoff).
+    assert sum(f.may_contain(b"stranger-%d" % i) for i in range(1000)) < 60
+    # Writing the members anew gives the payload bit for bit.
+    bits = bytearray(len(f.payload))
+    for key in MEMBERS:
+        for place in f.rule(key, f.seed, f.k, f.m):
+            bits[place >> 3] |= 1 << (place & 7)
+    assert bytes(bits) == f.payload
+
+
+def test_every_rule_has_a_golden_file():
+    assert {format_reader.read(path.read_bytes()).rule for path in BLOOM} == {
+        rule for rule, _, _ in format_reader.RULES.values()
+    }
+
+
+@pytest.mark.parametrize("path", BLOOM[:1], ids=lambda path: path.stem)
+def test_damage_is_refused(path):
+    data = path.read_bytes()
+    for at in range(len(data)):
+        flipped = bytearray(data)
+        flipped[at] ^= 0x10
+        with pytest.raises(format_reader.Refused):
+            format_reader.read(bytes(flipped))
+        with pytest.raises(format_reader.Refused):
+            format_reader.read(data[:at])
+    with pytest.raises(format_reader.Refused):
+        format_reader.read(data + b"\0")
