@@ -7,10 +7,16 @@
 #include <cstdio>
 #include <vector>
 
+#include "parse_error.hpp"
+
 namespace bloomery::cli {
 
+void note(std::string_view text) {
+  fmt::print(stderr, "{}\n", one_line(text));
+}
+
 void say(std::string_view verb, std::string_view text) {
-  fmt::print(stderr, "bloomery {}: {}\n", verb, text);
+  note(fmt::format("bloomery {}: {}", verb, text));
 }
 
 std::string kinds_that(bool abilities::* can) {

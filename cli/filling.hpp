@@ -12,7 +12,10 @@
 
 namespace bloomery::cli {
 
-/// Prints "bloomery VERB: text" on stderr.
+/// Prints the text on stderr, on one line whatever names are in it.
+void note(std::string_view text);
+
+/// The same with "bloomery VERB: " before it, for what is wrong.
 void say(std::string_view verb, std::string_view text);
 
 /// The kinds that have an ability, by name and for a sentence: `kinds_that(&abilities::erase)`.

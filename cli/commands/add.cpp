@@ -42,10 +42,10 @@ result<status> add(const add_options& options) {
   }
   if (auto ok = save(*filter, options.target); !ok) return fail(ok.error());
   if (!options.quiet) {
-    fmt::print(stderr, "{}: {} keys read, {} of them new; now {} keys, planned for {}, rate {}\n",
-               options.target, format_count(input.keys()), format_count(*fresh),
-               format_count(filter->size()), format_count(filter->capacity()),
-               format_rate(filter->current_fpr()));
+    note(fmt::format("{}: {} keys read, {} of them new; now {} keys, planned for {}, rate {}",
+                     options.target, format_count(input.keys()), format_count(*fresh),
+                     format_count(filter->size()), format_count(filter->capacity()),
+                     format_rate(filter->current_fpr())));
   }
   return done;
 }

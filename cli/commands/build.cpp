@@ -6,6 +6,7 @@
 #include <bloomery/any_filter.hpp>
 #include <bloomery/plan/units.hpp>
 #include <filesystem>
+#include <optional>
 
 #include "commands/all.hpp"
 #include "filling.hpp"
@@ -78,6 +79,30 @@ result<void> check_takes_hashes(const kind_info& kind, plan_request request) {
                   kind.name));
 }
 
+/// The key that found no room, and why.
+struct refusal {
+  std::uint64_t key = 0;
+  insert_outcome why = insert_outcome::inserted;
+};
+
+/// Inserts what was kept, up to the first key without room.
+result<std::optional<refusal>> insert_kept(any_filter& filter, const key_spool& spool) {
+  std::optional<refusal> refused;
+  std::uint64_t before = 0;
+  const auto inserted = spool.for_each([&](std::span<const hash64> hashes) -> result<void> {
+    const auto done = filter.insert(hashes);
+    if (!done) return fail(done.error());
+    if (done->done < hashes.size()) {
+      refused = {before + done->done, done->stopped_by};
+      return fail(errc::full, "");
+    }
+    before += hashes.size();
+    return {};
+  });
+  if (!inserted && !refused) return fail(inserted.error());
+  return refused;
+}
+
 /// One pass over the input for the hashes and their number, then a filter of that size.
 result<any_filter> build_counted(const kind_info& kind, plan_request request, key_input& input) {
   if (auto ok = check_takes_hashes(kind, request); !ok) return fail(std::move(ok.error()));
@@ -95,20 +120,19 @@ result<any_filter> build_counted(const kind_info& kind, plan_request request, ke
   const bool keeps_copies = kind.can.erase || kind.can.count;
   request.capacity =
       keeps_copies ? std::max<std::uint64_t>(1, spool.keys()) : spool.distinct_keys();
-  auto filter = kind.create(request);
-  if (!filter) return filter;
-  std::uint64_t before = 0;
-  const auto inserted = spool.for_each([&](std::span<const hash64> hashes) -> result<void> {
-    const auto done = filter->insert(hashes);
-    if (!done) return fail(done.error());
-    if (done->done < hashes.size()) {
-      return no_room(input, before + done->done, done->stopped_by, "give --capacity");
+  // Copies of a key share their places, so that a cuckoo filter of many copies can be full before
+  // its capacity. The hashes are at hand: try again a tenth larger, up to about twice the size.
+  for (int attempts_left = 8;; --attempts_left) {
+    auto filter = kind.create(request);
+    if (!filter) return filter;
+    const auto refused = insert_kept(*filter, spool);
+    if (!refused) return fail(refused.error());
+    if (!*refused) return filter;
+    if ((*refused)->why != insert_outcome::full || attempts_left == 0) {
+      return no_room(input, (*refused)->key, (*refused)->why, "give a greater --capacity");
     }
-    before += hashes.size();
-    return {};
-  });
-  if (!inserted) return fail(inserted.error());
-  return filter;
+    request.capacity += (request.capacity + 9) / 10;
+  }
 }
 
 result<any_filter> build_planned(const kind_info& kind, const plan_request& request,
@@ -156,7 +180,7 @@ result<status> build(const build_options& options) {
           ? write_stream(filter->image(), STDOUT_FILENO, name)
           : save(*filter, options.target, options.force ? if_exists::replace : if_exists::refuse);
   if (!written) return fail(written.error());
-  if (!options.quiet) fmt::print(stderr, "{}\n", summary(*filter, name, input.keys()));
+  if (!options.quiet) note(summary(*filter, name, input.keys()));
   return done;
 }
 
