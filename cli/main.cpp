@@ -1,7 +1,9 @@
 #include <fmt/format.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <exception>
+#include <system_error>
 
 #include "arguments.hpp"
 #include "command.hpp"
@@ -27,6 +29,12 @@ int run(int argc, char** argv) {
     return static_cast<int>(done);
   }
   const auto outcome = chosen();
+  // What was printed may still be in the buffer, and a full disk be met only now.
+  if (outcome && std::fflush(stdout) != 0) {
+    fmt::print(stderr, "bloomery {}: cannot write to stdout: {}\n",
+               app->get_subcommands().front()->get_name(), std::generic_category().message(errno));
+    return static_cast<int>(status::error);
+  }
   if (!outcome) {
     fmt::print(stderr, "bloomery {}: {}\n", app->get_subcommands().front()->get_name(),
                one_line(outcome.error().message));

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <unistd.h>
 
 #include <bloomery/any_filter.hpp>
 #include <bloomery/plan/units.hpp>
@@ -40,7 +41,8 @@ tl::unexpected<failure> unable(const std::string& file, const any_filter& filter
 
 result<void> check_output(const arguments& given) {
   std::error_code error;
-  if (given.force || !std::filesystem::is_regular_file(given.output, error)) return {};
+  if (given.force || given.output == "-") return {};
+  if (!std::filesystem::is_regular_file(given.output, error)) return {};
   for (const std::string& file : given.files) {
     if (std::filesystem::equivalent(given.output, file, error)) {
       return fail(errc::exists, fmt::format("{}: the output is one of the inputs; give --force to "
@@ -58,7 +60,7 @@ result<status> run(const arguments& given, const way& by) {
   // by what was read before.
   std::optional<file_lock> lock;
   std::error_code error;
-  if (std::filesystem::is_regular_file(given.output, error)) {
+  if (given.output != "-" && std::filesystem::is_regular_file(given.output, error)) {
     auto held = file_lock::acquire(given.output);
     if (!held) return fail(std::move(held.error()));
     lock = std::move(*held);
@@ -76,7 +78,9 @@ result<status> run(const arguments& given, const way& by) {
                   fmt::format("{} and {}: {}", first, given.files[i], ok.error().message));
     }
   }
-  auto saved = save(*combined, given.output, given.force ? if_exists::replace : if_exists::refuse);
+  const auto policy = given.force ? if_exists::replace : if_exists::refuse;
+  auto saved = given.output == "-" ? write_stream(combined->image(), STDOUT_FILENO, "stdout")
+                                   : save(*combined, given.output, policy);
   if (!saved) return fail(std::move(saved.error()));
   if (const filter_info info = combined->info(); overfilled(info)) {
     fmt::print(
@@ -89,7 +93,7 @@ result<status> run(const arguments& given, const way& by) {
 template <const way& By>
 action define(CLI::App& app) {
   auto given = std::make_shared<arguments>();
-  app.add_option("-o,--output", given->output, "where the result goes")
+  app.add_option("-o,--output", given->output, "where the result goes; - for stdout")
       ->type_name("FILE")
       ->required();
   app.add_flag("--force", given->force, "replace the output if it exists");

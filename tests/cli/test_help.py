@@ -29,7 +29,7 @@ def verbs(run):
 def options_of(run, verb):
     """The long options that a verb's help lists."""
     text = run(verb, "--help").ok().out.decode().split("\nOptions:\n")[1].split("\nExamples:")[0]
-    return re.findall(r"^ +(?:-\w, )?(--[\w-]+)", text, re.M)
+    return re.findall(r"^ {2,6}(?:-\w, )?(--[\w-]+)", text, re.M)
 
 
 def test_alone_it_prints_help(run):

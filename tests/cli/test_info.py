@@ -140,3 +140,13 @@ def test_a_files_name_cannot_break_the_line(run, filled, tmp_path):
 def test_a_folder_is_no_filter(run, tmp_path):
     (tmp_path / "folder").mkdir()
     run("info", "folder").refused("folder: this is a folder")
+
+
+@pytest.mark.parametrize("args", [("info", "members.bloom"), ("info", "--json", "members.bloom"),
+                                  ("verify", "members.bloom"), ("plan", "--capacity", "9"), ("man",)])
+def test_output_that_cannot_be_written_is_an_error(run, filled, args):
+    with open("/dev/full", "wb") as full:
+        lost = run(*args, stdout=full)
+    assert lost.code == 2
+    assert lost.err.startswith(b"bloomery") and lost.err.endswith(b"No space left on device\n")
+    assert lost.err.count(b"\n") == 1

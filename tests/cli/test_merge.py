@@ -121,6 +121,13 @@ def test_a_union_beyond_its_plan_is_warned_of(run, build, lines):
     assert merged.err.startswith(b"bloomery merge: warning: ab.bloom is overfilled: its rate is ")
 
 
+def test_the_output_may_be_stdout(run, build, lines, tmp_path):
+    build("a.bloom", lines(10))
+    build("b.bloom", lines(10, start=10))
+    (tmp_path / "ab.bloom").write_bytes(run("merge", "-o", "-", "a.bloom", "b.bloom").ok().out)
+    assert run("check", "ab.bloom", input=lines(20)).ok().out == lines(20)
+
+
 def test_arguments(run, build):
     build("a.bloom", b"x\n")
     run("merge", "-o", "out.bloom").refused("FILE")
