@@ -1,0 +1,92 @@
+// Any bytes as a filter file: refused with a sentence, or a filter that can be used. Built twice:
+// as it is, and with SEALED, where both checksums are made right first, so that the fuzzer gets
+// past them to the parameters and payloads behind.
+
+#include <array>
+#include <bloomery/bloomery.hpp>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tests/stored_bytes.hpp"
+
+namespace {
+
+void require(bool holds, const char* what, const std::string& why = {}) {
+  if (holds) return;
+  std::fprintf(stderr, "loader: %s%s\n", what, why.c_str());
+  std::abort();
+}
+
+void require_sentence(const bloomery::failure& why) {
+  require(why.message.starts_with("fuzz.bloom: ") && why.message.size() > 30,
+          "no sentence that names the file: ", why.message);
+  require(why.code != bloomery::errc::out_of_memory, "asked for absurd memory: ", why.message);
+}
+
+void use(bloomery::any_filter& filter) {
+  const std::array<std::string_view, 3> keys = {"alice", "bob", ""};
+  std::array<bool, 3> answers{};
+  std::array<std::uint64_t, 3> counts{};
+  filter.may_contain(keys, answers);
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    require(answers.at(i) == filter.may_contain(keys.at(i)), "a batch answers otherwise");
+  }
+  const auto info = filter.info();
+  require(info.current_fpr >= 0 && info.current_fpr <= 1, "a rate outside of 0 to 1");
+  require(filter.count(keys, counts).has_value() == filter.can().count, "count against ability");
+  if (filter.can().insert) {
+    const auto summary = filter.insert(keys);
+    require(summary.has_value(), "an insert failed");
+    for (std::size_t i = 0; i < summary->done; ++i) {
+      require(filter.may_contain(keys.at(i)), "a false negative");
+    }
+    if (filter.can().erase) (void)filter.erase(keys, answers);
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const auto* first = reinterpret_cast<const std::byte*>(data);
+  std::vector<std::byte> file(first, first + size);
+#ifdef SEALED
+  if (file.size() >= bloomery::test::at::parameters) {
+    // The lengths are made to fit as well: what is behind them is the aim here.
+    bloomery::detail::store(file.data(), std::uint64_t{0x0a0d4d4f4f4c4289});
+    bloomery::detail::store(file.data() + bloomery::test::at::format_version, std::uint16_t{1});
+    const auto parameters =
+        bloomery::detail::load<std::uint32_t>(file.data() + bloomery::test::at::parameter_bytes);
+    if (parameters <= file.size() - 64) {
+      bloomery::detail::store(file.data() + bloomery::test::at::payload_bytes,
+                              std::uint64_t{file.size() - 64 - parameters});
+    }
+    bloomery::test::reseal(file);
+  }
+#endif
+  using bloomery::verification;
+  for (const auto how : {verification::always, verification::header}) {
+    const auto stored =
+        bloomery::read_stored(bloomery::mapped_storage(nullptr, file), how, "fuzz.bloom");
+    if (!stored) {
+      require_sentence(stored.error());
+      continue;
+    }
+    for (const auto mode : {bloomery::access::read_only, bloomery::access::writable}) {
+      auto filter = bloomery::open_any(*stored, mode, "fuzz.bloom");
+      if (!filter) {
+        require_sentence(filter.error());
+        continue;
+      }
+      require(bloomery::serialize(filter->image()).size() == file.size(),
+              "what was read is written at another size");
+      if (how == verification::always) {
+        require(bloomery::serialize(filter->image()) == file, "what was read is written otherwise");
+      }
+      use(*filter);
+    }
+  }
+  return 0;
+}
