@@ -117,7 +117,7 @@ command dedup_command() {
       "  zcat *.log.gz | bloomery dedup --memory 1GiB --fpr 1e-9\n"
       "  find / -type f -print0 | bloomery dedup -0 | xargs -0 ls -l\n"
       "\n"
-      "Keeps some 4 bytes a distinct line and not the lines. No line is printed twice; a new one\n"
+      "Keeps 4 to 6 bytes a distinct line, not the lines. No line is printed twice; a new one\n"
       "is dropped with a chance of --fpr. Without --capacity and --memory the memory grows as\n"
       "needed; with one of them it is fixed, and past its capacity more new lines are dropped.\n",
       define};
