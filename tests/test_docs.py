@@ -1,0 +1,72 @@
+"""Every command that README.md and docs/*.md show runs, from top to bottom, as a reader would.
+
+A block marked `sh` is run with bash (stopping at the first failure) in a folder of its own for each
+document, where `bloomery` is on the path. A line `# -> TEXT` after a command promises that the
+command's output contains TEXT. The block that follows `<!-- by hand -->` is left out: the commands
+that install, which the fresh machine and CI run. C++ blocks are compiled and run the same way.
+"""
+
+import os
+import pathlib
+import re
+import subprocess
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+BLOOMERY = pathlib.Path(os.environ.get("BLOOMERY", ROOT / "build" / "bloomery")).resolve()
+DOCUMENTS = sorted([ROOT / "README.md", *(ROOT / "docs").glob("*.md")])
+
+
+def blocks(document, language):
+    text = document.read_text()
+    pattern = r"(<!-- by hand -->\n)?^```" + re.escape(language) + r"\n(.*?)^```$"
+    return [m[2] for m in re.finditer(pattern, text, re.M | re.S) if not m[1]]
+
+
+def steps(block):
+    """(command, promised outputs) of a block; a command goes on over lines that end in a backslash."""
+    found = []
+    for line in block.replace("\\\n", " ").splitlines():
+        promise = re.fullmatch(r"# -> (.*)", line)
+        if promise:
+            found[-1][1].append(promise[1])
+        elif line.strip() and not line.startswith("#"):
+            found.append((line, []))
+    return found
+
+
+DOCUMENTS_WITH_SHELL = [d for d in DOCUMENTS if blocks(d, "sh")]
+
+
+def test_there_is_something_to_run():
+    assert ROOT / "README.md" in DOCUMENTS_WITH_SHELL
+
+
+@pytest.mark.parametrize("document", DOCUMENTS_WITH_SHELL, ids=lambda d: d.name)
+def test_commands(document, tmp_path):
+    env = {**os.environ, "PATH": f"{BLOOMERY.parent}:{os.environ['PATH']}"}
+    for block in blocks(document, "sh"):
+        for command, promises in steps(block):
+            # grep's and ours: 1 says that no line was selected, which is an answer.
+            done = subprocess.run(["bash", "-eo", "pipefail", "-c", command], cwd=tmp_path, env=env,
+                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60)
+            output = done.stdout.decode()
+            assert done.returncode in (0, 1), f"{command}\n{output}"
+            for promise in promises:
+                assert promise in output, f"{command}\n{output}"
+
+
+def test_the_program_in_the_readme(tmp_path):
+    programs = blocks(ROOT / "README.md", "cpp")
+    assert programs
+    build = BLOOMERY.parent
+    for program in programs:
+        source = tmp_path / "main.cpp"
+        source.write_text(program)
+        flags = subprocess.check_output(["pkg-config", "--libs", "libxxhash", "fmt", "libcrypto"],
+                                        text=True).split()
+        subprocess.run([os.environ.get("CXX", "c++"), "-std=c++20", "-Wall", "-Wextra", "-Werror",
+                        f"-I{ROOT / 'include'}", str(source), str(build / "libbloomery.a"), *flags,
+                        "-o", str(tmp_path / "main")], check=True)
+        subprocess.run([str(tmp_path / "main")], cwd=tmp_path, check=True, timeout=60)
