@@ -3,6 +3,7 @@
 #include <array>
 #include <bloomery/scalable_bloom.hpp>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "kinds/any_model.hpp"
@@ -81,7 +82,7 @@ result<plan_report> plan(const plan_request& request) {
   plan_report report{.capacity = first.capacity,
                      .bits = first.bits,
                      .bytes = round_up(bytes_for_bits(first.bits), member_alignment),
-                     .hashes = first.hashes,
+                     .hashes = std::nullopt,  // the members differ in it
                      .planned_fpr = params->fpr,
                      .extras = {{"growth", params->growth},
                                 {"tightening", params->tightening},
