@@ -69,7 +69,7 @@ std::optional<std::string> between(std::string_view text, std::string_view first
 
 /// The parser's own message in the words of this program; as it stands where it is a sentence.
 std::string reworded(const CLI::ParseError& error) {
-  const std::string said = error.what();
+  std::string said = error.what();
   if (error.get_name() == "ConversionError") {
     const auto name = between(said, "convert: ", " = ");
     const auto at = said.find(" = ");

@@ -55,7 +55,7 @@ std::string cpp_line(const kind_info& kind, const plan_request& request) {
   }
   std::vector<std::string> pairs;
   for (const auto& [name, value] : request.options) {
-    pairs.push_back(fmt::format("{{\"{}\", \"{}\"}}", name, value));
+    pairs.push_back(fmt::format(R"({{"{}", "{}"}})", name, value));
   }
   return fmt::format(
       "auto members = bloomery::find_kind(\"{}\").value()->create({{{}, "

@@ -17,8 +17,8 @@ using real = long double;
 using by_places = std::array<real, exact_up_to_hashes + 1>;  // for d = 0 to k given places
 
 // P(d given places are all set after so many throws), by inclusion and exclusion over those left
-// empty. The terms alternate; a sum below `lost` of their magnitude keeps less than five digits and is
-// given as -1. At half fill and d = 28 it is 4e-14 of that.
+// empty. The terms alternate; a sum below `lost` of their magnitude keeps less than five digits and
+// is given as -1. At half fill and d = 28 it is 4e-14 of that.
 constexpr real lost = 1e-14L;
 
 by_places all_set(const by_places& empty, unsigned k) {
@@ -38,11 +38,12 @@ by_places all_set(const by_places& empty, unsigned k) {
 }
 
 // The same throw by throw, which loses nothing: one of the d places is hit with d/m, and then d - 1
-// are left to be set. O(throws * k); needed at low fill alone, where the throws are few.
-by_places all_set_by_throws(real throws, real places, unsigned k) {
+// are left to be set. O(throws * k); needed at low fill alone, where the throws are fewer than
+// places.
+by_places all_set_by_throws(std::uint64_t throws, real places, unsigned k) {
   by_places set{};
   set[0] = 1;
-  for (real t = 0; t < throws; ++t) {
+  for (std::uint64_t t = 0; t < throws; ++t) {
     for (unsigned d = k; d > 0; --d) {
       const real hit = std::min<real>(1, d / places);
       set.at(d) += hit * (set.at(d - 1) - set.at(d));
@@ -72,7 +73,7 @@ double bloom_fpr_exact(double n, std::uint64_t m, unsigned k) {
   }
   by_places set = all_set(empty, k);
   if (std::any_of(set.begin(), set.end(), [](real p) { return p < 0; })) {
-    set = all_set_by_throws(throws, places, k);
+    set = all_set_by_throws(static_cast<std::uint64_t>(std::ceil(throws)), places, k);
   }
   real rate = 0;
   for (unsigned d = 1; d <= k; ++d) rate += distinct.at(d) * set.at(d);
@@ -81,13 +82,21 @@ double bloom_fpr_exact(double n, std::uint64_t m, unsigned k) {
 
 }  // namespace
 
-double information_bound(double eps) { return -std::log2(eps); }
+double information_bound(double eps) {
+  return -std::log2(eps);
+}
 
-double optimal_hashes(double n, double m) { return m / n * ln2; }
+double optimal_hashes(double n, double m) {
+  return m / n * ln2;
+}
 
-double ideal_fpr(double bits_per_key) { return std::exp(-bits_per_key * ln2 * ln2); }
+double ideal_fpr(double bits_per_key) {
+  return std::exp(-bits_per_key * ln2 * ln2);
+}
 
-double ideal_bits_per_key(double eps) { return -std::log(eps) / (ln2 * ln2); }
+double ideal_bits_per_key(double eps) {
+  return -std::log(eps) / (ln2 * ln2);
+}
 
 double bloom_fpr_classic(double n, double m, unsigned k) {
   return std::pow(-std::expm1(-static_cast<double>(k) * n / m), k);
@@ -101,8 +110,7 @@ double bloom_fpr(double n, std::uint64_t m, unsigned k) {
   // The fill's mean is 1 - q, its variance q/m + (1 - 1/m) q2 - q^2, with q the chance that one
   // place stays empty and q2 that two do. q2 - q^2 is a difference of near numbers: q^2 expm1(...).
   const double q = std::exp(throws * std::log1p(-1 / places));
-  const double q2_over_qq =
-      throws * (std::log1p(-2 / places) - 2 * std::log1p(-1 / places));
+  const double q2_over_qq = throws * (std::log1p(-2 / places) - 2 * std::log1p(-1 / places));
   const double variance =
       q / places + q * q * std::expm1(q2_over_qq) - q * q * std::exp(q2_over_qq) / places;
   const double mean = 1 - q;
@@ -157,6 +165,8 @@ double cuckoo_fpr_exact(double n, std::uint64_t buckets, unsigned fingerprint_bi
   return (1 - selfpaired) * hit(2) + selfpaired * hit(1);
 }
 
-double hash_collision_fpr(double n) { return n * 0x1p-64; }
+double hash_collision_fpr(double n) {
+  return n * 0x1p-64;
+}
 
 }  // namespace bloomery::formulas
