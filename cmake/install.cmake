@@ -10,5 +10,7 @@ configure_package_config_file(cmake/bloomeryConfig.cmake.in bloomeryConfig.cmake
 write_basic_package_version_file(bloomeryConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/bloomeryConfig.cmake
               ${PROJECT_BINARY_DIR}/bloomeryConfigVersion.cmake DESTINATION ${config_dir})
+# Relative, so that an installed tree can be moved.
+file(RELATIVE_PATH pc_to_prefix /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
 configure_file(cmake/bloomery.pc.in bloomery.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/bloomery.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

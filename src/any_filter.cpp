@@ -9,11 +9,21 @@ any_filter::any_filter(any_filter&&) noexcept = default;
 any_filter& any_filter::operator=(any_filter&&) noexcept = default;
 any_filter::~any_filter() = default;
 
-filter_info any_filter::info() const { return model_->info(); }
-abilities any_filter::can() const noexcept { return model_->can(); }
-std::uint64_t any_filter::capacity() const noexcept { return model_->capacity(); }
-std::uint64_t any_filter::size() const noexcept { return model_->size(); }
-double any_filter::current_fpr() const noexcept { return model_->current_fpr(); }
+filter_info any_filter::info() const {
+  return model_->info();
+}
+abilities any_filter::can() const noexcept {
+  return model_->can();
+}
+std::uint64_t any_filter::capacity() const noexcept {
+  return model_->capacity();
+}
+std::uint64_t any_filter::size() const noexcept {
+  return model_->size();
+}
+double any_filter::current_fpr() const noexcept {
+  return model_->current_fpr();
+}
 
 bool any_filter::may_contain(std::string_view key) const noexcept {
   return model_->may_contain(key);
@@ -41,13 +51,17 @@ result<void> any_filter::count(std::span<const std::string_view> keys,
   return model_->count(keys, counts);
 }
 
-result<void> any_filter::merge(const any_filter& other) { return model_->merge(*other.model_); }
+result<void> any_filter::merge(const any_filter& other) {
+  return model_->merge(*other.model_);
+}
 
 result<void> any_filter::intersect(const any_filter& other) {
   return model_->intersect(*other.model_);
 }
 
-filter_image any_filter::image() const { return model_->image(); }
+filter_image any_filter::image() const {
+  return model_->image();
+}
 
 result<void> save(const any_filter& filter, const std::filesystem::path& path, if_exists policy) {
   return write_file(filter.image(), path, policy);
@@ -68,10 +82,11 @@ result<any_filter> load(const std::filesystem::path& path) {
 result<any_filter> open_any(const stored_filter& stored, access how, const std::string& name) {
   const kind_info* kind = find_kind(stored.header.kind);
   if (kind == nullptr) {
-    return fail(errc::unsupported,
-                fmt::format("{}: the file holds a filter of kind {}, which is not known here; use a "
-                            "newer bloomery",
-                            name, static_cast<unsigned>(stored.header.kind)));
+    return fail(
+        errc::unsupported,
+        fmt::format("{}: the file holds a filter of kind {}, which is not known here; use a "
+                    "newer bloomery",
+                    name, static_cast<unsigned>(stored.header.kind)));
   }
   auto opened = kind->open(stored, how);
   if (!opened) opened.error().message = fmt::format("{}: {}", name, opened.error().message);

@@ -14,7 +14,8 @@ std::uint32_t fnv1_in_doubles(std::span<const std::byte> bytes) noexcept {
   for (const std::byte byte : bytes) {
     double word = std::fmod(std::trunc(hash * prime), two_32);
     if (word < 0) word += two_32;
-    const std::uint32_t bits = static_cast<std::uint32_t>(word) ^ std::to_integer<std::uint32_t>(byte);
+    const std::uint32_t bits =
+        static_cast<std::uint32_t>(word) ^ std::to_integer<std::uint32_t>(byte);
     hash = static_cast<double>(static_cast<std::int32_t>(bits));
   }
   return static_cast<std::uint32_t>(std::fabs(hash));

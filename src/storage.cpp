@@ -85,6 +85,8 @@ owned_storage& owned_storage::operator=(owned_storage&& other) noexcept {
   return *this;
 }
 
-owned_storage::~owned_storage() { release(data_, size_); }
+owned_storage::~owned_storage() {
+  release(data_, size_);
+}
 
 }  // namespace bloomery

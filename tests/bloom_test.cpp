@@ -15,7 +15,8 @@ TEST(bloom, the_lectures_three_functions_on_ten_bits) {
       [](auto x) { return x * x + 2; });
   for (const int x : {2, 4, 9}) f.insert(x);
   std::string bits;
-  for (unsigned p = 0; p < 10; ++p) bits += bloomery::detail::test_bit(f.bits().data(), p) ? '1' : '0';
+  for (unsigned p = 0; p < 10; ++p)
+    bits += bloomery::detail::test_bit(f.bits().data(), p) ? '1' : '0';
   EXPECT_EQ(bits, "0011011110");  // 2 3 5 6 7 8
   EXPECT_TRUE(f.may_contain(4));
   EXPECT_FALSE(f.may_contain(7));

@@ -80,8 +80,8 @@ struct filter_info {
 
 /// A filter of any kind, owning or over a mapped file. Movable. Batches cost one indirect call.
 ///
-/// What a filter cannot do, because of its kind or because it is mapped read-only, is a failure with
-/// errc::unsupported. Threads: as for every filter, const calls may run at once.
+/// What a filter cannot do, because of its kind or because it is mapped read-only, is a failure
+/// with errc::unsupported. Threads: as for every filter, const calls may run at once.
 class any_filter {
  public:
   class model;  // the interface that each kind implements (src/kinds/any_model.hpp)

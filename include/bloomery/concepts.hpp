@@ -51,8 +51,8 @@ concept membership_filter =
       { f.capacity() } noexcept -> std::same_as<std::uint64_t>;  // keys planned for
       { f.size() } noexcept -> std::same_as<std::uint64_t>;      // keys inserted, as counted
       { f.planned_fpr() } noexcept -> std::same_as<double>;      // the rate at capacity
-      { f.current_fpr() } noexcept -> std::same_as<double>;      // the rate of the bits as they stand
-      { f.estimate_size() } noexcept -> std::same_as<double>;    // distinct keys, from the bits
+      { f.current_fpr() } noexcept -> std::same_as<double>;    // the rate of the bits as they stand
+      { f.estimate_size() } noexcept -> std::same_as<double>;  // distinct keys, from the bits
       { f.size_in_bytes() } noexcept -> std::same_as<std::uint64_t>;
       { f.image() } -> std::same_as<filter_image>;
       { F::params_type::decode(header, bytes) } -> std::same_as<result<typename F::params_type>>;
@@ -62,13 +62,12 @@ concept membership_filter =
     };
 
 template <class F>
-concept insertable =
-    membership_filter<F> && requires(F& f, const typename F::hash_type& h,
-                                     std::span<const typename F::hash_type> hs) {
-      { f.insert(h) } noexcept -> std::same_as<insert_outcome>;
-      { f.insert(hs) } noexcept -> std::same_as<insert_summary>;
-      f.clear();
-    };
+concept insertable = membership_filter<F> && requires(F& f, const typename F::hash_type& h,
+                                                      std::span<const typename F::hash_type> hs) {
+  { f.insert(h) } noexcept -> std::same_as<insert_outcome>;
+  { f.insert(hs) } noexcept -> std::same_as<insert_summary>;
+  f.clear();
+};
 
 /// `erase` takes back one insert of a key that is a member. It is false, and nothing changes, for a
 /// key that certainly is no member. For a stranger that passes as a member it removes some member:

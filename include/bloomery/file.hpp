@@ -45,16 +45,15 @@ result<stored_filter> map_file(const std::filesystem::path& path,
 
 /// The same for bytes in memory, which are referred to, not copied. `name` is what messages call
 /// them.
-result<stored_filter> read_stored(mapped_storage bytes, verification how,
-                                  const std::string& name);
+result<stored_filter> read_stored(mapped_storage bytes, verification how, const std::string& name);
 
 /// What to do where a file of that name is already.
 enum class if_exists : std::uint8_t { replace, refuse };
 
 /// Writes a filter so that at every moment, also after a power cut, the path holds the old file or
 /// the new one, whole: a nameless temporary file, fsync, rename, fsync of the folder. Follows
-/// symbolic links; keeps the mode of a file that it replaces. What is not a regular file (a pipe) is
-/// written to. Fails with exists or io; then nothing has changed.
+/// symbolic links; keeps the mode of a file that it replaces. What is not a regular file (a pipe)
+/// is written to. Fails with exists or io; then nothing has changed.
 result<void> write_file(const filter_image& image, const std::filesystem::path& path,
                         if_exists policy = if_exists::replace);
 

@@ -28,8 +28,8 @@ struct hash64 {
 
 /// Names a hash function in files. Never renumbered.
 enum class hash_id : std::uint16_t {
-  none = 0,      ///< the probe rule takes the key itself
-  xxh3_64 = 1,   ///< XXH3, 64 bits, seeded
+  none = 0,        ///< the probe rule takes the key itself
+  xxh3_64 = 1,     ///< XXH3, 64 bits, seeded
   fnv_murmur = 2,  ///< 32-bit FNV-1 and MurmurHash2 (see fnv_murmur_hasher)
 };
 

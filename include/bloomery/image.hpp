@@ -31,7 +31,7 @@ struct filter_header {
 /// A filter ready to be written. The payload refers to the filter's own bytes.
 struct filter_image {
   filter_header header;
-  std::vector<std::byte> parameters;  ///< a multiple of 64 bytes
+  std::vector<std::byte> parameters;                ///< a multiple of 64 bytes
   std::vector<std::span<const std::byte>> payload;  ///< written one after the other
 };
 

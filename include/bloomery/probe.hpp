@@ -113,11 +113,11 @@ struct md5_hashing {
 /// from the third on: g_0 = a, g_1 = b, g_i = a + i*b, each modulo m. 32-bit hashes: at most 2^32
 /// places, and among n keys a rate below about n / 2^32 cannot be had.
 ///
-/// For teaching: the rate that was planned is met (tests/rate_test.cpp) from about 1000 keys on, with
-/// texts or random numbers. In small filters the places of a key are an arithmetic progression
+/// For teaching: the rate that was planned is met (tests/rate_test.cpp) from about 1000 keys on,
+/// with texts or random numbers. In small filters the places of a key are an arithmetic progression
 /// modulo m, and two keys with one place in common share others: at 7 keys and 0.1% seven times the
-/// rate was measured with texts. Regular numbers in the 8 bytes of an integer make it worse, up to 43
-/// times there, and twice at 1000 keys and 10%.
+/// rate was measured with texts. Regular numbers in the 8 bytes of an integer make it worse, up to
+/// 43 times there, and twice at 1000 keys and 10%.
 struct fnv_murmur_hashing {
   using hash_type = hash32_pair;
   using hasher_type = fnv_murmur_hasher;
@@ -135,7 +135,8 @@ struct fnv_murmur_hashing {
 
 /// The caller's own functions of an element, each taken modulo m. The lecture's example, whole:
 ///
-///     auto f = bloomery::bloom_of(10, [](auto x) { return x + 3; }, [](auto x) { return 3 * x + 1; },
+///     auto f = bloomery::bloom_of(10, [](auto x) { return x + 3; }, [](auto x) { return 3 * x + 1;
+///     },
 ///                                 [](auto x) { return x * x + 2; });
 template <class... Functions>
   requires(std::is_nothrow_copy_constructible_v<Functions> && ...)

@@ -41,8 +41,7 @@ class descriptor {
 inline tl::unexpected<failure> system_failure(const std::string& name, std::string_view what) {
   const int error = errno;
   return fail(error == ENOENT ? errc::not_found : errc::io,
-              fmt::format("{}: cannot {}: {}", name, what,
-                          std::generic_category().message(error)));
+              fmt::format("{}: cannot {}: {}", name, what, std::generic_category().message(error)));
 }
 
 }  // namespace bloomery::detail

@@ -68,8 +68,7 @@ result<file_header> decode_header(std::span<const std::byte> file, const std::st
     return fail(errc::corrupt,
                 fmt::format("{}: {}; the file is damaged, restore or rebuild it", name, how));
   };
-  if (file.size() < magic.size() ||
-      std::memcmp(file.data(), magic.data(), magic.size()) != 0) {
+  if (file.size() < magic.size() || std::memcmp(file.data(), magic.data(), magic.size()) != 0) {
     return fail(errc::corrupt, fmt::format("{}: this is not a Bloomery filter (its first 8 bytes "
                                            "are not the signature); give a file that 'bloomery "
                                            "build' wrote",
@@ -106,10 +105,11 @@ result<file_header> decode_header(std::span<const std::byte> file, const std::st
   }
   if (const auto flags = load<std::uint32_t>(raw + at_flags);
       (flags & ~known_required_flags) != 0) {
-    return fail(errc::unsupported,
-                fmt::format("{}: the file needs features (flags {:#x}) that are not known here; use "
-                            "a newer bloomery",
-                            name, flags));
+    return fail(
+        errc::unsupported,
+        fmt::format("{}: the file needs features (flags {:#x}) that are not known here; use "
+                    "a newer bloomery",
+                    name, flags));
   }
   header.filter = {static_cast<filter_kind>(load<std::uint16_t>(raw + at_kind)),
                    load<std::uint16_t>(raw + at_kind_version),

@@ -49,7 +49,7 @@ result<stored_filter> map_file(const std::filesystem::path& path, verification h
   const std::string name = path.string();
   const descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!file) return system_failure(name, "open");
-  struct stat status {};
+  struct stat status{};
   if (::fstat(file.get(), &status) != 0) return system_failure(name, "examine");
   if (S_ISDIR(status.st_mode)) {
     return fail(errc::io, name + ": this is a folder; give a filter file");
@@ -61,8 +61,7 @@ result<stored_filter> map_file(const std::filesystem::path& path, verification h
   return read_stored(std::move(*bytes), how, name);
 }
 
-result<stored_filter> read_stored(mapped_storage bytes, verification how,
-                                  const std::string& name) {
+result<stored_filter> read_stored(mapped_storage bytes, verification how, const std::string& name) {
   const auto file = bytes.bytes();
   auto header = detail::decode_header(file, name);
   if (!header) return fail(std::move(header.error()));
@@ -73,13 +72,14 @@ result<stored_filter> read_stored(mapped_storage bytes, verification how,
       (how == verification::automatic && payload[0].size() <= automatic_verification_limit);
   if (verify && detail::checksum(payload) != header->payload_checksum) {
     return fail(errc::corrupt,
-                name + ": the payload's checksum does not match; the file is damaged, restore or "
-                       "rebuild it");
+                name +
+                    ": the payload's checksum does not match; the file is damaged, restore or "
+                    "rebuild it");
   }
-  return stored_filter{header->filter,
-                       {parameters.begin(), parameters.end()},
-                       mapped_storage(std::make_shared<mapped_storage>(std::move(bytes)),
-                                      payload[0])};
+  return stored_filter{
+      header->filter,
+      {parameters.begin(), parameters.end()},
+      mapped_storage(std::make_shared<mapped_storage>(std::move(bytes)), payload[0])};
 }
 
 result<file_lock> file_lock::acquire(const std::filesystem::path& path) {
@@ -92,8 +92,8 @@ result<file_lock> file_lock::acquire(const std::filesystem::path& path) {
     }
     // While this waited, the holder may have put a new file in the path: then the lock is on one
     // that nobody will read again.
-    struct stat locked {};
-    struct stat current {};
+    struct stat locked{};
+    struct stat current{};
     if (::fstat(file.get(), &locked) != 0 || ::stat(path.c_str(), &current) != 0) {
       return system_failure(name, "examine");
     }

@@ -24,10 +24,9 @@ using detail::system_failure;
 detail::raw_header header_of(const filter_image& image) {
   std::uint64_t payload_bytes = 0;
   for (const auto piece : image.payload) payload_bytes += piece.size();
-  return detail::encode_header(
-      {image.header, static_cast<std::uint32_t>(image.parameters.size()), payload_bytes,
-       detail::checksum(image.payload)},
-      image.parameters);
+  return detail::encode_header({image.header, static_cast<std::uint32_t>(image.parameters.size()),
+                                payload_bytes, detail::checksum(image.payload)},
+                               image.parameters);
 }
 
 bool write_all(int file, std::span<const std::byte> bytes) noexcept {
@@ -61,8 +60,8 @@ class pending_file {
     made.file_ = descriptor(::open(folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, mode));
     if (!made.file_) {
       made.name_ = made.fresh_name();
-      made.file_ = descriptor(
-          ::open(made.name_->c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, mode));
+      made.file_ =
+          descriptor(::open(made.name_->c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, mode));
       if (!made.file_) {
         made.name_.reset();
         return system_failure(made.target_.string(), "create the file");
@@ -92,7 +91,9 @@ class pending_file {
     if (policy == if_exists::refuse) {
       if (!link_to(target_)) {
         if (errno == EEXIST) {
-          return fail(errc::exists, target + ": the file exists already, and is replaced only on demand (--force)");
+          return fail(
+              errc::exists,
+              target + ": the file exists already, and is replaced only on demand (--force)");
         }
         return system_failure(target, "create the file");
       }
@@ -122,8 +123,9 @@ class pending_file {
   }
 
   /// A nameless file can take another's place only by way of a name of its own, for the moment
-  /// between two system calls. All writers use the same one and hold a lock on the file that has it,
-  /// so that what a writer leaves there if it is killed in that moment, the next one takes away.
+  /// between two system calls. All writers use the same one and hold a lock on the file that has
+  /// it, so that what a writer leaves there if it is killed in that moment, the next one takes
+  /// away.
   result<void> take_passing_name() {
     const fs::path name = folder_ / fmt::format(".{}.bloomery.tmp", target_.filename().string());
     (void)::flock(file_.get(), LOCK_EX);
@@ -136,8 +138,8 @@ class pending_file {
       }
       // Waits for a writer that lives. Afterwards the name may be gone, or another writer's.
       (void)::flock(other.get(), LOCK_EX);
-      struct stat locked {};
-      struct stat named {};
+      struct stat locked{};
+      struct stat named{};
       if (::fstat(other.get(), &locked) == 0 && ::lstat(name.c_str(), &named) == 0 &&
           locked.st_ino == named.st_ino && locked.st_dev == named.st_dev &&
           ::unlink(name.c_str()) != 0) {
@@ -150,8 +152,8 @@ class pending_file {
 
   fs::path fresh_name() const {
     std::random_device random;
-    return folder_ / fmt::format(".{}.{:08x}{:08x}.tmp", target_.filename().string(), random(),
-                                 random());
+    return folder_ /
+           fmt::format(".{}.{:08x}{:08x}.tmp", target_.filename().string(), random(), random());
   }
 
   fs::path target_;
@@ -172,7 +174,7 @@ result<void> write_file(const filter_image& image, const fs::path& path, if_exis
   mode_t mode = 0666;  // less the umask, as for any new file
   std::optional<mode_t> keep_mode;
   fs::path target = path;
-  struct stat status {};
+  struct stat status{};
   if (::stat(path.c_str(), &status) == 0) {
     if (S_ISDIR(status.st_mode)) {
       return fail(errc::io, name + ": this is a folder; give a file's name");
@@ -183,7 +185,8 @@ result<void> write_file(const filter_image& image, const fs::path& path, if_exis
       return write_stream(image, file.get(), name);
     }
     if (policy == if_exists::refuse) {
-      return fail(errc::exists, name + ": the file exists already, and is replaced only on demand (--force)");
+      return fail(errc::exists,
+                  name + ": the file exists already, and is replaced only on demand (--force)");
     }
     keep_mode = status.st_mode & 07777;
     std::error_code error;

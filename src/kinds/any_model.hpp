@@ -51,8 +51,10 @@ constexpr abilities abilities_of() noexcept {
           .count = countable<F>,
           .merge = mergeable<F>,
           .intersect = intersectable<F>,
-          .grow = requires(const F& f) { f.grows(); }};
+          .grow = requires(const F& f){f.grows();
 }
+};  // namespace detail
+}  // namespace bloomery
 
 /// Describe is a function object of the kind: describe(filter) -> filter_info with all that is not
 /// common to every kind (plan, fill, extras).
@@ -141,9 +143,8 @@ class typed_model final : public any_filter::model {
  private:
   tl::unexpected<failure> cannot(std::string_view what) const {
     // Const calls work on any storage, so only the writing ones can be lost to a mapped one.
-    return fail(errc::unsupported,
-                fmt::format("a filter of kind {}{} cannot {}", kind_name_,
-                            insertable<F> ? "" : ", opened read-only,", what));
+    return fail(errc::unsupported, fmt::format("a filter of kind {}{} cannot {}", kind_name_,
+                                               insertable<F> ? "" : ", opened read-only,", what));
   }
 
   template <class Combine>
@@ -168,7 +169,8 @@ class typed_model final : public any_filter::model {
   std::string_view kind_name_;
 };
 
-/// A registry row's `open` for one type: the owned filter when it is to be written, else the mapped.
+/// A registry row's `open` for one type: the owned filter when it is to be written, else the
+/// mapped.
 template <class F, class Describe>
 result<any_filter> open_typed(const stored_filter& stored, access how, std::string_view name) {
   const auto wrap = [name](auto filter) -> result<any_filter> {

@@ -2,8 +2,8 @@
 
 #include <array>
 #include <bloomery/bloom.hpp>
-#include "kinds/any_model.hpp"
 #include <cmath>
+#include "kinds/any_model.hpp"
 
 #include "kinds/options.hpp"
 #include "kinds/probes.hpp"
@@ -57,14 +57,13 @@ result<plan_report> plan(const plan_request& request) {
 
 result<any_filter> create(const plan_request& request) {
   if (auto ok = check_options(request, name, options); !ok) return fail(std::move(ok.error()));
-  return with_probe(option_text(request, "probe", double_hashing::name),
-                    [&](auto probe) -> result<any_filter> {
-                      using filter = basic_bloom<decltype(probe)>;
-                      auto made = filter::make(spec_of(request));
-                      if (!made) return fail(std::move(made.error()));
-                      return any_filter(
-                          std::make_unique<typed_model<filter, describe>>(std::move(*made), name));
-                    });
+  return with_probe(
+      option_text(request, "probe", double_hashing::name), [&](auto probe) -> result<any_filter> {
+        using filter = basic_bloom<decltype(probe)>;
+        auto made = filter::make(spec_of(request));
+        if (!made) return fail(std::move(made.error()));
+        return any_filter(std::make_unique<typed_model<filter, describe>>(std::move(*made), name));
+      });
 }
 
 result<any_filter> open(const stored_filter& stored, access how) {
@@ -81,8 +80,9 @@ kind_info bloom_row() {
   return {.kind = filter_kind::bloom,
           .name = name,
           .summary = "the classic: m bits, k functions; insert and query",
-          .strengths = "the fewest bits of the kinds that are built by inserts and merge by OR; no "
-                       "deletion, and its size is fixed in advance",
+          .strengths =
+              "the fewest bits of the kinds that are built by inserts and merge by OR; no "
+              "deletion, and its size is fixed in advance",
           .can = abilities_of<bloom>(),
           .takes_hashes = true,
           .options = options,

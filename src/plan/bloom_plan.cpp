@@ -21,7 +21,9 @@ double full_fpr(double n, std::uint64_t m, unsigned k) {
 
 // Beyond 28 functions the rate of a small array is known only by expansion (formulas.hpp), so an
 // array for them is never smaller than where the expansion is good: 512 bytes.
-std::uint64_t least_bits(unsigned k) { return k > 28 ? 4096 : 1; }
+std::uint64_t least_bits(unsigned k) {
+  return k > 28 ? 4096 : 1;
+}
 
 // The k that needs the fewest bits is one of the two whole numbers around log2(1/eps), up to the
 // shift that small arrays cause; a window of five is searched.
@@ -81,14 +83,16 @@ std::uint64_t most_capacity(std::uint64_t bits, double eps, unsigned fixed_hashe
 result<void> check_ranges(const bloom_spec& spec) {
   const auto refuse = [](std::string why) { return fail(errc::invalid_argument, std::move(why)); };
   if (spec.capacity > most_keys) {
-    return refuse(fmt::format("a capacity of {} keys is beyond what 64-bit hashes can serve; at "
-                              "most {} are possible",
-                              format_count(spec.capacity), format_count(most_keys)));
+    return refuse(
+        fmt::format("a capacity of {} keys is beyond what 64-bit hashes can serve; at "
+                    "most {} are possible",
+                    format_count(spec.capacity), format_count(most_keys)));
   }
   if (!(spec.fpr >= 0 && spec.fpr < 1)) {
-    return refuse(fmt::format("a false-positive rate of {} is not one; it lies between 0 and 1, "
-                              "such as 0.01",
-                              spec.fpr));
+    return refuse(
+        fmt::format("a false-positive rate of {} is not one; it lies between 0 and 1, "
+                    "such as 0.01",
+                    spec.fpr));
   }
   if (spec.bits > most_bits) {
     return refuse(fmt::format("{} bits are too many; at most 2^62 are possible", spec.bits));
@@ -212,7 +216,8 @@ result<bloom_params> bloom_params::decode(const filter_header& header,
   if (!reader.complete() || params.capacity == 0 || params.capacity > most_keys ||
       params.bits == 0 || params.bits > most_bits || params.hashes == 0 ||
       params.hashes > most_hashes || !(params.fpr >= 0 && params.fpr <= 1)) {
-    return fail(errc::corrupt, "the Bloom filter's parameters are out of range; the file is damaged");
+    return fail(errc::corrupt,
+                "the Bloom filter's parameters are out of range; the file is damaged");
   }
   return params;
 }

@@ -214,7 +214,7 @@ def test_text_from_outside_does_not_steer_the_terminal(run):
         (["--hash", "(" * 200 + "x" + ")" * 200, "--insert", "2"], "nests deeper than 50"),
         (["--hash", "(" * 100000, "--insert", "2"], "at most 500"),
         (["--hash", "x"] * 65 + ["--insert", "2"], "65 formulas are too many"),
-        (["--hash", "x", "--hashes", "2", "--insert", "2"], "--hash excludes --hashes"),
+        (["--hash", "x", "--hashes", "2", "--insert", "2"], "--hash and --hashes exclude"),
         (["--family", "sha", "--insert", "a"], "'sha' is no family"),
         (["--hashes", "0", "--insert", "a"], "0 functions make no filter"),
         (["--hashes", "65", "--insert", "a"], "65 functions make no filter"),

@@ -2,9 +2,9 @@
 
 // m bits in bytes: bit p is bit p & 7 of byte p >> 3. The layout of every bit array in a payload.
 
-#include <bloomery/detail/bits.hpp>
 #include <algorithm>
 #include <bit>
+#include <bloomery/detail/bits.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <span>

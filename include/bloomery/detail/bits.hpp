@@ -48,6 +48,8 @@ constexpr std::uint64_t round_up(std::uint64_t n, std::uint64_t unit) noexcept {
 }
 
 /// Bytes that hold n bits, for every n up to 2^64 - 1.
-constexpr std::uint64_t bytes_for_bits(std::uint64_t n) noexcept { return n / 8 + (n % 8 != 0); }
+constexpr std::uint64_t bytes_for_bits(std::uint64_t n) noexcept {
+  return n / 8 + (n % 8 != 0);
+}
 
 }  // namespace bloomery::detail

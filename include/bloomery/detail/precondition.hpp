@@ -10,7 +10,8 @@
 
 namespace bloomery::detail {
 
-/// The value; std::bad_alloc where memory was short; else the end of the program, with the sentence.
+/// The value; std::bad_alloc where memory was short; else the end of the program, with the
+/// sentence.
 template <class T>
 T or_die(result<T> made) {
   if (made) return std::move(*made);

@@ -19,8 +19,8 @@ double ideal_fpr(double bits_per_key);
 /// Bits a key at that optimum: ln(1/eps) / ln^2 2 = 1.44 log2(1/eps).
 double ideal_bits_per_key(double eps);
 
-/// The classic rate (1 - e^(-kn/m))^k (Mullin, 1983, and every textbook). It is a lower bound of the
-/// true rate (Bose et al., 2008), close to it for large m.
+/// The classic rate (1 - e^(-kn/m))^k (Mullin, 1983, and every textbook). It is a lower bound of
+/// the true rate (Bose et al., 2008), close to it for large m.
 double bloom_fpr_classic(double n, double m, unsigned k);
 
 /// The true rate of k independent functions with replacement: E[(X/m)^k], X the number of distinct
@@ -45,17 +45,18 @@ double counter_reaches(double n, double m, unsigned k, unsigned value);
 /// The smallest m for which bloom_fpr(n, m, k) <= eps, at least 1.
 std::uint64_t bloom_bits(double n, double eps, unsigned k);
 
-/// The rate of a large cuckoo filter at that load: 1 - exp(-2 b load / (2^f - 1)). The 2b slots that
-/// a stranger is compared with hold 2 b load fingerprints of 2^f - 1 values, since zero means empty
-/// (Fan et al., 2014, section 5.1, whose 1 - (1 - 2^-f)^(2b) is its first-order form at load 1).
+/// The rate of a large cuckoo filter at that load: 1 - exp(-2 b load / (2^f - 1)). The 2b slots
+/// that a stranger is compared with hold 2 b load fingerprints of 2^f - 1 values, since zero means
+/// empty (Fan et al., 2014, section 5.1, whose 1 - (1 - 2^-f)^(2b) is its first-order form at load
+/// 1).
 double cuckoo_fpr(unsigned slots_per_bucket, unsigned fingerprint_bits, double load);
 
-/// The expected rate of a cuckoo filter of n distinct keys in any number of buckets, large or small:
-/// a stranger passes if one of the n keys has its class, that is its fingerprint and its pair of
-/// buckets. A class has probability 2 / (buckets (2^f - 1)), or half of it where the two buckets are
-/// one: for odd numbers of buckets this is so for one (bucket, fingerprint) in `buckets`; for even
-/// ones it is not counted, which makes the result an upper bound, 1/buckets of itself too high at
-/// most. What holds the keys, bucket or stash, plays no part.
+/// The expected rate of a cuckoo filter of n distinct keys in any number of buckets, large or
+/// small: a stranger passes if one of the n keys has its class, that is its fingerprint and its
+/// pair of buckets. A class has probability 2 / (buckets (2^f - 1)), or half of it where the two
+/// buckets are one: for odd numbers of buckets this is so for one (bucket, fingerprint) in
+/// `buckets`; for even ones it is not counted, which makes the result an upper bound, 1/buckets of
+/// itself too high at most. What holds the keys, bucket or stash, plays no part.
 double cuckoo_fpr_exact(double n, std::uint64_t buckets, unsigned fingerprint_bits);
 
 /// The part of a rate that equal 64-bit hashes add, whatever the filter: n / 2^64.

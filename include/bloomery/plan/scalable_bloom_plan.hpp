@@ -61,7 +61,8 @@ result<scalable_bloom_params> plan_scalable_bloom(const scalable_bloom_spec& spe
 /// = 2), the last 64th of eps, which costs 0.03 bits a key, is kept for equal hashes: so no member
 /// is planned below them, and the sum of all eps_i stays within eps up to eps * 2^57 keys in all
 /// (1.4
-/// * 10^15 at 1%). It has at least the bits of a cache line. Fails with `full` there, at most_members, and beyond 2^62 bits for the member.
+/// * 10^15 at 1%). It has at least the bits of a cache line. Fails with `full` there, at
+/// most_members, and beyond 2^62 bits for the member.
 result<bloom_params> plan_next_member(const scalable_bloom_params& params);
 
 /// Keys that the filter can take in all before it is full, were memory without end.
