@@ -32,6 +32,36 @@ TEST(bloom, says_whether_a_key_was_new) {
   EXPECT_EQ(seen.size(), 1U);
 }
 
+TEST(bloom, uses_places_beyond_the_first_2_to_the_32) {
+  // 1 GiB of address space, of which only the touched pages become memory.
+  constexpr std::uint64_t bits = (std::uint64_t{1} << 33) + 12345;
+  bloomery::bloom wide({.capacity = 1000, .bits = bits, .hashes = 7});
+  std::size_t beyond = 0;
+  for (std::uint64_t i = 0; i < 1000; ++i) {
+    ASSERT_EQ(wide.insert(i), insert_outcome::inserted);
+    const bloomery::hash64 h =
+        bloomery::with_hash(wide.hash_function(), i, [](bloomery::hash64 hash) { return hash; });
+    for (unsigned probe = 0; probe < 7; ++probe) {
+      const std::uint64_t place = bloomery::double_hashing::position(h, probe, bits);
+      ASSERT_LT(place, bits);
+      ASSERT_TRUE(bloomery::detail::test_bit(wide.bits().data(), place));
+      beyond += place >> 32 != 0;
+    }
+  }
+  // Half of 7000 places, give or take: 5 standard deviations are 209, false alarm 6e-7.
+  EXPECT_NEAR(static_cast<double>(beyond), 3500.0, 209.0);
+  for (std::uint64_t i = 0; i < 1000; ++i) EXPECT_TRUE(wide.may_contain(i));
+  for (std::uint64_t i = 1000; i < 101'000; ++i) ASSERT_FALSE(wide.may_contain(i));
+  EXPECT_NEAR(wide.estimate_size(), 1000.0, 1.0);
+}
+
+TEST(bloom, plans_beyond_2_to_the_40_bits) {
+  const auto plan = bloomery::plan_bloom({.capacity = 200'000'000'000, .fpr = 0.01});
+  ASSERT_TRUE(plan) << plan.error().message;
+  EXPECT_GT(plan->bits, std::uint64_t{1} << 40);
+  EXPECT_NEAR(static_cast<double>(plan->bits) / 2e11, 9.593, 0.001);
+}
+
 TEST(bloom, a_saved_filter_answers_as_before) {
   bloomery::bloom seen({.capacity = 1000, .fpr = 0.01});
   for (int i = 0; i < 1000; ++i) seen.insert(i);

@@ -169,18 +169,20 @@ class typed_model final : public any_filter::model {
   std::string_view kind_name_;
 };
 
+/// A typed filter, or why there is none, as an any_filter.
+template <class Describe, membership_filter F>
+result<any_filter> as_any(result<F> filter, std::string_view name) {
+  if (!filter) return fail(std::move(filter.error()));
+  return any_filter(std::make_unique<typed_model<F, Describe>>(std::move(*filter), name));
+}
+
 /// A registry row's `open` for one type: the owned filter when it is to be written, else the
 /// mapped.
 template <class F, class Describe>
 result<any_filter> open_typed(const stored_filter& stored, access how, std::string_view name) {
-  const auto wrap = [name](auto filter) -> result<any_filter> {
-    using filter_type = typename decltype(filter)::value_type;
-    if (!filter) return fail(std::move(filter.error()));
-    return any_filter(
-        std::make_unique<typed_model<filter_type, Describe>>(std::move(*filter), name));
-  };
-  if (how == access::writable) return wrap(open_stored<F>(stored));
-  return wrap(open_stored<typename F::template rebind_storage<mapped_storage>>(stored));
+  if (how == access::writable) return as_any<Describe>(open_stored<F>(stored), name);
+  using view = typename F::template rebind_storage<mapped_storage>;
+  return as_any<Describe>(open_stored<view>(stored), name);
 }
 
 }  // namespace detail

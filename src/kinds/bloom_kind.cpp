@@ -57,13 +57,9 @@ result<plan_report> plan(const plan_request& request) {
 
 result<any_filter> create(const plan_request& request) {
   if (auto ok = check_options(request, name, options); !ok) return fail(std::move(ok.error()));
-  return with_probe(
-      option_text(request, "probe", double_hashing::name), [&](auto probe) -> result<any_filter> {
-        using filter = basic_bloom<decltype(probe)>;
-        auto made = filter::make(spec_of(request));
-        if (!made) return fail(std::move(made.error()));
-        return any_filter(std::make_unique<typed_model<filter, describe>>(std::move(*made), name));
-      });
+  return with_probe(option_text(request, "probe", double_hashing::name), [&](auto probe) {
+    return as_any<describe>(basic_bloom<decltype(probe)>::make(spec_of(request)), name);
+  });
 }
 
 result<any_filter> open(const stored_filter& stored, access how) {

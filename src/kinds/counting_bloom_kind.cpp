@@ -78,13 +78,9 @@ result<plan_report> plan(const plan_request& request) {
 result<any_filter> create(const plan_request& request) {
   const auto spec = spec_of(request);
   if (!spec) return fail(spec.error());
-  return with_probe(
-      option_text(request, "probe", double_hashing::name), [&](auto probe) -> result<any_filter> {
-        using filter = basic_counting_bloom<decltype(probe)>;
-        auto made = filter::make(*spec);
-        if (!made) return fail(std::move(made.error()));
-        return any_filter(std::make_unique<typed_model<filter, describe>>(std::move(*made), name));
-      });
+  return with_probe(option_text(request, "probe", double_hashing::name), [&](auto probe) {
+    return as_any<describe>(basic_counting_bloom<decltype(probe)>::make(*spec), name);
+  });
 }
 
 result<any_filter> open(const stored_filter& stored, access how) {

@@ -81,9 +81,7 @@ result<plan_report> plan(const plan_request& request) {
 result<any_filter> create(const plan_request& request) {
   const auto spec = spec_of(request);
   if (!spec) return fail(spec.error());
-  auto made = cuckoo::make(*spec);
-  if (!made) return fail(std::move(made.error()));
-  return any_filter(std::make_unique<typed_model<cuckoo, describe>>(std::move(*made), name));
+  return as_any<describe>(cuckoo::make(*spec), name);
 }
 
 result<any_filter> open(const stored_filter& stored, access how) {
