@@ -46,7 +46,9 @@ class key_input {
 
   std::uint64_t keys() const noexcept { return keys_; }  ///< given so far
   /// The name, for messages, of the file that the last batch is from.
-  std::string_view name() const noexcept { return parts_.empty() ? "" : parts_.back().name; }
+  std::string_view name() const noexcept {
+    return parts_.empty() ? std::string_view() : std::string_view(parts_.back().name);
+  }
   /// "NAME:LINE" of the key of that number, from 0, among all that were given.
   std::string place_of(std::uint64_t key) const;
 

@@ -181,11 +181,15 @@ result<advice> advise(const plan_request& request, const needs& wanted,
     if (!added.plan && !first_failure && able(kind, wanted)) first_failure = added.plan.error();
   }
   const yardstick by = yardstick_of(request);
-  const auto unfit = std::stable_partition(found.ranked.begin(), found.ranked.end(),
-                                           [](const candidate& c) { return c.plan.has_value(); });
-  std::stable_sort(found.ranked.begin(), unfit, [by](const candidate& a, const candidate& b) {
-    return better(*a.plan, *b.plan, by);
+  // Those with a plan first, the better before the worse, and else in the registry's order.
+  std::sort(found.ranked.begin(), found.ranked.end(), [by](const candidate& a, const candidate& b) {
+    if (a.plan.has_value() != b.plan.has_value()) return a.plan.has_value();
+    if (a.plan && better(*a.plan, *b.plan, by)) return true;
+    if (a.plan && better(*b.plan, *a.plan, by)) return false;
+    return a.kind < b.kind;
   });
+  const auto unfit = std::find_if(found.ranked.begin(), found.ranked.end(),
+                                  [](const candidate& c) { return !c.plan.has_value(); });
   if (unfit == found.ranked.begin()) return fail(std::move(*first_failure));
   found.reason = reason_for(found.ranked, static_cast<std::size_t>(unfit - found.ranked.begin()),
                             able_kinds, wanted, by);

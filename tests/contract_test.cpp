@@ -28,7 +28,7 @@ std::vector<typename F::hash_type> hashes_of(const F& filter,
 }
 
 TYPED_TEST(contract, a_planned_filter_takes_its_capacity_and_denies_no_member) {
-  for (const std::uint64_t n : {1, 2, 3, 7, 100, 1000}) {
+  for (const std::uint64_t n : {1U, 2U, 3U, 7U, 100U, 1000U}) {
     auto f = make<TypeParam>(n, 0.01, n);
     for (std::uint64_t i = 0; i < n; ++i) {
       ASSERT_TRUE(is_contained(f.insert(word("member", i)))) << "key " << i << " of " << n;
@@ -213,7 +213,7 @@ TYPED_TEST(contract, clear_leaves_the_bytes_of_an_empty_filter) {
 }
 
 TYPED_TEST(contract, an_empty_filter_says_that_it_is_empty) {
-  for (const std::uint64_t n : {1, 3, 1000}) {
+  for (const std::uint64_t n : {1U, 3U, 1000U}) {
     const auto f = make<TypeParam>(n, 0.01);
     EXPECT_GE(f.capacity(), n);
     EXPECT_EQ(f.size(), 0U);

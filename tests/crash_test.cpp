@@ -189,7 +189,7 @@ TEST_F(full_disk, a_save_that_does_not_fit_leaves_the_old_file_and_nothing_else)
   value_of(save(small, path_));
   const std::string before = contents(path_);
   const bloom big = large("big");
-  for (const std::uint64_t limit : {0, 63, 64, 100, 4096, 999'999}) {
+  for (const std::uint64_t limit : {0U, 63U, 64U, 100U, 4096U, 999'999U}) {
     for (const auto& path : {path_, folder_ / "new.bloom"}) {
       // A limit on the size of files fails a write as a full disk does (EFBIG, where that is
       // ENOSPC), at any byte that one likes.

@@ -84,8 +84,8 @@ TEST(formulas, the_estimate_inverts_the_expected_fill) {
 }
 
 TEST(formulas, the_rate_is_the_definitions) {
-  for (const std::uint64_t m : {1, 2, 3, 8, 10, 29, 64, 129, 300, 800, 4095}) {
-    for (const std::uint64_t n : {1, 2, 3, 7, 20}) {
+  for (const std::uint64_t m : {1U, 2U, 3U, 8U, 10U, 29U, 64U, 129U, 300U, 800U, 4095U}) {
+    for (const std::uint64_t n : {1U, 2U, 3U, 7U, 20U}) {
       for (const unsigned k : {1U, 2U, 3U, 5U, 7U, 10U, 14U, 20U, 28U}) {
         const double truth = rate_by_definition(n, m, k);
         EXPECT_NEAR(f::bloom_fpr(static_cast<double>(n), m, k), truth, 2e-5 * truth)
@@ -110,7 +110,7 @@ TEST(formulas, the_expansion_for_large_arrays_keeps_its_error) {
 }
 
 TEST(formulas, the_classic_rate_is_a_lower_bound) {  // Bose et al., 2008
-  for (const std::uint64_t m : {16, 100, 1000, 100'000}) {
+  for (const std::uint64_t m : {16U, 100U, 1000U, 100'000U}) {
     for (const unsigned k : {2U, 3U, 7U, 12U}) {
       const double n = std::max(1.0, std::round(static_cast<double>(m) / 10));
       EXPECT_GT(f::bloom_fpr(n, m, k), f::bloom_fpr_classic(n, static_cast<double>(m), k))
@@ -144,7 +144,7 @@ TEST(bloom_plan, a_thousand_million_addresses_in_a_gigabyte) {
 }
 
 TEST(bloom_plan, small_filters_meet_the_rate_with_the_fewest_bits) {
-  for (const std::uint64_t n : {1, 2, 3, 7, 20}) {
+  for (const std::uint64_t n : {1U, 2U, 3U, 7U, 20U}) {
     for (const double eps : {0.5, 0.1, 0.03, 0.01, 0.001, 1e-4}) {
       const auto plan = plan_bloom({.capacity = n, .fpr = eps});
       ASSERT_TRUE(plan) << plan.error().message;
@@ -160,7 +160,7 @@ TEST(bloom_plan, small_filters_meet_the_rate_with_the_fewest_bits) {
 }
 
 TEST(bloom_plan, more_bits_never_raise_the_rate_and_more_keys_never_lower_it) {
-  for (const std::uint64_t n : {1, 7, 100, 600}) {
+  for (const std::uint64_t n : {1U, 7U, 100U, 600U}) {
     double last = 1;
     for (std::uint64_t m = 1; m <= 6000; m += 1 + m / 97) {
       const auto plan = plan_bloom({.capacity = n, .bits = m});
@@ -180,7 +180,7 @@ TEST(bloom_plan, more_bits_never_raise_the_rate_and_more_keys_never_lower_it) {
 }
 
 TEST(bloom_plan, any_two_give_the_third_again) {
-  for (const std::uint64_t n : {1, 2, 3, 7, 1000, 100'003, 10'000'000}) {
+  for (const std::uint64_t n : {1U, 2U, 3U, 7U, 1000U, 100'003U, 10'000'000U}) {
     for (const double eps : {0.1, 0.01, 0.001, 1e-9}) {
       const auto sized = plan_bloom({.capacity = n, .fpr = eps});
       ASSERT_TRUE(sized) << sized.error().message;

@@ -221,7 +221,7 @@ class rate : public ::testing::Test {
   static void family() {
     for (const double eps : {0.1, 0.01, 0.001}) {
       if (!for_teaching<F>()) {
-        for (const std::uint64_t n : {1, 2, 3, 7}) small<Family>(n, eps);
+        for (const std::uint64_t n : {1U, 2U, 3U, 7U}) small<Family>(n, eps);
       }
       large<Family>(1000, eps);
       // Texts cost more to make than to ask for; at this size one rate of them is enough.
