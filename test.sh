@@ -39,6 +39,20 @@ if [[ ${1-} == --lint ]]; then
   git ls-files -z 'src/*.cpp' 'cli/*.cpp' | xargs -0 -n 4 -P "$(nproc)" clang-tidy-19 --quiet -p build-sanitize
 fi
 
-say "tests"
 export FUZZ_SECONDS=${FUZZ_SECONDS:-5}
-ctest --test-dir build --output-on-failure --parallel "$(nproc)" --progress
+run_tests() {
+  ctest --test-dir "$1" --output-on-failure --parallel "$(nproc)" "${@:2}" >"$log" 2>&1 || {
+    tail -200 "$log"
+    exit 1
+  }
+  tail -4 "$log"
+}
+
+say "tests under the thread sanitizer"
+run_tests build-tsan -R threads --no-tests=error
+
+say "tests and fuzz targets under the address and undefined-behaviour sanitizers"
+run_tests build-sanitize
+
+say "tests"
+run_tests build
