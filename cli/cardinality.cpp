@@ -12,10 +12,12 @@ double sigma(double x) noexcept {
   if (x == 1) return std::numeric_limits<double>::infinity();
   double sum = x;
   double weight = 1;
-  for (double before = -1; sum != before; weight *= 2) {
+  double before = -1;
+  while (sum != before) {
     before = sum;
     x *= x;
     sum += x * weight;
+    weight *= 2;
   }
   return sum;
 }
@@ -25,7 +27,8 @@ double tau(double x) noexcept {
   if (x == 0 || x == 1) return 0;
   double sum = 1 - x;
   double weight = 1;
-  for (double before = -1; sum != before;) {
+  double before = -1;
+  while (sum != before) {
     before = sum;
     x = std::sqrt(x);
     weight /= 2;

@@ -2,6 +2,7 @@
 
 // How many distinct hashes there were, in 64 KiB: HyperLogLog.
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <bloomery/hash.hpp>
@@ -28,7 +29,7 @@ class cardinality_estimator {
     const auto index = static_cast<std::size_t>(h.value >> (64 - index_bits));
     const auto rank = static_cast<std::uint8_t>(
         std::countl_zero((h.value << index_bits) | (std::uint64_t{1} << (index_bits - 1))) + 1);
-    if (rank > registers_[index]) registers_[index] = rank;
+    registers_[index] = std::max(registers_[index], rank);
   }
 
   /// O(2^16).

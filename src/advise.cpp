@@ -133,7 +133,8 @@ std::string reason_for(const std::vector<candidate>& ranked, std::size_t fitting
 result<void> check_sufficient(const plan_request& request, const needs& wanted) {
   const int known = (request.capacity != 0) + (request.fpr != 0) + (request.bits != 0);
   const bool by_hashes = request.hashes != 0 && (request.capacity != 0 || request.bits != 0);
-  if (known < 2 && !by_hashes && !(wanted.growing && known == 1 && request.fpr != 0)) {
+  const bool rate_alone = known == 1 && request.fpr != 0;
+  if (known < 2 && !by_hashes && !(wanted.growing && rate_alone)) {
     return fail(errc::invalid_argument,
                 "the filter's size is open; give two of capacity, rate and memory");
   }

@@ -24,7 +24,7 @@ std::uint64_t md5_hashing::word(key_ref key, unsigned i) noexcept {
   if (!done) {
     // Only a library without MD5 or a machine without memory comes here; a wrong position would be
     // a false negative, so there is nothing to return.
-    std::fputs("bloomery: this system's libcrypto cannot compute MD5\n", stderr);
+    static_cast<void>(std::fputs("bloomery: this system's libcrypto cannot compute MD5\n", stderr));
     std::abort();
   }
   std::uint64_t word = 0;

@@ -11,10 +11,8 @@ namespace bloomery {
 
 std::span<const kind_info> kinds() noexcept {
   static const std::array rows = {
-      detail::bloom_row(),
-      detail::counting_bloom_row(),
-      detail::cuckoo_row(),
-      detail::scalable_bloom_row(),
+      detail::blocked_bloom_row(), detail::bloom_row(),          detail::counting_bloom_row(),
+      detail::cuckoo_row(),        detail::scalable_bloom_row(),
   };
   return rows;
 }

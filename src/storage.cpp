@@ -18,11 +18,31 @@ namespace {
 constexpr std::size_t map_threshold = std::size_t{1} << 21;
 constexpr std::size_t cache_line = 64;
 
+constexpr std::size_t huge_page = std::size_t{1} << 21;
+
+// At a multiple of huge_page, and asking for such pages: with 4 KiB pages nearly every access to a
+// large filter misses the TLB too, which costs 1.4 times the time at 128 MB (bench/).
+std::byte* map_aligned(std::size_t size) noexcept {
+  const std::size_t pages = detail::round_up(size, 4096);
+  if (pages < size || pages + huge_page < pages) return nullptr;
+  void* const got = ::mmap(nullptr, pages + huge_page, PROT_READ | PROT_WRITE,
+                           MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (got == MAP_FAILED) return nullptr;
+  auto* const begin = static_cast<std::byte*>(got);
+  const auto at = reinterpret_cast<std::uintptr_t>(begin);
+  const std::size_t before = detail::round_up(at, huge_page) - at;
+  if (before != 0) ::munmap(begin, before);
+  ::munmap(begin + before + pages, huge_page - before);
+#if defined(MADV_HUGEPAGE)
+  ::madvise(begin + before, pages, MADV_HUGEPAGE);
+#endif
+  return begin + before;
+}
+
 std::byte* allocate_zeroed(std::size_t size) noexcept {
   if (size == 0) return nullptr;
   if (size >= map_threshold) {
-    void* at = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    return at == MAP_FAILED ? nullptr : static_cast<std::byte*>(at);
+    return map_aligned(size);
   }
   const std::size_t rounded = detail::round_up(size, cache_line);
   void* at = std::aligned_alloc(cache_line, rounded);

@@ -48,6 +48,7 @@ kind_info kind(std::string_view name, abilities can,
           .options = {},
           .plan = plan,
           .create = nullptr,
+          .build = nullptr,
           .open = nullptr};
 }
 

@@ -21,6 +21,7 @@ namespace bloomery::test {
 
 /// Every kind, and every variant of a kind that is stored or hashed in a way of its own.
 using filter_types = ::testing::Types<     //
+    basic_blocked_bloom<>,                 //
     basic_bloom<double_hashing>,           //
     basic_bloom<salted_hashing>,           //
     basic_bloom<md5_hashing>,              //

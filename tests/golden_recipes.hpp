@@ -24,6 +24,9 @@ struct recipe {
 
 inline std::span<const recipe> recipes() {
   static const std::array all = {
+      recipe{"blocked_bloom-split", "blocked_bloom", 0, {}},
+      recipe{"blocked_bloom-free", "blocked_bloom", 8, {{"layout", "free"}}},
+      recipe{"blocked_bloom-parquet", "blocked_bloom", 9, {{"layout", "parquet"}}},
       recipe{"bloom-double", "bloom", 0, {}},
       recipe{"bloom-seeded", "bloom", 0x0123456789abcdef, {}},
       recipe{"bloom-salted", "bloom", 7, {{"probe", "salted"}}},

@@ -21,6 +21,7 @@ ROOMS = [
     # The other details are the mechanics of filters, which know their plans.
     ("filters", r"include/bloomery/detail/"),
     ("plan", r"(include/bloomery|src)/plan/"),
+    ("filters", r"src/kernels/"),
     ("file", r"include/bloomery/file\.hpp|src/file/"),
     ("registry", r"include/bloomery/(any_filter|advise)\.hpp|src/(any_filter|registry|advise)\.cpp"
                  r"|src/kinds/"),
@@ -56,7 +57,7 @@ def main():
     wrong = []
     edges = 0
     for folder in ("include", "src", "cli"):
-        for file in sorted((ROOT / folder).rglob("*.[ch]pp")):
+        for file in sorted((ROOT / folder).rglob("*.[chi][pn][pl]")):
             path = str(file.relative_to(ROOT))
             here = room(path)
             if here is None:

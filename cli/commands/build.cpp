@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bloomery/any_filter.hpp>
 #include <bloomery/plan/units.hpp>
+#include <cmath>
 #include <filesystem>
 #include <optional>
 
@@ -103,6 +104,29 @@ result<std::optional<refusal>> insert_kept(any_filter& filter, const key_spool& 
   return refused;
 }
 
+/// Puts every key of the input into the spool.
+result<void> fill(key_spool& spool, key_input& input) {
+  for (;;) {
+    const auto batch = input.next();
+    if (!batch) return fail(batch.error());
+    if (batch->keys.empty()) return {};
+    if (auto ok = spool.add(batch->keys); !ok) return ok;
+  }
+}
+
+/// All keys' hashes, then a static filter of just them.
+result<any_filter> build_static(const kind_info& kind, const plan_request& request,
+                                key_input& input) {
+  key_spool spool(request.seed, [&input](const std::string& notice) {
+    input.quieten();
+    say(verb, notice);
+  });
+  if (auto ok = fill(spool, input); !ok) return fail(std::move(ok.error()));
+  return kind.build(request, {spool.keys(), [&spool](const hash_source::sink& use) {
+                                return spool.for_each(use);
+                              }});
+}
+
 /// One pass over the input for the hashes and their number, then a filter of that size.
 result<any_filter> build_counted(const kind_info& kind, plan_request request, key_input& input) {
   if (auto ok = check_takes_hashes(kind, request); !ok) return fail(std::move(ok.error()));
@@ -110,12 +134,7 @@ result<any_filter> build_counted(const kind_info& kind, plan_request request, ke
     input.quieten();
     say(verb, notice);
   });
-  for (;;) {
-    const auto batch = input.next();
-    if (!batch) return fail(batch.error());
-    if (batch->keys.empty()) break;
-    if (auto ok = spool.add(batch->keys); !ok) return fail(std::move(ok.error()));
-  }
+  if (auto ok = fill(spool, input); !ok) return fail(std::move(ok.error()));
   // A kind that keeps every copy of a key needs room for every copy.
   const bool keeps_copies = kind.can.erase || kind.can.count;
   request.capacity =
@@ -149,9 +168,10 @@ std::string summary(const any_filter& filter, std::string_view name, std::uint64
   // Repeated lines show in the estimate; its own error is below 2% for all but tiny filters.
   const bool repeats = info.estimated_size + 1 < 0.98 * static_cast<double>(keys_read);
   const std::string distinct =
-      repeats ? fmt::format(" (about {} distinct)",
-                            format_count(static_cast<std::uint64_t>(info.estimated_size + 0.5)))
-              : "";
+      repeats
+          ? fmt::format(" (about {} distinct)",
+                        format_count(static_cast<std::uint64_t>(std::llround(info.estimated_size))))
+          : "";
   return fmt::format("{}: {} keys{}, {}, {:.2f} bits/key, rate {}", name, format_count(keys_read),
                      distinct, format_bytes(info.plan.bytes), info.plan.bits_per_key(),
                      format_rate(info.current_fpr));
@@ -160,7 +180,7 @@ std::string summary(const any_filter& filter, std::string_view name, std::uint64
 result<status> build(const build_options& options) {
   auto request = options.plan.request();
   if (!request) return fail(request.error());
-  const auto kind = find_kind(options.plan.kind.empty() ? "bloom" : options.plan.kind);
+  const auto kind = find_kind(options.plan.kind.empty() ? "blocked_bloom" : options.plan.kind);
   if (!kind) return fail(errc::invalid_argument, "--kind: " + kind.error().message);
   apply_defaults(*request);
   if (auto ok = check_target(options.target, options.force); !ok) return fail(ok.error());
@@ -169,8 +189,9 @@ result<status> build(const build_options& options) {
   key_input& input = **opened;
 
   const bool planned = request->capacity != 0 || request->bits != 0;
-  const auto filter =
-      planned ? build_planned(**kind, *request, input) : build_counted(**kind, *request, input);
+  const auto filter = (*kind)->build != nullptr ? build_static(**kind, *request, input)
+                      : planned                 ? build_planned(**kind, *request, input)
+                                                : build_counted(**kind, *request, input);
   input.quieten();
   if (!filter) return fail(filter.error());
   const std::string name = options.target == "-" ? "stdout" : options.target;
@@ -190,7 +211,7 @@ action define(CLI::App& app) {
       ->type_name("FILE")
       ->required();
   options->plan.declare(app);
-  app.get_option("--kind")->description("kind of filter (default bloom)");
+  app.get_option("--kind")->description("kind of filter (default blocked_bloom)");
   app.get_option("--fpr")->description("rate of false positives: 1%, 0.01, 1/1000 (default 1%)");
   app.get_option("--capacity")
       ->description("keys to plan for: 1000, 10M, 1e9; without it and --memory, the input's own");
@@ -212,7 +233,8 @@ command build_command() {
       "  find . -type f -print0 | bloomery build -0 -o files.bloom --strict\n"
       "\n"
       "Without --capacity and --memory the keys are counted as they are read, in one pass: eight\n"
-      "bytes of each are kept, in memory up to 256 MiB and then in a temporary file in $TMPDIR.\n",
+      "bytes of each are kept, in memory up to 256 MiB and then in a temporary file in $TMPDIR.\n"
+      "So it is for kinds that are built once, whatever is given.\n",
       define};
 }
 

@@ -54,6 +54,7 @@ std::string cpp_line(const kind_info& kind, const plan_request& request) {
     return fmt::format("bloomery::{} members({{{}}});", kind.name, fields);
   }
   std::vector<std::string> pairs;
+  pairs.reserve(request.options.size());
   for (const auto& [name, value] : request.options) {
     pairs.push_back(fmt::format(R"({{"{}", "{}"}})", name, value));
   }

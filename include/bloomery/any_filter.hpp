@@ -157,7 +157,11 @@ struct kind_info {
   bool takes_hashes;  ///< with its default options, insert(hash64) works
   std::span<const kind_option> options;
   result<plan_report> (*plan)(const plan_request&);
+  /// An empty filter to insert into; unsupported by static kinds (can.insert is false).
   result<any_filter> (*create)(const plan_request&);
+  /// Static kinds: the filter of these hashes, which were made with `request.seed`. A capacity is
+  /// not needed; a rate is. Null for kinds that insert.
+  result<any_filter> (*build)(const plan_request&, const hash_source&);
   result<any_filter> (*open)(const stored_filter&, access);
 };
 

@@ -4,6 +4,7 @@
 
 #include <bloomery/advise.hpp>
 #include <bloomery/any_filter.hpp>
+#include <bloomery/blocked_bloom.hpp>
 #include <bloomery/bloom.hpp>
 #include <bloomery/counting_bloom.hpp>
 #include <bloomery/cuckoo.hpp>

@@ -10,6 +10,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 
 namespace bloomery {
@@ -68,6 +69,32 @@ concept insertable = membership_filter<F> && requires(F& f, const typename F::ha
   { f.insert(hs) } noexcept -> std::same_as<insert_summary>;
   f.clear();
 };
+
+/// Hashes that can be gone through more than once, in any number, with repetitions: a span in
+/// memory, or a file. What a static kind is built from.
+struct hash_source {
+  using sink = std::function<result<void>(std::span<const hash64>)>;
+
+  std::uint64_t size = 0;  ///< hashes in all, repetitions included
+  /// Gives all hashes, many at a time and each time in the same order, until `use` fails; passes
+  /// that failure on, or its own.
+  std::function<result<void>(const sink& use)> for_each;
+
+  /// The hashes of a span, which must outlive the source.
+  static hash_source of(std::span<const hash64> hashes) {
+    return {hashes.size(), [hashes](const sink& use) { return use(hashes); }};
+  }
+};
+
+/// Static kinds: built once from all their keys, in any order, with duplicates. They take no more
+/// keys later, and are smaller for it.
+template <class F>
+concept buildable =
+    membership_filter<F> && requires(const typename F::spec_type& spec, const hash_source& source,
+                                     std::span<const typename F::hash_type> hashes) {
+      { F::build(spec, source) } -> std::same_as<result<F>>;
+      { F::build(spec, hashes) } -> std::same_as<result<F>>;
+    };
 
 /// `erase` takes back one insert of a key that is a member. It is false, and nothing changes, for a
 /// key that certainly is no member. For a stranger that passes as a member it removes some member:

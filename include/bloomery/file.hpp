@@ -58,7 +58,7 @@ result<void> write_file(const filter_image& image, const std::filesystem::path& 
                         if_exists policy = if_exists::replace);
 
 /// Writes a filter to an open file descriptor.
-result<void> write_stream(const filter_image& image, int descriptor, const std::string& name);
+result<void> write_stream(const filter_image& image, int file, const std::string& name);
 
 /// A filter as a byte string, the same bytes as in a file.
 std::vector<std::byte> serialize(const filter_image& image);

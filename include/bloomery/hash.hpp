@@ -8,6 +8,7 @@
 #endif
 #include <xxhash.h>
 
+#include <array>
 #include <bloomery/detail/bits.hpp>
 #include <compare>
 #include <concepts>
@@ -162,8 +163,8 @@ decltype(auto) with_hash(const H& h, const K& k, Use&& use) noexcept(
   } else if constexpr (std::invocable<const H&, K>) {
     return use(h(k));
   } else {
-    std::byte word[8];
-    detail::store(word, static_cast<std::uint64_t>(k));
+    std::array<std::byte, 8> word;
+    detail::store(word.data(), static_cast<std::uint64_t>(k));
     return use(h(std::span<const std::byte>(word)));
   }
 }

@@ -17,6 +17,7 @@ enum class filter_kind : std::uint16_t {
   counting_bloom = 2,
   scalable_bloom = 3,
   cuckoo = 4,
+  blocked_bloom = 5,
 };
 
 /// What every stored filter says of itself.

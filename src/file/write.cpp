@@ -171,7 +171,7 @@ result<void> write_stream(const filter_image& image, int file, const std::string
 
 result<void> write_file(const filter_image& image, const fs::path& path, if_exists policy) {
   const std::string name = path.string();
-  mode_t mode = 0666;  // less the umask, as for any new file
+  constexpr mode_t mode = 0666;  // less the umask, as for any new file
   std::optional<mode_t> keep_mode;
   fs::path target = path;
   struct stat status{};

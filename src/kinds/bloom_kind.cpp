@@ -84,6 +84,7 @@ kind_info bloom_row() {
           .options = options,
           .plan = plan,
           .create = create,
+          .build = nullptr,
           .open = open};
 }
 

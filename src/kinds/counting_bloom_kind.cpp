@@ -105,6 +105,7 @@ kind_info counting_bloom_row() {
           .options = options,
           .plan = plan,
           .create = create,
+          .build = nullptr,
           .open = open};
 }
 

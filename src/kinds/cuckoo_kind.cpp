@@ -102,6 +102,7 @@ kind_info cuckoo_row() {
           .options = options,
           .plan = plan,
           .create = create,
+          .build = nullptr,
           .open = open};
 }
 

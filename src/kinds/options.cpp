@@ -16,6 +16,7 @@ result<Number> parse(const plan_request& request, std::string_view name, Number 
   if (text.empty()) return otherwise;
   Number value{};
   const char* end = text.data() + text.size();
+  // NOLINTNEXTLINE(bugprone-suspicious-stringview-data-usage): its size is in `end`
   const auto read = std::from_chars(text.data(), end, value);
   if (read.ec != std::errc{} || read.ptr != end) {
     return fail(errc::invalid_argument,

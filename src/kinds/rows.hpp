@@ -6,6 +6,7 @@
 
 namespace bloomery::detail {
 
+kind_info blocked_bloom_row();
 kind_info bloom_row();
 kind_info counting_bloom_row();
 kind_info cuckoo_row();

@@ -115,6 +115,7 @@ kind_info scalable_bloom_row() {
           .options = options,
           .plan = plan,
           .create = create,
+          .build = nullptr,
           .open = open};
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numbers>
 
 #include <bloomery/detail/record.hpp>
 #include <bloomery/plan/formulas.hpp>
@@ -146,13 +147,13 @@ result<bloom_params> plan_bloom(const bloom_spec& spec) {
     }
     if (plan.hashes == 0) plan.hashes = best_hashes(static_cast<double>(plan.capacity), spec.bits);
   } else if (spec.hashes != 0 && spec.capacity != 0) {
-    const double bits = std::ceil(spec.hashes * keys / std::log(2.0));
+    const double bits = std::ceil(spec.hashes * keys / std::numbers::ln2);
     if (bits > static_cast<double>(most_bits)) {
       return fail(errc::invalid_argument, "so many keys and functions need more than 2^62 bits");
     }
     plan.bits = std::max(least_bits(spec.hashes), static_cast<std::uint64_t>(bits));
   } else if (spec.hashes != 0 && spec.bits != 0) {
-    const double best = static_cast<double>(spec.bits) * std::log(2.0) / spec.hashes;
+    const double best = static_cast<double>(spec.bits) * std::numbers::ln2 / spec.hashes;
     plan.capacity = std::clamp(static_cast<std::uint64_t>(best), std::uint64_t{1}, most_keys);
   } else {
     return fail(errc::invalid_argument,

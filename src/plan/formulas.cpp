@@ -52,11 +52,8 @@ by_places all_set_by_throws(std::uint64_t throws, real places, unsigned k) {
   return set;
 }
 
-// P(all k probes of a stranger hit set bits) = sum over d of P(the probes are d distinct places)
-// times P(those d places are all set).
-double bloom_fpr_exact(double n, std::uint64_t m, unsigned k) {
-  const auto places = static_cast<real>(m);
-  const real throws = static_cast<real>(n) * k;
+// P(k throws at so many places hit d distinct ones).
+by_places distinct_places(real places, unsigned k) {
   by_places distinct{};
   distinct[0] = 1;
   for (unsigned probe = 0; probe < k; ++probe) {
@@ -66,6 +63,22 @@ double bloom_fpr_exact(double n, std::uint64_t m, unsigned k) {
     }
     distinct[0] = 0;
   }
+  return distinct;
+}
+
+// E[r^i] for i ~ Binomial(n, 1/blocks), r in [0, 1].
+real mean_power(real r, double n, std::uint64_t blocks) {
+  const real off = (1 - r) / static_cast<real>(blocks);
+  if (off >= 1) return n == 0 ? 1 : 0;
+  return std::exp(static_cast<real>(n) * std::log1p(-off));
+}
+
+// P(all k probes of a stranger hit set bits) = sum over d of P(the probes are d distinct places)
+// times P(those d places are all set).
+double bloom_fpr_exact(double n, std::uint64_t m, unsigned k) {
+  const auto places = static_cast<real>(m);
+  const real throws = static_cast<real>(n) * k;
+  const by_places distinct = distinct_places(places, k);
   by_places empty{};  // P(j given places are empty)
   for (unsigned j = 0; j <= k; ++j) {
     empty.at(j) = j < m ? std::exp(throws * std::log1p(-static_cast<real>(j) / places))
@@ -116,6 +129,49 @@ double bloom_fpr(double n, std::uint64_t m, unsigned k) {
   const double mean = 1 - q;
   const double spread = static_cast<double>(k) * (k - 1) / 2 * variance / (mean * mean);
   return std::min(1.0, std::pow(mean, k) * (1 + std::max(0.0, spread)));
+}
+
+double split_block_fpr(double n, std::uint64_t blocks, unsigned lanes, unsigned lane_bits) {
+  // (1 - q^i)^L = sum over j of C(L, j) (-1)^j (q^j)^i, and E[r^i] = (1 - (1 - r)/B)^n.
+  const real stays = 1 - 1 / static_cast<real>(lane_bits);
+  real power = 1;
+  real binomial = 1;
+  real rate = 0;
+  for (unsigned j = 0; j <= lanes; ++j) {
+    const real term = binomial * mean_power(power, n, blocks);
+    rate += j % 2 == 0 ? term : -term;
+    power *= stays;
+    binomial = binomial * (lanes - j) / (j + 1);
+  }
+  return static_cast<double>(std::clamp<real>(rate, 0, 1));
+}
+
+double free_block_fpr(double n, std::uint64_t blocks, unsigned block_bits, unsigned k) {
+  // E[(X/b)^k] after i k throws = sum over d of P(k probes are d distinct bits) times the sum over
+  // j of C(d, j) (-1)^j ((1 - j/b)^k)^i.
+  const auto places = static_cast<real>(block_bits);
+  const by_places distinct = distinct_places(places, k);
+  by_places left{};  // E[P(j given bits are empty)]
+  for (unsigned j = 0; j <= k; ++j) {
+    left.at(j) =
+        mean_power(std::pow(1 - static_cast<real>(j) / places, static_cast<real>(k)), n, blocks);
+  }
+  real rate = 0;
+  for (unsigned d = 1; d <= k; ++d) {
+    real binomial = 1;
+    real set = 0;
+    for (unsigned j = 0; j <= d; ++j) {
+      set += j % 2 == 0 ? binomial * left.at(j) : -binomial * left.at(j);
+      binomial = binomial * (d - j) / (j + 1);
+    }
+    rate += distinct.at(d) * set;
+  }
+  return static_cast<double>(std::clamp<real>(rate, 0, 1));
+}
+
+double blocked_cardinality(double ones, double bits, std::uint64_t blocks, double stays) {
+  if (ones >= bits) return std::numeric_limits<double>::infinity();
+  return std::log1p(-ones / bits) / std::log1p(-(1 - stays) / static_cast<double>(blocks));
 }
 
 double bloom_cardinality(double ones, double m, unsigned k) {

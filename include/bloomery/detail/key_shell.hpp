@@ -31,6 +31,7 @@ void for_hashes(const H& hash, const R& keys, Use&& use) noexcept {
   using key_type = std::ranges::range_value_t<R>;
   // A hash may refer to its key, so the bytes that stand for a number must last as long as it does.
   constexpr bool as_bytes = integer_key<key_type> && !std::invocable<const H&, key_type>;
+  // NOLINTNEXTLINE(misc-const-correctness): written where as_bytes holds
   std::array<std::array<std::byte, 8>, as_bytes ? shell_batch : 0> words;
   std::array<hash_type, shell_batch> hashes;
   for (std::size_t at = 0; at < all.size(); at += shell_batch) {

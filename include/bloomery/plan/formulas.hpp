@@ -30,6 +30,23 @@ double bloom_fpr_classic(double n, double m, unsigned k);
 /// hashes add anyway.
 double bloom_fpr(double n, std::uint64_t m, unsigned k);
 
+/// The rate of a blocked filter whose every key sets one bit in each of `lanes` lanes of
+/// `lane_bits` bits of one of `blocks` blocks: the mean over i of (1 - (1 - 1/w)^i)^L, i the number
+/// of keys in the stranger's block, Binomial(n, 1/blocks) (Putze, Sanders and Singler, "Cache-,
+/// Hash- and Space-Efficient Bloom Filters", 2007, section 3, who take its Poisson limit). Expanded
+/// in powers of (1 - 1/w)^i the mean has a closed form of L + 1 terms. Exact to 1e-15 absolutely.
+double split_block_fpr(double n, std::uint64_t blocks, unsigned lanes, unsigned lane_bits);
+
+/// The rate of a blocked filter whose every key sets k bits anywhere in a block of b: the mean over
+/// i of E[(X/b)^k], X the distinct bits of i k throws, in a closed form of k + 1 terms in the same
+/// way. Exact to 1e-12 absolutely at k = 24. O(k^2).
+double free_block_fpr(double n, std::uint64_t blocks, unsigned block_bits, unsigned k);
+
+/// Distinct keys behind `ones` set bits of a blocked filter where a key leaves each bit of its own
+/// block clear with probability `stays`: each bit is set with 1 - (1 - (1 - stays)/blocks)^n.
+/// Infinite when every bit is set.
+double blocked_cardinality(double ones, double bits, std::uint64_t blocks, double stays);
+
 /// The number of distinct keys behind `ones` set bits: -(m/k) ln(1 - ones/m) (Swamidass and Baldi,
 /// 2007). Infinite when every bit is set.
 double bloom_cardinality(double ones, double m, unsigned k);

@@ -1,0 +1,77 @@
+#pragma once
+
+/// Sizing a blocked Bloom filter, by the exact rate of blocks of unequal load.
+
+#include <bloomery/image.hpp>
+#include <bloomery/plan/bloom_plan.hpp>
+#include <bloomery/result.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace bloomery {
+
+/// Where in its block a key's bits are (bloomery/detail/block_layout.hpp). Numbers of the file
+/// format, never renumbered.
+enum class block_layout : std::uint16_t {
+  split_512 = 1,    ///< 8 lanes of 64 bits, a bit in each: one SIMD comparison
+  free_512 = 2,     ///< k bits anywhere among 512: fewer bits a key, above 2% and below 0.05%
+  parquet_256 = 3,  ///< 8 lanes of 32 bits: Apache Parquet's split block, bit for bit
+};
+
+/// `split`, `free`, `parquet`.
+std::string_view name_of(block_layout layout) noexcept;
+
+/// Bits of one block.
+constexpr std::uint64_t block_bits(block_layout layout) noexcept {
+  return layout == block_layout::parquet_256 ? 256 : 512;
+}
+
+/// What is asked for; zero means "find it". Sufficient: two of capacity, fpr, bits.
+struct blocked_bloom_spec {
+  std::uint64_t capacity = 0;  ///< n, distinct keys, at most 2^57
+  double fpr = 0;              ///< eps at capacity, in [1e-9, 1)
+  std::uint64_t bits = 0;      ///< at most 2^62; rounded down to whole blocks, at least one
+  unsigned hashes = 0;         ///< k, at most 24, of the free layout; 8 in the others
+  std::uint64_t seed = 0;      ///< of the hash function
+  block_layout layout{};       ///< {} chooses: split from 0.05% to 2%, else free
+};
+
+/// Everything that fixes a blocked filter's bits, and what it promises.
+struct blocked_bloom_params {
+  std::uint64_t capacity = 0;
+  double fpr = 0;            ///< the expected rate at capacity; at most the one asked for
+  std::uint64_t blocks = 0;  ///< any number from 1; for parquet_256 at most 2^31
+  unsigned hashes = 0;
+  std::uint64_t seed = 0;
+  block_layout layout = block_layout::split_512;
+
+  std::uint64_t bits() const noexcept { return blocks * block_bits(layout); }
+
+  /// The parameter block of a file (docs/format.md, "blocked_bloom").
+  std::vector<std::byte> encode() const;
+  /// Reads it; a value out of range is corrupt or unsupported.
+  static result<blocked_bloom_params> decode(const filter_header& header,
+                                             std::span<const std::byte> block);
+};
+
+inline constexpr unsigned most_block_hashes = 24;
+inline constexpr double least_blocked_fpr = 1e-9;
+
+/// Finds what `spec` leaves open, so that the expected rate at capacity is at most spec.fpr. With a
+/// rate it plans 0.3% below it: so much can the rate of one large filter lie above the expected one
+/// because its blocks are loaded by chance (five standard deviations at 10^8 keys and 1%; it costs
+/// 0.007 bits a key). Fails with invalid_argument, saying which value is out of range, missing or
+/// contradicts the others. O(1), below a
+/// millisecond.
+result<blocked_bloom_params> plan_blocked_bloom(const blocked_bloom_spec& spec);
+
+/// The expected rate of n distinct keys in that many blocks, equal hashes included.
+double blocked_bloom_fpr(double n, block_layout layout, std::uint64_t blocks, unsigned hashes);
+
+/// Whether two filters put every key in the same places; else incompatible, with what differs.
+result<void> same_shape(const blocked_bloom_params& a, const blocked_bloom_params& b);
+
+}  // namespace bloomery

@@ -1,0 +1,15 @@
+#pragma once
+
+// The kernel sets by instruction set; null where this build has none for the processor.
+
+#include <bloomery/detail/block_kernels.hpp>
+
+namespace bloomery::detail {
+
+extern const kernel_set scalar_kernels;
+#if defined(__x86_64__)
+extern const kernel_set avx2_kernels;
+extern const kernel_set avx512_kernels;
+#endif
+
+}  // namespace bloomery::detail
