@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <bloomery/bloomery.hpp>
@@ -58,5 +59,48 @@ std::vector<const bloomery::kind_info*> all_kinds() {
 
 INSTANTIATE_TEST_SUITE_P(every_kind, threads_that_query, testing::ValuesIn(all_kinds()),
                          [](const auto& tested) { return std::string(tested.param->name); });
+
+// Threads insert and ask through views of one filter: what a thread has inserted it finds at once,
+// what all have inserted is there when they are done, and the bits are those of one thread.
+TEST(threads_of_a_blocked_filter, insert_and_query_at_once) {
+  for (const auto layout : {bloomery::block_layout::split_512, bloomery::block_layout::free_512,
+                            bloomery::block_layout::parquet_256}) {
+    const bloomery::blocked_bloom_spec spec{
+        .capacity = threads * members, .fpr = 0.01, .layout = layout};
+    bloomery::blocked_bloom filter(spec);
+    std::atomic<std::size_t> lost = 0;
+    {
+      std::vector<std::jthread> workers;
+      for (unsigned t = 0; t < threads; ++t) {
+        workers.emplace_back([view = filter.concurrent(), t, &lost]() mutable {
+          for (std::size_t i = 0; i < members; ++i) {
+            const std::string mine = name_of(t * members + i);
+            view.insert(mine);
+            lost += !view.may_contain(mine);
+            static_cast<void>(view.may_contain(name_of(i)));
+          }
+        });
+      }
+    }
+    EXPECT_EQ(lost, 0U);
+    bloomery::blocked_bloom alone(spec);
+    for (std::size_t i = 0; i < threads * members; ++i) alone.insert(name_of(i));
+    EXPECT_TRUE(std::ranges::equal(filter.bits(), alone.bits()));
+    EXPECT_NEAR(static_cast<double>(filter.size()), threads * members, 0.02 * threads * members);
+  }
+}
+
+TEST(threads_of_a_blocked_filter, build_and_ask_one_batch_together) {
+  std::vector<bloomery::hash64> hashes(400'000);
+  const bloomery::xxh3_hasher hash;
+  for (std::uint64_t i = 0; i < hashes.size(); ++i) {
+    hashes[i] = hash(std::as_bytes(std::span(&i, 1)));
+  }
+  bloomery::blocked_bloom filter({.capacity = hashes.size(), .fpr = 0.01});
+  filter.insert_parallel(hashes, threads);
+  const auto answers = std::make_unique<bool[]>(hashes.size());
+  filter.may_contain_parallel(hashes, {answers.get(), hashes.size()}, threads);
+  EXPECT_TRUE(std::all_of(answers.get(), answers.get() + hashes.size(), [](bool a) { return a; }));
+}
 
 }  // namespace

@@ -56,12 +56,12 @@ class concurrent_blocked_bloom : public detail::key_shell<concurrent_blocked_blo
     fetching(hs, [&](std::size_t i) noexcept { answers[i] = may_contain(hs[i]); });
   }
 
-  insert_outcome insert(hash64 h) const noexcept {
+  insert_outcome insert(hash64 h) noexcept {
     const bool fresh = set(h);
     if (fresh) std::atomic_ref(*count_).fetch_add(1, std::memory_order_relaxed);
     return fresh ? insert_outcome::inserted : insert_outcome::maybe_present;
   }
-  insert_summary insert(std::span<const hash64> hs) const noexcept {
+  insert_summary insert(std::span<const hash64> hs) noexcept {
     insert_summary summary{.done = hs.size()};
     fetching(hs, [&](std::size_t i) noexcept { summary.inserted += set(hs[i]); });
     summary.maybe_present = hs.size() - summary.inserted;

@@ -82,15 +82,15 @@ std::pair<unsigned, unsigned> hashes_for(const blocked_bloom_spec& spec, block_l
   return {1, most_block_hashes};
 }
 
-// The best of `first` to `last` under a measure that falls and then rises in k.
+// The best number in a range under a measure that falls, may stand still, and then rises in k.
 template <class Measure>
 unsigned best_hashes(std::pair<unsigned, unsigned> range, Measure&& measure) {
   unsigned best = range.first;
   double least = measure(best);
   for (unsigned k = range.first + 1; k <= range.second; ++k) {
     const double now = measure(k);
-    if (now >= least) break;
-    best = k;
+    if (now > least) break;
+    if (now < least) best = k;
     least = now;
   }
   return best;
@@ -109,6 +109,14 @@ result<void> check_ranges(const blocked_bloom_spec& spec) {
         fmt::format("a false-positive rate of {} is not one; it lies between 0 and 1, "
                     "such as 0.01",
                     spec.fpr));
+  }
+  const double n = std::max(static_cast<double>(spec.capacity), 1.0);
+  if (spec.fpr != 0 && spec.fpr < 2 * f::hash_collision_fpr(n)) {
+    return refuse(
+        fmt::format("a rate of {:.3g} with {} keys is below what 64-bit hashes can promise "
+                    "({:.3g}); ask for a higher rate",
+                    spec.fpr, format_count(std::max<std::uint64_t>(spec.capacity, 1)),
+                    2 * f::hash_collision_fpr(n)));
   }
   if (spec.fpr != 0 && spec.fpr < least_blocked_fpr) {
     return refuse(
@@ -178,13 +186,6 @@ double blocked_bloom_fpr(double n, block_layout layout, std::uint64_t blocks, un
 result<blocked_bloom_params> plan_blocked_bloom(const blocked_bloom_spec& spec) {
   if (auto ok = check_ranges(spec); !ok) return fail(std::move(ok.error()));
   const auto n = static_cast<double>(spec.capacity);
-  if (spec.fpr != 0 && spec.fpr < 2 * f::hash_collision_fpr(std::max(n, 1.0))) {
-    return fail(errc::invalid_argument,
-                fmt::format("a rate of {:.3g} with {} keys is below what 64-bit hashes can promise "
-                            "({:.3g}); ask for a higher rate",
-                            spec.fpr, format_count(std::max<std::uint64_t>(spec.capacity, 1)),
-                            2 * f::hash_collision_fpr(std::max(n, 1.0))));
-  }
   const double target = spec.fpr * caution;
   blocked_bloom_params plan{.capacity = spec.capacity, .seed = spec.seed};
   shape found;

@@ -173,7 +173,7 @@ def test_kinds_are_completed_from_the_registry(run, complete):
     assert "bloom" in kinds
     assert sorted(complete("plan --kind ")) == sorted(kinds)
     assert sorted(complete("plan --kind=")) == sorted(kinds)
-    assert complete("plan --kind blo") == ["bloom"]
+    assert complete("plan --kind bloo") == ["bloom"]
     assert complete("plan --kind=blo") == ["bloom"]
 
 
@@ -212,7 +212,7 @@ zpty shell zsh -f
 zpty -w shell "PS1=; unsetopt beep; autoload -Uz compinit; compinit -u -D; source $1"
 zpty -w shell 'show() { print -r -- "<<${BUFFER}>>"; BUFFER=; }; zle -N show; bindkey "^X" show; print ready'"''go"
 zpty -r -m shell seen "*readygo*"
-for line in "bloomery pl" "bloomery plan --kind blo" "bloomery verify --he" "bloomery info mem"; do
+for line in "bloomery pl" "bloomery plan --kind bloo" "bloomery verify --he" "bloomery info mem"; do
   zpty -w -n shell "$line"$'\t'$'\x18'
   zpty -r -m shell seen "*<<*>>*"
   print -r -- ${${seen##*<<}%%>>*}

@@ -55,7 +55,8 @@ def test_every_kind_merges_or_says_that_it_cannot(run, build, lines):
             out = f"{kind}-{verb}.bloom"
             done = run(verb, "-o", out, a, b)
             if verb not in can:
-                done.refused(f"{a}: a filter of kind {kind} cannot {verb}; the kinds that can: bloom")
+                done.refused(f"{a}: a filter of kind {kind} cannot {verb}; the kinds that can: "
+                             "blocked_bloom, bloom")
                 continue
             done.ok()
             assert run("check", out, input=keys).out == keys
