@@ -81,7 +81,14 @@ def fnv_murmur(key, seed, k, m):
 RULES = {1: (double, 1, MASK), 2: (salted, 0, MASK), 3: (md5, 0, MASK), 4: (fnv_murmur, 2, 2**32)}
 
 
-class Bloom:
+class BitArray:
+    """What keeps a key as bits that are set at its places."""
+
+    def may_contain(self, key):
+        return all(self.payload[p >> 3] >> (p & 7) & 1 for p in self.places(key))
+
+
+class Bloom(BitArray):
     def __init__(self, kind_version, hash, seed, count, parameters, payload):
         check(kind_version == 1, "unknown version of the kind")
         check(len(parameters) == 64 and not any(parameters[30:]), "wrong parameter block")
@@ -94,12 +101,53 @@ class Bloom:
         check(self.m % 8 == 0 or payload[-1] >> self.m % 8 == 0, "wrong padding")
         self.seed, self.count, self.payload = seed, count, payload
 
-    def may_contain(self, key):
-        places = self.rule(key, self.seed, self.k, self.m)
-        return all(self.payload[p >> 3] >> (p & 7) & 1 for p in places)
+    def places(self, key):
+        return self.rule(key, self.seed, self.k, self.m)
 
 
-KINDS = {1: Bloom}
+SALTS = [0x47B6137B, 0x44974D91, 0x8824AD5B, 0xA2B7289D, 0x705495C7, 0x2DF1424B, 0x9EFC4947, 0x5C6BFB31]
+GOLDEN = 0x9E3779B97F4A7C15
+
+
+def split_block(h, blocks, k):
+    return mulhi(h, blocks), [64 * j + (h * GOLDEN & MASK) // 64**j % 64 for j in range(8)]
+
+
+def free_block(h, blocks, k):
+    return mulhi(h, blocks), [(h * GOLDEN**i & MASK) >> 55 for i in range(1, k + 1)]
+
+
+def parquet_block(h, blocks, k):
+    low = h % 2**32
+    return (h >> 32) * blocks >> 32, [32 * j + (low * SALTS[j] % 2**32 >> 27) for j in range(8)]
+
+
+# By number: the layout, bits of a block, most blocks, numbers of bits a key.
+LAYOUTS = {
+    1: (split_block, 512, 2**53, range(8, 9)),
+    2: (free_block, 512, 2**53, range(1, 25)),
+    3: (parquet_block, 256, 2**31, range(8, 9)),
+}
+
+
+class BlockedBloom(BitArray):
+    def __init__(self, kind_version, hash, seed, count, parameters, payload):
+        check(kind_version == 1, "unknown version of the kind")
+        check(len(parameters) == 64 and not any(parameters[30:]), "wrong parameter block")
+        self.capacity, self.fpr, self.blocks, self.k, layout = struct.unpack_from("<QdQIH", parameters)
+        check(1 <= self.capacity <= 2**57 and 0 <= self.fpr <= 1, "wrong promise")
+        check(layout in LAYOUTS and hash == 1, "unknown layout or hash")
+        self.layout, self.block_bits, most, its_k = LAYOUTS[layout]
+        check(1 <= self.blocks <= most and self.k in its_k, "wrong layout")
+        check(len(payload) == self.blocks * self.block_bits // 8, "wrong payload size")
+        self.seed, self.count, self.payload = seed, count, payload
+
+    def places(self, key):
+        block, bits = self.layout(xxh3_64(key, self.seed), self.blocks, self.k)
+        return [block * self.block_bits + bit for bit in bits]
+
+
+KINDS = {1: Bloom, 5: BlockedBloom}
 
 
 def read(data):

@@ -21,7 +21,8 @@ struct two_halves {
 
 // The key's bit in each lane of a split block.
 inline two_halves mask(split_512, hash64 h) noexcept {
-  const __m256i fields = _mm256_set1_epi64x(static_cast<long long>(h.value * golden64));
+  const std::uint64_t product = h.value * golden64;
+  const __m256i fields = _mm256_set1_epi64x(static_cast<long long>(product));
   const __m256i sixes = _mm256_set1_epi64x(63);
   const __m256i one = _mm256_set1_epi64x(1);
   const __m256i low = _mm256_srlv_epi64(fields, _mm256_setr_epi64x(0, 6, 12, 18));

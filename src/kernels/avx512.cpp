@@ -2,6 +2,7 @@
 
 #include <immintrin.h>
 
+#include <array>
 #include <bloomery/detail/block_kernels.hpp>
 #include <bloomery/detail/block_layout.hpp>
 
@@ -25,7 +26,8 @@ namespace {
 // The key's bit in each lane: VPMULTISHIFTQB takes the byte at bit 6j of the fields into lane j,
 // and a rotation minds only the low 6 bits of its count.
 inline __m512i mask(split_512, hash64 h) noexcept {
-  const __m512i fields = _mm512_set1_epi64(static_cast<long long>(h.value * golden64));
+  const std::uint64_t product = h.value * golden64;
+  const __m512i fields = _mm512_set1_epi64(static_cast<long long>(product));
   const __m512i offsets = _mm512_setr_epi64(0, 6, 12, 18, 24, 30, 36, 42);
   return _mm512_rolv_epi64(_mm512_set1_epi64(1), _mm512_multishift_epi64_epi8(offsets, fields));
 }
@@ -43,7 +45,7 @@ inline bool set(split_512 layout, std::byte* block, hash64 h, unsigned) noexcept
 
 // Positions i to i + 7 of the free layout, from h and the powers of the multiplier.
 struct powers {
-  alignas(64) std::uint64_t of[most_block_hashes];
+  alignas(64) std::array<std::uint64_t, most_block_hashes> of;
 };
 constexpr powers make_powers() noexcept {
   powers all{};
@@ -59,7 +61,7 @@ inline bool test(free_512, const std::byte* block, hash64 h, unsigned hashes) no
   const __m512i hash = _mm512_set1_epi64(static_cast<long long>(h.value));
   unsigned missing = 0;
   for (unsigned i = 0; i < hashes; i += 8) {
-    const __m512i x = _mm512_mullo_epi64(hash, _mm512_load_si512(golden_powers.of + i));
+    const __m512i x = _mm512_mullo_epi64(hash, _mm512_load_si512(golden_powers.of.data() + i));
     const __m512i word = _mm512_permutexvar_epi64(_mm512_srli_epi64(x, 61), words);
     const __m512i bit = _mm512_rolv_epi64(_mm512_set1_epi64(1), _mm512_srli_epi64(x, 55));
     const unsigned wanted = hashes - i >= 8 ? 0xff : (1U << (hashes - i)) - 1;

@@ -62,7 +62,9 @@ void in_threads(unsigned threads, Work&& work) {
   try {
     helpers.reserve(threads - 1);
     for (; begun + 1 < threads; ++begun) helpers.emplace_back(std::cref(work), begun);
-  } catch (const std::exception&) {  // no memory or no threads: go on with those that there are
+  } catch (const std::exception&) {
+    // No memory or no thread to be had: this one does what is left.
+    static_cast<void>(begun);
   }
   for (; begun < threads; ++begun) work(begun);
 }

@@ -5,7 +5,7 @@
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
-#include <string>
+#include <string_view>
 
 #include "kernels/sets.hpp"
 
@@ -36,12 +36,12 @@ const kernel_set* choose() noexcept {
   const char* const wanted = std::getenv("BLOOMERY_KERNEL");  // NOLINT(concurrency-mt-unsafe)
   if (wanted == nullptr || *wanted == '\0') return all.back();
   const auto found = std::find_if(all.begin(), all.end(),
-                                  [wanted](const kernel_set* set) { return set->name == wanted; });
+                                  [wanted](const kernel_set* set) { return std::string_view(set->name) == wanted; });
   if (found != all.end()) return *found;
   static_cast<void>(std::fprintf(stderr,
                                  "bloomery: BLOOMERY_KERNEL=%s is none of this CPU's kernels "
                                  "(scalar, avx2, avx512 as far as it has them); using %s\n",
-                                 wanted, all.back()->name.data()));
+                                 wanted, all.back()->name));
   return all.back();
 }
 

@@ -174,7 +174,7 @@ def test_kinds_are_completed_from_the_registry(run, complete):
     assert sorted(complete("plan --kind ")) == sorted(kinds)
     assert sorted(complete("plan --kind=")) == sorted(kinds)
     assert complete("plan --kind bloo") == ["bloom"]
-    assert complete("plan --kind=blo") == ["bloom"]
+    assert complete("plan --kind=bloo") == ["bloom"]
 
 
 def test_files_are_completed_where_a_file_is_meant(complete, tmp_path):

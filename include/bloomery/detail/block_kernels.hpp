@@ -32,7 +32,7 @@ struct block_kernels {
 
 /// The kernels of an instruction set, `scalar`, `avx2` or `avx512`: byte-identical in all they do.
 struct kernel_set {
-  std::string_view name;
+  const char* name;
   block_kernels split_512;
   block_kernels free_512;
   block_kernels parquet_256;
