@@ -42,7 +42,19 @@ key_spool::key_spool(std::uint64_t seed, std::function<void(const std::string&)>
                      std::size_t limit)
     : hash_(seed),
       notice_(std::move(notice)),
-      most_chunks_(std::max<std::size_t>(1, limit / (chunk * sizeof(hash64)))) {}
+      // Filters are filled fastest from many hashes at a time: 64 MiB of them where it may be.
+      chunk_hashes_(std::clamp(limit / sizeof(hash64), std::size_t{1} << 17, std::size_t{1} << 23)),
+      most_chunks_(std::max<std::size_t>(1, limit / (chunk_hashes_ * sizeof(hash64)))) {}
+
+std::size_t key_spool::default_limit() noexcept {
+  constexpr std::uint64_t mebi = std::uint64_t{1} << 20;
+  const long pages = ::sysconf(_SC_PHYS_PAGES);
+  const long page = ::sysconf(_SC_PAGESIZE);
+  const std::uint64_t memory =
+      pages > 0 && page > 0 ? static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(page)
+                            : 0;
+  return std::clamp(memory / 8, 256 * mebi, 1024 * mebi);
+}
 
 key_spool::~key_spool() {
   if (file_ >= 0) ::close(file_);
@@ -50,19 +62,23 @@ key_spool::~key_spool() {
 
 result<void> key_spool::add(std::span<const std::string_view> keys) {
   while (!keys.empty()) {
-    if (chunks_.empty() || chunks_.back().size() == chunk) {
+    if (chunks_.empty() || chunks_.back().size == chunk_hashes_) {
       if (chunks_.size() == most_chunks_) {
         if (auto ok = spill(); !ok) return ok;
       }
-      chunks_.emplace_back().reserve(chunk);
+      auto memory = owned_storage::make(chunk_hashes_ * sizeof(hash64));
+      if (!memory) return fail(std::move(memory.error()));
+      chunks_.push_back({std::move(*memory)});
     }
-    auto& into = chunks_.back();
-    const auto now = keys.first(std::min(keys.size(), chunk - into.size()));
+    chunk& into = chunks_.back();
+    const auto now = keys.first(std::min(keys.size(), chunk_hashes_ - into.size));
+    hash64* to = into.begin() + into.size;
     for (const std::string_view key : now) {
       const hash64 h = hash_(bytes_of(key));
       distinct_.add(h);
-      into.push_back(h);
+      *to++ = h;
     }
+    into.size += now.size();
     keys_ += now.size();
     keys = keys.subspan(now.size());
   }
@@ -79,8 +95,8 @@ result<void> key_spool::spill() {
                     "spare it",
                     format_count(keys_), folder_));
   }
-  for (const auto& hashes : chunks_) {
-    auto bytes = std::as_bytes(std::span(hashes));
+  for (const chunk& one : chunks_) {
+    auto bytes = std::as_bytes(one.hashes());
     while (!bytes.empty()) {
       const ssize_t done = ::write(file_, bytes.data(), bytes.size());
       if (done < 0 && errno != EINTR) return no_room(folder_, "write a temporary file");
@@ -102,20 +118,22 @@ std::uint64_t key_spool::distinct_keys() const noexcept {
 result<void> key_spool::for_each(
     const std::function<result<void>(std::span<const hash64>)>& use) const {
   if (file_ >= 0) {
-    std::vector<hash64> hashes(chunk);
+    auto memory = owned_storage::make(chunk_hashes_ * sizeof(hash64));
+    if (!memory) return fail(std::move(memory.error()));
+    chunk now{std::move(*memory)};
     for (off_t at = 0;;) {
       // The file was written in whole chunks, and a regular file is read in full or to its end.
-      const ssize_t got = ::pread(file_, hashes.data(), chunk * sizeof(hash64), at);
+      const ssize_t got = ::pread(file_, now.begin(), chunk_hashes_ * sizeof(hash64), at);
       if (got < 0 && errno == EINTR) continue;
       if (got < 0) return system_failure(folder_, "read the temporary file in");
-      const auto n = static_cast<std::size_t>(got) / sizeof(hash64);
-      if (n == 0) break;
-      if (auto ok = use(std::span(hashes).first(n)); !ok) return ok;
-      at += static_cast<off_t>(n * sizeof(hash64));
+      now.size = static_cast<std::size_t>(got) / sizeof(hash64);
+      if (now.size == 0) break;
+      if (auto ok = use(now.hashes()); !ok) return ok;
+      at += static_cast<off_t>(now.size * sizeof(hash64));
     }
   }
-  for (const auto& hashes : chunks_) {
-    if (auto ok = use(hashes); !ok) return ok;
+  for (const chunk& one : chunks_) {
+    if (auto ok = use(one.hashes()); !ok) return ok;
   }
   return {};
 }

@@ -5,6 +5,7 @@
 #include <bloomery/any_filter.hpp>
 #include <bloomery/hash.hpp>
 #include <bloomery/result.hpp>
+#include <bloomery/storage.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -23,12 +24,13 @@ namespace bloomery::cli {
 /// gives the hashes back in order, any number of times.
 class key_spool {
  public:
-  static constexpr std::size_t default_limit = std::size_t{256} << 20;
+  /// An eighth of the machine's memory, but 256 MiB to 1 GiB.
+  static std::size_t default_limit() noexcept;
 
   /// `notice` is told, in a sentence, when the memory's limit is reached. The seed is that of the
   /// filter which will be made.
   explicit key_spool(std::uint64_t seed, std::function<void(const std::string&)> notice,
-                     std::size_t limit = default_limit);
+                     std::size_t limit = default_limit());
   key_spool(const key_spool&) = delete;
   key_spool& operator=(const key_spool&) = delete;
   ~key_spool();
@@ -46,14 +48,24 @@ class key_spool {
   result<void> for_each(const std::function<result<void>(std::span<const hash64>)>& use) const;
 
  private:
-  static constexpr std::size_t chunk = std::size_t{1} << 17;  // hashes: 1 MiB
+  // Hashes in memory that is had at once; so many are given at a time.
+  struct chunk {
+    owned_storage memory;
+    std::size_t size = 0;
+
+    hash64* begin() noexcept { return reinterpret_cast<hash64*>(memory.writable_bytes().data()); }
+    std::span<const hash64> hashes() const noexcept {
+      return {reinterpret_cast<const hash64*>(memory.bytes().data()), size};
+    }
+  };
 
   result<void> spill();
 
   xxh3_hasher hash_;
   std::function<void(const std::string&)> notice_;
+  std::size_t chunk_hashes_;
   std::size_t most_chunks_;
-  std::vector<std::vector<hash64>> chunks_;
+  std::vector<chunk> chunks_;
   std::uint64_t keys_ = 0;
   std::string folder_;
   int file_ = -1;

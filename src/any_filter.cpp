@@ -38,8 +38,8 @@ result<insert_summary> any_filter::insert(std::span<const std::string_view> keys
   return model_->insert(keys);
 }
 
-result<insert_summary> any_filter::insert(std::span<const hash64> hashes) {
-  return model_->insert(hashes);
+result<insert_summary> any_filter::insert(std::span<const hash64> hashes, unsigned threads) {
+  return model_->insert(hashes, threads);
 }
 
 result<void> any_filter::erase(std::span<const std::string_view> keys, std::span<bool> erased) {

@@ -21,6 +21,7 @@ namespace {
 
 constexpr std::string_view verb = "build";
 constexpr double default_fpr = 0.01;
+constexpr unsigned every_core = 0;
 
 struct build_options {
   std::string target;
@@ -91,7 +92,7 @@ result<std::optional<refusal>> insert_kept(any_filter& filter, const key_spool& 
   std::optional<refusal> refused;
   std::uint64_t before = 0;
   const auto inserted = spool.for_each([&](std::span<const hash64> hashes) -> result<void> {
-    const auto done = filter.insert(hashes);
+    const auto done = filter.insert(hashes, every_core);
     if (!done) return fail(done.error());
     if (done->done < hashes.size()) {
       refused = {before + done->done, done->stopped_by};
@@ -233,7 +234,7 @@ command build_command() {
       "  find . -type f -print0 | bloomery build -0 -o files.bloom --strict\n"
       "\n"
       "Without --capacity and --memory the keys are counted as they are read, in one pass: eight\n"
-      "bytes of each are kept, in memory up to 256 MiB and then in a temporary file in $TMPDIR.\n"
+      "bytes of each are kept, in memory up to 1 GiB and then in a temporary file in $TMPDIR.\n"
       "So it is for kinds that are built once, whatever is given.\n",
       define};
 }

@@ -109,7 +109,9 @@ class any_filter {
   /// Inserts in order, up to the first key without room (summary.done < keys.size()).
   result<insert_summary> insert(std::span<const std::string_view> keys);
   /// The same for hashes that `hash` gave. Unsupported by filters that need the keys themselves.
-  result<insert_summary> insert(std::span<const hash64> hashes);
+  /// Kinds that can spread one batch over threads use up to `threads`, 0 for one a core; the result
+  /// is the same.
+  result<insert_summary> insert(std::span<const hash64> hashes, unsigned threads = 1);
 
   /// Whether each key was erased: false for what certainly is no member.
   result<void> erase(std::span<const std::string_view> keys, std::span<bool> erased);

@@ -32,7 +32,7 @@ class any_filter::model {
   virtual void may_contain(std::span<const std::string_view> keys,
                            std::span<bool> answers) const noexcept = 0;
   virtual result<insert_summary> insert(std::span<const std::string_view> keys) = 0;
-  virtual result<insert_summary> insert(std::span<const hash64> hashes) = 0;
+  virtual result<insert_summary> insert(std::span<const hash64> hashes, unsigned threads) = 0;
   virtual result<void> erase(std::span<const std::string_view> keys, std::span<bool> erased) = 0;
   virtual result<void> count(std::span<const std::string_view> keys,
                              std::span<std::uint64_t> counts) const = 0;
@@ -100,8 +100,11 @@ class typed_model final : public any_filter::model {
       return cannot("insert");
     }
   }
-  result<insert_summary> insert(std::span<const hash64> hashes) override {
-    if constexpr (insertable<F> && std::same_as<typename F::hash_type, hash64>) {
+  result<insert_summary> insert(std::span<const hash64> hashes,
+                                [[maybe_unused]] unsigned threads) override {
+    if constexpr (requires { filter_.insert_parallel(hashes, threads); }) {
+      return filter_.insert_parallel(hashes, threads);
+    } else if constexpr (insertable<F> && std::same_as<typename F::hash_type, hash64>) {
       return filter_.insert(hashes);
     } else {
       return cannot("insert hashes");

@@ -87,7 +87,7 @@ TEST(spool, gives_the_hashes_back_in_order_from_memory_and_from_the_file) {
   constexpr std::uint64_t n = 1'000'003;
   constexpr std::uint64_t seed = 7;
   // The least limit, one of some chunks, one beyond all.
-  for (const std::size_t limit : {std::size_t{0}, std::size_t{3} << 20, key_spool::default_limit}) {
+  for (const std::size_t limit : {std::size_t{0}, std::size_t{3} << 20, key_spool::default_limit()}) {
     std::vector<std::string> notices;
     key_spool spool(seed, [&](const std::string& text) { notices.push_back(text); }, limit);
     std::vector<std::string> texts(1000);
@@ -98,7 +98,7 @@ TEST(spool, gives_the_hashes_back_in_order_from_memory_and_from_the_file) {
       ASSERT_TRUE(spool.add(std::span(keys).first(now)));
     }
     EXPECT_EQ(spool.keys(), n);
-    EXPECT_EQ(notices.size(), limit < key_spool::default_limit ? 1U : 0U);
+    EXPECT_EQ(notices.size(), limit < key_spool::default_limit() ? 1U : 0U);
     for (int again = 0; again < 2; ++again) {
       const auto all = hashes_of(spool);
       ASSERT_EQ(all.size(), n);
