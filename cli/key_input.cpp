@@ -33,20 +33,29 @@ result<std::unique_ptr<key_input>> key_input::open(const input_options& options)
   return std::unique_ptr<key_input>(new key_input(options, total));
 }
 
+std::string_view key_input::display_name(std::size_t file) const noexcept {
+  return names_[file] == "-" ? std::string_view(stdin_name) : std::string_view(names_[file]);
+}
+
+result<void> key_input::open_next() {
+  const std::size_t number = opened_++;
+  auto file = open_file(names_[number]);
+  if (!file) return fail(std::move(file.error()));
+  auto source = unpack(std::move(*file));
+  if (!source) {
+    source.error().message = fmt::format("{}: {}", display_name(number), source.error().message);
+    return fail(std::move(source.error()));
+  }
+  reader_.emplace(std::move(*source), format_);
+  return {};
+}
+
 result<key_batch> key_input::next() {
   for (;;) {
     if (!reader_) {
       if (opened_ == names_.size()) return key_batch{};
-      const std::string& name = names_[opened_++];
-      parts_.push_back({name == "-" ? stdin_name : name, keys_});
-      auto file = open_file(name);
-      if (!file) return fail(std::move(file.error()));
-      auto source = unpack(std::move(*file));
-      if (!source) {
-        source.error().message = fmt::format("{}: {}", parts_.back().name, source.error().message);
-        return fail(std::move(source.error()));
-      }
-      reader_.emplace(std::move(*source), format_);
+      parts_.push_back({std::string(display_name(opened_)), keys_});
+      if (auto ok = open_next(); !ok) return fail(std::move(ok.error()));
     }
     const std::uint64_t first_line = reader_->next_line();
     const auto keys = reader_->next();
@@ -60,6 +69,35 @@ result<key_batch> key_input::next() {
     bytes_before_ += reader_->consumed();
     reader_.reset();
   }
+}
+
+result<key_block> key_input::next_block(std::vector<char>& memory) {
+  for (;;) {
+    if (!reader_) {
+      if (opened_ == names_.size()) return key_block{{}, names_.size() - 1, bytes_before_, {}};
+      if (auto ok = open_next(); !ok) return fail(std::move(ok.error()));
+    }
+    const auto bytes = reader_->next_block(memory);
+    key_block block{{}, opened_ - 1, bytes_before_ + reader_->consumed(), {}};
+    if (!bytes) {
+      block.broken = bytes.error();
+      return block;
+    }
+    block.bytes = *bytes;
+    if (!block.bytes.empty()) return block;
+    bytes_before_ += reader_->consumed();
+    reader_.reset();
+  }
+}
+
+result<void> key_input::took(const key_block& block, std::uint64_t keys) {
+  while (parts_.size() <= block.file) {
+    parts_.push_back({std::string(display_name(parts_.size())), keys_});
+  }
+  keys_ += keys;
+  progress_.update(keys_, block.consumed);
+  if (!block.broken) return {};
+  return fail(block.broken->code, fmt::format("{}: {}", place_of(keys_), block.broken->message));
 }
 
 std::string key_input::place_of(std::uint64_t key) const {

@@ -35,6 +35,14 @@ struct key_batch {
   std::uint64_t first_line = 0;            ///< of the file that they are all from
 };
 
+/// Whole keys as they stand in a file, for those who split them elsewhere.
+struct key_block {
+  std::span<const char> bytes;  ///< each key with its end; none at the end only, or where it broke
+  std::size_t file = 0;         ///< number of the input that they are all from
+  std::uint64_t consumed = 0;   ///< bytes of all inputs read so far
+  std::optional<failure> broken;  ///< why nothing follows, but for the place; see took()
+};
+
 /// All inputs of a verb, file after file; each file's last key may lack its end.
 class key_input {
  public:
@@ -44,6 +52,13 @@ class key_input {
   /// The next keys, valid until the next call. A failure says where: "NAME:LINE: what".
   result<key_batch> next();
 
+  /// The next block, read into `memory`, which the caller keeps while it uses the block. It may run
+  /// in another thread than took(), which is told of each block in their order and of the number of
+  /// keys that were in it, and gives a broken block's failure with its place.
+  result<key_block> next_block(std::vector<char>& memory);
+  result<void> took(const key_block& block, std::uint64_t keys);
+
+  key_format format() const noexcept { return format_; }
   std::uint64_t keys() const noexcept { return keys_; }  ///< given so far
   /// The name, for messages, of the file that the last batch is from.
   std::string_view name() const noexcept {
@@ -63,6 +78,9 @@ class key_input {
     std::string name;
     std::uint64_t first_key;
   };
+
+  result<void> open_next();
+  std::string_view display_name(std::size_t file) const noexcept;
 
   key_input(const input_options& options, std::optional<std::uint64_t> total_bytes);
 

@@ -31,6 +31,45 @@ result<std::span<const std::string_view>> key_reader::next() {
   }
 }
 
+result<std::span<const char>> key_reader::next_block(std::vector<char>& memory) {
+  const std::span<const char> left(block_.data() + begin_, end_ - begin_);
+  if (memory.size() < std::max(block_.size(), left.size() + 2))
+    memory.resize(block_.size() + left.size() + 1);
+  std::copy(left.begin(), left.end(), memory.begin());
+  std::size_t size = left.size();
+  for (;;) {
+    const std::size_t room = memory.size() - 1;  // and a byte for the last key's end
+    while (size < room && !ended_ && !failure_) {
+      auto got = source_->read(std::span(memory).subspan(size, room - size));
+      if (!got) {
+        failure_ = std::move(got.error());
+      } else {
+        size += *got;
+        ended_ = *got == 0;
+      }
+    }
+    if (ended_) {  // the last key may lack its end
+      if (size != 0 && memory[size - 1] != format_.end) memory[size++] = format_.end;
+      keep({});
+      return std::span(memory).first(size);
+    }
+    const std::size_t last = std::string_view(memory.data(), size).rfind(format_.end);
+    if (last != std::string_view::npos) {
+      keep(std::span(memory).subspan(last + 1, size - last - 1));
+      return std::span(memory).first(last + 1);
+    }
+    if (failure_) return fail(*failure_);
+    memory.resize(2 * memory.size());
+  }
+}
+
+void key_reader::keep(std::span<const char> rest) {
+  if (block_.size() < rest.size() + 1) block_.resize(rest.size() + 1);
+  std::copy(rest.begin(), rest.end(), block_.begin());
+  begin_ = searched_ = 0;
+  end_ = rest.size();
+}
+
 void key_reader::split() noexcept {
   keys_.clear();
   const char* const all = block_.data();

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -34,6 +35,11 @@ class key_reader {
   /// the keys that were complete before it have been given.
   result<std::span<const std::string_view>> next();
 
+  /// Whole keys with their ends as they stand, as many as fit into `memory` (which grows for a key
+  /// that does not), after what is left from before; none at the end only. It waits until the
+  /// memory is full. For readers that split elsewhere: not to be mixed with next().
+  result<std::span<const char>> next_block(std::vector<char>& memory);
+
   /// The number of the line that the next key will be, from 1; after a failure, where it happened.
   std::uint64_t next_line() const noexcept { return next_line_; }
   std::uint64_t consumed() const noexcept { return source_->consumed(); }
@@ -44,6 +50,7 @@ class key_reader {
  private:
   void split() noexcept;
   result<void> refill();
+  void keep(std::span<const char> rest);
 
   std::unique_ptr<byte_source> source_;
   key_format format_;
@@ -53,6 +60,7 @@ class key_reader {
   std::size_t searched_ = 0;
   std::size_t end_ = 0;
   bool ended_ = false;
+  std::optional<failure> failure_;  // of next_block, to be told when what came before it is given
   std::uint64_t next_line_ = 1;
   std::vector<std::string_view> keys_;
 };

@@ -38,10 +38,8 @@ tl::unexpected<failure> no_room(const std::string& folder, std::string_view what
 
 }  // namespace
 
-key_spool::key_spool(std::uint64_t seed, std::function<void(const std::string&)> notice,
-                     std::size_t limit)
-    : hash_(seed),
-      notice_(std::move(notice)),
+key_spool::key_spool(std::function<void(const std::string&)> notice, std::size_t limit)
+    : notice_(std::move(notice)),
       // Filters are filled fastest from many hashes at a time: 64 MiB of them where it may be.
       chunk_hashes_(std::clamp(limit / sizeof(hash64), std::size_t{1} << 17, std::size_t{1} << 23)),
       most_chunks_(std::max<std::size_t>(1, limit / (chunk_hashes_ * sizeof(hash64)))) {}
@@ -60,8 +58,8 @@ key_spool::~key_spool() {
   if (file_ >= 0) ::close(file_);
 }
 
-result<void> key_spool::add(std::span<const std::string_view> keys) {
-  while (!keys.empty()) {
+result<void> key_spool::add(std::span<const hash64> hashes) {
+  while (!hashes.empty()) {
     if (chunks_.empty() || chunks_.back().size == chunk_hashes_) {
       if (chunks_.size() == most_chunks_) {
         if (auto ok = spill(); !ok) return ok;
@@ -71,16 +69,12 @@ result<void> key_spool::add(std::span<const std::string_view> keys) {
       chunks_.push_back({std::move(*memory)});
     }
     chunk& into = chunks_.back();
-    const auto now = keys.first(std::min(keys.size(), chunk_hashes_ - into.size));
-    hash64* to = into.begin() + into.size;
-    for (const std::string_view key : now) {
-      const hash64 h = hash_(bytes_of(key));
-      distinct_.add(h);
-      *to++ = h;
-    }
+    const auto now = hashes.first(std::min(hashes.size(), chunk_hashes_ - into.size));
+    for (const hash64 h : now) distinct_.add(h);
+    std::copy(now.begin(), now.end(), into.begin() + into.size);
     into.size += now.size();
     keys_ += now.size();
-    keys = keys.subspan(now.size());
+    hashes = hashes.subspan(now.size());
   }
   return {};
 }

@@ -11,32 +11,30 @@
 #include <functional>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "cardinality.hpp"
 
 namespace bloomery::cli {
 
-/// Takes keys in one pass and keeps eight bytes of each: its hash. In memory up to a limit, then in
-/// a nameless temporary file in $TMPDIR, or /tmp; nothing of that is left behind however the
-/// process ends. At the end it knows how many keys there were and about how many distinct ones, and
-/// gives the hashes back in order, any number of times.
+/// Keeps the hashes of keys, eight bytes each, until their number is known. In memory up to a
+/// limit, then in a nameless temporary file in $TMPDIR, or /tmp; nothing of that is left behind
+/// however the process ends. At the end it knows how many keys there were and about how many
+/// distinct ones, and gives the hashes back in order, any number of times.
 class key_spool {
  public:
   /// An eighth of the machine's memory, but 256 MiB to 1 GiB.
   static std::size_t default_limit() noexcept;
 
-  /// `notice` is told, in a sentence, when the memory's limit is reached. The seed is that of the
-  /// filter which will be made.
-  explicit key_spool(std::uint64_t seed, std::function<void(const std::string&)> notice,
+  /// `notice` is told, in a sentence, when the memory's limit is reached.
+  explicit key_spool(std::function<void(const std::string&)> notice,
                      std::size_t limit = default_limit());
   key_spool(const key_spool&) = delete;
   key_spool& operator=(const key_spool&) = delete;
   ~key_spool();
 
   /// Fails with io where the temporary file cannot be made or written.
-  result<void> add(std::span<const std::string_view> keys);
+  result<void> add(std::span<const hash64> hashes);
 
   std::uint64_t keys() const noexcept { return keys_; }
 
@@ -61,7 +59,6 @@ class key_spool {
 
   result<void> spill();
 
-  xxh3_hasher hash_;
   std::function<void(const std::string&)> notice_;
   std::size_t chunk_hashes_;
   std::size_t most_chunks_;

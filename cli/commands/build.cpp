@@ -11,6 +11,7 @@
 
 #include "commands/all.hpp"
 #include "filling.hpp"
+#include "hashing.hpp"
 #include "key_input.hpp"
 #include "plan_options.hpp"
 #include "spool.hpp"
@@ -64,16 +65,18 @@ void apply_defaults(plan_request& request) noexcept {
   if (request.fpr == 0 && (request.capacity == 0 || request.bits == 0)) request.fpr = default_fpr;
 }
 
-/// Says why the kind's filters cannot be made from hashes that were kept, if so. Asks a small one,
-/// since a kind's own options may decide it.
+/// Whether such a filter takes the hashes that hash_all makes: a kind's own options may decide it.
+bool takes_hashes(const kind_info& kind, any_filter& filter) {
+  return kind.takes_hashes && filter.info().hash == xxh3_hasher::id &&
+         filter.insert(std::span<const hash64>());
+}
+
+/// Says why the kind's filters cannot be made from hashes that were kept, if so.
 result<void> check_takes_hashes(const kind_info& kind, plan_request request) {
   request.capacity = 1;
   auto small = kind.create(request);
   if (!small) return fail(small.error());
-  if (kind.takes_hashes && small->info().hash == xxh3_hasher::id &&
-      small->insert(std::span<const hash64>())) {
-    return {};
-  }
+  if (takes_hashes(kind, *small)) return {};
   return fail(
       errc::unsupported,
       fmt::format("a filter of kind {} with these options reads the keys themselves, so they "
@@ -105,24 +108,16 @@ result<std::optional<refusal>> insert_kept(any_filter& filter, const key_spool& 
   return refused;
 }
 
-/// Puts every key of the input into the spool.
-result<void> fill(key_spool& spool, key_input& input) {
-  for (;;) {
-    const auto batch = input.next();
-    if (!batch) return fail(batch.error());
-    if (batch->keys.empty()) return {};
-    if (auto ok = spool.add(batch->keys); !ok) return ok;
-  }
-}
-
 /// All keys' hashes, then a static filter of just them.
 result<any_filter> build_static(const kind_info& kind, const plan_request& request,
                                 key_input& input) {
-  key_spool spool(request.seed, [&input](const std::string& notice) {
+  key_spool spool([&input](const std::string& notice) {
     input.quieten();
     say(verb, notice);
   });
-  if (auto ok = fill(spool, input); !ok) return fail(std::move(ok.error()));
+  const auto read = hash_all(
+      input, request.seed, [&spool](std::span<const hash64> hashes) { return spool.add(hashes); });
+  if (!read) return fail(read.error());
   return kind.build(request, {spool.keys(), [&spool](const hash_source::sink& use) {
                                 return spool.for_each(use);
                               }});
@@ -131,11 +126,13 @@ result<any_filter> build_static(const kind_info& kind, const plan_request& reque
 /// One pass over the input for the hashes and their number, then a filter of that size.
 result<any_filter> build_counted(const kind_info& kind, plan_request request, key_input& input) {
   if (auto ok = check_takes_hashes(kind, request); !ok) return fail(std::move(ok.error()));
-  key_spool spool(request.seed, [&input](const std::string& notice) {
+  key_spool spool([&input](const std::string& notice) {
     input.quieten();
     say(verb, notice);
   });
-  if (auto ok = fill(spool, input); !ok) return fail(std::move(ok.error()));
+  const auto read = hash_all(
+      input, request.seed, [&spool](std::span<const hash64> hashes) { return spool.add(hashes); });
+  if (!read) return fail(read.error());
   // A kind that keeps every copy of a key needs room for every copy.
   const bool keeps_copies = kind.can.erase || kind.can.count;
   request.capacity =
@@ -155,10 +152,49 @@ result<any_filter> build_counted(const kind_info& kind, plan_request request, ke
   }
 }
 
+/// Inserts hashes as they come, but many at a time.
+result<void> insert_hashes(any_filter& filter, std::uint64_t seed, key_input& input) {
+  constexpr std::size_t many = std::size_t{1} << 23;
+  auto memory = owned_storage::make(many * sizeof(hash64));
+  if (!memory) return fail(std::move(memory.error()));
+  auto* const kept = reinterpret_cast<hash64*>(memory->writable_bytes().data());
+  std::size_t size = 0;
+  std::uint64_t before = 0;
+  const auto insert = [&]() -> result<void> {
+    const auto done = filter.insert(std::span<const hash64>(kept, size), every_core);
+    if (!done) return fail(done.error());
+    if (done->done < size) {
+      return no_room(input, before + done->done, done->stopped_by,
+                     "give a greater --capacity, or none");
+    }
+    before += size;
+    size = 0;
+    return {};
+  };
+  const auto read = hash_all(input, seed, [&](std::span<const hash64> hashes) -> result<void> {
+    while (!hashes.empty()) {
+      const auto now = hashes.first(std::min(hashes.size(), many - size));
+      std::copy(now.begin(), now.end(), kept + size);
+      size += now.size();
+      hashes = hashes.subspan(now.size());
+      if (size == many) {
+        if (auto ok = insert(); !ok) return ok;
+      }
+    }
+    return {};
+  });
+  if (!read) return read;
+  return insert();
+}
+
 result<any_filter> build_planned(const kind_info& kind, const plan_request& request,
                                  key_input& input) {
   auto filter = kind.create(request);
   if (!filter) return filter;
+  if (takes_hashes(kind, *filter)) {
+    if (auto ok = insert_hashes(*filter, request.seed, input); !ok) return fail(ok.error());
+    return filter;
+  }
   const auto inserted = insert_all(*filter, input, "give a greater --capacity, or none");
   if (!inserted) return fail(inserted.error());
   return filter;

@@ -87,15 +87,15 @@ TEST(spool, gives_the_hashes_back_in_order_from_memory_and_from_the_file) {
   constexpr std::uint64_t n = 1'000'003;
   constexpr std::uint64_t seed = 7;
   // The least limit, one of some chunks, one beyond all.
-  for (const std::size_t limit : {std::size_t{0}, std::size_t{3} << 20, key_spool::default_limit()}) {
+  for (const std::size_t limit :
+       {std::size_t{0}, std::size_t{3} << 20, key_spool::default_limit()}) {
     std::vector<std::string> notices;
-    key_spool spool(seed, [&](const std::string& text) { notices.push_back(text); }, limit);
-    std::vector<std::string> texts(1000);
-    std::vector<std::string_view> keys(1000);
+    key_spool spool([&](const std::string& text) { notices.push_back(text); }, limit);
+    std::vector<hash64> hashes(1000);
     for (std::uint64_t i = 0; i < n;) {
       const auto now = std::min<std::uint64_t>(1000, n - i);
-      for (std::size_t j = 0; j < now; ++j) keys[j] = texts[j] = std::to_string(i++);
-      ASSERT_TRUE(spool.add(std::span(keys).first(now)));
+      for (std::size_t j = 0; j < now; ++j) hashes[j] = hash_of(i++, seed);
+      ASSERT_TRUE(spool.add(std::span(hashes).first(now)));
     }
     EXPECT_EQ(spool.keys(), n);
     EXPECT_EQ(notices.size(), limit < key_spool::default_limit() ? 1U : 0U);
@@ -103,22 +103,20 @@ TEST(spool, gives_the_hashes_back_in_order_from_memory_and_from_the_file) {
       const auto all = hashes_of(spool);
       ASSERT_EQ(all.size(), n);
       for (std::uint64_t i = 0; i < n; i += 997) {
-        const std::string key = std::to_string(i);
-        ASSERT_EQ(all[i], xxh3_hasher(seed)(bloomery::bytes_of(key))) << i;
+        ASSERT_EQ(all[i], hash_of(i, seed)) << i;
       }
     }
   }
 }
 
 TEST(spool, the_number_is_exact_without_repeats_and_enough_with_them) {
-  key_spool empty(0, [](const std::string&) {});
+  key_spool empty([](const std::string&) {});
   EXPECT_EQ(empty.distinct_keys(), 1U) << "a filter of no keys still has a size";
-  key_spool spool(0, [](const std::string&) {});
+  key_spool spool([](const std::string&) {});
   const auto add = [&spool](int from, int to) {
     for (int i = from; i < to; ++i) {
-      const std::string text = std::to_string(i);
-      const std::string_view key = text;
-      ASSERT_TRUE(spool.add({&key, 1}));
+      const hash64 h = hash_of(static_cast<std::uint64_t>(i), 0);
+      ASSERT_TRUE(spool.add({&h, 1}));
     }
   };
   add(0, 200'000);
@@ -133,16 +131,16 @@ TEST(spool, the_number_is_exact_without_repeats_and_enough_with_them) {
 
 TEST(spool, a_folder_that_is_missing_is_told_and_a_use_that_fails_ends_it) {
   const temporary_folder missing("/nonexistent/folder");
-  key_spool spool(0, [](const std::string&) {}, 0);
-  const std::string_view key = "key";
+  key_spool spool([](const std::string&) {}, 0);
+  const hash64 h{1};
   bloomery::result<void> ok;
-  for (int i = 0; ok && i < 200'000; ++i) ok = spool.add({&key, 1});
+  for (int i = 0; ok && i < 200'000; ++i) ok = spool.add({&h, 1});
   ASSERT_FALSE(ok);
   EXPECT_NE(ok.error().message.find("/nonexistent/folder"), std::string::npos);
   EXPECT_NE(ok.error().message.find("TMPDIR"), std::string::npos);
 
-  key_spool two(0, [](const std::string&) {});
-  ASSERT_TRUE(two.add({&key, 1}));
+  key_spool two([](const std::string&) {});
+  ASSERT_TRUE(two.add({&h, 1}));
   const auto stopped = two.for_each([](std::span<const hash64>) -> bloomery::result<void> {
     return bloomery::fail(bloomery::errc::full, "no more");
   });
@@ -155,9 +153,9 @@ TEST(spool, leaves_nothing_in_the_temporary_folder) {
   std::filesystem::create_directories(folder);
   {
     const temporary_folder used(folder);
-    key_spool spool(0, [](const std::string&) {}, 0);
-    const std::vector<std::string_view> keys(300'000, "key");
-    ASSERT_TRUE(spool.add(keys));
+    key_spool spool([](const std::string&) {}, 0);
+    const std::vector<hash64> hashes(300'000);
+    ASSERT_TRUE(spool.add(hashes));
     EXPECT_TRUE(std::filesystem::is_empty(folder)) << "also while it is in use";
   }
   EXPECT_TRUE(std::filesystem::is_empty(folder));

@@ -1,0 +1,131 @@
+// Hashes of all inputs by several threads: in the order of the keys, whatever the threads do.
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <hashing.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace {
+
+using bloomery::hash64;
+using bloomery::result;
+using namespace bloomery::cli;
+
+class hashing : public testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = testing::TempDir() + "/bloomery_hashing_test";
+    std::filesystem::create_directories(folder_);
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  std::string file(const std::string& name, std::string_view bytes) const {
+    std::ofstream(folder_ + "/" + name, std::ios::binary) << bytes;
+    return folder_ + "/" + name;
+  }
+
+  /// What one thread gets from the same inputs batch by batch.
+  static std::vector<hash64> one_by_one(const input_options& options, std::uint64_t seed) {
+    auto input = key_input::open(options);
+    EXPECT_TRUE(input);
+    std::vector<hash64> all;
+    for (;;) {
+      const auto batch = (*input)->next();
+      EXPECT_TRUE(batch);
+      if (batch->keys.empty()) return all;
+      for (const auto key : batch->keys) {
+        all.push_back(bloomery::xxh3_hasher(seed)(bloomery::bytes_of(key)));
+      }
+    }
+  }
+
+  static result<std::vector<hash64>> by_threads(const input_options& options, std::uint64_t seed,
+                                                unsigned threads) {
+    auto input = key_input::open(options);
+    EXPECT_TRUE(input);
+    std::vector<hash64> all;
+    const auto done = hash_all(
+        **input, seed,
+        [&](std::span<const hash64> hashes) -> result<void> {
+          all.insert(all.end(), hashes.begin(), hashes.end());
+          return {};
+        },
+        threads);
+    if (!done) return bloomery::fail(done.error());
+    EXPECT_EQ((*input)->keys(), all.size());
+    return all;
+  }
+
+  std::string folder_;
+};
+
+TEST_F(hashing, gives_what_one_thread_gives_in_that_order) {
+  std::string many;
+  for (int i = 0; i < 400'000; ++i) {
+    many += std::to_string(i);
+    many += i % 7 == 0 ? "\r\n" : "\n";
+  }
+  const std::string long_key(5'000'000, 'x');  // more than a block
+  input_options options;
+  options.names = {file("many", many),
+                   file("empty", ""),
+                   file("no end", "a\nb"),
+                   file("blank", "\n\n"),
+                   file("long", "c\n" + long_key + "\nd"),
+                   file("longest", long_key)};
+  for (const bool crlf : {false, true}) {
+    options.crlf = crlf;
+    const auto expected = one_by_one(options, 7);
+    ASSERT_EQ(expected.size(), 400'000U + 2 + 2 + 3 + 1);
+    for (const unsigned threads : {1U, 2U, 5U}) {
+      const auto got = by_threads(options, 7, threads);
+      ASSERT_TRUE(got) << got.error().message;
+      EXPECT_EQ(*got, expected) << threads << " threads";
+    }
+  }
+  options.nul = true;
+  EXPECT_EQ(*by_threads(options, 7, 2), one_by_one(options, 7));
+}
+
+TEST_F(hashing, knows_the_place_of_each_key_and_of_damage) {
+  // A gzip member whose data ends too early, after a file of three keys.
+  const std::string cut("\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03", 10);
+  input_options options;
+  options.names = {file("good", "a\nb\nc\n"), file("cut.gz", cut)};
+  const auto got = by_threads(options, 0, 3);
+  ASSERT_FALSE(got);
+  EXPECT_NE(got.error().message.find("cut.gz:1: "), std::string::npos) << got.error().message;
+
+  options.names = {file("good", "a\nb\nc\n"), file("more", "d\ne\n")};
+  auto input = key_input::open(options);
+  ASSERT_TRUE(input);
+  ASSERT_TRUE(hash_all(**input, 0, [](std::span<const hash64>) { return result<void>(); }, 2));
+  EXPECT_TRUE((*input)->place_of(2).ends_with("good:3"));
+  EXPECT_TRUE((*input)->place_of(4).ends_with("more:2"));
+}
+
+TEST_F(hashing, a_use_that_fails_ends_it) {
+  std::string many;
+  for (int i = 0; i < 1'000'000; ++i) many += std::to_string(i) + "\n";
+  input_options options;
+  options.names = {file("many", many)};
+  auto input = key_input::open(options);
+  ASSERT_TRUE(input);
+  int calls = 0;
+  const auto done = hash_all(
+      **input, 0,
+      [&](std::span<const hash64>) -> result<void> {
+        ++calls;
+        return bloomery::fail(bloomery::errc::full, "no more");
+      },
+      3);
+  ASSERT_FALSE(done);
+  EXPECT_EQ(done.error().message, "no more");
+  EXPECT_EQ(calls, 1);
+}
+
+}  // namespace
