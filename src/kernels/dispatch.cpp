@@ -35,8 +35,9 @@ const kernel_set* choose() noexcept {
   const auto all = usable_kernels();
   const char* const wanted = std::getenv("BLOOMERY_KERNEL");  // NOLINT(concurrency-mt-unsafe)
   if (wanted == nullptr || *wanted == '\0') return all.back();
-  const auto found = std::find_if(all.begin(), all.end(),
-                                  [wanted](const kernel_set* set) { return std::string_view(set->name) == wanted; });
+  const auto found = std::find_if(all.begin(), all.end(), [wanted](const kernel_set* set) {
+    return std::string_view(set->name) == wanted;
+  });
   if (found != all.end()) return *found;
   static_cast<void>(std::fprintf(stderr,
                                  "bloomery: BLOOMERY_KERNEL=%s is none of this CPU's kernels "
