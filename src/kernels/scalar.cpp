@@ -1,22 +1,13 @@
 // The specification (bloomery/detail/block_layout.hpp) run as it stands.
 
 #include <bloomery/detail/block_kernels.hpp>
-#include <bloomery/detail/block_layout.hpp>
+#include <bloomery/detail/block_native.hpp>
 
 #include "kernels/sets.hpp"
 
 namespace bloomery::detail {
 namespace scalar {
 namespace {
-
-template <class Layout>
-bool test(Layout, const std::byte* block, hash64 h, unsigned hashes) noexcept {
-  return Layout::test(block, h, hashes);
-}
-template <class Layout>
-bool set(Layout, std::byte* block, hash64 h, unsigned hashes) noexcept {
-  return Layout::set(block, h, hashes);
-}
 
 #include "kernels/block_loops.inl"
 

@@ -1,0 +1,54 @@
+// One key at a time in a program that is built for this machine's CPU (-march=native): the same
+// bits and answers as the scalar forms give, which are the specification.
+
+#include <bloomery/blocked_bloom.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <random>
+#include <vector>
+
+namespace bloomery::test {
+namespace {
+
+template <class Layout>
+class native_test : public testing::Test {};
+using layouts = testing::Types<detail::split_512, detail::free_512, detail::parquet_256>;
+TYPED_TEST_SUITE(native_test, layouts);
+
+TYPED_TEST(native_test, sets_and_tests_the_bits_of_the_scalar_form) {
+  std::mt19937_64 next(20240601);
+  for (unsigned hashes = 1; hashes <= most_block_hashes; ++hashes) {
+    alignas(64) std::array<std::byte, 64> native{};
+    alignas(64) std::array<std::byte, 64> scalar{};
+    for (int i = 0; i < 100; ++i) {
+      const hash64 h{next()};
+      ASSERT_EQ(detail::native::test(TypeParam(), native.data(), h, hashes),
+                detail::scalar::test(TypeParam(), scalar.data(), h, hashes));
+      // Every third only, so that the block fills slowly and both answers occur.
+      if (i % 3 != 0) continue;
+      ASSERT_EQ(detail::native::set(TypeParam(), native.data(), h, hashes),
+                detail::scalar::set(TypeParam(), scalar.data(), h, hashes));
+      ASSERT_EQ(std::memcmp(native.data(), scalar.data(), native.size()), 0);
+      ASSERT_TRUE(detail::native::test(TypeParam(), native.data(), h, hashes));
+    }
+  }
+}
+
+TEST(native_program, shares_filters_with_the_library) {
+  blocked_bloom one_by_one({.capacity = 10'000, .fpr = 0.01});
+  blocked_bloom in_batches({.capacity = 10'000, .fpr = 0.01});
+  std::mt19937_64 next(7);
+  std::vector<hash64> hashes(10'000);
+  for (hash64& h : hashes) h.value = next();
+  for (const hash64 h : hashes) one_by_one.insert(h);
+  in_batches.insert(hashes);
+  EXPECT_TRUE(std::ranges::equal(one_by_one.bits(), in_batches.bits()));
+  for (const hash64 h : hashes) ASSERT_TRUE(in_batches.may_contain(h));
+}
+
+}  // namespace
+}  // namespace bloomery::test
