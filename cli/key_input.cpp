@@ -18,6 +18,7 @@ void input_options::declare(CLI::App& app) {
 key_input::key_input(const input_options& options, std::optional<std::uint64_t> total_bytes)
     : names_(options.names),
       format_(options.format()),
+      total_bytes_(total_bytes),
       progress_(!options.no_progress, total_bytes) {
   if (names_.empty()) names_.emplace_back("-");
 }

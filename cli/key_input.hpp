@@ -59,6 +59,8 @@ class key_input {
   result<void> took(const key_block& block, std::uint64_t keys);
 
   key_format format() const noexcept { return format_; }
+  /// Bytes of all inputs, as they stand; none if one is not a regular file.
+  std::optional<std::uint64_t> total_bytes() const noexcept { return total_bytes_; }
   std::uint64_t keys() const noexcept { return keys_; }  ///< given so far
   /// The name, for messages, of the file that the last batch is from.
   std::string_view name() const noexcept {
@@ -86,6 +88,7 @@ class key_input {
 
   std::vector<std::string> names_;
   key_format format_;
+  std::optional<std::uint64_t> total_bytes_;
   std::size_t opened_ = 0;
   std::vector<part> parts_;
   std::optional<key_reader> reader_;

@@ -6,6 +6,7 @@
 #include <bloomery/any_filter.hpp>
 #include <nlohmann/json.hpp>
 
+#include "blocks.hpp"
 #include "commands/all.hpp"
 #include "key_input.hpp"
 #include "output.hpp"
@@ -29,18 +30,26 @@ std::string json_text(std::string_view text) {
   return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-/// A filter that is asked, with what it said of the batch at hand and of all before.
 struct asked_filter {
   std::string name;
   any_filter filter;
-  std::array<bool, key_reader::most_keys> answers{};
-  std::uint64_t hits = 0;
 };
 
-class checker {
+/// What the filters said of a batch of keys, and how often they said maybe in all batches.
+struct answers {
+  explicit answers(std::size_t filters) : of(filters), hits(filters) {}
+
+  std::vector<std::array<bool, key_reader::most_keys>> of;  ///< filter by filter
+  std::array<bool, key_reader::most_keys> selected{};
+  std::vector<std::uint64_t> hits;
+};
+
+/// The question that a check asks: of which filters, and what it prints of the answers. Any number
+/// of threads may ask at once, each with answers of its own.
+class question {
  public:
-  static result<checker> make(const check_options& options) {
-    checker made(options);
+  static result<question> make(const check_options& options) {
+    question made(options);
     std::vector<std::string> names = {options.filter};
     names.insert(names.end(), options.more_filters.begin(), options.more_filters.end());
     for (std::string& name : names) {
@@ -51,84 +60,40 @@ class checker {
     return made;
   }
 
-  /// Asks all filters; the number of lines selected.
-  std::size_t ask(std::span<const std::string_view> keys) noexcept {
-    std::fill_n(selected_.begin(), keys.size(), false);
-    for (asked_filter& one : filters_) {
-      one.filter.may_contain(keys, one.answers);
+  std::size_t filters() const noexcept { return filters_.size(); }
+
+  /// Asks all filters; the number of keys selected.
+  std::size_t ask(std::span<const std::string_view> keys, answers& said) const noexcept {
+    std::fill_n(said.selected.begin(), keys.size(), false);
+    for (std::size_t f = 0; f < filters_.size(); ++f) {
+      filters_[f].filter.may_contain(keys, said.of[f]);
       for (std::size_t i = 0; i < keys.size(); ++i) {
-        one.hits += one.answers[i];
-        selected_[i] |= one.answers[i];
+        said.hits[f] += said.of[f][i];
+        said.selected[i] |= said.of[f][i];
       }
     }
     std::size_t n = 0;
     for (std::size_t i = 0; i < keys.size(); ++i) {
-      selected_[i] ^= options_.invert;
-      n += selected_[i];
+      said.selected[i] ^= options_.invert;
+      n += said.selected[i];
     }
     return n;
   }
 
-  /// Prints the selected lines of the batch that was asked last.
-  void print(const key_batch& batch, std::string_view file, output& out) const {
-    if (options_.json) {
-      print_json(batch, file, out);
-    } else if (filters_.size() > 1 && !options_.invert) {
-      print_named(batch.keys, out);
+  /// Prints the selected lines of a batch that was asked, to an output or a string.
+  template <class Out>
+  void print(std::span<const std::string_view> keys, const answers& said, Out& out) const {
+    if (filters_.size() > 1 && !options_.invert) {
+      print_named(keys, said, out);
     } else {
-      print_plain(batch.keys, out);
+      print_plain(keys, said, out);
     }
   }
 
-  std::string totals(std::uint64_t lines, std::uint64_t selected) const {
-    if (!options_.json) return fmt::format("{}\n", selected);
-    std::string text = fmt::format(R"({{"lines":{},"selected":{},"filters":[)", lines, selected);
-    for (const asked_filter& one : filters_) {
-      text += fmt::format(R"({}{{"filter":{},"maybe":{}}})", &one == filters_.data() ? "" : ",",
-                          json_text(one.name), one.hits);
-    }
-    return text + "]}\n";
-  }
-
- private:
-  explicit checker(const check_options& options)
-      : options_(options), format_(options.input.format()) {}
-
-  // Lines that are neighbours in the block are copied in one piece, ends and all.
-  void print_plain(std::span<const std::string_view> keys, output& out) const noexcept {
-    std::string_view run;
-    for (std::size_t i = 0; i < keys.size(); ++i) {
-      if (!selected_[i]) continue;
-      const std::string_view line = line_of(keys[i], format_);
-      if (run.data() + run.size() == line.data()) {
-        run = {run.data(), run.size() + line.size() + 1};
-      } else {
-        if (!run.empty()) out.append(run);
-        run = {line.data(), line.size() + 1};
-      }
-    }
-    if (!run.empty()) out.append(run);
-  }
-
-  void print_named(std::span<const std::string_view> keys, output& out) const noexcept {
-    for (std::size_t i = 0; i < keys.size(); ++i) {
-      if (!selected_[i]) continue;
-      bool first = true;
-      for (const asked_filter& one : filters_) {
-        if (!one.answers[i]) continue;
-        if (!first) out.append(',');
-        first = false;
-        out.append(one.name);
-      }
-      out.append('\t');
-      out.append(line_of(keys[i], format_));
-      out.append(format_.end);
-    }
-  }
-
-  void print_json(const key_batch& batch, std::string_view file, output& out) const {
+  void print_json(const key_batch& batch, const answers& said, std::string_view file,
+                  output& out) const {
     for (std::size_t i = 0; i < batch.keys.size(); ++i) {
-      if (!selected_[i]) continue;
+      if (!said.selected[i]) continue;
       out.append("{");
       if (options_.input.names.size() > 1) {
         out.append(R"("file":)");
@@ -142,33 +107,83 @@ class checker {
       out.append(json_text(batch.keys[i]));
       out.append(options_.invert ? R"(,"maybe":false,"filters":[)"
                                  : R"(,"maybe":true,"filters":[)");
-      bool first = true;
-      for (const asked_filter& one : filters_) {
-        if (!one.answers[i]) continue;
-        if (!first) out.append(',');
-        first = false;
-        out.append(json_text(one.name));
-      }
+      append_names(said, i, out, [](const asked_filter& one) { return json_text(one.name); });
       out.append("]}\n");
+    }
+  }
+
+  std::string totals(std::uint64_t lines, std::uint64_t selected,
+                     std::span<const std::uint64_t> hits) const {
+    if (!options_.json) return fmt::format("{}\n", selected);
+    std::string text = fmt::format(R"({{"lines":{},"selected":{},"filters":[)", lines, selected);
+    for (std::size_t f = 0; f < filters_.size(); ++f) {
+      text += fmt::format(R"({}{{"filter":{},"maybe":{}}})", f == 0 ? "" : ",",
+                          json_text(filters_[f].name), hits[f]);
+    }
+    return text + "]}\n";
+  }
+
+ private:
+  explicit question(const check_options& options)
+      : options_(options), format_(options.input.format()) {}
+
+  // Lines that are neighbours in the block are copied in one piece, ends and all.
+  template <class Out>
+  void print_plain(std::span<const std::string_view> keys, const answers& said, Out& out) const {
+    std::string_view run;
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+      if (!said.selected[i]) continue;
+      const std::string_view line = line_of(keys[i], format_);
+      if (run.data() + run.size() == line.data()) {
+        run = {run.data(), run.size() + line.size() + 1};
+      } else {
+        if (!run.empty()) out.append(run);
+        run = {line.data(), line.size() + 1};
+      }
+    }
+    if (!run.empty()) out.append(run);
+  }
+
+  template <class Out>
+  void print_named(std::span<const std::string_view> keys, const answers& said, Out& out) const {
+    const std::string_view end(&format_.end, 1);
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+      if (!said.selected[i]) continue;
+      append_names(said, i, out,
+                   [](const asked_filter& one) { return std::string_view(one.name); });
+      out.append("\t");
+      out.append(line_of(keys[i], format_));
+      out.append(end);
+    }
+  }
+
+  /// The filters that may contain key i, with commas between.
+  template <class Out, class NameOf>
+  void append_names(const answers& said, std::size_t i, Out& out, NameOf&& name_of) const {
+    bool first = true;
+    for (std::size_t f = 0; f < filters_.size(); ++f) {
+      if (!said.of[f][i]) continue;
+      if (!first) out.append(",");
+      first = false;
+      out.append(name_of(filters_[f]));
     }
   }
 
   const check_options& options_;
   key_format format_;
   std::vector<asked_filter> filters_;
-  std::array<bool, key_reader::most_keys> selected_{};
 };
 
-result<status> check(check_options& options) {
-  auto made = checker::make(options);
-  if (!made) return fail(made.error());
-  const bool prints = !options.quiet && !options.count;
-  // Lines and a progress line on one terminal would spoil each other.
-  if (prints && ::isatty(STDOUT_FILENO) != 0) options.input.no_progress = true;
-  const auto opened = key_input::open(options.input);
-  if (!opened) return fail(opened.error());
-  key_input& input = **opened;
-  output out;
+struct tally {
+  std::uint64_t selected = 0;
+  std::vector<std::uint64_t> hits;
+};
+
+/// Batch after batch, each printed when the input makes us wait: for pipes and terminals, and where
+/// the number of each line is wanted.
+result<tally> check_in_turn(const check_options& options, const question& asked, key_input& input,
+                            output& out) {
+  answers said(asked.filters());
   std::uint64_t selected = 0;
   for (;;) {
     if (input.would_wait()) {
@@ -177,17 +192,98 @@ result<status> check(check_options& options) {
     const auto batch = input.next();
     if (!batch) return fail(batch.error());
     if (batch->keys.empty()) break;
-    const std::size_t now = made->ask(batch->keys);
+    const std::size_t now = asked.ask(batch->keys, said);
     selected += now;
-    if (options.quiet && now != 0) return status::some;
-    if (!prints || now == 0) continue;
-    made->print(*batch, input.name(), out);
+    if (now == 0) continue;
+    if (options.quiet) break;
+    if (options.count) continue;
+    if (options.json) {
+      asked.print_json(*batch, said, input.name(), out);
+    } else {
+      asked.print(batch->keys, said, out);
+    }
     if (auto ok = out.check(); !ok) return fail(ok.error());
   }
+  return tally{selected, std::move(said.hits)};
+}
+
+/// A thread's share of a check.
+struct share {
+  explicit share(std::size_t filters) : said(filters) {}
+
+  /// Asks about every key of a block and keeps what is to be printed; how many keys it had.
+  std::uint64_t check(const check_options& options, const question& asked,
+                      std::span<const char> block) {
+    text.clear();
+    std::uint64_t total = 0;
+    const auto ask = [&] {
+      const std::size_t now = asked.ask(keys, said);
+      selected += now;
+      total += keys.size();
+      if (now != 0 && !options.quiet && !options.count) asked.print(keys, said, text);
+      keys.clear();
+    };
+    for_each_key(block, options.input.format(), [&](std::string_view key) {
+      keys.push_back(key);
+      if (keys.size() == key_reader::most_keys) ask();
+    });
+    ask();
+    return total;
+  }
+
+  answers said;
+  std::vector<std::string_view> keys;
+  std::string text;
+  std::uint64_t selected = 0;
+};
+
+/// Block after block by every core, printed in order.
+result<tally> check_by_every_core(const check_options& options, const question& asked,
+                                  key_input& input, output& out) {
+  std::vector<share> shares(threads_for_blocks(0), share(asked.filters()));
+  const block_steps steps = {
+      .work = [&](unsigned slot, std::span<const char> block) -> std::uint64_t {
+        return shares[slot].check(options, asked, block);
+      },
+      .hand_on = [&](unsigned slot) -> result<bool> {
+        out.append(shares[slot].text);
+        if (auto ok = out.check(); !ok) return fail(ok.error());
+        return !options.quiet || shares[slot].selected == 0;
+      },
+  };
+  if (auto ok = in_blocks(input, steps); !ok) return fail(ok.error());
+  tally sum{0, std::vector<std::uint64_t>(asked.filters())};
+  for (const share& one : shares) {
+    sum.selected += one.selected;
+    for (std::size_t f = 0; f < sum.hits.size(); ++f) sum.hits[f] += one.said.hits[f];
+  }
+  return sum;
+}
+
+/// Below this many bytes of input the threads cost more than they save.
+constexpr std::uint64_t worth_threads = std::uint64_t{4} << 20;
+
+result<status> check(check_options& options) {
+  const auto asked = question::make(options);
+  if (!asked) return fail(asked.error());
+  // Lines and a progress line on one terminal would spoil each other.
+  const bool prints = !options.quiet && !options.count;
+  if (prints && ::isatty(STDOUT_FILENO) != 0) options.input.no_progress = true;
+  const auto opened = key_input::open(options.input);
+  if (!opened) return fail(opened.error());
+  key_input& input = **opened;
+  output out;
+  const bool every_core =
+      input.total_bytes().value_or(0) >= worth_threads && !(options.json && prints);
+  const auto sum = every_core ? check_by_every_core(options, *asked, input, out)
+                              : check_in_turn(options, *asked, input, out);
+  if (!sum) return fail(sum.error());
   input.quieten();
-  if (options.count && !options.quiet) out.append(made->totals(input.keys(), selected));
+  if (options.count && !options.quiet) {
+    out.append(asked->totals(input.keys(), sum->selected, sum->hits));
+  }
   if (auto ok = out.flush(); !ok) return fail(ok.error());
-  return selected != 0 ? status::some : status::none;
+  return sum->selected != 0 ? status::some : status::none;
 }
 
 action define(CLI::App& app) {

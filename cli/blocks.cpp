@@ -1,0 +1,112 @@
+#include "blocks.hpp"
+
+#include <algorithm>
+#include <condition_variable>
+#include <mutex>
+#include <new>
+#include <optional>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace bloomery::cli {
+namespace {
+
+constexpr unsigned most_threads = 8;
+constexpr std::size_t block_bytes = std::size_t{2} << 20;
+
+class block_line {
+ public:
+  block_line(key_input& input, const block_steps& steps) : input_(input), steps_(steps) {}
+
+  /// What each thread does until the input ends, the answer is known or something fails.
+  void run(unsigned slot) noexcept {
+    try {
+      std::vector<char> memory(block_bytes);
+      for (bool more = true; more;) {
+        const auto [number, block] = next(memory);
+        const std::uint64_t keys = block ? steps_.work(slot, block->bytes) : 0;
+        more = hand_on(slot, number, block, keys);
+      }
+    } catch (const std::bad_alloc&) {
+      stop({errc::out_of_memory, "there is no memory for a block of the input"});
+    }
+  }
+
+  result<void> outcome() && {
+    if (failure_) return fail(std::move(*failure_));
+    return {};
+  }
+
+ private:
+  std::pair<std::uint64_t, result<key_block>> next(std::vector<char>& memory) {
+    const std::lock_guard reading(reading_);
+    return {next_++, input_.next_block(memory)};
+  }
+
+  /// Waits until the blocks before this one were handed on; whether there is more to do.
+  bool hand_on(unsigned slot, std::uint64_t number, const result<key_block>& block,
+               std::uint64_t keys) {
+    std::unique_lock turn(turn_);
+    turned_.wait(turn, [&] { return handed_on_ == number || ended_; });
+    if (ended_) return false;
+    if (auto more = take(slot, block, keys); !more) {
+      failure_ = std::move(more.error());
+      ended_ = true;
+    } else {
+      ended_ = !*more;
+    }
+    ++handed_on_;
+    turned_.notify_all();
+    return !ended_;
+  }
+
+  result<bool> take(unsigned slot, const result<key_block>& block, std::uint64_t keys) {
+    if (!block) return fail(block.error());
+    if (auto ok = input_.took(*block, keys); !ok) return fail(ok.error());
+    if (block->bytes.empty()) return false;
+    return steps_.hand_on(slot);
+  }
+
+  void stop(failure why) noexcept {
+    const std::lock_guard turn(turn_);
+    if (!ended_) failure_ = std::move(why);
+    ended_ = true;
+    turned_.notify_all();
+  }
+
+  key_input& input_;
+  const block_steps& steps_;
+  std::mutex reading_;
+  std::uint64_t next_ = 0;
+  std::mutex turn_;
+  std::condition_variable turned_;
+  std::uint64_t handed_on_ = 0;
+  bool ended_ = false;
+  std::optional<failure> failure_;
+};
+
+}  // namespace
+
+unsigned threads_for_blocks(unsigned threads) noexcept {
+  return threads != 0 ? threads : std::clamp(std::thread::hardware_concurrency(), 1U, most_threads);
+}
+
+result<void> in_blocks(key_input& input, const block_steps& steps, unsigned threads) {
+  threads = threads_for_blocks(threads);
+  block_line line(input, steps);
+  {
+    std::vector<std::jthread> helpers;
+    try {
+      for (unsigned slot = 1; slot < threads; ++slot) {
+        helpers.emplace_back([&line, slot] { line.run(slot); });
+      }
+    } catch (const std::exception&) {
+      helpers.clear();  // no thread to be had: those that run finish the work, or this one does
+    }
+    line.run(0);
+  }
+  return std::move(line).outcome();
+}
+
+}  // namespace bloomery::cli
