@@ -1,0 +1,155 @@
+// bloomery_bench: measures, and appends what it measured to a results file, a JSON object a line.
+// bench/run.sh calls it; bench/charts.py reads the file.
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <bloomery/plan/units.hpp>
+#include <cstdio>
+#include <exception>
+#include <fstream>
+#include <iterator>
+#include <stdexcept>
+
+#include "compare.hpp"
+#include "modes.hpp"
+
+namespace bench {
+namespace {
+
+/// What a parser of the library's numbers with units gives, or its sentence as an exception.
+template <class T>
+T or_throw(bloomery::result<T> parsed) {
+  if (!parsed) throw std::runtime_error(parsed.error().message);
+  return *parsed;
+}
+
+struct options {
+  std::string output = "-";
+  std::string program = "build/bloomery";
+  std::string folder = "/tmp";
+  std::vector<std::string> sizes = {"10k", "1M"};
+  std::vector<std::string> rates = {"1%"};
+  std::vector<unsigned> threads = {1, 2};
+  std::string keys = "1M";
+  std::string bytes = "1GB";
+  std::string asked = "4M";
+  std::string bulk = "0";
+  std::string rate_keys = "10M";
+  double bits = 8;
+  comparison how;
+};
+
+entries all_entries(std::vector<left_out>& missing) {
+  entries all;
+  for (entries some : {memory_limits(), our_filters(), our_filters_of_keys(), peers(missing)}) {
+    std::move(some.begin(), some.end(), std::back_inserter(all));
+  }
+  return all;
+}
+
+void run(const std::string& mode, options& o, const sink& write) {
+  std::vector<left_out> missing;
+  const entries all = all_entries(missing);
+  const std::uint64_t n = or_throw(bloomery::parse_count(o.keys));
+  if (mode == "machine") {
+    describe_machine(missing, write);
+  } else if (mode == "hash") {
+    time_hash(o.how.runs, write);
+  } else if (mode == "filters") {
+    for (const std::string& size : o.sizes) {
+      o.how.sizes.push_back(or_throw(bloomery::parse_count(size)));
+    }
+    for (const std::string& rate : o.rates) {
+      o.how.rates.push_back(or_throw(bloomery::parse_rate(rate)));
+    }
+    o.how.threads = o.threads;
+    o.how.questions = or_throw(bloomery::parse_count(o.asked));
+    o.how.bulk = o.bulk == "0" ? 0 : or_throw(bloomery::parse_count(o.bulk));
+    o.how.rate_keys = or_throw(bloomery::parse_count(o.rate_keys));
+    compare(o.how, all, write);
+  } else if (mode == "batches") {
+    compare_batches(n, 0.01, o.how.runs, all, write);
+  } else if (mode == "sets") {
+    compare_sets(n, write);
+  } else if (mode == "files") {
+    time_files(o.program, n, o.how.runs, o.folder, write);
+  } else if (mode == "startup") {
+    time_startup(o.program, or_throw(bloomery::parse_bytes(o.bytes)), o.how.runs, o.folder, write);
+  } else {
+    fill_billion(n, o.bits, write);
+  }
+}
+
+int measure(int argc, char** argv) {
+  CLI::App app{"Measures Bloomery, its peers and the machine. bench/run.sh runs all of it."};
+  options o;
+  app.add_option("-o,--output", o.output, "the results file to append to; - is stdout");
+  app.add_option("--runs", o.how.runs, "how often; the median counts")->check(CLI::Range(1, 1000));
+  app.require_subcommand(1);
+  const auto mode = [&](const char* name, const char* what) {
+    return app.add_subcommand(name, what)->fallthrough();
+  };
+  const auto keys_of = [&](CLI::App* of) { of->add_option("-n,--keys", o.keys, "how many keys"); };
+  const auto program_of = [&](CLI::App* of) {
+    of->add_option("--program", o.program, "the command line (build/bloomery)");
+    of->add_option("--folder", o.folder, "where large files may be (/tmp)");
+  };
+
+  mode("machine", "describe machine and compiler");
+  mode("hash", "the hash alone");
+  CLI::App* const filters = mode("filters", "every kind and peer: size, rate, build, queries");
+  filters->add_option("--sizes", o.sizes, "numbers of keys")->delimiter(',');
+  filters->add_option("--rates", o.rates, "rates of false positives")->delimiter(',');
+  filters->add_option("--threads", o.threads, "numbers of threads")
+      ->delimiter(',')
+      ->check(CLI::Range(1, 1024));
+  filters->add_option("--only", o.how.only, "those whose name contains one of these")
+      ->delimiter(',');
+  filters->add_option("--least", o.how.least, "asked in a run in the caches (1048576)");
+  filters->add_option("--questions", o.asked, "asked in a run beyond the caches (4M)");
+  filters->add_option("--bulk", o.bulk, "asked in one call beyond the caches (0: not measured)");
+  filters->add_option("--rate-keys", o.rate_keys, "strangers that a rate is measured by");
+  filters->add_option("--cell-seconds", o.how.cell_seconds, "a query's cell ends after that");
+  filters->add_option("--build-seconds", o.how.build_seconds, "a build's");
+  keys_of(mode("batches", "batches of every size against the memory's limit"));
+  keys_of(mode("sets", "the textbook's sets of URLs"));
+  CLI::App* const files = mode("files", "bloomery build of lines against reading and hashing them");
+  keys_of(files);
+  program_of(files);
+  CLI::App* const startup = mode("startup", "bloomery check of one key in a large filter");
+  startup->add_option("--bytes", o.bytes, "size of the filter");
+  program_of(startup);
+  CLI::App* const billion = mode("billion", "generated addresses by every core");
+  keys_of(billion);
+  billion->add_option("--bits", o.bits, "bits a key")->check(CLI::PositiveNumber);
+  CLI11_PARSE(app, argc, argv);
+
+  const std::string part = app.get_subcommands().front()->get_name();
+  const sink write = [&](const nlohmann::json& record) {
+    nlohmann::json line = record;
+    line["part"] = part;
+    if (o.output == "-") {
+      fmt::print("{}\n", line.dump());
+      std::fflush(stdout);
+      return;
+    }
+    std::ofstream file(o.output, std::ios::app);
+    file << line.dump() << std::endl;
+    if (!file) throw std::runtime_error(o.output + ": cannot be written");
+  };
+  run(part, o, write);
+  return 0;
+}
+
+}  // namespace
+}  // namespace bench
+
+int main(int argc, char** argv) {
+  try {
+    return bench::measure(argc, argv);
+  } catch (const std::exception& failed) {
+    fmt::print(stderr, "bloomery_bench: {}\n", failed.what());
+    return 2;
+  }
+}

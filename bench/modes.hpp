@@ -1,0 +1,36 @@
+#pragma once
+
+// What the program measures beside the comparison of filters. Each gives its records to `write`.
+
+#include <cstdint>
+#include <string>
+
+#include "record.hpp"
+#include "subject.hpp"
+
+namespace bench {
+
+/// CPU, caches, memory, kernel, compiler, flags; the peers that this build is without.
+void describe_machine(const std::vector<left_out>& missing, const sink& write);
+
+/// XXH3 alone, of keys in the cache: eight bytes, and lines like URLs.
+void time_hash(unsigned runs, const sink& write);
+
+/// The textbook's comparison, over URLs: std::unordered_set, std::set, a sorted array, and filters.
+/// Of fewer than `n` keys where memory does not hold so many, one structure at a time.
+void compare_sets(std::uint64_t n, const sink& write);
+
+/// `bloomery build` of a file of n URL-like lines against reading, splitting and hashing them
+/// alone, `wc -l`, and the DCSO command line where it is installed. Of fewer lines where disk or
+/// memory do not hold them.
+void time_files(const std::string& program, std::uint64_t n, unsigned runs,
+                const std::string& folder, const sink& write);
+
+/// `bloomery check` of one key in a filter of so many bytes.
+void time_startup(const std::string& program, std::uint64_t bytes, unsigned runs,
+                  const std::string& folder, const sink& write);
+
+/// n generated addresses in a blocked filter of `bits` bits a key, by every core; strangers asked.
+void fill_billion(std::uint64_t n, double bits, const sink& write);
+
+}  // namespace bench

@@ -1,0 +1,47 @@
+#include "peers.hpp"
+
+#include <iterator>
+#include <utility>
+
+namespace bench {
+namespace {
+
+[[maybe_unused]] void append(entries& all, entries more) {
+  std::move(more.begin(), more.end(), std::back_inserter(all));
+}
+
+}  // namespace
+
+entries peers([[maybe_unused]] std::vector<left_out>& missing) {
+  entries all;
+#ifdef BLOOMERY_BENCH_BOOST
+  append(all, boost_peers());
+  append(all, boost_native_peers());
+#else
+  missing.push_back({"Boost.Bloom", "no checkout was given: -DBLOOMERY_BENCH_BOOST_BLOOM=FOLDER"});
+#endif
+#ifdef BLOOMERY_BENCH_FASTFILTER
+  append(all, fastfilter_peers());
+#else
+  missing.push_back(
+      {"fastfilter_cpp", "no checkout was given: -DBLOOMERY_BENCH_FASTFILTER=FOLDER"});
+#endif
+#ifdef BLOOMERY_BENCH_ROCKSDB
+  append(all, rocksdb_peers());
+#else
+  missing.push_back({"RocksDB", "no librocksdb 7.8 with its headers (librocksdb-dev)"});
+#endif
+#ifdef BLOOMERY_BENCH_LEVELDB
+  append(all, leveldb_peer());
+#else
+  missing.push_back({"LevelDB", "no libleveldb with its headers (libleveldb-dev)"});
+#endif
+#ifdef BLOOMERY_BENCH_LIBBLOOM
+  append(all, libbloom_peer());
+#else
+  missing.push_back({"libbloom", "no libbloom with its header (libbloom-dev)"});
+#endif
+  return all;
+}
+
+}  // namespace bench

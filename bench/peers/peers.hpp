@@ -1,0 +1,17 @@
+#pragma once
+
+// One function a peer's file; CMake says which of them this build has.
+
+#include "../subject.hpp"
+
+namespace bench {
+
+entries libbloom_peer();
+entries leveldb_peer();
+entries rocksdb_peers();
+// Compiled for any x86-64 as Boost's users have it by default, and once more for this CPU.
+entries boost_peers();
+entries boost_native_peers();
+entries fastfilter_peers();
+
+}  // namespace bench
