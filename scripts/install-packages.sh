@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs the Debian packages that are missing, as root or through sudo, and says which.
-#   install-packages.sh build|test|bench ...
+#   install-packages.sh build|test|bench|peers|boost ...
 set -euo pipefail
 
 build=(g++ cmake ninja-build pkg-config libxxhash-dev libexpected-dev libfmt-dev libssl-dev
@@ -8,6 +8,9 @@ build=(g++ cmake ninja-build pkg-config libxxhash-dev libexpected-dev libfmt-dev
 test=(libgtest-dev librapidcheck-dev clang-19 clang-format-19 clang-tidy-19 libclang-rt-19-dev
   python3 python3-pytest zsh fish gzip zstd man-db groff)
 bench=(golang-github-dcso-bloom-cli time)
+# What the benchmark compares with, and the rest of Boost for a checkout of Boost.Bloom.
+peers=(python3 libbloom-dev librocksdb-dev libleveldb-dev)
+boost=(libboost1.81-dev)
 
 wanted=()
 for group in "$@"; do
@@ -15,7 +18,9 @@ for group in "$@"; do
     build) wanted+=("${build[@]}") ;;
     test) wanted+=("${test[@]}") ;;
     bench) wanted+=("${bench[@]}") ;;
-    *) echo "install-packages.sh: '$group' is no group; give build, test or bench" >&2; exit 2 ;;
+    peers) wanted+=("${peers[@]}") ;;
+    boost) wanted+=("${boost[@]}") ;;
+    *) echo "install-packages.sh: '$group' is no group; give build, test, bench, peers or boost" >&2; exit 2 ;;
   esac
 done
 

@@ -1,0 +1,102 @@
+#!/usr/bin/env bash
+# Installs what is missing, builds the benchmark and the command line in build-bench/, runs it, and
+# prints tables. A full run replaces bench/results/full.jsonl and docs/benchmarks.md's figures and
+# charts; run it on a machine that does nothing else.
+#   bench/run.sh                everything (docs/benchmarks.md says how long, and what it needs)
+#   bench/run.sh --quick        everything, on less: minutes; the document stays as it is
+#   bench/run.sh [--quick] PART ...     only these parts; the others keep their earlier figures
+#   bench/run.sh --billion      the part of that name: 10^9 keys in a gigabyte
+# Parts: filters batches sets files dcso startup billion
+# Peers that Debian does not have are compared with if the environment names checkouts of them:
+# BOOST_BLOOM, BOOST_CONTAINER_HASH (if the installed Boost is older than Boost.Bloom needs),
+# FASTFILTER. BENCH_FOLDER is where large files may be (default /tmp).
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+quick=
+parts=()
+for word in "$@"; do
+  case $word in
+    --quick) quick=1 ;;
+    --billion) parts+=(billion) ;;
+    filters | batches | sets | files | dcso | startup | billion) parts+=("$word") ;;
+    -h | --help) sed -n '2,/^set/{/^set/d;s/^# \{0,1\}//;p}' "$0"; exit 0 ;;
+    *) echo "bench/run.sh: '$word' is no part and no option; see bench/run.sh --help" >&2; exit 2 ;;
+  esac
+done
+((${#parts[@]})) || parts=(filters batches sets files dcso startup billion)
+
+scripts/install-packages.sh build bench peers ${BOOST_BLOOM:+boost}
+build=build-bench
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+echo "Building into $build/ ..."
+absolute() { [[ -z ${1-} ]] || (cd "$1" && pwd); }
+{
+  cmake -G Ninja -B "$build" -DCMAKE_BUILD_TYPE=Release -DBLOOMERY_CLI=ON -DBLOOMERY_BENCH=ON \
+    -DBLOOMERY_BENCH_BOOST_BLOOM="$(absolute "${BOOST_BLOOM-}")" \
+    -DBLOOMERY_BENCH_BOOST_CONTAINER_HASH="$(absolute "${BOOST_CONTAINER_HASH-}")" \
+    -DBLOOMERY_BENCH_FASTFILTER="$(absolute "${FASTFILTER-}")" &&
+    cmake --build "$build" --target bloomery_bench bloomery_program
+} >"$log" 2>&1 || { tail -40 "$log"; exit 1; }
+program=$build/bench/bloomery_bench
+folder=(--program "$build/bloomery" --folder "${BENCH_FOLDER:-/tmp}")
+
+if [[ $quick ]]; then
+  results=$build/quick.jsonl
+  large=10M urls=1M lines=5M dcso_lines=2000000 bytes=100MB addresses=100M
+else
+  results=bench/results/full.jsonl
+  large=100M urls=100M lines=100M dcso_lines=100000000 bytes=1GB addresses=1e9
+  mkdir -p bench/results
+fi
+touch "$results"
+
+# bench PART RUNS OPTIONS: measures, with the part's earlier figures gone.
+drop() {
+  grep -v "\"part\":\"$1\"" "$results" >"$log" || true
+  cp "$log" "$results"
+}
+bench() {
+  echo "== $1: $(date +%T)"
+  "$program" -o "$results" --runs "$2" "$1" "${@:3}"
+}
+
+for part in machine hash; do
+  drop "$part"
+  bench "$part" 5
+done
+for part in "${parts[@]}"; do
+  drop "$part"
+  case $part in
+    filters)
+      if [[ $quick ]]; then
+        bench filters 3 --sizes "10k,1M,$large" --rates 1% --cell-seconds 0.1 --build-seconds 1
+        bench filters 3 --sizes "$large" --rates 1/256 --cell-seconds 0.1 --build-seconds 1 \
+          --only fuse,ribbon,Ribbon,random
+      else
+        bench filters 5 --sizes 10k,1M --rates 1%,0.1% --rate-keys 100M
+        bench filters 5 --sizes "$large" --rates 1%,0.1% --rate-keys 100M --bulk 16M
+        bench filters 5 --sizes "$large" --rates 1/256 --rate-keys 100M --only fuse,ribbon,Ribbon,random
+      fi
+      ;;
+    batches) bench batches 7 -n "$large" ;;
+    sets) bench sets 1 -n "$urls" ;;
+    files) bench files 3 -n "$lines" "${folder[@]}" ;;
+    startup) bench startup 51 --bytes "$bytes" "${folder[@]}" ;;
+    billion) bench billion 1 -n "$addresses" ;;
+    dcso)
+      echo "== dcso: $(date +%T)"
+      # Its exit status says whether bloomery is faster in each row; the table says so too.
+      BLOOMERY=$build/bloomery RESULTS=$results TMPDIR=${BENCH_FOLDER:-/tmp} \
+        bench/compare_dcso.sh "$dcso_lines" 3 || (($? == 1))
+      ;;
+  esac
+done
+
+if [[ $quick ]]; then
+  bench/charts.py "$results"
+else
+  bench/charts.py "$results" docs/benchmarks.md
+  bench/charts.py "$results" | sed -n '/^## goals/,/^## filters/p' | sed '$d'
+fi

@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# That every part of the benchmark runs, on very little, and that its results make the document:
+# never how fast. The program itself fails when a filter denies a member or when a batch contradicts
+# single queries.
+#   bench/smoke.sh bloomery_bench bloomery
+set -euo pipefail
+program=$1 bloomery=$2
+here=$(cd "$(dirname "$0")" && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+results=$work/results.jsonl
+
+bench() { "$program" -o "$results" --runs 1 "$@" 2>>"$work/progress" || { cat "$work/progress" >&2; exit 1; }; }
+bench machine
+bench hash
+bench filters --sizes 10k --rates 1% --least 20000 --rate-keys 20k
+bench batches -n 10k
+bench sets -n 2k
+bench billion -n 100k
+if [[ -n $bloomery ]]; then
+  bench files -n 5k --program "$bloomery" --folder "$work"
+  bench startup --bytes 1MB --program "$bloomery" --folder "$work"
+fi
+
+cp "$here/../docs/benchmarks.md" "$work/benchmarks.md"
+"$here/charts.py" "$results" "$work/benchmarks.md"
+grep -q '10 k keys at 1%' "$work/benchmarks.md"
+grep -q '<rect' "$work/benchmarks/query-10000-1.svg"
+"$here/charts.py" "$results" >"$work/tables"
+grep -q 'blocked, 1%: measured rate' "$work/tables"
