@@ -3,15 +3,29 @@
 # ships (golang-github-dcso-bloom-cli), in turn, and prints medians and ratios. Exit 1 unless
 # bloomery is faster in each row.
 #   bench/compare_dcso.sh [LINES] [RUNS]
+# Of fewer lines where disk ($TMPDIR, or /tmp) or memory do not hold so many: both programs are to
+# read from the page cache. BLOOMERY names the program, RESULTS a file to append the figures to, as a
+# line of JSON.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 lines=${1:-10000000} runs=${2:-3}
+results=${RESULTS:-}
 ours=${BLOOMERY:-build/bloomery}
 
 scripts/install-packages.sh bench
 [[ -x $ours ]] || { echo "build it first: ./quickstart.sh" >&2; exit 2; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+
+# 62 bytes a line in two files, and two filters a line of each kind; 2 GB are left to the programs.
+disk=$(df --output=avail -B1 "$work" | tail -1)
+memory=$(awk '/^MemAvailable/ {printf "%.0f", $2 * 1024}' /proc/meminfo)
+room=$(((disk * 9 / 10 < memory - 2000000000 ? disk * 9 / 10 : memory - 2000000000) / 70))
+((room > 0)) || { echo "neither disk nor memory has room; free 2 GB" >&2; exit 2; }
+if ((lines > room)); then
+  echo "disk and memory have room for $room of $lines lines"
+  lines=$room
+fi
 
 seq -f 'user%.0f@example.com' 1 "$lines" >"$work/present"
 seq -f 'stranger%.0f@example.org' 1 "$lines" >"$work/absent"
@@ -43,12 +57,14 @@ done
 echo "$lines lines, 1%, median wall seconds of $runs runs each, in turn; $(uname -m), $(nproc) cores"
 printf '%-34s %8s %8s %8s\n' "" DCSO bloomery ratio
 worse=0
+rows=()
 row() {
   local theirs ours ratio
   theirs=$(median "$1.theirs") ours=$(median "$1.ours")
   ratio=$(awk -v a="$theirs" -v b="$ours" 'BEGIN {printf "%.1f", a / b}')
   printf '%-34s %8.2f %8.2f %7sx\n' "$2" "$theirs" "$ours" "$ratio"
   awk -v r="$ratio" 'BEGIN {exit !(r > 1)}' || worse=1
+  rows+=("{\"what\":\"$2\",\"dcso\":$theirs,\"bloomery\":$ours}")
 }
 row build "build, capacity given"
 row stream "build, capacity unknown"
@@ -57,4 +73,8 @@ row present "check, all present and printed"
 printf '%-34s %8s %8s\n' "bits a key" \
   "$(awk -v b="$(wc -c <"$work/theirs")" -v n="$lines" 'BEGIN {printf "%.3f", 8 * b / n}')" \
   "$(awk -v b="$(wc -c <"$work/ours")" -v n="$lines" 'BEGIN {printf "%.3f", 8 * b / n}')"
+if [[ $results ]]; then
+  (IFS=, && printf '{"part":"dcso","record":"dcso","lines":%s,"runs":%s,"rows":[%s]}\n' \
+    "$lines" "$runs" "${rows[*]}") >>"$results"
+fi
 exit $worse
