@@ -3,6 +3,7 @@
 // Keys that are to be inserted once their number is known, kept as their hashes.
 
 #include <bloomery/any_filter.hpp>
+#include <bloomery/detail/cardinality.hpp>
 #include <bloomery/hash.hpp>
 #include <bloomery/result.hpp>
 #include <bloomery/storage.hpp>
@@ -12,8 +13,6 @@
 #include <span>
 #include <string>
 #include <vector>
-
-#include "cardinality.hpp"
 
 namespace bloomery::cli {
 
@@ -66,7 +65,7 @@ class key_spool {
   std::uint64_t keys_ = 0;
   std::string folder_;
   int file_ = -1;
-  cardinality_estimator distinct_;
+  detail::cardinality_estimator distinct_;
 };
 
 }  // namespace bloomery::cli

@@ -30,6 +30,9 @@ using filter_types = ::testing::Types<     //
     basic_scalable_bloom<>,                //
     basic_cuckoo<>>;
 
+/// Those that are built once from all their keys. Their contract is static_contract_test.cpp.
+using static_filter_types = ::testing::Types<>;
+
 template <class... Lists>
 struct joined;
 template <class... A>
@@ -72,6 +75,15 @@ inline void value_of(const result<void>& done) {
 template <class F>
 F make(std::uint64_t capacity, double fpr, std::uint64_t seed = 0) {
   return value_of(F::make({.capacity = capacity, .fpr = fpr, .seed = seed}));
+}
+
+/// The filter of a static kind of these hashes, which were made with that seed.
+template <class F>
+F built_of(std::span<const hash64> hashes, double fpr, std::uint64_t seed = 0) {
+  typename F::spec_type spec;
+  spec.fpr = fpr;
+  spec.seed = seed;
+  return value_of(F::build(spec, hashes));
 }
 
 /// `prefix` and a number: keys of different prefixes are disjoint.
@@ -150,6 +162,7 @@ struct over_every_storage<::testing::Types<F...>> {
                                 subject<F, borrowed_storage>...>;
 };
 using filter_types_by_storage = over_every_storage<filter_types>::type;
+using static_filter_types_by_storage = over_every_storage<static_filter_types>::type;
 
 /// "bloom_salted", "cuckoo": for the names of tests.
 template <class F>

@@ -83,8 +83,14 @@ inline any_filter cook(const recipe& how) {
   request.fpr = 0.02;
   request.seed = how.seed;
   request.options = how.options;
-  any_filter filter = value_of(value_of(find_kind(how.kind))->create(request));
+  const kind_info& kind = *value_of(find_kind(how.kind));
   const auto keys = golden_keys();
+  if (kind.build != nullptr) {
+    std::vector<hash64> hashes;
+    for (const std::string& key : keys) hashes.push_back(xxh3_hasher(how.seed)(bytes_of(key)));
+    return value_of(kind.build(request, hash_source::of(hashes)));
+  }
+  any_filter filter = value_of(kind.create(request));
   const std::vector<std::string_view> views(keys.begin(), keys.end());
   value_of(filter.insert(views));
   if (filter.can().erase) {

@@ -15,8 +15,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 # include each other.
 ROOMS = [
     ("base", r"include/bloomery/(result|storage|hash|probe|image|concepts)\.hpp"),
-    ("base", r"src/(storage|hash|probe)\.cpp"),
-    ("base", r"include/bloomery/detail/(bits|bit_array|counter_array|cuckoo_layout|record|precondition|key_shell)"
+    ("base", r"src/(storage|hash|probe|cardinality)\.cpp"),
+    ("base", r"include/bloomery/detail/(bits|bit_array|cardinality|counter_array|cuckoo_layout|record|precondition|key_shell)"
              r"\.hpp"),
     # The other details are the mechanics of filters, which know their plans.
     ("filters", r"include/bloomery/detail/"),

@@ -59,6 +59,7 @@ struct plan_report {
   std::vector<property> extras;
 
   double bits_per_key() const noexcept {
+    if (capacity == 0) return 0;  // of a static kind without keys
     return static_cast<double>(bits) / static_cast<double>(capacity);
   }
 };

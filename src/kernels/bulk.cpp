@@ -11,9 +11,9 @@
 #include <bit>
 #include <bloomery/detail/block_kernels.hpp>
 #include <bloomery/detail/block_layout.hpp>
+#include <bloomery/detail/threads.hpp>
 #include <bloomery/storage.hpp>
 #include <cmath>
-#include <functional>
 #include <memory>
 #include <new>
 #include <thread>
@@ -51,22 +51,6 @@ std::uint64_t put(const block_array& array, std::span<const hash64> hashes) {
   return kernels()
       .of(array.layout)
       .insert(array, hashes, array.size() <= cached_bytes ? 0 : insert_ahead);
-}
-
-/// Calls `work(t)` for t below `threads`, each in a thread of its own, the last in this one. Where
-/// no thread can be had this one does all.
-template <class Work>
-void in_threads(unsigned threads, Work&& work) {
-  std::vector<std::jthread> helpers;
-  unsigned begun = 0;
-  try {
-    helpers.reserve(threads - 1);
-    for (; begun + 1 < threads; ++begun) helpers.emplace_back(std::cref(work), begun);
-  } catch (const std::exception&) {
-    // No memory or no thread to be had: this one does what is left.
-    static_cast<void>(begun);
-  }
-  for (; begun < threads; ++begun) work(begun);
 }
 
 // Four cache lines: with one, a branch that is taken every eighth time at random costs more than

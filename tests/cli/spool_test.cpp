@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cardinality.hpp>
+#include <bloomery/detail/cardinality.hpp>
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
@@ -16,6 +16,7 @@
 
 namespace {
 
+using bloomery::detail::cardinality_estimator;
 using bloomery::hash64;
 using bloomery::xxh3_hasher;
 using namespace bloomery::cli;

@@ -1,10 +1,10 @@
-#include "cardinality.hpp"
+#include <bloomery/detail/cardinality.hpp>
 
 #include <cmath>
 #include <limits>
 #include <numbers>
 
-namespace bloomery::cli {
+namespace bloomery::detail {
 namespace {
 
 // Ertl's sigma(x) = x + sum over k >= 1 of x^(2^k) 2^(k-1): what registers still at zero say.
@@ -49,4 +49,4 @@ double cardinality_estimator::estimate() const noexcept {
   return m * m / (2 * std::numbers::ln2 * z);
 }
 
-}  // namespace bloomery::cli
+}  // namespace bloomery::detail

@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace bloomery::cli {
+namespace bloomery::detail {
 
 /// Estimates the number of distinct hashes among those that it was shown, however often each.
 ///
@@ -32,6 +32,13 @@ class cardinality_estimator {
     registers_[index] = std::max(registers_[index], rank);
   }
 
+  /// As if it had been shown the other's hashes too. O(2^16).
+  void merge(const cardinality_estimator& other) noexcept {
+    for (std::size_t i = 0; i < registers_.size(); ++i) {
+      registers_[i] = std::max(registers_[i], other.registers_[i]);
+    }
+  }
+
   /// O(2^16).
   double estimate() const noexcept;
 
@@ -42,4 +49,4 @@ class cardinality_estimator {
   std::array<std::uint8_t, std::size_t{1} << index_bits> registers_{};
 };
 
-}  // namespace bloomery::cli
+}  // namespace bloomery::detail
