@@ -136,6 +136,7 @@ result<void> for_each_shard_group(
         [&](std::span<const hash64> some) { return scatter(some, shards, first, slabs, threads); });
     if (!gathered) return gathered;
     std::vector<std::span<hash64>> spans;
+    spans.reserve(slabs.size());
     for (const slab& one : slabs) spans.emplace_back(one.data, one.size);
     if (auto ok = use(first, spans); !ok) return ok;
   }

@@ -12,7 +12,7 @@ namespace bloomery {
 std::span<const kind_info> kinds() noexcept {
   static const std::array rows = {
       detail::blocked_bloom_row(), detail::bloom_row(),          detail::counting_bloom_row(),
-      detail::cuckoo_row(),        detail::scalable_bloom_row(),
+      detail::cuckoo_row(),        detail::scalable_bloom_row(), detail::fuse_row(),
   };
   return rows;
 }

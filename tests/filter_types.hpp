@@ -31,7 +31,8 @@ using filter_types = ::testing::Types<     //
     basic_cuckoo<>>;
 
 /// Those that are built once from all their keys. Their contract is static_contract_test.cpp.
-using static_filter_types = ::testing::Types<>;
+using static_filter_types = ::testing::Types<  //
+    basic_fuse<>>;
 
 template <class... Lists>
 struct joined;

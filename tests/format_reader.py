@@ -147,7 +147,59 @@ class BlockedBloom(BitArray):
         return [block * self.block_bits + bit for bit in bits]
 
 
-KINDS = {1: Bloom, 5: BlockedBloom}
+def fuse_places(x, arity, s, starts):
+    first = mulhi(x, starts << s)
+    return [first] + [
+        first + (j << s) ^ (x >> (arity - 1 - j) * s) % 2**s for j in range(1, arity)
+    ]
+
+
+def fuse_fingerprint(x, w):
+    return (x * GOLDEN & MASK) >> (64 - w)
+
+
+def round_up(n, to):
+    return (n + to - 1) // to * to
+
+
+class Fuse:
+    def __init__(self, kind_version, hash, seed, count, parameters, payload):
+        check(kind_version == 1, "unknown version of the kind")
+        check(len(parameters) == 64 and not any(parameters[24:]), "wrong parameter block")
+        self.arity, self.w, self.s, shards, zero, segments = struct.unpack_from("<HHIIIQ", parameters)
+        check(hash == 1 and zero == 0, "unknown hash, or a wrong parameter block")
+        check(self.arity in (3, 4) and 1 <= self.w <= 32 and 2 <= self.s <= 18, "wrong layout")
+        self.seed, self.count, self.shards = seed, count, []
+        if count == 0:
+            check(shards == segments == 0 and payload == b"", "no keys, but a payload")
+            return
+        check(shards >= 1 and segments >= self.arity * shards, "wrong number of shards")
+        check(segments << self.s <= 2**44 and count <= segments << self.s, "wrong size")
+        bits = (segments << self.s) * self.w
+        directory = round_up(16 * shards, 64)
+        check(len(payload) == directory + round_up((bits + 7) // 8 + 7, 64), "wrong payload size")
+        self.shards = list(struct.iter_unpack("<IIQ", payload[: 16 * shards]))
+        follows = 0
+        for first, starts, _ in self.shards:
+            check(first == follows and starts >= 1, "wrong directory")
+            follows += starts + self.arity - 1
+        check(follows == segments and not any(payload[16 * shards : directory]), "wrong directory")
+        self.fingerprints = int.from_bytes(payload[directory:], "little")
+        check(self.fingerprints >> bits == 0, "wrong padding")
+
+    def may_contain(self, key):
+        if not self.shards:
+            return False
+        h = xxh3_64(key, self.seed)
+        first, starts, seed = self.shards[mulhi(h, len(self.shards))]
+        x = remix(h ^ seed)
+        found = 0
+        for place in fuse_places(x, self.arity, self.s, starts):
+            found ^= self.fingerprints >> ((first << self.s) + place) * self.w
+        return found % 2**self.w == fuse_fingerprint(x, self.w)
+
+
+KINDS = {1: Bloom, 5: BlockedBloom, 6: Fuse}
 
 
 def read(data):

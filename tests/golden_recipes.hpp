@@ -47,6 +47,9 @@ inline std::span<const recipe> recipes() {
       recipe{"cuckoo-4", "cuckoo", 0, {}},
       recipe{"cuckoo-2", "cuckoo", 4, {{"slots", "2"}}},
       recipe{"cuckoo-8", "cuckoo", 5, {{"slots", "8"}, {"fingerprint_bits", "12"}}},
+      recipe{"fuse-3", "fuse", 0, {}, 50},
+      recipe{"fuse-4", "fuse", 6, {{"arity", "4"}, {"fingerprint_bits", "13"}}, 50},
+      recipe{"fuse-8", "fuse", 7, {{"fingerprint_bits", "8"}}, 50},
   };
   return all;
 }

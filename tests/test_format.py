@@ -16,6 +16,7 @@ DOCUMENT = (HERE.parent / "docs" / "format.md").read_text()
 BLOOM = sorted((HERE / "golden").glob("bloom-*.bloom")) + sorted(
     (HERE / "golden").glob("blocked_bloom-*.bloom")
 )
+FUSE = sorted((HERE / "golden").glob("fuse-*.bloom"))
 
 # tests/golden_recipes.hpp
 MEMBERS = (
@@ -89,6 +90,37 @@ def test_a_golden_file_is_read(path):
     assert bytes(bits) == f.payload
 
 
+@pytest.mark.parametrize("path", FUSE, ids=lambda path: path.stem)
+def test_a_golden_fuse_filter_is_read(path):
+    f = format_reader.read(path.read_bytes())
+    assert all(f.may_contain(key) for key in MEMBERS)
+    assert f.count == len(set(MEMBERS))
+    # 2000 strangers: 4 and 6 deviations more than the expected number have a chance below 1e-7.
+    expected = 2000 / 2**f.w
+    passed = sum(f.may_contain(b"stranger-%d" % i) for i in range(2000))
+    assert passed <= expected + 4 + 6 * expected**0.5
+
+
+def test_the_golden_fuse_filters_are_of_both_arities_and_odd_widths():
+    filters = [format_reader.read(path.read_bytes()) for path in FUSE]
+    assert {f.arity for f in filters} == {3, 4}
+    assert {f.w for f in filters} == {6, 8, 13}
+
+
+def test_the_fuse_places_in_the_document_are_right():
+    rows = re.findall(
+        r"^\| `(\S+)` \| (\d+), shard (\d+) \| (\d), (\d+), (\d+), (\d+) \| (\d+) \| ([\d ]+) \|$",
+        DOCUMENT,
+        re.MULTILINE,
+    )
+    assert {row[3] for row in rows} == {"3", "4"}
+    for key, seed, shard_seed, arity, w, s, starts, fingerprint, places in rows:
+        x = format_reader.remix(xxh3_64(key.encode(), int(seed)) ^ int(shard_seed))
+        assert format_reader.fuse_fingerprint(x, int(w)) == int(fingerprint)
+        found = format_reader.fuse_places(x, int(arity), int(s), int(starts))
+        assert found == [int(place) for place in places.split()], key
+
+
 def test_every_rule_has_a_golden_file():
     filters = [format_reader.read(path.read_bytes()) for path in BLOOM]
     assert {f.rule for f in filters if isinstance(f, format_reader.Bloom)} == {
@@ -99,7 +131,7 @@ def test_every_rule_has_a_golden_file():
     }
 
 
-@pytest.mark.parametrize("path", BLOOM[:1], ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", [BLOOM[0], FUSE[0]], ids=lambda path: path.stem)
 def test_damage_is_refused(path):
     data = path.read_bytes()
     for at in range(len(data)):

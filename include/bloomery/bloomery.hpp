@@ -9,6 +9,7 @@
 #include <bloomery/counting_bloom.hpp>
 #include <bloomery/cuckoo.hpp>
 #include <bloomery/file.hpp>
+#include <bloomery/fuse.hpp>
 #include <bloomery/plan/formulas.hpp>
 #include <bloomery/plan/units.hpp>
 #include <bloomery/scalable_bloom.hpp>

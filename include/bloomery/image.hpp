@@ -18,6 +18,7 @@ enum class filter_kind : std::uint16_t {
   scalable_bloom = 3,
   cuckoo = 4,
   blocked_bloom = 5,
+  fuse = 6,
 };
 
 /// What every stored filter says of itself.

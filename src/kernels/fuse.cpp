@@ -1,0 +1,138 @@
+// Batches over a fuse filter.
+
+#include <algorithm>
+#include <array>
+#include <bloomery/detail/block_kernels.hpp>
+#include <bloomery/detail/fuse_layout.hpp>
+
+#include "kernels/fuse_kernels.hpp"
+#include "kernels/sets.hpp"
+
+namespace bloomery::detail {
+namespace {
+
+constexpr std::size_t group = fuse_group;
+
+/// Fingerprints of a whole number of bytes, which need no shift.
+template <class Word>
+struct whole_words {
+  static const std::byte* address(const fuse_table& table, std::uint64_t slot) noexcept {
+    return table.fingerprints + slot * sizeof(Word);
+  }
+  static std::uint32_t at(const fuse_table& table, std::uint64_t slot) noexcept {
+    return load<Word>(address(table, slot));
+  }
+  static bool is_zero(const fuse_table&, std::uint32_t sum) noexcept { return sum == 0; }
+};
+
+struct any_bits {
+  static const std::byte* address(const fuse_table& table, std::uint64_t slot) noexcept {
+    return table.fingerprints + slot * table.fingerprint_bits / 8;
+  }
+  static std::uint32_t at(const fuse_table& table, std::uint64_t slot) noexcept {
+    return static_cast<std::uint32_t>(table.at(slot));
+  }
+  static bool is_zero(const fuse_table& table, std::uint32_t sum) noexcept {
+    return sum << (32 - table.fingerprint_bits) == 0;
+  }
+};
+
+/// Where a group's fingerprints are, and what they have to add up to.
+template <unsigned Arity>
+struct alignas(64) group_places {
+  std::array<std::array<std::uint64_t, group>, Arity> slots;
+  std::array<std::uint32_t, group> fingerprints;
+};
+
+template <unsigned Arity, class Bits>
+void find(const fuse_table& table, const hash64* hashes, std::size_t n,
+          group_places<Arity>& places) noexcept {
+  for (std::size_t i = 0; i < n; ++i) {
+    const fuse_shard in = table.shard(mulhi64(hashes[i].value, table.shards));
+    const std::uint64_t mixed = fuse_mix(hashes[i], in.seed);
+    const std::uint64_t first = std::uint64_t{in.first} << table.segment_log2;
+    unsigned j = 0;
+    fuse_places<Arity>(mixed, in.starts, table.segment_log2, [&](std::uint64_t place) noexcept {
+      places.slots[j++][i] = first + place;
+      // Into the second-level cache: a core can have more of those fetches under way.
+      __builtin_prefetch(Bits::address(table, first + place), 0, 2);
+    });
+    places.fingerprints[i] = fuse_fingerprint(mixed, table.fingerprint_bits);
+  }
+}
+
+template <unsigned Arity, class Bits>
+void compare(const fuse_table& table, const group_places<Arity>& places, std::size_t n,
+             bool* answers) noexcept {
+  for (std::size_t i = 0; i < n; ++i) {
+    std::uint32_t sum = places.fingerprints[i];
+    for (unsigned j = 0; j < Arity; ++j) sum ^= Bits::at(table, places.slots[j][i]);
+    answers[i] = Bits::is_zero(table, sum);
+  }
+}
+
+template <unsigned Arity, class Bits>
+void ask_fetched(const fuse_table& table, std::span<const hash64> hashes, bool* answers) noexcept {
+  std::array<group_places<Arity>, 2> places;
+  const std::size_t n = hashes.size();
+  const auto size_at = [n](std::size_t at) { return std::min(group, n - at); };
+  unsigned now = 0;
+  find<Arity, Bits>(table, hashes.data(), size_at(0), places[now]);
+  for (std::size_t at = 0; at < n; at += group, now ^= 1) {
+    const std::size_t next = at + group;
+    if (next < n) find<Arity, Bits>(table, hashes.data() + next, size_at(next), places[now ^ 1]);
+    compare<Arity, Bits>(table, places[now], size_at(at), answers + at);
+  }
+}
+
+template <unsigned Arity, class Bits>
+void ask_cached(const fuse_table& table, std::span<const hash64> hashes, bool* answers) noexcept {
+  const fuse_table own = table;  // not reloaded after each answer that is written
+  for (std::size_t i = 0; i < hashes.size(); ++i) {
+    const hash64 h = hashes[i];
+    const fuse_shard in = own.shard(mulhi64(h.value, own.shards));
+    const std::uint64_t mixed = fuse_mix(h, in.seed);
+    const std::uint64_t first = std::uint64_t{in.first} << own.segment_log2;
+    std::uint32_t sum = fuse_fingerprint(mixed, own.fingerprint_bits);
+    fuse_places<Arity>(mixed, in.starts, own.segment_log2,
+                       [&](std::uint64_t place) noexcept { sum ^= Bits::at(own, first + place); });
+    answers[i] = Bits::is_zero(own, sum);
+  }
+}
+
+template <unsigned Arity, class Bits>
+void ask(const fuse_table& table, std::span<const hash64> hashes, bool* answers,
+         bool cached) noexcept {
+  (cached ? ask_cached<Arity, Bits> : ask_fetched<Arity, Bits>)(table, hashes, answers);
+}
+
+template <unsigned Arity>
+void ask(const fuse_table& table, std::span<const hash64> hashes, bool* answers,
+         bool cached) noexcept {
+  switch (table.fingerprint_bits) {
+    case 8:
+      return ask<Arity, whole_words<std::uint8_t>>(table, hashes, answers, cached);
+    case 16:
+      return ask<Arity, whole_words<std::uint16_t>>(table, hashes, answers, cached);
+    default:
+      return ask<Arity, any_bits>(table, hashes, answers, cached);
+  }
+}
+
+}  // namespace
+
+void fuse_may_contain(const fuse_table& table, std::span<const hash64> hashes,
+                      bool* answers) noexcept {
+  if (hashes.empty()) return;
+#if defined(__x86_64__)
+  if (table.shards == 1 && &kernels() == &avx512_kernels) {
+    fuse_may_contain_avx512(table, hashes, answers);
+    return;
+  }
+#endif
+  const bool cached = table.size <= fuse_cached_bytes;
+  table.arity == 3 ? ask<3>(table, hashes, answers, cached)
+                   : ask<4>(table, hashes, answers, cached);
+}
+
+}  // namespace bloomery::detail
