@@ -156,7 +156,7 @@ figures info_figures(const filter_info& info) {
   rows.emplace_back("current rate", format_rate(info.current_fpr));
   rows.emplace_back("fill", fmt::format("{:.1f}%", info.fill * 100));
   rows.emplace_back("hash", hash_text(info));
-  rows.emplace_back("can", fmt::format("{}", fmt::join(names_of(abilities_of_kind(info)), ", ")));
+  rows.emplace_back("can", text_of(abilities_of_kind(info), ", "));
   append(rows, plan.extras);
   append(rows, info.extras);
   return rows;
@@ -202,6 +202,11 @@ std::vector<std::string_view> names_of(const abilities& can) {
   if (can.intersect) names.emplace_back("intersect");
   if (can.grow) names.emplace_back("grow");
   return names;
+}
+
+std::string text_of(const abilities& can, std::string_view separator) {
+  const auto names = names_of(can);
+  return names.empty() ? "query only" : fmt::format("{}", fmt::join(names, separator));
 }
 
 abilities abilities_of_kind(const filter_info& info) {

@@ -35,6 +35,9 @@ bool overfilled(const filter_info& info);
 /// The names of what a kind can do, in the order of `abilities`.
 std::vector<std::string_view> names_of(const abilities& can);
 
+/// The same as a text; that of a kind with none of them says so.
+std::string text_of(const abilities& can, std::string_view separator);
+
 /// What a filter's kind can do. A filter opened read-only says less of itself.
 abilities abilities_of_kind(const filter_info& info);
 

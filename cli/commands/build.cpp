@@ -60,9 +60,11 @@ result<void> check_target(const std::string& target, bool force) {
   return {};
 }
 
-/// Two of capacity, rate and size make a filter; the rate is the one that has a default.
-void apply_defaults(plan_request& request) noexcept {
-  if (request.fpr == 0 && (request.capacity == 0 || request.bits == 0)) request.fpr = default_fpr;
+/// Two of capacity, rate and size make a filter; the rate is the one that has a default. The
+/// capacity of a kind that is built once is its number of keys.
+void apply_defaults(const kind_info& kind, plan_request& request) noexcept {
+  const bool has_capacity = request.capacity != 0 || kind.build != nullptr;
+  if (request.fpr == 0 && !(has_capacity && request.bits != 0)) request.fpr = default_fpr;
 }
 
 /// Whether such a filter takes the hashes that hash_all makes: a kind's own options may decide it.
@@ -109,8 +111,7 @@ result<std::optional<refusal>> insert_kept(any_filter& filter, const key_spool& 
 }
 
 /// All keys' hashes, then a static filter of just them.
-result<any_filter> build_static(const kind_info& kind, const plan_request& request,
-                                key_input& input) {
+result<any_filter> build_static(const kind_info& kind, plan_request request, key_input& input) {
   key_spool spool([&input](const std::string& notice) {
     input.quieten();
     say(verb, notice);
@@ -118,6 +119,8 @@ result<any_filter> build_static(const kind_info& kind, const plan_request& reque
   const auto read = hash_all(
       input, request.seed, [&spool](std::span<const hash64> hashes) { return spool.add(hashes); });
   if (!read) return fail(read.error());
+  // A size alone: the lowest rate that so many keys can have in it.
+  if (request.fpr == 0 && request.capacity == 0) request.capacity = spool.distinct_keys();
   return kind.build(request, {spool.keys(), [&spool](const hash_source::sink& use) {
                                 return spool.for_each(use);
                               }});
@@ -214,12 +217,24 @@ std::string summary(const any_filter& filter, std::string_view name, std::uint64
                      format_rate(info.current_fpr));
 }
 
+/// A filter that is built once is as large as its keys need. Where they are more than was said,
+/// that is told, or with --strict an error.
+result<void> report_capacity(const any_filter& filter, std::uint64_t said, std::string_view name,
+                             bool strict) {
+  if (said == 0 || filter.size() <= said) return {};
+  const std::string text = fmt::format("{}: {} keys came, more than the --capacity of {}", name,
+                                       format_count(filter.size()), format_count(said));
+  if (strict) return fail(errc::full, text + " (nothing was written: --strict)");
+  say(verb, "warning: " + text + "; the filter is as large as they need");
+  return {};
+}
+
 result<status> build(const build_options& options) {
   auto request = options.plan.request();
   if (!request) return fail(request.error());
   const auto kind = find_kind(options.plan.kind.empty() ? "blocked_bloom" : options.plan.kind);
   if (!kind) return fail(errc::invalid_argument, "--kind: " + kind.error().message);
-  apply_defaults(*request);
+  apply_defaults(**kind, *request);
   if (auto ok = check_target(options.target, options.force); !ok) return fail(ok.error());
   const auto opened = key_input::open(options.input);
   if (!opened) return fail(opened.error());
@@ -232,7 +247,10 @@ result<status> build(const build_options& options) {
   input.quieten();
   if (!filter) return fail(filter.error());
   const std::string name = options.target == "-" ? "stdout" : options.target;
-  if (auto ok = report_overfull(*filter, name, verb, options.strict); !ok) return fail(ok.error());
+  const auto fits = (*kind)->build != nullptr
+                        ? report_capacity(*filter, request->capacity, name, options.strict)
+                        : report_overfull(*filter, name, verb, options.strict);
+  if (!fits) return fail(fits.error());
   const auto written =
       options.target == "-"
           ? write_stream(filter->image(), STDOUT_FILENO, name)
@@ -268,10 +286,12 @@ command build_command() {
       "  bloomery build -o members.bloom --fpr 0.1% --capacity 10M jan.txt.gz feb.txt.zst\n"
       "  cut -f1 users.tsv | bloomery build -o users.bloom --memory 100MB\n"
       "  find . -type f -print0 | bloomery build -0 -o files.bloom --strict\n"
+      "  bloomery build -o fixed.bloom --kind fuse --fpr 0.4% members.txt\n"
       "\n"
       "Without --capacity and --memory the keys are counted as they are read, in one pass: eight\n"
       "bytes of each are kept, in memory up to 1 GiB and then in a temporary file in $TMPDIR.\n"
-      "So it is for kinds that are built once, whatever is given.\n",
+      "So it is for kinds that are built once, whatever is given; --memory alone gives those the\n"
+      "lowest rate that fits.\n",
       define};
 }
 

@@ -42,7 +42,8 @@ std::string command_line(const kind_info& kind, const plan_request& request) {
   return line + " members.txt";
 }
 
-// Through the registry, which takes the same request for every kind and every option.
+// Through the registry, which takes the same request for every kind and every option, where a
+// kind's own spec does not have all the fields of the same names.
 std::string cpp_line(const kind_info& kind, const plan_request& request) {
   std::string fields = fmt::format(".capacity = {}", request.capacity);
   if (request.fpr != 0) fields += fmt::format(", .fpr = {}", request.fpr);
@@ -50,8 +51,10 @@ std::string cpp_line(const kind_info& kind, const plan_request& request) {
   if (request.hashes != 0) fields += fmt::format(", .hashes = {}", request.hashes);
   if (request.seed != 0) fields += fmt::format(", .seed = {}U", request.seed);
   if (request.options.empty()) {
-    // Where a kind's own spec has all these fields, its type is the shorter way.
-    return fmt::format("bloomery::{} members({{{}}});", kind.name, fields);
+    return kind.build != nullptr
+               ? fmt::format("auto members = bloomery::{}::build({{{}}}, keys).value();", kind.name,
+                             fields)
+               : fmt::format("bloomery::{} members({{{}}});", kind.name, fields);
   }
   std::vector<std::string> pairs;
   pairs.reserve(request.options.size());
@@ -59,9 +62,10 @@ std::string cpp_line(const kind_info& kind, const plan_request& request) {
     pairs.push_back(fmt::format(R"({{"{}", "{}"}})", name, value));
   }
   return fmt::format(
-      "auto members = bloomery::find_kind(\"{}\").value()->create({{{}, "
-      ".options = {{{}}}}}).value();",
-      kind.name, fields, fmt::join(pairs, ", "));
+      "auto members = bloomery::find_kind(\"{}\").value()->{}({{{}, "
+      ".options = {{{}}}}}{}).value();",
+      kind.name, kind.build != nullptr ? "build" : "create", fields, fmt::join(pairs, ", "),
+      kind.build != nullptr ? ", bloomery::hash_source::of(hashes)" : "");
 }
 
 void print_detail(const kind_info& kind, const plan_request& asked, const plan_report& plan) {
@@ -94,7 +98,7 @@ void print_table(const advice& found) {
     fmt::print("{:<{}}  {:>8.2f}  {:>8}{}  {:>2}  {:>8}  {:>13}  {}\n", each.kind->name, width,
                plan.bits_per_key(), format_bytes(plan.bytes), versus(plan),
                plan.hashes ? fmt::format("{}", *plan.hashes) : "-", format_rate(plan.planned_fpr),
-               format_count(plan.capacity), fmt::join(names_of(each.kind->can), " "));
+               format_count(plan.capacity), text_of(each.kind->can, " "));
   }
   for (const candidate& each : found.ranked) {
     if (!each.plan) fmt::print("{:<{}}  - {}\n", each.kind->name, width, each.plan.error().message);
@@ -121,7 +125,10 @@ void print_json(const advice& found, bool rate_assumed) {
 result<status> plan_one(const arguments& given, const plan_request& request, bool rate_assumed) {
   const auto kind = find_kind(given.options.kind);
   if (!kind) return fail(kind.error());
-  const auto plan = plan_for(**kind, request, given.wanted);
+  // Who names a kind that is built once has a set that does not change.
+  needs wanted = given.wanted;
+  wanted.unchanging |= (*kind)->build != nullptr;
+  const auto plan = plan_for(**kind, request, wanted);
   if (!plan) return fail(plan.error());
   if (given.json) {
     auto object = plan_json((*kind)->name, *plan);

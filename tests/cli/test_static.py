@@ -1,0 +1,103 @@
+"""Kinds that are built once from all their keys, from the command line to the answers."""
+
+import json
+import os
+
+import pytest
+
+KINDS = ("fuse",)
+
+
+@pytest.fixture(params=KINDS)
+def kind(request):
+    return request.param
+
+
+def info(run, name):
+    return json.loads(run("info", "--json", name).ok().out)
+
+
+def test_it_is_built_checked_told_of_and_verified(run, kind, lines, tmp_path):
+    built = run("build", "-o", "f.bloom", "--kind", kind, "--fpr", "0.5%", input=lines(50_000)).ok()
+    assert built.err.startswith(b"f.bloom: 50,000 keys, ")
+    assert run("check", "f.bloom", input=lines(50_000)).ok().out == lines(50_000)
+    # Binomial, at most 500 of 100,000 with deviation 22: 6 of those above has a chance below 1e-8.
+    strangers = run("check", "-c", "f.bloom", input=lines(100_000, "stranger"))
+    assert 0 < int(strangers.out) <= 500 + 6 * 23
+    found = info(run, "f.bloom")
+    assert (found["count"], found["capacity"], found["estimated_size"]) == (50_000,) * 3
+    assert found["can"] == [] and found["overfilled"] is False
+    assert 0 < found["current_fpr"] <= 0.005
+    assert b"\n  can               query only\n" in run("info", "f.bloom").ok().out
+    assert run("verify", "f.bloom").ok().out == b"f.bloom: ok\n"
+    assert os.listdir(tmp_path) == ["f.bloom"]
+
+
+def test_order_and_repetitions_do_not_matter(run, kind, lines, tmp_path):
+    once = lines(5000).splitlines(keepends=True)
+    run("build", "-o", "a.bloom", "--kind", kind, input=b"".join(once)).ok()
+    run("build", "-o", "b.bloom", "--kind", kind, input=b"".join(once[::-1] + once[::2])).ok()
+    assert (tmp_path / "a.bloom").read_bytes() == (tmp_path / "b.bloom").read_bytes()
+
+
+def test_no_keys_make_a_filter_that_denies_all(run, kind):
+    run("build", "-o", "f.bloom", "--kind", kind).ok()
+    found = info(run, "f.bloom")
+    assert (found["count"], found["current_fpr"], found["bits"]) == (0, 0, 0)
+    assert run("check", "f.bloom", input=b"a\nb\n\n").code == 1
+    assert run("verify", "f.bloom").ok()
+
+
+@pytest.mark.parametrize("verb,sentence", [
+    ("add", "f.bloom: a filter of kind {} is fixed once it is built; build a new one"),
+    ("remove", "f.bloom: from a filter of kind {} no key can be removed"),
+    ("count", "f.bloom: a filter of kind {} does not count"),
+])
+def test_what_it_cannot_do_is_said_in_one_sentence(run, kind, verb, sentence, tmp_path):
+    run("build", "-o", "f.bloom", "--kind", kind, input=b"a\n").ok()
+    before = (tmp_path / "f.bloom").read_bytes()
+    run(verb, "f.bloom", input=b"b\n").refused(sentence.format(kind))
+    assert (tmp_path / "f.bloom").read_bytes() == before
+
+
+def test_two_are_not_merged(run, kind):
+    run("build", "-o", "f.bloom", "--kind", kind, input=b"a\n").ok()
+    for verb in ("merge", "intersect"):
+        run(verb, "-o", "g.bloom", "f.bloom", "f.bloom").refused(
+            f"f.bloom: a filter of kind {kind} cannot {verb}")
+
+
+def test_memory_alone_gives_the_lowest_rate_that_fits(run, kind, lines, tmp_path):
+    run("build", "-o", "f.bloom", "--kind", kind, "--memory", "100kB", input=lines(50_000)).ok()
+    found = info(run, "f.bloom")
+    assert found["bytes"] <= 100_000
+    # 16 bits a key, of which at most one and a half are lost to whole bits and overhead.
+    assert found["current_fpr"] < 2**-13
+    run("build", "-o", "g.bloom", "--kind", kind, "--memory", "100kB", "--fpr", "1e-6",
+        input=lines(50_000)).refused("more memory")
+    assert not (tmp_path / "g.bloom").exists()
+
+
+def test_more_keys_than_said_are_told_or_with_strict_an_error(run, kind, lines, tmp_path):
+    args = ("--kind", kind, "--capacity", 10, "--fpr", "1%")
+    built = run("build", "-o", "f.bloom", *args, input=lines(100)).ok()
+    assert b"warning: f.bloom: 100 keys came, more than the --capacity of 10;" in built.err
+    assert run("check", "-c", "f.bloom", input=lines(100)).ok().out == b"100\n"
+    run("build", "-o", "g.bloom", "--strict", *args, input=lines(100)).refused(
+        "100 keys came, more than the --capacity of 10 (nothing was written: --strict)")
+    assert not (tmp_path / "g.bloom").exists()
+    assert run("build", "-o", "g.bloom", "--strict", *args, input=lines(10)).ok()
+
+
+def test_options_of_its_own(run):
+    for arity in (3, 4):
+        run("build", "-o", "f.bloom", "--force", "--kind", "fuse", "--with", f"arity={arity}",
+            "--with", "fingerprint_bits=11", input=b"a\nb\n").ok()
+        found = info(run, "f.bloom")
+        assert found["extras"]["arity"] == arity
+        assert found["current_fpr"] == pytest.approx(2**-11)
+    for given, sentence in (("arity=5", "a fuse filter has arity 3 or 4, not 5"),
+                            ("fingerprint_bits=33", "at most 32 are possible"),
+                            ("slots=2", "has no option 'slots'")):
+        run("build", "-o", "g.bloom", "--kind", "fuse", "--with", given).refused(sentence)
+    run("build", "-o", "g.bloom", "--kind", "fuse", "--hashes", 3).refused("no number of hash functions")
