@@ -32,7 +32,7 @@ using filter_types = ::testing::Types<     //
 
 /// Those that are built once from all their keys. Their contract is static_contract_test.cpp.
 using static_filter_types = ::testing::Types<  //
-    basic_fuse<>>;
+    basic_fuse<>, basic_ribbon<>>;
 
 template <class... Lists>
 struct joined;

@@ -199,7 +199,63 @@ class Fuse:
         return found % 2**self.w == fuse_fingerprint(x, self.w)
 
 
-KINDS = {1: Bloom, 5: BlockedBloom, 6: Fuse}
+class Ribbon:
+    def __init__(self, kind_version, hash, seed, count, parameters, payload):
+        check(kind_version == 1 and hash == 1, "unknown version of the kind, or hash")
+        self.fpr, levels, zero = struct.unpack_from("<dII", parameters)
+        check(0 < self.fpr < 1 and zero == 0 and levels <= 32, "wrong promise")
+        check((levels == 0) == (count == 0), "wrong number of levels")
+        end = 16 + 40 * levels
+        check(len(parameters) == -(-end // 64) * 64, "wrong parameter block")
+        check(not any(parameters[end:]), "wrong padding")
+        self.seed, self.count, self.capacity, self.payload = seed, count, count, payload
+        self.levels, at = [], 0
+        for i in range(levels):
+            level = struct.unpack_from("<5Q", parameters, 16 + 40 * i)
+            seed, shards, starts, cut, r = level
+            n, bumps = shards * starts, i + 1 < levels
+            check(1 <= shards and 1 <= starts and n <= 2**46 and cut <= n and r <= 31, "wrong level")
+            check(seed < 2**63, "wrong seed")
+            check(shards == 1 or starts % 16 == 0, "shards that are no whole buckets")
+            check(not bumps or cut == n or cut % 16 == 0, "a cut inside a bucket")
+            codes = at
+            lower_at = at + (-(-n // 64) if bumps else 0)
+            upper_at = lower_at + r * (cut + 7 * -(-cut // starts))
+            self.levels.append((*level, codes if bumps else None, lower_at, upper_at))
+            at = upper_at
+            if cut < n:
+                at += (r + 1) * (n - cut + 7 * (shards - cut // starts))
+        check(len(payload) == (at + 64 if levels else 0), "wrong payload size")
+        check(not any(payload[at:]), "wrong padding")
+
+    def may_contain(self, key):
+        y = xxh3_64(key, self.seed)
+        for seed, shards, starts, cut, r, codes, lower_at, upper_at in self.levels:
+            y = remix(y ^ seed) if seed else y
+            shard = mulhi(y, shards)
+            start = shard * starts + mulhi(y * shards & MASK, starts)
+            if codes is not None:
+                code = self.payload[codes + start // 64] >> start % 64 // 16 * 2 & 3
+                if start % 16 < (0, 2, 5, 16)[code]:
+                    continue
+            if start < cut:
+                at = lower_at + r * (start + 7 * shard)
+            else:
+                at = upper_at + (r + 1) * (start - cut + 7 * (shard - cut // starts))
+            columns = r + (start >= cut)
+            c = y * GOLDEN & MASK
+            row = c ^ c >> 32
+            wanted = ((y ^ y >> 29) * 0xBF58476D1CE4E5B9 & MASK) >> 32
+            for column in range(columns):
+                slots = self.payload[at + column : at + 8 * columns : columns]
+                word = int.from_bytes(slots, "little")
+                if (bin(word & row).count("1") ^ wanted >> column) & 1:
+                    return False
+            return True
+        return False
+
+
+KINDS = {1: Bloom, 5: BlockedBloom, 6: Fuse, 7: Ribbon}
 
 
 def read(data):

@@ -20,6 +20,7 @@ struct recipe {
   std::uint64_t seed;
   std::vector<std::pair<std::string, std::string>> options;
   std::uint64_t capacity = 60;
+  std::uint64_t more = 0;  ///< keys beyond golden_keys(): "more-0" and so on
 };
 
 inline std::span<const recipe> recipes() {
@@ -50,6 +51,8 @@ inline std::span<const recipe> recipes() {
       recipe{"fuse-3", "fuse", 0, {}, 50},
       recipe{"fuse-4", "fuse", 6, {{"arity", "4"}, {"fingerprint_bits", "13"}}, 50},
       recipe{"fuse-8", "fuse", 7, {{"fingerprint_bits", "8"}}, 50},
+      recipe{"ribbon-1", "ribbon", 0, {}, 50},
+      recipe{"ribbon-2", "ribbon", 10, {}, 3050, 3000},
   };
   return all;
 }
@@ -65,17 +68,16 @@ inline std::string test_name(const recipe& how) {
   return name;
 }
 
-inline constexpr std::uint64_t golden_members = 50;
-
 /// The keys of every golden file: texts, the numbers 0 to 9 as eight little-endian bytes, the
 /// empty key, and one longer than any hash's short paths.
-inline std::vector<std::string> golden_keys() {
-  auto keys = words("member", golden_members - 12);
+inline std::vector<std::string> golden_keys(const recipe& how) {
+  auto keys = words("member", 38);
   for (char digit = 0; digit < 10; ++digit) {
     keys.push_back(std::string(1, digit) + std::string(7, '\0'));
   }
   keys.emplace_back();
   keys.emplace_back(1000, 'x');
+  for (std::uint64_t i = 0; i < how.more; ++i) keys.push_back(word("more", i));
   return keys;
 }
 
@@ -87,7 +89,7 @@ inline any_filter cook(const recipe& how) {
   request.seed = how.seed;
   request.options = how.options;
   const kind_info& kind = *value_of(find_kind(how.kind));
-  const auto keys = golden_keys();
+  const auto keys = golden_keys(how);
   if (kind.build != nullptr) {
     std::vector<hash64> hashes;
     for (const std::string& key : keys) hashes.push_back(xxh3_hasher(how.seed)(bytes_of(key)));

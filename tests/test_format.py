@@ -121,6 +121,18 @@ def test_the_fuse_places_in_the_document_are_right():
         assert found == [int(place) for place in places.split()], key
 
 
+@pytest.mark.parametrize("more", [0, 3000])
+def test_a_golden_ribbon_is_read(more):
+    f = format_reader.read((HERE / "golden" / f"ribbon-{2 if more else 1}.bloom").read_bytes())
+    members = MEMBERS + [b"more-%d" % i for i in range(more)]
+    assert all(f.may_contain(key) for key in members)
+    assert f.count == len(members) and f.fpr == 0.02
+    assert len(f.levels) == (2 if more else 1)
+    # 2000 strangers at a rate of 2%: 20 standard errors; a constant answer is far off.
+    passing = sum(f.may_contain(b"stranger-%d" % i) for i in range(2000))
+    assert 3 < passing < 100
+
+
 def test_every_rule_has_a_golden_file():
     filters = [format_reader.read(path.read_bytes()) for path in BLOOM]
     assert {f.rule for f in filters if isinstance(f, format_reader.Bloom)} == {

@@ -12,4 +12,5 @@
 #include <bloomery/fuse.hpp>
 #include <bloomery/plan/formulas.hpp>
 #include <bloomery/plan/units.hpp>
+#include <bloomery/ribbon.hpp>
 #include <bloomery/scalable_bloom.hpp>

@@ -19,6 +19,7 @@ enum class filter_kind : std::uint16_t {
   cuckoo = 4,
   blocked_bloom = 5,
   fuse = 6,
+  ribbon = 7,
 };
 
 /// What every stored filter says of itself.

@@ -15,6 +15,6 @@ namespace {
 }  // namespace scalar
 
 const kernel_set scalar_kernels = {"scalar", scalar::loops<split_512>, scalar::loops<free_512>,
-                                   scalar::loops<parquet_256>};
+                                   scalar::loops<parquet_256>, &scalar_ribbon};
 
 }  // namespace bloomery::detail

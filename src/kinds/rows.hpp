@@ -11,6 +11,7 @@ kind_info bloom_row();
 kind_info counting_bloom_row();
 kind_info cuckoo_row();
 kind_info fuse_row();
+kind_info ribbon_row();
 kind_info scalable_bloom_row();
 
 }  // namespace bloomery::detail

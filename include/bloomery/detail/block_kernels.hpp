@@ -30,12 +30,15 @@ struct block_kernels {
   std::uint64_t (*insert)(const block_array&, std::span<const hash64>, unsigned ahead);
 };
 
+struct ribbon_kernels;  // bloomery/detail/ribbon_kernels.hpp
+
 /// The kernels of an instruction set, `scalar`, `avx2` or `avx512`: byte-identical in all they do.
 struct kernel_set {
   const char* name;
   block_kernels split_512;
   block_kernels free_512;
   block_kernels parquet_256;
+  const ribbon_kernels* ribbon;
 
   const block_kernels& of(block_layout layout) const noexcept;
 };
