@@ -1,3 +1,5 @@
+#include "kernels/ribbon_band.inl"
+
 // One more equation for a band, in loops that the compiler makes vectors of as far as the target
 // has them. False if it contradicts the others; one that follows from them changes nothing.
 inline bool admit(band& now, std::uint64_t row, std::uint32_t result, unsigned turn) {

@@ -20,15 +20,20 @@ namespace bloomery::detail {
 namespace ribbon_avx512 {
 namespace {
 
-// For r columns, r <= 8: where in a window the eight bytes of each column are.
+// Where in a window the eight bytes of each of 8 columns are: of all r columns, of those from the
+// ninth on (r <= 16), and of 8 in 8 words. Those that there are not have any.
 struct column_bytes {
-  alignas(64) std::uint8_t at[9][64];
+  alignas(64) std::uint8_t first[17][64];
+  alignas(64) std::uint8_t second[17][64];
 };
 constexpr column_bytes find_columns() noexcept {
   column_bytes all{};
-  for (unsigned r = 1; r <= 8; ++r) {
+  for (unsigned r = 1; r <= 16; ++r) {
     for (unsigned i = 0; i < 64; ++i) {
-      all.at[r][i] = static_cast<std::uint8_t>(i % 8 * r + (i / 8 < r ? i / 8 : 0));
+      const unsigned group = i % 8 * r;
+      const unsigned column = i / 8;
+      all.first[r][i] = static_cast<std::uint8_t>(group + (column < r ? column : 0));
+      all.second[r][i] = static_cast<std::uint8_t>(group + (column + 8 < r ? column + 8 : 0));
     }
   }
   return all;
@@ -41,14 +46,24 @@ inline std::uint32_t parities(__m512i words, std::uint64_t row) {
   return _mm512_test_epi64_mask(_mm512_popcnt_epi64(under), _mm512_set1_epi64(1));
 }
 
-// Reads 64 bytes from the window's first, or with more than 8 columns 8 bytes beyond it at most.
+// Reads 64 bytes from the window's first on, with more than 8 columns 128, and with more than 16 at
+// most 8 beyond the window: never more than 64 beyond it.
 inline std::uint32_t value(const std::byte* window, std::uint32_t columns, std::uint64_t row) {
   if (columns <= 8) {
-    const __m512i order = _mm512_load_si512(columns_of.at[columns]);
+    const __m512i order = _mm512_load_si512(columns_of.first[columns]);
     const __m512i words = _mm512_permutexvar_epi8(order, _mm512_loadu_si512(window));
     return parities(words, row) & ribbon_mask(columns);
   }
-  const __m512i order = _mm512_load_si512(columns_of.at[8]);
+  if (columns <= 16) {
+    const __m512i low = _mm512_loadu_si512(window);
+    const __m512i high = _mm512_loadu_si512(window + 64);
+    const __m512i first = _mm512_load_si512(columns_of.first[columns]);
+    const __m512i second = _mm512_load_si512(columns_of.second[columns]);
+    const std::uint32_t all = parities(_mm512_permutex2var_epi8(low, first, high), row) |
+                              parities(_mm512_permutex2var_epi8(low, second, high), row) << 8;
+    return all & ribbon_mask(columns);
+  }
+  const __m512i order = _mm512_load_si512(columns_of.first[8]);
   const __m256i groups = _mm256_mullo_epi32(_mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7),
                                             _mm256_set1_epi32(static_cast<int>(columns)));
   std::uint32_t all = 0;
@@ -59,7 +74,7 @@ inline std::uint32_t value(const std::byte* window, std::uint32_t columns, std::
   return all & ribbon_mask(columns);
 }
 
-#include "kernels/ribbon_loops.inl"
+#include "kernels/ribbon_band.inl"
 
 inline std::uint64_t fold(__m512i x) {
   const __m256i half = _mm256_xor_si256(_mm512_castsi512_si256(x), _mm512_extracti64x4_epi64(x, 1));
@@ -110,6 +125,8 @@ inline bool admit(band& now, std::uint64_t row, std::uint32_t result, unsigned t
   now.pivots |= std::uint64_t{1} << pivot;
   return true;
 }
+
+#include "kernels/ribbon_loops.inl"
 
 }  // namespace
 }  // namespace ribbon_avx512
