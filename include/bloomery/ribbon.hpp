@@ -2,7 +2,7 @@
 
 /// The bumped ribbon filter, or BuRR (P. Dillinger, L. Huebschle-Schneider, P. Sanders, S. Walzer,
 /// "Fast Succinct Retrieval and Approximate Membership Using Ribbon", 2022): built once from all
-/// its keys, in hardly more memory than information theory asks for: 6.68 bits a key at 1%, where a
+/// its keys, in hardly more memory than information theory asks for: 6.75 bits a key at 1%, where a
 /// Bloom filter needs 9.6 and nothing can do with less than 6.64.
 ///
 ///     const std::vector<std::string> members = ...;
@@ -36,8 +36,8 @@ result<built_ribbon> build_ribbon(const ribbon_spec& spec, const hash_source& so
 /// the exclusive-or of about half of them is a function of the key. A stranger's equation holds
 /// with probability 2^-r; some slots have r bits and the others r + 1, so that any rate is met.
 /// Keys whose equation contradicts others are bumped to a next, twentieth as large level, and so
-/// on; the last, of at most 1024 keys, bumps none. At 1% 6.68 bits a key from a million keys
-/// on, 6.8 at ten thousand, 7.0 at a thousand.
+/// on; the last, of at most 1024 keys, bumps none. At 1% 6.75 bits a key from a million keys
+/// on, 6.9 at ten thousand, 7.8 at a thousand.
 ///
 /// Built from hashes in any order, with repetitions; the same set gives the same bytes. Hashes are
 /// split by their upper bits into shards of about 34,000 keys. Memory while building, beyond the

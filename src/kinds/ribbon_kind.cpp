@@ -71,9 +71,9 @@ result<any_filter> open(const stored_filter& stored, access how) {
 kind_info ribbon_row() {
   return {.kind = filter_kind::ribbon,
           .name = name,
-          .summary = "built once from all keys: the smallest, 1% above what is possible",
+          .summary = "built once from all keys: the smallest, at any rate",
           .strengths =
-              "6.68 bits/key at 1%, where no filter can do with less than 6.64, and any rate is "
+              "6.75 bits/key at 1%, where no filter can do with less than 6.64, and any rate is "
               "met; all keys must be there when it is built, and none is added or erased later; "
               "slower to ask than fuse in cache",
           .can = abilities_of<ribbon>(),
