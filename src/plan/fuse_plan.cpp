@@ -16,7 +16,6 @@ namespace {
 
 namespace f = formulas;
 
-constexpr std::uint64_t shard_entry_bytes = 16;
 // A query reads words of 8 bytes that begin in the last fingerprint's bytes.
 constexpr std::uint64_t slack_bytes = 7;
 constexpr std::uint64_t most_slots = std::uint64_t{1} << 44;
@@ -140,10 +139,6 @@ unsigned fingerprint_bits_of(const fuse_spec& spec) noexcept {
 }
 
 }  // namespace
-
-std::uint64_t fuse_params::directory_bytes() const noexcept {
-  return detail::round_up(shards * shard_entry_bytes, detail::block_bytes);
-}
 
 std::uint64_t fuse_params::payload_bytes() const noexcept {
   if (shards == 0) return 0;

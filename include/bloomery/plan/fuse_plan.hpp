@@ -36,7 +36,9 @@ struct fuse_params {
   /// Fingerprints, m.
   std::uint64_t slots() const noexcept { return segments << segment_log2; }
   /// Bytes of the shards' directory, which precede the fingerprints.
-  std::uint64_t directory_bytes() const noexcept;
+  std::uint64_t directory_bytes() const noexcept {
+    return (std::uint64_t{shards} * 16 + 63) / 64 * 64;  // inline: every query needs it
+  }
   /// Bytes of directory and fingerprints.
   std::uint64_t payload_bytes() const noexcept;
 
