@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-KINDS = ("fuse",)
+KINDS = ("fuse", "ribbon")
 
 
 @pytest.fixture(params=KINDS)
