@@ -16,9 +16,9 @@
 
 namespace {
 
-using bloomery::detail::cardinality_estimator;
 using bloomery::hash64;
 using bloomery::xxh3_hasher;
+using bloomery::detail::cardinality_estimator;
 using namespace bloomery::cli;
 
 /// Another $TMPDIR for as long as it lives.
