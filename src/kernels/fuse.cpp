@@ -6,12 +6,20 @@
 #include <bloomery/detail/fuse_layout.hpp>
 
 #include "kernels/fuse_kernels.hpp"
+#include "kernels/partition.hpp"
 #include "kernels/sets.hpp"
 
 namespace bloomery::detail {
 namespace {
 
 constexpr std::size_t group = fuse_group;
+
+// Beside filters from this size on, batches with so many keys a cache line are brought together by
+// shard, so that the lines of a shard are fetched once, and many of them in the nearer caches.
+constexpr std::size_t partitioned_bytes = std::size_t{1} << 24;
+constexpr std::size_t least_keys_a_line = 1;
+// As many at a time: 128 MiB of hashes.
+constexpr std::size_t most_chunk = std::size_t{1} << 24;
 
 /// Fingerprints of a whole number of bytes, which need no shift.
 template <class Word>
@@ -131,8 +139,22 @@ void fuse_may_contain(const fuse_table& table, std::span<const hash64> hashes,
   }
 #endif
   const bool cached = table.size <= fuse_cached_bytes;
-  table.arity == 3 ? ask<3>(table, hashes, answers, cached)
-                   : ask<4>(table, hashes, answers, cached);
+  const auto ask_some = [&](std::span<const hash64> some, bool* replies) {
+    if (some.empty()) return;
+    table.arity == 3 ? ask<3>(table, some, replies, cached) : ask<4>(table, some, replies, cached);
+  };
+  if (table.size >= partitioned_bytes && hashes.size() / least_keys_a_line >= table.size / 64) {
+    const auto shard_of = [shards = table.shards](hash64 h) noexcept {
+      return static_cast<std::size_t>(mulhi64(h.value, shards));
+    };
+    const hash_regions regions{shard_of, table.shards, 1 / static_cast<double>(table.shards)};
+    if (in_chunks(regions, 1, hashes, most_chunk, true, [&](auto& work, auto now, std::size_t at) {
+          work.ask(now, answers + at, ask_some);
+        })) {
+      return;
+    }
+  }
+  ask_some(hashes, answers);
 }
 
 }  // namespace bloomery::detail

@@ -57,8 +57,8 @@ void use_kernels(const kernel_set& set) noexcept;
 /// The batch operations of a filter. With more than one thread, or when the batch is large beside
 /// an array beyond the cache, hashes are first brought together by region, so that each region is
 /// worked on in cache; in the order given within a region, so that the result, also the number of
-/// new keys, is the same as one by one. Needs memory for 4 Mi hashes at most (32 MiB) and without
-/// it goes on one by one.
+/// new keys, is the same as one by one. Needs as much memory as the array, 128 MiB at most, and
+/// without it goes on one by one.
 void blocks_may_contain(const block_array& array, std::span<const hash64> hashes, bool* answers,
                         unsigned threads) noexcept;
 std::uint64_t blocks_insert(const block_array& array, std::span<const hash64> hashes,
