@@ -124,7 +124,10 @@ struct open_level {
     const std::size_t data_bytes = job.groups() * job.columns;
     by.rows.resize(std::max<std::size_t>(by.rows.size(), slots));
     by.results.resize(by.rows.size());
-    by.data.resize(std::max<std::size_t>(by.data.size(), data_bytes + ribbon_padding));
+    // Windows are read whole, also those of the last groups.
+    const std::size_t readable =
+        data_bytes + (ribbon_window_groups - 1) * job.columns + ribbon_padding;
+    by.data.resize(std::max<std::size_t>(by.data.size(), readable));
     by.codes.assign(job.starts / (4 * bucket_starts) + 2, std::byte{0});
     by.bumped_here.resize(std::max(by.bumped_here.size(), by.sorted.keys.size()));
     job.codes = by.codes.data();

@@ -18,7 +18,9 @@ using namespace bloomery::cli;
 class hashing : public testing::Test {
  protected:
   void SetUp() override {
-    folder_ = testing::TempDir() + "/bloomery_hashing_test";
+    // One for each test: they run at the same time, in programs of their own.
+    folder_ = testing::TempDir() + "/bloomery_hashing_" +
+              testing::UnitTest::GetInstance()->current_test_info()->name();
     std::filesystem::create_directories(folder_);
   }
   void TearDown() override { std::filesystem::remove_all(folder_); }

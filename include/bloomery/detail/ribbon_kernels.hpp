@@ -27,7 +27,8 @@ struct ribbon_job {
   bool bumps = false;                ///< else a key that finds no room is a failure
   std::uint64_t first_bucket = 0;    ///< in codes
   std::byte* codes = nullptr;        ///< begin as zeros
-  std::byte* data = nullptr;         ///< groups() * columns, after which ribbon_padding may be read
+  std::byte* data = nullptr;         ///< groups() * columns; what follows may be read, as far as
+                                     ///< a window of the last group and ribbon_padding
   std::uint64_t* bumped = nullptr;   ///< the bumped keys are put here
   std::uint64_t* rows = nullptr;     ///< 8 * groups(), scratch
   std::uint32_t* results = nullptr;  ///< 8 * groups(), scratch
