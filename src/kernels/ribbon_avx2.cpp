@@ -13,6 +13,9 @@ namespace bloomery::detail {
 namespace ribbon_avx2 {
 namespace {
 
+// NOLINTBEGIN(modernize-avoid-c-arrays,portability-simd-intrinsics,misc-const-correctness): an
+// operator of std::array could be emitted with this target.
+
 // A vector of 32 bytes holds 4 groups of up to 8 columns, 2 of up to 16 or 1 of up to 32: which of
 // them each byte belongs to, by the number of columns. What is beyond them has 0x80, for which
 // VPSHUFB gives zero.
@@ -62,6 +65,7 @@ inline std::uint32_t value(const std::byte* window, std::uint32_t columns, std::
   if (columns <= 16) return value<2>(window, columns, row);
   return value<1>(window, columns, row);
 }
+// NOLINTEND(modernize-avoid-c-arrays,portability-simd-intrinsics,misc-const-correctness)
 
 #include "kernels/ribbon_admit.inl"
 #include "kernels/ribbon_loops.inl"

@@ -20,6 +20,9 @@ namespace bloomery::detail {
 namespace ribbon_avx512 {
 namespace {
 
+// NOLINTBEGIN(modernize-avoid-c-arrays,bugprone-misplaced-widening-cast,portability-simd-intrinsics):
+// an operator of std::array could be emitted with this target.
+
 // Where in a window the eight bytes of each of 8 columns are: of all r columns, of those from the
 // ninth on (r <= 16), and of 8 in 8 words. Those that there are not have any.
 struct column_bytes {
@@ -126,6 +129,7 @@ inline bool admit(band& now, std::uint64_t row, std::uint32_t result, unsigned t
   return true;
 }
 
+// NOLINTEND(modernize-avoid-c-arrays,bugprone-misplaced-widening-cast,portability-simd-intrinsics)
 #include "kernels/ribbon_loops.inl"
 
 }  // namespace
