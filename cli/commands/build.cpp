@@ -69,7 +69,7 @@ void apply_defaults(const kind_info& kind, plan_request& request) noexcept {
 
 /// Whether such a filter takes the hashes that hash_all makes: a kind's own options may decide it.
 bool takes_hashes(const kind_info& kind, any_filter& filter) {
-  return kind.takes_hashes && filter.info().hash == xxh3_hasher::id &&
+  return kind.takes_hashes && filter.image().header.hash == xxh3_hasher::id &&
          filter.insert(std::span<const hash64>());
 }
 

@@ -21,30 +21,6 @@ constexpr std::size_t least_keys_a_line = 1;
 // As many at a time: 128 MiB of hashes.
 constexpr std::size_t most_chunk = std::size_t{1} << 24;
 
-/// Fingerprints of a whole number of bytes, which need no shift.
-template <class Word>
-struct whole_words {
-  static const std::byte* address(const fuse_table& table, std::uint64_t slot) noexcept {
-    return table.fingerprints + slot * sizeof(Word);
-  }
-  static std::uint32_t at(const fuse_table& table, std::uint64_t slot) noexcept {
-    return load<Word>(address(table, slot));
-  }
-  static bool is_zero(const fuse_table&, std::uint32_t sum) noexcept { return sum == 0; }
-};
-
-struct any_bits {
-  static const std::byte* address(const fuse_table& table, std::uint64_t slot) noexcept {
-    return table.fingerprints + slot * table.fingerprint_bits / 8;
-  }
-  static std::uint32_t at(const fuse_table& table, std::uint64_t slot) noexcept {
-    return static_cast<std::uint32_t>(table.at(slot));
-  }
-  static bool is_zero(const fuse_table& table, std::uint32_t sum) noexcept {
-    return sum << (32 - table.fingerprint_bits) == 0;
-  }
-};
-
 /// Where a group's fingerprints are, and what they have to add up to.
 template <unsigned Arity>
 struct alignas(64) group_places {
@@ -97,14 +73,7 @@ template <unsigned Arity, class Bits>
 void ask_cached(const fuse_table& table, std::span<const hash64> hashes, bool* answers) noexcept {
   const fuse_table own = table;  // not reloaded after each answer that is written
   for (std::size_t i = 0; i < hashes.size(); ++i) {
-    const hash64 h = hashes[i];
-    const fuse_shard in = own.shard(mulhi64(h.value, own.shards));
-    const std::uint64_t mixed = fuse_mix(h, in.seed);
-    const std::uint64_t first = std::uint64_t{in.first} << own.segment_log2;
-    std::uint32_t sum = fuse_fingerprint(mixed, own.fingerprint_bits);
-    fuse_places<Arity>(mixed, in.starts, own.segment_log2,
-                       [&](std::uint64_t place) noexcept { sum ^= Bits::at(own, first + place); });
-    answers[i] = Bits::is_zero(own, sum);
+    answers[i] = own.may_contain<Arity, Bits>(hashes[i]);
   }
 }
 
@@ -117,14 +86,9 @@ void ask(const fuse_table& table, std::span<const hash64> hashes, bool* answers,
 template <unsigned Arity>
 void ask(const fuse_table& table, std::span<const hash64> hashes, bool* answers,
          bool cached) noexcept {
-  switch (table.fingerprint_bits) {
-    case 8:
-      return ask<Arity, whole_words<std::uint8_t>>(table, hashes, answers, cached);
-    case 16:
-      return ask<Arity, whole_words<std::uint16_t>>(table, hashes, answers, cached);
-    default:
-      return ask<Arity, any_bits>(table, hashes, answers, cached);
-  }
+  with_fuse_bits(table.fingerprint_bits, [&](auto bits) noexcept {
+    ask<Arity, decltype(bits)>(table, hashes, answers, cached);
+  });
 }
 
 }  // namespace
