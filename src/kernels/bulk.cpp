@@ -15,8 +15,9 @@
 namespace bloomery::detail {
 namespace {
 
-// Arrays up to this size are asked without fetching: the second-level cache holds them.
-constexpr std::size_t cached_bytes = std::size_t{1} << 20;
+// Arrays up to this size are asked without fetching: the second-level cache holds them. At 1.25 MB
+// that is 1.4 against 1.8 ns a key; at 1.5 MB and 2 MiB of cache fetching gains again.
+constexpr std::size_t cached_bytes = std::size_t{5} << 18;
 // Keys fetched ahead. 64 to 128 lines under way reach the limit of the memory.
 constexpr unsigned query_ahead = 96;
 constexpr unsigned insert_ahead = 24;
