@@ -28,7 +28,8 @@ using filter_types = ::testing::Types<     //
     basic_bloom<fnv_murmur_hashing>,       //
     basic_counting_bloom<double_hashing>,  //
     basic_scalable_bloom<>,                //
-    basic_cuckoo<>>;
+    basic_cuckoo<>,                        //
+    basic_vector_quotient<>>;
 
 /// Those that are built once from all their keys. Their contract is static_contract_test.cpp.
 using static_filter_types = ::testing::Types<  //

@@ -14,3 +14,4 @@
 #include <bloomery/plan/units.hpp>
 #include <bloomery/ribbon.hpp>
 #include <bloomery/scalable_bloom.hpp>
+#include <bloomery/vector_quotient.hpp>

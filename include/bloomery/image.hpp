@@ -20,6 +20,7 @@ enum class filter_kind : std::uint16_t {
   blocked_bloom = 5,
   fuse = 6,
   ribbon = 7,
+  vector_quotient = 8,
 };
 
 /// What every stored filter says of itself.

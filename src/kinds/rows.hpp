@@ -13,5 +13,6 @@ kind_info cuckoo_row();
 kind_info fuse_row();
 kind_info ribbon_row();
 kind_info scalable_bloom_row();
+kind_info vector_quotient_row();
 
 }  // namespace bloomery::detail

@@ -31,6 +31,7 @@ struct block_kernels {
 };
 
 struct ribbon_kernels;  // bloomery/detail/ribbon_kernels.hpp
+struct vq_kernels;      // bloomery/detail/vector_quotient_kernels.hpp
 
 /// The kernels of an instruction set, `scalar`, `avx2` or `avx512`: byte-identical in all they do.
 struct kernel_set {
@@ -39,6 +40,7 @@ struct kernel_set {
   block_kernels free_512;
   block_kernels parquet_256;
   const ribbon_kernels* ribbon;
+  const vq_kernels* quotient;
 
   const block_kernels& of(block_layout layout) const noexcept;
 };

@@ -1,0 +1,44 @@
+#if defined(__x86_64__)
+
+#include <immintrin.h>
+
+#include <bloomery/detail/vector_quotient_kernels.hpp>
+
+#include "kernels/sets.hpp"
+#include "kernels/target.hpp"
+#include "kernels/vector_quotient_seen.hpp"
+
+BLOOMERY_TARGET_BEGIN("avx2,bmi,bmi2,popcnt")
+
+namespace bloomery::detail {
+namespace vq_avx2 {
+namespace {
+
+#include "kernels/vector_quotient_bmi2.inl"
+
+class ops : public vq_bmi2 {
+ public:
+  using vq_bmi2::vq_bmi2;
+
+  void put(std::byte* block, unsigned bucket, unsigned end, std::uint64_t remainder) const {
+    layout_.put(block, bucket, end, remainder);
+  }
+  void take(std::byte* block, unsigned bucket, unsigned slot) const {
+    layout_.take(block, bucket, slot);
+  }
+};
+
+#include "kernels/vector_quotient_loops.inl"
+
+}  // namespace
+}  // namespace vq_avx2
+
+const vq_kernels avx2_quotient = {vq_avx2::vq_may_contain_loop<vq_avx2::ops>,
+                                  vq_avx2::vq_insert_loop<vq_avx2::ops>,
+                                  vq_avx2::vq_erase_loop<vq_avx2::ops>};
+
+}  // namespace bloomery::detail
+
+BLOOMERY_TARGET_END
+
+#endif

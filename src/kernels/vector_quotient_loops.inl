@@ -1,0 +1,144 @@
+// The loops over a batch of a vector quotient filter, once for every instruction set: included
+// inside its own namespace and target region, after it defined a class Ops, made from a vq_layout:
+//   bool holds(const std::byte* a, const std::byte* b, unsigned bucket, std::uint64_t remainder)
+//   vq_seen look(const std::byte* block, unsigned bucket, std::uint64_t remainder)
+//   void put(std::byte* block, unsigned bucket, unsigned end, std::uint64_t remainder)
+//   void take(std::byte* block, unsigned bucket, unsigned slot)
+// No inline function of another header may be emitted here under its own name: only what the
+// compiler inlines away is called.
+
+// Keys whose blocks are fetched while those of as many before them are looked at.
+constexpr std::size_t vq_group = 16;
+
+// NOLINTBEGIN(modernize-avoid-c-arrays): an operator of std::array could be emitted with this target
+struct vq_places {
+  std::uint64_t first[vq_group];
+  std::uint64_t second[vq_group];
+  std::uint64_t tag[vq_group];
+};
+// NOLINTEND(modernize-avoid-c-arrays)
+
+[[gnu::always_inline]] inline std::size_t vq_fetch(const vq_layout& layout, const std::byte* blocks,
+                                                   const hash64* hashes, std::size_t n,
+                                                   vq_places& places) {
+  if (n > vq_group) n = vq_group;
+  for (std::size_t i = 0; i < n; ++i) {
+    const vector_quotient_place at = layout.place(hashes[i]);
+    __builtin_prefetch(blocks + at.first * vq_block_bytes);
+    __builtin_prefetch(blocks + at.second * vq_block_bytes);
+    places.first[i] = at.first;
+    places.second[i] = at.second;
+    places.tag[i] = at.tag;
+  }
+  return n;
+}
+
+// Calls `use(i, place)` for every hash in order until it returns false.
+template <class Use>
+[[gnu::always_inline]] inline void vq_for_places(const vq_layout& layout, const std::byte* blocks,
+                                                 const hash64* hashes, std::size_t n, Use&& use) {
+  vq_places places[2];  // NOLINT(modernize-avoid-c-arrays): as above
+  std::size_t now = vq_fetch(layout, blocks, hashes, n, places[0]);
+  std::size_t at = 0;
+  for (unsigned turn = 0; now != 0; turn ^= 1) {
+    const std::size_t next =
+        vq_fetch(layout, blocks, hashes + at + now, n - at - now, places[turn ^ 1]);
+    const vq_places& here = places[turn];
+    for (std::size_t i = 0; i < now; ++i) {
+      if (!use(at + i, vector_quotient_place{here.first[i], here.second[i], here.tag[i]})) return;
+    }
+    at += now;
+    now = next;
+  }
+}
+
+template <class Ops>
+void vq_may_contain_loop(const vq_reader& filter, std::span<const hash64> hashes, bool* answers) {
+  const vq_layout layout = *filter.layout;
+  const Ops ops(layout);
+  const std::byte* const blocks = filter.blocks;
+  const bool stashed = filter.stashed != 0;
+  vq_for_places(layout, blocks, hashes.data(), hashes.size(),
+                [&](std::size_t i, const vector_quotient_place& at) __attribute__((always_inline)) {
+                  bool found = ops.holds(blocks + at.first * vq_block_bytes,
+                                         blocks + at.second * vq_block_bytes,
+                                         layout.bucket_of(at.tag), layout.remainder_of(at.tag));
+                  if (stashed && !found) found = vq_stashed_copies(filter, at) != 0;
+                  answers[i] = found;
+                  return true;
+                });
+}
+
+template <class Ops>
+insert_summary vq_insert_loop(const vq_writer& filter, std::span<const hash64> hashes) {
+  const vq_layout layout = *filter.layout;
+  const Ops ops(layout);
+  std::byte* const blocks = filter.blocks;
+  const unsigned slots = layout.slots();
+  insert_summary summary;
+  std::uint64_t put = 0;
+  vq_for_places(layout, blocks, hashes.data(), hashes.size(),
+                [&](std::size_t, const vector_quotient_place& at) __attribute__((always_inline)) {
+                  std::byte* const first = blocks + at.first * vq_block_bytes;
+                  std::byte* const second = blocks + at.second * vq_block_bytes;
+                  const unsigned bucket = layout.bucket_of(at.tag);
+                  const std::uint64_t remainder = layout.remainder_of(at.tag);
+                  const vq_seen a = ops.look(first, bucket, remainder);
+                  const vq_seen b = ops.look(second, bucket, remainder);
+                  const unsigned present = a.copies + (first == second ? 0 : b.copies);
+                  const bool is_first = a.taken <= b.taken;
+                  bool fresh = present == 0;
+                  if ((is_first ? a.taken : b.taken) >= slots || present >= vq_most_copies ||
+                      (present == 0 && *filter.stashed != 0)) [[unlikely]] {
+                    const insert_outcome outcome = vq_insert_else(filter, at, present);
+                    if (outcome != insert_outcome::inserted &&
+                        outcome != insert_outcome::maybe_present) {
+                      summary.stopped_by = outcome;
+                      return false;
+                    }
+                    fresh = outcome == insert_outcome::inserted;
+                  } else {
+                    const std::uint64_t into = vq_pick(is_first, at.first, at.second);
+                    ops.put(blocks + into * vq_block_bytes, bucket,
+                            static_cast<unsigned>(vq_pick(is_first, a.end, b.end)), remainder);
+                    ++put;
+                  }
+                  ++summary.done;
+                  summary.inserted += fresh;
+                  return true;
+                });
+  *filter.count += put;
+  summary.maybe_present = summary.done - summary.inserted;
+  return summary;
+}
+
+template <class Ops>
+void vq_erase_loop(const vq_writer& filter, std::span<const hash64> hashes, bool* erased) {
+  const vq_layout layout = *filter.layout;
+  const Ops ops(layout);
+  std::byte* const blocks = filter.blocks;
+  vq_for_places(
+      layout, blocks, hashes.data(), hashes.size(),
+      [&](std::size_t i, const vector_quotient_place& at) __attribute__((always_inline)) {
+        if (*filter.stashed != 0 || filter.side->slots() != 0) [[unlikely]] {
+          erased[i] = vq_erase(filter, at);
+          return true;
+        }
+        const unsigned bucket = layout.bucket_of(at.tag);
+        const std::uint64_t remainder = layout.remainder_of(at.tag);
+        std::byte* const first = blocks + at.first * vq_block_bytes;
+        std::byte* const second = blocks + at.second * vq_block_bytes;
+        const vq_seen a = ops.look(first, bucket, remainder);
+        const vq_seen b = ops.look(second, bucket, remainder);
+        const bool found = a.copies + b.copies != 0;
+        if (found) {
+          const bool is_first = a.copies != 0;
+          const std::uint64_t from = vq_pick(is_first, at.first, at.second);
+          ops.take(blocks + from * vq_block_bytes, bucket,
+                   static_cast<unsigned>(vq_pick(is_first, a.slot, b.slot)));
+          *filter.count -= *filter.count != 0;
+        }
+        erased[i] = found;
+        return true;
+      });
+}

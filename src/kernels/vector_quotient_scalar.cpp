@@ -1,0 +1,47 @@
+// The specification (bloomery/detail/vector_quotient_layout.hpp) run as it stands.
+
+#include <bloomery/detail/vector_quotient_kernels.hpp>
+
+#include "kernels/sets.hpp"
+#include "kernels/vector_quotient_seen.hpp"
+
+namespace bloomery::detail {
+namespace vq_scalar {
+namespace {
+
+class ops {
+ public:
+  explicit ops(const vq_layout& layout) noexcept : layout_(layout) {}
+
+  bool holds(const std::byte* a, const std::byte* b, unsigned bucket,
+             std::uint64_t remainder) const noexcept {
+    return layout_.copies(a, layout_.run(a, bucket), remainder) != 0 ||
+           layout_.copies(b, layout_.run(b, bucket), remainder) != 0;
+  }
+  vq_seen look(const std::byte* block, unsigned bucket, std::uint64_t remainder) const noexcept {
+    const vq_run run = layout_.run(block, bucket);
+    return {layout_.copies(block, run, remainder), layout_.find(block, run, remainder), run.end,
+            layout_.taken(block)};
+  }
+  void put(std::byte* block, unsigned bucket, unsigned end,
+           std::uint64_t remainder) const noexcept {
+    layout_.put(block, bucket, end, remainder);
+  }
+  void take(std::byte* block, unsigned bucket, unsigned slot) const noexcept {
+    layout_.take(block, bucket, slot);
+  }
+
+ private:
+  const vq_layout& layout_;
+};
+
+#include "kernels/vector_quotient_loops.inl"
+
+}  // namespace
+}  // namespace vq_scalar
+
+const vq_kernels scalar_quotient = {vq_scalar::vq_may_contain_loop<vq_scalar::ops>,
+                                    vq_scalar::vq_insert_loop<vq_scalar::ops>,
+                                    vq_scalar::vq_erase_loop<vq_scalar::ops>};
+
+}  // namespace bloomery::detail

@@ -1,0 +1,289 @@
+#include <bloomery/detail/vector_quotient_table.hpp>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <bloomery/detail/vector_quotient_stripes.hpp>
+
+namespace bloomery::detail {
+namespace {
+
+void set_stash(const vq_writer& filter, unsigned i, const vq_entry& entry) noexcept {
+  store(filter.blocks + filter.layout->block_bytes() + i * sizeof(vq_entry), entry);
+}
+
+// Other threads may be asking whether there is anything in the stash.
+void set_stashed(const vq_writer& filter, unsigned n) noexcept {
+  std::atomic_ref(*filter.stashed).store(n, std::memory_order_release);
+}
+
+void unstash(const vq_writer& filter, unsigned i) noexcept {
+  const unsigned last = *filter.stashed - 1;
+  set_stashed(filter, last);
+  set_stash(filter, i, load<vq_entry>(filter.blocks + filter.layout->block_bytes() +
+                                      last * sizeof(vq_entry)));
+  set_stash(filter, last, {0, 0});
+}
+
+// The stash entry of the tag, or the number of entries in use.
+unsigned find_stashed(const vq_reader& filter, std::uint64_t pair) noexcept {
+  unsigned i = 0;
+  while (i < filter.stashed && filter.stash(i).pair != pair) ++i;
+  return i;
+}
+
+void put_tag(const vq_layout& layout, std::byte* block, std::uint64_t tag) noexcept {
+  const unsigned bucket = layout.bucket_of(tag);
+  layout.put(block, bucket, layout.run(block, bucket).end, layout.remainder_of(tag));
+}
+
+// One remainder of a full block moves to its other block, if that has room, and the tag takes its
+// place. The copy is put before the original is taken.
+bool relocate(const vq_writer& filter, std::uint64_t from, std::uint64_t tag) noexcept {
+  const vq_layout& layout = *filter.layout;
+  std::byte* const block = layout.block(filter.blocks, from);
+  if (layout.taken(block) != layout.slots()) return false;  // damaged
+  bool moved = false;
+  layout.for_tags(block, [&](unsigned slot, std::uint64_t resident) noexcept {
+    const std::uint64_t to = layout.other(from, resident);
+    std::byte* const target = layout.block(filter.blocks, to);
+    if (to == from || layout.taken(target) >= layout.slots()) return true;
+    {
+      const vq_change change(filter.stripes, to);
+      put_tag(layout, target, resident);
+    }
+    layout.take(block, layout.bucket_of(resident), slot);
+    moved = true;
+    return false;
+  });
+  if (moved) put_tag(layout, block, tag);
+  return moved;
+}
+
+// One of several copies in a full block goes to the side table, and the tag takes its place: so the
+// number of different tags that fit does not depend on the copies.
+bool displace_copy(const vq_writer& filter, std::uint64_t from, std::uint64_t tag) noexcept {
+  const vq_layout& layout = *filter.layout;
+  std::byte* const block = layout.block(filter.blocks, from);
+  if (layout.taken(block) != layout.slots()) return false;  // damaged
+  bool moved = false;
+  layout.for_tags(block, [&](unsigned slot, std::uint64_t resident) noexcept {
+    const vq_run run = layout.run(block, layout.bucket_of(resident));
+    if (layout.find(block, run, layout.remainder_of(resident)) == slot) return true;
+    moved = filter.side->add(layout.pair_of(layout.place(from, resident)), 1);
+    if (moved) layout.take(block, layout.bucket_of(resident), slot);
+    return false;
+  });
+  if (moved) put_tag(layout, block, tag);
+  return moved;
+}
+
+}  // namespace
+
+std::uint64_t vq_stashed_copies(const vq_reader& filter, const vector_quotient_place& at) noexcept {
+  if (filter.stashed == 0) return 0;
+  const unsigned i = find_stashed(filter, filter.layout->pair_of(at));
+  return i < filter.stashed ? filter.stash(i).copies : 0;
+}
+
+std::uint64_t vq_copies(const vq_reader& filter, const vector_quotient_place& at) noexcept {
+  const vq_layout& layout = *filter.layout;
+  std::uint64_t found = layout.copies(layout.block(filter.blocks, at.first), at.tag);
+  if (at.second != at.first) {
+    found += layout.copies(layout.block(filter.blocks, at.second), at.tag);
+  }
+  if (found == 0) return vq_stashed_copies(filter, at);
+  return filter.side.slots() == 0 ? found : found + filter.side.copies(layout.pair_of(at));
+}
+
+insert_outcome vq_insert(const vq_writer& filter, const vector_quotient_place& at) noexcept {
+  const vq_layout& layout = *filter.layout;
+  const unsigned bucket = layout.bucket_of(at.tag);
+  const std::uint64_t remainder = layout.remainder_of(at.tag);
+  std::byte* const first = layout.block(filter.blocks, at.first);
+  std::byte* const second = layout.block(filter.blocks, at.second);
+  const vq_run in_first = layout.run(first, bucket);
+  const vq_run in_second = layout.run(second, bucket);
+  unsigned present = layout.copies(first, in_first, remainder);
+  if (first != second) present += layout.copies(second, in_second, remainder);
+  const unsigned taken = layout.taken(first);
+  const unsigned taken_second = layout.taken(second);
+  const bool is_first = taken <= taken_second;
+  if ((is_first ? taken : taken_second) >= layout.slots() || present >= vq_most_copies ||
+      (present == 0 && *filter.stashed != 0)) {
+    return vq_insert_else(filter, at, present);
+  }
+  layout.put(is_first ? first : second, bucket, (is_first ? in_first : in_second).end, remainder);
+  ++*filter.count;
+  return present == 0 ? insert_outcome::inserted : insert_outcome::maybe_present;
+}
+
+insert_outcome vq_insert_else(const vq_writer& filter, const vector_quotient_place& at,
+                              unsigned present) noexcept {
+  const vq_layout& layout = *filter.layout;
+  const std::uint64_t pair = layout.pair_of(at);
+  if (present != 0) {
+    if (!filter.side->add(pair, 1)) return insert_outcome::full;
+    ++*filter.count;
+    return insert_outcome::maybe_present;
+  }
+  if (*filter.stashed != 0) {
+    const unsigned i = find_stashed(filter.reader(), pair);
+    if (i < *filter.stashed) {
+      const std::uint64_t copies = filter.reader().stash(i).copies;
+      if (copies + 1 == 0) return insert_outcome::full;  // only in a damaged filter
+      set_stash(filter, i, {pair, copies + 1});
+      ++*filter.count;
+      return insert_outcome::maybe_present;
+    }
+    const std::uint64_t emptier = layout.taken(layout.block(filter.blocks, at.first)) <=
+                                          layout.taken(layout.block(filter.blocks, at.second))
+                                      ? at.first
+                                      : at.second;
+    std::byte* const block = layout.block(filter.blocks, emptier);
+    if (layout.taken(block) < layout.slots()) {
+      put_tag(layout, block, at.tag);
+      ++*filter.count;
+      return insert_outcome::inserted;
+    }
+  }
+  const bool has_room =
+      relocate(filter, at.first, at.tag) || relocate(filter, at.second, at.tag) ||
+      displace_copy(filter, at.first, at.tag) || displace_copy(filter, at.second, at.tag);
+  if (!has_room) {
+    if (*filter.stashed == vq_stash_entries) return insert_outcome::full;
+    set_stash(filter, *filter.stashed, {pair, 1});
+    set_stashed(filter, *filter.stashed + 1);
+  }
+  ++*filter.count;
+  return insert_outcome::inserted;
+}
+
+bool vq_erase(const vq_writer& filter, const vector_quotient_place& at) noexcept {
+  const vq_layout& layout = *filter.layout;
+  // A count from a damaged file may be too low.
+  const auto done = [&]() noexcept {
+    *filter.count -= *filter.count != 0;
+    return true;
+  };
+  if (filter.side->slots() != 0 && filter.side->take(layout.pair_of(at))) return done();
+  for (const std::uint64_t i : {at.first, at.second}) {
+    std::byte* const block = layout.block(filter.blocks, i);
+    const unsigned bucket = layout.bucket_of(at.tag);
+    const vq_run run = layout.run(block, bucket);
+    const unsigned slot = layout.find(block, run, layout.remainder_of(at.tag));
+    if (slot == run.end) continue;
+    layout.take(block, bucket, slot);
+    if (*filter.stashed != 0) vq_refill(filter, i);
+    return done();
+  }
+  if (*filter.stashed != 0) {
+    const std::uint64_t pair = layout.pair_of(at);
+    const unsigned i = find_stashed(filter.reader(), pair);
+    if (i < *filter.stashed) {
+      const std::uint64_t copies = filter.reader().stash(i).copies;
+      if (copies > 1) {
+        set_stash(filter, i, {pair, copies - 1});
+      } else {
+        unstash(filter, i);
+      }
+      return done();
+    }
+  }
+  return false;
+}
+
+void vq_refill(const vq_writer& filter, std::uint64_t block) noexcept {
+  const vq_layout& layout = *filter.layout;
+  std::byte* const into = layout.block(filter.blocks, block);
+  if (layout.taken(into) >= layout.slots()) return;
+  for (unsigned i = 0; i < *filter.stashed; ++i) {
+    const vq_entry entry = filter.reader().stash(i);
+    const vector_quotient_place at = layout.place_of_pair(entry.pair);
+    if (at.first != block && at.second != block) continue;
+    if (entry.copies > 1 && !filter.side->add(entry.pair, entry.copies - 1)) continue;
+    put_tag(layout, into, at.tag);
+    unstash(filter, i);
+    return;
+  }
+}
+
+bool vq_insert_all(const vq_writer& filter, const vq_reader& theirs) noexcept {
+  const vq_layout& layout = *filter.layout;
+  bool all = true;
+  vq_for_each(theirs, [&](const vector_quotient_place& at, std::uint64_t copies) noexcept {
+    if (!all) return;
+    if (*filter.count + copies < copies) {  // the sum of all counts is one
+      all = false;
+      return;
+    }
+    std::uint64_t left = copies;
+    for (unsigned i = 0; i < vq_most_copies && left != 0 && all; ++i, --left) {
+      all = is_contained(vq_insert(filter, at));
+    }
+    if (!all || left == 0) return;
+    const std::uint64_t pair = layout.pair_of(at);
+    const unsigned i = find_stashed(filter.reader(), pair);
+    if (i < *filter.stashed) {
+      set_stash(filter, i, {pair, filter.reader().stash(i).copies + left});
+    } else {
+      all = filter.side->add(pair, left);
+    }
+    *filter.count += left;
+  });
+  return all;
+}
+
+void vq_count(const vq_reader& filter, std::span<const hash64> hashes,
+              std::uint64_t* counts) noexcept {
+  constexpr std::size_t group = 16;
+  const vq_layout& layout = *filter.layout;
+  std::array<vector_quotient_place, group> places;
+  for (std::size_t first = 0; first < hashes.size(); first += group) {
+    const std::size_t n = std::min(group, hashes.size() - first);
+    for (std::size_t i = 0; i < n; ++i) {
+      places[i] = layout.place(hashes[first + i]);
+      __builtin_prefetch(layout.block(filter.blocks, places[i].first));
+      __builtin_prefetch(layout.block(filter.blocks, places[i].second));
+      filter.side.prefetch(layout.pair_of(places[i]));
+    }
+    for (std::size_t i = 0; i < n; ++i) counts[first + i] = vq_copies(filter, places[i]);
+  }
+}
+
+vq_census vq_take_census(const vq_reader& filter) noexcept {
+  vq_census census;
+  vq_for_each(filter, [&](const vector_quotient_place& at, std::uint64_t) noexcept {
+    ++census.tags;
+    census.passing += at.first == at.second ? 1 : 2;
+  });
+  return census;
+}
+
+std::uint64_t vq_slots_taken(const vq_reader& filter) noexcept {
+  const vq_layout& layout = *filter.layout;
+  std::uint64_t taken = 0;
+  for (std::uint64_t i = 0; i < layout.blocks(); ++i) {
+    taken += std::min(layout.taken(layout.block(filter.blocks, i)), layout.slots());
+  }
+  return taken;
+}
+
+std::optional<unsigned> vq_check_stash(const vq_layout& layout,
+                                       std::span<const std::byte> blocks_and_stash) noexcept {
+  const vq_reader filter{&layout, blocks_and_stash.data(), {}, 0};
+  unsigned used = 0;
+  for (unsigned i = 0; i < vq_stash_entries; ++i) {
+    const vq_entry entry = filter.stash(i);
+    if (entry.copies == 0) {
+      if (entry.pair != 0) return std::nullopt;
+    } else if (used != i || entry.pair >= layout.blocks() * layout.tags()) {
+      return std::nullopt;
+    } else {
+      ++used;
+    }
+  }
+  return used;
+}
+
+}  // namespace bloomery::detail
