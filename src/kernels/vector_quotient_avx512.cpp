@@ -87,6 +87,38 @@ class ops : public vq_bmi2 {
                          : _mm512_set1_epi16(static_cast<short>(ones));
   }
 
+  // vq_layout::place, eight keys at once, for numbers of blocks and tags below 2^32 each.
+  [[gnu::always_inline]] void place(const hash64* hashes, std::size_t n, vq_places& places) const {
+    if (layout_.blocks() >> 32 != 0) [[unlikely]] {
+      vq_place_each(layout_, hashes, n, places);
+      return;
+    }
+    const __m512i blocks = all(layout_.blocks());
+    const __m512i tags = all(layout_.tags());
+    const __m512i last_base = all(layout_.last_base());
+    const __m512i last_size = all(layout_.blocks() - layout_.last_base());
+    for (std::size_t i = 0; i < n; i += 8) {
+      const auto some = static_cast<__mmask8>(n - i < 8 ? (1U << (n - i)) - 1 : 0xff);
+      const __m512i h = _mm512_maskz_loadu_epi64(some, hashes + i);
+      const __m512i first = upper_product(h, blocks);
+      const __m512i tag = upper_product(_mm512_mullo_epi64(h, all(0x9e3779b97f4a7c15)), tags);
+      const __mmask8 is_last = _mm512_cmpge_epu64_mask(first, last_base);
+      const __m512i base = _mm512_mask_mov_epi64(
+          _mm512_and_si512(first, all(~(vq_region_blocks - 1))), is_last, last_base);
+      const __m512i size = _mm512_mask_mov_epi64(all(vq_region_blocks), is_last, last_size);
+      __m512i g = _mm512_mullo_epi64(tag, all(0xbf58476d1ce4e5b9));
+      g = _mm512_xor_si512(g, _mm512_srli_epi64(g, 32));
+      g = _mm512_srli_epi64(_mm512_mullo_epi64(g, all(0x94d049bb133111eb)), 32);
+      g = _mm512_srli_epi64(_mm512_mul_epu32(g, size), 32);
+      const __m512i local = _mm512_sub_epi64(first, base);
+      __m512i other = _mm512_sub_epi64(g, local);
+      other = _mm512_mask_add_epi64(other, _mm512_cmplt_epu64_mask(g, local), other, size);
+      _mm512_store_si512(places.first + i, first);
+      _mm512_store_si512(places.second + i, _mm512_add_epi64(base, other));
+      _mm512_store_si512(places.tag + i, tag);
+    }
+  }
+
   // One bit a slot: whether it holds the remainder, whatever its bucket.
   [[gnu::always_inline]] std::uint64_t equal(__m512i block, __m512i wanted) const {
     const __m512i x = _mm512_multishift_epi64_epi8(
@@ -112,22 +144,9 @@ class ops : public vq_bmi2 {
     return _bzhi_u64(equal, run.end) >> run.begin;
   }
 
-  [[gnu::always_inline]] bool holds(const std::byte* a, const std::byte* b, unsigned bucket,
-                                    std::uint64_t remainder) const {
-    const __m512i wanted = broadcast(remainder);
-    const std::uint64_t in_a = equal(load_block(a), wanted);
-    const std::uint64_t in_b = equal(load_block(b), wanted);
-    // Few blocks hold a remainder of 9 bits by chance. One of 7 is there in 55 of 100 pairs: to
-    // foretell that is a guess, which costs more than looking.
-    if constexpr (Vectors != 0) {
-      if ((in_a | in_b) == 0) return false;
-    }
-    return (in_run(in_a, run(a, bucket)) | in_run(in_b, run(b, bucket))) != 0;
-  }
-
   [[gnu::always_inline]] vq_seen look(const std::byte* block, unsigned bucket,
                                       std::uint64_t remainder) const {
-    const std::uint64_t all = equal(load_block(block), broadcast(remainder));
+    const std::uint64_t holding = equal(load_block(block), broadcast(remainder));
     const std::uint64_t z5 = layout_.ends(block, 5);
     const std::uint64_t z6 = layout_.ends(block, 6);
     const std::uint64_t z7 = layout_.ends(block, 7);
@@ -136,7 +155,7 @@ class ops : public vq_bmi2 {
     const vq_run found = between(bucket, z5, z6, z7, c5, c6);
     const unsigned taken = vq_block_bits - layout_.ends_at() + 1 - c6 -
                            static_cast<unsigned>(__builtin_popcountll(z7));
-    const std::uint64_t here = in_run(all, found);
+    const std::uint64_t here = in_run(holding, found);
     return {static_cast<unsigned>(__builtin_popcountll(here)),
             found.begin + static_cast<unsigned>(_tzcnt_u64(here)), found.end, taken};
   }
@@ -185,7 +204,19 @@ class ops : public vq_bmi2 {
     _mm512_store_si512(block, fresh);
   }
 
+  const vq_layout& layout() const { return layout_; }
+
  private:
+  [[gnu::always_inline]] static __m512i all(std::uint64_t x) {
+    return _mm512_set1_epi64(static_cast<long long>(x));
+  }
+  // mulhi64 for n < 2^32.
+  [[gnu::always_inline]] static __m512i upper_product(__m512i x, __m512i n) {
+    const __m512i low = _mm512_srli_epi64(_mm512_mul_epu32(x, n), 32);
+    const __m512i high = _mm512_mul_epu32(_mm512_srli_epi64(x, 32), n);
+    return _mm512_srli_epi64(_mm512_add_epi64(high, low), 32);
+  }
+
   // The bits from `at` on.
   [[gnu::always_inline]] __m512i from(unsigned at) const {
     const __m512i offset = _mm512_sub_epi64(_mm512_set1_epi64(at), starts_);
@@ -206,17 +237,70 @@ class ops : public vq_bmi2 {
   __m512i lane_;
 };
 
-// NOLINTEND(modernize-avoid-c-arrays,portability-simd-intrinsics,misc-const-correctness)
-
 #include "kernels/vector_quotient_loops.inl"
+
+// A block that holds an equal remainder somewhere: then its bucket's run has to be found.
+struct candidate {
+  const std::byte* block;
+  std::uint64_t equal;
+  std::size_t key;
+};
+
+// In two steps without branches that cannot be foretold: all blocks of a group are compared, and
+// those that hold the remainder, a third of them at 7 bits and 1 in 25 at 10, are put on a list;
+// then the list is gone through.
+template <class Ops>
+void find_loop(const vq_reader& filter, std::span<const hash64> hashes, bool* answers) {
+  const vq_layout layout = *filter.layout;
+  const Ops ops(layout);
+  const std::byte* const blocks = filter.blocks;
+  const hash64* const h = hashes.data();
+  const std::size_t n = hashes.size();
+  vq_places places[2];
+  candidate list[2 * vq_group + 1];
+  std::size_t now = vq_fetch(ops, blocks, h, n, places[0]);
+  std::size_t at = 0;
+  for (unsigned turn = 0; now != 0; turn ^= 1) {
+    const std::size_t next = vq_fetch(ops, blocks, h + at + now, n - at - now, places[turn ^ 1]);
+    const vq_places& here = places[turn];
+    std::size_t listed = 0;
+    for (std::size_t i = 0; i < now; ++i) {
+      const __m512i wanted = ops.broadcast(layout.remainder_of(here.tag[i]));
+      const std::byte* const a = blocks + here.first[i] * vq_block_bytes;
+      const std::byte* const b = blocks + here.second[i] * vq_block_bytes;
+      const std::uint64_t in_a = ops.equal(load_block(a), wanted);
+      const std::uint64_t in_b = ops.equal(load_block(b), wanted);
+      list[listed] = {a, in_a, i};
+      listed += in_a != 0;
+      list[listed] = {b, in_b, i};
+      listed += in_b != 0;
+      answers[at + i] = false;
+    }
+    for (std::size_t i = 0; i < listed; ++i) {
+      const candidate& c = list[i];
+      const vq_run run = ops.run(c.block, layout.bucket_of(here.tag[c.key]));
+      answers[at + c.key] |= ops.in_run(c.equal, run) != 0;
+    }
+    if (filter.stashed != 0) [[unlikely]] {
+      for (std::size_t i = 0; i < now; ++i) {
+        answers[at + i] |=
+            vq_stashed_copies(filter, {here.first[i], here.second[i], here.tag[i]}) != 0;
+      }
+    }
+    at += now;
+    now = next;
+  }
+}
+
+// NOLINTEND(modernize-avoid-c-arrays,portability-simd-intrinsics,misc-const-correctness)
 
 // Lanes of 32 bits would hold longer remainders; they are left to the loops of AVX2.
 void may_contain(const vq_reader& filter, std::span<const hash64> hashes, bool* answers) {
   const unsigned bits = filter.layout->remainder_bits();
-  if (bits <= 8) return vq_may_contain_loop<ops<0>>(filter, hashes, answers);
+  if (bits <= 8) return find_loop<ops<0>>(filter, hashes, answers);
   if (bits > most_lanes) return avx2_quotient.may_contain(filter, hashes, answers);
-  if (filter.layout->slots() <= 32) return vq_may_contain_loop<ops<1>>(filter, hashes, answers);
-  return vq_may_contain_loop<ops<2>>(filter, hashes, answers);
+  if (filter.layout->slots() <= 32) return find_loop<ops<1>>(filter, hashes, answers);
+  return find_loop<ops<2>>(filter, hashes, answers);
 }
 insert_summary insert(const vq_writer& filter, std::span<const hash64> hashes) {
   const unsigned bits = filter.layout->remainder_bits();

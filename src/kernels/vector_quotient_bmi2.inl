@@ -2,7 +2,13 @@
 
 class vq_bmi2 {
  public:
+  static constexpr int locality = 3;
+
   explicit vq_bmi2(const vq_layout& layout) : layout_(layout) {}
+
+  [[gnu::always_inline]] void place(const hash64* hashes, std::size_t n, vq_places& places) const {
+    vq_place_each(layout_, hashes, n, places);
+  }
 
   // vq_layout::run, with PDEP to select. Where the ends and the bit before them lie in the last two
   // words the first of the three has no zero that counts.

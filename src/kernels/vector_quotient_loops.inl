@@ -4,45 +4,33 @@
 //   vq_seen look(const std::byte* block, unsigned bucket, std::uint64_t remainder)
 //   void put(std::byte* block, unsigned bucket, unsigned end, std::uint64_t remainder)
 //   void take(std::byte* block, unsigned bucket, unsigned slot)
+//   void place(const hash64* hashes, std::size_t n, vq_places& places)      (n up to vq_group)
 // No inline function of another header may be emitted here under its own name: only what the
 // compiler inlines away is called.
 
-// Keys whose blocks are fetched while those of as many before them are looked at.
-constexpr std::size_t vq_group = 16;
-
-// NOLINTBEGIN(modernize-avoid-c-arrays): an operator of std::array could be emitted with this target
-struct vq_places {
-  std::uint64_t first[vq_group];
-  std::uint64_t second[vq_group];
-  std::uint64_t tag[vq_group];
-};
-// NOLINTEND(modernize-avoid-c-arrays)
-
-[[gnu::always_inline]] inline std::size_t vq_fetch(const vq_layout& layout, const std::byte* blocks,
+// The places of a group of keys, on their way into the cache.
+template <class Ops>
+[[gnu::always_inline]] inline std::size_t vq_fetch(const Ops& ops, const std::byte* blocks,
                                                    const hash64* hashes, std::size_t n,
                                                    vq_places& places) {
   if (n > vq_group) n = vq_group;
+  ops.place(hashes, n, places);
   for (std::size_t i = 0; i < n; ++i) {
-    const vector_quotient_place at = layout.place(hashes[i]);
-    __builtin_prefetch(blocks + at.first * vq_block_bytes);
-    __builtin_prefetch(blocks + at.second * vq_block_bytes);
-    places.first[i] = at.first;
-    places.second[i] = at.second;
-    places.tag[i] = at.tag;
+    __builtin_prefetch(blocks + places.first[i] * vq_block_bytes, 0, Ops::locality);
+    __builtin_prefetch(blocks + places.second[i] * vq_block_bytes, 0, Ops::locality);
   }
   return n;
 }
 
 // Calls `use(i, place)` for every hash in order until it returns false.
-template <class Use>
-[[gnu::always_inline]] inline void vq_for_places(const vq_layout& layout, const std::byte* blocks,
+template <class Ops, class Use>
+[[gnu::always_inline]] inline void vq_for_places(const Ops& ops, const std::byte* blocks,
                                                  const hash64* hashes, std::size_t n, Use&& use) {
-  vq_places places[2];  // NOLINT(modernize-avoid-c-arrays): as above
-  std::size_t now = vq_fetch(layout, blocks, hashes, n, places[0]);
+  vq_places places[2];  // NOLINT(modernize-avoid-c-arrays): std::array's operator could be emitted
+  std::size_t now = vq_fetch(ops, blocks, hashes, n, places[0]);
   std::size_t at = 0;
   for (unsigned turn = 0; now != 0; turn ^= 1) {
-    const std::size_t next =
-        vq_fetch(layout, blocks, hashes + at + now, n - at - now, places[turn ^ 1]);
+    const std::size_t next = vq_fetch(ops, blocks, hashes + at + now, n - at - now, places[turn ^ 1]);
     const vq_places& here = places[turn];
     for (std::size_t i = 0; i < now; ++i) {
       if (!use(at + i, vector_quotient_place{here.first[i], here.second[i], here.tag[i]})) return;
@@ -58,7 +46,7 @@ void vq_may_contain_loop(const vq_reader& filter, std::span<const hash64> hashes
   const Ops ops(layout);
   const std::byte* const blocks = filter.blocks;
   const bool stashed = filter.stashed != 0;
-  vq_for_places(layout, blocks, hashes.data(), hashes.size(),
+  vq_for_places(ops, blocks, hashes.data(), hashes.size(),
                 [&](std::size_t i, const vector_quotient_place& at) __attribute__((always_inline)) {
                   bool found = ops.holds(blocks + at.first * vq_block_bytes,
                                          blocks + at.second * vq_block_bytes,
@@ -77,7 +65,7 @@ insert_summary vq_insert_loop(const vq_writer& filter, std::span<const hash64> h
   const unsigned slots = layout.slots();
   insert_summary summary;
   std::uint64_t put = 0;
-  vq_for_places(layout, blocks, hashes.data(), hashes.size(),
+  vq_for_places(ops, blocks, hashes.data(), hashes.size(),
                 [&](std::size_t, const vector_quotient_place& at) __attribute__((always_inline)) {
                   std::byte* const first = blocks + at.first * vq_block_bytes;
                   std::byte* const second = blocks + at.second * vq_block_bytes;
@@ -118,9 +106,9 @@ void vq_erase_loop(const vq_writer& filter, std::span<const hash64> hashes, bool
   const Ops ops(layout);
   std::byte* const blocks = filter.blocks;
   vq_for_places(
-      layout, blocks, hashes.data(), hashes.size(),
+      ops, blocks, hashes.data(), hashes.size(),
       [&](std::size_t i, const vector_quotient_place& at) __attribute__((always_inline)) {
-        if (*filter.stashed != 0 || filter.side->slots() != 0) [[unlikely]] {
+        if (*filter.stashed != 0 || filter.side->holds(layout.pair_of(at))) [[unlikely]] {
           erased[i] = vq_erase(filter, at);
           return true;
         }

@@ -11,7 +11,13 @@ namespace {
 
 class ops {
  public:
+  static constexpr int locality = 3;
+
   explicit ops(const vq_layout& layout) noexcept : layout_(layout) {}
+
+  void place(const hash64* hashes, std::size_t n, vq_places& places) const noexcept {
+    vq_place_each(layout_, hashes, n, places);
+  }
 
   bool holds(const std::byte* a, const std::byte* b, unsigned bucket,
              std::uint64_t remainder) const noexcept {

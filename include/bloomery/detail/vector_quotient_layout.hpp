@@ -149,7 +149,7 @@ class vq_layout {
   }
 
   /// One number for a tag in its pair of blocks. Precondition: blocks() * tags() <= 2^63.
-  constexpr std::uint64_t pair_of(const vector_quotient_place& at) const noexcept {
+  [[gnu::always_inline]] constexpr std::uint64_t pair_of(const vector_quotient_place& at) const noexcept {
     return (at.first < at.second ? at.first : at.second) * tags_ + at.tag;
   }
   constexpr vector_quotient_place place_of_pair(std::uint64_t pair) const noexcept {
@@ -285,6 +285,7 @@ class vq_layout {
   }
 
   /// For the kernels.
+  constexpr std::uint64_t last_base() const noexcept { return last_base_; }
   constexpr unsigned lanes() const noexcept { return lanes_; }
   constexpr std::uint64_t lane_ones() const noexcept { return ones_; }
   constexpr std::uint64_t lane_high() const noexcept { return high_; }

@@ -28,17 +28,17 @@ class vq_side_view {
   constexpr vq_side_view(const std::byte* entries, std::uint64_t slots) noexcept
       : entries_(entries), slots_(slots) {}
 
-  std::uint64_t slots() const noexcept { return slots_; }
-  vq_entry entry(std::uint64_t i) const noexcept {
+  [[gnu::always_inline]] std::uint64_t slots() const noexcept { return slots_; }
+  [[gnu::always_inline]] vq_entry entry(std::uint64_t i) const noexcept {
     return load<vq_entry>(entries_ + i * sizeof(vq_entry));
   }
   /// Copies of the tag in the table.
-  std::uint64_t copies(std::uint64_t pair) const noexcept {
+  [[gnu::always_inline]] std::uint64_t copies(std::uint64_t pair) const noexcept {
     const std::uint64_t at = find(pair);
     return at < slots_ ? entry(at).copies : 0;
   }
   /// Where the tag's entry is, or slots() if there is none.
-  std::uint64_t find(std::uint64_t pair) const noexcept {
+  [[gnu::always_inline]] std::uint64_t find(std::uint64_t pair) const noexcept {
     if (slots_ == 0) return 0;
     std::uint64_t at = home(pair);
     for (std::uint64_t steps = 0; steps < slots_; ++steps, at = (at + 1) & (slots_ - 1)) {
@@ -48,7 +48,7 @@ class vq_side_view {
     }
     return slots_;
   }
-  std::uint64_t home(std::uint64_t pair) const noexcept {
+  [[gnu::always_inline]] std::uint64_t home(std::uint64_t pair) const noexcept {
     return remix64(pair) & (slots_ - 1);
   }
   void prefetch(std::uint64_t pair) const noexcept {
@@ -69,6 +69,9 @@ class vq_side {
   static result<vq_side> copy_of(std::span<const std::byte> entries);
 
   vq_side_view view() const noexcept { return {memory_.bytes().data(), slots()}; }
+  [[gnu::always_inline]] bool holds(std::uint64_t pair) const noexcept {
+    return used_ != 0 && view().copies(pair) != 0;
+  }
   std::uint64_t slots() const noexcept { return memory_.bytes().size() / sizeof(vq_entry); }
   std::uint64_t used() const noexcept { return used_; }
   std::span<const std::byte> bytes() const noexcept { return memory_.bytes(); }
