@@ -204,7 +204,6 @@ class ops : public vq_bmi2 {
     _mm512_store_si512(block, fresh);
   }
 
-  const vq_layout& layout() const { return layout_; }
 
  private:
   [[gnu::always_inline]] static __m512i all(std::uint64_t x) {
@@ -320,7 +319,8 @@ void erase(const vq_writer& filter, std::span<const hash64> hashes, bool* erased
 }  // namespace
 }  // namespace vq_avx512
 
-const vq_kernels avx512_quotient = {vq_avx512::may_contain, vq_avx512::insert, vq_avx512::erase};
+const vq_kernels avx512_quotient = {vq_avx512::vq_holds<vq_avx512::vq_bmi2>,
+                                    vq_avx512::may_contain, vq_avx512::insert, vq_avx512::erase};
 
 }  // namespace bloomery::detail
 

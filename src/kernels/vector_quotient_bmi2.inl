@@ -60,10 +60,12 @@ class vq_bmi2 {
     return static_cast<unsigned>(found);
   }
 
-  [[gnu::always_inline]] bool holds(const std::byte* a, const std::byte* b, unsigned bucket,
-                                    std::uint64_t remainder) const {
-    const unsigned in_a = copies(a, run(a, bucket), remainder);
-    const unsigned in_b = copies(b, run(b, bucket), remainder);
+  [[gnu::always_inline]] static bool holds(const vq_layout& layout, const std::byte* a,
+                                           const std::byte* b, unsigned bucket,
+                                           std::uint64_t remainder) {
+    const vq_bmi2 with(layout);
+    const unsigned in_a = with.copies(a, with.run(a, bucket), remainder);
+    const unsigned in_b = with.copies(b, with.run(b, bucket), remainder);
     return (in_a | in_b) != 0;
   }
 

@@ -1,6 +1,7 @@
 // The loops over a batch of a vector quotient filter, once for every instruction set: included
 // inside its own namespace and target region, after it defined a class Ops, made from a vq_layout:
-//   bool holds(const std::byte* a, const std::byte* b, unsigned bucket, std::uint64_t remainder)
+//   static bool holds(const vq_layout&, const std::byte* a, const std::byte* b, unsigned bucket,
+//                     std::uint64_t remainder)
 //   vq_seen look(const std::byte* block, unsigned bucket, std::uint64_t remainder)
 //   void put(std::byte* block, unsigned bucket, unsigned end, std::uint64_t remainder)
 //   void take(std::byte* block, unsigned bucket, unsigned slot)
@@ -41,6 +42,17 @@ template <class Ops, class Use>
 }
 
 template <class Ops>
+bool vq_holds(const vq_reader& filter, const vector_quotient_place& at) {
+  const vq_layout& layout = *filter.layout;
+  if (Ops::holds(layout, filter.blocks + at.first * vq_block_bytes,
+                 filter.blocks + at.second * vq_block_bytes, layout.bucket_of(at.tag),
+                 layout.remainder_of(at.tag))) {
+    return true;
+  }
+  return filter.stashed != 0 && vq_stashed_copies(filter, at) != 0;
+}
+
+template <class Ops>
 void vq_may_contain_loop(const vq_reader& filter, std::span<const hash64> hashes, bool* answers) {
   const vq_layout layout = *filter.layout;
   const Ops ops(layout);
@@ -48,7 +60,7 @@ void vq_may_contain_loop(const vq_reader& filter, std::span<const hash64> hashes
   const bool stashed = filter.stashed != 0;
   vq_for_places(ops, blocks, hashes.data(), hashes.size(),
                 [&](std::size_t i, const vector_quotient_place& at) __attribute__((always_inline)) {
-                  bool found = ops.holds(blocks + at.first * vq_block_bytes,
+                  bool found = Ops::holds(layout, blocks + at.first * vq_block_bytes,
                                          blocks + at.second * vq_block_bytes,
                                          layout.bucket_of(at.tag), layout.remainder_of(at.tag));
                   if (stashed && !found) found = vq_stashed_copies(filter, at) != 0;

@@ -19,10 +19,10 @@ class ops {
     vq_place_each(layout_, hashes, n, places);
   }
 
-  bool holds(const std::byte* a, const std::byte* b, unsigned bucket,
-             std::uint64_t remainder) const noexcept {
-    return layout_.copies(a, layout_.run(a, bucket), remainder) != 0 ||
-           layout_.copies(b, layout_.run(b, bucket), remainder) != 0;
+  static bool holds(const vq_layout& layout, const std::byte* a, const std::byte* b,
+                    unsigned bucket, std::uint64_t remainder) noexcept {
+    return layout.copies(a, layout.run(a, bucket), remainder) != 0 ||
+           layout.copies(b, layout.run(b, bucket), remainder) != 0;
   }
   vq_seen look(const std::byte* block, unsigned bucket, std::uint64_t remainder) const noexcept {
     const vq_run run = layout_.run(block, bucket);
@@ -46,7 +46,8 @@ class ops {
 }  // namespace
 }  // namespace vq_scalar
 
-const vq_kernels scalar_quotient = {vq_scalar::vq_may_contain_loop<vq_scalar::ops>,
+const vq_kernels scalar_quotient = {vq_scalar::vq_holds<vq_scalar::ops>,
+                                    vq_scalar::vq_may_contain_loop<vq_scalar::ops>,
                                     vq_scalar::vq_insert_loop<vq_scalar::ops>,
                                     vq_scalar::vq_erase_loop<vq_scalar::ops>};
 
