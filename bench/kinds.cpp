@@ -93,6 +93,7 @@ entries our_filters() {
       kind<counting_bloom>("counting_bloom", counting_bloom_spec{}),
       kind<scalable_bloom>("scalable_bloom, begun at n/16", scalable_bloom_spec{}, 16),
       kind<cuckoo>("cuckoo", cuckoo_spec{}),
+      kind<vector_quotient>("vector_quotient", vector_quotient_spec{}),
 #if __has_include(<bloomery/fuse.hpp>)
       kind<fuse>("fuse, 3-wise", fuse_spec{.arity = 3}),
       kind<fuse>("fuse, 4-wise", fuse_spec{.arity = 4}),

@@ -8,6 +8,13 @@
 namespace bloomery::detail {
 namespace {
 
+// Copies beyond a tag's first that a block takes. In one of distinct keys there are 0.3 of 53 at a
+// rate of 1%, so that few of those cost an entry of the side table; and where every key is there
+// several times the blocks stay open for others until nearly all of their slots are wanted.
+constexpr unsigned most_spare(const vq_layout& layout) noexcept {
+  return layout.slots() >= 40 ? 2 : 1;
+}
+
 void set_stash(const vq_writer& filter, unsigned i, const vq_entry& entry) noexcept {
   store(filter.blocks + filter.layout->block_bytes() + i * sizeof(vq_entry), entry);
 }
@@ -37,45 +44,93 @@ void put_tag(const vq_layout& layout, std::byte* block, std::uint64_t tag) noexc
   layout.put(block, bucket, layout.run(block, bucket).end, layout.remainder_of(tag));
 }
 
-// One remainder of a full block moves to its other block, if that has room, and the tag takes its
-// place. The copy is put before the original is taken.
-bool relocate(const vq_writer& filter, std::uint64_t from, std::uint64_t tag) noexcept {
+// One of several copies in a full block goes to the side table: so the number of different tags that
+// fit does not depend on the copies.
+bool displace_copy(const vq_writer& filter, std::uint64_t from) noexcept {
   const vq_layout& layout = *filter.layout;
   std::byte* const block = layout.block(filter.blocks, from);
-  if (layout.taken(block) != layout.slots()) return false;  // damaged
+  bool displaced = false;
+  layout.for_tags(block, [&](unsigned slot, std::uint64_t resident) noexcept {
+    const vq_run run = layout.run(block, layout.bucket_of(resident));
+    if (layout.find(block, run, layout.remainder_of(resident)) == slot) return true;
+    displaced = filter.side->add(layout.pair_of(layout.place(from, resident)), 1);
+    if (displaced) layout.take(block, layout.bucket_of(resident), slot);
+    return false;
+  });
+  return displaced;
+}
+
+// How many copies a block could do without.
+unsigned spare_copies(const vq_writer& filter, std::uint64_t of) noexcept {
+  const vq_layout& layout = *filter.layout;
+  std::array<std::uint64_t, vq_most_slots> tags;
+  unsigned spare = 0;
+  layout.for_tags(layout.block(filter.blocks, of), [&](unsigned slot, std::uint64_t tag) noexcept {
+    tags[slot] = tag;
+    // Equal ones are in one bucket, and buckets in order.
+    for (unsigned i = slot; i-- != 0 && layout.bucket_of(tags[i]) == layout.bucket_of(tag);) {
+      if (tags[i] == tag) {
+        ++spare;
+        break;
+      }
+    }
+    return true;
+  });
+  return spare;
+}
+
+// One remainder of a full block moves to its other block, if that has room or a copy can make some.
+// It is put there before it is taken here.
+enum class room : std::uint8_t { as_it_is, for_copies };
+bool relocate(const vq_writer& filter, std::uint64_t from, room wanted) noexcept {
+  const vq_layout& layout = *filter.layout;
+  std::byte* const block = layout.block(filter.blocks, from);
   bool moved = false;
   layout.for_tags(block, [&](unsigned slot, std::uint64_t resident) noexcept {
     const std::uint64_t to = layout.other(from, resident);
+    if (to == from) return true;
     std::byte* const target = layout.block(filter.blocks, to);
-    if (to == from || layout.taken(target) >= layout.slots()) return true;
+    if (wanted == room::as_it_is && layout.taken(target) >= layout.slots()) return true;
     {
       const vq_change change(filter.stripes, to);
+      if (wanted == room::for_copies && !displace_copy(filter, to)) return true;
+      if (layout.taken(target) >= layout.slots()) return true;  // damaged
       put_tag(layout, target, resident);
     }
     layout.take(block, layout.bucket_of(resident), slot);
     moved = true;
     return false;
   });
-  if (moved) put_tag(layout, block, tag);
   return moved;
 }
 
-// One of several copies in a full block goes to the side table, and the tag takes its place: so the
-// number of different tags that fit does not depend on the copies.
-bool displace_copy(const vq_writer& filter, std::uint64_t from, std::uint64_t tag) noexcept {
-  const vq_layout& layout = *filter.layout;
-  std::byte* const block = layout.block(filter.blocks, from);
-  if (layout.taken(block) != layout.slots()) return false;  // damaged
-  bool moved = false;
-  layout.for_tags(block, [&](unsigned slot, std::uint64_t resident) noexcept {
-    const vq_run run = layout.run(block, layout.bucket_of(resident));
-    if (layout.find(block, run, layout.remainder_of(resident)) == slot) return true;
-    moved = filter.side->add(layout.pair_of(layout.place(from, resident)), 1);
-    if (moved) layout.take(block, layout.bucket_of(resident), slot);
+// A place for the tag in one of its blocks, both of which are full.
+bool make_room(const vq_writer& filter, const vector_quotient_place& at) noexcept {
+  const auto in_either = [&](auto&& way) noexcept {
+    for (const std::uint64_t block : {at.first, at.second}) {
+      // A damaged block may seem to have more slots than there are.
+      if (filter.layout->taken(filter.layout->block(filter.blocks, block)) ==
+              filter.layout->slots() &&
+          way(block)) {
+        put_tag(*filter.layout, filter.layout->block(filter.blocks, block), at.tag);
+        return true;
+      }
+    }
     return false;
-  });
-  if (moved) put_tag(layout, block, tag);
-  return moved;
+  };
+  // Where copies are many they go, from the block with fewer different tags, so that these stay
+  // balanced; where there are but those of keys that look alike, the side table is spared.
+  const unsigned first = spare_copies(filter, at.first);
+  const unsigned second = spare_copies(filter, at.second);
+  const std::uint64_t more = second > first ? at.second : at.first;
+  const auto displace = [&](auto block) noexcept { return displace_copy(filter, block); };
+  if (std::max(first, second) >= most_spare(*filter.layout) &&
+      in_either([&](auto block) noexcept { return block == more && displace_copy(filter, block); })) {
+    return true;
+  }
+  return in_either([&](auto block) noexcept { return relocate(filter, block, room::as_it_is); }) ||
+         in_either(displace) ||
+         in_either([&](auto block) noexcept { return relocate(filter, block, room::for_copies); });
 }
 
 }  // namespace
@@ -109,21 +164,31 @@ insert_outcome vq_insert(const vq_writer& filter, const vector_quotient_place& a
   const unsigned taken = layout.taken(first);
   const unsigned taken_second = layout.taken(second);
   const bool is_first = taken <= taken_second;
-  if ((is_first ? taken : taken_second) >= layout.slots() || present >= vq_most_copies ||
-      (present == 0 && *filter.stashed != 0)) {
+  if (present != 0 || (is_first ? taken : taken_second) >= layout.slots() ||
+      *filter.stashed != 0) {
     return vq_insert_else(filter, at, present);
   }
   layout.put(is_first ? first : second, bucket, (is_first ? in_first : in_second).end, remainder);
   ++*filter.count;
-  return present == 0 ? insert_outcome::inserted : insert_outcome::maybe_present;
+  return insert_outcome::inserted;
 }
 
 insert_outcome vq_insert_else(const vq_writer& filter, const vector_quotient_place& at,
                               unsigned present) noexcept {
   const vq_layout& layout = *filter.layout;
   const std::uint64_t pair = layout.pair_of(at);
+  const std::uint64_t emptier = layout.taken(layout.block(filter.blocks, at.first)) <=
+                                        layout.taken(layout.block(filter.blocks, at.second))
+                                    ? at.first
+                                    : at.second;
+  std::byte* const block = layout.block(filter.blocks, emptier);
+  const bool has_slot = layout.taken(block) < layout.slots();
   if (present != 0) {
-    if (!filter.side->add(pair, 1)) return insert_outcome::full;
+    if (has_slot && present < vq_most_copies && spare_copies(filter, emptier) < most_spare(layout)) {
+      put_tag(layout, block, at.tag);
+    } else if (!filter.side->add(pair, 1)) {
+      return insert_outcome::full;
+    }
     ++*filter.count;
     return insert_outcome::maybe_present;
   }
@@ -136,21 +201,10 @@ insert_outcome vq_insert_else(const vq_writer& filter, const vector_quotient_pla
       ++*filter.count;
       return insert_outcome::maybe_present;
     }
-    const std::uint64_t emptier = layout.taken(layout.block(filter.blocks, at.first)) <=
-                                          layout.taken(layout.block(filter.blocks, at.second))
-                                      ? at.first
-                                      : at.second;
-    std::byte* const block = layout.block(filter.blocks, emptier);
-    if (layout.taken(block) < layout.slots()) {
-      put_tag(layout, block, at.tag);
-      ++*filter.count;
-      return insert_outcome::inserted;
-    }
   }
-  const bool has_room =
-      relocate(filter, at.first, at.tag) || relocate(filter, at.second, at.tag) ||
-      displace_copy(filter, at.first, at.tag) || displace_copy(filter, at.second, at.tag);
-  if (!has_room) {
+  if (has_slot) {
+    put_tag(layout, block, at.tag);
+  } else if (!make_room(filter, at)) {
     if (*filter.stashed == vq_stash_entries) return insert_outcome::full;
     set_stash(filter, *filter.stashed, {pair, 1});
     set_stashed(filter, *filter.stashed + 1);

@@ -255,7 +255,72 @@ class Ribbon:
         return False
 
 
-KINDS = {1: Bloom, 5: BlockedBloom, 6: Fuse, 7: Ribbon}
+def other_block(block, tag, n):
+    last = 8192 * max(0, n // 8192 - 1)
+    base = last if block >= last else block - block % 8192
+    size = n - last if block >= last else 8192
+    g = tag * 0xBF58476D1CE4E5B9 & MASK
+    g = (g ^ g >> 32) * 0x94D049BB133111EB & MASK
+    return base + (((g >> 32) * size >> 32) - (block - base)) % size
+
+
+def vector_quotient_places(h, n, tags):
+    first, tag = mulhi(h, n), mulhi(h * GOLDEN & MASK, tags)
+    return first, other_block(first, tag, n), tag
+
+
+class VectorQuotient:
+    def __init__(self, kind_version, hash, seed, count, parameters, payload):
+        check(kind_version == 1 and hash == 1, "unknown version of the kind, or hash")
+        check(len(parameters) == 64 and not any(parameters[38:]), "wrong parameter block")
+        self.capacity, self.fpr, self.n, entries, self.s, self.b, self.r = struct.unpack_from(
+            "<QdQQHHH", parameters
+        )
+        check(1 <= self.capacity <= 2**57 and 0 <= self.fpr <= 1, "wrong promise")
+        check(1 <= self.s <= 63 and self.b >= 1 and 64 <= self.s + self.b <= 191, "wrong block")
+        check(5 <= self.r <= 32 and self.s * (self.r + 1) + self.b <= 512, "wrong block")
+        self.tags = self.b << self.r
+        check(1 <= self.n <= 2**44 and self.n * self.tags <= 2**63, "wrong number of blocks")
+        check(entries <= 2**56 and entries & (entries - 1) == 0, "wrong side table")
+        side = 64 * self.n + 64
+        check(len(payload) == side + 16 * entries, "wrong payload size")
+        self.seed, self.count, self.payload = seed, count, payload
+        stash = list(struct.iter_unpack("<QQ", payload[64 * self.n : side]))
+        while stash and stash[-1] == (0, 0):
+            stash.pop()
+        check(all(c and pair < self.n * self.tags for pair, c in stash), "wrong stash")
+        check(count >= len(stash), "wrong count")
+        self.stash, self.side = dict(stash), list(struct.iter_unpack("<QQ", payload[side:]))
+
+    def tags_in(self, block):
+        bits = int.from_bytes(self.payload[64 * block : 64 * block + 64], "little")
+        found, bucket = [], 0
+        for at in range(512 - self.s - self.b, 512):
+            if not bits >> at & 1:
+                bucket += 1
+                continue
+            remainder = bits >> len(found) * self.r & (1 << self.r) - 1
+            found.append(bucket << self.r | remainder)
+        return found
+
+    def in_side(self, pair):
+        for i in range(len(self.side)):
+            found, copies = self.side[(remix(pair) + i) % len(self.side)]
+            if copies == 0 or found == pair:
+                return copies
+        return 0
+
+    def copies(self, key):
+        first, second, tag = vector_quotient_places(xxh3_64(key, self.seed), self.n, self.tags)
+        pair = min(first, second) * self.tags + tag
+        in_blocks = sum(self.tags_in(block).count(tag) for block in {first, second})
+        return in_blocks + self.stash.get(pair, 0) + self.in_side(pair)
+
+    def may_contain(self, key):
+        return self.copies(key) != 0
+
+
+KINDS = {1: Bloom, 5: BlockedBloom, 6: Fuse, 7: Ribbon, 8: VectorQuotient}
 
 
 def read(data):

@@ -53,6 +53,14 @@ inline std::span<const recipe> recipes() {
       recipe{"fuse-8", "fuse", 7, {{"fingerprint_bits", "8"}}, 50},
       recipe{"ribbon-1", "ribbon", 0, {}, 50},
       recipe{"ribbon-2", "ribbon", 10, {}, 3050, 3000},
+      recipe{"vector_quotient-1", "vector_quotient", 0, {}},
+      recipe{"vector_quotient-full", "vector_quotient", 11, {{"slots", "50"}}, 50},
+      recipe{"vector_quotient-many",
+             "vector_quotient",
+             12,
+             {{"remainder_bits", "13"}},
+             3050,
+             3000},
   };
   return all;
 }

@@ -133,6 +133,37 @@ def test_a_golden_ribbon_is_read(more):
     assert 3 < passing < 100
 
 
+@pytest.mark.parametrize("name, more", [("1", 0), ("full", 0), ("many", 3000)])
+def test_a_golden_vector_quotient_filter_is_read(name, more):
+    f = format_reader.read((HERE / "golden" / f"vector_quotient-{name}.bloom").read_bytes())
+    members = MEMBERS + [b"more-%d" % i for i in range(more)]
+    counts = [f.copies(key) for key in members]
+    assert all(counts) and f.count == len(members) + 2
+    assert f.copies(b"member-0") >= 3
+    # Each tag is in as many copies as keys were given it: a listing of all adds up to the count.
+    listed = sum(len(f.tags_in(block)) for block in range(f.n))
+    assert listed + sum(f.stash.values()) + sum(c for _, c in f.side) == f.count
+    if name == "full":
+        assert f.n == 1 and listed == f.s == 50 and len(f.side) == 4
+    passing = sum(f.may_contain(b"stranger-%d" % i) for i in range(1000))
+    # 1000 strangers at a rate below 2%: 60 or more come with a chance below 1e-11 (Chernoff).
+    assert passing < 60
+
+
+def test_the_places_of_vector_quotient_filters_in_the_document_are_right():
+    rows = re.findall(
+        r"^\| `(\S+)` \| (\d+) \| (\d+), (\d+), (\d+) \| (\d+), (\d+) \| (\d+) \|$",
+        DOCUMENT,
+        re.MULTILINE,
+    )
+    assert len(rows) == 2
+    for key, seed, n, b, r, first, second, tag in rows:
+        h = xxh3_64(key.encode(), int(seed))
+        found = format_reader.vector_quotient_places(h, int(n), int(b) << int(r))
+        assert found == (int(first), int(second), int(tag)), key
+        assert format_reader.other_block(int(second), int(tag), int(n)) == int(first)
+
+
 def test_every_rule_has_a_golden_file():
     filters = [format_reader.read(path.read_bytes()) for path in BLOOM]
     assert {f.rule for f in filters if isinstance(f, format_reader.Bloom)} == {

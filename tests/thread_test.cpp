@@ -118,4 +118,62 @@ TEST(threads_of_a_blocked_filter, build_and_ask_one_batch_together) {
   EXPECT_TRUE(std::all_of(answers.get(), answers.get() + hashes.size(), [](bool a) { return a; }));
 }
 
+// Two writers, of which one churns in a full filter, where tags move between blocks and through the
+// stash, beside readers: what is a member all the while is found at every moment.
+TEST(threads_of_a_vector_quotient_filter, ask_while_others_insert_and_erase) {
+  bloomery::vector_quotient filter({.capacity = members, .fpr = 0.001});
+  const auto room = filter.params().blocks * filter.params().slots;
+  std::vector<bloomery::hash64> keys(2 * room);
+  const bloomery::xxh3_hasher hash;
+  for (std::uint64_t i = 0; i < keys.size(); ++i) {
+    keys[i] = hash(std::as_bytes(std::span(&i, 1)));
+  }
+  const std::span<const bloomery::hash64> always = std::span(keys).first(members / 2);
+  ASSERT_EQ(filter.insert(always).done, always.size());
+  std::uint64_t expected = always.size();
+  {
+    auto shared = filter.concurrent();
+    std::atomic<unsigned> writing = 2;
+    std::atomic<std::size_t> lost = 0;
+    std::atomic<std::uint64_t> inserted = 0;
+    {
+      std::vector<std::jthread> workers;
+      workers.emplace_back([&] {  // to the brim and back
+        for (int round = 0; round < 3; ++round) {
+          const auto summary = shared.insert(std::span(keys).subspan(members / 2, room));
+          EXPECT_EQ(summary.stopped_by, bloomery::insert_outcome::full);
+          for (std::size_t i = 0; i < summary.done; ++i) {
+            EXPECT_TRUE(shared.erase(keys[members / 2 + i]));
+          }
+        }
+        --writing;
+      });
+      workers.emplace_back([&] {  // copies of members
+        for (std::size_t i = 0; i < 4000; ++i) {
+          inserted += is_contained(shared.insert(always[i % 10]));
+          EXPECT_GE(shared.count(always[i % 10]), 1 + i / 10);
+        }
+        --writing;
+      });
+      for (unsigned t = 0; t < 2; ++t) {
+        workers.emplace_back([&] {
+          const auto answers = std::make_unique<bool[]>(always.size());
+          do {
+            shared.may_contain(always, {answers.get(), always.size()});
+            for (std::size_t i = 0; i < always.size(); ++i) {
+              lost += !answers[i] || (i % 16 == 0 && !shared.may_contain(always[i]));
+            }
+          } while (writing != 0);
+        });
+      }
+    }
+    EXPECT_EQ(lost, 0U);
+    EXPECT_EQ(inserted, 4000U);
+    expected += inserted;
+  }
+  EXPECT_EQ(filter.size(), expected);
+  for (const auto h : always) EXPECT_TRUE(filter.may_contain(h));
+  for (std::size_t i = 0; i < 10; ++i) EXPECT_GE(filter.count(always[i]), 401U);
+}
+
 }  // namespace

@@ -137,7 +137,7 @@ result<any_filter> build_counted(const kind_info& kind, plan_request request, ke
       input, request.seed, [&spool](std::span<const hash64> hashes) { return spool.add(hashes); });
   if (!read) return fail(read.error());
   // A kind that keeps every copy of a key needs room for every copy.
-  const bool keeps_copies = kind.can.erase || kind.can.count;
+  const bool keeps_copies = (kind.can.erase || kind.can.count) && kind.copies_take_room;
   request.capacity =
       keeps_copies ? std::max<std::uint64_t>(1, spool.keys()) : spool.distinct_keys();
   // Copies of a key share their places, so that a cuckoo filter of many copies can be full before

@@ -158,6 +158,8 @@ struct kind_info {
   std::string_view strengths;  ///< why one would choose it, and what it costs
   abilities can;
   bool takes_hashes;  ///< with its default options, insert(hash64) works
+  /// Whether further copies of a key take the room of other keys, as in most kinds that keep them.
+  bool copies_take_room = true;
   std::span<const kind_option> options;
   result<plan_report> (*plan)(const plan_request&);
   /// An empty filter to insert into; unsupported by static kinds (can.insert is false).

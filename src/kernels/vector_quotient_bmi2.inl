@@ -44,7 +44,9 @@ class vq_bmi2 {
     x = (x >> (bit % 8)) ^ wanted;
     const std::uint64_t low = layout_.lane_low();
     const std::uint64_t equal = ~(((x & low) + low) | x) & layout_.lane_high();
-    return _bzhi_u64(equal, (run.end - at) * layout_.remainder_bits());
+    const unsigned left = run.end - at;
+    const unsigned lanes = layout_.lanes();
+    return _bzhi_u64(equal, (left < lanes ? left : lanes) * layout_.remainder_bits());
   }
 
   // How often the run holds the remainder. Most runs are shorter than a window.

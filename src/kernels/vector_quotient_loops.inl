@@ -87,9 +87,9 @@ insert_summary vq_insert_loop(const vq_writer& filter, std::span<const hash64> h
                   const vq_seen b = ops.look(second, bucket, remainder);
                   const unsigned present = a.copies + (first == second ? 0 : b.copies);
                   const bool is_first = a.taken <= b.taken;
-                  bool fresh = present == 0;
-                  if ((is_first ? a.taken : b.taken) >= slots || present >= vq_most_copies ||
-                      (present == 0 && *filter.stashed != 0)) [[unlikely]] {
+                  bool fresh = true;
+                  if (present != 0 || vq_pick(is_first, a.taken, b.taken) >= slots ||
+                      *filter.stashed != 0) [[unlikely]] {
                     const insert_outcome outcome = vq_insert_else(filter, at, present);
                     if (outcome != insert_outcome::inserted &&
                         outcome != insert_outcome::maybe_present) {

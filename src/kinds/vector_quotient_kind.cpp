@@ -101,6 +101,7 @@ kind_info vector_quotient_row() {
               "full; says when it is full; any number of copies; its size is fixed in advance",
           .can = abilities_of<vector_quotient>(),
           .takes_hashes = true,
+          .copies_take_room = false,
           .options = options,
           .plan = plan,
           .create = create,

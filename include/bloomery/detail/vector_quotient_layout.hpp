@@ -204,7 +204,7 @@ class vq_layout {
     }
     const unsigned begin = 64 * word + bit + 1 - ends_at_ - bucket;
     const unsigned first = begin < slots_ ? begin : slots_;
-    const unsigned end = begin + run;
+    const unsigned end = first + run;
     return {first, end < slots_ ? end : slots_};
   }
 

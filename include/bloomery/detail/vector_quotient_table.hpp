@@ -5,7 +5,7 @@
 //
 //   payload = blocks | stash of four entries | side table
 //
-// A tag has up to three copies in its two blocks, and any number more in the side table. A tag that
+// A tag has one to three copies in its two blocks, and any number more in the side table. A tag that
 // found room in neither block has all its copies in one entry of the stash, and none elsewhere. So
 // blocks and stash answer whether a key may be there, and the side table is for counts alone.
 
@@ -63,13 +63,14 @@ std::uint64_t vq_copies(const vq_reader& filter, const vector_quotient_place& at
 void vq_count(const vq_reader& filter, std::span<const hash64> hashes,
               std::uint64_t* counts) noexcept;
 
-/// Adds a copy. Up to the third one in the blocks: in the emptier of the two; where both are full,
-/// and it is the first, where a remainder of one of them that has room in its other block makes
-/// room, or one of which there are several copies, which then count in the side table; or in the
-/// stash. Without room, nothing changes.
+/// Adds a copy. The first of a tag goes to the emptier of its blocks; where both are full, a tag in
+/// one of them that has room in its other block makes room, or a copy of one, which then counts in
+/// the side table; else to the stash. The second and third go to the emptier block too, if it has
+/// room and not two such copies already; those and all others count in the side table. Without
+/// room, nothing changes.
 insert_outcome vq_insert(const vq_writer& filter, const vector_quotient_place& at) noexcept;
 
-/// The rest of it, where the first step finds no room: `present` copies are in the blocks.
+/// The same but for the first step: `present` copies are in the blocks.
 insert_outcome vq_insert_else(const vq_writer& filter, const vector_quotient_place& at,
                               unsigned present) noexcept;
 

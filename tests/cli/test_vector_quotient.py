@@ -1,0 +1,65 @@
+"""The vector quotient filter from the command line: keys come, go and are counted."""
+
+import json
+
+import pytest
+
+
+def info(run, name="f.bloom"):
+    return json.loads(run("info", "--json", name).ok().out)
+
+
+def test_it_is_built_added_to_removed_from_and_told_of(run, lines, tmp_path):
+    built = run("build", "-o", "f.bloom", "--kind", "vector_quotient", "--fpr", "1%",
+                "--capacity", "60000", input=lines(50_000)).ok()
+    assert built.err.startswith(b"f.bloom: 50,000 keys, ")
+    run("add", "f.bloom", input=lines(10_000, "later")).ok()
+    assert run("check", "f.bloom", input=lines(50_000)).ok().out == lines(50_000)
+    # Binomial, at most 1000 of 100,000 with deviation 32: 6 of those above has a chance below 1e-8.
+    strangers = run("check", "-c", "f.bloom", input=lines(100_000, "stranger"))
+    assert 0 < int(strangers.out) <= 1000 + 6 * 32
+    found = info(run)
+    assert (found["kind"], found["count"]) == ("vector_quotient", 60_000)
+    assert set(found["can"]) == {"insert", "erase", "count", "merge"}
+    assert 0.008 < found["current_fpr"] <= 0.0102
+    assert (tmp_path / "f.bloom").stat().st_size * 8 < 10.1 * 60_000 + 8 * 512
+    run("remove", "f.bloom", input=lines(50_000)).ok()
+    assert info(run)["count"] == 10_000
+    assert run("check", "f.bloom", input=lines(10_000, "later")).ok().out == lines(10_000, "later")
+    assert run("verify", "f.bloom").ok().out == b"f.bloom: ok\n"
+
+
+def test_all_removed_is_the_empty_filter_again(run, lines, tmp_path):
+    build = ("build", "-o", "f.bloom", "--kind", "vector_quotient", "--capacity", "1000")
+    run(*build, input=b"").ok()
+    empty = (tmp_path / "f.bloom").read_bytes()
+    run("add", "f.bloom", input=lines(1000) + b"often\n" * 5000).ok()
+    assert run("count", "f.bloom", input=b"often\n").ok().out == b"5000\toften\n"
+    run("remove", "f.bloom", input=b"often\n" * 5000 + lines(1000)).ok()
+    assert (tmp_path / "f.bloom").read_bytes() == empty
+
+
+def test_its_size_is_that_of_distinct_keys_and_counts_are_kept(run, lines, tmp_path):
+    run("build", "-o", "f.bloom", "--kind", "vector_quotient", input=lines(2000) * 50).ok()
+    # 10 bits a key, 16 to 64 bytes for each that is there more than three times, and the header.
+    assert (tmp_path / "f.bloom").stat().st_size < 2000 * (2 + 64) + 1000
+    counts = run("count", "f.bloom", input=lines(2000)).ok().out.split(b"\n")[:-1]
+    assert all(int(line.split(b"\t")[0]) >= 50 for line in counts)
+    assert sum(line.startswith(b"50\t") for line in counts) > 1900
+
+
+def test_filters_are_merged(run, lines):
+    for name, prefix in (("a", "a"), ("b", "b")):
+        run("build", "-o", name, "--kind", "vector_quotient", "--capacity", "1000",
+            input=lines(400, prefix) + b"both\n").ok()
+    run("merge", "-o", "c", "a", "b").ok()
+    assert run("check", "c", input=lines(400, "a") + lines(400, "b")).ok().out == (
+        lines(400, "a") + lines(400, "b"))
+    assert int(run("count", "c", input=b"both\n").ok().out.split()[0]) >= 2
+
+
+@pytest.mark.parametrize("need", ["--deletable", "--counting"])
+def test_it_is_recommended_where_keys_go_again_or_are_counted(run, need):
+    found = json.loads(run("plan", "--json", "--capacity", "1M", "--fpr", "1%", need).ok().out)
+    assert found["kind"] == "vector_quotient"
+    assert found["bytes"] * 8 <= 10.1e6
