@@ -18,13 +18,13 @@ double bits_a_key(const vector_quotient_params& plan) {
 }
 
 TEST(vector_quotient_plan, takes_what_the_literature_says_of_such_blocks) {
-  // S, B, r and load fix the bits: 512 / (.97 S), here for a million keys.
+  // S, B, r and load fix the bits: 512 / (.965 S) or more, here for a million keys.
   const auto one = value_of(plan_vector_quotient({.capacity = 1'000'000, .fpr = 0.01}));
   EXPECT_LE(bits_a_key(one), 10.1);
   const auto half = value_of(plan_vector_quotient({.capacity = 1'000'000, .fpr = 0.0045}));
   EXPECT_LE(bits_a_key(half), 11.1);
   const auto tenth = value_of(plan_vector_quotient({.capacity = 1'000'000, .fpr = 0.001}));
-  EXPECT_LE(bits_a_key(tenth), 13.6);
+  EXPECT_LE(bits_a_key(tenth), 13.7);
 }
 
 TEST(vector_quotient_plan, keeps_the_rate_and_takes_no_more_blocks_than_another_shape_would) {
@@ -34,7 +34,7 @@ TEST(vector_quotient_plan, keeps_the_rate_and_takes_no_more_blocks_than_another_
       ASSERT_TRUE(plan) << plan.error().message;
       EXPECT_LE(plan->fpr, eps);
       EXPECT_GE(plan->capacity, n);
-      EXPECT_LE(plan->load(), n <= 63 ? 1.0 : 0.97);
+      EXPECT_LE(plan->load(), n <= 63 ? 1.0 : 0.965);
       EXPECT_TRUE(plan->possible());
       for (unsigned bits = 5; bits <= 32; ++bits) {
         const auto other =
