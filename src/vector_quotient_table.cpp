@@ -27,8 +27,8 @@ void set_stashed(const vq_writer& filter, unsigned n) noexcept {
 void unstash(const vq_writer& filter, unsigned i) noexcept {
   const unsigned last = *filter.stashed - 1;
   set_stashed(filter, last);
-  set_stash(filter, i, load<vq_entry>(filter.blocks + filter.layout->block_bytes() +
-                                      last * sizeof(vq_entry)));
+  set_stash(filter, i,
+            load<vq_entry>(filter.blocks + filter.layout->block_bytes() + last * sizeof(vq_entry)));
   set_stash(filter, last, {0, 0});
 }
 
@@ -44,8 +44,8 @@ void put_tag(const vq_layout& layout, std::byte* block, std::uint64_t tag) noexc
   layout.put(block, bucket, layout.run(block, bucket).end, layout.remainder_of(tag));
 }
 
-// One of several copies in a full block goes to the side table: so the number of different tags that
-// fit does not depend on the copies.
+// One of several copies in a full block goes to the side table: so the number of different tags
+// that fit does not depend on the copies.
 bool displace_copy(const vq_writer& filter, std::uint64_t from) noexcept {
   const vq_layout& layout = *filter.layout;
   std::byte* const block = layout.block(filter.blocks, from);
@@ -124,8 +124,9 @@ bool make_room(const vq_writer& filter, const vector_quotient_place& at) noexcep
   const unsigned second = spare_copies(filter, at.second);
   const std::uint64_t more = second > first ? at.second : at.first;
   const auto displace = [&](auto block) noexcept { return displace_copy(filter, block); };
-  if (std::max(first, second) >= most_spare(*filter.layout) &&
-      in_either([&](auto block) noexcept { return block == more && displace_copy(filter, block); })) {
+  if (std::max(first, second) >= most_spare(*filter.layout) && in_either([&](auto block) noexcept {
+        return block == more && displace_copy(filter, block);
+      })) {
     return true;
   }
   return in_either([&](auto block) noexcept { return relocate(filter, block, room::as_it_is); }) ||
@@ -164,8 +165,7 @@ insert_outcome vq_insert(const vq_writer& filter, const vector_quotient_place& a
   const unsigned taken = layout.taken(first);
   const unsigned taken_second = layout.taken(second);
   const bool is_first = taken <= taken_second;
-  if (present != 0 || (is_first ? taken : taken_second) >= layout.slots() ||
-      *filter.stashed != 0) {
+  if (present != 0 || (is_first ? taken : taken_second) >= layout.slots() || *filter.stashed != 0) {
     return vq_insert_else(filter, at, present);
   }
   layout.put(is_first ? first : second, bucket, (is_first ? in_first : in_second).end, remainder);
@@ -184,7 +184,8 @@ insert_outcome vq_insert_else(const vq_writer& filter, const vector_quotient_pla
   std::byte* const block = layout.block(filter.blocks, emptier);
   const bool has_slot = layout.taken(block) < layout.slots();
   if (present != 0) {
-    if (has_slot && present < vq_most_copies && spare_copies(filter, emptier) < most_spare(layout)) {
+    if (has_slot && present < vq_most_copies &&
+        spare_copies(filter, emptier) < most_spare(layout)) {
       put_tag(layout, block, at.tag);
     } else if (!filter.side->add(pair, 1)) {
       return insert_outcome::full;

@@ -55,12 +55,7 @@ inline std::span<const recipe> recipes() {
       recipe{"ribbon-2", "ribbon", 10, {}, 3050, 3000},
       recipe{"vector_quotient-1", "vector_quotient", 0, {}},
       recipe{"vector_quotient-full", "vector_quotient", 11, {{"slots", "50"}}, 50},
-      recipe{"vector_quotient-many",
-             "vector_quotient",
-             12,
-             {{"remainder_bits", "13"}},
-             3050,
-             3000},
+      recipe{"vector_quotient-many", "vector_quotient", 12, {{"remainder_bits", "13"}}, 3050, 3000},
   };
   return all;
 }

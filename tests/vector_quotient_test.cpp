@@ -1,4 +1,5 @@
-// The vector quotient filter: against a multiset, against its own promises, the same in every kernel.
+// The vector quotient filter: against a multiset, against its own promises, the same in every
+// kernel.
 
 #include <bloomery/vector_quotient.hpp>
 
@@ -42,9 +43,8 @@ struct shape {
 
 /// A filter of just these blocks.
 vector_quotient filter_of(const shape& of) {
-  const auto plan = value_of(plan_vector_quotient({.bits = 512 * (of.blocks + 1),
-                                                   .slots = of.slots,
-                                                   .remainder_bits = of.remainder_bits}));
+  const auto plan = value_of(plan_vector_quotient(
+      {.bits = 512 * (of.blocks + 1), .slots = of.slots, .remainder_bits = of.remainder_bits}));
   EXPECT_EQ(plan.blocks, of.blocks);
   return value_of(
       vector_quotient::open(plan, value_of(owned_storage::make(plan.payload_bytes())), 0));
@@ -120,14 +120,14 @@ class model {
   std::uint64_t total_ = 0;
 };
 
-const std::vector<shape> shapes = {{1, 53, 7},  {2, 53, 7}, {3, 48, 8},   {5, 63, 5},  {40, 54, 7},
-                                   {7, 39, 10}, {9, 36, 11}, {20, 28, 16}, {11, 14, 32}, {3, 17, 24},
-                                   {6, 30, 13}, {4, 25, 17}};
+const std::vector<shape> shapes = {{1, 53, 7},   {2, 53, 7},  {3, 48, 8},  {5, 63, 5},
+                                   {40, 54, 7},  {7, 39, 10}, {9, 36, 11}, {20, 28, 16},
+                                   {11, 14, 32}, {3, 17, 24}, {6, 30, 13}, {4, 25, 17}};
 
 TEST(vector_quotient, runs_in_lockstep_with_a_multiset_of_zipf_counts) {
   for (const shape& of : shapes) {
-    SCOPED_TRACE(fmt::format("{} blocks of {} slots of {} bits", of.blocks, of.slots,
-                             of.remainder_bits));
+    SCOPED_TRACE(
+        fmt::format("{} blocks of {} slots of {} bits", of.blocks, of.slots, of.remainder_bits));
     model run(of);
     const vector_quotient empty = run.filter();
     std::mt19937_64 random(of.blocks * 100 + of.remainder_bits);
@@ -139,8 +139,7 @@ TEST(vector_quotient, runs_in_lockstep_with_a_multiset_of_zipf_counts) {
     for (int step = 0; step < 12'000; ++step) {
       const bool filling = step / 2000 % 2 == 0;
       const double uniform = std::uniform_real_distribution<double>(0, 1)(random);
-      const auto rank =
-          static_cast<std::uint64_t>(std::pow(static_cast<double>(ranks), uniform));
+      const auto rank = static_cast<std::uint64_t>(std::pow(static_cast<double>(ranks), uniform));
       const hash64 h = key(rank);
       if (random() % 8 != 0 ? filling : !filling) {
         ASSERT_NO_FATAL_FAILURE(run.insert(h));
@@ -282,8 +281,8 @@ TEST(vector_quotient, an_insert_touches_few_lines_and_moves_one_tag_at_the_most)
     const auto at = f.place(key(i));
     const auto table = f.image().payload.front();
     unsigned lines = at.first == at.second ? 1 : 2;
-    const bool has_room = f.slots_taken(at.first) < layout.slots() ||
-                          f.slots_taken(at.second) < layout.slots();
+    const bool has_room =
+        f.slots_taken(at.first) < layout.slots() || f.slots_taken(at.second) < layout.slots();
     if (has_room || f.count(key(i)) != 0) {
       all_lines += lines;
       ASSERT_TRUE(is_contained(f.insert(key(i))));
@@ -351,7 +350,8 @@ TEST(vector_quotient, every_kernel_does_the_same_to_the_same_bytes) {
     for (const unsigned slots : {512U / (bits + 3), 512U / (bits + 6)}) {
       const shape of{9, std::min(63U, slots), bits};
       SCOPED_TRACE(fmt::format("{} slots of {} bits", of.slots, bits));
-      if (!plan_vector_quotient({.bits = 5120, .slots = of.slots, .remainder_bits = bits})) continue;
+      if (!plan_vector_quotient({.bits = 5120, .slots = of.slots, .remainder_bits = bits}))
+        continue;
       // More than fit, and some twice, so that all ways of an insert are gone.
       auto members = keys(of.blocks * of.slots + 50, bits);
       for (std::size_t i = 0; i < members.size(); i += 7) members[i] = members[i / 2];

@@ -257,12 +257,12 @@ class basic_vector_quotient : public detail::key_shell<basic_vector_quotient<Sto
     return static_cast<double>(detail::vq_slots_taken(reader())) /
            (static_cast<double>(params_.blocks) * params_.slots);
   }
-  /// The rate of the blocks as they stand, exact up to equal hashes: of all pairs of first block and
-  /// tag that a stranger may have, each as likely as the other, the share that passes. O(slots).
+  /// The rate of the blocks as they stand, exact up to equal hashes: of all pairs of first block
+  /// and tag that a stranger may have, each as likely as the other, the share that passes.
+  /// O(slots).
   double current_fpr() const noexcept {
     const detail::vq_census census = detail::vq_take_census(reader());
-    const double all =
-        static_cast<double>(params_.blocks) * static_cast<double>(layout_.tags());
+    const double all = static_cast<double>(params_.blocks) * static_cast<double>(layout_.tags());
     return std::min(1.0, static_cast<double>(census.passing) / all +
                              formulas::hash_collision_fpr(static_cast<double>(census.tags)));
   }

@@ -21,9 +21,9 @@ namespace {
 }  // namespace
 }  // namespace avx2
 
-const kernel_set avx2_kernels = {"avx2", avx2::loops<split_512>, avx2::loops<free_512>,
-                                 avx2::loops<parquet_256>, &avx2_ribbon,
-                                 &avx2_quotient};
+const kernel_set avx2_kernels = {
+    "avx2",       avx2::loops<split_512>, avx2::loops<free_512>, avx2::loops<parquet_256>,
+    &avx2_ribbon, &avx2_quotient};
 
 }  // namespace bloomery::detail
 

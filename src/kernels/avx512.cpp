@@ -24,9 +24,9 @@ namespace {
 }  // namespace
 }  // namespace avx512
 
-const kernel_set avx512_kernels = {"avx512", avx512::loops<split_512>, avx512::loops<free_512>,
-                                   avx512::loops<parquet_256>, &avx512_ribbon,
-                                   &avx512_quotient};
+const kernel_set avx512_kernels = {
+    "avx512",       avx512::loops<split_512>, avx512::loops<free_512>, avx512::loops<parquet_256>,
+    &avx512_ribbon, &avx512_quotient};
 
 }  // namespace bloomery::detail
 

@@ -14,8 +14,8 @@ namespace {
 }  // namespace
 }  // namespace scalar
 
-const kernel_set scalar_kernels = {"scalar", scalar::loops<split_512>, scalar::loops<free_512>,
-                                   scalar::loops<parquet_256>, &scalar_ribbon,
-                                   &scalar_quotient};
+const kernel_set scalar_kernels = {
+    "scalar",       scalar::loops<split_512>, scalar::loops<free_512>, scalar::loops<parquet_256>,
+    &scalar_ribbon, &scalar_quotient};
 
 }  // namespace bloomery::detail

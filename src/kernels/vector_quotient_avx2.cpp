@@ -33,10 +33,9 @@ class ops : public vq_bmi2 {
 }  // namespace
 }  // namespace vq_avx2
 
-const vq_kernels avx2_quotient = {vq_avx2::vq_holds<vq_avx2::ops>,
-                                  vq_avx2::vq_may_contain_loop<vq_avx2::ops>,
-                                  vq_avx2::vq_insert_loop<vq_avx2::ops>,
-                                  vq_avx2::vq_erase_loop<vq_avx2::ops>};
+const vq_kernels avx2_quotient = {
+    vq_avx2::vq_holds<vq_avx2::ops>, vq_avx2::vq_may_contain_loop<vq_avx2::ops>,
+    vq_avx2::vq_insert_loop<vq_avx2::ops>, vq_avx2::vq_erase_loop<vq_avx2::ops>};
 
 }  // namespace bloomery::detail
 

@@ -28,9 +28,9 @@ namespace {
 
 // How remainders of r bits come into lanes of 8 bits, all in one vector, or for r > 8 of 16, the
 // first 32 in the first vector and the rest in the second. VPERMB brings to each 64-bit word the
-// bytes that its lanes' remainders are in (r bytes for eight lanes of 8 bits; four lanes of 16 begin
-// at half a byte at the most), VPMULTISHIFTQB shifts each byte of a lane into place; what it brings
-// above the r bits is masked away.
+// bytes that its lanes' remainders are in (r bytes for eight lanes of 8 bits; four lanes of 16
+// begin at half a byte at the most), VPMULTISHIFTQB shifts each byte of a lane into place; what it
+// brings above the r bits is masked away.
 struct lane_tables {
   alignas(64) std::uint8_t bytes[2][64];
   alignas(64) std::uint8_t shifts[2][64];
@@ -121,15 +121,15 @@ class ops : public vq_bmi2 {
 
   // One bit a slot: whether it holds the remainder, whatever its bucket.
   [[gnu::always_inline]] std::uint64_t equal(__m512i block, __m512i wanted) const {
-    const __m512i x = _mm512_multishift_epi64_epi8(
-        shifts_[0], _mm512_permutexvar_epi8(bytes_[0], block));
+    const __m512i x =
+        _mm512_multishift_epi64_epi8(shifts_[0], _mm512_permutexvar_epi8(bytes_[0], block));
     if constexpr (Vectors == 0) {
       return _mm512_testn_epi8_mask(_mm512_xor_si512(x, wanted), lane_) & slots_mask_;
     } else {
       std::uint64_t found = _mm512_testn_epi16_mask(_mm512_xor_si512(x, wanted), lane_);
       if constexpr (Vectors == 2) {
-        const __m512i y = _mm512_multishift_epi64_epi8(
-            shifts_[1], _mm512_permutexvar_epi8(bytes_[1], block));
+        const __m512i y =
+            _mm512_multishift_epi64_epi8(shifts_[1], _mm512_permutexvar_epi8(bytes_[1], block));
         found |= std::uint64_t{_mm512_testn_epi16_mask(_mm512_xor_si512(y, wanted), lane_)} << 32;
       }
       return found & slots_mask_;
@@ -179,13 +179,12 @@ class ops : public vq_bmi2 {
     const __m512i placed =
         _mm512_or_si512(_mm512_sllv_epi64(value, offset),
                         _mm512_srlv_epi64(value, _mm512_sub_epi64(_mm512_setzero_si512(), offset)));
-    const __m512i one = _mm512_sllv_epi64(
-        _mm512_set1_epi64(1), _mm512_sub_epi64(_mm512_set1_epi64(end_at), starts_));
+    const __m512i one = _mm512_sllv_epi64(_mm512_set1_epi64(1),
+                                          _mm512_sub_epi64(_mm512_set1_epi64(end_at), starts_));
     __m512i fresh = _mm512_andnot_si512(changed, old);
-    fresh = _mm512_ternarylogic_epi64(fresh, by_width, moved, 0xf8);       // a | (b & c)
-    fresh = _mm512_ternarylogic_epi64(
-        fresh, by_one, _mm512_andnot_si512(one, ends_above), 0xf8);
-    fresh = _mm512_ternarylogic_epi64(fresh, placed, one, 0xfe);           // a | b | c
+    fresh = _mm512_ternarylogic_epi64(fresh, by_width, moved, 0xf8);  // a | (b & c)
+    fresh = _mm512_ternarylogic_epi64(fresh, by_one, _mm512_andnot_si512(one, ends_above), 0xf8);
+    fresh = _mm512_ternarylogic_epi64(fresh, placed, one, 0xfe);  // a | b | c
     _mm512_store_si512(block, fresh);
   }
 
@@ -203,7 +202,6 @@ class ops : public vq_bmi2 {
     fresh = _mm512_ternarylogic_epi64(fresh, by_one, ends_above, 0xf8);
     _mm512_store_si512(block, fresh);
   }
-
 
  private:
   [[gnu::always_inline]] static __m512i all(std::uint64_t x) {
@@ -319,8 +317,8 @@ void erase(const vq_writer& filter, std::span<const hash64> hashes, bool* erased
 }  // namespace
 }  // namespace vq_avx512
 
-const vq_kernels avx512_quotient = {vq_avx512::vq_holds<vq_avx512::vq_bmi2>,
-                                    vq_avx512::may_contain, vq_avx512::insert, vq_avx512::erase};
+const vq_kernels avx512_quotient = {vq_avx512::vq_holds<vq_avx512::vq_bmi2>, vq_avx512::may_contain,
+                                    vq_avx512::insert, vq_avx512::erase};
 
 }  // namespace bloomery::detail
 

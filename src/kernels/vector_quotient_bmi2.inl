@@ -1,4 +1,5 @@
-// Runs and remainders of a block by BMI2: included inside a namespace and target region that has it.
+// Runs and remainders of a block by BMI2: included inside a namespace and target region that has
+// it.
 
 class vq_bmi2 {
  public:

@@ -31,7 +31,8 @@ template <class Ops, class Use>
   std::size_t now = vq_fetch(ops, blocks, hashes, n, places[0]);
   std::size_t at = 0;
   for (unsigned turn = 0; now != 0; turn ^= 1) {
-    const std::size_t next = vq_fetch(ops, blocks, hashes + at + now, n - at - now, places[turn ^ 1]);
+    const std::size_t next =
+        vq_fetch(ops, blocks, hashes + at + now, n - at - now, places[turn ^ 1]);
     const vq_places& here = places[turn];
     for (std::size_t i = 0; i < now; ++i) {
       if (!use(at + i, vector_quotient_place{here.first[i], here.second[i], here.tag[i]})) return;
@@ -61,8 +62,8 @@ void vq_may_contain_loop(const vq_reader& filter, std::span<const hash64> hashes
   vq_for_places(ops, blocks, hashes.data(), hashes.size(),
                 [&](std::size_t i, const vector_quotient_place& at) __attribute__((always_inline)) {
                   bool found = Ops::holds(layout, blocks + at.first * vq_block_bytes,
-                                         blocks + at.second * vq_block_bytes,
-                                         layout.bucket_of(at.tag), layout.remainder_of(at.tag));
+                                          blocks + at.second * vq_block_bytes,
+                                          layout.bucket_of(at.tag), layout.remainder_of(at.tag));
                   if (stashed && !found) found = vq_stashed_copies(filter, at) != 0;
                   answers[i] = found;
                   return true;
@@ -77,36 +78,36 @@ insert_summary vq_insert_loop(const vq_writer& filter, std::span<const hash64> h
   const unsigned slots = layout.slots();
   insert_summary summary;
   std::uint64_t put = 0;
-  vq_for_places(ops, blocks, hashes.data(), hashes.size(),
-                [&](std::size_t, const vector_quotient_place& at) __attribute__((always_inline)) {
-                  std::byte* const first = blocks + at.first * vq_block_bytes;
-                  std::byte* const second = blocks + at.second * vq_block_bytes;
-                  const unsigned bucket = layout.bucket_of(at.tag);
-                  const std::uint64_t remainder = layout.remainder_of(at.tag);
-                  const vq_seen a = ops.look(first, bucket, remainder);
-                  const vq_seen b = ops.look(second, bucket, remainder);
-                  const unsigned present = a.copies + (first == second ? 0 : b.copies);
-                  const bool is_first = a.taken <= b.taken;
-                  bool fresh = true;
-                  if (present != 0 || vq_pick(is_first, a.taken, b.taken) >= slots ||
-                      *filter.stashed != 0) [[unlikely]] {
-                    const insert_outcome outcome = vq_insert_else(filter, at, present);
-                    if (outcome != insert_outcome::inserted &&
-                        outcome != insert_outcome::maybe_present) {
-                      summary.stopped_by = outcome;
-                      return false;
-                    }
-                    fresh = outcome == insert_outcome::inserted;
-                  } else {
-                    const std::uint64_t into = vq_pick(is_first, at.first, at.second);
-                    ops.put(blocks + into * vq_block_bytes, bucket,
-                            static_cast<unsigned>(vq_pick(is_first, a.end, b.end)), remainder);
-                    ++put;
-                  }
-                  ++summary.done;
-                  summary.inserted += fresh;
-                  return true;
-                });
+  vq_for_places(
+      ops, blocks, hashes.data(), hashes.size(),
+      [&](std::size_t, const vector_quotient_place& at) __attribute__((always_inline)) {
+        std::byte* const first = blocks + at.first * vq_block_bytes;
+        std::byte* const second = blocks + at.second * vq_block_bytes;
+        const unsigned bucket = layout.bucket_of(at.tag);
+        const std::uint64_t remainder = layout.remainder_of(at.tag);
+        const vq_seen a = ops.look(first, bucket, remainder);
+        const vq_seen b = ops.look(second, bucket, remainder);
+        const unsigned present = a.copies + (first == second ? 0 : b.copies);
+        const bool is_first = a.taken <= b.taken;
+        bool fresh = true;
+        if (present != 0 || vq_pick(is_first, a.taken, b.taken) >= slots || *filter.stashed != 0)
+            [[unlikely]] {
+          const insert_outcome outcome = vq_insert_else(filter, at, present);
+          if (outcome != insert_outcome::inserted && outcome != insert_outcome::maybe_present) {
+            summary.stopped_by = outcome;
+            return false;
+          }
+          fresh = outcome == insert_outcome::inserted;
+        } else {
+          const std::uint64_t into = vq_pick(is_first, at.first, at.second);
+          ops.put(blocks + into * vq_block_bytes, bucket,
+                  static_cast<unsigned>(vq_pick(is_first, a.end, b.end)), remainder);
+          ++put;
+        }
+        ++summary.done;
+        summary.inserted += fresh;
+        return true;
+      });
   *filter.count += put;
   summary.maybe_present = summary.done - summary.inserted;
   return summary;
@@ -117,28 +118,27 @@ void vq_erase_loop(const vq_writer& filter, std::span<const hash64> hashes, bool
   const vq_layout layout = *filter.layout;
   const Ops ops(layout);
   std::byte* const blocks = filter.blocks;
-  vq_for_places(
-      ops, blocks, hashes.data(), hashes.size(),
-      [&](std::size_t i, const vector_quotient_place& at) __attribute__((always_inline)) {
-        if (*filter.stashed != 0 || filter.side->holds(layout.pair_of(at))) [[unlikely]] {
-          erased[i] = vq_erase(filter, at);
-          return true;
-        }
-        const unsigned bucket = layout.bucket_of(at.tag);
-        const std::uint64_t remainder = layout.remainder_of(at.tag);
-        std::byte* const first = blocks + at.first * vq_block_bytes;
-        std::byte* const second = blocks + at.second * vq_block_bytes;
-        const vq_seen a = ops.look(first, bucket, remainder);
-        const vq_seen b = ops.look(second, bucket, remainder);
-        const bool found = a.copies + b.copies != 0;
-        if (found) {
-          const bool is_first = a.copies != 0;
-          const std::uint64_t from = vq_pick(is_first, at.first, at.second);
-          ops.take(blocks + from * vq_block_bytes, bucket,
-                   static_cast<unsigned>(vq_pick(is_first, a.slot, b.slot)));
-          *filter.count -= *filter.count != 0;
-        }
-        erased[i] = found;
-        return true;
-      });
+  vq_for_places(ops, blocks, hashes.data(), hashes.size(),
+                [&](std::size_t i, const vector_quotient_place& at) __attribute__((always_inline)) {
+                  if (*filter.stashed != 0 || filter.side->holds(layout.pair_of(at))) [[unlikely]] {
+                    erased[i] = vq_erase(filter, at);
+                    return true;
+                  }
+                  const unsigned bucket = layout.bucket_of(at.tag);
+                  const std::uint64_t remainder = layout.remainder_of(at.tag);
+                  std::byte* const first = blocks + at.first * vq_block_bytes;
+                  std::byte* const second = blocks + at.second * vq_block_bytes;
+                  const vq_seen a = ops.look(first, bucket, remainder);
+                  const vq_seen b = ops.look(second, bucket, remainder);
+                  const bool found = a.copies + b.copies != 0;
+                  if (found) {
+                    const bool is_first = a.copies != 0;
+                    const std::uint64_t from = vq_pick(is_first, at.first, at.second);
+                    ops.take(blocks + from * vq_block_bytes, bucket,
+                             static_cast<unsigned>(vq_pick(is_first, a.slot, b.slot)));
+                    *filter.count -= *filter.count != 0;
+                  }
+                  erased[i] = found;
+                  return true;
+                });
 }

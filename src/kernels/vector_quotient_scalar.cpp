@@ -46,9 +46,8 @@ class ops {
 }  // namespace
 }  // namespace vq_scalar
 
-const vq_kernels scalar_quotient = {vq_scalar::vq_holds<vq_scalar::ops>,
-                                    vq_scalar::vq_may_contain_loop<vq_scalar::ops>,
-                                    vq_scalar::vq_insert_loop<vq_scalar::ops>,
-                                    vq_scalar::vq_erase_loop<vq_scalar::ops>};
+const vq_kernels scalar_quotient = {
+    vq_scalar::vq_holds<vq_scalar::ops>, vq_scalar::vq_may_contain_loop<vq_scalar::ops>,
+    vq_scalar::vq_insert_loop<vq_scalar::ops>, vq_scalar::vq_erase_loop<vq_scalar::ops>};
 
 }  // namespace bloomery::detail

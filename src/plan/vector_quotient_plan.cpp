@@ -24,10 +24,10 @@ constexpr std::uint64_t most_side_entries = std::uint64_t{1} << 56;
 constexpr std::uint64_t least_bits = 8 * (detail::vq_block_bytes + detail::vq_stash_bytes);
 
 // The share of slots that is planned for. Filled with distinct keys until one found no room, the
-// emptiest of each size was (53 slots of 7 bits: 20,000 filters of 2 to 32 blocks, 3000 of 200, 1000
-// of 1000, 200 of 10,000, 20 of 100,000): above 1, .9998, .9994, .9989, .9962; with 28 slots .9948
-// in 100 filters of 10,000 blocks, with 14 slots .9796 in 20,000 of 7 blocks and .9712 in 20 of
-// 100,000. Where some or most keys were there several times it was .9685 with 54 slots.
+// emptiest of each size was (53 slots of 7 bits: 20,000 filters of 2 to 32 blocks, 3000 of 200,
+// 1000 of 1000, 200 of 10,000, 20 of 100,000): above 1, .9998, .9994, .9989, .9962; with 28 slots
+// .9948 in 100 filters of 10,000 blocks, with 14 slots .9796 in 20,000 of 7 blocks and .9712 in 20
+// of 100,000. Where some or most keys were there several times it was .9685 with 54 slots.
 constexpr double highest_load_with(unsigned slots) {
   return slots >= 24 ? 0.965 : 0.94;
 }
@@ -49,8 +49,8 @@ struct shape {
                                       highest_load_with(slots));
   }
 
-  // A stranger passes if one of n keys has the same tag in the same pair of blocks: of blocks * tags
-  // that it may have, a key covers two (one if its blocks are the same, which is left out of
+  // A stranger passes if one of n keys has the same tag in the same pair of blocks: of blocks *
+  // tags that it may have, a key covers two (one if its blocks are the same, which is left out of
   // account, and for one block makes half of it).
   double fpr(double n, std::uint64_t blocks) const {
     const double covered = (blocks == 1 ? 1 : 2) / (static_cast<double>(blocks) * tags());
@@ -63,10 +63,9 @@ std::optional<shape> shape_of(unsigned slots, unsigned bits) {
   if (slots * (bits + 1) >= detail::vq_block_bits || slots > detail::vq_most_slots) {
     return std::nullopt;
   }
-  const unsigned buckets = std::min(detail::vq_block_bits - slots * (bits + 1),
-                                    detail::vq_most_ends - slots);
-  if (slots + buckets < detail::vq_least_ends ||
-      slots * (bits + 1) + buckets < least_used_bits) {
+  const unsigned buckets =
+      std::min(detail::vq_block_bits - slots * (bits + 1), detail::vq_most_ends - slots);
+  if (slots + buckets < detail::vq_least_ends || slots * (bits + 1) + buckets < least_used_bits) {
     return std::nullopt;
   }
   return shape{slots, buckets, bits};
@@ -103,8 +102,7 @@ std::optional<std::uint64_t> fewest_blocks(const shape& of, std::uint64_t n, dou
 
 std::optional<std::uint64_t> blocks_in(std::uint64_t bits) {
   if (bits < least_bits) return std::nullopt;
-  return std::min(most_blocks,
-                  (bits - 8 * detail::vq_stash_bytes) / detail::vq_block_bits);
+  return std::min(most_blocks, (bits - 8 * detail::vq_stash_bytes) / detail::vq_block_bits);
 }
 
 std::uint64_t most_served(const shape& of, std::uint64_t blocks, double eps) {
@@ -175,8 +173,7 @@ result<void> check_ranges(const vector_quotient_spec& spec) {
     return refuse(fmt::format("a block of {} slots is not possible; give 1 to {}", spec.slots,
                               detail::vq_most_slots));
   }
-  if (spec.slots != 0 && spec.remainder_bits != 0 &&
-      !shape_of(spec.slots, spec.remainder_bits)) {
+  if (spec.slots != 0 && spec.remainder_bits != 0 && !shape_of(spec.slots, spec.remainder_bits)) {
     return refuse(
         fmt::format("{} remainders of {} bits do not fit into a block of 512 bits with their "
                     "buckets, or leave too much of it; leave one of slots and remainder_bits open",
@@ -202,8 +199,7 @@ result<choice> for_capacity(const vector_quotient_spec& spec) {
   if (best) return *best;
   return refuse(fmt::format(
       "{} keys{} are beyond remainders of {} bits or 2^44 blocks; give a higher rate or fewer keys",
-      format_count(spec.capacity),
-      spec.fpr == 0 ? "" : " at a rate of " + format_rate(spec.fpr),
+      format_count(spec.capacity), spec.fpr == 0 ? "" : " at a rate of " + format_rate(spec.fpr),
       spec.remainder_bits != 0 ? spec.remainder_bits : most_remainder));
 }
 
@@ -248,8 +244,7 @@ result<vector_quotient_params> plan_vector_quotient(const vector_quotient_spec& 
   const bool size_known = spec.fpr != 0 || spec.remainder_bits != 0;
   if ((spec.capacity == 0 && spec.bits == 0) ||
       (!size_known && (spec.capacity == 0 || spec.bits == 0))) {
-    return refuse(
-        "a vector quotient filter's size is open; give two of capacity, rate and memory");
+    return refuse("a vector quotient filter's size is open; give two of capacity, rate and memory");
   }
   // Given both, the rate is a promise to check, not one more unknown.
   const auto chosen = spec.bits == 0       ? for_capacity(spec)

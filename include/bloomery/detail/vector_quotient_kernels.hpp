@@ -1,7 +1,7 @@
 #pragma once
 
-// What a vector quotient filter does with many hashes at once, for one instruction set. Mechanics in
-// src/kernels/, the specification in vector_quotient_layout.hpp.
+// What a vector quotient filter does with many hashes at once, for one instruction set. Mechanics
+// in src/kernels/, the specification in vector_quotient_layout.hpp.
 
 #include <bloomery/concepts.hpp>
 #include <bloomery/detail/block_kernels.hpp>

@@ -89,9 +89,8 @@ class vq_layout {
                       unsigned bits) noexcept
       : blocks_(blocks),
         tags_(std::uint64_t{buckets} << bits),
-        last_base_(blocks < 2 * vq_region_blocks
-                       ? 0
-                       : (blocks / vq_region_blocks - 1) * vq_region_blocks),
+        last_base_(
+            blocks < 2 * vq_region_blocks ? 0 : (blocks / vq_region_blocks - 1) * vq_region_blocks),
         slots_(slots),
         bits_(bits),
         ends_at_(vq_block_bits - slots - buckets),
@@ -149,7 +148,8 @@ class vq_layout {
   }
 
   /// One number for a tag in its pair of blocks. Precondition: blocks() * tags() <= 2^63.
-  [[gnu::always_inline]] constexpr std::uint64_t pair_of(const vector_quotient_place& at) const noexcept {
+  [[gnu::always_inline]] constexpr std::uint64_t pair_of(
+      const vector_quotient_place& at) const noexcept {
     return (at.first < at.second ? at.first : at.second) * tags_ + at.tag;
   }
   constexpr vector_quotient_place place_of_pair(std::uint64_t pair) const noexcept {
@@ -211,8 +211,7 @@ class vq_layout {
   /// The remainder in a slot. Precondition: slot < slots().
   std::uint64_t get(const std::byte* block, unsigned slot) const noexcept {
     const unsigned bit = slot * bits_;
-    return (load<std::uint64_t>(block + bit / 8) >> (bit % 8)) &
-           ((std::uint64_t{1} << bits_) - 1);
+    return (load<std::uint64_t>(block + bit / 8) >> (bit % 8)) & ((std::uint64_t{1} << bits_) - 1);
   }
 
   /// Calls `use(first slot, equal)` for windows of the run: the top bit of lane i of `equal` is set
@@ -257,7 +256,8 @@ class vq_layout {
 
   /// Puts a remainder behind the bucket's others, in slot `end`. Precondition: taken() < slots(),
   /// so that run() is what a sound block's is, also in a damaged one.
-  void put(std::byte* block, unsigned bucket, unsigned end, std::uint64_t remainder) const noexcept {
+  void put(std::byte* block, unsigned bucket, unsigned end,
+           std::uint64_t remainder) const noexcept {
     open_bits(block, end * bits_, bits_, slots_ * bits_, remainder);
     open_bits(block, ends_at_ + end + bucket, 1, vq_block_bits, 1);
   }
@@ -348,12 +348,12 @@ class vq_layout {
   unsigned slots_;
   unsigned bits_;
   unsigned ends_at_;
-  unsigned lanes_;              // remainders compared at once: those that any 57 bits hold
+  unsigned lanes_;                // remainders compared at once: those that any 57 bits hold
   std::uint64_t zeros_[3] = {};   // NOLINT(modernize-avoid-c-arrays): for kernels, which may not
   std::uint64_t before_[3] = {};  // NOLINT(modernize-avoid-c-arrays): emit std::array's operators
-  std::uint64_t ones_ = 0;      // the lowest bit of each lane
-  std::uint64_t high_ = 0;      // the highest
-  std::uint64_t low_ = 0;       // all but the highest
+  std::uint64_t ones_ = 0;        // the lowest bit of each lane
+  std::uint64_t high_ = 0;        // the highest
+  std::uint64_t low_ = 0;         // all but the highest
 };
 
 }  // namespace bloomery::detail

@@ -5,9 +5,10 @@
 //
 //   payload = blocks | stash of four entries | side table
 //
-// A tag has one to three copies in its two blocks, and any number more in the side table. A tag that
-// found room in neither block has all its copies in one entry of the stash, and none elsewhere. So
-// blocks and stash answer whether a key may be there, and the side table is for counts alone.
+// A tag has one to three copies in its two blocks, and any number more in the side table. A tag
+// that found room in neither block has all its copies in one entry of the stash, and none
+// elsewhere. So blocks and stash answer whether a key may be there, and the side table is for
+// counts alone.
 
 #include <bloomery/concepts.hpp>
 #include <bloomery/detail/vector_quotient_layout.hpp>
@@ -87,8 +88,8 @@ bool vq_insert_all(const vq_writer& filter, const vq_reader& theirs) noexcept;
 
 /// What a walk over all tags finds. O(slots).
 struct vq_census {
-  std::uint64_t tags = 0;    ///< different ones, in different pairs of blocks
-  std::uint64_t passing = 0; ///< pairs of first block and tag that a stranger could have and pass
+  std::uint64_t tags = 0;     ///< different ones, in different pairs of blocks
+  std::uint64_t passing = 0;  ///< pairs of first block and tag that a stranger could have and pass
 };
 vq_census vq_take_census(const vq_reader& filter) noexcept;
 
