@@ -128,7 +128,7 @@ template <unsigned Arity, class Bits>
 }
 
 [[gnu::always_inline]] inline bool fuse_table::may_contain(hash64 h) const noexcept {
-  return with_fuse_bits(fingerprint_bits, [&](auto bits) noexcept __attribute__((always_inline)) {
+  return with_fuse_bits(fingerprint_bits, [&](auto bits) __attribute__((always_inline)) {
     using read_by = decltype(bits);
     return arity == 3 ? may_contain<3, read_by>(h) : may_contain<4, read_by>(h);
   });
