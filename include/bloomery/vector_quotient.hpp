@@ -34,20 +34,20 @@
 namespace bloomery {
 
 /// A vector quotient filter over any storage. A key is a tag of some 13 bits in one of two cache
-/// lines: two cache misses, which a batch overlaps, at every load. 9.96 bits a key at 1%, 11.0 at
-/// 0.45%, 13.6 at 0.09%.
+/// lines: two cache misses, which a batch overlaps, at every load. 9.95 bits a key at 1%, 11.1 at
+/// 0.45%, 13.6 at 0.1%.
 ///
-/// Copies: each insert of a key holds one copy more. Up to three take a slot each, all others and
-/// those that find no slot count in a side table, 16 to 64 bytes for each such key, however many.
-/// count() is exact but for keys of equal tags and blocks, which are one key to the filter: never
-/// too low, and too high for about eps / 2 of the keys. Counts are of 64 bits and cannot overflow
-/// by inserts.
+/// Copies: each insert of a key holds one copy more, of any number. A second and a third take a
+/// slot each where few others do; all others count in a side table, 16 to 64 bytes for each such
+/// key, however many. count() is never too low, and too high for about eps / 2 of the keys, by the
+/// copies of another with equal tag and blocks: these are one key to the filter. Counts are of 64
+/// bits and cannot overflow by inserts.
 ///
-/// A full filter loses nothing: an insert moves at most one key to its other block, and up to the
-/// planned capacity it reads a dozen lines at the most. Beyond, up to 99% of the slots and more,
-/// it goes on to find room; then four tags are stashed; then it is `full`, and the filter is byte
-/// for byte as before. Planned capacities fit (see plan_vector_quotient), copies do not take room
-/// from other keys.
+/// A full filter loses nothing. Up to the planned capacity an insert moves at most one key to its
+/// other block and reads a dozen lines at the most; `capacity` distinct keys fit, whatever their
+/// copies (see plan_vector_quotient). Beyond, as a rule up to 99% of the slots, an insert looks
+/// longer for room; then four tags are stashed; then it is `full`, and the filter is byte for byte
+/// as before.
 ///
 /// Erase only what was inserted: a stranger that passes as a member takes a member's copy.
 ///
