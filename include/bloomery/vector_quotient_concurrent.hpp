@@ -20,11 +20,11 @@ namespace bloomery {
 /// Obtained by basic_vector_quotient::concurrent() and shared by reference. Any number of threads
 /// may call any of its members at once.
 ///
-/// Queries write nothing and wait for nobody: one that meets a change of its two blocks in the very
-/// moment looks again. Only while tags are stashed, in a filter all but full, does a query that
-/// finds nothing wait its turn. Inserts, erases and counts take turns, by a mutex. What has
-/// returned is seen by everything that begins after it (in the sense of happens-before), and a key
-/// that is a member all the while is found at every moment, also while it moves.
+/// Queries write nothing and take no lock: one that meets a change of its two blocks in the very
+/// moment looks again when it is done. Only while tags are stashed, in a filter all but full, does
+/// a query that finds nothing wait its turn. Inserts, erases and counts take turns, by a mutex.
+/// What has returned is seen by everything that begins after it (in the sense of happens-before),
+/// and a key that is a member all the while is found at every moment, also while it moves.
 ///
 /// While the door is open the filter itself may not be used; afterwards it is as if one thread had
 /// done everything in the order of the turns.

@@ -10,6 +10,7 @@
 #include <bloomery/detail/vector_quotient_layout.hpp>
 #include <cstddef>
 #include <cstdint>
+#include <thread>
 
 namespace bloomery::detail {
 
@@ -17,9 +18,11 @@ class vq_stripes {
  public:
   /// The counter of a block when no change is under way; waits for that.
   std::uint32_t begin_read(std::uint64_t block) const noexcept {
-    for (;;) {
+    for (unsigned looks = 1;; ++looks) {
       const std::uint32_t seen = of(block).load(std::memory_order_acquire);
       if (seen % 2 == 0) return seen;
+      // A change takes some 100 ns, unless its thread was put aside in the middle of it.
+      if (looks % 64 == 0) std::this_thread::yield();
     }
   }
   /// Whether nothing has changed since.
