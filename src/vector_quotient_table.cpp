@@ -68,8 +68,8 @@ unsigned spare_copies(const vq_writer& filter, std::uint64_t of) noexcept {
   layout.for_tags(layout.block(filter.blocks, of), [&](unsigned slot, std::uint64_t tag) noexcept {
     tags[slot] = tag;
     // Equal ones are in one bucket, and buckets in order.
-    for (unsigned i = slot; i-- != 0 && layout.bucket_of(tags[i]) == layout.bucket_of(tag);) {
-      if (tags[i] == tag) {
+    for (unsigned i = slot; i != 0 && layout.bucket_of(tags[i - 1]) == layout.bucket_of(tag); --i) {
+      if (tags[i - 1] == tag) {
         ++spare;
         break;
       }
@@ -107,6 +107,7 @@ bool relocate(const vq_writer& filter, std::uint64_t from, room wanted) noexcept
 // A place for the tag in one of its blocks, both of which are full.
 bool make_room(const vq_writer& filter, const vector_quotient_place& at) noexcept {
   const auto in_either = [&](auto&& way) noexcept {
+    // NOLINTNEXTLINE(readability-use-anyofallof): the order is what it is about
     for (const std::uint64_t block : {at.first, at.second}) {
       // A damaged block may seem to have more slots than there are.
       if (filter.layout->taken(filter.layout->block(filter.blocks, block)) ==

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <bloomery/detail/record.hpp>
-#include <bloomery/detail/vector_quotient_table.hpp>
+#include <bloomery/detail/vector_quotient_layout.hpp>
 #include <bloomery/plan/formulas.hpp>
 #include <bloomery/plan/units.hpp>
 #include <cmath>

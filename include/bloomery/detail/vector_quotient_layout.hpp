@@ -50,6 +50,17 @@ inline constexpr unsigned vq_most_slots = 63;
   return word;
 }
 
+/// Of the stash and the side table behind the blocks: a tag in its pair of blocks, and its copies.
+struct vq_entry {
+  std::uint64_t pair;
+  std::uint64_t copies;
+};
+static_assert(sizeof(vq_entry) == 16);
+
+/// Four fill one cache line.
+inline constexpr unsigned vq_stash_entries = 4;
+inline constexpr std::uint64_t vq_stash_bytes = vq_stash_entries * sizeof(vq_entry);
+
 /// a or b without a branch, where none could be foretold.
 [[gnu::always_inline]] constexpr std::uint64_t vq_pick(bool is_a, std::uint64_t a,
                                                        std::uint64_t b) noexcept {

@@ -6,18 +6,13 @@
 // (vq_layout::pair_of) and its copies, zero for a free entry.
 
 #include <bloomery/detail/bits.hpp>
+#include <bloomery/detail/vector_quotient_layout.hpp>
 #include <bloomery/storage.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 
 namespace bloomery::detail {
-
-struct vq_entry {
-  std::uint64_t pair;
-  std::uint64_t copies;
-};
-static_assert(sizeof(vq_entry) == 16);
 
 /// A table wherever its bytes are. What a damaged one answers means nothing; it answers after one
 /// round at most.

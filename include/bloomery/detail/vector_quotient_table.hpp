@@ -20,9 +20,6 @@
 
 namespace bloomery::detail {
 
-/// Four fill one cache line.
-inline constexpr unsigned vq_stash_entries = 4;
-inline constexpr std::uint64_t vq_stash_bytes = vq_stash_entries * sizeof(vq_entry);
 /// Copies of a tag in the blocks. Two keys of equal tags are common, at a rate of 1% one key in 200
 /// meets another; with a third or a fourth one in 30,000 and fewer, which cost 16 bytes and more.
 inline constexpr unsigned vq_most_copies = 3;
