@@ -94,6 +94,10 @@ entries our_filters() {
       kind<scalable_bloom>("scalable_bloom, begun at n/16", scalable_bloom_spec{}, 16),
       kind<cuckoo>("cuckoo", cuckoo_spec{}),
       kind<vector_quotient>("vector_quotient", vector_quotient_spec{}),
+      kind<expandable>("expandable", expandable_spec{}),
+      kind<expandable>("expandable, begun at n/1024", expandable_spec{}, 1024),
+      kind<expandable>("expandable, begun at n/1024, growth known", expandable_spec{.growth = 1024},
+                       1024),
 #if __has_include(<bloomery/fuse.hpp>)
       kind<fuse>("fuse, 3-wise", fuse_spec{.arity = 3}),
       kind<fuse>("fuse, 4-wise", fuse_spec{.arity = 4}),

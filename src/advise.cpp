@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <bloomery/plan/formulas.hpp>
 #include <bloomery/plan/units.hpp>
+#include <limits>
 #include <optional>
 #include <string_view>
+#include <variant>
 
 namespace bloomery {
 namespace {
@@ -39,9 +41,10 @@ bool able(const kind_info& kind, const needs& wanted) {
 }
 
 /// What the request leaves open, and by what plans are compared therefore.
-enum class yardstick : std::uint8_t { bytes, rate, keys, overhead };
+enum class yardstick : std::uint8_t { bytes, rate, keys, overhead, growth };
 
-yardstick yardstick_of(const plan_request& request) {
+yardstick yardstick_of(const plan_request& request, const needs& wanted) {
+  if (wanted.growing && request.capacity == 0 && request.bits == 0) return yardstick::growth;
   if (request.capacity != 0 && request.bits != 0) return yardstick::rate;
   if (request.bits != 0 && request.fpr != 0) return yardstick::keys;
   if (request.fpr != 0) return yardstick::bytes;
@@ -55,6 +58,15 @@ double overhead(const plan_report& plan) {
   return 8.0 * static_cast<double>(plan.bytes) / static_cast<double>(plan.capacity) / least;
 }
 
+/// Bits a key once a filter has grown far, as kinds that grow foretell it.
+double bits_when_grown(const plan_report& plan) {
+  for (const property& each : plan.extras) {
+    const auto* bits = std::get_if<double>(&each.value);
+    if (each.name == "bits_per_key_after_1024fold_growth" && bits != nullptr) return *bits;
+  }
+  return std::numeric_limits<double>::infinity();
+}
+
 bool better(const plan_report& a, const plan_report& b, yardstick by) {
   switch (by) {
     case yardstick::rate:
@@ -63,6 +75,8 @@ bool better(const plan_report& a, const plan_report& b, yardstick by) {
       return a.capacity > b.capacity;
     case yardstick::overhead:
       return overhead(a) < overhead(b);
+    case yardstick::growth:
+      return bits_when_grown(a) < bits_when_grown(b);
     case yardstick::bytes:
       break;
   }
@@ -87,6 +101,10 @@ phrase compare(const plan_report& best, const plan_report& next, yardstick by) {
       return {"wastes the least memory for its rate",
               fmt::format("{:.2f} times the least possible", overhead(best)),
               fmt::format("{:.2f}", overhead(next))};
+    case yardstick::growth:
+      return {"takes the least memory once it has grown a thousandfold",
+              fmt::format("{:.2f} bits/key", bits_when_grown(best)),
+              fmt::format("{:.2f}", bits_when_grown(next))};
     case yardstick::bytes:
       break;
   }
@@ -181,7 +199,7 @@ result<advice> advise(const plan_request& request, const needs& wanted,
     candidate& added = found.ranked.emplace_back(candidate{&kind, plan_for(kind, request, wanted)});
     if (!added.plan && !first_failure && able(kind, wanted)) first_failure = added.plan.error();
   }
-  const yardstick by = yardstick_of(request);
+  const yardstick by = yardstick_of(request, wanted);
   // Those with a plan first, the better before the worse, and else in the registry's order.
   std::sort(found.ranked.begin(), found.ranked.end(), [by](const candidate& a, const candidate& b) {
     if (a.plan.has_value() != b.plan.has_value()) return a.plan.has_value();

@@ -29,7 +29,8 @@ using filter_types = ::testing::Types<     //
     basic_counting_bloom<double_hashing>,  //
     basic_scalable_bloom<>,                //
     basic_cuckoo<>,                        //
-    basic_vector_quotient<>>;
+    basic_vector_quotient<>,               //
+    basic_expandable<>>;
 
 /// Those that are built once from all their keys. Their contract is static_contract_test.cpp.
 using static_filter_types = ::testing::Types<  //

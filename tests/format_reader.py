@@ -320,7 +320,89 @@ class VectorQuotient:
         return self.copies(key) != 0
 
 
-KINDS = {1: Bloom, 5: BlockedBloom, 6: Fuse, 7: Ribbon, 8: VectorQuotient}
+def expandable_place(h, d, s, c):
+    level = d + (h % 2**d < s)
+    return h % 2**level, (h >> level) % 2**c, h >> level + c
+
+
+class Expandable:
+    def __init__(self, kind_version, hash, seed, count, parameters, payload):
+        check(kind_version == 1 and hash == 1, "unknown version of the kind, or hash")
+        check(len(parameters) == 64, "wrong parameter block")
+        fields = struct.unpack("<QdddQQIHHHHHH", parameters)
+        self.capacity, self.fpr, growth, spent, entries, self.s, doublings = fields[:7]
+        self.d, self.c, full, w, deep_w, zero = fields[7:]
+        check(1 <= self.capacity <= 2**57 and 0 < self.fpr < 1 and zero == 0, "wrong promise")
+        check((growth == 0 or 1 <= growth <= 2**50) and 0 <= spent <= 1, "wrong promise")
+        check(self.d <= 50 and self.s < 2**self.d and doublings <= 64, "wrong segments")
+        check(5 <= self.c <= full and 12 <= full <= 14, "wrong cells")
+        check(self.c == full or self.d == 0, "several small segments")
+        check(2 <= w <= 57 and max(2, w - 1) <= deep_w <= 57, "wrong slots")
+        check(self.s != 0 or deep_w == w, "slots of segments that are none")
+        check(self.d + self.c + (self.s != 0) + max(w, deep_w) - 1 <= 63, "more bits than a hash")
+        self.seed, self.count, self.segments = seed, count, []
+        n, at = 2**self.d + self.s, 8 * (2**self.d + self.s)
+        check(at <= len(payload), "wrong payload size")
+        for i, (words, copies) in enumerate(struct.iter_unpack("<II", payload[:at])):
+            deep = i < self.s or i >= 2**self.d
+            cells = self.read_cells(payload[at : at + 8 * words], deep_w if deep else w)
+            at += 8 * words
+            check(at + 16 * copies <= len(payload), "wrong payload size")
+            counted = list(struct.iter_unpack("<QQ", payload[at : at + 16 * copies]))
+            hashes = [h for h, _ in counted]
+            check(hashes == sorted(set(hashes)) and all(k for _, k in counted), "wrong copies")
+            check(all(expandable_place(h, self.d, self.s, self.c)[0] == i for h in hashes), "wrong copies")
+            self.segments.append((cells, dict(counted)))
+            at += 16 * copies
+        check(at == len(payload) and len(self.segments) == n, "wrong payload size")
+        check(entries == sum(map(len, (e for s in self.segments for e in s[0]))), "wrong entries")
+
+    def read_cells(self, segment, w):
+        blocks = 2**self.c // 32
+        table = 2 * (blocks + 1)
+        check(len(segment) >= table + 16, "a segment that is too short")
+        starts = struct.unpack_from(f"<{blocks + 1}H", segment)
+        check(starts[0] == 0 and list(starts) == sorted(starts), "wrong starts")
+        check(len(segment) == round_up(table + starts[-1] + 16, 8), "wrong size of a segment")
+        check(not any(segment[table + starts[-1] :]), "wrong padding")
+        cells = []
+        for begin, end in zip(starts, starts[1:]):
+            block = int.from_bytes(segment[table + begin : table + end], "little")
+            size, sizes, at = 8 * (end - begin), [], 1
+            check(block & 1 == 0 and size, "wrong code")
+            for _ in range(32):
+                first = at
+                while at < size and block >> at & 1:
+                    at += 1
+                check(at < size, "wrong code")
+                sizes.append(at - first)
+                at += 1
+            slots = sum(sizes) * w
+            check(round_up(at, 8) + round_up(slots, 8) <= size, "a block that is too short")
+            check(block >> at & (1 << size - slots - at) - 1 == 0, "wrong gap")
+            i = 0
+            for number in sizes:
+                cell = [block >> size - (i + k + 1) * w & (1 << w) - 1 for k in range(number)]
+                check(all(cell), "a slot that is none")
+                cells.append(cell)
+                i += number
+        return cells
+
+    def count_of(self, key):
+        h = xxh3_64(key, self.seed)
+        segment, cell, rest = expandable_place(h, self.d, self.s, self.c)
+        cells, copies = self.segments[segment]
+        matching = 0
+        for slot in cells[cell]:
+            r = slot.bit_length() - 1
+            matching += (slot ^ rest) % 2**r == 0
+        return matching + copies.get(h, 0)
+
+    def may_contain(self, key):
+        return self.count_of(key) != 0
+
+
+KINDS = {1: Bloom, 5: BlockedBloom, 6: Fuse, 7: Ribbon, 8: VectorQuotient, 9: Expandable}
 
 
 def read(data):

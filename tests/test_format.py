@@ -164,6 +164,27 @@ def test_the_places_of_vector_quotient_filters_in_the_document_are_right():
         assert format_reader.other_block(int(second), int(tag), int(n)) == int(first)
 
 
+EXPANDABLE = sorted((HERE / "golden").glob("expandable-*.bloom"))
+
+
+@pytest.mark.parametrize("path", EXPANDABLE, ids=lambda path: path.stem)
+def test_a_golden_expandable_filter_is_read(path):
+    f = format_reader.read(path.read_bytes())
+    more = {"expandable-copies": 500, "expandable-split": 13000}.get(path.stem, 0)
+    members = MEMBERS + [b"more-%d" % i for i in range(more)]
+    assert all(f.may_contain(key) for key in members)
+    assert f.count == len(members) + 2 and f.count_of(b"member-0") >= 3 and f.fpr == 0.02
+    assert (f.d > 0) == (path.stem == "expandable-split")
+    # 2000 strangers at a rate below 2%: 100 or more come with a chance below 1e-13 (Chernoff).
+    assert sum(f.may_contain(b"stranger-%d" % i) for i in range(2000)) < 100
+
+
+def test_the_place_in_the_document_is_right():
+    h = xxh3_64(b"alice@example.com")
+    assert h == 0x76EB895512BF35FF
+    assert format_reader.expandable_place(h, 2, 1, 5) == (3, 31, h >> 7)
+
+
 def test_every_rule_has_a_golden_file():
     filters = [format_reader.read(path.read_bytes()) for path in BLOOM]
     assert {f.rule for f in filters if isinstance(f, format_reader.Bloom)} == {
@@ -174,7 +195,7 @@ def test_every_rule_has_a_golden_file():
     }
 
 
-@pytest.mark.parametrize("path", [BLOOM[0], FUSE[0]], ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", [BLOOM[0], FUSE[0], EXPANDABLE[0]], ids=lambda path: path.stem)
 def test_damage_is_refused(path):
     data = path.read_bytes()
     for at in range(len(data)):

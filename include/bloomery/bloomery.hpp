@@ -8,6 +8,7 @@
 #include <bloomery/bloom.hpp>
 #include <bloomery/counting_bloom.hpp>
 #include <bloomery/cuckoo.hpp>
+#include <bloomery/expandable.hpp>
 #include <bloomery/file.hpp>
 #include <bloomery/fuse.hpp>
 #include <bloomery/plan/formulas.hpp>

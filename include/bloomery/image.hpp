@@ -21,6 +21,7 @@ enum class filter_kind : std::uint16_t {
   fuse = 6,
   ribbon = 7,
   vector_quotient = 8,
+  expandable = 9,
 };
 
 /// What every stored filter says of itself.

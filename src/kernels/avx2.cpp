@@ -23,7 +23,7 @@ namespace {
 
 const kernel_set avx2_kernels = {
     "avx2",       avx2::loops<split_512>, avx2::loops<free_512>, avx2::loops<parquet_256>,
-    &avx2_ribbon, &avx2_quotient};
+    &avx2_ribbon, &avx2_quotient,         &bmi2_segments};
 
 }  // namespace bloomery::detail
 

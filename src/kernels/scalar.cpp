@@ -16,6 +16,6 @@ namespace {
 
 const kernel_set scalar_kernels = {
     "scalar",       scalar::loops<split_512>, scalar::loops<free_512>, scalar::loops<parquet_256>,
-    &scalar_ribbon, &scalar_quotient};
+    &scalar_ribbon, &scalar_quotient,         &scalar_segments};
 
 }  // namespace bloomery::detail

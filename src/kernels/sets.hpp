@@ -4,6 +4,7 @@
 
 #include <bloomery/detail/block_kernels.hpp>
 #include <bloomery/detail/ribbon_kernels.hpp>
+#include <bloomery/detail/segment.hpp>
 #include <bloomery/detail/vector_quotient_kernels.hpp>
 
 namespace bloomery::detail {
@@ -11,6 +12,7 @@ namespace bloomery::detail {
 extern const kernel_set scalar_kernels;
 extern const ribbon_kernels scalar_ribbon;
 extern const vq_kernels scalar_quotient;
+extern const segment_kernels scalar_segments;
 #if defined(__x86_64__)
 extern const kernel_set avx2_kernels;
 extern const kernel_set avx512_kernels;
@@ -18,6 +20,7 @@ extern const ribbon_kernels avx2_ribbon;
 extern const ribbon_kernels avx512_ribbon;
 extern const vq_kernels avx2_quotient;
 extern const vq_kernels avx512_quotient;
+extern const segment_kernels bmi2_segments;
 #endif
 
 }  // namespace bloomery::detail

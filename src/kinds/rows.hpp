@@ -10,6 +10,7 @@ kind_info blocked_bloom_row();
 kind_info bloom_row();
 kind_info counting_bloom_row();
 kind_info cuckoo_row();
+kind_info expandable_row();
 kind_info fuse_row();
 kind_info ribbon_row();
 kind_info scalable_bloom_row();

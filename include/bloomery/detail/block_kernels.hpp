@@ -30,8 +30,9 @@ struct block_kernels {
   std::uint64_t (*insert)(const block_array&, std::span<const hash64>, unsigned ahead);
 };
 
-struct ribbon_kernels;  // bloomery/detail/ribbon_kernels.hpp
-struct vq_kernels;      // bloomery/detail/vector_quotient_kernels.hpp
+struct ribbon_kernels;   // bloomery/detail/ribbon_kernels.hpp
+struct vq_kernels;       // bloomery/detail/vector_quotient_kernels.hpp
+struct segment_kernels;  // bloomery/detail/segment.hpp
 
 /// The kernels of an instruction set, `scalar`, `avx2` or `avx512`: byte-identical in all they do.
 struct kernel_set {
@@ -41,6 +42,7 @@ struct kernel_set {
   block_kernels parquet_256;
   const ribbon_kernels* ribbon;
   const vq_kernels* quotient;
+  const segment_kernels* segments;
 
   const block_kernels& of(block_layout layout) const noexcept;
 };

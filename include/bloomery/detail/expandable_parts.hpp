@@ -1,0 +1,215 @@
+#pragma once
+
+// The segments of an expandable filter and the copies that are counted beside them.
+
+#include <algorithm>
+#include <array>
+#include <bloomery/concepts.hpp>
+#include <bloomery/detail/segment.hpp>
+#include <bloomery/detail/segment_layout.hpp>
+#include <bloomery/plan/expandable_plan.hpp>
+#include <bloomery/storage.hpp>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <new>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace bloomery::detail {
+
+/// Where a key belongs.
+struct segment_place {
+  std::uint64_t segment;
+  std::uint64_t rest;  ///< the hash behind the cell's bits
+  std::uint32_t cell;
+  std::uint32_t slot_bits;
+};
+
+inline segment_place place_of(const expandable_params& in, hash64 h) noexcept {
+  const std::uint64_t shallow = low_bits(h.value, in.level);
+  const bool deep = shallow < in.split;
+  const unsigned level = in.level + (deep ? 1 : 0);
+  const std::uint64_t behind = h.value >> level;
+  return {low_bits(h.value, level), behind >> in.cell_bits,
+          static_cast<std::uint32_t>(low_bits(behind, in.cell_bits)),
+          deep ? in.deep_slot_bits : in.slot_bits};
+}
+
+/// The hash of a key with more copies than the table takes, and how many more; in ascending order
+/// of hashes.
+struct counted_copies {
+  std::uint64_t hash;
+  std::uint64_t copies;
+};
+static_assert(sizeof(counted_copies) == 16);
+
+/// What the list of segments says of each: its size in words of 8 bytes, and how many copies are
+/// counted behind it.
+struct segment_entry {
+  std::uint32_t words;
+  std::uint32_t counted;
+};
+static_assert(sizeof(segment_entry) == 8);
+
+template <storage Storage>
+struct stored_segment {
+  Storage bytes;
+  Storage counted;  ///< counted_copies; in memory of its own there may be room for more
+};
+
+/// The counted copies of a segment, found by bisection; whatever the bytes are, it reads no others.
+std::uint64_t counted_of(std::span<const std::byte> list, std::size_t size, hash64 h) noexcept;
+
+/// Operations on segments in their own memory; the list is kept as it will be written.
+struct owned_segments {
+  std::vector<stored_segment<owned_storage>> segments;
+  std::vector<segment_entry> list;
+  std::uint64_t moved = 0;
+  bool counts_copies = false;
+
+  static result<owned_segments> empty(const expandable_params& plan);
+  result<void> check(const expandable_params& params, std::uint64_t count);
+  insert_outcome insert(expandable_params& params, hash64 h) noexcept;
+  bool erase(expandable_params& params, hash64 h) noexcept;
+  void clear(expandable_params& params) noexcept;
+
+ private:
+  bool grow(expandable_params& params) noexcept;
+  bool count_copy(std::uint64_t segment, hash64 h) noexcept;
+  bool uncount_copy(std::uint64_t segment, hash64 h) noexcept;
+  void relist(std::uint64_t segment) noexcept;
+};
+
+/// The list that a payload begins with, checked against the payload's size: the offset of each
+/// segment, and of the copies behind it.
+struct segment_extent {
+  std::size_t at;
+  std::size_t size;
+  std::size_t counted_at;
+  std::size_t counted_size;  ///< in bytes
+};
+result<std::vector<segment_extent>> read_segment_list(const expandable_params& params,
+                                                      std::span<const std::byte> payload,
+                                                      std::uint64_t count);
+
+template <storage Storage>
+class expandable_parts {
+  static constexpr bool owns = std::same_as<Storage, owned_storage>;
+
+ public:
+  static result<expandable_parts> make(const expandable_params& plan)
+    requires owns
+  {
+    auto made = owned_segments::empty(plan);
+    if (!made) return fail(std::move(made.error()));
+    expandable_parts parts;
+    parts.all_ = std::move(*made);
+    return parts;
+  }
+
+  static result<expandable_parts> open(const expandable_params& params, const Storage& payload,
+                                       std::uint64_t count) {
+    const auto all = payload.bytes();
+    const auto extents = read_segment_list(params, all, count);
+    if (!extents) return fail(extents.error());
+    expandable_parts parts;
+    parts.all_.segments.reserve(extents->size());
+    for (const segment_extent& each : *extents) {
+      auto bytes = piece(payload, each.at, each.size);
+      if (!bytes) return fail(std::move(bytes.error()));
+      auto counted = piece(payload, each.counted_at, each.counted_size);
+      if (!counted) return fail(std::move(counted.error()));
+      parts.all_.segments.push_back({std::move(*bytes), std::move(*counted)});
+    }
+    parts.all_.list.resize(extents->size());
+    std::copy_n(all.begin(), extents->size() * sizeof(segment_entry),
+                std::as_writable_bytes(std::span(parts.all_.list)).begin());
+    parts.all_.counts_copies = std::any_of(parts.all_.list.begin(), parts.all_.list.end(),
+                                           [](const segment_entry& e) { return e.counted != 0; });
+    if constexpr (owns) {
+      if (auto ok = parts.all_.check(params, count); !ok) return fail(std::move(ok.error()));
+    }
+    return parts;
+  }
+
+  segment_query query(const segment_place& at) const noexcept {
+    return {all_.segments[at.segment].bytes.bytes(), at.rest, at.cell, at.slot_bits};
+  }
+  segment_view view(const expandable_params& params, const segment_place& at) const noexcept {
+    return {{params.cell_bits, at.slot_bits}, all_.segments[at.segment].bytes.bytes()};
+  }
+  /// Whether any copies are counted. O(1): a filter that has counted some may say so for ever.
+  bool counts_copies() const noexcept { return all_.counts_copies; }
+  bool has_copies(const segment_place& at, hash64 h) const noexcept {
+    const std::size_t size = all_.list[at.segment].counted;
+    if (size == 0) [[likely]]
+      return false;
+    return counted_of(all_.segments[at.segment].counted.bytes(), size, h) != 0;
+  }
+  std::uint64_t count(const expandable_params& params, hash64 h) const noexcept {
+    const segment_place at = place_of(params, h);
+    return view(params, at).copies(at.cell, at.rest) +
+           counted_of(all_.segments[at.segment].counted.bytes(), all_.list[at.segment].counted, h);
+  }
+
+  insert_outcome insert(expandable_params& params, hash64 h) noexcept {
+    return all_.insert(params, h);
+  }
+  bool erase(expandable_params& params, hash64 h) noexcept { return all_.erase(params, h); }
+  void clear(expandable_params& params) noexcept { all_.clear(params); }
+
+  double rate(const expandable_params& params) const noexcept {
+    double matching = 0;
+    for (std::uint64_t i = 0; i < params.segments(); ++i) {
+      const bool deep = i < params.split || i >= std::uint64_t{1} << params.level;
+      const unsigned slot_bits = deep ? params.deep_slot_bits : params.slot_bits;
+      const double here =
+          segment_ops().rate({params.cell_bits, slot_bits}, all_.segments[i].bytes.bytes());
+      matching += deep ? here / 2 : here;
+    }
+    return std::min(1.0, matching / static_cast<double>(std::uint64_t{1} << params.level));
+  }
+
+  std::uint64_t size_in_bytes() const noexcept {
+    std::uint64_t all = all_.list.size() * sizeof(segment_entry);
+    for (const auto& each : all_.segments) all += each.bytes.bytes().size();
+    for (const segment_entry& each : all_.list) all += each.counted * sizeof(counted_copies);
+    return all;
+  }
+  std::uint64_t moved_bytes() const noexcept {
+    if constexpr (owns) return all_.moved;
+    return 0;
+  }
+  std::vector<std::span<const std::byte>> payload() const {
+    std::vector<std::span<const std::byte>> all;
+    all.reserve(1 + 2 * all_.segments.size());
+    all.push_back(std::as_bytes(std::span(all_.list)));
+    for (std::size_t i = 0; i < all_.segments.size(); ++i) {
+      all.push_back(all_.segments[i].bytes.bytes());
+      const std::size_t counted = all_.list[i].counted * sizeof(counted_copies);
+      if (counted != 0) all.push_back(all_.segments[i].counted.bytes().first(counted));
+    }
+    return all;
+  }
+
+ private:
+  struct shared_segments {
+    std::vector<stored_segment<Storage>> segments;
+    std::vector<segment_entry> list;
+    bool counts_copies = false;
+  };
+
+  static result<Storage> piece(const Storage& all, std::size_t at, std::size_t size) {
+    if constexpr (owns) {
+      return owned_storage::copy_of(all.bytes().subspan(at, size));
+    } else {
+      return all.slice(at, size);
+    }
+  }
+
+  std::conditional_t<owns, owned_segments, shared_segments> all_;
+};
+
+}  // namespace bloomery::detail

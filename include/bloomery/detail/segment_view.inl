@@ -1,0 +1,111 @@
+// How a segment is read. Included into a namespace that has select_one and count_ones, which differ
+// by instruction set: bloomery::detail has the plain ones, src/kernels/ others.
+
+/// The place of zero number `k` in the unary code of a block of `bytes` bytes, or 8 * bytes if
+/// there are fewer, as only damage makes it.
+inline std::size_t find_zero(const std::byte* block, std::size_t bytes, std::size_t k) noexcept {
+  for (std::size_t at = 0; at < bytes; at += 8) {
+    // Bits beyond the block are no zeros.
+    const std::size_t here = std::min<std::size_t>(8, bytes - at);
+    std::uint64_t zeros = ~load<std::uint64_t>(block + at);
+    if (here < 8) zeros = low_bits(zeros, static_cast<unsigned>(8 * here));
+    const unsigned count = count_ones(zeros);
+    if (k < count) return 8 * at + select_one(zeros, static_cast<unsigned>(k));
+    k -= count;
+  }
+  return 8 * bytes;
+}
+
+/// The run of a cell in a code of any length; empty if there is no such cell.
+inline cell_run long_run(const std::byte* block, std::size_t bytes, unsigned cell) noexcept {
+  const std::size_t zero = find_zero(block, bytes, cell);
+  const std::size_t next = find_zero(block, bytes, std::size_t{cell} + 1);
+  if (next == 8 * bytes) return {0, 0};
+  return {zero - cell, next - zero - 1};
+}
+
+/// The same, faster, for codes of up to 128 bits, as nearly all are. Reads 16 bytes.
+inline cell_run find_run(const std::byte* block, std::size_t bytes, unsigned cell) noexcept {
+  const auto low = load<std::uint64_t>(block);
+  const unsigned below = count_ones(~low);
+  if (cell < below) {
+    const unsigned zero = select_one(~low, cell);
+    const auto size = static_cast<unsigned>(std::countr_one(low >> zero >> 1));
+    if (zero + 1 + size < 64) [[likely]]
+      return {zero - cell, size};
+  } else {
+    const auto high = load<std::uint64_t>(block + 8);
+    if (cell - below < count_ones(~high)) {
+      const unsigned zero = select_one(~high, cell - below);
+      const auto size = static_cast<unsigned>(std::countr_one(high >> zero >> 1));
+      if (zero + 1 + size < 64) [[likely]]
+        return {64 + zero - cell, size};
+    }
+  }
+  return long_run(block, bytes, cell);
+}
+
+/// Reads a segment. Whatever its bytes are, it reads no others.
+/// Precondition: bytes.size() >= shape.least_bytes().
+class segment_view {
+ public:
+  segment_view(const segment_shape& shape, std::span<const std::byte> bytes) noexcept
+      : shape_(shape),
+        starts_(bytes.data()),
+        area_(bytes.data() + shape.table_bytes()),
+        limit_(bytes.size() - shape.table_bytes() - segment_padding) {}
+
+  std::size_t start(std::size_t block) const noexcept {
+    return load<std::uint16_t>(starts_ + 2 * block);
+  }
+  const std::byte* area() const noexcept { return area_; }
+
+  void prefetch_start(std::size_t cell) const noexcept {
+    __builtin_prefetch(starts_ + 2 * (cell / block_cells));
+  }
+  void prefetch_block(std::size_t cell) const noexcept {
+    const std::size_t block = cell / block_cells;
+    __builtin_prefetch(area_ + start(block));
+    __builtin_prefetch(area_ + start(block + 1));
+  }
+
+  /// Calls use(entry, number in its block) for each entry of the cell, until it returns false.
+  template <class Use>
+  void for_cell(std::size_t cell, Use&& use) const noexcept {
+    const std::size_t block = cell / block_cells;
+    const std::size_t begin = start(block);
+    const std::size_t end = start(block + 1);
+    if (begin > end || end > limit_) return;
+    const cell_run run = find_run(area_ + begin, end - begin, cell % block_cells);
+    const std::size_t w = shape_.slot_bits;
+    if ((run.first + run.size) * w > 8 * end) return;
+    std::size_t at = 8 * end - run.first * w;
+    for (std::size_t i = 0; i < run.size; ++i) {
+      at -= w;
+      if (!use(get_bits(area_, at, shape_.slot_bits), run.first + i)) return;
+    }
+  }
+
+  bool holds(std::size_t cell, std::uint64_t rest) const noexcept {
+    bool found = false;
+    for_cell(cell, [&](std::uint64_t entry, std::size_t) noexcept {
+      found = is_match(entry, rest);
+      return !found;
+    });
+    return found;
+  }
+  std::size_t copies(std::size_t cell, std::uint64_t rest) const noexcept {
+    std::size_t found = 0;
+    for_cell(cell, [&](std::uint64_t entry, std::size_t) noexcept {
+      found += is_match(entry, rest);
+      return true;
+    });
+    return found;
+  }
+
+ private:
+  segment_shape shape_;
+  const std::byte* starts_;
+  const std::byte* area_;
+  std::size_t limit_;
+};

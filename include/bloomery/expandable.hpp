@@ -1,0 +1,279 @@
+#pragma once
+
+/// The expandable filter: a variable-length quotient filter in segments, which grows with its keys,
+/// one segment at a time, and answers in constant time at any size. Keys can be erased and counted.
+///
+///     bloomery::expandable seen({.fpr = 0.01});   // for any number of keys
+///     seen.insert("alice");
+///     seen.erase("alice");
+///
+/// That entries lose a bit with each doubling and newer ones are longer is InfiniFilter's (N.
+/// Dayan, I. Bercea, P. Reviriego and R. Pagh, "InfiniFilter: Expanding Filters to Infinity and
+/// Beyond", SIGMOD 2023); that an entry without bits is copied into both halves, so that no second
+/// structure is asked, is Aleph Filter's (N. Dayan, I. Bercea and R. Pagh, VLDB 2024). Segments are
+/// split in turn as the buckets of linear hashing are (W. Litwin, 1980).
+
+#include <algorithm>
+#include <array>
+#include <bloomery/concepts.hpp>
+#include <bloomery/detail/expandable_parts.hpp>
+#include <bloomery/detail/key_shell.hpp>
+#include <bloomery/detail/precondition.hpp>
+#include <bloomery/plan/expandable_plan.hpp>
+#include <bloomery/storage.hpp>
+#include <cassert>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <new>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace bloomery {
+
+/// An expandable filter over any storage. A query reads two bytes that say where its block of 32
+/// cells is, then the block: one or two cache lines of the filter's bulk, at any size. About 15
+/// bits a key at 1% if the growth to come is known, 17 if not, at any time, not just after a
+/// doubling; log2 of the number of doublings twice over is what not knowing n costs.
+///
+/// Growth: with each 12,288th key (fewer below that many, where the whole filter is as large) one
+/// segment of at most 64 KiB becomes two; no insert moves more than that and its own segment. The
+/// rate never exceeds eps, however far it grows (see plan_expandable).
+///
+/// Copies: each insert holds one copy more. Three lie in the table; of a key that three entries
+/// match already, further ones are counted under its exact hash, 16 bytes a key.
+///
+/// Full: where 64-bit hashes cannot keep the rate at a larger size (beyond about 10^12 keys at 1%),
+/// where there is no memory, or where chosen keys all meet in one segment; then nothing has
+/// changed and nothing is lost.
+///
+/// Erase only what was inserted: a stranger that passes as a member takes a member's copy. Memory
+/// is given back when the last key is erased.
+///
+/// Threads: any number may query at once. Insert and erase need the filter to themselves.
+template <storage Storage = owned_storage>
+class basic_expandable : public detail::key_shell<basic_expandable<Storage>> {
+  using shell = detail::key_shell<basic_expandable>;
+
+ public:
+  static constexpr filter_kind kind = filter_kind::expandable;
+  static constexpr std::uint16_t kind_version = 1;
+  using hash_type = hash64;
+  using hasher_type = xxh3_hasher;
+  using params_type = expandable_params;
+  using storage_type = Storage;
+  /// The same filter over another storage.
+  template <storage Other>
+  using rebind_storage = basic_expandable<Other>;
+
+  /// An empty filter for a spec known to be good. Throws nothing but std::bad_alloc; a spec that
+  /// plan_expandable refuses is a broken precondition and ends the program with its sentence. What
+  /// comes from outside goes through make().
+  explicit basic_expandable(const expandable_spec& spec)
+    requires std::same_as<Storage, owned_storage>
+      : basic_expandable(detail::or_die(make(spec))) {}
+
+  /// An empty filter, or why there is none. O(capacity), some 1.5 bits a key.
+  static result<basic_expandable> make(const expandable_spec& spec)
+    requires std::same_as<Storage, owned_storage>
+  {
+    const auto plan = plan_expandable(spec);
+    if (!plan) return fail(plan.error());
+    auto parts = parts_type::make(*plan);
+    if (!parts) return fail(std::move(parts.error()));
+    return basic_expandable(*plan, std::move(*parts), 0);
+  }
+
+  /// The filter in `bytes`, as image() gave them, with `count` keys. What does not fit the
+  /// parameters is corrupt. Mapped and borrowed bytes are shared, and only the list of segments is
+  /// read; owned ones are copied and checked, O(size), since inserts rely on them.
+  static result<basic_expandable> open(const expandable_params& params, const Storage& bytes,
+                                       std::uint64_t count) {
+    if (!params.possible()) {
+      return fail(errc::invalid_argument, "the expandable filter's parameters are out of range");
+    }
+    auto parts = parts_type::open(params, bytes, count);
+    if (!parts) return fail(std::move(parts.error()));
+    return basic_expandable(params, std::move(*parts), count);
+  }
+
+  using shell::count;
+  using shell::erase;
+  using shell::insert;
+  using shell::may_contain;
+
+  /// Whether the key of this hash may be a member: false is certain.
+  bool may_contain(const hash_type& h) const noexcept {
+    const auto at = detail::place_of(params_, h);
+#if defined(__BMI2__) && defined(__POPCNT__)
+    const bool found = parts_.view(params_, at).holds(at.cell, at.rest);
+#else
+    const bool found = detail::segment_ops().holds(params_.cell_bits, parts_.query(at));
+#endif
+    return found || parts_.has_copies(at, h);
+  }
+
+  /// The same for a batch. Precondition: answers.size() >= hs.size().
+  void may_contain(std::span<const hash_type> hs, std::span<bool> answers) const noexcept {
+    assert(answers.size() >= hs.size());
+    const auto& kernel = detail::segment_ops();
+    std::array<detail::segment_query, group> queries;
+    for (std::size_t first = 0; first < hs.size(); first += group) {
+      const std::size_t n = fetch_starts(hs, first, queries);
+      kernel.ask(params_.cell_bits, std::span(queries).first(n), answers.data() + first);
+      if (!parts_.counts_copies()) [[likely]]
+        continue;
+      for (std::size_t i = 0; i < n; ++i) {
+        const auto at = detail::place_of(params_, hs[first + i]);
+        if (!answers[first + i]) answers[first + i] = parts_.has_copies(at, hs[first + i]);
+      }
+    }
+  }
+
+  /// Inserts one copy: `inserted` if none was there, else `maybe_present`; `full` has changed
+  /// nothing.
+  insert_outcome insert(const hash_type& h) noexcept
+    requires writable_storage<Storage>
+  {
+    const insert_outcome outcome = parts_.insert(params_, h);
+    count_ += is_contained(outcome);
+    return outcome;
+  }
+
+  /// Inserts a batch, in order, up to the first key without room.
+  insert_summary insert(std::span<const hash_type> hs) noexcept
+    requires writable_storage<Storage>
+  {
+    insert_summary summary;
+    for (std::size_t first = 0; first < hs.size(); first += group) {
+      const std::size_t n = fetch(hs, first);
+      for (std::size_t i = 0; i < n; ++i) {
+        const insert_outcome outcome = insert(hs[first + i]);
+        if (!is_contained(outcome)) {
+          summary.stopped_by = outcome;
+          return summary;
+        }
+        ++summary.done;
+        ++(outcome == insert_outcome::inserted ? summary.inserted : summary.maybe_present);
+      }
+    }
+    return summary;
+  }
+
+  /// Takes back one copy; false, and nothing changes, if there is none. Of several entries that
+  /// match the longest goes, so that the rest still match every other key. The last key's erase
+  /// leaves the bytes of an empty filter, O(segments).
+  bool erase(const hash_type& h) noexcept
+    requires writable_storage<Storage>
+  {
+    if (!parts_.erase(params_, h)) return false;
+    // A count from a damaged file may be too low.
+    count_ -= count_ != 0;
+    if (count_ == 0) clear();
+    return true;
+  }
+
+  /// Erases a batch, in order. Precondition: erased.size() >= hs.size().
+  void erase(std::span<const hash_type> hs, std::span<bool> erased) noexcept
+    requires writable_storage<Storage>
+  {
+    assert(erased.size() >= hs.size());
+    for (std::size_t first = 0; first < hs.size(); first += group) {
+      const std::size_t n = fetch(hs, first);
+      for (std::size_t i = 0; i < n; ++i) erased[first + i] = erase(hs[first + i]);
+    }
+  }
+
+  /// Copies of the key: never too low, and too high by the entries of others that match it.
+  std::uint64_t count(const hash_type& h) const noexcept { return parts_.count(params_, h); }
+
+  /// Removes every key and goes back to the size that it was made with.
+  void clear() noexcept
+    requires writable_storage<Storage>
+  {
+    parts_.clear(params_);
+    count_ = 0;
+  }
+
+  const expandable_params& params() const noexcept { return params_; }
+  hasher_type hash_function() const noexcept { return hasher_type(params_.seed); }
+  /// Whether it takes keys beyond capacity() at the promised rate: this kind does.
+  bool grows() const noexcept
+    requires writable_storage<Storage>
+  {
+    return true;
+  }
+
+  /// What it was made for; once it has grown, the keys before its next step.
+  std::uint64_t capacity() const noexcept { return params_.room(); }
+  /// Copies held.
+  std::uint64_t size() const noexcept { return count_; }
+  /// The rate that was asked for, which the mean over all seeds of the hash function keeps within
+  /// at any size.
+  double planned_fpr() const noexcept { return params_.fpr; }
+  std::uint64_t size_in_bytes() const noexcept { return parts_.size_in_bytes(); }
+
+  /// Entries a cell, of the most that there are before a step; above 1 only where one was refused.
+  double fill() const noexcept {
+    return std::min(
+        1.0, static_cast<double>(params_.entries) / static_cast<double>(params_.most_entries()));
+  }
+  /// The rate of the entries as they stand, exact up to equal hashes: the share of all hashes that
+  /// match one. O(size).
+  double current_fpr() const noexcept { return parts_.rate(params_); }
+  /// As size(): copies of one key look like keys that look alike, so that the number of distinct
+  /// keys cannot be told.
+  double estimate_size() const noexcept { return static_cast<double>(count_); }
+
+  /// Bytes that inserts have written since the filter was made or opened, growth included.
+  std::uint64_t moved_bytes() const noexcept { return parts_.moved_bytes(); }
+
+  /// What save() writes. Refers to this filter's segments.
+  filter_image image() const {
+    return {{kind, kind_version, hasher_type::id, params_.seed, count_},
+            params_.encode(),
+            parts_.payload()};
+  }
+
+ private:
+  using parts_type = detail::expandable_parts<Storage>;
+  // Keys whose lines are fetched together.
+  static constexpr std::size_t group = 32;
+
+  basic_expandable(const expandable_params& params, parts_type parts, std::uint64_t count)
+      : params_(params), parts_(std::move(parts)), count_(count) {}
+
+  // What the next group of keys asks; the starts of their blocks are on their way into the cache.
+  std::size_t fetch_starts(std::span<const hash_type> hs, std::size_t first,
+                           std::array<detail::segment_query, group>& queries) const noexcept {
+    const std::size_t n = std::min(group, hs.size() - first);
+    for (std::size_t i = 0; i < n; ++i) {
+      const auto at = detail::place_of(params_, hs[first + i]);
+      queries[i] = parts_.query(at);
+      parts_.view(params_, at).prefetch_start(at.cell);
+    }
+    return n;
+  }
+  // Then their blocks too; returns how many keys.
+  std::size_t fetch(std::span<const hash_type> hs, std::size_t first) const noexcept {
+    std::array<detail::segment_query, group> queries;
+    const std::size_t n = fetch_starts(hs, first, queries);
+    detail::segment_ops().fetch(params_.cell_bits, std::span(queries).first(n));
+    return n;
+  }
+
+  expandable_params params_;
+  parts_type parts_;
+  std::uint64_t count_;
+};
+
+/// The expandable filter in its own memory.
+using expandable = basic_expandable<>;
+/// One over a mapped file, read-only.
+using expandable_view = basic_expandable<mapped_storage>;
+
+static_assert(insertable<expandable> && erasable<expandable> && countable<expandable>);
+static_assert(membership_filter<expandable_view> && !insertable<expandable_view>);
+
+}  // namespace bloomery

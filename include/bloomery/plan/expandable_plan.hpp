@@ -1,0 +1,100 @@
+#pragma once
+
+/// Sizing an expandable filter: its first segments, and how many bits of each key it keeps as it
+/// grows, so that the rate holds at any size.
+
+#include <bloomery/image.hpp>
+#include <bloomery/result.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace bloomery {
+
+/// What is asked for; zero means "find it". Sufficient: the rate (the filter begins with room for
+/// default_expandable_capacity keys then), the rate with capacity or bits, or capacity and bits.
+struct expandable_spec {
+  std::uint64_t capacity = 0;  ///< keys to begin with
+  double fpr = 0;              ///< eps, however far it grows, in (0, 1)
+  std::uint64_t bits = 0;      ///< of the payload, at most, before it grows
+  double growth = 0;       ///< how many times `capacity` it may become, in [1, 2^50]; 0: unknown
+  std::uint64_t seed = 0;  ///< of the hash function
+};
+
+/// Everything that fixes an expandable filter's layout. It changes when the filter grows, and
+/// `entries` with each key.
+struct expandable_params {
+  std::uint64_t capacity = 0;  ///< keys that it was made for
+  double fpr = 0;
+  double growth = 0;  ///< 0: unknown
+  std::uint64_t seed = 0;
+
+  unsigned segment_cell_bits = 0;  ///< log2 of a segment's cells, once there are several
+  unsigned cell_bits = 0;          ///< of the segments now; less while there is only one
+  unsigned level = 0;              ///< segments are chosen by so many bits of the hash,
+  std::uint64_t split = 0;         ///< the first `split` of them by one more
+  unsigned slot_bits = 0;          ///< of segments at `level`: remainder and marker
+  unsigned deep_slot_bits = 0;     ///< of those that have been split, and their halves
+  std::uint32_t generation = 0;    ///< how often the number of cells has begun to double
+  double spent = 0;                ///< of the rate, once the doubling under way is complete
+  std::uint64_t entries = 0;       ///< in all segments
+
+  std::uint64_t segments() const noexcept { return (std::uint64_t{1} << level) + split; }
+  std::uint64_t cells() const noexcept { return segments() << cell_bits; }
+  /// Entries beyond which the filter grows by a step: three for four cells.
+  std::uint64_t most_entries() const noexcept { return cells() / 4 * 3; }
+
+  /// What the filter has room for now: the capacity that it was made for, or once it has grown,
+  /// most_entries().
+  std::uint64_t room() const noexcept {
+    const std::uint64_t step = cell_bits < segment_cell_bits || segments() == 1
+                                   ? most_entries() / 2
+                                   : (std::uint64_t{1} << cell_bits) / 4 * 3;
+    return capacity > most_entries() - step ? capacity : most_entries();
+  }
+
+  /// The parameter block of a file (docs/format.md, "expandable").
+  std::vector<std::byte> encode() const;
+  /// Reads it; a value out of range is corrupt or unsupported.
+  static result<expandable_params> decode(const filter_header& header,
+                                          std::span<const std::byte> block);
+  /// Whether every value is in its range and none contradicts another.
+  bool possible() const noexcept;
+
+  /// The next state: one segment split into two, or a single small one with twice the cells.
+  /// Nothing where 64 bits of hash do not suffice for the promised rate at that size.
+  std::optional<expandable_params> grown() const noexcept;
+};
+
+/// Keys that a filter begins with when no capacity is asked for.
+inline constexpr std::uint64_t default_expandable_capacity = 96;
+
+/// Plans the filter as it is before its first key. Fails with invalid_argument, saying which value
+/// is out of range, missing or contradicts the others.
+///
+/// Entries that come while 2^D cells are addressed keep D + l_g bits of their hash for ever, and
+/// add l_g's share to the rate, whatever the size then: 3/4 * 2^-l_g for a whole doubling. With
+/// doubling g the rate may have spent in all at most (63/64) * eps * A(g):
+///
+///     growth unknown:       A(g) = 1 - 8 / (g + 9), which leaves something for ever;
+///     growth by up to 2^X:  A(g) = 15/16 * u(g) / u(X), u(0) = 1, u(g) = 3/2 + 3/4 g, and a
+///                           sixteenth, 1 - 1/(g - X + 1) of it, beyond.
+///
+/// l_g is the least whole number that keeps within it.
+result<expandable_params> plan_expandable(const expandable_spec& spec);
+
+/// Bytes of blocks that a segment is made with, so that the planned keys fit.
+std::size_t planned_area(const expandable_params& plan, bool deep) noexcept;
+/// The payload of the filter as it is made.
+std::uint64_t planned_bytes(const expandable_params& plan) noexcept;
+
+/// Bits of payload that so many keys take in expectation, if the filter had them from the start.
+double expandable_bits(const expandable_params& params, std::uint64_t keys);
+
+/// The state of the filter after it has grown to so many keys, all different; nothing where it
+/// would be full before.
+std::optional<expandable_params> grown_to(expandable_params params, std::uint64_t keys);
+
+}  // namespace bloomery

@@ -1,0 +1,357 @@
+#include <bloomery/plan/expandable_plan.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <string>
+#include <utility>
+
+#include <bloomery/detail/record.hpp>
+#include <bloomery/detail/segment_layout.hpp>
+#include <bloomery/plan/bloom_plan.hpp>
+#include <bloomery/plan/units.hpp>
+
+namespace bloomery {
+namespace {
+
+constexpr double load = 0.75;  // entries a cell when a step is due: most_entries()
+constexpr double most_growth = 0x1p50;
+
+// The part of the rate that is planned with; the rest is for the chance of which keys come.
+constexpr double planned_share = 63.0 / 64;
+// What a filter that has outgrown its hint may still spend.
+constexpr double rate_beyond_hint = 1.0 / 16;
+// The larger, the more even are the doublings' shares: it costs bits in filters that never grow,
+// and saves them in those that grow far. From 2^6 to 2^27 keys at 1% the lengths go from 10 to 13;
+// with 1 instead of 8, from 8 to 15.
+constexpr double evenness = 8;
+
+constexpr unsigned hash_bits = 63;  // that cell and remainder may take together
+constexpr unsigned most_segment_cell_bits = 14;
+constexpr unsigned least_segment_cell_bits = 12;
+constexpr unsigned least_cell_bits = detail::block_cell_bits;
+constexpr std::uint32_t most_generations = 64;
+
+bool in_range(double x, double low, double high) {
+  return x >= low && x <= high;
+}
+bool is_rate(double x) {
+  return x > 0 && x < 1;
+}
+bool is_growth(double x) {
+  return x == 0 || in_range(x, 1, most_growth);
+}
+
+/// Expected doublings. Also a filter that is not to grow may have to a little: one at the least.
+double doublings(double growth) {
+  return std::max(1.0, std::ceil(std::log2(growth)));
+}
+
+double hinted_units(double generation) {
+  return generation == 0 ? 1 : 1.5 + 0.75 * generation;
+}
+
+/// What doubling g and all before it may add to the rate.
+double allowance(double fpr, double growth, double generation) {
+  const double rate = fpr * planned_share;
+  if (growth == 0) return rate * (1 - evenness / (generation + evenness + 1));
+  const double expected = doublings(growth);
+  if (generation <= expected) {
+    return rate * (1 - rate_beyond_hint) * hinted_units(generation) / hinted_units(expected);
+  }
+  return rate * (1 - rate_beyond_hint / (generation - expected + 1));
+}
+
+double share(unsigned remainder_bits) {
+  return load * std::ldexp(1.0, -static_cast<int>(remainder_bits));
+}
+
+/// The least remainder for which `spent(share)` keeps within `allowed`, if hashes have the bits.
+template <class Spent>
+std::optional<unsigned> least_remainder(unsigned from, unsigned address_bits, double allowed,
+                                        Spent&& spent) {
+  for (unsigned bits = from; address_bits + bits <= hash_bits && bits < detail::most_slot_bits;
+       ++bits) {
+    if (spent(share(bits)) <= allowed) return bits;
+  }
+  return std::nullopt;
+}
+
+tl::unexpected<failure> refuse(std::string why) {
+  return fail(errc::invalid_argument, std::move(why));
+}
+
+result<void> check_ranges(const expandable_spec& spec) {
+  if (spec.fpr == 0 && (spec.capacity == 0 || spec.bits == 0)) {
+    return refuse(
+        "an expandable filter's rate is open; give it, or both capacity and memory to begin with");
+  }
+  if (spec.fpr != 0 && !is_rate(spec.fpr)) {
+    return refuse(
+        fmt::format("a false-positive rate of {} is not one; it lies between 0 and 1, "
+                    "such as 0.01",
+                    spec.fpr));
+  }
+  if (!is_growth(spec.growth)) {
+    return refuse(
+        fmt::format("a growth of {} is out of range; give 1 to 2^50, or leave it out if it is "
+                    "unknown",
+                    spec.growth));
+  }
+  return {};
+}
+
+/// Cells of a segment, as many as its 16-bit starts can serve: at most 1.5 entries a cell just
+/// before a split, with a tenth more for chance, and slots that grow by six bits in the long run.
+unsigned segment_cell_bits(unsigned remainder_bits) {
+  unsigned bits = most_segment_cell_bits;
+  const double entry = (remainder_bits + 1 + 6 + 1) / 8.0;
+  while (bits > least_segment_cell_bits &&
+         std::ldexp(1.65 * entry + 5.0 / 32, static_cast<int>(bits)) > detail::most_segment_area) {
+    --bits;
+  }
+  return bits;
+}
+
+/// Sets what `keys` keys need from the start. False beyond what 64-bit hashes can serve.
+bool lay_out(expandable_params& plan) {
+  // 4/3 of a cell a key; capacities are at most 2^57.
+  const std::uint64_t cells = plan.capacity + (plan.capacity + 2) / 3;
+  const auto without_growth =
+      least_remainder(1, 0, allowance(plan.fpr, plan.growth, 0), [](double x) { return x; });
+  if (!without_growth) return false;
+  plan.segment_cell_bits = segment_cell_bits(*without_growth);
+  const std::uint64_t whole = std::uint64_t{1} << plan.segment_cell_bits;
+  plan.cell_bits = plan.segment_cell_bits;
+  if (cells <= whole) {
+    plan.cell_bits = std::max(least_cell_bits, static_cast<unsigned>(std::bit_width(cells - 1)));
+  }
+  const std::uint64_t segments = cells / (std::uint64_t{1} << plan.cell_bits) +
+                                 (cells % (std::uint64_t{1} << plan.cell_bits) != 0);
+  plan.level = static_cast<unsigned>(std::bit_width(segments)) - 1;
+  plan.split = segments - (std::uint64_t{1} << plan.level);
+  plan.generation = plan.split == 0 ? 0 : 1;
+  // Where a doubling is begun with, its segments are of both depths. The share of a key in one of
+  // the split ones is half as large. Then: what the rest of this doubling adds, and the first half
+  // of what the deeper segments add in the next.
+  const double f = std::ldexp(static_cast<double>(plan.split), -static_cast<int>(plan.level));
+  const double begun = (1 + f) * (1 - f / 2);
+  const double rest = f == 0 ? 0 : (1 - f) - (1 - f * f) / 4 + 0.5;
+  const unsigned address = plan.level + (plan.split != 0) + plan.cell_bits;
+  auto remainder = least_remainder(1, address, allowance(plan.fpr, plan.growth, 0),
+                                   [&](double x) { return begun * x; });
+  if (remainder && f != 0) {
+    remainder = least_remainder(*remainder, address, allowance(plan.fpr, plan.growth, 1),
+                                [&](double x) { return (begun + rest) * x; });
+  }
+  if (!remainder) return false;
+  plan.slot_bits = *remainder + 1;
+  plan.deep_slot_bits = plan.slot_bits;
+  plan.spent = (begun + rest) * share(*remainder);
+  return true;
+}
+
+}  // namespace
+
+result<expandable_params> plan_expandable(const expandable_spec& spec) {
+  if (auto ok = check_ranges(spec); !ok) return fail(std::move(ok.error()));
+  const auto with = [&](std::uint64_t capacity, double fpr) -> std::optional<expandable_params> {
+    expandable_params plan;
+    plan.capacity = capacity;
+    plan.fpr = fpr;
+    plan.growth = spec.growth;
+    plan.seed = spec.seed;
+    if (capacity > most_keys || !lay_out(plan)) return std::nullopt;
+    return plan;
+  };
+  const auto fits = [&](const std::optional<expandable_params>& plan) {
+    return plan && (spec.bits == 0 || planned_bytes(*plan) <= spec.bits / 8);
+  };
+  std::uint64_t capacity = spec.capacity;
+  double fpr = spec.fpr;
+  if (spec.bits != 0 && capacity == 0) {
+    // The most keys that fit, up to where their slots alone would not.
+    std::uint64_t beyond = std::min(spec.bits, most_keys) + 1;
+    while (beyond - capacity > 1) {
+      const std::uint64_t middle = capacity + (beyond - capacity) / 2;
+      (fits(with(middle, fpr)) ? capacity : beyond) = middle;
+    }
+  } else if (spec.bits != 0 && fpr == 0) {
+    // The lowest rate that fits.
+    double low = -62;
+    double high = -1e-3;
+    for (int step = 0; step < 60; ++step) {
+      const double middle = (low + high) / 2;
+      (fits(with(capacity, std::exp2(middle))) ? high : low) = middle;
+    }
+    fpr = std::exp2(high);
+  } else if (capacity == 0) {
+    capacity = default_expandable_capacity;
+  }
+  const auto plan = capacity == 0 ? std::nullopt : with(capacity, fpr);
+  if (spec.bits != 0 && !fits(plan)) {
+    return refuse(fmt::format(
+        "{} bits are too few for {}; give more memory, or leave it out", format_count(spec.bits),
+        spec.capacity == 0 ? std::string("an expandable filter of that rate")
+                           : format_count(spec.capacity) + " keys to begin with"));
+  }
+  if (!plan) {
+    return refuse(
+        fmt::format("{} keys at a rate of {:.3g} are beyond what 64-bit hashes can "
+                    "promise; give fewer keys or a higher rate",
+                    format_count(capacity), fpr));
+  }
+  return *plan;
+}
+
+std::optional<expandable_params> expandable_params::grown() const noexcept {
+  expandable_params next = *this;
+  const bool widens = cell_bits < segment_cell_bits;
+  if (widens || split == 0) {
+    // A doubling begins. While there is one segment, its cells double at once, so that all entries
+    // until the next doubling are of the new length; else half of them go to deeper segments.
+    next.generation = generation + 1;
+    const unsigned before = slot_bits - 1;
+    const double first = generation == 0 && !widens ? 0.5 * share(before) : 0;
+    const double whole = !widens ? 0.75 : cell_bits + 1 < segment_cell_bits ? 0.5 : 1.0;
+    const auto spends = [&](double x) { return spent + first + whole * x; };
+    const unsigned address = level + cell_bits + 1;
+    const auto remainder = least_remainder(std::max(1U, before - 1), address,
+                                           allowance(fpr, growth, next.generation), spends);
+    if (!remainder || next.generation > most_generations) return std::nullopt;
+    next.spent = spends(share(*remainder));
+    next.deep_slot_bits = *remainder + 1;
+  }
+  if (widens) {
+    ++next.cell_bits;
+    next.slot_bits = next.deep_slot_bits;
+    return next;
+  }
+  ++next.split;
+  if (next.split == std::uint64_t{1} << level) {
+    ++next.level;
+    next.split = 0;
+    next.slot_bits = next.deep_slot_bits;
+  }
+  return next;
+}
+
+std::optional<expandable_params> grown_to(expandable_params params, std::uint64_t keys) {
+  params.entries = keys;
+  while (params.most_entries() < keys) {
+    // Whole doublings at a stroke: the state at the end of one does not depend on its steps.
+    auto next = params.grown();
+    if (!next) return std::nullopt;
+    if (next->split != 0) {
+      const std::uint64_t all = std::uint64_t{1} << next->level;
+      const std::uint64_t step = (std::uint64_t{1} << next->cell_bits) / 4 * 3;
+      const std::uint64_t needed = keys / step + (keys % step != 0);
+      next->split = std::min(all - 1, needed > all ? needed - all : 1);
+    }
+    params = *next;
+  }
+  return params;
+}
+
+std::size_t planned_area(const expandable_params& plan, bool deep) noexcept {
+  // Codes of 33 bits and one an entry, slots, both in whole bytes; and a twelfth for chance.
+  const std::uint64_t blocks = std::uint64_t{1} << (plan.cell_bits - detail::block_cell_bits);
+  const std::uint64_t here = (plan.capacity >> (plan.level + (deep ? 1 : 0))) + 1;
+  const unsigned slot_bits = deep ? plan.deep_slot_bits : plan.slot_bits;
+  const std::uint64_t bytes = (blocks * (33 + 7) + here * (1 + slot_bits)) / 8;
+  return std::min<std::uint64_t>(bytes + bytes / 12 + 2, detail::most_segment_area);
+}
+
+std::uint64_t planned_bytes(const expandable_params& plan) noexcept {
+  const auto segment = [&](bool deep) {
+    const detail::segment_shape shape{plan.cell_bits, plan.slot_bits};
+    return 8 + shape.stored_bytes(planned_area(plan, deep));
+  };
+  const std::uint64_t deep = 2 * plan.split;
+  return deep * segment(true) + (plan.segments() - deep) * segment(false);
+}
+
+double expandable_bits(const expandable_params& params, std::uint64_t keys) {
+  // Per block: its start, its code and its slots, each in whole bytes, and gaps: a twelfth when it
+  // was last laid out, of which half are used up on average.
+  const auto segment = [&](double entries, unsigned slot_bits) {
+    const auto blocks = std::ldexp(1.0, static_cast<int>(params.cell_bits) - 5);
+    const double in_block = entries / blocks;
+    const double used = (33 + in_block + 3.5) + (in_block * slot_bits + (in_block > 1 ? 3.5 : 0));
+    return blocks * (16 + used * (1 + 1.0 / 24)) + 8 * (2.0 + detail::segment_padding + 4) + 64;
+  };
+  const auto n = static_cast<double>(keys);
+  const double shallow = n / std::ldexp(1.0, static_cast<int>(params.level));
+  const auto whole = static_cast<double>((std::uint64_t{1} << params.level) - params.split);
+  const double deep = 2 * static_cast<double>(params.split);
+  return whole * segment(shallow, params.slot_bits) +
+         deep * segment(shallow / 2, params.deep_slot_bits);
+}
+
+bool expandable_params::possible() const noexcept {
+  const auto slots = [](unsigned bits) { return bits >= 2 && bits <= detail::most_slot_bits; };
+  if (!is_rate(fpr) || !is_growth(growth) || !in_range(spent, 0, 1) || capacity == 0 ||
+      capacity > most_keys || generation > most_generations ||
+      segment_cell_bits < least_segment_cell_bits || segment_cell_bits > most_segment_cell_bits ||
+      cell_bits < least_cell_bits || cell_bits > segment_cell_bits || level > 50 ||
+      split >= std::uint64_t{1} << level || !slots(slot_bits) || !slots(deep_slot_bits)) {
+    return false;
+  }
+  if (cell_bits != segment_cell_bits && level != 0) return false;
+  const unsigned address = level + (split != 0) + cell_bits;
+  if (address + std::max(slot_bits, deep_slot_bits) - 1 > hash_bits) return false;
+  return deep_slot_bits + 1 >= slot_bits && (split != 0 || deep_slot_bits == slot_bits);
+}
+
+std::vector<std::byte> expandable_params::encode() const {
+  return detail::record_writer()
+      .put(capacity)
+      .put(fpr)
+      .put(growth)
+      .put(spent)
+      .put(entries)
+      .put(split)
+      .put(generation)
+      .put(static_cast<std::uint16_t>(level))
+      .put(static_cast<std::uint16_t>(cell_bits))
+      .put(static_cast<std::uint16_t>(segment_cell_bits))
+      .put(static_cast<std::uint16_t>(slot_bits))
+      .put(static_cast<std::uint16_t>(deep_slot_bits))
+      .put(std::uint16_t{0})
+      .finish();
+}
+
+result<expandable_params> expandable_params::decode(const filter_header& header,
+                                                    std::span<const std::byte> block) {
+  if (header.kind_version != 1) {
+    return fail(errc::unsupported,
+                fmt::format("this expandable filter has layout version {}, and version 1 is known "
+                            "here; use a newer bloomery",
+                            header.kind_version));
+  }
+  detail::record_reader reader(block);
+  expandable_params params;
+  params.capacity = reader.get<std::uint64_t>();
+  params.fpr = reader.get<double>();
+  params.growth = reader.get<double>();
+  params.spent = reader.get<double>();
+  params.entries = reader.get<std::uint64_t>();
+  params.split = reader.get<std::uint64_t>();
+  params.generation = reader.get<std::uint32_t>();
+  params.level = reader.get<std::uint16_t>();
+  params.cell_bits = reader.get<std::uint16_t>();
+  params.segment_cell_bits = reader.get<std::uint16_t>();
+  params.slot_bits = reader.get<std::uint16_t>();
+  params.deep_slot_bits = reader.get<std::uint16_t>();
+  const auto zero = reader.get<std::uint16_t>();
+  params.seed = header.seed;
+  if (!reader.complete() || zero != 0 || !params.possible()) {
+    return fail(errc::corrupt,
+                "the expandable filter's parameters are out of range; the file is damaged");
+  }
+  return params;
+}
+
+}  // namespace bloomery

@@ -1,0 +1,349 @@
+// What only an expandable filter does: it grows from any size to any other, and at each step the
+// rate is what was promised, no key is lost, and no insert moves more than two segments.
+
+#include <gtest/gtest.h>
+
+#include <bloomery/detail/block_kernels.hpp>
+#include <cmath>
+#include <map>
+#include <random>
+
+#include "tests/filter_types.hpp"
+
+namespace bloomery::test {
+namespace {
+
+// Keys of one number and strangers of another are disjoint: the map is a bijection (the finaliser
+// of MurmurHash3, 2011).
+hash64 hash_of(std::uint64_t i) {
+  i = (i ^ i >> 33) * 0xff51afd7ed558ccd;
+  i = (i ^ i >> 33) * 0xc4ceb9fe1a85ec53;
+  return {i ^ i >> 33};
+}
+constexpr std::uint64_t first_stranger = std::uint64_t{1} << 40;
+
+void insert_up_to(expandable& f, std::uint64_t& at, std::uint64_t end) {
+  std::vector<hash64> keys;
+  while (at < end) {
+    keys.clear();
+    while (at < end && keys.size() < 4096) keys.push_back(hash_of(at++));
+    ASSERT_EQ(f.insert(keys).done, keys.size()) << "before key " << at;
+  }
+}
+
+void expect_members(const expandable& f, std::uint64_t end) {
+  for (std::uint64_t i = 0; i < end; ++i)
+    ASSERT_TRUE(f.may_contain(hash_of(i))) << i << " of " << end;
+}
+
+double bits_per_key(const expandable& f) {
+  return 8.0 * static_cast<double>(f.size_in_bytes()) / static_cast<double>(f.size());
+}
+
+/// Hits of q strangers are independent trials of the chance that current_fpr() is, so that
+/// Chernoff's bound exp(-mu h(d)), h(d) = (1 + d) ln(1 + d) - d, holds on either side; below 1e-9
+/// each here.
+void expect_rate_as_said(const expandable& f, std::uint64_t q) {
+  std::vector<hash64> keys;
+  const auto answers = std::make_unique<bool[]>(q);
+  for (std::uint64_t i = 0; i < q; ++i) keys.push_back(hash_of(first_stranger + i));
+  f.may_contain(keys, std::span(answers.get(), q));
+  const auto hits = static_cast<double>(std::count(answers.get(), answers.get() + q, true));
+  const double mu = f.current_fpr() * static_cast<double>(q);
+  const double d = hits / mu - 1;
+  const double h = hits == 0 ? 1 : (1 + d) * std::log1p(d) - d;
+  EXPECT_LT(mu * h, std::log(1e9)) << hits << " hits where " << mu << " were expected";
+}
+
+struct growth_case {
+  double fpr;
+  double hint;
+  double most_bits;  // a key, from 1024 keys on
+};
+
+class expandable_growth : public ::testing::TestWithParam<growth_case> {};
+
+TEST_P(expandable_growth, at_every_doubling_rate_and_size_are_as_promised_and_no_key_is_lost) {
+  const auto [fpr, hint, most_bits] = GetParam();
+  expandable f({.capacity = 64, .fpr = fpr, .growth = hint, .seed = 0});
+  std::uint64_t at = 0;
+  for (std::uint64_t n = 64; n <= std::uint64_t{1} << 20; n *= 2) {
+    SCOPED_TRACE(fmt::format("{} keys", n));
+    ASSERT_NO_FATAL_FAILURE(insert_up_to(f, at, n));
+    EXPECT_EQ(f.size(), n);
+    EXPECT_LE(f.current_fpr(), fpr);
+    // `spent` is what the planner has given away; the entries' chance is in the last percents.
+    EXPECT_LE(f.current_fpr(), f.params().spent * 1.05);
+    EXPECT_LE(f.params().spent, fpr);
+    ASSERT_NO_FATAL_FAILURE(expect_rate_as_said(f, 200'000));
+    if (n >= 1024) {
+      EXPECT_LE(bits_per_key(f), most_bits);
+    }
+    EXPECT_LE(bits_per_key(f), most_bits + 8);
+    if (n <= 1 << 15 || n == 1 << 20) {
+      ASSERT_NO_FATAL_FAILURE(expect_members(f, n));
+    }
+    // What the planner foretells, without a key.
+    const auto foretold =
+        grown_to(value_of(plan_expandable({.capacity = 64, .fpr = fpr, .growth = hint})),
+                 f.params().entries);
+    ASSERT_TRUE(foretold);
+    EXPECT_EQ(foretold->cells(), f.params().cells());
+    EXPECT_EQ(foretold->slot_bits, f.params().slot_bits);
+    EXPECT_EQ(foretold->deep_slot_bits, f.params().deep_slot_bits);
+    EXPECT_EQ(foretold->spent, f.params().spent);
+    if (n >= 1024) {
+      const auto entries = f.params().entries;
+      EXPECT_NEAR(expandable_bits(*foretold, entries) / static_cast<double>(n), bits_per_key(f), 1);
+    }
+  }
+  // An entry that is in several cells has no bits left and matches all strangers there: there are
+  // no more of them than the rate allows.
+  EXPECT_LE(static_cast<double>(f.params().entries - f.size()),
+            fpr * static_cast<double>(f.params().cells()));
+}
+
+INSTANTIATE_TEST_SUITE_P(rates, expandable_growth,
+                         ::testing::Values(growth_case{0.01, 0, 18.5},
+                                           growth_case{0.01, 0x1p14, 17},
+                                           growth_case{0.01, 0x1p21, 17.5}, growth_case{0.2, 0, 15},
+                                           growth_case{0.001, 4, 26.5}, growth_case{1e-6, 0, 33}),
+                         [](const auto& test) { return fmt::format("case_{}", test.index); });
+
+TEST(expandable, starts_at_one_key_and_grows_past_what_it_was_told) {
+  expandable f({.capacity = 1, .fpr = 0.01, .growth = 2});
+  std::uint64_t at = 0;
+  for (std::uint64_t n = 1; n <= 100'000; n = n * 3 / 2 + 1) {
+    ASSERT_NO_FATAL_FAILURE(insert_up_to(f, at, n));
+    EXPECT_LE(f.current_fpr(), 0.01) << n;
+    EXPECT_GE(f.capacity(), n);
+  }
+  ASSERT_NO_FATAL_FAILURE(expect_members(f, at));
+}
+
+TEST(expandable, any_size_to_begin_with_is_as_good_as_having_grown_to_it) {
+  for (const std::uint64_t n : {1U, 7U, 96U, 97U, 1000U, 12'288U, 12'289U, 30'000U, 100'000U}) {
+    expandable f({.capacity = n, .fpr = 0.01});
+    const auto cells = f.params().cells();
+    EXPECT_EQ(f.capacity() >= n, true);
+    std::uint64_t at = 0;
+    ASSERT_NO_FATAL_FAILURE(insert_up_to(f, at, n));
+    EXPECT_EQ(f.params().cells(), cells) << "planned keys need no growth: " << n;
+    EXPECT_LE(f.current_fpr(), 0.01 / 9 * 1.2) << "not yet what growth may use: " << n;
+    ASSERT_NO_FATAL_FAILURE(insert_up_to(f, at, 4 * n));
+    if (n > 7) {
+      EXPECT_GT(f.params().cells(), cells);
+    }
+    EXPECT_LE(f.current_fpr(), 0.01);
+    ASSERT_NO_FATAL_FAILURE(expect_members(f, at));
+  }
+}
+
+// Two segments: the key's own, of at most 65,535 bytes of blocks and 1,026 of starts, and the one
+// that is split, into two that hold the same entries. Laying one out anew writes it once more.
+TEST(expandable, no_insert_moves_more_than_two_segments) {
+  constexpr std::uint64_t segment = 65'535 + 1'026 + 24;
+  expandable f({.capacity = 64, .fpr = 0.01});
+  std::uint64_t before = 0;
+  std::uint64_t most = 0;
+  constexpr std::uint64_t n = 400'000;
+  for (std::uint64_t i = 0; i < n; ++i) {
+    (void)f.insert(hash_of(i));
+    most = std::max(most, f.moved_bytes() - before);
+    before = f.moved_bytes();
+  }
+  EXPECT_GT(f.params().segments(), 30U);
+  EXPECT_LE(most, 2 * segment);
+  EXPECT_LE(before / n, 300U) << "bytes a key on average";
+}
+
+/// A filter beside a real multiset, with Zipf counts, through growth from one small segment to
+/// some.
+TEST(expandable, agrees_with_a_multiset_while_it_grows_and_shrinks) {
+  for (const double fpr : {0.3, 0.01}) {
+    std::mt19937_64 random(7);
+    expandable f({.capacity = 10, .fpr = fpr, .growth = 0, .seed = 5});
+    const auto empty = file_bytes(f);
+    std::map<std::uint64_t, std::uint64_t> copies;
+    std::vector<std::uint64_t> held;  // each copy
+    std::uint64_t fresh = 0;
+    const auto check = [&] {
+      for (const auto& [key, n] : copies) {
+        ASSERT_TRUE(f.may_contain(hash_of(key))) << key;
+        ASSERT_GE(f.count(hash_of(key)), n) << key;
+      }
+      ASSERT_EQ(f.size(), held.size());
+    };
+    for (int step = 0; step < 120'000; ++step) {
+      const bool grows = (step / 20'000) % 2 == 0;
+      if (held.empty() || random() % 8 < (grows ? 6U : 3U)) {
+        // A few keys come very often.
+        const std::uint64_t key =
+            random() % 3 == 0
+                ? static_cast<std::uint64_t>(std::exp2(static_cast<double>(random() % 1000) / 100))
+                : 5000 + fresh++;
+        ASSERT_TRUE(is_contained(f.insert(hash_of(key))));
+        ++copies[key];
+        held.push_back(key);
+      } else {
+        std::swap(held[random() % held.size()], held.back());
+        const std::uint64_t key = held.back();
+        held.pop_back();
+        ASSERT_TRUE(f.erase(hash_of(key))) << key;
+        if (--copies[key] == 0) copies.erase(key);
+      }
+      if (step % 10'000 == 0) {
+        ASSERT_NO_FATAL_FAILURE(check());
+      }
+    }
+    EXPECT_GE(f.params().segments(), 2U);
+    ASSERT_NO_FATAL_FAILURE(check());
+    std::shuffle(held.begin(), held.end(), random);
+    while (!held.empty()) {
+      ASSERT_TRUE(f.erase(hash_of(held.back())));
+      if (--copies[held.back()] == 0) copies.erase(held.back());
+      held.pop_back();
+      if (held.size() % 10'000 == 0) {
+        ASSERT_NO_FATAL_FAILURE(check());
+      }
+    }
+    EXPECT_EQ(file_bytes(f), empty);
+  }
+}
+
+TEST(expandable, a_million_copies_of_one_key_are_counted_and_erased) {
+  expandable f({.capacity = 100, .fpr = 0.01});
+  const auto empty = file_bytes(f);
+  constexpr std::uint64_t many = std::uint64_t{1} << 20;
+  for (std::uint64_t i = 0; i < many; ++i) ASSERT_TRUE(is_contained(f.insert("copied")));
+  EXPECT_EQ(f.count("copied"), many);
+  EXPECT_EQ(f.size(), many);
+  EXPECT_LE(f.params().entries, 3U) << "copies take no cells";
+  const auto again = reopen<owned_storage>(f);
+  EXPECT_EQ(again.filter.count("copied"), many);
+  EXPECT_EQ(reopen<mapped_storage>(f).filter.count("copied"), many);
+  for (std::uint64_t i = 0; i < many; ++i) {
+    ASSERT_TRUE(f.may_contain("copied"));
+    ASSERT_TRUE(f.erase("copied"));
+  }
+  EXPECT_FALSE(f.erase("copied"));
+  EXPECT_EQ(file_bytes(f), empty);
+}
+
+TEST(expandable, copies_follow_their_key_through_splits) {
+  expandable f({.capacity = 64, .fpr = 0.01});
+  for (std::uint64_t key = 0; key < 300; ++key) {
+    for (std::uint64_t copy = 0; copy <= key; ++copy) (void)f.insert(hash_of(key));
+  }
+  std::uint64_t at = 300;
+  ASSERT_NO_FATAL_FAILURE(insert_up_to(f, at, 60'000));
+  ASSERT_GT(f.params().segments(), 3U);
+  for (std::uint64_t key = 0; key < 300; ++key) EXPECT_GE(f.count(hash_of(key)), key + 1);
+  const auto again = reopen<owned_storage>(f);
+  EXPECT_EQ(file_bytes(again.filter), file_bytes(f));
+}
+
+TEST(expandable, one_that_was_written_grows_as_one_that_was_not) {
+  expandable f({.capacity = 64, .fpr = 0.01, .growth = 100});
+  std::uint64_t at = 0;
+  for (const std::uint64_t n : {10U, 500U, 13'000U, 50'000U, 120'000U}) {
+    ASSERT_NO_FATAL_FAILURE(insert_up_to(f, at, n));
+    auto again = reopen<owned_storage>(f);
+    std::uint64_t same = at;
+    std::uint64_t other = at;
+    ASSERT_NO_FATAL_FAILURE(insert_up_to(again.filter, same, at * 3 / 2));
+    ASSERT_NO_FATAL_FAILURE(insert_up_to(f, other, at * 3 / 2));
+    EXPECT_EQ(file_bytes(again.filter), file_bytes(f)) << n;
+    at = other;
+  }
+}
+
+TEST(expandable, every_kernel_makes_the_same_bytes_and_gives_the_same_answers) {
+  const auto& before = detail::kernels();
+  std::vector<std::byte> first;
+  for (const auto* set : detail::usable_kernels()) {
+    detail::use_kernels(*set);
+    expandable f({.capacity = 50, .fpr = 0.05});
+    std::uint64_t at = 0;
+    ASSERT_NO_FATAL_FAILURE(insert_up_to(f, at, 40'000));
+    for (std::uint64_t i = 0; i < at; i += 3) ASSERT_TRUE(f.erase(hash_of(i)));
+    for (std::uint64_t i = 1; i < 2000; i += 3) {
+      for (int copy = 0; copy < 6; ++copy) (void)f.insert(hash_of(i));
+    }
+    auto bytes = file_bytes(f);
+    constexpr std::uint64_t asked = 20'000;
+    std::vector<hash64> keys;
+    for (std::uint64_t i = 0; i < asked; ++i) keys.push_back(hash_of(first_stranger + i));
+    std::array<bool, asked> answers{};
+    f.may_contain(keys, answers);
+    for (const bool each : answers) bytes.push_back(std::byte{each});
+    for (std::uint64_t i = 0; i < asked; ++i) ASSERT_EQ(f.may_contain(keys[i]), answers.at(i));
+    if (first.empty()) first = bytes;
+    EXPECT_EQ(bytes, first) << set->name;
+  }
+  detail::use_kernels(before);
+}
+
+// Hashes that agree in all bits that choose a segment, so that no split parts them.
+TEST(expandable, chosen_keys_that_all_meet_in_one_segment_fill_it_and_lose_nothing) {
+  expandable f({.capacity = 64, .fpr = 0.01});
+  std::uint64_t n = 0;
+  const auto chosen = [](std::uint64_t i) { return hash64{hash_of(i).value << 24 | 0x123456}; };
+  auto bytes = file_bytes(f);
+  for (; n < 200'000; ++n) {
+    if (n % 10'000 == 0) bytes = file_bytes(f);
+    if (!is_contained(f.insert(chosen(n)))) break;
+  }
+  ASSERT_LT(n, 200'000U);
+  EXPECT_GT(n, 5000U);
+  bytes = file_bytes(f);
+  EXPECT_EQ(f.insert(chosen(n)), insert_outcome::full);
+  EXPECT_EQ(file_bytes(f), bytes);
+  for (std::uint64_t i = 0; i < n; ++i) ASSERT_TRUE(f.may_contain(chosen(i))) << i;
+  EXPECT_LE(f.size_in_bytes(), 8'000'000U);
+  for (std::uint64_t i = 0; i < n; ++i) ASSERT_TRUE(f.erase(chosen(i))) << i;
+  EXPECT_EQ(f.size(), 0U);
+}
+
+TEST(expandable_plan, refuses_what_is_out_of_range) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  for (const double growth : {-1.0, 0.5, 0x1p51, nan}) {
+    const auto plan = plan_expandable({.capacity = 100, .fpr = 0.01, .growth = growth});
+    ASSERT_FALSE(plan) << growth;
+    EXPECT_NE(plan.error().message.find("growth"), std::string::npos);
+  }
+  EXPECT_FALSE(plan_expandable({.capacity = 1000, .fpr = 1e-18}));
+  EXPECT_FALSE(plan_expandable({.capacity = std::uint64_t{1} << 56, .fpr = 0.01}));
+  EXPECT_TRUE(plan_expandable({.capacity = std::uint64_t{1} << 40, .fpr = 0.01}));
+}
+
+TEST(expandable_plan, a_rate_that_the_hash_cannot_keep_ends_growth) {
+  const auto plan = value_of(plan_expandable({.capacity = 1000, .fpr = 0.01}));
+  EXPECT_TRUE(grown_to(plan, 1'000'000'000'000));
+  EXPECT_FALSE(grown_to(plan, std::uint64_t{1} << 56));
+}
+
+// However it grows, what is given away stays within the rate.
+TEST(expandable_plan, the_shares_of_all_doublings_add_up_to_less_than_the_rate) {
+  for (const double fpr : {0.5, 0.01, 1e-4}) {
+    for (const double growth : {0.0, 1.0, 64.0, 0x1p20}) {
+      for (const std::uint64_t n : {1U, 100U, 20'000U, 1'000'000U}) {
+        auto plan = value_of(plan_expandable({.capacity = n, .fpr = fpr, .growth = growth}));
+        double last = 0;
+        for (int step = 0; step < 3000; ++step) {
+          EXPECT_GE(plan.spent, last);
+          ASSERT_LE(plan.spent, fpr);
+          EXPECT_TRUE(plan.possible());
+          last = plan.spent;
+          const auto next = plan.grown();
+          if (!next) break;
+          EXPECT_GT(next->cells(), plan.cells());
+          plan = *next;
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace bloomery::test
