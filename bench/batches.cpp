@@ -23,7 +23,7 @@ constexpr std::array<std::size_t, 9> batch_sizes = {64,       256,      1024,   
 constexpr std::size_t asked_in_run = std::size_t{1} << 24;
 
 bool takes_any_batch(const entry& one) {
-  return one.of == group::limit || one.name == "blocked_bloom" ||
+  return one.of == group::limit || one.name == "blocked_bloom" || one.name == "fuse, 3-wise" ||
          one.name.starts_with("Boost.Bloom");
 }
 

@@ -2,8 +2,8 @@
 """Turns a results file of bench/run.sh into the tables of a document and its charts.
 
     bench/charts.py RESULTS                      prints the tables
-    bench/charts.py RESULTS docs/benchmarks.md   replaces what stands between the document's markers
-                                                 and writes the charts into the folder beside it
+    bench/charts.py RESULTS DOCUMENT ...         replaces what stands between the documents' markers
+                                                 and writes the charts into the folders beside them
 
 A results file has a JSON object a line. Only Python's standard library is needed.
 """
@@ -14,6 +14,7 @@ import pathlib
 import re
 import sys
 
+import drawbacks
 from drawing import (OURS, PEER, bars, binary, count, figure, lines, percent, size_of, table,
                      times)
 from goals import goals
@@ -175,40 +176,51 @@ def files(results, _charts):
 
 
 SECTIONS = {"machine": machine, "goals": goals, "filters": filters, "batches": batches,
-            "sets": sets, "files": files}
+            "sets": sets, "files": files, **drawbacks.SECTIONS}
+MARKER = re.compile(r"<!-- results: (\w+) -->\n.*?<!-- end of results -->", re.DOTALL)
 
 
-def main():
-    parser = argparse.ArgumentParser(description="tables and charts of a benchmark's results")
-    parser.add_argument("results")
-    parser.add_argument("document", nargs="?")
-    options = parser.parse_args()
-    results = Results(options.results)
-    charts = {}
-    texts = {name: section(results, charts) for name, section in SECTIONS.items()}
-    if options.document is None:
-        for name, text in texts.items():
-            without_charts = re.sub(r"\n*!\[[^]]*\]\([^)]*\)", "", text)
-            print(f"## {name}\n\n{without_charts}\n")
-        return
-    document = pathlib.Path(options.document)
+def fill_in(document, results):
+    """Writes the document anew, and the charts of its sections."""
     folder = document.parent / document.stem
+    charts = {}
+    count_of = 0
+
+    def section(match):
+        nonlocal count_of
+        name = match[1]
+        if name not in SECTIONS:
+            sys.exit(f"{document}: there are no results called {name}")
+        count_of += 1
+        text = SECTIONS[name](results, charts).replace("{folder}", folder.name)
+        return f"<!-- results: {name} -->\n{text}\n<!-- end of results -->"
+
+    text = MARKER.sub(section, document.read_text())
+    if not count_of:
+        sys.exit(f"{document}: no place for results; it needs a line '<!-- results: NAME -->' and a "
+                 "line '<!-- end of results -->' below it")
     folder.mkdir(exist_ok=True)
     for old in folder.glob("*.svg"):
         old.unlink()
     for name, chart in charts.items():
         (folder / name).write_text(chart)
-    text = document.read_text()
-    for name, section in texts.items():
-        begin, end = f"<!-- results: {name} -->", "<!-- end of results -->"
-        parts = text.split(begin)
-        if len(parts) != 2 or end not in parts[1]:
-            sys.exit(f"{document}: no place for the results of {name}; it needs a line '{begin}' "
-                     f"and a line '{end}' below it")
-        rest = parts[1].split(end, 1)[1]
-        text = f"{parts[0]}{begin}\n{section.replace('{folder}', folder.name)}\n{end}{rest}"
     document.write_text(text)
-    print(f"{document}: {len(texts)} sections and {len(charts)} charts")
+    print(f"{document}: {count_of} sections and {len(charts)} charts")
+
+
+def main():
+    parser = argparse.ArgumentParser(description="tables and charts of a benchmark's results")
+    parser.add_argument("results")
+    parser.add_argument("documents", nargs="*", type=pathlib.Path)
+    options = parser.parse_args()
+    results = Results(options.results)
+    for document in options.documents:
+        fill_in(document, results)
+    if options.documents:
+        return
+    for name, section in SECTIONS.items():
+        without_charts = re.sub(r"\n*!\[[^]]*\]\([^)]*\)", "", section(results, {}))
+        print(f"## {name}\n\n{without_charts}\n")
 
 
 if __name__ == "__main__":

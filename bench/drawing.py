@@ -79,8 +79,15 @@ def bars(title, rows, mark=None):
     return svg(width, height, title, body)
 
 
-def lines(title, across, series, marks):
-    """Curves of (label, [(x, y), ...]) whose x stand in equal steps, and horizontal lines (label, y)."""
+def binary(n):
+    for power, unit in ((20, "Mi"), (10, "Ki")):
+        if n >= 1 << power:
+            return f"{n >> power}{unit}"
+    return str(n)
+
+
+def lines(title, across, series, marks, label=binary):
+    """Curves of (name, [(x, y), ...]) whose x stand in equal steps, and horizontal lines (name, y)."""
     left, right, top, bottom, width, height = 50, 410, 44, 52, 1040, 420
     xs = sorted({x for _, points in series for x, _ in points})
     most = 1.08 * max([y for _, points in series for _, y in points] + [y for _, y in marks])
@@ -96,31 +103,24 @@ def lines(title, across, series, marks):
         body.append(f'<line x1="{left}" x2="{left + inner_width}" y1="{at(y):.1f}" '
                     f'y2="{at(y):.1f}" stroke="#ddd"/>')
         body.append(f'<text x="{left - 8}" y="{at(y) + 4:.1f}" text-anchor="end">{y:.1f}</text>')
-    for x in xs:
+    for x in xs[::1 + len(xs) // 16]:
         body.append(f'<text x="{places[x]:.1f}" y="{height - bottom + 20}" '
-                    f'text-anchor="middle">{binary(x)}</text>')
+                    f'text-anchor="middle">{label(x)}</text>')
     body.append(f'<text x="{left + inner_width / 2}" y="{height - 12}" '
                 f'text-anchor="middle">{escape(across)}</text>')
-    labels = []
-    for i, (label, points) in enumerate(series):
+    names = []
+    for i, (name, points) in enumerate(series):
         colour = LINE_COLOURS[i % len(LINE_COLOURS)]
         path = " ".join(f"{places[x]:.1f},{at(y):.1f}" for x, y in points)
         body.append(f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="2"/>')
-        labels.append((at(points[-1][1]), label, colour))
-    for label, y in marks:
+        names.append((at(points[-1][1]), name, colour))
+    for name, y in marks:
         body.append(f'<line x1="{left}" x2="{left + inner_width}" y1="{at(y):.1f}" '
                     f'y2="{at(y):.1f}" stroke="#222" stroke-dasharray="5 4"/>')
-        labels.append((at(y), label, "#222"))
+        names.append((at(y), name, "#222"))
     last = 0
-    for y, label, colour in sorted(labels):  # one below the other
+    for y, name, colour in sorted(names):  # one below the other
         last = max(y + 4, last + 15)
         body.append(f'<text x="{left + inner_width + 8}" y="{last:.1f}" fill="{colour}">'
-                    f'{escape(label)}</text>')
+                    f'{escape(name)}</text>')
     return svg(width, max(height, int(last) + 12), title, body)
-
-
-def binary(n):
-    for power, unit in ((20, "Mi"), (10, "Ki")):
-        if n >= 1 << power:
-            return f"{n >> power}{unit}"
-    return str(n)

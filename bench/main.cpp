@@ -36,6 +36,7 @@ struct options {
   std::string asked = "4M";
   std::string bulk = "0";
   std::string rate_keys = "10M";
+  std::string grown = "1M";
   double bits = 8;
   comparison how;
 };
@@ -76,8 +77,10 @@ void run(const std::string& mode, options& o, const sink& write) {
     time_files(o.program, n, o.how.runs, o.folder, write);
   } else if (mode == "startup") {
     time_startup(o.program, or_throw(bloomery::parse_bytes(o.bytes)), o.how.runs, o.folder, write);
-  } else {
+  } else if (mode == "billion") {
     fill_billion(n, o.bits, write);
+  } else {
+    measure_drawbacks(n, or_throw(bloomery::parse_count(o.grown)), write);
   }
 }
 
@@ -123,6 +126,9 @@ int measure(int argc, char** argv) {
   CLI::App* const billion = mode("billion", "generated addresses by every core");
   keys_of(billion);
   billion->add_option("--bits", o.bits, "bits a key")->check(CLI::PositiveNumber);
+  CLI::App* const drawbacks = mode("drawbacks", "what the textbooks complain of");
+  keys_of(drawbacks);
+  drawbacks->add_option("--grown", o.grown, "the keys that filters grow to");
   CLI11_PARSE(app, argc, argv);
 
   const std::string part = app.get_subcommands().front()->get_name();

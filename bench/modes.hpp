@@ -33,4 +33,9 @@ void time_startup(const std::string& program, std::uint64_t bytes, unsigned runs
 /// n generated addresses in a blocked filter of `bits` bits a key, by every core; strangers asked.
 void fill_billion(std::uint64_t n, double bits, const sink& write);
 
+/// What the textbooks complain of, beside what answers it: the space of counting, over n keys;
+/// growth from 64 keys to `most`; inserts into tables of n slots (a power of two: as many or more)
+/// as they fill.
+void measure_drawbacks(std::uint64_t n, std::uint64_t most, const sink& write);
+
 }  // namespace bench

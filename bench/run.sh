@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # Installs what is missing, builds the benchmark and the command line in build-bench/, runs it, and
-# prints tables. A full run replaces bench/results/full.jsonl and docs/benchmarks.md's figures and
-# charts; run it on a machine that does nothing else.
+# prints tables. A full run replaces bench/results/full.jsonl and the figures and charts of
+# docs/benchmarks.md and docs/drawbacks.md; run it on a machine that does nothing else.
 #   bench/run.sh                everything (docs/benchmarks.md says how long, and what it needs)
 #   bench/run.sh --quick        everything, on less: minutes; the document stays as it is
 #   bench/run.sh [--quick] PART ...     only these parts; the others keep their earlier figures
 #   bench/run.sh --billion      the part of that name: 10^9 keys in a gigabyte
-# Parts: filters batches sets files dcso startup billion
+# Parts: filters batches sets files dcso startup billion drawbacks
 # Peers that Debian does not have are compared with if the environment names checkouts of them:
 # BOOST_BLOOM, BOOST_CONTAINER_HASH (if the installed Boost is older than Boost.Bloom needs),
 # FASTFILTER. BENCH_FOLDER is where large files may be (default /tmp).
@@ -19,12 +19,12 @@ for word in "$@"; do
   case $word in
     --quick) quick=1 ;;
     --billion) parts+=(billion) ;;
-    filters | batches | sets | files | dcso | startup | billion) parts+=("$word") ;;
+    filters | batches | sets | files | dcso | startup | billion | drawbacks) parts+=("$word") ;;
     -h | --help) sed -n '2,/^set/{/^set/d;s/^# \{0,1\}//;p}' "$0"; exit 0 ;;
     *) echo "bench/run.sh: '$word' is no part and no option; see bench/run.sh --help" >&2; exit 2 ;;
   esac
 done
-((${#parts[@]})) || parts=(filters batches sets files dcso startup billion)
+((${#parts[@]})) || parts=(filters batches sets files dcso startup billion drawbacks)
 
 scripts/install-packages.sh build bench peers ${BOOST_BLOOM:+boost}
 build=build-bench
@@ -44,10 +44,10 @@ folder=(--program "$build/bloomery" --folder "${BENCH_FOLDER:-/tmp}")
 
 if [[ $quick ]]; then
   results=$build/quick.jsonl
-  large=10M urls=1M lines=5M dcso_lines=2000000 bytes=100MB addresses=100M
+  large=10M urls=1M lines=5M dcso_lines=2000000 bytes=100MB addresses=100M grown=1M
 else
   results=bench/results/full.jsonl
-  large=100M urls=100M lines=100M dcso_lines=100000000 bytes=1GB addresses=1e9
+  large=100M urls=100M lines=100M dcso_lines=100000000 bytes=1GB addresses=1e9 grown=134217728
   mkdir -p bench/results
 fi
 touch "$results"
@@ -85,6 +85,7 @@ for part in "${parts[@]}"; do
     files) bench files 3 -n "$lines" "${folder[@]}" ;;
     startup) bench startup 51 --bytes "$bytes" "${folder[@]}" ;;
     billion) bench billion 1 -n "$addresses" ;;
+    drawbacks) bench drawbacks 1 -n 1M --grown "$grown" ;;
     dcso)
       echo "== dcso: $(date +%T)"
       # Its exit status says whether bloomery is faster in each row; the table says so too.
@@ -97,6 +98,6 @@ done
 if [[ $quick ]]; then
   bench/charts.py "$results"
 else
-  bench/charts.py "$results" docs/benchmarks.md
+  bench/charts.py "$results" docs/benchmarks.md docs/drawbacks.md
   bench/charts.py "$results" | sed -n '/^## goals/,/^## filters/p' | sed '$d'
 fi

@@ -17,14 +17,16 @@ bench filters --sizes 10k --rates 1% --least 20000 --rate-keys 20k
 bench batches -n 10k
 bench sets -n 2k
 bench billion -n 100k
+bench drawbacks -n 4k --grown 4k
 if [[ -n $bloomery ]]; then
   bench files -n 5k --program "$bloomery" --folder "$work"
   bench startup --bytes 1MB --program "$bloomery" --folder "$work"
 fi
 
-cp "$here/../docs/benchmarks.md" "$work/benchmarks.md"
-"$here/charts.py" "$results" "$work/benchmarks.md"
+cp "$here/../docs/benchmarks.md" "$here/../docs/drawbacks.md" "$work"
+"$here/charts.py" "$results" "$work/benchmarks.md" "$work/drawbacks.md"
 grep -q '10 k keys at 1%' "$work/benchmarks.md"
 grep -q '<rect' "$work/benchmarks/query-10000-1.svg"
+grep -q 'vector_quotient' "$work/drawbacks/loads.svg"
 "$here/charts.py" "$results" >"$work/tables"
 grep -q 'blocked, 1%: measured rate' "$work/tables"

@@ -1,0 +1,248 @@
+// The drawbacks that textbooks list, measured: what counting costs, what growth does to queries,
+// space and rate, and what an insert into a nearly full table costs. docs/drawbacks.md shows them.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <bloomery/bloomery.hpp>
+#include <cstdio>
+#include <optional>
+#include <stdexcept>
+#include <string>
+
+#include "keys.hpp"
+#include "measure.hpp"
+#include "modes.hpp"
+#include "random_walk.hpp"
+
+namespace bench {
+namespace {
+
+using bloomery::hash64;
+
+constexpr double eps = 0.01;
+constexpr std::uint64_t first_capacity = 64;
+constexpr std::size_t questions = std::size_t{1} << 20;
+// The standard error of a measured 1% is 0.007%.
+constexpr std::uint64_t strangers = 2'000'000;
+
+template <class F>
+F or_throw(bloomery::result<F> made) {
+  if (!made) throw std::runtime_error(made.error().message);
+  return std::move(*made);
+}
+
+std::vector<hash64> members(std::uint64_t first, std::uint64_t count) {
+  std::vector<hash64> all(count);
+  for (std::uint64_t i = 0; i < count; ++i) all[i] = member(first + i);
+  return all;
+}
+
+template <class F>
+double bits_per_key(const F& filter, std::uint64_t n) {
+  return 8.0 * static_cast<double>(filter.size_in_bytes()) / static_cast<double>(n);
+}
+
+template <class F>
+void insert_all(F& filter, keys all) {
+  if (filter.insert(all).done != all.size()) throw std::runtime_error("not all keys found room");
+}
+
+template <class F>
+double measured_rate(const F& filter) {
+  std::vector<hash64> asked(std::size_t{1} << 16);
+  const flags answers = make_flags(asked.size());
+  std::uint64_t found = 0;
+  std::uint64_t count = 0;
+  for (; count < strangers; count += asked.size()) {
+    for (std::size_t i = 0; i < asked.size(); ++i) asked[i] = stranger(count + i);
+    filter.may_contain(asked, std::span(answers.get(), asked.size()));
+    found +=
+        static_cast<std::uint64_t>(std::count(answers.get(), answers.get() + asked.size(), true));
+  }
+  return static_cast<double>(found) / static_cast<double>(count);
+}
+
+/// Nanoseconds a key of a batch of 1024, the least of three runs.
+template <class F>
+double ask_ns(const F& filter, keys asked) {
+  const flags answers = make_flags(asked.size());
+  times taken;
+  for (int run = 0; run < 3; ++run) {
+    const stopwatch watch;
+    for (std::size_t at = 0; at < asked.size(); at += 1024) {
+      const keys some = asked.subspan(at, std::min<std::size_t>(1024, asked.size() - at));
+      filter.may_contain(some, std::span(answers.get() + at, some.size()));
+    }
+    keep(answers[0]);
+    taken.add(watch.seconds(), asked.size());
+  }
+  return taken.least() * 1e9;
+}
+
+// -- what counting costs ----------------------------------------------------------------------
+
+template <class F, class Spec>
+void count_in(const char* name, Spec spec, std::uint64_t n, const sink& write) {
+  spec.capacity = n;
+  spec.fpr = eps;
+  F filter = or_throw(F::make(spec));
+  insert_all(filter, members(0, n));
+  write({{"record", "counting"},
+         {"name", name},
+         {"n", n},
+         {"bits_per_key", bits_per_key(filter, n)},
+         {"rate", measured_rate(filter)},
+         {"erases", bloomery::erasable<F>},
+         {"counts", bloomery::countable<F>}});
+}
+
+// -- growth -----------------------------------------------------------------------------------
+
+/// One filter, begun at 64 keys and doubled until it has `most`; `anew`: one made for each size.
+template <class F, class Spec>
+void grow(const char* name, Spec spec, bool anew, std::uint64_t most, const sink& write) {
+  fmt::print(stderr, "growth: {}\n", name);
+  spec.fpr = eps;
+  spec.capacity = first_capacity;
+  std::optional<F> filter;
+  std::uint64_t size = 0;
+  for (std::uint64_t n = first_capacity; n <= most; n *= 2) {
+    if (!filter || anew) {
+      if (anew) spec.capacity = n;
+      filter.emplace(or_throw(F::make(spec)));
+      size = 0;
+    }
+    const auto added = members(size, n - size);
+    const stopwatch watch;
+    insert_all(*filter, added);
+    const double seconds = watch.seconds();
+    size = n;
+    std::vector<hash64> asked(questions);
+    fill_questions(asked, {}, 0, n);
+    const double absent = ask_ns(*filter, asked);
+    for (std::size_t i = 0; i < asked.size(); ++i) asked[i] = member(mixed(i) % n);
+    const double present = ask_ns(*filter, asked);
+    write({{"record", "growth"},
+           {"name", name},
+           {"n", n},
+           {"insert_ns", seconds * 1e9 / static_cast<double>(added.size())},
+           {"absent_ns", absent},
+           {"present_ns", present},
+           {"bits_per_key", bits_per_key(*filter, n)},
+           {"rate", measured_rate(*filter)}});
+  }
+}
+
+/// The longest single insert on the way from 64 keys to `most`, a clock around each. What else the
+/// machine does is in it, so the least of three runs.
+template <class F, class Spec>
+void longest_insert(const char* name, Spec spec, std::uint64_t most, const sink& write) {
+  fmt::print(stderr, "longest insert: {}\n", name);
+  spec.fpr = eps;
+  spec.capacity = first_capacity;
+  times longest;
+  for (int run = 0; run < 3; ++run) {
+    F filter = or_throw(F::make(spec));
+    double most_seconds = 0;
+    for (std::uint64_t i = 0; i < most; ++i) {
+      const stopwatch watch;
+      const auto outcome = filter.insert(member(i));
+      most_seconds = std::max(most_seconds, watch.seconds());
+      if (!is_contained(outcome)) throw std::runtime_error("a key found no room");
+    }
+    longest.add(most_seconds, 1);
+  }
+  write({{"record", "longest"}, {"name", name}, {"n", most}, {"ms", longest.least() * 1e3}});
+}
+
+// -- inserts into a table that fills ------------------------------------------------------------
+
+constexpr std::array loads = {0.1,  0.2, 0.3,  0.4,  0.5,  0.6,  0.7, 0.8,
+                              0.85, 0.9, 0.92, 0.94, 0.95, 0.96, 0.97};
+
+/// Inserts by hundreds until a table of so many slots is full to each load; nanoseconds an insert
+/// from one load to the next, the least of three runs.
+template <class Make>
+void fill_up(const char* name, std::uint64_t slots, Make&& make, const sink& write) {
+  std::array<times, loads.size()> taken;
+  std::vector<hash64> batch(128);
+  for (int run = 0; run < 3; ++run) {
+    auto insert = make();
+    std::uint64_t n = 0;
+    bool full = false;
+    for (std::size_t i = 0; i < loads.size() && !full; ++i) {
+      const auto wanted = static_cast<std::uint64_t>(loads.at(i) * static_cast<double>(slots));
+      const std::uint64_t before = n;
+      double seconds = 0;
+      while (n < wanted && !full) {
+        for (hash64& h : batch) h = member(n++);
+        const stopwatch watch;
+        full = !insert(batch);
+        seconds += watch.seconds();
+      }
+      if (!full) taken.at(i).add(seconds, n - before);
+    }
+  }
+  nlohmann::json points = nlohmann::json::array();
+  for (std::size_t i = 0; i < loads.size(); ++i) {
+    if (taken.at(i).runs() == 0) break;
+    points.push_back({{"load", loads.at(i)}, {"ns", taken.at(i).least() * 1e9}});
+  }
+  write({{"record", "load"}, {"name", name}, {"slots", slots}, {"points", points}});
+}
+
+/// A filter of ours as what fill_up makes.
+template <class F>
+auto filter_to_fill(const F& empty) {
+  return [&empty] {
+    return
+        [filter = empty](keys batch) mutable { return filter.insert(batch).done == batch.size(); };
+  };
+}
+
+}  // namespace
+
+void measure_drawbacks(std::uint64_t n, std::uint64_t most, const sink& write) {
+  using namespace bloomery;
+  fmt::print(stderr, "counting\n");
+  count_in<blocked_bloom>("blocked_bloom", blocked_bloom_spec{}, n, write);
+  count_in<counting_bloom>("counting_bloom", counting_bloom_spec{}, n, write);
+  count_in<cuckoo>("cuckoo", cuckoo_spec{}, n, write);
+  count_in<expandable>("expandable", expandable_spec{}, n, write);
+  count_in<vector_quotient>("vector_quotient", vector_quotient_spec{}, n, write);
+
+  const double growth = static_cast<double>(most) / first_capacity;
+  grow<blocked_bloom>("blocked_bloom, beyond its capacity", blocked_bloom_spec{}, false,
+                      std::min<std::uint64_t>(most, 1024), write);
+  grow<scalable_bloom>("scalable_bloom", scalable_bloom_spec{}, false, most, write);
+  grow<expandable>("expandable", expandable_spec{}, false, most, write);
+  grow<expandable>("expandable, growth given", expandable_spec{.growth = growth}, false, most,
+                   write);
+  grow<expandable>("expandable, made at that size", expandable_spec{}, true, most, write);
+  grow<vector_quotient>("vector_quotient, made at that size", vector_quotient_spec{}, true, most,
+                        write);
+  longest_insert<scalable_bloom>("scalable_bloom", scalable_bloom_spec{}, most, write);
+  longest_insert<expandable>("expandable", expandable_spec{}, most, write);
+
+  fmt::print(stderr, "loads\n");
+  const std::size_t buckets = std::bit_ceil(n) / 4;
+  fill_up(
+      "cuckoo, random walk", buckets * 4,
+      [buckets] {
+        return [walk = random_walk_cuckoo(buckets)](keys batch) mutable {
+          return std::all_of(batch.begin(), batch.end(), [&](hash64 h) { return walk.insert(h); });
+        };
+      },
+      write);
+  const auto ours = or_throw(cuckoo::make({.capacity = n, .fpr = eps}));
+  fill_up("cuckoo, breadth first", ours.params().buckets * ours.params().slots,
+          filter_to_fill(ours), write);
+  const auto quotient = or_throw(vector_quotient::make({.capacity = n, .fpr = eps}));
+  fill_up("vector_quotient", quotient.params().blocks * quotient.params().slots,
+          filter_to_fill(quotient), write);
+}
+
+}  // namespace bench

@@ -1,0 +1,106 @@
+"""The sections of docs/drawbacks.md: what counting, growth and a full table cost."""
+
+from drawing import OURS, PEER, bars, binary, count, figure, lines, percent, table, times
+from records import ratio
+
+NEW = ("vector_quotient", "expandable")
+
+
+def colour(name):
+    return OURS if name.startswith(NEW) else PEER
+
+
+def counting(results, charts):
+    rows = results.all("counting")
+    if not rows:
+        return "Not measured."
+    base = next(r for r in rows if r["name"] == "counting_bloom")
+    body = [[r["name"], times(ratio(r["bits_per_key"], base["bits_per_key"])),
+             figure(r["bits_per_key"], 4), percent(r["rate"]), "yes" if r["erases"] else "no",
+             "yes" if r["counts"] else "no"] for r in rows]
+    charts["counting.svg"] = bars(f"{count(base['n'])} keys at 1%: bits a key",
+                                  [(r["name"], r["bits_per_key"], colour(r["name"])) for r in rows])
+    return (f"{count(base['n'])} keys, planned for 1%.\n\n"
+            + table(["", "memory, ratio", "bits/key", "measured rate", "erases", "counts"], body)
+            + "\n\n![Bits a key]({folder}/counting.svg)")
+
+
+def grown(results):
+    """Records of each filter on its way, by name and in order of size."""
+    series = {}
+    for r in results.all("growth"):
+        series.setdefault(r["name"], []).append(r)
+    return {name: sorted(rows, key=lambda r: r["n"]) for name, rows in series.items()}
+
+
+def made_for(name):
+    """What a growing filter is to be compared with: one of its kind made at that size."""
+    return name.split(",")[0] + ", made at that size"
+
+
+def growth(results, charts):
+    series = grown(results)
+    if not series:
+        return "Not measured."
+    most = max(rows[-1]["n"] for rows in series.values())
+    ends = {name: rows[-1] for name, rows in series.items() if rows[-1]["n"] == most}
+    longest = {r["name"]: r["ms"] for r in results.all("longest")}
+    body = []
+    for name, end in ends.items():
+        twin = ends.get(made_for(name))
+        against = ratio(end["absent_ns"], twin["absent_ns"]) if twin and twin is not end else None
+        body.append([name, figure(end["absent_ns"]), times(against), figure(end["present_ns"]),
+                     figure(sum(r["insert_ns"] * (r["n"] / 2 if i else r["n"])
+                                for i, r in enumerate(series[name])) / most)
+                     if "made" not in name else figure(end["insert_ns"]),
+                     f"{longest[name]:.2f}" if name in longest else "–",
+                     figure(end["bits_per_key"], 4),
+                     percent(max(r["rate"] for r in series[name] if r["n"] >= 1024)
+                             if name in series else 0)])
+    text = (f"From 64 to {count(most)} keys at 1%, in batches of 1024, one thread.\n\n"
+            + table(["", "absent, ns", "of one made at that size", "present, ns", "insert, ns",
+                     "longest insert, ms", "bits/key", "highest rate from 1024 keys on"], body))
+    growing = {n: rows for n, rows in series.items() if rows[-1]["n"] == most}
+
+    def chart(name, title, value, unit, marks=(), of=growing):
+        charts[name] = lines(title, "keys", [(label, [(r["n"], value(r)) for r in rows])
+                                             for label, rows in of.items()], list(marks))
+        return f"\n\n![{unit}]({{folder}}/{name})"
+
+    text += chart("growth-time.svg", "A stranger asked as a filter grows: ns",
+                  lambda r: r["absent_ns"], "Time by size")
+    text += chart("growth-bits.svg", "Bits a key as a filter grows (from 1024 keys on)",
+                  lambda r: r["bits_per_key"], "Bits a key by size",
+                  of={n: [r for r in rows if r["n"] >= 1024] for n, rows in growing.items()})
+    text += chart("growth-rate.svg", "Rate of false positives, measured, in percent",
+                  lambda r: 100 * r["rate"], "Rate by size", marks=[("asked for: 1%", 1)],
+                  of={n: rows for n, rows in series.items() if "made" not in n
+                      and "beyond" not in n})
+    past = [r for n, rows in series.items() if "beyond" in n for r in rows]
+    if past:
+        text += "\n\n" + table(["a Bloom filter for 64 keys, with"] + [count(r["n"]) for r in past],
+                               [["measured rate"] + [percent(r["rate"]) for r in past]])
+    return text
+
+
+def loads(results, charts):
+    rows = results.all("load")
+    if not rows:
+        return "Not measured."
+    everywhere = [p["load"] for p in rows[-1]["points"]]
+
+    def at(row, load):
+        return next((p["ns"] for p in row["points"] if p["load"] == load), None)
+
+    charts["loads.svg"] = lines("An insert, as the table fills: ns", "share of slots taken",
+                                [(r["name"], [(p["load"], p["ns"]) for p in r["points"]])
+                                 for r in rows], [], label=lambda x: f"{100 * x:.0f}%")
+    shown = [x for x in everywhere if x >= 0.5]
+    return (f"Tables of {binary(rows[0]['slots'])} slots, keys in batches of 128; a dash: the table "
+            "was full before.\n\n"
+            + table(["insert, ns, up to"] + [f"{100 * x:.0f}%" for x in shown],
+                    [[r["name"]] + [figure(at(r, x)) for x in shown] for r in rows])
+            + "\n\n![Insert by load]({folder}/loads.svg)")
+
+
+SECTIONS = {"counting": counting, "growth": growth, "loads": loads}
