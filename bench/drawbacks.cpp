@@ -183,12 +183,12 @@ void fill_up(const char* name, std::uint64_t slots, Make&& make, const sink& wri
         full = !insert(batch);
         seconds += watch.seconds();
       }
-      if (!full) taken.at(i).add(seconds, n - before);
+      if (!full && n != before) taken.at(i).add(seconds, n - before);
     }
   }
   nlohmann::json points = nlohmann::json::array();
   for (std::size_t i = 0; i < loads.size(); ++i) {
-    if (taken.at(i).runs() == 0) break;
+    if (taken.at(i).runs() == 0) continue;  // full before, or a batch went past it
     points.push_back({{"load", loads.at(i)}, {"ns", taken.at(i).least() * 1e9}});
   }
   write({{"record", "load"}, {"name", name}, {"slots", slots}, {"points", points}});

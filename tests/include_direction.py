@@ -17,7 +17,7 @@ ROOMS = [
     ("base", r"include/bloomery/(result|storage|hash|probe|image|concepts)\.hpp"),
     ("base", r"src/(storage|hash|probe|cardinality)\.cpp"),
     ("base", r"include/bloomery/detail/(bits|bit_array|cardinality|counter_array|cuckoo_layout|record|precondition|key_shell"
-             r"|vector_quotient_layout)\.hpp"),
+             r"|segment_layout|vector_quotient_layout)\.hpp"),
     # The other details are the mechanics of filters, which know their plans.
     ("filters", r"include/bloomery/detail/"),
     ("plan", r"(include/bloomery|src)/plan/"),
