@@ -18,6 +18,7 @@ ROOMS = [
     ("base", r"src/(storage|hash|probe|cardinality)\.cpp"),
     ("base", r"include/bloomery/detail/(bits|bit_array|cardinality|counter_array|cuckoo_layout|record|precondition|key_shell"
              r"|segment_layout|vector_quotient_layout)\.hpp"),
+    ("base", r"include/bloomery/detail/segment_view\.inl"),
     # The other details are the mechanics of filters, which know their plans.
     ("filters", r"include/bloomery/detail/"),
     ("plan", r"(include/bloomery|src)/plan/"),
