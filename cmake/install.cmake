@@ -1,8 +1,9 @@
 # What an installed Bloomery consists of: headers, library, find_package and pkg-config files.
 include(CMakePackageConfigHelpers)
 
-install(TARGETS bloomery EXPORT bloomeryTargets)
-install(DIRECTORY include/bloomery DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(TARGETS bloomery bloomery_dialects EXPORT bloomeryTargets)
+install(DIRECTORY include/bloomery dialects/include/bloomery
+        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 set(config_dir ${CMAKE_INSTALL_LIBDIR}/cmake/bloomery)
 install(EXPORT bloomeryTargets NAMESPACE bloomery:: DESTINATION ${config_dir})
 configure_package_config_file(cmake/bloomeryConfig.cmake.in bloomeryConfig.cmake

@@ -35,11 +35,18 @@ struct stored_filter {
   mapped_storage payload;
 };
 
-/// Maps a file. Fails with not_found, io, corrupt (naming the damage) or unsupported. A regular
-/// file is mapped, anything else (a pipe) is read into memory. O(1) beyond what is verified.
+/// Maps a file, whatever is in it. A regular file is mapped, anything else (a pipe) is read into
+/// memory. Fails with not_found or io. O(1) for a mapped file.
 ///
 /// A mapped file must not be changed in place by other programs while it is in use: a shortened
 /// one ends the process with SIGBUS. save() never does that; it replaces.
+result<mapped_storage> map_bytes(const std::filesystem::path& path);
+
+/// Whether the bytes begin with the signature of this format. O(1).
+bool has_signature(std::span<const std::byte> bytes) noexcept;
+
+/// Maps a filter file, as map_bytes does. Fails with not_found, io, corrupt (naming the damage) or
+/// unsupported. O(1) beyond what is verified.
 result<stored_filter> map_file(const std::filesystem::path& path,
                                verification how = verification::automatic);
 
@@ -59,6 +66,14 @@ result<void> write_file(const filter_image& image, const std::filesystem::path& 
 
 /// Writes a filter to an open file descriptor.
 result<void> write_stream(const filter_image& image, int file, const std::string& name);
+
+/// Bytes that are written one after the other.
+using byte_pieces = std::span<const std::span<const std::byte>>;
+
+/// The same two for bytes of any format, with the same promises.
+result<void> write_file(byte_pieces pieces, const std::filesystem::path& path,
+                        if_exists policy = if_exists::replace);
+result<void> write_stream(byte_pieces pieces, int file, const std::string& name);
 
 /// A filter as a byte string, the same bytes as in a file.
 std::vector<std::byte> serialize(const filter_image& image);

@@ -63,12 +63,16 @@ raw_header encode_header(const file_header& header, std::span<const std::byte> p
   return raw;
 }
 
+bool has_magic(std::span<const std::byte> file) noexcept {
+  return file.size() >= magic.size() && std::memcmp(file.data(), magic.data(), magic.size()) == 0;
+}
+
 result<file_header> decode_header(std::span<const std::byte> file, const std::string& name) {
   const auto is_damaged = [&](const std::string& how) {
     return fail(errc::corrupt,
                 fmt::format("{}: {}; the file is damaged, restore or rebuild it", name, how));
   };
-  if (file.size() < magic.size() || std::memcmp(file.data(), magic.data(), magic.size()) != 0) {
+  if (!has_magic(file)) {
     return fail(errc::corrupt, fmt::format("{}: this is not a Bloomery filter (its first 8 bytes "
                                            "are not the signature); give a file that 'bloomery "
                                            "build' wrote",

@@ -26,6 +26,9 @@ using raw_header = std::array<std::byte, header_bytes>;
 /// Lays the header out and seals it together with the parameter block.
 raw_header encode_header(const file_header& header, std::span<const std::byte> parameters);
 
+/// Whether the bytes begin as a filter file does.
+bool has_magic(std::span<const std::byte> file) noexcept;
+
 /// Reads a header and checks it against the whole file's bytes: magic, versions, flags, both
 /// lengths, and the checksum over header and parameters.
 result<file_header> decode_header(std::span<const std::byte> file, const std::string& name);

@@ -45,7 +45,7 @@ result<mapped_storage> map_all(const descriptor& file, std::size_t size, const s
 
 }  // namespace
 
-result<stored_filter> map_file(const std::filesystem::path& path, verification how) {
+result<mapped_storage> map_bytes(const std::filesystem::path& path) {
   const std::string name = path.string();
   const descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!file) return system_failure(name, "open");
@@ -55,10 +55,18 @@ result<stored_filter> map_file(const std::filesystem::path& path, verification h
     return fail(errc::io, name + ": this is a folder; give a filter file");
   }
   const bool mappable = S_ISREG(status.st_mode) && status.st_size > 0;
-  auto bytes = mappable ? map_all(file, static_cast<std::size_t>(status.st_size), name)
-                        : read_all(file, name);
+  return mappable ? map_all(file, static_cast<std::size_t>(status.st_size), name)
+                  : read_all(file, name);
+}
+
+bool has_signature(std::span<const std::byte> bytes) noexcept {
+  return detail::has_magic(bytes);
+}
+
+result<stored_filter> map_file(const std::filesystem::path& path, verification how) {
+  auto bytes = map_bytes(path);
   if (!bytes) return fail(std::move(bytes.error()));
-  return read_stored(std::move(*bytes), how, name);
+  return read_stored(std::move(*bytes), how, path.string());
 }
 
 result<stored_filter> read_stored(mapped_storage bytes, verification how, const std::string& name) {

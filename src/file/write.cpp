@@ -43,11 +43,19 @@ bool write_all(int file, std::span<const std::byte> bytes) noexcept {
   return true;
 }
 
-bool write_image(int file, const filter_image& image) {
+bool write_pieces(int file, byte_pieces pieces) noexcept {
+  return std::all_of(pieces.begin(), pieces.end(), [file](std::span<const std::byte> piece) {
+    return write_all(file, piece);
+  });
+}
+
+/// Calls `write(pieces)` with all of a filter file.
+template <class Write>
+result<void> with_pieces(const filter_image& image, Write&& write) {
   const auto header = header_of(image);
-  return write_all(file, header) && write_all(file, image.parameters) &&
-         std::all_of(image.payload.begin(), image.payload.end(),
-                     [file](std::span<const std::byte> piece) { return write_all(file, piece); });
+  std::vector<std::span<const std::byte>> pieces = {header, image.parameters};
+  pieces.insert(pieces.end(), image.payload.begin(), image.payload.end());
+  return write(byte_pieces(pieces));
 }
 
 /// A new file in the target's folder. It has no name where the file system can do that, so that a
@@ -165,11 +173,19 @@ class pending_file {
 }  // namespace
 
 result<void> write_stream(const filter_image& image, int file, const std::string& name) {
-  if (!write_image(file, image)) return system_failure(name, "write");
-  return {};
+  return with_pieces(image, [&](byte_pieces all) { return write_stream(all, file, name); });
 }
 
 result<void> write_file(const filter_image& image, const fs::path& path, if_exists policy) {
+  return with_pieces(image, [&](byte_pieces all) { return write_file(all, path, policy); });
+}
+
+result<void> write_stream(byte_pieces pieces, int file, const std::string& name) {
+  if (!write_pieces(file, pieces)) return system_failure(name, "write");
+  return {};
+}
+
+result<void> write_file(byte_pieces pieces, const fs::path& path, if_exists policy) {
   const std::string name = path.string();
   constexpr mode_t mode = 0666;  // less the umask, as for any new file
   std::optional<mode_t> keep_mode;
@@ -182,7 +198,7 @@ result<void> write_file(const filter_image& image, const fs::path& path, if_exis
     if (!S_ISREG(status.st_mode)) {
       const descriptor file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
       if (!file) return system_failure(name, "open");
-      return write_stream(image, file.get(), name);
+      return write_stream(pieces, file.get(), name);
     }
     if (policy == if_exists::refuse) {
       return fail(errc::exists,
@@ -198,7 +214,7 @@ result<void> write_file(const filter_image& image, const fs::path& path, if_exis
   if (keep_mode && ::fchmod(pending->get(), *keep_mode) != 0) {
     return system_failure(name, "set the mode of");
   }
-  if (!write_image(pending->get(), image)) return system_failure(name, "write");
+  if (!write_pieces(pending->get(), pieces)) return system_failure(name, "write");
   return pending->publish(policy);
 }
 

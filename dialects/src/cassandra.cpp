@@ -1,0 +1,227 @@
+// The Filter.db beside each table of Cassandra and Scylla. k, the number of words and the words;
+// which half of the hash is the base and how the words lie depends on the table's version, which
+// the file does not store but its name does (mc-1-big-Filter.db).
+
+#include <cmath>
+#include <filesystem>
+#include <limits>
+
+#include "bloom_model.hpp"
+
+namespace bloomery::dialects {
+namespace {
+
+constexpr std::size_t header_bytes = 8;
+constexpr std::string_view versions = "ka, la, ma to me, or na and later, such as nb or oa";
+
+constexpr std::array options = {
+    kind_option{"version", versions,
+                "of the table that the filter belongs to; read from a name such as "
+                "mc-1-big-Filter.db if not given"}};
+
+/// What versions have in common.
+enum class generation : std::uint8_t { unknown, ka, ma, na };
+
+struct cassandra_container {
+  using rule = rules::cassandra;
+  static constexpr row id = row::cassandra;
+  static constexpr counting counts = counting::nothing;
+
+  std::uint32_t hashes = 0;
+  std::uint32_t words = 0;
+  generation version = generation::unknown;
+
+  bloom_params shape() const { return {.bits = std::uint64_t{words} * 64, .hashes = hashes}; }
+  rule probe() const {
+    rule made;
+    made.first_is_base = version == generation::ka;
+    made.order = order();
+    return made;
+  }
+  key_form form() const {
+    return {version == generation::unknown ? encoding::unknown : encoding::bytes, "version",
+            versions};
+  }
+  bit_order order() const {
+    return version == generation::na ? bit_order::bytes : bit_order::big_endian_words;
+  }
+
+  void describe(foreign_info& info) const {
+    info.variant = version == generation::ka   ? "versions ka and la"
+                   : version == generation::ma ? "versions ma to me"
+                   : version == generation::na ? "version na and later"
+                                               : "of an unknown version";
+  }
+  result<void> check_merge(const cassandra_container& other) const {
+    if (version == other.version) return {};
+    return fail(errc::incompatible, "their versions differ; convert one of them");
+  }
+  result<foreign_image> image(std::span<const std::byte> longs, std::uint64_t) const {
+    foreign_image image;
+    put_big(image.head, hashes);
+    put_big(image.head, words);
+    image.bits = longs;
+    return image;
+  }
+  result<cassandra_container> convert(const option_list& given) const;
+};
+
+result<generation> generation_of(std::string_view version) {
+  const auto is_letter = [](char c) { return c >= 'a' && c <= 'z'; };
+  if (version.size() == 2 && is_letter(version[0]) && is_letter(version[1])) {
+    if (version == "ka" || version == "la") return generation::ka;
+    if (version[0] == 'm') return generation::ma;
+    // na, nb, oa of the big format; da and later of the bti one, which began after them.
+    if (version[0] >= 'n' || version[0] == 'd') return generation::na;
+  }
+  return fail(errc::unsupported,
+              fmt::format("version={}: the filters of this version are not known; give {}", version,
+                          versions));
+}
+
+result<cassandra_container> cassandra_container::convert(const option_list& given) const {
+  const auto text = find_option(given, "version");
+  if (!text) {
+    return fail(errc::invalid_argument, fmt::format("say to which: give version={}", versions));
+  }
+  const auto to = generation_of(*text);
+  if (!to) return fail(to.error());
+  if (version == generation::unknown) {
+    return fail(errc::invalid_argument, fmt::format("say from which: give version={}", versions));
+  }
+  if (*to != version && (*to == generation::ka || version == generation::ka)) {
+    return fail(errc::incompatible,
+                "versions ka and la probe from the other half of the hash, so that no bit would "
+                "mean the same keys; build it anew from the keys");
+  }
+  cassandra_container other = *this;
+  other.version = *to;
+  return other;
+}
+
+/// The version in a table's file name: VERSION-..., or KEYSPACE-TABLE-ka-1-Filter.db.
+generation named_generation(const std::string& path) {
+  const std::string name = std::filesystem::path(path).filename().string();
+  if (!name.ends_with("-Filter.db")) return generation::unknown;
+  const auto first = generation_of(std::string_view(name).substr(0, name.find('-')));
+  if (first) return *first;
+  return name.find("-ka-") != std::string::npos ? generation::ka : generation::unknown;
+}
+
+result<void> check(std::span<const std::byte> bytes) {
+  if (bytes.size() < header_bytes) {
+    return fail(errc::corrupt, "it ends within the header of 8 bytes; get the whole file");
+  }
+  const auto hashes = big_endian<std::uint32_t>(bytes.data());
+  if (hashes == 0 || hashes > rules::rule::max_hashes()) {
+    return fail(errc::corrupt,
+                fmt::format("its header says {} hash functions, and 1 to 255 can be", hashes));
+  }
+  const auto words = big_endian<std::uint32_t>(bytes.data() + 4);
+  if (words == 0 || words > std::numeric_limits<std::int32_t>::max() ||
+      bytes.size() - header_bytes != std::uint64_t{words} * 8) {
+    return fail(errc::corrupt,
+                fmt::format("its header says {} words of 8 bytes, and {} bytes follow", words,
+                            bytes.size() - header_bytes));
+  }
+  return {};
+}
+
+recognition looks_like(std::span<const std::byte> bytes) noexcept {
+  return check(bytes) ? recognition::certain : recognition::no;
+}
+
+result<foreign_filter> open_filter(const mapped_storage& bytes, const open_request& request) {
+  if (auto ok = check(bytes.bytes()); !ok) return fail(std::move(ok.error()));
+  cassandra_container made{.hashes = big_endian<std::uint32_t>(bytes.bytes().data()),
+                           .words = big_endian<std::uint32_t>(bytes.bytes().data() + 4),
+                           .version = named_generation(request.name)};
+  if (const auto text = find_option(request.options, "version")) {
+    const auto version = generation_of(*text);
+    if (!version) return fail(version.error());
+    made.version = *version;
+  }
+  return over_bytes(made, bytes.slice(header_bytes, bytes.bytes().size() - header_bytes),
+                    request.how);
+}
+
+// Rates at b bits a key and k functions as Cassandra's table has them: (1 - e^(-k/b))^k with three
+// digits (from P. Cao, "Bloom Filters - the math", of summary-cache). One entry is cut to two.
+double table_fpr(unsigned b, unsigned k) {
+  if (b == 5 && k == 3) return 0.092;
+  const double fpr = std::pow(1 - std::exp(-static_cast<double>(k) / b), k);
+  const double digit = std::pow(10.0, std::floor(std::log10(fpr)) - 2);
+  return std::round(fpr / digit) * digit;
+}
+
+unsigned best_hashes(unsigned b) {
+  unsigned best = 1;
+  for (unsigned k = 2; k <= b; ++k) {
+    if (table_fpr(b, k) < table_fpr(b, best)) best = k;
+  }
+  return best;
+}
+
+struct size_rule {
+  unsigned bits_per_key;
+  unsigned hashes;
+};
+
+/// BloomCalculations.computeBloomSpec: the fewest bits that reach the rate with the best k, then
+/// the fewest functions that still do. Its answer to rates that need no filter, one bit and two
+/// functions, is kept as it is.
+result<size_rule> size_for(double fpr) {
+  constexpr unsigned most = 20;
+  // Rounding must not tell 0.01 from the table's 0.01.
+  const auto reaches = [fpr](double entry) { return entry <= fpr * (1 + 1e-9); };
+  if (reaches(table_fpr(2, 1))) return size_rule{1, 2};
+  unsigned b = 2;
+  while (b <= most && !reaches(table_fpr(b, best_hashes(b)))) ++b;
+  if (b > most) {
+    return fail(errc::invalid_argument,
+                "Cassandra's table of sizes ends at a rate of 6.71e-05; give a greater rate");
+  }
+  unsigned k = best_hashes(b);
+  while (k > 1 && reaches(table_fpr(b, k - 1))) --k;
+  return size_rule{b, k};
+}
+
+result<foreign_filter> create_filter(const plan_request& request) {
+  if (auto ok = check_request(request, "cassandra", {.fpr = true}, "give a capacity and a rate");
+      !ok) {
+    return fail(std::move(ok.error()));
+  }
+  const auto text = find_option(request.options, "version");
+  if (!text) {
+    return fail(errc::invalid_argument,
+                fmt::format("the layout depends on the table's version; give version={}",
+                            versions));
+  }
+  const auto version = generation_of(*text);
+  if (!version) return fail(version.error());
+  const auto size = size_for(request.fpr == 0 ? 0.01 : request.fpr);
+  if (!size) return fail(size.error());
+  constexpr std::uint64_t excess = 20;  // bits that are always added
+  constexpr std::uint64_t most = 64ULL * std::numeric_limits<std::int32_t>::max();
+  if (request.capacity > (most - excess) / size->bits_per_key) {
+    return too_large("cassandra", "2^31 - 1 words of 64 bits");
+  }
+  const std::uint64_t bits = request.capacity * size->bits_per_key + excess;
+  return empty_filter(
+      cassandra_container{size->hashes, static_cast<std::uint32_t>((bits + 63) / 64), *version});
+}
+
+}  // namespace
+
+dialect cassandra_dialect() noexcept {
+  return {"cassandra",
+          "the Filter.db of a table of Cassandra or Scylla",
+          "the version is not stored: it is in the file's name, or to be given; keys are a row's "
+          "partition key, serialised",
+          options,
+          looks_like,
+          open_filter,
+          create_filter};
+}
+
+}  // namespace bloomery::dialects

@@ -1,0 +1,159 @@
+// Guava's BloomFilter as writeTo writes it: a byte for the strategy, one for k, the number of words
+// and the words, big-endian. What a key is, its funnel, is not stored.
+
+#include <cmath>
+#include <limits>
+
+#include "bloom_model.hpp"
+
+namespace bloomery::dialects {
+namespace {
+
+constexpr std::size_t header_bytes = 6;
+constexpr std::string_view funnels = "utf8, utf16le, bytes, int32 or int64";
+
+constexpr std::array options = {
+    kind_option{"funnel", funnels,
+                "how a key becomes bytes: stringFunnel(UTF_8), unencodedCharsFunnel, "
+                "byteArrayFunnel, integerFunnel or longFunnel"},
+    kind_option{"strategy", "32 or 64 (default 64)",
+                "for building: MURMUR128_MITZ_32, which old versions wrote, or _64"}};
+
+result<encoding> funnel_of(const option_list& given) {
+  const auto text = find_option(given, "funnel");
+  if (!text) return encoding::unknown;
+  if (*text == "utf8" || *text == "bytes") return encoding::bytes;
+  if (*text == "utf16le") return encoding::utf16le;
+  if (*text == "int32") return encoding::int32;
+  if (*text == "int64") return encoding::int64;
+  return fail(errc::invalid_argument, fmt::format("funnel={}: give {}", *text, funnels));
+}
+
+template <class Rule>
+struct guava_container {
+  using rule = Rule;
+  static constexpr row id = row::guava;
+  static constexpr counting counts = counting::nothing;
+  static constexpr bool is_64 = std::same_as<Rule, rules::guava_64>;
+
+  std::uint32_t words = 0;
+  unsigned hashes = 0;
+  encoding funnel = encoding::unknown;
+
+  bloom_params shape() const { return {.bits = std::uint64_t{words} * 64, .hashes = hashes}; }
+  rule probe() const { return {}; }
+  key_form form() const { return {funnel, "funnel", funnels}; }
+  bit_order order() const { return bit_order::big_endian_words; }
+
+  void describe(foreign_info& info) const {
+    info.variant = is_64 ? "MURMUR128_MITZ_64" : "MURMUR128_MITZ_32";
+  }
+  result<void> check_merge(const guava_container& other) const {
+    if (funnel != other.funnel) return fail(errc::incompatible, "their funnels differ");
+    return {};
+  }
+  result<foreign_image> image(std::span<const std::byte> longs, std::uint64_t) const {
+    foreign_image image;
+    put_big(image.head, static_cast<std::uint8_t>(is_64 ? 1 : 0));
+    put_big(image.head, static_cast<std::uint8_t>(hashes));
+    put_big(image.head, words);
+    image.bits = longs;
+    return image;
+  }
+  result<guava_container> convert(const option_list&) const { return only_container(id); }
+};
+
+/// Calls `use(container)` with that of the strategy.
+template <class Use>
+result<foreign_filter> with_strategy(bool is_64, Use&& use) {
+  return is_64 ? use(guava_container<rules::guava_64>()) : use(guava_container<rules::guava_32>());
+}
+
+result<void> check(std::span<const std::byte> bytes) {
+  if (bytes.size() < header_bytes) {
+    return fail(errc::corrupt, "it ends within Guava's header of 6 bytes; get the whole file");
+  }
+  if (const auto strategy = std::to_integer<unsigned>(bytes[0]); strategy > 1) {
+    return fail(errc::unsupported,
+                fmt::format("its strategy is number {}, and 0 and 1 are known", strategy));
+  }
+  if (bytes[1] == std::byte{0}) {
+    return fail(errc::corrupt, "its header says that it has no hash function");
+  }
+  const auto words = big_endian<std::uint32_t>(bytes.data() + 2);
+  if (words == 0 || words > std::numeric_limits<std::int32_t>::max() ||
+      bytes.size() - header_bytes != std::uint64_t{words} * 8) {
+    return fail(errc::corrupt,
+                fmt::format("its header says {} words of 8 bytes, and {} bytes follow", words,
+                            bytes.size() - header_bytes));
+  }
+  return {};
+}
+
+recognition looks_like(std::span<const std::byte> bytes) noexcept {
+  return check(bytes) ? recognition::certain : recognition::no;
+}
+
+result<foreign_filter> open_filter(const mapped_storage& bytes, const open_request& request) {
+  if (auto ok = check(bytes.bytes()); !ok) return fail(std::move(ok.error()));
+  if (find_option(request.options, "strategy")) {
+    return fail(errc::invalid_argument, "the strategy is stored in the filter; leave it out");
+  }
+  const auto funnel = funnel_of(request.options);
+  if (!funnel) return fail(funnel.error());
+  const std::byte* const at = bytes.bytes().data();
+  return with_strategy(at[0] == std::byte{1}, [&](auto made) {
+    made.words = big_endian<std::uint32_t>(at + 2);
+    made.hashes = std::to_integer<unsigned>(at[1]);
+    made.funnel = *funnel;
+    return over_bytes(made, bytes.slice(header_bytes, bytes.bytes().size() - header_bytes),
+                      request.how);
+  });
+}
+
+result<foreign_filter> create_filter(const plan_request& request) {
+  if (auto ok = check_request(request, "guava", {.fpr = true}, "give a capacity and a rate"); !ok) {
+    return fail(std::move(ok.error()));
+  }
+  const auto strategy = find_option(request.options, "strategy").value_or("64");
+  if (strategy != "32" && strategy != "64") {
+    return fail(errc::invalid_argument, fmt::format("strategy={}: give 32 or 64", strategy));
+  }
+  const auto funnel = funnel_of(request.options);
+  if (!funnel) return fail(funnel.error());
+  const double p = request.fpr == 0 ? 0.03 : request.fpr;
+  const double ln2 = std::log(2.0);
+  const double bits = std::floor(-static_cast<double>(request.capacity) * std::log(p) / (ln2 * ln2));
+  if (!(bits < 64.0 * std::numeric_limits<std::int32_t>::max())) {
+    return too_large("guava", "2^31 - 1 words of 64 bits");
+  }
+  if (bits < 1) {
+    return fail(errc::invalid_argument,
+                "Guava's formula gives no bits for this capacity and rate; give a smaller rate");
+  }
+  // Math.round: to the nearest, halves up.
+  const double hashes = std::max(1.0, std::floor(-std::log(p) / ln2 + 0.5));
+  if (hashes > rules::rule::max_hashes()) {
+    return fail(errc::invalid_argument, "so low a rate needs more than Guava's 255 functions");
+  }
+  return with_strategy(strategy == "64", [&](auto made) {
+    made.words = static_cast<std::uint32_t>((static_cast<std::uint64_t>(bits) + 63) / 64);
+    made.hashes = static_cast<unsigned>(hashes);
+    made.funnel = *funnel;
+    return empty_filter(made);
+  });
+}
+
+}  // namespace
+
+dialect guava_dialect() noexcept {
+  return {"guava",
+          "Guava's BloomFilter.writeTo, strategies MURMUR128_MITZ_32 and _64",
+          "the funnel is not stored: give it; neither are capacity and rate",
+          options,
+          looks_like,
+          open_filter,
+          create_filter};
+}
+
+}  // namespace bloomery::dialects

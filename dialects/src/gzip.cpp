@@ -1,0 +1,119 @@
+#include "gzip.hpp"
+
+#include <zlib.h>
+
+#include <algorithm>
+#include <limits>
+
+namespace bloomery::dialects {
+namespace {
+
+constexpr int gzip_only = MAX_WBITS + 16;
+
+/// An inflating stream, closed at the end.
+class inflater {
+ public:
+  explicit inflater(std::span<const std::byte> packed) noexcept : left_(packed) {
+    good_ = ::inflateInit2(&stream_, gzip_only) == Z_OK;
+  }
+  inflater(const inflater&) = delete;
+  inflater& operator=(const inflater&) = delete;
+  ~inflater() {
+    if (good_) ::inflateEnd(&stream_);
+  }
+
+  /// Unpacks until `into` is full, the member ends or nothing more can be; how far it came.
+  std::size_t fill(std::span<std::byte> into) noexcept {
+    if (!good_) return 0;
+    constexpr std::size_t most = std::numeric_limits<uInt>::max();
+    std::size_t done = 0;
+    while (done < into.size() && outcome_ == Z_OK) {
+      const std::size_t give = std::min(most, left_.size());
+      const std::size_t room = std::min(most, into.size() - done);
+      // zlib's interface predates const; inflate does not write to its input.
+      stream_.next_in = reinterpret_cast<Bytef*>(
+          const_cast<std::byte*>(left_.data()));  // NOLINT(*-const-cast)
+      stream_.avail_in = static_cast<uInt>(give);
+      stream_.next_out = reinterpret_cast<Bytef*>(into.data() + done);
+      stream_.avail_out = static_cast<uInt>(room);
+      outcome_ = ::inflate(&stream_, Z_NO_FLUSH);
+      left_ = left_.subspan(give - stream_.avail_in);
+      done += room - stream_.avail_out;
+    }
+    return done;
+  }
+
+  bool good() const noexcept { return good_; }
+  /// All bytes were one member.
+  bool ended_well() const noexcept { return outcome_ == Z_STREAM_END && left_.empty(); }
+
+ private:
+  std::span<const std::byte> left_;
+  z_stream stream_{};
+  int outcome_ = Z_OK;
+  bool good_ = false;
+};
+
+}  // namespace
+
+bool is_gzip(std::span<const std::byte> bytes) noexcept {
+  return bytes.size() >= 18 && bytes[0] == std::byte{0x1f} && bytes[1] == std::byte{0x8b} &&
+         bytes[2] == std::byte{8};
+}
+
+std::size_t gunzip_front(std::span<const std::byte> packed, std::span<std::byte> into) noexcept {
+  return inflater(packed).fill(into);
+}
+
+result<std::vector<std::byte>> gunzip(std::span<const std::byte> packed) {
+  inflater stream(packed);
+  if (!stream.good()) return fail(errc::out_of_memory, "no memory to unpack gzip data with");
+  std::vector<std::byte> all;
+  std::size_t had = 0;
+  do {
+    had = all.size();
+    all.resize(std::max<std::size_t>(std::size_t{64} << 10, had * 2));
+    all.resize(had + stream.fill(std::span(all).subspan(had)));
+  } while (all.size() > had && !stream.ended_well());
+  if (!stream.ended_well()) {
+    return fail(errc::corrupt, "its gzip data is damaged, incomplete or followed by something "
+                               "else; get the whole file");
+  }
+  return all;
+}
+
+result<std::vector<std::byte>> gzip(const std::vector<std::span<const std::byte>>& pieces) {
+  z_stream stream{};
+  constexpr int memory_level = 8;
+  if (::deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, gzip_only, memory_level,
+                     Z_DEFAULT_STRATEGY) != Z_OK) {
+    return fail(errc::out_of_memory, "no memory to pack the filter with");
+  }
+  constexpr std::size_t most = std::size_t{1} << 30;
+  std::vector<std::byte> packed;
+  std::vector<std::byte> room(std::size_t{256} << 10);
+  const auto feed = [&](std::span<const std::byte> bytes, int flush) {
+    stream.next_in =
+        reinterpret_cast<Bytef*>(const_cast<std::byte*>(bytes.data()));  // NOLINT(*-const-cast)
+    stream.avail_in = static_cast<uInt>(bytes.size());
+    do {
+      stream.next_out = reinterpret_cast<Bytef*>(room.data());
+      stream.avail_out = static_cast<uInt>(room.size());
+      (void)::deflate(&stream, flush);
+      packed.insert(packed.end(), room.begin(),
+                    room.end() - static_cast<std::ptrdiff_t>(stream.avail_out));
+    } while (stream.avail_out == 0);
+  };
+  for (std::span<const std::byte> piece : pieces) {
+    while (!piece.empty()) {
+      const auto now = piece.first(std::min(most, piece.size()));
+      feed(now, Z_NO_FLUSH);
+      piece = piece.subspan(now.size());
+    }
+  }
+  feed({}, Z_FINISH);
+  ::deflateEnd(&stream);
+  return packed;
+}
+
+}  // namespace bloomery::dialects

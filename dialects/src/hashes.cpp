@@ -1,0 +1,140 @@
+#include "hashes.hpp"
+
+#include <openssl/evp.h>
+
+#include <algorithm>
+#include <bloomery/detail/bits.hpp>
+#include <cstdio>
+#include <cstdlib>
+
+namespace bloomery::dialects {
+namespace {
+
+using detail::load;
+
+constexpr std::uint64_t c1 = 0x87c37b91114253d5;
+constexpr std::uint64_t c2 = 0x4cf5ad432745937f;
+
+constexpr std::uint64_t mix_first(std::uint64_t word) noexcept {
+  return std::rotl(word * c1, 31) * c2;
+}
+constexpr std::uint64_t mix_second(std::uint64_t word) noexcept {
+  return std::rotl(word * c2, 33) * c1;
+}
+constexpr std::uint64_t finish64(std::uint64_t word) noexcept {
+  word = (word ^ (word >> 33)) * 0xff51afd7ed558ccd;
+  word = (word ^ (word >> 33)) * 0xc4ceb9fe1a85ec53;
+  return word ^ (word >> 33);
+}
+
+template <bool SignedTail>
+murmur_pair murmur128(std::span<const std::byte> bytes) noexcept {
+  std::uint64_t h1 = 0;
+  std::uint64_t h2 = 0;
+  const std::size_t whole = bytes.size() / 16 * 16;
+  for (std::size_t at = 0; at < whole; at += 16) {
+    h1 ^= mix_first(load<std::uint64_t>(bytes.data() + at));
+    h1 = (std::rotl(h1, 27) + h2) * 5 + 0x52dce729;
+    h2 ^= mix_second(load<std::uint64_t>(bytes.data() + at + 8));
+    h2 = (std::rotl(h2, 31) + h1) * 5 + 0x38495ab5;
+  }
+  std::array<std::uint64_t, 2> tail{};
+  for (std::size_t i = whole; i < bytes.size(); ++i) {
+    const auto byte = std::to_integer<std::uint8_t>(bytes[i]);
+    const auto word = SignedTail ? static_cast<std::uint64_t>(
+                                       static_cast<std::int64_t>(static_cast<std::int8_t>(byte)))
+                                 : std::uint64_t{byte};
+    const std::size_t place = i - whole;
+    tail[place / 8] ^= word << (8 * (place % 8));
+  }
+  h1 ^= mix_first(tail[0]);
+  h2 ^= mix_second(tail[1]);
+  h1 ^= bytes.size();
+  h2 ^= bytes.size();
+  h1 += h2;
+  h2 += h1;
+  h1 = finish64(h1);
+  h2 = finish64(h2);
+  h1 += h2;
+  h2 += h1;
+  return {h1, h2};
+}
+
+/// Up to three bytes at the end, little-endian.
+std::uint32_t tail32(std::span<const std::byte> bytes) noexcept {
+  std::uint32_t word = 0;
+  const std::size_t whole = bytes.size() / 4 * 4;
+  for (std::size_t i = whole; i < bytes.size(); ++i) {
+    word |= std::to_integer<std::uint32_t>(bytes[i]) << (8 * (i - whole));
+  }
+  return word;
+}
+
+}  // namespace
+
+md5_words md5(std::uint8_t first, std::span<const std::byte> bytes) noexcept {
+  std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
+  EVP_MD_CTX* context = EVP_MD_CTX_new();
+  const bool done = context != nullptr && EVP_DigestInit_ex(context, EVP_md5(), nullptr) == 1 &&
+                    EVP_DigestUpdate(context, &first, 1) == 1 &&
+                    EVP_DigestUpdate(context, bytes.data(), bytes.size()) == 1 &&
+                    EVP_DigestFinal_ex(context, digest.data(), nullptr) == 1;
+  EVP_MD_CTX_free(context);
+  if (!done) {
+    // Only a library without MD5 or a machine without memory comes here; a wrong position would be
+    // a false negative, so there is nothing to return.
+    static_cast<void>(std::fputs("bloomery: this system's libcrypto cannot compute MD5\n", stderr));
+    std::abort();
+  }
+  md5_words words{};
+  for (std::size_t i = 0; i < 16; ++i) words.at.at(i / 4) = words.at.at(i / 4) << 8 | digest.at(i);
+  return words;
+}
+
+murmur_pair murmur3_128(std::span<const std::byte> bytes) noexcept {
+  return murmur128<false>(bytes);
+}
+
+murmur_pair murmur3_128_signed_tail(std::span<const std::byte> bytes) noexcept {
+  return murmur128<true>(bytes);
+}
+
+std::uint32_t murmur3_32(std::span<const std::byte> bytes, std::uint32_t seed) noexcept {
+  const auto mix = [](std::uint32_t word) noexcept {
+    return std::rotl(word * 0xcc9e2d51U, 15) * 0x1b873593U;
+  };
+  std::uint32_t h = seed;
+  for (std::size_t at = 0; at + 4 <= bytes.size(); at += 4) {
+    h = std::rotl(h ^ mix(load<std::uint32_t>(bytes.data() + at)), 13) * 5 + 0xe6546b64U;
+  }
+  h ^= mix(tail32(bytes));
+  h ^= static_cast<std::uint32_t>(bytes.size());
+  h = (h ^ (h >> 16)) * 0x85ebca6bU;
+  h = (h ^ (h >> 13)) * 0xc2b2ae35U;
+  return h ^ (h >> 16);
+}
+
+std::uint32_t leveldb_hash(std::span<const std::byte> bytes, std::uint32_t seed) noexcept {
+  constexpr std::uint32_t m = 0xc6a4a793U;
+  std::uint32_t h = seed ^ (static_cast<std::uint32_t>(bytes.size()) * m);
+  std::size_t at = 0;
+  for (; at + 4 <= bytes.size(); at += 4) {
+    h = (h + load<std::uint32_t>(bytes.data() + at)) * m;
+    h ^= h >> 16;
+  }
+  if (at != bytes.size()) {
+    h = (h + tail32(bytes)) * m;
+    h ^= h >> 24;
+  }
+  return h;
+}
+
+std::uint64_t fnv1_64(std::span<const std::byte> bytes) noexcept {
+  std::uint64_t h = 0xcbf29ce484222325;
+  for (const std::byte byte : bytes) {
+    h = h * 0x100000001b3 ^ std::to_integer<std::uint64_t>(byte);
+  }
+  return h;
+}
+
+}  // namespace bloomery::dialects

@@ -1,0 +1,45 @@
+#pragma once
+
+// The hash functions of other software, byte for byte. What is standard is called by its standard
+// name; what departs from it says how.
+
+#include <array>
+#include <bit>
+#include <bloomery/hash.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace bloomery::dialects {
+
+/// The four words of an MD5 digest, read big-endian.
+struct md5_words {
+  std::array<std::uint32_t, 4> at;
+};
+
+/// MD5 of a byte and the bytes after it.
+md5_words md5(std::uint8_t first, std::span<const std::byte> bytes) noexcept;
+
+/// The two halves of a 128-bit hash.
+struct murmur_pair {
+  std::uint64_t first;
+  std::uint64_t second;
+};
+
+/// MurmurHash3_x64_128 (Appleby, 2011) with seed 0.
+murmur_pair murmur3_128(std::span<const std::byte> bytes) noexcept;
+
+/// The same as Cassandra has it: the up to 15 bytes after the last whole block are signed, so that
+/// one of 0x80 or more spreads ones above itself.
+murmur_pair murmur3_128_signed_tail(std::span<const std::byte> bytes) noexcept;
+
+/// MurmurHash3_x86_32.
+std::uint32_t murmur3_32(std::span<const std::byte> bytes, std::uint32_t seed) noexcept;
+
+/// LevelDB's own hash (util/hash.cc; after MurmurHash, not equal to any version of it).
+std::uint32_t leveldb_hash(std::span<const std::byte> bytes, std::uint32_t seed) noexcept;
+
+/// FNV-1 of 64 bits (not FNV-1a): multiplication first.
+std::uint64_t fnv1_64(std::span<const std::byte> bytes) noexcept;
+
+}  // namespace bloomery::dialects

@@ -1,0 +1,31 @@
+#pragma once
+
+// What stands behind a foreign filter.
+
+#include <bloomery/dialects/dialect.hpp>
+
+namespace bloomery::dialects {
+
+class foreign_filter::model {
+ public:
+  model() = default;
+  model(const model&) = delete;
+  model& operator=(const model&) = delete;
+  virtual ~model() = default;
+
+  virtual const dialect& format() const noexcept = 0;
+  virtual foreign_info info() const = 0;
+  virtual result<void> askable() const = 0;
+  virtual result<void> accepts(std::string_view key) const = 0;
+  virtual void may_contain(std::span<const std::string_view> keys,
+                           std::span<bool> answers) const noexcept = 0;
+  virtual result<insert_summary> insert(std::span<const std::string_view> keys) = 0;
+  virtual result<void> merge(const model& other) = 0;
+  virtual result<foreign_filter> convert(const dialect& to, const option_list& options) const = 0;
+  virtual result<foreign_image> image() const = 0;
+};
+
+/// Why filters of two formats have no bits in common.
+tl::unexpected<failure> other_format(const dialect& from, const dialect& to);
+
+}  // namespace bloomery::dialects

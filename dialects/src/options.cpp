@@ -1,0 +1,70 @@
+#include "options.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+namespace bloomery::dialects {
+
+std::optional<std::string_view> find_option(const option_list& options, std::string_view name) {
+  const auto found = std::find_if(options.begin(), options.end(),
+                                  [name](const auto& each) { return each.first == name; });
+  if (found == options.end()) return std::nullopt;
+  return found->second;
+}
+
+result<std::uint64_t> number_option(const option_list& options, std::string_view name,
+                                    std::uint64_t low, std::uint64_t high,
+                                    std::uint64_t otherwise) {
+  const auto text = find_option(options, name);
+  if (!text) return otherwise;
+  std::uint64_t value = 0;
+  const char* const end = text->data() + text->size();
+  const auto read = std::from_chars(text->data(), end, value);
+  if (read.ec != std::errc{} || read.ptr != end || value < low || value > high) {
+    return fail(errc::invalid_argument,
+                fmt::format("{}={}: not a whole number from {} to {}", name, *text, low, high));
+  }
+  return value;
+}
+
+result<bool> flag_option(const option_list& options, std::string_view name, bool otherwise) {
+  const auto text = find_option(options, name);
+  if (!text) return otherwise;
+  if (*text == "yes") return true;
+  if (*text == "no") return false;
+  return fail(errc::invalid_argument, fmt::format("{}={}: give yes or no", name, *text));
+}
+
+result<void> check_request(const plan_request& request, std::string_view format, takes has,
+                           std::string_view advice) {
+  const auto refuse = [&](std::string_view what) {
+    return fail(errc::invalid_argument,
+                fmt::format("format {} is not sized by {}; {}", format, what, advice));
+  };
+  if (request.fpr != 0 && !has.fpr) return refuse("a rate of false positives");
+  if (request.bits != 0 && !has.bits) return refuse("a number of bits");
+  if (request.hashes != 0) return refuse("a number of hash functions");
+  if (!(request.fpr >= 0 && request.fpr < 1)) {
+    return fail(errc::invalid_argument, "the rate must lie between 0 and 1");
+  }
+  if (request.seed != 0 && !has.seed) {
+    return fail(errc::invalid_argument,
+                fmt::format("format {} has no place for a seed; leave it out", format));
+  }
+  if (request.capacity == 0 && has.capacity) {
+    return fail(errc::invalid_argument,
+                fmt::format("format {} needs the number of keys first; give a capacity", format));
+  }
+  return {};
+}
+
+tl::unexpected<failure> too_large(std::string_view format, std::string_view most) {
+  return fail(errc::invalid_argument,
+              fmt::format("such a filter is too large for format {}, which holds at most {}; give "
+                          "a smaller capacity or a greater rate",
+                          format, most));
+}
+
+}  // namespace bloomery::dialects

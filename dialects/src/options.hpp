@@ -1,0 +1,73 @@
+#pragma once
+
+// What dialects share at their edges: options by name, requests, and the numbers in headers.
+
+#include <bit>
+#include <bloomery/detail/bits.hpp>
+#include <bloomery/dialects/dialect.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace bloomery::dialects {
+
+/// The value that was given for an option.
+std::optional<std::string_view> find_option(const option_list& options, std::string_view name);
+
+/// A whole number in [low, high], or `otherwise` where the option is not given.
+result<std::uint64_t> number_option(const option_list& options, std::string_view name,
+                                    std::uint64_t low, std::uint64_t high, std::uint64_t otherwise);
+
+/// yes or no.
+result<bool> flag_option(const option_list& options, std::string_view name, bool otherwise);
+
+/// Which fields of a request a format has a use for, besides the options.
+struct takes {
+  bool capacity = true;
+  bool fpr = false;
+  bool bits = false;
+  bool seed = false;
+};
+
+/// Refuses what the format has no place for, and a capacity that it needs and that is missing.
+/// `advice` says what sizes it instead.
+result<void> check_request(const plan_request& request, std::string_view format, takes has,
+                           std::string_view advice);
+
+/// That many bits, as a sum of products in floating point, are too many for the format.
+tl::unexpected<failure> too_large(std::string_view format, std::string_view most);
+
+/// A number at the front of `from`; the caller has checked that it is there.
+template <class Number>
+Number little_endian(const std::byte* from) noexcept {
+  return detail::load<Number>(from);
+}
+template <class Number>
+Number big_endian(const std::byte* from) noexcept {
+  Number number = 0;
+  for (std::size_t i = 0; i < sizeof number; ++i) {
+    number = static_cast<Number>(number << 8 | std::to_integer<Number>(from[i]));
+  }
+  return number;
+}
+
+/// Appends a number to a header.
+template <class Number>
+void put_little(std::vector<std::byte>& to, Number number) {
+  const auto at = to.size();
+  to.resize(at + sizeof number);
+  std::memcpy(to.data() + at, &number, sizeof number);
+}
+template <class Number>
+void put_big(std::vector<std::byte>& to, Number number) {
+  for (std::size_t i = sizeof number; i-- > 0;) {
+    to.push_back(static_cast<std::byte>(number >> (8 * i) & 0xff));
+  }
+}
+
+}  // namespace bloomery::dialects

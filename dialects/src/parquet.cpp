@@ -1,0 +1,340 @@
+// The split-block Bloom filter of Apache Parquet: bare, with its thrift header before it, and those
+// of a column within a Parquet file, one for each row group. The blocks are blocked_bloom's layout
+// parquet_256; the hash is XXH64 of the value's plain bytes, where our own filters have XXH3.
+
+#include <bloomery/blocked_bloom.hpp>
+#include <cmath>
+#include <limits>
+
+#include "bloom_model.hpp"
+#include "parquet_file.hpp"
+
+namespace bloomery::dialects {
+namespace {
+
+constexpr std::string_view types = "bytes, int32, int64, float or double";
+constexpr std::uint64_t least_bytes = 32;
+constexpr std::uint64_t most_bytes = std::uint64_t{128} << 20;  // of the writers; 2^31 can be read
+
+constexpr std::array options = {
+    kind_option{"column", "a column's path, with dots",
+                "the column whose filters are meant, in a Parquet file"},
+    kind_option{"type", types,
+                "the column's physical type, for a bare filter, which does not store it"},
+    kind_option{"blocks", "1 to 67108863",
+                "for building: blocks of 32 bytes, instead of the writers' power of two"}};
+
+hash64 hash_of(std::span<const std::byte> bytes) noexcept {
+  return {XXH64(bytes.data(), bytes.size(), 0)};
+}
+
+blocked_bloom_params shape_of(std::size_t bytes) noexcept {
+  return {.blocks = bytes / 32, .hashes = 8, .layout = block_layout::parquet_256};
+}
+
+result<encoding> type_of(const option_list& given) {
+  const auto text = find_option(given, "type");
+  if (!text) return encoding::unknown;
+  if (*text == "bytes") return encoding::bytes;
+  if (*text == "int32") return encoding::int32;
+  if (*text == "int64") return encoding::int64;
+  if (*text == "float") return encoding::float32;
+  if (*text == "double") return encoding::float64;
+  return fail(errc::invalid_argument, fmt::format("type={}: give {}", *text, types));
+}
+
+/// One filter or those of all row groups.
+class parquet_face : public foreign_filter::model {
+ public:
+  virtual std::vector<std::span<const std::byte>> groups() const = 0;
+  virtual encoding type() const noexcept = 0;
+};
+
+template <storage Storage>
+class parquet_model final : public parquet_face {
+  using filter_type = basic_blocked_bloom<Storage>;
+  static constexpr bool writable = writable_storage<Storage>;
+
+ public:
+  parquet_model(std::vector<filter_type> filters, encoding form, bool in_file)
+      : filters_(std::move(filters)), form_(form), in_file_(in_file) {}
+
+  const dialect& format() const noexcept override { return row_of(row::parquet); }
+  encoding type() const noexcept override { return form_; }
+  std::vector<std::span<const std::byte>> groups() const override {
+    std::vector<std::span<const std::byte>> all;
+    for (const auto& each : filters_) all.push_back(each.bits());
+    return all;
+  }
+
+  foreign_info info() const override {
+    foreign_info info;
+    info.format = format().name;
+    info.variant = in_file_ ? "a column of a Parquet file" : "bare";
+    info.kind = "blocked_bloom";
+    info.hashes = 8;
+    double none = 1;
+    double ones = 0;
+    for (const auto& each : filters_) {
+      const auto bits = static_cast<double>(each.params().bits());
+      info.bits += each.params().bits();
+      info.estimated_size += each.estimate_size();
+      none *= 1 - each.current_fpr();
+      ones += each.fill() * bits;
+    }
+    // A stranger passes if any of them lets it.
+    info.current_fpr = filters_.size() == 1 ? filters_.front().current_fpr() : 1 - none;
+    info.fill = ones / static_cast<double>(info.bits);
+    info.can_insert = !in_file_;
+    info.can_merge = !in_file_;
+    info.extras.push_back({"blocks", info.bits / 256});
+    if (in_file_) info.extras.push_back({"row_groups", std::uint64_t{filters_.size()}});
+    return info;
+  }
+
+  result<void> askable() const override { return form().known(); }
+  result<void> accepts(std::string_view key) const override {
+    key_bytes scratch;
+    if (form().bytes_of(key, scratch)) return {};
+    return form().refusal(key);
+  }
+
+  void may_contain(std::span<const std::string_view> keys,
+                   std::span<bool> answers) const noexcept override {
+    constexpr std::size_t batch = 256;
+    const key_form how = form();
+    key_bytes scratch;
+    std::array<hash64, batch> hashes;  // not zeroed: written before it is read
+    std::array<bool, batch> accepted{};
+    std::array<bool, batch> maybe{};
+    for (std::size_t at = 0; at < keys.size(); at += batch) {
+      const std::size_t n = std::min(batch, keys.size() - at);
+      for (std::size_t i = 0; i < n; ++i) {
+        const auto bytes = how.bytes_of(keys[at + i], scratch);
+        accepted[i] = bytes.has_value();
+        hashes[i] = bytes ? hash_of(*bytes) : hash64{0};
+        answers[at + i] = false;
+      }
+      for (const auto& each : filters_) {
+        each.may_contain(std::span<const hash64>(hashes.data(), n), maybe);
+        for (std::size_t i = 0; i < n; ++i) answers[at + i] |= accepted[i] && maybe[i];
+      }
+    }
+  }
+
+  result<insert_summary> insert(std::span<const std::string_view> keys) override {
+    if constexpr (writable) {
+      const key_form how = form();
+      key_bytes scratch;
+      insert_summary summary;
+      for (const std::string_view key : keys) {
+        const auto bytes = how.bytes_of(key, scratch);
+        if (!bytes) break;
+        const bool fresh =
+            filters_.front().insert(hash_of(*bytes)) == insert_outcome::inserted;
+        summary.inserted += fresh;
+        summary.maybe_present += !fresh;
+        ++summary.done;
+      }
+      return summary;
+    } else {
+      return read_only();
+    }
+  }
+
+  result<void> merge(const foreign_filter::model& other) override {
+    if constexpr (writable) {
+      const auto& theirs = dynamic_cast<const parquet_face&>(other);
+      const auto groups = theirs.groups();
+      if (groups.size() != 1) {
+        return fail(errc::unsupported, "filters of several row groups cannot be merged; convert "
+                                       "the column to one bare filter first");
+      }
+      if (theirs.type() != form_) return fail(errc::incompatible, "their types differ");
+      const auto view = basic_blocked_bloom<borrowed_storage>::open(
+          shape_of(groups.front().size()), borrowed_storage(groups.front()), 0);
+      if (!view) return fail(view.error());
+      return filters_.front().merge(*view);
+    } else {
+      return read_only();
+    }
+  }
+
+  result<foreign_filter> convert(const dialect& to, const option_list& given) const override {
+    if (&to != &format()) return other_format(format(), to);
+    if (!given.empty()) {
+      return fail(errc::invalid_argument, "a bare filter has nothing to choose; leave the options "
+                                          "of the target out");
+    }
+    auto memory = owned_storage::copy_of(filters_.front().bits());
+    if (!memory) return fail(std::move(memory.error()));
+    auto merged = basic_blocked_bloom<owned_storage>::open(
+        shape_of(filters_.front().bits().size()), std::move(*memory), 0);
+    if (!merged) return fail(std::move(merged.error()));
+    for (std::size_t i = 1; i < filters_.size(); ++i) {
+      if (filters_[i].params().blocks != merged->params().blocks) {
+        return fail(errc::incompatible,
+                    fmt::format("the row groups' filters have {} and {} blocks; only filters of "
+                                "one size become one filter",
+                                merged->params().blocks, filters_[i].params().blocks));
+      }
+      if (auto ok = merged->merge(filters_[i]); !ok) return fail(std::move(ok.error()));
+    }
+    std::vector<basic_blocked_bloom<owned_storage>> one;
+    one.push_back(std::move(*merged));
+    return foreign_filter(
+        std::make_unique<parquet_model<owned_storage>>(std::move(one), form_, false));
+  }
+
+  result<foreign_image> image() const override {
+    if (in_file_) {
+      return fail(errc::unsupported, "the filter is a part of a Parquet file; convert the column "
+                                     "to a bare filter first");
+    }
+    const auto bits = filters_.front().bits();
+    return foreign_image{parquet_header(bits.size()), bits, {}};
+  }
+
+ private:
+  key_form form() const noexcept { return {form_, "type", types}; }
+  static tl::unexpected<failure> read_only() {
+    return fail(errc::unsupported, "the filter was opened to be read only");
+  }
+
+  std::vector<filter_type> filters_;
+  encoding form_;
+  bool in_file_;
+};
+
+recognition looks_like(std::span<const std::byte> bytes) noexcept {
+  if (is_parquet_file(bytes)) return recognition::certain;
+  const auto blocks = read_parquet_header(bytes);
+  return blocks && blocks->at + blocks->size == bytes.size() ? recognition::certain
+                                                             : recognition::no;
+}
+
+result<foreign_filter> over_groups(const mapped_storage& bytes,
+                                   std::span<const parquet_blocks> groups, encoding form,
+                                   bool in_file) {
+  std::vector<basic_blocked_bloom<mapped_storage>> filters;
+  for (const parquet_blocks& each : groups) {
+    auto filter = basic_blocked_bloom<mapped_storage>::open(shape_of(each.size),
+                                                            bytes.slice(each.at, each.size), 0);
+    if (!filter) return fail(std::move(filter.error()));
+    filters.push_back(std::move(*filter));
+  }
+  return foreign_filter(
+      std::make_unique<parquet_model<mapped_storage>>(std::move(filters), form, in_file));
+}
+
+result<foreign_filter> open_column(const mapped_storage& bytes, const open_request& request) {
+  if (find_option(request.options, "type")) {
+    return fail(errc::invalid_argument, "the file stores the column's type; leave type out");
+  }
+  if (request.how == access::writable) {
+    return fail(errc::unsupported, "a filter within a Parquet file can be asked, not changed; "
+                                   "convert the column to a bare filter first");
+  }
+  const auto column =
+      find_parquet_column(bytes.bytes(), find_option(request.options, "column").value_or(""));
+  if (!column) return fail(column.error());
+  return over_groups(bytes, column->row_groups, column->form, true);
+}
+
+result<foreign_filter> open_filter(const mapped_storage& bytes, const open_request& request) {
+  if (find_option(request.options, "blocks")) {
+    return fail(errc::invalid_argument, "the number of blocks is stored; leave it out");
+  }
+  const auto first = bytes.bytes().first(std::min<std::size_t>(4, bytes.bytes().size()));
+  if (std::string_view(reinterpret_cast<const char*>(first.data()), first.size())
+          .starts_with("PAR")) {
+    return open_column(bytes, request);
+  }
+  if (find_option(request.options, "column")) {
+    return fail(errc::invalid_argument, "a column is named, and this is no Parquet file");
+  }
+  const auto blocks = read_parquet_header(bytes.bytes());
+  if (!blocks) return fail(blocks.error());
+  if (blocks->at + blocks->size != bytes.bytes().size()) {
+    return fail(errc::corrupt,
+                fmt::format("{} bytes follow the filter's blocks",
+                            bytes.bytes().size() - blocks->at - blocks->size));
+  }
+  const auto form = type_of(request.options);
+  if (!form) return fail(form.error());
+  if (request.how == access::read_only) return over_groups(bytes, {{*blocks}}, *form, false);
+  auto memory = owned_storage::copy_of(bytes.bytes().subspan(blocks->at, blocks->size));
+  if (!memory) return fail(std::move(memory.error()));
+  auto filter = blocked_bloom::open(shape_of(blocks->size), std::move(*memory), 0);
+  if (!filter) return fail(std::move(filter.error()));
+  std::vector<blocked_bloom> one;
+  one.push_back(std::move(*filter));
+  return foreign_filter(std::make_unique<parquet_model<owned_storage>>(std::move(one), *form, false));
+}
+
+/// The size that the writers choose (parquet-mr and Arrow alike): from the formula of a Bloom
+/// filter with 8 functions, up to a power of two.
+result<std::uint64_t> bytes_for(const plan_request& request) {
+  const auto blocks = number_option(request.options, "blocks", 1, (std::uint64_t{1} << 26) - 1, 0);
+  if (!blocks) return fail(blocks.error());
+  if (*blocks != 0) {
+    if (request.fpr != 0 || request.bits != 0) {
+      return fail(errc::invalid_argument, "blocks and a rate or a size contradict each other; give "
+                                          "one of them");
+    }
+    return *blocks * least_bytes;
+  }
+  if (request.bits != 0) {
+    if (request.bits % 256 != 0 || request.bits / 8 >= std::uint64_t{1} << 31) {
+      return fail(errc::invalid_argument, "the size of a Parquet filter is a whole number of blocks "
+                                          "of 256 bits, below 2^31 bytes");
+    }
+    return request.bits / 8;
+  }
+  if (request.capacity == 0) {
+    return fail(errc::invalid_argument, "format parquet needs a capacity, blocks or a size");
+  }
+  const double p = request.fpr == 0 ? 0.01 : request.fpr;
+  const double bits =
+      -8 * static_cast<double>(request.capacity) / std::log(1 - std::pow(p, 1.0 / 8));
+  if (!(bits <= static_cast<double>(most_bytes * 8))) return too_large("parquet", "128 MiB");
+  std::uint64_t bytes = least_bytes;
+  while (static_cast<double>(bytes * 8) < bits) bytes *= 2;
+  return bytes;
+}
+
+result<foreign_filter> create_filter(const plan_request& request) {
+  if (auto ok = check_request(request, "parquet", {.capacity = false, .fpr = true, .bits = true},
+                              "give a capacity and a rate, or blocks=N");
+      !ok) {
+    return fail(std::move(ok.error()));
+  }
+  if (find_option(request.options, "column")) {
+    return fail(errc::invalid_argument, "only the bare filter is written, which has no column");
+  }
+  const auto form = type_of(request.options);
+  if (!form) return fail(form.error());
+  const auto bytes = bytes_for(request);
+  if (!bytes) return fail(bytes.error());
+  auto memory = owned_storage::make(*bytes);
+  if (!memory) return fail(std::move(memory.error()));
+  auto filter = blocked_bloom::open(shape_of(*bytes), std::move(*memory), 0);
+  if (!filter) return fail(std::move(filter.error()));
+  std::vector<blocked_bloom> one;
+  one.push_back(std::move(*filter));
+  return foreign_filter(std::make_unique<parquet_model<owned_storage>>(std::move(one), *form, false));
+}
+
+}  // namespace
+
+dialect parquet_dialect() noexcept {
+  return {"parquet",
+          "Apache Parquet's split block filter: bare, or those of a column in a Parquet file",
+          "XXH64 only; a bare filter does not store its column's type",
+          options,
+          looks_like,
+          open_filter,
+          create_filter};
+}
+
+}  // namespace bloomery::dialects

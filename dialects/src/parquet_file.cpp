@@ -1,0 +1,304 @@
+#include "parquet_file.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <optional>
+#include <string>
+
+#include "options.hpp"
+#include "thrift.hpp"
+
+namespace bloomery::dialects {
+namespace {
+
+using thrift::cursor;
+using thrift::field;
+using thrift::type;
+
+constexpr std::size_t block_bytes = 32;
+constexpr std::string_view magic = "PAR1";
+
+bool has_text(std::span<const std::byte> bytes, std::size_t at, std::string_view text) noexcept {
+  return bytes.size() >= at + text.size() &&
+         std::memcmp(bytes.data() + at, text.data(), text.size()) == 0;
+}
+
+/// Which member of a union of empty structures is there; 0 if that is not what it is.
+std::int32_t union_member(cursor& from, const field& holder) {
+  if (holder.kind != type::structure) {
+    from.skip(holder.kind);
+    return 0;
+  }
+  std::int32_t member = 0;
+  from.structure([&](const field& each) {
+    if (each.kind == type::structure) member = each.id;
+    return false;
+  });
+  return member;
+}
+
+struct column_chunk {
+  std::string path;
+  std::int64_t kind = -1;
+  std::optional<std::int64_t> filter_at;
+  bool elsewhere = false;
+};
+
+struct row_group {
+  std::vector<column_chunk> columns;
+  std::int64_t rows = 0;
+};
+
+std::string read_path(cursor& from) {
+  std::string path;
+  const auto names = from.list();
+  for (std::uint64_t i = 0; i < names.size && from.good(); ++i) {
+    if (i != 0) path += '.';
+    path += from.binary();
+  }
+  return path;
+}
+
+// Field numbers are those of parquet.thrift.
+void read_meta(cursor& from, column_chunk& into) {
+  from.structure([&](const field& each) {
+    if (each.id == 1 && each.kind == type::i32) {
+      into.kind = from.number();
+    } else if (each.id == 3 && each.kind == type::list) {
+      into.path = read_path(from);
+    } else if (each.id == 14 && each.kind == type::i64) {
+      into.filter_at = from.number();
+    } else {
+      return false;
+    }
+    return true;
+  });
+}
+
+column_chunk read_chunk(cursor& from) {
+  column_chunk made;
+  from.structure([&](const field& each) {
+    if (each.id == 1 && each.kind == type::binary) {
+      made.elsewhere = !from.binary().empty();
+    } else if (each.id == 3 && each.kind == type::structure) {
+      read_meta(from, made);
+    } else {
+      return false;
+    }
+    return true;
+  });
+  return made;
+}
+
+row_group read_group(cursor& from) {
+  row_group made;
+  from.structure([&](const field& each) {
+    if (each.id == 1 && each.kind == type::list) {
+      const auto chunks = from.list();
+      for (std::uint64_t i = 0; i < chunks.size && from.good(); ++i) {
+        made.columns.push_back(read_chunk(from));
+      }
+    } else if (each.id == 3 && each.kind == type::i64) {
+      made.rows = from.number();
+    } else {
+      return false;
+    }
+    return true;
+  });
+  return made;
+}
+
+result<std::vector<row_group>> read_footer(std::span<const std::byte> file) {
+  constexpr std::size_t ends = 12;  // the magic twice and a length
+  if (has_text(file, 0, "PARE") ||
+      (file.size() >= ends && has_text(file, file.size() - 4, "PARE"))) {
+    return fail(errc::unsupported, "the Parquet file's footer is encrypted; decrypt it first");
+  }
+  if (file.size() < ends || !is_parquet_file(file)) {
+    return fail(errc::corrupt, "a Parquet file begins and ends with PAR1, and this does not; get "
+                               "the whole file");
+  }
+  const auto length = little_endian<std::uint32_t>(file.data() + file.size() - 8);
+  if (length > file.size() - ends) {
+    return fail(errc::corrupt,
+                fmt::format("the Parquet file's footer of {} bytes does not fit into it", length));
+  }
+  cursor from(file.subspan(file.size() - 8 - length, length));
+  std::vector<row_group> groups;
+  from.structure([&](const field& each) {
+    if (each.id != 4 || each.kind != type::list) return false;
+    const auto all = from.list();
+    for (std::uint64_t i = 0; i < all.size && from.good(); ++i) groups.push_back(read_group(from));
+    return true;
+  });
+  if (!from.good()) {
+    return fail(errc::corrupt, "the Parquet file's footer cannot be read; get the file anew");
+  }
+  return groups;
+}
+
+std::optional<encoding> encoding_of(std::int64_t physical) {
+  switch (physical) {
+    case 1:
+      return encoding::int32;
+    case 2:
+      return encoding::int64;
+    case 4:
+      return encoding::float32;
+    case 5:
+      return encoding::float64;
+    case 6:
+    case 7:
+      return encoding::bytes;
+    default:  // BOOLEAN and INT96
+      return std::nullopt;
+  }
+}
+
+tl::unexpected<failure> no_such_column(const std::vector<row_group>& groups,
+                                       std::string_view column) {
+  std::vector<std::string> with_filter;
+  bool known = false;
+  for (const row_group& group : groups) {
+    for (const column_chunk& chunk : group.columns) {
+      known |= chunk.path == column;
+      if (chunk.filter_at && std::find(with_filter.begin(), with_filter.end(), chunk.path) ==
+                                 with_filter.end()) {
+        with_filter.push_back(chunk.path);
+      }
+    }
+  }
+  const std::string those =
+      with_filter.empty()
+          ? "no column of the file has one"
+          : fmt::format("these columns have one: {}", fmt::join(with_filter, ", "));
+  if (column.empty()) {
+    return fail(errc::invalid_argument,
+                fmt::format("a Parquet file has a filter for each column; name the column ({})",
+                            those));
+  }
+  return fail(errc::not_found, known ? fmt::format("column '{}' has no Bloom filter; {}", column,
+                                                   those)
+                                     : fmt::format("there is no column '{}'; {}", column, those));
+}
+
+}  // namespace
+
+result<parquet_blocks> read_parquet_header(std::span<const std::byte> bytes) {
+  cursor from(bytes);
+  std::int64_t size = -1;
+  std::int32_t algorithm = 0;
+  std::int32_t hash = 0;
+  std::int32_t compression = 0;
+  bool plain_number = false;
+  from.structure([&](const field& each) {
+    if (each.id == 1 && each.kind == type::i32) {
+      size = from.number();
+      return true;
+    }
+    std::int32_t* const into =
+        each.id == 2 ? &algorithm : each.id == 3 ? &hash : each.id == 4 ? &compression : nullptr;
+    if (into == nullptr) return false;
+    plain_number |= each.kind != type::structure;
+    *into = union_member(from, each);
+    return true;
+  });
+  if (!from.good() || size < 0) {
+    return fail(errc::corrupt, "a Parquet Bloom filter begins with a header, and this does not");
+  }
+  if (plain_number || hash != 1) {
+    return fail(errc::unsupported, "the Parquet Bloom filter's hash function is not XXH64 but an "
+                                   "older one (Murmur3) or a newer; write the file anew with a "
+                                   "current writer");
+  }
+  if (algorithm != 1 || compression != 1) {
+    return fail(errc::unsupported, "the Parquet Bloom filter is not of uncompressed split blocks, "
+                                   "the only form that is known");
+  }
+  const auto count = static_cast<std::uint64_t>(size);
+  if (count == 0 || count % block_bytes != 0 || count > bytes.size() - from.at()) {
+    return fail(errc::corrupt,
+                fmt::format("the Parquet Bloom filter's header says {} bytes of blocks of 32, and "
+                            "{} follow",
+                            count, bytes.size() - from.at()));
+  }
+  return parquet_blocks{from.at(), static_cast<std::size_t>(count)};
+}
+
+std::vector<std::byte> parquet_header(std::uint64_t block_bytes_in_all) {
+  std::vector<std::byte> head;
+  put_little(head, std::uint8_t{0x15});
+  for (std::uint64_t left = block_bytes_in_all * 2;; left >>= 7) {
+    const bool last = left < 0x80;
+    put_little(head, static_cast<std::uint8_t>((left & 0x7f) | (last ? 0 : 0x80)));
+    if (last) break;
+  }
+  // Algorithm, hash function and compression: a structure of a structure without fields, thrice.
+  for (int each = 0; each < 3; ++each) {
+    for (const std::uint8_t byte : {0x1c, 0x1c, 0x00, 0x00}) put_little(head, byte);
+  }
+  put_little(head, std::uint8_t{0});
+  return head;
+}
+
+bool is_parquet_file(std::span<const std::byte> bytes) noexcept {
+  return has_text(bytes, 0, magic) && bytes.size() >= 8 && has_text(bytes, bytes.size() - 4, magic);
+}
+
+result<parquet_column> find_parquet_column(std::span<const std::byte> file,
+                                           std::string_view column) {
+  const auto groups = read_footer(file);
+  if (!groups) return fail(groups.error());
+  parquet_column made{encoding::unknown, {}};
+  std::size_t number = 0;
+  std::optional<std::size_t> without;
+  for (const row_group& group : *groups) {
+    ++number;
+    if (group.rows == 0) continue;
+    const auto chunk = std::find_if(group.columns.begin(), group.columns.end(),
+                                    [&](const column_chunk& each) { return each.path == column; });
+    if (chunk == group.columns.end() || column.empty()) return no_such_column(*groups, column);
+    if (!chunk->filter_at) {
+      without = number;
+      continue;
+    }
+    const auto form = encoding_of(chunk->kind);
+    if (!form) {
+      return fail(errc::unsupported,
+                  fmt::format("column '{}' is of a physical type that has no Bloom filters", column));
+    }
+    if (chunk->elsewhere) {
+      return fail(errc::unsupported,
+                  fmt::format("column '{}' lies in another file than the footer", column));
+    }
+    made.form = *form;
+    const auto at = *chunk->filter_at;
+    if (at < 0 || static_cast<std::uint64_t>(at) >= file.size()) {
+      return fail(errc::corrupt,
+                  fmt::format("row group {} says that the filter of column '{}' is at byte {}, "
+                              "which is not in the file",
+                              number, column, at));
+    }
+    auto blocks = read_parquet_header(file.subspan(static_cast<std::size_t>(at)));
+    if (!blocks) {
+      return fail(blocks.error().code, fmt::format("row group {}, column '{}': {}", number, column,
+                                                   blocks.error().message));
+    }
+    blocks->at += static_cast<std::size_t>(at);
+    made.row_groups.push_back(*blocks);
+  }
+  if (made.row_groups.empty()) return no_such_column(*groups, column);
+  if (without) {
+    return fail(errc::unsupported,
+                fmt::format("row group {} has no Bloom filter for column '{}', so that no key can "
+                            "be excluded from the file",
+                            *without, column));
+  }
+  return made;
+}
+
+}  // namespace bloomery::dialects

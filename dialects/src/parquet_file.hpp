@@ -1,0 +1,41 @@
+#pragma once
+
+// Where a Parquet file keeps the Bloom filters of a column, and what such a filter begins with.
+
+#include <bloomery/result.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "key_form.hpp"
+
+namespace bloomery::dialects {
+
+/// A filter's blocks within some bytes.
+struct parquet_blocks {
+  std::size_t at = 0;
+  std::size_t size = 0;  ///< bytes, a multiple of 32
+};
+
+/// Reads a filter's header at the front of the bytes: the one algorithm, hash function and
+/// compression that there are, else it is unsupported. The blocks have to be there.
+result<parquet_blocks> read_parquet_header(std::span<const std::byte> bytes);
+
+/// The header that every known writer puts before that many bytes of blocks.
+std::vector<std::byte> parquet_header(std::uint64_t block_bytes);
+
+bool is_parquet_file(std::span<const std::byte> bytes) noexcept;
+
+struct parquet_column {
+  encoding form;
+  std::vector<parquet_blocks> row_groups;
+};
+
+/// The filters of a column (its path in the schema, with dots), one for each row group that has
+/// rows. A column without any, or with some but not for all, is refused: nothing could be excluded.
+result<parquet_column> find_parquet_column(std::span<const std::byte> file,
+                                           std::string_view column);
+
+}  // namespace bloomery::dialects

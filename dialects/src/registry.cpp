@@ -1,0 +1,165 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+
+#include "model.hpp"
+#include "rows.hpp"
+
+namespace bloomery::dialects {
+namespace {
+
+tl::unexpected<failure> named(const std::string& name, const failure& why) {
+  return fail(why.code, fmt::format("{}: {}", name, why.message));
+}
+
+/// Every option has to be one of the dialect's, and to be given once.
+result<void> check_options(const dialect& as, const option_list& given) {
+  for (auto each = given.begin(); each != given.end(); ++each) {
+    const bool known = std::any_of(as.options.begin(), as.options.end(),
+                                   [&](const kind_option& row) { return row.name == each->first; });
+    if (!known) {
+      std::vector<std::string_view> names;
+      for (const kind_option& row : as.options) names.push_back(row.name);
+      return fail(errc::invalid_argument,
+                  fmt::format("format {} has no option '{}'; it has {}", as.name, each->first,
+                              names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "))));
+    }
+    if (std::any_of(given.begin(), each, [&](const auto& p) { return p.first == each->first; })) {
+      return fail(errc::invalid_argument,
+                  fmt::format("the option '{}' is given twice; give it once", each->first));
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+std::vector<std::byte> foreign_image::bytes() const {
+  std::vector<std::byte> all = head;
+  all.insert(all.end(), bits.begin(), bits.end());
+  all.insert(all.end(), tail.begin(), tail.end());
+  return all;
+}
+
+foreign_filter::foreign_filter(std::unique_ptr<model> m) noexcept : model_(std::move(m)) {}
+foreign_filter::foreign_filter(foreign_filter&&) noexcept = default;
+foreign_filter& foreign_filter::operator=(foreign_filter&&) noexcept = default;
+foreign_filter::~foreign_filter() = default;
+
+const dialect& foreign_filter::format() const noexcept {
+  return model_->format();
+}
+foreign_info foreign_filter::info() const {
+  return model_->info();
+}
+result<void> foreign_filter::askable() const {
+  return model_->askable();
+}
+result<void> foreign_filter::accepts(std::string_view key) const {
+  return model_->accepts(key);
+}
+bool foreign_filter::may_contain(std::string_view key) const noexcept {
+  bool answer = false;
+  model_->may_contain({&key, 1}, {&answer, 1});
+  return answer;
+}
+void foreign_filter::may_contain(std::span<const std::string_view> keys,
+                                 std::span<bool> answers) const noexcept {
+  model_->may_contain(keys, answers);
+}
+result<insert_summary> foreign_filter::insert(std::span<const std::string_view> keys) {
+  return model_->insert(keys);
+}
+result<void> foreign_filter::merge(const foreign_filter& other) {
+  if (&format() != &other.format()) {
+    return fail(errc::incompatible,
+                fmt::format("one is of format {}, the other of format {}", format().name,
+                            other.format().name));
+  }
+  return model_->merge(*other.model_);
+}
+result<foreign_filter> foreign_filter::convert(const dialect& to,
+                                               const option_list& options) const {
+  if (auto ok = check_options(to, options); !ok) return fail(std::move(ok.error()));
+  return model_->convert(to, options);
+}
+result<foreign_image> foreign_filter::image() const {
+  return model_->image();
+}
+
+tl::unexpected<failure> other_format(const dialect& from, const dialect& to) {
+  return fail(errc::incompatible,
+              fmt::format("a filter of format {} cannot become one of format {}: their hash "
+                          "functions or probe rules differ, so that no bit would mean the same "
+                          "keys; build it anew from the keys",
+                          from.name, to.name));
+}
+
+std::span<const dialect> all() noexcept {
+  // In the order of `row`.
+  static const std::array rows = {squid_dialect(), parquet_dialect(),   leveldb_dialect(),
+                                  dcso_dialect(),  guava_dialect(),     cassandra_dialect(),
+                                  bip37_dialect()};
+  return rows;
+}
+
+result<const dialect*> find(std::string_view name) {
+  std::vector<std::string_view> names;
+  for (const dialect& row : all()) {
+    if (row.name == name) return &row;
+    names.push_back(row.name);
+  }
+  return fail(errc::invalid_argument, fmt::format("there is no format '{}'; there are {}", name,
+                                                  fmt::join(names, ", ")));
+}
+
+guess recognise(std::span<const std::byte> bytes) {
+  guess made;
+  bool several = false;
+  for (const dialect& row : all()) {
+    const recognition said = row.recognise(bytes);
+    if (said == recognition::no) continue;
+    if (said == recognition::certain && made.certain == nullptr && !several) {
+      made.certain = &row;
+      continue;
+    }
+    if (said == recognition::certain && made.certain != nullptr) {
+      made.perhaps.push_back(std::exchange(made.certain, nullptr));
+      several = true;
+    }
+    made.perhaps.push_back(&row);
+  }
+  return made;
+}
+
+result<foreign_filter> open(const dialect& as, const mapped_storage& bytes,
+                            const open_request& request) {
+  if (auto ok = check_options(as, request.options); !ok) return fail(std::move(ok.error()));
+  auto opened = as.open(bytes, request);
+  if (!opened) return named(request.name, opened.error());
+  return opened;
+}
+
+result<foreign_filter> open(const mapped_storage& bytes, const open_request& request) {
+  const guess made = recognise(bytes.bytes());
+  if (made.certain != nullptr) return open(*made.certain, bytes, request);
+  std::vector<std::string_view> names;
+  for (const dialect* row : made.perhaps) names.push_back(row->name);
+  return fail(errc::unsupported,
+              names.empty()
+                  ? fmt::format("{}: this is no filter of a known format; name its format if it is "
+                                "one",
+                                request.name)
+                  : fmt::format("{}: its bytes do not tell its format for certain; it may be {}: "
+                                "name the format",
+                                request.name, fmt::join(names, " or ")));
+}
+
+result<foreign_filter> create(const dialect& as, const plan_request& request) {
+  if (auto ok = check_options(as, request.options); !ok) return fail(std::move(ok.error()));
+  return as.create(request);
+}
+
+}  // namespace bloomery::dialects

@@ -1,0 +1,24 @@
+#pragma once
+
+// The registry's rows, a file each beside this one.
+
+#include <bloomery/dialects/dialect.hpp>
+
+namespace bloomery::dialects {
+
+dialect squid_dialect() noexcept;
+dialect parquet_dialect() noexcept;
+dialect leveldb_dialect() noexcept;
+dialect dcso_dialect() noexcept;
+dialect guava_dialect() noexcept;
+dialect cassandra_dialect() noexcept;
+dialect bip37_dialect() noexcept;
+
+/// A row's place in all().
+enum class row : std::uint8_t { squid, parquet, leveldb, dcso, guava, cassandra, bip37 };
+
+inline const dialect& row_of(row which) noexcept {
+  return all()[static_cast<std::size_t>(which)];
+}
+
+}  // namespace bloomery::dialects

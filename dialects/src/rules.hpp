@@ -1,0 +1,177 @@
+#pragma once
+
+// The probe rules of other software, for basic_bloom. None has a number in our own files.
+
+#include <bit>
+#include <bloomery/probe.hpp>
+#include <cstdint>
+#include <limits>
+#include <string_view>
+#include <utility>
+
+#include "hashes.hpp"
+
+namespace bloomery::dialects {
+
+/// How the places of a format lie in its bytes, where place p of our own order is bit p & 7 of byte
+/// p >> 3. In big-endian words of 64 bits the eight bytes of a word stand in reverse, so that place
+/// p is found at p with its bits 3 to 5 flipped: the only difference, and the same both ways.
+enum class bit_order : std::uint8_t { bytes = 0, big_endian_words = 0x38 };
+
+constexpr std::uint64_t in_order(bit_order order, std::uint64_t p) noexcept {
+  return p ^ static_cast<std::uint64_t>(order);
+}
+
+namespace rules {
+
+// A hash function behind the interface that filters want: `Function(bytes, seed)`.
+template <class Hash, auto Function>
+class hasher_of {
+ public:
+  using hash_type = Hash;
+  static constexpr hash_id id = hash_id::none;
+
+  constexpr explicit hasher_of(std::uint64_t seed = 0) noexcept : seed_(seed) {}
+
+  std::uint64_t seed() const noexcept { return seed_; }
+  hash_type operator()(std::span<const std::byte> bytes) const noexcept {
+    return Function(bytes, seed_);
+  }
+
+ private:
+  std::uint64_t seed_;
+};
+
+struct rule {
+  static constexpr probe_id id = probe_id::caller;
+  static constexpr std::uint64_t max_places = std::numeric_limits<std::uint64_t>::max();
+  /// Guava stores k in a byte; no format has more.
+  static constexpr unsigned max_hashes() noexcept { return 255; }
+};
+
+/// The words of an MD5, whose first byte is the request's method; the seed is that method.
+struct squid : rule {
+  using hash_type = md5_words;
+  using hasher_type =
+      hasher_of<md5_words, [](std::span<const std::byte> bytes, std::uint64_t seed) noexcept {
+        return md5(static_cast<std::uint8_t>(seed), bytes);
+      }>;
+  static constexpr std::string_view name = "squid";
+
+  static constexpr unsigned max_hashes() noexcept { return 4; }
+  static std::uint64_t position(const md5_words& h, unsigned i, std::uint64_t m) noexcept {
+    return h.at[i] % m;
+  }
+};
+
+/// A 32-bit hash, and itself rotated as the step, in 32 bits.
+struct leveldb : rule {
+  struct hash_type {
+    std::uint32_t value;
+  };
+  using hasher_type =
+      hasher_of<hash_type, [](std::span<const std::byte> bytes, std::uint64_t) noexcept {
+        return hash_type{leveldb_hash(bytes, 0xbc9f1d34U)};
+      }>;
+  static constexpr std::string_view name = "leveldb";
+  static constexpr std::uint64_t max_places = std::uint64_t{1} << 32;
+
+  static constexpr std::uint64_t position(hash_type h, unsigned i, std::uint64_t m) noexcept {
+    return static_cast<std::uint32_t>(h.value + i * std::rotr(h.value, 17)) % m;
+  }
+};
+
+/// A chain: each value is the one before times G modulo 2^64, then modulo the prime P. P lies below
+/// 2^64 by 59 only, so that the second step is a comparison.
+struct dcso : rule {
+  struct hash_type {
+    std::uint64_t value;
+  };
+  static constexpr std::uint64_t prime = 18446744073709551557U;
+  static constexpr std::uint64_t factor = 18446744073709550147U;
+  static constexpr std::uint64_t reduce(std::uint64_t x) noexcept {
+    return x >= prime ? x - prime : x;
+  }
+  using hasher_type =
+      hasher_of<hash_type, [](std::span<const std::byte> bytes, std::uint64_t) noexcept {
+        return hash_type{reduce(fnv1_64(bytes))};
+      }>;
+  static constexpr std::string_view name = "dcso";
+
+  /// O(i): the chain has no shortcut.
+  static constexpr std::uint64_t position(hash_type h, unsigned i, std::uint64_t m) noexcept {
+    std::uint64_t x = h.value;
+    for (unsigned step = 0; step <= i; ++step) x = reduce(x * factor);
+    return x % m;
+  }
+};
+
+using murmur_hasher =
+    hasher_of<murmur_pair, [](std::span<const std::byte> bytes, std::uint64_t) noexcept {
+      return murmur3_128(bytes);
+    }>;
+
+/// MURMUR128_MITZ_32: both hashes from the first half, in 32 signed bits; a negative sum is
+/// complemented.
+struct guava_32 : rule {
+  using hash_type = murmur_pair;
+  using hasher_type = murmur_hasher;
+  static constexpr std::string_view name = "guava-32";
+
+  static constexpr std::uint64_t position(const murmur_pair& h, unsigned i,
+                                          std::uint64_t m) noexcept {
+    const auto first = static_cast<std::uint32_t>(h.first);
+    const auto second = static_cast<std::uint32_t>(h.first >> 32);
+    const auto sum = first + (i + 1) * second;
+    return in_order(bit_order::big_endian_words, (sum >> 31 != 0 ? ~sum : sum) % m);
+  }
+};
+
+/// MURMUR128_MITZ_64: the sum without its sign.
+struct guava_64 : rule {
+  using hash_type = murmur_pair;
+  using hasher_type = murmur_hasher;
+  static constexpr std::string_view name = "guava-64";
+
+  static constexpr std::uint64_t position(const murmur_pair& h, unsigned i,
+                                          std::uint64_t m) noexcept {
+    return in_order(bit_order::big_endian_words, ((h.first + i * h.second) & (~0ULL >> 1)) % m);
+  }
+};
+
+/// The absolute value of a signed remainder. Versions differ in which half is the base, and in the
+/// order of bits.
+struct cassandra : rule {
+  using hash_type = murmur_pair;
+  using hasher_type =
+      hasher_of<murmur_pair, [](std::span<const std::byte> bytes, std::uint64_t) noexcept {
+        return murmur3_128_signed_tail(bytes);
+      }>;
+  static constexpr std::string_view name = "cassandra";
+
+  bool first_is_base = false;
+  bit_order order = bit_order::bytes;
+
+  constexpr std::uint64_t position(const murmur_pair& h, unsigned i,
+                                   std::uint64_t m) const noexcept {
+    const std::uint64_t sum =
+        first_is_base ? h.first + i * h.second : h.second + i * h.first;
+    // m is below 2^38, so the remainder's sign can be changed.
+    const auto rest = static_cast<std::int64_t>(sum) % static_cast<std::int64_t>(m);
+    return in_order(order, static_cast<std::uint64_t>(rest < 0 ? -rest : rest));
+  }
+};
+
+/// k hashes of the key under k seeds; the seed is the filter's tweak.
+struct bip37 : rule {
+  using hash_type = key_ref;
+  using hasher_type = key_ref_hasher;
+  static constexpr std::string_view name = "bip37";
+
+  static std::uint64_t position(key_ref key, unsigned i, std::uint64_t m) noexcept {
+    return murmur3_32(key.bytes, i * 0xfba4c795U + static_cast<std::uint32_t>(key.seed)) % m;
+  }
+};
+
+}  // namespace rules
+}  // namespace bloomery::dialects

@@ -1,0 +1,113 @@
+#include "thrift.hpp"
+
+namespace bloomery::dialects::thrift {
+
+std::uint8_t cursor::byte() noexcept {
+  if (!good_ || at_ == bytes_.size()) {
+    good_ = false;
+    return 0;
+  }
+  return std::to_integer<std::uint8_t>(bytes_[at_++]);
+}
+
+std::uint64_t cursor::varint() noexcept {
+  std::uint64_t value = 0;
+  for (unsigned shift = 0; shift < 64; shift += 7) {
+    const std::uint8_t next = byte();
+    value |= std::uint64_t{next & 0x7fU} << shift;
+    if ((next & 0x80U) == 0) return good_ ? value : 0;
+  }
+  good_ = false;
+  return 0;
+}
+
+std::int64_t cursor::number() noexcept {
+  const std::uint64_t word = varint();
+  return static_cast<std::int64_t>((word >> 1) ^ (~(word & 1) + 1));
+}
+
+std::string_view cursor::binary() noexcept {
+  const std::uint64_t size = varint();
+  if (!good_ || size > bytes_.size() - at_) {
+    good_ = false;
+    return {};
+  }
+  const std::string_view text(reinterpret_cast<const char*>(bytes_.data()) + at_, size);
+  at_ += size;
+  return text;
+}
+
+list_head cursor::list() noexcept {
+  const std::uint8_t head = byte();
+  const std::uint64_t size = head >> 4 == 15 ? varint() : head >> 4;
+  // An element has a byte at least, so a list cannot have more of them than there are bytes.
+  if (!good_ || size > bytes_.size() - at_) {
+    good_ = false;
+    return {};
+  }
+  return {static_cast<type>(head & 15U), size};
+}
+
+field cursor::next_field(std::int32_t previous) noexcept {
+  const std::uint8_t head = byte();
+  const auto kind = static_cast<type>(head & 15U);
+  if (!good_ || kind == type::stop) return {};
+  // A long form holds the number itself, a short one the difference to the one before.
+  const auto id = head >> 4 == 0 ? static_cast<std::int32_t>(static_cast<std::int16_t>(number()))
+                                 : previous + (head >> 4);
+  if (!good_) return {};
+  return {kind, id};
+}
+
+void cursor::skip(type kind, unsigned depth) noexcept {
+  if (depth == 0) good_ = false;
+  if (!good_) return;
+  switch (kind) {
+    case type::yes:
+    case type::no:
+      return;
+    case type::i8:
+      (void)byte();
+      return;
+    case type::i16:
+    case type::i32:
+    case type::i64:
+      (void)varint();
+      return;
+    case type::real:
+      for (int i = 0; i < 8; ++i) (void)byte();
+      return;
+    case type::binary:
+      (void)binary();
+      return;
+    case type::list:
+    case type::set: {
+      const list_head head = list();
+      for (std::uint64_t i = 0; i < head.size && good_; ++i) {
+        // In a list a boolean is a byte of its own.
+        if (head.kind == type::yes || head.kind == type::no) {
+          (void)byte();
+        } else {
+          skip(head.kind, depth - 1);
+        }
+      }
+      return;
+    }
+    case type::structure: {
+      std::int32_t last = 0;
+      for (;;) {
+        const field next = next_field(last);
+        if (next.kind == type::stop || !good_) return;
+        last = next.id;
+        skip(next.kind, depth - 1);
+      }
+    }
+    case type::stop:
+    case type::map:  // Parquet has none
+      good_ = false;
+      return;
+  }
+  good_ = false;
+}
+
+}  // namespace bloomery::dialects::thrift
