@@ -19,6 +19,7 @@ std::span<const command> commands() noexcept {
       verify_command(),
       merge_command(),
       intersect_command(),
+      convert_command(),
       dedup_command(),
       explain_command(),
       help_command(),

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <bloomery/any_filter.hpp>
+#include <bloomery/dialects/dialect.hpp>
 
 namespace bloomery::cli {
 namespace {
@@ -96,6 +97,15 @@ std::string man_page(const tree_shape& tree, std::string_view version) {
     text += fmt::format(".TP\n\\fB{}\\fR\n{}. {}.\n", roff(kind.name), roff(kind.summary),
                         roff(kind.strengths));
     for (const kind_option& option : kind.options) {
+      text += fmt::format(".br\n\\fB\\-\\-with {}=\\fR{}: {}\n", roff(option.name),
+                          roff(option.values), roff(option.meaning));
+    }
+  }
+  text += ".SH FORMATS OF OTHER PROGRAMS\n";
+  for (const dialects::dialect& format : dialects::all()) {
+    text += fmt::format(".TP\n\\fB{}\\fR\n{}; {}.\n", roff(format.name), roff(format.summary),
+                        roff(format.limits));
+    for (const kind_option& option : format.options) {
       text += fmt::format(".br\n\\fB\\-\\-with {}=\\fR{}: {}\n", roff(option.name),
                           roff(option.values), roff(option.meaning));
     }

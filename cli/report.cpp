@@ -104,6 +104,14 @@ std::string keys_text(double keys) {
                      format_count(static_cast<std::uint64_t>(std::llround(keys))));
 }
 
+abilities abilities_of(const dialects::foreign_info& info) {
+  return {.insert = info.can_insert, .merge = info.can_merge};
+}
+
+double bits_per_key(const dialects::foreign_info& info) {
+  return static_cast<double>(info.bits) / static_cast<double>(*info.capacity);
+}
+
 }  // namespace
 
 std::string to_text(const figures& rows) {
@@ -178,6 +186,53 @@ nlohmann::ordered_json info_json(const std::string& file, const filter_info& inf
   auto extras = json_of(info.plan.extras);
   extras.update(json_of(info.extras));
   object["extras"] = std::move(extras);
+  return object;
+}
+
+figures info_figures(const dialects::foreign_info& info) {
+  figures rows = {{"format", fmt::format("{}, {}", info.format, info.variant)},
+                  {"kind", std::string(info.kind)}};
+  if (info.capacity) {
+    rows.emplace_back("capacity (n)", format_count(*info.capacity) + " keys");
+  }
+  if (info.count) rows.emplace_back("count", format_count(*info.count) + " keys inserted");
+  rows.emplace_back("estimated size", keys_text(info.estimated_size));
+  rows.emplace_back("size (m)", fmt::format("{} bits, {}", format_count(info.bits),
+                                            format_bytes(info.bytes())));
+  rows.emplace_back("hashes (k)", fmt::format("{}", info.hashes));
+  if (info.capacity) {
+    rows.emplace_back("bits per key", fmt::format("{:.2f} at capacity", bits_per_key(info)));
+  }
+  if (info.planned_fpr) rows.emplace_back("planned rate", format_rate(*info.planned_fpr));
+  rows.emplace_back("current rate", format_rate(info.current_fpr));
+  rows.emplace_back("fill", fmt::format("{:.1f}%", info.fill * 100));
+  rows.emplace_back("can", text_of(abilities_of(info), ", "));
+  append(rows, info.extras);
+  return rows;
+}
+
+nlohmann::ordered_json info_json(const std::string& file, const dialects::foreign_info& info) {
+  const auto or_null = [](const auto& value) {
+    return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json(nullptr);
+  };
+  nlohmann::ordered_json object;
+  object["file"] = file;
+  object["format"] = info.format;
+  object["variant"] = info.variant;
+  object["kind"] = info.kind;
+  object["capacity"] = or_null(info.capacity);
+  object["bits"] = info.bits;
+  object["bytes"] = info.bytes();
+  object["hashes"] = info.hashes;
+  object["bits_per_key"] =
+      info.capacity ? nlohmann::ordered_json(bits_per_key(info)) : nlohmann::ordered_json(nullptr);
+  object["planned_fpr"] = or_null(info.planned_fpr);
+  object["count"] = or_null(info.count);
+  object["estimated_size"] = finite_or_null(info.estimated_size);
+  object["current_fpr"] = finite_or_null(info.current_fpr);
+  object["fill"] = info.fill;
+  object["can"] = names_of(abilities_of(info));
+  object["extras"] = json_of(info.extras);
   return object;
 }
 

@@ -3,6 +3,7 @@
 // A plan's and a filter's figures, for people and for programs.
 
 #include <bloomery/any_filter.hpp>
+#include <bloomery/dialects/dialect.hpp>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
@@ -28,6 +29,11 @@ figures info_figures(const filter_info& info);
 /// As plan_json, with file, count, estimated_size, current_fpr, overfilled, fill, hash, seed and
 /// can. What is infinite is null.
 nlohmann::ordered_json info_json(const std::string& file, const filter_info& info);
+
+/// The same of another program's filter: `format` and `variant` too, null for what it does not
+/// store.
+figures info_figures(const dialects::foreign_info& info);
+nlohmann::ordered_json info_json(const std::string& file, const dialects::foreign_info& info);
 
 /// Whether the current rate is beyond the planned one by more than chance explains.
 bool overfilled(const filter_info& info);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <bloomery/any_filter.hpp>
+#include <bloomery/dialects/dialect.hpp>
 #include <string_view>
 
 namespace bloomery::cli {
@@ -39,6 +40,8 @@ std::vector<std::string> choices_of(const std::string& value, std::string_view t
   auto choices = choices_in(type);
   if (value == "KIND") {
     for (const kind_info& kind : kinds()) choices.emplace_back(kind.name);
+  } else if (choices.empty() && value == "FORMAT") {
+    for (const auto& format : dialects::all()) choices.emplace_back(format.name);
   }
   return choices;
 }

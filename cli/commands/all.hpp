@@ -16,6 +16,7 @@ command info_command();
 command verify_command();
 command merge_command();
 command intersect_command();
+command convert_command();
 command dedup_command();
 command explain_command();
 command help_command();

@@ -1,21 +1,20 @@
 #include <fmt/format.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <bloomery/any_filter.hpp>
 #include <bloomery/plan/units.hpp>
 #include <cmath>
-#include <filesystem>
 #include <optional>
 
 #include "commands/all.hpp"
 #include "filling.hpp"
+#include "foreign_build.hpp"
 #include "hashing.hpp"
 #include "key_input.hpp"
 #include "plan_options.hpp"
 #include "spool.hpp"
-#include "system.hpp"
+#include "target.hpp"
 
 namespace bloomery::cli {
 namespace {
@@ -26,39 +25,13 @@ constexpr unsigned every_core = 0;
 
 struct build_options {
   std::string target;
+  std::string format;
   plan_options plan;
   input_options input;
   bool force = false;
   bool strict = false;
   bool quiet = false;
 };
-
-/// Finds out before any key is read whether the filter can be put where it is wanted.
-result<void> check_target(const std::string& target, bool force) {
-  if (target == "-") {
-    if (::isatty(STDOUT_FILENO) == 0) return {};
-    return fail(
-        errc::invalid_argument,
-        "-o -: stdout is a terminal, and a filter is no text; redirect it, or give -o FILE");
-  }
-  struct stat status{};
-  if (::stat(target.c_str(), &status) == 0) {
-    if (S_ISDIR(status.st_mode)) {
-      return fail(errc::io, target + ": this is a folder; give a file's name");
-    }
-    if (!S_ISREG(status.st_mode)) return {};
-    if (!force) {
-      return fail(
-          errc::exists,
-          target + ": the file exists already; give --force to replace it, or another name");
-    }
-  }
-  const auto folder = std::filesystem::path(target).parent_path();
-  if (::access(folder.empty() ? "." : folder.c_str(), W_OK | X_OK) != 0) {
-    return system_failure(target, "create the file");
-  }
-  return {};
-}
 
 /// Two of capacity, rate and size make a filter; the rate is the one that has a default. The
 /// capacity of a kind that is built once is its number of keys.
@@ -232,6 +205,15 @@ result<void> report_capacity(const any_filter& filter, std::uint64_t said, std::
 result<status> build(const build_options& options) {
   auto request = options.plan.request();
   if (!request) return fail(request.error());
+  if (!options.format.empty()) {
+    if (!options.plan.kind.empty()) {
+      return fail(errc::invalid_argument,
+                  "--kind and --format contradict each other: a format has its own kind of filter");
+    }
+    return build_foreign({options.format, options.target, options.force, options.strict,
+                          options.quiet},
+                         *request, options.input);
+  }
   const auto kind = find_kind(options.plan.kind.empty() ? "blocked_bloom" : options.plan.kind);
   if (!kind) return fail(errc::invalid_argument, "--kind: " + kind.error().message);
   apply_defaults(**kind, *request);
@@ -270,6 +252,9 @@ action define(CLI::App& app) {
   app.get_option("--fpr")->description("rate of false positives: 1%, 0.01, 1/1000 (default 1%)");
   app.get_option("--capacity")
       ->description("keys to plan for: 1000, 10M, 1e9; without it and --memory, the input's own");
+  app.add_option("--format", options->format,
+                 "write the filter of another program instead of our own")
+      ->type_name("FORMAT");
   app.add_flag("--force", options->force, "replace the file if it exists");
   app.add_flag("--strict", options->strict, "more keys than capacity are an error");
   app.add_flag("-q,--quiet", options->quiet, "no summary on stderr");
@@ -287,6 +272,7 @@ command build_command() {
       "  cut -f1 users.tsv | bloomery build -o users.bloom --memory 100MB\n"
       "  find . -type f -print0 | bloomery build -0 -o files.bloom --strict\n"
       "  bloomery build -o fixed.bloom --kind fuse --fpr 0.4% members.txt\n"
+      "  bloomery build -o hashes.dcso --format dcso --fpr 0.1% hashes.txt\n"
       "\n"
       "Without --capacity and --memory the keys are counted as they are read, in one pass: eight\n"
       "bytes of each are kept, in memory up to 1 GiB and then in a temporary file in $TMPDIR.\n"

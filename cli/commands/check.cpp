@@ -3,12 +3,12 @@
 
 #include <algorithm>
 #include <array>
-#include <bloomery/any_filter.hpp>
 #include <nlohmann/json.hpp>
 
 #include "blocks.hpp"
 #include "commands/all.hpp"
 #include "key_input.hpp"
+#include "opened.hpp"
 #include "output.hpp"
 
 namespace bloomery::cli {
@@ -17,6 +17,7 @@ namespace {
 struct check_options {
   std::string filter;
   std::vector<std::string> more_filters;
+  format_options format;
   input_options input;
   bool invert = false;
   bool count = false;
@@ -32,8 +33,17 @@ std::string json_text(std::string_view text) {
 
 struct asked_filter {
   std::string name;
-  any_filter filter;
+  opened_filter filter;
 };
+
+/// Whether keys can be asked of the filter, or what has to be said of it first.
+result<void> check_askable(const asked_filter& asked) {
+  const auto* const foreign = std::get_if<dialects::foreign_filter>(&asked.filter);
+  if (foreign == nullptr) return {};
+  const auto ok = foreign->askable();
+  if (ok) return {};
+  return fail(ok.error().code, fmt::format("{}: {}", asked.name, ok.error().message));
+}
 
 /// What the filters said of a batch of keys, and how often they said maybe in all batches.
 struct answers {
@@ -53,9 +63,11 @@ class question {
     std::vector<std::string> names = {options.filter};
     names.insert(names.end(), options.more_filters.begin(), options.more_filters.end());
     for (std::string& name : names) {
-      auto opened = open(name, options.verify ? verification::always : verification::automatic);
+      auto opened = open_filter(name, options.format, access::read_only,
+                                options.verify ? verification::always : verification::automatic);
       if (!opened) return fail(std::move(opened.error()));
       made.filters_.push_back({std::move(name), std::move(*opened)});
+      if (auto ok = check_askable(made.filters_.back()); !ok) return fail(std::move(ok.error()));
     }
     return made;
   }
@@ -66,7 +78,8 @@ class question {
   std::size_t ask(std::span<const std::string_view> keys, answers& said) const noexcept {
     std::fill_n(said.selected.begin(), keys.size(), false);
     for (std::size_t f = 0; f < filters_.size(); ++f) {
-      filters_[f].filter.may_contain(keys, said.of[f]);
+      std::visit([&](const auto& filter) noexcept { filter.may_contain(keys, said.of[f]); },
+                 filters_[f].filter);
       for (std::size_t i = 0; i < keys.size(); ++i) {
         said.hits[f] += said.of[f][i];
         said.selected[i] |= said.of[f][i];
@@ -300,6 +313,7 @@ action define(CLI::App& app) {
   app.add_flag("--json", options->json, "print a JSON object for each selected line");
   app.add_flag("--verify", options->verify,
                "check the whole filter against its checksum first, also beyond 64 MiB");
+  options->format.declare(app);
   options->input.declare(app);
   return [options] { return check(*options); };
 }
@@ -312,6 +326,7 @@ command check_command() {
       "  bloomery check members.bloom visitors.txt\n"
       "  bloomery check -v seen.bloom today.txt.gz > new.txt\n"
       "  bloomery check jan.bloom --filter feb.bloom --filter mar.bloom names.txt\n"
+      "  bloomery check events.parquet --column user users.txt\n"
       "  if echo alice@example.com | bloomery check -q members.bloom; then ...\n"
       "\n"
       "Exit 0 if some line is selected, 1 if none is, 2 on an error. A line that is not printed\n"

@@ -1,9 +1,9 @@
 #include <fmt/format.h>
 
-#include <bloomery/any_filter.hpp>
 #include <bloomery/plan/units.hpp>
 
 #include "commands/all.hpp"
+#include "opened.hpp"
 #include "parse_error.hpp"
 #include "report.hpp"
 
@@ -12,8 +12,13 @@ namespace {
 
 struct arguments {
   std::vector<std::string> files;
+  format_options format;
   bool json = false;
 };
+
+void print_json(const nlohmann::ordered_json& object) {
+  fmt::print("{}\n", object.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+}
 
 std::string sentence(const filter_info& info) {
   return fmt::format(
@@ -23,26 +28,39 @@ std::string sentence(const filter_info& info) {
       format_count(info.plan.capacity));
 }
 
+void print(const arguments& given, const std::string& file, const any_filter& filter) {
+  const filter_info info = filter.info();
+  if (given.json) {
+    print_json(info_json(file, info));
+  } else {
+    fmt::print("{}\n{}", file, to_text(info_figures(info)));
+    if (overfilled(info)) fmt::print("{}", sentence(info));
+  }
+}
+
+void print(const arguments& given, const std::string& file,
+           const dialects::foreign_filter& filter) {
+  const dialects::foreign_info info = filter.info();
+  if (given.json) {
+    print_json(info_json(file, info));
+  } else {
+    fmt::print("{}\n{}", file, to_text(info_figures(info)));
+  }
+}
+
 result<status> run(const arguments& given) {
   status outcome = done;
   bool first = true;
   for (const std::string& file : given.files) {
-    const auto filter = open(file);
+    const auto filter = open_filter(file, given.format);
     if (!filter) {
       if (given.files.size() == 1) return fail(filter.error());
       fmt::print(stderr, "bloomery info: {}\n", one_line(filter.error().message));
       outcome = status::error;
       continue;
     }
-    const filter_info info = filter->info();
-    if (given.json) {
-      fmt::print(
-          "{}\n",
-          info_json(file, info).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
-    } else {
-      fmt::print("{}{}\n{}", first ? "" : "\n", file, to_text(info_figures(info)));
-      if (overfilled(info)) fmt::print("{}", sentence(info));
-    }
+    if (!first && !given.json) fmt::print("\n");
+    std::visit([&](const auto& any) { print(given, file, any); }, *filter);
     first = false;
   }
   return outcome;
@@ -51,6 +69,7 @@ result<status> run(const arguments& given) {
 action define(CLI::App& app) {
   auto given = std::make_shared<arguments>();
   app.add_option("FILE", given->files, "filters")->required();
+  given->format.declare(app);
   app.add_flag("--json", given->json, "a JSON object a line");
   return [given] { return run(*given); };
 }

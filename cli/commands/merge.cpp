@@ -1,13 +1,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <unistd.h>
 
-#include <bloomery/any_filter.hpp>
 #include <bloomery/plan/units.hpp>
 #include <filesystem>
 #include <optional>
 
 #include "commands/all.hpp"
+#include "opened.hpp"
 #include "report.hpp"
 
 namespace bloomery::cli {
@@ -16,6 +15,7 @@ namespace {
 struct arguments {
   std::string output;
   std::vector<std::string> files;
+  format_options format;
   bool force = false;
 };
 
@@ -37,6 +37,27 @@ tl::unexpected<failure> unable(const std::string& file, const any_filter& filter
   return fail(errc::unsupported,
               fmt::format("{}: a filter of kind {} cannot {}; the kinds that can: {}", file,
                           filter.info().kind_name, by.verb, fmt::join(able, ", ")));
+}
+
+result<void> check_able(const std::string& file, const opened_filter& filter, const way& by) {
+  if (const auto* ours = std::get_if<any_filter>(&filter)) {
+    if (ours->can().*by.able) return {};
+    return unable(file, *ours, by);
+  }
+  if (by.able == &abilities::merge) return {};
+  return fail(errc::unsupported,
+              fmt::format("{}: filters of other programs can be merged, not intersected", file));
+}
+
+result<void> combine(opened_filter& filter, const opened_filter& other, const way& by) {
+  if (filter.index() != other.index()) {
+    return fail(errc::incompatible, "one is our own filter, the other another program's");
+  }
+  if (auto* ours = std::get_if<any_filter>(&filter)) {
+    return (ours->*by.combine)(std::get<any_filter>(other));
+  }
+  return std::get<dialects::foreign_filter>(filter).merge(
+      std::get<dialects::foreign_filter>(other));
 }
 
 result<void> check_output(const arguments& given) {
@@ -67,22 +88,24 @@ result<status> run(const arguments& given, const way& by) {
   }
 
   const std::string& first = given.files.front();
-  auto combined = load(first);
+  auto combined = open_filter(first, given.format, access::writable, verification::always);
   if (!combined) return fail(std::move(combined.error()));
-  if (!(combined->can().*by.able)) return unable(first, *combined, by);
+  if (auto ok = check_able(first, *combined, by); !ok) return fail(std::move(ok.error()));
   for (std::size_t i = 1; i < given.files.size(); ++i) {
-    const auto other = open(given.files[i], verification::always);
+    const auto other =
+        open_filter(given.files[i], given.format, access::read_only, verification::always);
     if (!other) return fail(other.error());
-    if (auto ok = ((*combined).*by.combine)(*other); !ok) {
+    if (auto ok = combine(*combined, *other, by); !ok) {
       return fail(ok.error().code,
                   fmt::format("{} and {}: {}", first, given.files[i], ok.error().message));
     }
   }
-  const auto policy = given.force ? if_exists::replace : if_exists::refuse;
-  auto saved = given.output == "-" ? write_stream(combined->image(), STDOUT_FILENO, "stdout")
-                                   : save(*combined, given.output, policy);
+  auto saved = write_filter(*combined, given.output,
+                            given.force ? if_exists::replace : if_exists::refuse);
   if (!saved) return fail(std::move(saved.error()));
-  if (const filter_info info = combined->info(); overfilled(info)) {
+  const auto* const ours = std::get_if<any_filter>(&*combined);
+  if (ours == nullptr) return done;
+  if (const filter_info info = ours->info(); overfilled(info)) {
     fmt::print(
         stderr, "bloomery {}: warning: {} is overfilled: its rate is {}, beyond the planned {}\n",
         by.verb, given.output, format_rate(info.current_fpr), format_rate(info.plan.planned_fpr));
@@ -100,6 +123,7 @@ action define(CLI::App& app) {
   app.add_option("FILE", given->files, "filters built alike, two or more")
       ->required()
       ->expected(2, CLI::detail::expected_max_vector_size);
+  given->format.declare(app);
   return [given] { return run(*given, By); };
 }
 

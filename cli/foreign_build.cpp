@@ -1,0 +1,100 @@
+#include "foreign_build.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bloomery/plan/units.hpp>
+
+#include "filling.hpp"
+#include "opened.hpp"
+#include "target.hpp"
+
+namespace bloomery::cli {
+namespace {
+
+constexpr std::string_view verb = "build";
+
+/// One pass over the inputs for the number of their keys.
+result<std::uint64_t> count_keys(const input_options& options) {
+  const auto opened = key_input::open(options);
+  if (!opened) return fail(opened.error());
+  if (!(*opened)->total_bytes()) {
+    return fail(errc::invalid_argument,
+                "the filter's size depends on the number of keys, and a pipe can be read only "
+                "once; give --capacity, or files");
+  }
+  for (;;) {
+    const auto batch = (*opened)->next();
+    if (!batch) return fail(batch.error());
+    if (batch->keys.empty()) return (*opened)->keys();
+  }
+}
+
+result<void> insert_keys(dialects::foreign_filter& filter, key_input& input) {
+  for (;;) {
+    const std::uint64_t before = input.keys();
+    const auto batch = input.next();
+    if (!batch) return fail(batch.error());
+    if (batch->keys.empty()) return {};
+    const auto inserted = filter.insert(batch->keys);
+    if (!inserted) return fail(inserted.error());
+    if (inserted->done == batch->keys.size()) continue;
+    const auto refused = filter.accepts(batch->keys[inserted->done]);
+    return fail(errc::invalid_argument,
+                fmt::format("{}: {}", input.place_of(before + inserted->done),
+                            refused ? "no room" : refused.error().message));
+  }
+}
+
+}  // namespace
+
+result<status> build_foreign(const foreign_build& how, plan_request request,
+                             const input_options& options) {
+  const auto format = find_format(how.format);
+  if (!format) return fail(format.error());
+  if (auto ok = check_target(how.target, how.force); !ok) return fail(ok.error());
+  const std::uint64_t said = request.capacity;
+  // Refused for its options alone, it would be a pity to have read the keys.
+  plan_request trial = request;
+  trial.capacity = std::max<std::uint64_t>(1, said);
+  auto filter = dialects::create(**format, trial);
+  if (!filter) return fail(filter.error());
+  if (auto ok = filter->askable(); !ok) return fail(ok.error());
+  const bool sized = request.bits != 0 || std::any_of(request.options.begin(), request.options.end(),
+                                                      [](const auto& option) {
+                                                        return option.first == "blocks";
+                                                      });
+  if (said == 0 && !sized) {
+    const auto keys = count_keys(options);
+    if (!keys) return fail(keys.error());
+    request.capacity = std::max<std::uint64_t>(1, *keys);
+    filter = dialects::create(**format, request);
+    if (!filter) return fail(filter.error());
+  }
+
+  const auto opened = key_input::open(options);
+  if (!opened) return fail(opened.error());
+  key_input& input = **opened;
+  if (auto ok = insert_keys(*filter, input); !ok) return fail(ok.error());
+  input.quieten();
+
+  const std::string name = how.target == "-" ? "stdout" : how.target;
+  if (said != 0 && input.keys() > said) {
+    const std::string text = fmt::format("{}: {} keys came, more than the --capacity of {}", name,
+                                         format_count(input.keys()), format_count(said));
+    if (how.strict) return fail(errc::full, text + " (nothing was written: --strict)");
+    say(verb, "warning: " + text + "; the filter is overfull");
+  }
+  const auto written =
+      write_filter(*filter, how.target, how.force ? if_exists::replace : if_exists::refuse);
+  if (!written) return fail(written.error());
+  if (!how.quiet) {
+    const auto info = filter->info();
+    note(fmt::format("{}: {} keys, format {}, {}, {} hash functions, rate {}", name,
+                     format_count(input.keys()), info.format, format_bytes(info.bytes()),
+                     info.hashes, format_rate(info.current_fpr)));
+  }
+  return done;
+}
+
+}  // namespace bloomery::cli

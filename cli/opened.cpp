@@ -1,0 +1,103 @@
+#include "opened.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+namespace bloomery::cli {
+namespace {
+
+// What our own reader says of other bytes, and what they might be instead.
+tl::unexpected<failure> no_filter(const std::string& name, failure why,
+                                  const dialects::guess& guess) {
+  if (!guess.perhaps.empty()) {
+    std::vector<std::string> options;
+    for (const auto* row : guess.perhaps) options.push_back(fmt::format("--format {}", row->name));
+    why.message += fmt::format(", or say {} if it is one", fmt::join(options, " or "));
+  }
+  (void)name;
+  return fail(std::move(why));
+}
+
+}  // namespace
+
+void format_options::declare(CLI::App& app) {
+  app.add_option("--format", format, "the program that wrote the filter, if not by content")
+      ->type_name("FORMAT");
+  app.add_option("--column", column, "whose filters to take from a Parquet file")->type_name("COLUMN");
+  app.add_option("--with", with, "an option of the format's own; 'bloomery man' lists them")
+      ->type_name("NAME=VALUE")
+      ->allow_extra_args(false);
+}
+
+result<dialects::option_list> read_pairs(const std::vector<std::string>& pairs) {
+  dialects::option_list list;
+  for (const std::string& pair : pairs) {
+    const auto at = pair.find('=');
+    if (at == std::string::npos || at == 0) {
+      return fail(errc::invalid_argument,
+                  fmt::format("'{}' is not NAME=VALUE; write for example funnel=utf8", pair));
+    }
+    list.emplace_back(pair.substr(0, at), pair.substr(at + 1));
+  }
+  return list;
+}
+
+result<const dialects::dialect*> find_format(const std::string& name) {
+  auto found = dialects::find(name);
+  if (!found) return fail(found.error().code, "--format: " + found.error().message);
+  return found;
+}
+
+result<opened_filter> open_filter(const std::string& name, const format_options& options,
+                                  access how, verification verify) {
+  auto pairs = read_pairs(options.with);
+  if (!pairs) return fail(pairs.error().code, "--with: " + pairs.error().message);
+  if (!options.column.empty()) pairs->emplace_back("column", options.column);
+  const dialects::dialect* format = nullptr;
+  if (!options.format.empty()) {
+    const auto found = find_format(options.format);
+    if (!found) return fail(found.error());
+    format = *found;
+  }
+
+  auto bytes = map_bytes(name);
+  if (!bytes) return fail(std::move(bytes.error()));
+  const bool ours = has_signature(bytes->bytes());
+  if (!ours) {
+    const auto guess = dialects::recognise(bytes->bytes());
+    if (format == nullptr) format = guess.certain;
+    if (format == nullptr) {
+      return no_filter(name, read_stored(std::move(*bytes), verify, name).error(), guess);
+    }
+    auto filter = dialects::open(*format, *bytes, {name, how, std::move(*pairs)});
+    if (!filter) return fail(std::move(filter.error()));
+    return std::move(*filter);
+  }
+  const auto stored = read_stored(std::move(*bytes), verify, name);
+  if (!stored) return fail(stored.error());
+  auto filter = open_any(*stored, how, name);
+  if (!filter) return fail(std::move(filter.error()));
+  return std::move(*filter);
+}
+
+result<void> write_filter(const dialects::foreign_filter& filter, const std::string& target,
+                          if_exists policy) {
+  const auto image = filter.image();
+  if (!image) return fail(image.error());
+  const auto pieces = image->pieces();
+  return target == "-" ? write_stream(pieces, STDOUT_FILENO, "stdout")
+                       : write_file(pieces, target, policy);
+}
+
+result<void> write_filter(const opened_filter& filter, const std::string& target,
+                          if_exists policy) {
+  if (const auto* foreign = std::get_if<dialects::foreign_filter>(&filter)) {
+    return write_filter(*foreign, target, policy);
+  }
+  const auto& ours = std::get<any_filter>(filter);
+  return target == "-" ? write_stream(ours.image(), STDOUT_FILENO, "stdout")
+                       : save(ours, target, policy);
+}
+
+}  // namespace bloomery::cli
