@@ -60,10 +60,9 @@ result<status> build_foreign(const foreign_build& how, plan_request request,
   auto filter = dialects::create(**format, trial);
   if (!filter) return fail(filter.error());
   if (auto ok = filter->askable(); !ok) return fail(ok.error());
-  const bool sized = request.bits != 0 || std::any_of(request.options.begin(), request.options.end(),
-                                                      [](const auto& option) {
-                                                        return option.first == "blocks";
-                                                      });
+  const bool sized =
+      request.bits != 0 || std::any_of(request.options.begin(), request.options.end(),
+                                       [](const auto& option) { return option.first == "blocks"; });
   if (said == 0 && !sized) {
     const auto keys = count_keys(options);
     if (!keys) return fail(keys.error());

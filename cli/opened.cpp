@@ -24,7 +24,8 @@ tl::unexpected<failure> no_filter(const std::string& name, failure why,
 void format_options::declare(CLI::App& app) {
   app.add_option("--format", format, "the program that wrote the filter, if not by content")
       ->type_name("FORMAT");
-  app.add_option("--column", column, "whose filters to take from a Parquet file")->type_name("COLUMN");
+  app.add_option("--column", column, "whose filters to take from a Parquet file")
+      ->type_name("COLUMN");
   app.add_option("--with", with, "an option of the format's own; 'bloomery man' lists them")
       ->type_name("NAME=VALUE")
       ->allow_extra_args(false);

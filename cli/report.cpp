@@ -197,8 +197,8 @@ figures info_figures(const dialects::foreign_info& info) {
   }
   if (info.count) rows.emplace_back("count", format_count(*info.count) + " keys inserted");
   rows.emplace_back("estimated size", keys_text(info.estimated_size));
-  rows.emplace_back("size (m)", fmt::format("{} bits, {}", format_count(info.bits),
-                                            format_bytes(info.bytes())));
+  rows.emplace_back(
+      "size (m)", fmt::format("{} bits, {}", format_count(info.bits), format_bytes(info.bytes())));
   rows.emplace_back("hashes (k)", fmt::format("{}", info.hashes));
   if (info.capacity) {
     rows.emplace_back("bits per key", fmt::format("{:.2f} at capacity", bits_per_key(info)));

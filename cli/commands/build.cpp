@@ -210,9 +210,9 @@ result<status> build(const build_options& options) {
       return fail(errc::invalid_argument,
                   "--kind and --format contradict each other: a format has its own kind of filter");
     }
-    return build_foreign({options.format, options.target, options.force, options.strict,
-                          options.quiet},
-                         *request, options.input);
+    return build_foreign(
+        {options.format, options.target, options.force, options.strict, options.quiet}, *request,
+        options.input);
   }
   const auto kind = find_kind(options.plan.kind.empty() ? "blocked_bloom" : options.plan.kind);
   if (!kind) return fail(errc::invalid_argument, "--kind: " + kind.error().message);

@@ -100,8 +100,8 @@ result<status> run(const arguments& given, const way& by) {
                   fmt::format("{} and {}: {}", first, given.files[i], ok.error().message));
     }
   }
-  auto saved = write_filter(*combined, given.output,
-                            given.force ? if_exists::replace : if_exists::refuse);
+  auto saved =
+      write_filter(*combined, given.output, given.force ? if_exists::replace : if_exists::refuse);
   if (!saved) return fail(std::move(saved.error()));
   const auto* const ours = std::get_if<any_filter>(&*combined);
   if (ours == nullptr) return done;

@@ -13,8 +13,9 @@ constexpr std::uint64_t most_bytes = 36000;
 constexpr unsigned most_hashes = 50;
 constexpr std::size_t trailer_bytes = 9;
 
-constexpr std::array options = {kind_option{
-    "flags", "0 to 255 (default 0)", "what a node adds to the filter when it matches; not used here"}};
+constexpr std::array options = {
+    kind_option{"flags", "0 to 255 (default 0)",
+                "what a node adds to the filter when it matches; not used here"}};
 
 struct bip37_container {
   using rule = rules::bip37;
@@ -83,11 +84,12 @@ result<parsed> read(std::span<const std::byte> bytes) {
   const std::byte* const end = bytes.data() + at + size;
   const auto hashes = little_endian<std::uint32_t>(end);
   if (hashes == 0 || hashes > most_hashes) {
-    return fail(errc::corrupt, fmt::format("it says {} hash functions, and 1 to 50 can be", hashes));
+    return fail(errc::corrupt,
+                fmt::format("it says {} hash functions, and 1 to 50 can be", hashes));
   }
-  return parsed{{size, hashes, little_endian<std::uint32_t>(end + 4),
-                 little_endian<std::uint8_t>(end + 8)},
-                at};
+  return parsed{
+      {size, hashes, little_endian<std::uint32_t>(end + 4), little_endian<std::uint8_t>(end + 8)},
+      at};
 }
 
 recognition looks_like(std::span<const std::byte> bytes) noexcept {
@@ -103,8 +105,7 @@ result<foreign_filter> open_filter(const mapped_storage& bytes, const open_reque
   if (!request.options.empty()) {
     return fail(errc::invalid_argument, "the flags are stored in the filter; leave them out");
   }
-  return over_bytes(made->container, bytes.slice(made->bits_at, made->container.size),
-                    request.how);
+  return over_bytes(made->container, bytes.slice(made->bits_at, made->container.size), request.how);
 }
 
 result<foreign_filter> create_filter(const plan_request& request) {
@@ -122,7 +123,8 @@ result<foreign_filter> create_filter(const plan_request& request) {
   const double ln2 = std::log(2.0);
   const double p = request.fpr == 0 ? 0.01 : request.fpr;
   const double bits = -1 / (ln2 * ln2) * n * std::log(p);
-  // Bitcoin cuts at the largest filter, which then misses the rate without a word; that is no build.
+  // Bitcoin cuts at the largest filter, which then misses the rate without a word; that is no
+  // build.
   if (bits > static_cast<double>(most_bytes * 8)) return too_large("bip37", "36,000 bytes");
   const auto size = static_cast<std::uint64_t>(bits) / 8;
   if (size == 0) {
@@ -130,8 +132,8 @@ result<foreign_filter> create_filter(const plan_request& request) {
                 "BIP37's formula gives no whole byte for this capacity and rate; give a smaller "
                 "rate");
   }
-  const auto hashes = static_cast<unsigned>(
-      std::min<double>(static_cast<double>(size * 8) / n * ln2, most_hashes));
+  const auto hashes =
+      static_cast<unsigned>(std::min<double>(static_cast<double>(size * 8) / n * ln2, most_hashes));
   if (hashes == 0) {
     return fail(errc::invalid_argument,
                 "BIP37's formula gives no hash function for this capacity and rate; give a smaller "

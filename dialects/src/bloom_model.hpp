@@ -11,8 +11,8 @@
 #include <memory>
 #include <utility>
 
-#include "model.hpp"
 #include "key_form.hpp"
+#include "model.hpp"
 #include "options.hpp"
 #include "rows.hpp"
 #include "rules.hpp"
@@ -53,7 +53,8 @@ class bloom_model final : public bloom_face<C> {
     bloom_params shape = container.shape();
     shape.probe = probe_id::caller;
     auto filter = filter_type::open(shape, std::move(bits), 0, container.probe());
-    if (!filter) return fail(errc::corrupt, "bits are set beyond the last place; get the filter anew");
+    if (!filter)
+      return fail(errc::corrupt, "bits are set beyond the last place; get the filter anew");
     return foreign_filter(std::unique_ptr<foreign_filter::model>(
         new bloom_model(std::move(container), std::move(*filter), count)));
   }

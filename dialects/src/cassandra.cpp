@@ -193,9 +193,9 @@ result<foreign_filter> create_filter(const plan_request& request) {
   }
   const auto text = find_option(request.options, "version");
   if (!text) {
-    return fail(errc::invalid_argument,
-                fmt::format("the layout depends on the table's version; give version={}",
-                            versions));
+    return fail(
+        errc::invalid_argument,
+        fmt::format("the layout depends on the table's version; give version={}", versions));
   }
   const auto version = generation_of(*text);
   if (!version) return fail(version.error());

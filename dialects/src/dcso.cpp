@@ -11,9 +11,8 @@ namespace bloomery::dialects {
 namespace {
 
 constexpr std::size_t header_bytes = 48;
-constexpr std::array options = {
-    kind_option{"gzip", "yes or no (default as the file was, else no)",
-                "the whole file packed by gzip, when it is written"}};
+constexpr std::array options = {kind_option{"gzip", "yes or no (default as the file was, else no)",
+                                            "the whole file packed by gzip, when it is written"}};
 
 struct dcso_container {
   using rule = rules::dcso;

@@ -31,8 +31,8 @@ class inflater {
       const std::size_t give = std::min(most, left_.size());
       const std::size_t room = std::min(most, into.size() - done);
       // zlib's interface predates const; inflate does not write to its input.
-      stream_.next_in = reinterpret_cast<Bytef*>(
-          const_cast<std::byte*>(left_.data()));  // NOLINT(*-const-cast)
+      stream_.next_in =
+          reinterpret_cast<Bytef*>(const_cast<std::byte*>(left_.data()));  // NOLINT(*-const-cast)
       stream_.avail_in = static_cast<uInt>(give);
       stream_.next_out = reinterpret_cast<Bytef*>(into.data() + done);
       stream_.avail_out = static_cast<uInt>(room);
@@ -76,8 +76,9 @@ result<std::vector<std::byte>> gunzip(std::span<const std::byte> packed) {
     all.resize(had + stream.fill(std::span(all).subspan(had)));
   } while (all.size() > had && !stream.ended_well());
   if (!stream.ended_well()) {
-    return fail(errc::corrupt, "its gzip data is damaged, incomplete or followed by something "
-                               "else; get the whole file");
+    return fail(errc::corrupt,
+                "its gzip data is damaged, incomplete or followed by something "
+                "else; get the whole file");
   }
   return all;
 }

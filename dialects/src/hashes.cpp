@@ -41,9 +41,10 @@ murmur_pair murmur128(std::span<const std::byte> bytes) noexcept {
   std::array<std::uint64_t, 2> tail{};
   for (std::size_t i = whole; i < bytes.size(); ++i) {
     const auto byte = std::to_integer<std::uint8_t>(bytes[i]);
-    const auto word = SignedTail ? static_cast<std::uint64_t>(
-                                       static_cast<std::int64_t>(static_cast<std::int8_t>(byte)))
-                                 : std::uint64_t{byte};
+    const auto word =
+        SignedTail
+            ? static_cast<std::uint64_t>(static_cast<std::int64_t>(static_cast<std::int8_t>(byte)))
+            : std::uint64_t{byte};
     const std::size_t place = i - whole;
     tail[place / 8] ^= word << (8 * (place % 8));
   }

@@ -23,10 +23,12 @@ bool put_number(std::string_view key, std::vector<std::byte>& to) {
 /// malformed.
 std::optional<char32_t> take_code_point(std::string_view& text) noexcept {
   const auto lead = static_cast<std::uint8_t>(text.front());
-  const std::size_t size = lead < 0x80 ? 1 : lead < 0xc2 ? 0 : lead < 0xe0 ? 2
-                           : lead < 0xf0                 ? 3
-                           : lead < 0xf5                 ? 4
-                                                         : 0;
+  const std::size_t size = lead < 0x80   ? 1
+                           : lead < 0xc2 ? 0
+                           : lead < 0xe0 ? 2
+                           : lead < 0xf0 ? 3
+                           : lead < 0xf5 ? 4
+                                         : 0;
   if (size == 0 || size > text.size()) return std::nullopt;
   char32_t point = size == 1 ? lead : lead & (0x7fU >> size);
   for (std::size_t i = 1; i < size; ++i) {
@@ -96,9 +98,9 @@ std::optional<std::span<const std::byte>> key_form::bytes_of(std::string_view ke
 }
 
 tl::unexpected<failure> key_form::refusal(std::string_view key) const {
-  const std::string_view wanted = how_ == encoding::utf16le  ? "text in UTF-8"
-                                  : how_ == encoding::int32  ? "a whole number of 32 bits"
-                                  : how_ == encoding::int64  ? "a whole number of 64 bits"
+  const std::string_view wanted = how_ == encoding::utf16le   ? "text in UTF-8"
+                                  : how_ == encoding::int32   ? "a whole number of 32 bits"
+                                  : how_ == encoding::int64   ? "a whole number of 64 bits"
                                   : how_ == encoding::unknown ? "of a known form"
                                                               : "a number";
   constexpr std::size_t shown = 60;

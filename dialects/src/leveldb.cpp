@@ -9,8 +9,8 @@ namespace {
 constexpr unsigned most_hashes = 30;  // greater numbers are kept for other encodings: always maybe
 constexpr std::uint64_t least_bits = 64;
 
-constexpr std::array options = {kind_option{"bits_per_key", "1 to 1000 (default 10)",
-                                            "what NewBloomFilterPolicy is given"}};
+constexpr std::array options = {
+    kind_option{"bits_per_key", "1 to 1000 (default 10)", "what NewBloomFilterPolicy is given"}};
 
 struct leveldb_container {
   using rule = rules::leveldb;
@@ -66,8 +66,8 @@ result<foreign_filter> open_filter(const mapped_storage& bytes, const open_reque
 }
 
 result<foreign_filter> create_filter(const plan_request& request) {
-  if (auto ok = check_request(request, "leveldb", {},
-                              "give a capacity, and bits_per_key=N if not 10");
+  if (auto ok =
+          check_request(request, "leveldb", {}, "give a capacity, and bits_per_key=N if not 10");
       !ok) {
     return fail(std::move(ok.error()));
   }
@@ -76,8 +76,7 @@ result<foreign_filter> create_filter(const plan_request& request) {
   if (request.capacity > rules::leveldb::max_places / *per_key) {
     return too_large("leveldb", "2^32 bits");
   }
-  const std::uint64_t bits =
-      detail::round_up(std::max(least_bits, request.capacity * *per_key), 8);
+  const std::uint64_t bits = detail::round_up(std::max(least_bits, request.capacity * *per_key), 8);
   const auto hashes = static_cast<unsigned>(static_cast<double>(*per_key) * 0.69);  // times ln 2
   return empty_filter(leveldb_container{bits, std::clamp(hashes, 1U, most_hashes)});
 }

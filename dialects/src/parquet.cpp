@@ -130,8 +130,7 @@ class parquet_model final : public parquet_face {
       for (const std::string_view key : keys) {
         const auto bytes = how.bytes_of(key, scratch);
         if (!bytes) break;
-        const bool fresh =
-            filters_.front().insert(hash_of(*bytes)) == insert_outcome::inserted;
+        const bool fresh = filters_.front().insert(hash_of(*bytes)) == insert_outcome::inserted;
         summary.inserted += fresh;
         summary.maybe_present += !fresh;
         ++summary.done;
@@ -147,8 +146,9 @@ class parquet_model final : public parquet_face {
       const auto& theirs = dynamic_cast<const parquet_face&>(other);
       const auto groups = theirs.groups();
       if (groups.size() != 1) {
-        return fail(errc::unsupported, "filters of several row groups cannot be merged; convert "
-                                       "the column to one bare filter first");
+        return fail(errc::unsupported,
+                    "filters of several row groups cannot be merged; convert "
+                    "the column to one bare filter first");
       }
       if (theirs.type() != form_) return fail(errc::incompatible, "their types differ");
       const auto view = basic_blocked_bloom<borrowed_storage>::open(
@@ -163,13 +163,14 @@ class parquet_model final : public parquet_face {
   result<foreign_filter> convert(const dialect& to, const option_list& given) const override {
     if (&to != &format()) return other_format(format(), to);
     if (!given.empty()) {
-      return fail(errc::invalid_argument, "a bare filter has nothing to choose; leave the options "
-                                          "of the target out");
+      return fail(errc::invalid_argument,
+                  "a bare filter has nothing to choose; leave the options "
+                  "of the target out");
     }
     auto memory = owned_storage::copy_of(filters_.front().bits());
     if (!memory) return fail(std::move(memory.error()));
-    auto merged = basic_blocked_bloom<owned_storage>::open(
-        shape_of(filters_.front().bits().size()), std::move(*memory), 0);
+    auto merged = basic_blocked_bloom<owned_storage>::open(shape_of(filters_.front().bits().size()),
+                                                           std::move(*memory), 0);
     if (!merged) return fail(std::move(merged.error()));
     for (std::size_t i = 1; i < filters_.size(); ++i) {
       if (filters_[i].params().blocks != merged->params().blocks) {
@@ -188,8 +189,9 @@ class parquet_model final : public parquet_face {
 
   result<foreign_image> image() const override {
     if (in_file_) {
-      return fail(errc::unsupported, "the filter is a part of a Parquet file; convert the column "
-                                     "to a bare filter first");
+      return fail(errc::unsupported,
+                  "the filter is a part of a Parquet file; convert the column "
+                  "to a bare filter first");
     }
     const auto bits = filters_.front().bits();
     return foreign_image{parquet_header(bits.size()), bits, {}};
@@ -232,8 +234,9 @@ result<foreign_filter> open_column(const mapped_storage& bytes, const open_reque
     return fail(errc::invalid_argument, "the file stores the column's type; leave type out");
   }
   if (request.how == access::writable) {
-    return fail(errc::unsupported, "a filter within a Parquet file can be asked, not changed; "
-                                   "convert the column to a bare filter first");
+    return fail(errc::unsupported,
+                "a filter within a Parquet file can be asked, not changed; "
+                "convert the column to a bare filter first");
   }
   const auto column =
       find_parquet_column(bytes.bytes(), find_option(request.options, "column").value_or(""));
@@ -256,9 +259,8 @@ result<foreign_filter> open_filter(const mapped_storage& bytes, const open_reque
   const auto blocks = read_parquet_header(bytes.bytes());
   if (!blocks) return fail(blocks.error());
   if (blocks->at + blocks->size != bytes.bytes().size()) {
-    return fail(errc::corrupt,
-                fmt::format("{} bytes follow the filter's blocks",
-                            bytes.bytes().size() - blocks->at - blocks->size));
+    return fail(errc::corrupt, fmt::format("{} bytes follow the filter's blocks",
+                                           bytes.bytes().size() - blocks->at - blocks->size));
   }
   const auto form = type_of(request.options);
   if (!form) return fail(form.error());
@@ -269,7 +271,8 @@ result<foreign_filter> open_filter(const mapped_storage& bytes, const open_reque
   if (!filter) return fail(std::move(filter.error()));
   std::vector<blocked_bloom> one;
   one.push_back(std::move(*filter));
-  return foreign_filter(std::make_unique<parquet_model<owned_storage>>(std::move(one), *form, false));
+  return foreign_filter(
+      std::make_unique<parquet_model<owned_storage>>(std::move(one), *form, false));
 }
 
 /// The size that the writers choose (parquet-mr and Arrow alike): from the formula of a Bloom
@@ -279,15 +282,17 @@ result<std::uint64_t> bytes_for(const plan_request& request) {
   if (!blocks) return fail(blocks.error());
   if (*blocks != 0) {
     if (request.fpr != 0 || request.bits != 0) {
-      return fail(errc::invalid_argument, "blocks and a rate or a size contradict each other; give "
-                                          "one of them");
+      return fail(errc::invalid_argument,
+                  "blocks and a rate or a size contradict each other; give "
+                  "one of them");
     }
     return *blocks * least_bytes;
   }
   if (request.bits != 0) {
     if (request.bits % 256 != 0 || request.bits / 8 >= std::uint64_t{1} << 31) {
-      return fail(errc::invalid_argument, "the size of a Parquet filter is a whole number of blocks "
-                                          "of 256 bits, below 2^31 bytes");
+      return fail(errc::invalid_argument,
+                  "the size of a Parquet filter is a whole number of blocks "
+                  "of 256 bits, below 2^31 bytes");
     }
     return request.bits / 8;
   }
@@ -322,7 +327,8 @@ result<foreign_filter> create_filter(const plan_request& request) {
   if (!filter) return fail(std::move(filter.error()));
   std::vector<blocked_bloom> one;
   one.push_back(std::move(*filter));
-  return foreign_filter(std::make_unique<parquet_model<owned_storage>>(std::move(one), *form, false));
+  return foreign_filter(
+      std::make_unique<parquet_model<owned_storage>>(std::move(one), *form, false));
 }
 
 }  // namespace

@@ -119,8 +119,9 @@ result<std::vector<row_group>> read_footer(std::span<const std::byte> file) {
     return fail(errc::unsupported, "the Parquet file's footer is encrypted; decrypt it first");
   }
   if (file.size() < ends || !is_parquet_file(file)) {
-    return fail(errc::corrupt, "a Parquet file begins and ends with PAR1, and this does not; get "
-                               "the whole file");
+    return fail(errc::corrupt,
+                "a Parquet file begins and ends with PAR1, and this does not; get "
+                "the whole file");
   }
   const auto length = little_endian<std::uint32_t>(file.data() + file.size() - 8);
   if (length > file.size() - ends) {
@@ -166,24 +167,23 @@ tl::unexpected<failure> no_such_column(const std::vector<row_group>& groups,
   for (const row_group& group : groups) {
     for (const column_chunk& chunk : group.columns) {
       known |= chunk.path == column;
-      if (chunk.filter_at && std::find(with_filter.begin(), with_filter.end(), chunk.path) ==
-                                 with_filter.end()) {
+      if (chunk.filter_at &&
+          std::find(with_filter.begin(), with_filter.end(), chunk.path) == with_filter.end()) {
         with_filter.push_back(chunk.path);
       }
     }
   }
   const std::string those =
-      with_filter.empty()
-          ? "no column of the file has one"
-          : fmt::format("these columns have one: {}", fmt::join(with_filter, ", "));
+      with_filter.empty() ? "no column of the file has one"
+                          : fmt::format("these columns have one: {}", fmt::join(with_filter, ", "));
   if (column.empty()) {
-    return fail(errc::invalid_argument,
-                fmt::format("a Parquet file has a filter for each column; name the column ({})",
-                            those));
+    return fail(
+        errc::invalid_argument,
+        fmt::format("a Parquet file has a filter for each column; name the column ({})", those));
   }
-  return fail(errc::not_found, known ? fmt::format("column '{}' has no Bloom filter; {}", column,
-                                                   those)
-                                     : fmt::format("there is no column '{}'; {}", column, those));
+  return fail(errc::not_found,
+              known ? fmt::format("column '{}' has no Bloom filter; {}", column, those)
+                    : fmt::format("there is no column '{}'; {}", column, those));
 }
 
 }  // namespace
@@ -200,8 +200,10 @@ result<parquet_blocks> read_parquet_header(std::span<const std::byte> bytes) {
       size = from.number();
       return true;
     }
-    std::int32_t* const into =
-        each.id == 2 ? &algorithm : each.id == 3 ? &hash : each.id == 4 ? &compression : nullptr;
+    std::int32_t* const into = each.id == 2   ? &algorithm
+                               : each.id == 3 ? &hash
+                               : each.id == 4 ? &compression
+                                              : nullptr;
     if (into == nullptr) return false;
     plain_number |= each.kind != type::structure;
     *into = union_member(from, each);
@@ -211,13 +213,15 @@ result<parquet_blocks> read_parquet_header(std::span<const std::byte> bytes) {
     return fail(errc::corrupt, "a Parquet Bloom filter begins with a header, and this does not");
   }
   if (plain_number || hash != 1) {
-    return fail(errc::unsupported, "the Parquet Bloom filter's hash function is not XXH64 but an "
-                                   "older one (Murmur3) or a newer; write the file anew with a "
-                                   "current writer");
+    return fail(errc::unsupported,
+                "the Parquet Bloom filter's hash function is not XXH64 but an "
+                "older one (Murmur3) or a newer; write the file anew with a "
+                "current writer");
   }
   if (algorithm != 1 || compression != 1) {
-    return fail(errc::unsupported, "the Parquet Bloom filter is not of uncompressed split blocks, "
-                                   "the only form that is known");
+    return fail(errc::unsupported,
+                "the Parquet Bloom filter is not of uncompressed split blocks, "
+                "the only form that is known");
   }
   const auto count = static_cast<std::uint64_t>(size);
   if (count == 0 || count % block_bytes != 0 || count > bytes.size() - from.at()) {
@@ -239,7 +243,9 @@ std::vector<std::byte> parquet_header(std::uint64_t block_bytes_in_all) {
   }
   // Algorithm, hash function and compression: a structure of a structure without fields, thrice.
   for (int each = 0; each < 3; ++each) {
-    for (const std::uint8_t byte : {0x1c, 0x1c, 0x00, 0x00}) put_little(head, byte);
+    for (const unsigned byte : {0x1cU, 0x1cU, 0U, 0U}) {
+      put_little(head, static_cast<std::uint8_t>(byte));
+    }
   }
   put_little(head, std::uint8_t{0});
   return head;
@@ -268,8 +274,9 @@ result<parquet_column> find_parquet_column(std::span<const std::byte> file,
     }
     const auto form = encoding_of(chunk->kind);
     if (!form) {
-      return fail(errc::unsupported,
-                  fmt::format("column '{}' is of a physical type that has no Bloom filters", column));
+      return fail(
+          errc::unsupported,
+          fmt::format("column '{}' is of a physical type that has no Bloom filters", column));
     }
     if (chunk->elsewhere) {
       return fail(errc::unsupported,

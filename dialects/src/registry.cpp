@@ -74,9 +74,8 @@ result<insert_summary> foreign_filter::insert(std::span<const std::string_view> 
 }
 result<void> foreign_filter::merge(const foreign_filter& other) {
   if (&format() != &other.format()) {
-    return fail(errc::incompatible,
-                fmt::format("one is of format {}, the other of format {}", format().name,
-                            other.format().name));
+    return fail(errc::incompatible, fmt::format("one is of format {}, the other of format {}",
+                                                format().name, other.format().name));
   }
   return model_->merge(*other.model_);
 }
@@ -99,8 +98,8 @@ tl::unexpected<failure> other_format(const dialect& from, const dialect& to) {
 
 std::span<const dialect> all() noexcept {
   // In the order of `row`.
-  static const std::array rows = {squid_dialect(), parquet_dialect(),   leveldb_dialect(),
-                                  dcso_dialect(),  guava_dialect(),     cassandra_dialect(),
+  static const std::array rows = {squid_dialect(), parquet_dialect(), leveldb_dialect(),
+                                  dcso_dialect(),  guava_dialect(),   cassandra_dialect(),
                                   bip37_dialect()};
   return rows;
 }
@@ -111,8 +110,8 @@ result<const dialect*> find(std::string_view name) {
     if (row.name == name) return &row;
     names.push_back(row.name);
   }
-  return fail(errc::invalid_argument, fmt::format("there is no format '{}'; there are {}", name,
-                                                  fmt::join(names, ", ")));
+  return fail(errc::invalid_argument,
+              fmt::format("there is no format '{}'; there are {}", name, fmt::join(names, ", ")));
 }
 
 guess recognise(std::span<const std::byte> bytes) {

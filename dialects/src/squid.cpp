@@ -112,9 +112,8 @@ result<squid_container> read_header(std::span<const std::byte> bytes) {
                             made.current, made.required));
   }
   if (big_endian<std::uint8_t>(at + 21) != 4) {
-    return fail(errc::corrupt,
-                fmt::format("its header says {} hash functions, and a digest has 4",
-                            big_endian<std::uint8_t>(at + 21)));
+    return fail(errc::corrupt, fmt::format("its header says {} hash functions, and a digest has 4",
+                                           big_endian<std::uint8_t>(at + 21)));
   }
   if (made.capacity <= 0 || made.bits_per_entry == 0 || made.mask_bytes <= 0 ||
       made.mask_bytes != mask_bytes_for(made.capacity, made.bits_per_entry)) {
@@ -127,9 +126,8 @@ result<squid_container> read_header(std::span<const std::byte> bytes) {
     return fail(errc::corrupt, "its header's count is negative");
   }
   if (bytes.size() - header_bytes != static_cast<std::uint64_t>(made.mask_bytes)) {
-    return fail(errc::corrupt,
-                fmt::format("its header says {} bytes of mask, and {} follow", made.mask_bytes,
-                            bytes.size() - header_bytes));
+    return fail(errc::corrupt, fmt::format("its header says {} bytes of mask, and {} follow",
+                                           made.mask_bytes, bytes.size() - header_bytes));
   }
   const auto rest = bytes.subspan(used_bytes, header_bytes - used_bytes);
   if (std::any_of(rest.begin(), rest.end(), [](std::byte b) { return b != std::byte{0}; })) {
@@ -156,8 +154,8 @@ result<foreign_filter> open_filter(const mapped_storage& bytes, const open_reque
 }
 
 result<foreign_filter> create_filter(const plan_request& request) {
-  if (auto ok = check_request(request, "squid", {},
-                              "give a capacity, and bits_per_entry=N if not 5");
+  if (auto ok =
+          check_request(request, "squid", {}, "give a capacity, and bits_per_entry=N if not 5");
       !ok) {
     return fail(std::move(ok.error()));
   }
@@ -170,12 +168,11 @@ result<foreign_filter> create_filter(const plan_request& request) {
     return too_large("squid", "256 MiB of mask");
   }
   const auto capacity = static_cast<std::int32_t>(request.capacity);
-  return empty_filter(squid_container{
-      .capacity = capacity,
-      .mask_bytes = static_cast<std::int32_t>(
-          mask_bytes_for(capacity, static_cast<std::int64_t>(*per_entry))),
-      .bits_per_entry = static_cast<std::uint8_t>(*per_entry),
-      .method = *method});
+  return empty_filter(squid_container{.capacity = capacity,
+                                      .mask_bytes = static_cast<std::int32_t>(mask_bytes_for(
+                                          capacity, static_cast<std::int64_t>(*per_entry))),
+                                      .bits_per_entry = static_cast<std::uint8_t>(*per_entry),
+                                      .method = *method});
 }
 
 }  // namespace

@@ -33,11 +33,11 @@ using option_list = std::vector<std::pair<std::string, std::string>>;
 
 /// A filter's own account of itself. What its format does not store is absent.
 struct foreign_info {
-  std::string_view format;  ///< the dialect's name
-  std::string variant;      ///< which of the format's containers or versions
-  std::string_view kind;    ///< of filter: bloom or blocked_bloom
-  std::uint64_t bits = 0;   ///< m
-  unsigned hashes = 0;      ///< k
+  std::string_view format;                ///< the dialect's name
+  std::string variant;                    ///< which of the format's containers or versions
+  std::string_view kind;                  ///< of filter: bloom or blocked_bloom
+  std::uint64_t bits = 0;                 ///< m
+  unsigned hashes = 0;                    ///< k
   std::optional<std::uint64_t> capacity;  ///< keys it was planned for
   std::optional<double> planned_fpr;
   std::optional<std::uint64_t> count;  ///< keys inserted, as the original software counts them

@@ -1,0 +1,132 @@
+#pragma once
+
+// A filter of 500 keys in every format, for what holds for all dialects.
+
+#include <fmt/format.h>
+
+#include <bloomery/dialects/dialect.hpp>
+#include <cstdint>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace bloomery::test {
+
+inline std::string to_hex(std::span<const std::byte> bytes) {
+  std::string text;
+  for (const std::byte b : bytes) text += fmt::format("{:02x}", std::to_integer<unsigned>(b));
+  return text;
+}
+
+inline std::vector<std::byte> from_hex(std::string_view text) {
+  std::vector<std::byte> bytes;
+  for (std::size_t i = 0; i + 1 < text.size(); i += 2) {
+    bytes.push_back(
+        static_cast<std::byte>(std::stoul(std::string(text.substr(i, 2)), nullptr, 16)));
+  }
+  return bytes;
+}
+
+inline result<insert_summary> insert_all(dialects::foreign_filter& filter,
+                                         const std::vector<std::string>& keys) {
+  const std::vector<std::string_view> views(keys.begin(), keys.end());
+  return filter.insert(views);
+}
+
+struct dialect_sample {
+  std::string name;  ///< of the sample, for tests
+  std::string_view format;
+  plan_request building;
+  dialects::option_list reading;
+  std::vector<std::byte> bytes = {};
+
+  /// Numbers, which every format takes.
+  std::vector<std::string> keys() const {
+    std::vector<std::string> all;
+    for (int i = 0; i < 500; ++i) all.push_back(std::to_string(i * 3));
+    return all;
+  }
+
+  /// Requests whose filters have other places.
+  std::vector<plan_request> incompatible() const {
+    plan_request larger = building;
+    larger.capacity = larger.capacity * 3;
+    std::vector<plan_request> all = {larger};
+    if (format == "bip37") {
+      plan_request tweaked = building;
+      tweaked.seed = 7;
+      all.push_back(tweaked);
+    }
+    if (format == "guava" || format == "cassandra") {
+      plan_request other = building;
+      other.options.front().second = format == "guava" ? "int64" : "la";
+      all.push_back(other);
+    }
+    return all;
+  }
+};
+
+inline const std::vector<dialect_sample>& dialect_samples() {
+  static const std::vector<dialect_sample> all = [] {
+    std::vector<dialect_sample> made = {
+        {"squid", "squid", {.capacity = 1000}, {}},
+        {"parquet",
+         "parquet",
+         {.capacity = 500, .options = {{"type", "bytes"}}},
+         {{"type", "bytes"}}},
+        {"parquet_int64",
+         "parquet",
+         {.capacity = 700, .options = {{"type", "int64"}}},
+         {{"type", "int64"}}},
+        {"leveldb", "leveldb", {.capacity = 500}, {}},
+        {"dcso", "dcso", {.capacity = 500, .fpr = 0.02}, {}},
+        {"dcso_gzip", "dcso", {.capacity = 900, .options = {{"gzip", "yes"}}}, {}},
+        {"guava",
+         "guava",
+         {.capacity = 500, .options = {{"funnel", "utf8"}}},
+         {{"funnel", "utf8"}}},
+        {"guava_utf16",
+         "guava",
+         {.capacity = 500, .options = {{"funnel", "utf16le"}}},
+         {{"funnel", "utf16le"}}},
+        {"guava_32",
+         "guava",
+         {.capacity = 500, .options = {{"funnel", "int32"}, {"strategy", "32"}}},
+         {{"funnel", "int32"}}},
+        {"cassandra_ka",
+         "cassandra",
+         {.capacity = 500, .options = {{"version", "ka"}}},
+         {{"version", "ka"}}},
+        {"cassandra_mc",
+         "cassandra",
+         {.capacity = 500, .options = {{"version", "mc"}}},
+         {{"version", "mc"}}},
+        {"cassandra_nb",
+         "cassandra",
+         {.capacity = 500, .options = {{"version", "nb"}}},
+         {{"version", "nb"}}},
+        {"bip37", "bip37", {.capacity = 500, .seed = 99}, {}},
+    };
+    for (dialect_sample& each : made) {
+      auto filter = dialects::create(*dialects::find(each.format).value(), each.building);
+      if (!filter) throw std::runtime_error(filter.error().message);
+      if (!insert_all(*filter, each.keys()))
+        throw std::runtime_error("keys do not fit " + each.name);
+      each.bytes = filter->image()->bytes();
+    }
+    return made;
+  }();
+  return all;
+}
+
+/// The first sample of a format.
+inline const dialect_sample& sample(std::string_view format) {
+  for (const dialect_sample& each : dialect_samples()) {
+    if (each.format == format) return each;
+  }
+  throw std::runtime_error("no such format");
+}
+
+}  // namespace bloomery::test

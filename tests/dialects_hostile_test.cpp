@@ -1,0 +1,253 @@
+// Bytes of other programs' formats that are damaged or made to do harm: refused with a sentence
+// that names the file, or a filter that can be used; memory follows the bytes.
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <bit>
+#include <bloomery/detail/bits.hpp>
+#include <bloomery/dialects/dialect.hpp>
+#include <random>
+
+#include "tests/dialect_samples.hpp"
+
+namespace bloomery::test {
+namespace {
+
+namespace d = bloomery::dialects;
+
+void expect_sentence(const failure& why) {
+  EXPECT_TRUE(why.message.starts_with("some/file: ")) << why.message;
+  EXPECT_GT(why.message.size(), 25U) << why.message;
+  EXPECT_EQ(why.message.find('\n'), std::string::npos) << why.message;
+  EXPECT_NE(why.message.back(), '.') << why.message;
+  EXPECT_NE(why.code, errc::out_of_memory) << why.message;
+}
+
+/// Opens the bytes, which have an allocation of their own, and does all that one may do.
+/// Whether they were taken for a filter.
+bool open_and_use(const std::vector<std::byte>& bytes, const d::dialect& row,
+                  const d::option_list& options) {
+  (void)d::recognise(bytes);
+  bool taken = false;
+  for (const access how : {access::read_only, access::writable}) {
+    auto filter = d::open(row, mapped_storage(nullptr, bytes),
+                          {.name = "some/file", .how = how, .options = options});
+    if (!filter) {
+      expect_sentence(filter.error());
+      continue;
+    }
+    taken = true;
+    const std::array<std::string_view, 4> keys = {"1", "22", "", "333"};
+    std::array<bool, 4> answers{};
+    filter->may_contain(keys, answers);
+    (void)filter->info();
+    (void)filter->insert(keys);
+    (void)filter->convert(row, {});
+    (void)filter->image();
+  }
+  return taken;
+}
+
+class hostile_dialect : public ::testing::TestWithParam<dialect_sample> {
+ protected:
+  const dialect_sample sample_ = GetParam();
+  const d::dialect& row_ = *d::find(sample_.format).value();
+
+  bool use(const std::vector<std::byte>& bytes) const {
+    return open_and_use(bytes, row_, sample_.reading);
+  }
+};
+
+TEST_P(hostile_dialect, every_truncation_is_found_where_a_length_is_stored) {
+  for (std::size_t size = 0; size < sample_.bytes.size(); ++size) {
+    const std::vector<std::byte> start(sample_.bytes.begin(),
+                                       sample_.bytes.begin() + static_cast<std::ptrdiff_t>(size));
+    const bool taken = use(start);
+    // A LevelDB filter is as long as it is; what remains may end in a small number.
+    if (sample_.format != "leveldb") {
+      ASSERT_FALSE(taken) << size;
+    }
+  }
+}
+
+TEST_P(hostile_dialect, nothing_may_follow_but_dcsos_data) {
+  for (const std::size_t more : {1, 8, 32, 4096}) {
+    auto longer = sample_.bytes;
+    longer.resize(longer.size() + more);
+    const bool may = sample_.name == "dcso";
+    EXPECT_EQ(use(longer), may) << more;
+  }
+}
+
+// The values that break size arithmetic, at every place of the header and trailer.
+TEST_P(hostile_dialect, absurd_numbers_are_refused_or_harmless) {
+  constexpr std::array words = {
+      std::uint64_t{0},
+      std::uint64_t{1},
+      std::uint64_t{0x7f},
+      std::uint64_t{0x80000000},
+      std::uint64_t{0xffffffff},
+      std::uint64_t{1} << 58,
+      std::uint64_t{1} << 63,
+      ~std::uint64_t{0},
+      ~std::uint64_t{0} - 63,
+      std::bit_cast<std::uint64_t>(-1.0),
+      std::bit_cast<std::uint64_t>(std::numeric_limits<double>::quiet_NaN())};
+  const std::size_t size = sample_.bytes.size();
+  for (std::size_t at = 0; at < size;
+       at = at == 160 ? std::max<std::size_t>(161, size - 16) : at + 1) {
+    for (const std::uint64_t word : words) {
+      for (const std::size_t width : {1, 2, 4, 8}) {
+        if (at + width > size) continue;
+        for (const bool reversed : {false, true}) {
+          auto bytes = sample_.bytes;
+          for (std::size_t i = 0; i < width; ++i) {
+            const std::size_t byte = reversed ? width - 1 - i : i;
+            bytes[at + i] = static_cast<std::byte>(word >> (8 * byte) & 0xff);
+          }
+          use(bytes);
+        }
+      }
+    }
+  }
+}
+
+TEST_P(hostile_dialect, random_changes_are_refused_or_harmless) {
+  std::mt19937_64 random(1);
+  for (int round = 0; round < 500; ++round) {
+    auto bytes = sample_.bytes;
+    for (int change = 0; change < 1 + round % 8; ++change) {
+      bytes[random() % (round % 2 == 0 ? std::min<std::size_t>(bytes.size(), 64) : bytes.size())] =
+          static_cast<std::byte>(random());
+    }
+    use(bytes);
+  }
+  use(std::vector<std::byte>(sample_.bytes.size(), std::byte{0xff}));
+  use(std::vector<std::byte>(sample_.bytes.size()));
+}
+
+TEST_P(hostile_dialect, bytes_of_another_format_are_refused) {
+  for (const dialect_sample& other : dialect_samples()) {
+    if (other.format == sample_.format) continue;
+    const bool taken = use(other.bytes);
+    if (sample_.format != "leveldb") {
+      EXPECT_FALSE(taken) << other.name;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(dialects, hostile_dialect, ::testing::ValuesIn(dialect_samples()),
+                         [](const auto& test) { return test.param.name; });
+
+TEST(hostile_dcso, a_flipped_bit_of_gzip_is_found) {
+  const auto good = [] {
+    for (const auto& each : dialect_samples()) {
+      if (each.name == "dcso_gzip") return each.bytes;
+    }
+    return std::vector<std::byte>();
+  }();
+  const auto& row = *d::find("dcso").value();
+  std::size_t taken = 0;
+  for (std::size_t i = 0; i < good.size(); ++i) {
+    auto bytes = good;
+    bytes[i] ^= std::byte{0x10};
+    taken += open_and_use(bytes, row, {}) ? 1 : 0;
+  }
+  // Of gzip's ten bytes of header some mean nothing to a reader: time, flags of the system.
+  EXPECT_LT(taken, 10U);
+}
+
+TEST(hostile_dcso, what_unpacks_to_much_is_no_more_than_its_filter) {
+  // 4 MiB of zeros behind a filter's header are 4 KiB of gzip.
+  auto filter = d::create(*d::find("dcso").value(),
+                          {.capacity = 3'500'000, .fpr = 0.01, .options = {{"gzip", "yes"}}})
+                    .value();
+  const auto bytes = filter.image()->bytes();
+  ASSERT_LT(bytes.size(), 10'000U);
+  const auto opened = d::open(mapped_storage(nullptr, bytes));
+  ASSERT_TRUE(opened);
+  EXPECT_FALSE(opened->may_contain("x"));
+}
+
+// A Parquet file by hand: a footer with one column chunk whose filter stands at the front.
+std::vector<std::byte> parquet_file(std::string_view footer_hex, std::string_view filter_hex) {
+  auto bytes = from_hex("50415231");
+  const auto filter = from_hex(filter_hex);
+  bytes.insert(bytes.end(), filter.begin(), filter.end());
+  const auto footer = from_hex(footer_hex);
+  bytes.insert(bytes.end(), footer.begin(), footer.end());
+  std::array<std::byte, 4> length{};
+  detail::store(length.data(), static_cast<std::uint32_t>(footer.size()));
+  bytes.insert(bytes.end(), length.begin(), length.end());
+  const auto end = from_hex("50415231");
+  bytes.insert(bytes.end(), end.begin(), end.end());
+  return bytes;
+}
+
+// version 1; row_groups [{columns [{file_offset 0, meta_data {type 6, path ["c"],
+// bloom_filter_offset 4}}], num_rows 1}].
+constexpr std::string_view footer =
+    "1502"      // 1: i32 1
+    "391c"      // 4: a list of one structure
+    "191c"      // 1: a list of one structure
+    "2600"      // 2: i64 0
+    "1c"        // 3: a structure
+    "150c"      // 1: i32 6, BYTE_ARRAY
+    "29180163"  // 3: a list of one string, "c"
+    "b608"      // 14: i64 4
+    "00"        // end of the metadata
+    "00"        // end of the column chunk
+    "2602"      // 3: i64 1
+    "00"        // end of the row group
+    "00";       // end of all
+const std::string filter_of_one_block = "15401c1c00001c1c00001c1c000000" + std::string(64, 'f');
+
+TEST(parquet_file, a_column_is_found_by_its_path) {
+  const auto bytes = parquet_file(footer, filter_of_one_block);
+  const auto filter =
+      d::open(mapped_storage(nullptr, bytes), {.name = "f", .options = {{"column", "c"}}});
+  ASSERT_TRUE(filter) << filter.error().message;
+  EXPECT_TRUE(filter->may_contain("anything"));
+  EXPECT_EQ(filter->info().bits, 256U);
+  EXPECT_EQ(filter->image().error().code, errc::unsupported);
+  const auto bare = filter->convert(filter->format(), {});
+  ASSERT_TRUE(bare);
+  EXPECT_EQ(to_hex(bare->image()->bytes()), filter_of_one_block);
+  for (const d::option_list& wrong :
+       {d::option_list{}, d::option_list{{"column", "d"}}, d::option_list{{"type", "bytes"}}}) {
+    EXPECT_FALSE(d::open(mapped_storage(nullptr, bytes), {.name = "f", .options = wrong}));
+  }
+}
+
+TEST(parquet_file, any_change_of_the_footer_is_refused_or_harmless) {
+  const auto good = parquet_file(footer, filter_of_one_block);
+  const auto& row = *d::find("parquet").value();
+  const d::option_list column = {{"column", "c"}};
+  for (std::size_t i = 0; i < good.size(); ++i) {
+    for (unsigned value = 0; value < 256; ++value) {
+      auto bytes = good;
+      bytes[i] = static_cast<std::byte>(value);
+      open_and_use(bytes, row, column);
+    }
+  }
+  for (std::size_t size = 0; size < good.size(); ++size) {
+    EXPECT_FALSE(open_and_use({good.begin(), good.begin() + static_cast<std::ptrdiff_t>(size)}, row,
+                              column));
+  }
+}
+
+TEST(parquet_file, structures_within_structures_have_an_end) {
+  // Field 9, a structure, which begins with field 9, a structure, ...
+  std::string deep;
+  for (int i = 0; i < 100'000; ++i) deep += "9c";
+  EXPECT_FALSE(open_and_use(parquet_file(deep, filter_of_one_block), *d::find("parquet").value(),
+                            {{"column", "c"}}));
+  std::string lists;
+  for (int i = 0; i < 100'000; ++i) lists += i == 0 ? "9919" : "19";
+  EXPECT_FALSE(open_and_use(parquet_file(lists, filter_of_one_block), *d::find("parquet").value(),
+                            {{"column", "c"}}));
+}
+
+}  // namespace
+}  // namespace bloomery::test

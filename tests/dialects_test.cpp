@@ -1,0 +1,564 @@
+// Other programs' filters: the vectors that their projects publish, or that were recorded from the
+// software itself (each named), and what holds for every dialect.
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <bloomery/dialects/dialect.hpp>
+#include <cmath>
+#include <set>
+
+#include "tests/dialect_samples.hpp"
+
+namespace bloomery::test {
+namespace {
+
+namespace d = bloomery::dialects;
+
+/// The filter of these keys as that software would build it, as the bytes of its file, in hex.
+std::string built(std::string_view format, plan_request request,
+                  const std::vector<std::string>& keys) {
+  auto filter = d::create(*d::find(format).value(), request);
+  if (!filter) return filter.error().message;
+  if (const auto ok = insert_all(*filter, keys); !ok) return ok.error().message;
+  return to_hex(filter->image()->bytes());
+}
+
+/// The places that a key has in a filter, from the bits that it sets in an empty one. `order` flips
+/// the places of a format whose words are big-endian.
+std::set<std::uint64_t> places(std::string_view format, const plan_request& request,
+                               const std::string& key, std::uint64_t order = 0) {
+  auto filter = d::create(*d::find(format).value(), request);
+  if (!filter) throw std::runtime_error(filter.error().message);
+  if (!insert_all(*filter, {key})) throw std::runtime_error("no such key");
+  const auto image = filter->image();
+  std::set<std::uint64_t> found;
+  for (std::uint64_t p = 0; p < image->bits.size() * 8; ++p) {
+    if ((std::to_integer<unsigned>(image->bits[p / 8]) >> (p % 8) & 1U) != 0) {
+      found.insert(p ^ order);
+    }
+  }
+  return found;
+}
+
+using set = std::set<std::uint64_t>;
+
+// Squid ----------------------------------------------------------------------------------------
+
+// Recorded from Squid 5.7 (Debian).
+TEST(squid, three_urls_at_capacity_10) {
+  const plan_request ten{.capacity = 10};
+  EXPECT_EQ(places("squid", ten, "http://example.com/"), (set{43, 31, 50, 51}));
+  EXPECT_EQ(places("squid", ten, "http://example.com/a?b=c"), (set{49, 19, 29, 44}));
+  EXPECT_EQ(places("squid", ten, "http://127.0.0.1:18080/obj/1"), (set{18, 1, 29, 28}));
+  const std::string all =
+      built("squid", ten,
+            {"http://example.com/", "http://example.com/a?b=c", "http://127.0.0.1:18080/obj/1"});
+  EXPECT_EQ(all, "000500030000000a0000000300000000000000070504" + std::string(212, '0') +
+                     "02000cb000180e");
+}
+
+// The same, a mask of 592 bits.
+TEST(squid, three_urls_at_592_bits) {
+  const plan_request request{.capacity = 118};
+  EXPECT_EQ(places("squid", request, "http://127.0.0.1:18080/obj/1"), (set{98, 105, 53, 428}));
+  EXPECT_EQ(places("squid", request, "http://127.0.0.1:18080/obj/2"), (set{408, 444, 491, 13}));
+  EXPECT_EQ(places("squid", request, "http://127.0.0.1:18080/"), (set{134, 197, 570, 339}));
+}
+
+TEST(squid, the_method_is_a_part_of_the_key) {
+  const auto get = places("squid", {.capacity = 100}, "http://example.com/");
+  EXPECT_EQ(
+      places("squid", {.capacity = 100, .options = {{"method", "GET"}}}, "http://example.com/"),
+      get);
+  EXPECT_NE(
+      places("squid", {.capacity = 100, .options = {{"method", "HEAD"}}}, "http://example.com/"),
+      get);
+}
+
+TEST(squid, every_insert_counts) {
+  auto filter = d::create(*d::find("squid").value(), {.capacity = 10}).value();
+  ASSERT_TRUE(insert_all(filter, {"http://a/", "http://a/", "http://b/"}));
+  EXPECT_EQ(filter.info().count, 3U);
+}
+
+// Parquet --------------------------------------------------------------------------------------
+
+/// Block and mask words of a value in a filter of 32 blocks.
+std::pair<std::size_t, std::string> parquet_block(std::string_view type, const std::string& value) {
+  auto filter = d::create(*d::find("parquet").value(),
+                          {.options = {{"type", std::string(type)}, {"blocks", "32"}}})
+                    .value();
+  EXPECT_TRUE(insert_all(filter, {value}));
+  const auto image = filter.image();
+  EXPECT_EQ(to_hex(image->head), "1580101c1c00001c1c00001c1c000000");
+  for (std::size_t block = 0; block < 32; ++block) {
+    const auto bytes = image->bits.subspan(block * 32, 32);
+    if (std::all_of(bytes.begin(), bytes.end(), [](std::byte b) { return b == std::byte{0}; })) {
+      continue;
+    }
+    std::string words;
+    for (std::size_t word = 0; word < 8; ++word) {
+      for (std::size_t i = 4; i-- > 0;) {
+        words += fmt::format("{:02x}", std::to_integer<unsigned>(bytes[word * 4 + i]));
+      }
+      words += word == 7 ? "" : " ";
+    }
+    return {block, words};
+  }
+  return {};
+}
+
+// Computed from the specification (parquet-format, BloomFilter.md), and the same in files that
+// DuckDB wrote; XXH64's own values are xxHash's.
+TEST(parquet, values_in_32_blocks) {
+  using expected = std::pair<std::size_t, std::string>;
+  EXPECT_EQ(parquet_block("bytes", "word0"),
+            expected(1, "08000000 00000080 00000040 00000010 00002000 00200000 00000001 00100000"));
+  EXPECT_EQ(
+      parquet_block("bytes", "word42"),
+      expected(19, "04000000 20000000 00080000 04000000 00200000 10000000 00000400 02000000"));
+  EXPECT_EQ(
+      parquet_block("int32", "1"),
+      expected(30, "00000004 04000000 00004000 00000004 04000000 00002000 02000000 00000800"));
+}
+
+TEST(parquet, the_writers_sizes_are_powers_of_two) {
+  const auto bits = [](std::uint64_t n, double p) {
+    return d::create(*d::find("parquet").value(), {.capacity = n, .fpr = p})->info().bits;
+  };
+  // Bits a value of the specification's table: 6.0 at 10%, 10.5 at 1%, 16.9 at 0.1%, 26.4 at 0.01%.
+  EXPECT_EQ(bits(1'000'000, 0.1), std::uint64_t{1} << 23);
+  EXPECT_EQ(bits(1'000'000, 0.01), std::uint64_t{1} << 24);
+  EXPECT_EQ(bits(1'000'000, 0.001), std::uint64_t{1} << 25);
+  EXPECT_EQ(bits(1, 0.01), 256U);
+  EXPECT_FALSE(d::create(*d::find("parquet").value(), {.capacity = 1'000'000'000, .fpr = 0.001}));
+}
+
+TEST(parquet, the_older_murmur_form_is_refused) {
+  // Algorithm and hash function as numbers, and a hash function that is another member.
+  for (const std::string head : {"15401500150000", "15401c1c00001c2c00001c1c000000"}) {
+    auto bytes = from_hex(head);
+    bytes.resize(bytes.size() + 32);
+    const auto filter =
+        d::open(*d::find("parquet").value(), mapped_storage(nullptr, bytes), {.name = "f"});
+    ASSERT_FALSE(filter) << head;
+    EXPECT_EQ(filter.error().code, errc::unsupported) << filter.error().message;
+    EXPECT_NE(filter.error().message.find("Murmur3"), std::string::npos);
+  }
+}
+
+// LevelDB --------------------------------------------------------------------------------------
+
+// leveldb util/bloom_test.cc and runs of LevelDB 1.23 (Debian).
+TEST(leveldb, hello_and_world_at_10_bits) {
+  EXPECT_EQ(built("leveldb", {.capacity = 2}, {"hello", "world"}), "114000414410401006");
+  EXPECT_EQ(built("leveldb", {.capacity = 1}, {}), "000000000000000006");
+}
+
+TEST(leveldb, k_is_bits_a_key_times_0_69_within_1_and_30) {
+  const auto k = [](const std::string& bits) {
+    return d::create(*d::find("leveldb").value(),
+                     {.capacity = 100, .options = {{"bits_per_key", bits}}})
+        ->info()
+        .hashes;
+  };
+  EXPECT_EQ(k("1"), 1U);
+  EXPECT_EQ(k("10"), 6U);
+  EXPECT_EQ(k("20"), 13U);
+  EXPECT_EQ(k("100"), 30U);
+}
+
+// DCSO -----------------------------------------------------------------------------------------
+
+// Recorded from DCSO bloom 0.2.4 (Debian).
+TEST(dcso, places_of_bar_foo_and_hello) {
+  EXPECT_EQ(places("dcso", {.capacity = 100'000, .fpr = 0.01}, "bar"),
+            (set{20311, 36825, 412501, 835777, 658914, 853361, 307361}));
+  const plan_request hundred{.capacity = 100, .fpr = 0.01};
+  EXPECT_EQ(places("dcso", hundred, "foo"), (set{797, 521, 697, 605, 711, 221, 799}));
+  EXPECT_EQ(places("dcso", hundred, "hello"), (set{137, 59, 65, 555, 735, 839, 491}));
+  const auto info = d::create(*d::find("dcso").value(), hundred)->info();
+  EXPECT_EQ(info.bits, 958U);
+  EXPECT_EQ(info.hashes, 7U);
+  EXPECT_EQ(d::create(*d::find("dcso").value(), {.capacity = 100'000, .fpr = 0.01})->info().bits,
+            958505U);
+}
+
+TEST(dcso, only_a_change_counts_and_a_merge_adds) {
+  const auto make = [](const std::vector<std::string>& keys) {
+    auto filter = d::create(*d::find("dcso").value(), {.capacity = 100, .fpr = 0.01}).value();
+    EXPECT_TRUE(insert_all(filter, keys));
+    return filter;
+  };
+  auto a = make({"x", "y", "x"});
+  EXPECT_EQ(a.info().count, 2U);
+  ASSERT_TRUE(a.merge(make({"y"})));
+  EXPECT_EQ(a.info().count, 3U);
+}
+
+TEST(dcso, data_at_the_end_is_kept) {
+  auto bytes = sample("dcso").bytes;
+  const auto data = from_hex("00ff7b7d0a");
+  bytes.insert(bytes.end(), data.begin(), data.end());
+  const auto filter = d::open(mapped_storage(nullptr, bytes));
+  ASSERT_TRUE(filter);
+  EXPECT_EQ(filter->image()->bytes(), bytes);
+  const auto packed = filter->convert(filter->format(), {{"gzip", "yes"}});
+  ASSERT_TRUE(packed);
+  const auto packed_bytes = packed->image()->bytes();
+  EXPECT_NE(packed_bytes, bytes);
+  const auto again = d::open(mapped_storage(nullptr, packed_bytes));
+  ASSERT_TRUE(again);
+  EXPECT_EQ(again->convert(again->format(), {{"gzip", "no"}})->image()->bytes(), bytes);
+}
+
+// Guava ----------------------------------------------------------------------------------------
+
+// Recorded from Guava 31.1.
+TEST(guava, three_words_and_a_long) {
+  EXPECT_EQ(built("guava", {.capacity = 10, .fpr = 0.03, .options = {{"funnel", "utf8"}}},
+                  {"hello", "world", "foo"}),
+            "01050000000200010010090000042040854240042000");
+  EXPECT_EQ(built("guava", {.capacity = 10, .fpr = 0.03, .options = {{"funnel", "int64"}}}, {"42"}),
+            "01050000000200000000000000000100000000000000");
+}
+
+TEST(guava, utf16le_is_the_bytes_of_the_units) {
+  // a, é, the euro sign and a treble clef, which is a pair of surrogates.
+  const std::string text = "a\u00e9\u20ac\U0001d11e";
+  const std::string units("a\0\xe9\0\xac\x20\x34\xd8\x1e\xdd", 10);
+  const plan_request request{.capacity = 1000, .fpr = 0.01};
+  const auto with = [&](std::string funnel, const std::string& key) {
+    plan_request one = request;
+    one.options = {{"funnel", std::move(funnel)}};
+    return places("guava", one, key);
+  };
+  EXPECT_EQ(with("utf16le", text), with("bytes", units));
+  EXPECT_NE(with("utf16le", text), with("utf8", text));
+  EXPECT_EQ(with("int32", "-2"), with("bytes", "\xfe\xff\xff\xff"));
+  EXPECT_EQ(with("int64", "-2"), with("bytes", "\xfe\xff\xff\xff\xff\xff\xff\xff"));
+}
+
+TEST(guava, a_key_that_the_funnel_cannot_take_is_no_member_and_is_not_inserted) {
+  const std::vector<std::pair<std::string, std::vector<std::string>>> cases = {
+      {"int32", {"", "x", "1x", "2147483648", "-2147483649", "1.5", " 1", "+1"}},
+      {"int64", {"9223372036854775808", "0x10"}},
+      {"utf16le", {"\x80", "\xc0\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xe2\x82"}},
+  };
+  for (const auto& [funnel, keys] : cases) {
+    auto filter =
+        d::create(*d::find("guava").value(), {.capacity = 10, .options = {{"funnel", funnel}}})
+            .value();
+    for (const std::string& key : keys) {
+      EXPECT_FALSE(filter.accepts(key)) << funnel << ": " << key;
+      EXPECT_FALSE(filter.may_contain(key));
+      const std::vector<std::string_view> batch = {"1", key, "2"};
+      EXPECT_EQ(filter.insert(batch)->done, 1U) << funnel << ": " << key;
+    }
+  }
+}
+
+TEST(guava, the_32_bit_strategy_is_the_64_bit_hash_in_two_halves) {
+  // By the definition of MURMUR128_MITZ_32, from the first half of murmur3_128("foo"), seed 0,
+  // which is 6145f501578671e2 (the vector of MurmurHash3's own smoke tests for "foo").
+  const std::uint64_t half = 0x6145f501578671e2;
+  const auto first = static_cast<std::uint32_t>(half);
+  const auto second = static_cast<std::uint32_t>(half >> 32);
+  set expected;
+  for (std::uint32_t i = 1; i <= 5; ++i) {
+    std::uint32_t sum = first + i * second;
+    if (sum >= 0x80000000U) sum = ~sum;
+    expected.insert(sum % 128);
+  }
+  EXPECT_EQ(
+      places("guava",
+             {.capacity = 10, .fpr = 0.03, .options = {{"funnel", "utf8"}, {"strategy", "32"}}},
+             "foo", 56),
+      expected);
+}
+
+TEST(guava, without_its_funnel_it_answers_nothing) {
+  const auto bytes = from_hex("01050000000200010010090000042040854240042000");
+  const auto filter = d::open(mapped_storage(nullptr, bytes));
+  ASSERT_TRUE(filter);
+  EXPECT_EQ(filter->format().name, "guava");
+  ASSERT_FALSE(filter->askable());
+  EXPECT_NE(filter->askable().error().message.find("funnel=utf8"), std::string::npos);
+  EXPECT_EQ(filter->info().bits, 128U);
+  EXPECT_FALSE(filter->may_contain("hello"));
+}
+
+// Cassandra ------------------------------------------------------------------------------------
+
+d::foreign_filter cassandra(std::string_view hex, const std::string& version) {
+  static std::vector<std::vector<std::byte>> kept;
+  kept.push_back(from_hex(hex));
+  auto filter = d::open(mapped_storage(nullptr, kept.back()),
+                        {.name = "f", .options = {{"version", version}}});
+  if (!filter) throw std::runtime_error(filter.error().message);
+  return std::move(*filter);
+}
+
+// Scylla's tests of reading sstables (test/resource/sstables) of version mc and la.
+TEST(cassandra, filters_of_scyllas_tests) {
+  const std::string five("\0\0\0\5", 4);
+  const std::string one("\0\0\0\1", 4);
+  const auto mc = cassandra("0000000500000002802028008006281621021242c8002000", "mc");
+  EXPECT_TRUE(mc.may_contain(five));
+  EXPECT_TRUE(mc.may_contain(one));
+  const auto la = cassandra("00000005000000010108000210000400", "la");
+  EXPECT_TRUE(la.may_contain("keykeykeykey"));
+  const plan_request seven{.capacity = 7, .options = {{"version", "mc"}}};
+  EXPECT_EQ(places("cassandra", seven, five, 56), (set{63, 11, 43, 97, 105}));
+  EXPECT_EQ(places("cassandra", seven, one, 56), (set{102, 53, 4, 45, 94}));
+  EXPECT_EQ(built("cassandra", {.capacity = 1, .options = {{"version", "la"}}}, {"keykeykeykey"}),
+            "00000005000000010108000210000400");
+}
+
+// The order of m*, in bytes as Cassandra 4 has them.
+TEST(cassandra, since_na_the_bytes_are_the_bits) {
+  const plan_request mc{.capacity = 7, .options = {{"version", "mc"}}};
+  const plan_request nb{.capacity = 7, .options = {{"version", "nb"}}};
+  const std::string key("\0\0\0\5", 4);
+  EXPECT_EQ(places("cassandra", nb, key), places("cassandra", mc, key, 56));
+  const auto hex = "0000000500000002802028008006281621021242c8002000";
+  const auto old = cassandra(hex, "mc");
+  auto converted = old.convert(old.format(), {{"version", "nb"}});
+  ASSERT_TRUE(converted);
+  EXPECT_TRUE(converted->may_contain(key));
+  EXPECT_EQ(to_hex(converted->image()->bytes()),
+            "0000000500000002162806800028208000"
+            "2000c842120221");
+  EXPECT_EQ(to_hex(converted->convert(old.format(), {{"version", "me"}})->image()->bytes()), hex);
+  EXPECT_FALSE(old.convert(old.format(), {{"version", "la"}}));
+}
+
+TEST(cassandra, the_version_is_read_from_the_files_name) {
+  const auto bytes = from_hex("00000005000000010108000210000400");
+  const auto variant = [&](const std::string& name) {
+    return d::open(mapped_storage(nullptr, bytes), {.name = name})->info().variant;
+  };
+  EXPECT_EQ(variant("data/ks/t/mc-1-big-Filter.db"), "versions ma to me");
+  EXPECT_EQ(variant("la-3-big-Filter.db"), "versions ka and la");
+  EXPECT_EQ(variant("ks-table-ka-1-Filter.db"), "versions ka and la");
+  EXPECT_EQ(variant("nb-1-big-Filter.db"), "version na and later");
+  EXPECT_EQ(variant("da-1-bti-Filter.db"), "version na and later");
+  EXPECT_EQ(variant("mc-1-big-Other.db"), "of an unknown version");
+  EXPECT_EQ(variant("jb-1-Filter.db"), "of an unknown version");
+}
+
+TEST(cassandra, sizes_are_those_of_its_table) {
+  // Of BloomCalculations: rate, bits a key, functions.
+  struct row {
+    double fpr;
+    unsigned per_key;
+    unsigned hashes;
+  };
+  for (const auto& [fpr, per_key, hashes] :
+       {row{0.5, 1, 2}, row{0.1, 5, 3}, row{0.092, 5, 3}, row{0.01, 10, 5}, row{0.001, 15, 7},
+        row{0.0001, 20, 10}, row{6.71e-05, 20, 14}}) {
+    const auto filter = d::create(*d::find("cassandra").value(),
+                                  {.capacity = 6400, .fpr = fpr, .options = {{"version", "mc"}}});
+    ASSERT_TRUE(filter) << fpr;
+    EXPECT_EQ(filter->info().bits, 6400 * per_key + 64) << fpr;
+    EXPECT_EQ(filter->info().hashes, hashes) << fpr;
+  }
+  EXPECT_FALSE(d::create(*d::find("cassandra").value(),
+                         {.capacity = 6400, .fpr = 6e-5, .options = {{"version", "mc"}}}));
+}
+
+// BIP37 ----------------------------------------------------------------------------------------
+
+// Bitcoin Core, src/test/bloom_tests.cpp.
+TEST(bip37, bitcoins_vectors) {
+  const auto key = [](std::string_view hex) {
+    const auto bytes = from_hex(hex);
+    return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  };
+  const std::vector<std::string> keys = {key("99108ad8ed9bb6274d3980bab5a85c048f0950c8"),
+                                         key("b5a2c786d9ef4658287ced5914b37a1b4aa32eee"),
+                                         key("b9300670b4c5366e95b2699e8b18bc75e5f729c5")};
+  plan_request request{.capacity = 3, .fpr = 0.01, .options = {{"flags", "1"}}};
+  EXPECT_EQ(built("bip37", request, keys), "03614e9b050000000000000001");
+  request.seed = 2147483649;
+  EXPECT_EQ(built("bip37", request, keys), "03ce4299050000000100008001");
+}
+
+TEST(bip37, lengths_from_253_take_three_bytes) {
+  for (const std::uint64_t n : {std::uint64_t{200}, std::uint64_t{250}, std::uint64_t{1000}}) {
+    auto filter = d::create(*d::find("bip37").value(), {.capacity = n}).value();
+    ASSERT_TRUE(insert_all(filter, {"a"}));
+    const auto bytes = filter.image()->bytes();
+    const auto size = filter.info().bits / 8;
+    EXPECT_EQ(bytes.size(), size + 9 + (size < 253 ? 1 : 3));
+    EXPECT_TRUE(d::open(mapped_storage(nullptr, bytes))->may_contain("a"));
+  }
+  EXPECT_FALSE(d::create(*d::find("bip37").value(), {.capacity = 1'000'000}));
+}
+
+// Every dialect --------------------------------------------------------------------------------
+
+class every_dialect : public ::testing::TestWithParam<dialect_sample> {
+ protected:
+  const dialect_sample sample_ = GetParam();
+
+  result<d::foreign_filter> opened(access how = access::read_only) const {
+    return d::open(*d::find(sample_.format).value(), mapped_storage(nullptr, sample_.bytes),
+                   {.name = "sample", .how = how, .options = sample_.reading});
+  }
+};
+
+TEST_P(every_dialect, finds_every_key_and_few_strangers) {
+  const auto filter = opened();
+  ASSERT_TRUE(filter);
+  ASSERT_TRUE(filter->askable());
+  const auto keys = sample_.keys();
+  const std::vector<std::string_view> views(keys.begin(), keys.end());
+  const auto answers = std::make_unique<bool[]>(views.size());
+  filter->may_contain(views, {answers.get(), views.size()});
+  EXPECT_TRUE(std::all_of(answers.get(), answers.get() + views.size(), [](bool b) { return b; }));
+  // 20,000 strangers: the mean of what info() says, and less than a chance of 1e-6 above six
+  // deviations.
+  const double rate = filter->info().current_fpr;
+  std::uint64_t passed = 0;
+  constexpr std::uint64_t strangers = 20'000;
+  for (std::uint64_t i = 0; i < strangers; ++i) {
+    const std::string key = std::to_string(1'000'000 + i * 7);
+    const bool alone = filter->may_contain(key);
+    passed += alone;
+  }
+  const double expected = rate * strangers;
+  EXPECT_LT(static_cast<double>(passed), expected + 6 * std::sqrt(expected) + 3);
+  EXPECT_GT(static_cast<double>(passed), expected - 6 * std::sqrt(expected) - 3);
+}
+
+TEST_P(every_dialect, is_written_as_it_was_read) {
+  for (const access how : {access::read_only, access::writable}) {
+    const auto filter = opened(how);
+    ASSERT_TRUE(filter);
+    EXPECT_EQ(filter->image()->bytes(), sample_.bytes);
+  }
+}
+
+TEST_P(every_dialect, estimates_its_keys_and_says_its_figures) {
+  const auto info = opened()->info();
+  EXPECT_EQ(info.format, sample_.format);
+  // 500 distinct keys; the estimate's deviation is below 15 in the smallest of these filters.
+  EXPECT_NEAR(info.estimated_size, 500, 90);
+  EXPECT_GT(info.fill, 0);
+  EXPECT_LT(info.current_fpr, 0.2);
+  EXPECT_FALSE(info.variant.empty());
+}
+
+TEST_P(every_dialect, inserts_only_into_a_copy) {
+  auto reading = opened();
+  EXPECT_EQ(insert_all(*reading, {"7"}).error().code, errc::unsupported);
+  EXPECT_EQ(reading->merge(*opened()).error().code, errc::unsupported);
+  const auto before = sample_.bytes;
+  auto writing = opened(access::writable);
+  ASSERT_TRUE(insert_all(*writing, {"123456789"}));
+  EXPECT_TRUE(writing->may_contain("123456789"));
+  EXPECT_EQ(sample_.bytes, before);
+}
+
+TEST_P(every_dialect, a_merge_is_the_filter_of_both) {
+  const auto& row = *d::find(sample_.format).value();
+  auto a = d::create(row, sample_.building).value();
+  auto b = d::create(row, sample_.building).value();
+  auto both = d::create(row, sample_.building).value();
+  ASSERT_TRUE(insert_all(a, {"1", "2"}));
+  ASSERT_TRUE(insert_all(b, {"2", "3"}));
+  ASSERT_TRUE(insert_all(both, {"1", "2", "3"}));
+  ASSERT_TRUE(a.merge(b));
+  const auto merged = a.image();
+  const auto whole = both.image();
+  EXPECT_TRUE(std::ranges::equal(merged->bits, whole->bits));
+  for (const d::dialect& other : d::all()) {
+    if (other.name == sample_.format) continue;
+    const auto another =
+        d::open(*d::find(other.name).value(), mapped_storage(nullptr, sample(other.name).bytes),
+                {.options = sample(other.name).reading});
+    const auto bits = to_hex(a.image()->bytes());
+    EXPECT_EQ(a.merge(*another).error().code, errc::incompatible) << other.name;
+    EXPECT_EQ(a.convert(other, {}).error().code, errc::incompatible) << other.name;
+    EXPECT_EQ(to_hex(a.image()->bytes()), bits);
+  }
+}
+
+TEST_P(every_dialect, other_parameters_do_not_merge) {
+  const auto& row = *d::find(sample_.format).value();
+  auto filter = d::create(row, sample_.building).value();
+  for (plan_request other : sample_.incompatible()) {
+    const auto another = d::create(row, other);
+    ASSERT_TRUE(another) << another.error().message;
+    const auto merged = filter.merge(*another);
+    ASSERT_FALSE(merged);
+    EXPECT_EQ(merged.error().code, errc::incompatible);
+    EXPECT_EQ(merged.error().message.find('\n'), std::string::npos);
+  }
+}
+
+TEST_P(every_dialect, is_recognised_by_its_content_where_that_is_certain) {
+  const auto guess = d::recognise(sample_.bytes);
+  if (sample_.format == "leveldb") {
+    EXPECT_EQ(guess.certain, nullptr);
+    EXPECT_EQ(d::find("leveldb").value()->recognise(sample_.bytes), d::recognition::maybe);
+  } else {
+    ASSERT_NE(guess.certain, nullptr);
+    EXPECT_EQ(guess.certain->name, sample_.format);
+  }
+}
+
+TEST_P(every_dialect, refuses_options_and_sizes_that_it_does_not_have) {
+  const auto& row = *d::find(sample_.format).value();
+  auto request = sample_.building;
+  request.options.emplace_back("no_such_option", "1");
+  EXPECT_EQ(d::create(row, request).error().code, errc::invalid_argument);
+  request = sample_.building;
+  request.hashes = 3;
+  EXPECT_EQ(d::create(row, request).error().code, errc::invalid_argument);
+  if (sample_.format != "bip37") {
+    request = sample_.building;
+    request.seed = 1;
+    EXPECT_EQ(d::create(row, request).error().code, errc::invalid_argument);
+  }
+  // No capacity is small enough to overflow anything, or large enough.
+  for (const std::uint64_t n : {std::uint64_t{1} << 62, ~std::uint64_t{0}}) {
+    request = sample_.building;
+    request.capacity = n;
+    std::erase_if(request.options, [](const auto& o) { return o.first == "blocks"; });
+    const auto made = d::create(row, request);
+    ASSERT_FALSE(made);
+    EXPECT_NE(made.error().message.size(), 0U);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(dialects, every_dialect, ::testing::ValuesIn(dialect_samples()),
+                         [](const auto& test) { return test.param.name; });
+
+TEST(dialects, samples_cover_the_registry) {
+  std::set<std::string_view> names;
+  for (const auto& each : dialect_samples()) names.insert(each.format);
+  EXPECT_EQ(names.size(), d::all().size());
+}
+
+TEST(dialects, an_unknown_name_is_refused_with_those_that_exist) {
+  const auto found = d::find("nosuch");
+  ASSERT_FALSE(found);
+  for (const d::dialect& row : d::all()) {
+    EXPECT_NE(found.error().message.find(row.name), std::string::npos);
+  }
+}
+
+TEST(dialects, our_own_files_and_texts_are_none_of_them) {
+  for (const auto& bytes :
+       {from_hex("89424c4f4f4d0d0a"), std::vector<std::byte>(1000),
+        std::vector<std::byte>(1000, std::byte{'a'}), std::vector<std::byte>()}) {
+    EXPECT_EQ(d::recognise(bytes).certain, nullptr);
+  }
+}
+
+}  // namespace
+}  // namespace bloomery::test
