@@ -30,6 +30,7 @@ fi
 seeds_of() {
   case $1 in
     loader | sealed_loader) echo "$here/../tests/golden" ;;
+    dialects) echo "$here/corpus/dialects" ;;
     numbers) echo "$here/corpus/numbers" ;;
     *) echo "$here/corpus/operations" ;;
   esac

@@ -61,7 +61,8 @@ struct dialect_sample {
     }
     if (format == "guava" || format == "cassandra") {
       plan_request other = building;
-      other.options.front().second = format == "guava" ? "int64" : "la";
+      std::string& value = other.options.front().second;
+      value = format == "guava" ? "int64" : value == "nb" ? "mc" : "nb";
       all.push_back(other);
     }
     return all;

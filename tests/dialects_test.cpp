@@ -128,10 +128,11 @@ TEST(parquet, the_writers_sizes_are_powers_of_two) {
   const auto bits = [](std::uint64_t n, double p) {
     return d::create(*d::find("parquet").value(), {.capacity = n, .fpr = p})->info().bits;
   };
-  // Bits a value of the specification's table: 6.0 at 10%, 10.5 at 1%, 16.9 at 0.1%, 26.4 at 0.01%.
+  // -8 / ln(1 - p^(1/8)) bits a value, as parquet-mr and Arrow have it: 5.8, 9.7, 14.6 and 21.0.
   EXPECT_EQ(bits(1'000'000, 0.1), std::uint64_t{1} << 23);
   EXPECT_EQ(bits(1'000'000, 0.01), std::uint64_t{1} << 24);
-  EXPECT_EQ(bits(1'000'000, 0.001), std::uint64_t{1} << 25);
+  EXPECT_EQ(bits(1'000'000, 0.001), std::uint64_t{1} << 24);
+  EXPECT_EQ(bits(1'000'000, 0.0001), std::uint64_t{1} << 25);
   EXPECT_EQ(bits(1, 0.01), 256U);
   EXPECT_FALSE(d::create(*d::find("parquet").value(), {.capacity = 1'000'000'000, .fpr = 0.001}));
 }
@@ -220,7 +221,7 @@ TEST(dcso, data_at_the_end_is_kept) {
 TEST(guava, three_words_and_a_long) {
   EXPECT_EQ(built("guava", {.capacity = 10, .fpr = 0.03, .options = {{"funnel", "utf8"}}},
                   {"hello", "world", "foo"}),
-            "01050000000200010010090000042040854240042000");
+            "01050000000200100010090000042040854240042000");
   EXPECT_EQ(built("guava", {.capacity = 10, .fpr = 0.03, .options = {{"funnel", "int64"}}}, {"42"}),
             "01050000000200000000000000000100000000000000");
 }
@@ -260,27 +261,51 @@ TEST(guava, a_key_that_the_funnel_cannot_take_is_no_member_and_is_not_inserted) 
   }
 }
 
-TEST(guava, the_32_bit_strategy_is_the_64_bit_hash_in_two_halves) {
-  // By the definition of MURMUR128_MITZ_32, from the first half of murmur3_128("foo"), seed 0,
-  // which is 6145f501578671e2 (the vector of MurmurHash3's own smoke tests for "foo").
-  const std::uint64_t half = 0x6145f501578671e2;
-  const auto first = static_cast<std::uint32_t>(half);
-  const auto second = static_cast<std::uint32_t>(half >> 32);
-  set expected;
-  for (std::uint32_t i = 1; i <= 5; ++i) {
-    std::uint32_t sum = first + i * second;
-    if (sum >= 0x80000000U) sum = ~sum;
-    expected.insert(sum % 128);
+TEST(guava, the_32_bit_strategy_and_the_other_funnels) {
+  const auto request = [](const std::string& funnel, const std::string& strategy = "64") {
+    return plan_request{
+        .capacity = 10, .fpr = 0.03, .options = {{"funnel", funnel}, {"strategy", strategy}}};
+  };
+  EXPECT_EQ(built("guava", request("utf8", "32"), {"hello", "world", "foo"}),
+            "00050000000200200000129001020011201000004084");
+  EXPECT_EQ(built("guava", request("int32"), {"42", "-2"}),
+            "01050000000204000080200200010810002000808000");
+  EXPECT_EQ(built("guava", request("utf16le"), {"a\u00e9\u20ac\U0001d11e"}),
+            "01050000000220010008004002000000000000000000");
+  std::vector<std::string> twenty;
+  for (int i = 0; i < 20; ++i) twenty.push_back("key" + std::to_string(i));
+  plan_request hundred = request("utf8", "32");
+  hundred.capacity = 100;
+  hundred.fpr = 0.01;
+  EXPECT_EQ(built("guava", hundred, twenty),
+            "00070000000f60400c90808000420000000004001083110000084850400002020890004000212602000000"
+            "008102000030404114050000000040000000180910010004206000800002082542440824142a120000040c"
+            "00200040000c0208200001d000a0022004e0c8004408202d80410444002704040081004024800040");
+  hundred.options.back().second = "64";
+  EXPECT_EQ(built("guava", hundred, twenty),
+            "01070000000f10c500048080004519000042c010008004105004008001000a061051102034000480000000"
+            "2120000443400600220020040006001027580a0104601c0000400000200200144008000040000000a45004"
+            "1108000004014818401a440000240080040411000120000400804000206621000500800010020503");
+}
+
+// k follows from the m that was cut to a whole number.
+TEST(guava, sizes) {
+  struct row {
+    std::uint64_t n;
+    double p;
+    std::string head;
+  };
+  for (const auto& [n, p, head] :
+       {row{1, 0.01, "010600000001"}, row{2, 0.01, "010700000001"}, row{10, 0.0215, "010500000002"},
+        row{1000, 0.0215, "01060000007d"}, row{1000, 0.5, "010100000017"},
+        row{1, 1e-6, "011300000001"}, row{10, 1e-6, "011400000005"},
+        row{1000, 1e-6, "0114000001c2"}}) {
+    EXPECT_EQ(built("guava", {.capacity = n, .fpr = p}, {}).substr(0, 12), head) << n << " " << p;
   }
-  EXPECT_EQ(
-      places("guava",
-             {.capacity = 10, .fpr = 0.03, .options = {{"funnel", "utf8"}, {"strategy", "32"}}},
-             "foo", 56),
-      expected);
 }
 
 TEST(guava, without_its_funnel_it_answers_nothing) {
-  const auto bytes = from_hex("01050000000200010010090000042040854240042000");
+  const auto bytes = from_hex("01050000000200100010090000042040854240042000");
   const auto filter = d::open(mapped_storage(nullptr, bytes));
   ASSERT_TRUE(filter);
   EXPECT_EQ(filter->format().name, "guava");

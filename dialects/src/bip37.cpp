@@ -64,7 +64,8 @@ struct parsed {
 };
 
 result<parsed> read(std::span<const std::byte> bytes) {
-  if (bytes.empty()) return fail(errc::corrupt, "it is empty");
+  if (bytes.empty())
+    return fail(errc::corrupt, "it is empty, and a filter has eleven bytes or more");
   // A CompactSize: one byte below 253, else fd and two. Greater ones exceed what a filter may have.
   std::size_t at = 1;
   std::uint64_t size = std::to_integer<std::uint8_t>(bytes[0]);

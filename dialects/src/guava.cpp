@@ -132,8 +132,10 @@ result<foreign_filter> create_filter(const plan_request& request) {
     return fail(errc::invalid_argument,
                 "Guava's formula gives no bits for this capacity and rate; give a smaller rate");
   }
-  // Math.round: to the nearest, halves up.
-  const double hashes = std::max(1.0, std::floor(-std::log(p) / ln2 + 0.5));
+  // Math.round: to the nearest, halves up. (Guava 33 takes -log2 p instead of m/n ln 2, which
+  // differs for a few keys only.)
+  const double hashes =
+      std::max(1.0, std::floor(bits / static_cast<double>(request.capacity) * ln2 + 0.5));
   if (hashes > rules::rule::max_hashes()) {
     return fail(errc::invalid_argument, "so low a rate needs more than Guava's 255 functions");
   }

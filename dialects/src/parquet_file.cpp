@@ -160,16 +160,28 @@ std::optional<encoding> encoding_of(std::int64_t physical) {
   }
 }
 
+/// A name from the file as a sentence can have it: in quotes, short and without control characters.
+std::string in_quotes(std::string_view name) {
+  constexpr std::size_t most = 60;
+  std::string text(name.substr(0, most));
+  std::replace_if(
+      text.begin(), text.end(),
+      [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }, '?');
+  return fmt::format("'{}{}'", text, name.size() > most ? "..." : "");
+}
+
 tl::unexpected<failure> no_such_column(const std::vector<row_group>& groups,
                                        std::string_view column) {
+  constexpr std::size_t most_names = 10;
   std::vector<std::string> with_filter;
   bool known = false;
   for (const row_group& group : groups) {
     for (const column_chunk& chunk : group.columns) {
       known |= chunk.path == column;
-      if (chunk.filter_at &&
-          std::find(with_filter.begin(), with_filter.end(), chunk.path) == with_filter.end()) {
-        with_filter.push_back(chunk.path);
+      const std::string name = in_quotes(chunk.path);
+      if (chunk.filter_at && with_filter.size() < most_names &&
+          std::find(with_filter.begin(), with_filter.end(), name) == with_filter.end()) {
+        with_filter.push_back(name);
       }
     }
   }
@@ -182,8 +194,8 @@ tl::unexpected<failure> no_such_column(const std::vector<row_group>& groups,
         fmt::format("a Parquet file has a filter for each column; name the column ({})", those));
   }
   return fail(errc::not_found,
-              known ? fmt::format("column '{}' has no Bloom filter; {}", column, those)
-                    : fmt::format("there is no column '{}'; {}", column, those));
+              known ? fmt::format("column {} has no Bloom filter; {}", in_quotes(column), those)
+                    : fmt::format("there is no column {}; {}", in_quotes(column), those));
 }
 
 }  // namespace
@@ -274,26 +286,26 @@ result<parquet_column> find_parquet_column(std::span<const std::byte> file,
     }
     const auto form = encoding_of(chunk->kind);
     if (!form) {
-      return fail(
-          errc::unsupported,
-          fmt::format("column '{}' is of a physical type that has no Bloom filters", column));
+      return fail(errc::unsupported,
+                  fmt::format("column {} is of a physical type that has no Bloom filters",
+                              in_quotes(column)));
     }
     if (chunk->elsewhere) {
       return fail(errc::unsupported,
-                  fmt::format("column '{}' lies in another file than the footer", column));
+                  fmt::format("column {} lies in another file than the footer", in_quotes(column)));
     }
     made.form = *form;
     const auto at = *chunk->filter_at;
     if (at < 0 || static_cast<std::uint64_t>(at) >= file.size()) {
       return fail(errc::corrupt,
-                  fmt::format("row group {} says that the filter of column '{}' is at byte {}, "
+                  fmt::format("row group {} says that the filter of column {} is at byte {}, "
                               "which is not in the file",
-                              number, column, at));
+                              number, in_quotes(column), at));
     }
     auto blocks = read_parquet_header(file.subspan(static_cast<std::size_t>(at)));
     if (!blocks) {
-      return fail(blocks.error().code, fmt::format("row group {}, column '{}': {}", number, column,
-                                                   blocks.error().message));
+      return fail(blocks.error().code, fmt::format("row group {}, column {}: {}", number,
+                                                   in_quotes(column), blocks.error().message));
     }
     blocks->at += static_cast<std::size_t>(at);
     made.row_groups.push_back(*blocks);
@@ -301,9 +313,9 @@ result<parquet_column> find_parquet_column(std::span<const std::byte> file,
   if (made.row_groups.empty()) return no_such_column(*groups, column);
   if (without) {
     return fail(errc::unsupported,
-                fmt::format("row group {} has no Bloom filter for column '{}', so that no key can "
+                fmt::format("row group {} has no Bloom filter for column {}, so that no key can "
                             "be excluded from the file",
-                            *without, column));
+                            *without, in_quotes(column)));
   }
   return made;
 }

@@ -1,0 +1,102 @@
+// Any bytes as a file of another program: refused with a sentence, or a filter that can be used and
+// that is written as it was read. The first byte chooses the dialect and its options.
+
+#include <array>
+#include <bloomery/dialects/dialect.hpp>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace {
+
+namespace d = bloomery::dialects;
+
+void require(bool holds, const char* what, const std::string& why = {}) {
+  if (holds) return;
+  std::fprintf(stderr, "dialects: %s%s\n", what, why.c_str());
+  std::abort();
+}
+
+struct reading {
+  std::string_view format;
+  d::option_list options;
+};
+
+const std::vector<reading>& readings() {
+  static const std::vector<reading> all = {
+      {"squid", {}},
+      {"parquet", {{"type", "bytes"}}},
+      {"parquet", {{"type", "double"}}},
+      {"parquet", {{"column", "c"}}},
+      {"leveldb", {}},
+      {"dcso", {}},
+      {"guava", {{"funnel", "utf16le"}}},
+      {"guava", {{"funnel", "int32"}}},
+      {"guava", {}},
+      {"cassandra", {{"version", "la"}}},
+      {"cassandra", {{"version", "mc"}}},
+      {"cassandra", {{"version", "nb"}}},
+      {"bip37", {}},
+  };
+  return all;
+}
+
+/// Opens the bytes in that way.
+bloomery::result<d::foreign_filter> open(const reading& as, const std::vector<std::byte>& bytes,
+                                         bloomery::access how) {
+  return d::open(*d::find(as.format).value(), bloomery::mapped_storage(nullptr, bytes),
+                 {.name = "fuzz.bytes", .how = how, .options = as.options});
+}
+
+void use(const reading& as, d::foreign_filter& filter, bloomery::access how) {
+  const std::array<std::string_view, 4> keys = {"1", "-22.5", "", "\xe2\x82\xac"};
+  std::array<bool, 4> answers{};
+  filter.may_contain(keys, answers);
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    require(answers.at(i) == filter.may_contain(keys.at(i)), "a batch answers otherwise");
+    if (answers.at(i)) require(filter.accepts(keys.at(i)).has_value(), "a member not accepted");
+  }
+  const auto info = filter.info();
+  require(info.current_fpr >= 0 && info.current_fpr <= 1, "a rate outside of 0 to 1");
+  const auto inserted = filter.insert(std::span(keys).first(1));
+  require(!inserted || how == bloomery::access::writable, "a read-only filter was changed");
+  if (inserted && inserted->done == 1 && filter.askable()) {
+    require(filter.may_contain(keys.at(0)), "a false negative");
+  }
+  const auto image = filter.image();
+  if (!image) return;
+  const auto bytes = image->bytes();
+  const auto again = open(as, bytes, bloomery::access::read_only);
+  require(again.has_value(), "what was written is refused: ",
+          again ? "" : again.error().message);
+  filter.may_contain(keys, answers);
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    require(answers.at(i) == again->may_contain(keys.at(i)), "what was written answers otherwise");
+  }
+  require(again->image()->bytes() == bytes, "what was read is written otherwise");
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  if (size == 0) return 0;
+  const reading& as = readings().at(*data % readings().size());
+  const auto* const first = reinterpret_cast<const std::byte*>(data);
+  const std::vector<std::byte> file(first + 1, first + size);
+  (void)d::recognise(file);
+  for (const auto how : {bloomery::access::read_only, bloomery::access::writable}) {
+    auto filter = open(as, file, how);
+    if (filter) {
+      use(as, *filter, how);
+      continue;
+    }
+    const auto& why = filter.error();
+    require(why.message.starts_with("fuzz.bytes: ") && why.message.size() > 30,
+            "no sentence that names the file: ", why.message);
+    require(why.message.find('\n') == std::string::npos, "not one line: ", why.message);
+    require(why.code != bloomery::errc::out_of_memory, "asked for absurd memory: ", why.message);
+  }
+  return 0;
+}

@@ -1,0 +1,280 @@
+"""Other programs' filters on the command line, and DCSO's own command on ours and the other way."""
+
+import gzip
+import json
+import shutil
+import subprocess
+
+import pytest
+
+DCSO = shutil.which("bloom")
+needs_dcso = pytest.mark.skipif(
+    DCSO is None, reason="DCSO's bloom is not installed (golang-github-dcso-bloom-cli)")
+
+# Guava 31.1: {hello, world, foo}, n = 10, p = 0.03, utf8. Scylla's test of version mc.
+GUAVA = bytes.fromhex("01050000000200100010090000042040854240042000")
+CASSANDRA = bytes.fromhex("0000000500000002802028008006281621021242c8002000")
+LEVELDB = bytes.fromhex("114000414410401006")
+
+
+def dcso(*args, input=b"", cwd):
+    done = subprocess.run([DCSO, *map(str, args)], input=input, cwd=cwd, capture_output=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.fixture
+def info(run):
+    def ask(*args):
+        return json.loads(run("info", "--json", *args).ok().out)
+
+    return ask
+
+
+@pytest.fixture
+def files(tmp_path):
+    (tmp_path / "guava").write_bytes(GUAVA)
+    (tmp_path / "mc-1-big-Filter.db").write_bytes(CASSANDRA)
+    (tmp_path / "leveldb").write_bytes(LEVELDB)
+    return tmp_path
+
+
+# DCSO's own command ---------------------------------------------------------------------------
+
+
+@needs_dcso
+@pytest.mark.parametrize("n,p", [(1, 0.5), (10, 0.1), (100, 0.01), (1000, 0.001), (12345, 0.037)])
+def test_dcso_builds_the_same_bytes(run, tmp_path, lines, n, p):
+    keys = lines(n)
+    dcso("create", "-n", n, "-p", p, "theirs", cwd=tmp_path)
+    dcso("insert", "theirs", input=keys, cwd=tmp_path)
+    run("build", "--format", "dcso", "--capacity", n, "--fpr", p, "-o", "ours", input=keys).ok()
+    assert (tmp_path / "ours").read_bytes() == (tmp_path / "theirs").read_bytes()
+
+
+@needs_dcso
+@pytest.mark.parametrize("packed", [False, True])
+def test_dcso_and_we_read_each_other(run, info, tmp_path, lines, packed):
+    gz = ["--gzip"] if packed else []
+    keys, others = lines(3000), lines(20000, "stranger")
+    dcso(*gz, "create", "-n", 3000, "-p", 0.02, "theirs", cwd=tmp_path)
+    dcso(*gz, "insert", "theirs", input=keys, cwd=tmp_path)
+    run("build", "--format", "dcso", "--with", f"gzip={'yes' if packed else 'no'}", "--capacity",
+        3000, "--fpr", "2%", "-o", "ours", input=keys).ok()
+    for file in ("ours", "theirs"):
+        assert run("check", file, input=keys).ok().out == keys
+        assert dcso(*gz, "check", file, input=keys, cwd=tmp_path) == keys
+        assert run("check", file, input=others).out == dcso(*gz, "check", file, input=others,
+                                                            cwd=tmp_path)
+    assert info("ours") == {**info("theirs"), "file": "ours"}
+    assert info("ours")["variant"] == ("version 1, gzip" if packed else "version 1")
+
+
+@needs_dcso
+def test_dcso_joins_as_we_merge(run, tmp_path, lines):
+    for name, keys in (("a", lines(50)), ("b", lines(50, start=25))):
+        run("build", "--format", "dcso", "--capacity", 100, "-o", name, input=keys).ok()
+    run("merge", "-o", "ours", "a", "b").ok()
+    dcso("join", "a", "b", cwd=tmp_path)
+    assert (tmp_path / "ours").read_bytes() == (tmp_path / "a").read_bytes()
+
+
+@needs_dcso
+def test_dcsos_data_is_kept(run, tmp_path, lines):
+    run("build", "--format", "dcso", "--capacity", 100, "-o", "a", input=lines(50)).ok()
+    dcso("set-data", "a", input=b'{"source": "x"}', cwd=tmp_path)
+    before = (tmp_path / "a").read_bytes()
+    run("convert", "--to-with", "gzip=yes", "-o", "packed", "a").ok()
+    assert gzip.decompress((tmp_path / "packed").read_bytes()) == before
+    assert dcso("--gzip", "get-data", "packed", cwd=tmp_path).strip() == b'{"source": "x"}'
+    run("convert", "--to-with", "gzip=no", "-o", "plain", "packed").ok()
+    assert (tmp_path / "plain").read_bytes() == before
+
+
+# Recognising ----------------------------------------------------------------------------------
+
+
+def test_a_format_is_told_from_the_content_or_by_name(run, files):
+    assert run("check", "guava", "--with", "funnel=utf8", input=b"hello\nx\n").ok().out == b"hello\n"
+    assert run("check", "mc-1-big-Filter.db", "-0", input=b"\0").code == 1
+    key = b"\0\0\0\5"
+    found = run("check", "mc-1-big-Filter.db", input=key[:3] + b"\5\n").ok()
+    assert found.out == key + b"\n"
+    run("check", "leveldb", input=b"hello\n").refused("not a Bloomery filter", "--format leveldb")
+    found = run("check", "--format", "leveldb", "leveldb", input=b"hello\nbye\n").ok()
+    assert found.out == b"hello\n"
+
+
+def test_our_own_files_are_ours_whatever_the_option_says(run, lines):
+    run("build", "-o", "own", input=lines(10)).ok()
+    assert run("check", "-c", "--format", "dcso", "own", input=lines(10)).ok().out == b"10\n"
+
+
+def test_what_a_format_does_not_tell_must_be_given(run, files):
+    run("check", "guava", input=b"hello\n").refused("guava: ", "funnel=utf8")
+    (files / "filter").write_bytes(CASSANDRA)
+    run("check", "filter", input=b"x\n").refused("version=")
+    assert run("check", "-q", "filter", "--with", "version=mc", input=b"\0\0\0\5\n").code == 0
+
+
+@pytest.mark.parametrize("args,sentence", [
+    (("--format", "nosuch", "guava"), "there is no format 'nosuch'"),
+    (("--format", "dcso", "guava"), "guava: "),
+    (("--with", "funnel=words", "guava"), "funnel=words: give utf8"),
+    (("--with", "color=red", "guava"), "format guava has no option 'color'"),
+    (("--with", "funnel", "guava"), "--with: 'funnel' is not NAME=VALUE"),
+    (("--with", "funnel=utf8", "--with", "funnel=utf8", "guava"), "given twice"),
+    (("--column", "x", "guava"), "no option 'column'"),
+    (("--column", "x", "--format", "parquet", "guava"), "guava: "),
+])
+def test_wrong_readings_are_refused(run, files, args, sentence):
+    run("check", *args, input=b"x\n").refused(sentence)
+
+
+def test_several_filters_of_several_programs(run, files, lines):
+    run("build", "-o", "own", input=b"world\nmine\n").ok()
+    said = run("check", "own", "--filter", "guava", "--with", "funnel=utf8",
+               input=b"hello\nworld\nmine\nnone\n").ok()
+    assert said.out == b"guava\thello\nown,guava\tworld\nown\tmine\n"
+    said = run("check", "--json", "guava", "--with", "funnel=utf8", input=b"hello\n").ok()
+    assert json.loads(said.out) == {"line": 1, "key": "hello", "maybe": True, "filters": ["guava"]}
+
+
+# info, merge, convert -------------------------------------------------------------------------
+
+
+def test_info_says_what_is_stored_and_what_is_not(run, info, files):
+    said = info("guava")
+    assert (said["format"], said["kind"], said["bits"], said["hashes"]) == ("guava", "bloom", 128, 5)
+    assert said["capacity"] is said["count"] is said["planned_fpr"] is None
+    assert said["estimated_size"] == pytest.approx(3, abs=0.5)
+    assert said["can"] == ["insert", "merge"]
+    text = run("info", "guava", "mc-1-big-Filter.db").ok().out.decode()
+    assert "guava, MURMUR128_MITZ_64" in text and "versions ma to me" in text
+    assert "planned rate" not in text
+    assert info("--format", "leveldb", "leveldb")["hashes"] == 6
+
+
+def test_squid_and_bip37_say_their_own_figures(run, info):
+    run("build", "--format", "squid", "--capacity", 10, "-o", "s", input=b"http://a/\n").ok()
+    run("build", "--format", "bip37", "--capacity", 10, "--seed", 5, "--with", "flags=1", "-o", "b",
+        input=b"x\n").ok()
+    assert info("s")["extras"] == {"bits_per_entry": 5, "method": "GET"}
+    assert (info("s")["capacity"], info("s")["count"]) == (10, 1)
+    assert info("b")["extras"] == {"tweak": 5, "flags": 1}
+
+
+def test_merge_is_the_filter_of_both(run, tmp_path, lines):
+    build = ("build", "--format", "guava", "--with", "funnel=utf8", "--capacity", 100, "-o")
+    run(*build, "a", input=lines(50)).ok()
+    run(*build, "b", input=lines(50, start=50)).ok()
+    run(*build, "both", input=lines(100)).ok()
+    run("merge", "-o", "merged", "a", "b").ok()
+    assert (tmp_path / "merged").read_bytes() == (tmp_path / "both").read_bytes()
+
+
+def test_what_cannot_be_combined_is_refused(run, files, lines):
+    run("build", "-o", "own", input=lines(10)).ok()
+    run("merge", "-o", "x", "own", "guava").refused("own and guava", "another program's")
+    run("merge", "-o", "x", "guava", "mc-1-big-Filter.db").refused("format guava", "format cassandra")
+    run("intersect", "-o", "x", "guava", "guava").refused("merged, not intersected")
+    assert not (files / "x").exists()
+
+
+def test_cassandras_versions_that_share_bits_convert(run, files):
+    run("convert", "-o", "nb-1-big-Filter.db", "--to-with", "version=nb", "mc-1-big-Filter.db").ok()
+    assert run("check", "nb-1-big-Filter.db", input=b"\0\0\0\5\n").code == 0
+    run("convert", "-o", "me-1-big-Filter.db", "--to-with", "version=me", "nb-1-big-Filter.db").ok()
+    assert (files / "me-1-big-Filter.db").read_bytes() == CASSANDRA
+    run("convert", "-o", "la", "--to-with", "version=la", "mc-1-big-Filter.db").refused(
+        "other half of the hash")
+
+
+def test_what_shares_no_bits_does_not_convert(run, files, lines):
+    run("build", "-o", "own", input=lines(10)).ok()
+    run("convert", "-o", "x", "--to", "dcso", "own").refused("build it anew")
+    run("convert", "-o", "x", "--to", "dcso", "guava").refused("cannot become one of format dcso")
+    run("convert", "-o", "x", "guava").refused("has one container only")
+    run("convert", "-o", "guava", "mc-1-big-Filter.db").refused("exists already")
+    assert (files / "guava").read_bytes() == GUAVA
+
+
+# build ----------------------------------------------------------------------------------------
+
+
+def test_without_a_capacity_the_lines_are_counted(run, info, tmp_path, lines):
+    (tmp_path / "keys").write_bytes(lines(1234))
+    (tmp_path / "more.gz").write_bytes(gzip.compress(lines(66, "more")))
+    run("build", "--format", "dcso", "-o", "f", "keys", "more.gz").ok()
+    assert info("f")["capacity"] == 1300
+    run("build", "--format", "dcso", "-o", "g", input=lines(10)).refused("--capacity")
+
+
+@pytest.mark.parametrize("args,sentence", [
+    (("--format", "guava"), "funnel=utf8"),
+    (("--format", "cassandra"), "version="),
+    (("--format", "parquet"), "type=bytes"),
+    (("--format", "dcso", "--kind", "bloom"), "--kind and --format contradict"),
+    (("--format", "dcso", "--hashes", "3"), "not sized by a number of hash functions"),
+    (("--format", "dcso", "--memory", "1kB"), "not sized by a number of bits"),
+    (("--format", "dcso", "--seed", "3"), "no place for a seed"),
+    (("--format", "squid", "--fpr", "1%"), "not sized by a rate"),
+    (("--format", "leveldb", "--fpr", "1%"), "not sized by a rate"),
+    (("--format", "leveldb", "--with", "bits_per_key=0"), "bits_per_key=0"),
+    (("--format", "cassandra", "--with", "version=mc", "--fpr", "0.001%"), "ends at a rate"),
+    (("--format", "cassandra", "--with", "version=jb"), "version=jb"),
+    (("--format", "bip37", "--seed", "4294967296"), "32 bits"),
+    (("--format", "guava", "--with", "funnel=int32"), "stdin:1: 'a' is not a whole number of 32"),
+    (("--format", "nosuch"), "there is no format 'nosuch'"),
+])
+def test_what_a_format_cannot_hold_is_refused(run, tmp_path, args, sentence):
+    run("build", *args, "--capacity", 10, "-o", "f", input=b"a\n").refused(sentence)
+    assert not (tmp_path / "f").exists()
+
+
+def test_a_key_without_a_form_is_named_by_its_line(run, tmp_path):
+    (tmp_path / "numbers").write_bytes(b"1\n2\n")
+    (tmp_path / "words").write_bytes(b"3\nfour\n")
+    run("build", "--format", "guava", "--with", "funnel=int64", "-o", "f", "numbers",
+        "words").refused("words:2: 'four' is not a whole number of 64 bits")
+
+
+def test_more_keys_than_said_is_a_warning_or_an_error(run, tmp_path, lines):
+    args = ("build", "--format", "dcso", "--capacity", 10)
+    said = run(*args, "-o", "f", input=lines(20)).ok()
+    assert b"more than the --capacity of 10" in said.err
+    run(*args, "--strict", "-o", "g", input=lines(20)).refused("nothing was written")
+    assert not (tmp_path / "g").exists()
+
+
+def test_the_result_can_go_to_stdout_and_replaces_on_demand_only(run, tmp_path, lines):
+    args = ("build", "--format", "leveldb", "--capacity", 10)
+    run(*args, "-o", "f", input=lines(10)).ok()
+    assert run(*args, "-o", "-", input=lines(10)).ok().out == (tmp_path / "f").read_bytes()
+    run(*args, "-o", "f", input=lines(10)).refused("exists already")
+    run(*args, "--force", "-o", "f", input=lines(9)).ok()
+
+
+# Damage ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("format", ["squid", "dcso", "bip37", "guava", "cassandra", "parquet"])
+def test_a_truncated_file_is_refused_by_name(run, tmp_path, lines, format):
+    more = {"guava": ["--with", "funnel=utf8"], "cassandra": ["--with", "version=mc"],
+            "parquet": ["--with", "type=bytes"]}.get(format, [])
+    run("build", "--format", format, *more, "--capacity", 100, "-o", "f", input=lines(100)).ok()
+    whole = (tmp_path / "f").read_bytes()
+    assert run("check", "-c", "f", *more, input=lines(100)).ok().out == b"100\n"
+    (tmp_path / "f").write_bytes(whole[:-1])
+    for verb in ("check", "info", "convert", "merge"):
+        args = {"convert": ["-o", "x", "f"], "merge": ["-o", "x", "f", "f"]}.get(verb, ["f"])
+        run(verb, *args, "--format", format, *more).refused("f: ")
+
+
+def test_the_man_page_and_the_help_list_formats(run):
+    man = run("man").ok().out.decode()
+    assert "FORMATS OF OTHER PROGRAMS" in man
+    help_of = run("check", "--help").ok().out.decode()
+    for name in ("squid", "parquet", "leveldb", "dcso", "guava", "cassandra", "bip37"):
+        assert f"\\fB{name}\\fR" in man
+        assert name in help_of
