@@ -69,8 +69,7 @@ void use(const reading& as, d::foreign_filter& filter, bloomery::access how) {
   if (!image) return;
   const auto bytes = image->bytes();
   const auto again = open(as, bytes, bloomery::access::read_only);
-  require(again.has_value(), "what was written is refused: ",
-          again ? "" : again.error().message);
+  require(again.has_value(), "what was written is refused: ", again ? "" : again.error().message);
   filter.may_contain(keys, answers);
   for (std::size_t i = 0; i < keys.size(); ++i) {
     require(answers.at(i) == again->may_contain(keys.at(i)), "what was written answers otherwise");

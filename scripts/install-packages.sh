@@ -6,7 +6,8 @@ set -euo pipefail
 build=(g++ cmake ninja-build pkg-config libxxhash-dev libexpected-dev libfmt-dev libssl-dev
   libcli11-dev nlohmann-json3-dev zlib1g-dev libzstd-dev wamerican-insane)
 test=(libgtest-dev librapidcheck-dev clang-19 clang-format-19 clang-tidy-19 libclang-rt-19-dev
-  python3 python3-pytest zsh fish gzip zstd man-db groff)
+  python3 python3-pytest zsh fish gzip zstd man-db groff
+  golang-github-dcso-bloom-cli libleveldb-dev)
 bench=(golang-github-dcso-bloom-cli time)
 # What the benchmark compares with, and the rest of Boost for a checkout of Boost.Bloom.
 peers=(python3 libbloom-dev librocksdb-dev libleveldb-dev)

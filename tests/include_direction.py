@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Checks who includes whom: left may be included by right, never the reverse (ARCHITECTURE.md).
 
-detail < {result, hash, probe, storage} < concepts < plan < filters < file < any_filter < cli, tests, ...
+detail < {result, hash, probe, storage} < concepts < plan < filters < file < any_filter < dialects < cli, tests, ...
 Prints each include that points the wrong way and exits 1; exits 0 if there is none.
 """
 
@@ -28,10 +28,11 @@ ROOMS = [
                  r"|src/kinds/"),
     ("all", r"include/bloomery/bloomery\.hpp"),
     ("filters", r"include/bloomery/[a-z_]+\.hpp|src/[a-z_]+\.cpp"),
+    ("dialects", r"dialects/"),
     ("edge", r"(cli|tests|fuzz|bench|examples)/"),
 ]
 ORDER = {name: at for at, name in
-         enumerate(["base", "plan", "filters", "file", "registry", "all", "edge"])}
+         enumerate(["base", "plan", "filters", "file", "registry", "all", "dialects", "edge"])}
 
 # `bloomery explain` draws a kind's own cells, under hash functions that the student writes: what
 # any_filter exists to hide.
@@ -47,7 +48,7 @@ def room(path):
 
 def resolve(included, includer):
     """The project's file behind an include, or None for a foreign one."""
-    for base in ("include", "src", "cli", "."):
+    for base in ("include", "src", "dialects/include", "cli", "."):
         if (ROOT / base / included).is_file():
             return f"{base}/{included}" if base != "." else included
     beside = (ROOT / includer).parent / included
@@ -57,7 +58,7 @@ def resolve(included, includer):
 def main():
     wrong = []
     edges = 0
-    for folder in ("include", "src", "cli"):
+    for folder in ("include", "src", "dialects", "cli"):
         for file in sorted((ROOT / folder).rglob("*.[chi][pn][pl]")):
             path = str(file.relative_to(ROOT))
             here = room(path)
@@ -74,6 +75,12 @@ def main():
                 if folder == "cli" and room(target) in ("filters", "all") and path not in PICTURES:
                     wrong.append(f"{path}: the command line sees filters only through any_filter, "
                                  f"not {target}")
+                private = target.startswith(("src/", "include/bloomery/detail/"))
+                if folder == "dialects" and private:
+                    wrong.append(f"{path}: dialects stand on public headers only, not on {target}")
+                if folder == "cli" and target.startswith("dialects/src/"):
+                    wrong.append(f"{path}: the command line sees dialects only through their "
+                                 f"registry, not {target}")
     if edges == 0:
         wrong.append("no include was found: the check looks in the wrong place")
     print("\n".join(wrong) if wrong else f"{edges} includes, all in the order of the rooms")

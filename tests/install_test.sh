@@ -14,6 +14,8 @@ cmake -G Ninja -S "$here/consumer" -B "$work/cmake" -DCMAKE_PREFIX_PATH="$work/u
   -DCMAKE_CXX_COMPILER="$cxx" >/dev/null
 cmake --build "$work/cmake" >/dev/null
 [[ $("$work/cmake/consumer") == "$expected" ]] || { echo "find_package: wrong answers" >&2; exit 1; }
+[[ $("$work/cmake/dialects_consumer") == "$expected" ]] ||
+  { echo "find_package, dialects: wrong answers" >&2; exit 1; }
 
 pc=$(dirname "$(find "$work/usr" -name bloomery.pc)")
 # shellcheck disable=SC2046  # the flags are words

@@ -55,7 +55,7 @@ struct dcso_container {
     put_little(image.head, bits);
     put_little(image.head, count);
     image.bits = words;
-    image.tail.resize(detail::round_up(words.size(), 8) - words.size());
+    image.tail.resize(up_to_eight(words.size()) - words.size());
     image.tail.insert(image.tail.end(), data.begin(), data.end());
     if (packed) {
       auto packed_bytes = gzip(image.pieces());
@@ -138,7 +138,7 @@ result<foreign_filter> open_filter(const mapped_storage& file, const open_reques
   if (!pack) return fail(pack.error());
   made->packed = *pack;
   const std::uint64_t used = made->bits / 8 + (made->bits % 8 != 0);
-  const std::uint64_t words = detail::round_up(used, 8);
+  const std::uint64_t words = up_to_eight(used);
   const auto padding = all.subspan(header_bytes + used, words - used);
   if (std::any_of(padding.begin(), padding.end(), [](std::byte b) { return b != std::byte{0}; })) {
     return fail(errc::corrupt, "bits are set beyond the last place; get the filter anew");

@@ -2,15 +2,13 @@
 
 #include <openssl/evp.h>
 
-#include <algorithm>
-#include <bloomery/detail/bits.hpp>
 #include <cstdio>
 #include <cstdlib>
 
+#include "options.hpp"
+
 namespace bloomery::dialects {
 namespace {
-
-using detail::load;
 
 constexpr std::uint64_t c1 = 0x87c37b91114253d5;
 constexpr std::uint64_t c2 = 0x4cf5ad432745937f;
@@ -33,9 +31,9 @@ murmur_pair murmur128(std::span<const std::byte> bytes) noexcept {
   std::uint64_t h2 = 0;
   const std::size_t whole = bytes.size() / 16 * 16;
   for (std::size_t at = 0; at < whole; at += 16) {
-    h1 ^= mix_first(load<std::uint64_t>(bytes.data() + at));
+    h1 ^= mix_first(little_endian<std::uint64_t>(bytes.data() + at));
     h1 = (std::rotl(h1, 27) + h2) * 5 + 0x52dce729;
-    h2 ^= mix_second(load<std::uint64_t>(bytes.data() + at + 8));
+    h2 ^= mix_second(little_endian<std::uint64_t>(bytes.data() + at + 8));
     h2 = (std::rotl(h2, 31) + h1) * 5 + 0x38495ab5;
   }
   std::array<std::uint64_t, 2> tail{};
@@ -106,7 +104,7 @@ std::uint32_t murmur3_32(std::span<const std::byte> bytes, std::uint32_t seed) n
   };
   std::uint32_t h = seed;
   for (std::size_t at = 0; at + 4 <= bytes.size(); at += 4) {
-    h = std::rotl(h ^ mix(load<std::uint32_t>(bytes.data() + at)), 13) * 5 + 0xe6546b64U;
+    h = std::rotl(h ^ mix(little_endian<std::uint32_t>(bytes.data() + at)), 13) * 5 + 0xe6546b64U;
   }
   h ^= mix(tail32(bytes));
   h ^= static_cast<std::uint32_t>(bytes.size());
@@ -120,7 +118,7 @@ std::uint32_t leveldb_hash(std::span<const std::byte> bytes, std::uint32_t seed)
   std::uint32_t h = seed ^ (static_cast<std::uint32_t>(bytes.size()) * m);
   std::size_t at = 0;
   for (; at + 4 <= bytes.size(); at += 4) {
-    h = (h + load<std::uint32_t>(bytes.data() + at)) * m;
+    h = (h + little_endian<std::uint32_t>(bytes.data() + at)) * m;
     h ^= h >> 16;
   }
   if (at != bytes.size()) {

@@ -76,7 +76,7 @@ result<foreign_filter> create_filter(const plan_request& request) {
   if (request.capacity > rules::leveldb::max_places / *per_key) {
     return too_large("leveldb", "2^32 bits");
   }
-  const std::uint64_t bits = detail::round_up(std::max(least_bits, request.capacity * *per_key), 8);
+  const std::uint64_t bits = up_to_eight(std::max(least_bits, request.capacity * *per_key));
   const auto hashes = static_cast<unsigned>(static_cast<double>(*per_key) * 0.69);  // times ln 2
   return empty_filter(leveldb_container{bits, std::clamp(hashes, 1U, most_hashes)});
 }

@@ -3,7 +3,6 @@
 // What dialects share at their edges: options by name, requests, and the numbers in headers.
 
 #include <bit>
-#include <bloomery/detail/bits.hpp>
 #include <bloomery/dialects/dialect.hpp>
 #include <cstddef>
 #include <cstdint>
@@ -43,9 +42,12 @@ result<void> check_request(const plan_request& request, std::string_view format,
 tl::unexpected<failure> too_large(std::string_view format, std::string_view most);
 
 /// A number at the front of `from`; the caller has checked that it is there.
+static_assert(std::endian::native == std::endian::little, "a big-endian port has to swap");
 template <class Number>
 Number little_endian(const std::byte* from) noexcept {
-  return detail::load<Number>(from);
+  Number number{};
+  std::memcpy(&number, from, sizeof number);
+  return number;
 }
 template <class Number>
 Number big_endian(const std::byte* from) noexcept {
@@ -54,6 +56,11 @@ Number big_endian(const std::byte* from) noexcept {
     number = static_cast<Number>(number << 8 | std::to_integer<Number>(from[i]));
   }
   return number;
+}
+
+/// The smallest multiple of 8 that is not below n, which is below 2^64 - 8.
+constexpr std::uint64_t up_to_eight(std::uint64_t n) noexcept {
+  return (n + 7) / 8 * 8;
 }
 
 /// Appends a number to a header.
