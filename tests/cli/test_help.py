@@ -164,7 +164,7 @@ def test_verbs_are_completed(complete, verbs):
 def test_options_are_completed(run, complete):
     assert complete("plan --ki") == ["--kind"]
     assert set(complete("plan --")) == set(options_of(run, "plan"))
-    assert complete("merge --for") == ["--force"]
+    assert complete("merge --forc") == ["--force"]
     assert complete("plan --force") == []
 
 
