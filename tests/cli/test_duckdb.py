@@ -19,17 +19,31 @@ PACKAGE = "@duckdb/node-api@1.5.6-r.1"
 FOLDER = pathlib.Path(os.environ.get("BLOOMERY_DUCKDB", pathlib.Path(BLOOMERY).parent / "duckdb"))
 
 
+def install():
+    """Makes FOLDER, whole or not at all; skips the tests if npm's registry does not answer."""
+    partial = FOLDER.with_name(FOLDER.name + ".partial")
+    shutil.rmtree(partial, ignore_errors=True)
+    partial.mkdir(parents=True)
+    try:
+        done = subprocess.run(["npm", "install", "--no-audit", "--no-fund", "--no-save",
+                               "--fetch-retries=1", "--fetch-timeout=30000", "--prefix",
+                               str(partial), PACKAGE], capture_output=True, timeout=180)
+        installed = done.returncode == 0
+    except subprocess.TimeoutExpired:
+        installed = False
+    if not installed:
+        shutil.rmtree(partial, ignore_errors=True)
+        pytest.skip(f"npm cannot install {PACKAGE}: is its registry reachable?")
+    partial.rename(FOLDER)
+
+
 @pytest.fixture(scope="module")
 def written(tmp_path_factory):
     """(the file, what DuckDB says of it)"""
     if not (shutil.which("node") and shutil.which("npm")):
         pytest.skip("node and npm are not installed, so DuckDB does not write Parquet files here")
-    if not (FOLDER / "node_modules" / "@duckdb" / "node-api").is_dir():
-        FOLDER.mkdir(parents=True, exist_ok=True)
-        got = subprocess.run(["npm", "install", "--no-audit", "--no-fund", "--no-save", "--prefix",
-                              str(FOLDER), PACKAGE], capture_output=True, text=True, timeout=300)
-        if got.returncode != 0:
-            pytest.skip(f"npm cannot install {PACKAGE}: is its registry reachable?")
+    if not FOLDER.is_dir():
+        install()
     file = tmp_path_factory.mktemp("duckdb") / "t.parquet"
     said = subprocess.run(["node", HERE / "duckdb_files.mjs", FOLDER, file], capture_output=True,
                           text=True, timeout=120)
