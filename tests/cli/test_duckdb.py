@@ -34,6 +34,7 @@ def install():
     if not installed:
         shutil.rmtree(partial, ignore_errors=True)
         pytest.skip(f"npm cannot install {PACKAGE}: is its registry reachable?")
+    shutil.rmtree(FOLDER, ignore_errors=True)
     partial.rename(FOLDER)
 
 
@@ -42,7 +43,7 @@ def written(tmp_path_factory):
     """(the file, what DuckDB says of it)"""
     if not (shutil.which("node") and shutil.which("npm")):
         pytest.skip("node and npm are not installed, so DuckDB does not write Parquet files here")
-    if not FOLDER.is_dir():
+    if not (FOLDER / "node_modules").is_dir():
         install()
     file = tmp_path_factory.mktemp("duckdb") / "t.parquet"
     said = subprocess.run(["node", HERE / "duckdb_files.mjs", FOLDER, file], capture_output=True,
