@@ -8,14 +8,12 @@ namespace bloomery::cli {
 namespace {
 
 // What our own reader says of other bytes, and what they might be instead.
-tl::unexpected<failure> no_filter(const std::string& name, failure why,
-                                  const dialects::guess& guess) {
+tl::unexpected<failure> no_filter(failure why, const dialects::guess& guess) {
   if (!guess.perhaps.empty()) {
     std::vector<std::string> options;
     for (const auto* row : guess.perhaps) options.push_back(fmt::format("--format {}", row->name));
     why.message += fmt::format(", or say {} if it is one", fmt::join(options, " or "));
   }
-  (void)name;
   return fail(std::move(why));
 }
 
@@ -69,7 +67,7 @@ result<opened_filter> open_filter(const std::string& name, const format_options&
     const auto guess = dialects::recognise(bytes->bytes());
     if (format == nullptr) format = guess.certain;
     if (format == nullptr) {
-      return no_filter(name, read_stored(std::move(*bytes), verify, name).error(), guess);
+      return no_filter(read_stored(std::move(*bytes), verify, name).error(), guess);
     }
     auto filter = dialects::open(*format, *bytes, {name, how, std::move(*pairs)});
     if (!filter) return fail(std::move(filter.error()));
