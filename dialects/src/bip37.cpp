@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <limits>
+#include <numbers>
 
 #include "bloom_model.hpp"
 
@@ -121,7 +122,7 @@ result<foreign_filter> create_filter(const plan_request& request) {
   const auto flags = number_option(request.options, "flags", 0, 255, 0);
   if (!flags) return fail(flags.error());
   const auto n = static_cast<double>(request.capacity);
-  const double ln2 = std::log(2.0);
+  const double ln2 = std::numbers::ln2;
   const double p = request.fpr == 0 ? 0.01 : request.fpr;
   const double bits = -1 / (ln2 * ln2) * n * std::log(p);
   // Bitcoin cuts at the largest filter, which then misses the rate without a word; that is no

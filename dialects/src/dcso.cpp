@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <limits>
+#include <numbers>
 
 #include "bloom_model.hpp"
 #include "gzip.hpp"
@@ -159,8 +160,8 @@ result<foreign_filter> create_filter(const plan_request& request) {
   const double p = request.fpr == 0 ? 0.01 : request.fpr;
   const auto n = static_cast<double>(request.capacity);
   // The ceil of a negative number: m is rounded towards zero.
-  const double m = std::fabs(std::ceil(n * std::log(p) / std::pow(std::log(2.0), 2.0)));
-  const double k = std::ceil(std::log(2.0) * m / n);
+  const double m = std::fabs(std::ceil(n * std::log(p) / std::pow(std::numbers::ln2, 2.0)));
+  const double k = std::ceil(std::numbers::ln2 * m / n);
   if (!(m >= 1 && m < static_cast<double>(most_bits) && k <= rules::dcso::max_hashes())) {
     return fail(errc::invalid_argument,
                 "its formulas give no bits, or more than can be, for this capacity and rate");

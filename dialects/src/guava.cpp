@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <limits>
+#include <numbers>
 
 #include "bloom_model.hpp"
 
@@ -122,7 +123,7 @@ result<foreign_filter> create_filter(const plan_request& request) {
   const auto funnel = funnel_of(request.options);
   if (!funnel) return fail(funnel.error());
   const double p = request.fpr == 0 ? 0.03 : request.fpr;
-  const double ln2 = std::log(2.0);
+  const double ln2 = std::numbers::ln2;
   const double bits =
       std::floor(-static_cast<double>(request.capacity) * std::log(p) / (ln2 * ln2));
   if (!(bits < 64.0 * std::numeric_limits<std::int32_t>::max())) {
