@@ -72,7 +72,7 @@ TEST_P(hostile_dialect, every_truncation_is_found_where_a_length_is_stored) {
 }
 
 TEST_P(hostile_dialect, nothing_may_follow_but_dcsos_data) {
-  for (const std::size_t more : {1, 8, 32, 4096}) {
+  for (const std::size_t more : {std::size_t{1}, std::size_t{8}, std::size_t{4096}}) {
     auto longer = sample_.bytes;
     longer.resize(longer.size() + more);
     const bool may = sample_.name == "dcso";
@@ -98,7 +98,7 @@ TEST_P(hostile_dialect, absurd_numbers_are_refused_or_harmless) {
   for (std::size_t at = 0; at < size;
        at = at == 160 ? std::max<std::size_t>(161, size - 16) : at + 1) {
     for (const std::uint64_t word : words) {
-      for (const std::size_t width : {1, 2, 4, 8}) {
+      for (std::size_t width = 1; width <= 8; width *= 2) {
         if (at + width > size) continue;
         for (const bool reversed : {false, true}) {
           auto bytes = sample_.bytes;
