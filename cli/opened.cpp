@@ -11,6 +11,7 @@ namespace {
 tl::unexpected<failure> no_filter(failure why, const dialects::guess& guess) {
   if (!guess.perhaps.empty()) {
     std::vector<std::string> options;
+    options.reserve(guess.perhaps.size());
     for (const auto* row : guess.perhaps) options.push_back(fmt::format("--format {}", row->name));
     why.message += fmt::format(", or say {} if it is one", fmt::join(options, " or "));
   }

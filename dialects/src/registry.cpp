@@ -145,6 +145,7 @@ result<foreign_filter> open(const mapped_storage& bytes, const open_request& req
   const guess made = recognise(bytes.bytes());
   if (made.certain != nullptr) return open(*made.certain, bytes, request);
   std::vector<std::string_view> names;
+  names.reserve(made.perhaps.size());
   for (const dialect* row : made.perhaps) names.push_back(row->name);
   return fail(errc::unsupported,
               names.empty()
