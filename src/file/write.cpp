@@ -44,9 +44,8 @@ bool write_all(int file, std::span<const std::byte> bytes) noexcept {
 }
 
 bool write_pieces(int file, byte_pieces pieces) noexcept {
-  return std::all_of(pieces.begin(), pieces.end(), [file](std::span<const std::byte> piece) {
-    return write_all(file, piece);
-  });
+  return std::all_of(pieces.begin(), pieces.end(),
+                     [file](std::span<const std::byte> piece) { return write_all(file, piece); });
 }
 
 /// Calls `write(pieces)` with all of a filter file.
