@@ -7,7 +7,7 @@ build=(g++ cmake ninja-build pkg-config libxxhash-dev libexpected-dev libfmt-dev
   libcli11-dev nlohmann-json3-dev zlib1g-dev libzstd-dev wamerican-insane)
 test=(libgtest-dev librapidcheck-dev clang-19 clang-format-19 clang-tidy-19 libclang-rt-19-dev
   python3 python3-pytest zsh fish gzip zstd man-db groff
-  golang-github-dcso-bloom-cli libleveldb-dev)
+  golang-github-dcso-bloom-cli libleveldb-dev squid curl)
 bench=(golang-github-dcso-bloom-cli time)
 # What the benchmark compares with, and the rest of Boost for a checkout of Boost.Bloom.
 peers=(python3 libbloom-dev librocksdb-dev libleveldb-dev)
@@ -42,7 +42,16 @@ if ((EUID != 0)); then
   as_root=(sudo)
 fi
 log=$(mktemp)
-trap 'rm -f "$log"' EXIT
+# Debian's way to install a server without starting it as a service: an answer of 101 from this file.
+# One that stands there already is left alone.
+policy=/usr/sbin/policy-rc.d
+made_policy=
+trap 'rm -f "$log"; [[ -z $made_policy ]] || "${as_root[@]}" rm -f "$policy"' EXIT
+if [[ ! -e $policy ]]; then
+  printf '#!/bin/sh\nexit 101\n' | "${as_root[@]}" tee "$policy" >/dev/null
+  made_policy=yes
+  "${as_root[@]}" chmod 755 "$policy"
+fi
 {
   "${as_root[@]}" apt-get update -q &&
     "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \

@@ -1,0 +1,39 @@
+"""examples/squid-siblings: two real Squids, one of which is given a digest that bloomery made."""
+
+import json
+import subprocess
+
+import pytest
+
+from conftest import BLOOMERY, ROOT
+
+OBJECTS = 300
+
+
+@pytest.fixture(scope="module")
+def figures():
+    done = subprocess.run([ROOT / "examples" / "squid-siblings" / "run", "--bloomery", BLOOMERY,
+                           "--objects", str(OBJECTS), "--json"],
+                          capture_output=True, text=True, timeout=300)
+    if done.returncode == 77:
+        pytest.skip(done.stderr.strip())
+    assert done.returncode == 0, done.stdout + done.stderr
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def test_squids_own_digest_misses_none_of_its_urls(figures):
+    assert figures["objects"] == OBJECTS
+    assert figures["taken"]["format"] == "squid"
+    # Squid counts what it adds anew when it rebuilds, so it is at least that.
+    assert figures["taken"]["count"] >= OBJECTS
+
+
+def test_every_url_that_the_made_digest_promises_is_asked_of_the_sibling(figures):
+    assert figures["sibling_hits"] == OBJECTS
+    # What bloomery calls a false positive is what the second Squid asks for in vain: to the URL.
+    assert figures["in_vain"] == figures["made_wrong"]
+
+
+def test_the_origin_sees_only_what_no_proxy_holds(figures):
+    assert figures["requests"] == 2 * OBJECTS
+    assert figures["at_origin"] == OBJECTS
