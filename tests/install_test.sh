@@ -16,6 +16,10 @@ cmake --build "$work/cmake" >/dev/null
 [[ $("$work/cmake/consumer") == "$expected" ]] || { echo "find_package: wrong answers" >&2; exit 1; }
 [[ $("$work/cmake/dialects_consumer") == "$expected" ]] ||
   { echo "find_package, dialects: wrong answers" >&2; exit 1; }
+if [[ -f $work/usr/include/bloomery/leveldb_filter_policy.hpp ]]; then
+  [[ $("$work/cmake/leveldb_consumer") == "$expected" ]] ||
+    { echo "find_package, LevelDB: wrong answers" >&2; exit 1; }
+fi
 
 pc=$(dirname "$(find "$work/usr" -name bloomery.pc)")
 # shellcheck disable=SC2046  # the flags are words

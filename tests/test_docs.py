@@ -57,16 +57,26 @@ def test_commands(document, tmp_path):
                 assert promise in output, f"{command}\n{output}"
 
 
-def test_the_program_in_the_readme(tmp_path):
-    programs = blocks(ROOT / "README.md", "cpp")
-    assert programs
+DOCUMENTS_WITH_PROGRAMS = [d for d in DOCUMENTS if blocks(d, "cpp")]
+
+
+@pytest.mark.parametrize("document", DOCUMENTS_WITH_PROGRAMS, ids=lambda d: d.name)
+def test_programs(document, tmp_path):
     build = BLOOMERY.parent
-    for program in programs:
+    packages = ["libxxhash", "fmt", "libcrypto"]
+    for program in blocks(document, "cpp"):
         source = tmp_path / "main.cpp"
         source.write_text(program)
-        flags = subprocess.check_output(["pkg-config", "--libs", "libxxhash", "fmt", "libcrypto"],
-                                        text=True).split()
-        subprocess.run([os.environ.get("CXX", "c++"), "-std=c++20", "-Wall", "-Wextra", "-Werror",
-                        f"-I{ROOT / 'include'}", str(source), str(build / "libbloomery.a"), *flags,
-                        "-o", str(tmp_path / "main")], check=True)
+        command = [os.environ.get("CXX", "c++"), "-std=c++20", "-Wall", "-Wextra", "-Werror",
+                   f"-I{ROOT / 'include'}", str(source)]
+        if "<leveldb/" in program:
+            policy = build / "dialects" / "leveldb" / "libbloomery_leveldb.a"
+            command += [f"-I{ROOT / 'dialects' / 'leveldb' / 'include'}", str(policy), "-lleveldb"]
+        flags = subprocess.check_output(["pkg-config", "--libs", *packages], text=True).split()
+        subprocess.run([*command, str(build / "libbloomery.a"), *flags, "-o",
+                        str(tmp_path / "main")], check=True)
         subprocess.run([str(tmp_path / "main")], cwd=tmp_path, check=True, timeout=60)
+
+
+def test_the_readme_has_a_program():
+    assert ROOT / "README.md" in DOCUMENTS_WITH_PROGRAMS

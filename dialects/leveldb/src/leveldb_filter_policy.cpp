@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <leveldb/slice.h>
 
 #include <algorithm>
 #include <bloomery/leveldb_filter_policy.hpp>

@@ -16,7 +16,7 @@ template <class T>
 T or_die(result<T> made) {
   if (made) return std::move(*made);
   if (made.error().code == errc::out_of_memory) throw std::bad_alloc();
-  static_cast<void>(std::fprintf(stderr, "bloomery: %s\n", made.error().message.c_str()));
+  (void)std::fprintf(stderr, "bloomery: %s\n", made.error().message.c_str());
   std::abort();
 }
 

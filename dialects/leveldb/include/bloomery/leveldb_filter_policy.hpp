@@ -21,7 +21,7 @@ namespace bloomery {
 struct leveldb_filter_options {
   /// What filters are made as; those that were made before are read whatever they are.
   ///  - ribbon: the lowest rate for its bits: at 10 bits a key 0.2% where LevelDB's own has 0.9%.
-  ///  - bloom: the classic; made 3 times as fast as ribbon.
+  ///  - bloom: the classic; made three to five times as fast as ribbon.
   ///  - blocked_bloom, fuse: for filters of many keys: LevelDB makes one for the keys that begin
   ///    in 2 KiB of a table, or for a block where blocks are larger (Options::block_size). Below
   ///    1024 keys `bloom` stands in for blocked_bloom, and `ribbon` for fuse.
@@ -57,7 +57,7 @@ class leveldb_filter_policy final : public leveldb::FilterPolicy {
   void CreateFilter(const leveldb::Slice* keys, int n, std::string* dst) const override;
 
   /// Whether the key may be among those of the filter: false is certain. O(1), no allocation but
-  /// for fuse; below 50 ns for a filter in cache.
+  /// for fuse; below 0.1 us for a filter in cache.
   bool KeyMayMatch(const leveldb::Slice& key, const leveldb::Slice& filter) const override;
 
  private:
