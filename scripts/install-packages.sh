@@ -8,6 +8,8 @@ build=(g++ cmake ninja-build pkg-config libxxhash-dev libexpected-dev libfmt-dev
 test=(libgtest-dev librapidcheck-dev clang-19 clang-format-19 clang-tidy-19 libclang-rt-19-dev
   python3 python3-pytest zsh fish gzip zstd man-db groff
   golang-github-dcso-bloom-cli libleveldb-dev squid curl)
+# DuckDB, whose Parquet files are tested, is a package of npm. Node's own packages bring npm along.
+command -v npm >/dev/null || test+=(nodejs npm)
 bench=(golang-github-dcso-bloom-cli time)
 # What the benchmark compares with, and the rest of Boost for a checkout of Boost.Bloom.
 peers=(python3 libbloom-dev librocksdb-dev libleveldb-dev)
