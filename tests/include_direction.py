@@ -29,7 +29,7 @@ ROOMS = [
     ("all", r"include/bloomery/bloomery\.hpp"),
     ("filters", r"include/bloomery/[a-z_]+\.hpp|src/[a-z_]+\.cpp"),
     ("dialects", r"dialects/"),
-    ("edge", r"(cli|tests|fuzz|bench|examples)/"),
+    ("edge", r"(cli|bindings|tests|fuzz|bench|examples)/"),
 ]
 ORDER = {name: at for at, name in
          enumerate(["base", "plan", "filters", "file", "registry", "all", "dialects", "edge"])}
@@ -48,7 +48,7 @@ def room(path):
 
 def resolve(included, includer):
     """The project's file behind an include, or None for a foreign one."""
-    for base in ("include", "src", "dialects/include", "cli", "."):
+    for base in ("include", "src", "dialects/include", "bindings/c/include", "cli", "."):
         if (ROOT / base / included).is_file():
             return f"{base}/{included}" if base != "." else included
     beside = (ROOT / includer).parent / included
@@ -58,7 +58,7 @@ def resolve(included, includer):
 def main():
     wrong = []
     edges = 0
-    for folder in ("include", "src", "dialects", "cli"):
+    for folder in ("include", "src", "dialects", "cli", "bindings"):
         for file in sorted((ROOT / folder).rglob("*.[chi][pn][pl]")):
             path = str(file.relative_to(ROOT))
             here = room(path)
@@ -72,8 +72,9 @@ def main():
                 edges += 1
                 if ORDER[room(target)] > ORDER[here]:
                     wrong.append(f"{path} ({here}) includes {target} ({room(target)})")
-                if folder == "cli" and room(target) in ("filters", "all") and path not in PICTURES:
-                    wrong.append(f"{path}: the command line sees filters only through any_filter, "
+                if (folder in ("cli", "bindings") and room(target) in ("filters", "all")
+                        and path not in PICTURES):
+                    wrong.append(f"{path}: {folder} sees filters only through any_filter, "
                                  f"not {target}")
                 private = target.startswith(("src/", "include/bloomery/detail/"))
                 if folder == "dialects" and private:

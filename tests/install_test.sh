@@ -27,5 +27,15 @@ pc=$(dirname "$(find "$work/usr" -name bloomery.pc)")
   $(PKG_CONFIG_PATH=$pc pkg-config --cflags --libs --static bloomery)
 [[ $("$work/consumer") == "$expected" ]] || { echo "pkg-config: wrong answers" >&2; exit 1; }
 
+c_pc() { PKG_CONFIG_PATH=$pc pkg-config "$@" bloomery-c; }
+# shellcheck disable=SC2046
+cc -std=c11 "$here/consumer/main.c" -o "$work/c_shared" $(c_pc --cflags --libs)
+lib=$(c_pc --variable=libdir)
+[[ $(LD_LIBRARY_PATH=$lib "$work/c_shared") == "$expected" ]] || { echo "C: wrong answers" >&2; exit 1; }
+rm "$lib"/libbloomery-c.so*
+# shellcheck disable=SC2046
+cc -std=c11 "$here/consumer/main.c" -o "$work/c_static" $(c_pc --cflags --libs --static)
+[[ $("$work/c_static") == "$expected" ]] || { echo "C, static: wrong answers" >&2; exit 1; }
+
 [[ -x $work/usr/bin/bloomery ]] || { echo "the command line is not installed" >&2; exit 1; }
-echo "installed, found and used, both ways"
+echo "installed, found and used from C++ and C"

@@ -78,5 +78,18 @@ def test_programs(document, tmp_path):
         subprocess.run([str(tmp_path / "main")], cwd=tmp_path, check=True, timeout=60)
 
 
+@pytest.mark.parametrize("document", [d for d in DOCUMENTS if blocks(d, "c")], ids=lambda d: d.name)
+def test_programs_in_c(document, tmp_path):
+    folder = BLOOMERY.parent / "bindings" / "c"
+    for program in blocks(document, "c"):
+        source = tmp_path / "main.c"
+        source.write_text(program)
+        subprocess.run([os.environ.get("CC", "cc"), "-std=c11", "-Wall", "-Wextra", "-Werror",
+                        f"-I{ROOT / 'bindings' / 'c' / 'include'}", str(source), f"-L{folder}",
+                        "-lbloomery-c", f"-Wl,-rpath,{folder}", "-o", str(tmp_path / "main")],
+                       check=True)
+        subprocess.run([str(tmp_path / "main")], cwd=tmp_path, check=True, timeout=60)
+
+
 def test_the_readme_has_a_program():
     assert ROOT / "README.md" in DOCUMENTS_WITH_PROGRAMS
