@@ -60,8 +60,48 @@ std::uint64_t counted_of(std::span<const std::byte> list, std::size_t size, hash
   return found.hash == h.value ? found.copies : 0;
 }
 
-void owned_segments::relist(std::uint64_t segment) noexcept {
-  list[segment].words = static_cast<std::uint32_t>(segments[segment].bytes.bytes().size() / 8);
+owned_segments::owned_segments(const owned_segments& other)
+    : list(other.list), moved(other.moved), counts_copies(other.counts_copies) {
+  segments.reserve(other.segments.size());
+  for (const owned_segment& each : other.segments) {
+    const auto from = each.bytes.bytes();
+    auto place = arena_.make(from.size(), segments.size());
+    if (!place) throw std::bad_alloc();
+    std::ranges::copy(from, place->writable_bytes().begin());
+    segments.push_back({*place, each.counted});
+  }
+}
+
+owned_segments& owned_segments::operator=(const owned_segments& other) {
+  if (this != &other) *this = owned_segments(other);
+  return *this;
+}
+
+result<owned_segments> owned_segments::copy_of(std::span<const std::byte> payload,
+                                               std::span<const segment_extent> extents) {
+  try {
+    owned_segments made;
+    made.segments.reserve(extents.size());
+    for (const segment_extent& each : extents) {
+      if (each.size > most_segment_bytes) return mismatch();
+      auto place = made.arena_.make(each.size, made.segments.size());
+      auto counted = owned_storage::copy_of(payload.subspan(each.counted_at, each.counted_size));
+      if (!place || !counted) return no_memory();
+      std::ranges::copy(payload.subspan(each.at, each.size), place->writable_bytes().begin());
+      made.segments.push_back({*place, std::move(*counted)});
+    }
+    return made;
+  } catch (const std::exception&) {
+    return no_memory();
+  }
+}
+
+// A segment's new place; the old one is given back.
+void owned_segments::put(std::uint64_t segment, const arena_bytes& place) noexcept {
+  arena_.give_back(segments[segment].bytes);
+  segments[segment].bytes = place;
+  list[segment].words = static_cast<std::uint32_t>(place.bytes().size() / 8);
+  moved += place.bytes().size();
 }
 
 result<owned_segments> owned_segments::empty(const expandable_params& plan) {
@@ -70,11 +110,15 @@ result<owned_segments> owned_segments::empty(const expandable_params& plan) {
     made.segments.reserve(plan.segments());
     made.list.resize(plan.segments());
     for (std::uint64_t i = 0; i < plan.segments(); ++i) {
-      auto segment = segment_ops().empty(shape_of(plan, i), planned_area(plan, is_deep(plan, i)));
-      if (!segment) return no_memory();
-      made.segments.push_back({std::move(*segment), owned_storage()});
-      made.relist(i);
+      const segment_shape shape = shape_of(plan, i);
+      const std::size_t area = planned_area(plan, is_deep(plan, i));
+      auto place = made.arena_.make(shape.stored_bytes(area), i);
+      if (!place) return no_memory();
+      segment_ops().empty(shape, area, place->writable_bytes());
+      made.segments.emplace_back();
+      made.put(i, *place);
     }
+    made.moved = 0;
     return made;
   } catch (const std::exception&) {
     return no_memory();
@@ -110,52 +154,88 @@ bool owned_segments::grow(expandable_params& params) noexcept {
   const auto next = params.grown();
   if (!next) return false;
   try {
-    if (next->cell_bits != params.cell_bits) {
-      auto wide =
-          segment_ops().widen(shape_of(params, 0), segments[0].bytes.bytes(), next->slot_bits);
-      if (!wide) return false;
-      segments[0].bytes = std::move(wide->bytes);
-      moved += segments[0].bytes.bytes().size();
-      relist(0);
-      params = *next;
-      params.entries = wide->entries;
-      return true;
-    }
-    const std::uint64_t from = params.split;
-    const std::uint64_t to = segments.size();
-    auto both = segment_ops().split(shape_of(params, from), segments[from].bytes.bytes(),
-                                    next->split == 0 ? next->slot_bits : next->deep_slot_bits);
-    if (!both) return false;
-    // The counted copies: by the bit that now tells the two apart.
-    const std::size_t size = list[from].counted;
-    const auto counted = segments[from].counted.bytes();
-    std::size_t moving = 0;
-    for (std::size_t i = 0; i < size; ++i) moving += copies_at(counted, i).hash >> params.level & 1;
-    auto stay = owned_storage::make((size - moving) * sizeof(counted_copies));
-    auto go = owned_storage::make(moving * sizeof(counted_copies));
-    if (!stay || !go) return false;
-    if (to == segments.capacity()) segments.reserve(2 * to);
-    list.resize(to + 1);
-    std::byte* const into[2] = {stay->writable_bytes().data(), go->writable_bytes().data()};
-    std::size_t filled[2] = {0, 0};
-    for (std::size_t i = 0; i < size; ++i) {
-      const counted_copies each = copies_at(counted, i);
-      const std::size_t side = each.hash >> params.level & 1;
-      store(into[side] + sizeof each * filled[side]++, each);
-    }
-    segments.push_back({std::move(both->second), std::move(*go)});
-    segments[from] = {std::move(both->first), std::move(*stay)};
-    list[from].counted = static_cast<std::uint32_t>(size - moving);
-    list[to].counted = static_cast<std::uint32_t>(moving);
-    relist(from);
-    relist(to);
-    moved += segments[from].bytes.bytes().size() + segments[to].bytes.bytes().size();
-    params = *next;
-    params.entries += both->gained;
-    return true;
+    return next->cell_bits != params.cell_bits ? widen(params, *next) : split(params, *next);
   } catch (const std::bad_alloc&) {
     return false;
   }
+}
+
+bool owned_segments::widen(expandable_params& params, const expandable_params& next) noexcept {
+  const auto wide =
+      segment_ops().widen(shape_of(params, 0), segments[0].bytes.bytes(), next.slot_bits);
+  if (!wide) return false;
+  const segment_shape shape = shape_of(next, 0);
+  const auto size = wide->stored_bytes(shape);
+  auto place = size ? arena_.make(*size, 0) : std::nullopt;
+  if (!place) return false;
+  wide->write(shape, place->writable_bytes());
+  put(0, *place);
+  params = next;
+  params.entries = wide->entries();
+  return true;
+}
+
+bool owned_segments::split(expandable_params& params, const expandable_params& next) {
+  const std::uint64_t from = params.split;
+  const std::uint64_t to = segments.size();
+  const segment_shape shape{params.cell_bits,
+                            next.split == 0 ? next.slot_bits : next.deep_slot_bits};
+  const auto both =
+      segment_ops().split(shape_of(params, from), segments[from].bytes.bytes(), shape.slot_bits);
+  if (!both) return false;
+  const auto first_size = both->first.stored_bytes(shape);
+  const auto second_size = both->second.stored_bytes(shape);
+  if (!first_size || !second_size) return false;
+  // The counted copies: by the bit that now tells the two apart.
+  const std::size_t size = list[from].counted;
+  const auto counted = segments[from].counted.bytes();
+  std::size_t moving = 0;
+  for (std::size_t i = 0; i < size; ++i) moving += copies_at(counted, i).hash >> params.level & 1;
+  auto stay = owned_storage::make((size - moving) * sizeof(counted_copies));
+  auto go = owned_storage::make(moving * sizeof(counted_copies));
+  if (!stay || !go) return false;
+  if (to == segments.capacity()) segments.reserve(2 * to);
+  if (to == list.capacity()) list.reserve(2 * to);
+  auto first = arena_.make(*first_size, from);
+  if (!first) return false;
+  auto second = arena_.make(*second_size, to);
+  if (!second) {
+    arena_.give_back(*first);
+    return false;
+  }
+  both->first.write(shape, first->writable_bytes());
+  both->second.write(shape, second->writable_bytes());
+  std::byte* const into[2] = {stay->writable_bytes().data(), go->writable_bytes().data()};
+  std::size_t filled[2] = {0, 0};
+  for (std::size_t i = 0; i < size; ++i) {
+    const counted_copies each = copies_at(counted, i);
+    const std::size_t side = each.hash >> params.level & 1;
+    store(into[side] + sizeof each * filled[side]++, each);
+  }
+  segments.emplace_back();
+  list.emplace_back();
+  put(from, *first);
+  put(to, *second);
+  segments[from].counted = std::move(*stay);
+  segments[to].counted = std::move(*go);
+  list[from].counted = static_cast<std::uint32_t>(size - moving);
+  list[to].counted = static_cast<std::uint32_t>(moving);
+  params = next;
+  params.entries += both->gained;
+  return true;
+}
+
+bool owned_segments::lay_out(const segment_shape& shape, std::uint64_t segment, std::size_t block,
+                             std::size_t needed) noexcept {
+  const auto& kernel = segment_ops();
+  const auto from = segments[segment].bytes.bytes();
+  segment_layout plan;
+  if (!kernel.plan_layout(shape, from, needed, plan)) return false;
+  auto place = arena_.make(plan.bytes, segment);
+  if (!place) return false;
+  kernel.lay_out(shape, plan, block, from, place->writable_bytes());
+  put(segment, *place);
+  return true;
 }
 
 bool owned_segments::count_copy(std::uint64_t segment, hash64 h) noexcept {
@@ -206,27 +286,42 @@ insert_outcome owned_segments::insert(expandable_params& params, hash64 h) noexc
       counted_of(segments[at.segment].counted.bytes(), list[at.segment].counted, h) != 0;
   // Growth that could not be had: no more than a quarter over.
   const bool is_full = params.entries > params.most_entries() + params.most_entries() / 4;
-  const insert_result done =
-      segment_ops().insert({params.cell_bits, at.slot_bits}, segments[at.segment].bytes, at.cell,
-                           at.rest, is_full ? 0 : most_copies_in_cell, moved);
+  const std::size_t most = is_full ? 0 : most_copies_in_cell;
+  const segment_shape shape{params.cell_bits, at.slot_bits};
+  const auto try_insert = [&]() noexcept {
+    return segment_ops().insert(shape, segments[at.segment].bytes.writable_bytes(), at.cell,
+                                at.rest, most, moved);
+  };
+  insert_result done = try_insert();
+  const bool lays_out = done.needed != 0;
+  if (lays_out) [[unlikely]] {
+    if (!lay_out(shape, at.segment, at.cell / block_cells, done.needed)) {
+      return insert_outcome::full;
+    }
+    done = try_insert();
+  }
   const insert_outcome outcome =
       done.matching != 0 || counted ? insert_outcome::maybe_present : insert_outcome::inserted;
   if (!done.placed) {
     const bool to_count = done.matching >= most_copies_in_cell;
     return to_count && count_copy(at.segment, h) ? outcome : insert_outcome::full;
   }
-  relist(at.segment);
   ++params.entries;
-  // Where it cannot be done, the next insert tries again, until there are a quarter too many.
-  if (params.entries > params.most_entries()) (void)grow(params);
+  if (params.entries > params.most_entries()) [[unlikely]] {
+    // Where it cannot be done, the next insert tries again, until there are a quarter too many.
+    (void)grow(params);
+  } else if (arena_.is_tight() && !lays_out) [[unlikely]] {
+    moved += arena_.make_room(
+        [&](std::uint64_t owner) noexcept -> arena_bytes& { return segments[owner].bytes; });
+  }
   return outcome;
 }
 
 bool owned_segments::erase(expandable_params& params, hash64 h) noexcept {
   const segment_place at = place_of(params, h);
   if (list[at.segment].counted != 0 && uncount_copy(at.segment, h)) return true;
-  if (!segment_ops().erase({params.cell_bits, at.slot_bits}, segments[at.segment].bytes, at.cell,
-                           at.rest)) {
+  if (!segment_ops().erase({params.cell_bits, at.slot_bits},
+                           segments[at.segment].bytes.writable_bytes(), at.cell, at.rest)) {
     return false;
   }
   --params.entries;

@@ -13,6 +13,12 @@ namespace bloomery::detail {
 namespace scalar {
 namespace {
 
+#include "kernels/segment_bits.inl"
+
+void push_slot(const slot_row& row, std::size_t n, std::size_t at, std::uint64_t entry) noexcept {
+  push_slot_by_words(row, n, at, entry);
+}
+
 #include "kernels/segment_loops.inl"
 
 }  // namespace
@@ -22,6 +28,28 @@ const segment_kernels scalar_segments = scalar::loops;
 
 const segment_kernels& segment_ops() noexcept {
   return *kernels().segments;
+}
+
+std::optional<std::size_t> built_segment::stored_bytes(const segment_shape& shape) const noexcept {
+  const std::size_t area = low.size + high.size;
+  if (area > most_segment_area) return std::nullopt;
+  return shape.stored_bytes(area);
+}
+
+void built_segment::write(const segment_shape& shape, std::span<std::byte> to) const noexcept {
+  std::byte* start = to.data();
+  store(start, std::uint16_t{0});
+  std::byte* const area = to.data() + shape.table_bytes();
+  std::size_t begin = 0;
+  for (const built_half* half : {&low, &high}) {
+    for (const std::size_t end : half->ends) {
+      start += 2;
+      store(start, static_cast<std::uint16_t>(begin + end));
+    }
+    std::memcpy(area + begin, half->area.data(), half->size);
+    begin += half->size;
+  }
+  std::memset(area + begin, 0, to.size() - shape.table_bytes() - begin);
 }
 
 }  // namespace bloomery::detail

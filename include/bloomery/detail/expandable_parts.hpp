@@ -6,6 +6,7 @@
 #include <array>
 #include <bloomery/concepts.hpp>
 #include <bloomery/detail/segment.hpp>
+#include <bloomery/detail/segment_arena.hpp>
 #include <bloomery/detail/segment_layout.hpp>
 #include <bloomery/plan/expandable_plan.hpp>
 #include <bloomery/storage.hpp>
@@ -56,30 +57,11 @@ static_assert(sizeof(segment_entry) == 8);
 template <storage Storage>
 struct stored_segment {
   Storage bytes;
-  Storage counted;  ///< counted_copies; in memory of its own there may be room for more
+  Storage counted;  ///< counted_copies
 };
-
-/// The counted copies of a segment, found by bisection; whatever the bytes are, it reads no others.
-std::uint64_t counted_of(std::span<const std::byte> list, std::size_t size, hash64 h) noexcept;
-
-/// Operations on segments in their own memory; the list is kept as it will be written.
-struct owned_segments {
-  std::vector<stored_segment<owned_storage>> segments;
-  std::vector<segment_entry> list;
-  std::uint64_t moved = 0;
-  bool counts_copies = false;
-
-  static result<owned_segments> empty(const expandable_params& plan);
-  result<void> check(const expandable_params& params, std::uint64_t count);
-  insert_outcome insert(expandable_params& params, hash64 h) noexcept;
-  bool erase(expandable_params& params, hash64 h) noexcept;
-  void clear(expandable_params& params) noexcept;
-
- private:
-  bool grow(expandable_params& params) noexcept;
-  bool count_copy(std::uint64_t segment, hash64 h) noexcept;
-  bool uncount_copy(std::uint64_t segment, hash64 h) noexcept;
-  void relist(std::uint64_t segment) noexcept;
+struct owned_segment {
+  arena_bytes bytes;
+  owned_storage counted;  ///< there may be room for more
 };
 
 /// The list that a payload begins with, checked against the payload's size: the offset of each
@@ -93,6 +75,44 @@ struct segment_extent {
 result<std::vector<segment_extent>> read_segment_list(const expandable_params& params,
                                                       std::span<const std::byte> payload,
                                                       std::uint64_t count);
+
+/// The counted copies of a segment, found by bisection; whatever the bytes are, it reads no others.
+std::uint64_t counted_of(std::span<const std::byte> list, std::size_t size, hash64 h) noexcept;
+
+/// Operations on segments in their own memory; the list is kept as it will be written.
+struct owned_segments {
+  std::vector<owned_segment> segments;
+  std::vector<segment_entry> list;
+  std::uint64_t moved = 0;
+  bool counts_copies = false;
+
+  owned_segments() = default;
+  owned_segments(const owned_segments& other);  ///< throws std::bad_alloc
+  owned_segments& operator=(const owned_segments& other);
+  owned_segments(owned_segments&&) noexcept = default;
+  owned_segments& operator=(owned_segments&&) noexcept = default;
+  ~owned_segments() = default;
+
+  static result<owned_segments> empty(const expandable_params& plan);
+  static result<owned_segments> copy_of(std::span<const std::byte> payload,
+                                        std::span<const segment_extent> extents);
+  result<void> check(const expandable_params& params, std::uint64_t count);
+  insert_outcome insert(expandable_params& params, hash64 h) noexcept;
+  bool erase(expandable_params& params, hash64 h) noexcept;
+  void clear(expandable_params& params) noexcept;
+
+ private:
+  bool grow(expandable_params& params) noexcept;
+  bool count_copy(std::uint64_t segment, hash64 h) noexcept;
+  bool uncount_copy(std::uint64_t segment, hash64 h) noexcept;
+  bool lay_out(const segment_shape& shape, std::uint64_t segment, std::size_t block,
+               std::size_t needed) noexcept;
+  bool widen(expandable_params& params, const expandable_params& next) noexcept;
+  bool split(expandable_params& params, const expandable_params& next);
+  void put(std::uint64_t segment, const arena_bytes& place) noexcept;
+
+  segment_arena arena_;
+};
 
 template <storage Storage>
 class expandable_parts {
@@ -115,13 +135,16 @@ class expandable_parts {
     const auto extents = read_segment_list(params, all, count);
     if (!extents) return fail(extents.error());
     expandable_parts parts;
-    parts.all_.segments.reserve(extents->size());
-    for (const segment_extent& each : *extents) {
-      auto bytes = piece(payload, each.at, each.size);
-      if (!bytes) return fail(std::move(bytes.error()));
-      auto counted = piece(payload, each.counted_at, each.counted_size);
-      if (!counted) return fail(std::move(counted.error()));
-      parts.all_.segments.push_back({std::move(*bytes), std::move(*counted)});
+    if constexpr (owns) {
+      auto copied = owned_segments::copy_of(all, *extents);
+      if (!copied) return fail(std::move(copied.error()));
+      parts.all_ = std::move(*copied);
+    } else {
+      parts.all_.segments.reserve(extents->size());
+      for (const segment_extent& each : *extents) {
+        parts.all_.segments.push_back(
+            {payload.slice(each.at, each.size), payload.slice(each.counted_at, each.counted_size)});
+      }
     }
     parts.all_.list.resize(extents->size());
     std::copy_n(all.begin(), extents->size() * sizeof(segment_entry),
@@ -200,14 +223,6 @@ class expandable_parts {
     std::vector<segment_entry> list;
     bool counts_copies = false;
   };
-
-  static result<Storage> piece(const Storage& all, std::size_t at, std::size_t size) {
-    if constexpr (owns) {
-      return owned_storage::copy_of(all.bytes().subspan(at, size));
-    } else {
-      return all.slice(at, size);
-    }
-  }
 
   std::conditional_t<owns, owned_segments, shared_segments> all_;
 };

@@ -4,12 +4,13 @@
 // one into two; and what is read of a whole one. A table of functions for each instruction set;
 // all do the same to the bit.
 
+#include <array>
 #include <bloomery/detail/segment_layout.hpp>
-#include <bloomery/storage.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <vector>
 
 namespace bloomery::detail {
 
@@ -25,44 +26,74 @@ struct segment_query {
 struct insert_result {
   std::size_t matching;  ///< entries that matched before
   bool placed;
+  std::size_t needed;  ///< bytes that its block lacks, and could not take from others near it
+};
+
+constexpr std::size_t most_segment_blocks = std::size_t{1} << (14 - block_cell_bits);
+
+/// How a segment is laid out anew, with gaps in all its blocks and some bytes more in one.
+struct segment_layout {
+  std::size_t bytes;  ///< that it will have
+  std::size_t gaps;   ///< bytes of them
+  std::size_t needed;
+  std::array<std::uint16_t, most_segment_blocks> entries;  ///< of each block
+};
+
+/// Blocks one after the other, as half of a segment that is yet to be written.
+struct built_half {
+  std::vector<std::byte> area;
+  std::vector<std::size_t> ends;  ///< of each block
+  std::size_t size = 0;           ///< bytes of `area` that are used
+  std::size_t entries = 0;
+};
+
+/// A segment that is yet to be written: one of those that another becomes.
+struct built_segment {
+  built_half low;
+  built_half high;
+
+  /// Bytes that it will have; nothing if they are more than its starts can say.
+  std::optional<std::size_t> stored_bytes(const segment_shape& shape) const noexcept;
+  std::size_t entries() const noexcept { return low.entries + high.entries; }
+  void write(const segment_shape& shape, std::span<std::byte> to) const noexcept;
 };
 
 /// The two segments that one becomes, each for half of its keys.
 struct segment_pair {
-  owned_storage first;   ///< of the even cells
-  owned_storage second;  ///< of the odd ones
+  built_segment first;   ///< of the even cells
+  built_segment second;  ///< of the odd ones
   std::size_t gained;    ///< entries that are in two cells now
 };
 
-/// A segment of twice the cells.
-struct wider_segment {
-  owned_storage bytes;
-  std::size_t entries;
-};
-
 struct segment_kernels {
-  /// A segment without entries, with so many bytes for its blocks; nothing if there is no memory.
-  std::optional<owned_storage> (*empty)(const segment_shape& shape, std::size_t area) noexcept;
+  /// Writes a segment without entries, with so many bytes for its blocks.
+  void (*empty)(const segment_shape& shape, std::size_t area, std::span<std::byte> to) noexcept;
 
   /// Adds an entry to a cell, in front of its others, unless `most` match already. Not placed, and
-  /// nothing has changed, either for that or if the segment would be larger than its starts can say
-  /// or there is no memory. Moves at most the segment's bytes; as a rule those of a few blocks.
-  /// `moved` is raised by the bytes that were written.
-  insert_result (*insert)(const segment_shape& shape, owned_storage& segment, std::size_t cell,
-                          std::uint64_t rest, std::size_t most, std::uint64_t& moved) noexcept;
+  /// nothing has changed, either for that or if the segment has to be laid out anew before. Moves
+  /// bytes of a few blocks; `moved` is raised by those that were written.
+  insert_result (*insert)(const segment_shape& shape, std::span<std::byte> segment,
+                          std::size_t cell, std::uint64_t rest, std::size_t most,
+                          std::uint64_t& moved) noexcept;
+
+  /// Plans to lay a segment out anew, with `needed` bytes more in a block; false if it would be
+  /// larger than its starts can say.
+  bool (*plan_layout)(const segment_shape& shape, std::span<const std::byte> segment,
+                      std::size_t needed, segment_layout& plan) noexcept;
+  void (*lay_out)(const segment_shape& shape, const segment_layout& plan, std::size_t block,
+                  std::span<const std::byte> from, std::span<std::byte> to) noexcept;
 
   /// Removes the longest entry of the cell that matches; false if none does.
-  bool (*erase)(const segment_shape& shape, owned_storage& segment, std::size_t cell,
+  bool (*erase)(const segment_shape& shape, std::span<std::byte> segment, std::size_t cell,
                 std::uint64_t rest) noexcept;
 
   /// Splits a segment: each child has as many cells, and slots of `slot_bits` bits, at least the
-  /// parent's less one. Nothing if a child does not fit or there is no memory. Precondition: it has
-  /// two blocks or more.
+  /// parent's less one. Nothing if there is no memory. Precondition: it has two blocks or more.
   std::optional<segment_pair> (*split)(const segment_shape& shape,
                                        std::span<const std::byte> segment,
                                        unsigned slot_bits) noexcept;
   /// The same keys in twice as many cells.
-  std::optional<wider_segment> (*widen)(const segment_shape& shape,
+  std::optional<built_segment> (*widen)(const segment_shape& shape,
                                         std::span<const std::byte> segment,
                                         unsigned slot_bits) noexcept;
 

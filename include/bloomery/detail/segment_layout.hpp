@@ -106,6 +106,10 @@ struct segment_shape {
   std::size_t least_bytes() const noexcept { return stored_bytes(0); }
 };
 
+/// The largest segment: 2^14 cells, and all that its starts can name.
+inline constexpr std::size_t most_segment_bytes =
+    round_up(2 * ((1U << 9) + 1) + most_segment_area + segment_padding, 8);
+
 #include <bloomery/detail/segment_view.inl>
 
 }  // namespace bloomery::detail

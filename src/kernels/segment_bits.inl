@@ -1,0 +1,107 @@
+// Bits of a segment, moved by words; the first of what segment_loops.inl needs. Included into a
+// namespace that has select_one and count_ones.
+
+#include <bloomery/detail/segment_view.inl>
+
+constexpr std::size_t code_bits(std::size_t entries) {
+  return block_cells + 1 + entries;
+}
+
+void put_bits(std::byte* to, std::size_t at, std::uint64_t value, unsigned n) noexcept {
+  std::byte* const word = to + (at >> 3);
+  const auto shift = static_cast<unsigned>(at & 7);
+  const std::uint64_t mask = ((std::uint64_t{1} << n) - 1) << shift;
+  store(word, (load<std::uint64_t>(word) & ~mask) | (value << shift & mask));
+}
+
+// 64 bits from bit `at` on. Reads 9 bytes.
+std::uint64_t get_word(const std::byte* from, std::size_t at) noexcept {
+  const std::byte* const byte = from + (at >> 3);
+  const auto shift = static_cast<unsigned>(at & 7);
+  return load<std::uint64_t>(byte) >> shift | std::uint64_t{load<std::uint8_t>(byte + 8)}
+                                                  << (63 - shift) << 1;
+}
+
+// Moves n bits from bit `from` to bit `to`. By whole words of the target, each written once, since
+// a load that overlaps a store of another width waits for it to leave the core's buffer.
+void move_bits(std::byte* in, std::size_t from, std::size_t n, std::size_t to) noexcept {
+  if (n == 0) return;
+  std::byte* const first = in + (to >> 3);
+  const std::size_t before = to & 7;
+  const std::size_t words = (before + n + 63) / 64;
+  const auto move_word = [&](std::size_t k) noexcept {
+    const std::uint64_t moved =
+        k == 0 ? get_word(in, from) << before : get_word(in, from + 64 * k - before);
+    std::uint64_t mask = k == 0 ? ~std::uint64_t{0} << before : ~std::uint64_t{0};
+    if (k + 1 == words) mask &= ~std::uint64_t{0} >> (64 * words - before - n);
+    std::byte* const word = first + 8 * k;
+    store(word, (load<std::uint64_t>(word) & ~mask) | (moved & mask));
+  };
+  if (to < from) {
+    for (std::size_t k = 0; k < words; ++k) move_word(k);
+  } else {
+    for (std::size_t k = words; k-- > 0;) move_word(k);
+  }
+}
+
+// Copies n bytes by words, which for a few is faster than a call; up to 7 bytes behind them become
+// zero.
+void copy_words(std::byte* to, const std::byte* from, std::size_t n) noexcept {
+  std::size_t i = 0;
+  for (; i + 8 <= n; i += 8) store(to + i, load<std::uint64_t>(from + i));
+  if (i != n)
+    store(to + i, low_bits(load<std::uint64_t>(from + i), static_cast<unsigned>(8 * (n - i))));
+}
+
+// The first 128 bits of a block's code, as a rule all of it. Without branches, since which of the
+// two words has a zero cannot be foretold.
+class block_code {
+ public:
+  explicit block_code(const std::byte* block) noexcept
+      : low_(load<std::uint64_t>(block)),
+        high_(load<std::uint64_t>(block + 8)),
+        below_(count_ones(~low_)) {}
+
+  bool has(unsigned zero) const noexcept { return zero < below_ + count_ones(~high_); }
+  /// Precondition: has(k).
+  unsigned zero(unsigned k) const noexcept {
+    const bool in_low = k < below_;
+    const std::uint64_t word = in_low ? low_ : high_;
+    return (in_low ? 0 : 64) + select_one(~word, in_low ? k : k - below_);
+  }
+
+  /// Writes it back with a one more at `place`, before which it has ones or zeros up to `end`.
+  /// Precondition: end < 128.
+  void store_with_one(std::byte* block, unsigned place, unsigned end) const noexcept {
+    __extension__ using wide = unsigned __int128;
+    const wide all = static_cast<wide>(high_) << 64 | low_;
+    const wide one = static_cast<wide>(1) << place;
+    const wide beyond = ~((static_cast<wide>(2) << end) - 1);
+    const wide moved = (all & ~(one - 1)) << 1 & ~beyond;
+    const wide made = (all & (one - 1)) | one | moved | (all & beyond);
+    detail::store(block, static_cast<std::uint64_t>(made));
+    detail::store(block + 8, static_cast<std::uint64_t>(made >> 64));
+  }
+
+ private:
+  std::uint64_t low_;
+  std::uint64_t high_;
+  unsigned below_;  // zeros in low_
+};
+
+// Slots of a block: they end at bit `end` of an area of `bytes` bytes, padding included.
+struct slot_row {
+  std::byte* area;
+  std::size_t bytes;
+  std::size_t end;
+  unsigned slot_bits;
+};
+
+// Puts an entry before number `at` of n. Below the last one its bits are zero, as are the others of
+// their bytes.
+void push_slot_by_words(const slot_row& row, std::size_t n, std::size_t at,
+                        std::uint64_t entry) noexcept {
+  const std::size_t w = row.slot_bits;
+  move_bits(row.area, row.end - n * w, (n - at) * w, row.end - (n + 1) * w);
+  put_bits(row.area, row.end - (at + 1) * w, entry, row.slot_bits);
+}

@@ -1,0 +1,173 @@
+// How one segment becomes two, or one of twice the cells: its entries are read block by block, and
+// written as blocks of others. Included behind segment_edit.inl.
+
+// With a shift of up to 7 it fits into a word.
+constexpr unsigned piece = 56;
+
+// Calls use(cell in the block, entry) for each entry of a block, in order.
+template <class Use>
+void for_block(const segment_shape& shape, const std::byte* area, std::size_t begin,
+               std::size_t end, Use&& use) {
+  const std::byte* const code = area + begin;
+  const std::size_t bits = find_zero(code, end - begin, block_cells);
+  std::size_t i = 0;
+  std::size_t at = 8 * end;
+  for (std::size_t from = 0; from < bits; from += piece) {
+    std::uint64_t ones =
+        get_bits(code, from, static_cast<unsigned>(std::min<std::size_t>(piece, bits - from)));
+    for (; ones != 0; ones &= ones - 1) {
+      const std::size_t place = from + static_cast<unsigned>(std::countr_zero(ones));
+      if (at < shape.slot_bits) return;  // no segment that is well formed
+      at -= shape.slot_bits;
+      use(static_cast<unsigned>(place - 1 - i), get_bits(area, at, shape.slot_bits));
+      ++i;
+    }
+  }
+}
+
+// Blocks one after the other: a half of a segment to be.
+class builder {
+ public:
+  /// With room for so many bytes, if that is not too little.
+  builder(unsigned slot_bits, std::size_t blocks, std::size_t bytes) : slot_bits_(slot_bits) {
+    made_.area.resize(bytes + spare);
+    made_.ends.reserve(blocks);
+  }
+
+  /// Before so many calls of add(), at most.
+  void reserve(std::size_t entries) {
+    if (block_.size() < waiting_ + entries) block_.resize(2 * (waiting_ + entries) + 64);
+  }
+  /// Cells of a block's entries must come in order.
+  void add(unsigned cell, std::uint64_t entry) noexcept { block_[waiting_++] = {cell, entry}; }
+
+  void end_block() {
+    const std::size_t n = waiting_;
+    const std::size_t used = bytes_for_bits(code_bits(n)) + bytes_for_bits(n * slot_bits_);
+    owed_ += used;
+    const std::size_t begin = made_.size;
+    made_.size += used + owed_ / gap_share;
+    owed_ %= gap_share;
+    if (made_.area.size() < made_.size + spare) made_.area.resize(2 * made_.size + spare);
+    write_code(made_.area.data() + begin);
+    write_slots(made_.area.data(), 8 * made_.size - n * slot_bits_);
+    made_.ends.push_back(made_.size);
+    made_.entries += n;
+    waiting_ = 0;
+  }
+
+  built_half take() noexcept { return std::move(made_); }
+
+ private:
+  struct placed {
+    std::uint64_t cell;
+    std::uint64_t entry;
+  };
+  static constexpr std::size_t spare = 16;  // what a write may touch behind the last block
+
+  void write_code(std::byte* block) const noexcept {
+    std::size_t i = 0;
+    if (code_bits(waiting_) <= 128) [[likely]] {
+      std::uint64_t words[2] = {0, 0};
+      for (; i < waiting_; ++i) {
+        const std::size_t place = 1 + block_[i].cell + i;
+        words[place / 64] |= std::uint64_t{1} << place % 64;
+      }
+      std::memcpy(block, words, sizeof words);
+      return;
+    }
+    for (; i < waiting_; ++i) {
+      const std::size_t place = 1 + block_[i].cell + i;
+      block[place / 8] |= std::byte{1} << place % 8;
+    }
+  }
+
+  // The last entry first: upwards from bit `at`, a word at each. The bits below `at` in its byte
+  // are zero, as all behind it are.
+  void write_slots(std::byte* area, std::size_t at) const noexcept {
+    std::byte* to = area + at / 8;
+    auto filled = static_cast<unsigned>(at % 8);
+    std::uint64_t word = 0;
+    for (std::size_t i = waiting_; i-- > 0;) {
+      word |= block_[i].entry << filled;
+      filled += slot_bits_;
+      store(to, word);
+      to += filled / 8;
+      word = filled < 64 ? word >> filled / 8 * 8 : 0;
+      filled %= 8;
+    }
+  }
+
+  unsigned slot_bits_;
+  std::vector<placed> block_;  // the first waiting_ are of this block
+  std::size_t waiting_ = 0;
+  built_half made_;  // zeros behind its size
+  std::size_t owed_ = 0;
+};
+
+// Gives an entry without the first bit of its remainder to the half that this bit names; one
+// without a remainder to both.
+void add_to_half(std::array<builder, 2>& halves, unsigned cell, std::uint64_t entry) noexcept {
+  if (entry == 1) [[unlikely]] {
+    for (builder& half : halves) half.add(cell, 1);
+  } else {
+    halves[entry & 1].add(cell, entry >> 1);
+  }
+}
+
+std::optional<segment_pair> split(const segment_shape& shape, std::span<const std::byte> segment,
+                                  unsigned slot_bits) noexcept {
+  try {
+    const block_list parent(shape, segment.data());
+    const auto half = [&] {
+      return builder(slot_bits, shape.blocks() / 2, segment.size() / 4 + segment.size() / 16);
+    };
+    std::array<std::array<builder, 2>, 2> made{std::array{half(), half()},
+                                               std::array{half(), half()}};
+    std::size_t entries = 0;
+    for (std::size_t block = 0; block < shape.blocks(); ++block) {
+      const std::size_t n = parent.entries(block);
+      entries += n;
+      for (auto& child : made) {
+        for (builder& each : child) each.reserve(n);
+      }
+      // Two blocks make one of each half of each child.
+      const unsigned first_cell = block % 2 == 0 ? 0 : block_cells / 2;
+      for_block(shape, segment.data() + shape.table_bytes(), parent.start(block),
+                parent.start(block + 1), [&](unsigned cell, std::uint64_t entry) noexcept {
+                  add_to_half(made[cell & 1], first_cell + cell / 2, entry);
+                });
+      if (block % 2 == 0) continue;
+      for (auto& child : made) {
+        for (builder& each : child) each.end_block();
+      }
+    }
+    segment_pair pair{
+        {made[0][0].take(), made[0][1].take()}, {made[1][0].take(), made[1][1].take()}, 0};
+    pair.gained = pair.first.entries() + pair.second.entries() - entries;
+    return pair;
+  } catch (const std::bad_alloc&) {
+    return std::nullopt;
+  }
+}
+
+std::optional<built_segment> widen(const segment_shape& shape, std::span<const std::byte> segment,
+                                   unsigned slot_bits) noexcept {
+  try {
+    const block_list parent(shape, segment.data());
+    const auto half = [&] {
+      return builder(slot_bits, shape.blocks(), segment.size() / 2 + segment.size() / 8);
+    };
+    std::array<builder, 2> halves{half(), half()};
+    for (std::size_t block = 0; block < shape.blocks(); ++block) {
+      for (builder& each : halves) each.reserve(parent.entries(block));
+      for_block(
+          shape, segment.data() + shape.table_bytes(), parent.start(block), parent.start(block + 1),
+          [&](unsigned cell, std::uint64_t entry) noexcept { add_to_half(halves, cell, entry); });
+      for (builder& each : halves) each.end_block();
+    }
+    return built_segment{halves[0].take(), halves[1].take()};
+  } catch (const std::bad_alloc&) {
+    return std::nullopt;
+  }
+}

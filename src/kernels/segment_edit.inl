@@ -1,0 +1,228 @@
+// What changes a segment in its place, insert and erase, and how it is laid out anew in another.
+// Included behind segment_bits.inl and a push_slot.
+
+// How far an insert looks for a gap before the whole segment is laid out anew, and how much of one
+// it takes beyond what it needs, so that its block need not look again at once. Gaps are 1/13 of
+// the bytes when a segment is laid out, and nearly all of them are used up before the next time.
+constexpr std::size_t gap_search = 32;
+constexpr std::size_t gap_taken_ahead = 3;
+constexpr std::size_t gap_share = 12;
+
+// The blocks of a segment that is well formed.
+class block_list {
+ public:
+  block_list(const segment_shape& shape, const std::byte* segment) noexcept
+      : shape_(shape), starts_(segment), area_(segment + shape.table_bytes()) {}
+
+  std::size_t start(std::size_t block) const noexcept {
+    return load<std::uint16_t>(starts_ + 2 * block);
+  }
+  std::size_t size(std::size_t block) const noexcept { return start(block + 1) - start(block); }
+  const std::byte* block(std::size_t b) const noexcept { return area_ + start(b); }
+  const std::byte* slots_end(std::size_t b) const noexcept { return area_ + start(b + 1); }
+
+  std::size_t entries(std::size_t b) const noexcept {
+    const block_code code(block(b));
+    if (code.has(block_cells)) [[likely]]
+      return code.zero(block_cells) - block_cells;
+    return find_zero(block(b), size(b), block_cells) - block_cells;
+  }
+  std::size_t slot_bytes(std::size_t entries) const noexcept {
+    return bytes_for_bits(entries * shape_.slot_bits);
+  }
+  std::size_t used(std::size_t entries) const noexcept {
+    return bytes_for_bits(code_bits(entries)) + slot_bytes(entries);
+  }
+
+ protected:
+  segment_shape shape_;
+
+ private:
+  const std::byte* starts_;
+  const std::byte* area_;
+};
+
+// The same, to be written.
+class editor : public block_list {
+ public:
+  editor(const segment_shape& shape, std::span<std::byte> segment) noexcept
+      : block_list(shape, segment.data()),
+        starts_(segment.data()),
+        area_(starts_ + shape.table_bytes()),
+        bytes_(segment.size() - shape.table_bytes()) {}
+
+  std::byte* area() const noexcept { return area_; }
+  std::byte* block(std::size_t b) const noexcept { return area_ + start(b); }
+  void set_start(std::size_t block, std::size_t at) noexcept {
+    store(starts_ + 2 * block, static_cast<std::uint16_t>(at));
+  }
+  slot_row slots(std::size_t b) const noexcept {
+    return {area_, bytes_, 8 * start(b + 1), shape_.slot_bits};
+  }
+
+  // Makes the gap of block `b`, which has n entries, larger by the gap of one behind it, if there
+  // is one near.
+  bool take_gap(std::size_t b, std::size_t n, std::size_t needed, std::uint64_t& moved) noexcept {
+    const std::size_t last = std::min(shape_.blocks(), b + 1 + gap_search);
+    for (std::size_t from = b + 1; from < last; ++from) {
+      const std::size_t there = entries(from);
+      const std::size_t found = size(from) - used(there);
+      if (found < needed) continue;
+      const std::size_t taken = std::min(found, needed + gap_taken_ahead);
+      const std::size_t slots = start(b + 1) - slot_bytes(n);
+      const std::size_t end = start(from) + bytes_for_bits(code_bits(there));
+      std::memmove(area_ + slots + taken, area_ + slots, end - slots);
+      std::memset(area_ + slots, 0, taken);
+      for (std::size_t i = b + 1; i <= from; ++i) set_start(i, start(i) + taken);
+      moved += end - slots;
+      return true;
+    }
+    return false;
+  }
+
+ private:
+  std::byte* starts_;
+  std::byte* area_;
+  std::size_t bytes_;  // of the area and its padding
+};
+
+void empty(const segment_shape& shape, std::size_t area, std::span<std::byte> to) noexcept {
+  std::memset(to.data(), 0, to.size());
+  editor laid(shape, to);
+  for (std::size_t b = 0; b <= shape.blocks(); ++b) laid.set_start(b, area * b / shape.blocks());
+}
+
+bool plan_layout(const segment_shape& shape, std::span<const std::byte> segment, std::size_t needed,
+                 segment_layout& plan) noexcept {
+  const std::size_t blocks = shape.blocks();
+  const block_list old(shape, segment.data());
+  std::size_t used = needed;
+  for (std::size_t i = 0; i < blocks; ++i) {
+    const std::size_t n = old.entries(i);
+    plan.entries[i] = static_cast<std::uint16_t>(n);
+    used += old.used(n);
+  }
+  if (used > most_segment_area) return false;
+  // What was planned with is not given back.
+  const std::size_t area = old.start(blocks);
+  plan.gaps = std::min(std::max(used / gap_share + 2, area - std::min(area, used)),
+                       most_segment_area - used);
+  plan.needed = needed;
+  plan.bytes = shape.stored_bytes(used + plan.gaps);
+  return true;
+}
+
+void lay_out(const segment_shape& shape, const segment_layout& plan, std::size_t b,
+             std::span<const std::byte> from, std::span<std::byte> to) noexcept {
+  const std::size_t blocks = shape.blocks();
+  const block_list old(shape, from.data());
+  std::memset(to.data(), 0, to.size());
+  editor laid(shape, to);
+  std::size_t at = 0;
+  std::size_t gaps_before = 0;
+  for (std::size_t i = 0; i < blocks; ++i) {
+    const std::size_t n = plan.entries[i];
+    laid.set_start(i, at);
+    copy_words(laid.area() + at, old.block(i), bytes_for_bits(code_bits(n)));
+    const std::size_t gaps = plan.gaps * (i + 1) / blocks;
+    at += old.used(n) + gaps - gaps_before + (i == b ? plan.needed : 0);
+    gaps_before = gaps;
+    const std::size_t slots = old.slot_bytes(n);
+    copy_words(laid.area() + at - slots, old.slots_end(i) - slots, slots);
+  }
+  laid.set_start(blocks, at);
+}
+
+// How many of a run's entries match. The first two without branches: that there are none, one or
+// two is all but as likely.
+std::size_t matching_entries(const slot_row& row, std::size_t first, unsigned size,
+                             std::uint64_t rest) noexcept {
+  const std::size_t w = row.slot_bits;
+  const std::size_t end = row.end - first * w;
+  const bool one = size > 0;
+  const bool two = size > 1;
+  const auto matches = [&](std::size_t behind) noexcept {
+    return is_match(get_bits(row.area, end - behind, row.slot_bits), rest);
+  };
+  std::size_t found = one & matches(one ? w : 0) ? 1 : 0;
+  found += two & matches(two ? 2 * w : 0) ? 1 : 0;
+  for (unsigned i = 2; i < size; ++i) {
+    found += matches((i + 1) * w) ? 1 : 0;
+  }
+  return found;
+}
+
+// An insert into a block whose code is longer than 128 bits, or becomes so, as chosen keys make it.
+void add_to_long_block(const editor& in, std::size_t b, std::size_t n, unsigned cell,
+                       std::uint64_t entry) noexcept {
+  std::byte* const block = in.block(b);
+  const std::size_t zero = find_zero(block, in.size(b), cell);
+  move_bits(block, zero + 1, code_bits(n) - zero - 1, zero + 2);
+  put_bits(block, zero + 1, 1, 1);
+  push_slot_by_words(in.slots(b), n, zero - cell, entry);
+}
+
+insert_result insert(const segment_shape& shape, std::span<std::byte> segment, std::size_t cell,
+                     std::uint64_t rest, std::size_t most, std::uint64_t& moved) noexcept {
+  const std::size_t b = cell / block_cells;
+  const auto in_block = static_cast<unsigned>(cell % block_cells);
+  editor in(shape, segment);
+  const block_code code(in.block(b));
+  const bool is_short = code.has(block_cells);
+  std::size_t n = 0;
+  std::size_t first = 0;
+  std::size_t matching = 0;
+  if (is_short) [[likely]] {
+    n = code.zero(block_cells) - block_cells;
+    const unsigned zero = code.zero(in_block);
+    first = zero - in_block;
+    matching = matching_entries(in.slots(b), first, code.zero(in_block + 1) - zero - 1, rest);
+  } else {
+    n = find_zero(in.block(b), in.size(b), block_cells) - block_cells;
+    matching = segment_view(shape, segment).copies(cell, rest);
+  }
+  if (matching >= most) return {matching, false, 0};
+  const std::size_t needed = in.used(n + 1);
+  if (needed > in.size(b) && !in.take_gap(b, n, needed - in.size(b), moved)) {
+    return {matching, false, needed - in.size(b)};
+  }
+  const std::uint64_t marker = std::uint64_t{1} << (shape.slot_bits - 1);
+  const std::uint64_t entry = marker | (rest & (marker - 1));
+  if (is_short && code_bits(n) < 128) [[likely]] {
+    const auto place = static_cast<unsigned>(first) + in_block + 1;
+    // Read again: what stands behind the code has moved if a gap was taken.
+    block_code(in.block(b)).store_with_one(in.block(b), place, static_cast<unsigned>(code_bits(n)));
+    push_slot(in.slots(b), n, first, entry);
+  } else {
+    add_to_long_block(in, b, n, in_block, entry);
+  }
+  moved += in.size(b);
+  return {matching, true, 0};
+}
+
+bool erase(const segment_shape& shape, std::span<std::byte> segment, std::size_t cell,
+           std::uint64_t rest) noexcept {
+  std::uint64_t longest = 0;
+  std::size_t found = 0;
+  segment_view(shape, segment).for_cell(cell, [&](std::uint64_t entry, std::size_t i) noexcept {
+    // Of two that match, the longer has the higher marker.
+    if (is_match(entry, rest) && std::bit_width(entry) > std::bit_width(longest)) {
+      longest = entry;
+      found = i;
+    }
+    return true;
+  });
+  if (longest == 0) return false;
+  const std::size_t b = cell / block_cells;
+  const editor in(shape, segment);
+  const std::size_t n = in.entries(b);
+  const std::size_t w = shape.slot_bits;
+  // A one of the cell, whichever.
+  const std::size_t place = 1 + cell % block_cells + found;
+  move_bits(in.block(b), place + 1, code_bits(n) - place - 1, place);
+  put_bits(in.block(b), code_bits(n) - 1, 0, 1);
+  const std::size_t end = 8 * in.start(b + 1);
+  move_bits(in.area(), end - n * w, (n - found - 1) * w, end - (n - 1) * w);
+  put_bits(in.area(), end - n * w, 0, shape.slot_bits);
+  return true;
+}
