@@ -118,16 +118,23 @@ class basic_expandable : public detail::key_shell<basic_expandable<Storage>> {
   void may_contain(std::span<const hash_type> hs, std::span<bool> answers) const noexcept {
     assert(answers.size() >= hs.size());
     const auto& kernel = detail::segment_ops();
-    std::array<detail::segment_query, group> queries;
-    for (std::size_t first = 0; first < hs.size(); first += group) {
-      const std::size_t n = fetch_starts(hs, first, queries);
-      kernel.ask(params_.cell_bits, std::span(queries).first(n), answers.data() + first);
-      if (!parts_.counts_copies()) [[likely]]
-        continue;
-      for (std::size_t i = 0; i < n; ++i) {
-        const auto at = detail::place_of(params_, hs[first + i]);
-        if (!answers[first + i]) answers[first + i] = parts_.has_copies(at, hs[first + i]);
-      }
+    std::array<std::array<detail::segment_query, group>, 3> ring;
+    in_stages(
+        hs.size(),
+        [&](std::size_t first, std::size_t n, std::size_t turn) noexcept {
+          find(hs.subspan(first, n), ring[turn]);
+        },
+        [&](std::size_t, std::size_t n, std::size_t turn) noexcept {
+          kernel.fetch(params_.cell_bits, std::span(ring[turn]).first(n));
+        },
+        [&](std::size_t first, std::size_t n, std::size_t turn) noexcept {
+          kernel.ask(params_.cell_bits, std::span(ring[turn]).first(n), answers.data() + first);
+          return true;
+        });
+    if (!parts_.counts_copies()) [[likely]]
+      return;
+    for (std::size_t i = 0; i < hs.size(); ++i) {
+      if (!answers[i]) answers[i] = parts_.has_copies(detail::place_of(params_, hs[i]), hs[i]);
     }
   }
 
@@ -146,18 +153,16 @@ class basic_expandable : public detail::key_shell<basic_expandable<Storage>> {
     requires writable_storage<Storage>
   {
     insert_summary summary;
-    for (std::size_t first = 0; first < hs.size(); first += group) {
-      const std::size_t n = fetch(hs, first);
-      for (std::size_t i = 0; i < n; ++i) {
-        const insert_outcome outcome = insert(hs[first + i]);
-        if (!is_contained(outcome)) {
-          summary.stopped_by = outcome;
-          return summary;
-        }
-        ++summary.done;
-        ++(outcome == insert_outcome::inserted ? summary.inserted : summary.maybe_present);
+    change_in_stages(hs, [&](std::size_t i) noexcept {
+      const insert_outcome outcome = insert(hs[i]);
+      if (!is_contained(outcome)) {
+        summary.stopped_by = outcome;
+        return false;
       }
-    }
+      ++summary.done;
+      ++(outcome == insert_outcome::inserted ? summary.inserted : summary.maybe_present);
+      return true;
+    });
     return summary;
   }
 
@@ -179,10 +184,10 @@ class basic_expandable : public detail::key_shell<basic_expandable<Storage>> {
     requires writable_storage<Storage>
   {
     assert(erased.size() >= hs.size());
-    for (std::size_t first = 0; first < hs.size(); first += group) {
-      const std::size_t n = fetch(hs, first);
-      for (std::size_t i = 0; i < n; ++i) erased[first + i] = erase(hs[first + i]);
-    }
+    change_in_stages(hs, [&](std::size_t i) noexcept {
+      erased[i] = erase(hs[i]);
+      return true;
+    });
   }
 
   /// Copies of the key: never too low, and too high by the entries of others that match it.
@@ -239,28 +244,59 @@ class basic_expandable : public detail::key_shell<basic_expandable<Storage>> {
  private:
   using parts_type = detail::expandable_parts<Storage>;
   // Keys whose lines are fetched together.
-  static constexpr std::size_t group = 32;
+  static constexpr std::size_t group = 16;
 
   basic_expandable(const expandable_params& params, parts_type parts, std::uint64_t count)
       : params_(params), parts_(std::move(parts)), count_(count) {}
 
-  // What the next group of keys asks; the starts of their blocks are on their way into the cache.
-  std::size_t fetch_starts(std::span<const hash_type> hs, std::size_t first,
-                           std::array<detail::segment_query, group>& queries) const noexcept {
-    const std::size_t n = std::min(group, hs.size() - first);
-    for (std::size_t i = 0; i < n; ++i) {
-      const auto at = detail::place_of(params_, hs[first + i]);
+  // A batch by groups, each in three stages with other groups' between them, so that what one stage
+  // asks memory for has come by the next: the starts of the keys' blocks, the blocks, the work.
+  // Calls each stage with a group's first key, its size and its turn of three; ends early when
+  // work() returns false.
+  template <class Starts, class Blocks, class Work>
+  static void in_stages(std::size_t size, Starts&& starts, Blocks&& blocks, Work&& work) noexcept {
+    const auto at = [&](std::size_t k) noexcept { return std::min(k * group, size); };
+    const auto call = [&](auto&& stage, std::size_t k) noexcept {
+      return stage(at(k), at(k + 1) - at(k), k % 3);
+    };
+    const std::size_t groups = size / group + (size % group != 0);
+    for (std::size_t k = 0; k < groups + 2; ++k) {
+      if (k < groups) call(starts, k);
+      if (k >= 1 && k <= groups) call(blocks, k - 1);
+      if (k >= 2 && !call(work, k - 2)) return;
+    }
+  }
+
+  void find(std::span<const hash_type> hs,
+            std::span<detail::segment_query> queries) const noexcept {
+    for (std::size_t i = 0; i < hs.size(); ++i) {
+      const auto at = detail::place_of(params_, hs[i]);
       queries[i] = parts_.query(at);
       parts_.view(params_, at).prefetch_start(at.cell);
     }
-    return n;
   }
-  // Then their blocks too; returns how many keys.
-  std::size_t fetch(std::span<const hash_type> hs, std::size_t first) const noexcept {
+
+  // The same for what changes segments: their places are looked up in each stage anew. Calls
+  // change(i) for each key.
+  template <class Change>
+  void change_in_stages(std::span<const hash_type> hs, Change&& change) noexcept {
+    const auto& kernel = detail::segment_ops();
     std::array<detail::segment_query, group> queries;
-    const std::size_t n = fetch_starts(hs, first, queries);
-    detail::segment_ops().fetch(params_.cell_bits, std::span(queries).first(n));
-    return n;
+    in_stages(
+        hs.size(),
+        [&](std::size_t first, std::size_t n, std::size_t) noexcept {
+          find(hs.subspan(first, n), queries);
+        },
+        [&](std::size_t first, std::size_t n, std::size_t) noexcept {
+          find(hs.subspan(first, n), queries);
+          kernel.fetch_to_insert(params_.cell_bits, std::span(queries).first(n));
+        },
+        [&](std::size_t first, std::size_t n, std::size_t) noexcept {
+          for (std::size_t i = first; i < first + n; ++i) {
+            if (!change(i)) return false;
+          }
+          return true;
+        });
   }
 
   expandable_params params_;

@@ -70,17 +70,24 @@ class block_code {
     return (in_low ? 0 : 64) + select_one(~word, in_low ? k : k - below_);
   }
 
-  /// Writes it back with a one more at `place`, before which it has ones or zeros up to `end`.
-  /// Precondition: end < 128.
-  void store_with_one(std::byte* block, unsigned place, unsigned end) const noexcept {
+  /// Writes it back with a one more at `place`, and no byte behind its new end of `bits` bits.
+  /// Precondition: 32 < bits <= 128.
+  void store_with_one(std::byte* block, unsigned place, unsigned bits) const noexcept {
     __extension__ using wide = unsigned __int128;
     const wide all = static_cast<wide>(high_) << 64 | low_;
     const wide one = static_cast<wide>(1) << place;
-    const wide beyond = ~((static_cast<wide>(2) << end) - 1);
-    const wide moved = (all & ~(one - 1)) << 1 & ~beyond;
-    const wide made = (all & (one - 1)) | one | moved | (all & beyond);
-    detail::store(block, static_cast<std::uint64_t>(made));
-    detail::store(block + 8, static_cast<std::uint64_t>(made >> 64));
+    const wide made = (all & (one - 1)) | one | (all & ~(one - 1)) << 1;
+    // Four of these overlap to any number of bytes from 4 to 16.
+    const unsigned last = (bits + 7) / 8 - 4;
+    const auto put = [&](unsigned at) noexcept {
+      store(block + at, static_cast<std::uint32_t>(made >> 8 * at));
+    };
+    put(0);
+    put(std::min(4U, last));
+    put(std::min(8U, last));
+    // Behind the code its last byte is zero, whatever stands in the next.
+    const std::uint32_t used = ~std::uint32_t{0} >> (32 + 8 * last - bits);
+    store(block + last, static_cast<std::uint32_t>(made >> 8 * last) & used);
   }
 
  private:
@@ -96,6 +103,22 @@ struct slot_row {
   std::size_t end;
   unsigned slot_bits;
 };
+
+// How many of a run's entries match. The first two without branches: that there are none, one or
+// two is all but as likely.
+std::size_t matching_entries(const std::byte* area, std::size_t end, unsigned slot_bits,
+                             unsigned size, std::uint64_t rest) noexcept {
+  const std::size_t w = slot_bits;
+  const bool one = size > 0;
+  const bool two = size > 1;
+  const auto matches = [&](std::size_t behind) noexcept {
+    return is_match(get_bits(area, end - behind, slot_bits), rest);
+  };
+  std::size_t found = one & matches(one ? w : 0) ? 1 : 0;
+  found += two & matches(two ? 2 * w : 0) ? 1 : 0;
+  for (unsigned i = 2; i < size; ++i) found += matches((i + 1) * w) ? 1 : 0;
+  return found;
+}
 
 // Puts an entry before number `at` of n. Below the last one its bits are zero, as are the others of
 // their bytes.

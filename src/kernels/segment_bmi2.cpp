@@ -36,8 +36,8 @@ __m256i read(const std::byte* from) noexcept {
 // Precondition: both are below 2^15.
 __m256i bits_below(std::size_t below, std::size_t base) noexcept {
   // 64 less the bits of each word that are below, at least 0; a shift by more than 63 gives 0.
-  const auto word = static_cast<long long>(base);
-  const __m256i ends = _mm256_setr_epi64x(word + 64, word + 128, word + 192, word + 256);
+  const __m256i ends = _mm256_add_epi64(_mm256_set1_epi64x(static_cast<long long>(base)),
+                                        _mm256_setr_epi64x(64, 128, 192, 256));
   const __m256i beyond = _mm256_subs_epu16(ends, _mm256_set1_epi64x(static_cast<long long>(below)));
   return _mm256_srlv_epi64(_mm256_set1_epi64x(-1), beyond);
 }

@@ -133,25 +133,6 @@ void lay_out(const segment_shape& shape, const segment_layout& plan, std::size_t
   laid.set_start(blocks, at);
 }
 
-// How many of a run's entries match. The first two without branches: that there are none, one or
-// two is all but as likely.
-std::size_t matching_entries(const slot_row& row, std::size_t first, unsigned size,
-                             std::uint64_t rest) noexcept {
-  const std::size_t w = row.slot_bits;
-  const std::size_t end = row.end - first * w;
-  const bool one = size > 0;
-  const bool two = size > 1;
-  const auto matches = [&](std::size_t behind) noexcept {
-    return is_match(get_bits(row.area, end - behind, row.slot_bits), rest);
-  };
-  std::size_t found = one & matches(one ? w : 0) ? 1 : 0;
-  found += two & matches(two ? 2 * w : 0) ? 1 : 0;
-  for (unsigned i = 2; i < size; ++i) {
-    found += matches((i + 1) * w) ? 1 : 0;
-  }
-  return found;
-}
-
 // An insert into a block whose code is longer than 128 bits, or becomes so, as chosen keys make it.
 void add_to_long_block(const editor& in, std::size_t b, std::size_t n, unsigned cell,
                        std::uint64_t entry) noexcept {
@@ -176,7 +157,8 @@ insert_result insert(const segment_shape& shape, std::span<std::byte> segment, s
     n = code.zero(block_cells) - block_cells;
     const unsigned zero = code.zero(in_block);
     first = zero - in_block;
-    matching = matching_entries(in.slots(b), first, code.zero(in_block + 1) - zero - 1, rest);
+    matching = matching_entries(in.area(), 8 * in.start(b + 1) - first * shape.slot_bits,
+                                shape.slot_bits, code.zero(in_block + 1) - zero - 1, rest);
   } else {
     n = find_zero(in.block(b), in.size(b), block_cells) - block_cells;
     matching = segment_view(shape, segment).copies(cell, rest);
@@ -189,10 +171,10 @@ insert_result insert(const segment_shape& shape, std::span<std::byte> segment, s
   const std::uint64_t marker = std::uint64_t{1} << (shape.slot_bits - 1);
   const std::uint64_t entry = marker | (rest & (marker - 1));
   if (is_short && code_bits(n) < 128) [[likely]] {
-    const auto place = static_cast<unsigned>(first) + in_block + 1;
-    // Read again: what stands behind the code has moved if a gap was taken.
-    block_code(in.block(b)).store_with_one(in.block(b), place, static_cast<unsigned>(code_bits(n)));
+    // The slots first: a load of what was just written by parts would wait for it.
     push_slot(in.slots(b), n, first, entry);
+    code.store_with_one(in.block(b), static_cast<unsigned>(first) + in_block + 1,
+                        static_cast<unsigned>(code_bits(n + 1)));
   } else {
     add_to_long_block(in, b, n, in_block, entry);
   }

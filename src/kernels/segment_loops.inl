@@ -18,14 +18,36 @@ void fetch(unsigned cell_bits, std::span<const segment_query> queries) noexcept 
   }
 }
 
+void fetch_to_insert(unsigned cell_bits, std::span<const segment_query> queries) noexcept {
+  for (const segment_query& q : queries) {
+    segment_view({cell_bits, q.slot_bits}, q.segment).prefetch_near(q.cell);
+  }
+}
+
 bool holds(unsigned cell_bits, const segment_query& q) noexcept {
-  return segment_view({cell_bits, q.slot_bits}, q.segment).holds(q.cell, q.rest);
+  const segment_shape shape{cell_bits, q.slot_bits};
+  const std::size_t b = q.cell / block_cells;
+  const auto cell = static_cast<unsigned>(q.cell % block_cells);
+  const segment_view view(shape, q.segment);
+  const std::size_t begin = view.start(b);
+  const std::size_t end = view.start(b + 1);
+  if (begin <= end && end <= view.limit()) [[likely]] {
+    const block_code code(view.area() + begin);
+    if (code.has(block_cells)) [[likely]] {
+      const unsigned zero = code.zero(cell);
+      const unsigned size = code.zero(cell + 1) - zero - 1;
+      const std::size_t first = zero - cell;
+      if ((first + size) * q.slot_bits > 8 * end) return false;
+      return matching_entries(view.area(), 8 * end - first * q.slot_bits, q.slot_bits, size,
+                              q.rest) != 0;
+    }
+  }
+  return view.holds(q.cell, q.rest);
 }
 
 void ask(unsigned cell_bits, std::span<const segment_query> queries, bool* answers) noexcept {
-  fetch(cell_bits, queries);
   for (std::size_t i = 0; i < queries.size(); ++i) answers[i] = holds(cell_bits, queries[i]);
 }
 
-constexpr segment_kernels loops = {empty, insert, plan_layout, lay_out, erase, split,
-                                   widen, check,  rate,        fetch,   ask,   holds};
+constexpr segment_kernels loops = {empty, insert, plan_layout, lay_out,         erase, split, widen,
+                                   check, rate,   fetch,       fetch_to_insert, ask,   holds};

@@ -107,7 +107,9 @@ struct segment_kernels {
   /// Asks for the blocks of many queries to come into the cache. (A loop that does nothing else is
   /// removed by compilers where they see that.)
   void (*fetch)(unsigned cell_bits, std::span<const segment_query> queries) noexcept;
-  /// Whether an entry matches, for many queries; fetches their blocks together.
+  /// And what of the blocks behind them an insert may read.
+  void (*fetch_to_insert)(unsigned cell_bits, std::span<const segment_query> queries) noexcept;
+  /// Whether an entry matches, for many queries.
   void (*ask)(unsigned cell_bits, std::span<const segment_query> queries, bool* answers) noexcept;
   bool (*holds)(unsigned cell_bits, const segment_query& query) noexcept;
 };

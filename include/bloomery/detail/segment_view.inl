@@ -59,6 +59,8 @@ class segment_view {
     return load<std::uint16_t>(starts_ + 2 * block);
   }
   const std::byte* area() const noexcept { return area_; }
+  /// Where a block of a segment that is well formed ends at the latest.
+  std::size_t limit() const noexcept { return limit_; }
 
   void prefetch_start(std::size_t cell) const noexcept {
     __builtin_prefetch(starts_ + 2 * (cell / block_cells));
@@ -67,6 +69,12 @@ class segment_view {
     const std::size_t block = cell / block_cells;
     __builtin_prefetch(area_ + start(block));
     __builtin_prefetch(area_ + start(block + 1));
+  }
+
+  /// The block and two cache lines behind it.
+  void prefetch_near(std::size_t cell) const noexcept {
+    const std::byte* const begin = area_ + start(cell / block_cells);
+    for (std::size_t line = 0; line < 256; line += 64) __builtin_prefetch(begin + line, 1);
   }
 
   /// Calls use(entry, number in its block) for each entry of the cell, until it returns false.
