@@ -102,6 +102,7 @@ void owned_segments::put(std::uint64_t segment, const arena_bytes& place) noexce
   segments[segment].bytes = place;
   list[segment].words = static_cast<std::uint32_t>(place.bytes().size() / 8);
   moved += place.bytes().size();
+  ++changes;
 }
 
 result<owned_segments> owned_segments::empty(const expandable_params& plan) {
@@ -288,9 +289,10 @@ insert_outcome owned_segments::insert(expandable_params& params, hash64 h) noexc
   const bool is_full = params.entries > params.most_entries() + params.most_entries() / 4;
   const std::size_t most = is_full ? 0 : most_copies_in_cell;
   const segment_shape shape{params.cell_bits, at.slot_bits};
+  const auto& kernel = segment_ops();
   const auto try_insert = [&]() noexcept {
-    return segment_ops().insert(shape, segments[at.segment].bytes.writable_bytes(), at.cell,
-                                at.rest, most, moved);
+    return kernel.insert(shape, segments[at.segment].bytes.writable_bytes(), at.cell, at.rest, most,
+                         moved);
   };
   insert_result done = try_insert();
   const bool lays_out = done.needed != 0;
@@ -311,6 +313,7 @@ insert_outcome owned_segments::insert(expandable_params& params, hash64 h) noexc
     // Where it cannot be done, the next insert tries again, until there are a quarter too many.
     (void)grow(params);
   } else if (arena_.is_tight() && !lays_out) [[unlikely]] {
+    ++changes;
     moved += arena_.make_room(
         [&](std::uint64_t owner) noexcept -> arena_bytes& { return segments[owner].bytes; });
   }
@@ -334,10 +337,12 @@ void owned_segments::clear(expandable_params& params) noexcept {
                                                          .bits = 0,
                                                          .growth = params.growth,
                                                          .seed = params.seed}));
-  const std::uint64_t before = moved;
+  const std::uint64_t moved_before = moved;
+  const std::uint64_t changes_before = changes;
   *this = {};
   *this = or_die(empty(plan));
-  moved = before;
+  moved = moved_before;
+  changes += changes_before;
   params = plan;
 }
 

@@ -276,20 +276,22 @@ class basic_expandable : public detail::key_shell<basic_expandable<Storage>> {
     }
   }
 
-  // The same for what changes segments: their places are looked up in each stage anew. Calls
-  // change(i) for each key.
+  // The same for what changes segments, which may thereby get other places. Calls change(i) for
+  // each key.
   template <class Change>
   void change_in_stages(std::span<const hash_type> hs, Change&& change) noexcept {
     const auto& kernel = detail::segment_ops();
-    std::array<detail::segment_query, group> queries;
+    std::array<std::array<detail::segment_query, group>, 3> ring;
+    std::array<std::uint64_t, 3> found_at{};
+    const auto find_group = [&](std::size_t first, std::size_t n, std::size_t turn) noexcept {
+      find(hs.subspan(first, n), ring[turn]);
+      found_at[turn] = parts_.changes();
+    };
     in_stages(
-        hs.size(),
-        [&](std::size_t first, std::size_t n, std::size_t) noexcept {
-          find(hs.subspan(first, n), queries);
-        },
-        [&](std::size_t first, std::size_t n, std::size_t) noexcept {
-          find(hs.subspan(first, n), queries);
-          kernel.fetch_to_insert(params_.cell_bits, std::span(queries).first(n));
+        hs.size(), find_group,
+        [&](std::size_t first, std::size_t n, std::size_t turn) noexcept {
+          if (found_at[turn] != parts_.changes()) find_group(first, n, turn);
+          kernel.fetch_to_insert(params_.cell_bits, std::span(ring[turn]).first(n));
         },
         [&](std::size_t first, std::size_t n, std::size_t) noexcept {
           for (std::size_t i = first; i < first + n; ++i) {

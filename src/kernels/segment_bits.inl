@@ -53,6 +53,9 @@ void copy_words(std::byte* to, const std::byte* from, std::size_t n) noexcept {
     store(to + i, low_bits(load<std::uint64_t>(from + i), static_cast<unsigned>(8 * (n - i))));
 }
 
+// What copy_bytes() may clear behind n bytes that it copies, and read, if all that is inside.
+constexpr std::size_t most_cleared = 128;
+
 // The first 128 bits of a block's code, as a rule all of it. Without branches, since which of the
 // two words has a zero cannot be foretold.
 class block_code {
@@ -111,12 +114,15 @@ std::size_t matching_entries(const std::byte* area, std::size_t end, unsigned sl
   const std::size_t w = slot_bits;
   const bool one = size > 0;
   const bool two = size > 1;
-  const auto matches = [&](std::size_t behind) noexcept {
-    return is_match(get_bits(area, end - behind, slot_bits), rest);
+  // The bits below the marker are shifted to the top; zero is no entry.
+  const auto matches = [&](std::size_t behind) noexcept -> std::size_t {
+    const std::uint64_t entry = get_bits(area, end - behind, slot_bits);
+    const std::uint64_t differing = (entry ^ rest) << std::countl_zero(entry | 1) << 1;
+    return static_cast<std::size_t>(differing == 0) & static_cast<std::size_t>(entry != 0);
   };
-  std::size_t found = one & matches(one ? w : 0) ? 1 : 0;
-  found += two & matches(two ? 2 * w : 0) ? 1 : 0;
-  for (unsigned i = 2; i < size; ++i) found += matches((i + 1) * w) ? 1 : 0;
+  std::size_t found = (matches(one ? w : 0) & static_cast<std::size_t>(one)) +
+                      (matches(two ? 2 * w : 0) & static_cast<std::size_t>(two));
+  for (unsigned i = 2; i < size; ++i) found += matches((i + 1) * w);
   return found;
 }
 

@@ -75,6 +75,23 @@ void push_slot(const slot_row& row, std::size_t n, std::size_t at, std::uint64_t
   }
 }
 
+// As above; 64 bytes or more, for as a rule that is enough.
+void copy_bytes(std::byte* to, const std::byte* from, std::size_t n, bool is_inside) noexcept {
+  if (!is_inside || n >= most_cleared) [[unlikely]] {
+    copy_words(to, from, n);
+    return;
+  }
+  const __m256i bytes =
+      _mm256_setr_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21,
+                       22, 23, 24, 25, 26, 27, 28, 29, 30, 31);
+  for (std::size_t at = 0; at < 64 || at < n; at += 32) {
+    const auto left = static_cast<char>(static_cast<int>(n) - static_cast<int>(at));
+    const __m256i used = _mm256_cmpgt_epi8(_mm256_set1_epi8(left), bytes);
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(to + at),
+                        _mm256_and_si256(used, read(from + at)));
+  }
+}
+
 #include "kernels/segment_loops.inl"
 
 }  // namespace

@@ -19,7 +19,7 @@ class block_list {
   }
   std::size_t size(std::size_t block) const noexcept { return start(block + 1) - start(block); }
   const std::byte* block(std::size_t b) const noexcept { return area_ + start(b); }
-  const std::byte* slots_end(std::size_t b) const noexcept { return area_ + start(b + 1); }
+  const std::byte* area() const noexcept { return area_; }
 
   std::size_t entries(std::size_t b) const noexcept {
     const block_code code(block(b));
@@ -120,15 +120,21 @@ void lay_out(const segment_shape& shape, const segment_layout& plan, std::size_t
   editor laid(shape, to);
   std::size_t at = 0;
   std::size_t gaps_before = 0;
+  // Upwards, so that what a copy clears behind its end is written afterwards.
+  const std::size_t room = std::min(from.size(), to.size()) - shape.table_bytes();
+  const auto copy = [&](std::size_t to_at, std::size_t from_at, std::size_t n) noexcept {
+    copy_bytes(laid.area() + to_at, old.area() + from_at, n,
+               std::max(to_at, from_at) + most_cleared <= room);
+  };
   for (std::size_t i = 0; i < blocks; ++i) {
     const std::size_t n = plan.entries[i];
-    laid.set_start(i, at);
-    copy_words(laid.area() + at, old.block(i), bytes_for_bits(code_bits(n)));
+    const std::size_t slots = old.slot_bytes(n);
     const std::size_t gaps = plan.gaps * (i + 1) / blocks;
+    laid.set_start(i, at);
+    copy(at, old.start(i), bytes_for_bits(code_bits(n)));
     at += old.used(n) + gaps - gaps_before + (i == b ? plan.needed : 0);
     gaps_before = gaps;
-    const std::size_t slots = old.slot_bytes(n);
-    copy_words(laid.area() + at - slots, old.slots_end(i) - slots, slots);
+    copy(at - slots, old.start(i + 1) - slots, slots);
   }
   laid.set_start(blocks, at);
 }

@@ -84,6 +84,7 @@ struct owned_segments {
   std::vector<owned_segment> segments;
   std::vector<segment_entry> list;
   std::uint64_t moved = 0;
+  std::uint64_t changes = 0;  ///< rises when a segment gets another place
   bool counts_copies = false;
 
   owned_segments() = default;
@@ -200,6 +201,12 @@ class expandable_parts {
     for (const auto& each : all_.segments) all += each.bytes.bytes().size();
     for (const segment_entry& each : all_.list) all += each.counted * sizeof(counted_copies);
     return all;
+  }
+  /// As long as it is the same, so are the places that query() names.
+  std::uint64_t changes() const noexcept
+    requires owns
+  {
+    return all_.changes;
   }
   std::uint64_t moved_bytes() const noexcept {
     if constexpr (owns) return all_.moved;
