@@ -69,8 +69,9 @@ class block_code {
   /// Precondition: has(k).
   unsigned zero(unsigned k) const noexcept {
     const bool in_low = k < below_;
-    const std::uint64_t word = in_low ? low_ : high_;
-    return (in_low ? 0 : 64) + select_one(~word, in_low ? k : k - below_);
+    const std::uint64_t word = high_ ^ ((low_ ^ high_) & -std::uint64_t{in_low});
+    return 64U * static_cast<unsigned>(!in_low) +
+           select_one(~word, k - (below_ & -static_cast<unsigned>(!in_low)));
   }
 
   /// Writes it back with a one more at `place`, and no byte behind its new end of `bits` bits.
@@ -80,14 +81,15 @@ class block_code {
     const wide all = static_cast<wide>(high_) << 64 | low_;
     const wide one = static_cast<wide>(1) << place;
     const wide made = (all & (one - 1)) | one | (all & ~(one - 1)) << 1;
-    // Four of these overlap to any number of bytes from 4 to 16.
+    // Four of these overlap to any number of bytes from 5 to 16: last - 2 * second <= 4.
     const unsigned last = (bits + 7) / 8 - 4;
+    const unsigned second = (last + 2) / 3;
     const auto put = [&](unsigned at) noexcept {
       store(block + at, static_cast<std::uint32_t>(made >> 8 * at));
     };
     put(0);
-    put(std::min(4U, last));
-    put(std::min(8U, last));
+    put(second);
+    put(last - second);
     // Behind the code its last byte is zero, whatever stands in the next.
     const std::uint32_t used = ~std::uint32_t{0} >> (32 + 8 * last - bits);
     store(block + last, static_cast<std::uint32_t>(made >> 8 * last) & used);
