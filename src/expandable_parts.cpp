@@ -206,12 +206,12 @@ bool owned_segments::split(expandable_params& params, const expandable_params& n
   }
   both->first.write(shape, first->writable_bytes());
   both->second.write(shape, second->writable_bytes());
-  std::byte* const into[2] = {stay->writable_bytes().data(), go->writable_bytes().data()};
-  std::size_t filled[2] = {0, 0};
+  const std::array into{stay->writable_bytes().data(), go->writable_bytes().data()};
+  std::array<std::size_t, 2> filled{};
   for (std::size_t i = 0; i < size; ++i) {
     const counted_copies each = copies_at(counted, i);
     const std::size_t side = each.hash >> params.level & 1;
-    store(into[side] + sizeof each * filled[side]++, each);
+    store(into.at(side) + sizeof each * filled.at(side)++, each);
   }
   segments.emplace_back();
   list.emplace_back();

@@ -29,6 +29,8 @@ unsigned count_ones(std::uint64_t x) noexcept {
 
 #include "kernels/segment_bits.inl"
 
+// NOLINTBEGIN(portability-simd-intrinsics): this folder is where they belong.
+
 __m256i read(const std::byte* from) noexcept {
   return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from));
 }
@@ -91,6 +93,8 @@ void copy_bytes(std::byte* to, const std::byte* from, std::size_t n, bool is_ins
                         _mm256_and_si256(used, read(from + at)));
   }
 }
+
+// NOLINTEND(portability-simd-intrinsics)
 
 #include "kernels/segment_loops.inl"
 

@@ -68,12 +68,12 @@ class builder {
   void write_code(std::byte* block) const noexcept {
     std::size_t i = 0;
     if (code_bits(waiting_) <= 128) [[likely]] {
-      std::uint64_t words[2] = {0, 0};
+      std::array<std::uint64_t, 2> words{};
       for (; i < waiting_; ++i) {
         const std::size_t place = 1 + block_[i].cell + i;
         words[place / 64] |= std::uint64_t{1} << place % 64;
       }
-      std::memcpy(block, words, sizeof words);
+      std::memcpy(block, words.data(), sizeof words);
       return;
     }
     for (; i < waiting_; ++i) {

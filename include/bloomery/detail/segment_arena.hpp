@@ -3,8 +3,8 @@
 // Memory for an expandable filter's segments. They are of many sizes, each is laid out anew in a
 // larger place every few hundred inserts, and a general allocator leaves a fifth of the memory in
 // holes between them. Here they lie in chunks, of huge pages once the filter is large, and a
-// segment is moved now and then so that two holes become one: holes are about 1/14 of a large
-// filter, for 2.5 bytes written a key.
+// segment is moved now and then so that two holes become one: holes are a tenth of a large filter,
+// for some 30 bytes written a key.
 
 #include <bloomery/storage.hpp>
 #include <cstddef>
@@ -41,12 +41,12 @@ class segment_arena {
   void give_back(const arena_bytes& place) noexcept;
 
   /// Whether the next large segment would need a new chunk although holes are many.
-  bool is_tight() const noexcept { return tight_; }
-  /// Moves a few segments, at most `most_moved` bytes, so that a large hole comes to be, if that
-  /// can be had; returns how many bytes. place_of(owner) is where to write the new places.
+  bool is_tight() const noexcept { return unsearched_ != 0; }
+  /// Moves a few segments, at most `most_moved` bytes, so that a large hole comes to be now or when
+  /// it is called again, if that can be had; returns how many bytes. place_of(owner) is where to
+  /// write the new places.
   template <class PlaceOf>
   std::size_t make_room(PlaceOf&& place_of) noexcept {
-    tight_ = false;
     const window found = find_window();
     for (std::size_t i = found.first; i < found.last; ++i) {
       place_of(chunks_[found.chunk].places[i].owner).data_ = move_down(found.chunk, i);
@@ -57,7 +57,7 @@ class segment_arena {
   /// Bytes of all chunks.
   std::size_t footprint() const noexcept { return total_; }
 
-  static constexpr std::size_t most_moved = std::size_t{1} << 17;
+  static constexpr std::size_t most_moved = 120 * 1024;
 
  private:
   struct place {
@@ -92,9 +92,9 @@ class segment_arena {
   std::vector<std::uint32_t> largest_;  // hole of each chunk
   std::size_t total_ = 0;
   std::size_t free_ = 0;
-  std::size_t wanted_ = 0;  // the largest place that was asked for
-  std::size_t next_ = 0;    // where the search for a window goes on
-  bool tight_ = false;
+  std::size_t wanted_ = 0;      // the largest place that was asked for
+  std::size_t next_ = 0;        // where the search for a window goes on
+  std::size_t unsearched_ = 0;  // chunks in which a window may yet be found
 };
 
 }  // namespace bloomery::detail

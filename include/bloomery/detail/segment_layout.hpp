@@ -108,7 +108,7 @@ struct segment_shape {
 
 /// The largest segment: 2^14 cells, and all that its starts can name.
 inline constexpr std::size_t most_segment_bytes =
-    round_up(2 * ((1U << 9) + 1) + most_segment_area + segment_padding, 8);
+    round_up(2 * ((std::size_t{1} << 9) + 1) + most_segment_area + segment_padding, 8);
 
 #include <bloomery/detail/segment_view.inl>
 
