@@ -57,7 +57,7 @@ class segment_arena {
   /// Bytes of all chunks.
   std::size_t footprint() const noexcept { return total_; }
 
-  static constexpr std::size_t most_moved = 120 * 1024;
+  static constexpr std::size_t most_moved = std::size_t{120} * 1024;
 
  private:
   struct place {
