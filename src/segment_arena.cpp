@@ -94,7 +94,8 @@ std::optional<arena_bytes> segment_arena::make(std::size_t size, std::uint64_t o
                      {static_cast<std::uint32_t>(at), static_cast<std::uint32_t>(taken), owner});
     in.free -= taken;
     free_ -= taken;
-    wanted_ = std::max(wanted_, taken);
+    // A split takes two places at once, each of half the parent's size and a little more.
+    wanted_ = std::max(wanted_, taken + taken / 4);
     measure(*c);
     look_for_room();
     return arena_bytes(in.memory.writable_bytes().data() + at, static_cast<std::uint32_t>(size),

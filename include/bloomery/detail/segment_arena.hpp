@@ -92,7 +92,7 @@ class segment_arena {
   std::vector<std::uint32_t> largest_;  // hole of each chunk
   std::size_t total_ = 0;
   std::size_t free_ = 0;
-  std::size_t wanted_ = 0;      // the largest place that was asked for
+  std::size_t wanted_ = 0;      // what the largest insert yet could take at once
   std::size_t next_ = 0;        // where the search for a window goes on
   std::size_t unsearched_ = 0;  // chunks in which a window may yet be found
 };
