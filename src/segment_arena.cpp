@@ -164,7 +164,7 @@ segment_arena::window segment_arena::find_window() noexcept {
 std::byte* segment_arena::move_down(std::size_t c, std::size_t i) noexcept {
   chunk& in = chunks_[c];
   std::byte* const memory = in.memory.writable_bytes().data();
-  place& each = in.places[i];
+  held_place& each = in.places[i];
   const std::size_t to = end_before(in, i);
   std::memmove(memory + to, memory + each.at, each.size);
   each.at = static_cast<std::uint32_t>(to);

@@ -60,7 +60,7 @@ class segment_arena {
   static constexpr std::size_t most_moved = std::size_t{120} * 1024;
 
  private:
-  struct place {
+  struct held_place {
     std::uint32_t at;
     std::uint32_t size;
     std::uint64_t owner;
@@ -68,7 +68,7 @@ class segment_arena {
   // Its places in ascending order.
   struct chunk {
     owned_storage memory;
-    std::vector<place> places;
+    std::vector<held_place> places;
     std::size_t size = 0;
     std::size_t free = 0;
   };
