@@ -25,8 +25,9 @@ class block_line {
       std::vector<char> memory(block_bytes);
       for (bool more = true; more;) {
         const auto [number, block] = next(memory);
-        const std::uint64_t keys = block ? steps_.work(slot, block->bytes) : 0;
-        more = hand_on(slot, number, block, keys);
+        reading read;
+        if (block && !block->bytes.empty()) read = steps_.work(slot, *block);
+        more = hand_on(slot, number, block, std::move(read));
       }
     } catch (const std::bad_alloc&) {
       stop({errc::out_of_memory, "there is no memory for a block of the input"});
@@ -45,12 +46,11 @@ class block_line {
   }
 
   /// Waits until the blocks before this one were handed on; whether there is more to do.
-  bool hand_on(unsigned slot, std::uint64_t number, const result<key_block>& block,
-               std::uint64_t keys) {
+  bool hand_on(unsigned slot, std::uint64_t number, const result<key_block>& block, reading read) {
     std::unique_lock turn(turn_);
     turned_.wait(turn, [&] { return handed_on_ == number || ended_; });
     if (ended_) return false;
-    if (auto more = take(slot, block, keys); !more) {
+    if (auto more = take(slot, block, std::move(read)); !more) {
       failure_ = std::move(more.error());
       ended_ = true;
     } else {
@@ -61,11 +61,15 @@ class block_line {
     return !ended_;
   }
 
-  result<bool> take(unsigned slot, const result<key_block>& block, std::uint64_t keys) {
+  result<bool> take(unsigned slot, const result<key_block>& block, reading read) {
     if (!block) return fail(block.error());
-    if (auto ok = input_.took(*block, keys); !ok) return fail(ok.error());
-    if (block->bytes.empty()) return false;
-    return steps_.hand_on(slot);
+    const auto whole = input_.took(*block, std::move(read));
+    // What was read before a wrong line is handed on first, as one thread would do it.
+    if (!block->bytes.empty()) {
+      if (auto more = steps_.hand_on(slot); !more || !*more) return more;
+    }
+    if (!whole) return fail(whole.error());
+    return !block->bytes.empty();
   }
 
   void stop(failure why) noexcept {

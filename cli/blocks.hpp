@@ -8,6 +8,7 @@
 #include <functional>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "key_input.hpp"
 
@@ -16,8 +17,8 @@ namespace bloomery::cli {
 /// Two steps for each block of an input. A `slot` below the number of threads stands for the thread
 /// that does both, so that what is kept by slot between them needs no lock.
 struct block_steps {
-  /// Works on a block that no other thread has; says how many keys were in it.
-  std::function<std::uint64_t(unsigned slot, std::span<const char> bytes)> work;
+  /// Works on a block that no other thread has; says what was read of it.
+  std::function<reading(unsigned slot, const key_block& block)> work;
   /// Takes over what the work left, one call at a time and in the order of the blocks. False ends
   /// everything: the answer is known.
   std::function<result<bool>(unsigned slot)> hand_on;
@@ -32,20 +33,53 @@ unsigned threads_for_blocks(unsigned threads) noexcept;
 /// key, beside what the steps keep. Fails as the input or a step does, or with out_of_memory.
 result<void> in_blocks(key_input& input, const block_steps& steps, unsigned threads = 0);
 
-/// Calls `use(key)` for each key of a block.
+/// Calls `use(line)` for each line of a block.
 template <class Use>
-void for_each_key(std::span<const char> block, key_format format, Use&& use) {
+void for_each_line(std::span<const char> block, key_format format, Use&& use) {
   const char* at = block.data();
   const char* const end = at + block.size();
   while (at != end) {
-    // A block is whole keys, so the search succeeds.
-    const auto* const key_end =
+    // A block is whole lines, so the search succeeds.
+    const auto* const line_end =
         static_cast<const char*>(std::memchr(at, format.end, static_cast<std::size_t>(end - at)));
-    auto length = static_cast<std::size_t>(key_end - at);
+    auto length = static_cast<std::size_t>(line_end - at);
     if (format.strip_cr && length != 0 && at[length - 1] == '\r') --length;
     use(std::string_view(at, length));
-    at = key_end + 1;
+    at = line_end + 1;
   }
+}
+
+/// Calls `use(batch)` for the lines of a block and their keys, by that reader or, without one, each
+/// line its own key; `lines` is memory for that. What was read, up to the first wrong line.
+template <class Use>
+reading for_each_batch(const key_block& block, const key_input& input, record_keys* reader,
+                       std::vector<std::string_view>& lines, Use&& use) {
+  reading read;
+  if (reader == nullptr) {
+    const auto give = [&] {
+      read.lines += lines.size();
+      use(key_batch{lines, lines, {}, 0});
+      lines.clear();
+    };
+    for_each_line(block.bytes, input.format(), [&](std::string_view line) {
+      lines.push_back(line);
+      if (lines.size() == key_reader::most_keys) give();
+    });
+    if (!lines.empty()) give();
+    read.keys = read.lines;
+    return read;
+  }
+  reader->begin_file(block.file, input.path(block.file));
+  const auto give = [&] {
+    if (const key_batch batch = reader->batch(0); !batch.lines.empty()) use(batch);
+    reader->clear();
+  };
+  for_each_line(block.bytes, input.format(), [&](std::string_view line) {
+    if (!read.stopped && reader->read(line, read) && read.lines % key_reader::most_keys == 0)
+      give();
+  });
+  give();
+  return read;
 }
 
 }  // namespace bloomery::cli

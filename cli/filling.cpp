@@ -27,30 +27,35 @@ std::string kinds_that(bool abilities::* can) {
   return names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "));
 }
 
-tl::unexpected<failure> no_room(const key_input& input, std::uint64_t key, insert_outcome why,
+void finish(key_input& input, std::string_view verb) {
+  input.quieten();
+  if (const std::string skipped = input.skipped(); !skipped.empty()) say(verb, skipped);
+}
+
+tl::unexpected<failure> no_room(const std::string& place, insert_outcome why,
                                 std::string_view advice) {
   if (why == insert_outcome::too_many_copies) {
     return fail(errc::full,
                 fmt::format("{}: the filter holds as many copies of this key as it can; drop "
                             "repeated lines with 'bloomery dedup'",
-                            input.place_of(key)));
+                            place));
   }
   return fail(errc::full, fmt::format("{}: the filter is full and has no room for this key; {}",
-                                      input.place_of(key), advice));
+                                      place, advice));
 }
 
 result<std::uint64_t> insert_all(any_filter& filter, key_input& input, std::string_view advice) {
   std::uint64_t fresh = 0;
   for (;;) {
-    const std::uint64_t before = input.keys();
     const auto batch = input.next();
     if (!batch) return fail(batch.error());
-    if (batch->keys.empty()) return fresh;
+    if (batch->lines.empty()) return fresh;
     const auto done = filter.insert(batch->keys);
     if (!done) return fail(done.error());
     fresh += done->inserted;
     if (done->done < batch->keys.size()) {
-      return no_room(input, before + done->done, done->stopped_by, advice);
+      const auto line = batch->first_line + batch->line_of_key(done->done);
+      return no_room(input.place_of_line(line), done->stopped_by, advice);
     }
   }
 }

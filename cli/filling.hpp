@@ -21,8 +21,12 @@ void say(std::string_view verb, std::string_view text);
 /// The kinds that have an ability, by name and for a sentence: `kinds_that(&abilities::erase)`.
 std::string kinds_that(bool abilities::* can);
 
-/// Why the key of that number found no room: where it stands, why, what to do.
-tl::unexpected<failure> no_room(const key_input& input, std::uint64_t key, insert_outcome why,
+/// What a verb says once its input is read: the progress line goes, and lines that were passed over
+/// are told.
+void finish(key_input& input, std::string_view verb);
+
+/// Why a key found no room: where it stands, why, what to do.
+tl::unexpected<failure> no_room(const std::string& place, insert_outcome why,
                                 std::string_view advice);
 
 /// Inserts all keys of an input; stops at the first that finds no room. `advice` is what to do

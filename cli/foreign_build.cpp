@@ -26,23 +26,24 @@ result<std::uint64_t> count_keys(const input_options& options) {
   for (;;) {
     const auto batch = (*opened)->next();
     if (!batch) return fail(batch.error());
-    if (batch->keys.empty()) return (*opened)->keys();
+    if (batch->lines.empty()) return (*opened)->keys();
   }
 }
 
 result<void> insert_keys(dialects::foreign_filter& filter, key_input& input) {
   for (;;) {
-    const std::uint64_t before = input.keys();
     const auto batch = input.next();
     if (!batch) return fail(batch.error());
-    if (batch->keys.empty()) return {};
+    if (batch->lines.empty()) return {};
     const auto inserted = filter.insert(batch->keys);
     if (!inserted) return fail(inserted.error());
     if (inserted->done == batch->keys.size()) continue;
     const auto refused = filter.accepts(batch->keys[inserted->done]);
-    return fail(errc::invalid_argument,
-                fmt::format("{}: {}", input.place_of(before + inserted->done),
-                            refused ? "no room" : refused.error().message));
+    return fail(
+        errc::invalid_argument,
+        fmt::format("{}: {}",
+                    input.place_of_line(batch->first_line + batch->line_of_key(inserted->done)),
+                    refused ? "no room" : refused.error().message));
   }
 }
 
@@ -75,7 +76,7 @@ result<status> build_foreign(const foreign_build& how, plan_request request,
   if (!opened) return fail(opened.error());
   key_input& input = **opened;
   if (auto ok = insert_keys(*filter, input); !ok) return fail(ok.error());
-  input.quieten();
+  finish(input, verb);
 
   const std::string name = how.target == "-" ? "stdout" : how.target;
   if (said != 0 && input.keys() > said) {

@@ -5,6 +5,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "system.hpp"
@@ -86,6 +89,26 @@ result<std::optional<std::uint64_t>> examine_file(const std::string& name) {
     return system_failure(name, "open");
   }
   return size_of(status, name);
+}
+
+bool is_folder(const std::string& name) {
+  struct stat status{};
+  return !is_stdin(name) && ::stat(name.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+result<std::vector<std::string>> files_in(const std::string& folder,
+                                          bool (*wanted)(std::string_view name) noexcept) {
+  std::error_code failed;
+  std::vector<std::string> names;
+  for (std::filesystem::directory_iterator at(folder, failed), end; !failed && at != end;
+       at.increment(failed)) {
+    std::string name = at->path().filename();
+    if (wanted(name)) names.push_back(at->path());
+  }
+  if (failed)
+    return fail(errc::io, fmt::format("{}: cannot list the folder: {}", folder, failed.message()));
+  std::sort(names.begin(), names.end());
+  return names;
 }
 
 }  // namespace bloomery::cli

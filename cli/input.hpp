@@ -10,6 +10,8 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace bloomery::cli {
 
@@ -43,6 +45,14 @@ result<std::unique_ptr<byte_source>> open_file(const std::string& name);
 /// Looks at an input without reading it: fails as open_file would. The size is known of regular
 /// files only.
 result<std::optional<std::uint64_t>> examine_file(const std::string& name);
+
+/// Whether a folder is there.
+bool is_folder(const std::string& name);
+
+/// The files of a folder whose names, without the folder's, are `wanted`, in the order of their
+/// names.
+result<std::vector<std::string>> files_in(const std::string& folder,
+                                          bool (*wanted)(std::string_view name) noexcept);
 
 /// The same bytes, unpacked if they begin as gzip or as zstd does: any number of members or frames
 /// one after the other. Data that ends too early or is damaged is a failure that says near which

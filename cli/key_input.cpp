@@ -3,78 +3,169 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bloomery/plan/units.hpp>
 #include <utility>
 
 namespace bloomery::cli {
+namespace {
 
-void input_options::declare(CLI::App& app) {
+/// The names of all inputs: those that were given, and of a folder its files that are the reader's.
+result<std::vector<std::string>> names_of(const input_options& options,
+                                          const keys::reader_kind& kind) {
+  std::vector<std::string> names;
+  for (const std::string& name : options.names) {
+    if (kind.in_folder == nullptr || !is_folder(name)) {
+      names.push_back(name);
+      continue;
+    }
+    auto files = files_in(name, kind.in_folder);
+    if (!files) return fail(std::move(files.error()));
+    if (files->empty()) {
+      return fail(errc::not_found, fmt::format("{}: no file in this folder has a name that the "
+                                               "reader {} looks for; give files",
+                                               name, kind.name));
+    }
+    std::move(files->begin(), files->end(), std::back_inserter(names));
+  }
+  if (names.empty()) names.emplace_back("-");
+  return names;
+}
+
+/// The reader's text with what other options add to it.
+result<std::string> reader_text(const input_options& options) {
+  if (options.min_count.empty()) return options.keys.reader;
+  const std::string_view text = options.keys.reader;
+  if (text.substr(0, text.find(':')) != "pwned") {
+    return fail(errc::invalid_argument, "--min-count: only --keys pwned reads counts");
+  }
+  const auto least = parse_count(options.min_count);
+  if (!least) return fail(least.error().code, "--min-count: " + least.error().message);
+  return fmt::format("{}{}min={}", text, text.find(':') == std::string_view::npos ? ":" : ",",
+                     *least);
+}
+
+}  // namespace
+
+void input_options::declare(CLI::App& app, keys::purpose why) {
+  keys.why = why;
   app.add_option("INPUT", names,
                  "files of keys, one a line; gzip and zstd too; - or none is stdin");
-  app.add_flag("-0,--null", nul, "keys end in NUL, not in a newline");
+  app.add_flag("-0,--null", nul, "lines end in NUL, not in a newline");
   app.add_flag("--crlf", crlf, "lines may end in CR LF; else a CR belongs to its key");
+  std::string how = "how a line becomes keys (default lines; 'bloomery man' explains): ";
+  for (const auto& kind : keys::all()) {
+    if (kind.secret && why == keys::purpose::insert) continue;
+    how += fmt::format("{}{}{}", how.back() == ' ' ? "" : ", ", kind.name, kind.argument);
+  }
+  app.add_option("--keys", keys.reader, how)->type_name("READER");
+  app.add_option("--min-count", min_count, "with --keys pwned, pass over what was seen less often")
+      ->type_name("N");
+  app.add_flag("--skip-bad", keys.skip_bad,
+               "pass over lines that --keys cannot read, and say at the end how many they were");
   app.add_flag("--no-progress", no_progress, "no progress line, also on a terminal");
 }
 
-key_input::key_input(const input_options& options, std::optional<std::uint64_t> total_bytes)
-    : names_(options.names),
+key_input::key_input(const input_options& options, std::vector<std::string> names,
+                     std::optional<std::uint64_t> total_bytes)
+    : names_(std::move(names)),
+      choice_(options.keys),
       format_(options.format()),
       total_bytes_(total_bytes),
-      progress_(!options.no_progress, total_bytes) {
-  if (names_.empty()) names_.emplace_back("-");
-}
+      progress_(!options.no_progress, total_bytes) {}
 
 result<std::unique_ptr<key_input>> key_input::open(const input_options& options) {
+  auto text = reader_text(options);
+  if (!text) return fail(std::move(text.error()));
+  const auto kind = keys::find(*text);
+  if (!kind) return fail(kind.error().code, "--keys: " + kind.error().message);
+  if ((*kind)->secret && options.keys.why == keys::purpose::insert) {
+    return fail(errc::invalid_argument,
+                fmt::format("--keys {}: its lines are secret and only asked about; put the list "
+                            "that they are asked of into a filter",
+                            (*kind)->name));
+  }
+  auto names = names_of(options, **kind);
+  if (!names) return fail(std::move(names.error()));
   std::optional<std::uint64_t> total = 0;
-  const std::vector<std::string> from_stdin = {"-"};
-  for (const std::string& name : options.names.empty() ? from_stdin : options.names) {
+  for (const std::string& name : *names) {
     const auto size = examine_file(name);
     if (!size) return fail(size.error());
     total = total && *size ? std::optional(*total + **size) : std::nullopt;
   }
-  return std::unique_ptr<key_input>(new key_input(options, total));
-}
-
-std::string_view key_input::display_name(std::size_t file) const noexcept {
-  return names_[file] == "-" ? std::string_view(stdin_name) : std::string_view(names_[file]);
+  std::unique_ptr<key_input> made(new key_input(options, std::move(*names), total));
+  made->choice_.reader = std::move(*text);
+  made->secret_ = (*kind)->secret;
+  if (!made->choice_.plain()) {
+    auto records = record_keys::make(made->choice_);
+    if (!records) return fail(std::move(records.error()));
+    made->records_.emplace(std::move(*records));
+  }
+  return made;
 }
 
 result<void> key_input::open_next() {
   const std::size_t number = opened_++;
   auto file = open_file(names_[number]);
   if (!file) return fail(std::move(file.error()));
-  auto source = unpack(std::move(*file));
+  // Unpacking would leave copies of secrets where they cannot be wiped.
+  auto source = secret_ ? std::move(file) : unpack(std::move(*file));
   if (!source) {
-    source.error().message = fmt::format("{}: {}", display_name(number), source.error().message);
+    source.error().message = fmt::format("{}: {}", name(number), source.error().message);
     return fail(std::move(source.error()));
   }
-  reader_.emplace(std::move(*source), format_);
+  if (reader_) {
+    reader_->restart(std::move(*source));
+  } else {
+    reader_.emplace(std::move(*source), format_);
+  }
+  reading_ = true;
   return {};
 }
 
 result<key_batch> key_input::next() {
+  if (pending_) return fail(*std::exchange(pending_, std::nullopt));
   for (;;) {
-    if (!reader_) {
+    if (!reading_) {
       if (opened_ == names_.size()) return key_batch{};
-      parts_.push_back({std::string(display_name(opened_)), keys_});
       if (auto ok = open_next(); !ok) return fail(std::move(ok.error()));
     }
+    const std::size_t file = opened_ - 1;
     const std::uint64_t first_line = reader_->next_line();
-    const auto keys = reader_->next();
-    if (!keys) {
-      return fail(keys.error().code,
-                  fmt::format("{}:{}: {}", parts_.back().name, first_line, keys.error().message));
+    const auto lines = reader_->next();
+    if (!lines) {
+      return fail(lines.error().code,
+                  fmt::format("{}:{}: {}", name(file), first_line, lines.error().message));
     }
-    keys_ += keys->size();
+    if (lines->empty()) {
+      bytes_before_ += reader_->consumed();
+      reading_ = false;
+      continue;
+    }
+    reading read{.lines = lines->size(), .keys = lines->size(), .wrong = {}};
+    key_batch batch{*lines, *lines, {}, first_line};
+    if (records_) {
+      read = {};
+      records_->clear();
+      records_->begin_file(file, path(file));
+      for (const std::string_view line : *lines) {
+        if (!records_->read(line, read)) break;
+      }
+      batch = records_->batch(first_line);
+    }
+    account(file, read);
     progress_.update(keys_, bytes_before_ + reader_->consumed());
-    if (!keys->empty()) return key_batch{*keys, first_line};
-    bytes_before_ += reader_->consumed();
-    reader_.reset();
+    if (read.stopped) {
+      auto why = wrong(file, first_line + read.wrong->line, read.wrong->why);
+      if (batch.lines.empty()) return why;
+      pending_ = std::move(why.value());
+    }
+    return batch;
   }
 }
 
 result<key_block> key_input::next_block(std::vector<char>& memory) {
   for (;;) {
-    if (!reader_) {
+    if (!reading_) {
       if (opened_ == names_.size()) return key_block{{}, names_.size() - 1, bytes_before_, {}};
       if (auto ok = open_next(); !ok) return fail(std::move(ok.error()));
     }
@@ -87,27 +178,73 @@ result<key_block> key_input::next_block(std::vector<char>& memory) {
     block.bytes = *bytes;
     if (!block.bytes.empty()) return block;
     bytes_before_ += reader_->consumed();
-    reader_.reset();
+    reading_ = false;
   }
 }
 
-result<void> key_input::took(const key_block& block, std::uint64_t keys) {
-  while (parts_.size() <= block.file) {
-    parts_.push_back({std::string(display_name(parts_.size())), keys_});
-  }
-  keys_ += keys;
+result<void> key_input::took(const key_block& block, reading read) {
+  account(block.file, read);
   progress_.update(keys_, block.consumed);
-  if (!block.broken) return {};
-  return fail(block.broken->code, fmt::format("{}: {}", place_of(keys_), block.broken->message));
+  if (!block.broken && !read.stopped) return {};
+  const stretch& last = stretches_.back();
+  const std::uint64_t next_line = last.first_line + last.lines;
+  if (read.stopped) return wrong(block.file, next_line, read.wrong->why);
+  return fail(block.broken->code,
+              fmt::format("{}:{}: {}", name(block.file), next_line, block.broken->message));
+}
+
+void key_input::account(std::size_t file, const reading& read) {
+  const bool new_file = stretches_.empty() || stretches_.back().file != file;
+  if (new_file || !read.key_a_line || !stretches_.back().key_a_line) {
+    const std::uint64_t first_line =
+        new_file ? 1 : stretches_.back().first_line + stretches_.back().lines;
+    stretches_.push_back({file, keys_, first_line, 0, read.key_a_line});
+  }
+  stretch& now = stretches_.back();
+  if (read.skipped != 0 && skipped_ == 0) {
+    first_skipped_ =
+        fmt::format("{}:{}: {}", name(file), now.first_line + now.lines + read.wrong->line,
+                    read.wrong->why.message);
+  }
+  skipped_ += read.skipped;
+  now.lines += read.lines;
+  lines_ += read.lines;
+  keys_ += read.keys;
+}
+
+tl::unexpected<failure> key_input::wrong(std::size_t file, std::uint64_t line,
+                                         const failure& why) const {
+  return fail(why.code, fmt::format("{}:{}: {}; --skip-bad passes such lines over", name(file),
+                                    line, why.message));
+}
+
+std::string key_input::place_of_line(std::uint64_t line) const {
+  return fmt::format("{}:{}", name(), line);
 }
 
 std::string key_input::place_of(std::uint64_t key) const {
-  // The last part that begins at or before the key; empty files begin where the next one does.
+  // The last stretch that begins at or before the key; those without keys begin where the next one
+  // does.
   const auto after =
-      std::upper_bound(parts_.begin(), parts_.end(), key,
-                       [](std::uint64_t k, const part& p) { return k < p.first_key; });
-  const part& found = *std::prev(after);
-  return fmt::format("{}:{}", found.name, key - found.first_key + 1);
+      std::upper_bound(stretches_.begin(), stretches_.end(), key,
+                       [](std::uint64_t k, const stretch& s) { return k < s.first_key; });
+  const stretch& found = *std::prev(after);
+  if (found.key_a_line) {
+    return fmt::format("{}:{}", name(found.file), found.first_line + (key - found.first_key));
+  }
+  return fmt::format("{}:{}-{}", name(found.file), found.first_line,
+                     found.first_line + found.lines - 1);
+}
+
+std::string key_input::skipped() const {
+  if (skipped_ == 0) return {};
+  return fmt::format("{} line{} passed over; the first is {}", format_count(skipped_),
+                     skipped_ == 1 ? " was" : "s were", first_skipped_);
+}
+
+std::string key_input::shown(std::string_view line, std::size_t number,
+                             std::string_view key) const {
+  return records_ ? records_->reader().shown(line, number, key) : std::string(key);
 }
 
 }  // namespace bloomery::cli

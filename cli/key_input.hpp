@@ -15,6 +15,7 @@
 
 #include "key_reader.hpp"
 #include "progress.hpp"
+#include "record_keys.hpp"
 
 namespace bloomery::cli {
 
@@ -23,76 +24,108 @@ struct input_options {
   bool nul = false;
   bool crlf = false;
   bool no_progress = false;
+  key_choice keys;
+  std::string min_count;  ///< of --keys pwned
 
-  /// Declares INPUT..., -0, --crlf and --no-progress.
-  void declare(CLI::App& app);
+  /// Declares INPUT..., -0, --crlf, --keys and its kin, and --no-progress, for a verb that reads
+  /// keys to that end.
+  void declare(CLI::App& app, keys::purpose why);
 
   key_format format() const noexcept { return {.end = nul ? '\0' : '\n', .strip_cr = crlf}; }
 };
 
-struct key_batch {
-  std::span<const std::string_view> keys;  ///< none at the end only
-  std::uint64_t first_line = 0;            ///< of the file that they are all from
-};
-
-/// Whole keys as they stand in a file, for those who split them elsewhere.
+/// Whole lines as they stand in a file, for those who split them elsewhere.
 struct key_block {
-  std::span<const char> bytes;  ///< each key with its end; none at the end only, or where it broke
+  std::span<const char> bytes;  ///< each line with its end; none at the end only, or where it broke
   std::size_t file = 0;         ///< number of the input that they are all from
   std::uint64_t consumed = 0;   ///< bytes of all inputs read so far
   std::optional<failure> broken;  ///< why nothing follows, but for the place; see took()
 };
 
-/// All inputs of a verb, file after file; each file's last key may lack its end.
+/// All inputs of a verb, file after file; each file's last line may lack its end.
 class key_input {
  public:
-  /// Looks at every input first, so that a wrong name is an error before hours of reading.
+  /// Looks at the reader and at every input first, so that a wrong name is an error before hours of
+  /// reading. A folder stands for its files if the reader knows which are its own.
   static result<std::unique_ptr<key_input>> open(const input_options& options);
 
-  /// The next keys, valid until the next call. A failure says where: "NAME:LINE: what".
+  /// The next lines and their keys, valid until the next call. A failure says where: "NAME:LINE:
+  /// what"; the lines before it have been given.
   result<key_batch> next();
 
   /// The next block, read into `memory`, which the caller keeps while it uses the block. It may run
-  /// in another thread than took(), which is told of each block in their order and of the number of
-  /// keys that were in it, and gives a broken block's failure with its place.
+  /// in another thread than took(), which is told of each block in their order and of what was
+  /// read of it, and gives a wrong line's or a broken block's failure with its place.
   result<key_block> next_block(std::vector<char>& memory);
-  result<void> took(const key_block& block, std::uint64_t keys);
+  result<void> took(const key_block& block, reading read);
 
+  const key_choice& choice() const noexcept { return choice_; }
   key_format format() const noexcept { return format_; }
+  /// Whether no line may be shown.
+  bool secret() const noexcept { return secret_; }
   /// Bytes of all inputs, as they stand; none if one is not a regular file.
   std::optional<std::uint64_t> total_bytes() const noexcept { return total_bytes_; }
-  std::uint64_t keys() const noexcept { return keys_; }  ///< given so far
+  std::uint64_t lines() const noexcept { return lines_; }  ///< given so far
+  std::uint64_t keys() const noexcept { return keys_; }    ///< of those lines
+  /// The name of that input, as it was given, and for messages. From any thread.
+  std::string_view path(std::size_t file) const noexcept { return names_[file]; }
+  std::string_view name(std::size_t file) const noexcept {
+    return names_[file] == "-" ? std::string_view(stdin_name) : std::string_view(names_[file]);
+  }
   /// The name, for messages, of the file that the last batch is from.
   std::string_view name() const noexcept {
-    return parts_.empty() ? std::string_view() : std::string_view(parts_.back().name);
+    return opened_ == 0 ? std::string_view() : name(opened_ - 1);
   }
-  /// "NAME:LINE" of the key of that number, from 0, among all that were given.
+  /// "NAME:LINE" of a line of the last batch, by its number in the file.
+  std::string place_of_line(std::uint64_t line) const;
+  /// "NAME:LINE" of the key of that number, from 0, among all that were given; where lines have
+  /// none or several, "NAME:FIRST-LAST" of the lines that it is among.
   std::string place_of(std::uint64_t key) const;
 
+  /// How many wrong lines were passed over, and the first, in a sentence; empty if none was.
+  std::string skipped() const;
+
+  /// The key of the last batch as it is to be shown: `number` counts the keys of its line.
+  std::string shown(std::string_view line, std::size_t number, std::string_view key) const;
+
   /// Whether next() would have to wait; then what is to be printed should be.
-  bool would_wait() const noexcept { return reader_ && reader_->would_wait(); }
+  bool would_wait() const noexcept { return reading_ && reader_->would_wait(); }
 
   /// Takes the progress line away before something is said on stderr.
   void quieten() noexcept { progress_.clear(); }
 
  private:
-  struct part {
-    std::string name;
+  // Lines that follow one another: a whole file where each has one key, else what was read at once.
+  struct stretch {
+    std::size_t file;
     std::uint64_t first_key;
+    std::uint64_t first_line;
+    std::uint64_t lines;
+    bool key_a_line;
   };
 
-  result<void> open_next();
-  std::string_view display_name(std::size_t file) const noexcept;
+  key_input(const input_options& options, std::vector<std::string> names,
+            std::optional<std::uint64_t> total_bytes);
 
-  key_input(const input_options& options, std::optional<std::uint64_t> total_bytes);
+  result<void> open_next();
+  void account(std::size_t file, const reading& read);
+  tl::unexpected<failure> wrong(std::size_t file, std::uint64_t line, const failure& why) const;
 
   std::vector<std::string> names_;
+  key_choice choice_;
+  bool secret_ = false;
   key_format format_;
   std::optional<std::uint64_t> total_bytes_;
   std::size_t opened_ = 0;
-  std::vector<part> parts_;
   std::optional<key_reader> reader_;
+  bool reading_ = false;  // the file that was opened last; else its end has been seen
+  std::optional<record_keys> records_;
+  std::optional<failure> pending_;  // what ends the input once the lines before it are given
+  std::vector<stretch> stretches_;
+  std::uint64_t lines_ = 0;
   std::uint64_t keys_ = 0;
+  std::uint64_t skipped_ = 0;
+  std::string first_skipped_;
   std::uint64_t bytes_before_ = 0;
   progress progress_;
 };

@@ -11,6 +11,15 @@ key_reader::key_reader(std::unique_ptr<byte_source> source, key_format format, s
   keys_.reserve(most_keys);
 }
 
+void key_reader::restart(std::unique_ptr<byte_source> source) noexcept {
+  source_ = std::move(source);
+  begin_ = searched_ = end_ = 0;
+  ended_ = false;
+  failure_.reset();
+  next_line_ = 1;
+  keys_.clear();
+}
+
 bool key_reader::would_wait() const noexcept {
   return !ended_ && source_->would_wait() &&
          std::memchr(block_.data() + searched_, format_.end, end_ - searched_) == nullptr;

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "input.hpp"
+#include "wiped.hpp"
 
 namespace bloomery::cli {
 
@@ -30,6 +31,9 @@ class key_reader {
 
   explicit key_reader(std::unique_ptr<byte_source> source, key_format format = {},
                       std::size_t block = default_block);
+
+  /// Begins anew with another source, in the same memory.
+  void restart(std::unique_ptr<byte_source> source) noexcept;
 
   /// The next keys, valid until the next call; none at the end only. A failure is the source's;
   /// the keys that were complete before it have been given.
@@ -55,7 +59,8 @@ class key_reader {
   std::unique_ptr<byte_source> source_;
   key_format format_;
   // [begin_, end_) is not given yet, and [begin_, searched_) of it has no key's end.
-  std::vector<char> block_;  // one byte more than is ever read, for the last key's end
+  // One byte more than is ever read, for the last key's end. Wiped, because lines may be passwords.
+  wiped_bytes block_;
   std::size_t begin_ = 0;
   std::size_t searched_ = 0;
   std::size_t end_ = 0;

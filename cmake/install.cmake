@@ -1,8 +1,8 @@
 # What an installed Bloomery consists of: headers, library, find_package and pkg-config files.
 include(CMakePackageConfigHelpers)
 
-install(TARGETS bloomery bloomery_dialects EXPORT bloomeryTargets)
-install(DIRECTORY include/bloomery dialects/include/bloomery
+install(TARGETS bloomery bloomery_dialects bloomery_keys EXPORT bloomeryTargets)
+install(DIRECTORY include/bloomery dialects/include/bloomery keys/include/bloomery
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 if(TARGET bloomery_leveldb)
   install(TARGETS bloomery_leveldb EXPORT bloomeryLeveldbTargets)

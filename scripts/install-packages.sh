@@ -4,7 +4,7 @@
 set -euo pipefail
 
 build=(g++ cmake ninja-build pkg-config libxxhash-dev libexpected-dev libfmt-dev libssl-dev
-  libcli11-dev nlohmann-json3-dev zlib1g-dev libzstd-dev wamerican-insane)
+  libcli11-dev nlohmann-json3-dev zlib1g-dev libzstd-dev libidn2-dev wamerican-insane)
 test=(libgtest-dev librapidcheck-dev clang-19 clang-format-19 clang-tidy-19 libclang-rt-19-dev
   python3 python3-pytest zsh fish gzip zstd man-db groff
   golang-github-dcso-bloom-cli libleveldb-dev squid curl)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Checks who includes whom: left may be included by right, never the reverse (ARCHITECTURE.md).
 
-detail < {result, hash, probe, storage} < concepts < plan < filters < file < any_filter < dialects < cli, tests, ...
+detail < {result, hash, probe, storage} < concepts < plan < filters < file < any_filter < dialects, keys < cli, tests, ...
 Prints each include that points the wrong way and exits 1; exits 0 if there is none.
 """
 
@@ -29,10 +29,13 @@ ROOMS = [
     ("all", r"include/bloomery/bloomery\.hpp"),
     ("filters", r"include/bloomery/[a-z_]+\.hpp|src/[a-z_]+\.cpp"),
     ("dialects", r"dialects/"),
+    ("keys", r"keys/"),
     ("edge", r"(cli|bindings|tests|fuzz|bench|examples)/"),
 ]
 ORDER = {name: at for at, name in
-         enumerate(["base", "plan", "filters", "file", "registry", "all", "dialects", "edge"])}
+         enumerate(["base", "plan", "filters", "file", "registry", "all", "dialects", "keys", "edge"])}
+
+RESULT = "include/bloomery/result.hpp"
 
 # `bloomery explain` draws a kind's own cells, under hash functions that the student writes: what
 # any_filter exists to hide.
@@ -48,7 +51,7 @@ def room(path):
 
 def resolve(included, includer):
     """The project's file behind an include, or None for a foreign one."""
-    for base in ("include", "src", "dialects/include", "bindings/c/include", "cli", "."):
+    for base in ("include", "src", "dialects/include", "keys/include", "bindings/c/include", "cli", "."):
         if (ROOT / base / included).is_file():
             return f"{base}/{included}" if base != "." else included
     beside = (ROOT / includer).parent / included
@@ -58,7 +61,7 @@ def resolve(included, includer):
 def main():
     wrong = []
     edges = 0
-    for folder in ("include", "src", "dialects", "cli", "bindings"):
+    for folder in ("include", "src", "dialects", "keys", "cli", "bindings"):
         for file in sorted((ROOT / folder).rglob("*.[chi][pn][pl]")):
             path = str(file.relative_to(ROOT))
             here = room(path)
@@ -79,9 +82,11 @@ def main():
                 private = target.startswith(("src/", "include/bloomery/detail/"))
                 if folder == "dialects" and private:
                     wrong.append(f"{path}: dialects stand on public headers only, not on {target}")
-                if folder == "cli" and target.startswith("dialects/src/"):
-                    wrong.append(f"{path}: the command line sees dialects only through their "
-                                 f"registry, not {target}")
+                if folder == "cli" and target.startswith(("dialects/src/", "keys/src/")):
+                    wrong.append(f"{path}: the command line sees dialects and readers only through "
+                                 f"their registries, not {target}")
+                if folder == "keys" and room(target) != "keys" and target != RESULT:
+                    wrong.append(f"{path}: readers know no filters, only {RESULT}, not {target}")
     if edges == 0:
         wrong.append("no include was found: the check looks in the wrong place")
     print("\n".join(wrong) if wrong else f"{edges} includes, all in the order of the rooms")

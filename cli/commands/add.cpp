@@ -35,8 +35,8 @@ result<status> add(const add_options& options) {
                     options.target, filter->info().kind_name, kinds_that(&abilities::insert)));
   }
   const auto fresh = insert_all(*filter, input, "build a filter anew with a greater --capacity");
-  input.quieten();
   if (!fresh) return fail(fresh.error());
+  finish(input, verb);
   if (auto ok = report_overfull(*filter, options.target, verb, options.strict); !ok) {
     return fail(ok.error());
   }
@@ -55,7 +55,7 @@ action define(CLI::App& app) {
   app.add_option("FILTER", options->target, "a filter")->required();
   app.add_flag("--strict", options->strict, "more keys than capacity are an error");
   app.add_flag("-q,--quiet", options->quiet, "no summary on stderr");
-  options->input.declare(app);
+  options->input.declare(app, keys::purpose::insert);
   return [options] { return add(*options); };
 }
 

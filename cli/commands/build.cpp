@@ -122,7 +122,7 @@ result<any_filter> build_counted(const kind_info& kind, plan_request request, ke
     if (!refused) return fail(refused.error());
     if (!*refused) return filter;
     if ((*refused)->why != insert_outcome::full || attempts_left == 0) {
-      return no_room(input, (*refused)->key, (*refused)->why, "give a greater --capacity");
+      return no_room(input.place_of((*refused)->key), (*refused)->why, "give a greater --capacity");
     }
     request.capacity += (request.capacity + 9) / 10;
   }
@@ -140,7 +140,7 @@ result<void> insert_hashes(any_filter& filter, std::uint64_t seed, key_input& in
     const auto done = filter.insert(std::span<const hash64>(kept, size), every_core);
     if (!done) return fail(done.error());
     if (done->done < size) {
-      return no_room(input, before + done->done, done->stopped_by,
+      return no_room(input.place_of(before + done->done), done->stopped_by,
                      "give a greater --capacity, or none");
     }
     before += size;
@@ -226,8 +226,8 @@ result<status> build(const build_options& options) {
   const auto filter = (*kind)->build != nullptr ? build_static(**kind, *request, input)
                       : planned                 ? build_planned(**kind, *request, input)
                                                 : build_counted(**kind, *request, input);
-  input.quieten();
   if (!filter) return fail(filter.error());
+  finish(input, verb);
   const std::string name = options.target == "-" ? "stdout" : options.target;
   const auto fits = (*kind)->build != nullptr
                         ? report_capacity(*filter, request->capacity, name, options.strict)
@@ -258,7 +258,7 @@ action define(CLI::App& app) {
   app.add_flag("--force", options->force, "replace the file if it exists");
   app.add_flag("--strict", options->strict, "more keys than capacity are an error");
   app.add_flag("-q,--quiet", options->quiet, "no summary on stderr");
-  options->input.declare(app);
+  options->input.declare(app, keys::purpose::insert);
   return [options] { return build(*options); };
 }
 

@@ -2,17 +2,20 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <nlohmann/json.hpp>
 
 #include "blocks.hpp"
 #include "commands/all.hpp"
+#include "filling.hpp"
+#include "flags.hpp"
 #include "key_input.hpp"
 #include "opened.hpp"
 #include "output.hpp"
 
 namespace bloomery::cli {
 namespace {
+
+constexpr std::string_view verb = "check";
 
 struct check_options {
   std::string filter;
@@ -45,12 +48,14 @@ result<void> check_askable(const asked_filter& asked) {
   return fail(ok.error().code, fmt::format("{}: {}", asked.name, ok.error().message));
 }
 
-/// What the filters said of a batch of keys, and how often they said maybe in all batches.
+/// What the filters said of a batch of lines, and of how many they said maybe in all batches.
 struct answers {
-  explicit answers(std::size_t filters) : of(filters), hits(filters) {}
+  explicit answers(std::size_t filters) : of_keys(filters), of_lines(filters), hits(filters) {}
 
-  std::vector<std::array<bool, key_reader::most_keys>> of;  ///< filter by filter
-  std::array<bool, key_reader::most_keys> selected{};
+  std::vector<flags> of_keys;   ///< filter by filter
+  std::vector<flags> of_lines;  ///< the same of lines that have no key of their own each: any of it
+  std::vector<const bool*> of;  ///< of each line
+  flags selected;
   std::vector<std::uint64_t> hits;
 };
 
@@ -74,52 +79,79 @@ class question {
 
   std::size_t filters() const noexcept { return filters_.size(); }
 
-  /// Asks all filters; the number of keys selected.
-  std::size_t ask(std::span<const std::string_view> keys, answers& said) const noexcept {
-    std::fill_n(said.selected.begin(), keys.size(), false);
+  /// Asks all filters; the number of lines selected.
+  std::size_t ask(const key_batch& batch, answers& said) const {
+    const std::size_t lines = batch.lines.size();
+    const auto selected = said.selected.first(lines);
+    std::fill(selected.begin(), selected.end(), false);
+    said.of.clear();
     for (std::size_t f = 0; f < filters_.size(); ++f) {
-      std::visit([&](const auto& filter) noexcept { filter.may_contain(keys, said.of[f]); },
+      const auto of_keys = said.of_keys[f].first(batch.keys.size());
+      std::visit([&](const auto& filter) noexcept { filter.may_contain(batch.keys, of_keys); },
                  filters_[f].filter);
-      for (std::size_t i = 0; i < keys.size(); ++i) {
-        said.hits[f] += said.of[f][i];
-        said.selected[i] |= said.of[f][i];
+      const bool* const of_lines =
+          batch.ends.empty() ? of_keys.data() : any_of_line(batch, of_keys, said.of_lines[f]);
+      said.of.push_back(of_lines);
+      for (std::size_t i = 0; i < lines; ++i) {
+        said.hits[f] += of_lines[i];
+        selected[i] |= of_lines[i];
       }
     }
     std::size_t n = 0;
-    for (std::size_t i = 0; i < keys.size(); ++i) {
-      said.selected[i] ^= options_.invert;
-      n += said.selected[i];
+    for (std::size_t i = 0; i < lines; ++i) {
+      selected[i] ^= options_.invert;
+      n += selected[i];
     }
-    return n;
+    return batch.ends.empty() || !options_.invert ? n : n - drop_keyless(batch, selected);
   }
 
   /// Prints the selected lines of a batch that was asked, to an output or a string.
   template <class Out>
-  void print(std::span<const std::string_view> keys, const answers& said, Out& out) const {
+  void print(const key_batch& batch, const answers& said, Out& out) const {
     if (filters_.size() > 1 && !options_.invert) {
-      print_named(keys, said, out);
+      print_named(batch, said, out);
     } else {
-      print_plain(keys, said, out);
+      print_plain(batch.lines, said, out);
     }
   }
 
-  void print_json(const key_batch& batch, const answers& said, std::string_view file,
+  /// The same of secret lines: where they stand.
+  void print_places(const key_batch& batch, const answers& said, const key_input& input,
+                    output& out) const {
+    for (std::size_t i = 0; i < batch.lines.size(); ++i) {
+      if (!said.selected.data()[i]) continue;
+      if (filters_.size() > 1 && !options_.invert) {
+        append_names(said, i, out,
+                     [](const asked_filter& one) { return std::string_view(one.name); });
+        out.append('\t');
+      }
+      out.append(input.place_of_line(batch.first_line + i));
+      out.append('\n');
+    }
+  }
+
+  void print_json(const key_batch& batch, const answers& said, const key_input& input,
                   output& out) const {
-    for (std::size_t i = 0; i < batch.keys.size(); ++i) {
-      if (!said.selected[i]) continue;
+    for (std::size_t i = 0; i < batch.lines.size(); ++i) {
+      if (!said.selected.data()[i]) continue;
       out.append("{");
       if (options_.input.names.size() > 1) {
         out.append(R"("file":)");
-        out.append(json_text(file));
+        out.append(json_text(input.name()));
         out.append(',');
       }
       const fmt::format_int line(batch.first_line + i);
       out.append(R"("line":)");
       out.append({line.data(), line.size()});
-      out.append(R"(,"key":)");
-      out.append(json_text(batch.keys[i]));
-      out.append(options_.invert ? R"(,"maybe":false,"filters":[)"
-                                 : R"(,"maybe":true,"filters":[)");
+      out.append(',');
+      if (batch.ends.empty()) {
+        out.append(R"("key":)");
+        out.append(json_text(batch.keys[i]));
+        out.append(',');
+      } else if (!input.secret()) {
+        append_record(batch, said, i, input, out);
+      }
+      out.append(options_.invert ? R"("maybe":false,"filters":[)" : R"("maybe":true,"filters":[)");
       append_names(said, i, out, [](const asked_filter& one) { return json_text(one.name); });
       out.append("]}\n");
     }
@@ -140,13 +172,58 @@ class question {
   explicit question(const check_options& options)
       : options_(options), format_(options.input.format()) {}
 
+  /// For each line whether any of its keys may be in the filter.
+  static const bool* any_of_line(const key_batch& batch, std::span<const bool> of_keys,
+                                 flags& memory) {
+    const auto of_lines = memory.first(batch.lines.size());
+    for (std::size_t i = 0; i < of_lines.size(); ++i) {
+      const auto [first, last] = batch.keys_of(i);
+      of_lines[i] = std::any_of(of_keys.begin() + static_cast<std::ptrdiff_t>(first),
+                                of_keys.begin() + static_cast<std::ptrdiff_t>(last),
+                                [](bool maybe) { return maybe; });
+    }
+    return of_lines.data();
+  }
+
+  /// A line without a key is not selected by what its keys are not in; how many there were.
+  static std::size_t drop_keyless(const key_batch& batch, std::span<bool> selected) noexcept {
+    std::size_t n = 0;
+    for (std::size_t i = 0; i < selected.size(); ++i) {
+      const auto [first, last] = batch.keys_of(i);
+      if (first != last || !selected[i]) continue;
+      selected[i] = false;
+      ++n;
+    }
+    return n;
+  }
+
+  /// The line and those of its keys that may be in some filter.
+  void append_record(const key_batch& batch, const answers& said, std::size_t line,
+                     const key_input& input, output& out) const {
+    out.append(R"("record":)");
+    out.append(json_text(batch.lines[line]));
+    out.append(R"(,"keys":[)");
+    const auto [first, last] = batch.keys_of(line);
+    bool comma = false;
+    for (std::size_t key = first; key < last; ++key) {
+      if (std::none_of(said.of_keys.begin(), said.of_keys.end(),
+                       [&](const flags& of) { return of.data()[key]; })) {
+        continue;
+      }
+      if (comma) out.append(',');
+      comma = true;
+      out.append(json_text(input.shown(batch.lines[line], key - first, batch.keys[key])));
+    }
+    out.append("],");
+  }
+
   // Lines that are neighbours in the block are copied in one piece, ends and all.
   template <class Out>
-  void print_plain(std::span<const std::string_view> keys, const answers& said, Out& out) const {
+  void print_plain(std::span<const std::string_view> lines, const answers& said, Out& out) const {
     std::string_view run;
-    for (std::size_t i = 0; i < keys.size(); ++i) {
-      if (!said.selected[i]) continue;
-      const std::string_view line = line_of(keys[i], format_);
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+      if (!said.selected.data()[i]) continue;
+      const std::string_view line = line_of(lines[i], format_);
       if (run.data() + run.size() == line.data()) {
         run = {run.data(), run.size() + line.size() + 1};
       } else {
@@ -158,19 +235,19 @@ class question {
   }
 
   template <class Out>
-  void print_named(std::span<const std::string_view> keys, const answers& said, Out& out) const {
+  void print_named(const key_batch& batch, const answers& said, Out& out) const {
     const std::string_view end(&format_.end, 1);
-    for (std::size_t i = 0; i < keys.size(); ++i) {
-      if (!said.selected[i]) continue;
+    for (std::size_t i = 0; i < batch.lines.size(); ++i) {
+      if (!said.selected.data()[i]) continue;
       append_names(said, i, out,
                    [](const asked_filter& one) { return std::string_view(one.name); });
       out.append("\t");
-      out.append(line_of(keys[i], format_));
+      out.append(line_of(batch.lines[i], format_));
       out.append(end);
     }
   }
 
-  /// The filters that may contain key i, with commas between.
+  /// The filters that may contain a key of line i, with commas between.
   template <class Out, class NameOf>
   void append_names(const answers& said, std::size_t i, Out& out, NameOf&& name_of) const {
     bool first = true;
@@ -204,16 +281,18 @@ result<tally> check_in_turn(const check_options& options, const question& asked,
     }
     const auto batch = input.next();
     if (!batch) return fail(batch.error());
-    if (batch->keys.empty()) break;
-    const std::size_t now = asked.ask(batch->keys, said);
+    if (batch->lines.empty()) break;
+    const std::size_t now = asked.ask(*batch, said);
     selected += now;
     if (now == 0) continue;
     if (options.quiet) break;
     if (options.count) continue;
     if (options.json) {
-      asked.print_json(*batch, said, input.name(), out);
+      asked.print_json(*batch, said, input, out);
+    } else if (input.secret()) {
+      asked.print_places(*batch, said, input, out);
     } else {
-      asked.print(batch->keys, said, out);
+      asked.print(*batch, said, out);
     }
     if (auto ok = out.check(); !ok) return fail(ok.error());
   }
@@ -224,28 +303,23 @@ result<tally> check_in_turn(const check_options& options, const question& asked,
 struct share {
   explicit share(std::size_t filters) : said(filters) {}
 
-  /// Asks about every key of a block and keeps what is to be printed; how many keys it had.
-  std::uint64_t check(const check_options& options, const question& asked,
-                      std::span<const char> block) {
+  /// Asks about every line of a block and keeps what is to be printed; what was read of it.
+  reading check(const check_options& options, const question& asked, const key_input& input,
+                const key_block& block) {
     text.clear();
-    std::uint64_t total = 0;
-    const auto ask = [&] {
-      const std::size_t now = asked.ask(keys, said);
-      selected += now;
-      total += keys.size();
-      if (now != 0 && !options.quiet && !options.count) asked.print(keys, said, text);
-      keys.clear();
-    };
-    for_each_key(block, options.input.format(), [&](std::string_view key) {
-      keys.push_back(key);
-      if (keys.size() == key_reader::most_keys) ask();
-    });
-    ask();
-    return total;
+    return for_each_batch(block, input, reader ? &*reader : nullptr, lines,
+                          [&](const key_batch& batch) {
+                            const std::size_t now = asked.ask(batch, said);
+                            selected += now;
+                            if (now != 0 && !options.quiet && !options.count) {
+                              asked.print(batch, said, text);
+                            }
+                          });
   }
 
   answers said;
-  std::vector<std::string_view> keys;
+  std::optional<record_keys> reader;
+  std::vector<std::string_view> lines;
   std::string text;
   std::uint64_t selected = 0;
 };
@@ -253,10 +327,17 @@ struct share {
 /// Block after block by every core, printed in order.
 result<tally> check_by_every_core(const check_options& options, const question& asked,
                                   key_input& input, output& out) {
-  std::vector<share> shares(threads_for_blocks(0), share(asked.filters()));
+  std::vector<share> shares;
+  for (unsigned slot = 0; slot < threads_for_blocks(0); ++slot) {
+    shares.emplace_back(asked.filters());
+    if (input.choice().plain()) continue;
+    auto reader = record_keys::make(input.choice());
+    if (!reader) return fail(std::move(reader.error()));
+    shares.back().reader.emplace(std::move(*reader));
+  }
   const block_steps steps = {
-      .work = [&](unsigned slot, std::span<const char> block) -> std::uint64_t {
-        return shares[slot].check(options, asked, block);
+      .work = [&](unsigned slot, const key_block& block) -> reading {
+        return shares[slot].check(options, asked, input, block);
       },
       .hand_on = [&](unsigned slot) -> result<bool> {
         out.append(shares[slot].text);
@@ -286,14 +367,14 @@ result<status> check(check_options& options) {
   if (!opened) return fail(opened.error());
   key_input& input = **opened;
   output out;
-  const bool every_core =
-      input.total_bytes().value_or(0) >= worth_threads && !(options.json && prints);
+  const bool every_core = input.total_bytes().value_or(0) >= worth_threads &&
+                          !(options.json && prints) && !input.secret();
   const auto sum = every_core ? check_by_every_core(options, *asked, input, out)
                               : check_in_turn(options, *asked, input, out);
   if (!sum) return fail(sum.error());
-  input.quieten();
+  finish(input, verb);
   if (options.count && !options.quiet) {
-    out.append(asked->totals(input.keys(), sum->selected, sum->hits));
+    out.append(asked->totals(input.lines(), sum->selected, sum->hits));
   }
   if (auto ok = out.flush(); !ok) return fail(ok.error());
   return sum->selected != 0 ? status::some : status::none;
@@ -314,7 +395,7 @@ action define(CLI::App& app) {
   app.add_flag("--verify", options->verify,
                "check the whole filter against its checksum first, also beyond 64 MiB");
   options->format.declare(app);
-  options->input.declare(app);
+  options->input.declare(app, keys::purpose::ask);
   return [options] { return check(*options); };
 }
 

@@ -1,8 +1,9 @@
 #include <fmt/format.h>
 
-#include <array>
+#include <algorithm>
 #include <bloomery/any_filter.hpp>
 #include <iterator>
+#include <vector>
 
 #include "commands/all.hpp"
 #include "filling.hpp"
@@ -11,6 +12,8 @@
 
 namespace bloomery::cli {
 namespace {
+
+constexpr std::string_view verb = "count";
 
 struct count_options {
   std::string filter;
@@ -33,27 +36,30 @@ result<status> count(const count_options& options) {
   const key_format format = options.input.format();
   output out;
   bool some = false;
-  std::array<std::uint64_t, key_reader::most_keys> counts{};
+  std::vector<std::uint64_t> counts;
   for (;;) {
     if (input.would_wait()) {
       if (auto ok = out.flush(); !ok) return fail(ok.error());
     }
     const auto batch = input.next();
     if (!batch) return fail(batch.error());
-    if (batch->keys.empty()) break;
+    if (batch->lines.empty()) break;
+    counts.resize(std::max(counts.size(), batch->keys.size()));
     if (auto ok = filter->count(batch->keys, counts); !ok) return fail(ok.error());
-    for (std::size_t i = 0; i < batch->keys.size(); ++i) {
-      const std::uint64_t copies = counts[i];
+    for (std::size_t i = 0; i < batch->lines.size(); ++i) {
+      const auto [first, last] = batch->keys_of(i);
+      if (first == last) continue;
+      const std::uint64_t copies = *std::max_element(&counts[first], counts.data() + last);
       some |= copies != 0;
       const fmt::format_int digits(copies);
       out.append({digits.data(), digits.size()});
       out.append('\t');
-      out.append(line_of(batch->keys[i], format));
+      out.append(line_of(batch->lines[i], format));
       out.append(format.end);
     }
     if (auto ok = out.check(); !ok) return fail(ok.error());
   }
-  input.quieten();
+  finish(input, verb);
   if (auto ok = out.flush(); !ok) return fail(ok.error());
   return some ? status::some : status::none;
 }
@@ -61,7 +67,7 @@ result<status> count(const count_options& options) {
 action define(CLI::App& app) {
   auto options = std::make_shared<count_options>();
   app.add_option("FILTER", options->filter, "a filter of a kind that counts")->required();
-  options->input.declare(app);
+  options->input.declare(app, keys::purpose::insert);
   return [options] { return count(*options); };
 }
 
@@ -73,7 +79,8 @@ command count_command() {
       "  bloomery count visits.counting users.txt | sort -rn | head\n"
       "\n"
       "Prints each line with its count and a tab before it. A count is never too low, up to the\n"
-      "kind's ceiling. Exit 0 if some line is in it, 1 if none is, 2 on an error.\n",
+      "kind's ceiling; of a line with several keys it is the highest, and a line with none is not\n"
+      "printed. Exit 0 if some line is in it, 1 if none is, 2 on an error.\n",
       define};
 }
 

@@ -1,11 +1,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <bloomery/any_filter.hpp>
 
 #include "commands/all.hpp"
 #include "filling.hpp"
+#include "flags.hpp"
 #include "key_input.hpp"
 #include "output.hpp"
 #include "plan_options.hpp"
@@ -45,21 +45,28 @@ result<any_filter> make_seen(plan_request request) {
   return growing->create(request);
 }
 
-/// Prints the keys of a batch that the filter has not seen, and shows them to it.
-result<void> pass_new(any_filter& seen, std::span<const std::string_view> keys, key_format format,
-                      std::uint64_t before, const key_input& input, output& out) {
-  std::array<bool, key_reader::most_keys> old{};
-  seen.may_contain(keys, old);
-  for (std::size_t i = 0; i < keys.size(); ++i) {
-    if (old[i]) continue;
-    // What the query missed may still repeat within the batch; the insert says so.
-    const auto done = seen.insert(keys.subspan(i, 1));
-    if (!done) return fail(done.error());
-    if (done->done == 0) {
-      return no_room(input, before + i, done->stopped_by, "give a greater --capacity");
+/// Prints the lines of a batch with a key that the filter has not seen, and shows all keys to it. A
+/// line that has no key repeats nothing and is printed.
+result<void> pass_new(any_filter& seen, const key_batch& batch, key_format format, flags& memory,
+                      const key_input& input, output& out) {
+  const auto old = memory.first(batch.keys.size());
+  seen.may_contain(batch.keys, old);
+  for (std::size_t i = 0; i < batch.lines.size(); ++i) {
+    const auto [first, last] = batch.keys_of(i);
+    bool fresh = first == last;
+    for (std::size_t key = first; key < last; ++key) {
+      if (old[key]) continue;
+      // What the query missed may still repeat within the batch; the insert says so.
+      const auto done = seen.insert(batch.keys.subspan(key, 1));
+      if (!done) return fail(done.error());
+      if (done->done == 0) {
+        return no_room(input.place_of_line(batch.first_line + i), done->stopped_by,
+                       "give a greater --capacity");
+      }
+      fresh |= done->inserted != 0;
     }
-    if (done->inserted == 0) continue;
-    out.append(line_of(keys[i], format));
+    if (!fresh) continue;
+    out.append(line_of(batch.lines[i], format));
     out.append(format.end);
   }
   return out.check();
@@ -74,19 +81,19 @@ result<status> dedup(const dedup_options& options) {
   auto seen = make_seen(*request);
   if (!seen) return fail(seen.error());
   output out;
+  flags old;
   for (;;) {
     if (input.would_wait()) {
       if (auto ok = out.flush(); !ok) return fail(ok.error());
     }
-    const std::uint64_t before = input.keys();
     const auto batch = input.next();
     if (!batch) return fail(batch.error());
-    if (batch->keys.empty()) break;
-    if (auto ok = pass_new(*seen, batch->keys, options.input.format(), before, input, out); !ok) {
+    if (batch->lines.empty()) break;
+    if (auto ok = pass_new(*seen, *batch, options.input.format(), old, input, out); !ok) {
       return fail(ok.error());
     }
   }
-  input.quieten();
+  finish(input, verb);
   if (auto ok = out.flush(); !ok) return fail(ok.error());
   if (const std::string text = overfull(*seen, "the lines seen"); !text.empty()) {
     say(verb, "warning: " + text + "; new lines may have been dropped");
@@ -104,7 +111,7 @@ action define(CLI::App& app) {
       ->type_name("N");
   app.add_option("--memory", options->plan.memory, "memory of fixed size: 120MB, 1GiB")
       ->type_name("SIZE");
-  options->input.declare(app);
+  options->input.declare(app, keys::purpose::insert);
   return [options] { return dedup(*options); };
 }
 

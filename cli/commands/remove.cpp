@@ -1,11 +1,12 @@
 #include <fmt/format.h>
 
-#include <array>
+#include <algorithm>
 #include <bloomery/any_filter.hpp>
 #include <bloomery/plan/units.hpp>
 
 #include "commands/all.hpp"
 #include "filling.hpp"
+#include "flags.hpp"
 #include "key_input.hpp"
 
 namespace bloomery::cli {
@@ -34,35 +35,38 @@ result<status> remove(const remove_options& options) {
                     options.target, filter->info().kind_name, kinds_that(&abilities::erase)));
   }
   std::uint64_t strangers = 0;
-  std::uint64_t first_stranger = 0;
-  std::array<bool, key_reader::most_keys> erased{};
+  std::string first_stranger;
+  bool changed = false;
+  flags erased;
   for (;;) {
-    const std::uint64_t before = input.keys();
     const auto batch = input.next();
     if (!batch) return fail(batch.error());
-    if (batch->keys.empty()) break;
-    if (auto ok = filter->erase(batch->keys, erased); !ok) return fail(ok.error());
-    for (std::size_t i = 0; i < batch->keys.size(); ++i) {
-      if (erased[i]) continue;
-      if (strangers++ == 0) first_stranger = before + i;
+    if (batch->lines.empty()) break;
+    const auto answers = erased.first(batch->keys.size());
+    if (auto ok = filter->erase(batch->keys, answers); !ok) return fail(ok.error());
+    for (std::size_t i = 0; i < batch->lines.size(); ++i) {
+      const auto [first, last] = batch->keys_of(i);
+      const auto members = std::count(&answers[first], answers.data() + last, true);
+      changed |= members != 0;
+      if (static_cast<std::size_t>(members) == last - first) continue;
+      if (strangers++ == 0) first_stranger = input.place_of_line(batch->first_line + i);
     }
   }
-  input.quieten();
-  if (strangers < input.keys()) {
+  finish(input, verb);
+  if (changed) {
     if (auto ok = save(*filter, options.target); !ok) return fail(ok.error());
   }
   if (strangers == 0) return status::some;
   say(verb, fmt::format("{} of {} lines certainly were no members and were passed over; the first "
                         "is {}",
-                        format_count(strangers), format_count(input.keys()),
-                        input.place_of(first_stranger)));
+                        format_count(strangers), format_count(input.lines()), first_stranger));
   return status::none;
 }
 
 action define(CLI::App& app) {
   auto options = std::make_shared<remove_options>();
   app.add_option("FILTER", options->target, "a filter of a kind that allows it")->required();
-  options->input.declare(app);
+  options->input.declare(app, keys::purpose::insert);
   return [options] { return remove(*options); };
 }
 

@@ -1,0 +1,47 @@
+#include "record_keys.hpp"
+
+#include <algorithm>
+
+namespace bloomery::cli {
+
+std::size_t key_batch::line_of_key(std::size_t key) const noexcept {
+  if (ends.empty()) return key;
+  return static_cast<std::size_t>(std::upper_bound(ends.begin(), ends.end(), key) - ends.begin());
+}
+
+result<record_keys> record_keys::make(const key_choice& choice) {
+  auto reader = keys::make_reader(choice.reader, choice.why);
+  if (!reader) return fail(reader.error().code, "--keys: " + reader.error().message);
+  return record_keys(std::move(*reader), choice.skip_bad);
+}
+
+void record_keys::begin_file(std::size_t number, std::string_view name) {
+  if (file_ == number) return;
+  file_ = number;
+  reader_->begin_file(name);
+}
+
+bool record_keys::read(std::string_view line, reading& so_far) {
+  const std::size_t before = keys_.size();
+  if (auto ok = reader_->read(line, keys_); !ok) {
+    so_far.stopped = !skip_bad_;
+    if (!so_far.wrong) so_far.wrong = {so_far.lines, std::move(ok.error())};
+    if (so_far.stopped) return false;
+    ++so_far.skipped;
+  }
+  const std::size_t made = keys_.size() - before;
+  so_far.keys += made;
+  so_far.key_a_line &= made == 1;
+  ++so_far.lines;
+  lines_.push_back(line);
+  ends_.push_back(static_cast<std::uint32_t>(keys_.size()));
+  return true;
+}
+
+void record_keys::clear() noexcept {
+  lines_.clear();
+  ends_.clear();
+  keys_.clear();
+}
+
+}  // namespace bloomery::cli

@@ -1,0 +1,32 @@
+#pragma once
+
+// Memory that forgets.
+
+#include <cstddef>
+#include <cstring>
+#include <memory>
+#include <vector>
+
+namespace bloomery::cli {
+
+/// Overwrites memory before it is given back, also where a vector grows out of it.
+template <class T>
+struct wiping_allocator : std::allocator<T> {
+  wiping_allocator() noexcept = default;
+  template <class U>
+  explicit wiping_allocator(const wiping_allocator<U>&) noexcept {}
+
+  template <class U>
+  struct rebind {
+    using other = wiping_allocator<U>;
+  };
+
+  void deallocate(T* memory, std::size_t n) noexcept {
+    ::explicit_bzero(memory, n * sizeof(T));
+    std::allocator<T>::deallocate(memory, n);
+  }
+};
+
+using wiped_bytes = std::vector<char, wiping_allocator<char>>;
+
+}  // namespace bloomery::cli

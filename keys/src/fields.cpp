@@ -1,0 +1,69 @@
+// One field of lines that are split by a character, counted as cut and awk count.
+
+#include <fmt/format.h>
+
+#include "rows.hpp"
+#include "text.hpp"
+
+namespace bloomery::keys {
+namespace {
+
+class fields final : public reader {
+ public:
+  fields(std::uint64_t number, char separator) noexcept : number_(number), separator_(separator) {}
+
+ private:
+  result<void> read_record(std::string_view record, key_list& keys) override {
+    if (record.empty()) return {};
+    for (std::uint64_t at = 1;; ++at) {
+      const auto end = record.find(separator_);
+      if (at == number_) {
+        const std::string_view field = record.substr(0, end);
+        if (!field.empty()) keys.refer(field);
+        return {};
+      }
+      if (end == std::string_view::npos) {
+        return fail(errc::invalid_argument, fmt::format("the line has {} field{} and no field {}",
+                                                        at, at == 1 ? "" : "s", number_));
+      }
+      record.remove_prefix(end + 1);
+    }
+  }
+
+  std::uint64_t number_;
+  char separator_;
+};
+
+result<std::unique_ptr<reader>> make(std::string_view argument, purpose) {
+  const auto comma = argument.find(',');
+  const auto number = whole_number(argument.substr(0, comma));
+  if (!number || *number == 0) {
+    return fail(errc::invalid_argument,
+                "a field's number is missing; write fields:2, or fields:2,; where a ; separates "
+                "fields (the first is 1)");
+  }
+  char separator = '\t';
+  if (comma != std::string_view::npos) {
+    const std::string_view given = argument.substr(comma + 1);
+    if (given.size() != 1 && given != "\\t") {
+      return fail(
+          errc::invalid_argument,
+          fmt::format("{} is no separator; give one character (one byte) or \\t", quoted(given)));
+    }
+    separator = given == "\\t" ? '\t' : given.front();
+  }
+  return std::make_unique<fields>(*number, separator);
+}
+
+}  // namespace
+
+reader_kind fields_reader() noexcept {
+  return {.name = "fields",
+          .argument = ":N[,SEP]",
+          .summary =
+              "field N of each line, the first is 1, separated by SEP (default: a tab); an "
+              "empty field is no key",
+          .make = make};
+}
+
+}  // namespace bloomery::keys

@@ -1,0 +1,42 @@
+// Bytes written as hexadecimal digits.
+
+#include <fmt/format.h>
+
+#include "rows.hpp"
+#include "text.hpp"
+
+namespace bloomery::keys {
+namespace {
+
+class hex final : public reader {
+ public:
+  std::string shown(std::string_view, std::size_t, std::string_view key) const override {
+    return to_hex(key);
+  }
+
+ private:
+  result<void> read_record(std::string_view record, key_list& keys) override {
+    if (record.empty()) return {};
+    if (record.size() % 2 != 0) {
+      return fail(
+          errc::invalid_argument,
+          fmt::format("{} has an odd number of digits, and two make a byte", quoted(record)));
+    }
+    if (from_hex(record, keys.make(record.size() / 2))) return {};
+    return fail(errc::invalid_argument,
+                fmt::format("{} is not hexadecimal digits only", quoted(record)));
+  }
+};
+
+}  // namespace
+
+reader_kind hex_reader() noexcept {
+  return {.name = "hex",
+          .argument = "",
+          .summary = "the bytes that each line's hexadecimal digits stand for",
+          .make = [](std::string_view, purpose) -> result<std::unique_ptr<reader>> {
+            return std::make_unique<hex>();
+          }};
+}
+
+}  // namespace bloomery::keys

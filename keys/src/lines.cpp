@@ -1,0 +1,26 @@
+// Records as they are: the reader of those that need none.
+
+#include "rows.hpp"
+
+namespace bloomery::keys {
+namespace {
+
+class lines final : public reader {
+  result<void> read_record(std::string_view record, key_list& keys) override {
+    keys.refer(record);
+    return {};
+  }
+};
+
+}  // namespace
+
+reader_kind lines_reader() noexcept {
+  return {.name = "lines",
+          .argument = "",
+          .summary = "each line is a key, an empty one too",
+          .make = [](std::string_view, purpose) -> result<std::unique_ptr<reader>> {
+            return std::make_unique<lines>();
+          }};
+}
+
+}  // namespace bloomery::keys

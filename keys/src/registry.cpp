@@ -1,0 +1,56 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <array>
+
+#include "rows.hpp"
+#include "text.hpp"
+
+namespace bloomery::keys {
+
+void reader::begin_file(std::string_view) {}
+
+std::string reader::shown(std::string_view, std::size_t, std::string_view key) const {
+  return std::string(key);
+}
+
+std::span<const reader_kind> all() noexcept {
+  // clang-format off
+  static const std::array rows = {  // a line each
+      lines_reader(),
+      fields_reader(),
+      hex_reader(),
+      sha1_reader(),
+      sha256_reader(),
+  };
+  // clang-format on
+  return rows;
+}
+
+result<const reader_kind*> find(std::string_view text) {
+  const std::string_view name = text.substr(0, text.find(':'));
+  std::vector<std::string_view> names;
+  for (const reader_kind& row : all()) {
+    if (row.name == name) return &row;
+    names.push_back(row.name);
+  }
+  return fail(errc::invalid_argument, fmt::format("there is no reader {}; there are {}",
+                                                  quoted(name), fmt::join(names, ", ")));
+}
+
+result<std::unique_ptr<reader>> make_reader(std::string_view text, purpose why) {
+  const auto found = find(text);
+  if (!found) return fail(found.error());
+  const reader_kind& row = **found;
+  const auto colon = text.find(':');
+  if (colon != std::string_view::npos && row.argument.empty()) {
+    return fail(errc::invalid_argument, fmt::format("{}: the reader {} takes no argument; write {}",
+                                                    quoted(text), row.name, row.name));
+  }
+  auto made = row.make(colon == std::string_view::npos ? "" : text.substr(colon + 1), why);
+  if (!made)
+    return fail(made.error().code, fmt::format("{}: {}", quoted(text), made.error().message));
+  return made;
+}
+
+}  // namespace bloomery::keys

@@ -1,0 +1,15 @@
+#pragma once
+
+// The registry's rows, in files beside this one.
+
+#include <bloomery/keys/reader.hpp>
+
+namespace bloomery::keys {
+
+reader_kind lines_reader() noexcept;
+reader_kind fields_reader() noexcept;
+reader_kind hex_reader() noexcept;
+reader_kind sha1_reader() noexcept;
+reader_kind sha256_reader() noexcept;
+
+}  // namespace bloomery::keys

@@ -1,0 +1,41 @@
+#pragma once
+
+// What readers share: hexadecimal digits, and how a record is named in a sentence.
+
+#include <bloomery/result.hpp>
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace bloomery::keys {
+
+/// Writes the bytes that the digits stand for, two digits each, to `bytes`; false if one is no
+/// digit. Precondition: an even number of digits, and half as many bytes.
+bool from_hex(std::string_view digits, char* bytes) noexcept;
+
+/// Lower-case digits.
+std::string to_hex(std::string_view bytes);
+
+/// A record for a sentence: in quotes, its first bytes if it is long.
+std::string quoted(std::string_view record);
+
+/// A whole decimal number of digits only, at most 2^64 - 1.
+std::optional<std::uint64_t> whole_number(std::string_view digits) noexcept;
+
+/// The parts between commas; none of an empty text.
+std::vector<std::string_view> split_commas(std::string_view text);
+
+inline bool is_digit(char c) noexcept {
+  return c >= '0' && c <= '9';
+}
+
+/// ASCII letters only.
+inline char lower(char c) noexcept {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
+
+}  // namespace bloomery::keys
