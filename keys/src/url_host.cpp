@@ -1,0 +1,225 @@
+#include "url_host.hpp"
+
+#include <arpa/inet.h>
+#include <fmt/format.h>
+#include <idn2.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <span>
+
+#include "url_text.hpp"
+
+namespace bloomery::keys {
+namespace {
+
+constexpr std::size_t longest_host = 255;  // RFC 1035, section 2.3.4
+
+/// One number of an IPv4 address: decimal, octal after 0, hexadecimal after 0x. None if it has
+/// another character, no digit, or does not fit.
+std::optional<std::uint32_t> address_number(std::string_view text) noexcept {
+  unsigned base = 10;
+  if (text.size() > 2 && text[0] == '0' && lower(text[1]) == 'x') {
+    base = 16;
+    text.remove_prefix(2);
+  } else if (text.size() > 1 && text[0] == '0') {
+    base = 8;
+  }
+  if (text.empty()) return std::nullopt;
+  std::uint64_t value = 0;
+  for (const char c : text) {
+    const int digit = hex_value(c);
+    if (digit < 0 || static_cast<unsigned>(digit) >= base) return std::nullopt;
+    value = value * base + static_cast<unsigned>(digit);
+    if (value > std::numeric_limits<std::uint32_t>::max()) return std::nullopt;
+  }
+  return static_cast<std::uint32_t>(value);
+}
+
+std::string dotted(std::uint32_t address) {
+  return fmt::format("{}.{}.{}.{}", address >> 24, address >> 16 & 0xff, address >> 8 & 0xff,
+                     address & 0xff);
+}
+
+/// The dotted form of one to four numbers with dots between; all but the last are bytes, and the
+/// last has the bytes that are left (inet_aton).
+std::optional<std::string> ipv4_address(std::string_view host) {
+  std::uint32_t address = 0;
+  for (unsigned place = 0; place < 4; ++place) {
+    const std::size_t dot = host.find('.');
+    const auto number = address_number(host.substr(0, dot));
+    if (!number) return std::nullopt;
+    const unsigned bits_left = 32 - 8 * place;
+    if (dot == std::string_view::npos) {
+      if (bits_left < 32 && *number >> bits_left != 0) return std::nullopt;
+      return dotted(address | *number);
+    }
+    if (*number > 0xff) return std::nullopt;
+    address |= *number << (bits_left - 8);
+    host.remove_prefix(dot + 1);
+  }
+  return std::nullopt;  // five parts or more
+}
+
+using ipv6_groups = std::array<std::uint16_t, 8>;
+
+std::optional<ipv6_groups> parse_ipv6(std::string_view text) noexcept {
+  std::array<char, INET6_ADDRSTRLEN> terminated{};
+  if (text.size() >= terminated.size() || text.find('\0') != std::string_view::npos) {
+    return std::nullopt;
+  }
+  std::copy(text.begin(), text.end(), terminated.begin());
+  std::array<std::uint8_t, 16> bytes{};
+  if (inet_pton(AF_INET6, terminated.data(), bytes.data()) != 1) return std::nullopt;
+  ipv6_groups groups{};
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    groups.at(i) = static_cast<std::uint16_t>(bytes.at(2 * i) << 8 | bytes.at(2 * i + 1));
+  }
+  return groups;
+}
+
+/// The longest run of two zero groups or more, the first of equals (RFC 5952, section 4.2).
+struct zero_run {
+  std::size_t first = 0;
+  std::size_t size = 0;
+};
+
+zero_run longest_zero_run(const ipv6_groups& groups) noexcept {
+  zero_run longest;
+  zero_run here;
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    if (groups.at(i) != 0) {
+      here = {.first = i + 1};
+    } else if (++here.size > longest.size) {
+      longest = here;
+    }
+  }
+  return longest.size >= 2 ? longest : zero_run{};
+}
+
+std::string ipv6_text(const ipv6_groups& groups) {
+  const zero_run run = longest_zero_run(groups);
+  std::string text = "[";
+  for (std::size_t i = 0; i < groups.size();) {
+    if (run.size != 0 && i == run.first) {
+      text += "::";
+      i += run.size;
+      continue;
+    }
+    if (text.size() > 1 && text.back() != ':') text += ':';
+    fmt::format_to(std::back_inserter(text), "{:x}", groups.at(i++));
+  }
+  return text + ']';
+}
+
+/// A host that begins with a bracket.
+result<canonical_host> ipv6_host(std::string_view host) {
+  const auto groups =
+      host.ends_with(']') ? parse_ipv6(host.substr(1, host.size() - 2)) : std::nullopt;
+  if (!groups) {
+    return fail(errc::invalid_argument,
+                "not a URL: what stands in brackets is no IPv6 address; write one as in "
+                "http://[2001:db8::1]/");
+  }
+  constexpr std::array<std::uint16_t, 6> mapped = {0, 0, 0, 0, 0, 0xffff};    // RFC 4291, 2.5.5.2
+  constexpr std::array<std::uint16_t, 6> nat64 = {0x64, 0xff9b, 0, 0, 0, 0};  // RFC 6052, 2.1
+  const auto front = std::span(*groups).first<6>();
+  if (std::ranges::equal(front, mapped) || std::ranges::equal(front, nat64)) {
+    const std::uint32_t address = std::uint32_t{groups->at(6)} << 16 | groups->at(7);
+    return canonical_host{.text = dotted(address), .is_address = true};
+  }
+  return canonical_host{.text = ipv6_text(*groups), .is_address = true};
+}
+
+/// Takes dots from both ends and leaves one of several in a row.
+void tidy_dots(std::string& host) {
+  std::size_t kept = 0;
+  for (const char c : host) {
+    if (c == '.' && (kept == 0 || host[kept - 1] == '.')) continue;
+    host[kept++] = c;
+  }
+  if (kept > 0 && host[kept - 1] == '.') --kept;
+  host.resize(kept);
+}
+
+bool is_ascii(std::string_view text) noexcept {
+  return std::ranges::all_of(text, [](char c) { return static_cast<unsigned char>(c) < 0x80; });
+}
+
+/// Bytes that no host name has. Full-width forms of delimiters become such by UTS #46 ("/" of
+/// U+FF0F), and must not become delimiters.
+bool is_forbidden(char c) noexcept {
+  return static_cast<unsigned char>(c) <= 0x20 || c == 0x7f ||
+         std::string_view("#%/:<>?@[\\]^|").find(c) != std::string_view::npos;
+}
+
+/// Appends a label in Punycode, or as it is where it has none: bytes that are no UTF-8, characters
+/// that UTS #46 does not allow, more than 63 characters. A browser would refuse those; a list and
+/// the URL that is asked must only agree.
+void append_label(std::string& to, std::string_view label) {
+  char* made = nullptr;
+  const bool whole = label.find('\0') == std::string_view::npos;
+  const std::string terminated(label);
+  const int status =
+      whole ? idn2_to_ascii_8z(terminated.c_str(), &made, IDN2_NFC_INPUT | IDN2_NONTRANSITIONAL)
+            : IDN2_ENCODING_ERROR;
+  const std::unique_ptr<char, void (*)(void*)> owner(made, idn2_free);
+  const std::string_view punycode = status == IDN2_OK && made != nullptr ? made : "";
+  to += punycode.empty() || !is_ascii(punycode) || std::ranges::any_of(punycode, is_forbidden)
+            ? label
+            : punycode;
+}
+
+/// The host with each label beyond ASCII in Punycode. Each by itself, so that one that cannot be
+/// converted leaves the domains above it what they are.
+std::string in_punycode(std::string_view host) {
+  std::string made;
+  for (std::size_t at = 0; at <= host.size();) {
+    const std::size_t end = std::min(host.find('.', at), host.size());
+    const std::string_view label = host.substr(at, end - at);
+    if (at != 0) made += '.';
+    if (is_ascii(label)) {
+      made += label;
+    } else {
+      append_label(made, label);
+    }
+    at = end + 1;
+  }
+  tidy_dots(made);  // U+3002 is a dot, too
+  return made;
+}
+
+}  // namespace
+
+result<canonical_host> canonicalise_host(std::string_view host) {
+  canonical_host made{.text = std::string(host)};
+  tidy_dots(made.text);
+  // No name in UTF-8 is as long as four bytes for each that it may have at the end, and what
+  // libidn2 is given is bounded by it.
+  if (made.text.size() <= 4 * longest_host) {
+    std::ranges::transform(made.text, made.text.begin(), lower);
+    if (!is_ascii(made.text)) made.text = in_punycode(made.text);
+  }
+  if (made.text.empty()) {
+    return fail(errc::invalid_argument,
+                "not a URL: it has no host; give a host and a path, as in example.com/index.html");
+  }
+  if (made.text.size() > longest_host) {
+    return fail(
+        errc::invalid_argument,
+        "not a URL: its host is longer than the 255 bytes of a name; is this line one URL?");
+  }
+  if (made.text.starts_with('[')) return ipv6_host(made.text);
+  if (auto address = ipv4_address(made.text)) {
+    return canonical_host{.text = std::move(*address), .is_address = true};
+  }
+  return made;
+}
+
+}  // namespace bloomery::keys

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <bloomery/result.hpp>
+#include <string>
+#include <string_view>
+
+namespace bloomery::keys {
+
+struct canonical_host {
+  std::string text;  ///< not escaped
+  bool is_address = false;
+};
+
+/// The canonical form of a host that is fully unescaped: a name, an IPv4 address in any encoding,
+/// or an IPv6 address in its brackets. An empty host and one of more than 255 bytes are refused.
+result<canonical_host> canonicalise_host(std::string_view host);
+
+}  // namespace bloomery::keys

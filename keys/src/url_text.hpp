@@ -1,0 +1,27 @@
+#pragma once
+
+// What is done to a URL's bytes without knowing what they are.
+
+#include <string>
+#include <string_view>
+
+#include "text.hpp"
+
+namespace bloomery::keys {
+
+/// Appends the text with every %XX replaced by its byte, until none is left. O(text.size()).
+void append_unescaped(std::string& to, std::string_view text);
+
+/// Appends the text with bytes up to 0x20, from 0x7f, '#' and '%' as %XX.
+void append_escaped(std::string& to, std::string_view text);
+
+/// Appends a path, which begins with a slash, without "." and ".." and with single slashes.
+void append_resolved(std::string& to, std::string_view path);
+
+/// The value of a hexadecimal digit of either case; -1 for others.
+inline int hex_value(char c) noexcept {
+  const char low = lower(c);
+  return is_digit(c) ? c - '0' : low >= 'a' && low <= 'f' ? low - 'a' + 10 : -1;
+}
+
+}  // namespace bloomery::keys
