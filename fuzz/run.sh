@@ -31,6 +31,7 @@ seeds_of() {
   case $1 in
     loader | sealed_loader) echo "$here/../tests/golden" ;;
     dialects) echo "$here/corpus/dialects" ;;
+    urls) echo "$here/corpus/urls" ;;
     numbers) echo "$here/corpus/numbers" ;;
     *) echo "$here/corpus/operations" ;;
   esac
