@@ -6,6 +6,8 @@
 #include <bloomery/plan/units.hpp>
 #include <utility>
 
+#include "prompt.hpp"
+
 namespace bloomery::cli {
 namespace {
 
@@ -105,7 +107,8 @@ result<std::unique_ptr<key_input>> key_input::open(const input_options& options)
 
 result<void> key_input::open_next() {
   const std::size_t number = opened_++;
-  auto file = open_file(names_[number]);
+  prompted_ = secret_ && names_[number] == "-" && can_prompt();
+  auto file = prompted_ ? prompt_source("Password: ") : open_file(names_[number]);
   if (!file) return fail(std::move(file.error()));
   // Unpacking would leave copies of secrets where they cannot be wiped.
   auto source = secret_ ? std::move(file) : unpack(std::move(*file));

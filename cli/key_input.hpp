@@ -63,6 +63,8 @@ class key_input {
   key_format format() const noexcept { return format_; }
   /// Whether no line may be shown.
   bool secret() const noexcept { return secret_; }
+  /// Whether the last batch was asked for on a terminal.
+  bool prompted() const noexcept { return prompted_; }
   /// Bytes of all inputs, as they stand; none if one is not a regular file.
   std::optional<std::uint64_t> total_bytes() const noexcept { return total_bytes_; }
   std::uint64_t lines() const noexcept { return lines_; }  ///< given so far
@@ -114,6 +116,7 @@ class key_input {
   std::vector<std::string> names_;
   key_choice choice_;
   bool secret_ = false;
+  bool prompted_ = false;
   key_format format_;
   std::optional<std::uint64_t> total_bytes_;
   std::size_t opened_ = 0;

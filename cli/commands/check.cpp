@@ -130,6 +130,20 @@ class question {
     }
   }
 
+  /// What a person is told who was asked for one line.
+  void print_verdict(const answers& said, output& out) const {
+    const bool maybe = said.selected.data()[0] != options_.invert;
+    out.append(maybe ? "It may be in " : "It certainly is not in ");
+    bool first = true;
+    for (std::size_t f = 0; f < filters_.size(); ++f) {
+      if (maybe && !said.of[f][0]) continue;
+      if (!first) out.append(", ");
+      first = false;
+      out.append(filters_[f].name);
+    }
+    out.append(".\n");
+  }
+
   void print_json(const key_batch& batch, const answers& said, const key_input& input,
                   output& out) const {
     for (std::size_t i = 0; i < batch.lines.size(); ++i) {
@@ -284,6 +298,10 @@ result<tally> check_in_turn(const check_options& options, const question& asked,
     if (batch->lines.empty()) break;
     const std::size_t now = asked.ask(*batch, said);
     selected += now;
+    if (input.prompted() && !options.quiet && !options.count && !options.json) {
+      asked.print_verdict(said, out);
+      continue;
+    }
     if (now == 0) continue;
     if (options.quiet) break;
     if (options.count) continue;

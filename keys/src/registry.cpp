@@ -22,6 +22,8 @@ std::span<const reader_kind> all() noexcept {
       hex_reader(),
       sha1_reader(),
       sha256_reader(),
+      pwned_reader(),
+      password_reader(),
   };
   // clang-format on
   return rows;

@@ -11,5 +11,7 @@ reader_kind fields_reader() noexcept;
 reader_kind hex_reader() noexcept;
 reader_kind sha1_reader() noexcept;
 reader_kind sha256_reader() noexcept;
+reader_kind pwned_reader() noexcept;
+reader_kind password_reader() noexcept;
 
 }  // namespace bloomery::keys

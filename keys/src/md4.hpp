@@ -1,0 +1,15 @@
+#pragma once
+
+// MD4 (RFC 1320), for the hashes of Windows' passwords. Broken as a cryptographic hash; libcrypto
+// has it only in a provider that most machines do not load.
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+namespace bloomery::keys {
+
+/// O(n) of the bytes, any number of them.
+std::array<char, 16> md4(std::string_view bytes) noexcept;
+
+}  // namespace bloomery::keys

@@ -1,0 +1,124 @@
+// The downloads of Pwned Passwords (haveibeenpwned.com): lines HASH:COUNT in one file, or in a file
+// a range, named for the five digits that its lines leave out.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "rows.hpp"
+#include "text.hpp"
+
+namespace bloomery::keys {
+namespace {
+
+constexpr std::size_t prefix_digits = 5;
+constexpr std::size_t sha1_digits = 40;
+constexpr std::size_t ntlm_digits = 32;
+
+bool is_hex(std::string_view text) noexcept {
+  return std::all_of(text.begin(), text.end(),
+                     [](char c) { return is_digit(c) || (lower(c) >= 'a' && lower(c) <= 'f'); });
+}
+
+/// Whether a file's name is that of a range: 00000.txt, also packed.
+bool names_range(std::string_view name) noexcept {
+  return name.size() >= prefix_digits && is_hex(name.substr(0, prefix_digits)) &&
+         (name.size() == prefix_digits || name[prefix_digits] == '.');
+}
+
+class pwned final : public reader {
+ public:
+  explicit pwned(std::uint64_t least) noexcept : least_(least) {}
+
+  void begin_file(std::string_view name) override {
+    name = name.substr(name.rfind('/') + 1);  // npos + 1 is the whole name
+    ranged_ = names_range(name);
+    if (ranged_) std::copy_n(name.begin(), prefix_digits, digits_.begin());
+  }
+
+  std::string shown(std::string_view, std::size_t, std::string_view key) const override {
+    return to_hex(key);
+  }
+
+ private:
+  result<void> read_record(std::string_view record, key_list& keys) override {
+    if (record.starts_with("\xef\xbb\xbf")) record.remove_prefix(3);  // a BOM in UTF-8
+    if (record.ends_with('\r')) record.remove_suffix(1);
+    if (record.empty()) return {};
+    const std::string_view hash = record.substr(0, record.find(':'));
+    const auto enough = often_enough(record.substr(hash.size()));
+    if (!enough) return fail(enough.error());
+    std::string_view digits = hash;
+    if (hash.size() + prefix_digits == sha1_digits || hash.size() + prefix_digits == ntlm_digits) {
+      if (!ranged_) {
+        return fail(errc::invalid_argument,
+                    fmt::format("{} is the end of a hash, and the file's name is not its first {} "
+                                "digits, as in 00000.txt",
+                                quoted(hash), prefix_digits));
+      }
+      std::copy(hash.begin(), hash.end(), digits_.begin() + prefix_digits);
+      digits = {digits_.data(), prefix_digits + hash.size()};
+    }
+    if (digits.size() != sha1_digits && digits.size() != ntlm_digits) return no_hash(hash);
+    // Made also where it is dropped again, so that nonsense is found whatever its count.
+    const std::size_t before = keys.size();
+    if (!from_hex(digits, keys.make(digits.size() / 2))) return no_hash(hash);
+    if (!*enough) keys.truncate(before);
+    return {};
+  }
+
+  /// Whether what follows the hash says that it counts: nothing, or a colon and a number.
+  result<bool> often_enough(std::string_view tail) const {
+    if (tail.empty()) {
+      if (least_ <= 1) return true;
+      return fail(errc::invalid_argument,
+                  "the line has no count, and a least count is asked for; leave that out, or give "
+                  "lines HASH:COUNT");
+    }
+    const auto count = whole_number(tail.substr(1));
+    if (count) return *count >= least_;
+    return fail(errc::invalid_argument,
+                fmt::format("{} is not a count; write HASH:COUNT", quoted(tail.substr(1))));
+  }
+
+  static tl::unexpected<failure> no_hash(std::string_view hash) {
+    return fail(errc::invalid_argument,
+                fmt::format("{} is no hash of {} (SHA-1) or {} (NTLM) hexadecimal digits",
+                            quoted(hash), sha1_digits, ntlm_digits));
+  }
+
+  std::uint64_t least_;
+  bool ranged_ = false;
+  std::array<char, sha1_digits> digits_{};  // a whole hash: the file's digits, then the line's
+};
+
+result<std::unique_ptr<reader>> make(std::string_view argument, purpose) {
+  // Those that were seen no times pad a range, so that its size does not tell which it is.
+  std::uint64_t least = 1;
+  if (!argument.empty()) {
+    const auto number =
+        argument.starts_with("min=") ? whole_number(argument.substr(4)) : std::nullopt;
+    if (!number || *number == 0) {
+      return fail(errc::invalid_argument,
+                  "the argument is no least count; write for example pwned:min=10");
+    }
+    least = *number;
+  }
+  return std::make_unique<pwned>(least);
+}
+
+}  // namespace
+
+reader_kind pwned_reader() noexcept {
+  return {.name = "pwned",
+          .argument = "[:min=N]",
+          .summary =
+              "Pwned Passwords' lines HASH:COUNT, of SHA-1 or NTLM, in one file or in a "
+              "folder of range files; the key is the hash's bytes; what has count 0 or "
+              "below N is passed over",
+          .make = make,
+          .in_folder = names_range};
+}
+
+}  // namespace bloomery::keys
