@@ -59,4 +59,7 @@ result<std::vector<std::string>> files_in(const std::string& folder,
 /// byte of the file. Waits only for as many bytes as tell the formats apart.
 result<std::unique_ptr<byte_source>> unpack(std::unique_ptr<byte_source> packed);
 
+/// Whether bytes begin as those do that unpack() unpacks.
+bool begins_packed(std::string_view bytes) noexcept;
+
 }  // namespace bloomery::cli

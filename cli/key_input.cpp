@@ -144,6 +144,12 @@ result<key_batch> key_input::next() {
       reading_ = false;
       continue;
     }
+    if (secret_ && first_line == 1 && begins_packed(lines->front())) {
+      return fail(errc::unsupported,
+                  fmt::format("{}: what is secret is not unpacked here, since copies of it would "
+                              "remain in memory; unpack it into a pipe",
+                              name(file)));
+    }
     reading read{.lines = lines->size(), .keys = lines->size(), .wrong = {}};
     key_batch batch{*lines, *lines, {}, first_line};
     if (records_) {

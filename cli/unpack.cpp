@@ -208,6 +208,11 @@ packing recognise(std::string_view first) noexcept {
 
 }  // namespace
 
+bool begins_packed(std::string_view bytes) noexcept {
+  const packing found = recognise(bytes);
+  return found == packing::gzip || found == packing::zstd;
+}
+
 result<std::unique_ptr<byte_source>> unpack(std::unique_ptr<byte_source> packed) {
   std::array<char, 4> first{};
   std::size_t seen = 0;

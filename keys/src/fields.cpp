@@ -46,9 +46,9 @@ result<std::unique_ptr<reader>> make(std::string_view argument, purpose) {
   if (comma != std::string_view::npos) {
     const std::string_view given = argument.substr(comma + 1);
     if (given.size() != 1 && given != "\\t") {
-      return fail(
-          errc::invalid_argument,
-          fmt::format("{} is no separator; give one character (one byte) or \\t", quoted(given)));
+      return fail(errc::invalid_argument,
+                  fmt::format("{} is no separator; give one character (one byte) or \\t",
+                              in_quotes(given)));
     }
     separator = given == "\\t" ? '\t' : given.front();
   }

@@ -20,11 +20,11 @@ class hex final : public reader {
     if (record.size() % 2 != 0) {
       return fail(
           errc::invalid_argument,
-          fmt::format("{} has an odd number of digits, and two make a byte", quoted(record)));
+          fmt::format("{} has an odd number of digits, and two make a byte", in_quotes(record)));
     }
     if (from_hex(record, keys.make(record.size() / 2))) return {};
     return fail(errc::invalid_argument,
-                fmt::format("{} is not hexadecimal digits only", quoted(record)));
+                fmt::format("{} is not hexadecimal digits only", in_quotes(record)));
   }
 };
 

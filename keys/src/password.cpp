@@ -88,7 +88,7 @@ result<std::unique_ptr<reader>> make(std::string_view argument, purpose) {
     return fail(errc::invalid_argument,
                 fmt::format("there is no hash {} of passwords; write password for SHA-1, or "
                             "password:ntlm",
-                            quoted(argument)));
+                            in_quotes(argument)));
   }
   auto function = digest::make("SHA1");
   if (!function) return fail(std::move(function.error()));

@@ -55,7 +55,7 @@ class pwned final : public reader {
         return fail(errc::invalid_argument,
                     fmt::format("{} is the end of a hash, and the file's name is not its first {} "
                                 "digits, as in 00000.txt",
-                                quoted(hash), prefix_digits));
+                                in_quotes(hash), prefix_digits));
       }
       std::copy(hash.begin(), hash.end(), digits_.begin() + prefix_digits);
       digits = {digits_.data(), prefix_digits + hash.size()};
@@ -79,13 +79,13 @@ class pwned final : public reader {
     const auto count = whole_number(tail.substr(1));
     if (count) return *count >= least_;
     return fail(errc::invalid_argument,
-                fmt::format("{} is not a count; write HASH:COUNT", quoted(tail.substr(1))));
+                fmt::format("{} is not a count; write HASH:COUNT", in_quotes(tail.substr(1))));
   }
 
   static tl::unexpected<failure> no_hash(std::string_view hash) {
     return fail(errc::invalid_argument,
                 fmt::format("{} is no hash of {} (SHA-1) or {} (NTLM) hexadecimal digits",
-                            quoted(hash), sha1_digits, ntlm_digits));
+                            in_quotes(hash), sha1_digits, ntlm_digits));
   }
 
   std::uint64_t least_;

@@ -24,6 +24,10 @@ std::span<const reader_kind> all() noexcept {
       sha256_reader(),
       pwned_reader(),
       password_reader(),
+      url_reader(),
+      safe_browsing_reader(),
+      email_reader(),
+      json_reader(),
   };
   // clang-format on
   return rows;
@@ -37,7 +41,7 @@ result<const reader_kind*> find(std::string_view text) {
     names.push_back(row.name);
   }
   return fail(errc::invalid_argument, fmt::format("there is no reader {}; there are {}",
-                                                  quoted(name), fmt::join(names, ", ")));
+                                                  in_quotes(name), fmt::join(names, ", ")));
 }
 
 result<std::unique_ptr<reader>> make_reader(std::string_view text, purpose why) {
@@ -47,11 +51,11 @@ result<std::unique_ptr<reader>> make_reader(std::string_view text, purpose why) 
   const auto colon = text.find(':');
   if (colon != std::string_view::npos && row.argument.empty()) {
     return fail(errc::invalid_argument, fmt::format("{}: the reader {} takes no argument; write {}",
-                                                    quoted(text), row.name, row.name));
+                                                    in_quotes(text), row.name, row.name));
   }
   auto made = row.make(colon == std::string_view::npos ? "" : text.substr(colon + 1), why);
   if (!made)
-    return fail(made.error().code, fmt::format("{}: {}", quoted(text), made.error().message));
+    return fail(made.error().code, fmt::format("{}: {}", in_quotes(text), made.error().message));
   return made;
 }
 

@@ -13,5 +13,9 @@ reader_kind sha1_reader() noexcept;
 reader_kind sha256_reader() noexcept;
 reader_kind pwned_reader() noexcept;
 reader_kind password_reader() noexcept;
+reader_kind url_reader() noexcept;
+reader_kind safe_browsing_reader() noexcept;
+reader_kind email_reader() noexcept;
+reader_kind json_reader() noexcept;
 
 }  // namespace bloomery::keys

@@ -49,7 +49,7 @@ std::string to_hex(std::string_view bytes) {
   return text;
 }
 
-std::string quoted(std::string_view record) {
+std::string in_quotes(std::string_view record) {
   if (record.size() <= longest_quoted) return fmt::format("'{}'", record);
   return fmt::format("'{}...' ({} bytes)", record.substr(0, longest_quoted), record.size());
 }

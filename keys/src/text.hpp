@@ -21,7 +21,7 @@ bool from_hex(std::string_view digits, char* bytes) noexcept;
 std::string to_hex(std::string_view bytes);
 
 /// A record for a sentence: in quotes, its first bytes if it is long.
-std::string quoted(std::string_view record);
+std::string in_quotes(std::string_view record);
 
 /// A whole decimal number of digits only, at most 2^64 - 1.
 std::optional<std::uint64_t> whole_number(std::string_view digits) noexcept;

@@ -1,0 +1,189 @@
+// E-mail addresses: one mailbox, one key, as far as that is certain.
+
+#include <fmt/format.h>
+#include <idn2.h>
+
+#include <algorithm>
+#include <array>
+#include <memory>
+
+#include "rows.hpp"
+#include "text.hpp"
+
+namespace bloomery::keys {
+namespace {
+
+constexpr std::size_t longest_label = 63;    // RFC 1035, 2.3.4
+constexpr std::size_t longest_domain = 253;  // the same in text, without the root's dot
+
+/// What more is taken for the same mailbox than every mail server must.
+struct same_mailbox {
+  bool lower = false;    ///< ASCII letters of the local part in lower case
+  bool no_tags = false;  ///< without what begins at a +
+  bool gmail = false;    ///< both, and without dots, at gmail.com and googlemail.com
+};
+
+// What an atom may hold (RFC 5322, 3.2.3), dots, and with RFC 6532 all that is beyond ASCII.
+constexpr auto atom_bytes = [] {
+  std::array<bool, 256> allowed{};
+  for (std::size_t c = '!'; c < allowed.size(); ++c) allowed[c] = c != 0x7f;
+  for (const char special : std::string_view("()<>[]:;@\\,\"")) {
+    allowed[static_cast<unsigned char>(special)] = false;
+  }
+  return allowed;
+}();
+
+tl::unexpected<failure> refuse(std::string why) {
+  return fail(errc::invalid_argument, std::move(why));
+}
+
+bool is_ascii(std::string_view text) noexcept {
+  return std::none_of(text.begin(), text.end(),
+                      [](char c) { return static_cast<unsigned char>(c) >= 0x80; });
+}
+
+result<void> check_local(std::string_view local) {
+  if (local.empty()) return refuse("nothing stands before the @");
+  if (local.size() >= 2 && local.front() == '"' && local.back() == '"') return {};
+  for (const char c : local) {
+    if (atom_bytes[static_cast<unsigned char>(c)]) continue;
+    return refuse(fmt::format("{} before the @ is not allowed in an address without quotes",
+                              in_quotes({&c, 1})));
+  }
+  return {};
+}
+
+/// A domain in ASCII and lower case: names of letters, digits, - and _ between dots.
+result<void> check_domain(std::string_view domain) {
+  if (domain.size() > longest_domain) {
+    return refuse(fmt::format("the domain has {} bytes, and no domain has more than {}",
+                              domain.size(), longest_domain));
+  }
+  std::size_t label = 0;
+  for (const char c : domain) {
+    if (c == '.') {
+      if (label == 0) break;
+      label = 0;
+      continue;
+    }
+    if (!is_digit(c) && !(c >= 'a' && c <= 'z') && c != '-' && c != '_') {
+      return refuse(fmt::format("{} is not allowed in a domain{}", in_quotes({&c, 1}),
+                                c == '\r' ? "; give --crlf where lines end in CR LF" : ""));
+    }
+    if (++label > longest_label) {
+      return refuse(fmt::format("a part of the domain is longer than {} bytes", longest_label));
+    }
+  }
+  if (label == 0) return refuse("the domain has an empty part");
+  return {};
+}
+
+class email final : public reader {
+ public:
+  explicit email(same_mailbox same) noexcept : same_(same) {}
+
+ private:
+  result<void> read_record(std::string_view record, key_list& keys) override {
+    if (record.empty()) return {};
+    const auto at = record.rfind('@');
+    if (at == std::string_view::npos) return refuse(fmt::format("{} has no @", in_quotes(record)));
+    const std::string_view local = record.substr(0, at);
+    if (auto ok = check_local(local); !ok) return ok;
+    if (auto ok = read_domain(record.substr(at + 1)); !ok) return ok;
+    key_.clear();
+    append_local(local);
+    key_ += '@';
+    key_ += domain_;
+    keys.add(key_);
+    return {};
+  }
+
+  /// The domain as DNS has it, to domain_.
+  result<void> read_domain(std::string_view domain) {
+    if (domain.empty()) return refuse("nothing stands after the @");
+    if (!is_ascii(domain)) {
+      if (auto ok = to_ascii(domain); !ok) return ok;
+      return check_domain(domain_);
+    }
+    domain_.resize(domain.size());
+    std::transform(domain.begin(), domain.end(), domain_.begin(), lower);
+    if (domain_.front() == '[' && domain_.back() == ']' && domain_.size() > 2) {
+      // An address instead of a name (RFC 5321, 4.1.3): digits, dots, colons and a tag.
+      const bool plain = std::all_of(domain_.begin() + 1, domain_.end() - 1, [](char c) {
+        return is_digit(c) || (c >= 'a' && c <= 'z') || c == '.' || c == ':' || c == '-';
+      });
+      return plain ? result<void>() : refuse("what stands in brackets is no address");
+    }
+    return check_domain(domain_);
+  }
+
+  /// Punycode by UTS #46, non-transitional, as browsers and mail programs have it.
+  result<void> to_ascii(std::string_view domain) {
+    // libidn2 takes C strings and is linear only in labels: hostile lengths end here. A character
+    // that it maps away may be several bytes long, so the limit is a wide one.
+    constexpr std::size_t longest = 4 * longest_domain;
+    if (domain.size() > longest || domain.find('\0') != std::string_view::npos) {
+      return refuse("the domain is longer than any, or has a zero byte");
+    }
+    domain_ = domain;
+    std::uint8_t* made = nullptr;
+    const int said = idn2_lookup_u8(reinterpret_cast<const std::uint8_t*>(domain_.c_str()), &made,
+                                    IDN2_NFC_INPUT | IDN2_NONTRANSITIONAL);
+    if (said != IDN2_OK) {
+      return refuse(fmt::format("the domain {} has no form in ASCII: {}", in_quotes(domain),
+                                idn2_strerror(said)));
+    }
+    const std::unique_ptr<std::uint8_t, void (*)(void*)> owner(made, idn2_free);
+    domain_ = reinterpret_cast<const char*>(made);
+    std::transform(domain_.begin(), domain_.end(), domain_.begin(), lower);
+    return {};
+  }
+
+  void append_local(std::string_view local) {
+    const bool gmail = same_.gmail && (domain_ == "gmail.com" || domain_ == "googlemail.com");
+    if (gmail) domain_ = "gmail.com";
+    if (local.front() != '"' && (gmail || same_.no_tags)) {
+      const auto plus = local.find('+');
+      if (plus != 0) local = local.substr(0, plus);
+    }
+    for (const char c : local) {
+      if (gmail && c == '.') continue;
+      key_ += gmail || same_.lower ? lower(c) : c;
+    }
+  }
+
+  same_mailbox same_;
+  std::string key_;
+  std::string domain_;
+};
+
+result<std::unique_ptr<reader>> make(std::string_view argument, purpose) {
+  same_mailbox same;
+  for (const std::string_view option : split_commas(argument)) {
+    if (option == "lower") {
+      same.lower = true;
+    } else if (option == "no-tags") {
+      same.no_tags = true;
+    } else if (option == "gmail") {
+      same.gmail = true;
+    } else {
+      return refuse(fmt::format("{} is no option of email; there are lower, no-tags and gmail",
+                                in_quotes(option)));
+    }
+  }
+  return std::make_unique<email>(same);
+}
+
+}  // namespace
+
+reader_kind email_reader() noexcept {
+  return {.name = "email",
+          .argument = "[:lower,no-tags,gmail]",
+          .summary =
+              "e-mail addresses, the domain in lower case and Punycode; on request the "
+              "local part in lower case, without +tags, or as Gmail takes it (also without "
+              "dots, googlemail.com as gmail.com)",
+          .make = make};
+}
+
+}  // namespace bloomery::keys

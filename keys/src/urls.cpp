@@ -1,0 +1,127 @@
+// URLs as one key each, and by the expressions under which lists of bad ones name them.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <bloomery/keys/url.hpp>
+#include <cstring>
+
+#include "digest.hpp"
+#include "rows.hpp"
+#include "text.hpp"
+
+namespace bloomery::keys {
+namespace {
+
+class url final : public reader {
+  result<void> read_record(std::string_view record, key_list& keys) override {
+    if (record.empty()) return {};
+    const auto canonical = canonicalise(record);
+    if (!canonical) return fail(canonical.error());
+    keys.add(canonical->text());
+    return {};
+  }
+};
+
+constexpr std::size_t sha256_bytes = 32;
+constexpr std::size_t listed_bytes = 4;  // of a hash are on the published lists
+
+/// The first bytes of the SHA-256 of expressions: who inserts gives one expression, or its hash;
+/// who asks tries all expressions that a URL has.
+class safe_browsing final : public reader {
+ public:
+  safe_browsing(digest function, std::size_t bytes, purpose why) noexcept
+      : function_(std::move(function)), bytes_(bytes), why_(why) {}
+
+  std::string shown(std::string_view record, std::size_t number,
+                    std::string_view key) const override {
+    const auto canonical = canonicalise(record);
+    if (why_ == purpose::insert || !canonical) return to_hex(key);
+    return std::string(url_expressions(*canonical)[number]);
+  }
+
+ private:
+  result<void> read_record(std::string_view record, key_list& keys) override {
+    if (record.empty()) return {};
+    if (why_ == purpose::insert && is_hash(record)) return read_hash(record, keys);
+    const auto canonical = canonicalise(record);
+    if (!canonical) return fail(canonical.error());
+    if (why_ == purpose::insert) return add(canonical->expression(), keys);
+    for (const std::string_view expression : url_expressions(*canonical)) {
+      if (auto ok = add(expression, keys); !ok) return ok;
+    }
+    return {};
+  }
+
+  /// A hash or its beginning in digits. No host looks like one but a name of a single part, which
+  /// no list holds.
+  static bool is_hash(std::string_view record) noexcept {
+    return record.size() % 2 == 0 && record.size() >= 2 * listed_bytes &&
+           record.size() <= 2 * sha256_bytes &&
+           std::all_of(record.begin(), record.end(),
+                       [](char c) { return is_digit(c) || (lower(c) >= 'a' && lower(c) <= 'f'); });
+  }
+
+  result<void> read_hash(std::string_view digits, key_list& keys) const {
+    if (digits.size() / 2 < bytes_) {
+      return fail(errc::invalid_argument,
+                  fmt::format("{} are {} bytes of a hash, and {} are asked for; write "
+                              "safe-browsing:{} here and wherever the filter is asked",
+                              in_quotes(digits), digits.size() / 2, bytes_, digits.size() / 2));
+    }
+    (void)from_hex(digits.substr(0, 2 * bytes_), keys.make(bytes_));
+    return {};
+  }
+
+  result<void> add(std::string_view expression, key_list& keys) {
+    std::array<char, sha256_bytes> hash{};
+    if (!function_(expression, hash.data())) {
+      return fail(errc::unsupported, "libcrypto cannot make the SHA-256 of this URL");
+    }
+    keys.add({hash.data(), bytes_});
+    return {};
+  }
+
+  digest function_;
+  std::size_t bytes_;
+  purpose why_;
+};
+
+result<std::unique_ptr<reader>> make(std::string_view argument, purpose why) {
+  const auto bytes = argument.empty() ? listed_bytes : whole_number(argument).value_or(0);
+  if (bytes < listed_bytes || bytes > sha256_bytes) {
+    return fail(errc::invalid_argument,
+                fmt::format("a key has {} to {} bytes of the hash; write for example "
+                            "safe-browsing:32",
+                            listed_bytes, sha256_bytes));
+  }
+  auto function = digest::make("SHA256");
+  if (!function) return fail(std::move(function.error()));
+  return std::make_unique<safe_browsing>(std::move(*function), bytes, why);
+}
+
+}  // namespace
+
+reader_kind url_reader() noexcept {
+  return {.name = "url",
+          .argument = "",
+          .summary =
+              "URLs in Safe Browsing's canonical form, so that spellings of one URL are one "
+              "key",
+          .make = [](std::string_view, purpose) -> result<std::unique_ptr<reader>> {
+            return std::make_unique<url>();
+          }};
+}
+
+reader_kind safe_browsing_reader() noexcept {
+  return {.name = "safe-browsing",
+          .argument = "[:BYTES]",
+          .summary =
+              "for a list: an expression (host/path), a URL or a hash in hexadecimal "
+              "digits; for a question: a URL, of which all expressions are asked; the key is "
+              "the first 4 bytes, or BYTES, of the SHA-256",
+          .make = make};
+}
+
+}  // namespace bloomery::keys
