@@ -1,6 +1,7 @@
 #include "key_input.hpp"
 
 #include <fmt/format.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <bloomery/plan/units.hpp>
@@ -54,12 +55,10 @@ void input_options::declare(CLI::App& app, keys::purpose why) {
                  "files of keys, one a line; gzip and zstd too; - or none is stdin");
   app.add_flag("-0,--null", nul, "lines end in NUL, not in a newline");
   app.add_flag("--crlf", crlf, "lines may end in CR LF; else a CR belongs to its key");
-  std::string how = "how a line becomes keys (default lines; 'bloomery man' explains): ";
-  for (const auto& kind : keys::all()) {
-    if (kind.secret && why == keys::purpose::insert) continue;
-    how += fmt::format("{}{}{}", how.back() == ' ' ? "" : ", ", kind.name, kind.argument);
-  }
-  app.add_option("--keys", keys.reader, how)->type_name("READER");
+  app.add_option("--keys", keys.reader,
+                 "how a line becomes keys (default lines); 'bloomery man' explains each and what "
+                 "may follow its name")
+      ->type_name("READER");
   app.add_option("--min-count", min_count, "with --keys pwned, pass over what was seen less often")
       ->type_name("N");
   app.add_flag("--skip-bad", keys.skip_bad,
@@ -97,6 +96,11 @@ result<std::unique_ptr<key_input>> key_input::open(const input_options& options)
   std::unique_ptr<key_input> made(new key_input(options, std::move(*names), total));
   made->choice_.reader = std::move(*text);
   made->secret_ = (*kind)->secret;
+  if (made->secret_) {
+    // A core dump would be a copy that stays.
+    const rlimit none{0, 0};
+    (void)::setrlimit(RLIMIT_CORE, &none);
+  }
   if (!made->choice_.plain()) {
     auto records = record_keys::make(made->choice_);
     if (!records) return fail(std::move(records.error()));

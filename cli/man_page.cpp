@@ -5,6 +5,7 @@
 
 #include <bloomery/any_filter.hpp>
 #include <bloomery/dialects/dialect.hpp>
+#include <bloomery/keys/reader.hpp>
 
 namespace bloomery::cli {
 namespace {
@@ -100,6 +101,16 @@ std::string man_page(const tree_shape& tree, std::string_view version) {
       text += fmt::format(".br\n\\fB\\-\\-with {}=\\fR{}: {}\n", roff(option.name),
                           roff(option.values), roff(option.meaning));
     }
+  }
+  text +=
+      ".SH READERS OF KEYS\n"
+      "\\fB\\-\\-keys\\fR \\fIREADER\\fR says how a line becomes keys. A line may have one, none "
+      "(then it is "
+      "never selected) or several (then it is selected if any of them may be in the filter; "
+      "\\-\\-json tells which). Ask a filter with the reader that it was built with.\n";
+  for (const keys::reader_kind& reader : keys::all()) {
+    text += fmt::format(".TP\n\\fB{}{}\\fR\n{}.\n", roff(reader.name), roff(reader.argument),
+                        roff(reader.summary));
   }
   text += ".SH FORMATS OF OTHER PROGRAMS\n";
   for (const dialects::dialect& format : dialects::all()) {

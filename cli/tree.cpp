@@ -7,6 +7,7 @@
 #include <array>
 #include <bloomery/any_filter.hpp>
 #include <bloomery/dialects/dialect.hpp>
+#include <bloomery/keys/reader.hpp>
 #include <string_view>
 
 namespace bloomery::cli {
@@ -42,6 +43,8 @@ std::vector<std::string> choices_of(const std::string& value, std::string_view t
     for (const kind_info& kind : kinds()) choices.emplace_back(kind.name);
   } else if (choices.empty() && value == "FORMAT") {
     for (const auto& format : dialects::all()) choices.emplace_back(format.name);
+  } else if (value == "READER") {
+    for (const auto& reader : keys::all()) choices.emplace_back(reader.name);
   }
   return choices;
 }

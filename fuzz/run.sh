@@ -32,6 +32,7 @@ seeds_of() {
     loader | sealed_loader) echo "$here/../tests/golden" ;;
     dialects) echo "$here/corpus/dialects" ;;
     urls) echo "$here/corpus/urls" ;;
+    keys) echo "$here/corpus/keys" ;;
     numbers) echo "$here/corpus/numbers" ;;
     *) echo "$here/corpus/operations" ;;
   esac

@@ -272,6 +272,8 @@ command build_command() {
       "  cut -f1 users.tsv | bloomery build -o users.bloom --memory 100MB\n"
       "  find . -type f -print0 | bloomery build -0 -o files.bloom --strict\n"
       "  bloomery build -o fixed.bloom --kind fuse --fpr 0.4% members.txt\n"
+      "  bloomery build -o pwned.bloom --keys pwned --min-count 10 pwnedpasswords/\n"
+      "  bloomery build -o friends.bloom --keys email:lower addresses.txt\n"
       "  bloomery build -o hashes.dcso --format dcso --fpr 0.1% hashes.txt\n"
       "\n"
       "Without --capacity and --memory the keys are counted as they are read, in one pass: eight\n"

@@ -426,6 +426,8 @@ command check_command() {
       "  bloomery check -v seen.bloom today.txt.gz > new.txt\n"
       "  bloomery check jan.bloom --filter feb.bloom --filter mar.bloom names.txt\n"
       "  bloomery check events.parquet --column user users.txt\n"
+      "  bloomery check pwned.bloom --keys password\n"
+      "  bloomery check bad.bloom --keys safe-browsing --json urls.txt\n"
       "  if echo alice@example.com | bloomery check -q members.bloom; then ...\n"
       "\n"
       "Exit 0 if some line is selected, 1 if none is, 2 on an error. A line that is not printed\n"

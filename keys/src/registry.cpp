@@ -53,6 +53,11 @@ result<std::unique_ptr<reader>> make_reader(std::string_view text, purpose why) 
     return fail(errc::invalid_argument, fmt::format("{}: the reader {} takes no argument; write {}",
                                                     in_quotes(text), row.name, row.name));
   }
+  if (colon == text.size() - 1) {
+    return fail(errc::invalid_argument,
+                fmt::format("{}: nothing stands after the colon; write {}{}", in_quotes(text),
+                            row.name, row.argument));
+  }
   auto made = row.make(colon == std::string_view::npos ? "" : text.substr(colon + 1), why);
   if (!made)
     return fail(made.error().code, fmt::format("{}: {}", in_quotes(text), made.error().message));

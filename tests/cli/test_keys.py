@@ -1,0 +1,359 @@
+"""--keys: what each reader makes of lines, through the verbs that read keys."""
+
+import gzip
+import hashlib
+import json
+import os
+import pty
+import select
+import signal
+import termios
+import time
+
+import pytest
+
+WIDE = ("--capacity", "1000", "--fpr", "1e-9")
+
+
+@pytest.fixture
+def build(run):
+    """build(reader, lines) -> a filter of their keys, so wide that no stranger of these tests passes."""
+
+    def make(reader, lines, *more, name="f.bloom"):
+        run("build", "--force", "-o", name, "--keys", reader, *WIDE, *more, input=lines).ok()
+        return name
+
+    return make
+
+
+def sha1(text):
+    return hashlib.sha1(text).hexdigest().upper().encode()
+
+
+# Reader; lines to build from; lines to ask; those of them that are selected; their keys in JSON.
+READERS = [
+    ("lines", b"a\nb\n", b"b\nc\n", b"b\n", None),
+    ("fields:2", b"1\tann\n2\tbob\n", b"9\tbob\tx\n9\tcid\n", b"9\tbob\tx\n", [["bob"]]),
+    ("fields:1,;", b"ann;1\n", b"ann;7\nbob;1\n", b"ann;7\n", [["ann"]]),
+    ("hex", b"00ff\n", b"00FF\n00fe\n", b"00FF\n", [["00ff"]]),
+    ("sha1", b"password\n", b"password\nx\n", b"password\n", [[sha1(b"password").decode().lower()]]),
+    ("sha256", b"abc\n", b"abd\nabc\n", b"abc\n", [[hashlib.sha256(b"abc").hexdigest()]]),
+    ("pwned", sha1(b"qwerty") + b":10556095\r\n", sha1(b"qwerty").lower() + b"\n" + sha1(b"x") + b":1\n",
+     sha1(b"qwerty").lower() + b"\n", [[sha1(b"qwerty").decode().lower()]]),
+    ("url", b"http://example.com/a/../b\n", b"EXAMPLE.com:80/b#x\nexample.com/\n", b"EXAMPLE.com:80/b#x\n",
+     [["http://example.com/b"]]),
+    ("safe-browsing", b"evil.com/a/\naf30010e\n",
+     b"http://x.evil.com/a/b?c\nhttp://evil.com/b\nhttps://foo.com/bar\n",
+     b"http://x.evil.com/a/b?c\nhttps://foo.com/bar\n", [["evil.com/a/"], ["foo.com/"]]),
+    ("email", b"Ann@EXAMPLE.com\n", b"Ann@example.COM\nann@example.com\n", b"Ann@example.COM\n",
+     [["Ann@example.com"]]),
+    ("email:lower,no-tags", b"Ann+x@example.com\n", b"aNN@example.com\nbob@example.com\n",
+     b"aNN@example.com\n", [["ann@example.com"]]),
+    ("json:/user/id", b'{"user":{"id":7}}\n', b'{"user":{"id":"7"}}\n{"user":{"id":8}}\n',
+     b'{"user":{"id":"7"}}\n', [["7"]]),
+]
+
+
+@pytest.mark.parametrize("reader, members, asked, selected, shown", READERS, ids=[r[0] for r in READERS])
+def test_each_reader_from_build_to_check(run, build, reader, members, asked, selected, shown):
+    f = build(reader, members)
+    done = run("check", f, "--keys", reader, input=asked)
+    assert (done.code, done.out) == (0, selected)
+    rest = b"".join(line + b"\n" for line in asked.splitlines() if line + b"\n" not in selected)
+    assert run("check", "-v", f, "--keys", reader, input=asked).out == rest
+    assert run("check", "-c", f, "--keys", reader, input=asked).out == b"%d\n" % selected.count(b"\n")
+    found = [json.loads(line) for line in run("check", "--json", f, "--keys", reader, input=asked).out.splitlines()]
+    if shown is None:
+        assert [one["key"] for one in found] == selected.decode().splitlines()
+        return
+    assert [one["keys"] for one in found] == shown
+    assert [one["record"] for one in found] == selected.decode().splitlines()
+
+
+def test_a_readers_key_is_those_bytes(run, build):
+    f = build("sha1", b"password\n")
+    assert run("check", f, "--keys", "hex", input=sha1(b"password") + b"\n").code == 0
+    f = build("fields:2,:", b"x:ann\n")
+    assert run("check", f, input=b"ann\n").code == 0
+
+
+def test_unknown_readers_and_arguments_are_refused(run):
+    for verb in (["build", "-o", "f"], ["check", "f"], ["add", "f"], ["remove", "f"], ["count", "f"], ["dedup"]):
+        if verb[0] in ("check", "count"):
+            run("build", "--force", "-o", "f", "--kind", "counting_bloom", "--capacity", "9").ok()
+        run(*verb, "--keys", "emial").refused("--keys: there is no reader 'emial'", "email", "lines")
+    run("dedup", "--keys", "fields:0").refused("--keys: 'fields:0': a field's number is missing")
+    run("dedup", "--keys", "sha1:x").refused("takes no argument")
+    run("dedup", "--min-count", "3").refused("--min-count", "pwned")
+    run("dedup", "--keys", "pwned", "--min-count", "no").refused("--min-count: 'no'")
+
+
+@pytest.mark.parametrize("lines", [3, 200_000])
+def test_a_wrong_line_ends_it_with_its_place(run, build, tmp_path, lines):
+    good = b"".join(b"%d;k%d\n" % (i, i) for i in range(lines))
+    (tmp_path / "a").write_bytes(good)
+    (tmp_path / "b").write_bytes(good + b"oops\n" + good)
+    message = f"b:{lines + 1}: the line has 1 field and no field 2; --skip-bad passes such lines over"
+    run("build", "-o", "n.bloom", "--keys", "fields:2,;", "a", "b").refused(message)
+    assert not (tmp_path / "n.bloom").exists()
+    run("build", "-o", "n.bloom", "--capacity", "1M", "--keys", "fields:2,;", "a", "b").refused(message)
+    f = build("fields:2,;", b"x;k1\n")
+    run("add", f, "--keys", "fields:2,;", "a", "b").refused(message)
+    # What comes before it was selected and is printed, as one thread does it.
+    done = run("check", f, "--keys", "fields:2,;", "a", "b")
+    assert (done.code, done.out) == (2, b"1;k1\n1;k1\n")
+    assert message in done.err.decode() and done.err.count(b"\n") == 1
+
+
+@pytest.mark.parametrize("lines", [3, 200_000])
+def test_wrong_lines_can_be_passed_over_and_are_counted(run, build, tmp_path, lines):
+    good = b"".join(b"%d;k%d\n" % (i, i) for i in range(lines))
+    (tmp_path / "a").write_bytes(good + b"oops\n" + good + b"again\n")
+    said = f"2 lines were passed over; the first is a:{lines + 1}: the line has 1 field"
+    done = run("build", "-o", "f.bloom", "--keys", "fields:2,;", "--skip-bad", "a").ok()
+    assert said in done.err.decode()
+    assert f"{2 * lines:,} keys" in done.err.decode()
+    done = run("check", "-c", "f.bloom", "--keys", "fields:2,;", "--skip-bad", "a")
+    assert (done.code, done.out) == (0, b"%d\n" % (2 * lines))
+    assert said in done.err.decode()
+    done = run("check", "-vc", "f.bloom", "--keys", "fields:2,;", "--skip-bad", "a")
+    assert (done.code, done.out) == (1, b"0\n"), "a line without keys is not selected, either way"
+
+
+def test_lines_without_keys_are_no_error_and_not_selected(run, build):
+    f = build("fields:2,;", b"x;ann\n\nx;;y\n")
+    text = b"1;bob\n\n1;\n1;ann\n"
+    assert run("check", f, "--keys", "fields:2,;", input=text).out == b"1;ann\n"
+    assert run("check", "-v", f, "--keys", "fields:2,;", input=text).out == b"1;bob\n"
+    assert run("check", f, "--keys", "fields:2,;", input=b"\n\n").code == 1
+    assert run("dedup", "--keys", "fields:2,;", input=text + text).out == text + b"\n1;\n"
+
+
+def test_any_key_of_a_line_selects_it(run, build):
+    f = build("safe-browsing", b"evil.com/\n")
+    g = build("safe-browsing", b"b.org/x/\n", name="g.bloom")
+    urls = b"a.evil.com/y\nb.org/x/y\nc.net/\n"
+    done = run("check", f, "--filter", g, "--keys", "safe-browsing", input=urls)
+    assert done.out == b"f.bloom\ta.evil.com/y\ng.bloom\tb.org/x/y\n"
+    assert run("check", "-v", f, "--filter", g, "--keys", "safe-browsing", input=urls).out == b"c.net/\n"
+    totals = json.loads(run("check", "-c", "--json", f, "--filter", g, "--keys", "safe-browsing", input=urls).out)
+    assert totals == {"lines": 3, "selected": 2,
+                      "filters": [{"filter": "f.bloom", "maybe": 1}, {"filter": "g.bloom", "maybe": 1}]}
+    # A list names a URL by one expression, and not all that live on its host.
+    f = build("safe-browsing", b"http://evil.com/bad/page.html\n")
+    assert run("check", f, "--keys", "safe-browsing", input=b"http://evil.com/\n").code == 1
+
+
+def test_what_is_no_url_is_named(run, build):
+    f = build("url", b"example.com/\n")
+    run("check", f, "--keys", "url", input=b"x.com/\nmailto:ann\n").refused("stdin:2: ")
+
+
+def test_verbs_that_change_filters_read_the_same_keys(run, tmp_path):
+    run("build", "-o", "f", "--kind", "counting_bloom", *WIDE, "--keys", "email", input=b"Ann@A.de\nBob@A.de\n").ok()
+    run("add", "f", "--keys", "email", input=b"Bob@a.DE\n").ok()
+    counted = run("count", "f", "--keys", "email", input=b"Ann@a.DE\nBob@A.DE\n\nCid@a.de\n")
+    assert counted.out == b"1\tAnn@a.DE\n2\tBob@A.DE\n0\tCid@a.de\n"
+    run("remove", "f", "--keys", "email", input=b"Ann@a.de\n\n").ok()
+    done = run("remove", "f", "--keys", "email", input=b"\nCid@a.de\nBob@a.de\n")
+    assert done.code == 1 and b"1 of 3 lines certainly were no members" in done.err and b"stdin:2" in done.err
+    assert run("count", "f", "--keys", "email", input=b"Ann@a.de\nBob@a.de\n").out == b"0\tAnn@a.de\n1\tBob@a.de\n"
+    assert run("dedup", "--keys", "url", input=b"A.com\nhttp://a.com:80/\nb.com\n").out == b"A.com\nb.com\n"
+
+
+def test_a_full_filter_tells_the_line_also_where_lines_have_no_key(run):
+    lines = b"x;a\n\n\n" + b"x;same\n" * 100
+    said = run("build", "-o", "f", "--kind", "cuckoo", "--capacity", "4", "--keys", "fields:2,;", input=lines)
+    # Lines 1 to 103 were read at once, and the key is one of theirs.
+    said.refused("stdin:1-103: the filter holds as many copies")
+    run("build", "-o", "f", "--kind", "cuckoo", "--capacity", "4", "--keys", "fields:2,;", input=b"x;a\n").ok()
+    run("add", "f", "--keys", "fields:2,;", input=lines).refused("stdin:", "the filter holds as many copies")
+
+
+def test_other_programs_filters_take_readers(run):
+    run("build", "-o", "f.dcso", "--format", "dcso", "--keys", "fields:2,;", "--capacity", "100",
+        input=b"x;ann\n\nx;bob\n").ok()
+    assert run("check", "f.dcso", input=b"ann\nbob\ncid\n").out == b"ann\nbob\n"
+    assert run("check", "f.dcso", "--keys", "fields:1,;", input=b"ann;1\ncid;1\n").out == b"ann;1\n"
+
+
+def test_nul_and_crlf_hold_for_readers_too(run, build):
+    f = build("email", b"ann@a.de\n")
+    assert run("check", "-0", f, "--keys", "email", input=b"ann@A.de\0bob@a.de\0").out == b"ann@A.de\0"
+    assert run("check", "--crlf", f, "--keys", "email", input=b"ann@A.de\r\n").out == b"ann@A.de\r\n"
+    run("check", f, "--keys", "email", input=b"ann@A.de\r\n").refused("stdin:1: ", "--crlf")
+
+
+def test_blocks_and_batches_give_the_same(run, build, tmp_path):
+    # Large enough for every core, which read blocks; a pipe is read in batches.
+    rows = [b"%d;%s" % (i, b"" if i % 5 == 0 else b"u%d" % (i % 1000)) for i in range(400_000)]
+    text = b"\n".join(rows)
+    (tmp_path / "a").write_bytes(text)
+    f = build("fields:2,;", b"".join(b";u%d\n" % i for i in range(0, 1000, 3)))
+    for options in ((), ("-v",), ("-c",)):
+        by_blocks = run("check", *options, f, "--keys", "fields:2,;", "a")
+        by_batches = run("check", *options, f, "--keys", "fields:2,;", input=text)
+        assert (by_blocks.code, by_blocks.out) == (by_batches.code, by_batches.out)
+    wanted = [r for r in rows if r.split(b";")[1] and int(r.split(b";")[1][1:]) % 3 == 0]
+    assert run("check", f, "--keys", "fields:2,;", "a").out.splitlines() == wanted
+    run("build", "-o", "a.bloom", "--keys", "fields:2,;", "a").ok()
+    run("build", "-o", "b.bloom", "--keys", "fields:2,;", input=text).ok()
+    assert (tmp_path / "a.bloom").read_bytes() == (tmp_path / "b.bloom").read_bytes()
+
+
+# Pwned Passwords ------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def ranges(tmp_path):
+    """A folder of range files of four passwords, with padding, as the API pads; one is packed."""
+    folder = tmp_path / "ranges"
+    folder.mkdir()
+    for i, (password, count) in enumerate([(b"password", 9545824), (b"123456", 37359195), (b"qwerty", 10556095),
+                                           (b"rare", 2)]):
+        digest = sha1(password)
+        text = b"\xef\xbb\xbf" + digest[5:] + b":%d\r\n" % count + b"0" * 34 + b"A:0\r\n"
+        name = digest[:5].decode() + ".txt"
+        if i == 2:
+            (folder / (name + ".gz")).write_bytes(gzip.compress(text))
+        else:
+            (folder / name).write_bytes(text.rstrip(b"\r\n"))
+    (folder / "README").write_text("not a range\n")
+    return folder
+
+
+def test_a_folder_of_ranges(run, ranges):
+    done = run("build", "-o", "p.bloom", "--keys", "pwned", *WIDE, "ranges").ok()
+    assert b"4 keys" in done.err
+    asked = b"password\nsecret\nqwerty\nrare\n"
+    done = run("check", "p.bloom", "--keys", "password", input=asked)
+    assert (done.code, done.out) == (0, b"stdin:1\nstdin:3\nstdin:4\n")
+    run("build", "--force", "-o", "p.bloom", "--keys", "pwned", "--min-count", "10", *WIDE, "ranges").ok()
+    assert run("check", "p.bloom", "--keys", "password", input=asked).out == b"stdin:1\nstdin:3\n"
+    run("build", "--force", "-o", "q.bloom", "--keys", "pwned:min=10", *WIDE, "ranges").ok()
+    assert (ranges.parent / "p.bloom").read_bytes() == (ranges.parent / "q.bloom").read_bytes()
+
+
+def test_only_pwned_reads_folders_and_only_of_ranges(run, ranges, tmp_path):
+    run("build", "-o", "p.bloom", "ranges").refused("ranges", "folder")
+    (tmp_path / "empty").mkdir()
+    run("build", "-o", "p.bloom", "--keys", "pwned", "empty").refused("empty", "no file in this folder")
+    (ranges / "ABCDE.txt").write_bytes(b"oops\n")
+    run("build", "-o", "p.bloom", "--keys", "pwned", "ranges").refused("ranges/ABCDE.txt:1: 'oops' is no hash")
+    (tmp_path / "list.txt").write_bytes(sha1(b"x")[5:] + b":1\n")
+    run("build", "-o", "p.bloom", "--keys", "pwned", "list.txt").refused("list.txt:1: ", "00000.txt")
+
+
+def test_ntlm(run, build):
+    f = build("pwned", b"8846F7EAEE8FB117AD06BDD830B7586C:9545824\r\n")
+    assert run("check", f, "--keys", "password:ntlm", input=b"password\nx\n").out == b"stdin:1\n"
+    assert run("check", f, "--keys", "password", input=b"password\nx\n").code == 1
+    done = run("check", f, "--keys", "password:ntlm", input=b"geheim\xff\n")
+    assert done.code == 2 and b"stdin:1: " in done.err and b"geheim" not in done.err
+
+
+def test_passwords_are_never_shown(run, build, tmp_path):
+    f = build("sha1", b"correct horse\n")
+    asked = b"battery staple\ncorrect horse\n"
+    for options, out in (([], b"stdin:2\n"), (["-v"], b"stdin:1\n"), (["-c"], b"1\n"), (["-q"], b"")):
+        done = run("check", *options, f, "--keys", "password", input=asked)
+        assert (done.code, done.out, done.err) == (0, out, b"")
+    done = run("check", "--json", f, "--keys", "password", input=asked)
+    assert json.loads(done.out) == {"line": 2, "maybe": True, "filters": ["f.bloom"]}
+    (tmp_path / "list").write_bytes(asked)
+    assert run("check", f, "--filter", f, "--keys", "password", "list").out == b"f.bloom,f.bloom\tlist:2\n"
+    (tmp_path / "list.gz").write_bytes(gzip.compress(asked))
+    run("check", f, "--keys", "password", "list.gz").refused("list.gz: ", "unpack")
+
+
+def test_nothing_is_built_from_passwords(run, build):
+    f = build("sha1", b"x\n")
+    for verb in (["build", "-o", "n.bloom"], ["add", f], ["dedup"]):
+        run(*verb, "--keys", "password", input=b"x\n").refused("--keys password", "secret")
+
+
+class Terminal:
+    """The program on a terminal of its own, which outlives it, so that its settings can be asked."""
+
+    def __init__(self, program, folder, *args):
+        self.fd, slave = pty.openpty()
+        self.pid = os.fork()
+        if self.pid == 0:
+            os.close(self.fd)
+            os.login_tty(slave)
+            os.chdir(folder)
+            os.execv(program, [program, *args])
+        self.slave = slave
+        self.seen = b""
+
+    def look(self):
+        if select.select([self.fd], [], [], 0.05)[0]:
+            self.seen += os.read(self.fd, 1000)
+
+    def read_until(self, text, times=1):
+        end = time.monotonic() + 20
+        while self.seen.count(text) < times:
+            assert time.monotonic() < end, self.seen
+            self.look()
+
+    def echoes(self):
+        return bool(termios.tcgetattr(self.slave)[3] & termios.ECHO)
+
+    def finish(self):
+        """The exit code, negative for a signal, after all that was shown."""
+        end = time.monotonic() + 20
+        while (ended := os.waitpid(self.pid, os.WNOHANG)) == (0, 0):
+            assert time.monotonic() < end, self.seen
+            self.look()
+        self.look()
+        os.close(self.fd)
+        os.close(self.slave)
+        return os.waitstatus_to_exitcode(ended[1])
+
+
+@pytest.mark.parametrize("typed, code, verdict", [(b"hunter2", 0, b"It may be in f.bloom."),
+                                                  (b"hunter3", 1, b"It certainly is not in f.bloom.")])
+def test_a_password_is_asked_for_without_echo(build, bloomery, tmp_path, typed, code, verdict):
+    build("sha1", b"hunter2\n")
+    terminal = Terminal(bloomery, tmp_path, "check", "f.bloom", "--keys", "password")
+    terminal.read_until(b"Password: ")
+    assert not terminal.echoes()
+    os.write(terminal.fd, typed + b"\n")
+    assert terminal.finish() == code
+    assert verdict in terminal.seen and b"hunter" not in terminal.seen
+
+
+def test_no_password_is_an_error(build, bloomery, tmp_path):
+    build("sha1", b"hunter2\n")
+    for nothing in (b"\n", b"\x04"):
+        terminal = Terminal(bloomery, tmp_path, "check", "f.bloom", "--keys", "password")
+        terminal.read_until(b"Password: ")
+        os.write(terminal.fd, nothing)
+        assert terminal.finish() == 2
+        assert b"no password was given" in terminal.seen
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT])
+def test_a_signal_ends_the_asking_and_leaves_the_terminal_as_it_was(build, bloomery, tmp_path, number):
+    build("sha1", b"hunter2\n")
+    terminal = Terminal(bloomery, tmp_path, "check", "f.bloom", "--keys", "password")
+    terminal.read_until(b"Password: ")
+    assert not terminal.echoes()
+    os.kill(terminal.pid, number)
+    assert os.WTERMSIG(os.waitpid(terminal.pid, 0)[1]) == number
+    assert terminal.echoes()
+    os.close(terminal.fd)
+    os.close(terminal.slave)
+
+
+def test_a_stopped_question_is_asked_again(build, bloomery, tmp_path):
+    build("sha1", b"hunter2\n")
+    terminal = Terminal(bloomery, tmp_path, "check", "f.bloom", "--keys", "password")
+    terminal.read_until(b"Password: ")
+    # The leader of a session is not stopped by its terminal (POSIX, 2.4.3): it asks again at once.
+    os.kill(terminal.pid, signal.SIGTSTP)
+    terminal.read_until(b"Password: ", times=2)
+    assert not terminal.echoes()
+    os.write(terminal.fd, b"hunter2\n")
+    assert terminal.finish() == 0
+    assert b"It may be in" in terminal.seen
