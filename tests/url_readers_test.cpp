@@ -30,15 +30,19 @@ struct outcome {
 };
 
 outcome read(std::string_view name, purpose why, std::string_view record) {
+  outcome found;
   auto made = make_reader(name, why);
-  if (!made) return {.refused = made.error().message};
+  if (!made) {
+    found.refused = made.error().message;
+    return found;
+  }
   key_list list;
   list.add("before");
   if (auto ok = (*made)->read(record, list); !ok) {
     EXPECT_EQ(list.size(), 1) << "a refused record has appended keys";
-    return {.refused = ok.error().message};
+    found.refused = ok.error().message;
+    return found;
   }
-  outcome found;
   for (std::size_t i = 1; i < list.size(); ++i) {
     const std::string_view key = list.all()[i];
     found.keys.emplace_back(key);
@@ -107,12 +111,12 @@ TEST(safe_browsing, what_is_no_prefix_of_enough_bytes_is_refused) {
   for (const auto& line : wrong) {
     EXPECT_NE(why_not("safe-browsing", line).find("is no hash prefix"), std::string::npos) << line;
   }
-  EXPECT_NE(why_not("safe-browsing:32", "ba7816bf").find("give --keys safe-browsing:4"),
+  EXPECT_NE(why_not("safe-browsing:32", "ba7816bf").find("write safe-browsing:4"),
             std::string::npos);
   EXPECT_TRUE(why_not("safe-browsing", "mailto:x").starts_with("not a URL: "));
   for (const auto name : {"safe-browsing:3", "safe-browsing:33", "safe-browsing:x",
                           "safe-browsing:-4", "safe-browsing:99999999999999999999"}) {
-    EXPECT_NE(why_not(name, "foo.com/").find("give 4 to 32"), std::string::npos) << name;
+    EXPECT_NE(why_not(name, "foo.com/").find("4 to 32 bytes"), std::string::npos) << name;
   }
   EXPECT_NE(read("url:4", purpose::ask, "x").refused.find("takes no argument"), std::string::npos);
 }

@@ -5,11 +5,12 @@
 #include <algorithm>
 #include <array>
 #include <bloomery/keys/url.hpp>
-#include <cstring>
+#include <optional>
 
 #include "digest.hpp"
 #include "rows.hpp"
 #include "text.hpp"
+#include "url_text.hpp"
 
 namespace bloomery::keys {
 namespace {
@@ -28,7 +29,8 @@ constexpr std::size_t sha256_bytes = 32;
 constexpr std::size_t listed_bytes = 4;  // of a hash are on the published lists
 
 /// The first bytes of the SHA-256 of expressions: who inserts gives one expression, or its hash;
-/// who asks tries all expressions that a URL has.
+/// who asks tries all expressions that a URL has. Four bytes are what the published lists hold. A
+/// list of n such prefixes has an expression that it does not mean with probability n / 2^32.
 class safe_browsing final : public reader {
  public:
   safe_browsing(digest function, std::size_t bytes, purpose why) noexcept
@@ -36,15 +38,18 @@ class safe_browsing final : public reader {
 
   std::string shown(std::string_view record, std::size_t number,
                     std::string_view key) const override {
+    if (why_ == purpose::insert && hash_digits(record)) return to_hex(key);
     const auto canonical = canonicalise(record);
-    if (why_ == purpose::insert || !canonical) return to_hex(key);
-    return std::string(url_expressions(*canonical)[number]);
+    // Who inserts has one key, the exact expression, which is the first of all.
+    return canonical ? std::string(url_expressions(*canonical)[number]) : to_hex(key);
   }
 
  private:
   result<void> read_record(std::string_view record, key_list& keys) override {
     if (record.empty()) return {};
-    if (why_ == purpose::insert && is_hash(record)) return read_hash(record, keys);
+    if (why_ == purpose::insert) {
+      if (const auto digits = hash_digits(record)) return read_hash(*digits, keys);
+    }
     const auto canonical = canonicalise(record);
     if (!canonical) return fail(canonical.error());
     if (why_ == purpose::insert) return add(canonical->expression(), keys);
@@ -54,16 +59,29 @@ class safe_browsing final : public reader {
     return {};
   }
 
-  /// A hash or its beginning in digits. No host looks like one but a name of a single part, which
-  /// no list holds.
-  static bool is_hash(std::string_view record) noexcept {
-    return record.size() % 2 == 0 && record.size() >= 2 * listed_bytes &&
-           record.size() <= 2 * sha256_bytes &&
-           std::all_of(record.begin(), record.end(),
-                       [](char c) { return is_digit(c) || (lower(c) >= 'a' && lower(c) <= 'f'); });
+  /// The digits of a line that is meant as a hash or its beginning: those after the mark, or all
+  /// if there is no other character and enough of them. No host looks so but a name of a single
+  /// part, which no list holds, and which may have its slash.
+  static std::optional<std::string_view> hash_digits(std::string_view record) noexcept {
+    constexpr std::string_view mark = "sha256:";
+    if (record.starts_with(mark)) return record.substr(mark.size());
+    const bool bare =
+        record.size() >= 2 * listed_bytes && std::ranges::all_of(record, is_hex_digit);
+    return bare ? std::optional(record) : std::nullopt;
   }
 
+  static bool is_hex_digit(char c) noexcept { return hex_value(c) >= 0; }
+
   result<void> read_hash(std::string_view digits, key_list& keys) const {
+    // A digit too many or too few is a damaged hash, and hardly ever a host.
+    if (digits.size() % 2 != 0 || digits.size() < 2 * listed_bytes ||
+        digits.size() > 2 * sha256_bytes || !std::ranges::all_of(digits, is_hex_digit)) {
+      return fail(
+          errc::invalid_argument,
+          fmt::format("{} is no hash prefix, which has {} to {} hexadecimal digits, an even "
+                      "number; if it is a host, write a slash after it",
+                      in_quotes(digits), 2 * listed_bytes, 2 * sha256_bytes));
+    }
     if (digits.size() / 2 < bytes_) {
       return fail(errc::invalid_argument,
                   fmt::format("{} are {} bytes of a hash, and {} are asked for; write "
