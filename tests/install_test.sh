@@ -20,6 +20,8 @@ if [[ -f $work/usr/include/bloomery/leveldb_filter_policy.hpp ]]; then
   [[ $("$work/cmake/leveldb_consumer") == "$expected" ]] ||
     { echo "find_package, LevelDB: wrong answers" >&2; exit 1; }
 fi
+[[ $("$work/cmake/keys_consumer") == "$expected" ]] ||
+  { echo "find_package, keys: wrong answers" >&2; exit 1; }
 
 pc=$(dirname "$(find "$work/usr" -name bloomery.pc)")
 # shellcheck disable=SC2046  # the flags are words

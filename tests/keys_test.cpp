@@ -5,6 +5,7 @@
 #include <rapidcheck.h>
 
 #include <bloomery/keys/reader.hpp>
+#include <cctype>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -183,6 +184,21 @@ TEST(readers, hex_makes_bytes) {
     EXPECT_TRUE(has(wrong("hex", text), "not hexadecimal")) << text;
   }
   EXPECT_FALSE(wrong("hex", std::string(1 << 20, 'g')).empty());
+  // Every byte at every place of a word and of what is left of one.
+  for (std::size_t place = 0; place < 12; ++place) {
+    for (int byte = 0; byte < 256; ++byte) {
+      std::string digits = "0123456789aB";
+      digits[place] = static_cast<char>(byte);
+      const bool digit = std::isxdigit(byte) != 0;
+      EXPECT_EQ(wrong("hex", digits).empty(), digit) << place << ' ' << byte;
+      if (!digit) continue;
+      std::string expected;
+      for (std::size_t i = 0; i < digits.size(); i += 2) {
+        expected += static_cast<char>(std::stoi(digits.substr(i, 2), nullptr, 16));
+      }
+      EXPECT_EQ(keys_of("hex", digits), texts{expected});
+    }
+  }
   const auto hex = made("hex");
   rc::check("hex shows what it reads", [&](const std::vector<unsigned char>& any) {
     RC_PRE(!any.empty());
