@@ -49,7 +49,7 @@ result<status> count(const count_options& options) {
     for (std::size_t i = 0; i < batch->lines.size(); ++i) {
       const auto [first, last] = batch->keys_of(i);
       if (first == last) continue;
-      const std::uint64_t copies = *std::max_element(&counts[first], counts.data() + last);
+      const std::uint64_t copies = *std::max_element(counts.data() + first, counts.data() + last);
       some |= copies != 0;
       const fmt::format_int digits(copies);
       out.append({digits.data(), digits.size()});

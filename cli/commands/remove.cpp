@@ -46,7 +46,7 @@ result<status> remove(const remove_options& options) {
     if (auto ok = filter->erase(batch->keys, answers); !ok) return fail(ok.error());
     for (std::size_t i = 0; i < batch->lines.size(); ++i) {
       const auto [first, last] = batch->keys_of(i);
-      const auto members = std::count(&answers[first], answers.data() + last, true);
+      const auto members = std::count(answers.data() + first, answers.data() + last, true);
       changed |= members != 0;
       if (static_cast<std::size_t>(members) == last - first) continue;
       if (strangers++ == 0) first_stranger = input.place_of_line(batch->first_line + i);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bloomery/keys/reader.hpp>
 #include <cstring>
+#include <utility>
 
 namespace bloomery::keys {
 namespace {
@@ -28,6 +29,14 @@ void key_list::grow(std::size_t size) {
   at_ = chunks_[in_use_].bytes.get();
   left_ = chunks_[in_use_].size;
   ++in_use_;
+}
+
+void key_list::swap(key_list& other) noexcept {
+  std::swap(keys_, other.keys_);
+  std::swap(chunks_, other.chunks_);
+  std::swap(in_use_, other.in_use_);
+  std::swap(at_, other.at_);
+  std::swap(left_, other.left_);
 }
 
 void key_list::clear() noexcept {

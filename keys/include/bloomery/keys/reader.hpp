@@ -27,8 +27,11 @@ namespace bloomery::keys {
 class key_list {
  public:
   key_list() = default;
-  key_list(key_list&&) noexcept = default;
-  key_list& operator=(key_list&&) noexcept = default;
+  key_list(key_list&& other) noexcept { swap(other); }
+  key_list& operator=(key_list&& other) noexcept {
+    swap(other);
+    return *this;
+  }
   key_list(const key_list&) = delete;
   key_list& operator=(const key_list&) = delete;
   ~key_list() = default;
@@ -63,6 +66,7 @@ class key_list {
   };
 
   void grow(std::size_t size);
+  void swap(key_list& other) noexcept;
 
   std::vector<std::string_view> keys_;
   std::vector<chunk> chunks_;
