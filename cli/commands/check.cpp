@@ -157,15 +157,14 @@ class question {
       const fmt::format_int line(batch.first_line + i);
       out.append(R"("line":)");
       out.append({line.data(), line.size()});
-      out.append(',');
       if (batch.ends.empty()) {
-        out.append(R"("key":)");
+        out.append(R"(,"key":)");
         out.append(json_text(batch.keys[i]));
-        out.append(',');
       } else if (!input.secret()) {
         append_record(batch, said, i, input, out);
       }
-      out.append(options_.invert ? R"("maybe":false,"filters":[)" : R"("maybe":true,"filters":[)");
+      out.append(options_.invert ? R"(,"maybe":false,"filters":[)"
+                                 : R"(,"maybe":true,"filters":[)");
       append_names(said, i, out, [](const asked_filter& one) { return json_text(one.name); });
       out.append("]}\n");
     }
@@ -214,7 +213,7 @@ class question {
   /// The line and those of its keys that may be in some filter.
   void append_record(const key_batch& batch, const answers& said, std::size_t line,
                      const key_input& input, output& out) const {
-    out.append(R"("record":)");
+    out.append(R"(,"record":)");
     out.append(json_text(batch.lines[line]));
     out.append(R"(,"keys":[)");
     const auto [first, last] = batch.keys_of(line);
@@ -228,7 +227,7 @@ class question {
       comma = true;
       out.append(json_text(input.shown(batch.lines[line], key - first, batch.keys[key])));
     }
-    out.append("],");
+    out.append("]");
   }
 
   // Lines that are neighbours in the block are copied in one piece, ends and all.
