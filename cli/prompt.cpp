@@ -142,7 +142,7 @@ result<wiped_bytes> ask(const std::string& question) {
     if (!read || *read) break;
     // The terminal is as it was: now the signal does what it does, and where it only stopped the
     // program, the question is asked again.
-    ::raise(caught);
+    (void)::raise(caught);
     if (caught != SIGTSTP && caught != SIGTTIN && caught != SIGTTOU) {
       read = fail(errc::io, "a signal ended the asking");
       break;
