@@ -39,14 +39,15 @@ class canonical_url {
  private:
   friend result<canonical_url> canonicalise(std::string_view url);
 
+  canonical_url() = default;
   std::string_view part(std::size_t from, std::size_t to) const noexcept {
     return std::string_view(text_).substr(from, to - from);
   }
 
-  std::string text_ = "://";
-  std::size_t host_ = 3;  // where each begins in text_
-  std::size_t path_ = 3;
-  std::size_t query_ = 3;
+  std::string text_;
+  std::size_t host_ = 0;  // where each begins in text_
+  std::size_t path_ = 0;
+  std::size_t query_ = 0;
   bool has_address_ = false;
 };
 
