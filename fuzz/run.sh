@@ -26,11 +26,21 @@ if ((${#targets[@]} == 0)); then
   exit 2
 fi
 
+# Writes the seeds that are kept as text, a name and hexadecimal digits a line; prints their folder.
+write_seeds() {
+  local folder=$scratch/seeds-$1 name digits
+  mkdir -p "$folder"
+  while read -r name digits; do
+    if [[ $name != '#' ]]; then printf '%b' "$(sed 's/../\\x&/g' <<<"$digits")" >"$folder/$name"; fi
+  done <"$here/corpus/$1.hex"
+  echo "$folder"
+}
+
 # The golden files are the seeds of the loaders.
 seeds_of() {
   case $1 in
     loader | sealed_loader) echo "$here/../tests/golden" ;;
-    dialects) echo "$here/corpus/dialects" ;;
+    dialects) write_seeds dialects ;;
     urls) echo "$here/corpus/urls" ;;
     keys) echo "$here/corpus/keys" ;;
     numbers) echo "$here/corpus/numbers" ;;
