@@ -1,74 +1,13 @@
-// Readers of keys: published vectors, and records that nobody would write but somebody will send.
+// Readers of keys: their registry, lists of keys, and the readers of bytes, fields and digests; and
+// records that nobody would write but somebody will send.
 
-#include <fmt/format.h>
-#include <gtest/gtest.h>
 #include <rapidcheck.h>
 
-#include <bloomery/keys/reader.hpp>
-#include <cctype>
-#include <string>
-#include <string_view>
-#include <vector>
-
-#include "keys/src/md4.hpp"
 #include "keys/src/utf8.hpp"
+#include "tests/key_readers.hpp"
 
+namespace bloomery::test {
 namespace {
-
-using namespace bloomery::keys;
-using namespace std::string_literals;
-using bloomery::errc;
-
-std::unique_ptr<reader> made(std::string_view text, purpose why = purpose::ask) {
-  auto reader = make_reader(text, why);
-  if (!reader) {
-    ADD_FAILURE() << reader.error().message;
-    return nullptr;
-  }
-  return std::move(*reader);
-}
-
-using texts = std::vector<std::string>;
-
-texts keys_of(reader& from, std::string_view record) {
-  key_list keys;
-  const auto ok = from.read(record, keys);
-  EXPECT_TRUE(ok) << ok.error().message;
-  return {keys.all().begin(), keys.all().end()};
-}
-texts keys_of(std::string_view text, std::string_view record, purpose why = purpose::ask) {
-  return keys_of(*made(text, why), record);
-}
-
-/// What the reader says is wrong with the record, or nothing. Nothing is appended then.
-std::string wrong(reader& from, std::string_view record) {
-  key_list keys;
-  keys.add("before");
-  const auto ok = from.read(record, keys);
-  if (ok) return "";
-  EXPECT_EQ(keys.size(), 1U);
-  EXPECT_LT(ok.error().message.size(), 400U) << "a record of any length makes a short sentence";
-  return ok.error().message;
-}
-std::string wrong(std::string_view text, std::string_view record, purpose why = purpose::ask) {
-  return wrong(*made(text, why), record);
-}
-
-std::string refused(std::string_view text) {
-  const auto reader = make_reader(text);
-  EXPECT_FALSE(reader) << text;
-  if (reader) return "";
-  EXPECT_EQ(reader.error().code, errc::invalid_argument);
-  return reader.error().message;
-}
-
-std::string bytes(std::string_view digits) {
-  return keys_of("hex", digits).at(0);
-}
-
-bool has(const std::string& text, std::string_view part) {
-  return text.find(part) != std::string::npos;
-}
 
 TEST(key_list, keeps_keys_where_they_are_until_it_is_cleared) {
   key_list keys;
@@ -218,25 +157,6 @@ TEST(readers, digests_are_those_of_the_standard) {
   EXPECT_EQ(keys_of("sha1", "\0"s), texts{bytes("5ba93c9db0cff93f52b521d7420e43f6eda2784f")});
 }
 
-// RFC 1320, appendix A.5.
-TEST(md4, has_the_published_digests) {
-  const std::vector<std::pair<std::string, std::string>> vectors = {
-      {"", "31d6cfe0d16ae931b73c59d7e0c089c0"},
-      {"a", "bde52cb31de33e46245e05fbdbd6fb24"},
-      {"abc", "a448017aaf21d8525fc10ae87aa6729d"},
-      {"message digest", "d9130a8164549fe818874806e1c7014b"},
-      {"abcdefghijklmnopqrstuvwxyz", "d79e1c308aa5bbcdeea8ed63df412da9"},
-      {"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789",
-       "043f8582f241db351ce627e153e7f0e4"},
-      {"12345678901234567890123456789012345678901234567890123456789012345678901234567890",
-       "e33b4ddc9c38f2199c3e7b164fcc0536"},
-  };
-  for (const auto& [text, digits] : vectors) {
-    const auto digest = md4(text);
-    EXPECT_EQ(std::string(digest.begin(), digest.end()), bytes(digits)) << text;
-  }
-}
-
 TEST(utf8, is_read_strictly) {
   const auto reads = [](std::string text) {
     std::string_view rest = text;
@@ -256,197 +176,6 @@ TEST(utf8, is_read_strictly) {
                            "\xe2\x82", "\xc3", "\x80", "\xff", "\xc3(", "\xe2\x28\xa1"}) {
     EXPECT_TRUE(reads(text).empty());
   }
-}
-
-const std::string sha1_of_password = "5BAA61E4C9B93F3F0682250B6CF8331B7EE68FD8";
-const std::string ntlm_of_password = "8846F7EAEE8FB117AD06BDD830B7586C";
-
-TEST(readers, pwned_takes_what_downloads_hold) {
-  const texts key{bytes(sha1_of_password)};
-  EXPECT_EQ(keys_of("pwned", sha1_of_password + ":9545824"), key);
-  EXPECT_EQ(keys_of("pwned", sha1_of_password + ":9545824\r"), key);
-  EXPECT_EQ(keys_of("pwned", "\xef\xbb\xbf" + sha1_of_password + ":3"), key);
-  EXPECT_EQ(keys_of("pwned", sha1_of_password), key);
-  EXPECT_EQ(keys_of("pwned", "5baa61e4c9b93f3f0682250b6cf8331b7ee68fd8:1"), key);
-  EXPECT_EQ(keys_of("pwned", sha1_of_password + ":0"), texts{});
-  EXPECT_EQ(keys_of("pwned", ntlm_of_password + ":12"), texts{bytes(ntlm_of_password)});
-  EXPECT_EQ(keys_of("pwned", "\xef\xbb\xbf\r"), texts{});
-  EXPECT_EQ(keys_of("pwned:min=10", sha1_of_password + ":9"), texts{});
-  EXPECT_EQ(keys_of("pwned:min=10", sha1_of_password + ":10"), key);
-  EXPECT_EQ(keys_of("pwned", sha1_of_password + ":18446744073709551615"), key);
-  EXPECT_TRUE(has(wrong("pwned:min=10", sha1_of_password), "no count"));
-  for (const std::string& tail : {":"s, ":x"s, ":-1"s, ":1 "s, ":1:2"s, "::"s,
-                                  ":18446744073709551616"s, ":1\r\r"s, ":1\0"s}) {
-    EXPECT_TRUE(has(wrong("pwned", sha1_of_password + tail), "not a count")) << tail;
-  }
-  for (const std::string& record :
-       {"x"s, sha1_of_password + "0:1", fmt::format("Z{}", sha1_of_password.substr(1)),
-        " " + sha1_of_password, std::string(1 << 20, 'A'), "\0"s,
-        sha1_of_password.substr(1) + "\0:1"s, fmt::format("G{}:0", sha1_of_password.substr(1))}) {
-    EXPECT_TRUE(has(wrong("pwned", record), "no hash of 40")) << record.substr(0, 50);
-  }
-}
-
-TEST(readers, pwned_completes_a_range_by_the_files_name) {
-  const auto pwned = made("pwned");
-  const std::string rest = sha1_of_password.substr(5) + ":7";
-  EXPECT_TRUE(has(wrong(*pwned, rest), "name"));
-  for (const char* name : {"5BAA6.txt", "/data/00000/5baa6.txt.gz", "./5BAA6"}) {
-    pwned->begin_file(name);
-    // The fifth digit is of the prefix.
-    EXPECT_EQ(keys_of(*pwned, sha1_of_password.substr(5) + ":7"), texts{bytes(sha1_of_password)})
-        << name;
-    EXPECT_EQ(keys_of(*pwned, sha1_of_password + ":7"), texts{bytes(sha1_of_password)});
-  }
-  pwned->begin_file("8846F.txt");
-  EXPECT_EQ(keys_of(*pwned, ntlm_of_password.substr(5)), texts{bytes(ntlm_of_password)});
-  EXPECT_FALSE(wrong(*pwned, std::string(35, 'Z')).empty());
-  for (const char* name : {"5BAA6txt", "5BAA.txt", "5BAAG.txt", "", "/", "5BAA6/list"}) {
-    pwned->begin_file(name);
-    EXPECT_TRUE(has(wrong(*pwned, rest), "name")) << name;
-  }
-  const auto in_folder = find("pwned").value()->in_folder;
-  EXPECT_TRUE(in_folder("00000.txt"));
-  EXPECT_TRUE(in_folder("fFfFf.txt.zst"));
-  EXPECT_FALSE(in_folder("README.txt"));
-}
-
-TEST(readers, a_passwords_key_is_the_one_that_the_list_has) {
-  EXPECT_EQ(keys_of("password", "password"), texts{bytes(sha1_of_password)});
-  EXPECT_EQ(keys_of("password", "123456"),
-            texts{bytes("7C4A8D09CA3762AF61E59520943DC26494F8941B")});
-  EXPECT_EQ(keys_of("password:ntlm", "password"), texts{bytes(ntlm_of_password)});
-  EXPECT_TRUE(find("password:ntlm").value()->secret);
-  // UTF-16 of what is beyond ASCII, and beyond 16 bits, in pairs.
-  const std::string utf16 = "\xfc\x00\xac\x20\x3d\xd8\x00\xde"s;
-  const auto digest = md4(utf16);
-  EXPECT_EQ(keys_of("password:ntlm", "\xc3\xbc\xe2\x82\xac\xf0\x9f\x98\x80"),
-            texts{std::string(digest.begin(), digest.end())});
-  EXPECT_TRUE(has(wrong("password:ntlm", "secret\xff"), "not UTF-8"));
-  EXPECT_FALSE(has(wrong("password:ntlm", "secret\xff"), "secret"));
-  EXPECT_EQ(made("password")->shown("password", 0, bytes(sha1_of_password)), "");
-  EXPECT_EQ(keys_of("password", std::string(1 << 20, 'p')),
-            keys_of("sha1", std::string(1 << 20, 'p')));
-}
-
-TEST(readers, email_unites_what_is_one_mailbox_for_certain) {
-  EXPECT_EQ(keys_of("email", "Alice.B+tag@EXAMPLE.Com"), texts{"Alice.B+tag@example.com"});
-  EXPECT_EQ(keys_of("email:lower", "Alice@EXAMPLE.Com"), texts{"alice@example.com"});
-  EXPECT_EQ(keys_of("email:no-tags", "Alice+x+y@a.de"), texts{"Alice@a.de"});
-  EXPECT_EQ(keys_of("email:no-tags", "+x@a.de"), texts{"+x@a.de"});
-  EXPECT_EQ(keys_of("email:gmail", "A.li.ce+x@GoogleMail.com"), texts{"alice@gmail.com"});
-  EXPECT_EQ(keys_of("email:gmail", "A.li.ce+x@a.de"), texts{"A.li.ce+x@a.de"});
-  EXPECT_EQ(keys_of("email:lower,no-tags,gmail", "A.B+x@a.de"), texts{"a.b@a.de"});
-  EXPECT_EQ(keys_of("email", "\"a b@c\"@d.org"), texts{"\"a b@c\"@d.org"});
-  EXPECT_EQ(keys_of("email", "a@[192.0.2.1]"), texts{"a@[192.0.2.1]"});
-  EXPECT_EQ(keys_of("email", "a@[IPv6:2001:DB8::1]"), texts{"a@[ipv6:2001:db8::1]"});
-  EXPECT_EQ(keys_of("email", "postmaster@localhost"), texts{"postmaster@localhost"});
-}
-
-// UTS #46, non-transitional processing; RFC 3492, section 7.1, example B.
-TEST(readers, email_writes_international_domains_in_punycode) {
-  for (const char* spelling :
-       {"a@m\xc3\xbcnchen.de", "a@M\xc3\x9cNCHEN.DE", "a@xn--mnchen-3ya.de", "a@mu\xcc\x88nchen.de",
-        "a@m\xc3\xbcnchen\xe3\x80\x82"
-        "de"}) {
-    EXPECT_EQ(keys_of("email", spelling), texts{"a@xn--mnchen-3ya.de"}) << spelling;
-  }
-  EXPECT_EQ(keys_of("email", "a@fa\xc3\x9f.de"), texts{"a@xn--fa-hia.de"});
-  EXPECT_EQ(keys_of("email",
-                    "\xc3\xbc@\xe4\xbb\x96\xe4\xbb\xac\xe4\xb8\xba\xe4\xbb\x80\xe4\xb9\x88"
-                    "\xe4\xb8\x8d\xe8\xaf\xb4\xe4\xb8\xad\xe6\x96\x87.cn"),
-            texts{"\xc3\xbc@xn--ihqwcrb4cv8a8dqg056pqjye.cn"});
-}
-
-TEST(readers, email_refuses_what_is_no_address) {
-  for (const std::string& record : {"alice"s,
-                                    "@example.com"s,
-                                    "alice@"s,
-                                    "a b@c.de"s,
-                                    "a@b@c.de"s,
-                                    "Alice <alice@a.de>"s,
-                                    "<alice@a.de>"s,
-                                    "a@b..de"s,
-                                    "a@.de"s,
-                                    "a@b.de."s,
-                                    "a@b c.de"s,
-                                    "a@b.de\r"s,
-                                    "a\0@b.de"s,
-                                    "a@b\0.de"s,
-                                    "a@\xc3\xbc\0.de"s,
-                                    "a@\xff.de"s,
-                                    "a@\xe2\x98\x83.de"s,
-                                    "a@\xc3\xbc\xff"s,
-                                    "a@[1.2.3.4"s,
-                                    "a@[<>]"s,
-                                    fmt::format("a@{}.de", std::string(64, 'x')),
-                                    fmt::format("a@{}", std::string(1 << 20, '.')),
-                                    fmt::format("a@{}", std::string(1 << 20, 'x')),
-                                    fmt::format("a@\xc3\xbc{}", std::string(1 << 20, 'x')),
-                                    std::string(1 << 20, '@')}) {
-    EXPECT_FALSE(wrong("email", record).empty()) << record.substr(0, 50);
-  }
-  EXPECT_TRUE(has(wrong("email", "a@b.de\r"), "--crlf"));
-  EXPECT_EQ(keys_of("email", std::string(1 << 20, 'x') + "@A.de"),
-            texts{std::string(1 << 20, 'x') + "@a.de"});
-}
-
-// RFC 6901, section 5: its document and pointers.
-TEST(readers, json_follows_pointers) {
-  const std::string document =
-      R"({"foo":["bar","baz"],"":0,"a/b":1,"c%d":2,"e^f":3,"g|h":4,"i\\j":5,"k\"l":6," ":7,"m~n":8})";
-  EXPECT_EQ(keys_of("json:/foo/0", document), texts{"bar"});
-  EXPECT_EQ(keys_of("json:/", document), texts{"0"});
-  EXPECT_EQ(keys_of("json:/a~1b", document), texts{"1"});
-  EXPECT_EQ(keys_of("json:/c%d", document), texts{"2"});
-  EXPECT_EQ(keys_of("json:/i\\j", document), texts{"5"});
-  EXPECT_EQ(keys_of("json:/k\"l", document), texts{"6"});
-  EXPECT_EQ(keys_of("json:/ ", document), texts{"7"});
-  EXPECT_EQ(keys_of("json:/m~0n", document), texts{"8"});
-  EXPECT_TRUE(has(wrong("json:/foo", document), "an array"));
-  for (const char* absent : {"json:/foo/2", "json:/foo/00", "json:/foo/-", "json:/foo/0/x",
-                             "json:/x", "json:/a~1b/x", "json:/foo/x"}) {
-    EXPECT_EQ(keys_of(absent, document), texts{}) << absent;
-  }
-}
-
-TEST(readers, json_takes_strings_and_integers) {
-  EXPECT_EQ(keys_of("json:/a", R"({"a":"\u00fc\ud83d\ude00\u0000"})"),
-            texts{"\xc3\xbc\xf0\x9f\x98\x80\0"s});
-  EXPECT_EQ(keys_of("json:/a", R"( { "a" : -12 } )"), texts{"-12"});
-  EXPECT_EQ(keys_of("json:/a", R"({"a":18446744073709551615})"), texts{"18446744073709551615"});
-  EXPECT_EQ(keys_of("json:/a", R"({"a":123456789012345678901234567890})"),
-            texts{"123456789012345678901234567890"});
-  EXPECT_EQ(keys_of("json:/a", R"({"a":null})"), texts{});
-  EXPECT_EQ(keys_of("json:/a", R"({"a":""})"), texts{});
-  EXPECT_EQ(keys_of("json:/a", R"("a")"), texts{});
-  EXPECT_EQ(keys_of("json:/1/a", R"([{"a":1},{"b":{"a":2},"a":3},{"a":4}])"), texts{"3"});
-  // Of members of one name the last one counts, whatever was in the others.
-  EXPECT_EQ(keys_of("json:/a/b", R"({"a":{"b":1},"a":{"b":2}})"), texts{"2"});
-  EXPECT_EQ(keys_of("json:/a/b", R"({"a":{"b":1},"a":{"c":2}})"), texts{});
-  EXPECT_EQ(keys_of("json:/a/b", R"({"a":{"b":1},"a":5})"), texts{});
-  EXPECT_EQ(keys_of("json:/a", R"({"a":true,"a":1})"), texts{"1"});
-  for (const char* value : {"1.5", "1e3", "1.0", "true", "false", "{}", "[1]"}) {
-    EXPECT_TRUE(has(wrong("json:/a", R"({"a":)"s + value + "}"), "a string or an integer"))
-        << value;
-  }
-}
-
-TEST(readers, json_refuses_what_is_no_document_and_survives_it) {
-  for (const std::string& record :
-       {"{"s, "{}{}"s, "x"s, R"({"a":1)"s, R"({"a":"\ud800"})"s, R"({"a":01})"s,
-        "{\"a\":\"\xff\"}"s, "{\"a\":\"b\0\"}"s, R"({'a':1})"s, R"({"a":1,})"s,
-        std::string(1 << 20, '['), std::string(1 << 20, '{'),
-        fmt::format("\"{}", std::string(1 << 20, 'x'))}) {
-    EXPECT_TRUE(has(wrong("json:/a", record), "breaks at byte")) << record.substr(0, 50);
-  }
-  EXPECT_TRUE(has(wrong("json:/a", R"({"a":1e999})"), "too large"));
-  EXPECT_TRUE(
-      has(wrong("json:/b", fmt::format("{{\"a\":{}}}", std::string(1 << 20, '9'))), "too large"));
-  const std::string deep = std::string(1 << 19, '[') + std::string(1 << 19, ']');
-  EXPECT_EQ(keys_of("json:/a", deep), texts{});
-  EXPECT_EQ(keys_of("json:/0/0/0/x", deep), texts{});
-  EXPECT_EQ(keys_of("json:/a", R"({"b":)" + deep + R"(,"a":1})"), texts{"1"});
 }
 
 TEST(readers, url_is_one_key_for_each_page) {
@@ -506,3 +235,4 @@ TEST(readers, answer_any_record_alike) {
 }
 
 }  // namespace
+}  // namespace bloomery::test

@@ -1,0 +1,131 @@
+// The readers `email` and `json`: which spellings are one key, and what is none.
+
+#include <fmt/format.h>
+
+#include "tests/key_readers.hpp"
+
+namespace bloomery::test {
+namespace {
+
+TEST(readers, email_unites_what_is_one_mailbox_for_certain) {
+  EXPECT_EQ(keys_of("email", "Alice.B+tag@EXAMPLE.Com"), texts{"Alice.B+tag@example.com"});
+  EXPECT_EQ(keys_of("email:lower", "Alice@EXAMPLE.Com"), texts{"alice@example.com"});
+  EXPECT_EQ(keys_of("email:no-tags", "Alice+x+y@a.de"), texts{"Alice@a.de"});
+  EXPECT_EQ(keys_of("email:no-tags", "+x@a.de"), texts{"+x@a.de"});
+  EXPECT_EQ(keys_of("email:gmail", "A.li.ce+x@GoogleMail.com"), texts{"alice@gmail.com"});
+  EXPECT_EQ(keys_of("email:gmail", "A.li.ce+x@a.de"), texts{"A.li.ce+x@a.de"});
+  EXPECT_EQ(keys_of("email:lower,no-tags,gmail", "A.B+x@a.de"), texts{"a.b@a.de"});
+  EXPECT_EQ(keys_of("email", "\"a b@c\"@d.org"), texts{"\"a b@c\"@d.org"});
+  EXPECT_EQ(keys_of("email", "a@[192.0.2.1]"), texts{"a@[192.0.2.1]"});
+  EXPECT_EQ(keys_of("email", "a@[IPv6:2001:DB8::1]"), texts{"a@[ipv6:2001:db8::1]"});
+  EXPECT_EQ(keys_of("email", "postmaster@localhost"), texts{"postmaster@localhost"});
+}
+
+// UTS #46, non-transitional processing; RFC 3492, section 7.1, example B.
+TEST(readers, email_writes_international_domains_in_punycode) {
+  for (const char* spelling :
+       {"a@m\xc3\xbcnchen.de", "a@M\xc3\x9cNCHEN.DE", "a@xn--mnchen-3ya.de", "a@mu\xcc\x88nchen.de",
+        "a@m\xc3\xbcnchen\xe3\x80\x82"
+        "de"}) {
+    EXPECT_EQ(keys_of("email", spelling), texts{"a@xn--mnchen-3ya.de"}) << spelling;
+  }
+  EXPECT_EQ(keys_of("email", "a@fa\xc3\x9f.de"), texts{"a@xn--fa-hia.de"});
+  EXPECT_EQ(keys_of("email",
+                    "\xc3\xbc@\xe4\xbb\x96\xe4\xbb\xac\xe4\xb8\xba\xe4\xbb\x80\xe4\xb9\x88"
+                    "\xe4\xb8\x8d\xe8\xaf\xb4\xe4\xb8\xad\xe6\x96\x87.cn"),
+            texts{"\xc3\xbc@xn--ihqwcrb4cv8a8dqg056pqjye.cn"});
+}
+
+TEST(readers, email_refuses_what_is_no_address) {
+  for (const std::string& record : {"alice"s,
+                                    "@example.com"s,
+                                    "alice@"s,
+                                    "a b@c.de"s,
+                                    "a@b@c.de"s,
+                                    "Alice <alice@a.de>"s,
+                                    "<alice@a.de>"s,
+                                    "a@b..de"s,
+                                    "a@.de"s,
+                                    "a@b.de."s,
+                                    "a@b c.de"s,
+                                    "a@b.de\r"s,
+                                    "a\0@b.de"s,
+                                    "a@b\0.de"s,
+                                    "a@\xc3\xbc\0.de"s,
+                                    "a@\xff.de"s,
+                                    "a@\xe2\x98\x83.de"s,
+                                    "a@\xc3\xbc\xff"s,
+                                    "a@[1.2.3.4"s,
+                                    "a@[<>]"s,
+                                    fmt::format("a@{}.de", std::string(64, 'x')),
+                                    fmt::format("a@{}", std::string(1 << 20, '.')),
+                                    fmt::format("a@{}", std::string(1 << 20, 'x')),
+                                    fmt::format("a@\xc3\xbc{}", std::string(1 << 20, 'x')),
+                                    std::string(1 << 20, '@')}) {
+    EXPECT_FALSE(wrong("email", record).empty()) << record.substr(0, 50);
+  }
+  EXPECT_TRUE(has(wrong("email", "a@b.de\r"), "--crlf"));
+  EXPECT_EQ(keys_of("email", std::string(1 << 20, 'x') + "@A.de"),
+            texts{std::string(1 << 20, 'x') + "@a.de"});
+}
+
+// RFC 6901, section 5: its document and pointers.
+TEST(readers, json_follows_pointers) {
+  const std::string document =
+      R"({"foo":["bar","baz"],"":0,"a/b":1,"c%d":2,"e^f":3,"g|h":4,"i\\j":5,"k\"l":6," ":7,"m~n":8})";
+  EXPECT_EQ(keys_of("json:/foo/0", document), texts{"bar"});
+  EXPECT_EQ(keys_of("json:/", document), texts{"0"});
+  EXPECT_EQ(keys_of("json:/a~1b", document), texts{"1"});
+  EXPECT_EQ(keys_of("json:/c%d", document), texts{"2"});
+  EXPECT_EQ(keys_of("json:/i\\j", document), texts{"5"});
+  EXPECT_EQ(keys_of("json:/k\"l", document), texts{"6"});
+  EXPECT_EQ(keys_of("json:/ ", document), texts{"7"});
+  EXPECT_EQ(keys_of("json:/m~0n", document), texts{"8"});
+  EXPECT_TRUE(has(wrong("json:/foo", document), "an array"));
+  for (const char* absent : {"json:/foo/2", "json:/foo/00", "json:/foo/-", "json:/foo/0/x",
+                             "json:/x", "json:/a~1b/x", "json:/foo/x"}) {
+    EXPECT_EQ(keys_of(absent, document), texts{}) << absent;
+  }
+}
+
+TEST(readers, json_takes_strings_and_integers) {
+  EXPECT_EQ(keys_of("json:/a", R"({"a":"\u00fc\ud83d\ude00\u0000"})"),
+            texts{"\xc3\xbc\xf0\x9f\x98\x80\0"s});
+  EXPECT_EQ(keys_of("json:/a", R"( { "a" : -12 } )"), texts{"-12"});
+  EXPECT_EQ(keys_of("json:/a", R"({"a":18446744073709551615})"), texts{"18446744073709551615"});
+  EXPECT_EQ(keys_of("json:/a", R"({"a":123456789012345678901234567890})"),
+            texts{"123456789012345678901234567890"});
+  EXPECT_EQ(keys_of("json:/a", R"({"a":null})"), texts{});
+  EXPECT_EQ(keys_of("json:/a", R"({"a":""})"), texts{});
+  EXPECT_EQ(keys_of("json:/a", R"("a")"), texts{});
+  EXPECT_EQ(keys_of("json:/1/a", R"([{"a":1},{"b":{"a":2},"a":3},{"a":4}])"), texts{"3"});
+  // Of members of one name the last one counts, whatever was in the others.
+  EXPECT_EQ(keys_of("json:/a/b", R"({"a":{"b":1},"a":{"b":2}})"), texts{"2"});
+  EXPECT_EQ(keys_of("json:/a/b", R"({"a":{"b":1},"a":{"c":2}})"), texts{});
+  EXPECT_EQ(keys_of("json:/a/b", R"({"a":{"b":1},"a":5})"), texts{});
+  EXPECT_EQ(keys_of("json:/a", R"({"a":true,"a":1})"), texts{"1"});
+  for (const char* value : {"1.5", "1e3", "1.0", "true", "false", "{}", "[1]"}) {
+    EXPECT_TRUE(has(wrong("json:/a", R"({"a":)"s + value + "}"), "a string or an integer"))
+        << value;
+  }
+}
+
+TEST(readers, json_refuses_what_is_no_document_and_survives_it) {
+  for (const std::string& record :
+       {"{"s, "{}{}"s, "x"s, R"({"a":1)"s, R"({"a":"\ud800"})"s, R"({"a":01})"s,
+        "{\"a\":\"\xff\"}"s, "{\"a\":\"b\0\"}"s, R"({'a':1})"s, R"({"a":1,})"s,
+        std::string(1 << 20, '['), std::string(1 << 20, '{'),
+        fmt::format("\"{}", std::string(1 << 20, 'x'))}) {
+    EXPECT_TRUE(has(wrong("json:/a", record), "breaks at byte")) << record.substr(0, 50);
+  }
+  EXPECT_TRUE(has(wrong("json:/a", R"({"a":1e999})"), "too large"));
+  EXPECT_TRUE(
+      has(wrong("json:/b", fmt::format("{{\"a\":{}}}", std::string(1 << 20, '9'))), "too large"));
+  const std::string deep = std::string(1 << 19, '[') + std::string(1 << 19, ']');
+  EXPECT_EQ(keys_of("json:/a", deep), texts{});
+  EXPECT_EQ(keys_of("json:/0/0/0/x", deep), texts{});
+  EXPECT_EQ(keys_of("json:/a", R"({"b":)" + deep + R"(,"a":1})"), texts{"1"});
+}
+
+}  // namespace
+}  // namespace bloomery::test
