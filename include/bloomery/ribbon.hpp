@@ -9,6 +9,7 @@
 ///     auto f = bloomery::ribbon::build({.fpr = 0.01}, members);   // result
 ///     if (f->may_contain("bob@example.com")) ask_the_database();
 
+#include <algorithm>
 #include <bloomery/concepts.hpp>
 #include <bloomery/detail/block_kernels.hpp>
 #include <bloomery/detail/key_shell.hpp>
@@ -133,9 +134,9 @@ class basic_ribbon : public detail::key_shell<basic_ribbon<Storage>> {
   /// The rate by the columns of each start and the levels' bump codes, and n / 2^64 for equal
   /// hashes; 0 while there are no members. O(n / 512).
   double current_fpr() const noexcept {
-    return count_ == 0 ? 0
-                       : detail::ribbon_fpr(params_, payload_.bytes()) +
-                             formulas::hash_collision_fpr(static_cast<double>(count_));
+    if (count_ == 0) return 0;
+    return std::min(1.0, detail::ribbon_fpr(params_, payload_.bytes()) +
+                             formulas::hash_collision_fpr(static_cast<double>(count_)));
   }
   std::uint64_t size_in_bytes() const noexcept { return payload_.bytes().size(); }
   /// Keys a slot.
