@@ -2,9 +2,9 @@
 
 // Memory for an expandable filter's segments. They are of many sizes, each is laid out anew in a
 // larger place every few hundred inserts, and a general allocator leaves a fifth of the memory in
-// holes between them. Here they lie in chunks, of huge pages once the filter is large, and a
-// segment is moved now and then so that two holes become one: holes are a tenth of a large filter,
-// for some 30 bytes written a key.
+// holes between them. Here they lie in chunks once they are more than two megabytes, of huge pages
+// once they are many, and a segment is moved now and then so that two holes become one: holes are a
+// tenth of a large filter, for some 30 bytes written a key.
 
 #include <bloomery/storage.hpp>
 #include <cstddef>
