@@ -2,6 +2,7 @@
 # Runs the fuzz targets that were built, each for some seconds from its seed corpus; fails at any
 # finding. Builds nothing (see README.md).
 #   fuzz/run.sh [SECONDS] [--target NAME]...       default: $FUZZ_SECONDS or 5, every target
+# The same inputs are tried each time, as far as the seconds reach; FUZZ_SEED=0 tries others.
 # What the fuzzer learns goes to $BLOOMERY_FUZZ_CORPUS if that is set, else it is thrown away;
 # inputs that fail are kept in $BLOOMERY_FUZZ_BUILD/findings.
 set -euo pipefail
@@ -40,9 +41,8 @@ write_seeds() {
 seeds_of() {
   case $1 in
     loader | sealed_loader) echo "$here/../tests/golden" ;;
-    dialects) write_seeds dialects ;;
+    dialects | keys) write_seeds "$1" ;;
     urls) echo "$here/corpus/urls" ;;
-    keys) echo "$here/corpus/keys" ;;
     numbers) echo "$here/corpus/numbers" ;;
     *) echo "$here/corpus/operations" ;;
   esac
@@ -57,7 +57,7 @@ for target in "${targets[@]}"; do
   mkdir -p "$learned"
   limits=(-max_len=2048)
   if [[ $target == numbers ]]; then limits=(-max_len=64 "-dict=$here/numbers.dict"); fi
-  if "$build/fuzz_$target" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 \
+  if "$build/fuzz_$target" -seed="${FUZZ_SEED:-1}" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 \
     -malloc_limit_mb=256 -verbosity=1 -print_final_stats=1 "${limits[@]}" \
     -artifact_prefix="$build/findings/$target-" \
     "$learned" "$(seeds_of "$target")" >"$scratch/log" 2>&1; then
