@@ -2,12 +2,13 @@
 
 // What a verb of the command line is, and the table of them.
 
-#include <CLI/CLI.hpp>
 #include <bloomery/result.hpp>
 #include <functional>
 #include <memory>
 #include <span>
 #include <string_view>
+
+#include "cli11_fwd.hpp"
 
 namespace bloomery::cli {
 

@@ -308,7 +308,7 @@ class cuckoo_walk final : public teller {
     if (filter_.stashed() != 0) {
       append(fmt::format("  {}", paint()(tint::dim, "stash")));
       for (unsigned i = 0; i < filter_.stashed(); ++i) {
-        append(" " + hex(layout_.stashed(filter_.bytes().data(), i).fingerprint));
+        append(fmt::format(" {}", hex(layout_.stashed(filter_.bytes().data(), i).fingerprint)));
       }
       append("\n");
     }

@@ -7,6 +7,7 @@
 #include <bloomery/plan/units.hpp>
 #include <utility>
 
+#include "declare.hpp"
 #include "prompt.hpp"
 
 namespace bloomery::cli {
@@ -51,19 +52,18 @@ result<std::string> reader_text(const input_options& options) {
 
 void input_options::declare(CLI::App& app, keys::purpose why) {
   keys.why = why;
-  app.add_option("INPUT", names,
-                 "files of keys, one a line; gzip and zstd too; - or none is stdin");
-  app.add_flag("-0,--null", nul, "lines end in NUL, not in a newline");
-  app.add_flag("--crlf", crlf, "lines may end in CR LF; else a CR belongs to its key");
-  app.add_option("--keys", keys.reader,
-                 "how a line becomes keys (default lines); 'bloomery man' explains each and what "
-                 "may follow its name")
-      ->type_name("READER");
-  app.add_option("--min-count", min_count, "with --keys pwned, pass over what was seen less often")
-      ->type_name("N");
-  app.add_flag("--skip-bad", keys.skip_bad,
-               "pass over lines that --keys cannot read, and say at the end how many they were");
-  app.add_flag("--no-progress", no_progress, "no progress line, also on a terminal");
+  option(app, "INPUT", names, "files of keys, one a line; gzip and zstd too; - or none is stdin");
+  flag(app, "-0,--null", nul, "lines end in NUL, not in a newline");
+  flag(app, "--crlf", crlf, "lines may end in CR LF; else a CR belongs to its key");
+  option(app, "--keys", keys.reader,
+         "how a line becomes keys (default lines); 'bloomery man' explains each and what "
+         "may follow its name")
+      .value("READER");
+  option(app, "--min-count", min_count, "with --keys pwned, pass over what was seen less often")
+      .value("N");
+  flag(app, "--skip-bad", keys.skip_bad,
+       "pass over lines that --keys cannot read, and say at the end how many they were");
+  flag(app, "--no-progress", no_progress, "no progress line, also on a terminal");
 }
 
 key_input::key_input(const input_options& options, std::vector<std::string> names,

@@ -3,7 +3,6 @@
 // The keys that a verb reads: its INPUT arguments one after the other, and the options that say how
 // they are read, alike on every verb.
 
-#include <CLI/CLI.hpp>
 #include <bloomery/result.hpp>
 #include <cstdint>
 #include <memory>
@@ -13,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cli11_fwd.hpp"
 #include "key_reader.hpp"
 #include "progress.hpp"
 #include "record_keys.hpp"

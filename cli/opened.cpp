@@ -4,6 +4,8 @@
 #include <fmt/ranges.h>
 #include <unistd.h>
 
+#include "declare.hpp"
+
 namespace bloomery::cli {
 namespace {
 
@@ -21,13 +23,12 @@ tl::unexpected<failure> no_filter(failure why, const dialects::guess& guess) {
 }  // namespace
 
 void format_options::declare(CLI::App& app) {
-  app.add_option("--format", format, "the program that wrote the filter, if not by content")
-      ->type_name("FORMAT");
-  app.add_option("--column", column, "whose filters to take from a Parquet file")
-      ->type_name("COLUMN");
-  app.add_option("--with", with, "an option of the format's own; 'bloomery man' lists them")
-      ->type_name("NAME=VALUE")
-      ->allow_extra_args(false);
+  option(app, "--format", format, "the program that wrote the filter, if not by content")
+      .value("FORMAT");
+  option(app, "--column", column, "whose filters to take from a Parquet file").value("COLUMN");
+  option(app, "--with", with, "an option of the format's own; 'bloomery man' lists them")
+      .value("NAME=VALUE")
+      .one_value_a_time();
 }
 
 result<dialects::option_list> read_pairs(const std::vector<std::string>& pairs) {

@@ -2,13 +2,14 @@
 
 // Filters as the verbs find them: our own files, or those of other programs.
 
-#include <CLI/CLI.hpp>
 #include <bloomery/any_filter.hpp>
 #include <bloomery/dialects/dialect.hpp>
 #include <bloomery/result.hpp>
 #include <string>
 #include <variant>
 #include <vector>
+
+#include "cli11_fwd.hpp"
 
 namespace bloomery::cli {
 

@@ -1,6 +1,7 @@
 #include "parse_error.hpp"
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <numeric>

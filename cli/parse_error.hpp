@@ -2,10 +2,11 @@
 
 // What is refused, as one sentence on one line.
 
-#include <CLI/CLI.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "cli11_fwd.hpp"
 
 namespace bloomery::cli {
 

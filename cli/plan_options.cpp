@@ -1,6 +1,7 @@
 #include "plan_options.hpp"
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <bloomery/plan/units.hpp>
 #include <bloomery/probe.hpp>

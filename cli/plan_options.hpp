@@ -2,12 +2,13 @@
 
 // The options that size a filter, alike on every verb that makes one.
 
-#include <CLI/CLI.hpp>
 #include <bloomery/any_filter.hpp>
 #include <bloomery/result.hpp>
 #include <cstdint>
 #include <string>
 #include <vector>
+
+#include "cli11_fwd.hpp"
 
 namespace bloomery::cli {
 

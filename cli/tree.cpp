@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <array>
@@ -180,6 +181,10 @@ verb_shape shape_of_verb(const CLI::App& verb) {
     if (option->get_positional()) shape.positionals.push_back(read_option(*option));
   }
   return shape;
+}
+
+tree_shape shape_of_whole(const CLI::App& verb) {
+  return shape_of(*verb.get_parent());
 }
 
 tree_shape shape_of(const CLI::App& app) {

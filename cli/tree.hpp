@@ -3,9 +3,10 @@
 // The command line as data: read from the tree of CLI11's apps, so that help, completion and the
 // man page say what the parser accepts, and cannot go stale.
 
-#include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
+
+#include "cli11_fwd.hpp"
 
 namespace bloomery::cli {
 
@@ -43,6 +44,8 @@ struct tree_shape {
 
 verb_shape shape_of_verb(const CLI::App& verb);
 tree_shape shape_of(const CLI::App& app);
+/// Of the whole command line that the verb is part of.
+tree_shape shape_of_whole(const CLI::App& verb);
 
 /// What --help prints, for the whole or for one verb.
 std::string help_text(const tree_shape& tree);

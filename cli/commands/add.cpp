@@ -4,6 +4,7 @@
 #include <bloomery/plan/units.hpp>
 
 #include "commands/all.hpp"
+#include "declare.hpp"
 #include "filling.hpp"
 #include "key_input.hpp"
 
@@ -52,9 +53,9 @@ result<status> add(const add_options& options) {
 
 action define(CLI::App& app) {
   auto options = std::make_shared<add_options>();
-  app.add_option("FILTER", options->target, "a filter")->required();
-  app.add_flag("--strict", options->strict, "more keys than capacity are an error");
-  app.add_flag("-q,--quiet", options->quiet, "no summary on stderr");
+  option(app, "FILTER", options->target, "a filter").required();
+  flag(app, "--strict", options->strict, "more keys than capacity are an error");
+  flag(app, "-q,--quiet", options->quiet, "no summary on stderr");
   options->input.declare(app, keys::purpose::insert);
   return [options] { return add(*options); };
 }

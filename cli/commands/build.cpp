@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "commands/all.hpp"
+#include "declare.hpp"
 #include "filling.hpp"
 #include "foreign_build.hpp"
 #include "hashing.hpp"
@@ -244,20 +245,19 @@ result<status> build(const build_options& options) {
 
 action define(CLI::App& app) {
   auto options = std::make_shared<build_options>();
-  app.add_option("-o,--output", options->target, "the filter to write; - is stdout")
-      ->type_name("FILE")
-      ->required();
+  option(app, "-o,--output", options->target, "the filter to write; - is stdout")
+      .value("FILE")
+      .required();
   options->plan.declare(app);
-  app.get_option("--kind")->description("kind of filter (default blocked_bloom)");
-  app.get_option("--fpr")->description("rate of false positives: 1%, 0.01, 1/1000 (default 1%)");
-  app.get_option("--capacity")
-      ->description("keys to plan for: 1000, 10M, 1e9; without it and --memory, the input's own");
-  app.add_option("--format", options->format,
-                 "write the filter of another program instead of our own")
-      ->type_name("FORMAT");
-  app.add_flag("--force", options->force, "replace the file if it exists");
-  app.add_flag("--strict", options->strict, "more keys than capacity are an error");
-  app.add_flag("-q,--quiet", options->quiet, "no summary on stderr");
+  declared_before(app, "--kind").meaning("kind of filter (default blocked_bloom)");
+  declared_before(app, "--fpr").meaning("rate of false positives: 1%, 0.01, 1/1000 (default 1%)");
+  declared_before(app, "--capacity")
+      .meaning("keys to plan for: 1000, 10M, 1e9; without it and --memory, the input's own");
+  option(app, "--format", options->format, "write the filter of another program instead of our own")
+      .value("FORMAT");
+  flag(app, "--force", options->force, "replace the file if it exists");
+  flag(app, "--strict", options->strict, "more keys than capacity are an error");
+  flag(app, "-q,--quiet", options->quiet, "no summary on stderr");
   options->input.declare(app, keys::purpose::insert);
   return [options] { return build(*options); };
 }

@@ -6,6 +6,7 @@
 
 #include "blocks.hpp"
 #include "commands/all.hpp"
+#include "declare.hpp"
 #include "filling.hpp"
 #include "flags.hpp"
 #include "key_input.hpp"
@@ -399,18 +400,18 @@ result<status> check(check_options& options) {
 
 action define(CLI::App& app) {
   auto options = std::make_shared<check_options>();
-  app.add_option("FILTER", options->filter, "a filter")->required();
-  app.add_option("--filter", options->more_filters,
-                 "one more filter to ask; each line is then printed with the names of those it may "
-                 "be in and a tab before it")
-      ->type_name("F")
-      ->allow_extra_args(false);
-  app.add_flag("-v,--invert-match", options->invert, "select the lines that surely are in none");
-  app.add_flag("-c,--count", options->count, "print only the number of selected lines");
-  app.add_flag("-q,--quiet", options->quiet, "print nothing, and stop at the first selected line");
-  app.add_flag("--json", options->json, "print a JSON object for each selected line");
-  app.add_flag("--verify", options->verify,
-               "check the whole filter against its checksum first, also beyond 64 MiB");
+  option(app, "FILTER", options->filter, "a filter").required();
+  option(app, "--filter", options->more_filters,
+         "one more filter to ask; each line is then printed with the names of those it may "
+         "be in and a tab before it")
+      .value("F")
+      .one_value_a_time();
+  flag(app, "-v,--invert-match", options->invert, "select the lines that surely are in none");
+  flag(app, "-c,--count", options->count, "print only the number of selected lines");
+  flag(app, "-q,--quiet", options->quiet, "print nothing, and stop at the first selected line");
+  flag(app, "--json", options->json, "print a JSON object for each selected line");
+  flag(app, "--verify", options->verify,
+       "check the whole filter against its checksum first, also beyond 64 MiB");
   options->format.declare(app);
   options->input.declare(app, keys::purpose::ask);
   return [options] { return check(*options); };

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "commands/all.hpp"
+#include "declare.hpp"
 
 namespace bloomery::cli {
 namespace {
@@ -10,9 +11,9 @@ namespace {
 action define(CLI::App& app) {
   auto shell = std::make_shared<std::string>();
   const std::vector<std::string> shells = {"bash", "zsh", "fish"};
-  app.add_option("SHELL", *shell, "the shell")->required()->check(CLI::IsMember(shells));
+  option(app, "SHELL", *shell, "the shell").required().one_of(shells);
   return [shell, &app]() -> result<status> {
-    const tree_shape tree = shape_of(*app.get_parent());
+    const tree_shape tree = shape_of_whole(app);
     fmt::print("{}", *shell == "bash"  ? bash_completion(tree)
                      : *shell == "zsh" ? zsh_completion(tree)
                                        : fish_completion(tree));

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "commands/all.hpp"
+#include "declare.hpp"
 #include "opened.hpp"
 #include "target.hpp"
 
@@ -49,16 +50,15 @@ result<status> run(const arguments& given) {
 
 action define(CLI::App& app) {
   auto given = std::make_shared<arguments>();
-  app.add_option("FILE", given->file, "a filter of another program")->required();
-  app.add_option("-o,--output", given->output, "where the result goes; - for stdout")
-      ->type_name("FILE")
-      ->required();
-  app.add_option("--to", given->to, "the format to write (default that of FILE)")
-      ->type_name("FORMAT");
-  app.add_option("--to-with", given->to_with, "an option of the format to write")
-      ->type_name("NAME=VALUE")
-      ->allow_extra_args(false);
-  app.add_flag("--force", given->force, "replace the output if it exists");
+  option(app, "FILE", given->file, "a filter of another program").required();
+  option(app, "-o,--output", given->output, "where the result goes; - for stdout")
+      .value("FILE")
+      .required();
+  option(app, "--to", given->to, "the format to write (default that of FILE)").value("FORMAT");
+  option(app, "--to-with", given->to_with, "an option of the format to write")
+      .value("NAME=VALUE")
+      .one_value_a_time();
+  flag(app, "--force", given->force, "replace the output if it exists");
   given->format.declare(app);
   return [given] { return run(*given); };
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "commands/all.hpp"
+#include "declare.hpp"
 #include "filling.hpp"
 #include "key_input.hpp"
 #include "output.hpp"
@@ -66,7 +67,7 @@ result<status> count(const count_options& options) {
 
 action define(CLI::App& app) {
   auto options = std::make_shared<count_options>();
-  app.add_option("FILTER", options->filter, "a filter of a kind that counts")->required();
+  option(app, "FILTER", options->filter, "a filter of a kind that counts").required();
   options->input.declare(app, keys::purpose::insert);
   return [options] { return count(*options); };
 }

@@ -4,6 +4,7 @@
 #include <bloomery/any_filter.hpp>
 
 #include "commands/all.hpp"
+#include "declare.hpp"
 #include "filling.hpp"
 #include "flags.hpp"
 #include "key_input.hpp"
@@ -103,14 +104,13 @@ result<status> dedup(const dedup_options& options) {
 
 action define(CLI::App& app) {
   auto options = std::make_shared<dedup_options>();
-  app.add_option("--fpr", options->plan.fpr,
-                 "chance that a new line is taken for a repeated one and dropped (default 1e-6)")
-      ->type_name("P");
-  app.add_option("--capacity", options->plan.capacity,
-                 "distinct lines to plan for, in memory of fixed size: 1000, 10M, 1e9")
-      ->type_name("N");
-  app.add_option("--memory", options->plan.memory, "memory of fixed size: 120MB, 1GiB")
-      ->type_name("SIZE");
+  option(app, "--fpr", options->plan.fpr,
+         "chance that a new line is taken for a repeated one and dropped (default 1e-6)")
+      .value("P");
+  option(app, "--capacity", options->plan.capacity,
+         "distinct lines to plan for, in memory of fixed size: 1000, 10M, 1e9")
+      .value("N");
+  option(app, "--memory", options->plan.memory, "memory of fixed size: 120MB, 1GiB").value("SIZE");
   options->input.declare(app, keys::purpose::insert);
   return [options] { return dedup(*options); };
 }

@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <array>
 #include <bloomery/plan/bloom_plan.hpp>

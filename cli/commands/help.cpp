@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "commands/all.hpp"
+#include "declare.hpp"
 #include "parse_error.hpp"
 #include "tree.hpp"
 
@@ -9,21 +10,20 @@ namespace {
 
 action define(CLI::App& app) {
   auto verb = std::make_shared<std::string>();
-  app.add_option("VERB", *verb, "one of the verbs");
+  option(app, "VERB", *verb, "one of the verbs");
   return [verb, &app]() -> result<status> {
-    const CLI::App& all = *app.get_parent();
+    const tree_shape all = shape_of_whole(app);
     if (verb->empty()) {
-      // Not all.help(), which shows the verb that was parsed: this one.
-      fmt::print("{}", help_text(shape_of(all)));
+      fmt::print("{}", help_text(all));
       return done;
     }
     std::vector<std::string> names;
-    for (const CLI::App* each : all.get_subcommands({})) {
-      if (each->get_name() == *verb) {
-        fmt::print("{}", each->help());
+    for (const verb_shape& each : all.verbs) {
+      if (each.name == *verb) {
+        fmt::print("{}", help_text(each));
         return done;
       }
-      names.push_back(each->get_name());
+      names.push_back(each.name);
     }
     return fail(errc::invalid_argument, no_verb(*verb, names) + "; see 'bloomery --help'");
   };

@@ -3,6 +3,7 @@
 #include <bloomery/plan/units.hpp>
 
 #include "commands/all.hpp"
+#include "declare.hpp"
 #include "opened.hpp"
 #include "parse_error.hpp"
 #include "report.hpp"
@@ -68,9 +69,9 @@ result<status> run(const arguments& given) {
 
 action define(CLI::App& app) {
   auto given = std::make_shared<arguments>();
-  app.add_option("FILE", given->files, "filters")->required();
+  option(app, "FILE", given->files, "filters").required();
   given->format.declare(app);
-  app.add_flag("--json", given->json, "a JSON object a line");
+  flag(app, "--json", given->json, "a JSON object a line");
   return [given] { return run(*given); };
 }
 

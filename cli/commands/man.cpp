@@ -8,7 +8,7 @@ namespace {
 
 action define(CLI::App& app) {
   return [&app]() -> result<status> {
-    fmt::print("{}", man_page(shape_of(*app.get_parent()), BLOOMERY_VERSION));
+    fmt::print("{}", man_page(shape_of_whole(app), BLOOMERY_VERSION));
     return done;
   };
 }

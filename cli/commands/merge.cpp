@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "commands/all.hpp"
+#include "declare.hpp"
 #include "opened.hpp"
 #include "report.hpp"
 
@@ -116,13 +117,11 @@ result<status> run(const arguments& given, const way& by) {
 template <const way& By>
 action define(CLI::App& app) {
   auto given = std::make_shared<arguments>();
-  app.add_option("-o,--output", given->output, "where the result goes; - for stdout")
-      ->type_name("FILE")
-      ->required();
-  app.add_flag("--force", given->force, "replace the output if it exists");
-  app.add_option("FILE", given->files, "filters built alike, two or more")
-      ->required()
-      ->expected(2, CLI::detail::expected_max_vector_size);
+  option(app, "-o,--output", given->output, "where the result goes; - for stdout")
+      .value("FILE")
+      .required();
+  flag(app, "--force", given->force, "replace the output if it exists");
+  option(app, "FILE", given->files, "filters built alike, two or more").required().at_least(2);
   given->format.declare(app);
   return [given] { return run(*given, By); };
 }

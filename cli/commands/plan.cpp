@@ -7,6 +7,7 @@
 #include <bloomery/plan/units.hpp>
 
 #include "commands/all.hpp"
+#include "declare.hpp"
 #include "plan_options.hpp"
 #include "report.hpp"
 
@@ -165,11 +166,11 @@ result<status> run(const arguments& given) {
 action define(CLI::App& app) {
   auto given = std::make_shared<arguments>();
   given->options.declare(app);
-  app.add_flag("--deletable", given->wanted.deletable, "keys will be erased again");
-  app.add_flag("--counting", given->wanted.counting, "how often a key was added will be asked");
-  app.add_flag("--growing", given->wanted.growing, "the number of keys is not known in advance");
-  app.add_flag("--static", given->wanted.unchanging, "all keys are known and never change");
-  app.add_flag("--json", given->json, "one JSON object");
+  flag(app, "--deletable", given->wanted.deletable, "keys will be erased again");
+  flag(app, "--counting", given->wanted.counting, "how often a key was added will be asked");
+  flag(app, "--growing", given->wanted.growing, "the number of keys is not known in advance");
+  flag(app, "--static", given->wanted.unchanging, "all keys are known and never change");
+  flag(app, "--json", given->json, "one JSON object");
   return [given] { return run(*given); };
 }
 

@@ -5,6 +5,7 @@
 #include <bloomery/plan/units.hpp>
 
 #include "commands/all.hpp"
+#include "declare.hpp"
 #include "filling.hpp"
 #include "flags.hpp"
 #include "key_input.hpp"
@@ -65,7 +66,7 @@ result<status> remove(const remove_options& options) {
 
 action define(CLI::App& app) {
   auto options = std::make_shared<remove_options>();
-  app.add_option("FILTER", options->target, "a filter of a kind that allows it")->required();
+  option(app, "FILTER", options->target, "a filter of a kind that allows it").required();
   options->input.declare(app, keys::purpose::insert);
   return [options] { return remove(*options); };
 }

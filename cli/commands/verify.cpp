@@ -3,6 +3,7 @@
 #include <bloomery/any_filter.hpp>
 
 #include "commands/all.hpp"
+#include "declare.hpp"
 #include "parse_error.hpp"
 
 namespace bloomery::cli {
@@ -19,7 +20,7 @@ result<void> verify(const std::string& file) {
 
 action define(CLI::App& app) {
   auto files = std::make_shared<std::vector<std::string>>();
-  app.add_option("FILE", *files, "filters")->required();
+  option(app, "FILE", *files, "filters").required();
   return [files]() -> result<status> {
     status outcome = done;
     for (const std::string& file : *files) {

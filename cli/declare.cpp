@@ -1,0 +1,55 @@
+#include "declare.hpp"
+
+#include <CLI/CLI.hpp>
+
+namespace bloomery::cli {
+
+declared declared::required() const {
+  option_->required();
+  return *this;
+}
+
+declared declared::value(const std::string& name) const {
+  option_->type_name(name);
+  return *this;
+}
+
+declared declared::one_value_a_time() const {
+  option_->allow_extra_args(false);
+  return *this;
+}
+
+declared declared::at_least(int values) const {
+  option_->expected(values, CLI::detail::expected_max_vector_size);
+  return *this;
+}
+
+declared declared::one_of(const std::vector<std::string>& choices) const {
+  option_->check(CLI::IsMember(choices));
+  return *this;
+}
+
+declared declared::meaning(const std::string& text) const {
+  option_->description(text);
+  return *this;
+}
+
+declared option(CLI::App& app, const std::string& names, std::string& into,
+                const std::string& meaning) {
+  return declared(*app.add_option(names, into, meaning));
+}
+
+declared option(CLI::App& app, const std::string& names, std::vector<std::string>& into,
+                const std::string& meaning) {
+  return declared(*app.add_option(names, into, meaning));
+}
+
+declared flag(CLI::App& app, const std::string& names, bool& into, const std::string& meaning) {
+  return declared(*app.add_flag(names, into, meaning));
+}
+
+declared declared_before(CLI::App& app, const std::string& name) {
+  return declared(*app.get_option(name));
+}
+
+}  // namespace bloomery::cli
