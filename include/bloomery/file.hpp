@@ -78,6 +78,10 @@ result<void> write_stream(byte_pieces pieces, int file, const std::string& name)
 /// A filter as a byte string, the same bytes as in a file.
 std::vector<std::byte> serialize(const filter_image& image);
 
+/// What stands before the payload there: header and parameters. Reads the payload, for its
+/// checksum.
+std::vector<std::byte> serialize_header(const filter_image& image);
+
 /// The right to replace a file, among all processes that ask for it: hold it from before the file
 /// is read until after its replacement is written, and no other writer's keys are lost. Waits.
 class file_lock {
