@@ -32,7 +32,8 @@ std::unique_ptr<bf_object> rebuild(std::string_view header, std::uint64_t size, 
   auto object = std::make_unique<bf_object>(std::move(dump));
   for (std::uint64_t at = 0; at < size;) {
     const std::string_view piece = next(at);
-    if (piece.empty() || object->take(at, piece) != nullptr) return nullptr;
+    if (piece.empty() || piece.size() > size - at || object->take(at, piece) != nullptr)
+      return nullptr;
     at += piece.size();
   }
   return object;

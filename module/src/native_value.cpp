@@ -60,7 +60,7 @@ class native_value final : public bf_value {
 
   std::vector<std::byte> dump_header() const override {
     const filter_image image = filter_.image();
-    return dump_header_of(expansion_, size_of(image.payload), serialize_header(image));
+    return dump_header_of(expansion_, serialize_header(image));
   }
   std::vector<std::span<const std::byte>> dump_payload() const override {
     return filter_.image().payload;

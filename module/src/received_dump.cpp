@@ -11,9 +11,8 @@ namespace {
 
 constexpr std::string_view signature = "BLMRYDMP";
 constexpr std::uint32_t dump_version = 1;
-constexpr std::size_t prefix_bytes = 24;
+constexpr std::size_t prefix_bytes = 16;
 // Header and parameters of a filter file; those of the filters that are used here have 128 bytes.
-constexpr std::size_t least_file_header = 128;
 constexpr std::size_t most_file_header = 4096;
 // No machine has more; sums of it and a header do not overflow.
 constexpr std::uint64_t most_payload = std::uint64_t{1} << 48;
@@ -27,9 +26,8 @@ T number_at(std::string_view bytes, std::size_t at) noexcept {
 }
 
 template <class T>
-void append_number(std::vector<std::byte>& bytes, T value) {
-  const auto raw = std::as_bytes(std::span(&value, 1));
-  bytes.insert(bytes.end(), raw.begin(), raw.end());
+void put_number(std::vector<std::byte>& bytes, std::size_t at, T value) noexcept {
+  std::memcpy(bytes.data() + at, &value, sizeof value);
 }
 
 }  // namespace
@@ -41,13 +39,13 @@ wire_error received_dump::begin(std::string_view header) {
   }
   received_dump next;
   next.expansion_ = number_at<std::uint32_t>(header, 12);
-  next.expected_ = number_at<std::uint64_t>(header, 16);
   const std::string_view file_header = header.substr(prefix_bytes);
-  if (next.expansion_ > most_expansion || next.expected_ == 0 || next.expected_ > most_payload ||
-      file_header.size() < least_file_header || file_header.size() > most_file_header ||
-      !has_signature(std::as_bytes(std::span(file_header)))) {
+  if (next.expansion_ > most_expansion || file_header.size() > most_file_header) return bad_data;
+  const auto announced = read_header(std::as_bytes(std::span(file_header)), "dump");
+  if (!announced || announced->payload_bytes == 0 || announced->payload_bytes > most_payload) {
     return bad_data;
   }
+  next.expected_ = announced->payload_bytes;
   next.file_header_ = file_header.size();
   if (!next.append(file_header)) return "ERR Insufficient memory to create filter";
   *this = std::move(next);
@@ -78,19 +76,16 @@ bool received_dump::append(std::string_view bytes) {
 }
 
 std::vector<std::byte> received_dump::header() const {
-  return dump_header_of(expansion_, expected_, file().first(file_header_));
+  return dump_header_of(expansion_, file().first(file_header_));
 }
 
-std::vector<std::byte> dump_header_of(std::uint32_t expansion, std::uint64_t payload_bytes,
+std::vector<std::byte> dump_header_of(std::uint32_t expansion,
                                       std::span<const std::byte> file_header) {
-  std::vector<std::byte> header;
-  header.reserve(prefix_bytes + file_header.size());
-  const auto begin = std::as_bytes(std::span(signature));
-  header.insert(header.end(), begin.begin(), begin.end());
-  append_number(header, dump_version);
-  append_number(header, expansion);
-  append_number(header, payload_bytes);
-  header.insert(header.end(), file_header.begin(), file_header.end());
+  std::vector<std::byte> header(prefix_bytes + file_header.size());
+  std::memcpy(header.data(), signature.data(), signature.size());
+  put_number(header, 8, dump_version);
+  put_number(header, 12, expansion);
+  std::memcpy(header.data() + prefix_bytes, file_header.data(), file_header.size());
   return header;
 }
 

@@ -3,8 +3,8 @@
 // A dump of a native filter while it comes in: by BF.LOADCHUNK, from an RDB, or from a filter that
 // is copied. Layout: docs/server.md, "Dumps".
 //
-//     header:   | "BLMRYDMP" | version, u32 | expansion, u32 | L, u64 | header and parameters of a
-//     filter file | payload:  L bytes: the filter file's payload
+//     header:   | "BLMRYDMP" | version, u32 | expansion, u32 | header and parameters of a filter
+//     file | payload:  the filter file's payload
 
 #include <bloomery/storage.hpp>
 #include <cstddef>
@@ -52,7 +52,7 @@ class received_dump {
 };
 
 /// The header of a dump: what begins it, and what serialize_header() gave.
-std::vector<std::byte> dump_header_of(std::uint32_t expansion, std::uint64_t payload_bytes,
+std::vector<std::byte> dump_header_of(std::uint32_t expansion,
                                       std::span<const std::byte> file_header);
 
 }  // namespace bloomery::server

@@ -219,8 +219,9 @@ result<void> write_file(byte_pieces pieces, const fs::path& path, if_exists poli
 
 std::vector<std::byte> serialize_header(const filter_image& image) {
   const auto header = header_of(image);
-  std::vector<std::byte> bytes(header.begin(), header.end());
-  bytes.insert(bytes.end(), image.parameters.begin(), image.parameters.end());
+  std::vector<std::byte> bytes(header.size() + image.parameters.size());
+  const auto at = std::copy(header.begin(), header.end(), bytes.begin());
+  std::copy(image.parameters.begin(), image.parameters.end(), at);
   return bytes;
 }
 
