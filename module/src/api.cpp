@@ -10,9 +10,13 @@ functions api = {};
 namespace {
 
 struct entry {
+  template <class Function>
+  entry(const char* its_name, Function** its_place, bool is_needed = true) noexcept
+      : name(its_name), where(static_cast<void*>(its_place)), needed(is_needed) {}
+
   const char* name;
-  void* where;
-  bool needed = true;
+  void* where;  // a pointer to a function, whatever its type
+  bool needed;
 };
 
 constexpr bool optional = false;

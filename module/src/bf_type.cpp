@@ -59,7 +59,7 @@ class loaded_bytes {
 };
 
 // A value in an RDB: header of its dump, size of the payload that follows, pieces of it.
-void* rdb_load(io* from, int version) {
+void* rdb_load(io* from, int version) noexcept {
   if (version != stored_version) return nullptr;
   try {
     const loaded_bytes header(from);
@@ -79,7 +79,9 @@ void* rdb_load(io* from, int version) {
   }
 }
 
-void rdb_save(io* to, void* value) {
+// What saves has no way to tell of a failure, and the server ends when it has no memory; so does
+// this, at once, rather than let an exception into the server.
+void rdb_save(io* to, void* value) noexcept {
   const bf_object& object = object_of(value);
   const auto header = object.dump_header();
   const auto payload = object.dump_payload();
@@ -94,7 +96,7 @@ void rdb_save(io* to, void* value) {
   }
 }
 
-void aof_rewrite(io* to, string* key, void* value) {
+void aof_rewrite(io* to, string* key, void* value) noexcept {
   const bf_object& object = object_of(value);
   const auto header = object.dump_header();
   const auto payload = object.dump_payload();
@@ -109,28 +111,28 @@ void aof_rewrite(io* to, string* key, void* value) {
   }
 }
 
-std::size_t mem_usage(const void* value) {
+std::size_t mem_usage(const void* value) noexcept {
   return object_of(value).bytes();
 }
 
 // The header has the payload's checksum.
-void add_digest(server::digest* into, void* value) {
+void add_digest(server::digest* into, void* value) noexcept {
   const auto header = object_of(value).dump_header();
   api.digest_bytes(into, as_chars(header).data(), header.size());
   api.digest_end(into);
 }
 
-void free_value(void* value) {
+void free_value(void* value) noexcept {
   const std::unique_ptr<bf_object> object(static_cast<bf_object*>(value));
 }
 
 // In pages: the server frees values of more than 64 in another thread, when it may.
-std::size_t free_effort(string*, const void* value) {
+std::size_t free_effort(string*, const void* value) noexcept {
   constexpr std::size_t page = 4096;
   return 1 + object_of(value).bytes() / page;
 }
 
-void* copy(string*, string*, const void* value) {
+void* copy(string*, string*, const void* value) noexcept {
   try {
     const bf_object& from = object_of(value);
     const auto header = from.dump_header();
