@@ -7,7 +7,7 @@
 `server` is one server for all tests of a file, emptied before each; `start` starts others, which
 are stopped after the test. The module is $BLOOMERY_MODULE, or build/bloomery.so beside the sources.
 A server is redis-server, or the one that $BLOOMERY_SERVER names (valkey-server); where there is
-none, the tests are skipped.
+none, the tests are skipped. $BLOOMERY_PRELOAD is a library that servers get first, for sanitizers.
 """
 
 import contextlib
@@ -27,6 +27,7 @@ redis = pytest.importorskip("redis", reason="redis-py is not installed (python3-
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 MODULE = os.path.abspath(os.environ.get("BLOOMERY_MODULE", ROOT / "build" / "bloomery.so"))
 sys.path.insert(0, str(ROOT / "tests"))  # xxh3.py
+PRELOAD = os.environ.get("BLOOMERY_PRELOAD")
 PROGRAM = shutil.which(os.environ.get("BLOOMERY_SERVER", "redis-server"))
 
 
@@ -47,11 +48,14 @@ class Server:
             with socket.socket() as probe:
                 probe.bind(("127.0.0.1", 0))
                 self.port = probe.getsockname()[1]
+            sanitized = {"LD_PRELOAD": PRELOAD,
+                         "ASAN_OPTIONS": "detect_leaks=0:allocator_may_return_null=1"}
             log = open(self.folder / "log", "ab")
             self.process = subprocess.Popen(
                 [PROGRAM, "--port", str(self.port), "--bind", "127.0.0.1", "--dir", str(self.folder),
                  "--save", "", "--enable-debug-command", "yes", *self.options,
                  "--loadmodule", MODULE, *self.module_arguments],
+                env={**os.environ, **(sanitized if PRELOAD else {})},
                 stdout=log, stderr=subprocess.STDOUT)
             log.close()
             self.client = redis.Redis(port=self.port, socket_timeout=60)
