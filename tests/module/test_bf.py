@@ -205,7 +205,9 @@ def test_a_filter_that_began_small_stays_small_and_keeps_its_rate(server):
     capacity, size, filters = (server.call("BF.INFO", "f", word)[0]
                                for word in ("CAPACITY", "SIZE", "FILTERS"))
     assert capacity >= server.call("BF.CARD", "f") and filters == 1
-    assert 8 * size / n <= 20
+    # What is stored, and what is held: the filter keeps room for its next steps.
+    assert 8 * len(server.call("DUMP", "f")) / n <= 18
+    assert 8 * size / n <= 28
     for first in range(0, n, 1000):
         assert sum(server.call("BF.MEXISTS", "f",
                                *(f"member{i}" for i in range(first, first + 1000)))) == 1000
