@@ -89,7 +89,7 @@ static_assert(sizeof(functions) == entries.size() * sizeof(void*));
 bool fetch_api(context* ctx) noexcept {
   using getter = int (*)(const char* name, void* function);
   getter get = nullptr;
-  std::memcpy(&get, static_cast<const void*>(ctx), sizeof get);
+  std::memcpy(static_cast<void*>(&get), static_cast<const void*>(ctx), sizeof get);
   bool complete = true;
   for (const entry& each : entries) {
     if (get(each.name, each.where) != ok && each.needed) complete = false;

@@ -27,8 +27,8 @@ struct request {
   string* key() const noexcept { return argv[1]; }
   /// The arguments from `first` on, as keys of a filter. Throws std::bad_alloc.
   std::vector<std::string_view> words_from(std::size_t first) const;
-  /// Where that word is among the arguments from `first` on.
-  std::optional<std::size_t> find(std::string_view word, std::size_t first) const noexcept;
+  /// Where the wanted word is among the arguments from `first` on.
+  std::optional<std::size_t> find(std::string_view wanted, std::size_t first) const noexcept;
 
   /// Whether limits apply: what the primary or the append-only file says has been accepted before.
   bool is_limited() const noexcept;

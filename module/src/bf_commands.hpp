@@ -6,15 +6,15 @@
 
 namespace bloomery::server {
 
-void bf_reserve(const request& in);
-void bf_add(const request& in);
-void bf_madd(const request& in);
-void bf_insert(const request& in);
-void bf_exists(const request& in);
-void bf_mexists(const request& in);
-void bf_card(const request& in);
-void bf_info(const request& in);
-void bf_scandump(const request& in);
-void bf_loadchunk(const request& in);
+int bf_reserve(const request& in);
+int bf_add(const request& in);
+int bf_madd(const request& in);
+int bf_insert(const request& in);
+int bf_exists(const request& in);
+int bf_mexists(const request& in);
+int bf_card(const request& in);
+int bf_info(const request& in);
+int bf_scandump(const request& in);
+int bf_loadchunk(const request& in);
 
 }  // namespace bloomery::server

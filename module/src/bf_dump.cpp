@@ -55,7 +55,7 @@ wire_error load_chunk(const request& in, long long iterator, std::string_view by
 
 }  // namespace
 
-void bf_scandump(const request& in) {
+int bf_scandump(const request& in) {
   long long iterator = 0;
   if (api.string_to_integer(in.argv[2], &iterator) != ok) {
     return reply_error(in.ctx, "Second argument must be numeric");
@@ -74,10 +74,10 @@ void bf_scandump(const request& in) {
   if (iterator < 1 || offset >= size) return reply_chunk(in.ctx, 0, "");
   std::vector<std::byte> scratch;
   const std::string_view piece = bytes_at(payload, offset, piece_bytes, scratch);
-  reply_chunk(in.ctx, offset + piece.size() + 1, piece);
+  return reply_chunk(in.ctx, offset + piece.size() + 1, piece);
 }
 
-void bf_loadchunk(const request& in) {
+int bf_loadchunk(const request& in) {
   long long iterator = 0;
   if (api.string_to_integer(in.argv[2], &iterator) != ok) {
     return reply_error(in.ctx, "ERR Second argument must be numeric");
@@ -86,7 +86,7 @@ void bf_loadchunk(const request& in) {
   api.replicate_verbatim(in.ctx);
   api.signal_modified(in.ctx, in.key());
   api.notify(in.ctx, event_of_module, "bf.loadchunk", in.key());
-  reply_ok(in.ctx);
+  return reply_ok(in.ctx);
 }
 
 }  // namespace bloomery::server

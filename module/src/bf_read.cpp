@@ -27,29 +27,29 @@ bool ask(const request& in, std::span<const std::string_view> items, std::span<b
 
 }  // namespace
 
-void bf_exists(const request& in) {
+int bf_exists(const request& in) {
   const std::array items = {in.word(2)};
   std::array<bool, 1> answers = {};
-  if (ask(in, items, answers)) reply_bool(in.ctx, answers[0]);
+  return ask(in, items, answers) ? reply_bool(in.ctx, answers[0]) : ok;
 }
 
-void bf_mexists(const request& in) {
+int bf_mexists(const request& in) {
   const std::vector<std::string_view> items = in.words_from(2);
   const auto found = std::make_unique<bool[]>(items.size());
   const std::span<bool> answers(found.get(), items.size());
-  if (ask(in, items, answers)) reply_bools(in.ctx, answers);
+  return ask(in, items, answers) ? reply_bools(in.ctx, answers) : ok;
 }
 
-void bf_card(const request& in) {
+int bf_card(const request& in) {
   const bf_key key(in, open_read);
   if (key.is_empty()) return reply_number(in.ctx, 0);
   wire_error why = nullptr;
   const bf_value* const filter = key.filter(why);
   if (filter == nullptr) return reply_error(in.ctx, why);
-  reply_number(in.ctx, filter->facts().items);
+  return reply_number(in.ctx, filter->facts().items);
 }
 
-void bf_info(const request& in) {
+int bf_info(const request& in) {
   const bf_key key(in, open_read);
   wire_error why = nullptr;
   const bf_value* const filter = key.filter(why);
@@ -66,7 +66,7 @@ void bf_info(const request& in) {
   for (const field& each : fields) {
     if (equal_words(in.word(2), each.word)) return reply_field(in.ctx, each);
   }
-  reply_error(in.ctx, "Invalid information value");
+  return reply_error(in.ctx, "Invalid information value");
 }
 
 }  // namespace bloomery::server

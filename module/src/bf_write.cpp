@@ -106,21 +106,22 @@ bool add_items(const request& in, const bf_spec& spec, bool create, std::size_t 
   return true;
 }
 
-void reply_added(const request& in, const bf_added& added, std::span<const bool> fresh) noexcept {
-  reply_bools(in.ctx, fresh.first(added.done), added.error);
+int reply_added(const request& in, const bf_added& added, std::span<const bool> fresh) noexcept {
+  return reply_bools(in.ctx, fresh.first(added.done), added.error);
 }
 
-void add_many(const request& in, const bf_spec& spec, bool create, std::size_t first) {
+int add_many(const request& in, const bf_spec& spec, bool create, std::size_t first) {
   const std::vector<std::string_view> items = in.words_from(first);
   const auto fresh = std::make_unique<bool[]>(items.size());
   const std::span<bool> answers(fresh.get(), items.size());
   bf_added added = {};
-  if (add_items(in, spec, create, first, items, answers, added)) reply_added(in, added, answers);
+  if (!add_items(in, spec, create, first, items, answers, added)) return ok;
+  return reply_added(in, added, answers);
 }
 
 }  // namespace
 
-void bf_reserve(const request& in) {
+int bf_reserve(const request& in) {
   bf_spec spec = {};
   if (const auto why = parse_reserve(in, spec)) return reply_error(in.ctx, why);
   bf_key key(in, open_read | open_write);
@@ -128,34 +129,31 @@ void bf_reserve(const request& in) {
     return reply_error(in.ctx, key.object() != nullptr ? "ERR item exists" : wrong_type);
   }
   auto object = make_or_reply(in, spec);
-  if (object == nullptr) return;
+  if (object == nullptr) return ok;
   key.set(std::move(object));
   replicate_creation(in, spec);
   announce(in, "bf.reserve");
-  reply_ok(in.ctx);
+  return reply_ok(in.ctx);
 }
 
-void bf_add(const request& in) {
+int bf_add(const request& in) {
   const std::array items = {in.word(2)};
   std::array<bool, 1> fresh = {};
   bf_added added = {};
-  if (!add_items(in, default_spec(), true, 2, items, fresh, added)) return;
+  if (!add_items(in, default_spec(), true, 2, items, fresh, added)) return ok;
   if (added.error != nullptr) return reply_error(in.ctx, added.error);
-  reply_bool(in.ctx, fresh[0]);
+  return reply_bool(in.ctx, fresh[0]);
 }
 
-void bf_madd(const request& in) {
-  add_many(in, default_spec(), true, 2);
+int bf_madd(const request& in) {
+  return add_many(in, default_spec(), true, 2);
 }
 
-void bf_insert(const request& in) {
+int bf_insert(const request& in) {
   bf_insert_options options = {};
   if (const auto why = parse_insert(in, options)) return reply_error(in.ctx, why);
-  if (options.items == 0) {
-    api.wrong_arity(in.ctx);
-    return;
-  }
-  add_many(in, options.spec, options.create, options.items);
+  if (options.items == 0) return api.wrong_arity(in.ctx);
+  return add_many(in, options.spec, options.create, options.items);
 }
 
 }  // namespace bloomery::server

@@ -25,14 +25,13 @@ struct command_row {
 
 /// The function that the server calls for a handler: it looks at the number of arguments, and lets
 /// no exception out into the server. Handlers throw before they reply, if at all.
-template <void (*Handler)(const request&), int Arity, int Most = 0>
+template <int (*Handler)(const request&), int Arity, int Most = 0>
 int answer(context* ctx, string** argv, int argc) noexcept {
   if ((Arity > 0 && argc != Arity) || argc < -Arity || (Most != 0 && argc > Most)) {
     return api.wrong_arity(ctx);
   }
   try {
-    Handler({ctx, {argv, static_cast<std::size_t>(argc)}});
-    return ok;
+    return Handler({ctx, {argv, static_cast<std::size_t>(argc)}});
   } catch (const std::exception&) {
     return api.reply_error(ctx, "ERR Insufficient memory for this command");
   }

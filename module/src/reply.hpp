@@ -16,12 +16,12 @@ inline constexpr wire_error wrong_type =
     "WRONGTYPE Operation against a key holding the wrong kind of value";
 inline constexpr wire_error not_found = "ERR not found";
 
-void reply_ok(context* ctx) noexcept;
-void reply_error(context* ctx, wire_error why) noexcept;
-void reply_number(context* ctx, std::uint64_t n) noexcept;
-void reply_bool(context* ctx, bool answer) noexcept;
+int reply_ok(context* ctx) noexcept;
+int reply_error(context* ctx, wire_error why) noexcept;
+int reply_number(context* ctx, std::uint64_t n) noexcept;
+int reply_bool(context* ctx, bool answer) noexcept;
 /// An array of booleans; with an error its last element is that error.
-void reply_bools(context* ctx, std::span<const bool> answers, wire_error last = nullptr) noexcept;
+int reply_bools(context* ctx, std::span<const bool> answers, wire_error last = nullptr) noexcept;
 
 /// A named figure; without a number it is nil.
 struct field {
@@ -30,11 +30,11 @@ struct field {
   std::optional<std::uint64_t> number;
 };
 /// All of them with their labels: a map, in RESP2 an array.
-void reply_fields(context* ctx, std::span<const field> fields) noexcept;
+int reply_fields(context* ctx, std::span<const field> fields) noexcept;
 /// One: a map of one, in RESP2 an array of its number alone.
-void reply_field(context* ctx, const field& one) noexcept;
+int reply_field(context* ctx, const field& one) noexcept;
 
 /// An iterator and a piece of a dump.
-void reply_chunk(context* ctx, std::uint64_t iterator, std::string_view bytes) noexcept;
+int reply_chunk(context* ctx, std::uint64_t iterator, std::string_view bytes) noexcept;
 
 }  // namespace bloomery::server
