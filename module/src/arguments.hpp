@@ -37,26 +37,41 @@ struct request {
 /// What is wrong with a request, as it goes over the wire; null: nothing.
 using wire_error = const char*;
 
-/// What BF.RESERVE and BF.INSERT ask a filter to be.
-struct bf_spec {
-  double error_rate;
-  std::uint64_t capacity;
-  std::uint32_t expansion;  ///< 0: the filter does not grow
+/// The commands that a filter answers to.
+enum class filter_family : std::uint8_t { bloom = 1, cuckoo = 2 };
+
+/// What RESERVE and INSERT ask a filter to be.
+struct filter_spec {
+  filter_family family = filter_family::bloom;
+  double error_rate = 0;
+  std::uint64_t capacity = 0;
+  std::uint32_t expansion = 0;       ///< 0: the filter does not grow
+  std::uint16_t bucket_size = 0;     ///< of CF.*; kept for CF.INFO
+  std::uint16_t max_iterations = 0;  ///< likewise
 };
 
 /// BF.RESERVE key error_rate capacity [EXPANSION n] [NONSCALING], options anywhere.
-wire_error parse_reserve(const request& in, bf_spec& out) noexcept;
+wire_error parse_bf_reserve(const request& in, filter_spec& out) noexcept;
 
 /// BF.INSERT key [CAPACITY n] [ERROR f] [EXPANSION n] [NOCREATE] [NONSCALING] ITEMS item...
-struct bf_insert_options {
-  bf_spec spec;
+struct insert_options {
+  filter_spec spec;
   bool create = true;
   std::size_t items = 0;  ///< the first of them
 };
 /// Without ITEMS and an item behind it `items` stays 0.
-wire_error parse_insert(const request& in, bf_insert_options& out) noexcept;
+wire_error parse_bf_insert(const request& in, insert_options& out) noexcept;
 
 /// What a filter is that is made without being asked for.
-bf_spec default_spec() noexcept;
+filter_spec default_bf_spec() noexcept;
+
+/// CF.RESERVE key capacity [BUCKETSIZE n] [MAXITERATIONS n] [EXPANSION n] [ERROR rate], options
+/// anywhere.
+wire_error parse_cf_reserve(const request& in, filter_spec& out) noexcept;
+
+/// CF.INSERT and CF.INSERTNX key [CAPACITY n] [NOCREATE] ITEMS item...; `items` as above.
+wire_error parse_cf_insert(const request& in, insert_options& out) noexcept;
+
+filter_spec default_cf_spec() noexcept;
 
 }  // namespace bloomery::server

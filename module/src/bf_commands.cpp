@@ -2,27 +2,13 @@
 
 #include <array>
 
-#include "command_table.hpp"
+#include "command_docs.hpp"
 
 namespace bloomery::server {
 namespace {
 
-constexpr argument_docs plain(const char* name, argument_type type, int flags = 0) {
-  return {name,    type,    type == argument_type::key ? 0 : -1,
-          nullptr, nullptr, nullptr,
-          flags,   nullptr, nullptr,
-          nullptr};
-}
-constexpr argument_docs option(const char* name, argument_type type, const char* token,
-                               int flags = argument_optional) {
-  return {name, type, -1, token, nullptr, nullptr, flags, nullptr, nullptr, nullptr};
-}
-
 using enum argument_type;
 
-constexpr argument_docs key_argument = plain("key", key);
-constexpr argument_docs items_argument = plain("item", text, argument_multiple);
-constexpr argument_docs expansion_argument = option("expansion", integer, "EXPANSION");
 constexpr argument_docs nonscaling_argument = option("nonscaling", token, "NONSCALING");
 
 constexpr std::array reserve_arguments = {key_argument, plain("error_rate", real),
@@ -39,15 +25,10 @@ constexpr std::array insert_arguments = {key_argument,
                                          option("items", text, "ITEMS", argument_multiple)};
 constexpr std::array key_arguments = {key_argument};
 constexpr std::array info_arguments = {key_argument, plain("field", text, argument_optional)};
-constexpr std::array scan_arguments = {key_argument, plain("iterator", integer)};
-constexpr std::array load_arguments = {key_argument, plain("iterator", integer),
-                                       plain("data", text)};
+constexpr std::array scan_arguments = {key_argument, iterator_argument};
+constexpr std::array load_arguments = {key_argument, iterator_argument, plain("data", text)};
 
-constexpr const char* writes = "write deny-oom";
-constexpr const char* reads = "readonly fast";
 constexpr const char* category = "bloom";
-constexpr std::uint64_t inserts = key_read_write | key_insert;
-constexpr std::uint64_t asks = key_read_only | key_access;
 
 const std::array rows = {
     command_row{"BF.RESERVE", writes, -4, answer<bf_reserve, -4, 7>, category, inserts,

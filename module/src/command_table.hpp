@@ -40,7 +40,8 @@ int answer(context* ctx, string** argv, int argc) noexcept {
 /// Tells the server of all of them. False if it refuses one.
 bool create_commands(context* ctx, std::span<const command_row> rows) noexcept;
 
-/// The rows of BF.*.
+/// The rows of BF.* and of CF.*.
 std::span<const command_row> bf_commands() noexcept;
+std::span<const command_row> cf_commands() noexcept;
 
 }  // namespace bloomery::server

@@ -3,8 +3,8 @@
 #include <array>
 
 #include "api.hpp"
-#include "bf_type.hpp"
 #include "command_table.hpp"
+#include "filter_type.hpp"
 #include "memory.hpp"
 #include "settings.hpp"
 
@@ -31,9 +31,12 @@ bool load(context* ctx, string** argv, int argc) {
   api.set_module_options(ctx,
                          option_handles_io_errors | option_signals_modified | option_async_load);
   take_memory_from_server();
-  if (api.add_acl_category != nullptr && api.add_acl_category(ctx, "bloom") != ok) return false;
-  return create_bf_type(ctx) && create_commands(ctx, bf_commands()) &&
-         load_settings(ctx, argv, argc) && api.register_info(ctx, tell_info) == ok;
+  for (const char* const category : {"bloom", "cuckoo"}) {
+    if (api.add_acl_category != nullptr && api.add_acl_category(ctx, category) != ok) return false;
+  }
+  return create_filter_types(ctx) && create_commands(ctx, bf_commands()) &&
+         create_commands(ctx, cf_commands()) && load_settings(ctx, argv, argc) &&
+         api.register_info(ctx, tell_info) == ok;
 }
 
 }  // namespace

@@ -13,12 +13,20 @@ namespace bloomery::server {
 namespace {
 
 settings now;
-// What the server is shown of the rate, as it was written; it belongs to us.
-string* rate_as_written = nullptr;
+struct rate_row {
+  const char* name;
+  std::string_view older_name;  ///< that loadmodule takes too
+  const char* initial;
+  double settings::* value;
+  string* as_written;  ///< what the server is shown; belongs to us
+};
 
-constexpr const char* rate_name = "bf-error-rate";
-constexpr std::string_view older_rate_name = "ERROR_RATE";
-constexpr const char* default_rate = "0.01";
+constexpr std::string_view rate_sentence = "a rate lies between 0 and 1, such as 0.01";
+
+std::array rates = {
+    rate_row{"bf-error-rate", "ERROR_RATE", "0.01", &settings::bf_error_rate, nullptr},
+    rate_row{"cf-error-rate", "", "0.01", &settings::cf_error_rate, nullptr},
+};
 
 struct number_row {
   const char* name;
@@ -33,6 +41,12 @@ constexpr std::array numbers = {
     number_row{"bf-initial-size", "INITIAL_SIZE", 1, most_capacity, 0, &settings::bf_initial_size},
     number_row{"bf-expansion-factor", "EXPANSION", 0, most_expansion, 0,
                &settings::bf_expansion_factor},
+    number_row{"cf-initial-size", "", 2, most_capacity, 0, &settings::cf_initial_size},
+    number_row{"cf-bucket-size", "", 1, most_bucket_size, 0, &settings::cf_bucket_size},
+    number_row{"cf-max-iterations", "", 1, most_iterations, 0, &settings::cf_max_iterations},
+    number_row{"cf-expansion-factor", "", 0, most_expansion, 0, &settings::cf_expansion_factor},
+    number_row{"cf-max-expansions", "CF_MAX_EXPANSIONS", 1, most_iterations, 0,
+               &settings::cf_max_expansions},
     number_row{"max-filter-size", "", 1 << 16, std::numeric_limits<std::int64_t>::max(),
                setting_memory, &settings::max_filter_size},
 };
@@ -46,23 +60,21 @@ int set_number(const char*, long long value, void* row, string**) {
   return ok;
 }
 
-bool keep_rate(string* text) {
+bool keep_rate(rate_row& row, string* text) {
   double rate = 0;
   if (api.string_to_real(text, &rate) != ok || !(rate > 0 && rate < 1)) return false;
-  std::size_t length = 0;
-  const char* const bytes = api.string_bytes(text, &length);
-  if (rate_as_written != nullptr) api.free_string(nullptr, rate_as_written);
-  rate_as_written = api.create_string(nullptr, bytes, length);
-  now.bf_error_rate = rate < most_error_rate ? rate : most_error_rate;
+  const std::string_view bytes = bytes_of(text);
+  if (row.as_written != nullptr) api.free_string(nullptr, row.as_written);
+  row.as_written = api.create_string(nullptr, bytes.data(), bytes.size());
+  now.*row.value = rate < most_error_rate ? rate : most_error_rate;
   return true;
 }
-string* get_rate(const char*, void*) {
-  return rate_as_written;
+string* get_rate(const char*, void* row) {
+  return static_cast<const rate_row*>(row)->as_written;
 }
-int set_rate(const char*, string* text, void*, string** why) {
-  if (keep_rate(text)) return ok;
-  constexpr std::string_view sentence = "a rate lies between 0 and 1, such as 0.01";
-  *why = api.create_string(nullptr, sentence.data(), sentence.size());
+int set_rate(const char*, string* text, void* row, string** why) {
+  if (keep_rate(*static_cast<rate_row*>(row), text)) return ok;
+  *why = api.create_string(nullptr, rate_sentence.data(), rate_sentence.size());
   return error;
 }
 
@@ -79,15 +91,19 @@ bool register_all(context* ctx) {
       return false;
     }
   }
-  return api.register_text(ctx, rate_name, default_rate, 0, get_rate, set_rate, nullptr, nullptr) ==
-             ok &&
-         api.load_settings(ctx) == ok;
+  for (rate_row& row : rates) {
+    if (api.register_text(ctx, row.name, row.initial, 0, get_rate, set_rate, nullptr, &row) != ok) {
+      return false;
+    }
+  }
+  return api.load_settings(ctx) == ok;
 }
 
 /// One `NAME VALUE` of loadmodule, or what is wrong with it.
 std::string take_argument(std::string_view name, string* value) {
-  if (equal_words(name, rate_name) || equal_words(name, older_rate_name)) {
-    return keep_rate(value) ? "" : "a rate lies between 0 and 1, such as 0.01";
+  for (rate_row& row : rates) {
+    if (!equal_words(name, row.name) && !equal_words(name, row.older_name)) continue;
+    return keep_rate(row, value) ? "" : std::string(rate_sentence);
   }
   for (const number_row& row : numbers) {
     if (!equal_words(name, row.name) && !equal_words(name, row.older_name)) continue;
@@ -108,7 +124,9 @@ const settings& current_settings() noexcept {
 }
 
 bool load_settings(context* ctx, string** argv, int argc) {
-  rate_as_written = api.create_string(nullptr, default_rate, std::string_view(default_rate).size());
+  for (rate_row& row : rates) {
+    row.as_written = api.create_string(nullptr, row.initial, std::string_view(row.initial).size());
+  }
   if (!register_all(ctx)) return false;
   for (int i = 0; i < argc; i += 2) {
     const std::string_view name = bytes_of(argv[i]);

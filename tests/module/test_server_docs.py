@@ -28,8 +28,8 @@ def test_what_is_shown_is_what_happens(server):
 
 def test_every_command_and_setting_is_documented(server):
     commands = server.raw(2, "COMMAND", "LIST", "FILTERBY", "MODULE", "bf")
-    names = set(re.findall(r"BF\.[A-Z]+", commands.decode()))
-    assert len(names) >= 10
+    names = set(re.findall(r"[BC]F\.[A-Z]+", commands.decode()))
+    assert len(names) >= 23
     for name in names | set(server.client.config_get("bf.*")):
         assert f"`{name}" in TEXT, name
 
@@ -46,5 +46,5 @@ def test_a_dump_holds_a_file_that_the_command_line_reads(server, tmp_path):
             break
         whole += data
     assert whole[:8] == b"BLMRYDMP"
-    filter = read(whole[16:])
+    filter = read(whole[64:])
     assert all(filter.may_contain(f"member{i}".encode()) for i in range(500))

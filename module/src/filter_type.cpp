@@ -1,5 +1,6 @@
-#include "bf_type.hpp"
+#include "filter_type.hpp"
 
+#include <array>
 #include <memory>
 #include <new>
 #include <utility>
@@ -9,27 +10,37 @@
 namespace bloomery::server {
 namespace {
 
-constexpr const char* type_name = "bloomryBF";
 constexpr int stored_version = 1;
 // Pieces of a payload in an RDB and in an append-only file.
 constexpr std::size_t piece_bytes = std::size_t{16} << 20;
 
-type* bf_type = nullptr;
+struct family_row {
+  filter_family family;
+  const char* type_name;  ///< of nine characters, as the server wants
+  const char* load_command;
+  type* registered = nullptr;
+};
 
-const bf_object& object_of(const void* value) noexcept {
-  return *static_cast<const bf_object*>(value);
+std::array families = {
+    family_row{filter_family::bloom, "bloomryBF", "BF.LOADCHUNK"},
+    family_row{filter_family::cuckoo, "bloomryCF", "CF.LOADCHUNK"},
+};
+
+family_row& row_of(filter_family family) noexcept {
+  return family == filter_family::bloom ? families.front() : families.back();
 }
 
-std::string_view as_chars(std::span<const std::byte> bytes) noexcept {
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+const filter_object& object_of(const void* value) noexcept {
+  return *static_cast<const filter_object*>(value);
 }
 
 /// The same value from its dump, read piece by piece. `next` gives the next piece of the payload.
 template <class Next>
-std::unique_ptr<bf_object> rebuild(std::string_view header, std::uint64_t size, Next&& next) {
+std::unique_ptr<filter_object> rebuild(filter_family family, std::string_view header,
+                                       std::uint64_t size, Next&& next) {
   received_dump dump;
-  if (dump.begin(header) != nullptr) return nullptr;
-  auto object = std::make_unique<bf_object>(std::move(dump));
+  if (dump.begin(header) != nullptr || dump.prefix().spec.family != family) return nullptr;
+  auto object = std::make_unique<filter_object>(std::move(dump));
   for (std::uint64_t at = 0; at < size;) {
     const std::string_view piece = next(at);
     if (piece.empty() || piece.size() > size - at || object->take(at, piece) != nullptr)
@@ -59,6 +70,7 @@ class loaded_bytes {
 };
 
 // A value in an RDB: header of its dump, size of the payload that follows, pieces of it.
+template <filter_family Family>
 void* rdb_load(io* from, int version) noexcept {
   if (version != stored_version) return nullptr;
   try {
@@ -66,7 +78,7 @@ void* rdb_load(io* from, int version) noexcept {
     const std::uint64_t size = api.load_unsigned(from);
     if (header.view().empty() || api.has_io_error(from) != 0) return nullptr;
     std::unique_ptr<loaded_bytes> piece;
-    auto object = rebuild(header.view(), size, [&](std::uint64_t) {
+    auto object = rebuild(Family, header.view(), size, [&](std::uint64_t) {
       piece = std::make_unique<loaded_bytes>(from);
       return api.has_io_error(from) != 0 ? std::string_view() : piece->view();
     });
@@ -82,7 +94,7 @@ void* rdb_load(io* from, int version) noexcept {
 // What saves has no way to tell of a failure, and the server ends when it has no memory; so does
 // this, at once, rather than let an exception into the server.
 void rdb_save(io* to, void* value) noexcept {
-  const bf_object& object = object_of(value);
+  const filter_object& object = object_of(value);
   const auto header = object.dump_header();
   const auto payload = object.dump_payload();
   const std::uint64_t size = size_of(payload);
@@ -97,17 +109,17 @@ void rdb_save(io* to, void* value) noexcept {
 }
 
 void aof_rewrite(io* to, string* key, void* value) noexcept {
-  const bf_object& object = object_of(value);
+  const filter_object& object = object_of(value);
   const auto header = object.dump_header();
   const auto payload = object.dump_payload();
   const std::uint64_t size = size_of(payload);
-  api.emit_aof(to, "BF.LOADCHUNK", "slb", key, 1LL, as_chars(header).data(), header.size());
+  const char* const load = row_of(object.family()).load_command;
+  api.emit_aof(to, load, "slb", key, 1LL, as_chars(header).data(), header.size());
   std::vector<std::byte> scratch;
   for (std::uint64_t at = 0; at < size;) {
     const std::string_view piece = bytes_at(payload, at, piece_bytes, scratch);
     at += piece.size();
-    api.emit_aof(to, "BF.LOADCHUNK", "slb", key, static_cast<long long>(at + 1), piece.data(),
-                 piece.size());
+    api.emit_aof(to, load, "slb", key, static_cast<long long>(at + 1), piece.data(), piece.size());
   }
 }
 
@@ -123,7 +135,7 @@ void add_digest(server::digest* into, void* value) noexcept {
 }
 
 void free_value(void* value) noexcept {
-  const std::unique_ptr<bf_object> object(static_cast<bf_object*>(value));
+  const std::unique_ptr<filter_object> object(static_cast<filter_object*>(value));
 }
 
 // In pages: the server frees values of more than 64 in another thread, when it may.
@@ -134,11 +146,11 @@ std::size_t free_effort(string*, const void* value) noexcept {
 
 void* copy(string*, string*, const void* value) noexcept {
   try {
-    const bf_object& from = object_of(value);
+    const filter_object& from = object_of(value);
     const auto header = from.dump_header();
     const auto payload = from.dump_payload();
     std::vector<std::byte> scratch;
-    return rebuild(as_chars(header), size_of(payload),
+    return rebuild(from.family(), as_chars(header), size_of(payload),
                    [&](std::uint64_t at) { return bytes_at(payload, at, piece_bytes, scratch); })
         .release();
   } catch (const std::exception&) {
@@ -148,10 +160,9 @@ void* copy(string*, string*, const void* value) noexcept {
 
 }  // namespace
 
-bool create_bf_type(context* ctx) noexcept {
+bool create_filter_types(context* ctx) noexcept {
   type_methods methods = {};
   methods.version = type_methods_version;
-  methods.rdb_load = rdb_load;
   methods.rdb_save = rdb_save;
   methods.aof_rewrite = aof_rewrite;
   methods.mem_usage = mem_usage;
@@ -159,29 +170,36 @@ bool create_bf_type(context* ctx) noexcept {
   methods.free = free_value;
   methods.free_effort = free_effort;
   methods.copy = copy;
-  bf_type = api.create_type(ctx, type_name, stored_version, &methods);
-  return bf_type != nullptr;
+  for (family_row& row : families) {
+    methods.rdb_load = row.family == filter_family::bloom ? rdb_load<filter_family::bloom>
+                                                          : rdb_load<filter_family::cuckoo>;
+    row.registered = api.create_type(ctx, row.type_name, stored_version, &methods);
+    if (row.registered == nullptr) return false;
+  }
+  return true;
 }
 
-bf_key::bf_key(const request& in, int mode) noexcept : key_(api.open_key(in.ctx, in.key(), mode)) {}
+filter_key::filter_key(const request& in, filter_family family, int mode) noexcept
+    : key_(api.open_key(in.ctx, in.key(), mode)), family_(family) {}
 
-bf_key::~bf_key() {
+filter_key::~filter_key() {
   api.close_key(key_);
 }
 
-bool bf_key::is_empty() const noexcept {
+bool filter_key::is_empty() const noexcept {
   return key_ == nullptr || api.key_type(key_) == key_empty;
 }
 
-bf_object* bf_key::object() const noexcept {
-  if (is_empty() || api.key_type(key_) != key_module || api.value_type(key_) != bf_type) {
+filter_object* filter_key::object() const noexcept {
+  if (is_empty() || api.key_type(key_) != key_module ||
+      api.value_type(key_) != row_of(family_).registered) {
     return nullptr;
   }
-  return static_cast<bf_object*>(api.value(key_));
+  return static_cast<filter_object*>(api.value(key_));
 }
 
-bf_value* bf_key::filter(wire_error& why) const noexcept {
-  bf_object* const found = object();
+filter_value* filter_key::filter(wire_error& why) const noexcept {
+  filter_object* const found = object();
   if (found == nullptr) {
     why = is_empty() ? not_found : wrong_type;
     return nullptr;
@@ -190,8 +208,8 @@ bf_value* bf_key::filter(wire_error& why) const noexcept {
   return found->filter.get();
 }
 
-void bf_key::set(std::unique_ptr<bf_object> object) noexcept {
-  api.set_value(key_, bf_type, object.release());
+void filter_key::set(std::unique_ptr<filter_object> object) noexcept {
+  api.set_value(key_, row_of(family_).registered, object.release());
 }
 
 }  // namespace bloomery::server

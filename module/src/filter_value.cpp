@@ -1,4 +1,4 @@
-#include "bf_value.hpp"
+#include "filter_value.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -14,13 +14,14 @@ std::atomic<std::uint64_t> count = 0;
 
 }  // namespace
 
-bf_object::bf_object(std::unique_ptr<bf_value> made) noexcept : filter(std::move(made)) {
+filter_object::filter_object(std::unique_ptr<filter_value> made) noexcept
+    : filter(std::move(made)) {
   count.fetch_add(1, std::memory_order_relaxed);
 }
-bf_object::bf_object(received_dump dump) noexcept : arriving(std::move(dump)) {
+filter_object::filter_object(received_dump dump) noexcept : arriving(std::move(dump)) {
   count.fetch_add(1, std::memory_order_relaxed);
 }
-bf_object::~bf_object() {
+filter_object::~filter_object() {
   count.fetch_sub(1, std::memory_order_relaxed);
 }
 
@@ -28,18 +29,20 @@ std::uint64_t number_of_filters() noexcept {
   return count.load(std::memory_order_relaxed);
 }
 
-std::uint64_t bf_object::bytes() const noexcept {
+filter_family filter_object::family() const noexcept {
+  return (filter ? filter->facts().spec : arriving.prefix().spec).family;
+}
+std::uint64_t filter_object::bytes() const noexcept {
   return sizeof *this + (filter ? filter->bytes() : arriving.bytes());
 }
-std::vector<std::byte> bf_object::dump_header() const {
+std::vector<std::byte> filter_object::dump_header() const {
   return filter ? filter->dump_header() : arriving.header();
 }
-std::vector<std::span<const std::byte>> bf_object::dump_payload() const {
-  if (filter) return filter->dump_payload();
-  return {arriving.payload()};
+std::vector<std::span<const std::byte>> filter_object::dump_payload() const {
+  return filter ? filter->dump_payload() : arriving.payload();
 }
 
-wire_error bf_object::take(std::uint64_t offset, std::string_view bytes) {
+wire_error filter_object::take(std::uint64_t offset, std::string_view bytes) {
   if (filter) return bad_data;
   if (const auto why = arriving.take(offset, bytes)) return why;
   if (!arriving.is_complete()) return nullptr;
