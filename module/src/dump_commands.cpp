@@ -39,9 +39,14 @@ constexpr words of_cuckoo = {.family = filter_family::cuckoo,
                              .bad_header = "Invalid header",
                              .bad_chunk = "Couldn't load chunk!"};
 
+// By their letters: a literal has no one address.
+bool is_same(wire_error a, wire_error b) noexcept {
+  return std::string_view(a) == b;
+}
+
 wire_error begin_dump(const request& in, const words& say, std::string_view header,
                       received_dump& dump) {
-  if (const auto why = dump.begin(header)) return why == bad_data ? say.bad_header : why;
+  if (const auto why = dump.begin(header)) return is_same(why, bad_data) ? say.bad_header : why;
   if (dump.prefix().spec.family != say.family) return say.bad_header;
   const auto most = static_cast<std::uint64_t>(current_settings().max_filter_size);
   return dump.expected_bytes() > most && in.is_limited() ? no_memory : nullptr;
@@ -60,7 +65,8 @@ wire_error load_chunk(const request& in, const words& say, long long iterator,
   filter_object* const object = key.object();
   if (object == nullptr) return wrong_type;
   if (object->filter != nullptr) {
-    return say.bad_chunk == nullptr ? bad_data : iterator == 1 ? "ERR item exists" : say.bad_chunk;
+    if (say.bad_chunk == nullptr) return bad_data;
+    return iterator == 1 ? "ERR item exists" : say.bad_chunk;
   }
   if (iterator == 1) {  // once more from the beginning
     received_dump dump;
@@ -73,7 +79,8 @@ wire_error load_chunk(const request& in, const words& say, long long iterator,
   if (iterator >= 1 && !bytes.empty() && bytes.size() <= end) {
     why = object->take(end - bytes.size(), bytes);
   }
-  return why != nullptr && say.bad_chunk != nullptr && why != no_memory ? say.bad_chunk : why;
+  if (why == nullptr || say.bad_chunk == nullptr || is_same(why, no_memory)) return why;
+  return say.bad_chunk;
 }
 
 int reply_end(const request& in, const words& say) noexcept {
