@@ -48,6 +48,7 @@ awk -v words="$(wc -c <"$work/members.txt")" -v size="$(wc -c <"$filter")" -v n=
 cat <<'END'
 
 Try next:
+  redis-server --loadmodule "$PWD/build/bloomery.so"   # BF.ADD and its kin: docs/server.md
   echo bloomery | build/bloomery check build/words.bloom
   build/bloomery plan --capacity 100M --fpr 1%
   build/bloomery explain --bits 10 --hash '(x+3)%10' --hash '(3*x+1)%10' --hash '(x^2+2)%10' --insert 2,4,9 --check 4,7,12

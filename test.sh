@@ -36,7 +36,7 @@ echo "build-tsan/"
 
 if [[ ${1-} == --lint ]]; then
   say "clang-tidy"
-  git ls-files -z 'src/*.cpp' 'dialects/*.cpp' 'keys/*.cpp' 'cli/*.cpp' | xargs -0 -n 4 -P "$(nproc)" clang-tidy-19 --quiet -p build-sanitize
+  git ls-files -z 'src/*.cpp' 'dialects/*.cpp' 'keys/*.cpp' 'cli/*.cpp' 'module/*.cpp' | xargs -0 -n 4 -P "$(nproc)" clang-tidy-19 --quiet -p build-sanitize
 fi
 
 export FUZZ_SECONDS=${FUZZ_SECONDS:-5}

@@ -7,7 +7,7 @@ build=(g++ cmake ninja-build pkg-config libxxhash-dev libexpected-dev libfmt-dev
   libcli11-dev nlohmann-json3-dev zlib1g-dev libzstd-dev libidn2-dev wamerican-insane)
 test=(libgtest-dev librapidcheck-dev clang-19 clang-format-19 clang-tidy-19 libclang-rt-19-dev
   python3 python3-pytest zsh fish gzip zstd man-db groff
-  golang-github-dcso-bloom-cli libleveldb-dev libsnappy-dev squid curl)
+  golang-github-dcso-bloom-cli libleveldb-dev libsnappy-dev squid curl redis-server python3-redis)
 # DuckDB, whose Parquet files are tested, is a package of npm. Node's own packages bring npm along.
 command -v npm >/dev/null || test+=(nodejs npm)
 bench=(golang-github-dcso-bloom-cli time)

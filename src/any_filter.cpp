@@ -21,6 +21,9 @@ std::uint64_t any_filter::capacity() const noexcept {
 std::uint64_t any_filter::size() const noexcept {
   return model_->size();
 }
+std::uint64_t any_filter::size_in_bytes() const noexcept {
+  return model_->size_in_bytes();
+}
 double any_filter::current_fpr() const noexcept {
   return model_->current_fpr();
 }
@@ -40,6 +43,11 @@ result<insert_summary> any_filter::insert(std::span<const std::string_view> keys
 
 result<insert_summary> any_filter::insert(std::span<const hash64> hashes, unsigned threads) {
   return model_->insert(hashes, threads);
+}
+
+result<insert_summary> any_filter::insert_absent(std::span<const std::string_view> keys,
+                                                 std::span<bool> added) {
+  return model_->insert_absent(keys, added);
 }
 
 result<void> any_filter::erase(std::span<const std::string_view> keys, std::span<bool> erased) {

@@ -9,6 +9,7 @@
 #include <new>
 
 #include <bloomery/detail/bits.hpp>
+#include <bloomery/memory_source.hpp>
 
 namespace bloomery {
 namespace {
@@ -39,8 +40,34 @@ std::byte* map_aligned(std::size_t size) noexcept {
   return begin + before;
 }
 
+// Where it comes from instead, if somebody else is to give it.
+memory_source& foreign_source() noexcept {
+  static memory_source source;
+  return source;
+}
+
+// A line more than was asked for, so that there is an aligned place and a word before it, which
+// says where the allocation begins.
+std::byte* borrow(const memory_source& source, std::size_t size) noexcept {
+  if (size > std::numeric_limits<std::size_t>::max() - cache_line) return nullptr;
+  void* const whole = source.allocate(size + cache_line);
+  if (whole == nullptr) return nullptr;
+  const auto begin = reinterpret_cast<std::uintptr_t>(whole);
+  const std::size_t before = detail::round_up(begin + sizeof whole, cache_line) - begin;
+  auto* const at = static_cast<std::byte*>(whole) + before;
+  std::memcpy(at - sizeof whole, &whole, sizeof whole);
+  return at;
+}
+
+void give_back(const memory_source& source, std::byte* data, std::size_t size) noexcept {
+  void* whole = nullptr;
+  std::memcpy(&whole, data - sizeof whole, sizeof whole);
+  source.release(whole, size + cache_line);
+}
+
 std::byte* allocate_zeroed(std::size_t size) noexcept {
   if (size == 0) return nullptr;
+  if (foreign_source().allocate != nullptr) return borrow(foreign_source(), size);
   if (size >= map_threshold) {
     return map_aligned(size);
   }
@@ -52,7 +79,9 @@ std::byte* allocate_zeroed(std::size_t size) noexcept {
 
 void release(std::byte* data, std::size_t size) noexcept {
   if (data == nullptr) return;
-  if (size >= map_threshold) {
+  if (foreign_source().allocate != nullptr) {
+    give_back(foreign_source(), data, size);
+  } else if (size >= map_threshold) {
     ::munmap(data, size);
   } else {
     std::free(data);  // NOLINT(cppcoreguidelines-no-malloc): the pair of aligned_alloc
@@ -60,6 +89,10 @@ void release(std::byte* data, std::size_t size) noexcept {
 }
 
 }  // namespace
+
+void use_memory_source(const memory_source& source) noexcept {
+  foreign_source() = source;
+}
 
 result<owned_storage> owned_storage::make(std::uint64_t size) {
   if (size > std::numeric_limits<std::ptrdiff_t>::max()) {

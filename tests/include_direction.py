@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Checks who includes whom: left may be included by right, never the reverse (ARCHITECTURE.md).
 
-detail < {result, hash, probe, storage} < concepts < plan < filters < file < any_filter < dialects, keys < cli, tests, ...
+detail < {result, hash, probe, storage} < concepts < plan < filters < file < any_filter < dialects, keys
+< cli, module, tests, ...
 Prints each include that points the wrong way and exits 1; exits 0 if there is none.
 """
 
@@ -14,7 +15,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 # A room's place in the order, by the first pattern that a path matches. Headers of one room may
 # include each other.
 ROOMS = [
-    ("base", r"include/bloomery/(result|storage|hash|probe|image|concepts)\.hpp"),
+    ("base", r"include/bloomery/(result|storage|memory_source|hash|probe|image|concepts)\.hpp"),
     ("base", r"src/(storage|hash|probe|cardinality)\.cpp"),
     ("base", r"include/bloomery/detail/(bits|bit_array|cardinality|counter_array|cuckoo_layout|record|precondition|key_shell"
              r"|segment_layout|vector_quotient_layout)\.hpp"),
@@ -30,7 +31,7 @@ ROOMS = [
     ("filters", r"include/bloomery/[a-z_]+\.hpp|src/[a-z_]+\.cpp"),
     ("dialects", r"dialects/"),
     ("keys", r"keys/"),
-    ("edge", r"(cli|bindings|tests|fuzz|bench|examples)/"),
+    ("edge", r"(cli|module|bindings|tests|fuzz|bench|examples)/"),
 ]
 ORDER = {name: at for at, name in
          enumerate(["base", "plan", "filters", "file", "registry", "all", "dialects", "keys", "edge"])}
@@ -51,17 +52,19 @@ def room(path):
 
 def resolve(included, includer):
     """The project's file behind an include, or None for a foreign one."""
+    beside = (ROOT / includer).parent / included
+    if beside.is_file():
+        return str(beside.relative_to(ROOT))
     for base in ("include", "src", "dialects/include", "keys/include", "bindings/c/include", "cli", "."):
         if (ROOT / base / included).is_file():
             return f"{base}/{included}" if base != "." else included
-    beside = (ROOT / includer).parent / included
-    return str(beside.relative_to(ROOT)) if beside.is_file() else None
+    return None
 
 
 def main():
     wrong = []
     edges = 0
-    for folder in ("include", "src", "dialects", "keys", "cli", "bindings"):
+    for folder in ("include", "src", "dialects", "keys", "cli", "module", "bindings"):
         for file in sorted((ROOT / folder).rglob("*.[chi][pn][pl]")):
             path = str(file.relative_to(ROOT))
             here = room(path)
@@ -75,13 +78,16 @@ def main():
                 edges += 1
                 if ORDER[room(target)] > ORDER[here]:
                     wrong.append(f"{path} ({here}) includes {target} ({room(target)})")
-                if (folder in ("cli", "bindings") and room(target) in ("filters", "all")
-                        and path not in PICTURES):
+                edge = folder in ("cli", "module", "bindings")
+                if edge and room(target) in ("filters", "all") and path not in PICTURES:
                     wrong.append(f"{path}: {folder} sees filters only through any_filter, "
                                  f"not {target}")
                 private = target.startswith(("src/", "include/bloomery/detail/"))
-                if folder == "dialects" and private:
-                    wrong.append(f"{path}: dialects stand on public headers only, not on {target}")
+                if folder in ("dialects", "module") and private:
+                    wrong.append(f"{path}: dialects and the module stand on public headers only, not on "
+                                 f"{target}")
+                if edge and target.startswith(("cli/", "module/")) and not target.startswith(folder):
+                    wrong.append(f"{path}: command line and module do not know each other ({target})")
                 if folder == "cli" and target.startswith(("dialects/src/", "keys/src/")):
                     wrong.append(f"{path}: the command line sees dialects and readers only through "
                                  f"their registries, not {target}")

@@ -56,6 +56,26 @@ TYPED_TEST(stored_contract, written_again_it_is_the_same_bytes) {
   EXPECT_EQ(file_bytes(reopen<typename TypeParam::storage_type>(empty).filter), file_bytes(empty));
 }
 
+TYPED_TEST(stored_contract, its_header_stands_by_itself) {
+  const auto original = this->original();
+  const auto whole = serialize(original.image());
+  const auto header = serialize_header(original.image());
+  ASSERT_LT(header.size(), whole.size());
+  EXPECT_TRUE(std::ranges::equal(header, std::span(whole).first(header.size())));
+  const auto announced = value_of(read_header(header, "header"));
+  EXPECT_EQ(announced.header.kind, TypeParam::owned::kind);
+  EXPECT_EQ(announced.header.count, original.size());
+  EXPECT_EQ(announced.payload_bytes, whole.size() - header.size());
+  // Neither with a byte of the payload behind it, nor cut, nor with any byte changed.
+  EXPECT_FALSE(read_header(std::span(whole).first(header.size() + 1), "header"));
+  for (std::size_t i = 0; i < header.size(); ++i) {
+    EXPECT_FALSE(read_header(std::span(header).first(i), "header")) << i;
+    auto changed = header;
+    changed[i] ^= std::byte{1};
+    EXPECT_FALSE(read_header(changed, "header")) << i;
+  }
+}
+
 TYPED_TEST(stored_contract, only_what_is_owned_can_be_written_to) {
   using filter = typename TypeParam::type;
   constexpr bool writable = std::same_as<typename TypeParam::storage_type, owned_storage>;
@@ -187,6 +207,37 @@ TYPED_TEST(any_contract, it_changes_as_the_typed_filter) {
   }
 }
 
+TYPED_TEST(any_contract, it_inserts_what_is_absent_once_and_says_which) {
+  const auto half_full = [] {
+    auto f = make<TypeParam>(1500, 0.05, 42);
+    for (const std::string& key : words("member", 500)) f.insert(key);
+    return f;
+  };
+  const auto typed = half_full();
+  any_filter any = as_any(typed, access::writable);
+  // Members, new keys, and each of those again, in batches that begin anywhere.
+  const auto members = words("member", 150);
+  const auto fresh = words("new", 150);
+  auto keys = this->views(members);
+  for (const std::string& key : fresh) keys.insert(keys.end(), 2, key);
+  std::array<bool, 450> added{};
+  const std::uint64_t before = any.size();
+  const auto done = value_of(any.insert_absent(keys, added));
+  EXPECT_EQ(done.done, keys.size());
+  EXPECT_EQ(done.inserted, static_cast<std::uint64_t>(std::ranges::count(added, true)));
+  EXPECT_EQ(done.maybe_present, keys.size() - done.inserted);
+  EXPECT_EQ(any.size(), before + done.inserted);
+  auto one_by_one = half_full();
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    const bool absent = !one_by_one.may_contain(keys[i]);
+    ASSERT_EQ(added.at(i), absent) << keys[i];
+    if (absent) one_by_one.insert(keys[i]);
+    EXPECT_TRUE(any.may_contain(keys[i])) << keys[i];
+  }
+  EXPECT_EQ(serialize(any.image()), file_bytes(one_by_one));
+  EXPECT_EQ(any.size_in_bytes(), one_by_one.size_in_bytes());
+}
+
 TYPED_TEST(any_contract, it_can_what_the_type_can) {
   const auto typed = this->original();
   for (const auto& can : {as_any(typed, access::writable).can(), find_kind(TypeParam::kind)->can}) {
@@ -216,6 +267,7 @@ TYPED_TEST(any_contract, what_it_cannot_do_is_refused_with_a_sentence) {
     any_filter any = as_any(typed, how);
     const any_filter other = as_any(typed, access::read_only);
     if (!any.can().insert) expect_unsupported(any.insert(keys), name);
+    if (!any.can().insert) expect_unsupported(any.insert_absent(keys, erased), name);
     if (!any.can().erase) expect_unsupported(any.erase(keys, erased), name);
     if (!any.can().count) expect_unsupported(any.count(keys, counts), name);
     if (!any.can().merge) expect_unsupported(any.merge(other), name);

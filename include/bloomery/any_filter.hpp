@@ -101,6 +101,8 @@ class any_filter {
   abilities can() const noexcept;
   std::uint64_t capacity() const noexcept;
   std::uint64_t size() const noexcept;
+  /// Of the payload as it stands. O(1), or a step for each part of a filter that grows.
+  std::uint64_t size_in_bytes() const noexcept;
   double current_fpr() const noexcept;
 
   bool may_contain(std::string_view key) const noexcept;
@@ -113,6 +115,13 @@ class any_filter {
   /// Kinds that can spread one batch over threads use up to `threads`, 0 for one a core; the result
   /// is the same.
   result<insert_summary> insert(std::span<const hash64> hashes, unsigned threads = 1);
+
+  /// Inserts the keys that are not contained yet, in order, up to the first one without room, and
+  /// says of each whether it was such: no key gets a second copy, in kinds that count them either,
+  /// and a stranger that passes as a member is left out. `inserted` of the summary are the keys
+  /// that were added. Precondition: added.size() >= keys.size().
+  result<insert_summary> insert_absent(std::span<const std::string_view> keys,
+                                       std::span<bool> added);
 
   /// Whether each key was erased: false for what certainly is no member.
   result<void> erase(std::span<const std::string_view> keys, std::span<bool> erased);

@@ -54,6 +54,16 @@ result<stored_filter> map_file(const std::filesystem::path& path,
 /// them.
 result<stored_filter> read_stored(mapped_storage bytes, verification how, const std::string& name);
 
+/// The header of a filter whose payload is still to come, and how long that is.
+struct announced_filter {
+  filter_header header;
+  std::uint64_t payload_bytes;
+};
+
+/// Reads header and parameters by themselves, as serialize_header() gives them. Fails with corrupt
+/// or unsupported. How much is promised there is not yet tied to any bytes: do not allocate it.
+result<announced_filter> read_header(std::span<const std::byte> bytes, const std::string& name);
+
 /// What to do where a file of that name is already.
 enum class if_exists : std::uint8_t { replace, refuse };
 
@@ -77,6 +87,10 @@ result<void> write_stream(byte_pieces pieces, int file, const std::string& name)
 
 /// A filter as a byte string, the same bytes as in a file.
 std::vector<std::byte> serialize(const filter_image& image);
+
+/// What stands before the payload there: header and parameters. Reads the payload, for its
+/// checksum.
+std::vector<std::byte> serialize_header(const filter_image& image);
 
 /// The right to replace a file, among all processes that ask for it: hold it from before the file
 /// is read until after its replacement is written, and no other writer's keys are lost. Waits.

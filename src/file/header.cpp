@@ -67,7 +67,8 @@ bool has_magic(std::span<const std::byte> file) noexcept {
   return file.size() >= magic.size() && std::memcmp(file.data(), magic.data(), magic.size()) == 0;
 }
 
-result<file_header> decode_header(std::span<const std::byte> file, const std::string& name) {
+result<file_header> decode_header(std::span<const std::byte> file, const std::string& name,
+                                  bool with_payload) {
   const auto is_damaged = [&](const std::string& how) {
     return fail(errc::corrupt,
                 fmt::format("{}: {}; the file is damaged, restore or rebuild it", name, how));
@@ -103,9 +104,10 @@ result<file_header> decode_header(std::span<const std::byte> file, const std::st
   if (load<std::uint64_t>(raw + at_header_checksum) != seal(file.first(header_bytes), parameters)) {
     return is_damaged("the header's checksum does not match");
   }
-  if (header.payload_bytes != rest - header.parameter_bytes) {
+  if (rest - header.parameter_bytes != (with_payload ? header.payload_bytes : 0)) {
     return is_damaged(fmt::format("its payload has {} bytes where the header says {}",
-                                  rest - header.parameter_bytes, header.payload_bytes));
+                                  rest - header.parameter_bytes,
+                                  with_payload ? header.payload_bytes : 0));
   }
   if (const auto flags = load<std::uint32_t>(raw + at_flags);
       (flags & ~known_required_flags) != 0) {

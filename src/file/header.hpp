@@ -30,8 +30,10 @@ raw_header encode_header(const file_header& header, std::span<const std::byte> p
 bool has_magic(std::span<const std::byte> file) noexcept;
 
 /// Reads a header and checks it against the whole file's bytes: magic, versions, flags, both
-/// lengths, and the checksum over header and parameters.
-result<file_header> decode_header(std::span<const std::byte> file, const std::string& name);
+/// lengths, and the checksum over header and parameters. Without `with_payload` the bytes end
+/// where the payload begins.
+result<file_header> decode_header(std::span<const std::byte> file, const std::string& name,
+                                  bool with_payload = true);
 
 /// XXH3-64 over the pieces as if they stood one after the other.
 std::uint64_t checksum(std::span<const std::span<const std::byte>> pieces) noexcept;

@@ -90,6 +90,12 @@ result<stored_filter> read_stored(mapped_storage bytes, verification how, const 
       mapped_storage(std::make_shared<mapped_storage>(std::move(bytes)), payload[0])};
 }
 
+result<announced_filter> read_header(std::span<const std::byte> bytes, const std::string& name) {
+  const auto header = detail::decode_header(bytes, name, false);
+  if (!header) return fail(header.error());
+  return announced_filter{header->filter, header->payload_bytes};
+}
+
 result<file_lock> file_lock::acquire(const std::filesystem::path& path) {
   const std::string name = path.string();
   for (;;) {

@@ -217,6 +217,14 @@ result<void> write_file(byte_pieces pieces, const fs::path& path, if_exists poli
   return pending->publish(policy);
 }
 
+std::vector<std::byte> serialize_header(const filter_image& image) {
+  const auto header = header_of(image);
+  std::vector<std::byte> bytes(header.size() + image.parameters.size());
+  const auto at = std::copy(header.begin(), header.end(), bytes.begin());
+  std::copy(image.parameters.begin(), image.parameters.end(), at);
+  return bytes;
+}
+
 std::vector<std::byte> serialize(const filter_image& image) {
   const auto header = header_of(image);
   std::size_t size = header.size() + image.parameters.size();

@@ -27,12 +27,15 @@ class any_filter::model {
   virtual std::string_view kind_name() const noexcept = 0;
   virtual std::uint64_t capacity() const noexcept = 0;
   virtual std::uint64_t size() const noexcept = 0;
+  virtual std::uint64_t size_in_bytes() const noexcept = 0;
   virtual double current_fpr() const noexcept = 0;
   virtual bool may_contain(std::string_view key) const noexcept = 0;
   virtual void may_contain(std::span<const std::string_view> keys,
                            std::span<bool> answers) const noexcept = 0;
   virtual result<insert_summary> insert(std::span<const std::string_view> keys) = 0;
   virtual result<insert_summary> insert(std::span<const hash64> hashes, unsigned threads) = 0;
+  virtual result<insert_summary> insert_absent(std::span<const std::string_view> keys,
+                                               std::span<bool> added) = 0;
   virtual result<void> erase(std::span<const std::string_view> keys, std::span<bool> erased) = 0;
   virtual result<void> count(std::span<const std::string_view> keys,
                              std::span<std::uint64_t> counts) const = 0;
@@ -83,6 +86,7 @@ class typed_model final : public any_filter::model {
   std::string_view kind_name() const noexcept override { return kind_name_; }
   std::uint64_t capacity() const noexcept override { return filter_.capacity(); }
   std::uint64_t size() const noexcept override { return filter_.size(); }
+  std::uint64_t size_in_bytes() const noexcept override { return filter_.size_in_bytes(); }
   double current_fpr() const noexcept override { return filter_.current_fpr(); }
 
   bool may_contain(std::string_view key) const noexcept override {
@@ -108,6 +112,34 @@ class typed_model final : public any_filter::model {
       return filter_.insert(hashes);
     } else {
       return cannot("insert hashes");
+    }
+  }
+  result<insert_summary> insert_absent(std::span<const std::string_view> keys,
+                                       std::span<bool> added) override {
+    if constexpr (insertable<F>) {
+      insert_summary all;
+      for_hashes(filter_.hash_function(), keys, [&](auto hashes, std::size_t at) noexcept {
+        const std::span<bool> answers = added.subspan(at, hashes.size());
+        filter_.may_contain(hashes, answers);  // which also brings their memory near
+        for (std::size_t i = 0; i < hashes.size(); ++i) {
+          bool found = answers[i];
+          // A key of this batch may have made it a member since.
+          if constexpr (countable<F>) found = found || filter_.may_contain(hashes[i]);
+          const insert_outcome outcome =
+              found ? insert_outcome::maybe_present : filter_.insert(hashes[i]);
+          if (!is_contained(outcome)) {
+            all.stopped_by = outcome;
+            return false;
+          }
+          ++all.done;
+          answers[i] = outcome == insert_outcome::inserted;
+          ++(answers[i] ? all.inserted : all.maybe_present);
+        }
+        return true;
+      });
+      return all;
+    } else {
+      return cannot("insert");
     }
   }
   result<void> erase(std::span<const std::string_view> keys, std::span<bool> erased) override {

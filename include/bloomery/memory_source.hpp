@@ -1,0 +1,22 @@
+#pragma once
+
+/// For programs whose host counts memory: where owned_storage gets its bytes, which is nearly all
+/// that a filter takes.
+
+#include <cstddef>
+
+namespace bloomery {
+
+/// Two functions that are called from any thread and do not throw.
+struct memory_source {
+  /// That many zero bytes, aligned as for any object, or null.
+  void* (*allocate)(std::size_t size) noexcept = nullptr;
+  /// Takes back what `allocate` gave for that size.
+  void (*release)(void* at, std::size_t size) noexcept = nullptr;
+};
+
+/// Takes all memory of owned_storage from there. Call it once, before the first filter is made:
+/// bytes go back to the source that is set when they are released.
+void use_memory_source(const memory_source& source) noexcept;
+
+}  // namespace bloomery

@@ -1,0 +1,77 @@
+#pragma once
+
+// What stands behind a command's name.
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "api.hpp"
+
+namespace bloomery::server {
+
+/// A string's bytes, valid as long as the string.
+std::string_view bytes_of(const string* text) noexcept;
+
+/// Whether two words are equal, upper and lower case being the same. Empty words are not.
+bool equal_words(std::string_view a, std::string_view b) noexcept;
+
+/// One call of a command.
+struct request {
+  context* ctx;
+  std::span<string*> argv;
+
+  std::string_view word(std::size_t i) const noexcept { return bytes_of(argv[i]); }
+  string* key() const noexcept { return argv[1]; }
+  /// The arguments from `first` on, as keys of a filter. Throws std::bad_alloc.
+  std::vector<std::string_view> words_from(std::size_t first) const;
+  /// Where the wanted word is among the arguments from `first` on.
+  std::optional<std::size_t> find(std::string_view wanted, std::size_t first) const noexcept;
+
+  /// Whether limits apply: what the primary or the append-only file says has been accepted before.
+  bool is_limited() const noexcept;
+};
+
+/// What is wrong with a request, as it goes over the wire; null: nothing.
+using wire_error = const char*;
+
+/// The commands that a filter answers to.
+enum class filter_family : std::uint8_t { bloom = 1, cuckoo = 2 };
+
+/// What RESERVE and INSERT ask a filter to be.
+struct filter_spec {
+  filter_family family = filter_family::bloom;
+  double error_rate = 0;
+  std::uint64_t capacity = 0;
+  std::uint32_t expansion = 0;       ///< 0: the filter does not grow
+  std::uint16_t bucket_size = 0;     ///< of CF.*; kept for CF.INFO
+  std::uint16_t max_iterations = 0;  ///< likewise
+};
+
+/// BF.RESERVE key error_rate capacity [EXPANSION n] [NONSCALING], options anywhere.
+wire_error parse_bf_reserve(const request& in, filter_spec& out) noexcept;
+
+/// BF.INSERT key [CAPACITY n] [ERROR f] [EXPANSION n] [NOCREATE] [NONSCALING] ITEMS item...
+struct insert_options {
+  filter_spec spec;
+  bool create = true;
+  std::size_t items = 0;  ///< the first of them
+};
+/// Without ITEMS and an item behind it `items` stays 0.
+wire_error parse_bf_insert(const request& in, insert_options& out) noexcept;
+
+/// What a filter is that is made without being asked for.
+filter_spec default_bf_spec() noexcept;
+
+/// CF.RESERVE key capacity [BUCKETSIZE n] [MAXITERATIONS n] [EXPANSION n] [ERROR rate], options
+/// anywhere.
+wire_error parse_cf_reserve(const request& in, filter_spec& out) noexcept;
+
+/// CF.INSERT and CF.INSERTNX key [CAPACITY n] [NOCREATE] ITEMS item...; `items` as above.
+wire_error parse_cf_insert(const request& in, insert_options& out) noexcept;
+
+filter_spec default_cf_spec() noexcept;
+
+}  // namespace bloomery::server

@@ -1,0 +1,131 @@
+// CF.RESERVE, CF.ADD, CF.ADDNX, CF.INSERT, CF.INSERTNX, CF.DEL, CF.COMPACT.
+
+#include <array>
+#include <memory>
+
+#include "cf_commands.hpp"
+#include "creation.hpp"
+#include "reply.hpp"
+
+namespace bloomery::server {
+namespace {
+
+wire_error text_of(stop why) noexcept {
+  switch (why) {
+    case stop::none:
+      return nullptr;
+    case stop::full:
+      return "Filter is full";
+    case stop::limit:
+      return "Maximum expansions reached";
+    case stop::memory:
+      break;
+  }
+  return no_memory;
+}
+
+// What became of an item.
+enum class outcome : std::int8_t { refused = -1, present = 0, added = 1 };
+
+/// Adds every item that finds room; false after an error reply that concerns the whole. `why` is
+/// that of the last refusal.
+bool add_items(const request& in, const insert_options& options, adding how, std::size_t first,
+               std::span<outcome> outcomes, wire_error& why) {
+  const std::vector<std::string_view> items = in.words_from(first);
+  const auto fresh = std::make_unique<bool[]>(items.size());
+  filter_key key(in, filter_family::cuckoo, open_read | open_write);
+  const auto [filter, made] = open_to_add(in, key, options.spec, options.create, "cf.reserve");
+  if (filter == nullptr) return false;
+  const std::uint64_t most_bytes = most_bytes_for(in, *filter, items.size());
+  std::vector<string*> changed;  // what replicas are told
+  for (std::size_t at = 0; at < items.size();) {
+    const std::span<bool> answers(fresh.get() + at, items.size() - at);
+    const added_items part = filter->add(std::span(items).subspan(at), answers, how, most_bytes);
+    for (std::size_t i = 0; i < part.done; ++i) {
+      outcomes[at + i] = answers[i] ? outcome::added : outcome::present;
+      if (answers[i]) changed.push_back(in.argv[first + at + i]);
+    }
+    at += part.done;
+    if (part.stopped_by == stop::none) continue;
+    why = text_of(part.stopped_by);
+    outcomes[at++] = outcome::refused;
+  }
+  if (changed.empty()) return true;
+  api.replicate(in.ctx, "CF.INSERT", "scv", in.key(), "ITEMS", changed.data(), changed.size());
+  announce(in, "cf.add");
+  return true;
+}
+
+int add_one(const request& in, adding how) {
+  std::array outcomes = {outcome::refused};
+  wire_error why = nullptr;
+  if (!add_items(in, {.spec = default_cf_spec()}, how, 2, outcomes, why)) return ok;
+  if (why != nullptr) return reply_error(in.ctx, why);
+  return reply_bool(in.ctx, outcomes[0] == outcome::added);
+}
+
+int insert(const request& in, adding how) {
+  insert_options options;
+  if (const auto why = parse_cf_insert(in, options)) return reply_error(in.ctx, why);
+  if (options.items == 0) return api.wrong_arity(in.ctx);
+  std::vector<outcome> outcomes(in.argv.size() - options.items, outcome::refused);
+  wire_error why = nullptr;
+  if (!add_items(in, options, how, options.items, outcomes, why)) return ok;
+  // Clients know numbers; but in RESP3 CF.INSERT answers with booleans.
+  const bool as_bools = how == adding::copies && (api.context_flags(in.ctx) & is_resp3) != 0;
+  api.reply_array(in.ctx, static_cast<long>(outcomes.size()));
+  for (const outcome each : outcomes) {
+    if (as_bools) {
+      reply_bool(in.ctx, each == outcome::added);
+    } else {
+      api.reply_integer(in.ctx, static_cast<long long>(each));
+    }
+  }
+  return ok;
+}
+
+}  // namespace
+
+int cf_reserve(const request& in) {
+  if (in.argv.size() % 2 == 0) return api.wrong_arity(in.ctx);
+  filter_spec spec;
+  if (const auto why = parse_cf_reserve(in, spec)) return reply_error(in.ctx, why);
+  return reserve(in, spec, "cf.reserve");
+}
+
+int cf_add(const request& in) {
+  return add_one(in, adding::copies);
+}
+int cf_addnx(const request& in) {
+  return add_one(in, adding::absent);
+}
+int cf_insert(const request& in) {
+  return insert(in, adding::copies);
+}
+int cf_insertnx(const request& in) {
+  return insert(in, adding::absent);
+}
+
+int cf_del(const request& in) {
+  filter_key key(in, filter_family::cuckoo, open_read | open_write);
+  if (key.object() == nullptr) return reply_error(in.ctx, "Not found");
+  wire_error why = nullptr;
+  filter_value* const filter = key.filter(why);
+  if (filter == nullptr) return reply_error(in.ctx, why);
+  if (!filter->erase(in.word(2))) return reply_bool(in.ctx, false);
+  api.replicate_verbatim(in.ctx);
+  announce(in, "cf.del");
+  return reply_bool(in.ctx, true);
+}
+
+// Nothing is left to compact: a delete gives room back at once.
+int cf_compact(const request& in) {
+  const filter_key key(in, filter_family::cuckoo, open_read | open_write);
+  wire_error why = nullptr;
+  if (key.object() == nullptr) {
+    return reply_error(in.ctx, key.is_empty() ? "Cuckoo filter was not found" : wrong_type);
+  }
+  return key.filter(why) != nullptr ? reply_ok(in.ctx) : reply_error(in.ctx, why);
+}
+
+}  // namespace bloomery::server

@@ -1,0 +1,32 @@
+#pragma once
+
+// What the rows of the two tables of commands share.
+
+#include "command_table.hpp"
+
+namespace bloomery::server {
+
+constexpr argument_docs plain(const char* name, argument_type type, int flags = 0) {
+  return {name,    type,    type == argument_type::key ? 0 : -1,
+          nullptr, nullptr, nullptr,
+          flags,   nullptr, nullptr,
+          nullptr};
+}
+constexpr argument_docs option(const char* name, argument_type type, const char* token,
+                               int flags = argument_optional) {
+  return {name, type, -1, token, nullptr, nullptr, flags, nullptr, nullptr, nullptr};
+}
+
+inline constexpr argument_docs key_argument = plain("key", argument_type::key);
+inline constexpr argument_docs items_argument =
+    plain("item", argument_type::text, argument_multiple);
+inline constexpr argument_docs expansion_argument =
+    option("expansion", argument_type::integer, "EXPANSION");
+inline constexpr argument_docs iterator_argument = plain("iterator", argument_type::integer);
+
+inline constexpr const char* writes = "write deny-oom";
+inline constexpr const char* reads = "readonly fast";
+inline constexpr std::uint64_t inserts = key_read_write | key_insert;
+inline constexpr std::uint64_t asks = key_read_only | key_access;
+
+}  // namespace bloomery::server

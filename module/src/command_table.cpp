@@ -1,0 +1,51 @@
+#include "command_table.hpp"
+
+#include <array>
+#include <vector>
+
+namespace bloomery::server {
+namespace {
+
+constexpr docs_version version_of_docs = {1, sizeof(history_docs), sizeof(key_docs),
+                                          sizeof(argument_docs)};
+
+bool document(context* ctx, const command_row& row) {
+  command* const made = api.get_command(ctx, row.name);
+  if (made == nullptr) return false;
+  std::array<key_docs, 2> keys = {};  // the second ends the list
+  keys[0].flags = row.key_use;
+  keys[0].begin_search = 2;
+  keys[0].begin.index.position = 1;
+  keys[0].find_keys = 2;
+  keys[0].range = {.last = 0, .step = 1, .limit = 0};
+  std::vector<argument_docs> arguments(row.arguments.begin(), row.arguments.end());
+  arguments.push_back({});
+  const command_docs docs = {.version = &version_of_docs,
+                             .summary = row.summary,
+                             .complexity = row.complexity,
+                             .since = "0.1.0",
+                             .history = nullptr,
+                             .tips = nullptr,
+                             .arity = row.arity,
+                             .keys = keys.data(),
+                             .arguments = arguments.data()};
+  if (api.set_command_info(made, &docs) != ok) return false;
+  return api.set_command_acl_categories == nullptr ||
+         api.set_command_acl_categories(made, row.category) == ok;
+}
+
+}  // namespace
+
+bool create_commands(context* ctx, std::span<const command_row> rows) noexcept {
+  try {
+    for (const command_row& row : rows) {
+      if (api.create_command(ctx, row.name, row.run, row.flags, 1, 1, 1) != ok) return false;
+      if (!document(ctx, row)) return false;
+    }
+    return true;
+  } catch (const std::exception&) {
+    return false;
+  }
+}
+
+}  // namespace bloomery::server

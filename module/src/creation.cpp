@@ -1,0 +1,105 @@
+#include "creation.hpp"
+
+#include <fmt/format.h>
+
+#include <limits>
+#include <string>
+#include <utility>
+
+#include "memory.hpp"
+#include "native_value.hpp"
+#include "reply.hpp"
+#include "settings.hpp"
+
+namespace bloomery::server {
+namespace {
+
+std::string sentence_of(const failure& why) {
+  return why.code == errc::out_of_memory ? no_memory : "ERR " + why.message;
+}
+
+// With every parameter, so that a replica with other settings has the same bits.
+void replicate_creation(const request& in, const filter_spec& spec) {
+  const std::string rate = fmt::format("{:.17g}", spec.error_rate);
+  const auto capacity = static_cast<long long>(spec.capacity);
+  const auto expansion = static_cast<long long>(spec.expansion);
+  if (spec.family == filter_family::cuckoo) {
+    api.replicate(in.ctx, "CF.RESERVE", "slclclclcc", in.key(), capacity, "BUCKETSIZE",
+                  static_cast<long long>(spec.bucket_size), "MAXITERATIONS",
+                  static_cast<long long>(spec.max_iterations), "EXPANSION", expansion, "ERROR",
+                  rate.c_str());
+  } else if (spec.expansion == 0) {
+    api.replicate(in.ctx, "BF.RESERVE", "sclc", in.key(), rate.c_str(), capacity, "NONSCALING");
+  } else {
+    api.replicate(in.ctx, "BF.RESERVE", "sclcl", in.key(), rate.c_str(), capacity, "EXPANSION",
+                  expansion);
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<filter_object> make_or_reply(const request& in, const filter_spec& spec) {
+  if (in.is_limited()) {
+    const auto planned = planned_native_bytes(spec);
+    if (!planned) {
+      reply_error(in.ctx, sentence_of(planned.error()).c_str());
+      return nullptr;
+    }
+    const auto most = static_cast<std::uint64_t>(current_settings().max_filter_size);
+    if (*planned > most || !server_has_room(in.ctx, *planned)) {
+      reply_error(in.ctx, no_memory);
+      return nullptr;
+    }
+  }
+  auto made = make_native(spec);
+  if (!made) {
+    reply_error(in.ctx, sentence_of(made.error()).c_str());
+    return nullptr;
+  }
+  return std::make_unique<filter_object>(std::move(*made));
+}
+
+int reserve(const request& in, const filter_spec& spec, const char* event) {
+  filter_key key(in, spec.family, open_read | open_write);
+  if (!key.is_empty()) {
+    return reply_error(in.ctx, key.object() != nullptr ? "ERR item exists" : wrong_type);
+  }
+  auto object = make_or_reply(in, spec);
+  if (object == nullptr) return ok;
+  key.set(std::move(object));
+  replicate_creation(in, spec);
+  announce(in, event);
+  return reply_ok(in.ctx);
+}
+
+opened open_to_add(const request& in, filter_key& key, const filter_spec& spec, bool create,
+                   const char* event) {
+  if (key.is_empty() && create) {
+    auto object = make_or_reply(in, spec);
+    if (object == nullptr) return {nullptr, false};
+    filter_value* const filter = object->filter.get();
+    key.set(std::move(object));
+    replicate_creation(in, spec);
+    announce(in, event);
+    return {filter, true};
+  }
+  wire_error why = nullptr;
+  filter_value* const filter = key.filter(why);
+  if (filter == nullptr) reply_error(in.ctx, why);
+  return {filter, false};
+}
+
+std::uint64_t most_bytes_for(const request& in, const filter_value& filter,
+                             std::size_t items) noexcept {
+  const auto most = static_cast<std::uint64_t>(current_settings().max_filter_size);
+  constexpr std::uint64_t bytes_of_item = 64;
+  const bool near = filter.bytes() + items * bytes_of_item + (std::uint64_t{1} << 20) > most;
+  return near && in.is_limited() ? most : std::numeric_limits<std::uint64_t>::max();
+}
+
+void announce(const request& in, const char* event) noexcept {
+  api.signal_modified(in.ctx, in.key());
+  api.notify(in.ctx, event_of_module, event, in.key());
+}
+
+}  // namespace bloomery::server

@@ -1,0 +1,32 @@
+#pragma once
+
+// What all commands that write share: filters are made within the limits, and replicas and the
+// append-only file are told of all that this server's settings decided.
+
+#include "filter_type.hpp"
+
+namespace bloomery::server {
+
+/// A new filter, or null after the error reply.
+std::unique_ptr<filter_object> make_or_reply(const request& in, const filter_spec& spec);
+
+/// Makes the filter of RESERVE, or replies the error.
+int reserve(const request& in, const filter_spec& spec, const char* event);
+
+/// The filter of a key to add items to, which is made of `spec` if there is none and `create`
+/// allows it. Null after an error reply.
+struct opened {
+  filter_value* filter;
+  bool made;
+};
+opened open_to_add(const request& in, filter_key& key, const filter_spec& spec, bool create,
+                   const char* event);
+
+/// The most bytes that a filter may grow to by so many items. Replicas take what the primary took.
+std::uint64_t most_bytes_for(const request& in, const filter_value& filter,
+                             std::size_t items) noexcept;
+
+/// Tells who watches the key, and who listens, of a change.
+void announce(const request& in, const char* event) noexcept;
+
+}  // namespace bloomery::server

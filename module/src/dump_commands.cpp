@@ -1,0 +1,138 @@
+// SCANDUMP and LOADCHUNK of BF.* and CF.*: a filter through a client, in pieces. Piece 0 is its
+// header; then iterator i stands for the payload from byte i - 1 on. LOADCHUNK takes each piece
+// with the iterator that came with it, which is that of the piece's end.
+
+#include <limits>
+
+#include "bf_commands.hpp"
+#include "cf_commands.hpp"
+#include "creation.hpp"
+#include "reply.hpp"
+#include "settings.hpp"
+
+namespace bloomery::server {
+namespace {
+
+// A piece takes less than a millisecond to copy.
+constexpr std::size_t piece_bytes = std::size_t{1} << 20;
+
+// What the two families say differently.
+struct words {
+  filter_family family;
+  const char* event;
+  wire_error no_number_to_scan;
+  wire_error no_number_to_load;
+  wire_error bad_header;
+  wire_error bad_chunk;  ///< null: each error by its own name
+};
+
+constexpr words of_bloom = {.family = filter_family::bloom,
+                            .event = "bf.loadchunk",
+                            .no_number_to_scan = "Second argument must be numeric",
+                            .no_number_to_load = "ERR Second argument must be numeric",
+                            .bad_header = bad_data,
+                            .bad_chunk = nullptr};
+constexpr words of_cuckoo = {.family = filter_family::cuckoo,
+                             .event = "cf.loadchunk",
+                             .no_number_to_scan = "Invalid position",
+                             .no_number_to_load = "Invalid position",
+                             .bad_header = "Invalid header",
+                             .bad_chunk = "Couldn't load chunk!"};
+
+// By their letters: a literal has no one address.
+bool is_same(wire_error a, wire_error b) noexcept {
+  return std::string_view(a) == b;
+}
+
+wire_error begin_dump(const request& in, const words& say, std::string_view header,
+                      received_dump& dump) {
+  if (const auto why = dump.begin(header)) return is_same(why, bad_data) ? say.bad_header : why;
+  if (dump.prefix().spec.family != say.family) return say.bad_header;
+  const auto most = static_cast<std::uint64_t>(current_settings().max_filter_size);
+  return dump.expected_bytes() > most && in.is_limited() ? no_memory : nullptr;
+}
+
+wire_error load_chunk(const request& in, const words& say, long long iterator,
+                      std::string_view bytes) {
+  filter_key key(in, say.family, open_read | open_write);
+  if (key.is_empty()) {
+    if (iterator != 1) return not_found;
+    received_dump dump;
+    if (const auto why = begin_dump(in, say, bytes, dump)) return why;
+    key.set(std::make_unique<filter_object>(std::move(dump)));
+    return nullptr;
+  }
+  filter_object* const object = key.object();
+  if (object == nullptr) return wrong_type;
+  if (object->filter != nullptr) {
+    if (say.bad_chunk == nullptr) return bad_data;
+    return iterator == 1 ? "ERR item exists" : say.bad_chunk;
+  }
+  if (iterator == 1) {  // once more from the beginning
+    received_dump dump;
+    if (const auto why = begin_dump(in, say, bytes, dump)) return why;
+    object->arriving = std::move(dump);
+    return nullptr;
+  }
+  const auto end = static_cast<std::uint64_t>(iterator) - 1;
+  wire_error why = "ERR invalid offset - no link found";
+  if (iterator >= 1 && !bytes.empty() && bytes.size() <= end) {
+    why = object->take(end - bytes.size(), bytes);
+  }
+  if (why == nullptr || say.bad_chunk == nullptr || is_same(why, no_memory)) return why;
+  return say.bad_chunk;
+}
+
+int reply_end(const request& in, const words& say) noexcept {
+  if (say.family == filter_family::bloom) return reply_chunk(in.ctx, 0, "");
+  api.reply_array(in.ctx, 2);
+  reply_number(in.ctx, 0);
+  return api.reply_null(in.ctx);
+}
+
+int scan(const request& in, const words& say) {
+  long long iterator = 0;
+  if (api.string_to_integer(in.argv[2], &iterator) != ok) {
+    return reply_error(in.ctx, say.no_number_to_scan);
+  }
+  const filter_key key(in, say.family, open_read);
+  wire_error why = nullptr;
+  const filter_value* const filter = key.filter(why);
+  if (filter == nullptr) return reply_error(in.ctx, why);
+  if (say.family == filter_family::cuckoo && filter->facts().items == 0) return reply_end(in, say);
+  if (iterator == 0) return reply_chunk(in.ctx, 1, as_chars(filter->dump_header()));
+  const auto payload = filter->dump_payload();
+  const std::uint64_t offset = static_cast<std::uint64_t>(iterator) - 1;
+  if (iterator < 1 || offset >= size_of(payload)) return reply_end(in, say);
+  std::vector<std::byte> scratch;
+  const std::string_view piece = bytes_at(payload, offset, piece_bytes, scratch);
+  return reply_chunk(in.ctx, offset + piece.size() + 1, piece);
+}
+
+int load(const request& in, const words& say) {
+  long long iterator = 0;
+  if (api.string_to_integer(in.argv[2], &iterator) != ok) {
+    return reply_error(in.ctx, say.no_number_to_load);
+  }
+  if (const auto why = load_chunk(in, say, iterator, in.word(3))) return reply_error(in.ctx, why);
+  api.replicate_verbatim(in.ctx);
+  announce(in, say.event);
+  return reply_ok(in.ctx);
+}
+
+}  // namespace
+
+int bf_scandump(const request& in) {
+  return scan(in, of_bloom);
+}
+int bf_loadchunk(const request& in) {
+  return load(in, of_bloom);
+}
+int cf_scandump(const request& in) {
+  return scan(in, of_cuckoo);
+}
+int cf_loadchunk(const request& in) {
+  return load(in, of_cuckoo);
+}
+
+}  // namespace bloomery::server

@@ -1,0 +1,84 @@
+#include "filter_value.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <utility>
+
+#include "native_value.hpp"
+
+namespace bloomery::server {
+namespace {
+
+// Values are freed by threads of the server, too.
+std::atomic<std::uint64_t> count = 0;
+
+}  // namespace
+
+filter_object::filter_object(std::unique_ptr<filter_value> made) noexcept
+    : filter(std::move(made)) {
+  count.fetch_add(1, std::memory_order_relaxed);
+}
+filter_object::filter_object(received_dump dump) noexcept : arriving(std::move(dump)) {
+  count.fetch_add(1, std::memory_order_relaxed);
+}
+filter_object::~filter_object() {
+  count.fetch_sub(1, std::memory_order_relaxed);
+}
+
+std::uint64_t number_of_filters() noexcept {
+  return count.load(std::memory_order_relaxed);
+}
+
+filter_family filter_object::family() const noexcept {
+  return (filter ? filter->facts().spec : arriving.prefix().spec).family;
+}
+std::uint64_t filter_object::bytes() const noexcept {
+  return sizeof *this + (filter ? filter->bytes() : arriving.bytes());
+}
+std::vector<std::byte> filter_object::dump_header() const {
+  return filter ? filter->dump_header() : arriving.header();
+}
+std::vector<std::span<const std::byte>> filter_object::dump_payload() const {
+  return filter ? filter->dump_payload() : arriving.payload();
+}
+
+wire_error filter_object::take(std::uint64_t offset, std::string_view bytes) {
+  if (filter) return bad_data;
+  if (const auto why = arriving.take(offset, bytes)) return why;
+  if (!arriving.is_complete()) return nullptr;
+  filter = open_native(arriving);
+  if (!filter) {
+    arriving.give_back(bytes.size());
+    return bad_data;
+  }
+  arriving = {};
+  return nullptr;
+}
+
+std::string_view bytes_at(std::span<const std::span<const std::byte>> pieces, std::uint64_t offset,
+                          std::size_t most, std::vector<std::byte>& scratch) {
+  scratch.clear();
+  for (const auto piece : pieces) {
+    if (offset >= piece.size()) {
+      offset -= piece.size();
+      continue;
+    }
+    const auto here =
+        piece.subspan(offset, std::min<std::size_t>(piece.size() - offset, most - scratch.size()));
+    if (scratch.empty() && here.size() == most) {
+      return {reinterpret_cast<const char*>(here.data()), here.size()};
+    }
+    scratch.insert(scratch.end(), here.begin(), here.end());
+    offset = 0;
+    if (scratch.size() == most) break;
+  }
+  return {reinterpret_cast<const char*>(scratch.data()), scratch.size()};
+}
+
+std::uint64_t size_of(std::span<const std::span<const std::byte>> pieces) noexcept {
+  std::uint64_t size = 0;
+  for (const auto piece : pieces) size += piece.size();
+  return size;
+}
+
+}  // namespace bloomery::server

@@ -1,0 +1,110 @@
+#pragma once
+
+// What a key of BF.* or CF.* holds: a filter of one of the engines, or a dump of one that is
+// arriving.
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "arguments.hpp"
+#include "received_dump.hpp"
+
+namespace bloomery::server {
+
+/// What BF.INFO and CF.INFO tell.
+struct filter_facts {
+  filter_spec spec;        ///< as it was made
+  std::uint64_t capacity;  ///< now
+  std::uint64_t bytes;
+  std::uint64_t filters;
+  std::uint64_t items;
+  std::uint64_t deleted;
+};
+
+/// Whether an item that is there already is left out, or gets a further copy.
+enum class adding : std::uint8_t { absent, copies };
+
+/// Why a batch was not added to its end.
+enum class stop : std::uint8_t {
+  none,
+  full,    ///< the filter may not grow
+  limit,   ///< it has reached bf.max-filter-size
+  memory,  ///< there is none
+};
+
+/// What became of a batch: `done` items are in the filter; with fewer than all, why.
+struct added_items {
+  std::size_t done = 0;
+  stop stopped_by = stop::none;
+};
+
+/// A filter as clients of BF.* and CF.* see it. An engine is a class of this kind.
+class filter_value {
+ public:
+  filter_value() = default;
+  filter_value(const filter_value&) = delete;
+  filter_value& operator=(const filter_value&) = delete;
+  virtual ~filter_value() = default;
+
+  /// answers[i]: whether items[i] may be in it.
+  virtual void contains(std::span<const std::string_view> items,
+                        std::span<bool> answers) const noexcept = 0;
+
+  /// Adds items in order up to the first that finds no room, and says of each whether it was
+  /// added. A filter that has grown to `most_bytes` grows no further.
+  virtual added_items add(std::span<const std::string_view> items, std::span<bool> fresh,
+                          adding how, std::uint64_t most_bytes) = 0;
+
+  /// Takes back one copy; false, and nothing changes, if there is none. Only of filters of CF.*.
+  virtual bool erase(std::string_view item) = 0;
+  /// Copies of an item: never too low. Only of filters of CF.*.
+  virtual std::uint64_t count(std::string_view item) const = 0;
+
+  virtual filter_facts facts() const noexcept = 0;
+  /// All memory that it holds. O(1).
+  virtual std::uint64_t bytes() const noexcept = 0;
+
+  /// The filter as bytes: what SCANDUMP gives first, and what follows it, which refers to the
+  /// filter. received_dump puts them together again.
+  virtual std::vector<std::byte> dump_header() const = 0;
+  virtual std::vector<std::span<const std::byte>> dump_payload() const = 0;
+};
+
+/// The value behind a key: either of the two.
+struct filter_object {
+  explicit filter_object(std::unique_ptr<filter_value> made) noexcept;
+  explicit filter_object(received_dump dump) noexcept;
+  filter_object(const filter_object&) = delete;
+  filter_object& operator=(const filter_object&) = delete;
+  ~filter_object();
+
+  std::unique_ptr<filter_value> filter;  ///< null while a dump is arriving
+  received_dump arriving;
+
+  filter_family family() const noexcept;
+  std::uint64_t bytes() const noexcept;
+  std::vector<std::byte> dump_header() const;
+  std::vector<std::span<const std::byte>> dump_payload() const;
+  /// Takes what follows the header. Once all is there it becomes the filter. A refused piece has
+  /// changed nothing.
+  wire_error take(std::uint64_t offset, std::string_view bytes);
+};
+
+/// The number of such values on this server.
+std::uint64_t number_of_filters() noexcept;
+
+/// Up to `most` bytes of the pieces from `offset` on, seen as one string: a view of one piece, or
+/// of `scratch`.
+std::string_view bytes_at(std::span<const std::span<const std::byte>> pieces, std::uint64_t offset,
+                          std::size_t most, std::vector<std::byte>& scratch);
+std::uint64_t size_of(std::span<const std::span<const std::byte>> pieces) noexcept;
+
+inline std::string_view as_chars(std::span<const std::byte> bytes) noexcept {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+}  // namespace bloomery::server

@@ -1,0 +1,33 @@
+#pragma once
+
+// Memory of filters: taken from the server, so that maxmemory, eviction and INFO count it, and
+// limited, so that no command can take all of it.
+
+#include <cstddef>
+#include <cstdint>
+
+#include "api.hpp"
+
+namespace bloomery::server {
+
+/// From now on filters take their memory from the server. Needs fetch_api().
+void take_memory_from_server() noexcept;
+
+/// Bytes that all filters hold.
+std::uint64_t bytes_of_filters() noexcept;
+
+/// Counts what this thread takes less what it gives back, from when the meter is made.
+class memory_meter {
+ public:
+  memory_meter() noexcept;
+  std::int64_t taken() const noexcept;
+
+ private:
+  std::int64_t before_;
+};
+
+/// Whether the server has room for so many more bytes: below its maxmemory, or without one, of the
+/// machine's memory. Small amounts are not looked at; commands are refused beyond maxmemory anyway.
+bool server_has_room(context* ctx, std::uint64_t bytes) noexcept;
+
+}  // namespace bloomery::server

@@ -1,0 +1,56 @@
+#include "native_plan.hpp"
+
+#include <algorithm>
+
+namespace bloomery::server {
+namespace {
+
+// Below, a blocked filter's plan does not go; the classic one does.
+constexpr double least_blocked_rate = 1e-9;
+// Growing filters of fewer items are one expandable from the start: most of those that are made
+// without being asked for grow far beyond, and what stands in front would be asked for nothing.
+constexpr std::uint64_t least_front = 10'000;
+// Shares of the rate that the front may use. A blocked filter pays 0.18 bits an item for the 7%
+// that it leaves, a vector quotient filter goes to the next longer remainder.
+constexpr double blocked_share = 0.93;
+constexpr double quotient_share = 0.5;
+// A filter that does not grow is filled until it says that it is full, 3% beyond its capacity.
+constexpr double lone_quotient_share = 0.95;
+// What comes behind begins with room for this share of the front's items.
+constexpr std::uint64_t back_divisor = 8;
+constexpr std::uint64_t least_back = 100;
+
+planned_part part(filter_kind kind, std::uint64_t capacity, double rate) {
+  return {find_kind(kind), {.capacity = capacity, .fpr = rate}};
+}
+
+planned_part back_of(const filter_spec& spec, double share) {
+  return part(filter_kind::expandable, std::max(least_back, spec.capacity / back_divisor),
+              spec.error_rate * share);
+}
+
+}  // namespace
+
+native_plan plan_native(const filter_spec& spec) {
+  using enum filter_kind;
+  const bool grows = spec.expansion != 0;
+  if (spec.family == filter_family::cuckoo) {
+    const double share = grows ? quotient_share : lone_quotient_share;
+    native_plan plan{part(vector_quotient, spec.capacity, spec.error_rate * share), std::nullopt};
+    if (grows) plan.back = back_of(spec, 1 - share);
+    return plan;
+  }
+  const bool is_blocked = spec.error_rate * blocked_share >= least_blocked_rate;
+  if (!grows) {
+    return {part(spec.error_rate < least_blocked_rate ? bloom : blocked_bloom, spec.capacity,
+                 spec.error_rate),
+            std::nullopt};
+  }
+  if (spec.capacity < least_front || !is_blocked) {
+    return {part(expandable, spec.capacity, spec.error_rate), std::nullopt};
+  }
+  return {part(blocked_bloom, spec.capacity, spec.error_rate * blocked_share),
+          back_of(spec, 1 - blocked_share)};
+}
+
+}  // namespace bloomery::server

@@ -1,0 +1,26 @@
+#pragma once
+
+// Which of the library's filters stand behind a filter of BF.* or CF.*, and at which rates.
+
+#include <bloomery/any_filter.hpp>
+#include <optional>
+
+#include "arguments.hpp"
+
+namespace bloomery::server {
+
+/// A filter of the library, before it is made.
+struct planned_part {
+  const kind_info* kind;
+  plan_request request;
+};
+
+struct native_plan {
+  planned_part front;
+  /// What comes behind the front when that has its items; none if it grows by itself or may not.
+  std::optional<planned_part> back;
+};
+
+native_plan plan_native(const filter_spec& spec);
+
+}  // namespace bloomery::server

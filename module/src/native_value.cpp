@@ -1,0 +1,245 @@
+#include "native_value.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bloomery/file.hpp>
+#include <limits>
+#include <utility>
+
+#include "memory.hpp"
+#include "native_plan.hpp"
+
+namespace bloomery::server {
+namespace {
+
+// Items that are added between two looks at the filter's size.
+constexpr std::size_t batch = 4096;
+
+using item_span = std::span<const std::string_view>;
+
+// Where items can be deleted each must be found in the part that holds it, or another's would be
+// taken. So once there is a back, the front takes no items but further copies of what it says it
+// holds: an item is in front exactly if the front says yes. With its last item the back goes.
+class native_value final : public filter_value {
+ public:
+  native_value(const filter_spec& spec, any_filter front, std::optional<any_filter> back,
+               std::uint64_t deleted, const memory_meter& meter) noexcept
+      : spec_(spec), front_(std::move(front)), back_(std::move(back)), deleted_(deleted) {
+    count_bytes(meter);
+  }
+
+  void contains(item_span items, std::span<bool> answers) const noexcept override {
+    if (items.size() == 1) {
+      answers[0] = front_.may_contain(items[0]) || (back_ && back_->may_contain(items[0]));
+      return;
+    }
+    front_.may_contain(items, answers);
+    if (!back_) return;
+    std::array<std::string_view, 128> missing;
+    std::array<std::size_t, 128> places;  // NOLINT(cppcoreguidelines-pro-type-member-init)
+    std::array<bool, 128> found;          // NOLINT(cppcoreguidelines-pro-type-member-init)
+    for (std::size_t at = 0; at < items.size();) {
+      std::size_t n = 0;
+      for (; at < items.size() && n < missing.size(); ++at) {
+        if (answers[at]) continue;
+        missing.at(n) = items[at];
+        places.at(n++) = at;
+      }
+      back_->may_contain(std::span(missing).first(n), found);
+      for (std::size_t i = 0; i < n; ++i) answers[places.at(i)] = found.at(i);
+    }
+  }
+
+  added_items add(item_span items, std::span<bool> fresh, adding how,
+                  std::uint64_t most_bytes) override {
+    const memory_meter meter;
+    added_items all;
+    while (all.done < items.size() && all.stopped_by == stop::none) {
+      const std::size_t n = std::min(batch, items.size() - all.done);
+      const added_items part =
+          add_some(items.subspan(all.done, n), fresh.subspan(all.done, n), how, most_bytes, meter);
+      all.done += part.done;
+      all.stopped_by = part.stopped_by;
+    }
+    count_bytes(meter);
+    return all;
+  }
+
+  bool erase(std::string_view item) override {
+    const memory_meter meter;
+    const bool in_front = front_.may_contain(item);
+    if (!in_front && !back_) return false;
+    bool erased = false;
+    if (!(in_front ? front_ : *back_).erase({&item, 1}, {&erased, 1})) return false;
+    deleted_ += erased;
+    if (back_ && back_->size() == 0) back_.reset();
+    count_bytes(meter);
+    return erased;
+  }
+
+  std::uint64_t count(std::string_view item) const override {
+    std::uint64_t copies = 0;
+    if (!front_.count({&item, 1}, {&copies, 1})) return 0;
+    if (copies == 0 && back_ && !back_->count({&item, 1}, {&copies, 1})) return 0;
+    return copies;
+  }
+
+  filter_facts facts() const noexcept override {
+    return {.spec = spec_,
+            .capacity = front_.capacity() + (back_ ? back_->capacity() : 0),
+            .bytes = bytes_,
+            .filters = back_ ? 2U : 1U,
+            .items = front_.size() + (back_ ? back_->size() : 0),
+            .deleted = deleted_};
+  }
+  std::uint64_t bytes() const noexcept override { return bytes_; }
+
+  std::vector<std::byte> dump_header() const override {
+    std::vector<std::vector<std::byte>> headers{serialize_header(front_.image())};
+    if (back_) headers.push_back(serialize_header(back_->image()));
+    return dump_header_of({spec_, deleted_}, headers);
+  }
+  std::vector<std::span<const std::byte>> dump_payload() const override {
+    auto payload = front_.image().payload;
+    if (back_) {
+      const auto behind = back_->image().payload;
+      payload.insert(payload.end(), behind.begin(), behind.end());
+    }
+    return payload;
+  }
+
+ private:
+  std::uint64_t bytes_with(const memory_meter& meter) const noexcept {
+    return static_cast<std::uint64_t>(static_cast<std::int64_t>(bytes_) + meter.taken());
+  }
+  void count_bytes(const memory_meter& meter) noexcept { bytes_ = bytes_with(meter); }
+
+  bool may_grow() const noexcept { return spec_.expansion != 0; }
+
+  /// Items that the front still takes.
+  std::uint64_t room_in_front() const noexcept {
+    const bool until_it_is_full =
+        front_.can().grow || (spec_.family == filter_family::cuckoo && !may_grow());
+    if (until_it_is_full) return std::numeric_limits<std::uint64_t>::max();
+    const std::uint64_t size = front_.size();
+    return front_.capacity() > size ? front_.capacity() - size : 0;
+  }
+
+  /// At least one item, or why not.
+  added_items add_some(item_span items, std::span<bool> fresh, adding how, std::uint64_t most_bytes,
+                       const memory_meter& meter) {
+    const bool at_limit = may_grow() && bytes_with(meter) >= most_bytes;
+    if (!back_) {
+      if (at_limit && front_.can().grow) return {0, stop::limit};
+      const auto room = room_in_front();
+      if (room != 0) {
+        const auto n = static_cast<std::size_t>(std::min<std::uint64_t>(items.size(), room));
+        const auto summary = how == adding::absent
+                                 ? front_.insert_absent(items.first(n), fresh.first(n))
+                                 : front_.insert(items.first(n));
+        if (!summary) return {0, stop::memory};
+        if (how == adding::copies) std::ranges::fill(fresh.first(summary->done), true);
+        if (summary->done != 0) return {summary->done, stop::none};
+        if (front_.can().grow) return {0, stop::memory};
+      }
+      if (!may_grow()) return add_to_full(items[0], fresh[0]);
+      if (at_limit) return {0, stop::limit};
+      if (!make_back()) return {0, stop::memory};
+    }
+    return at_limit ? added_items{0, stop::limit} : add_behind(items, fresh, how);
+  }
+
+  /// What is there already is no item more.
+  added_items add_to_full(std::string_view item, bool& fresh) const noexcept {
+    if (spec_.family == filter_family::cuckoo || !front_.may_contain(item)) return {0, stop::full};
+    fresh = false;
+    return {1, stop::none};
+  }
+
+  bool make_back() {
+    const native_plan plan = plan_native(spec_);
+    auto made = plan.back->kind->create(plan.back->request);
+    if (!made) return false;
+    back_.emplace(std::move(*made));
+    return true;
+  }
+
+  added_items add_behind(item_span items, std::span<bool> fresh, adding how) {
+    front_.may_contain(items, fresh);  // for now: whether it is in front
+    std::vector<std::string_view> behind;
+    std::vector<std::size_t> places;
+    for (std::size_t i = 0; i < items.size(); ++i) {
+      if (fresh[i]) continue;
+      behind.push_back(items[i]);
+      places.push_back(i);
+    }
+    const auto added = std::make_unique<bool[]>(behind.size());
+    const std::span<bool> answers(added.get(), behind.size());
+    const auto summary =
+        how == adding::absent ? back_->insert_absent(behind, answers) : back_->insert(behind);
+    if (!summary) return {0, stop::memory};
+    const bool all = summary->done == behind.size();
+    std::size_t done = all ? items.size() : places[summary->done];
+    if (how == adding::copies) {
+      std::ranges::fill(answers, true);
+      for (std::size_t i = 0; i < done; ++i) {
+        if (!fresh[i]) continue;
+        const auto copied = front_.insert(items.subspan(i, 1));
+        if (!copied || copied->done == 0) return {i, stop::memory};
+      }
+    } else {
+      for (std::size_t i = 0; i < done; ++i) fresh[i] = false;
+    }
+    for (std::size_t k = 0; k < summary->done; ++k) fresh[places[k]] = answers[k];
+    return {done, done == items.size() ? stop::none : stop::memory};
+  }
+
+  filter_spec spec_;
+  any_filter front_;
+  std::optional<any_filter> back_;
+  std::uint64_t deleted_;
+  std::uint64_t bytes_ = 0;
+};
+
+}  // namespace
+
+result<std::uint64_t> planned_native_bytes(const filter_spec& spec) {
+  const native_plan plan = plan_native(spec);
+  const auto front = plan.front.kind->plan(plan.front.request);
+  if (!front) return fail(front.error());
+  return front->bytes;
+}
+
+result<std::unique_ptr<filter_value>> make_native(const filter_spec& spec) {
+  const native_plan plan = plan_native(spec);
+  const memory_meter meter;
+  auto front = plan.front.kind->create(plan.front.request);
+  if (!front) return fail(std::move(front.error()));
+  return std::make_unique<native_value>(spec, std::move(*front), std::nullopt, 0, meter);
+}
+
+std::unique_ptr<filter_value> open_native(const received_dump& dump) {
+  const filter_spec& spec = dump.prefix().spec;
+  const native_plan plan = plan_native(spec);
+  if (dump.parts() > 1 && !plan.back) return nullptr;
+  const memory_meter meter;
+  const auto open_part = [&](std::size_t i, filter_kind kind) -> std::optional<any_filter> {
+    const std::string name = "dump";
+    const auto stored =
+        read_stored(mapped_storage(nullptr, dump.file(i)), verification::always, name);
+    if (!stored || stored->header.kind != kind) return std::nullopt;
+    auto filter = open_any(*stored, access::writable, name);
+    return filter ? std::optional(std::move(*filter)) : std::nullopt;
+  };
+  auto front = open_part(0, plan.front.kind->kind);
+  if (!front) return nullptr;
+  std::optional<any_filter> back;
+  if (dump.parts() > 1) {
+    back = open_part(1, plan.back->kind->kind);
+    if (!back) return nullptr;
+  }
+  return std::make_unique<native_value>(spec, std::move(*front), std::move(back),
+                                        dump.prefix().deleted, meter);
+}
+
+}  // namespace bloomery::server

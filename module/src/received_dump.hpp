@@ -1,0 +1,74 @@
+#pragma once
+
+// A dump of a native filter while it comes in: by LOADCHUNK, from an RDB, or from a filter that is
+// copied. Layout: docs/server.md, "Dumps". A filter has one part or two, each a filter file:
+//
+//     header:   prefix of 64 bytes | header and parameters of each part's file
+//     payload:  each part's payload
+
+#include <bloomery/storage.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "arguments.hpp"
+
+namespace bloomery::server {
+
+inline constexpr wire_error bad_data = "ERR received bad data";
+inline constexpr wire_error no_memory = "ERR Insufficient memory to create filter";
+
+/// What a dump says of a filter beside its parts.
+struct dump_prefix {
+  filter_spec spec;
+  std::uint64_t deleted = 0;
+};
+
+class received_dump {
+ public:
+  received_dump() = default;
+
+  /// Begins one with its header. Nothing is allocated for what has not come yet.
+  wire_error begin(std::string_view header);
+
+  /// The next bytes of the payload, which have to be those at `offset`.
+  wire_error take(std::uint64_t offset, std::string_view bytes);
+  /// Forgets the last bytes again.
+  void give_back(std::size_t size) noexcept;
+
+  bool is_complete() const noexcept { return filled_ == expected_; }
+  std::uint64_t expected_bytes() const noexcept { return expected_; }
+  const dump_prefix& prefix() const noexcept { return prefix_; }
+  std::uint64_t bytes() const noexcept;
+
+  std::vector<std::byte> header() const;
+  std::vector<std::span<const std::byte>> payload() const;
+
+  std::size_t parts() const noexcept { return parts_.size(); }
+  /// The filter file of a part, as far as it is there.
+  std::span<const std::byte> file(std::size_t i) const noexcept;
+
+ private:
+  struct part {
+    owned_storage file;  // with room at its end
+    std::size_t filled = 0;
+    std::size_t header = 0;
+    std::uint64_t expected = 0;  // of the payload
+
+    bool append(std::string_view bytes);
+    std::uint64_t missing() const noexcept { return header + expected - filled; }
+  };
+
+  std::vector<part> parts_;
+  dump_prefix prefix_ = {};
+  std::uint64_t filled_ = 0;
+  std::uint64_t expected_ = 0;
+};
+
+/// The header of a dump, of what serialize_header() gave for each part.
+std::vector<std::byte> dump_header_of(const dump_prefix& prefix,
+                                      std::span<const std::vector<std::byte>> parts);
+
+}  // namespace bloomery::server

@@ -1,0 +1,143 @@
+#include "settings.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <limits>
+#include <string>
+#include <string_view>
+
+#include "arguments.hpp"
+
+namespace bloomery::server {
+namespace {
+
+settings now;
+struct rate_row {
+  const char* name;
+  std::string_view older_name;  ///< that loadmodule takes too
+  const char* initial;
+  double settings::* value;
+  string* as_written;  ///< what the server is shown; belongs to us
+};
+
+constexpr std::string_view rate_sentence = "a rate lies between 0 and 1, such as 0.01";
+
+std::array rates = {
+    rate_row{"bf-error-rate", "ERROR_RATE", "0.01", &settings::bf_error_rate, nullptr},
+    rate_row{"cf-error-rate", "", "0.01", &settings::cf_error_rate, nullptr},
+};
+
+struct number_row {
+  const char* name;
+  std::string_view older_name;  ///< that loadmodule takes too
+  long long least;
+  long long most;
+  unsigned flags;
+  long long settings::* value;
+};
+
+constexpr std::array numbers = {
+    number_row{"bf-initial-size", "INITIAL_SIZE", 1, most_capacity, 0, &settings::bf_initial_size},
+    number_row{"bf-expansion-factor", "EXPANSION", 0, most_expansion, 0,
+               &settings::bf_expansion_factor},
+    number_row{"cf-initial-size", "", 2, most_capacity, 0, &settings::cf_initial_size},
+    number_row{"cf-bucket-size", "", 1, most_bucket_size, 0, &settings::cf_bucket_size},
+    number_row{"cf-max-iterations", "", 1, most_iterations, 0, &settings::cf_max_iterations},
+    number_row{"cf-expansion-factor", "", 0, most_expansion, 0, &settings::cf_expansion_factor},
+    number_row{"cf-max-expansions", "CF_MAX_EXPANSIONS", 1, most_iterations, 0,
+               &settings::cf_max_expansions},
+    number_row{"max-filter-size", "", 1 << 16, std::numeric_limits<std::int64_t>::max(),
+               setting_memory, &settings::max_filter_size},
+};
+
+// The server passes back the pointer that a setting was registered with.
+long long get_number(const char*, void* row) {
+  return now.*static_cast<const number_row*>(row)->value;
+}
+int set_number(const char*, long long value, void* row, string**) {
+  now.*static_cast<const number_row*>(row)->value = value;
+  return ok;
+}
+
+bool keep_rate(rate_row& row, string* text) {
+  double rate = 0;
+  if (api.string_to_real(text, &rate) != ok || !(rate > 0 && rate < 1)) return false;
+  const std::string_view bytes = bytes_of(text);
+  if (row.as_written != nullptr) api.free_string(nullptr, row.as_written);
+  row.as_written = api.create_string(nullptr, bytes.data(), bytes.size());
+  now.*row.value = rate < most_error_rate ? rate : most_error_rate;
+  return true;
+}
+string* get_rate(const char*, void* row) {
+  return static_cast<const rate_row*>(row)->as_written;
+}
+int set_rate(const char*, string* text, void* row, string** why) {
+  if (keep_rate(*static_cast<rate_row*>(row), text)) return ok;
+  *why = api.create_string(nullptr, rate_sentence.data(), rate_sentence.size());
+  return error;
+}
+
+bool register_all(context* ctx) {
+  if (api.register_number == nullptr || api.register_text == nullptr ||
+      api.load_settings == nullptr) {
+    return true;
+  }
+  for (const number_row& row : numbers) {
+    // NOLINTNEXTLINE(cppcoreguidelines-pro-type-const-cast): handed back as it is, and only read
+    void* const which = const_cast<number_row*>(&row);
+    if (api.register_number(ctx, row.name, now.*row.value, row.flags, row.least, row.most,
+                            get_number, set_number, nullptr, which) != ok) {
+      return false;
+    }
+  }
+  for (rate_row& row : rates) {
+    if (api.register_text(ctx, row.name, row.initial, 0, get_rate, set_rate, nullptr, &row) != ok) {
+      return false;
+    }
+  }
+  return api.load_settings(ctx) == ok;
+}
+
+/// One `NAME VALUE` of loadmodule, or what is wrong with it.
+std::string take_argument(std::string_view name, string* value) {
+  for (rate_row& row : rates) {
+    if (!equal_words(name, row.name) && !equal_words(name, row.older_name)) continue;
+    return keep_rate(row, value) ? "" : std::string(rate_sentence);
+  }
+  for (const number_row& row : numbers) {
+    if (!equal_words(name, row.name) && !equal_words(name, row.older_name)) continue;
+    long long number = 0;
+    if (api.string_to_integer(value, &number) != ok || number < row.least || number > row.most) {
+      return fmt::format("{} takes a whole number from {} to {}", row.name, row.least, row.most);
+    }
+    now.*row.value = number;
+    return "";
+  }
+  return fmt::format("'{}' is no setting of this module", name);
+}
+
+}  // namespace
+
+const settings& current_settings() noexcept {
+  return now;
+}
+
+bool load_settings(context* ctx, string** argv, int argc) {
+  for (rate_row& row : rates) {
+    row.as_written = api.create_string(nullptr, row.initial, std::string_view(row.initial).size());
+  }
+  if (!register_all(ctx)) return false;
+  for (int i = 0; i < argc; i += 2) {
+    const std::string_view name = bytes_of(argv[i]);
+    const std::string why = i + 1 < argc ? take_argument(name, argv[i + 1])
+                                         : fmt::format("'{}' has no value behind it", name);
+    if (!why.empty()) {
+      api.log(ctx, "warning", "bloomery: loadmodule: %s", why.c_str());
+      return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace bloomery::server

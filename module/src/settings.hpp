@@ -1,0 +1,42 @@
+#pragma once
+
+// What an operator sets: as `bf.NAME` with CONFIG and in the configuration file, where the server
+// has settings of modules, and as `NAME VALUE` behind loadmodule everywhere.
+
+#include <cstdint>
+
+#include "api.hpp"
+
+namespace bloomery::server {
+
+struct settings {
+  double bf_error_rate = 0.01;
+  long long bf_initial_size = 100;
+  long long bf_expansion_factor = 2;
+  double cf_error_rate = 0.01;
+  long long cf_initial_size = 1024;
+  long long cf_bucket_size = 2;
+  long long cf_max_iterations = 20;
+  long long cf_expansion_factor = 1;
+  /// Kept for those who set it: filters of CF.* grow as far as max_filter_size allows.
+  long long cf_max_expansions = 32;
+  /// Bytes that one filter may take: at its creation, and as it grows.
+  long long max_filter_size = std::int64_t{1} << 30;
+};
+
+/// As they are now; only the main thread reads and writes them.
+const settings& current_settings() noexcept;
+
+/// Registers them, reads the configuration file's, then the arguments of loadmodule. False, and a
+/// line in the log, if one is not known or out of range.
+bool load_settings(context* ctx, string** argv, int argc);
+
+// The ranges that requests share with settings.
+inline constexpr long long most_capacity = std::int64_t{1} << 30;
+inline constexpr long long most_expansion = 32768;
+inline constexpr long long most_bucket_size = 255;
+inline constexpr long long most_iterations = 65535;
+/// Requests above are taken as this.
+inline constexpr double most_error_rate = 0.25;
+
+}  // namespace bloomery::server

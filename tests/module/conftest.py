@@ -1,0 +1,175 @@
+"""What every test of the module shares: real servers that have loaded it.
+
+    def test_an_item_is_found(server):
+        server.call("BF.ADD", "f", "alice")
+        assert server.call("BF.EXISTS", "f", "alice") == 1
+
+`server` is one server for all tests of a file, emptied before each; `start` starts others, which
+are stopped after the test. The module is $BLOOMERY_MODULE, or build/bloomery.so beside the sources.
+A server is redis-server, or the one that $BLOOMERY_SERVER names (valkey-server); where there is
+none, the tests are skipped. $BLOOMERY_PRELOAD is a library that servers get first, for sanitizers.
+"""
+
+import contextlib
+import os
+import pathlib
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+
+import pytest
+
+redis = pytest.importorskip("redis", reason="redis-py is not installed (python3-redis)")
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+MODULE = os.path.abspath(os.environ.get("BLOOMERY_MODULE", ROOT / "build" / "bloomery.so"))
+sys.path.insert(0, str(ROOT / "tests"))  # xxh3.py
+PRELOAD = os.environ.get("BLOOMERY_PRELOAD")
+PROGRAM = shutil.which(os.environ.get("BLOOMERY_SERVER", "redis-server"))
+
+
+class Server:
+    """A running server of its own folder; `call` sends a command and returns the reply, raising
+    redis.ResponseError for an error."""
+
+    def __init__(self, folder, *options, module_arguments=()):
+        self.folder = folder
+        self.options = options
+        self.module_arguments = module_arguments
+        self.process = None
+        self.start()
+
+    def start(self):
+        """On a free port; another one if somebody took it in between."""
+        for _ in range(20):
+            with socket.socket() as probe:
+                probe.bind(("127.0.0.1", 0))
+                self.port = probe.getsockname()[1]
+            sanitized = {"LD_PRELOAD": PRELOAD,
+                         "ASAN_OPTIONS": "detect_leaks=0:allocator_may_return_null=1"}
+            log = open(self.folder / "log", "ab")
+            self.process = subprocess.Popen(
+                [PROGRAM, "--port", str(self.port), "--bind", "127.0.0.1", "--dir", str(self.folder),
+                 "--save", "", "--enable-debug-command", "yes", *self.options,
+                 "--loadmodule", MODULE, *self.module_arguments],
+                env={**os.environ, **(sanitized if PRELOAD else {})},
+                stdout=log, stderr=subprocess.STDOUT)
+            log.close()
+            self.client = redis.Redis(port=self.port, socket_timeout=60)
+            if self._answers():
+                return
+        raise AssertionError(self.log())
+
+    def _answers(self):
+        until = time.monotonic() + 60
+        while time.monotonic() < until and self.process.poll() is None:
+            with contextlib.suppress(redis.RedisError):
+                if self.client.ping():
+                    return True
+            time.sleep(0.01)
+        if self.process.poll() is None:
+            self.kill()
+        if "Address already in use" in self.log():
+            return False
+        raise AssertionError(self.log())
+
+    def call(self, *command):
+        return self.client.execute_command(*command)
+
+    def error(self, *command):
+        """The text of the error that the command must give, as it goes over the wire."""
+        reply = self.raw(2, *command)
+        assert reply.startswith(b"-"), f"{command}: {reply!r}"
+        return reply[1:].rstrip(b"\r\n").decode()
+
+    def raw(self, protocol, *command):
+        """The reply's bytes in RESP2 or RESP3."""
+        def send(link, *words):
+            parts = [w if isinstance(w, bytes) else str(w).encode() for w in words]
+            link.sendall(b"*%d\r\n" % len(parts)
+                         + b"".join(b"$%d\r\n%s\r\n" % (len(p), p) for p in parts))
+
+        with socket.create_connection(("127.0.0.1", self.port), timeout=10) as link:
+            send(link, "HELLO", protocol)
+            send(link, *command)
+            send(link, "ECHO", "end of the reply")
+            got = b""
+            end = b"$16\r\nend of the reply\r\n"
+            while not got.endswith(end):
+                piece = link.recv(1 << 16)
+                assert piece, f"{command}: the connection was closed after {got!r}"
+                got += piece
+        # The first value is HELLO's own reply.
+        return self._after_value(got[:-len(end)], 0)
+
+    @staticmethod
+    def _after_value(text, at):
+        def skip(i):
+            line_end = text.index(b"\r\n", i)
+            sort, line, i = text[i:i + 1], text[i + 1:line_end], line_end + 2
+            if sort == b"$" and line != b"-1":
+                return i + int(line) + 2
+            if sort in b"*%~" and line != b"-1":
+                for _ in range(int(line) * (2 if sort == b"%" else 1)):
+                    i = skip(i)
+            return i
+
+        return text[skip(at):]
+
+    def kill(self, how=signal.SIGKILL):
+        self.process.send_signal(how)
+        self.process.wait(timeout=60)
+
+    def stop(self):
+        if self.process.poll() is None:
+            self.kill(signal.SIGTERM)
+
+    def restart(self, how=signal.SIGTERM):
+        self.kill(how)
+        self.start()
+
+    def log(self):
+        return (self.folder / "log").read_text(errors="replace")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def needs_a_server():
+    if PROGRAM is None:
+        pytest.skip("no redis-server is installed, and $BLOOMERY_SERVER names none")
+
+
+@pytest.fixture
+def start(tmp_path):
+    """start(*options, module_arguments=()) -> Server, in a folder of its own."""
+    servers = []
+
+    def make(*options, **more):
+        folder = tmp_path / f"server{len(servers)}"
+        folder.mkdir()
+        servers.append(Server(folder, *options, **more))
+        return servers[-1]
+
+    yield make
+    for each in servers:
+        each.stop()
+
+
+@pytest.fixture(scope="module")
+def shared_server(tmp_path_factory):
+    server = Server(tmp_path_factory.mktemp("server"))
+    yield server
+    server.stop()
+
+
+@pytest.fixture
+def server(shared_server):
+    """One server for all tests of a file, empty. A server that went down fails the test that did
+    it, and is started anew for the next."""
+    if shared_server.process.poll() is not None:
+        shared_server.start()
+    shared_server.call("FLUSHALL")
+    yield shared_server
+    assert shared_server.process.poll() is None, shared_server.log()[-4000:]

@@ -1,0 +1,388 @@
+"""BF.* as clients see it: replies in both protocols, every error, options, settings."""
+
+import pytest
+import redis
+
+
+def test_redis_pys_own_helpers_work(server):
+    bf = redis.Redis(port=server.port).bf()
+    assert bf.create("users", 0.01, 1000)
+    assert bf.add("users", "alice") == 1
+    assert bf.add("users", "alice") == 0
+    assert bf.exists("users", "alice") == 1
+    assert bf.exists("users", "bob") == 0
+    assert bf.madd("users", "alice", "bob", "carol") == [0, 1, 1]
+    assert bf.mexists("users", "bob", "dave") == [1, 0]
+    assert bf.insert("more", ["a", "b"], capacity=500, error=0.001, expansion=4) == [1, 1]
+    info = bf.info("users")
+    assert (info.capacity, info.filterNum, info.insertedNum, info.expansionRate) == (1000, 1, 3, 2)
+    assert bf.info("more").expansionRate == 4
+    dumped = [bf.scandump("users", 0)]
+    while dumped[-1][0] != 0:
+        dumped.append(bf.scandump("users", dumped[-1][0]))
+    for iterator, data in dumped[:-1]:
+        bf.loadchunk("again", iterator, data)
+    assert server.call("DUMP", "again") == server.call("DUMP", "users")
+
+
+# Replies ------------------------------------------------------------------------------------------
+
+REPLIES = [
+    # command, RESP2, RESP3
+    (["BF.RESERVE", "f", "0.01", "100"], b"+OK\r\n", b"+OK\r\n"),
+    (["BF.ADD", "f", "a"], b":1\r\n", b"#t\r\n"),
+    (["BF.ADD", "full", "new"], b"-ERR non scaling filter is full\r\n",
+     b"-ERR non scaling filter is full\r\n"),
+    (["BF.ADD", "full", "x"], b":0\r\n", b"#f\r\n"),
+    (["BF.MADD", "f", "a", "b", "a"], b"*3\r\n:1\r\n:1\r\n:0\r\n", b"*3\r\n#t\r\n#t\r\n#f\r\n"),
+    (["BF.MADD", "full", "x", "new", "y"],
+     b"*2\r\n:0\r\n-ERR non scaling filter is full\r\n",
+     b"*2\r\n#f\r\n-ERR non scaling filter is full\r\n"),
+    (["BF.INSERT", "f", "ITEMS", "a", "b"], b"*2\r\n:1\r\n:1\r\n", b"*2\r\n#t\r\n#t\r\n"),
+    (["BF.EXISTS", "full", "x"], b":1\r\n", b"#t\r\n"),
+    (["BF.EXISTS", "none", "x"], b":0\r\n", b"#f\r\n"),
+    (["BF.EXISTS", "text", "x"], b":0\r\n", b"#f\r\n"),
+    (["BF.MEXISTS", "full", "x", "z"], b"*2\r\n:1\r\n:0\r\n", b"*2\r\n#t\r\n#f\r\n"),
+    (["BF.MEXISTS", "none", "x", "z"], b"*2\r\n:0\r\n:0\r\n", b"*2\r\n#f\r\n#f\r\n"),
+    (["BF.MEXISTS", "text", "x"], b"*1\r\n:0\r\n", b"*1\r\n#f\r\n"),
+    (["BF.CARD", "full"], b":2\r\n", b":2\r\n"),
+    (["BF.CARD", "none"], b":0\r\n", b":0\r\n"),
+    (["BF.INFO", "full", "capacity"], b"*1\r\n:2\r\n", b"%1\r\n+Capacity\r\n:2\r\n"),
+    (["BF.INFO", "full", "FILTERS"], b"*1\r\n:1\r\n", b"%1\r\n+Number of filters\r\n:1\r\n"),
+    (["BF.INFO", "full", "ITEMS"], b"*1\r\n:2\r\n",
+     b"%1\r\n+Number of items inserted\r\n:2\r\n"),
+    (["BF.INFO", "full", "EXPANSION"], b"*1\r\n$-1\r\n", b"%1\r\n+Expansion rate\r\n_\r\n"),
+    (["BF.INFO", "grows", "EXPANSION"], b"*1\r\n:3\r\n", b"%1\r\n+Expansion rate\r\n:3\r\n"),
+    (["BF.SCANDUMP", "full", "1000000"], b"*2\r\n:0\r\n$0\r\n\r\n", b"*2\r\n:0\r\n$0\r\n\r\n"),
+    (["BF.SCANDUMP", "full", "-1"], b"*2\r\n:0\r\n$0\r\n\r\n", b"*2\r\n:0\r\n$0\r\n\r\n"),
+]
+
+
+@pytest.mark.parametrize("command, resp2, resp3", REPLIES, ids=lambda v: str(v)[:60])
+def test_replies(server, command, resp2, resp3):
+    for protocol, expected in ((2, resp2), (3, resp3)):
+        server.call("FLUSHALL")
+        server.call("SET", "text", "x")
+        server.call("BF.RESERVE", "full", "0.01", "2", "NONSCALING")
+        server.call("BF.MADD", "full", "x", "y")
+        server.call("BF.RESERVE", "grows", "0.01", "10", "EXPANSION", "3")
+        assert server.raw(protocol, *command) == expected
+
+
+def test_info_names_its_fields_in_order(server):
+    server.call("BF.RESERVE", "f", "0.01", "64", "NONSCALING")
+    server.call("BF.ADD", "f", "a")
+    size = server.call("BF.INFO", "f", "SIZE")[0]
+    assert size > 0
+    fields = (b"+Capacity\r\n:64\r\n+Size\r\n:%d\r\n+Number of filters\r\n:1\r\n"
+              b"+Number of items inserted\r\n:1\r\n+Expansion rate\r\n" % size)
+    assert server.raw(2, "BF.INFO", "f") == b"*10\r\n" + fields + b"$-1\r\n"
+    assert server.raw(3, "BF.INFO", "f") == b"%5\r\n" + fields + b"_\r\n"
+
+
+WRONG_TYPE = "WRONGTYPE Operation against a key holding the wrong kind of value"
+RATE_RANGE = "ERR error rate must be in the range (0.000000, 1.000000)"
+CAPACITY_RANGE = "ERR capacity must be in the range [1, 1073741824]"
+EXPANSION_RANGE = "ERR expansion must be in the range [0, 32768]"
+
+ERRORS = [
+    (["BF.RESERVE", "there", "0.01", "100"], "ERR item exists"),
+    (["BF.RESERVE", "text", "0.01", "100"], WRONG_TYPE),
+    (["BF.RESERVE", "f", "much", "100"], "ERR bad error rate"),
+    (["BF.RESERVE", "f", "nan", "100"], "ERR bad error rate"),
+    (["BF.RESERVE", "f", "0", "100"], RATE_RANGE),
+    (["BF.RESERVE", "f", "1", "100"], RATE_RANGE),
+    (["BF.RESERVE", "f", "-0.1", "100"], RATE_RANGE),
+    (["BF.RESERVE", "f", "inf", "100"], RATE_RANGE),
+    (["BF.RESERVE", "f", "0.01", "many"], "ERR bad capacity"),
+    (["BF.RESERVE", "f", "0.01", "1e3"], "ERR bad capacity"),
+    (["BF.RESERVE", "f", "0.01", "0"], CAPACITY_RANGE),
+    (["BF.RESERVE", "f", "0.01", "-5"], CAPACITY_RANGE),
+    (["BF.RESERVE", "f", "0.01", "1073741825"], CAPACITY_RANGE),
+    (["BF.RESERVE", "f", "0.01", "100", "EXPANSION"], "ERR no expansion"),
+    (["BF.RESERVE", "f", "0.01", "100", "EXPANSION", "two"], "ERR bad expansion"),
+    (["BF.RESERVE", "f", "0.01", "100", "EXPANSION", "-1"], EXPANSION_RANGE),
+    (["BF.RESERVE", "f", "0.01", "100", "EXPANSION", "32769"], EXPANSION_RANGE),
+    (["BF.RESERVE", "f", "0.01", "100", "EXPANSION", "2", "NONSCALING"],
+     "Nonscaling filters cannot expand"),
+    (["BF.RESERVE", "f", "0.01"], "ERR wrong number of arguments for 'BF.RESERVE' command"),
+    (["BF.RESERVE", "f", "0.01", "9", "EXPANSION", "2", "A", "B"],
+     "ERR wrong number of arguments for 'BF.RESERVE' command"),
+    (["BF.ADD", "f"], "ERR wrong number of arguments for 'BF.ADD' command"),
+    (["BF.ADD", "f", "a", "b"], "ERR wrong number of arguments for 'BF.ADD' command"),
+    (["BF.ADD", "text", "a"], WRONG_TYPE),
+    (["BF.MADD", "text", "a"], WRONG_TYPE),
+    (["BF.MADD", "f"], "ERR wrong number of arguments for 'BF.MADD' command"),
+    (["BF.INSERT", "text", "ITEMS", "a"], WRONG_TYPE),
+    (["BF.INSERT", "f", "NOCREATE", "ITEMS", "a"], "ERR not found"),
+    (["BF.INSERT", "f", "CAPACITY", "many", "ITEMS", "a"], "Bad capacity"),
+    (["BF.INSERT", "f", "CAPACITY", "0", "ITEMS", "a"], CAPACITY_RANGE),
+    (["BF.INSERT", "f", "ERROR", "much", "ITEMS", "a"], "Bad error rate"),
+    (["BF.INSERT", "f", "ERROR", "1.5", "ITEMS", "a"], RATE_RANGE),
+    (["BF.INSERT", "f", "EXPANSION", "two", "ITEMS", "a"], "Bad expansion"),
+    (["BF.INSERT", "f", "EXPANSION", "40000", "ITEMS", "a"], EXPANSION_RANGE),
+    (["BF.INSERT", "f", "EXPANSION", "2", "NONSCALING", "ITEMS", "a"],
+     "Nonscaling filters cannot expand"),
+    (["BF.INSERT", "f", "SIZE", "5", "ITEMS", "a"], "Unknown argument received"),
+    (["BF.INSERT", "f", "CAPACITY", "5"],
+     "ERR wrong number of arguments for 'BF.INSERT' command"),
+    (["BF.INSERT", "f", "NOCREATE", "ITEMS"],
+     "ERR wrong number of arguments for 'BF.INSERT' command"),
+    (["BF.CARD", "text"], WRONG_TYPE),
+    (["BF.INFO", "none"], "ERR not found"),
+    (["BF.INFO", "text"], WRONG_TYPE),
+    (["BF.INFO", "there", "colour"], "Invalid information value"),
+    (["BF.INFO", "there", "SIZE", "ITEMS"],
+     "ERR wrong number of arguments for 'BF.INFO' command"),
+    (["BF.SCANDUMP", "none", "0"], "ERR not found"),
+    (["BF.SCANDUMP", "text", "0"], WRONG_TYPE),
+    (["BF.SCANDUMP", "there", "first"], "Second argument must be numeric"),
+    (["BF.LOADCHUNK", "f", "first", "data"], "ERR Second argument must be numeric"),
+    (["BF.LOADCHUNK", "f", "1", "data"], "ERR received bad data"),
+    (["BF.LOADCHUNK", "f", "2", "data"], "ERR not found"),
+    (["BF.LOADCHUNK", "there", "1", "data"], "ERR received bad data"),
+    (["BF.LOADCHUNK", "text", "1", "data"], WRONG_TYPE),
+]
+
+
+@pytest.mark.parametrize("command, expected", ERRORS, ids=lambda v: " ".join(v) if isinstance(v, list) else "")
+def test_errors_change_nothing_and_are_worded_as_clients_know_them(server, command, expected):
+    server.call("SET", "text", "x")
+    server.call("BF.RESERVE", "there", "0.01", "100")
+    before = server.call("DUMP", "there")
+    assert server.error(*command) == expected
+    assert sorted(server.call("KEYS", "*")) == [b"text", b"there"]
+    assert server.call("DUMP", "there") == before
+
+
+# Filters ------------------------------------------------------------------------------------------
+
+def test_options_are_found_by_name_anywhere_and_in_any_case(server):
+    server.call("BF.RESERVE", "a", "0.01", "100", "nonscaling", "expansion", "0")
+    assert server.call("BF.INFO", "a", "EXPANSION") == [None]
+    server.call("BF.RESERVE", "b", "0.01", "100", "expansion", "0")
+    assert server.call("BF.INFO", "b", "EXPANSION") == [None]
+    server.call("BF.INSERT", "c", "error", "0.001", "nonscaling", "capacity", "77", "items", "x")
+    assert server.call("BF.INFO", "c", "EXPANSION") == [None]
+    assert server.call("BF.INFO", "c", "CAPACITY") == [77]
+
+
+def test_items_are_bytes(server):
+    odd = [b"", b"\x00", b"\x00\x00", bytes(range(256)), b"ITEMS", b"x" * 100_000]
+    assert server.call("BF.MADD", "f", *odd) == [1] * len(odd)
+    assert server.call("BF.MEXISTS", "f", *odd) == [1] * len(odd)
+
+
+@pytest.mark.parametrize("rate", [0.05, 0.01, 0.0001])
+@pytest.mark.parametrize("options", [["NONSCALING"], []], ids=["fixed", "growing"])
+def test_members_are_found_and_strangers_pass_at_the_asked_rate(server, rate, options):
+    n = 20_000
+    server.call("BF.RESERVE", "f", rate, n, *options)
+    members = [f"member{i}" for i in range(n)]
+    for first in range(0, n, 1000):
+        server.call("BF.MADD", "f", *members[first:first + 1000])
+    strangers = 40_000
+    passed = 0
+    for first in range(0, n, 1000):
+        assert server.call("BF.MEXISTS", "f", *members[first:first + 1000]) == [1] * 1000
+    for first in range(0, strangers, 1000):
+        passed += sum(server.call("BF.MEXISTS", "f",
+                                  *(f"stranger{i}" for i in range(first, first + 1000))))
+    # Six standard deviations of a binomial, and a little for the filter's own scatter: the keys
+    # are fixed, so that this cannot fail now and then.
+    expected = rate * strangers
+    assert passed <= 1.03 * expected + 6 * expected ** 0.5
+    card = server.call("BF.CARD", "f")
+    assert n * (1 - 1.5 * rate) - 6 * (n * rate) ** 0.5 <= card <= n
+    one_by_one = [server.call("BF.EXISTS", "f", f"stranger{i}") for i in range(300)]
+    assert server.call("BF.MEXISTS", "f", *(f"stranger{i}" for i in range(300))) == one_by_one
+
+
+def test_a_filter_that_began_small_stays_small_and_keeps_its_rate(server):
+    n = 100_000
+    for first in range(0, n, 1000):
+        server.call("BF.MADD", "f", *(f"member{i}" for i in range(first, first + 1000)))
+    capacity, size, filters = (server.call("BF.INFO", "f", word)[0]
+                               for word in ("CAPACITY", "SIZE", "FILTERS"))
+    assert capacity >= server.call("BF.CARD", "f") and filters == 1
+    # What is stored, and what is held: the filter keeps room for its next steps.
+    assert 8 * len(server.call("DUMP", "f")) / n <= 18
+    assert 8 * size / n <= 28
+    for first in range(0, n, 1000):
+        assert sum(server.call("BF.MEXISTS", "f",
+                               *(f"member{i}" for i in range(first, first + 1000)))) == 1000
+    passed = sum(sum(server.call("BF.MEXISTS", "f",
+                                 *(f"stranger{i}" for i in range(first, first + 1000))))
+                 for first in range(0, n, 1000))
+    assert passed <= 0.01 * n + 6 * (0.01 * n) ** 0.5
+
+
+def test_adding_twice_changes_nothing(server):
+    items = [f"item{i}" for i in range(500)]
+    server.call("BF.MADD", "f", *items)
+    before = server.call("DUMP", "f")
+    card = server.call("BF.CARD", "f")
+    assert server.call("BF.MADD", "f", *items, *items) == [0] * 1000
+    assert all(server.call("BF.ADD", "f", item) == 0 for item in items)
+    assert server.call("BF.CARD", "f") == card
+    assert server.call("DUMP", "f") == before
+
+
+def test_a_fixed_filter_stops_at_its_capacity_and_loses_nothing(server):
+    server.call("BF.RESERVE", "f", "0.001", "100", "NONSCALING")
+    added, refused = [], 0
+    for i in range(300):
+        try:
+            server.call("BF.ADD", "f", i)
+            added.append(i)
+        except redis.ResponseError as why:
+            assert str(why) == "non scaling filter is full"
+            refused += 1
+    assert server.call("BF.CARD", "f") == 100 and refused >= 190
+    assert server.call("BF.MEXISTS", "f", *added) == [1] * len(added)
+
+
+# Settings and limits -----------------------------------------------------------------------------
+
+def test_settings_decide_what_a_missing_filter_becomes(start):
+    server = start()
+    assert server.client.config_get("bf.*") == {
+        "bf.bf-error-rate": "0.01", "bf.bf-initial-size": "100", "bf.bf-expansion-factor": "2",
+        "bf.cf-error-rate": "0.01", "bf.cf-initial-size": "1024", "bf.cf-bucket-size": "2",
+        "bf.cf-max-iterations": "20", "bf.cf-expansion-factor": "1",
+        "bf.cf-max-expansions": "32", "bf.max-filter-size": str(1 << 30)}
+    server.call("CONFIG", "SET", "bf.bf-initial-size", "5000", "bf.bf-expansion-factor", "0")
+    server.call("CONFIG", "SET", "bf.bf-error-rate", "0.0001")
+    server.call("BF.ADD", "f", "a")
+    assert server.call("BF.INFO", "f", "CAPACITY") == [5000]
+    assert server.call("BF.INFO", "f", "EXPANSION") == [None]
+    assert server.call("BF.INFO", "f", "SIZE")[0] * 8 > 5000 * 13.3  # 0.01% takes log2(10000) bits
+    for name, value in [("bf.bf-error-rate", "2"), ("bf.bf-error-rate", "x"),
+                        ("bf.bf-initial-size", "0"), ("bf.bf-expansion-factor", "40000"),
+                        ("bf.max-filter-size", "1")]:
+        with pytest.raises(redis.ResponseError):
+            server.call("CONFIG", "SET", name, value)
+    assert server.client.config_get("bf.bf-error-rate") == {"bf.bf-error-rate": "0.0001"}
+
+
+@pytest.mark.parametrize("arguments", [
+    ["bf-error-rate", "0.001", "bf-initial-size", "300"],
+    ["ERROR_RATE", "0.001", "INITIAL_SIZE", "300", "EXPANSION", "2"]], ids=["names", "older names"])
+def test_settings_as_arguments_of_loadmodule(start, arguments):
+    server = start(module_arguments=arguments)
+    server.call("BF.ADD", "f", "a")
+    assert server.call("BF.INFO", "f", "CAPACITY") == [300]
+    assert server.client.config_get("bf.bf-error-rate") == {"bf.bf-error-rate": "0.001"}
+
+
+@pytest.mark.parametrize("arguments", [["COLOUR", "red"], ["ERROR_RATE"], ["ERROR_RATE", "7"],
+                                       ["bf-initial-size", "-1"]], ids=" ".join)
+def test_a_wrong_argument_of_loadmodule_stops_the_server_with_a_sentence(start, arguments):
+    with pytest.raises(AssertionError, match="bloomery: loadmodule: "):
+        start(module_arguments=arguments)
+
+
+def test_a_huge_reserve_is_an_error_and_takes_no_memory(server):
+    used = server.client.info("memory")["used_memory"]
+    for command in (["BF.RESERVE", "f", "0.000001", "1073741824"],
+                    ["BF.RESERVE", "f", "0.000001", "1073741824", "NONSCALING"],
+                    ["BF.INSERT", "f", "CAPACITY", "1073741824", "ERROR", "0.000001", "ITEMS", "a"]):
+        assert server.error(*command) == "ERR Insufficient memory to create filter"
+    assert server.call("EXISTS", "f") == 0
+    assert server.client.info("memory")["used_memory"] < used + (1 << 20)
+
+
+def test_a_filter_stops_growing_at_the_limit(start):
+    server = start()
+    server.call("CONFIG", "SET", "bf.max-filter-size", "64kb")
+    refused = None
+    for first in range(0, 200_000, 1000):
+        try:
+            replies = server.call("BF.MADD", "f", *range(first, first + 1000))
+        except redis.ResponseError as why:
+            replies = [why]
+        if isinstance(replies[-1], redis.ResponseError):
+            refused = replies[-1]
+            break
+    assert str(refused) == "problem inserting into filter: it has reached bf.max-filter-size"
+    assert server.call("BF.INFO", "f", "SIZE")[0] < 3 * 65536
+    assert server.error("BF.RESERVE", "g", "0.01", "1000000") == \
+        "ERR Insufficient memory to create filter"
+
+
+def test_filters_count_as_the_servers_memory(start):
+    server = start("--maxmemory", "20mb")
+    used = server.client.info("memory")["used_memory"]
+    server.call("BF.RESERVE", "f", "0.01", "5000000", "NONSCALING")
+    grown = server.client.info("memory")["used_memory"] - used
+    size = server.call("BF.INFO", "f", "SIZE")[0]
+    # The server's allocator rounds up by at most a quarter.
+    assert size <= grown <= 1.25 * size + (1 << 18)
+    assert size <= server.call("MEMORY", "USAGE", "f") <= size + 4096
+    assert server.error("BF.RESERVE", "g", "0.01", "15000000", "NONSCALING") == \
+        "ERR Insufficient memory to create filter"
+    # Beyond maxmemory writes are refused as for any key.
+    server.call("CONFIG", "SET", "maxmemory", "4mb")
+    assert server.error("BF.ADD", "f", "x").startswith("OOM command not allowed")
+    assert server.call("BF.EXISTS", "f", "x") == 0
+    server.call("DEL", "f")
+    assert server.client.info("memory")["used_memory"] < used + (1 << 20)
+
+
+# The server's own questions ----------------------------------------------------------------------
+
+def test_the_server_documents_the_commands(server):
+    text = server.raw(2, "COMMAND", "DOCS", "BF.INSERT", "BF.EXISTS").decode()
+    for word in ("capacity", "NOCREATE", "ITEMS", "expansion", "no is certain", "O(1)"):
+        assert word in text
+    for command, flags in (("BF.ADD", [b"write", b"denyoom"]), ("BF.EXISTS", [b"readonly", b"fast"])):
+        info = server.raw(2, "COMMAND", "INFO", command)
+        assert all(b"+" + flag in info for flag in flags)
+    assert server.raw(2, "COMMAND", "GETKEYS", "BF.MADD", "f", "a", "b") == b"*1\r\n$1\r\nf\r\n"
+
+
+def test_the_info_section_counts_filters(server):
+    server.call("BF.ADD", "a", "x")
+    server.call("BF.ADD", "b", "x")
+    info = server.client.info("modules")
+    assert info["bf_filters"] == 2 and info["bf_filter_bytes"] > 0
+    server.call("FLUSHALL")
+    assert server.client.info("modules")["bf_filters"] == 0
+    assert server.client.info("modules")["bf_filter_bytes"] == 0
+
+
+def test_changes_are_told_as_keyspace_events(server):
+    server.call("CONFIG", "SET", "notify-keyspace-events", "Kd")
+    events = server.client.pubsub()
+    events.psubscribe("__keyspace@0__:*")
+    server.call("BF.RESERVE", "f", "0.01", "10")
+    server.call("BF.ADD", "f", "a")
+    server.call("BF.ADD", "f", "a")  # is there already: no event
+    server.call("BF.EXISTS", "f", "a")
+    server.call("BF.MADD", "g", "a", "b")
+    got = []
+    while len(got) < 4:
+        message = events.get_message(timeout=10)
+        assert message is not None, got
+        if message["type"] == "pmessage":
+            got.append((message["channel"][len(b"__keyspace@0__:"):], message["data"]))
+    assert events.get_message(timeout=0.2) is None
+    assert got == [(b"f", b"bf.reserve"), (b"f", b"bf.add"), (b"g", b"bf.reserve"),
+                   (b"g", b"bf.add")]
+    events.close()
+
+
+def test_watch_sees_what_changes_a_filter_and_nothing_else(server):
+    server.call("BF.ADD", "f", "a")
+    for write, aborts in ((["BF.ADD", "f", "b"], True), (["BF.ADD", "f", "a"], False),
+                          (["BF.EXISTS", "f", "a"], False)):
+        with server.client.pipeline() as pipe:
+            pipe.watch("f")
+            server.call(*write)
+            pipe.multi()
+            pipe.ping()
+            if aborts:
+                with pytest.raises(redis.WatchError):
+                    pipe.execute()
+            else:
+                assert pipe.execute() == [True]

@@ -1,0 +1,295 @@
+"""CF.* as clients see it: replies in both protocols, every error, deletes and counts, growth."""
+
+import collections
+import random
+
+import pytest
+import redis
+
+
+def test_redis_pys_own_helpers_work(server):
+    cf = redis.Redis(port=server.port).cf()
+    assert cf.create("users", 1000, bucket_size=4, max_iterations=30, expansion=3)
+    assert cf.add("users", "alice") == 1
+    assert cf.addnx("users", "alice") == 0
+    assert cf.insert("users", ["bob", "carol"]) == [1, 1]
+    assert cf.insertnx("users", ["bob", "dave"], capacity=500) == [0, 1]
+    assert cf.exists("users", "alice") == 1
+    assert cf.exists("users", "zoe") == 0
+    assert cf.add("users", "alice") == 1
+    assert cf.count("users", "alice") == 2
+    assert cf.delete("users", "alice") == 1
+    info = cf.info("users")
+    assert (info.filterNum, info.insertedNum, info.deletedNum) == (1, 4, 1)
+    # An expansion is rounded up to a power of two.
+    assert (info.bucketSize, info.expansionRate, info.maxIteration) == (4, 4, 30)
+    dumped = [cf.scandump("users", 0)]
+    while dumped[-1][0] != 0:
+        dumped.append(cf.scandump("users", dumped[-1][0]))
+    for iterator, data in dumped[:-1]:
+        cf.loadchunk("again", iterator, data)
+    assert server.call("DUMP", "again") == server.call("DUMP", "users")
+
+
+# Replies ------------------------------------------------------------------------------------------
+
+REPLIES = [
+    # command, RESP2, RESP3
+    (["CF.RESERVE", "f", "100"], b"+OK\r\n", b"+OK\r\n"),
+    (["CF.ADD", "f", "a"], b":1\r\n", b"#t\r\n"),
+    (["CF.ADD", "some", "x"], b":1\r\n", b"#t\r\n"),
+    (["CF.ADDNX", "some", "x"], b":0\r\n", b"#f\r\n"),
+    (["CF.ADDNX", "some", "new"], b":1\r\n", b"#t\r\n"),
+    (["CF.ADD", "full", "new"], b"-Filter is full\r\n", b"-Filter is full\r\n"),
+    (["CF.INSERT", "some", "ITEMS", "x", "new"], b"*2\r\n:1\r\n:1\r\n", b"*2\r\n#t\r\n#t\r\n"),
+    (["CF.INSERT", "full", "ITEMS", "i1", "new"], b"*2\r\n:1\r\n:-1\r\n",
+     b"*2\r\n#t\r\n#f\r\n"),
+    (["CF.INSERTNX", "full", "ITEMS", "i1", "new"], b"*2\r\n:0\r\n:-1\r\n",
+     b"*2\r\n:0\r\n:-1\r\n"),
+    (["CF.INSERTNX", "some", "ITEMS", "x", "new", "new"], b"*3\r\n:0\r\n:1\r\n:0\r\n",
+     b"*3\r\n:0\r\n:1\r\n:0\r\n"),
+    (["CF.EXISTS", "some", "x"], b":1\r\n", b"#t\r\n"),
+    (["CF.EXISTS", "none", "x"], b":0\r\n", b"#f\r\n"),
+    (["CF.EXISTS", "text", "x"], b":0\r\n", b"#f\r\n"),
+    (["CF.MEXISTS", "some", "x", "z"], b"*2\r\n:1\r\n:0\r\n", b"*2\r\n#t\r\n#f\r\n"),
+    (["CF.MEXISTS", "none", "x"], b"*1\r\n:0\r\n", b"*1\r\n#f\r\n"),
+    (["CF.COUNT", "some", "x"], b":2\r\n", b":2\r\n"),
+    (["CF.COUNT", "none", "x"], b":0\r\n", b":0\r\n"),
+    (["CF.COUNT", "text", "x"], b":0\r\n", b":0\r\n"),
+    (["CF.DEL", "some", "x"], b":1\r\n", b"#t\r\n"),
+    (["CF.DEL", "some", "z"], b":0\r\n", b"#f\r\n"),
+    (["CF.COMPACT", "some"], b"+OK\r\n", b"+OK\r\n"),
+    (["CF.SCANDUMP", "empty", "0"], b"*2\r\n:0\r\n$-1\r\n", b"*2\r\n:0\r\n_\r\n"),
+    (["CF.SCANDUMP", "some", "1000000"], b"*2\r\n:0\r\n$-1\r\n", b"*2\r\n:0\r\n_\r\n"),
+]
+
+
+@pytest.mark.parametrize("command, resp2, resp3", REPLIES, ids=lambda v: str(v)[:60])
+def test_replies(server, command, resp2, resp3):
+    for protocol, expected in ((2, resp2), (3, resp3)):
+        server.call("FLUSHALL")
+        server.call("SET", "text", "x")
+        server.call("CF.RESERVE", "empty", "100")
+        server.call("CF.RESERVE", "some", "100")
+        server.call("CF.INSERT", "some", "ITEMS", "x", "x", "y")
+        server.call("CF.RESERVE", "full", "4", "EXPANSION", "0")
+        server.call("CF.INSERT", "full", "ITEMS", *(f"i{k}" for k in range(200)))
+        assert server.raw(protocol, *command) == expected
+
+
+def test_info_names_its_fields_in_order(server):
+    server.call("CF.RESERVE", "f", "64")
+    server.call("CF.INSERT", "f", "ITEMS", "a", "b")
+    server.call("CF.DEL", "f", "a")
+    size = server.call("CF.INFO", "f")[1]
+    fields = (b"+Size\r\n:%d\r\n+Number of buckets\r\n:32\r\n+Number of filters\r\n:1\r\n"
+              b"+Number of items inserted\r\n:1\r\n+Number of items deleted\r\n:1\r\n"
+              b"+Bucket size\r\n:2\r\n+Expansion rate\r\n:1\r\n+Max iterations\r\n:20\r\n" % size)
+    assert server.raw(2, "CF.INFO", "f") == b"*16\r\n" + fields
+    assert server.raw(3, "CF.INFO", "f") == b"%8\r\n" + fields
+
+
+WRONG_TYPE = "WRONGTYPE Operation against a key holding the wrong kind of value"
+CAPACITY_RANGE = "Capacity must be in the range [2 * BUCKETSIZE, 1073741824]"
+INSERT_RANGE = "Capacity must be in the range [cf-bucket-size * 2, 1073741824]"
+
+ERRORS = [
+    (["CF.RESERVE", "there", "100"], "ERR item exists"),
+    (["CF.RESERVE", "text", "100"], WRONG_TYPE),
+    (["CF.RESERVE", "bloom", "100"], WRONG_TYPE),
+    (["CF.RESERVE", "f", "many"], "Bad capacity"),
+    (["CF.RESERVE", "f", "3"], CAPACITY_RANGE),
+    (["CF.RESERVE", "f", "15", "BUCKETSIZE", "8"], CAPACITY_RANGE),
+    (["CF.RESERVE", "f", "1073741825"], CAPACITY_RANGE),
+    (["CF.RESERVE", "f", "100", "BUCKETSIZE", "0"],
+     "BUCKETSIZE: value must be in the range [1, 255]"),
+    (["CF.RESERVE", "f", "100", "BUCKETSIZE", "x"], "Couldn't parse BUCKETSIZE"),
+    (["CF.RESERVE", "f", "100", "MAXITERATIONS", "65536"],
+     "MAXITERATIONS: value must be in the range [1, 65535]"),
+    (["CF.RESERVE", "f", "100", "MAXITERATIONS", "x"], "Couldn't parse MAXITERATIONS"),
+    (["CF.RESERVE", "f", "100", "EXPANSION", "-1"],
+     "EXPANSION: value must be in the range [0, 32768]"),
+    (["CF.RESERVE", "f", "100", "EXPANSION", "x"], "Couldn't parse EXPANSION"),
+    (["CF.RESERVE", "f", "100", "ERROR", "x"], "Bad error rate"),
+    (["CF.RESERVE", "f", "100", "EXPANSION"],
+     "ERR wrong number of arguments for 'CF.RESERVE' command"),
+    (["CF.RESERVE", "f"], "ERR wrong number of arguments for 'CF.RESERVE' command"),
+    (["CF.ADD", "text", "a"], WRONG_TYPE),
+    (["CF.ADD", "bloom", "a"], WRONG_TYPE),
+    (["BF.ADD", "there", "a"], WRONG_TYPE),
+    (["CF.ADDNX", "text", "a"], WRONG_TYPE),
+    (["CF.ADD", "f"], "ERR wrong number of arguments for 'CF.ADD' command"),
+    (["CF.INSERT", "f", "NOCREATE", "ITEMS", "a"], "ERR not found"),
+    (["CF.INSERTNX", "f", "NOCREATE", "ITEMS", "a"], "ERR not found"),
+    (["CF.INSERT", "f", "CAPACITY", "many", "ITEMS", "a"], "Bad capacity"),
+    (["CF.INSERT", "f", "CAPACITY", "3", "ITEMS", "a"], INSERT_RANGE),
+    (["CF.INSERT", "f", "SIZE", "5", "ITEMS", "a"], "Unknown argument received"),
+    (["CF.INSERT", "f", "NOCREATE", "ITEMS"],
+     "ERR wrong number of arguments for 'CF.INSERT' command"),
+    (["CF.DEL", "none", "a"], "Not found"),
+    (["CF.DEL", "text", "a"], "Not found"),
+    (["CF.COMPACT", "none"], "Cuckoo filter was not found"),
+    (["CF.INFO", "none"], "ERR not found"),
+    (["CF.INFO", "text"], WRONG_TYPE),
+    (["CF.SCANDUMP", "none", "0"], "ERR not found"),
+    (["CF.SCANDUMP", "there", "first"], "Invalid position"),
+    (["CF.LOADCHUNK", "f", "first", "data"], "Invalid position"),
+    (["CF.LOADCHUNK", "f", "1", "data"], "Invalid header"),
+    (["CF.LOADCHUNK", "f", "2", "data"], "ERR not found"),
+    (["CF.LOADCHUNK", "there", "1", "data"], "ERR item exists"),
+    (["CF.LOADCHUNK", "there", "2", "data"], "Couldn't load chunk!"),
+]
+
+
+@pytest.mark.parametrize("command, expected", ERRORS, ids=lambda v: " ".join(v) if isinstance(v, list) else "")
+def test_errors_change_nothing_and_are_worded_as_clients_know_them(server, command, expected):
+    server.call("SET", "text", "x")
+    server.call("CF.RESERVE", "there", "100")
+    server.call("BF.RESERVE", "bloom", "0.01", "100")
+    before = server.call("DUMP", "there")
+    assert server.error(*command) == expected
+    assert sorted(server.call("KEYS", "*")) == [b"bloom", b"text", b"there"]
+    assert server.call("DUMP", "there") == before
+
+
+# Filters ------------------------------------------------------------------------------------------
+
+def ask_all(server, command, key, items):
+    return [answer for first in range(0, len(items), 1000)
+            for answer in server.call(command, key, *items[first:first + 1000])]
+
+
+@pytest.mark.parametrize("reserve, n, bits", [
+    (["20000"], 20_000, 12), (["20000", "EXPANSION", "0"], 20_000, 11),
+    (["100"], 20_000, 24), (["20000"], 40_000, 20)], ids=str)
+def test_size_and_rate(server, reserve, n, bits):
+    """Reserved at most 12 bits an item, and the rate kept, reserved or grown."""
+    server.call("CF.RESERVE", "f", *reserve)
+    members = [f"member{i}" for i in range(n)]
+    for first in range(0, n, 1000):
+        assert server.call("CF.INSERT", "f", "ITEMS", *members[first:first + 1000]) == [1] * 1000
+    info = server.client.cf().info("f")
+    assert info.insertedNum == n
+    assert 8 * info.size / n <= bits
+    assert ask_all(server, "CF.MEXISTS", "f", members) == [1] * n
+    strangers = [f"stranger{i}" for i in range(40_000)]
+    passed = sum(ask_all(server, "CF.MEXISTS", "f", strangers))
+    # Six standard deviations of a binomial; the keys are fixed.
+    assert passed <= 400 + 6 * 400 ** 0.5
+    one_by_one = [server.call("CF.EXISTS", "f", item) for item in strangers[:300]]
+    assert server.call("CF.MEXISTS", "f", *strangers[:300]) == one_by_one
+
+
+@pytest.mark.parametrize("capacity", [30, 600, 4000])
+def test_deletes_and_counts_against_a_multiset(server, capacity):
+    """Whatever is added and deleted, no member is lost, and no count is too low: also where the
+    filter has grown, and members lie in front and behind."""
+    chosen = random.Random(capacity)
+    server.call("CF.RESERVE", "f", capacity)
+    held = collections.Counter()
+    names = [f"item{i}" for i in range(2000)]
+    for _ in range(40):
+        adds = [names[min(chosen.randrange(2000), chosen.randrange(2000))] for _ in range(150)]
+        assert server.call("CF.INSERT", "f", "ITEMS", *adds) == [1] * len(adds)
+        held.update(adds)
+        with server.client.pipeline(transaction=False) as pipe:
+            for item in chosen.sample(sorted(held.elements()), min(held.total(), 110)):
+                pipe.execute_command("CF.DEL", "f", item)
+                held[item] -= 1
+            assert set(pipe.execute()) == {1}
+        held = +held
+        present = sorted(held)
+        assert ask_all(server, "CF.MEXISTS", "f", present) == [1] * len(present)
+    info = server.client.cf().info("f")
+    assert (info.insertedNum, info.deletedNum) == (held.total(), 40 * 110)
+    with server.client.pipeline(transaction=False) as pipe:
+        for item in held:
+            pipe.execute_command("CF.COUNT", "f", item)
+        counts = pipe.execute()
+    assert all(count >= held[item] for count, item in zip(counts, held))
+    assert sum(count == held[item] for count, item in zip(counts, held)) >= 0.96 * len(held)
+    with server.client.pipeline(transaction=False) as pipe:
+        for item in held.elements():
+            pipe.execute_command("CF.DEL", "f", item)
+        assert set(pipe.execute()) <= {1}
+    assert server.client.cf().info("f").insertedNum == 0
+    assert server.client.cf().info("f").filterNum == 1
+    assert ask_all(server, "CF.MEXISTS", "f", names) == [0] * len(names)
+
+
+def test_a_thousand_copies_are_counted(server):
+    server.call("CF.RESERVE", "f", "100", "EXPANSION", "0")
+    for _ in range(4):
+        server.call("CF.INSERT", "f", "ITEMS", *["same"] * 250)
+    assert server.call("CF.COUNT", "f", "same") == 1000
+    size = server.client.cf().info("f").size
+    assert size < 1000
+    for left in range(999, -1, -1):
+        assert server.call("CF.DEL", "f", "same") == 1
+    assert server.call("CF.DEL", "f", "same") == 0
+    assert server.call("CF.EXISTS", "f", "same") == 0
+
+
+def test_a_default_filter_grows_as_far_as_memory_is_allowed(server):
+    """RedisBloom's stops at 30,660 items."""
+    for first in range(0, 60_000, 2000):
+        assert set(server.call("CF.INSERT", "f", "ITEMS", *range(first, first + 2000))) == {1}
+    assert ask_all(server, "CF.MEXISTS", "f", list(range(60_000))) == [1] * 60_000
+    assert server.client.cf().info("f").filterNum == 2
+
+
+def test_limits_are_errors(start):
+    server = start(module_arguments=["max-filter-size", "131072", "CF_MAX_EXPANSIONS", "5"])
+    assert server.error("CF.RESERVE", "g", "10000000") == \
+        "ERR Insufficient memory to create filter"
+    answers = []
+    while -1 not in answers:
+        answers = server.call("CF.INSERT", "f", "ITEMS",
+                              *(f"{len(answers)}:{i}" for i in range(1000)),
+                              *(f"{random.random()}" for _ in range(2000)))
+    assert server.error("CF.ADD", "f", "one more") == "Maximum expansions reached"
+    assert server.client.cf().info("f").size < 3 * 131072
+
+
+def test_settings_decide_what_a_missing_filter_becomes(start):
+    server = start()
+    server.call("CONFIG", "SET", "bf.cf-initial-size", "5000", "bf.cf-bucket-size", "4",
+                "bf.cf-max-iterations", "7", "bf.cf-expansion-factor", "3",
+                "bf.cf-error-rate", "0.0001")
+    server.call("CF.ADD", "f", "a")
+    info = server.client.cf().info("f")
+    assert (info.bucketNum, info.bucketSize, info.maxIteration, info.expansionRate) == \
+        (1250, 4, 7, 4)
+    assert 8 * info.size > 5000 * 14  # 0.01% takes log2(10000) bits, and 1.4
+
+
+def test_events_and_watch(server):
+    server.call("CONFIG", "SET", "notify-keyspace-events", "Kd")
+    events = server.client.pubsub()
+    events.psubscribe("__keyspace@0__:*")
+    server.call("CF.RESERVE", "f", "10")
+    server.call("CF.ADD", "f", "a")
+    server.call("CF.ADDNX", "f", "a")  # is there already: no event
+    server.call("CF.DEL", "f", "a")
+    server.call("CF.DEL", "f", "a")  # is not there: no event
+    server.call("CF.INSERT", "g", "ITEMS", "a")
+    got = []
+    while len(got) < 5:
+        message = events.get_message(timeout=10)
+        assert message is not None, got
+        if message["type"] == "pmessage":
+            got.append((message["channel"][len(b"__keyspace@0__:"):], message["data"]))
+    assert events.get_message(timeout=0.2) is None
+    assert got == [(b"f", b"cf.reserve"), (b"f", b"cf.add"), (b"f", b"cf.del"),
+                   (b"g", b"cf.reserve"), (b"g", b"cf.add")]
+    events.close()
+
+
+def test_the_server_documents_the_commands(server):
+    text = server.raw(2, "COMMAND", "DOCS", "CF.INSERT", "CF.COUNT", "CF.RESERVE").decode()
+    for word in ("capacity", "NOCREATE", "ITEMS", "never too low", "BUCKETSIZE", "O(1)"):
+        assert word in text
+    for command, flags in (("CF.ADD", [b"write", b"denyoom"]), ("CF.DEL", [b"write"]),
+                           ("CF.EXISTS", [b"readonly", b"fast"])):
+        info = server.raw(2, "COMMAND", "INFO", command)
+        assert all(b"+" + flag in info for flag in flags)

@@ -1,0 +1,50 @@
+"""The commands that docs/server.md shows run against a server, and reply what it says."""
+
+import re
+
+from conftest import ROOT
+
+TEXT = (ROOT / "docs" / "server.md").read_text()
+
+
+def shown(reply):
+    if isinstance(reply, list):
+        return " ".join(shown(each) for each in reply)
+    return reply.decode() if isinstance(reply, bytes) else str(reply)
+
+
+def test_what_is_shown_is_what_happens(server):
+    promised = 0
+    for block in re.findall(r"^```redis\n(.*?)^```$", TEXT, re.M | re.S):
+        reply = None
+        for line in block.splitlines():
+            if line.startswith("# -> "):
+                assert shown(reply) == line[len("# -> "):]
+                promised += 1
+            else:
+                reply = server.call(*line.split())
+    assert promised > 5
+
+
+def test_every_command_and_setting_is_documented(server):
+    commands = server.raw(2, "COMMAND", "LIST", "FILTERBY", "MODULE", "bf")
+    names = set(re.findall(r"[BC]F\.[A-Z]+", commands.decode()))
+    assert len(names) >= 23
+    for name in names | set(server.client.config_get("bf.*")):
+        assert f"`{name}" in TEXT, name
+
+
+def test_a_dump_holds_a_file_that_the_command_line_reads(server, tmp_path):
+    """What "Dumps" says of the pieces; the reader is the one written from docs/format.md."""
+    from format_reader import read
+    server.call("BF.RESERVE", "f", "0.01", "50")
+    server.call("BF.MADD", "f", *(f"member{i}" for i in range(500)))
+    whole, iterator = b"", 0
+    while True:
+        iterator, data = server.call("BF.SCANDUMP", "f", iterator)
+        if iterator == 0:
+            break
+        whole += data
+    assert whole[:8] == b"BLMRYDMP"
+    filter = read(whole[64:])
+    assert all(filter.may_contain(f"member{i}".encode()) for i in range(500))

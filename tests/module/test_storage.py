@@ -1,0 +1,404 @@
+"""What becomes of filters when servers save, load, copy, replicate and die."""
+
+import random
+import signal
+import threading
+import time
+
+import pytest
+import redis
+
+from xxh3 import xxh3_64
+
+FILTERS = [["BF.RESERVE", "fixed", "0.001", "3000", "NONSCALING"],
+           ["BF.RESERVE", "growing", "0.01", "50"],
+           ["BF.RESERVE", "precise", "1e-10", "500", "NONSCALING"],
+           ["BF.RESERVE", "empty", "0.02", "100", "EXPANSION", "4"],
+           ["BF.RESERVE", "two parts", "0.01", "10000"],
+           ["CF.RESERVE", "cuckoo", "3000"],
+           ["CF.RESERVE", "cuckoo in two parts", "1000", "BUCKETSIZE", "4"],
+           ["CF.RESERVE", "cuckoo that stays", "2600", "EXPANSION", "0"]]
+MEMBERS = [f"member{i}" for i in range(2500)]
+OTHERS = [f"other{i}" for i in range(10_500)]
+
+
+def family(key):
+    return "CF" if key.startswith("cuckoo") else "BF"
+
+
+def fill(server):
+    for command in FILTERS:
+        server.call(*command)
+    server.call("BF.MADD", "fixed", *MEMBERS)
+    server.call("BF.MADD", "growing", *MEMBERS)
+    server.call("BF.MADD", "precise", *MEMBERS[:400])
+    server.call("BF.MADD", "two parts", *OTHERS)
+    assert server.call("BF.INFO", "two parts", "FILTERS") == [2]
+    for key in ("cuckoo", "cuckoo in two parts", "cuckoo that stays"):
+        server.call("CF.INSERT", key, "ITEMS", *MEMBERS)
+        server.call("CF.INSERT", key, "ITEMS", *MEMBERS[:20] * 3)
+        server.call("CF.DEL", key, MEMBERS[0])
+
+
+def dumps(server):
+    return {key: server.call("DUMP", key) for key in sorted(server.call("KEYS", "*"))}
+
+
+def transfer(server, source, target, change=lambda i, iterator, data: (iterator, data)):
+    """BF.SCANDUMP into BF.LOADCHUNK, each piece as `change` makes it."""
+    iterator, number = 0, 0
+    while True:
+        iterator, data = server.call(family(source) + ".SCANDUMP", source, iterator)
+        if iterator == 0:
+            return number
+        server.call(family(source) + ".LOADCHUNK", target, *change(number, iterator, data))
+        number += 1
+
+
+# Saved and loaded --------------------------------------------------------------------------------
+
+def test_a_saved_data_set_is_the_same_after_a_restart(start):
+    server = start("--dbfilename", "data.rdb")
+    fill(server)
+    before, digest = dumps(server), server.call("DEBUG", "DIGEST")
+    server.call("SAVE")
+    server.restart()
+    assert dumps(server) == before
+    assert server.call("DEBUG", "DIGEST") == digest
+    assert server.call("BF.MEXISTS", "growing", *MEMBERS) == [1] * len(MEMBERS)
+    for key in ("cuckoo", "cuckoo in two parts", "cuckoo that stays"):
+        assert server.call("CF.MEXISTS", key, *MEMBERS) == [1] * len(MEMBERS)
+        assert server.call("CF.COUNT", key, MEMBERS[1]) >= 4
+    # And it goes on as it would have.
+    assert server.call("BF.CARD", "empty") == 0
+    server.call("BF.MADD", "empty", *MEMBERS)
+    assert server.call("BF.MEXISTS", "empty", *MEMBERS) == [1] * len(MEMBERS)
+
+
+@pytest.mark.parametrize("preamble", ["yes", "no"])
+def test_the_append_only_file_holds_them_also_rewritten(start, preamble):
+    server = start("--appendonly", "yes", "--aof-use-rdb-preamble", preamble)
+    fill(server)
+    transfer(server, "growing", "transferred")
+    transfer(server, "cuckoo in two parts", "transferred too")
+    before = dumps(server)
+    server.restart()
+    assert dumps(server) == before
+    server.call("BGREWRITEAOF")
+    until = time.monotonic() + 30
+    while server.client.info("persistence")["aof_rewrite_in_progress"] or \
+            server.client.info("persistence")["aof_rewrite_scheduled"]:
+        assert time.monotonic() < until
+        time.sleep(0.02)
+    assert server.client.info("persistence")["aof_last_bgrewrite_status"] == "ok"
+    server.restart()
+    assert dumps(server) == before
+
+
+def test_kill_9_loses_nothing_that_was_acknowledged(start):
+    server = start("--appendonly", "yes", "--appendfsync", "always")
+    acknowledged = []
+    stop = threading.Event()
+
+    def write(worker):
+        client = redis.Redis(port=server.port)
+        i = 0
+        try:
+            while not stop.is_set():
+                items = [f"{worker}:{i + k}" for k in range(3)]
+                client.execute_command("BF.MADD", "f", *items)
+                client.execute_command("BF.ADD", f"of{worker}", items[0])
+                client.execute_command("CF.INSERT", "c", "ITEMS", *items)
+                client.execute_command("CF.DEL", "c", items[1])
+                acknowledged.append((worker, items))
+                i += 3
+        except (redis.RedisError, OSError):
+            pass
+
+    for _ in range(2):
+        writers = [threading.Thread(target=write, args=(w,)) for w in range(4)]
+        for each in writers:
+            each.start()
+        time.sleep(0.4)
+        server.kill(signal.SIGKILL)
+        stop.set()
+        for each in writers:
+            each.join()
+        stop.clear()
+        server.start()
+        assert len(acknowledged) > 20
+        for worker, items in acknowledged:
+            assert server.call("BF.MEXISTS", "f", *items) == [1, 1, 1]
+            assert server.call("BF.EXISTS", f"of{worker}", items[0]) == 1
+            assert server.call("CF.MEXISTS", "c", items[0], items[2]) == [1, 1]
+
+
+# Copied ------------------------------------------------------------------------------------------
+
+def test_dump_restore_copy_and_rename_give_the_same_filter(server):
+    fill(server)
+    for key in [command[1] for command in FILTERS]:
+        payload = server.call("DUMP", key)
+        server.call("RESTORE", "restored", "0", payload)
+        server.call("COPY", key, "copied")
+        server.call("RENAME", "restored", "renamed")
+        for other in ("copied", "renamed"):
+            assert server.call("DUMP", other) == payload
+            assert server.call("DEBUG", "DIGEST-VALUE", other) == \
+                server.call("DEBUG", "DIGEST-VALUE", key)
+        # A copy is a filter of its own.
+        if key != "fixed":
+            server.call(family(key) + ".ADD", "copied", "only in the copy")
+            assert server.call(family(key) + ".EXISTS", "copied", "only in the copy") == 1
+            assert server.call("DUMP", key) == payload
+            assert server.call("DEBUG", "DIGEST-VALUE", "copied") != \
+                server.call("DEBUG", "DIGEST-VALUE", key)
+        server.call("DEL", "copied", "renamed")
+
+
+def test_a_large_filter_goes_through_scandump_in_pieces(server):
+    server.call("BF.RESERVE", "f", "0.01", "3000000", "NONSCALING")
+    server.call("BF.MADD", "f", *MEMBERS)
+    assert transfer(server, "f", "again") >= 4
+    assert server.call("DUMP", "again") == server.call("DUMP", "f")
+    assert server.call("UNLINK", "f", "again") == 2
+
+
+# While a dump arrives ----------------------------------------------------------------------------
+
+def pieces_of(server, key, size):
+    """The dump in pieces of a size of our own, each with the iterator that goes with it."""
+    iterator, header = server.call(family(key) + ".SCANDUMP", key, 0)
+    payload = b""
+    while True:
+        iterator, data = server.call(family(key) + ".SCANDUMP", key, iterator)
+        if iterator == 0:
+            break
+        payload += data
+    ends = [min(at + size, len(payload)) for at in range(0, len(payload), size)]
+    return [(1, header)] + [(end + 1, payload[max(0, at - size):end])
+                            for at, end in zip(range(size, len(payload) + size, size), ends)]
+
+
+def test_an_incomplete_dump_answers_nothing_and_survives_saving(start):
+    server = start("--dbfilename", "data.rdb")
+    fill(server)
+    pieces = pieces_of(server, "growing", 500)
+    assert len(pieces) > 5
+    for iterator, data in pieces[:3]:
+        server.call("BF.LOADCHUNK", "f", iterator, data)
+    loading = "ERR the filter is being loaded; send its remaining chunks"
+    for command in (["BF.EXISTS", "f", "a"], ["BF.MEXISTS", "f", "a"], ["BF.ADD", "f", "a"],
+                    ["BF.MADD", "f", "a"], ["BF.CARD", "f"], ["BF.INFO", "f"],
+                    ["BF.INSERT", "f", "ITEMS", "a"], ["BF.SCANDUMP", "f", "0"]):
+        assert server.error(*command) == loading
+    assert server.error("BF.RESERVE", "f", "0.1", "10") == "ERR item exists"
+    # Neither a piece twice nor a gap.
+    assert server.error("BF.LOADCHUNK", "f", *pieces[1]) == "ERR invalid offset - no link found"
+    assert server.error("BF.LOADCHUNK", "f", *pieces[4]) == "ERR invalid offset - no link found"
+    server.call("SAVE")
+    server.restart()
+    server.call("COPY", "f", "g")
+    for iterator, data in pieces[3:]:
+        server.call("BF.LOADCHUNK", "f", iterator, data)
+        server.call("BF.LOADCHUNK", "g", iterator, data)
+    assert server.call("DUMP", "f") == server.call("DUMP", "growing") == server.call("DUMP", "g")
+    # The header again begins anew.
+    for iterator, data in pieces[:2] + pieces:
+        server.call("BF.LOADCHUNK", "h", iterator, data)
+    assert server.call("DUMP", "h") == server.call("DUMP", "growing")
+
+
+# Hostile bytes -----------------------------------------------------------------------------------
+
+def crc64(data):
+    """Of Redis's DUMP payloads: Jones' polynomial, reflected, from 0."""
+    if not hasattr(crc64, "table"):
+        crc64.table = []
+        for value in range(256):
+            for _ in range(8):
+                value = value >> 1 ^ (0x95ac9329ac4bc9b5 if value & 1 else 0)
+            crc64.table.append(value)
+    crc = 0
+    for byte in data:
+        crc = crc >> 8 ^ crc64.table[(crc ^ byte) & 255]
+    return crc
+
+
+def sealed(payload):
+    """A DUMP payload with the checksum that its bytes need, so that the server looks at them."""
+    return payload[:-8] + crc64(payload[:-8]).to_bytes(8, "little")
+
+
+def use(server, key):
+    """Whatever a hostile filter became, it answers or is refused, and the server lives."""
+    for command in (["BF.INFO", key], ["BF.EXISTS", key, "a"], ["BF.MADD", key, "a", "b"],
+                    ["BF.CARD", key], ["BF.SCANDUMP", key, 0], ["CF.INFO", key],
+                    ["CF.EXISTS", key, "a"], ["CF.INSERT", key, "ITEMS", "a", "b"],
+                    ["CF.DEL", key, "a"], ["CF.COUNT", key, "a"], ["CF.SCANDUMP", key, 0],
+                    ["DUMP", key], ["DEL", key]):
+        try:
+            server.call(*command)
+        except redis.ResponseError:
+            pass
+
+
+@pytest.mark.parametrize("key", ["fixed", "growing", "empty", "two parts", "cuckoo in two parts"])
+def test_no_changed_byte_of_a_payload_is_taken_for_a_filter(server, key):
+    # Uncompressed, or the changed byte is one of the compression, and may stand for the same.
+    server.call("CONFIG", "SET", "rdbcompression", "no")
+    fill(server)
+    payload = server.call("DUMP", key)
+    assert sealed(payload) == payload
+    chosen = random.Random(7)
+    places = sorted(set(range(0, min(400, len(payload) - 10)))
+                    | {chosen.randrange(len(payload) - 10) for _ in range(150)})
+    taken = 0
+    for at in places:
+        changed = bytearray(payload)
+        changed[at] ^= 1 << chosen.randrange(8)
+        try:
+            server.call("RESTORE", "hostile", "0", sealed(bytes(changed)))
+        except redis.ResponseError:
+            continue
+        taken += 1
+    assert taken == 0
+    for end in [*range(0, min(300, len(payload) - 11), 7), len(payload) - 11]:
+        with pytest.raises(redis.ResponseError):
+            server.call("RESTORE", "hostile", "0", sealed(payload[:end] + payload[-10:]))
+    assert server.call("EXISTS", "hostile") == 0
+    server.call("CONFIG", "SET", "rdbcompression", "yes")
+    assert server.call("BF.MEXISTS", "growing", *MEMBERS) == [1] * len(MEMBERS)
+
+
+@pytest.mark.parametrize("key", ["fixed", "growing", "cuckoo in two parts"])
+def test_no_changed_byte_of_a_chunk_is_taken_for_a_filter(server, key):
+    fill(server)
+    pieces = pieces_of(server, key, 1500)
+    chosen = random.Random(11)
+    header = pieces[0][1]
+    for at in range(len(header)):
+        changed = bytearray(header)
+        changed[at] ^= 1 << chosen.randrange(8)
+        try:
+            for iterator, data in [(1, bytes(changed))] + pieces[1:]:
+                server.call(family(key) + ".LOADCHUNK", "hostile", iterator, data)
+            raise AssertionError(f"byte {at} of the header")
+        except redis.ResponseError:
+            pass
+        use(server, "hostile")
+    for number in range(1, len(pieces)):
+        changed = bytearray(pieces[number][1])
+        changed[chosen.randrange(len(changed))] ^= 1 << chosen.randrange(8)
+        with pytest.raises(redis.ResponseError, match="received bad data|Couldn't load chunk"):
+            for i, (iterator, data) in enumerate(pieces):
+                server.call(family(key) + ".LOADCHUNK", "hostile", iterator,
+                            bytes(changed) if i == number else data)
+        use(server, "hostile")
+    for iterator in (-1, 0, 1, 2, 3, 1 << 62, -(1 << 63), (1 << 63) - 1):
+        for data in (b"", b"x", header, header[:60], b"x" * 3000):
+            try:
+                server.call(family(key) + ".LOADCHUNK", "hostile", iterator, data)
+            except redis.ResponseError:
+                pass
+    use(server, "hostile")
+
+
+@pytest.mark.parametrize("key", ["two parts", "cuckoo in two parts"])
+def test_a_sealed_header_may_say_anything(server, key):
+    """Each byte of the prefix changed, and its checksum right again: refused or a filter."""
+    fill(server)
+    (_, header), *payload = pieces_of(server, key, 1 << 20)
+    chosen = random.Random(13)
+    outcomes = set()
+    for at in [*range(8, 56)] * 4:
+        changed = bytearray(header)
+        changed[at] = chosen.choice([0, 1, 255, changed[at] ^ 1 << chosen.randrange(8)])
+        changed[56:64] = xxh3_64(bytes(changed[:56])).to_bytes(8, "little")
+        try:
+            for piece in [(1, bytes(changed))] + payload:
+                server.call(family(key) + ".LOADCHUNK", "hostile", *piece)
+            outcomes.add("taken")
+            server.call(family(key) + (".MADD" if family(key) == "BF" else ".INSERT"), "hostile",
+                        *(["ITEMS"] if family(key) == "CF" else []), *OTHERS[:2000])
+        except redis.ResponseError:
+            outcomes.add("refused")
+        use(server, "hostile")
+    assert outcomes == {"taken", "refused"}
+
+
+def test_a_header_that_promises_too_much_takes_no_memory(server):
+    server.call("BF.ADD", "f", "a")
+    header = bytearray(server.call("BF.SCANDUMP", "f", 0)[1])
+    used = server.client.info("memory")["used_memory"]
+    for size, error in ((1 << 29, None), (1 << 40, "Insufficient memory to create filter"),
+                        ((1 << 64) - 1, "received bad data"), (0, "received bad data")):
+        # The filter file's header begins after 64 bytes; its checksum is right again.
+        header[64 + 40:64 + 48] = size.to_bytes(8, "little")
+        seal = xxh3_64(bytes(header[64:64 + 56] + header[64 + 64:]))
+        header[64 + 56:64 + 64] = seal.to_bytes(8, "little")
+        if error is None:
+            server.call("BF.LOADCHUNK", "g", 1, bytes(header))
+        else:
+            assert server.error("BF.LOADCHUNK", "h", 1, bytes(header)) == "ERR " + error
+    assert server.client.info("memory")["used_memory"] < used + (1 << 20)
+
+
+# Replicas ----------------------------------------------------------------------------------------
+
+def wait_for(replica):
+    until = time.monotonic() + 60
+    while replica.client.info("replication").get("master_link_status") != "up":
+        assert time.monotonic() < until, replica.log()
+        time.sleep(0.02)
+
+
+def test_a_replica_with_other_settings_holds_the_same_bytes(start):
+    primary = start("--repl-diskless-sync-delay", "0")
+    fill(primary)
+    replica = start("--replicaof", f"127.0.0.1 {primary.port}",
+                    module_arguments=["ERROR_RATE", "0.2", "INITIAL_SIZE", "7", "EXPANSION", "0",
+                                      "max-filter-size", "65536", "cf-initial-size", "50",
+                                      "cf-error-rate", "0.2", "cf-expansion-factor", "0"])
+    wait_for(replica)
+    pieces = pieces_of(primary, "growing", 900)
+    for iterator, data in pieces[:2]:
+        primary.call("BF.LOADCHUNK", "arriving", iterator, data)
+    # Made here, by each command that can make one, and grown beyond the replica's limit.
+    primary.call("BF.ADD", "added", "a")
+    primary.call("BF.MADD", "madded", *MEMBERS)
+    primary.call("BF.INSERT", "inserted", "ERROR", "0.25", "ITEMS", *MEMBERS)
+    primary.call("BF.RESERVE", "reserved", "0.3", "100")
+    primary.call("BF.MADD", "growing", *(f"more{i}" for i in range(60_000)))
+    primary.call("BF.RESERVE", "full", "0.01", "2", "NONSCALING")
+    primary.call("BF.MADD", "full", "a", "b", "c", "d")
+    primary.call("CF.ADD", "cuckoo added", "a")
+    primary.call("CF.INSERT", "cuckoo inserted", "ITEMS", *MEMBERS)
+    primary.call("CF.INSERTNX", "cuckoo inserted", "ITEMS", *MEMBERS[1000:], *OTHERS[:100])
+    primary.call("CF.RESERVE", "cuckoo full", "4", "EXPANSION", "0")
+    assert -1 in primary.call("CF.INSERT", "cuckoo full", "ITEMS", *MEMBERS[:200])
+    for item in MEMBERS[:50]:
+        primary.call("CF.DEL", "cuckoo in two parts", item)
+        primary.call("CF.DEL", "cuckoo inserted", item)
+    primary.call("CF.ADDNX", "cuckoo in two parts", "one more")
+    transfer(primary, "growing", "transferred")
+    with primary.client.pipeline(transaction=True) as pipe:
+        pipe.execute_command("BF.ADD", "in a transaction", "a")
+        pipe.execute_command("BF.ADD", "in a transaction", "b")
+        pipe.execute()
+    primary.call("EVAL", "return redis.call('BF.MADD', KEYS[1], 'a', 'b')", 1, "in a script")
+    assert primary.call("WAIT", 1, 20_000) == 1
+    assert dumps(replica) == dumps(primary)
+    assert b"in a script" in dumps(primary)
+    assert replica.call("DEBUG", "DIGEST") == primary.call("DEBUG", "DIGEST")
+    assert replica.error("BF.ADD", "added", "b").startswith("READONLY")
+    # Adding what is there is nothing to replicate.
+    offset = primary.client.info("replication")["master_repl_offset"]
+    primary.call("BF.MADD", "madded", *MEMBERS)
+    assert primary.client.info("replication")["master_repl_offset"] - offset < 1000
+    # Promoted, it goes on.
+    replica.call("REPLICAOF", "NO", "ONE")
+    assert replica.call("BF.EXISTS", "added", "a") == 1
+    for iterator, data in pieces[2:]:
+        replica.call("BF.LOADCHUNK", "arriving", iterator, data)
+    assert replica.call("BF.MEXISTS", "arriving", *MEMBERS) == [1] * len(MEMBERS)
