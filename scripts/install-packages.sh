@@ -6,13 +6,14 @@ set -euo pipefail
 build=(g++ cmake ninja-build pkg-config libxxhash-dev libexpected-dev libfmt-dev libssl-dev
   libcli11-dev nlohmann-json3-dev zlib1g-dev libzstd-dev libidn2-dev wamerican-insane)
 test=(libgtest-dev librapidcheck-dev clang-19 clang-format-19 clang-tidy-19 libclang-rt-19-dev
-  python3 python3-pytest zsh fish gzip zstd man-db groff
-  golang-github-dcso-bloom-cli libleveldb-dev libsnappy-dev squid curl redis-server python3-redis)
+  python3 python3-pytest python3-dev pybind11-dev python3-numpy python3-pip mypy zsh fish gzip zstd
+  man-db groff golang-github-dcso-bloom-cli libleveldb-dev libsnappy-dev squid curl redis-server
+  python3-redis)
 # DuckDB, whose Parquet files are tested, is a package of npm. Node's own packages bring npm along.
 command -v npm >/dev/null || test+=(nodejs npm)
 bench=(golang-github-dcso-bloom-cli time)
 # What the benchmark compares with, and the rest of Boost for a checkout of Boost.Bloom.
-peers=(python3 libbloom-dev librocksdb-dev libleveldb-dev)
+peers=(python3 python3-numpy python3-bitarray python3-flor libbloom-dev librocksdb-dev libleveldb-dev)
 boost=(libboost1.81-dev)
 
 wanted=()

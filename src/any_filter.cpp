@@ -37,6 +37,11 @@ void any_filter::may_contain(std::span<const std::string_view> keys,
   model_->may_contain(keys, answers);
 }
 
+result<void> any_filter::may_contain(std::span<const hash64> hashes,
+                                     std::span<bool> answers) const {
+  return model_->may_contain(hashes, answers);
+}
+
 result<insert_summary> any_filter::insert(std::span<const std::string_view> keys) {
   return model_->insert(keys);
 }
@@ -65,6 +70,10 @@ result<void> any_filter::merge(const any_filter& other) {
 
 result<void> any_filter::intersect(const any_filter& other) {
   return model_->intersect(*other.model_);
+}
+
+result<void> any_filter::clear() {
+  return model_->clear();
 }
 
 filter_image any_filter::image() const {

@@ -174,6 +174,36 @@ TYPED_TEST(any_contract, it_answers_as_the_typed_filter) {
   }
 }
 
+TYPED_TEST(any_contract, hashes_are_asked_as_their_keys) {
+  const auto typed = this->original();
+  const auto keys = words("stranger", 2000);
+  std::array<bool, 2000> answers{};
+  for (const access how : {access::read_only, access::writable}) {
+    const any_filter any = as_any(typed, how);
+    if constexpr (std::same_as<typename TypeParam::hash_type, hash64>) {
+      std::vector<hash64> hashes;
+      for (const auto& key : keys) {
+        hashes.push_back(typed.hash_function()(bytes_of(std::string_view(key))));
+      }
+      ASSERT_TRUE(any.may_contain(std::span<const hash64>(hashes), answers));
+      for (std::size_t i = 0; i < keys.size(); ++i) {
+        ASSERT_EQ(answers.at(i), typed.may_contain(keys[i])) << keys[i];
+      }
+    } else {
+      const std::array hashes = {hash64{1}};
+      EXPECT_EQ(any.may_contain(std::span<const hash64>(hashes), answers).error().code,
+                errc::unsupported);
+    }
+  }
+}
+
+TYPED_TEST(any_contract, a_cleared_filter_is_a_new_one) {
+  any_filter any = as_any(this->original(), access::writable);
+  ASSERT_TRUE(any.clear());
+  EXPECT_EQ(any.size(), 0U);
+  EXPECT_EQ(serialize(any.image()), file_bytes(make<TypeParam>(500, 0.05, 42)));
+}
+
 TYPED_TEST(any_contract, it_changes_as_the_typed_filter) {
   auto typed = this->original();
   any_filter any = as_any(typed, access::writable);
@@ -268,6 +298,7 @@ TYPED_TEST(any_contract, what_it_cannot_do_is_refused_with_a_sentence) {
     const any_filter other = as_any(typed, access::read_only);
     if (!any.can().insert) expect_unsupported(any.insert(keys), name);
     if (!any.can().insert) expect_unsupported(any.insert_absent(keys, erased), name);
+    if (!any.can().insert) expect_unsupported(any.clear(), name);
     if (!any.can().erase) expect_unsupported(any.erase(keys, erased), name);
     if (!any.can().count) expect_unsupported(any.count(keys, counts), name);
     if (!any.can().merge) expect_unsupported(any.merge(other), name);

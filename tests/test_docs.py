@@ -3,9 +3,13 @@
 A block marked `sh` is run with bash (stopping at the first failure) in a folder of its own for each
 document, where `bloomery` is on the path. A line `# -> TEXT` after a command promises that the
 command's output contains TEXT. The block that follows `<!-- by hand -->` is left out: the commands
-that install, which the fresh machine and CI run. C++ blocks are compiled and run the same way.
+that install, which the fresh machine and CI run. Python's blocks run between them, in the same folder,
+one after the other in one session; where they show a session (`>>>`) its output is compared. C++
+blocks are compiled and run the same way.
 """
 
+import doctest
+import importlib.util
 import os
 import pathlib
 import re
@@ -18,10 +22,18 @@ BLOOMERY = pathlib.Path(os.environ.get("BLOOMERY", ROOT / "build" / "bloomery"))
 DOCUMENTS = sorted([ROOT / "README.md", *(ROOT / "docs").glob("*.md")])
 
 
+HAS_PYTHON = importlib.util.find_spec("bloomery") is not None
+
+
+def blocks_of(document, languages):
+    """(language, text) of each block to run, in order."""
+    pattern = r"(<!-- by hand -->\n)?^```(" + "|".join(map(re.escape, languages)) + r")\n(.*?)^```$"
+    found = re.finditer(pattern, document.read_text(), re.M | re.S)
+    return [(m[2], m[3]) for m in found if not m[1]]
+
+
 def blocks(document, language):
-    text = document.read_text()
-    pattern = r"(<!-- by hand -->\n)?^```" + re.escape(language) + r"\n(.*?)^```$"
-    return [m[2] for m in re.finditer(pattern, text, re.M | re.S) if not m[1]]
+    return [text for _, text in blocks_of(document, [language])]
 
 
 def steps(block):
@@ -36,6 +48,17 @@ def steps(block):
     return found
 
 
+def run_python(block, session, name):
+    if ">>>" not in block:
+        exec(compile(block, name, "exec"), session)
+        return
+    shown = doctest.DocTestParser().get_doctest(block, session, name, name, 0)
+    runner = doctest.DocTestRunner()
+    runner.run(shown, clear_globs=False)
+    session.update(shown.globs)  # get_doctest copies what it is given
+    assert runner.summarize(verbose=False).failed == 0
+
+
 DOCUMENTS_WITH_SHELL = [d for d in DOCUMENTS if blocks(d, "sh")]
 
 
@@ -44,9 +67,17 @@ def test_there_is_something_to_run():
 
 
 @pytest.mark.parametrize("document", DOCUMENTS_WITH_SHELL, ids=lambda d: d.name)
-def test_commands(document, tmp_path):
+def test_commands(document, tmp_path, monkeypatch):
+    if document.name == "python.md" and not HAS_PYTHON:
+        pytest.skip("the Python package is not built (BLOOMERY_PYTHON)")
     env = {**os.environ, "PATH": f"{BLOOMERY.parent}:{os.environ['PATH']}"}
-    for block in blocks(document, "sh"):
+    monkeypatch.chdir(tmp_path)
+    session = {}
+    for language, block in blocks_of(document, ["sh", "python"]):
+        if language == "python":
+            if HAS_PYTHON:
+                run_python(block, session, document.name)
+            continue
         for command, promises in steps(block):
             # grep's and ours: 1 says that no line was selected, which is an answer.
             done = subprocess.run(["bash", "-eo", "pipefail", "-c", command], cwd=tmp_path, env=env,

@@ -108,6 +108,8 @@ class any_filter {
   bool may_contain(std::string_view key) const noexcept;
   /// Precondition: answers.size() >= keys.size().
   void may_contain(std::span<const std::string_view> keys, std::span<bool> answers) const noexcept;
+  /// The same for hashes that `hash` gave. Unsupported by filters that need the keys themselves.
+  result<void> may_contain(std::span<const hash64> hashes, std::span<bool> answers) const;
 
   /// Inserts in order, up to the first key without room (summary.done < keys.size()).
   result<insert_summary> insert(std::span<const std::string_view> keys);
@@ -130,6 +132,8 @@ class any_filter {
   /// Another kind, or other parameters, are incompatible; then nothing has changed.
   result<void> merge(const any_filter& other);
   result<void> intersect(const any_filter& other);
+  /// Removes every key; the plan stays.
+  result<void> clear();
 
   filter_image image() const;
 

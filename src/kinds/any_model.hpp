@@ -32,6 +32,8 @@ class any_filter::model {
   virtual bool may_contain(std::string_view key) const noexcept = 0;
   virtual void may_contain(std::span<const std::string_view> keys,
                            std::span<bool> answers) const noexcept = 0;
+  virtual result<void> may_contain(std::span<const hash64> hashes,
+                                   std::span<bool> answers) const = 0;
   virtual result<insert_summary> insert(std::span<const std::string_view> keys) = 0;
   virtual result<insert_summary> insert(std::span<const hash64> hashes, unsigned threads) = 0;
   virtual result<insert_summary> insert_absent(std::span<const std::string_view> keys,
@@ -41,6 +43,7 @@ class any_filter::model {
                              std::span<std::uint64_t> counts) const = 0;
   virtual result<void> merge(const any_filter::model& other) = 0;
   virtual result<void> intersect(const any_filter::model& other) = 0;
+  virtual result<void> clear() = 0;
   virtual filter_image image() const = 0;
 };
 
@@ -95,6 +98,15 @@ class typed_model final : public any_filter::model {
   void may_contain(std::span<const std::string_view> keys,
                    std::span<bool> answers) const noexcept override {
     filter_.may_contain(keys, answers);
+  }
+  result<void> may_contain(std::span<const hash64> hashes,
+                           std::span<bool> answers) const override {
+    if constexpr (std::same_as<typename F::hash_type, hash64>) {
+      filter_.may_contain(hashes, answers);
+      return {};
+    } else {
+      return cannot("be asked by hashes");
+    }
   }
 
   result<insert_summary> insert(std::span<const std::string_view> keys) override {
@@ -171,6 +183,14 @@ class typed_model final : public any_filter::model {
       return combine(other, [this](const auto& theirs) { return filter_.intersect(theirs); });
     } else {
       return cannot("be intersected");
+    }
+  }
+  result<void> clear() override {
+    if constexpr (insertable<F>) {
+      filter_.clear();
+      return {};
+    } else {
+      return cannot("be cleared");
     }
   }
   filter_image image() const override { return filter_.image(); }

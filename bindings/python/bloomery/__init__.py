@@ -1,0 +1,30 @@
+"""Approximate sets: Bloom filters and their kin.
+
+A filter answers "is x in the set?" in a few bits a key: "no" is certain, "yes" is wrong at a rate
+that you choose.
+
+>>> import bloomery
+>>> seen = bloomery.BlockedBloom(capacity=1_000_000, fpr=0.01)
+>>> seen.add("alice@example.com")
+True
+>>> "alice@example.com" in seen, "bob@example.com" in seen
+(True, False)
+
+Keys are ``str`` (their UTF-8 bytes), ``bytes`` and ``int`` (the eight little-endian bytes of the value,
+as in C++), so that files are shared with the command line and with C++. A filter may be used by
+several threads at once: readers run side by side, a writer alone, and batches without the GIL.
+"""
+
+from ._files import from_bytes, open
+from ._filter import (Countable, Deletable, Filter, Insertable, Intersectable, Mergeable, Static)
+from ._kinds import (KINDS, BlockedBloom, Bloom, CountingBloom, Cuckoo, Expandable, Fuse, Ribbon,
+                     ScalableBloom, VectorQuotient)
+from ._native import FullError, version as __version__
+from ._plan import Plan, kinds, plan
+
+__all__ = [
+    "KINDS", "BlockedBloom", "Bloom", "Countable", "CountingBloom", "Cuckoo", "Deletable",
+    "Expandable", "Filter", "FullError", "Fuse", "Insertable", "Intersectable", "Mergeable", "Plan",
+    "Ribbon", "ScalableBloom", "Static", "VectorQuotient", "__version__", "from_bytes", "kinds",
+    "open", "plan",
+]

@@ -1,0 +1,36 @@
+"""Opening what was stored."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, Optional, Union
+
+from . import _native
+from ._filter import Filter, adopt
+
+
+def open(path: Union[str, bytes, "os.PathLike[Any]"], *, mmap: bool = True,
+         verify: Optional[bool] = None) -> Filter:
+    """Opens a filter file of any kind, of the command line or of C++ too.
+
+    With ``mmap`` nothing is read or copied and nothing can be changed: the file is mapped, shared by
+    all processes that have it open, and answers at once at any size. With ``mmap=False`` it is read
+    into memory, to be changed.
+
+    The header is always checked, and the bits of files up to 64 MiB; ``verify=True`` checks all of
+    any file, ``verify=False`` the header only. A damaged file raises ValueError, one that cannot be
+    read OSError.
+
+    >>> bloomery.Bloom.build(["ann"]).save("ann.bloom")
+    >>> "ann" in bloomery.open("ann.bloom")
+    True
+    >>> bloomery.open("ann.bloom").add("bob")
+    Traceback (most recent call last):
+    TypeError: a filter of kind bloom, opened read-only, cannot insert; open it with mmap=False
+    """
+    return adopt(_native.open(path, mmap, verify))
+
+
+def from_bytes(data: Union[bytes, bytearray, memoryview]) -> Filter:
+    """The filter of any kind in the bytes that ``to_bytes`` gave, or that a file has."""
+    return Filter.from_bytes(data)

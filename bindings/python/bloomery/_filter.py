@@ -1,0 +1,348 @@
+"""What filters can do, an ability a class. A kind has the classes of its abilities (_kinds.py), and
+what it cannot do does not exist on it."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any, ClassVar, Dict, Iterable, NoReturn, Optional, TypeVar, Union
+
+from . import _native
+
+if TYPE_CHECKING:
+    import numpy
+    from numpy.typing import NDArray
+
+#: One key.
+Key = Union[str, bytes, bytearray, memoryview, int]
+#: Many: an array of integers, bytes, text or objects, or anything that can be iterated over.
+Keys = Union[Iterable[Key], "NDArray[Any]"]
+#: A count, also as text: 1_000_000, 1e6, "10M".
+Count = Union[int, float, str]
+#: A rate, also as text: 0.01, "1%", "1/1000".
+Rate = Union[float, str]
+
+Self = TypeVar("Self", bound="Filter")
+OfMergeable = TypeVar("OfMergeable", bound="Mergeable")
+OfIntersectable = TypeVar("OfIntersectable", bound="Intersectable")
+OfInsertable = TypeVar("OfInsertable", bound="Insertable")
+OfStatic = TypeVar("OfStatic", bound="Static")
+
+#: The class of each kind by its name, which _kinds.py fills.
+CLASSES: Dict[str, "type[Filter]"] = {}
+
+
+def adopt(made: _native.Made) -> Filter:
+    """The object of what the extension made, of the class of its kind."""
+    filter = Filter.__new__(CLASSES[made.kind])
+    _native.Filter.__init__(filter, made)
+    return filter
+
+
+def as_array(answers: bytearray, dtype: str, code: str) -> Any:
+    """The answers as an array of NumPy, or where that is not installed as a memory view."""
+    try:
+        import numpy
+    except ImportError:
+        return memoryview(answers).cast(code)
+    return numpy.frombuffer(answers, dtype=dtype)
+
+
+class Filter(_native.Filter):
+    """Every filter. Made by its kind's class, by ``bloomery.open`` or by ``from_bytes``.
+
+    ``key in filter`` is never False for a key that was added and not discarded since.
+    """
+
+    __slots__ = ()
+
+    #: The kind's name in files and on the command line.
+    kind: ClassVar[str]
+
+    def contains(self, keys: Keys, offsets: Optional[Any] = None) -> "NDArray[numpy.bool_]":
+        """Whether each of many keys may be a member, as a NumPy array of bool (a memoryview of bool
+        where NumPy is not installed). Much faster than one by one, and without the GIL.
+
+        ``keys`` is an array of integers, of bytes (S), of text (U) or of objects, or anything that
+        can be iterated over. With ``offsets``, key i is ``keys[offsets[i]:offsets[i + 1]]`` of bytes,
+        as in Arrow's arrays of strings.
+
+        >>> f = bloomery.Bloom.build(["ann", "bob"])
+        >>> [bool(a) for a in f.contains(["ann", "bob", "cid"])]
+        [True, True, False]
+        >>> import array
+        >>> [bool(a) for a in f.contains(b"annbobcid", offsets=array.array("i", [0, 3, 6, 9]))]
+        [True, True, False]
+        """
+        answers: "NDArray[numpy.bool_]" = as_array(self._ask_many(keys, offsets), "bool", "?")
+        return answers
+
+    def copy(self: Self) -> Self:
+        """A copy in memory of its own, which can be changed, also of a mapped file."""
+        return adopt(self._copy())  # type: ignore[return-value]
+
+    __copy__ = copy
+
+    def __deepcopy__(self: Self, memo: Dict[int, Any]) -> Self:
+        return self.copy()
+
+    def to_bytes(self) -> bytes:
+        """The bytes that a file would have.
+
+        >>> f = bloomery.Cuckoo.build([1, 2, 3])
+        >>> bloomery.Cuckoo.from_bytes(f.to_bytes()) == f
+        True
+        """
+        return self._to_bytes()
+
+    @classmethod
+    def from_bytes(cls: "type[Self]", data: Union[bytes, bytearray, memoryview]) -> Self:
+        """The filter of such bytes, in memory of its own. Damaged bytes raise ValueError, and so do
+        those of another kind than the class."""
+        made = _native.from_bytes(data)
+        if not issubclass(CLASSES[made.kind], cls):
+            raise ValueError(f"the bytes hold a filter of kind {made.kind}, not {cls.__name__}")
+        return adopt(made)  # type: ignore[return-value]
+
+    def __reduce__(self) -> "tuple[Any, ...]":
+        return type(self).from_bytes, (self.to_bytes(),)
+
+    def save(self, path: Union[str, bytes, "os.PathLike[Any]"], *, replace: bool = True) -> None:
+        """Writes a file, to be opened here, by C++ or by the command line. At every moment the path
+        holds the old file or the new one, whole. With ``replace=False`` a file that is there already
+        raises FileExistsError."""
+        self._save(path, replace)
+
+    @property
+    def capacity(self) -> int:
+        """The number of keys that the filter was planned for."""
+        return self._capacity()
+
+    @property
+    def nbytes(self) -> int:
+        """The size of its bits in bytes."""
+        return self._nbytes()
+
+    def current_fpr(self) -> float:
+        """The rate of false positives of the bits as they stand, also past the capacity. Takes time
+        in proportion to the size."""
+        return self._current_fpr()
+
+    def approx_len(self) -> int:
+        """About how many distinct keys there are, from the bits. ValueError when they are too full
+        to tell. Takes time in proportion to the size; there is no exact ``len``.
+
+        >>> bloomery.Bloom.build(range(1000)).approx_len()
+        1004
+        """
+        return self._approx_len()
+
+    def info(self) -> Dict[str, Any]:
+        """The filter's account of itself, with the names of ``bloomery info --json``.
+
+        >>> info = bloomery.Bloom(capacity=1000, fpr="1%", seed=7).info()
+        >>> info["kind"], info["hashes"], info["seed"], info["count"]
+        ('bloom', 7, 7, 0)
+        """
+        return self._info()
+
+    def __bool__(self) -> bool:
+        """Whether any key was added.
+
+        >>> bool(bloomery.Bloom(10)), bool(bloomery.Bloom.build(["a key"]))
+        (False, True)
+        """
+        return self._size() != 0
+
+    def __eq__(self, other: object) -> bool:
+        """Whether both are of one kind, with the same parameters and the same bits: then they answer
+        every question alike."""
+        if not isinstance(other, Filter):
+            return NotImplemented
+        return self._same(other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __iter__(self) -> NoReturn:
+        raise TypeError("a filter forgets its keys, so that they cannot be listed; "
+                        "keep them elsewhere where you need them again")
+
+    def __repr__(self) -> str:
+        return (f"<bloomery.{type(self).__name__}: {self._size():,} keys of {self.capacity:,}, "
+                f"{self.nbytes:,} bytes>")
+
+
+def request(capacity: Optional[Count], fpr: Optional[Rate], memory: Optional[Count],
+            bits: Optional[Count], hashes: Optional[int], seed: int,
+            options: Dict[str, Any]) -> _native.Request:
+    return _native.Request(capacity=capacity, fpr=fpr, memory=memory, bits=bits, hashes=hashes,
+                           seed=seed, options=options)
+
+
+class Insertable(Filter):
+    """Filters that take keys at any time.
+
+    Two of ``capacity`` (keys to plan for), ``fpr`` (the rate of false positives at capacity, 1% if
+    nothing else is said) and ``memory`` (in bytes) or ``bits`` give the third. Counts, rates and sizes
+    may be text as on the command line: "10M", "1%", "64MiB". ``seed`` varies the hash function;
+    further options are the kind's own (``bloomery.kinds()``).
+    """
+
+    __slots__ = ()
+
+    def __init__(self, capacity: Optional[Count] = None, fpr: Optional[Rate] = None, *,
+                 memory: Optional[Count] = None, bits: Optional[Count] = None,
+                 hashes: Optional[int] = None, seed: int = 0, **options: Any) -> None:
+        super().__init__(_native.create(
+            self.kind, request(capacity, fpr, memory, bits, hashes, seed, options)))
+
+    @classmethod
+    def build(cls: "type[OfInsertable]", keys: Keys, offsets: Optional[Any] = None, *,
+              capacity: Optional[Count] = None, fpr: Optional[Rate] = None,
+              memory: Optional[Count] = None, bits: Optional[Count] = None,
+              hashes: Optional[int] = None, seed: int = 0, **options: Any) -> OfInsertable:
+        """A filter of these keys, as ``contains`` takes them; without a capacity and a size, for as
+        many as there are.
+
+        >>> bloomery.BlockedBloom.build(range(100), fpr="1/1000")
+        <bloomery.BlockedBloom: 100 keys of 100, 256 bytes>
+        """
+        if capacity is None and memory is None and bits is None:
+            if offsets is None and not hasattr(keys, "__len__"):
+                keys = list(keys)
+            capacity = max(1, len(keys) if offsets is None else len(offsets) - 1)  # type: ignore
+        filter = cls(capacity, fpr, memory=memory, bits=bits, hashes=hashes, seed=seed, **options)
+        filter.update(keys, offsets)
+        return filter
+
+    def add(self, key: Key) -> bool:
+        """Adds a key; True if it certainly was not there before. FullError, in kinds that can be
+        full, changes nothing.
+
+        >>> f = bloomery.Bloom(1000)
+        >>> f.add("ann"), f.add("ann")
+        (True, False)
+        """
+        return self._add(key)
+
+    def update(self, keys: Keys, offsets: Optional[Any] = None) -> int:
+        """Adds many keys, as ``contains`` takes them, in order; returns how many were certainly new.
+        FullError has how many are contained now, counted from the first.
+
+        >>> f = bloomery.Bloom(1000)
+        >>> f.update(["ann", "bob", "ann"])
+        2
+        """
+        return self._add_many(keys, offsets)
+
+    def clear(self) -> None:
+        """Removes all keys; the plan stays."""
+        self._clear()
+
+
+class Static(Filter):
+    """Filters that are built once from all their keys, and are the smaller for it."""
+
+    __slots__ = ()
+
+    @classmethod
+    def build(cls: "type[OfStatic]", keys: Keys, offsets: Optional[Any] = None, *,
+              capacity: Optional[Count] = None, fpr: Optional[Rate] = None,
+              memory: Optional[Count] = None, bits: Optional[Count] = None, seed: int = 0,
+              **options: Any) -> OfStatic:
+        """The filter of these keys, as ``contains`` takes them; repetitions do no harm.
+
+        >>> f = bloomery.Ribbon.build(range(100_000), fpr=0.01)
+        >>> f.nbytes * 8 / 100_000 < 6.8
+        True
+        """
+        made = _native.build(
+            cls.kind, request(capacity, fpr, memory, bits, None, seed, options), keys, offsets)
+        return adopt(made)  # type: ignore[return-value]
+
+
+class Deletable(Insertable):
+    """Filters that take keys back. Discard only what was added: a stranger that passes as a member
+    would take a member along."""
+
+    __slots__ = ()
+
+    def discard(self, key: Key) -> bool:
+        """Takes back one add of a key; False, and nothing changes, if it certainly is no member.
+
+        >>> f = bloomery.Cuckoo.build(["ann"])
+        >>> f.discard("ann"), f.discard("ann")
+        (True, False)
+        """
+        return self._discard(key)
+
+    def remove(self, key: Key) -> None:
+        """As ``discard``; KeyError if the key certainly is no member."""
+        if not self._discard(key):
+            raise KeyError(key)
+
+    def difference_update(self, keys: Keys, offsets: Optional[Any] = None) -> int:
+        """Discards many keys, as ``contains`` takes them; returns how many were there."""
+        return self._discard_many(keys, offsets)
+
+
+class Countable(Filter):
+    """Filters that know how often a key was added."""
+
+    __slots__ = ()
+
+    def count(self, key: Key) -> int:
+        """How often the key was added and not discarded: never too low, up to what the kind can
+        count.
+
+        >>> bloomery.VectorQuotient.build(["ann", "bob", "ann"]).count("ann")
+        2
+        """
+        return self._count(key)
+
+    def counts(self, keys: Keys, offsets: Optional[Any] = None) -> "NDArray[numpy.uint64]":
+        """The same of many keys, as ``contains`` takes them: an array of uint64."""
+        counts: "NDArray[numpy.uint64]" = as_array(self._count_many(keys, offsets), "uint64", "Q")
+        return counts
+
+
+class Mergeable(Filter):
+    """Filters that can be united with others of the same kind and plan; others raise ValueError.
+    Those that count add their counts."""
+
+    __slots__ = ()
+
+    def __or__(self: OfMergeable, other: Filter) -> OfMergeable:
+        if not isinstance(other, Filter):
+            return NotImplemented
+        both = self.copy()
+        both._merge(other)
+        return both
+
+    def __ior__(self: OfMergeable, other: Filter) -> OfMergeable:
+        if not isinstance(other, Filter):
+            return NotImplemented
+        if other is self:
+            other = self.copy()
+        self._merge(other)
+        return self
+
+
+class Intersectable(Filter):
+    """Filters whose bits can be intersected with those of others of the same kind and plan: every
+    common key is a member of the result, at a rate of at most that of either."""
+
+    __slots__ = ()
+
+    def __and__(self: OfIntersectable, other: Filter) -> OfIntersectable:
+        if not isinstance(other, Filter):
+            return NotImplemented
+        both = self.copy()
+        both._intersect(other)
+        return both
+
+    def __iand__(self: OfIntersectable, other: Filter) -> OfIntersectable:
+        if not isinstance(other, Filter):
+            return NotImplemented
+        if other is not self:
+            self._intersect(other)
+        return self

@@ -1,0 +1,140 @@
+"""A class for each kind of filter. The classes that it derives from say what it can do; a test holds
+them to what the library says."""
+
+from __future__ import annotations
+
+from typing import Dict, Tuple, Type
+
+from ._filter import (CLASSES, Countable, Deletable, Filter, Insertable, Intersectable, Mergeable,
+                      Static)
+
+
+class BlockedBloom(Insertable, Mergeable, Intersectable):
+    """The default: one cache line a key, the fastest to ask and to fill.
+
+    >>> monday = bloomery.BlockedBloom(1000)
+    >>> monday.update(["ann", "bob"])
+    2
+    >>> tuesday = bloomery.BlockedBloom(1000)
+    >>> tuesday.update(["bob", "cid"])
+    2
+    >>> both, either = monday & tuesday, monday | tuesday
+    >>> "bob" in both, "ann" in both, "cid" in either
+    (True, False, True)
+    """
+
+    __slots__ = ()
+    kind = "blocked_bloom"
+
+
+class Bloom(Insertable, Mergeable, Intersectable):
+    """The classic; the least memory of those that take keys at any time.
+
+    >>> bloomery.Bloom(capacity="1M", memory="1MB").info()["hashes"]
+    6
+    """
+
+    __slots__ = ()
+    kind = "bloom"
+
+
+class CountingBloom(Deletable, Countable, Mergeable):
+    """The textbook's filter with counters in place of bits.
+
+    >>> f = bloomery.CountingBloom(1000)
+    >>> f.update(["ann", "ann"])
+    1
+    >>> f.remove("ann")
+    >>> f.count("ann")
+    1
+    """
+
+    __slots__ = ()
+    kind = "counting_bloom"
+
+
+class ScalableBloom(Insertable):
+    """A chain of filters that grows with its keys at a promised rate.
+
+    >>> f = bloomery.ScalableBloom(100, fpr=0.01)
+    >>> f.update(range(10_000)) > 9800
+    True
+    >>> f.current_fpr() < 0.012
+    True
+    """
+
+    __slots__ = ()
+    kind = "scalable_bloom"
+
+
+class Cuckoo(Deletable, Countable, Mergeable):
+    """Fingerprints in two buckets: takes keys back, and says when it is full.
+
+    >>> f = bloomery.Cuckoo(8)
+    >>> f.update(range(1000))
+    Traceback (most recent call last):
+    bloomery.FullError: ...
+    """
+
+    __slots__ = ()
+    kind = "cuckoo"
+
+
+class VectorQuotient(Deletable, Countable, Mergeable):
+    """For sets whose keys come and go: deletes, exact counts, full speed to the last key.
+
+    >>> f = bloomery.VectorQuotient.build(["ann", "bob", "ann"])
+    >>> f.difference_update(["ann", "bob"])
+    2
+    >>> "ann" in f, "bob" in f
+    (True, False)
+    """
+
+    __slots__ = ()
+    kind = "vector_quotient"
+
+
+class Expandable(Deletable, Countable):
+    """For sets of unknown size: one table that grows a segment at a time, at the promised rate.
+
+    >>> f = bloomery.Expandable(fpr="0.1%")
+    >>> f.update(range(50_000)) > 49_900
+    True
+    >>> f.current_fpr() < 0.0011
+    True
+    """
+
+    __slots__ = ()
+    kind = "expandable"
+
+
+class Fuse(Static):
+    """Built once from all its keys: three memory accesses, 7.9 bits a key at 0.78%.
+
+    >>> f = bloomery.Fuse.build(["ann", "bob"], fpr="0.4%")
+    >>> "ann" in f, "cid" in f
+    (True, False)
+    """
+
+    __slots__ = ()
+    kind = "fuse"
+
+
+class Ribbon(Static):
+    """Built once from all its keys: the smallest, at any rate.
+
+    >>> f = bloomery.Ribbon.build(["ann", "bob"])
+    >>> "ann" in f, "cid" in f
+    (True, False)
+    """
+
+    __slots__ = ()
+    kind = "ribbon"
+
+
+_ALL: Tuple[Type[Filter], ...] = (BlockedBloom, Bloom, CountingBloom, VectorQuotient, Cuckoo,
+                                  Expandable, ScalableBloom, Fuse, Ribbon)
+CLASSES.update((each.kind, each) for each in _ALL)
+
+#: The class of each kind, by the kind's name.
+KINDS: Dict[str, Type[Filter]] = CLASSES

@@ -1,0 +1,67 @@
+"""Sizes of filters, and which kind suits."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, Dict, Optional, Tuple
+
+from . import _native
+from ._filter import Count, Rate, request
+
+
+def kinds() -> Dict[str, Dict[str, Any]]:
+    """What is known of each kind by its name: a summary, strengths, abilities and options.
+
+    >>> bloomery.kinds()["counting_bloom"]["options"]["counter_bits"]
+    'the width of a counter, which sticks at 15, 255 or 65535: 4, 8 or 16 (default 4)'
+    """
+    return _native.kinds()
+
+
+@dataclasses.dataclass(frozen=True)
+class Plan:
+    """What a request comes to."""
+
+    #: Of the filter: ``bloomery.KINDS[plan.kind]`` is its class.
+    kind: str
+    capacity: int
+    bits: int
+    #: Its size.
+    bytes: int
+    #: The number of hash functions, of kinds that have one.
+    hashes: Optional[int]
+    bits_per_key: float
+    #: The rate of false positives at capacity.
+    planned_fpr: float
+    #: Figures that only this kind has.
+    extras: Dict[str, Any]
+    #: Why this kind is recommended, where all were compared.
+    reason: str = ""
+    #: All kinds that fit, the best first.
+    ranked: Tuple["Plan", ...] = ()
+    #: The other kinds, and why they do not fit.
+    refused: Dict[str, str] = dataclasses.field(default_factory=dict)
+
+
+def plan(capacity: Optional[Count] = None, fpr: Optional[Rate] = None, *,
+         memory: Optional[Count] = None, bits: Optional[Count] = None,
+         hashes: Optional[int] = None, kind: Optional[str] = None, deletable: bool = False,
+         counting: bool = False, growing: bool = False, static: bool = False, seed: int = 0,
+         **options: Any) -> Plan:
+    """Plans a filter without making it, with the numbers of ``bloomery plan``: any sufficient two of
+    capacity, rate, size and number of hash functions give the rest. Without a kind, all kinds that
+    have what is needed are compared.
+
+    >>> best = bloomery.plan("1M", "1%", deletable=True)
+    >>> best.kind, round(best.bits_per_key, 2)
+    ('vector_quotient', 9.95)
+    >>> bloomery.plan(1e9, memory="1GB", kind="bloom").planned_fpr < 0.022
+    True
+    >>> bloomery.plan(fpr="1%", kind="bloom")
+    Traceback (most recent call last):
+    ValueError: ...
+    """
+    made = _native.plan(kind, request(capacity, fpr, memory, bits, hashes, seed, options),
+                        deletable, counting, growing, static)
+    made["ranked"] = tuple(Plan(**each) for each in made.get("ranked", ()))
+    return Plan(**made)

@@ -1,0 +1,34 @@
+#pragma once
+
+// What is done with many keys. No call needs the interpreter, or takes a lock: who calls has them.
+
+#include <bloomery/any_filter.hpp>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "keys.hpp"
+
+namespace bloomery::python {
+
+/// Whether filters take their keys as hashes of `hasher`, as most do.
+struct key_door {
+  bool by_hash = false;
+  xxh3_hasher hasher = xxh3_hasher();
+};
+
+/// answers[i] for key i. Precondition: answers.size() == keys.size().
+void ask(const any_filter& filter, key_door door, key_batch& keys, std::span<bool> answers);
+
+/// Inserts in order up to the first key without room (summary.done < keys.size()).
+result<insert_summary> insert(any_filter& filter, key_door door, key_batch& keys);
+
+/// How many keys were erased.
+result<std::uint64_t> erase(any_filter& filter, key_batch& keys);
+
+/// counts[i] for key i. Precondition: counts.size() == keys.size().
+result<void> count(const any_filter& filter, key_batch& keys, std::span<std::uint64_t> counts);
+
+void append_hashes(std::vector<hash64>& to, xxh3_hasher hasher, key_batch& keys);
+
+}  // namespace bloomery::python

@@ -1,0 +1,36 @@
+#pragma once
+
+// Failures of the library as Python's exceptions, with the library's sentence.
+
+#include <pybind11/pybind11.h>
+
+#include <bloomery/concepts.hpp>
+#include <bloomery/result.hpp>
+#include <cstdint>
+#include <string>
+#include <utility>
+
+namespace bloomery::python {
+
+/// Makes bloomery.FullError; to be called once, before anything is raised.
+void add_full_error(pybind11::module_& module);
+
+/// ValueError for what was given, OSError and its kin for files, MemoryError, and `unsupported` for
+/// what cannot be done: a TypeError where a filter lacks the ability, a ValueError where a file is
+/// of a version that is not known.
+[[noreturn]] void raise(const failure& why, PyObject* unsupported = PyExc_TypeError);
+
+/// FullError: `contained` of the keys that were given are in the filter, and then there was no
+/// room.
+[[noreturn]] void raise_full(insert_outcome why, std::uint64_t contained);
+
+[[noreturn]] void raise(PyObject* type, const std::string& sentence);
+
+/// The value, or the exception.
+template <class T>
+T or_raise(result<T> made, PyObject* unsupported = PyExc_TypeError) {
+  if (!made) raise(made.error(), unsupported);
+  if constexpr (!std::is_void_v<T>) return std::move(*made);
+}
+
+}  // namespace bloomery::python

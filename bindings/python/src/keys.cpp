@@ -1,0 +1,110 @@
+#include "keys.hpp"
+
+#include <fmt/format.h>
+#include <algorithm>
+
+#include "errors.hpp"
+
+namespace py = pybind11;
+
+namespace bloomery::python {
+namespace {
+
+// Enough for the filter's work to outweigh the giving back of the GIL.
+constexpr std::size_t keys_at_once = 4096;
+
+[[noreturn]] void raise_no_key(py::handle object) {
+  raise(PyExc_TypeError,
+        fmt::format("a key is str, bytes or int, not {}; for many keys at once there are "
+                    "contains() and update()",
+                    Py_TYPE(object.ptr())->tp_name));
+}
+
+std::string_view key_of_int(PyObject* number, key_word& word) {
+  int overflow = 0;
+  const long long value = PyLong_AsLongLongAndOverflow(number, &overflow);
+  auto bits = static_cast<unsigned long long>(value);
+  if (overflow > 0) bits = PyLong_AsUnsignedLongLong(number);
+  if (PyErr_Occurred() != nullptr || overflow < 0) {
+    PyErr_Clear();
+    raise(PyExc_ValueError,
+          "an int key is at least -2**63 and below 2**64; give a larger number as str or bytes");
+  }
+  for (char& byte : word) {
+    byte = static_cast<char>(bits & 0xFF);
+    bits >>= 8;
+  }
+  return {word.data(), word.size()};
+}
+
+}  // namespace
+
+std::string_view key_of(py::handle object, key_word& word, py::object& kept) {
+  PyObject* const o = object.ptr();
+  if (PyUnicode_Check(o)) {
+    Py_ssize_t size = 0;
+    const char* const data = PyUnicode_AsUTF8AndSize(o, &size);
+    if (data == nullptr) throw py::error_already_set();
+    return {data, static_cast<std::size_t>(size)};
+  }
+  if (PyBytes_Check(o))
+    return {PyBytes_AS_STRING(o), static_cast<std::size_t>(PyBytes_GET_SIZE(o))};
+  if (PyBool_Check(o)) raise_no_key(object);
+  if (PyLong_Check(o)) return key_of_int(o, word);
+  if (PyByteArray_Check(o) || PyMemoryView_Check(o)) {
+    // Their bytes can change or go while another thread has the interpreter.
+    kept = py::reinterpret_steal<py::object>(PyBytes_FromObject(o));
+    if (!kept) throw py::error_already_set();
+    return {PyBytes_AS_STRING(kept.ptr()), static_cast<std::size_t>(PyBytes_GET_SIZE(kept.ptr()))};
+  }
+  // NumPy's integers, and in older versions its bool.
+  if (PyIndex_Check(o) && !std::string_view(Py_TYPE(o)->tp_name).starts_with("numpy.bool")) {
+    const auto number = py::reinterpret_steal<py::object>(PyNumber_Index(o));
+    if (number) return key_of_int(number.ptr(), word);
+    PyErr_Clear();
+  }
+  raise_no_key(object);
+}
+
+void key_batch::hashes(const xxh3_hasher& hash, std::size_t first, std::span<hash64> into) {
+  views_of_hashed_.resize(std::max(views_of_hashed_.size(), into.size()));
+  views(first, std::span(views_of_hashed_).first(into.size()));
+  for (std::size_t i = 0; i < into.size(); ++i) {
+    into[i] = hash(std::as_bytes(std::span<const char>(views_of_hashed_[i])));
+  }
+}
+
+iterated_keys::iterated_keys(py::handle iterable) {
+  PyObject* const o = iterable.ptr();
+  if (PyUnicode_Check(o) || PyBytes_Check(o) || PyByteArray_Check(o)) {
+    raise(PyExc_TypeError,
+          fmt::format("{} is one key, where many are expected; give a list of keys, or use add() "
+                      "and `in`",
+                      Py_TYPE(o)->tp_name));
+  }
+  iterator_ = py::reinterpret_steal<py::object>(PyObject_GetIter(o));
+  if (!iterator_) throw py::error_already_set();
+  words_.resize(keys_at_once);
+}
+
+bool iterated_keys::next() {
+  objects_.clear();
+  keys_.clear();
+  while (keys_.size() < keys_at_once) {
+    auto object = py::reinterpret_steal<py::object>(PyIter_Next(iterator_.ptr()));
+    if (!object) {
+      if (PyErr_Occurred() != nullptr) throw py::error_already_set();
+      break;
+    }
+    py::object kept = object;
+    keys_.push_back(key_of(object, words_[keys_.size()], kept));
+    objects_.push_back(std::move(kept));
+  }
+  return !keys_.empty();
+}
+
+void iterated_keys::views(std::size_t first, std::span<std::string_view> into) {
+  std::copy_n(keys_.begin() + static_cast<std::ptrdiff_t>(first), into.size(), into.begin());
+}
+
+}  // namespace bloomery::python

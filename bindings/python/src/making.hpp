@@ -1,0 +1,31 @@
+#pragma once
+
+// How filters come to be, and where they are kept: planned, built, opened, loaded, copied, saved.
+
+#include <pybind11/pybind11.h>
+
+#include <bloomery/any_filter.hpp>
+
+#include "shared_filter.hpp"
+
+namespace bloomery::python {
+
+/// A filter that no object has yet. Python makes an object of the class of its kind and gives it
+/// this.
+struct made_filter {
+  any_filter filter;
+};
+
+/// Adds what makes filters, and the class of what they make, to the module.
+void add_making(pybind11::module_& module);
+
+/// A copy in memory of its own, which can be changed.
+made_filter copy_of(const shared_filter& filter);
+
+/// The bytes that a file would have.
+pybind11::bytes bytes_of_filter(const shared_filter& filter);
+
+/// Writes a file, atomically.
+void save_to(const shared_filter& filter, const pybind11::object& path, bool replace);
+
+}  // namespace bloomery::python

@@ -1,0 +1,308 @@
+// The extension module: what the classes in bloomery/ stand on. Names that begin with an underscore
+// are for them; docstrings stand there too.
+
+#include <pybind11/pybind11.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <memory>
+#include <new>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "batches.hpp"
+#include "errors.hpp"
+#include "for_batches.hpp"
+#include "making.hpp"
+#include "requests.hpp"
+#include "shared_filter.hpp"
+
+namespace py = pybind11;
+
+namespace bloomery::python {
+namespace {
+
+key_door door_of(const shared_filter& f) noexcept {
+  return {f.by_hash(), f.hasher()};
+}
+
+/// As or_raise; where only the mapping is in the way, with what helps.
+template <class T>
+T changed_or_raise(const shared_filter& f, result<T> done) {
+  if (!done && done.error().code == errc::unsupported && !f.can().insert &&
+      find_kind(f.kind())->can.insert) {
+    done.error().message += "; open it with mmap=False";
+  }
+  return or_raise(std::move(done));
+}
+
+bool contains(const shared_filter& f, std::string_view key) {
+  return f.read_one([key](const any_filter& filter) { return filter.may_contain(key); });
+}
+
+bool add(shared_filter& f, std::string_view key) {
+  const insert_summary did = changed_or_raise(
+      f, f.write_one([&key](any_filter& filter) { return filter.insert(std::span(&key, 1)); }));
+  if (did.done == 0) raise_full(did.stopped_by, 0);
+  return did.inserted != 0;
+}
+
+bool erase_one(shared_filter& f, std::string_view key) {
+  bool erased = false;
+  changed_or_raise(f, f.write_one([&](any_filter& filter) {
+    return filter.erase(std::span(&key, 1), std::span(&erased, 1));
+  }));
+  return erased;
+}
+
+std::uint64_t count_one(const shared_filter& f, std::string_view key) {
+  std::uint64_t count = 0;
+  or_raise(f.read_one([&](const any_filter& filter) {
+    return filter.count(std::span(&key, 1), std::span(&count, 1));
+  }));
+  return count;
+}
+
+// What is called for single keys stands in slots and methods of CPython's own: through pybind11's
+// search for an overload a call takes several times as long as the filter's work.
+
+shared_filter& filter_in(PyObject* self) {
+  const auto made = reinterpret_cast<py::detail::instance*>(self)->get_value_and_holder();
+  if (!made.holder_constructed()) raise(PyExc_TypeError, "the filter was never made");
+  return *made.value_ptr<shared_filter>();
+}
+
+/// use(filter, key), or `failed` with the exception set.
+template <class Use, class Answer>
+Answer for_one(PyObject* self, PyObject* object, Answer failed, Use&& use) noexcept {
+  try {
+    key_word word;
+    py::object kept;
+    return use(filter_in(self), key_of(object, word, kept));
+  } catch (py::error_already_set& raised) {
+    raised.restore();
+  } catch (const std::bad_alloc&) {
+    PyErr_NoMemory();
+  } catch (const std::exception& other) {
+    PyErr_SetString(PyExc_RuntimeError, other.what());
+  }
+  return failed;
+}
+
+int contains_slot(PyObject* self, PyObject* object) noexcept {
+  return for_one(self, object, -1,
+                 [](shared_filter& f, std::string_view key) { return int{contains(f, key)}; });
+}
+
+template <bool (*Use)(shared_filter&, std::string_view)>
+PyObject* bool_method(PyObject* self, PyObject* object) noexcept {
+  return for_one(
+      self, object, static_cast<PyObject*>(nullptr),
+      [](shared_filter& f, std::string_view key) { return PyBool_FromLong(Use(f, key)); });
+}
+
+PyObject* count_method(PyObject* self, PyObject* object) noexcept {
+  return for_one(self, object, static_cast<PyObject*>(nullptr),
+                 [](shared_filter& f, std::string_view key) {
+                   return PyLong_FromUnsignedLongLong(count_one(f, key));
+                 });
+}
+
+std::array<PyMethodDef, 4> single_key_methods = {
+    {{"_add", &bool_method<&add>, METH_O, nullptr},
+     {"_discard", &bool_method<&erase_one>, METH_O, nullptr},
+     {"_count", &count_method, METH_O, nullptr},
+     {nullptr, nullptr, 0, nullptr}}};
+
+void set_single_key_slots(PyHeapTypeObject* type) {
+  type->as_sequence.sq_contains = &contains_slot;
+  type->ht_type.tp_methods = single_key_methods.data();
+}
+
+/// A bytearray that grows by an answer of type T for each key: memory that NumPy can take over.
+template <class T>
+class answers {
+ public:
+  answers() : bytes_(py::reinterpret_steal<py::object>(PyByteArray_FromStringAndSize(nullptr, 0))) {
+    if (!bytes_) throw py::error_already_set();
+  }
+
+  std::span<T> grow(std::size_t n) {
+    if (PyByteArray_Resize(bytes_.ptr(), static_cast<Py_ssize_t>((size_ + n) * sizeof(T))) != 0) {
+      throw py::error_already_set();
+    }
+    T* const all = reinterpret_cast<T*>(PyByteArray_AS_STRING(bytes_.ptr()));
+    return {all + std::exchange(size_, size_ + n), n};
+  }
+
+  py::object take() { return std::move(bytes_); }
+
+ private:
+  py::object bytes_;
+  std::size_t size_ = 0;
+};
+
+py::object ask_many(const shared_filter& f, const py::object& keys, const py::object& offsets) {
+  answers<bool> all;
+  for_batches(keys, offsets, [&](key_batch& batch) {
+    const auto some = all.grow(batch.size());
+    f.read([&](const any_filter& filter) { ask(filter, door_of(f), batch, some); });
+  });
+  return all.take();
+}
+
+py::object count_many(const shared_filter& f, const py::object& keys, const py::object& offsets) {
+  answers<std::uint64_t> all;
+  for_batches(keys, offsets, [&](key_batch& batch) {
+    const auto some = all.grow(batch.size());
+    or_raise(f.read([&](const any_filter& filter) { return count(filter, batch, some); }));
+  });
+  return all.take();
+}
+
+std::uint64_t add_many(shared_filter& f, const py::object& keys, const py::object& offsets) {
+  std::uint64_t contained = 0;
+  std::uint64_t fresh = 0;
+  for_batches(keys, offsets, [&](key_batch& batch) {
+    const insert_summary did = changed_or_raise(
+        f, f.write([&](any_filter& filter) { return insert(filter, door_of(f), batch); }));
+    contained += did.done;
+    fresh += did.inserted;
+    if (did.done < batch.size()) raise_full(did.stopped_by, contained);
+  });
+  return fresh;
+}
+
+std::uint64_t erase_many(shared_filter& f, const py::object& keys, const py::object& offsets) {
+  std::uint64_t erased = 0;
+  for_batches(keys, offsets, [&](key_batch& batch) {
+    erased +=
+        changed_or_raise(f, f.write([&](any_filter& filter) { return erase(filter, batch); }));
+  });
+  return erased;
+}
+
+/// Whether both are of one kind with the same parameters and bits. How many keys were counted on
+/// the way to those bits does not matter.
+bool same(const filter_image& a, const filter_image& b) {
+  if (a.header.kind != b.header.kind || a.header.kind_version != b.header.kind_version ||
+      a.header.hash != b.header.hash || a.header.seed != b.header.seed ||
+      a.parameters != b.parameters) {
+    return false;
+  }
+  std::span<const std::byte> rest;
+  auto next = b.payload.begin();
+  for (std::span<const std::byte> part : a.payload) {
+    while (!part.empty()) {
+      while (rest.empty()) {
+        if (next == b.payload.end()) return false;
+        rest = *next++;
+      }
+      const std::size_t n = std::min(part.size(), rest.size());
+      if (!std::equal(part.begin(), part.begin() + static_cast<std::ptrdiff_t>(n), rest.begin())) {
+        return false;
+      }
+      part = part.subspan(n);
+      rest = rest.subspan(n);
+    }
+  }
+  return rest.empty() &&
+         std::all_of(next, b.payload.end(), [](const auto& part) { return part.empty(); });
+}
+
+std::uint64_t size_in_bytes(const shared_filter& f) {
+  return f.read_one([](const any_filter& filter) {
+    std::uint64_t size = 0;
+    for (const auto& part : filter.image().payload) size += part.size();
+    return size;
+  });
+}
+
+std::uint64_t approximate_size(const shared_filter& f) {
+  const double estimate =
+      f.read([](const any_filter& filter) { return filter.info().estimated_size; });
+  if (!std::isfinite(estimate) || estimate >= 0x1p63) {
+    raise(PyExc_ValueError, "the filter is too full to tell how many keys it has");
+  }
+  return static_cast<std::uint64_t>(std::llround(estimate));
+}
+
+void add_filter(py::module_& module) {
+  py::class_<shared_filter>(module, "Filter", py::custom_type_setup(&set_single_key_slots))
+      .def(py::init([](made_filter& made) {
+        return std::make_unique<shared_filter>(std::move(made.filter));
+      }))
+      .def("_ask_many", &ask_many)
+      .def("_count_many", &count_many)
+      .def("_add_many", &add_many)
+      .def("_discard_many", &erase_many)
+      .def("_merge",
+           [](shared_filter& f, const shared_filter& other) {
+             changed_or_raise(f,
+                              f.write_with(other, [](any_filter& ours, const any_filter& theirs) {
+                                return ours.merge(theirs);
+                              }));
+           })
+      .def("_intersect",
+           [](shared_filter& f, const shared_filter& other) {
+             changed_or_raise(f,
+                              f.write_with(other, [](any_filter& ours, const any_filter& theirs) {
+                                return ours.intersect(theirs);
+                              }));
+           })
+      .def("_clear",
+           [](shared_filter& f) {
+             changed_or_raise(f, f.write([](any_filter& filter) { return filter.clear(); }));
+           })
+      .def("_same",
+           [](const shared_filter& f, const shared_filter& other) {
+             return &f == &other ||
+                    f.read_with(other, [](const any_filter& a, const any_filter& b) {
+                      return same(a.image(), b.image());
+                    });
+           })
+      .def("_copy", &copy_of)
+      .def("_to_bytes", &bytes_of_filter)
+      .def("_save", &save_to)
+      .def("_info",
+           [](const shared_filter& f) {
+             return dict_of(f.read([](const any_filter& filter) { return filter.info(); }));
+           })
+      .def("_approx_len", &approximate_size)
+      .def("_current_fpr",
+           [](const shared_filter& f) {
+             return f.read([](const any_filter& filter) { return filter.current_fpr(); });
+           })
+      .def("_capacity",
+           [](const shared_filter& f) {
+             return f.read_one([](const any_filter& filter) { return filter.capacity(); });
+           })
+      .def("_size",
+           [](const shared_filter& f) {
+             return f.read_one([](const any_filter& filter) { return filter.size(); });
+           })
+      .def("_nbytes", &size_in_bytes);
+}
+
+}  // namespace
+}  // namespace bloomery::python
+
+PYBIND11_MODULE(_native, module) {
+  using namespace bloomery::python;
+  add_full_error(module);
+  add_making(module);
+  add_filter(module);
+  module.def("plan", [](const py::object& kind, const bloomery::plan_request& request,
+                        bool deletable, bool counting, bool growing, bool unchanging) {
+    return plan(kind, request,
+                {.deletable = deletable,
+                 .counting = counting,
+                 .growing = growing,
+                 .unchanging = unchanging});
+  });
+  module.def("kinds", &all_kinds);
+  module.attr("version") = BLOOMERY_VERSION;
+}

@@ -1,0 +1,221 @@
+#include "requests.hpp"
+
+#include <fmt/format.h>
+
+#include <bloomery/plan/units.hpp>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <variant>
+
+#include "errors.hpp"
+
+namespace py = pybind11;
+
+namespace bloomery::python {
+namespace {
+
+constexpr double default_fpr = 0.01;
+constexpr unsigned most_hashes = 64;
+constexpr std::uint64_t most_bytes = std::uint64_t{1} << 59;
+
+[[noreturn]] void refuse(PyObject* type, std::string_view name, const std::string& why) {
+  raise(type, fmt::format("{}: {}", name, why));
+}
+
+std::string shown(py::handle value) {
+  return py::cast<std::string>(py::repr(value));
+}
+
+template <class T>
+T parsed(std::string_view name, py::handle text, result<T> (*parse)(std::string_view)) {
+  auto value = parse(py::cast<std::string>(text));
+  if (!value) refuse(PyExc_ValueError, name, value.error().message);
+  return *value;
+}
+
+/// A whole number from an int, a float such as 1e6, or whatever else has __index__.
+std::uint64_t whole(std::string_view name, py::handle value, std::uint64_t least,
+                    std::uint64_t most) {
+  const auto out_of_range = [&] {
+    refuse(PyExc_ValueError, name,
+           fmt::format("{} is not a whole number from {} to {}", shown(value), least, most));
+  };
+  if (PyBool_Check(value.ptr())) refuse(PyExc_TypeError, name, "a bool is no number; give an int");
+  if (PyFloat_Check(value.ptr())) {
+    const double number = PyFloat_AS_DOUBLE(value.ptr());
+    if (!(number >= 0 && number < 0x1p63 && number == std::floor(number))) out_of_range();
+    const auto n = static_cast<std::uint64_t>(number);
+    if (n < least || n > most) out_of_range();
+    return n;
+  }
+  const auto index = py::reinterpret_steal<py::object>(PyNumber_Index(value.ptr()));
+  if (!index) {
+    PyErr_Clear();
+    refuse(PyExc_TypeError, name, fmt::format("{} is not a number", Py_TYPE(value.ptr())->tp_name));
+  }
+  const unsigned long long n = PyLong_AsUnsignedLongLong(index.ptr());
+  const bool fits = PyErr_Occurred() == nullptr;
+  PyErr_Clear();
+  if (!fits || n < least || n > most) out_of_range();
+  return n;
+}
+
+std::uint64_t amount(std::string_view name, const py::object& value, std::uint64_t most,
+                     result<std::uint64_t> (*parse)(std::string_view)) {
+  if (value.is_none()) return 0;
+  if (!PyUnicode_Check(value.ptr())) return whole(name, value, 1, most);
+  const std::uint64_t n = parsed(name, value, parse);
+  if (n > most)
+    refuse(PyExc_ValueError, name, fmt::format("{} is more than {}", shown(value), most));
+  return n;
+}
+
+double rate(std::string_view name, const py::object& value) {
+  if (value.is_none()) return 0;
+  if (PyUnicode_Check(value.ptr())) return parsed(name, value, parse_rate);
+  const double number = PyFloat_AsDouble(value.ptr());
+  if (PyErr_Occurred() != nullptr) {
+    PyErr_Clear();
+    refuse(PyExc_TypeError, name,
+           fmt::format("{} is not a rate; give a float, or text as '1%' or '1/1000'",
+                       Py_TYPE(value.ptr())->tp_name));
+  }
+  if (number > 0 && number < 1) return number;
+  refuse(PyExc_ValueError, name,
+         fmt::format("{} is not a rate; give one above 0 and below 1, as 0.01, '1%' or '1/1000'",
+                     shown(value)));
+}
+
+void put(py::dict& into, const std::vector<property>& extras) {
+  for (const property& extra : extras) {
+    std::visit([&](const auto& value) { into[py::str(extra.name)] = value; }, extra.value);
+  }
+}
+
+py::dict dict_of(const abilities& can) {
+  py::dict all;
+  all["insert"] = can.insert;
+  all["erase"] = can.erase;
+  all["count"] = can.count;
+  all["merge"] = can.merge;
+  all["intersect"] = can.intersect;
+  all["grow"] = can.grow;
+  return all;
+}
+
+py::dict dict_of(std::string_view kind, const plan_report& plan) {
+  py::dict all;
+  all["kind"] = py::str(kind.data(), kind.size());
+  all["capacity"] = plan.capacity;
+  all["bits"] = plan.bits;
+  all["bytes"] = plan.bytes;
+  all["hashes"] = plan.hashes ? py::object(py::int_(*plan.hashes)) : py::none();
+  all["bits_per_key"] = plan.bits_per_key();
+  all["planned_fpr"] = plan.planned_fpr;
+  py::dict extras;
+  put(extras, plan.extras);
+  all["extras"] = std::move(extras);
+  return all;
+}
+
+}  // namespace
+
+plan_request request_of(const py::object& capacity, const py::object& fpr, const py::object& memory,
+                        const py::object& bits, const py::object& hashes, const py::object& seed,
+                        const py::dict& options) {
+  constexpr auto any = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+  plan_request request;
+  request.capacity = amount("capacity", capacity, any, parse_count);
+  request.fpr = rate("fpr", fpr);
+  request.bits = amount("bits", bits, any, parse_count);
+  if (const std::uint64_t bytes = amount("memory", memory, most_bytes, parse_bytes); bytes != 0) {
+    if (request.bits != 0) {
+      refuse(PyExc_ValueError, "memory", "bits say the size already; give one of them");
+    }
+    request.bits = bytes * 8;
+  }
+  if (!hashes.is_none()) {
+    request.hashes = static_cast<unsigned>(whole("hashes", hashes, 1, most_hashes));
+  }
+  request.seed = whole("seed", seed, 0, std::numeric_limits<std::uint64_t>::max());
+  for (const auto& [name, value] : options) {
+    request.options.emplace_back(py::cast<std::string>(name),
+                                 py::cast<std::string>(py::str(value)));
+  }
+  return request;
+}
+
+const kind_info& kind_of(const std::string& name) {
+  return *or_raise(find_kind(name));
+}
+
+void apply_default_rate(const kind_info& kind, plan_request& request) noexcept {
+  const bool has_capacity = request.capacity != 0 || kind.build != nullptr;
+  if (request.fpr == 0 && !(has_capacity && request.bits != 0)) request.fpr = default_fpr;
+}
+
+py::dict plan(const py::object& kind, plan_request request, const needs& wanted) {
+  if (request.capacity != 0 && request.fpr == 0 && request.bits == 0 && request.hashes == 0) {
+    request.fpr = default_fpr;
+  }
+  if (!kind.is_none()) {
+    const kind_info& row = kind_of(py::cast<std::string>(kind));
+    // Who names a kind that is built once has a set that does not change.
+    needs its = wanted;
+    its.unchanging |= row.build != nullptr;
+    return dict_of(row.name, or_raise(plan_for(row, request, its), PyExc_ValueError));
+  }
+  const advice found = or_raise(advise(request, wanted), PyExc_ValueError);
+  py::dict best = dict_of(found.recommended().kind->name, *found.recommended().plan);
+  best["reason"] = found.reason;
+  py::list ranked;
+  py::dict refused;
+  for (const candidate& each : found.ranked) {
+    if (each.plan) {
+      ranked.append(dict_of(each.kind->name, *each.plan));
+    } else {
+      refused[py::str(each.kind->name.data(), each.kind->name.size())] = each.plan.error().message;
+    }
+  }
+  best["ranked"] = std::move(ranked);
+  best["refused"] = std::move(refused);
+  return best;
+}
+
+py::dict dict_of(const filter_info& info) {
+  py::dict all = dict_of(info.kind_name, info.plan);
+  all["count"] = info.count;
+  all["estimated_size"] = info.estimated_size;
+  all["current_fpr"] = info.current_fpr;
+  all["fill"] = info.fill;
+  all["seed"] = info.seed;
+  all["can"] = dict_of(info.can);
+  py::dict extras = all["extras"];
+  put(extras, info.extras);
+  return all;
+}
+
+py::dict all_kinds() {
+  py::dict all;
+  for (const kind_info& row : kinds()) {
+    py::dict options;
+    for (const kind_option& option : row.options) {
+      options[py::str(option.name.data(), option.name.size())] =
+          fmt::format("{}: {}", option.meaning, option.values);
+    }
+    py::dict known;
+    known["summary"] = py::str(row.summary.data(), row.summary.size());
+    known["strengths"] = py::str(row.strengths.data(), row.strengths.size());
+    known["can"] = dict_of(row.can);
+    known["built_once"] = row.build != nullptr;
+    known["options"] = std::move(options);
+    all[py::str(row.name.data(), row.name.size())] = std::move(known);
+  }
+  return all;
+}
+
+}  // namespace bloomery::python

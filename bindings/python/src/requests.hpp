@@ -1,0 +1,38 @@
+#pragma once
+
+// What is asked of a filter, from Python's keyword arguments, in the units of the command line; and
+// plans, figures and kinds back to Python.
+
+#include <pybind11/pybind11.h>
+
+#include <bloomery/advise.hpp>
+#include <bloomery/any_filter.hpp>
+#include <string>
+
+namespace bloomery::python {
+
+/// None means "find it". A count is an int, a whole float or text as `10M`; a rate a float or text
+/// as `1%`; memory a number of bytes or text as `64MiB`. What is none of these raises ValueError or
+/// TypeError, naming the argument.
+plan_request request_of(const pybind11::object& capacity, const pybind11::object& fpr,
+                        const pybind11::object& memory, const pybind11::object& bits,
+                        const pybind11::object& hashes, const pybind11::object& seed,
+                        const pybind11::dict& options);
+
+/// The row of that name, or ValueError.
+const kind_info& kind_of(const std::string& name);
+
+/// Two of capacity, rate and size make a filter; the rate is the one that has a default, 1%, as on
+/// the command line.
+void apply_default_rate(const kind_info& kind, plan_request& request) noexcept;
+
+/// A plan of one kind, or of all with advice: a dict of figures named as in `bloomery plan --json`.
+pybind11::dict plan(const pybind11::object& kind, plan_request request, const needs& wanted);
+
+/// A filter's account of itself, named as in `bloomery info --json`.
+pybind11::dict dict_of(const filter_info& info);
+
+/// What is known of all kinds: {name: {"summary": ..., "can": {...}, "options": {...}}}.
+pybind11::dict all_kinds();
+
+}  // namespace bloomery::python

@@ -1,0 +1,101 @@
+#pragma once
+
+// A filter that Python's threads share. The interpreter's lock (GIL) is given back while there is
+// work to do, so the filter has a lock of its own: any number of readers, or one writer.
+//
+// Nobody waits for a filter while holding the GIL, and nobody waits for the GIL while holding a
+// filter; so no two threads can wait for each other.
+
+#include <pybind11/pybind11.h>
+
+#include <bloomery/any_filter.hpp>
+#include <mutex>
+#include <shared_mutex>
+#include <utility>
+
+namespace bloomery::python {
+
+class shared_filter {
+ public:
+  explicit shared_filter(any_filter filter)
+      : filter_(std::move(filter)), can_(filter_.can()), image_header_(filter_.image().header) {
+    by_hash_ = image_header_.hash == xxh3_hasher::id &&
+               filter_.may_contain(std::span<const hash64>(), std::span<bool>());
+  }
+
+  // What never changes takes no lock.
+  const abilities& can() const noexcept { return can_; }
+  filter_kind kind() const noexcept { return image_header_.kind; }
+  xxh3_hasher hasher() const noexcept { return xxh3_hasher(image_header_.seed); }
+  /// Whether it takes hashes that `hasher` gave, rather than keys.
+  bool by_hash() const noexcept { return by_hash_; }
+
+  /// Runs `work(filter)` beside other readers, without the GIL.
+  template <class Work>
+  auto read(Work&& work) const {
+    const pybind11::gil_scoped_release release;
+    const std::shared_lock lock(mutex_);
+    return std::forward<Work>(work)(filter_);
+  }
+
+  /// Runs `work(filter)` alone, without the GIL.
+  template <class Work>
+  auto write(Work&& work) {
+    const pybind11::gil_scoped_release release;
+    const std::unique_lock lock(mutex_);
+    return std::forward<Work>(work)(filter_);
+  }
+
+  /// The same two for work on one key, which takes less time than to give the GIL back: it is kept
+  /// where the filter is free.
+  template <class Work>
+  auto read_one(const Work& work) const {
+    if (const std::shared_lock lock(mutex_, std::try_to_lock); lock) return work(filter_);
+    return read(work);
+  }
+  template <class Work>
+  auto write_one(const Work& work) {
+    if (const std::unique_lock lock(mutex_, std::try_to_lock); lock) return work(filter_);
+    return write(work);
+  }
+
+  /// Runs `work(filter, other's filter)` alone with this filter and beside readers of the other.
+  /// Precondition: `other` is another one.
+  template <class Work>
+  auto write_with(const shared_filter& other, Work&& work) {
+    const pybind11::gil_scoped_release release;
+    std::unique_lock ours(mutex_, std::defer_lock);
+    std::shared_lock theirs(other.mutex_, std::defer_lock);
+    std::lock(ours, theirs);
+    return std::forward<Work>(work)(filter_, other.filter_);
+  }
+  template <class Work>
+  auto read_with(const shared_filter& other, Work&& work) const {
+    const pybind11::gil_scoped_release release;
+    std::shared_lock ours(mutex_, std::defer_lock);
+    std::shared_lock theirs(other.mutex_, std::defer_lock);
+    std::lock(ours, theirs);
+    return std::forward<Work>(work)(filter_, other.filter_);
+  }
+
+ private:
+  any_filter filter_;
+  abilities can_;
+  filter_header image_header_;
+  bool by_hash_ = false;
+  mutable std::shared_mutex mutex_;
+};
+
+}  // namespace bloomery::python
+
+/// An object whose class was not called (Filter.__new__) has no filter: it is refused as an
+/// argument, where pybind11 would lend memory that nothing was made in.
+template <>
+struct pybind11::detail::type_caster<bloomery::python::shared_filter>
+    : type_caster_base<bloomery::python::shared_filter> {
+  bool load(handle object, bool convert) {
+    if (!type_caster_base::load(object, convert)) return false;
+    auto* const made = reinterpret_cast<instance*>(object.ptr());
+    return made->get_value_and_holder().holder_constructed();
+  }
+};

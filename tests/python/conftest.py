@@ -1,0 +1,38 @@
+"""What the tests of the Python package share. The package is on PYTHONPATH, or in
+build/bindings/python; the command line is $BLOOMERY, or build/bloomery."""
+
+import os
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PROGRAM = os.path.abspath(os.environ.get("BLOOMERY", ROOT / "build" / "bloomery"))
+
+try:
+    import bloomery
+except ImportError:
+    sys.path.insert(0, str(ROOT / "build" / "bindings" / "python"))
+    import bloomery
+
+INSERTABLE = [cls for cls in bloomery.KINDS.values() if issubclass(cls, bloomery.Insertable)]
+STATIC = [cls for cls in bloomery.KINDS.values() if issubclass(cls, bloomery.Static)]
+
+
+def having(ability):
+    return [cls for cls in bloomery.KINDS.values() if issubclass(cls, ability)]
+
+
+@pytest.fixture
+def run(tmp_path):
+    """Runs the command line in tmp_path: run("check", "f.bloom", input="ann\\n") -> its output."""
+
+    def run(*args, input="", codes=(0, 1)):
+        done = subprocess.run([PROGRAM, *map(str, args)], cwd=tmp_path, input=input.encode(),
+                              capture_output=True, timeout=60)
+        assert done.returncode in codes, done.stderr.decode()
+        return done.stdout.decode()
+
+    return run

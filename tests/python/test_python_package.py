@@ -1,0 +1,153 @@
+"""The package as a whole: its docstrings run, its types hold, and a wheel of it works elsewhere."""
+
+import ast
+import doctest
+import importlib
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import zipfile
+
+import bloomery
+import pytest
+from conftest import ROOT
+
+MODULES = ["", "._files", "._filter", "._kinds", "._plan"]
+BUILD = pathlib.Path(bloomery.__file__).parents[3]
+#: A program as a user writes it, which the types have to allow and understand.
+TYPED = """
+import bloomery
+f = bloomery.Cuckoo(capacity="10M", fpr=0.01)
+f.add("ann"); f.add(b"bob"); f.add(7)
+f |= bloomery.Cuckoo.build(["ann"])
+answers = f.contains(["ann", 7])
+reveal_type(f.copy())
+reveal_type(f | f)
+reveal_type(bloomery.Ribbon.build(range(5)))
+reveal_type(bloomery.open("f.bloom"))
+reveal_type(bloomery.plan("1M", "1%").bits_per_key)
+bloomery.Bloom(10).discard("ann")
+f.add(1.5)
+"""
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_docstrings(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    module = importlib.import_module("bloomery" + name)
+    done = doctest.testmod(module, extraglobs={"bloomery": bloomery},
+                           optionflags=doctest.ELLIPSIS)
+    assert done.failed == 0 and done.attempted > 0
+
+
+def test_everything_public_is_documented():
+    for name in bloomery.__all__:
+        thing = getattr(bloomery, name)
+        if isinstance(thing, type):
+            assert thing.__doc__, name
+            for method, value in vars(thing).items():
+                if not method.startswith("_") and callable(value):
+                    assert value.__doc__, f"{name}.{method}"
+
+
+def test_types(tmp_path):
+    (tmp_path / "user.py").write_text(TYPED)
+    package = ROOT / "bindings" / "python"
+    done = subprocess.run([sys.executable, "-m", "mypy", "--strict", "--no-error-summary",
+                           # NumPy's own types take long to read and are not in question.
+                           "--no-site-packages", "--ignore-missing-imports",
+                           "--cache-dir", tmp_path / "cache", tmp_path / "user.py"],
+                          capture_output=True, text=True, cwd=tmp_path, timeout=120,
+                          env={**os.environ, "MYPYPATH": str(package)})
+    told = [line.split(": ", 1)[1] for line in done.stdout.splitlines()]
+    assert told == [
+        'note: Revealed type is "bloomery._kinds.Cuckoo"',
+        'note: Revealed type is "bloomery._kinds.Cuckoo"',
+        'note: Revealed type is "bloomery._kinds.Ribbon"',
+        'note: Revealed type is "bloomery._filter.Filter"',
+        'note: Revealed type is "builtins.float"',
+        'error: "Bloom" has no attribute "discard"  [attr-defined]',
+        'error: Argument 1 to "add" of "Insertable" has incompatible type "float"; expected '
+        '"Union[str, bytes, bytearray, memoryview, int]"  [arg-type]',
+    ], done.stdout + done.stderr
+
+
+def test_the_stub_is_what_the_extension_has():
+    stub = ast.parse((ROOT / "bindings" / "python" / "bloomery" / "_native.pyi").read_text())
+    native = bloomery._native
+    described = {node.name: node for node in stub.body
+                 if isinstance(node, (ast.ClassDef, ast.FunctionDef))}
+    assert {name for name in vars(native) if not name.startswith("__")} == {*described, "version"}
+    methods = {node.name for node in described["Filter"].body}
+    assert {name for name in vars(native.Filter)
+            if not name.startswith("__") and name != "_pybind11_conduit_v1_"} == {
+                name for name in methods if not name.startswith("__")}
+
+
+def test_the_comparison_runs(tmp_path):
+    done = subprocess.run([sys.executable, ROOT / "bench" / "python.py", "--keys", "1000", "--runs", "1"],
+                          capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    assert "| bloomery, one by one " in done.stdout and "| set " in done.stdout
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory):
+    """Made by pip from the sources, with the library that is built already."""
+    folder = tmp_path_factory.mktemp("wheel")
+    subprocess.run([sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-index",
+                    "--disable-pip-version-check", f"--config-settings=build-dir={BUILD}",
+                    "--wheel-dir", folder, ROOT], check=True, timeout=300)
+    [made] = folder.iterdir()
+    return made
+
+
+def test_what_a_wheel_has(wheel):
+    names = zipfile.ZipFile(wheel).namelist()
+    assert {"bloomery/__init__.py", "bloomery/py.typed", "bloomery/_native.pyi"} <= set(names)
+    assert sum(name.endswith(".so") for name in names) == 1
+    assert not [name for name in names if "__pycache__" in name]
+    assert wheel.stat().st_size < 3_000_000
+
+
+def test_a_wheel_in_a_bare_virtual_environment(wheel, tmp_path):
+    venv = tmp_path / "venv"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", venv], check=True)
+    subprocess.run([sys.executable, "-m", "pip", "--python", venv / "bin" / "python", "install",
+                    "--quiet", "--no-index", "--disable-pip-version-check", wheel],
+                   check=True, timeout=120)
+    program = """
+import sys, importlib.metadata
+import bloomery
+assert bloomery.__file__.startswith(sys.prefix), bloomery.__file__
+assert importlib.metadata.version("bloomery") == bloomery.__version__
+f = bloomery.BlockedBloom.build(["ann", "bob"])
+answers = f.contains(["ann", "cid", "bob"])
+try:
+    import numpy
+except ImportError:
+    assert type(answers) is memoryview
+assert [*answers] == [True, False, True]
+f.save("f.bloom")
+assert bloomery.open("f.bloom") == f
+counts = bloomery.Cuckoo.build([1, 1, 2]).counts([1, 2, 3])
+assert counts.tolist() == [2, 1, 0] and counts.itemsize == 8
+print("used", "numpy" in sys.modules)
+"""
+    env = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    done = subprocess.run([venv / "bin" / "python", "-c", program], cwd=tmp_path, env=env,
+                          capture_output=True, text=True, timeout=60)
+    assert done.stdout == "used False\n", done.stderr
+
+
+def test_a_source_distribution_has_what_cmake_needs(tmp_path):
+    program = "import build_backend, sys; print(build_backend.build_sdist(sys.argv[1]))"
+    made = subprocess.run([sys.executable, "-c", program, tmp_path], check=True, text=True,
+                          cwd=ROOT / "bindings" / "python", stdout=subprocess.PIPE).stdout.strip()
+    shutil.unpack_archive(tmp_path / made, tmp_path)
+    source = tmp_path / made.removesuffix(".tar.gz")
+    subprocess.run(["cmake", "-S", source, "-B", tmp_path / "build", "-DBLOOMERY_PYTHON=ON",
+                    "-DBLOOMERY_CLI=OFF", "-DBLOOMERY_C=OFF", "-DBLOOMERY_EXAMPLES=OFF"],
+                   check=True, stdout=subprocess.DEVNULL, timeout=120)

@@ -1,0 +1,77 @@
+"""Plans are the command line's, to the last digit."""
+
+import json
+
+import bloomery
+import pytest
+
+FIGURES = ["kind", "capacity", "bits", "bytes", "bits_per_key", "planned_fpr", "extras"]
+
+
+@pytest.mark.parametrize("options", [
+    dict(capacity="1M", fpr="1%"),
+    dict(capacity=100_000_000),
+    dict(capacity=1e9, memory="1GB"),
+    dict(memory="64MiB", fpr="1/1000", deletable=True),
+    dict(fpr=0.001, growing=True),
+    dict(capacity="1M", fpr=0.01, static=True),
+    dict(capacity=1000, bits=8000, kind="bloom"),
+    dict(capacity=1000, bits=8000, hashes=3, kind="bloom"),
+    dict(capacity=1000, fpr=0.01, kind="counting_bloom", counter_bits=8),
+    dict(capacity=1000, fpr=0.01, kind="ribbon"),
+    dict(capacity=1000, fpr=0.01, counting=True, seed=5),
+], ids=str)
+def test_the_same_numbers(options, run):
+    arguments = []
+    for name, value in options.items():
+        if value is True:
+            arguments += [f"--{name}"]
+        elif name == "counter_bits":
+            arguments += ["--with", f"{name}={value}"]
+        else:
+            arguments += [f"--{name}", f"{value:.0f}" if value == 1e9 else str(value)]
+    theirs = json.loads(run("plan", "--json", *arguments))
+    ours = bloomery.plan(**options)
+    assert {name: getattr(ours, name) for name in FIGURES} == {name: theirs[name] for name in FIGURES}
+    assert ours.hashes == theirs.get("hashes")
+    assert ours.reason == theirs.get("reason", "")
+    kinds = theirs.get("kinds", [])
+    assert [plan.kind for plan in ours.ranked] == [k["kind"] for k in kinds if "refused" not in k]
+    assert ours.refused == {k["kind"]: k["refused"] for k in kinds if "refused" in k}
+    for plan, same in zip(ours.ranked, kinds):
+        assert (plan.bits, plan.planned_fpr) == (same["bits"], same["planned_fpr"])
+
+
+def test_a_plan_is_what_is_made():
+    for kind, cls in bloomery.KINDS.items():
+        plan = bloomery.plan(10_000, 0.01, kind=kind)
+        assert plan.kind == kind
+        if issubclass(cls, bloomery.Insertable):
+            assert cls(10_000, 0.01).nbytes == plan.bytes, kind
+
+
+def test_information_is_the_command_lines(run, tmp_path):
+    for kind, cls in bloomery.KINDS.items():
+        f = cls.build([f"key {i}" for i in range(1000)], fpr=0.01, seed=3)
+        f.save(tmp_path / f"{kind}.bloom")
+        theirs = json.loads(run("info", "--json", f"{kind}.bloom"))
+        ours = f.info()
+        for name in ("kind", "capacity", "bits", "bytes", "bits_per_key", "planned_fpr", "count",
+                     "estimated_size", "current_fpr", "fill", "seed", "extras"):
+            assert ours[name] == theirs[name], (kind, name)
+        assert {name for name, can in ours["can"].items() if can} == set(theirs["can"])
+        assert (f.capacity, f.nbytes) == (theirs["capacity"], theirs["bytes"])
+        assert f.current_fpr() == theirs["current_fpr"]
+
+
+@pytest.mark.parametrize("options, sentence", [
+    (dict(fpr=0.01), "capacity|two of"),
+    (dict(capacity="x"), "capacity: 'x'"),
+    (dict(capacity=10, kind="blom"), "blom"),
+    (dict(capacity=10, kind="bloom", deletable=True), "erase"),
+    (dict(capacity=10, kind="bloom", slots=3), "no option 'slots'"),
+    (dict(capacity=10, memory="1EB"), "memory: "),
+], ids=str)
+def test_wrong_requests(options, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        bloomery.plan(**options)

@@ -1,0 +1,206 @@
+"""Filters as sets: what every kind does, and what only those with an ability do."""
+
+import copy
+import pickle
+import re
+
+import bloomery
+import pytest
+from conftest import INSERTABLE, STATIC, having
+
+ABILITIES = {"insert": "add", "erase": "discard", "count": "count", "merge": "__ior__",
+             "intersect": "__iand__"}
+MEMBERS = [f"member {i}" for i in range(500)]
+STRANGERS = [f"stranger {i}" for i in range(500)]
+every_kind = pytest.mark.parametrize("cls", bloomery.KINDS.values(), ids=bloomery.KINDS)
+
+
+def of(classes):
+    return pytest.mark.parametrize("cls", classes, ids=lambda cls: cls.kind)
+
+
+def test_every_kind_of_the_library_has_a_class_with_its_abilities():
+    assert list(bloomery.KINDS) and set(bloomery.KINDS) == set(bloomery.kinds())
+    for name, known in bloomery.kinds().items():
+        cls = bloomery.KINDS[name]
+        assert cls.kind == name
+        for ability, method in ABILITIES.items():
+            assert hasattr(cls, method) == known["can"][ability], (name, method)
+        assert issubclass(cls, bloomery.Static) == known["built_once"], name
+        assert getattr(bloomery, cls.__name__) is cls
+
+
+@every_kind
+def test_members_are_found_and_most_strangers_are_not(cls):
+    f = cls.build(MEMBERS, fpr=0.01)
+    assert all(key in f for key in MEMBERS)
+    # 500 strangers at 1%: 30 or more have a chance below 1e-12.
+    assert sum(key in f for key in STRANGERS) < 30
+    assert 450 < f.approx_len() < 550
+    assert f.capacity == 500 and f.nbytes > 0 and bool(f)
+    assert 0 < f.current_fpr() < 0.02
+
+
+@of(INSERTABLE)
+def test_add_says_what_was_new(cls):
+    f = cls(1000, 0.01)
+    assert not f and f.approx_len() == 0
+    assert f.add("ann") is True
+    assert f.add("ann") is False
+    assert "ann" in f and "bob" not in f
+    assert f.update(["ann", "bob", "cid"]) == 2
+    assert f
+
+
+@of(INSERTABLE)
+def test_clear_leaves_the_empty_filter(cls):
+    f = cls.build(MEMBERS, capacity=1000)
+    f.clear()
+    assert f == cls(1000) and not f and "member 1" not in f
+
+
+@of(STATIC)
+def test_static_kinds_are_built_once(cls):
+    with pytest.raises(TypeError):
+        cls(1000)
+    assert not hasattr(cls, "add") and not hasattr(cls, "clear")
+    assert cls.build([]).nbytes < 1000 and "a" not in cls.build([])
+    assert cls.build(["a", "a", "b"]) == cls.build(["b", "a"])
+
+
+@of(having(bloomery.Deletable))
+def test_what_is_discarded_is_gone(cls):
+    f = cls.build(["ann", "bob"], capacity=1000, fpr=1e-4)
+    assert f.discard("ann") is True and f.discard("ann") is False
+    f.remove("bob")
+    with pytest.raises(KeyError, match="bob"):
+        f.remove("bob")
+    assert not f
+    f.update(MEMBERS)
+    assert f.difference_update(MEMBERS[:300] + STRANGERS[:1]) == 300
+    assert not any(key in f for key in MEMBERS[:300]) and all(key in f for key in MEMBERS[300:])
+
+
+@of(having(bloomery.Countable))
+def test_counts(cls):
+    f = cls.build(["ann", "bob", "ann"], capacity=1000, fpr=1e-4)
+    assert (f.count("ann"), f.count("bob"), f.count("cid")) == (2, 1, 0)
+    assert list(f.counts(["cid", "ann", "bob"])) == [0, 2, 1]
+
+
+@of(having(bloomery.Mergeable))
+def test_unions(cls):
+    a, b = cls.build(MEMBERS[:300], capacity=3000), cls.build(MEMBERS[200:], capacity=3000)
+    before = a.copy()
+    both = a | b
+    assert type(both) is cls and a == before
+    assert all(key in both for key in MEMBERS)
+    same = a
+    a |= b
+    assert a is same and a == both
+    a |= a
+    assert all(key in a for key in MEMBERS)
+    with pytest.raises(ValueError):
+        a |= cls(20_000)
+    with pytest.raises(ValueError, match="different kinds"):
+        a | next(other for other in INSERTABLE if other is not cls)(1000)
+    with pytest.raises(TypeError):
+        a | {"ann"}
+
+
+@of(having(bloomery.Intersectable))
+def test_intersections(cls):
+    a, b = cls.build(MEMBERS[:300], capacity=1000), cls.build(MEMBERS[200:], capacity=1000)
+    both = a & b
+    assert all(key in both for key in MEMBERS[200:300])
+    assert sum(key in both for key in MEMBERS[:200]) < 20
+    a &= a
+    assert a == cls.build(MEMBERS[:300], capacity=1000)
+    a &= b
+    assert a == both
+    with pytest.raises(TypeError):
+        a & {"ann"}
+
+
+@every_kind
+def test_copies_are_equal_and_apart(cls):
+    f = cls.build(MEMBERS)
+    for other in (f.copy(), copy.copy(f), copy.deepcopy(f), pickle.loads(pickle.dumps(f)),
+                  cls.from_bytes(f.to_bytes()), bloomery.from_bytes(f.to_bytes())):
+        assert type(other) is cls and other == f and other is not f
+    if issubclass(cls, bloomery.Insertable):
+        other = f.copy()
+        other.update(STRANGERS[:10])
+        assert other != f and f == cls.build(MEMBERS)
+    assert f != cls.build(STRANGERS) and f != "f" and f != set(MEMBERS)
+
+
+@every_kind
+def test_what_a_filter_is_not(cls):
+    f = cls.build(["ann"])
+    with pytest.raises(TypeError, match="forgets its keys"):
+        iter(f)
+    with pytest.raises(TypeError):
+        len(f)
+    with pytest.raises(TypeError):
+        hash(f)
+    with pytest.raises(AttributeError):
+        f.colour = "red"
+    assert re.fullmatch(rf"<bloomery\.{cls.__name__}: 1 keys of \d+, [\d,]+ bytes>", repr(f))
+
+
+def test_a_full_filter_says_how_far_it_came():
+    f = bloomery.Cuckoo(100)
+    with pytest.raises(bloomery.FullError, match="no room") as caught:
+        f.update(range(10_000))
+    assert isinstance(caught.value, ValueError)
+    assert 100 <= caught.value.contained < 200
+    assert f.contains(range(caught.value.contained)).all()
+    before = f.copy()
+    with pytest.raises(bloomery.FullError) as caught:
+        f |= f
+    assert caught.value.contained == 0 and f == before
+    with pytest.raises(bloomery.FullError):
+        for i in range(10_000, 20_000):
+            f.add(i)
+
+
+def test_a_filter_too_full_to_tell_says_so():
+    f = bloomery.Bloom(capacity=10, fpr=0.1)
+    f.update(range(10_000))
+    with pytest.raises(ValueError, match="too full"):
+        f.approx_len()
+    assert f.current_fpr() == 1
+
+
+def test_options_and_wrong_ones():
+    assert bloomery.CountingBloom(100, counter_bits=8).nbytes == 2 * bloomery.CountingBloom(100).nbytes
+    for wrong, sentence in [
+        (dict(capacity=100, counters=8), "has no option 'counters'"),
+        (dict(), "capacity"),
+        (dict(capacity=0), "capacity: 0 is not a whole number from 1"),
+        (dict(capacity=-1), "capacity: -1 is not"),
+        (dict(capacity=1.5), "capacity: 1.5 is not"),
+        (dict(capacity="10X"), "capacity: '10X'"),
+        (dict(capacity=2**64), "capacity"),
+        (dict(capacity=10, fpr=1.0), "fpr: 1.0 is not a rate"),
+        (dict(capacity=10, fpr="2"), "fpr: "),
+        (dict(capacity=10, fpr=float("nan")), "fpr: nan is not a rate"),
+        (dict(capacity=10, memory="1MB", bits=8), "memory: bits say the size already"),
+        (dict(capacity=10, hashes=65), "hashes: 65 is not"),
+        (dict(capacity=10, seed=-1), "seed: -1 is not"),
+    ]:
+        with pytest.raises(ValueError, match=re.escape(sentence)):
+            bloomery.CountingBloom(**wrong)
+    for wrong in [dict(capacity=True), dict(capacity=[]), dict(capacity=10, fpr=[])]:
+        with pytest.raises(TypeError, match="capacity: |fpr: "):
+            bloomery.CountingBloom(**wrong)
+
+
+def test_an_object_that_was_never_made_is_refused():
+    with pytest.raises(TypeError):
+        bloomery.Filter()
+    for use in (lambda f: "a" in f, repr, bool, lambda f: f.contains(["a"]), pickle.dumps,
+                lambda f: f == bloomery.Bloom(1)):
+        with pytest.raises((TypeError, ValueError)):
+            use(bloomery.Bloom.__new__(bloomery.Bloom))

@@ -1,0 +1,127 @@
+"""Threads that share filters: batches run without the GIL, and nothing is lost or damaged."""
+
+import sys
+import threading
+import time
+
+import bloomery
+import numpy
+import pytest
+from conftest import INSERTABLE
+
+N = 200_000
+
+
+def together(*works):
+    """Runs all at once; what one of them raises fails the test."""
+    failures = []
+
+    def guarded(work):
+        try:
+            work()
+        except BaseException as failure:  # noqa: B036
+            failures.append(failure)
+
+    threads = [threading.Thread(target=guarded, args=[work]) for work in works]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+        assert not thread.is_alive(), "threads wait for each other"
+    assert not failures, failures
+
+
+@pytest.mark.parametrize("cls", INSERTABLE, ids=lambda cls: cls.kind)
+def test_writers_and_readers_at_once(cls):
+    keys = numpy.arange(3 * N // 10).reshape(3, -1)
+    f = cls(capacity=keys.size, fpr=0.01)
+    done = threading.Event()
+
+    def read():
+        known = keys[0][:1000]
+        f.update(known)
+        while not done.is_set():
+            assert f.contains(known).all()
+            assert int(known[7]) in f
+            f.info(), f.approx_len()
+
+    def save():
+        while not done.is_set():
+            assert bloomery.from_bytes(f.to_bytes()).kind == cls.kind
+            assert f.copy().kind == cls.kind
+
+    def write():
+        together(*(lambda part=part: f.update(part) for part in keys),
+                 lambda: [f.add(f"one by one {i}") for i in range(200)])
+        done.set()
+
+    together(read, save, write)
+    assert f.contains(keys.ravel()).all()
+    assert all(f"one by one {i}" in f for i in range(200))
+
+
+def test_two_filters_united_with_each_other_do_not_wait_for_ever():
+    a, b = bloomery.Bloom.build(range(0, 2000)), bloomery.Bloom.build(range(2000, 4000))
+
+    def unite(to, other):
+        for _ in range(300):
+            to.__ior__(other)
+            assert to == to and (to == other) in (True, False)
+            to.__iand__(to)
+
+    together(lambda: unite(a, b), lambda: unite(b, a))
+    assert a == b and a.contains(range(4000)).all()
+
+
+def test_other_threads_run_while_a_batch_does():
+    keys = numpy.arange(4_000_000)
+    f = bloomery.BlockedBloom(capacity=keys.size)
+    ticks = []
+    done = threading.Event()
+
+    def tick():
+        while not done.is_set():
+            ticks.append(time.perf_counter())
+            time.sleep(0.0005)
+
+    def work():
+        f.update(keys)
+        f.contains(keys)
+        done.set()
+
+    # Threads take turns after 5 ms unless one gives the GIL away; with a turn that never ends, ticks
+    # can only come where a call gives it away.
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1000)
+    try:
+        together(work, tick)
+    finally:
+        sys.setswitchinterval(before)
+    assert len(ticks) >= 5
+
+
+def test_a_batch_whose_array_is_written_meanwhile_is_harmless():
+    f = bloomery.Bloom(100_000)
+    text = numpy.array(["key %06d" % i for i in range(N)])
+    offsets = numpy.arange(0, 10 * N + 1, 10, dtype="i8")
+    data = bytearray(10 * N)
+    done = threading.Event()
+
+    def write():
+        while not done.is_set():
+            text.view("u4")[:] = 0x7FFFFFFF
+            offsets[:] = -1
+            time.sleep(0)
+            text.view("u4")[:] = ord("k")
+            offsets[:] = numpy.arange(0, 10 * N + 1, 10)
+
+    def ask():
+        for _ in range(10):
+            for work in (lambda: f.contains(text), lambda: f.contains(data, offsets=offsets)):
+                try:
+                    work()
+                except ValueError:
+                    pass  # seen in the middle of a change
+        done.set()
+
+    together(write, ask)
