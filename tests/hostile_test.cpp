@@ -183,8 +183,8 @@ constexpr bool sanitized = __has_feature(address_sanitizer);
 constexpr bool sanitized = false;
 #endif
 
-/// All that one may do with a filter that opened. Its answers mean nothing; that it gives some, that
-/// a rate is one, and the sanitizers' silence, is what is tested.
+/// All that one may do with a filter that opened. Its answers mean nothing; that it gives some,
+/// that a rate is one, and the sanitizers' silence, is what is tested.
 void use(any_filter& filter) {
   const std::array<std::string_view, 3> keys = {"alice", "bob", ""};
   std::array<bool, 3> answers{};

@@ -99,8 +99,7 @@ class typed_model final : public any_filter::model {
                    std::span<bool> answers) const noexcept override {
     filter_.may_contain(keys, answers);
   }
-  result<void> may_contain(std::span<const hash64> hashes,
-                           std::span<bool> answers) const override {
+  result<void> may_contain(std::span<const hash64> hashes, std::span<bool> answers) const override {
     if constexpr (std::same_as<typename F::hash_type, hash64>) {
       filter_.may_contain(hashes, answers);
       return {};
