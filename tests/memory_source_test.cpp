@@ -27,7 +27,7 @@ void take_back(void* at, std::size_t size) noexcept {
 TEST(memory_source, gives_all_of_owned_storage_and_gets_it_back) {
   limit = 5'000'000;
   use_memory_source({.allocate = lend, .release = take_back});
-  for (const std::uint64_t size : {1, 63, 64, 1000, 3'000'000}) {
+  for (const std::uint64_t size : {1U, 63U, 64U, 1000U, 3'000'000U}) {
     auto made = owned_storage::make(size);
     ASSERT_TRUE(made);
     EXPECT_GE(lent, size);

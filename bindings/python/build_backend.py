@@ -55,7 +55,7 @@ def install(to, settings):
     if not (build / "CMakeCache.txt").exists():
         run("cmake", "-S", ROOT, "-B", build, "-DCMAKE_BUILD_TYPE=Release",
             "-DBLOOMERY_PYTHON=ON", "-DBLOOMERY_CLI=OFF", "-DBLOOMERY_C=OFF",
-            "-DBLOOMERY_EXAMPLES=OFF", f"-DPython_EXECUTABLE={sys.executable}")
+            "-DBLOOMERY_MODULE=OFF", "-DBLOOMERY_EXAMPLES=OFF", f"-DPython_EXECUTABLE={sys.executable}")
     run("cmake", "--build", build, "--parallel", "--target", "bloomery_python")
     run("cmake", "--install", build, "--prefix", to, "--component", "python", "--strip")
 

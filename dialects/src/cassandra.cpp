@@ -117,14 +117,7 @@ result<void> check(std::span<const std::byte> bytes) {
     return fail(errc::corrupt,
                 fmt::format("its header says {} hash functions, and 1 to 255 can be", hashes));
   }
-  const auto words = big_endian<std::uint32_t>(bytes.data() + 4);
-  if (words == 0 || words > std::numeric_limits<std::int32_t>::max() ||
-      bytes.size() - header_bytes != std::uint64_t{words} * 8) {
-    return fail(errc::corrupt,
-                fmt::format("its header says {} words of 8 bytes, and {} bytes follow", words,
-                            bytes.size() - header_bytes));
-  }
-  return {};
+  return check_words(bytes, 4);
 }
 
 recognition looks_like(std::span<const std::byte> bytes) noexcept {

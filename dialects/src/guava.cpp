@@ -81,14 +81,7 @@ result<void> check(std::span<const std::byte> bytes) {
   if (bytes[1] == std::byte{0}) {
     return fail(errc::corrupt, "its header says that it has no hash function");
   }
-  const auto words = big_endian<std::uint32_t>(bytes.data() + 2);
-  if (words == 0 || words > std::numeric_limits<std::int32_t>::max() ||
-      bytes.size() - header_bytes != std::uint64_t{words} * 8) {
-    return fail(errc::corrupt,
-                fmt::format("its header says {} words of 8 bytes, and {} bytes follow", words,
-                            bytes.size() - header_bytes));
-  }
-  return {};
+  return check_words(bytes, 2);
 }
 
 recognition looks_like(std::span<const std::byte> bytes) noexcept {

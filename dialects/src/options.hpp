@@ -58,6 +58,10 @@ Number big_endian(const std::byte* from) noexcept {
   return number;
 }
 
+/// Java's arrays of 64-bit words: that their number, 32 bits at `at`, is one that Java can have,
+/// and that so many words are all that follow it; the caller has checked that the number is there.
+result<void> check_words(std::span<const std::byte> bytes, std::size_t at);
+
 /// The smallest multiple of 8 that is not below n, which is below 2^64 - 8.
 constexpr std::uint64_t up_to_eight(std::uint64_t n) noexcept {
   return (n + 7) / 8 * 8;
