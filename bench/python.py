@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Compares the Python package with Python's own set and with Debian's Bloom filters for Python, and its
-batches of integers with C++'s. All is measured in turn within each of several runs; shown are medians.
+batches of integers with C++'s. All is measured in turn within each of several runs; shown is the best
+run, which other work on the machine has disturbed least.
 
     cmake --build build --target bloomery_python bloomery_python_batches
     PYTHONPATH=build/bindings/python /usr/bin/python3 bench/python.py [--keys 1M] [--runs 5]
@@ -12,7 +13,6 @@ import argparse
 import array
 import pathlib
 import random
-import statistics
 import subprocess
 import sys
 import time
@@ -183,8 +183,8 @@ def compare(n, runs):
     print(f"| {'':<29} | bytes/key |    add |  check |")
     print("|---|---|---|---|")
     for cls, (filling, asking) in times.items():
-        print(f"| {cls.name:<29} | {sizes[cls]:>9.2f} | {statistics.median(filling):>6.0f} "
-              f"| {statistics.median(asking):>6.0f} |")
+        print(f"| {cls.name:<29} | {sizes[cls]:>9.2f} | {min(filling):>6.0f} "
+              f"| {min(asking):>6.0f} |")
 
 
 def compare_with_cpp(n, runs):
@@ -209,7 +209,7 @@ def compare_with_cpp(n, runs):
             to.append(float(figure))
     print(f"\nBatches of {n:,} integers: nanoseconds a key, and Python's speed against C++'s\n")
     for verb, ours, theirs in zip(("add", "check"), python, cpp):
-        a, b = statistics.median(ours), statistics.median(theirs)
+        a, b = min(ours), min(theirs)
         print(f"  {verb:<6} Python {a:6.2f}   C++ {b:6.2f}   {b / a:6.0%}")
 
 
