@@ -100,6 +100,7 @@ wire_error parse_bf_reserve(const request& in, filter_spec& out) noexcept {
       return why;
     }
   }
+  out.deletable = in.find("DELETABLE", 4).has_value();
   if (in.find("NONSCALING", 4)) {
     if (expansion && out.expansion != 0) return cannot_expand;
     out.expansion = 0;
@@ -125,6 +126,10 @@ wire_error parse_bf_insert(const request& in, insert_options& out) noexcept {
     }
     if (equal_words(word, "NONSCALING")) {
       nonscaling = true;
+      continue;
+    }
+    if (equal_words(word, "DELETABLE")) {
+      out.spec.deletable = true;
       continue;
     }
     // The others have a value behind them.

@@ -46,14 +46,16 @@ struct filter_spec {
   double error_rate = 0;
   std::uint64_t capacity = 0;
   std::uint32_t expansion = 0;       ///< 0: the filter does not grow
+  bool deletable = false;            ///< of BF.*: copies are kept, counted and deleted
   std::uint16_t bucket_size = 0;     ///< of CF.*; kept for CF.INFO
   std::uint16_t max_iterations = 0;  ///< likewise
 };
 
-/// BF.RESERVE key error_rate capacity [EXPANSION n] [NONSCALING], options anywhere.
+/// BF.RESERVE key error_rate capacity [EXPANSION n] [NONSCALING] [DELETABLE], options anywhere.
 wire_error parse_bf_reserve(const request& in, filter_spec& out) noexcept;
 
-/// BF.INSERT key [CAPACITY n] [ERROR f] [EXPANSION n] [NOCREATE] [NONSCALING] ITEMS item...
+/// BF.INSERT key [CAPACITY n] [ERROR f] [EXPANSION n] [NOCREATE] [NONSCALING] [DELETABLE] ITEMS
+/// item...
 struct insert_options {
   filter_spec spec;
   bool create = true;

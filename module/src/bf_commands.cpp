@@ -10,10 +10,11 @@ namespace {
 using enum argument_type;
 
 constexpr argument_docs nonscaling_argument = option("nonscaling", token, "NONSCALING");
+constexpr argument_docs deletable_argument = option("deletable", token, "DELETABLE");
 
-constexpr std::array reserve_arguments = {key_argument, plain("error_rate", real),
-                                          plain("capacity", integer), expansion_argument,
-                                          nonscaling_argument};
+constexpr std::array reserve_arguments = {
+    key_argument,       plain("error_rate", real), plain("capacity", integer),
+    expansion_argument, nonscaling_argument,       deletable_argument};
 constexpr std::array item_arguments = {key_argument, plain("item", text)};
 constexpr std::array items_arguments = {key_argument, items_argument};
 constexpr std::array insert_arguments = {key_argument,
@@ -22,6 +23,7 @@ constexpr std::array insert_arguments = {key_argument,
                                          expansion_argument,
                                          option("nocreate", token, "NOCREATE"),
                                          nonscaling_argument,
+                                         deletable_argument,
                                          option("items", text, "ITEMS", argument_multiple)};
 constexpr std::array key_arguments = {key_argument};
 constexpr std::array info_arguments = {key_argument, plain("field", text, argument_optional)};
@@ -31,7 +33,7 @@ constexpr std::array load_arguments = {key_argument, iterator_argument, plain("d
 constexpr const char* category = "bloom";
 
 const std::array rows = {
-    command_row{"BF.RESERVE", writes, -4, answer<bf_reserve, -4, 7>, category, inserts,
+    command_row{"BF.RESERVE", writes, -4, answer<bf_reserve, -4, 8>, category, inserts,
                 "Makes an empty filter of an error rate and a capacity", "O(capacity)",
                 reserve_arguments},
     command_row{"BF.ADD", writes, 3, answer<bf_add, 3>, category, inserts,
@@ -49,6 +51,12 @@ const std::array rows = {
                 items_arguments},
     command_row{"BF.CARD", reads, 2, answer<bf_card, 2>, category, asks,
                 "The number of items that were added to a filter", "O(1)", key_arguments},
+    command_row{"BF.COUNT", reads, 3, answer<bf_count, 3>, category, asks,
+                "How often an item was added and not deleted, of a filter that deletes", "O(1)",
+                item_arguments},
+    command_row{"BF.DEL", "write fast", 3, answer<bf_del, 3>, category, key_read_write | key_delete,
+                "Takes back one copy of an item that was added to a filter that deletes", "O(1)",
+                item_arguments},
     command_row{"BF.INFO", reads, -2, answer<bf_info, -2, 3>, category, asks,
                 "Facts about a filter, or one of them", "O(1)", info_arguments},
     command_row{"BF.SCANDUMP", reads, 3, answer<bf_scandump, 3>, category, asks,

@@ -13,6 +13,8 @@ int bf_insert(const request& in);
 int bf_exists(const request& in);
 int bf_mexists(const request& in);
 int bf_card(const request& in);
+int bf_count(const request& in);
+int bf_del(const request& in);
 int bf_info(const request& in);
 int bf_scandump(const request& in);
 int bf_loadchunk(const request& in);

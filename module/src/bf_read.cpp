@@ -1,4 +1,4 @@
-// BF.EXISTS, BF.MEXISTS, BF.CARD, BF.INFO.
+// BF.EXISTS, BF.MEXISTS, BF.CARD, BF.COUNT, BF.INFO.
 
 #include <array>
 
@@ -23,6 +23,16 @@ int bf_card(const request& in) {
   const filter_value* const filter = key.filter(why);
   if (filter == nullptr) return reply_error(in.ctx, why);
   return reply_number(in.ctx, filter->facts().items);
+}
+
+int bf_count(const request& in) {
+  const filter_key key(in, filter_family::bloom, open_read);
+  if (key.is_empty()) return reply_number(in.ctx, 0);
+  wire_error why = nullptr;
+  const filter_value* const filter = key.filter(why);
+  if (filter == nullptr) return reply_error(in.ctx, why);
+  if (!filter->facts().spec.deletable) return reply_error(in.ctx, not_deletable);
+  return reply_number(in.ctx, filter->count(in.word(2)));
 }
 
 int bf_info(const request& in) {

@@ -1,4 +1,4 @@
-// BF.RESERVE, BF.ADD, BF.MADD, BF.INSERT.
+// BF.RESERVE, BF.ADD, BF.MADD, BF.INSERT, BF.DEL.
 
 #include <array>
 #include <memory>
@@ -32,7 +32,8 @@ bool add_items(const request& in, const insert_options& options, std::size_t fir
   const auto [filter, made] = open_to_add(in, key, options.spec, options.create, "bf.reserve");
   if (filter == nullptr) return false;
   const std::uint64_t before = filter->facts().items;
-  added = filter->add(items, fresh, adding::absent, most_bytes_for(in, *filter, items.size()));
+  const adding how = filter->facts().spec.deletable ? adding::counted : adding::absent;
+  added = filter->add(items, fresh, how, most_bytes_for(in, *filter, items.size()));
   if (filter->facts().items == before) return true;
   // What was refused here is not offered to replicas.
   if (added.stopped_by == stop::none && !made) {
@@ -58,6 +59,9 @@ int add_many(const request& in, const insert_options& options, std::size_t first
 int bf_reserve(const request& in) {
   filter_spec spec;
   if (const auto why = parse_bf_reserve(in, spec)) return reply_error(in.ctx, why);
+  // Clients that do not know the last option know fewer words.
+  constexpr std::size_t most_words = 7;
+  if (in.argv.size() > most_words && !spec.deletable) return api.wrong_arity(in.ctx);
   return reserve(in, spec, "bf.reserve");
 }
 
@@ -72,6 +76,18 @@ int bf_add(const request& in) {
 
 int bf_madd(const request& in) {
   return add_many(in, {.spec = default_bf_spec()}, 2);
+}
+
+int bf_del(const request& in) {
+  filter_key key(in, filter_family::bloom, open_read | open_write);
+  wire_error why = nullptr;
+  filter_value* const filter = key.filter(why);
+  if (filter == nullptr) return reply_error(in.ctx, why);
+  if (!filter->facts().spec.deletable) return reply_error(in.ctx, not_deletable);
+  if (!filter->erase(in.word(2))) return reply_bool(in.ctx, false);
+  api.replicate_verbatim(in.ctx);
+  announce(in, "bf.del");
+  return reply_bool(in.ctx, true);
 }
 
 int bf_insert(const request& in) {

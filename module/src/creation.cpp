@@ -28,6 +28,9 @@ void replicate_creation(const request& in, const filter_spec& spec) {
                   static_cast<long long>(spec.bucket_size), "MAXITERATIONS",
                   static_cast<long long>(spec.max_iterations), "EXPANSION", expansion, "ERROR",
                   rate.c_str());
+  } else if (spec.deletable) {
+    api.replicate(in.ctx, "BF.RESERVE", "sclclc", in.key(), rate.c_str(), capacity, "EXPANSION",
+                  expansion, "DELETABLE");
   } else if (spec.expansion == 0) {
     api.replicate(in.ctx, "BF.RESERVE", "sclc", in.key(), rate.c_str(), capacity, "NONSCALING");
   } else {

@@ -26,7 +26,11 @@ struct filter_facts {
 };
 
 /// Whether an item that is there already is left out, or gets a further copy.
-enum class adding : std::uint8_t { absent, copies };
+enum class adding : std::uint8_t {
+  absent,
+  copies,   ///< of each of which it is said that it was added
+  counted,  ///< of which it is said that it was added if the item was not there
+};
 
 /// Why a batch was not added to its end.
 enum class stop : std::uint8_t {
@@ -59,9 +63,10 @@ class filter_value {
   virtual added_items add(std::span<const std::string_view> items, std::span<bool> fresh,
                           adding how, std::uint64_t most_bytes) = 0;
 
-  /// Takes back one copy; false, and nothing changes, if there is none. Only of filters of CF.*.
+  /// Takes back one copy; false, and nothing changes, if there is none. Only of filters that
+  /// delete.
   virtual bool erase(std::string_view item) = 0;
-  /// Copies of an item: never too low. Only of filters of CF.*.
+  /// Copies of an item: never too low. Only of filters that delete.
   virtual std::uint64_t count(std::string_view item) const = 0;
 
   virtual filter_facts facts() const noexcept = 0;

@@ -34,7 +34,7 @@ planned_part back_of(const filter_spec& spec, double share) {
 native_plan plan_native(const filter_spec& spec) {
   using enum filter_kind;
   const bool grows = spec.expansion != 0;
-  if (spec.family == filter_family::cuckoo) {
+  if (spec.family == filter_family::cuckoo || spec.deletable) {
     const double share = grows ? quotient_share : lone_quotient_share;
     native_plan plan{part(vector_quotient, spec.capacity, spec.error_rate * share), std::nullopt};
     if (grows) plan.back = back_of(spec, 1 - share);

@@ -129,6 +129,8 @@ class native_value final : public filter_value {
   added_items add_some(item_span items, std::span<bool> fresh, adding how, std::uint64_t most_bytes,
                        const memory_meter& meter) {
     const bool at_limit = may_grow() && bytes_with(meter) >= most_bytes;
+    if (how == adding::counted)
+      return at_limit ? added_items{0, stop::limit} : add_counted(items[0], fresh[0]);
     if (!back_) {
       if (at_limit && front_.can().grow) return {0, stop::limit};
       const auto room = room_in_front();
@@ -142,18 +144,46 @@ class native_value final : public filter_value {
         if (summary->done != 0) return {summary->done, stop::none};
         if (front_.can().grow) return {0, stop::memory};
       }
-      if (!may_grow()) return add_to_full(items[0], fresh[0]);
+      if (is_in_full(items[0], how)) return add_to_full(items[0], fresh[0], how);
+      if (!may_grow()) return {0, stop::full};
       if (at_limit) return {0, stop::limit};
       if (!make_back()) return {0, stop::memory};
     }
     return at_limit ? added_items{0, stop::limit} : add_behind(items, fresh, how);
   }
 
-  /// What is there already is no item more.
-  added_items add_to_full(std::string_view item, bool& fresh) const noexcept {
-    if (spec_.family == filter_family::cuckoo || !front_.may_contain(item)) return {0, stop::full};
-    fresh = false;
-    return {1, stop::none};
+  /// One by one, so that each item is told from its copies in the same batch.
+  added_items add_counted(std::string_view item, bool& fresh) {
+    any_filter* into = &front_;
+    if (!front_.may_contain(item)) {
+      if (!back_ && room_in_front() == 0) {
+        if (!may_grow()) return {0, stop::full};
+        if (!make_back()) return {0, stop::memory};
+      }
+      if (back_) into = &*back_;
+    }
+    const auto put = into->insert({&item, 1});
+    if (put && put->done == 1) {
+      fresh = put->inserted == 1;
+      return {1, stop::none};
+    }
+    // A front that finds no room before its capacity is there: what comes behind takes it.
+    if (into != &front_ || !may_grow() || back_ || !make_back()) return {0, stop::memory};
+    const auto behind = back_->insert({&item, 1});
+    fresh = true;
+    return behind && behind->done == 1 ? added_items{1, stop::none} : added_items{0, stop::memory};
+  }
+
+  /// Whether a front without room has the item, which then is no reason to grow. A fixed filter of
+  /// CF.* was asked before.
+  bool is_in_full(std::string_view item, adding how) const noexcept {
+    return (may_grow() || how == adding::absent) && front_.may_contain(item);
+  }
+  added_items add_to_full(std::string_view item, bool& fresh, adding how) {
+    fresh = how == adding::copies;
+    if (!fresh) return {1, stop::none};
+    const auto copied = front_.insert({&item, 1});
+    return copied && copied->done == 1 ? added_items{1, stop::none} : added_items{0, stop::memory};
   }
 
   bool make_back() {

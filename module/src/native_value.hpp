@@ -2,7 +2,7 @@
 
 // The native engine: the library's own filters, in one part or two. In front stands what is made
 // for the reserved capacity: a blocked_bloom for BF.*, one cache line an item; a vector_quotient
-// for CF.*, which deletes and counts. When that has its items and the filter may grow, one
+// where items are deleted and counted. When that has its items and the filter may grow, one
 // expandable comes behind it, not a chain that each query walks along. BF.* begins small growing
 // filters as an expandable.
 

@@ -36,6 +36,8 @@ enum place : std::size_t {
   at_checksum = 56,
 };
 
+constexpr unsigned flag_deletable = 1;
+
 // The numbers of a dump are little-endian, as the machines are that servers run on.
 template <class T>
 T number_at(std::string_view bytes, std::size_t at) noexcept {
@@ -66,13 +68,16 @@ bool read_prefix(std::string_view bytes, dump_prefix& out) noexcept {
   spec.family = static_cast<filter_family>(family);
   spec.bucket_size = number_at<std::uint16_t>(bytes, at_bucket_size);
   spec.expansion = number_at<std::uint32_t>(bytes, at_expansion);
+  const auto flags = number_at<std::uint8_t>(bytes, at_flags);
+  spec.deletable = (flags & flag_deletable) != 0;
   spec.max_iterations = number_at<std::uint16_t>(bytes, at_iterations);
   spec.error_rate = number_at<double>(bytes, at_rate);
   spec.capacity = number_at<std::uint64_t>(bytes, at_capacity);
   out.deleted = number_at<std::uint64_t>(bytes, at_deleted);
-  const bool known = spec.family == filter_family::bloom ||
-                     (spec.family == filter_family::cuckoo && spec.bucket_size != 0);
-  return known && number_at<std::uint8_t>(bytes, at_flags) == 0 &&
+  const bool known =
+      spec.family == filter_family::bloom ||
+      (spec.family == filter_family::cuckoo && spec.bucket_size != 0 && !spec.deletable);
+  return known && (flags & ~flag_deletable) == 0 &&
          number_at<std::uint16_t>(bytes, at_unused) == 0 && spec.expansion <= most_expansion &&
          spec.capacity >= 1 && spec.capacity <= most_capacity && spec.error_rate > 0 &&
          spec.error_rate < 1;
@@ -184,6 +189,7 @@ std::vector<std::byte> dump_header_of(const dump_prefix& prefix,
   std::memcpy(header.data(), signature.data(), signature.size());
   put_number(header, at_version, dump_version);
   put_number(header, at_family, static_cast<std::uint8_t>(spec.family));
+  put_number(header, at_flags, static_cast<std::uint8_t>(spec.deletable ? flag_deletable : 0));
   put_number(header, at_bucket_size, spec.bucket_size);
   put_number(header, at_expansion, spec.expansion);
   put_number(header, at_iterations, spec.max_iterations);

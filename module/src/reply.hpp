@@ -15,6 +15,8 @@ namespace bloomery::server {
 inline constexpr wire_error wrong_type =
     "WRONGTYPE Operation against a key holding the wrong kind of value";
 inline constexpr wire_error not_found = "ERR not found";
+inline constexpr wire_error not_deletable =
+    "ERR the filter was reserved without DELETABLE, and neither deletes nor counts";
 
 int reply_ok(context* ctx) noexcept;
 int reply_error(context* ctx, wire_error why) noexcept;

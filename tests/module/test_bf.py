@@ -1,5 +1,8 @@
 """BF.* as clients see it: replies in both protocols, every error, options, settings."""
 
+import collections
+import random
+
 import pytest
 import redis
 
@@ -85,6 +88,8 @@ RATE_RANGE = "ERR error rate must be in the range (0.000000, 1.000000)"
 CAPACITY_RANGE = "ERR capacity must be in the range [1, 1073741824]"
 EXPANSION_RANGE = "ERR expansion must be in the range [0, 32768]"
 
+NOT_DELETABLE = "ERR the filter was reserved without DELETABLE, and neither deletes nor counts"
+
 ERRORS = [
     (["BF.RESERVE", "there", "0.01", "100"], "ERR item exists"),
     (["BF.RESERVE", "text", "0.01", "100"], WRONG_TYPE),
@@ -129,6 +134,11 @@ ERRORS = [
     (["BF.INSERT", "f", "NOCREATE", "ITEMS"],
      "ERR wrong number of arguments for 'BF.INSERT' command"),
     (["BF.CARD", "text"], WRONG_TYPE),
+    (["BF.DEL", "none", "a"], "ERR not found"),
+    (["BF.DEL", "text", "a"], WRONG_TYPE),
+    (["BF.DEL", "there", "a"], NOT_DELETABLE),
+    (["BF.COUNT", "text", "a"], WRONG_TYPE),
+    (["BF.COUNT", "there", "a"], NOT_DELETABLE),
     (["BF.INFO", "none"], "ERR not found"),
     (["BF.INFO", "text"], WRONG_TYPE),
     (["BF.INFO", "there", "colour"], "Invalid information value"),
@@ -240,6 +250,52 @@ def test_a_fixed_filter_stops_at_its_capacity_and_loses_nothing(server):
             refused += 1
     assert server.call("BF.CARD", "f") == 100 and refused >= 190
     assert server.call("BF.MEXISTS", "f", *added) == [1] * len(added)
+
+
+@pytest.mark.parametrize("options", [["100"], ["5000"], ["3000", "NONSCALING"]], ids=" ".join)
+def test_a_deletable_filter_against_a_multiset(server, options):
+    """Whatever is added and deleted, no member is lost: copies are kept, and each add says whether
+    the item was there."""
+    chosen = random.Random(5)
+    server.call("BF.RESERVE", "f", "0.01", *options, "DELETABLE")
+    held, wrong = collections.Counter(), 0
+    names = [f"item{i}" for i in range(1500)]
+    for _ in range(25):
+        adds = [names[min(chosen.randrange(1500), chosen.randrange(1500))] for _ in range(180)]
+        for item, answer in zip(adds, server.call("BF.MADD", "f", *adds)):
+            assert answer == 0 or held[item] == 0
+            wrong += answer == 0 and held[item] == 0
+            held[item] += 1
+        with server.client.pipeline(transaction=False) as pipe:
+            for item in chosen.sample(sorted(held.elements()), 90):
+                pipe.execute_command("BF.DEL", "f", item)
+                held[item] -= 1
+            assert set(pipe.execute()) == {1}
+        held = +held
+        assert server.call("BF.MEXISTS", "f", *sorted(held)) == [1] * len(held)
+    assert server.call("BF.CARD", "f") == held.total()
+    assert wrong <= 60  # 1% of what was added, and six standard deviations
+    for item in sorted(held)[:300]:
+        assert server.call("BF.COUNT", "f", item) >= held[item]
+    with server.client.pipeline(transaction=False) as pipe:
+        for item in held.elements():
+            pipe.execute_command("BF.DEL", "f", item)
+        assert set(pipe.execute()) == {1}
+    assert server.call("BF.CARD", "f") == 0
+    assert sum(server.call("BF.MEXISTS", "f", *names)) == 0
+    assert server.call("BF.COUNT", "f", "item1") == 0 == server.call("BF.COUNT", "none", "item1")
+    assert server.call("BF.DEL", "f", "item1") == 0
+
+
+def test_a_deletable_filter_that_stays_is_full_at_its_capacity(server):
+    assert server.call("BF.INSERT", "f", "CAPACITY", "20", "NONSCALING", "DELETABLE", "ITEMS",
+                       *range(15)) == [1] * 15
+    with pytest.raises(redis.ResponseError, match="non scaling filter is full"):
+        for i in range(15, 40):
+            server.call("BF.ADD", "f", i)
+    assert server.call("BF.CARD", "f") == 20
+    assert server.call("BF.DEL", "f", "3") == 1
+    assert server.call("BF.ADD", "f", "another") == 1
 
 
 # Settings and limits -----------------------------------------------------------------------------

@@ -238,6 +238,17 @@ def test_a_default_filter_grows_as_far_as_memory_is_allowed(server):
     assert server.client.cf().info("f").filterNum == 2
 
 
+def test_what_is_there_is_no_reason_to_grow(server):
+    server.call("CF.RESERVE", "f", 1000)
+    assert set(server.call("CF.INSERT", "f", "ITEMS", *range(1000))) == {1}
+    before = server.client.cf().info("f")
+    assert set(server.call("CF.INSERTNX", "f", "ITEMS", *range(1000))) == {0}
+    assert server.call("CF.INSERT", "f", "ITEMS", 1, 2, 1) == [1, 1, 1]
+    after = server.client.cf().info("f")
+    assert (before.filterNum, after.filterNum) == (1, 1)
+    assert after.size <= before.size + 1024 and server.call("CF.COUNT", "f", 1) >= 3
+
+
 def test_limits_are_errors(start):
     server = start(module_arguments=["max-filter-size", "131072", "CF_MAX_EXPANSIONS", "5"])
     assert server.error("CF.RESERVE", "g", "10000000") == \

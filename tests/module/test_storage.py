@@ -15,6 +15,7 @@ FILTERS = [["BF.RESERVE", "fixed", "0.001", "3000", "NONSCALING"],
            ["BF.RESERVE", "precise", "1e-10", "500", "NONSCALING"],
            ["BF.RESERVE", "empty", "0.02", "100", "EXPANSION", "4"],
            ["BF.RESERVE", "two parts", "0.01", "10000"],
+           ["BF.RESERVE", "deletable", "0.01", "1000", "DELETABLE"],
            ["CF.RESERVE", "cuckoo", "3000"],
            ["CF.RESERVE", "cuckoo in two parts", "1000", "BUCKETSIZE", "4"],
            ["CF.RESERVE", "cuckoo that stays", "2600", "EXPANSION", "0"]]
@@ -34,6 +35,8 @@ def fill(server):
     server.call("BF.MADD", "precise", *MEMBERS[:400])
     server.call("BF.MADD", "two parts", *OTHERS)
     assert server.call("BF.INFO", "two parts", "FILTERS") == [2]
+    server.call("BF.MADD", "deletable", *MEMBERS, *MEMBERS[:5])
+    assert server.call("BF.DEL", "deletable", MEMBERS[2]) == 1
     for key in ("cuckoo", "cuckoo in two parts", "cuckoo that stays"):
         server.call("CF.INSERT", key, "ITEMS", *MEMBERS)
         server.call("CF.INSERT", key, "ITEMS", *MEMBERS[:20] * 3)
@@ -371,6 +374,10 @@ def test_a_replica_with_other_settings_holds_the_same_bytes(start):
     primary.call("BF.RESERVE", "reserved", "0.3", "100")
     primary.call("BF.MADD", "growing", *(f"more{i}" for i in range(60_000)))
     primary.call("BF.RESERVE", "full", "0.01", "2", "NONSCALING")
+    primary.call("BF.INSERT", "deletable too", "DELETABLE", "ITEMS", *MEMBERS[:9], MEMBERS[1])
+    primary.call("BF.MADD", "deletable", *OTHERS[:100])
+    for item in MEMBERS[:50]:
+        primary.call("BF.DEL", "deletable", item)
     primary.call("BF.MADD", "full", "a", "b", "c", "d")
     primary.call("CF.ADD", "cuckoo added", "a")
     primary.call("CF.INSERT", "cuckoo inserted", "ITEMS", *MEMBERS)
