@@ -1,0 +1,123 @@
+#!/usr/bin/env python3
+"""How long the server takes for commands of the module, by its own account (INFO commandstats), when
+redis-benchmark sends them, and what filters take in memory. Prints a table in Markdown.
+
+    bench/server.py [--items 1000000] [--server redis-server] [--module build/bloomery.so]
+
+Every command is measured with one request at a time (P=1) and fifty (P=50) of ten clients. Batches
+are of 100 items. "grown" filters began with room for 100 items (BF) or 1024 (CF).
+"""
+
+import argparse
+import os
+import pathlib
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+
+import redis
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+class Bench:
+    def __init__(self, options, folder):
+        self.items = options.items
+        self.port = free_port()
+        self.process = subprocess.Popen(
+            [options.server, "--port", str(self.port), "--bind", "127.0.0.1", "--save", "",
+             "--dir", folder, "--loadmodule", os.path.abspath(options.module)],
+            stdout=subprocess.DEVNULL)
+        self.client = redis.Redis(port=self.port, socket_timeout=600)
+        for _ in range(500):
+            try:
+                self.client.ping()
+                return
+            except redis.RedisError:
+                if self.process.poll() is not None:
+                    sys.exit("server.py: the server ended; start it by hand to see why")
+                time.sleep(0.02)
+
+    def fill(self, command, key, *words):
+        pipe = self.client.pipeline(transaction=False)
+        for first in range(0, self.items, 100):
+            last = min(first + 100, self.items)
+            pipe.execute_command(command, key, *words,
+                                 *(f"{i:012d}" for i in range(first, last)))
+            if first % 50_000 == 0:
+                pipe.execute()
+        pipe.execute()
+
+    def time_of(self, pipelined, calls, *command):
+        """Microseconds a call, as the server counts them. __rand_int__ is a number of twelve digits
+        below twice the items, so that every other question is about a member."""
+        self.client.config_resetstat()
+        subprocess.run(["redis-benchmark", "-p", str(self.port), "-c", "10", "-P", str(pipelined),
+                        "-n", str(calls), "-r", str(2 * self.items), "-q", *command],
+                       stdout=subprocess.DEVNULL, check=True)
+        stats = self.client.info("commandstats")
+        return stats[f"cmdstat_{command[0]}"]["usec_per_call"]
+
+    def rate(self, family, key):
+        passed, strangers = 0, min(100_000, 10 * self.items)
+        for first in range(0, strangers, 1000):
+            passed += sum(self.client.execute_command(
+                family + ".MEXISTS", key, *(f"stranger{i}" for i in range(first, first + 1000))))
+        return passed / strangers
+
+
+def measure(bench, name, reserve, family):
+    bench.client.flushall()
+    bench.client.execute_command(*reserve)
+    bench.fill(*(["BF.MADD", "f"] if family == "BF" else ["CF.INSERT", "f", "ITEMS"]))
+    size = (bench.client.execute_command("BF.INFO", "f", "SIZE")[0] if family == "BF"
+            else bench.client.cf().info("f").size)
+    rate = bench.rate(family, "f")
+    hundred = ["__rand_int__"] * 100
+    asks = [[family + ".EXISTS", "f", "__rand_int__"], [family + ".MEXISTS", "f", *hundred]]
+    adds = ([["BF.ADD", "f", "__rand_int__"], ["BF.MADD", "f", *hundred]] if family == "BF"
+            else [["CF.ADD", "f", "__rand_int__"], ["CF.DEL", "f", "__rand_int__"]])
+    for command in asks + adds:
+        calls = 100_000 if len(command) == 3 else 10_000
+        calls = min(calls, bench.items)
+        one, fifty = (bench.time_of(p, calls, *command) for p in (1, 50))
+        of = " of 100" if len(command) > 3 else ""
+        print(f"| {name} | {command[0]}{of} | {one:.2f} | {fifty:.2f} | {8 * size / bench.items:.2f} "
+              f"| {rate:.3%} |", flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("--items", type=int, default=1_000_000)
+    parser.add_argument("--server", default="redis-server")
+    parser.add_argument("--module", default=ROOT / "build" / "bloomery.so")
+    options = parser.parse_args()
+    for program in (options.server, "redis-benchmark"):
+        if shutil.which(program) is None:
+            sys.exit(f"server.py: {program} is not installed; scripts/install-packages.sh test "
+                     "installs redis-server, which brings redis-benchmark along")
+    print("| filter | command | us, P=1 | us, P=50 | bits an item | rate |\n|---|---|---|---|---|---|")
+    with tempfile.TemporaryDirectory() as folder:
+        bench = Bench(options, folder)
+        try:
+            n = options.items
+            measure(bench, "BF reserved", ["BF.RESERVE", "f", "0.01", n], "BF")
+            measure(bench, "BF grown", ["BF.RESERVE", "f", "0.01", 100], "BF")
+            measure(bench, "CF reserved", ["CF.RESERVE", "f", n], "CF")
+            measure(bench, "CF grown", ["CF.RESERVE", "f", 1024], "CF")
+        finally:
+            bench.process.terminate()
+            bench.process.wait()
+
+
+if __name__ == "__main__":
+    main()

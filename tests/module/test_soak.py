@@ -1,0 +1,27 @@
+"""The short forms of soak.py, which runs ten minutes by itself, and of bench/server.py."""
+
+import subprocess
+import sys
+
+import pytest
+
+from conftest import MODULE, PRELOAD, ROOT
+
+
+def test_clients_lose_nothing_while_servers_save_restart_and_replicate():
+    done = subprocess.run([sys.executable, ROOT / "tests" / "module" / "soak.py", "--seconds", "6",
+                           "--clients", "12"], capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert "nothing lost" in done.stdout
+
+
+@pytest.mark.skipif(bool(PRELOAD), reason="sanitizers are not what it measures")
+def test_the_benchmark_measures_every_filter_and_command():
+    done = subprocess.run([sys.executable, ROOT / "bench" / "server.py", "--items", "300",
+                           "--module", MODULE], capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr[-3000:]
+    rows = [line.split("|")[1:-1] for line in done.stdout.splitlines()[2:]]
+    assert len(rows) == 16
+    for _, _, one, fifty, bits, rate in rows:
+        assert float(one) > 0 and float(fifty) > 0 and 8 < float(bits) < 200
+        assert float(rate.strip().rstrip("%")) < 1.5
