@@ -1,9 +1,9 @@
 // BF.RESERVE, BF.ADD, BF.MADD, BF.INSERT, BF.DEL.
 
 #include <array>
-#include <memory>
 
 #include "bf_commands.hpp"
+#include "bool_list.hpp"
 #include "creation.hpp"
 #include "reply.hpp"
 
@@ -47,8 +47,8 @@ bool add_items(const request& in, const insert_options& options, std::size_t fir
 
 int add_many(const request& in, const insert_options& options, std::size_t first) {
   const std::vector<std::string_view> items = in.words_from(first);
-  const auto fresh = std::make_unique<bool[]>(items.size());
-  const std::span<bool> answers(fresh.get(), items.size());
+  const bool_list list(items.size());
+  const std::span<bool> answers = list.all();
   added_items added;
   if (!add_items(in, options, first, items, answers, added)) return ok;
   return reply_bools(in.ctx, answers.first(added.done), text_of(added.stopped_by));
@@ -79,7 +79,7 @@ int bf_madd(const request& in) {
 }
 
 int bf_del(const request& in) {
-  filter_key key(in, filter_family::bloom, open_read | open_write);
+  const filter_key key(in, filter_family::bloom, open_read | open_write);
   wire_error why = nullptr;
   filter_value* const filter = key.filter(why);
   if (filter == nullptr) return reply_error(in.ctx, why);

@@ -1,8 +1,8 @@
 // CF.RESERVE, CF.ADD, CF.ADDNX, CF.INSERT, CF.INSERTNX, CF.DEL, CF.COMPACT.
 
 #include <array>
-#include <memory>
 
+#include "bool_list.hpp"
 #include "cf_commands.hpp"
 #include "creation.hpp"
 #include "reply.hpp"
@@ -32,14 +32,14 @@ enum class outcome : std::int8_t { refused = -1, present = 0, added = 1 };
 bool add_items(const request& in, const insert_options& options, adding how, std::size_t first,
                std::span<outcome> outcomes, wire_error& why) {
   const std::vector<std::string_view> items = in.words_from(first);
-  const auto fresh = std::make_unique<bool[]>(items.size());
+  const bool_list fresh(items.size());
   filter_key key(in, filter_family::cuckoo, open_read | open_write);
   const auto [filter, made] = open_to_add(in, key, options.spec, options.create, "cf.reserve");
   if (filter == nullptr) return false;
   const std::uint64_t most_bytes = most_bytes_for(in, *filter, items.size());
   std::vector<string*> changed;  // what replicas are told
   for (std::size_t at = 0; at < items.size();) {
-    const std::span<bool> answers(fresh.get() + at, items.size() - at);
+    const std::span<bool> answers = fresh.all().subspan(at);
     const added_items part = filter->add(std::span(items).subspan(at), answers, how, most_bytes);
     for (std::size_t i = 0; i < part.done; ++i) {
       outcomes[at + i] = answers[i] ? outcome::added : outcome::present;
@@ -107,7 +107,7 @@ int cf_insertnx(const request& in) {
 }
 
 int cf_del(const request& in) {
-  filter_key key(in, filter_family::cuckoo, open_read | open_write);
+  const filter_key key(in, filter_family::cuckoo, open_read | open_write);
   if (key.object() == nullptr) return reply_error(in.ctx, "Not found");
   wire_error why = nullptr;
   filter_value* const filter = key.filter(why);

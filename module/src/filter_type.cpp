@@ -95,10 +95,11 @@ void* rdb_load(io* from, int version) noexcept {
 // this, at once, rather than let an exception into the server.
 void rdb_save(io* to, void* value) noexcept {
   const filter_object& object = object_of(value);
-  const auto header = object.dump_header();
+  const auto bytes = object.dump_header();
+  const std::string_view header = as_chars(bytes);
   const auto payload = object.dump_payload();
   const std::uint64_t size = size_of(payload);
-  api.save_bytes(to, as_chars(header).data(), header.size());
+  api.save_bytes(to, header.data(), header.size());
   api.save_unsigned(to, size);
   std::vector<std::byte> scratch;
   for (std::uint64_t at = 0; at < size;) {
@@ -110,16 +111,18 @@ void rdb_save(io* to, void* value) noexcept {
 
 void aof_rewrite(io* to, string* key, void* value) noexcept {
   const filter_object& object = object_of(value);
-  const auto header = object.dump_header();
+  const auto bytes = object.dump_header();
+  const std::string_view header = as_chars(bytes);
   const auto payload = object.dump_payload();
   const std::uint64_t size = size_of(payload);
   const char* const load = row_of(object.family()).load_command;
-  api.emit_aof(to, load, "slb", key, 1LL, as_chars(header).data(), header.size());
+  api.emit_aof(to, load, "slb", key, 1LL, header.data(), header.size());
   std::vector<std::byte> scratch;
   for (std::uint64_t at = 0; at < size;) {
     const std::string_view piece = bytes_at(payload, at, piece_bytes, scratch);
     at += piece.size();
-    api.emit_aof(to, load, "slb", key, static_cast<long long>(at + 1), piece.data(), piece.size());
+    const long long iterator = static_cast<long long>(at) + 1;
+    api.emit_aof(to, load, "slb", key, iterator, piece.data(), piece.size());
   }
 }
 
@@ -129,8 +132,9 @@ std::size_t mem_usage(const void* value) noexcept {
 
 // The header has the payload's checksum.
 void add_digest(server::digest* into, void* value) noexcept {
-  const auto header = object_of(value).dump_header();
-  api.digest_bytes(into, as_chars(header).data(), header.size());
+  const auto bytes = object_of(value).dump_header();
+  const std::string_view header = as_chars(bytes);
+  api.digest_bytes(into, header.data(), header.size());
   api.digest_end(into);
 }
 

@@ -1,8 +1,8 @@
 #include "membership.hpp"
 
 #include <array>
-#include <memory>
 
+#include "bool_list.hpp"
 #include "filter_type.hpp"
 #include "reply.hpp"
 
@@ -34,9 +34,8 @@ int reply_contained(const request& in, filter_family family) {
 
 int reply_all_contained(const request& in, filter_family family) {
   const std::vector<std::string_view> items = in.words_from(2);
-  const auto found = std::make_unique<bool[]>(items.size());
-  const std::span<bool> answers(found.get(), items.size());
-  return ask(in, family, items, answers) ? reply_bools(in.ctx, answers) : ok;
+  const bool_list answers(items.size());
+  return ask(in, family, items, answers.all()) ? reply_bools(in.ctx, answers.all()) : ok;
 }
 
 }  // namespace bloomery::server

@@ -6,6 +6,7 @@
 #include <limits>
 #include <utility>
 
+#include "bool_list.hpp"
 #include "memory.hpp"
 #include "native_plan.hpp"
 
@@ -203,13 +204,13 @@ class native_value final : public filter_value {
       behind.push_back(items[i]);
       places.push_back(i);
     }
-    const auto added = std::make_unique<bool[]>(behind.size());
-    const std::span<bool> answers(added.get(), behind.size());
+    const bool_list list(behind.size());
+    const std::span<bool> answers = list.all();
     const auto summary =
         how == adding::absent ? back_->insert_absent(behind, answers) : back_->insert(behind);
     if (!summary) return {0, stop::memory};
     const bool all = summary->done == behind.size();
-    std::size_t done = all ? items.size() : places[summary->done];
+    const std::size_t done = all ? items.size() : places[summary->done];
     if (how == adding::copies) {
       std::ranges::fill(answers, true);
       for (std::size_t i = 0; i < done; ++i) {

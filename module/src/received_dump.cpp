@@ -5,6 +5,7 @@
 #include <bloomery/file.hpp>
 #include <bloomery/hash.hpp>
 #include <cstring>
+#include <ranges>
 
 #include "settings.hpp"
 
@@ -131,9 +132,9 @@ wire_error received_dump::take(std::uint64_t offset, std::string_view bytes) {
 
 void received_dump::give_back(std::size_t size) noexcept {
   filled_ -= size;
-  for (auto each = parts_.rbegin(); each != parts_.rend(); ++each) {
-    const std::size_t here = std::min(size, each->filled - each->header);
-    each->filled -= here;
+  for (part& each : std::views::reverse(parts_)) {
+    const std::size_t here = std::min(size, each.filled - each.header);
+    each.filled -= here;
     size -= here;
   }
 }
@@ -167,6 +168,7 @@ std::span<const std::byte> received_dump::file(std::size_t i) const noexcept {
 
 std::vector<std::byte> received_dump::header() const {
   std::vector<std::vector<std::byte>> headers;
+  headers.reserve(parts_.size());
   for (std::size_t i = 0; i < parts_.size(); ++i) {
     const auto bytes = file(i).first(parts_[i].header);
     headers.emplace_back(bytes.begin(), bytes.end());
@@ -176,6 +178,7 @@ std::vector<std::byte> received_dump::header() const {
 
 std::vector<std::span<const std::byte>> received_dump::payload() const {
   std::vector<std::span<const std::byte>> pieces;
+  pieces.reserve(parts_.size());
   for (std::size_t i = 0; i < parts_.size(); ++i) {
     pieces.push_back(file(i).subspan(parts_[i].header));
   }
