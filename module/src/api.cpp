@@ -47,6 +47,7 @@ const std::array entries = {
     entry{"RedisModule_ReplyWithLongLong", &api.reply_integer},
     entry{"RedisModule_ReplyWithBool", &api.reply_bool},
     entry{"RedisModule_ReplyWithNull", &api.reply_null},
+    entry{"RedisModule_ReplyWithDouble", &api.reply_real},
     entry{"RedisModule_ReplyWithStringBuffer", &api.reply_bytes},
     entry{"RedisModule_ReplyWithArray", &api.reply_array},
     entry{"RedisModule_ReplyWithMap", &api.reply_map},

@@ -175,6 +175,7 @@ struct functions {
   int (*reply_integer)(context*, long long);
   int (*reply_bool)(context*, int);
   int (*reply_null)(context*);
+  int (*reply_real)(context*, double);
   int (*reply_bytes)(context*, const char*, std::size_t);
   int (*reply_array)(context*, long);
   int (*reply_map)(context*, long);

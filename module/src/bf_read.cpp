@@ -1,4 +1,4 @@
-// BF.EXISTS, BF.MEXISTS, BF.CARD, BF.COUNT, BF.INFO.
+// BF.EXISTS, BF.MEXISTS, BF.CARD, BF.COUNT, BF.INFO, BF.STATS.
 
 #include <array>
 
@@ -33,6 +33,10 @@ int bf_count(const request& in) {
   if (filter == nullptr) return reply_error(in.ctx, why);
   if (!filter->facts().spec.deletable) return reply_error(in.ctx, not_deletable);
   return reply_number(in.ctx, filter->count(in.word(2)));
+}
+
+int bf_stats(const request& in) {
+  return reply_state(in, filter_family::bloom);
 }
 
 int bf_info(const request& in) {

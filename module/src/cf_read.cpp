@@ -1,4 +1,4 @@
-// CF.EXISTS, CF.MEXISTS, CF.COUNT, CF.INFO.
+// CF.EXISTS, CF.MEXISTS, CF.COUNT, CF.INFO, CF.STATS.
 
 #include <array>
 
@@ -24,6 +24,10 @@ int cf_count(const request& in) {
   const filter_value* const filter = key.filter(why);
   if (filter == nullptr) return reply_error(in.ctx, why);
   return reply_number(in.ctx, filter->count(in.word(2)));
+}
+
+int cf_stats(const request& in) {
+  return reply_state(in, filter_family::cuckoo);
 }
 
 int cf_info(const request& in) {

@@ -25,6 +25,12 @@ struct filter_facts {
   std::uint64_t deleted;
 };
 
+/// What a filter's bits tell of it.
+struct filter_state {
+  double error_rate;  ///< now: of all items that are not in it, the share that passes
+  double items;       ///< different ones, as estimated
+};
+
 /// Whether an item that is there already is left out, or gets a further copy.
 enum class adding : std::uint8_t {
   absent,
@@ -70,6 +76,8 @@ class filter_value {
   virtual std::uint64_t count(std::string_view item) const = 0;
 
   virtual filter_facts facts() const noexcept = 0;
+  /// O(size).
+  virtual filter_state state() const = 0;
   /// All memory that it holds. O(1).
   virtual std::uint64_t bytes() const noexcept = 0;
 

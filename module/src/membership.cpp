@@ -38,4 +38,28 @@ int reply_all_contained(const request& in, filter_family family) {
   return ask(in, family, items, answers.all()) ? reply_bools(in.ctx, answers.all()) : ok;
 }
 
+int reply_state(const request& in, filter_family family) {
+  const filter_key key(in, family, open_read);
+  wire_error why = nullptr;
+  const filter_value* const filter = key.filter(why);
+  if (filter == nullptr) return reply_error(in.ctx, why);
+  const filter_facts facts = filter->facts();
+  const filter_state state = filter->state();
+  const double bits = 8 * static_cast<double>(facts.bytes);
+  struct row {
+    const char* label;
+    double value;
+  };
+  const std::array rows = {
+      row{"Error rate requested", facts.spec.error_rate}, row{"Error rate now", state.error_rate},
+      row{"Number of items estimated", state.items},
+      row{"Bits per item", facts.items != 0 ? bits / static_cast<double>(facts.items) : 0}};
+  api.reply_map(in.ctx, static_cast<long>(rows.size()));
+  for (const row& each : rows) {
+    api.reply_simple(in.ctx, each.label);
+    api.reply_real(in.ctx, each.value);
+  }
+  return ok;
+}
+
 }  // namespace bloomery::server

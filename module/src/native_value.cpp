@@ -93,6 +93,13 @@ class native_value final : public filter_value {
             .items = front_.size() + (back_ ? back_->size() : 0),
             .deleted = deleted_};
   }
+  filter_state state() const override {
+    const filter_info front = front_.info();
+    if (!back_) return {front.current_fpr, front.estimated_size};
+    const filter_info back = back_->info();
+    return {1 - (1 - front.current_fpr) * (1 - back.current_fpr),
+            front.estimated_size + back.estimated_size};
+  }
   std::uint64_t bytes() const noexcept override { return bytes_; }
 
   std::vector<std::byte> dump_header() const override {

@@ -83,6 +83,35 @@ def test_info_names_its_fields_in_order(server):
     assert server.raw(3, "BF.INFO", "f") == b"%5\r\n" + fields + b"_\r\n"
 
 
+@pytest.mark.parametrize("reserve", [["BF.RESERVE", "f", "0.01", "20000", "NONSCALING"],
+                                     ["BF.RESERVE", "f", "0.01", "10000"],
+                                     ["BF.RESERVE", "f", "0.01", "100"],
+                                     ["CF.RESERVE", "f", "20000"], ["CF.RESERVE", "f", "5000"]],
+                         ids=" ".join)
+def test_stats_tell_the_truth(server, reserve):
+    family, n, strangers = reserve[0][:2], 19_000, 50_000
+    server.call(*reserve)
+    add = ["BF.MADD", "f"] if family == "BF" else ["CF.INSERT", "f", "ITEMS"]
+    for first in range(0, n, 1000):
+        server.call(*add, *range(first, first + 1000))
+    stats = server.call(family + ".STATS", "f")
+    stats = {name.decode(): float(value) for name, value in zip(stats[::2], stats[1::2])}
+    assert list(stats) == ["Error rate requested", "Error rate now", "Number of items estimated",
+                           "Bits per item"]
+    passed = sum(sum(server.call(family + ".MEXISTS", "f",
+                                 *(f"stranger{i}" for i in range(first, first + 1000))))
+                 for first in range(0, strangers, 1000))
+    now = stats["Error rate now"]
+    # Six standard deviations of a binomial; the keys are fixed.
+    assert abs(passed - now * strangers) <= 6 * (now * strangers) ** 0.5 + 10
+    assert stats["Error rate requested"] == 0.01 >= now
+    assert abs(stats["Number of items estimated"] - n) <= 0.02 * n
+    info = server.client.execute_command("MEMORY", "USAGE", "f")
+    assert abs(stats["Bits per item"] - 8 * info / n) <= 0.2
+    assert b"\r\n," in server.raw(3, family + ".STATS", "f")
+    assert server.error(family + ".STATS", "none") == "ERR not found"
+
+
 WRONG_TYPE = "WRONGTYPE Operation against a key holding the wrong kind of value"
 RATE_RANGE = "ERR error rate must be in the range (0.000000, 1.000000)"
 CAPACITY_RANGE = "ERR capacity must be in the range [1, 1073741824]"
