@@ -8,9 +8,6 @@
 namespace bloomery::detail {
 namespace {
 
-// Entries that match a key before its further copies are counted by hash: two strangers that match
-// by chance do not yet cost a key sixteen bytes.
-constexpr std::size_t most_copies_in_cell = 3;
 // Keys of a segment whose copies are counted: a segment has at most 24,576 entries when it is
 // split, three for each of them. Only chosen keys are more.
 constexpr std::size_t most_counted = std::size_t{1} << 14;
@@ -280,14 +277,16 @@ bool owned_segments::uncount_copy(std::uint64_t segment, hash64 h) noexcept {
   return true;
 }
 
-insert_outcome owned_segments::insert(expandable_params& params, hash64 h) noexcept {
+insert_outcome owned_segments::insert_up_to(std::size_t copies, expandable_params& params,
+                                            hash64 h) noexcept {
   const segment_place at = place_of(params, h);
   const bool counted =
       list[at.segment].counted != 0 &&
       counted_of(segments[at.segment].counted.bytes(), list[at.segment].counted, h) != 0;
+  if (counted && copies == 1) return insert_outcome::maybe_present;
   // Growth that could not be had: no more than a quarter over.
   const bool is_full = params.entries > params.most_entries() + params.most_entries() / 4;
-  const std::size_t most = is_full ? 0 : most_copies_in_cell;
+  const std::size_t most = is_full ? 0 : copies;
   const segment_shape shape{params.cell_bits, at.slot_bits};
   const auto& kernel = segment_ops();
   const auto try_insert = [&]() noexcept {
@@ -305,6 +304,7 @@ insert_outcome owned_segments::insert(expandable_params& params, hash64 h) noexc
   const insert_outcome outcome =
       done.matching != 0 || counted ? insert_outcome::maybe_present : insert_outcome::inserted;
   if (!done.placed) {
+    if (copies == 1 && done.matching != 0) return insert_outcome::maybe_present;
     const bool to_count = done.matching >= most_copies_in_cell;
     return to_count && count_copy(at.segment, h) ? outcome : insert_outcome::full;
   }

@@ -152,18 +152,22 @@ class basic_expandable : public detail::key_shell<basic_expandable<Storage>> {
   insert_summary insert(std::span<const hash_type> hs) noexcept
     requires writable_storage<Storage>
   {
-    insert_summary summary;
-    change_in_stages(hs, [&](std::size_t i) noexcept {
-      const insert_outcome outcome = insert(hs[i]);
-      if (!is_contained(outcome)) {
-        summary.stopped_by = outcome;
-        return false;
-      }
-      ++summary.done;
-      ++(outcome == insert_outcome::inserted ? summary.inserted : summary.maybe_present);
-      return true;
+    return insert_batch(hs, [&](std::size_t i) noexcept { return insert(hs[i]); });
+  }
+
+  /// Inserts the keys of a batch that are not contained yet, in order, up to the first without
+  /// room, and says of each whether it was such: one look at each key. Precondition: added.size()
+  /// >= hs.size().
+  insert_summary insert_absent(std::span<const hash_type> hs, std::span<bool> added) noexcept
+    requires writable_storage<Storage>
+  {
+    assert(added.size() >= hs.size());
+    return insert_batch(hs, [&](std::size_t i) noexcept {
+      const insert_outcome outcome = parts_.insert_absent(params_, hs[i]);
+      added[i] = outcome == insert_outcome::inserted;
+      count_ += added[i];
+      return outcome;
     });
-    return summary;
   }
 
   /// Takes back one copy; false, and nothing changes, if there is none. Of several entries that
@@ -299,6 +303,23 @@ class basic_expandable : public detail::key_shell<basic_expandable<Storage>> {
           }
           return true;
         });
+  }
+
+  // Calls insert_one(i) for each key until one finds no room.
+  template <class InsertOne>
+  insert_summary insert_batch(std::span<const hash_type> hs, InsertOne&& insert_one) noexcept {
+    insert_summary summary;
+    change_in_stages(hs, [&](std::size_t i) noexcept {
+      const insert_outcome outcome = insert_one(i);
+      if (!is_contained(outcome)) {
+        summary.stopped_by = outcome;
+        return false;
+      }
+      ++summary.done;
+      ++(outcome == insert_outcome::inserted ? summary.inserted : summary.maybe_present);
+      return true;
+    });
+    return summary;
   }
 
   expandable_params params_;

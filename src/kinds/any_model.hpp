@@ -130,23 +130,12 @@ class typed_model final : public any_filter::model {
     if constexpr (insertable<F>) {
       insert_summary all;
       for_hashes(filter_.hash_function(), keys, [&](auto hashes, std::size_t at) noexcept {
-        const std::span<bool> answers = added.subspan(at, hashes.size());
-        filter_.may_contain(hashes, answers);  // which also brings their memory near
-        for (std::size_t i = 0; i < hashes.size(); ++i) {
-          bool found = answers[i];
-          // A key of this batch may have made it a member since.
-          if constexpr (countable<F>) found = found || filter_.may_contain(hashes[i]);
-          const insert_outcome outcome =
-              found ? insert_outcome::maybe_present : filter_.insert(hashes[i]);
-          if (!is_contained(outcome)) {
-            all.stopped_by = outcome;
-            return false;
-          }
-          ++all.done;
-          answers[i] = outcome == insert_outcome::inserted;
-          ++(answers[i] ? all.inserted : all.maybe_present);
-        }
-        return true;
+        const insert_summary part = absent_of(hashes, added.subspan(at, hashes.size()));
+        all.inserted += part.inserted;
+        all.maybe_present += part.maybe_present;
+        all.done += part.done;
+        all.stopped_by = part.stopped_by;
+        return part.done == hashes.size();
       });
       return all;
     } else {
@@ -199,6 +188,31 @@ class typed_model final : public any_filter::model {
     // Const calls work on any storage, so only the writing ones can be lost to a mapped one.
     return fail(errc::unsupported, fmt::format("a filter of kind {}{} cannot {}", kind_name_,
                                                insertable<F> ? "" : ", opened read-only,", what));
+  }
+
+  template <class Hash>
+  insert_summary absent_of(std::span<const Hash> hashes, std::span<bool> answers) noexcept {
+    if constexpr (requires { filter_.insert_absent(hashes, answers); }) {
+      return filter_.insert_absent(hashes, answers);
+    } else {
+      insert_summary all;
+      filter_.may_contain(hashes, answers);  // which also brings their memory near
+      for (std::size_t i = 0; i < hashes.size(); ++i) {
+        bool found = answers[i];
+        // A key of this batch may have made it a member since.
+        if constexpr (countable<F>) found = found || filter_.may_contain(hashes[i]);
+        const insert_outcome outcome =
+            found ? insert_outcome::maybe_present : filter_.insert(hashes[i]);
+        if (!is_contained(outcome)) {
+          all.stopped_by = outcome;
+          break;
+        }
+        ++all.done;
+        answers[i] = outcome == insert_outcome::inserted;
+        ++(answers[i] ? all.inserted : all.maybe_present);
+      }
+      return all;
+    }
   }
 
   template <class Combine>

@@ -98,11 +98,22 @@ struct owned_segments {
   static result<owned_segments> copy_of(std::span<const std::byte> payload,
                                         std::span<const segment_extent> extents);
   result<void> check(const expandable_params& params, std::uint64_t count);
-  insert_outcome insert(expandable_params& params, hash64 h) noexcept;
+  insert_outcome insert(expandable_params& params, hash64 h) noexcept {
+    return insert_up_to(most_copies_in_cell, params, h);
+  }
+  /// Nothing changes where an entry matches: maybe_present.
+  insert_outcome insert_absent(expandable_params& params, hash64 h) noexcept {
+    return insert_up_to(1, params, h);
+  }
   bool erase(expandable_params& params, hash64 h) noexcept;
   void clear(expandable_params& params) noexcept;
 
+  /// Entries that match a key before its further copies are counted by hash: two strangers that
+  /// match by chance do not yet cost a key sixteen bytes.
+  static constexpr std::size_t most_copies_in_cell = 3;
+
  private:
+  insert_outcome insert_up_to(std::size_t copies, expandable_params& params, hash64 h) noexcept;
   bool grow(expandable_params& params) noexcept;
   bool count_copy(std::uint64_t segment, hash64 h) noexcept;
   bool uncount_copy(std::uint64_t segment, hash64 h) noexcept;
@@ -180,6 +191,9 @@ class expandable_parts {
 
   insert_outcome insert(expandable_params& params, hash64 h) noexcept {
     return all_.insert(params, h);
+  }
+  insert_outcome insert_absent(expandable_params& params, hash64 h) noexcept {
+    return all_.insert_absent(params, h);
   }
   bool erase(expandable_params& params, hash64 h) noexcept { return all_.erase(params, h); }
   void clear(expandable_params& params) noexcept { all_.clear(params); }
