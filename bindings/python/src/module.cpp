@@ -213,14 +213,6 @@ bool same(const filter_image& a, const filter_image& b) {
          std::all_of(next, b.payload.end(), [](const auto& part) { return part.empty(); });
 }
 
-std::uint64_t size_in_bytes(const shared_filter& f) {
-  return f.read_one([](const any_filter& filter) {
-    std::uint64_t size = 0;
-    for (const auto& part : filter.image().payload) size += part.size();
-    return size;
-  });
-}
-
 std::uint64_t approximate_size(const shared_filter& f) {
   const double estimate =
       f.read([](const any_filter& filter) { return filter.info().estimated_size; });
@@ -284,7 +276,9 @@ void add_filter(py::module_& module) {
            [](const shared_filter& f) {
              return f.read_one([](const any_filter& filter) { return filter.size(); });
            })
-      .def("_nbytes", &size_in_bytes);
+      .def("_nbytes", [](const shared_filter& f) {
+        return f.read_one([](const any_filter& filter) { return filter.size_in_bytes(); });
+      });
 }
 
 }  // namespace
