@@ -22,7 +22,8 @@ constexpr const char* in_memory = "the bytes";
 /// The name as the operating system has it. Raises TypeError for what is no path.
 std::filesystem::path path_of(const py::object& path) {
   PyObject* encoded = nullptr;
-  if (PyUnicode_FSConverter(path.ptr(), &encoded) == 0) throw py::error_already_set();
+  if (PyUnicode_FSConverter(path.ptr(), static_cast<void*>(&encoded)) == 0)
+    throw py::error_already_set();
   const auto bytes = py::reinterpret_steal<py::bytes>(encoded);
   return {std::string(bytes)};
 }

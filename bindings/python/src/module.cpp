@@ -77,7 +77,7 @@ shared_filter& filter_in(PyObject* self) {
 
 /// use(filter, key), or `failed` with the exception set.
 template <class Use, class Answer>
-Answer for_one(PyObject* self, PyObject* object, Answer failed, Use&& use) noexcept {
+Answer for_one(PyObject* self, PyObject* object, Answer failed, Use&& use) {
   try {
     key_word word;
     py::object kept;
@@ -92,19 +92,19 @@ Answer for_one(PyObject* self, PyObject* object, Answer failed, Use&& use) noexc
   return failed;
 }
 
-int contains_slot(PyObject* self, PyObject* object) noexcept {
+int contains_slot(PyObject* self, PyObject* object) {
   return for_one(self, object, -1,
                  [](shared_filter& f, std::string_view key) { return int{contains(f, key)}; });
 }
 
 template <bool (*Use)(shared_filter&, std::string_view)>
-PyObject* bool_method(PyObject* self, PyObject* object) noexcept {
+PyObject* bool_method(PyObject* self, PyObject* object) {
   return for_one(
       self, object, static_cast<PyObject*>(nullptr),
       [](shared_filter& f, std::string_view key) { return PyBool_FromLong(Use(f, key)); });
 }
 
-PyObject* count_method(PyObject* self, PyObject* object) noexcept {
+PyObject* count_method(PyObject* self, PyObject* object) {
   return for_one(self, object, static_cast<PyObject*>(nullptr),
                  [](shared_filter& f, std::string_view key) {
                    return PyLong_FromUnsignedLongLong(count_one(f, key));
@@ -213,14 +213,6 @@ bool same(const filter_image& a, const filter_image& b) {
          std::all_of(next, b.payload.end(), [](const auto& part) { return part.empty(); });
 }
 
-std::uint64_t size_in_bytes(const shared_filter& f) {
-  return f.read_one([](const any_filter& filter) {
-    std::uint64_t size = 0;
-    for (const auto& part : filter.image().payload) size += part.size();
-    return size;
-  });
-}
-
 std::uint64_t approximate_size(const shared_filter& f) {
   const double estimate =
       f.read([](const any_filter& filter) { return filter.info().estimated_size; });
@@ -284,7 +276,9 @@ void add_filter(py::module_& module) {
            [](const shared_filter& f) {
              return f.read_one([](const any_filter& filter) { return filter.size(); });
            })
-      .def("_nbytes", &size_in_bytes);
+      .def("_nbytes", [](const shared_filter& f) {
+        return f.read_one([](const any_filter& filter) { return filter.size_in_bytes(); });
+      });
 }
 
 }  // namespace
