@@ -84,6 +84,7 @@ class integers final : public key_batch {
     T value{};
     std::memcpy(&value, elements_[i], sizeof value);
     if constexpr (Swap) value = swapped(value);
+    // NOLINTNEXTLINE(bugprone-signed-char-misuse,cert-str34-c): the sign is meant to be extended
     auto wide = static_cast<std::uint64_t>(value);
     if constexpr (std::endian::native == std::endian::big) wide = swapped(wide);
     return std::bit_cast<key_word>(wide);
