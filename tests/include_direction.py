@@ -16,9 +16,9 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 # include each other.
 ROOMS = [
     ("base", r"include/bloomery/(result|storage|memory_source|hash|probe|image|concepts)\.hpp"),
-    ("base", r"src/(storage|hash|probe|cardinality)\.cpp"),
+    ("base", r"src/(storage|hash|probe|cardinality|pages)\.[ch]pp"),
     ("base", r"include/bloomery/detail/(bits|bit_array|cardinality|counter_array|cuckoo_layout|record|precondition|key_shell"
-             r"|segment_layout|vector_quotient_layout)\.hpp"),
+             r"|segment_layout|vector_quotient_layout|real_number)\.hpp"),
     ("base", r"include/bloomery/detail/segment_view\.inl"),
     # The other details are the mechanics of filters, which know their plans.
     ("filters", r"include/bloomery/detail/"),
@@ -40,7 +40,7 @@ RESULT = "include/bloomery/result.hpp"
 
 # `bloomery explain` draws a kind's own cells, under hash functions that the student writes: what
 # any_filter exists to hide.
-PICTURES = ("cli/explain_arrays.cpp", "cli/explain_cuckoo.cpp")
+PICTURES = ("cli/explain_arrays.cpp", "cli/explain_cuckoo.cpp", "cli/cuckoo_moves.hpp")
 
 
 def room(path):
