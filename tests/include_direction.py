@@ -31,7 +31,7 @@ ROOMS = [
     ("filters", r"include/bloomery/[a-z_]+\.hpp|src/[a-z_]+\.cpp"),
     ("dialects", r"dialects/"),
     ("keys", r"keys/"),
-    ("edge", r"(cli|module|bindings|tests|fuzz|bench|examples)/"),
+    ("edge", r"(cli|module|bindings|explorer|tests|fuzz|bench|examples)/"),
 ]
 ORDER = {name: at for at, name in
          enumerate(["base", "plan", "filters", "file", "registry", "all", "dialects", "keys", "edge"])}
@@ -55,7 +55,7 @@ def resolve(included, includer):
     beside = (ROOT / includer).parent / included
     if beside.is_file():
         return str(beside.relative_to(ROOT))
-    for base in ("include", "src", "dialects/include", "keys/include", "bindings/c/include", "cli", "."):
+    for base in ("include", "src", "dialects/include", "keys/include", "bindings/c/include", "cli", "explorer/wasm", "."):
         if (ROOT / base / included).is_file():
             return f"{base}/{included}" if base != "." else included
     return None
@@ -64,7 +64,7 @@ def resolve(included, includer):
 def main():
     wrong = []
     edges = 0
-    for folder in ("include", "src", "dialects", "keys", "cli", "module", "bindings"):
+    for folder in ("include", "src", "dialects", "keys", "cli", "module", "bindings", "explorer"):
         for file in sorted((ROOT / folder).rglob("*.[chi][pn][pl]")):
             path = str(file.relative_to(ROOT))
             here = room(path)
