@@ -47,7 +47,7 @@ export function planView(view) {
     const bound = row.information_bound;
     return [h('h2', {}, t(`kind_${row.kind}`)), h('p', {}, row.summary, '. ', h('span', {class: 'muted'}, row.strengths, '.')),
       bound > 0 ? h('p', {}, t('least', {bits: number(bound), times: number(row.bits_per_key / bound)})) : null,
-      line(t('line_shell'), row.lines.shell), line(t('line_cpp'), row.lines.cpp),
+      line(t('line_shell'), row.lines.shell), line(t('line_cpp'), row.lines.cpp), line(t('line_python'), row.lines.python),
       row.lines.redis ? line(t('line_redis'), row.lines.redis) : null];
   }
 

@@ -70,7 +70,7 @@ export const de = {
   need_unchanging: 'später keine Schlüssel aufnehmen (alle sind bekannt)', recommended: 'Empfohlen', rate_assumed: 'Keine Rate gegeben; 1 % wird angenommen.',
   col_kind: 'Art', col_bits: 'Bits/Schlüssel', col_size: 'Größe', col_k: 'k', col_rate: 'Rate', col_keys: 'Schlüssel', col_can: 'kann',
   least: 'Mindestens nötig: {bits} Bits/Schlüssel. Dies ist das {times}-Fache.', copy: 'Kopieren', copied: 'Kopiert', refused: 'Nicht für diese Anfrage',
-  line_shell: 'Kommandozeile', line_cpp: 'C++', line_redis: 'Redis-Befehl',
+  line_shell: 'Kommandozeile', line_cpp: 'C++', line_python: 'Python', line_redis: 'Redis-Befehl',
   can_insert: 'einfügen', can_erase: 'löschen', can_count: 'zählen', can_merge: 'vereinigen', can_intersect: 'schneiden', can_grow: 'wachsen', query_only: 'nur nachsehen',
   plot_space: 'Rate und Platz', plot_hashes: 'Rate und Funktionen', plot_keys: 'Rate und Füllung',
   plot_space_title: 'Falsch-positiv-Rate über Bits je Schlüssel', plot_hashes_title: 'Falsch-positiv-Rate über der Zahl der Funktionen',

@@ -70,7 +70,7 @@ export const en = {
   need_unchanging: 'take no keys later (all are known)', recommended: 'Recommended', rate_assumed: 'No rate was given; 1% is assumed.',
   col_kind: 'kind', col_bits: 'bits/key', col_size: 'size', col_k: 'k', col_rate: 'rate', col_keys: 'keys', col_can: 'can',
   least: 'Least possible: {bits} bits/key. This is {times} times that.', copy: 'Copy', copied: 'Copied', refused: 'Not for this request',
-  line_shell: 'Command line', line_cpp: 'C++', line_redis: 'Redis command',
+  line_shell: 'Command line', line_cpp: 'C++', line_python: 'Python', line_redis: 'Redis command',
   can_insert: 'insert', can_erase: 'erase', can_count: 'count', can_merge: 'merge', can_intersect: 'intersect', can_grow: 'grow', query_only: 'query only',
   plot_space: 'Rate and space', plot_hashes: 'Rate and functions', plot_keys: 'Rate and load',
   plot_space_title: 'Rate of false positives over bits a key', plot_hashes_title: 'Rate of false positives over the number of functions',

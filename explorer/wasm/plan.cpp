@@ -41,9 +41,32 @@ result<plan_request> request_of(const json& asked) {
   return request;
 }
 
+/// The package's class of that kind: counting_bloom is CountingBloom.
+std::string class_of(std::string_view kind) {
+  std::string name;
+  bool first = true;
+  for (const char c : kind) {
+    if (c != '_') name += first ? static_cast<char>(c - 'a' + 'A') : c;
+    first = c == '_';
+  }
+  return name;
+}
+
+std::string python_line(const kind_info& kind, const plan_request& request) {
+  std::string arguments = fmt::format("capacity={}", request.capacity);
+  if (request.fpr != 0) arguments += fmt::format(", fpr={}", request.fpr);
+  if (request.bits != 0) arguments += fmt::format(", bits={}", request.bits);
+  if (request.hashes != 0) arguments += fmt::format(", hashes={}", request.hashes);
+  return kind.build != nullptr
+             ? fmt::format("members = bloomery.{}.build(keys, {})", class_of(kind.name), arguments)
+             : fmt::format("members = bloomery.{}({})", class_of(kind.name), arguments);
+}
+
 json lines_of(const kind_info& kind, const plan_request& asked, const plan_report& plan) {
   const plan_request settled = cli::settled(asked, plan);
-  json lines = {{"shell", cli::command_line(kind, settled)}, {"cpp", cli::cpp_line(kind, settled)}};
+  json lines = {{"shell", cli::command_line(kind, settled)},
+                {"cpp", cli::cpp_line(kind, settled)},
+                {"python", python_line(kind, settled)}};
   // The server's own words for what the two commands reserve: rate, then capacity.
   if (kind.kind == filter_kind::scalable_bloom || kind.kind == filter_kind::bloom) {
     lines["redis"] = fmt::format("BF.RESERVE members {:.6g} {}", plan.planned_fpr, plan.capacity);

@@ -4,6 +4,8 @@ import math
 
 import pytest
 
+from conftest import ROOT
+
 LECTURE = {"steps": "+2,+4,+9,?4,?7,?12"}
 
 
@@ -212,6 +214,18 @@ def test_a_file_of_the_command_line_is_inspected_and_asked(page, bloomery, tmp_p
     page.one("#ask-keys").send_keys("user17\nnobody at all\nuser4999")
     found = [e.get_attribute("data-found") for e in page.all("#answers li")]
     assert found == ["true", "false", "true"]
+
+
+def test_every_kinds_golden_file_says_what_it_says_to_the_command_line(page, bloomery):
+    page.open(tab="inspect", lang="en")
+    for file in sorted((ROOT / "tests" / "golden").glob("*.bloom")):
+        info = bloomery.json("info", "--json", file)
+        page.one("#file").send_keys(str(file))
+        page.until(lambda: page.all("#inspect-out h2") and page.text("#inspect-out h2") == file.name)
+        assert page.text("#ins_count") == f"{info['count']:,} keys", file.name
+        shown = page.text("#ins_current").replace(" %", "")
+        value = float(shown) / 100 if "e" not in shown else float(shown)
+        assert math.isclose(value, info["current_fpr"], rel_tol=0.01), file.name
 
 
 def test_a_damaged_file_is_refused_with_a_sentence(page, bloomery, tmp_path):
