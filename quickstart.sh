@@ -3,7 +3,7 @@
 set -euo pipefail
 cd "$(dirname "$0")"
 
-scripts/install-packages.sh build
+scripts/install-packages.sh build explorer
 echo "Building into build/ ..."
 log=$(mktemp)
 work=$(mktemp -d)
@@ -45,6 +45,10 @@ awk -v words="$(wc -c <"$work/members.txt")" -v size="$(wc -c <"$filter")" -v n=
     printf "\n%d words of %.1f MB in %.0f kB: %.2f bits a key.\n", n, words / 1e6, size / 1e3, size * 8 / n
     printf "Rate of false positives: 1%% requested, %.3f%% measured on %d strangers.\n", 100 * fp / s, s
   }'
+page=build/explorer/index.html
+if [[ -f $page ]]; then
+  printf '\nA page shows filters at work, beginning with the lecture example:\n  %s (or: build/bloomery explore)\n' "$PWD/$page"
+fi
 cat <<'END'
 
 Try next:

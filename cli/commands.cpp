@@ -23,6 +23,7 @@ std::span<const command> commands() noexcept {
       convert_command(),
       dedup_command(),
       explain_command(),
+      explore_command(),
       help_command(),
       completion_command(),
       man_command(),

@@ -9,22 +9,13 @@
 #include <ranges>
 #include <utility>
 
+#include "cuckoo_moves.hpp"
 #include "explain_teller.hpp"
 
 namespace bloomery::cli {
 namespace {
 
 constexpr std::size_t few_rows = 24;
-
-/// The fingerprints of all slots as they stand, zero where there is none; bucket by bucket.
-using table = std::vector<std::uint32_t>;
-
-/// One fingerprint's way from its slot to another, or from outside: then there is no `from`.
-struct relocation {
-  std::uint32_t fingerprint;
-  std::optional<std::size_t> from;
-  std::size_t to;
-};
 
 /// The walk through buckets of fingerprints. What an insert moved is read off the table before and
 /// after it; the rule that pairs the buckets is the filter's own.
@@ -53,10 +44,10 @@ class cuckoo_walk final : public teller {
 
   void insert(const std::string& element) override {
     const cuckoo_place at = describe(element);
-    const table before = snapshot();
+    const cuckoo_slots before = snapshot();
     const unsigned stashed_before = filter_.stashed();
     const insert_outcome outcome = filter_.insert(element);
-    const table after = snapshot();
+    const cuckoo_slots after = snapshot();
     if (outcome == insert_outcome::too_many_copies) {
       show(after, at, '^');
       conclude(
@@ -75,7 +66,7 @@ class cuckoo_walk final : public teller {
                       hex(at.fingerprint), filter_.stashed(), detail::stash_entries));
       show(after, at, '^');
     } else {
-      tell_moves(moves(before, after, at), before);
+      tell_moves(moves_between(layout_, before, after, at), before);
     }
     if (outcome == insert_outcome::inserted) {
       conclude(tint::good, "new", ": its fingerprint was in neither bucket");
@@ -87,7 +78,7 @@ class cuckoo_walk final : public teller {
 
   void check(const std::string& element) override {
     const cuckoo_place at = describe(element);
-    const table now = snapshot();
+    const cuckoo_slots now = snapshot();
     show(now, at, '^');
     const bool found = filter_.may_contain(element);
     const bool wrong =
@@ -98,10 +89,10 @@ class cuckoo_walk final : public teller {
 
   void erase(const std::string& element) override {
     const cuckoo_place at = describe(element);
-    const table before = snapshot();
+    const cuckoo_slots before = snapshot();
     const unsigned stashed_before = filter_.stashed();
     const bool erased = filter_.erase(element);
-    const table after = snapshot();
+    const cuckoo_slots after = snapshot();
     marks changes;
     for (std::size_t slot = 0; slot < after.size(); ++slot) {
       if (before[slot] == after[slot]) continue;
@@ -185,50 +176,13 @@ class cuckoo_walk final : public teller {
     return at;
   }
 
-  table snapshot() const {
-    table now;
-    for (std::uint64_t bucket = 0; bucket < filter_.params().buckets; ++bucket) {
-      for (unsigned slot = 0; slot < filter_.params().slots; ++slot) {
-        now.push_back(filter_.slot(bucket, slot));
-      }
-    }
-    return now;
-  }
-
-  /// The chain of an insert, the new fingerprint first: it displaced what stood in its slot before,
-  /// which went to its other bucket, and so on to a slot that was free.
-  std::vector<relocation> moves(const table& before, const table& after,
-                                const cuckoo_place& at) const {
-    std::vector<relocation> chain;
-    std::vector<bool> used(before.size());
-    const auto changed_to = [&](std::uint32_t fingerprint,
-                                std::uint64_t bucket) -> std::optional<std::size_t> {
-      const std::size_t first = bucket * filter_.params().slots;
-      for (std::size_t slot = first; slot < first + filter_.params().slots; ++slot) {
-        if (!used[slot] && before[slot] != after[slot] && after[slot] == fingerprint) return slot;
-      }
-      return std::nullopt;
-    };
-    auto to = changed_to(at.fingerprint, at.first);
-    if (!to) to = changed_to(at.fingerprint, at.second);
-    std::uint32_t fingerprint = at.fingerprint;
-    std::optional<std::size_t> from;
-    while (to) {
-      used[*to] = true;
-      chain.push_back({fingerprint, from, *to});
-      fingerprint = before[*to];
-      if (fingerprint == 0) break;
-      from = to;
-      to = changed_to(fingerprint, layout_.other(*from / filter_.params().slots, fingerprint));
-    }
-    return chain;
-  }
+  cuckoo_slots snapshot() const { return slots_of(filter_); }
 
   /// Tells a chain in the order in which it happened: the last fingerprint went first.
-  void tell_moves(const std::vector<relocation>& chain, const table& before) {
+  void tell_moves(const std::vector<cuckoo_move>& chain, const cuckoo_slots& before) {
     if (chain.size() > 1) say("both buckets are full, so others move:");
-    table now = before;
-    for (const relocation& move : std::views::reverse(chain)) {
+    cuckoo_slots now = before;
+    for (const cuckoo_move& move : std::views::reverse(chain)) {
       const std::string what = hex(move.fingerprint);
       if (move.from.has_value()) {
         say(fmt::format("{}{} moves from {} to {}", what,
@@ -244,7 +198,7 @@ class cuckoo_walk final : public teller {
   }
 
   /// The table with the place's fingerprints marked.
-  void show(const table& now, const cuckoo_place& at, char sign) {
+  void show(const cuckoo_slots& now, const cuckoo_place& at, char sign) {
     marks found;
     const std::size_t slots = filter_.params().slots;
     for (std::size_t slot = 0; slot < now.size(); ++slot) {
@@ -281,7 +235,7 @@ class cuckoo_walk final : public teller {
 
   /// A row for each bucket; of a large table the rows of marks and of `at` alone, unless all are
   /// asked for.
-  void picture(const table& now, const marks& signs, const cuckoo_place* at = nullptr,
+  void picture(const cuckoo_slots& now, const marks& signs, const cuckoo_place* at = nullptr,
                bool all_rows = false) {
     const std::size_t slots = filter_.params().slots;
     const std::size_t rows = now.size() / slots;
@@ -318,7 +272,7 @@ class cuckoo_walk final : public teller {
   }
 
   // Eight slots of eight digits still fit 80 columns: 6 + 8 * (1 + 8) = 78.
-  std::string cell(const table& now, std::size_t slot, const marks& signs) const {
+  std::string cell(const cuckoo_slots& now, std::size_t slot, const marks& signs) const {
     const auto found =
         std::find_if(signs.begin(), signs.end(), [slot](const auto& m) { return m.first == slot; });
     const char sign = found == signs.end() ? ' ' : found->second;

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs the Debian packages that are missing, as root or through sudo, and says which.
-#   install-packages.sh build|test|bench|peers|boost ...
+#   install-packages.sh build|test|explorer|browser|bench|peers|boost ...
 set -euo pipefail
 
 build=(g++ cmake ninja-build pkg-config libxxhash-dev libexpected-dev libfmt-dev libssl-dev
@@ -11,6 +11,10 @@ test=(libgtest-dev librapidcheck-dev clang-19 clang-format-19 clang-tidy-19 libc
   python3-redis)
 # DuckDB, whose Parquet files are tested, is a package of npm. Node's own packages bring npm along.
 command -v npm >/dev/null || test+=(nodejs npm)
+# The page's WebAssembly, and the browser that its tests drive.
+explorer=(clang-19 lld-19 wasi-libc libc++-19-dev-wasm32 libclang-rt-19-dev-wasm32)
+command -v npm >/dev/null || explorer+=(nodejs npm)
+browser=(chromium chromium-driver python3-selenium)
 bench=(golang-github-dcso-bloom-cli time)
 # What the benchmark compares with, and the rest of Boost for a checkout of Boost.Bloom.
 peers=(python3 python3-numpy python3-bitarray python3-flor libbloom-dev librocksdb-dev libleveldb-dev)
@@ -21,10 +25,12 @@ for group in "$@"; do
   case $group in
     build) wanted+=("${build[@]}") ;;
     test) wanted+=("${test[@]}") ;;
+    explorer) wanted+=("${explorer[@]}") ;;
+    browser) wanted+=("${browser[@]}") ;;
     bench) wanted+=("${bench[@]}") ;;
     peers) wanted+=("${peers[@]}") ;;
     boost) wanted+=("${boost[@]}") ;;
-    *) echo "install-packages.sh: '$group' is no group; give build, test, bench, peers or boost" >&2; exit 2 ;;
+    *) echo "install-packages.sh: '$group' is no group; give build, test, explorer, browser, bench, peers or boost" >&2; exit 2 ;;
   esac
 done
 

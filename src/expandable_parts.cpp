@@ -370,12 +370,14 @@ result<std::vector<segment_extent>> read_segment_list(const expandable_params& p
   std::size_t at = n * sizeof(segment_entry);
   std::uint64_t copies = 0;
   for (std::uint64_t i = 0; i < n; ++i) {
-    const std::uint64_t size = std::uint64_t{entry(i).words} * 8;
-    const std::uint64_t counted = entry(i).counted * sizeof(counted_copies);
-    if (size < shape_of(params, i).least_bytes() || size > payload.size() - at ||
-        counted > payload.size() - at - size) {
+    const std::uint64_t size_said = std::uint64_t{entry(i).words} * 8;
+    const std::uint64_t counted_said = std::uint64_t{entry(i).counted} * sizeof(counted_copies);
+    if (size_said < shape_of(params, i).least_bytes() || size_said > payload.size() - at ||
+        counted_said > payload.size() - at - size_said) {
       return mismatch();
     }
+    const auto size = static_cast<std::size_t>(size_said);
+    const auto counted = static_cast<std::size_t>(counted_said);
     extents.push_back({at, size, at + size, counted});
     at += size + counted;
     copies += entry(i).counted;

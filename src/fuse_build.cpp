@@ -265,7 +265,7 @@ result<void> build_group(std::vector<shard_builder>& builders, std::uint64_t fir
                          std::span<const std::span<hash64>> hashes, unsigned segment_log2,
                          std::span<built_shard> shards) {
   std::atomic<std::size_t> next{0};
-  std::mutex telling;
+  mutex telling;
   std::optional<failure> failed;
   const auto work = [&](unsigned t) {
     for (std::size_t i = next++; i < hashes.size(); i = next++) {

@@ -1,7 +1,6 @@
 #include <bloomery/storage.hpp>
 
 #include <fmt/format.h>
-#include <sys/mman.h>
 
 #include <cstdlib>
 #include <cstring>
@@ -11,34 +10,18 @@
 #include <bloomery/detail/bits.hpp>
 #include <bloomery/memory_source.hpp>
 
+#include "pages.hpp"
+
 namespace bloomery {
 namespace {
+
+using detail::map_pages;
+using detail::unmap_pages;
 
 // From this size on memory comes from the kernel, which zeroes pages as they are touched, so that
 // a filter for 10^9 keys is there at once; below it, malloc is faster than two system calls.
 constexpr std::size_t map_threshold = std::size_t{1} << 21;
 constexpr std::size_t cache_line = 64;
-
-constexpr std::size_t huge_page = std::size_t{1} << 21;
-
-// At a multiple of huge_page, and asking for such pages: with 4 KiB pages nearly every access to a
-// large filter misses the TLB too, which costs 1.4 times the time at 128 MB (bench/).
-std::byte* map_aligned(std::size_t size) noexcept {
-  const std::size_t pages = detail::round_up(size, 4096);
-  if (pages < size || pages + huge_page < pages) return nullptr;
-  void* const got = ::mmap(nullptr, pages + huge_page, PROT_READ | PROT_WRITE,
-                           MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (got == MAP_FAILED) return nullptr;
-  auto* const begin = static_cast<std::byte*>(got);
-  const auto at = reinterpret_cast<std::uintptr_t>(begin);
-  const std::size_t before = detail::round_up(at, huge_page) - at;
-  if (before != 0) ::munmap(begin, before);
-  ::munmap(begin + before + pages, huge_page - before);
-#if defined(MADV_HUGEPAGE)
-  ::madvise(begin + before, pages, MADV_HUGEPAGE);
-#endif
-  return begin + before;
-}
 
 // Where it comes from instead, if somebody else is to give it.
 memory_source& foreign_source() noexcept {
@@ -69,7 +52,7 @@ std::byte* allocate_zeroed(std::size_t size) noexcept {
   if (size == 0) return nullptr;
   if (foreign_source().allocate != nullptr) return borrow(foreign_source(), size);
   if (size >= map_threshold) {
-    return map_aligned(size);
+    return map_pages(size);
   }
   const std::size_t rounded = detail::round_up(size, cache_line);
   void* at = std::aligned_alloc(cache_line, rounded);
@@ -82,7 +65,7 @@ void release(std::byte* data, std::size_t size) noexcept {
   if (foreign_source().allocate != nullptr) {
     give_back(foreign_source(), data, size);
   } else if (size >= map_threshold) {
-    ::munmap(data, size);
+    unmap_pages(data, size);
   } else {
     std::free(data);  // NOLINT(cppcoreguidelines-no-malloc): the pair of aligned_alloc
   }

@@ -16,9 +16,9 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 # include each other.
 ROOMS = [
     ("base", r"include/bloomery/(result|storage|memory_source|hash|probe|image|concepts)\.hpp"),
-    ("base", r"src/(storage|hash|probe|cardinality)\.cpp"),
+    ("base", r"src/(storage|hash|probe|cardinality|pages)\.[ch]pp"),
     ("base", r"include/bloomery/detail/(bits|bit_array|cardinality|counter_array|cuckoo_layout|record|precondition|key_shell"
-             r"|segment_layout|vector_quotient_layout)\.hpp"),
+             r"|segment_layout|vector_quotient_layout|real_number)\.hpp"),
     ("base", r"include/bloomery/detail/segment_view\.inl"),
     # The other details are the mechanics of filters, which know their plans.
     ("filters", r"include/bloomery/detail/"),
@@ -31,7 +31,7 @@ ROOMS = [
     ("filters", r"include/bloomery/[a-z_]+\.hpp|src/[a-z_]+\.cpp"),
     ("dialects", r"dialects/"),
     ("keys", r"keys/"),
-    ("edge", r"(cli|module|bindings|tests|fuzz|bench|examples)/"),
+    ("edge", r"(cli|module|bindings|explorer|tests|fuzz|bench|examples)/"),
 ]
 ORDER = {name: at for at, name in
          enumerate(["base", "plan", "filters", "file", "registry", "all", "dialects", "keys", "edge"])}
@@ -40,7 +40,7 @@ RESULT = "include/bloomery/result.hpp"
 
 # `bloomery explain` draws a kind's own cells, under hash functions that the student writes: what
 # any_filter exists to hide.
-PICTURES = ("cli/explain_arrays.cpp", "cli/explain_cuckoo.cpp")
+PICTURES = ("cli/explain_arrays.cpp", "cli/explain_cuckoo.cpp", "cli/cuckoo_moves.hpp")
 
 
 def room(path):
@@ -55,7 +55,7 @@ def resolve(included, includer):
     beside = (ROOT / includer).parent / included
     if beside.is_file():
         return str(beside.relative_to(ROOT))
-    for base in ("include", "src", "dialects/include", "keys/include", "bindings/c/include", "cli", "."):
+    for base in ("include", "src", "dialects/include", "keys/include", "bindings/c/include", "cli", "explorer/wasm", "."):
         if (ROOT / base / included).is_file():
             return f"{base}/{included}" if base != "." else included
     return None
@@ -64,7 +64,7 @@ def resolve(included, includer):
 def main():
     wrong = []
     edges = 0
-    for folder in ("include", "src", "dialects", "keys", "cli", "module", "bindings"):
+    for folder in ("include", "src", "dialects", "keys", "cli", "module", "bindings", "explorer"):
         for file in sorted((ROOT / folder).rglob("*.[chi][pn][pl]")):
             path = str(file.relative_to(ROOT))
             here = room(path)

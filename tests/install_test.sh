@@ -40,4 +40,9 @@ cc -std=c11 "$here/consumer/main.c" -o "$work/c_static" $(c_pc --cflags --libs -
 [[ $("$work/c_static") == "$expected" ]] || { echo "C, static: wrong answers" >&2; exit 1; }
 
 [[ -x $work/usr/bin/bloomery ]] || { echo "the command line is not installed" >&2; exit 1; }
+if [[ -f $build/explorer/index.html ]]; then
+  page=$("$work/usr/bin/bloomery" explore --print)
+  [[ $page == "$work/usr/"* ]] && cmp -s "$page" "$build/explorer/index.html" ||
+    { echo "the explorer page is not installed where the command line looks" >&2; exit 1; }
+fi
 echo "installed, found and used from C++ and C"

@@ -19,6 +19,7 @@ command intersect_command();
 command convert_command();
 command dedup_command();
 command explain_command();
+command explore_command();
 command help_command();
 command completion_command();
 command man_command();

@@ -1,14 +1,18 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <bloomery/advise.hpp>
 #include <bloomery/any_filter.hpp>
+#include <bloomery/file.hpp>
 #include <bloomery/plan/units.hpp>
+#include <span>
 
 #include "commands/all.hpp"
 #include "declare.hpp"
+#include "plan_lines.hpp"
 #include "plan_options.hpp"
+#include "plan_plot.hpp"
 #include "report.hpp"
 
 namespace bloomery::cli {
@@ -20,54 +24,8 @@ struct arguments {
   plan_options options;
   needs wanted;
   bool json = false;
+  std::string plot;
 };
-
-/// The request of the same filter by what build and the constructors take: its capacity, and the
-/// rate or the size.
-plan_request settled(const plan_request& asked, const plan_report& plan) {
-  plan_request all = asked;
-  all.capacity = plan.capacity;
-  if (all.bits != 0) all.fpr = 0;
-  return all;
-}
-
-std::string command_line(const kind_info& kind, const plan_request& request) {
-  std::string line = fmt::format("bloomery build -o members.bloom --kind {} --capacity {}",
-                                 kind.name, request.capacity);
-  if (request.fpr != 0) line += fmt::format(" --fpr {}", request.fpr);
-  if (request.bits != 0) line += fmt::format(" --bits {}", request.bits);
-  if (request.hashes != 0) line += fmt::format(" --hashes {}", request.hashes);
-  if (request.seed != 0) line += fmt::format(" --seed {}", request.seed);
-  for (const auto& [name, value] : request.options)
-    line += fmt::format(" --with {}={}", name, value);
-  return line + " members.txt";
-}
-
-// Through the registry, which takes the same request for every kind and every option, where a
-// kind's own spec does not have all the fields of the same names.
-std::string cpp_line(const kind_info& kind, const plan_request& request) {
-  std::string fields = fmt::format(".capacity = {}", request.capacity);
-  if (request.fpr != 0) fields += fmt::format(", .fpr = {}", request.fpr);
-  if (request.bits != 0) fields += fmt::format(", .bits = {}", request.bits);
-  if (request.hashes != 0) fields += fmt::format(", .hashes = {}", request.hashes);
-  if (request.seed != 0) fields += fmt::format(", .seed = {}U", request.seed);
-  if (request.options.empty()) {
-    return kind.build != nullptr
-               ? fmt::format("auto members = bloomery::{}::build({{{}}}, keys).value();", kind.name,
-                             fields)
-               : fmt::format("bloomery::{} members({{{}}});", kind.name, fields);
-  }
-  std::vector<std::string> pairs;
-  pairs.reserve(request.options.size());
-  for (const auto& [name, value] : request.options) {
-    pairs.push_back(fmt::format(R"({{"{}", "{}"}})", name, value));
-  }
-  return fmt::format(
-      "auto members = bloomery::find_kind(\"{}\").value()->{}({{{}, "
-      ".options = {{{}}}}}{}).value();",
-      kind.name, kind.build != nullptr ? "build" : "create", fields, fmt::join(pairs, ", "),
-      kind.build != nullptr ? ", bloomery::hash_source::of(hashes)" : "");
-}
 
 void print_detail(const kind_info& kind, const plan_request& asked, const plan_report& plan) {
   const plan_request request = settled(asked, plan);
@@ -123,6 +81,15 @@ void print_json(const advice& found, bool rate_assumed) {
   fmt::print("{}\n", object.dump());
 }
 
+/// The picture, where one was asked for. Written before anything is printed, so that a failure is
+/// all there is.
+result<void> write_plot(const arguments& given, const kind_info& kind, const plan_report& plan) {
+  if (given.plot.empty()) return {};
+  const std::string svg = plan_plot(kind, plan);
+  const std::array pieces = {std::as_bytes(std::span(svg))};
+  return write_file(byte_pieces(pieces), given.plot);
+}
+
 result<status> plan_one(const arguments& given, const plan_request& request, bool rate_assumed) {
   const auto kind = find_kind(given.options.kind);
   if (!kind) return fail(kind.error());
@@ -131,6 +98,7 @@ result<status> plan_one(const arguments& given, const plan_request& request, boo
   wanted.unchanging |= (*kind)->build != nullptr;
   const auto plan = plan_for(**kind, request, wanted);
   if (!plan) return fail(plan.error());
+  if (auto ok = write_plot(given, **kind, *plan); !ok) return fail(std::move(ok.error()));
   if (given.json) {
     auto object = plan_json((*kind)->name, *plan);
     object["rate_assumed"] = rate_assumed;
@@ -152,13 +120,14 @@ result<status> run(const arguments& given) {
 
   const auto found = advise(*request, given.wanted);
   if (!found) return fail(found.error());
+  const candidate& best = found->recommended();
+  if (auto ok = write_plot(given, *best.kind, *best.plan); !ok) return fail(std::move(ok.error()));
   if (given.json) {
     print_json(*found, rate_assumed);
     return done;
   }
   if (rate_assumed) fmt::print("No rate was given; 1% is assumed.\n\n");
   print_table(*found);
-  const candidate& best = found->recommended();
   print_detail(*best.kind, *request, *best.plan);
   return done;
 }
@@ -171,6 +140,9 @@ action define(CLI::App& app) {
   flag(app, "--growing", given->wanted.growing, "the number of keys is not known in advance");
   flag(app, "--static", given->wanted.unchanging, "all keys are known and never change");
   flag(app, "--json", given->json, "one JSON object");
+  option(app, "--plot", given->plot,
+         "also write a picture: every kind's rate over its bits a key, this plan marked")
+      .value("FILE.svg");
   return [given] { return run(*given); };
 }
 
@@ -181,7 +153,8 @@ command plan_command() {
           "  bloomery plan --capacity 100M --fpr 1%\n"
           "  bloomery plan --capacity 1e9 --memory 1GB\n"
           "  bloomery plan --memory 64MiB --fpr 1/1000 --deletable\n"
-          "  bloomery plan --capacity 1000 --bits 8000 --kind bloom --json\n",
+          "  bloomery plan --capacity 1000 --bits 8000 --kind bloom --json\n"
+          "  bloomery plan --capacity 100M --fpr 0.1% --plot rates.svg\n",
           define};
 }
 

@@ -63,6 +63,14 @@ raw_header encode_header(const file_header& header, std::span<const std::byte> p
   return raw;
 }
 
+raw_header header_of(const filter_image& image) {
+  std::uint64_t payload_bytes = 0;
+  for (const auto piece : image.payload) payload_bytes += piece.size();
+  return encode_header({image.header, static_cast<std::uint32_t>(image.parameters.size()),
+                        payload_bytes, checksum(image.payload)},
+                       image.parameters);
+}
+
 bool has_magic(std::span<const std::byte> file) noexcept {
   return file.size() >= magic.size() && std::memcmp(file.data(), magic.data(), magic.size()) == 0;
 }

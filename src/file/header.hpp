@@ -26,6 +26,9 @@ using raw_header = std::array<std::byte, header_bytes>;
 /// Lays the header out and seals it together with the parameter block.
 raw_header encode_header(const file_header& header, std::span<const std::byte> parameters);
 
+/// The header of a filter as it stands: the checksum reads all of its payload.
+raw_header header_of(const filter_image& image);
+
 /// Whether the bytes begin as a filter file does.
 bool has_magic(std::span<const std::byte> file) noexcept;
 

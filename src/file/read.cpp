@@ -59,41 +59,10 @@ result<mapped_storage> map_bytes(const std::filesystem::path& path) {
                   : read_all(file, name);
 }
 
-bool has_signature(std::span<const std::byte> bytes) noexcept {
-  return detail::has_magic(bytes);
-}
-
 result<stored_filter> map_file(const std::filesystem::path& path, verification how) {
   auto bytes = map_bytes(path);
   if (!bytes) return fail(std::move(bytes.error()));
   return read_stored(std::move(*bytes), how, path.string());
-}
-
-result<stored_filter> read_stored(mapped_storage bytes, verification how, const std::string& name) {
-  const auto file = bytes.bytes();
-  auto header = detail::decode_header(file, name);
-  if (!header) return fail(std::move(header.error()));
-  const auto parameters = file.subspan(detail::header_bytes, header->parameter_bytes);
-  const std::array payload = {file.subspan(detail::header_bytes + header->parameter_bytes)};
-  const bool verify =
-      how == verification::always ||
-      (how == verification::automatic && payload[0].size() <= automatic_verification_limit);
-  if (verify && detail::checksum(payload) != header->payload_checksum) {
-    return fail(errc::corrupt,
-                name +
-                    ": the payload's checksum does not match; the file is damaged, restore or "
-                    "rebuild it");
-  }
-  return stored_filter{
-      header->filter,
-      {parameters.begin(), parameters.end()},
-      mapped_storage(std::make_shared<mapped_storage>(std::move(bytes)), payload[0])};
-}
-
-result<announced_filter> read_header(std::span<const std::byte> bytes, const std::string& name) {
-  const auto header = detail::decode_header(bytes, name, false);
-  if (!header) return fail(header.error());
-  return announced_filter{header->filter, header->payload_bytes};
 }
 
 result<file_lock> file_lock::acquire(const std::filesystem::path& path) {

@@ -21,14 +21,6 @@ namespace fs = std::filesystem;
 using detail::descriptor;
 using detail::system_failure;
 
-detail::raw_header header_of(const filter_image& image) {
-  std::uint64_t payload_bytes = 0;
-  for (const auto piece : image.payload) payload_bytes += piece.size();
-  return detail::encode_header({image.header, static_cast<std::uint32_t>(image.parameters.size()),
-                                payload_bytes, detail::checksum(image.payload)},
-                               image.parameters);
-}
-
 bool write_all(int file, std::span<const std::byte> bytes) noexcept {
   // One system call writes at most about 2 GiB; pieces of 256 MiB also let a signal come through.
   constexpr std::size_t piece = std::size_t{1} << 28;
@@ -51,7 +43,7 @@ bool write_pieces(int file, byte_pieces pieces) noexcept {
 /// Calls `write(pieces)` with all of a filter file.
 template <class Write>
 result<void> with_pieces(const filter_image& image, Write&& write) {
-  const auto header = header_of(image);
+  const auto header = detail::header_of(image);
   std::vector<std::span<const std::byte>> pieces = {header, image.parameters};
   pieces.insert(pieces.end(), image.payload.begin(), image.payload.end());
   return write(byte_pieces(pieces));
@@ -215,25 +207,6 @@ result<void> write_file(byte_pieces pieces, const fs::path& path, if_exists poli
   }
   if (!write_pieces(pending->get(), pieces)) return system_failure(name, "write");
   return pending->publish(policy);
-}
-
-std::vector<std::byte> serialize_header(const filter_image& image) {
-  const auto header = header_of(image);
-  std::vector<std::byte> bytes(header.size() + image.parameters.size());
-  const auto at = std::copy(header.begin(), header.end(), bytes.begin());
-  std::copy(image.parameters.begin(), image.parameters.end(), at);
-  return bytes;
-}
-
-std::vector<std::byte> serialize(const filter_image& image) {
-  const auto header = header_of(image);
-  std::size_t size = header.size() + image.parameters.size();
-  for (const auto piece : image.payload) size += piece.size();
-  std::vector<std::byte> bytes(size);
-  auto at = std::copy(header.begin(), header.end(), bytes.begin());
-  at = std::copy(image.parameters.begin(), image.parameters.end(), at);
-  for (const auto piece : image.payload) at = std::copy(piece.begin(), piece.end(), at);
-  return bytes;
 }
 
 }  // namespace bloomery

@@ -8,7 +8,6 @@
 #include <bloomery/detail/block_layout.hpp>
 #include <bloomery/detail/threads.hpp>
 #include <cmath>
-#include <thread>
 
 #include "kernels/partition.hpp"
 
@@ -91,7 +90,7 @@ bool by_region(const block_array& array, std::span<const hash64> hashes, unsigne
 }  // namespace
 
 unsigned threads_for(unsigned wanted) noexcept {
-  return wanted != 0 ? wanted : std::max(1U, std::thread::hardware_concurrency());
+  return wanted != 0 ? wanted : hardware_threads();
 }
 
 void blocks_may_contain(const block_array& array, std::span<const hash64> hashes, bool* answers,

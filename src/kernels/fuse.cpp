@@ -111,7 +111,8 @@ void fuse_may_contain(const fuse_table& table, std::span<const hash64> hashes,
     const auto shard_of = [shards = table.shards](hash64 h) noexcept {
       return static_cast<std::size_t>(mulhi64(h.value, shards));
     };
-    const hash_regions regions{shard_of, table.shards, 1 / static_cast<double>(table.shards)};
+    const hash_regions regions{shard_of, static_cast<std::size_t>(table.shards),
+                               1 / static_cast<double>(table.shards)};
     if (in_chunks(regions, 1, hashes, most_chunk, true, [&](auto& work, auto now, std::size_t at) {
           work.ask(now, answers + at, ask_some);
         })) {

@@ -4,25 +4,39 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <bloomery/detail/real_number.hpp>
 #include <charconv>
+#include <optional>
+#include <type_traits>
 
 namespace bloomery::detail {
 namespace {
+
+template <class Number>
+std::optional<Number> number_of(std::string_view text) {
+  if constexpr (std::is_floating_point_v<Number>) {
+    return real_number(text);
+  } else {
+    Number value{};
+    const char* end = text.data() + text.size();
+    // NOLINTNEXTLINE(bugprone-suspicious-stringview-data-usage): its size is in `end`
+    const auto read = std::from_chars(text.data(), end, value);
+    if (read.ec != std::errc{} || read.ptr != end) return std::nullopt;
+    return value;
+  }
+}
 
 template <class Number>
 result<Number> parse(const plan_request& request, std::string_view name, Number otherwise,
                      std::string_view what) {
   const std::string_view text = option_text(request, name, "");
   if (text.empty()) return otherwise;
-  Number value{};
-  const char* end = text.data() + text.size();
-  // NOLINTNEXTLINE(bugprone-suspicious-stringview-data-usage): its size is in `end`
-  const auto read = std::from_chars(text.data(), end, value);
-  if (read.ec != std::errc{} || read.ptr != end) {
+  const auto value = number_of<Number>(text);
+  if (!value) {
     return fail(errc::invalid_argument,
                 fmt::format("the option {}={} is not {}; give a number", name, text, what));
   }
-  return value;
+  return *value;
 }
 
 }  // namespace

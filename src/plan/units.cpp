@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bloomery/detail/real_number.hpp>
 #include <charconv>
 #include <cmath>
 #include <optional>
@@ -35,11 +36,9 @@ std::optional<number_and_rest> leading_number(std::string_view text) {
     if (!digit && c != '.' && !exponent && !exponent_sign) break;
     if (c != '+') digits += c;
   }
-  double value = 0;
-  const char* end = digits.data() + digits.size();
-  const auto [at, error] = std::from_chars(digits.data(), end, value);
-  if (error != std::errc{} || at != end || text[used - 1] == '_') return std::nullopt;
-  return number_and_rest{value, text.substr(used)};
+  const auto value = detail::real_number(digits);
+  if (!value || text[used - 1] == '_') return std::nullopt;
+  return number_and_rest{*value, text.substr(used)};
 }
 
 struct unit {
@@ -78,9 +77,10 @@ result<std::uint64_t> parse_whole(std::string_view text, const std::array<unit, 
   }
   const auto number = leading_number(text);
   if (!number) return refuse("it does not start with a number");
-  const auto* const found = std::find_if(units.begin(), units.end(),
-                                         [&](const unit& u) { return u.name == number->rest; });
-  if (found == units.end()) return refuse(fmt::format("'{}' is no unit", number->rest));
+  const unit* const end = units.data() + units.size();
+  const unit* const found =
+      std::find_if(units.data(), end, [&](const unit& u) { return u.name == number->rest; });
+  if (found == end) return refuse(fmt::format("'{}' is no unit", number->rest));
   const double value = number->value * found->factor;
   if (value >= count_limit) return refuse("it is too large");
   const double whole = std::round(value);

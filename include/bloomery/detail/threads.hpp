@@ -1,13 +1,30 @@
 #pragma once
 
-// Work for several threads.
+// Work for several threads, and what they need to take turns. Where the C++ library has no threads,
+// as in WebAssembly, one does all.
 
 #include <exception>
 #include <functional>
+#include <mutex>
 #include <thread>
 #include <vector>
 
 namespace bloomery::detail {
+
+#if defined(__cpp_lib_jthread)
+
+using mutex = std::mutex;
+
+/// Threads that the machine can run at once, at least 1.
+inline unsigned hardware_threads() noexcept {
+  const unsigned known = std::thread::hardware_concurrency();
+  return known == 0 ? 1 : known;
+}
+
+/// Lets another thread run while this one waits for it.
+inline void give_way() noexcept {
+  std::this_thread::yield();
+}
 
 /// Calls `work(t)` for t below `threads`, each in a thread of its own, the last in this one. Where
 /// no thread can be had this one does all. `work` must not throw, and `threads` is not 0.
@@ -24,5 +41,24 @@ void in_threads(unsigned threads, Work&& work) {
   }
   for (; begun < threads; ++begun) work(begun);
 }
+
+#else
+
+struct mutex {
+  void lock() noexcept {}
+  void unlock() noexcept {}
+};
+
+inline unsigned hardware_threads() noexcept {
+  return 1;
+}
+inline void give_way() noexcept {}
+
+template <class Work>
+void in_threads(unsigned threads, Work&& work) {
+  for (unsigned t = 0; t < threads; ++t) work(t);
+}
+
+#endif
 
 }  // namespace bloomery::detail

@@ -7,10 +7,10 @@
 
 #include <array>
 #include <atomic>
+#include <bloomery/detail/threads.hpp>
 #include <bloomery/detail/vector_quotient_layout.hpp>
 #include <cstddef>
 #include <cstdint>
-#include <thread>
 
 namespace bloomery::detail {
 
@@ -22,7 +22,7 @@ class vq_stripes {
       const std::uint32_t seen = of(block).load(std::memory_order_acquire);
       if (seen % 2 == 0) return seen;
       // A change takes some 100 ns, unless its thread was put aside in the middle of it.
-      if (looks % 64 == 0) std::this_thread::yield();
+      if (looks % 64 == 0) give_way();
     }
   }
   /// Whether nothing has changed since.

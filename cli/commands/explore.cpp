@@ -1,0 +1,89 @@
+#include <fmt/format.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "commands/all.hpp"
+#include "declare.hpp"
+
+namespace bloomery::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct arguments {
+  bool print = false;
+};
+
+/// Beside the program in a build, in the shared folder of the same tree where it is installed.
+result<fs::path> page() {
+  std::error_code error;
+  const fs::path program = fs::read_symlink("/proc/self/exe", error);
+  if (error) return fail(errc::io, "the program's own place cannot be read from /proc/self/exe");
+  const std::array candidates = {
+      program.parent_path() / "explorer" / "index.html",
+      program.parent_path().parent_path() / BLOOMERY_DATADIR / "bloomery/explorer/index.html"};
+  for (const fs::path& each : candidates) {
+    if (fs::is_regular_file(each, error)) return each;
+  }
+  return fail(errc::not_found,
+              fmt::format("the explorer page is not installed with this program ({} is missing); "
+                          "install what 'scripts/install-packages.sh explorer' names and build "
+                          "Bloomery again",
+                          candidates.back().string()));
+}
+
+/// Whether the program took the page.
+bool opens(const std::string& program, const std::string& path) {
+  std::vector<std::string> words = {program, path};
+  std::array<char*, 3> argv = {words[0].data(), words[1].data(), nullptr};
+  pid_t child = 0;
+  if (::posix_spawnp(&child, argv[0], nullptr, nullptr, argv.data(), environ) != 0) return false;
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+result<status> run(const arguments& given) {
+  const auto found = page();
+  if (!found) return fail(found.error());
+  const std::string path = found->string();
+  if (given.print) {
+    fmt::print("{}\n", path);
+    return done;
+  }
+  const char* const browser = std::getenv("BROWSER");  // NOLINT(concurrency-mt-unsafe)
+  if (browser != nullptr && *browser != '\0' && opens(browser, path)) return done;
+  for (const char* const opener : {"xdg-open", "open"}) {
+    if (opens(opener, path)) return done;
+  }
+  return fail(
+      errc::unsupported,
+      fmt::format("no browser could be started; open {} in one, or name one in BROWSER", path));
+}
+
+action define(CLI::App& app) {
+  auto given = std::make_shared<arguments>();
+  flag(app, "--print", given->print, "print where the page is, and open nothing");
+  return [given] { return run(*given); };
+}
+
+}  // namespace
+
+command explore_command() {
+  return {"explore", "open the page that shows filters at work, in a browser",
+          "  bloomery explore\n"
+          "  bloomery explore --print\n",
+          define};
+}
+
+}  // namespace bloomery::cli

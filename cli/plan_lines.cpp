@@ -1,0 +1,56 @@
+#include "plan_lines.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <string_view>
+#include <vector>
+
+namespace bloomery::cli {
+
+plan_request settled(const plan_request& asked, const plan_report& plan) {
+  plan_request all = asked;
+  all.capacity = plan.capacity;
+  if (all.bits != 0) all.fpr = 0;
+  return all;
+}
+
+std::string command_line(const kind_info& kind, const plan_request& request) {
+  std::string line = fmt::format("bloomery build -o members.bloom --kind {} --capacity {}",
+                                 kind.name, request.capacity);
+  if (request.fpr != 0) line += fmt::format(" --fpr {}", request.fpr);
+  if (request.bits != 0) line += fmt::format(" --bits {}", request.bits);
+  if (request.hashes != 0) line += fmt::format(" --hashes {}", request.hashes);
+  if (request.seed != 0) line += fmt::format(" --seed {}", request.seed);
+  for (const auto& [name, value] : request.options)
+    line += fmt::format(" --with {}={}", name, value);
+  return line + " members.txt";
+}
+
+// Through the registry, which takes the same request for every kind and every option, where a
+// kind's own spec does not have all the fields of the same names.
+std::string cpp_line(const kind_info& kind, const plan_request& request) {
+  std::string fields = fmt::format(".capacity = {}", request.capacity);
+  if (request.fpr != 0) fields += fmt::format(", .fpr = {}", request.fpr);
+  if (request.bits != 0) fields += fmt::format(", .bits = {}", request.bits);
+  if (request.hashes != 0) fields += fmt::format(", .hashes = {}", request.hashes);
+  if (request.seed != 0) fields += fmt::format(", .seed = {}U", request.seed);
+  if (request.options.empty()) {
+    return kind.build != nullptr
+               ? fmt::format("auto members = bloomery::{}::build({{{}}}, keys).value();", kind.name,
+                             fields)
+               : fmt::format("bloomery::{} members({{{}}});", kind.name, fields);
+  }
+  std::vector<std::string> pairs;
+  pairs.reserve(request.options.size());
+  for (const auto& [name, value] : request.options) {
+    pairs.push_back(fmt::format(R"({{"{}", "{}"}})", name, value));
+  }
+  return fmt::format(
+      "auto members = bloomery::find_kind(\"{}\").value()->{}({{{}, "
+      ".options = {{{}}}}}{}).value();",
+      kind.name, kind.build != nullptr ? "build" : "create", fields, fmt::join(pairs, ", "),
+      kind.build != nullptr ? ", bloomery::hash_source::of(hashes)" : "");
+}
+
+}  // namespace bloomery::cli

@@ -1,0 +1,75 @@
+#include "plan_plot.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <bloomery/plan/formulas.hpp>
+#include <bloomery/plan/units.hpp>
+#include <cmath>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "svg_chart.hpp"
+
+namespace bloomery::cli {
+namespace {
+
+struct look {
+  std::string_view colour;
+  std::string_view dash;
+};
+// Okabe and Ito's colours ("Color Universal Design", 2008), for all sorts of colour vision,
+// darkened where they were too light for a line on white; the dashes do without colour.
+constexpr std::array looks = {
+    look{"#0072b2", ""},         look{"#b85400", "9 3"},      look{"#a5457f", "2 3"},
+    look{"#00805d", "10 3 2 3"}, look{"#8a6d00", "5 5"},      look{"#2a86b8", "14 4"},
+    look{"#5b4bb5", "4 2"},      look{"#555f6d", "14 3 3 3"}, look{"#222222", "1 3"},
+};
+
+std::vector<double> rates(int lowest) {
+  std::vector<double> all;
+  for (int i = 1; i <= -8 * lowest; ++i) all.push_back(std::pow(10, -i / 8.0));
+  return all;
+}
+
+}  // namespace
+
+std::string plan_plot(const kind_info& kind, const plan_report& plan) {
+  const int lowest =
+      std::clamp(static_cast<int>(std::floor(std::log10(plan.planned_fpr))) - 1, -12, -5);
+  chart made{
+      .title = "Rate of false positives over bits a key",
+      .subtitle = fmt::format("{} keys; every kind as it is planned, and log2(1/rate), the least "
+                              "possible",
+                              format_count(plan.capacity)),
+      .x_label = "size (bits a key)",
+      .y_label = "rate of false positives (%)",
+      .y_least = lowest,
+      .lines = {},
+      .marks = {}};
+  chart_line bound{.name = "least possible", .points = {}, .colour = "#000000", .dash = ""};
+  for (const double rate : rates(lowest)) {
+    bound.points.push_back({formulas::information_bound(rate), rate});
+  }
+  made.x_most = std::ceil(std::max(bound.points.back().x * 2, plan.bits_per_key() * 1.15));
+  made.lines.push_back(std::move(bound));
+  std::size_t index = 0;
+  for (const kind_info& each : kinds()) {
+    const look& how = looks.at(index++ % looks.size());
+    chart_line line{
+        .name = std::string(each.name), .points = {}, .colour = how.colour, .dash = how.dash};
+    for (const double rate : rates(lowest)) {
+      const auto point = each.plan({.capacity = plan.capacity, .fpr = rate});
+      if (point) line.points.push_back({point->bits_per_key(), point->planned_fpr});
+    }
+    if (!line.points.empty()) made.lines.push_back(std::move(line));
+  }
+  made.marks.push_back({{plan.bits_per_key(), plan.planned_fpr},
+                        fmt::format("{}: {:.2f} bits/key, {}", kind.name, plan.bits_per_key(),
+                                    format_rate(plan.planned_fpr))});
+  return to_svg(made);
+}
+
+}  // namespace bloomery::cli

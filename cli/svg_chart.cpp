@@ -1,0 +1,149 @@
+#include "svg_chart.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+
+namespace bloomery::cli {
+namespace {
+
+constexpr double width = 900;
+constexpr double height = 560;
+constexpr double left = 84;
+constexpr double right = 690;  // the names of the lines stand to the right of it
+constexpr double top = 84;
+constexpr double bottom = 490;
+
+std::string escaped(std::string_view text) {
+  std::string safe;
+  for (const char c : text) {
+    switch (c) {
+      case '&':
+        safe += "&amp;";
+        break;
+      case '<':
+        safe += "&lt;";
+        break;
+      case '>':
+        safe += "&gt;";
+        break;
+      case '"':
+        safe += "&quot;";
+        break;
+      default:
+        safe += c;
+    }
+  }
+  return safe;
+}
+
+/// 1, 2 or 5 times a power of ten, so that there are 4 to 10 steps.
+double step_of(double range) {
+  const double power = std::pow(10, std::floor(std::log10(range / 4)));
+  for (const double factor : {5.0, 2.0}) {
+    if (factor * power <= range / 4) return factor * power;
+  }
+  return power;
+}
+
+class drawing {
+ public:
+  explicit drawing(const chart& what) : what_(what) {}
+
+  std::string draw() {
+    add("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" "
+        "height=\"{1}\" role=\"img\" font-family=\"sans-serif\" font-size=\"13\" fill=\"#222\">",
+        width, height);
+    add("<title>{}</title>", escaped(what_.title));
+    add("<rect width=\"{}\" height=\"{}\" fill=\"#fff\"/>", width, height);
+    add("<clipPath id=\"plot\"><rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"/></clipPath>",
+        left, top, right - left, bottom - top);
+    add("<text x=\"16\" y=\"30\" font-size=\"18\" font-weight=\"bold\">{}</text>",
+        escaped(what_.title));
+    add("<text x=\"16\" y=\"52\" fill=\"#555\">{}</text>", escaped(what_.subtitle));
+    axes();
+    for (std::size_t i = 0; i < what_.lines.size(); ++i) line(what_.lines[i], i);
+    for (const chart_mark& mark : what_.marks) point(mark);
+    add("</svg>");
+    return std::move(text_);
+  }
+
+ private:
+  template <class... Values>
+  void add(fmt::format_string<Values...> form, Values&&... values) {
+    text_ += fmt::format(form, std::forward<Values>(values)...);
+    text_ += '\n';
+  }
+
+  double x(double value) const {
+    return left + (value - what_.x_least) / (what_.x_most - what_.x_least) * (right - left);
+  }
+  double y(double value) const {
+    return bottom -
+           (std::log10(value) - what_.y_least) / (what_.y_most - what_.y_least) * (bottom - top);
+  }
+
+  void axes() {
+    const double step = step_of(what_.x_most - what_.x_least);
+    for (double at = std::ceil(what_.x_least / step) * step; at <= what_.x_most + step / 1e6;
+         at += step) {
+      add("<path d=\"M{0:.1f},{1}V{2}\" stroke=\"#ddd\"/>", x(at), top, bottom);
+      add("<text x=\"{:.1f}\" y=\"{}\" text-anchor=\"middle\">{:.6g}</text>", x(at), bottom + 20,
+          at);
+    }
+    for (int decade = what_.y_least; decade <= what_.y_most; ++decade) {
+      const double value = std::pow(10, decade);
+      add("<path d=\"M{0},{1:.1f}H{2}\" stroke=\"#ddd\"/>", left, y(value), right);
+      add("<text x=\"{}\" y=\"{:.1f}\" text-anchor=\"end\">{:.6g}%</text>", left - 8, y(value) + 4,
+          100 * value);
+    }
+    add("<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"none\" stroke=\"#666\"/>", left,
+        top, right - left, bottom - top);
+    add("<text x=\"{:.1f}\" y=\"{}\" text-anchor=\"middle\">{}</text>", (left + right) / 2,
+        bottom + 46, escaped(what_.x_label));
+    add("<text transform=\"translate(22 {:.1f}) rotate(-90)\" text-anchor=\"middle\">{}</text>",
+        (top + bottom) / 2, escaped(what_.y_label));
+  }
+
+  void line(const chart_line& each, std::size_t row) {
+    const std::string style =
+        fmt::format("stroke=\"{}\" stroke-width=\"2\"{}", each.colour,
+                    each.dash.empty() ? "" : fmt::format(" stroke-dasharray=\"{}\"", each.dash));
+    std::string points;
+    for (const chart_point& p : each.points) {
+      points += fmt::format("{}{:.1f},{:.1f}", points.empty() ? "" : " ", x(p.x), y(p.y));
+    }
+    add("<polyline points=\"{}\" fill=\"none\" {} clip-path=\"url(#plot)\"><title>{}</title>"
+        "</polyline>",
+        points, style, escaped(each.name));
+    const double at = top + 10 + 24 * static_cast<double>(row);
+    add("<path d=\"M{},{}h34\" {}/>", right + 18, at, style);
+    add("<text x=\"{}\" y=\"{}\">{}</text>", right + 60, at + 4, escaped(each.name));
+  }
+
+  void point(const chart_mark& mark) {
+    const double px = std::clamp(x(mark.at.x), left, right);
+    const double py = std::clamp(y(mark.at.y), top, bottom);
+    // To the side that has more room.
+    const bool before = px > (left + right) / 2;
+    add("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"6\" fill=\"#d55e00\" stroke=\"#fff\" "
+        "stroke-width=\"2\"/>",
+        px, py);
+    add("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\" font-weight=\"bold\" "
+        "paint-order=\"stroke\" stroke=\"#fff\" stroke-width=\"5\">{}</text>",
+        before ? px - 12 : px + 12, py - 10, before ? "end" : "start", escaped(mark.text));
+  }
+
+  const chart& what_;
+  std::string text_;
+};
+
+}  // namespace
+
+std::string to_svg(const chart& what) {
+  return drawing(what).draw();
+}
+
+}  // namespace bloomery::cli

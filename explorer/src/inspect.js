@@ -1,0 +1,74 @@
+// Inspect: a filter file, which never leaves the page.
+
+import {h, show} from './dom.js';
+import {number, rate, t} from './i18n.js';
+import {ask, inspect} from './wasm.js';
+
+function figure(name, value) {
+  return h('div', {}, h('dt', {}, t(name)), h('dd', {id: name}, value));
+}
+
+/** Shares of set bits as grey pixels, 64 in a row. */
+function fillMap(shares) {
+  const columns = Math.min(64, shares.length);
+  const rows = Math.ceil(shares.length / columns);
+  const canvas = h('canvas', {class: 'fillmap', width: columns, height: rows, role: 'img', 'aria-label': t('picture'),
+    style: `aspect-ratio:${columns}/${rows};max-width:640px`});
+  const image = new ImageData(columns, rows);
+  const dark = [0, 69, 115];
+  for (const [i, share] of shares.entries()) {
+    for (let c = 0; c < 3; ++c) image.data[4 * i + c] = Math.round(255 + (dark[c] - 255) * share);
+    image.data[4 * i + 3] = 255;
+  }
+  canvas.getContext('2d').putImageData(image, 0, 0);
+  return canvas;
+}
+
+export function inspectView(view) {
+  const out = h('div', {class: 'grid2', id: 'inspect-out', 'aria-live': 'polite'});
+
+  function lookUp(keys, answers) {
+    const made = ask({ask: 'ask', keys: keys.value.split('\n').filter((key) => key !== '')});
+    show(answers, (made.answers ?? []).map(({key, found}) => h('li', {'data-found': String(found)},
+      h('span', {'aria-hidden': 'true'}, found ? '✓' : '✗'), h('code', {}, key),
+      h('span', {class: found ? '' : 'muted'}, t(found ? 'maybe_in' : 'not_in')))));
+  }
+
+  async function take(file) {
+    const made = inspect(new Uint8Array(await file.arrayBuffer()), file.name);
+    if (made.error) {
+      show(out, h('p', {class: 'card problem', role: 'alert', id: 'inspect-problem'}, made.error));
+      return;
+    }
+    const keys = h('textarea', {id: 'ask-keys', rows: '4', spellcheck: 'false', oninput: () => lookUp(keys, answers)});
+    const answers = h('ul', {class: 'answers', id: 'answers', 'aria-live': 'polite'});
+    show(out,
+      h('section', {class: 'card'}, h('h2', {class: 'mono'}, file.name), h('p', {}, '✓ ', t('checksum_good')),
+        made.current_fpr > made.planned_fpr * 1.1 && made.count > made.capacity ? h('p', {class: 'verdict bad'}, t('overfilled')) : null,
+        h('dl', {class: 'figures'},
+          figure('ins_kind', t(`kind_${made.kind}`)), figure('ins_capacity', t('keys_unit', {n: number(made.capacity, 21)})),
+          figure('ins_count', t('keys_unit', {n: number(made.count, 21)})),
+          figure('ins_estimate', made.estimated_size === null ? t('unknown') : t('keys_unit', {n: number(Math.round(made.estimated_size), 21)})),
+          figure('ins_current', rate(made.current_fpr)), figure('ins_planned', rate(made.planned_fpr)),
+          figure('ins_fill', `${number(100 * made.fill)} %`), figure('ins_size', made.shown.bytes), figure('ins_bits', number(made.bits, 21)),
+          made.hashes ? figure('ins_k', made.hashes) : null, figure('ins_bpk', made.bits_per_key === null ? '–' : number(made.bits_per_key)),
+          figure('ins_seed', made.seed),
+          Object.entries(made.extras).map(([name, value]) => h('div', {}, h('dt', {}, name.replaceAll('_', ' ')),
+            h('dd', {}, typeof value === 'number' ? number(value, 6) : value))))),
+      h('section', {class: 'card'}, h('h2', {}, t('ask_keys')), keys, answers),
+      h('section', {class: 'card'}, h('p', {class: 'muted', style: 'margin-top:0'}, t('picture')), fillMap(made.picture)));
+  }
+
+  const chooser = h('input', {type: 'file', id: 'file', onchange: (event) => event.target.files[0] && take(event.target.files[0])});
+  const drop = h('div', {class: 'drop', id: 'drop',
+    ondragover: (event) => { event.preventDefault(); drop.classList.add('over'); },
+    ondragleave: () => drop.classList.remove('over'),
+    ondrop: (event) => {
+      event.preventDefault();
+      drop.classList.remove('over');
+      if (event.dataTransfer.files[0]) take(event.dataTransfer.files[0]);
+    }},
+  h('p', {style: 'margin:0'}, t('inspect_intro')),
+  h('div', {class: 'row'}, chooser, h('label', {for: 'file', class: 'button'}, t('choose_file'))));
+  show(view, h('div', {class: 'grid2'}, h('section', {class: 'card', 'aria-label': t('inspect')}, drop), out));
+}

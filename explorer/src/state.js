@@ -1,0 +1,54 @@
+// What the page shows, in its address: a link to it is a link to this very moment of it.
+
+const DEFAULTS = {
+  tab: 'watch', lang: '', theme: '',
+  kind: 'bloom', m: '10', formulas: '(x+3)%10;(3*x+1)%10;(x^2+2)%10', family: 'formulas', k: '3',
+  counterBits: '4', buckets: '4', slots: '2', fingerprint: '8', capacity: '4', rate: '5%', blocks: '4',
+  steps: '+2,+4,+9,?4,?7,?12', at: '0',
+  n: '1M', fpr: '1%', memory: '', hashes: '', needs: '', plot: 'space', plotN: '10000', plotK: '',
+};
+
+export const state = {...DEFAULTS};
+
+const listeners = new Set();
+export const onAddress = (listener) => listeners.add(listener);
+
+export function readAddress() {
+  const given = new URLSearchParams(location.hash.slice(1));
+  for (const name of Object.keys(DEFAULTS)) state[name] = given.get(name) ?? DEFAULTS[name];
+}
+
+/** Takes the change over into state and address. */
+export function set(change) {
+  Object.assign(state, change);
+  const given = new URLSearchParams();
+  for (const [name, value] of Object.entries(state)) {
+    if (String(value) !== DEFAULTS[name]) given.set(name, value);
+  }
+  const hash = `#${given}`;
+  if (hash !== location.hash && !(hash === '#' && location.hash === '')) {
+    history.replaceState(null, '', hash === '#' ? location.pathname + location.search : hash);
+  }
+}
+
+window.addEventListener('hashchange', () => {
+  readAddress();
+  for (const listener of listeners) listener();
+});
+
+const VERBS = {'+': 'insert', '?': 'check', '-': 'erase'};
+const SIGNS = {insert: '+', check: '?', erase: '-'};
+
+/** "+2,?12" as [{verb, element}]; a comma inside an element is %2C. */
+export function stepsOf(text) {
+  return text.split(',').filter((piece) => VERBS[piece[0]] && piece.length > 1).map((piece) => {
+    let element = piece.slice(1);
+    try {
+      element = decodeURIComponent(element);
+    } catch { /* a bare % stands for itself */ }
+    return {verb: VERBS[piece[0]], element};
+  });
+}
+
+export const textOf = (steps) => steps.map(({verb, element}) =>
+  SIGNS[verb] + element.replaceAll('%', '%25').replaceAll(',', '%2C')).join(',');

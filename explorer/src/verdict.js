@@ -1,0 +1,18 @@
+// What a step came to, in words and with a sign: never by colour alone.
+
+import {h} from './dom.js';
+import {t} from './i18n.js';
+
+const SIGNS = {
+  new: ['good', '✓'], again: ['plain', '='], collides: ['warn', '!'], full: ['bad', '■'], too_many: ['bad', '■'],
+  member: ['good', '✓'], absent: ['plain', '✗'], false_positive: ['bad', '!'], false_negative: ['bad', '!'],
+  erased: ['good', '−'], wrongly_erased: ['bad', '!'], nothing_to_erase: ['plain', '✗'],
+};
+
+export function verdictOf(step, kind) {
+  const [how, sign] = SIGNS[step.verdict] ?? ['plain', '•'];
+  return h('p', {class: `verdict ${how}`, id: 'verdict', 'data-verdict': step.verdict},
+    h('span', {class: 'sign', 'aria-hidden': 'true'}, sign),
+    h('span', {}, h('strong', {}, t(`verdict_${step.verdict}`)), ' ',
+      t(`why_${step.verdict}${kind === 'cuckoo' && step.verdict === 'new' ? '_cuckoo' : ''}`, {x: step.element})));
+}

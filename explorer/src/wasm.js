@@ -1,0 +1,90 @@
+// The library: questions as objects, answers as objects.
+
+import binary from 'bloomery.wasm';
+
+let compiled;
+let instance;
+let held = 0;  // where the inspected file's bytes are
+
+// What the C library asks of its system and never needs here: every call says "not supported",
+// except those that would leave their answer unset.
+function system() {
+  const imports = {};
+  for (const {module, name} of WebAssembly.Module.imports(compiled)) {
+    imports[module] ??= {};
+    imports[module][name] = () => 52;
+  }
+  const view = () => new DataView(instance.exports.memory.buffer);
+  const zeros = (...places) => {
+    for (const at of places) view().setUint32(at, 0, true);
+    return 0;
+  };
+  const wasi = imports.wasi_snapshot_preview1 ?? {};
+  if (wasi.environ_sizes_get) wasi.environ_sizes_get = (count, size) => zeros(count, size);
+  if (wasi.environ_get) wasi.environ_get = () => 0;
+  if (wasi.proc_exit) wasi.proc_exit = () => { throw new WebAssembly.RuntimeError('exit'); };
+  return imports;
+}
+
+// Not at once: some browsers refuse to make a module of this size while the page waits.
+async function start() {
+  compiled ??= await WebAssembly.compile(binary);
+  const made = await WebAssembly.instantiate(compiled, system());
+  instance = made;
+  instance.exports._initialize();
+}
+
+/** The library is there. */
+export const ready = start();
+
+function put(bytes) {
+  const at = instance.exports.explorer_alloc(bytes.length || 1);
+  if (at === 0) throw new Error('out of memory');
+  new Uint8Array(instance.exports.memory.buffer, at, bytes.length).set(bytes);
+  return at;
+}
+
+function answerOf(size) {
+  const at = instance.exports.explorer_answer();
+  return JSON.parse(new TextDecoder().decode(
+    new Uint8Array(instance.exports.memory.buffer, at, size)));
+}
+
+// A filter too large for the page's memory ends the module's call; it is then started anew.
+function guarded(work) {
+  try {
+    return work();
+  } catch (error) {
+    instance = undefined;
+    held = 0;
+    start();
+    return {error: 'this is too large for the page; use the command line', cause: String(error)};
+  }
+}
+
+const encode = (object) => new TextEncoder().encode(JSON.stringify(object));
+
+/** Answers `question`; what cannot be is {error: a sentence}. */
+export function ask(question) {
+  return guarded(() => {
+    const text = encode(question);
+    const at = put(text);
+    const size = instance.exports.explorer_ask(at, text.length);
+    instance.exports.explorer_free(at);
+    return answerOf(size);
+  });
+}
+
+/** Looks at a filter file; ask({ask: 'ask', keys}) then asks it. */
+export function inspect(bytes, name) {
+  return guarded(() => {
+    const text = encode({name});
+    const file = put(bytes);
+    const at = put(text);
+    const size = instance.exports.explorer_inspect(file, bytes.length, at, text.length);
+    instance.exports.explorer_free(at);
+    if (held) instance.exports.explorer_free(held);
+    held = file;
+    return answerOf(size);
+  });
+}

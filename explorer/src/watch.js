@@ -1,0 +1,258 @@
+// Watch: a small filter, element by element. The library answers the whole walk at once; what is
+// shown is one frame of it, so that stepping back costs nothing.
+
+import {h, s, show} from './dom.js';
+import {t} from './i18n.js';
+import {set, state, stepsOf, textOf} from './state.js';
+import {ask} from './wasm.js';
+import {arrayScene} from './watch-array.js';
+import {blockScene} from './watch-block.js';
+import {chainScene} from './watch-chain.js';
+import {cuckooScene} from './watch-cuckoo.js';
+import {quotientScene} from './watch-quotient.js';
+import {verdictOf} from './verdict.js';
+
+const SCENES = {
+  bloom: arrayScene, counting_bloom: arrayScene, cuckoo: cuckooScene,
+  vector_quotient: quotientScene,
+  scalable_bloom: chainScene, blocked_bloom: blockScene,
+};
+const LECTURE = {
+  kind: 'bloom', m: '10', family: 'formulas', formulas: '(x+3)%10;(3*x+1)%10;(x^2+2)%10',
+  steps: '+2,+4,+9,?4,?7,?12', at: '0',
+};
+export const EXAMPLES = {
+  lecture: LECTURE,
+  words: {kind: 'bloom', m: '32', family: 'double', k: '3', at: '0',
+    steps: '+ant,+bee,+cat,?bee,?dog,?eel,?fox,?gnu'},
+  large: {kind: 'bloom', m: '1024', family: 'double', k: '7', at: '0',
+    steps: '+alice,+bob,+carol,+dave,?bob,?mallory'},
+  counting: {kind: 'counting_bloom', m: '12', family: 'double', k: '3', counterBits: '4', at: '0',
+    steps: '+ant,+bee,+ant,-ant,?ant,-ant,?ant,?bee'},
+  overflow: {kind: 'counting_bloom', m: '4', family: 'formulas', formulas: 'x%4;(x+1)%4', counterBits: '4', at: '0',
+    steps: `${Array(17).fill('+1').join(',')},-1,?1`},
+  cuckoo: {kind: 'cuckoo', buckets: '4', slots: '2', fingerprint: '8', at: '0',
+    steps: '+ant,+bee,+cat,+dog,+eel,+fox,+gnu,?ant,-ant,?ant'},
+  quotient: {kind: 'vector_quotient', blocks: '4', at: '0', steps: '+ant,+bee,+cat,+dog,+ant,?ant,-ant,?ant,?yak'},
+  growing: {kind: 'scalable_bloom', capacity: '4', rate: '5%', at: '0',
+    steps: '+ant,+bee,+cat,+dog,+eel,+fox,+gnu,+hen,+ibis,?ant,?yak'},
+  blocked: {kind: 'blocked_bloom', blocks: '4', at: '0', steps: '+ant,+bee,+cat,+dog,?ant,?yak'},
+};
+
+// Drawn, since not every font has these signs.
+const ICONS = {
+  reset: 'M14.500 3v10l-5-5zM9 3v10L4 8zM1.500 3H3.500v10H1.500z', back: 'M11.500 2.500v11L3.500 8z', play: 'M4 2.500v11L13 8z', pause: 'M3.500 3h3v10h-3zM9.500 3h3v10h-3z',
+  step: 'M3.500 2.500v11L10 8zM11 3h2v10h-2z', end: 'M1.500 3v10l5-5zM7 3v10l5-5zM12.500 3h2v10h-2z',
+};
+const icon = (name) => s('svg', {viewBox: '0 0 16 16', width: 18, height: 18, 'aria-hidden': 'true', class: 'icon'}, s('path', {d: ICONS[name]}));
+
+export function watchView(view) {
+  let trace;
+  let frames = [];
+  let timer;
+  let reading = '';
+
+  const stage = h('div', {class: 'stage', id: 'stage'});
+  const telling = h('div', {class: 'telling', id: 'telling', 'aria-live': 'polite'});
+  const figures = h('dl', {class: 'figures', id: 'figures'});
+  const list = h('ol', {class: 'steps', id: 'steps', 'aria-label': t('steps')});
+  const settings = h('div', {class: 'settings'});
+  const problem = h('p', {class: 'problem', role: 'alert', id: 'problem'});
+  const scene = () => SCENES[state.kind] ?? arrayScene;
+  const at = () => Math.min(Math.max(0, Math.trunc(Number(state.at)) || 0), frames.length - 1);
+
+  function change(values) {
+    stop();
+    set(values);
+    reckon();
+  }
+
+  function reckon() {
+    if (!SCENES[state.kind]) set({kind: 'bloom'});
+    trace = ask({ask: 'walk', ...scene().question(state), steps: stepsOf(state.steps)});
+    problem.textContent = trace.error ?? '';
+    frames = [{step: -1, phase: 0}];
+    for (const [i, step] of (trace.steps ?? []).entries()) {
+      const phases = step.error ? 1 : scene().phases(step);
+      for (let phase = 1; phase <= phases; ++phase) frames.push({step: i, phase, last: phase === phases});
+    }
+    set({at: String(at())});
+    buildSettings();
+    buildList();
+    draw();
+  }
+
+  function go(frame) {
+    set({at: String(Math.min(Math.max(0, frame), frames.length - 1))});
+    draw();
+  }
+
+  function stop() {
+    clearInterval(timer);
+    timer = undefined;
+    drawPlayer();
+  }
+
+  function play() {
+    if (timer) return stop();
+    if (at() === frames.length - 1) set({at: '0'});
+    timer = setInterval(() => {
+      go(at() + 1);
+      if (at() === frames.length - 1) stop();
+    }, matchMedia('(prefers-reduced-motion: reduce)').matches ? 1600 : 900);
+    go(at() + 1);
+    drawPlayer();
+  }
+
+  const buttons = {};
+  const control = (name, key, action) => {
+    buttons[name] = h('button', {type: 'button', id: `player-${name}`, title: `${t(name)} (${key})`,
+      'aria-label': t(name), onclick: action}, icon(name));
+    return buttons[name];
+  };
+  const position = h('input', {type: 'range', id: 'position', min: '0', 'aria-label': t('position'),
+    oninput: (event) => { stop(); go(Number(event.target.value)); }});
+  const player = h('div', {class: 'player', role: 'group', 'aria-label': t('player')},
+    control('reset', 'Home', () => { stop(); go(0); }),
+    control('back', '←', () => { stop(); go(at() - 1); }),
+    control('play', t('space'), play),
+    control('step', '→', () => { stop(); go(at() + 1); }),
+    control('end', 'End', () => { stop(); go(frames.length - 1); }),
+    position);
+
+  function drawPlayer() {
+    const first = at() === 0;
+    const last = at() === frames.length - 1;
+    show(buttons.play, icon(timer ? 'pause' : 'play'));
+    buttons.play.setAttribute('aria-label', t(timer ? 'pause' : 'play'));
+    // Not `disabled`: the focus would be lost at the end of the walk.
+    for (const [name, ended] of [['reset', first], ['back', first], ['step', last], ['end', last]]) {
+      buttons[name].setAttribute('aria-disabled', String(ended));
+    }
+    position.max = String(frames.length - 1);
+    position.value = String(at());
+    position.setAttribute('aria-valuetext', t('position_of', {at: at(), of: frames.length - 1}));
+  }
+
+  function draw() {
+    drawPlayer();
+    if (trace.error) {
+      show(stage);
+      show(telling);
+      show(figures);
+      return;
+    }
+    const frame = frames[at()];
+    const step = trace.steps[frame.step];
+    const width = Math.max(260, stage.clientWidth || 600);
+    const drawn = step?.error
+      ? {picture: scene().draw({trace, index: frame.step - 1, phase: 0, width, done: true}).picture,
+        telling: [h('p', {class: 'verdict bad'}, step.error)]}
+      : scene().draw({trace, index: frame.step, phase: frame.phase, width, done: Boolean(frame.last)});
+    show(stage, drawn.picture);
+    const verdict = step && !step.error && frame.last ? verdictOf(step, state.kind) : null;
+    show(telling,
+      step && !step.error ? h('h3', {}, t(`doing_${step.verb}`, {x: step.element})) : h('h3', {}, t('start')),
+      drawn.telling, verdict);
+    // The figures are those after the last whole step.
+    const settled = frame.last ? step : trace.steps[frame.step - 1];
+    show(figures, scene().figures(trace, settled).map(([name, value]) =>
+      h('div', {}, h('dt', {}, name), h('dd', {}, value))));
+    for (const [i, item] of [...list.children].entries()) {
+      const now = i === frame.step;
+      item.classList.toggle('now', now);
+      item.classList.toggle('ahead', i > frame.step);
+      item.firstChild.setAttribute('aria-current', now ? 'step' : 'false');
+      // Within the list alone: the page itself stays where it is.
+      if (now) list.scrollTop = Math.max(0, item.offsetTop - list.offsetTop - list.clientHeight + item.offsetHeight);
+    }
+  }
+
+  function buildList() {
+    const steps = stepsOf(state.steps);
+    show(list, steps.map((step, i) => h('li', {class: step.verb},
+      h('button', {type: 'button', 'aria-label': t(`doing_${step.verb}`, {x: step.element}), onclick: () => {
+        stop();
+        go(frames.findLastIndex((frame) => frame.step === i));
+      }}, `${{insert: '+', check: '?', erase: '−'}[step.verb]} ${step.element}`),
+      h('button', {type: 'button', class: 'remove', 'aria-label': t('remove_step', {x: step.element}),
+        title: t('remove_step', {x: step.element}),
+        onclick: () => change({steps: textOf(steps.filter((_, other) => other !== i)), at: '0'})}, '×'))));
+  }
+
+  function buildSettings() {
+    erase.hidden = !scene().erases(state.kind);
+    const focused = document.activeElement?.id;
+    show(settings,
+      h('label', {for: 'example'}, t('example'),
+        h('select', {id: 'example', onchange: (event) => change(EXAMPLES[event.target.value])},
+          h('option', {value: '', selected: true, disabled: true}, t('choose')),
+          Object.keys(EXAMPLES).map((name) => h('option', {value: name}, t(`example_${name}`))))),
+      h('label', {for: 'kind'}, t('kind'),
+        h('select', {id: 'kind', onchange: (event) => change({kind: event.target.value, at: '0'})},
+          Object.keys(SCENES).map((kind) =>
+            h('option', {value: kind, selected: kind === state.kind}, t(`kind_${kind}`))))),
+      scene().settings(state, change));
+    if (focused) document.getElementById(focused)?.focus();
+  }
+
+  function add(verb) {
+    // Several at once, as the command line takes them.
+    const elements = element.value.split(',').map((text) => text.trim()).filter(Boolean);
+    if (elements.length === 0) return element.focus();
+    const steps = [...stepsOf(state.steps), ...elements.map((one) => ({verb, element: one}))];
+    element.value = '';
+    stop();
+    set({steps: textOf(steps)});
+    reckon();
+    go(frames.findIndex((frame) => frame.step === steps.length - elements.length));
+    play();
+    element.focus();
+  }
+
+  const element = h('input', {type: 'text', id: 'element', autocomplete: 'off', autocapitalize: 'none',
+    spellcheck: 'false', maxlength: '200', placeholder: t('element_hint'),
+    onkeydown: (event) => { if (event.key === 'Enter') add(event.shiftKey ? 'check' : 'insert'); }});
+  const erase = h('button', {type: 'button', id: 'erase', onclick: () => add('erase')}, `− ${t('erase')}`);
+  const actions = h('div', {class: 'actions'},
+    h('label', {for: 'element'}, t('element')), element,
+    h('div', {class: 'row'},
+      h('button', {type: 'button', id: 'insert', class: 'main', onclick: () => add('insert')}, `+ ${t('insert')}`),
+      h('button', {type: 'button', id: 'check', onclick: () => add('check')}, `? ${t('check')}`), erase));
+
+  function onKey(event) {
+    if (event.target.closest('input, select, textarea, [role=tab]') || event.ctrlKey || event.metaKey || event.altKey) return;
+    const action = {
+      ArrowRight: () => { stop(); go(at() + 1); }, ArrowLeft: () => { stop(); go(at() - 1); },
+      Home: () => { stop(); go(0); }, End: () => { stop(); go(frames.length - 1); },
+      ' ': event.target.closest('button') ? null : play,
+    }[event.key];
+    if (!action) return;
+    event.preventDefault();
+    action();
+  }
+
+  show(view,
+    h('div', {class: 'watch'},
+      h('section', {class: 'card theatre', 'aria-label': t('watch')},
+        problem, stage, player, telling, figures),
+      h('section', {class: 'card side', 'aria-label': t('settings')},
+        actions, list,
+        h('button', {type: 'button', class: 'quiet', id: 'clear', onclick: () => change({steps: '', at: '0'})}, t('clear')),
+        settings)));
+  document.addEventListener('keydown', onKey);
+  reckon();
+  let lastWidth = stage.clientWidth;
+  const onSize = () => {
+    if (stage.clientWidth !== lastWidth) {
+      lastWidth = stage.clientWidth;
+      draw();
+    }
+  };
+  window.addEventListener('resize', onSize);
+  return () => {
+    clearInterval(timer);
+    document.removeEventListener('keydown', onKey);
+    window.removeEventListener('resize', onSize);
+  };
+}

@@ -1,0 +1,95 @@
+// A filter file that was dropped into the page.
+
+#include <bloomery/file.hpp>
+#include <cmath>
+#include <optional>
+
+#include "walk.hpp"
+
+namespace bloomery::explorer {
+namespace {
+
+// NOLINTNEXTLINE(*-avoid-non-const-global-variables): the page looks at one file at a time
+std::optional<any_filter> inspected;
+
+/// The payload in `cells` pieces of equal size, each the share of its bits that are set.
+json picture_of(std::span<const std::byte> payload, std::uint64_t cells) {
+  json shares = json::array();
+  cells = std::min<std::uint64_t>(cells, payload.size());
+  for (std::uint64_t i = 0; i < cells; ++i) {
+    const auto begin = static_cast<std::size_t>(payload.size() * i / cells);
+    const auto end = static_cast<std::size_t>(payload.size() * (i + 1) / cells);
+    std::uint64_t ones = 0;
+    for (std::size_t at = begin; at < end; ++at) {
+      ones += static_cast<unsigned>(__builtin_popcount(std::to_integer<unsigned>(payload[at])));
+    }
+    const double share = static_cast<double>(ones) / (8.0 * static_cast<double>(end - begin));
+    shares.push_back(std::round(1000 * share) / 1000);
+  }
+  return shares;
+}
+
+json finite_or_null(double value) {
+  return std::isfinite(value) ? json(value) : json(nullptr);
+}
+
+json extras_of(const std::vector<property>& extras) {
+  json all = json::object();
+  for (const property& extra : extras) {
+    std::visit([&](const auto& value) { all[extra.name] = value; }, extra.value);
+  }
+  return all;
+}
+
+}  // namespace
+
+result<json> inspect(std::span<const std::byte> file, const json& asked) {
+  inspected.reset();
+  const std::string name = asked.value("name", "");
+  const mapped_storage bytes(std::make_shared<int>(), file);
+  auto stored = read_stored(bytes, verification::always, name);
+  if (!stored) return fail(stored.error());
+  auto opened = open_any(*stored, access::read_only, name);
+  if (!opened) return fail(opened.error());
+  const filter_info info = opened->info();
+  const kind_info* kind = find_kind(info.kind);
+  json all = {{"kind", info.kind_name},
+              {"summary", kind == nullptr ? "" : kind->summary},
+              {"kind_version", stored->header.kind_version},
+              {"seed", fmt::format("{}", info.seed)},
+              {"file_bytes", file.size()},
+              {"payload_bytes", stored->payload.bytes().size()},
+              {"parameter_bytes", stored->parameters.size()},
+              {"capacity", info.plan.capacity},
+              {"count", info.count},
+              {"estimated_size", finite_or_null(info.estimated_size)},
+              {"bits", info.plan.bits},
+              {"bits_per_key", finite_or_null(info.plan.bits_per_key())},
+              {"planned_fpr", info.plan.planned_fpr},
+              {"current_fpr", info.current_fpr},
+              {"fill", info.fill},
+              {"shown",
+               {{"planned", format_rate(info.plan.planned_fpr)},
+                {"current", format_rate(info.current_fpr)},
+                {"count", format_count(info.count)},
+                {"capacity", format_count(info.plan.capacity)},
+                {"bytes", format_bytes(file.size())}}}};
+  if (info.plan.hashes) all["hashes"] = *info.plan.hashes;
+  json extras = extras_of(info.plan.extras);
+  extras.update(extras_of(info.extras));
+  all["extras"] = extras;
+  all["picture"] = picture_of(stored->payload.bytes(), 4096);
+  inspected.emplace(std::move(*opened));
+  return all;
+}
+
+result<json> ask(const json& asked) {
+  if (!inspected) return fail(errc::invalid_argument, "no filter is open; drop a file first");
+  json answers = json::array();
+  for (const std::string& key : asked.value("keys", std::vector<std::string>{})) {
+    answers.push_back({{"key", key}, {"found", inspected->may_contain(key)}});
+  }
+  return json{{"answers", answers}};
+}
+
+}  // namespace bloomery::explorer

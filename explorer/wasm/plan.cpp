@@ -1,0 +1,132 @@
+// Plans side by side, and the lines that make them.
+
+#include <bloomery/advise.hpp>
+#include <bloomery/plan/units.hpp>
+
+#include "api.hpp"
+#include "plan_lines.hpp"
+
+namespace bloomery::explorer {
+namespace {
+
+constexpr double assumed_fpr = 0.01;
+
+template <class Number, class Parse>
+result<void> read(const json& asked, std::string_view name, Parse parse, Number& into) {
+  const std::string text = asked.value(std::string(name), "");
+  if (text.empty()) return {};
+  const auto value = parse(text);
+  if (!value) return fail(value.error());
+  into = *value;
+  return {};
+}
+
+result<plan_request> request_of(const json& asked) {
+  plan_request request;
+  std::uint64_t bytes = 0;
+  std::uint64_t hashes = 0;
+  if (auto ok = read(asked, "capacity", parse_count, request.capacity); !ok)
+    return fail(ok.error());
+  if (auto ok = read(asked, "fpr", parse_rate, request.fpr); !ok) return fail(ok.error());
+  if (auto ok = read(asked, "memory", parse_bytes, bytes); !ok) return fail(ok.error());
+  if (auto ok = read(asked, "hashes", parse_count, hashes); !ok) return fail(ok.error());
+  if (bytes > (std::uint64_t{1} << 59)) {
+    return fail(errc::invalid_argument, "a filter has at most 2^59 bytes; give less memory");
+  }
+  if (hashes > most_hashes) {
+    return fail(errc::invalid_argument, fmt::format("a filter has 1 to {} functions", most_hashes));
+  }
+  request.bits = bytes * 8;
+  request.hashes = static_cast<unsigned>(hashes);
+  return request;
+}
+
+/// The package's class of that kind: counting_bloom is CountingBloom.
+std::string class_of(std::string_view kind) {
+  std::string name;
+  bool first = true;
+  for (const char c : kind) {
+    if (c != '_') name += first ? static_cast<char>(c - 'a' + 'A') : c;
+    first = c == '_';
+  }
+  return name;
+}
+
+std::string python_line(const kind_info& kind, const plan_request& request) {
+  std::string arguments = fmt::format("capacity={}", request.capacity);
+  if (request.fpr != 0) arguments += fmt::format(", fpr={}", request.fpr);
+  if (request.bits != 0) arguments += fmt::format(", bits={}", request.bits);
+  if (request.hashes != 0) arguments += fmt::format(", hashes={}", request.hashes);
+  return kind.build != nullptr
+             ? fmt::format("members = bloomery.{}.build(keys, {})", class_of(kind.name), arguments)
+             : fmt::format("members = bloomery.{}({})", class_of(kind.name), arguments);
+}
+
+json lines_of(const kind_info& kind, const plan_request& asked, const plan_report& plan) {
+  const plan_request settled = cli::settled(asked, plan);
+  json lines = {{"shell", cli::command_line(kind, settled)},
+                {"cpp", cli::cpp_line(kind, settled)},
+                {"python", python_line(kind, settled)}};
+  // The server's own words for what the two commands reserve: rate, then capacity.
+  if (kind.kind == filter_kind::scalable_bloom || kind.kind == filter_kind::bloom) {
+    lines["redis"] = fmt::format("BF.RESERVE members {:.6g} {}", plan.planned_fpr, plan.capacity);
+  } else if (kind.kind == filter_kind::cuckoo) {
+    lines["redis"] = fmt::format("CF.RESERVE members {}", plan.capacity);
+  }
+  return lines;
+}
+
+std::vector<std::string_view> names_of(const abilities& can) {
+  std::vector<std::string_view> names;
+  if (can.insert) names.emplace_back("insert");
+  if (can.erase) names.emplace_back("erase");
+  if (can.count) names.emplace_back("count");
+  if (can.merge) names.emplace_back("merge");
+  if (can.intersect) names.emplace_back("intersect");
+  if (can.grow) names.emplace_back("grow");
+  return names;
+}
+
+json row_of(const candidate& each, const plan_request& asked) {
+  json row = {{"kind", each.kind->name},
+              {"summary", each.kind->summary},
+              {"strengths", each.kind->strengths},
+              {"can", names_of(each.kind->can)}};
+  if (!each.plan) {
+    row["refused"] = each.plan.error().message;
+    return row;
+  }
+  const plan_report& plan = *each.plan;
+  row["capacity"] = plan.capacity;
+  row["bits"] = plan.bits;
+  row["bytes"] = plan.bytes;
+  if (plan.hashes) row["hashes"] = *plan.hashes;
+  row["bits_per_key"] = plan.bits_per_key();
+  row["planned_fpr"] = plan.planned_fpr;
+  row["information_bound"] = formulas::information_bound(plan.planned_fpr);
+  row["shown"] = {{"capacity", format_count(plan.capacity)},
+                  {"bytes", format_bytes(plan.bytes)},
+                  {"rate", format_rate(plan.planned_fpr)}};
+  row["lines"] = lines_of(*each.kind, asked, plan);
+  return row;
+}
+
+}  // namespace
+
+result<json> plan(const json& asked) {
+  auto request = request_of(asked);
+  if (!request) return fail(request.error());
+  const bool rate_assumed =
+      request->capacity != 0 && request->fpr == 0 && request->bits == 0 && request->hashes == 0;
+  if (rate_assumed) request->fpr = assumed_fpr;
+  const auto found = advise(*request, {.deletable = asked.value("deletable", false),
+                                       .counting = asked.value("counting", false),
+                                       .growing = asked.value("growing", false),
+                                       .unchanging = asked.value("unchanging", false)});
+  if (!found) return fail(found.error());
+  json all = {{"rate_assumed", rate_assumed}, {"reason", found->reason}, {"kinds", json::array()}};
+  for (const candidate& each : found->ranked) all["kinds"].push_back(row_of(each, *request));
+  return all;
+}
+
+}  // namespace bloomery::explorer

@@ -1,0 +1,89 @@
+#include "walk.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+
+namespace bloomery::explorer {
+namespace {
+
+constexpr std::size_t most_steps = 1000;
+constexpr std::size_t longest_element = 200;
+
+constexpr std::array<std::string_view, 3> verbs = {"insert", "check", "erase"};
+
+tl::unexpected<failure> refuse(std::string why) {
+  return fail(errc::invalid_argument, std::move(why));
+}
+
+}  // namespace
+
+result<std::vector<step>> steps_of(const json& asked) {
+  std::vector<step> steps;
+  const json all = asked.value("steps", json::array());
+  if (all.size() > most_steps) {
+    return refuse(
+        fmt::format("{} steps are too many to watch; give at most {}", all.size(), most_steps));
+  }
+  for (const json& each : all) {
+    const std::string what = each.value("verb", "");
+    std::string element = each.value("element", "");
+    if (element.empty() || element.size() > longest_element) {
+      return refuse(
+          fmt::format("an element has 1 to {} bytes, not {}", longest_element, element.size()));
+    }
+    for (std::size_t i = 0; i < verbs.size(); ++i) {
+      if (verbs.at(i) == what) steps.push_back({static_cast<verb>(i), std::move(element)});
+    }
+  }
+  return steps;
+}
+
+result<std::uint64_t> number_of(const json& asked, std::string_view name, std::uint64_t otherwise,
+                                std::uint64_t least, std::uint64_t most) {
+  const double given = asked.value(std::string(name), static_cast<double>(otherwise));
+  if (!(given >= static_cast<double>(least) && given <= static_cast<double>(most))) {
+    return refuse(fmt::format("{} is {}; give {} to {}", name, given, least, most));
+  }
+  return static_cast<std::uint64_t>(given);
+}
+
+std::string_view roll::insert(const std::string& element, insert_outcome outcome) {
+  if (outcome == insert_outcome::full) return "full";
+  if (outcome == insert_outcome::too_many_copies) return "too_many";
+  const bool was_in = has(element);
+  ++members_[element];
+  if (outcome == insert_outcome::inserted) return "new";
+  return was_in ? "again" : "collides";
+}
+
+std::string_view roll::check(const std::string& element, bool found) const {
+  if (has(element)) return found ? "member" : "false_negative";
+  return found ? "false_positive" : "absent";
+}
+
+std::string_view roll::erase(const std::string& element, bool erased) {
+  if (!erased) return "nothing_to_erase";
+  const auto found = members_.find(element);
+  if (found == members_.end()) return "wrongly_erased";
+  if (--found->second == 0) members_.erase(found);
+  return "erased";
+}
+
+json told(const step& each) {
+  return {{"verb", verbs.at(static_cast<std::size_t>(each.what))}, {"element", each.element}};
+}
+
+result<json> walk(const json& asked) {
+  const auto steps = steps_of(asked);
+  if (!steps) return fail(steps.error());
+  const std::string kind = asked.value("kind", "");
+  if (kind == "bloom" || kind == "counting_bloom") return walk_array(asked, *steps);
+  if (kind == "cuckoo") return walk_cuckoo(asked, *steps);
+  if (kind == "vector_quotient") return walk_quotient(asked, *steps);
+  if (kind == "scalable_bloom") return walk_chain(asked, *steps);
+  if (kind == "blocked_bloom") return walk_blocks(asked, *steps);
+  return refuse(fmt::format("there is no walk through a filter of kind '{}'", kind));
+}
+
+}  // namespace bloomery::explorer

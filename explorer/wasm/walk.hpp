@@ -1,0 +1,65 @@
+#pragma once
+
+// Walks through small filters. A walk's question has `kind`, its parameters and `steps`, each
+// {verb: insert | check | erase, element}; the answer has the filter's shape and, for each step,
+// what it looked at, what it changed, its verdict and the figures after it.
+//
+// A filter does not know its elements. To tell a false positive from a true one, somebody has to:
+// here the `roll`.
+
+#include <bloomery/concepts.hpp>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api.hpp"
+
+namespace bloomery::explorer {
+
+enum class verb : std::uint8_t { insert, check, erase };
+
+struct step {
+  verb what;
+  std::string element;
+};
+
+/// The question's steps. At most 1000, of at most 200 bytes each.
+result<std::vector<step>> steps_of(const json& asked);
+
+/// A whole number of the question in [least, most].
+result<std::uint64_t> number_of(const json& asked, std::string_view name, std::uint64_t otherwise,
+                                std::uint64_t least, std::uint64_t most);
+
+/// Who is in, and how often.
+class roll {
+ public:
+  bool has(const std::string& element) const { return members_.contains(element); }
+  std::size_t distinct() const noexcept { return members_.size(); }
+  const std::map<std::string, std::uint64_t>& members() const noexcept { return members_; }
+
+  /// The verdict on an insert: new, again, collides (no member, though the filter knew it), full,
+  /// too_many; who was taken is in from now on.
+  std::string_view insert(const std::string& element, insert_outcome outcome);
+  /// On a check: member, false_positive, absent, or false_negative, which only a stranger's erase
+  /// can cause.
+  std::string_view check(const std::string& element, bool found) const;
+  /// On an erase: erased, wrongly_erased (it took a member's trace) or nothing_to_erase.
+  std::string_view erase(const std::string& element, bool erased);
+
+ private:
+  std::map<std::string, std::uint64_t> members_;
+};
+
+/// What every told step begins with.
+json told(const step& each);
+
+/// The kinds' walks.
+result<json> walk_array(const json& asked, const std::vector<step>& steps);
+result<json> walk_cuckoo(const json& asked, const std::vector<step>& steps);
+result<json> walk_chain(const json& asked, const std::vector<step>& steps);
+result<json> walk_quotient(const json& asked, const std::vector<step>& steps);
+result<json> walk_blocks(const json& asked, const std::vector<step>& steps);
+
+}  // namespace bloomery::explorer

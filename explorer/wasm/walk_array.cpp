@@ -1,0 +1,130 @@
+// Bits and counters: the classic filter and the counting one, under the library's hash functions or
+// the student's formulas.
+
+#include <bloomery/plan/bloom_plan.hpp>
+#include <bloomery/plan/formulas.hpp>
+#include <set>
+
+#include "explain_walk.hpp"
+#include "walk.hpp"
+
+namespace bloomery::explorer {
+namespace {
+
+constexpr std::uint64_t most_cells = 4096;
+constexpr std::uint64_t most_shown_hashes = 16;
+
+result<cli::shared_family> family_of(const json& asked, std::uint64_t m,
+                                     const std::vector<step>& steps) {
+  const auto formulas = asked.value("formulas", std::vector<std::string>{});
+  if (!formulas.empty()) return cli::formula_family(formulas);
+  auto k = number_of(asked, "hashes", 0, 0, most_shown_hashes);
+  if (!k) return fail(k.error());
+  if (*k == 0) {
+    std::set<std::string_view> distinct;
+    for (const step& each : steps) {
+      if (each.what == verb::insert) distinct.insert(each.element);
+    }
+    const auto planned =
+        plan_bloom({.capacity = std::max<std::uint64_t>(1, distinct.size()), .bits = m});
+    if (!planned) return fail(planned.error());
+    k = std::min<std::uint64_t>(planned->hashes, most_shown_hashes);
+  }
+  return cli::named_family(asked.value("family", "double"), static_cast<unsigned>(*k));
+}
+
+class array_walk {
+ public:
+  array_walk(cli::taught_array& filter, const cli::taught_family& family)
+      : filter_(filter), family_(family), setters_(filter.places()) {}
+
+  json tell(step each) {
+    json now = told(each);
+    const auto element = family_.element(each.element);
+    if (!element) {
+      now["error"] = element.error().message;
+      figures(now);
+      return now;
+    }
+    each.element = *element;
+    now["element"] = *element;
+    if (const auto shared = family_.preface(*element); !shared.empty()) now["preface"] = shared;
+    probes(now, *element);
+    if (each.what == verb::insert) {
+      now["verdict"] = roll_.insert(*element, filter_.insert(*element));
+      for (const std::uint64_t p : places_of(*element)) setters_[p].insert(*element);
+    } else if (each.what == verb::check) {
+      now["verdict"] = roll_.check(*element, filter_.may_contain(*element));
+    } else {
+      now["verdict"] = roll_.erase(*element, filter_.erase(*element));
+      if (!roll_.has(*element)) {
+        for (const std::uint64_t p : places_of(*element)) setters_[p].erase(*element);
+      }
+    }
+    for (json& probe : now["probes"]) probe["after"] = filter_.cell(probe["place"]);
+    figures(now);
+    return now;
+  }
+
+ private:
+  std::vector<std::uint64_t> places_of(const std::string& element) const {
+    std::vector<std::uint64_t> places;
+    for (unsigned i = 0; i < family_.functions(); ++i) {
+      places.push_back(family_.position(element, i, filter_.places()));
+    }
+    return places;
+  }
+
+  void probes(json& now, const std::string& element) const {
+    json& all = now["probes"] = json::array();
+    const auto places = places_of(element);
+    for (unsigned i = 0; i < places.size(); ++i) {
+      all.push_back({{"function", i + family_.first_index()},
+                     {"working", family_.working(element, i, filter_.places())},
+                     {"place", places[i]},
+                     {"before", filter_.cell(places[i])},
+                     {"setters", setters_[places[i]]}});
+    }
+  }
+
+  void figures(json& now) const {
+    const auto n = static_cast<double>(roll_.distinct());
+    const auto m = static_cast<double>(filter_.places());
+    now["n"] = roll_.distinct();
+    now["fill"] = filter_.fill();
+    now["rate"] = filter_.current_fpr();
+    now["classic_rate"] = formulas::bloom_fpr_classic(n, m, family_.functions());
+    if (n > 0) now["best_k"] = formulas::optimal_hashes(n, m);
+  }
+
+  cli::taught_array& filter_;
+  const cli::taught_family& family_;
+  std::vector<std::set<std::string>> setters_;
+  roll roll_;
+};
+
+}  // namespace
+
+result<json> walk_array(const json& asked, const std::vector<step>& steps) {
+  const auto m = number_of(asked, "m", 10, 1, most_cells);
+  if (!m) return fail(m.error());
+  const auto family = family_of(asked, *m, steps);
+  if (!family) return fail(family.error());
+  const bool counting = asked.value("kind", "") == "counting_bloom";
+  const auto counter_bits = number_of(asked, "counter_bits", 4, 4, 16);
+  if (!counter_bits) return fail(counter_bits.error());
+  const auto filter =
+      counting ? cli::make_counting_array(*m, *family, static_cast<unsigned>(*counter_bits))
+               : cli::make_bloom_array(*m, *family);
+  if (!filter) return fail(filter.error());
+  array_walk teller(**filter, **family);
+  json all = {{"places", *m},
+              {"functions", (*family)->functions()},
+              {"largest", (*filter)->largest()},
+              {"definition", (*family)->definition()}};
+  json& told_steps = all["steps"] = json::array();
+  for (const step& each : steps) told_steps.push_back(teller.tell(each));
+  return all;
+}
+
+}  // namespace bloomery::explorer

@@ -1,0 +1,133 @@
+// Buckets of fingerprints: where an element may be, and who has to move for it.
+
+#include <ranges>
+
+#include "cuckoo_moves.hpp"
+#include "walk.hpp"
+
+namespace bloomery::explorer {
+namespace {
+
+constexpr std::uint64_t most_buckets = 64;
+
+class cuckoo_walk {
+ public:
+  explicit cuckoo_walk(cuckoo filter)
+      : filter_(std::move(filter)),
+        layout_(filter_.params().buckets, filter_.params().slots,
+                filter_.params().fingerprint_bits) {}
+
+  json tell(const step& each) {
+    json now = told(each);
+    const cuckoo_place at = place_of(each.element);
+    now["fingerprint"] = hex(at.fingerprint);
+    now["buckets"] = {at.first, at.second};
+    const cli::cuckoo_slots before = cli::slots_of(filter_);
+    const unsigned stashed = filter_.stashed();
+    if (each.what == verb::insert) {
+      const insert_outcome outcome = filter_.insert(each.element);
+      now["verdict"] = roll_.insert(each.element, outcome);
+      now["moves"] = moves(before, at);
+      now["stashes"] = filter_.stashed() > stashed;
+    } else if (each.what == verb::check) {
+      now["verdict"] = roll_.check(each.element, filter_.may_contain(each.element));
+    } else {
+      now["verdict"] = roll_.erase(each.element, filter_.erase(each.element));
+      const cli::cuckoo_slots after = cli::slots_of(filter_);
+      json& left = now["left"] = json::array();
+      for (std::size_t slot = 0; slot < after.size(); ++slot) {
+        if (before[slot] != after[slot]) left.push_back(slot);
+      }
+    }
+    json& twins = now["twins"] = json::array();
+    for (const auto& [member, copies] : roll_.members()) {
+      const cuckoo_place theirs = place_of(member);
+      const bool same = theirs.fingerprint == at.fingerprint &&
+                        (theirs.first == at.first || theirs.first == at.second);
+      if (same && member != each.element) twins.push_back(member);
+    }
+    state(now);
+    return now;
+  }
+
+  /// The slots as they stand, the stash and the figures.
+  void state(json& now) const {
+    json& slots = now["slots"] = json::array();
+    for (const std::uint32_t each : cli::slots_of(filter_)) {
+      slots.push_back(each == 0 ? "" : hex(each));
+    }
+    json& stash = now["stash"] = json::array();
+    for (unsigned i = 0; i < filter_.stashed(); ++i) {
+      stash.push_back(hex(layout_.stashed(filter_.bytes().data(), i).fingerprint));
+    }
+    now["n"] = roll_.distinct();
+    now["taken"] = filter_.size() - filter_.stashed();
+    now["rate"] = filter_.current_fpr();
+  }
+
+ private:
+  std::string hex(std::uint32_t fingerprint) const {
+    return fmt::format("{:0{}x}", fingerprint, (filter_.params().fingerprint_bits + 3) / 4);
+  }
+  cuckoo_place place_of(const std::string& element) const {
+    return filter_.place(filter_.hash_function()(bytes_of(element)));
+  }
+
+  json moves(const cli::cuckoo_slots& before, const cuckoo_place& at) const {
+    json all = json::array();
+    const auto chain = cli::moves_between(layout_, before, cli::slots_of(filter_), at);
+    for (const cli::cuckoo_move& move : std::views::reverse(chain)) {
+      json one = {{"fingerprint", hex(move.fingerprint)}, {"to", move.to}};
+      if (move.from) {
+        one["from"] = *move.from;
+        json& whose = one["whose"] = json::array();
+        for (const auto& [member, copies] : roll_.members()) {
+          const cuckoo_place theirs = place_of(member);
+          const std::uint64_t bucket = *move.from / layout_.slots();
+          if (theirs.fingerprint == move.fingerprint &&
+              (theirs.first == bucket || theirs.second == bucket)) {
+            whose.push_back(member);
+          }
+        }
+      }
+      all.push_back(std::move(one));
+    }
+    return all;
+  }
+
+  cuckoo filter_;
+  detail::cuckoo_layout layout_;
+  roll roll_;
+};
+
+}  // namespace
+
+result<json> walk_cuckoo(const json& asked, const std::vector<step>& steps) {
+  const auto buckets = number_of(asked, "buckets", 4, 1, most_buckets);
+  if (!buckets) return fail(buckets.error());
+  const auto slots = number_of(asked, "slots", 2, 2, 8);
+  if (!slots) return fail(slots.error());
+  const auto bits = number_of(asked, "fingerprint_bits", 8, 4, 32);
+  if (!bits) return fail(bits.error());
+  const cuckoo_params params{
+      .capacity = *buckets * *slots,
+      .fpr = formulas::cuckoo_fpr(static_cast<unsigned>(*slots), static_cast<unsigned>(*bits), 1),
+      .buckets = *buckets,
+      .slots = static_cast<unsigned>(*slots),
+      .fingerprint_bits = static_cast<unsigned>(*bits)};
+  if (!params.possible()) {
+    return fail(errc::invalid_argument, "these make no table; give 2, 4 or 8 slots");
+  }
+  auto memory = owned_storage::make(params.payload_bytes());
+  if (!memory) return fail(std::move(memory.error()));
+  auto filter = cuckoo::open(params, std::move(*memory), 0);
+  if (!filter) return fail(std::move(filter.error()));
+  cuckoo_walk teller(std::move(*filter));
+  json all = {{"buckets", *buckets}, {"slots", *slots}};
+  teller.state(all["empty"]);
+  json& told_steps = all["steps"] = json::array();
+  for (const step& each : steps) told_steps.push_back(teller.tell(each));
+  return all;
+}
+
+}  // namespace bloomery::explorer

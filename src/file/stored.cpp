@@ -1,0 +1,59 @@
+#include <algorithm>
+#include <array>
+#include <bloomery/file.hpp>
+
+#include "file/header.hpp"
+
+namespace bloomery {
+
+bool has_signature(std::span<const std::byte> bytes) noexcept {
+  return detail::has_magic(bytes);
+}
+
+result<stored_filter> read_stored(mapped_storage bytes, verification how, const std::string& name) {
+  const auto file = bytes.bytes();
+  auto header = detail::decode_header(file, name);
+  if (!header) return fail(std::move(header.error()));
+  const auto parameters = file.subspan(detail::header_bytes, header->parameter_bytes);
+  const std::array payload = {file.subspan(detail::header_bytes + header->parameter_bytes)};
+  const bool verify =
+      how == verification::always ||
+      (how == verification::automatic && payload[0].size() <= automatic_verification_limit);
+  if (verify && detail::checksum(payload) != header->payload_checksum) {
+    return fail(errc::corrupt,
+                name +
+                    ": the payload's checksum does not match; the file is damaged, restore or "
+                    "rebuild it");
+  }
+  return stored_filter{
+      header->filter,
+      {parameters.begin(), parameters.end()},
+      mapped_storage(std::make_shared<mapped_storage>(std::move(bytes)), payload[0])};
+}
+
+result<announced_filter> read_header(std::span<const std::byte> bytes, const std::string& name) {
+  const auto header = detail::decode_header(bytes, name, false);
+  if (!header) return fail(header.error());
+  return announced_filter{header->filter, header->payload_bytes};
+}
+
+std::vector<std::byte> serialize_header(const filter_image& image) {
+  const auto header = detail::header_of(image);
+  std::vector<std::byte> bytes(header.size() + image.parameters.size());
+  const auto at = std::copy(header.begin(), header.end(), bytes.begin());
+  std::copy(image.parameters.begin(), image.parameters.end(), at);
+  return bytes;
+}
+
+std::vector<std::byte> serialize(const filter_image& image) {
+  const auto header = detail::header_of(image);
+  std::size_t size = header.size() + image.parameters.size();
+  for (const auto piece : image.payload) size += piece.size();
+  std::vector<std::byte> bytes(size);
+  auto at = std::copy(header.begin(), header.end(), bytes.begin());
+  at = std::copy(image.parameters.begin(), image.parameters.end(), at);
+  for (const auto piece : image.payload) at = std::copy(piece.begin(), piece.end(), at);
+  return bytes;
+}
+
+}  // namespace bloomery
