@@ -11,6 +11,7 @@ import base64
 import hashlib
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -53,7 +54,8 @@ def install(to, settings):
     """Builds the extension and puts the package into a folder."""
     build = pathlib.Path(settings.get("build-dir") or ROOT / f"build-{tag()}").resolve()
     if not (build / "CMakeCache.txt").exists():
-        run("cmake", "-S", ROOT, "-B", build, "-DCMAKE_BUILD_TYPE=Release",
+        generator = ["-G", "Ninja"] if shutil.which("ninja") else []
+        run("cmake", "-S", ROOT, "-B", build, *generator, "-DCMAKE_BUILD_TYPE=Release",
             "-DBLOOMERY_PYTHON=ON", "-DBLOOMERY_CLI=OFF", "-DBLOOMERY_C=OFF",
             "-DBLOOMERY_MODULE=OFF", "-DBLOOMERY_EXAMPLES=OFF", f"-DPython_EXECUTABLE={sys.executable}")
     run("cmake", "--build", build, "--parallel", "--target", "bloomery_python")

@@ -148,7 +148,7 @@ def test_a_source_distribution_has_what_cmake_needs(tmp_path):
                           cwd=ROOT / "bindings" / "python", stdout=subprocess.PIPE).stdout.strip()
     shutil.unpack_archive(tmp_path / made, tmp_path)
     source = tmp_path / made.removesuffix(".tar.gz")
-    subprocess.run(["cmake", "-S", source, "-B", tmp_path / "build", "-DBLOOMERY_PYTHON=ON",
-                    "-DBLOOMERY_CLI=OFF", "-DBLOOMERY_C=OFF", "-DBLOOMERY_MODULE=OFF",
+    subprocess.run(["cmake", "-G", "Ninja", "-S", source, "-B", tmp_path / "build",
+                    "-DBLOOMERY_PYTHON=ON", "-DBLOOMERY_CLI=OFF", "-DBLOOMERY_C=OFF", "-DBLOOMERY_MODULE=OFF",
                     "-DBLOOMERY_EXAMPLES=OFF"],
                    check=True, stdout=subprocess.DEVNULL, timeout=120)
