@@ -84,10 +84,8 @@ result<void> key_spool::spill() {
     folder_ = temporary_folder();
     file_ = open_nameless(folder_);
     if (file_ < 0) return no_room(folder_, "make a temporary file");
-    notice_(
-        fmt::format("after {} keys their hashes go to a temporary file in {}; --capacity would "
-                    "spare it",
-                    format_count(keys_), folder_));
+    notice_(fmt::format("after {} keys their hashes go to a temporary file in {}",
+                        format_count(keys_), folder_));
   }
   for (const chunk& one : chunks_) {
     auto bytes = std::as_bytes(one.hashes());

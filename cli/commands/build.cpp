@@ -105,7 +105,7 @@ result<any_filter> build_counted(const kind_info& kind, plan_request request, ke
   if (auto ok = check_takes_hashes(kind, request); !ok) return fail(std::move(ok.error()));
   key_spool spool([&input](const std::string& notice) {
     input.quieten();
-    say(verb, notice);
+    say(verb, notice + "; --capacity would spare it");
   });
   const auto read = hash_all(
       input, request.seed, [&spool](std::span<const hash64> hashes) { return spool.add(hashes); });
