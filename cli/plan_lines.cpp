@@ -3,9 +3,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <string_view>
-#include <vector>
-
 namespace bloomery::cli {
 
 plan_request settled(const plan_request& asked, const plan_report& plan) {
@@ -51,6 +48,17 @@ std::string cpp_line(const kind_info& kind, const plan_request& request) {
       ".options = {{{}}}}}{}).value();",
       kind.name, kind.build != nullptr ? "build" : "create", fields, fmt::join(pairs, ", "),
       kind.build != nullptr ? ", bloomery::hash_source::of(hashes)" : "");
+}
+
+std::vector<std::string_view> names_of(const abilities& can) {
+  std::vector<std::string_view> names;
+  if (can.insert) names.emplace_back("insert");
+  if (can.erase) names.emplace_back("erase");
+  if (can.count) names.emplace_back("count");
+  if (can.merge) names.emplace_back("merge");
+  if (can.intersect) names.emplace_back("intersect");
+  if (can.grow) names.emplace_back("grow");
+  return names;
 }
 
 }  // namespace bloomery::cli

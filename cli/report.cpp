@@ -10,6 +10,8 @@
 #include <type_traits>
 #include <variant>
 
+#include "plan_lines.hpp"
+
 namespace bloomery::cli {
 namespace {
 
@@ -246,17 +248,6 @@ bool overfilled(const filter_info& info) {
   const double scatter = 0.46 * std::sqrt(formulas::information_bound(planned) /
                                           static_cast<double>(info.plan.capacity));
   return info.current_fpr > planned * (1 + std::max(0.01, 3 * scatter));
-}
-
-std::vector<std::string_view> names_of(const abilities& can) {
-  std::vector<std::string_view> names;
-  if (can.insert) names.emplace_back("insert");
-  if (can.erase) names.emplace_back("erase");
-  if (can.count) names.emplace_back("count");
-  if (can.merge) names.emplace_back("merge");
-  if (can.intersect) names.emplace_back("intersect");
-  if (can.grow) names.emplace_back("grow");
-  return names;
 }
 
 std::string text_of(const abilities& can, std::string_view separator) {

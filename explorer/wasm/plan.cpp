@@ -76,22 +76,11 @@ json lines_of(const kind_info& kind, const plan_request& asked, const plan_repor
   return lines;
 }
 
-std::vector<std::string_view> names_of(const abilities& can) {
-  std::vector<std::string_view> names;
-  if (can.insert) names.emplace_back("insert");
-  if (can.erase) names.emplace_back("erase");
-  if (can.count) names.emplace_back("count");
-  if (can.merge) names.emplace_back("merge");
-  if (can.intersect) names.emplace_back("intersect");
-  if (can.grow) names.emplace_back("grow");
-  return names;
-}
-
 json row_of(const candidate& each, const plan_request& asked) {
   json row = {{"kind", each.kind->name},
               {"summary", each.kind->summary},
               {"strengths", each.kind->strengths},
-              {"can", names_of(each.kind->can)}};
+              {"can", cli::names_of(each.kind->can)}};
   if (!each.plan) {
     row["refused"] = each.plan.error().message;
     return row;

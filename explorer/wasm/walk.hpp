@@ -55,6 +55,24 @@ class roll {
 /// What every told step begins with.
 json told(const step& each);
 
+/// All steps of a kind that cannot erase, with the empty filter before them; `refusal` says why.
+template <class Teller>
+void tell_without_erase(Teller& teller, const std::vector<step>& steps, std::string_view refusal,
+                        json& all) {
+  teller.state(all["empty"]);
+  json& told_steps = all["steps"] = json::array();
+  for (const step& each : steps) {
+    if (each.what != verb::erase) {
+      told_steps.push_back(teller.tell(each));
+      continue;
+    }
+    json now = told(each);
+    now["error"] = refusal;
+    teller.state(now);
+    told_steps.push_back(std::move(now));
+  }
+}
+
 /// The kinds' walks.
 result<json> walk_array(const json& asked, const std::vector<step>& steps);
 result<json> walk_cuckoo(const json& asked, const std::vector<step>& steps);

@@ -91,18 +91,9 @@ result<json> walk_blocks(const json& asked, const std::vector<step>& steps) {
   if (!classic) return fail(std::move(classic.error()));
   block_walk teller(std::move(*blocked), std::move(*classic));
   json all = {{"blocks", *blocks}, {"functions", 8}};
-  teller.state(all["empty"]);
-  json& told_steps = all["steps"] = json::array();
-  for (const step& each : steps) {
-    if (each.what != verb::erase) {
-      told_steps.push_back(teller.tell(each));
-      continue;
-    }
-    json now = told(each);
-    now["error"] = "a blocked Bloom filter cannot erase: a bit may be another element's too";
-    teller.state(now);
-    told_steps.push_back(std::move(now));
-  }
+  tell_without_erase(teller, steps,
+                     "a blocked Bloom filter cannot erase: a bit may be another element's too",
+                     all);
   return all;
 }
 

@@ -79,18 +79,9 @@ result<json> walk_chain(const json& asked, const std::vector<step>& steps) {
   if (!filter) return fail(std::move(filter.error()));
   chain_walk teller(std::move(*filter));
   json all = {{"wanted", *rate}};
-  teller.state(all["empty"]);
-  json& told_steps = all["steps"] = json::array();
-  for (const step& each : steps) {
-    if (each.what != verb::erase) {
-      told_steps.push_back(teller.tell(each));
-      continue;
-    }
-    json now = told(each);
-    now["error"] = "a scalable Bloom filter cannot erase: a bit may be another element's too";
-    teller.state(now);
-    told_steps.push_back(std::move(now));
-  }
+  tell_without_erase(teller, steps,
+                     "a scalable Bloom filter cannot erase: a bit may be another element's too",
+                     all);
   return all;
 }
 
