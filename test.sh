@@ -5,24 +5,23 @@
 # a filter among threads under the thread sanitizer.
 #   ./test.sh            everything
 #   ./test.sh --lint     everything, and clang-tidy over the sources (slow)
-#   FUZZ_SECONDS=600 ./test.sh     fuzzes each target for that long (default 5)
+#   FUZZ_SECONDS=600 ./test.sh     fuzzes each target for that long (default 3)
 set -euo pipefail
 cd "$(dirname "$0")"
 
-scripts/install-packages.sh build test explorer browser
+scripts/install-packages.sh build test
 log=$(mktemp)
-trap 'rm -f "$log"' EXIT
+more=$(mktemp)
+trap 'wait; rm -f "$log" "$more"' EXIT
 quietly() { "$@" >"$log" 2>&1 || { tail -60 "$log"; exit 1; }; }
+# The page and its browser are needed last, and installed while the first builds run.
+scripts/install-packages.sh explorer browser >"$more" 2>&1 &
+installing=$!
 say() { printf '\n== %s\n' "$*"; }
 
 say "format"
 git ls-files -z '*.hpp' '*.cpp' | xargs -0 clang-format-19 --dry-run -Werror
 echo "clang-format-19 changes nothing"
-
-say "build (g++, Release, warnings are errors)"
-quietly cmake --preset test
-quietly cmake --build build
-echo "build/bloomery"
 
 say "build (clang, address and undefined-behaviour sanitizers)"
 quietly cmake --preset sanitize
@@ -34,15 +33,22 @@ quietly cmake --preset tsan
 quietly cmake --build build-tsan --target bloomery_thread_tests
 echo "build-tsan/"
 
+wait "$installing" || { cat "$more"; exit 1; }
+cat "$more"
+say "build (g++, Release, warnings are errors)"
+quietly cmake --preset test
+quietly cmake --build build
+echo "build/bloomery"
+
 if [[ ${1-} == --lint ]]; then
   say "clang-tidy"
   git ls-files -z 'src/*.cpp' 'dialects/*.cpp' 'keys/*.cpp' 'cli/*.cpp' 'module/*.cpp' | xargs -0 -n 4 -P "$(nproc)" clang-tidy-19 --quiet -p build-sanitize
 fi
 
-export FUZZ_SECONDS=${FUZZ_SECONDS:-5}
+export FUZZ_SECONDS=${FUZZ_SECONDS:-3}
 run_tests() {
   ctest --test-dir "$1" --output-on-failure --parallel "$(nproc)" "${@:2}" >"$log" 2>&1 || {
-    tail -200 "$log"
+    grep -vE '^ *Start +[0-9]+: | Passed +[0-9.]+ sec$' "$log" | tail -300
     exit 1
   }
   tail -4 "$log"

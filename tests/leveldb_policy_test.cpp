@@ -5,9 +5,7 @@
 #include <leveldb/filter_policy.h>
 #include <leveldb/slice.h>
 
-#include <algorithm>
 #include <bloomery/leveldb_filter_policy.hpp>
-#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -16,41 +14,15 @@
 #include <string>
 #include <vector>
 
+#include "leveldb_policies.hpp"
+
 namespace bloomery::test {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array kinds = {filter_kind::ribbon, filter_kind::bloom, filter_kind::blocked_bloom,
-                              filter_kind::fuse};
-
-std::unique_ptr<const leveldb_filter_policy> policy_of(const leveldb_filter_options& options) {
-  auto made = leveldb_filter_policy::make(options);
-  EXPECT_TRUE(made) << made.error().message;
-  return std::move(*made);
-}
-
-std::vector<std::string> keys_of(const std::string& prefix, std::size_t n, std::size_t first = 0) {
-  std::vector<std::string> keys;
-  for (std::size_t i = 0; i < n; ++i) keys.push_back(prefix + std::to_string(first + i));
-  return keys;
-}
-
-std::string filter_of(const leveldb::FilterPolicy& policy, const std::vector<std::string>& keys) {
-  const std::vector<leveldb::Slice> slices(keys.begin(), keys.end());
-  std::string filter;
-  policy.CreateFilter(slices.data(), static_cast<int>(slices.size()), &filter);
-  return filter;
-}
-
-std::size_t passing(const leveldb::FilterPolicy& policy, const std::string& filter,
-                    const std::vector<std::string>& keys) {
-  return static_cast<std::size_t>(std::count_if(
-      keys.begin(), keys.end(), [&](const auto& key) { return policy.KeyMayMatch(key, filter); }));
-}
-
 TEST(leveldb_policy, every_kind_finds_all_its_keys_at_every_size) {
-  for (const filter_kind kind : kinds) {
+  for (const filter_kind kind : policy_kinds) {
     for (const leveldb_filter_options options :
          {leveldb_filter_options{.kind = kind, .bits_per_key = 1},
           {.kind = kind, .bits_per_key = 6},
@@ -74,7 +46,7 @@ TEST(leveldb_policy, every_kind_finds_all_its_keys_at_every_size) {
 
 // The size is what users of NewBloomFilterPolicy(n) know, and no kind exceeds it.
 TEST(leveldb_policy, filters_are_no_larger_than_leveldbs_own_of_as_many_bits_a_key) {
-  for (const filter_kind kind : kinds) {
+  for (const filter_kind kind : policy_kinds) {
     for (int bits = 6; bits <= 20; ++bits) {
       const std::unique_ptr<const leveldb::FilterPolicy> own(leveldb::NewBloomFilterPolicy(bits));
       const auto policy = policy_of({.kind = kind, .bits_per_key = static_cast<double>(bits)});
@@ -87,56 +59,8 @@ TEST(leveldb_policy, filters_are_no_larger_than_leveldbs_own_of_as_many_bits_a_k
   }
 }
 
-/// The share of strangers that pass filters of n keys each.
-double measured_rate(const leveldb::FilterPolicy& policy, std::size_t n, std::size_t filters) {
-  constexpr std::size_t strangers = 200;
-  std::size_t passed = 0;
-  for (std::size_t i = 0; i < filters; ++i) {
-    const std::string filter = filter_of(policy, keys_of("key", n, i * 10'000));
-    passed += passing(policy, filter, keys_of("stranger", strangers, i * 10'000));
-  }
-  return static_cast<double>(passed) / static_cast<double>(strangers * filters);
-}
-
-// 35 keys of 116 bytes begin in a block of 4 KiB. Fixed keys, so this cannot fail by chance.
-TEST(leveldb_policy, passes_fewer_strangers_than_leveldbs_own_at_every_size) {
-  for (int bits = 6; bits <= 20; ++bits) {
-    const std::unique_ptr<const leveldb::FilterPolicy> own(leveldb::NewBloomFilterPolicy(bits));
-    const double theirs = measured_rate(*own, 35, 2000);
-    for (const filter_kind kind : {filter_kind::ribbon, filter_kind::bloom}) {
-      const auto policy = policy_of({.kind = kind, .bits_per_key = static_cast<double>(bits)});
-      EXPECT_LE(measured_rate(*policy, 35, 2000), theirs)
-          << "kind " << static_cast<int>(kind) << ", " << bits << " bits";
-    }
-  }
-}
-
-TEST(leveldb_policy, ribbon_needs_a_fifth_less_for_the_same_reads) {
-  for (int bits = 10; bits <= 20; bits += 2) {
-    const std::unique_ptr<const leveldb::FilterPolicy> own(leveldb::NewBloomFilterPolicy(bits));
-    const auto ours = policy_of({.bits_per_key = 0.8 * bits});
-    EXPECT_LE(measured_rate(*ours, 35, 2000), measured_rate(*own, 35, 2000)) << bits << " bits";
-  }
-}
-
-// Expected passes e = trials * rate; above e + 6 sqrt(e) with a chance below 1e-8 each.
-TEST(leveldb_policy, a_rate_that_is_asked_for_is_kept) {
-  for (const filter_kind kind : kinds) {
-    for (const double fpr : {0.1, 0.01, 0.001}) {
-      const auto policy = policy_of({.kind = kind, .fpr = fpr});
-      for (const auto& [n, filters] :
-           {std::pair<std::size_t, std::size_t>{35, 2000}, {3000, 200}}) {
-        const double trials = 200.0 * static_cast<double>(filters);
-        const double expected = trials * fpr;
-        EXPECT_LE(measured_rate(*policy, n, filters) * trials, expected + 6 * std::sqrt(expected))
-            << "kind " << static_cast<int>(kind) << ", rate " << fpr << ", " << n << " keys";
-      }
-    }
-  }
-}
-
 TEST(leveldb_policy, repeated_keys_and_none_and_empty_ones) {
-  for (const filter_kind kind : kinds) {
+  for (const filter_kind kind : policy_kinds) {
     const auto policy = policy_of({.kind = kind});
     const std::vector<std::string> repeated(2000, "again");
     EXPECT_TRUE(policy->KeyMayMatch("again", filter_of(*policy, repeated)));
@@ -187,7 +111,7 @@ TEST(leveldb_policy, any_bytes_are_answered) {
       }
     }
   }
-  for (const filter_kind kind : kinds) {
+  for (const filter_kind kind : policy_kinds) {
     const auto made = filter_of(*policy_of({.kind = kind}), keys_of("key", 2000));
     for (int i = 0; i < 20'000; ++i) {
       std::string damaged =
@@ -267,7 +191,7 @@ class leveldb_with_policy : public ::testing::Test {
 // Versions and deletions of keys too: LevelDB gives the filter the user's key of each.
 TEST_F(leveldb_with_policy, what_one_policy_wrote_every_other_reads) {
   std::string prefix = "a";
-  for (const filter_kind kind : kinds) {
+  for (const filter_kind kind : policy_kinds) {
     for (const double bits : {4.0, 12.0}) {
       const auto policy = policy_of({.kind = kind, .bits_per_key = bits});
       const auto db = open(*policy);
