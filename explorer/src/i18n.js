@@ -2,6 +2,8 @@
 
 import {en} from './words-en.js';
 import {de} from './words-de.js';
+import {german} from './library-de.js';
+import {h} from './dom.js';
 
 const ALL = {en, de};
 let chosen = 'en';
@@ -17,6 +19,15 @@ export const languageOf = () => chosen;
 export function t(name, values = {}) {
   const text = ALL[chosen][name] ?? en[name] ?? name;
   return text.replace(/\{(\w+)\}/g, (whole, place) => values[place] ?? whole);
+}
+
+/** A kind's own line of the library, `text`, in this language where it is known. */
+export const ofKind = (what, kind, text) => ALL[chosen][`${what}_${kind}`] ?? text;
+
+/** What the library says, in this language where it is known, else marked as English. */
+export function said(text) {
+  if (chosen === 'en') return text;
+  return german(text, (kind) => t(`kind_${kind}`)) ?? h('span', {lang: 'en'}, text);
 }
 
 export const number = (value, digits = 3) =>

@@ -1,7 +1,7 @@
 // Inspect: a filter file, which never leaves the page.
 
 import {h, show} from './dom.js';
-import {number, rate, t} from './i18n.js';
+import {number, rate, said, t} from './i18n.js';
 import {ask, inspect} from './wasm.js';
 
 function figure(name, value) {
@@ -37,7 +37,7 @@ export function inspectView(view) {
   async function take(file) {
     const made = inspect(new Uint8Array(await file.arrayBuffer()), file.name);
     if (made.error) {
-      show(out, h('p', {class: 'card problem', role: 'alert', id: 'inspect-problem'}, made.error));
+      show(out, h('p', {class: 'card problem', role: 'alert', id: 'inspect-problem'}, said(made.error)));
       return;
     }
     const keys = h('textarea', {id: 'ask-keys', rows: '4', spellcheck: 'false', oninput: () => lookUp(keys, answers)});

@@ -1,7 +1,7 @@
 // Plan: what is known in, every kind's plan out.
 
 import {h, show} from './dom.js';
-import {number, rate, t} from './i18n.js';
+import {number, ofKind, rate, said, t} from './i18n.js';
 import {set, state} from './state.js';
 import {ask} from './wasm.js';
 
@@ -45,7 +45,7 @@ export function planView(view) {
 
   function details(row) {
     const bound = row.information_bound;
-    return [h('h2', {}, t(`kind_${row.kind}`)), h('p', {}, row.summary, '. ', h('span', {class: 'muted'}, row.strengths, '.')),
+    return [h('h2', {}, t(`kind_${row.kind}`)), h('p', {}, ofKind('summary', row.kind, row.summary), '. ', h('span', {class: 'muted'}, ofKind('strengths', row.kind, row.strengths), '.')),
       bound > 0 ? h('p', {}, t('least', {bits: number(bound), times: number(row.bits_per_key / bound)})) : null,
       line(t('line_shell'), row.lines.shell), line(t('line_cpp'), row.lines.cpp), line(t('line_python'), row.lines.python),
       row.lines.redis ? line(t('line_redis'), row.lines.redis) : null];
@@ -56,7 +56,7 @@ export function planView(view) {
     for (const name of NEEDS) asked[name] = state.needs.split(',').includes(name);
     const made = ask(asked);
     if (made.error) {
-      show(out, h('p', {class: 'card problem', role: 'alert', id: 'plan-problem'}, made.error));
+      show(out, h('p', {class: 'card problem', role: 'alert', id: 'plan-problem'}, said(made.error)));
       return;
     }
     const fit = made.kinds.filter((row) => !row.refused);
@@ -69,7 +69,7 @@ export function planView(view) {
     };
     show(out,
       h('div', {class: 'card'},
-        h('p', {id: 'plan-reason'}, h('strong', {}, `${t('recommended')}: `), made.reason, made.rate_assumed ? ` ${t('rate_assumed')}` : ''),
+        h('p', {id: 'plan-reason'}, h('strong', {}, `${t('recommended')}: `), said(made.reason), made.rate_assumed ? ` ${t('rate_assumed')}` : ''),
         h('div', {class: 'scroll'}, h('table', {id: 'plan-table'},
           h('thead', {}, h('tr', {}, ['kind', 'bits', 'size', 'k', 'rate', 'keys'].map((name) => h('th', {scope: 'col'}, t(`col_${name}`))),
             h('th', {scope: 'col', class: 'text'}, t('col_can')))),
@@ -80,7 +80,7 @@ export function planView(view) {
           h('td', {}, row.hashes ?? '–'), h('td', {'data-rate': row.planned_fpr}, rate(row.planned_fpr)), h('td', {}, number(row.capacity, 21)),
           h('td', {class: 'text'}, row.can.map((name) => t(`can_${name}`)).join(', ') || t('query_only')))))),
         made.kinds.length > fit.length ? h('details', {}, h('summary', {}, t('refused')), h('ul', {},
-          made.kinds.filter((row) => row.refused).map((row) => h('li', {}, h('strong', {}, t(`kind_${row.kind}`)), ': ', row.refused)))) : null)),
+          made.kinds.filter((row) => row.refused).map((row) => h('li', {}, h('strong', {}, t(`kind_${row.kind}`)), ': ', said(row.refused))))) : null)),
       below);
   }
 

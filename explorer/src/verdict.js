@@ -9,10 +9,14 @@ const SIGNS = {
   erased: ['good', '−'], wrongly_erased: ['bad', '!'], nothing_to_erase: ['plain', '✗'],
 };
 
+// Kinds that keep something of each element, and copies of it, instead of bits that elements share.
+const KEEPS_ENTRIES = ['cuckoo', 'vector_quotient', 'expandable'];
+const OWN_WORDS = ['new', 'again', 'collides'];
+
 export function verdictOf(step, kind) {
   const [how, sign] = SIGNS[step.verdict] ?? ['plain', '•'];
   return h('p', {class: `verdict ${how}`, id: 'verdict', 'data-verdict': step.verdict},
     h('span', {class: 'sign', 'aria-hidden': 'true'}, sign),
     h('span', {}, h('strong', {}, t(`verdict_${step.verdict}`)), ' ',
-      t(`why_${step.verdict}${kind === 'cuckoo' && step.verdict === 'new' ? '_cuckoo' : ''}`, {x: step.element})));
+      t(`why_${step.verdict}${KEEPS_ENTRIES.includes(kind) && OWN_WORDS.includes(step.verdict) ? '_entry' : ''}`, {x: step.element})));
 }

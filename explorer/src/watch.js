@@ -2,7 +2,7 @@
 // shown is one frame of it, so that stepping back costs nothing.
 
 import {h, s, show} from './dom.js';
-import {t} from './i18n.js';
+import {said, t} from './i18n.js';
 import {set, state, stepsOf, textOf} from './state.js';
 import {ask} from './wasm.js';
 import {arrayScene} from './watch-array.js';
@@ -10,12 +10,13 @@ import {blockScene} from './watch-block.js';
 import {chainScene} from './watch-chain.js';
 import {cuckooScene} from './watch-cuckoo.js';
 import {quotientScene} from './watch-quotient.js';
+import {segmentsScene} from './watch-segments.js';
 import {verdictOf} from './verdict.js';
 
 const SCENES = {
   bloom: arrayScene, counting_bloom: arrayScene, cuckoo: cuckooScene,
   vector_quotient: quotientScene,
-  scalable_bloom: chainScene, blocked_bloom: blockScene,
+  scalable_bloom: chainScene, expandable: segmentsScene, blocked_bloom: blockScene,
 };
 const LECTURE = {
   kind: 'bloom', m: '10', family: 'formulas', formulas: '(x+3)%10;(3*x+1)%10;(x^2+2)%10',
@@ -36,6 +37,8 @@ export const EXAMPLES = {
   quotient: {kind: 'vector_quotient', blocks: '4', at: '0', steps: '+ant,+bee,+cat,+dog,+ant,?ant,-ant,?ant,?yak'},
   growing: {kind: 'scalable_bloom', capacity: '4', rate: '5%', at: '0',
     steps: '+ant,+bee,+cat,+dog,+eel,+fox,+gnu,+hen,+ibis,?ant,?yak'},
+  expanding: {kind: 'expandable', crowd: '22', rate: '20%', at: '0', steps: '+ant,+bee,+cat,?bee,?yak,?hare,-bee,?bee'},
+  splitting: {kind: 'expandable', crowd: '24574', rate: '1%', at: '0', steps: '+ant,+bee,+cat,?ant,?yak'},
   blocked: {kind: 'blocked_bloom', blocks: '4', at: '0', steps: '+ant,+bee,+cat,+dog,?ant,?yak'},
 };
 
@@ -70,7 +73,7 @@ export function watchView(view) {
   function reckon() {
     if (!SCENES[state.kind]) set({kind: 'bloom'});
     trace = ask({ask: 'walk', ...scene().question(state), steps: stepsOf(state.steps)});
-    problem.textContent = trace.error ?? '';
+    show(problem, trace.error ? said(trace.error) : null);
     frames = [{step: -1, phase: 0}];
     for (const [i, step] of (trace.steps ?? []).entries()) {
       const phases = step.error ? 1 : scene().phases(step);
@@ -147,7 +150,7 @@ export function watchView(view) {
     const width = Math.max(260, stage.clientWidth || 600);
     const drawn = step?.error
       ? {picture: scene().draw({trace, index: frame.step - 1, phase: 0, width, done: true}).picture,
-        telling: [h('p', {class: 'verdict bad'}, step.error)]}
+        telling: [h('p', {class: 'verdict bad'}, said(step.error))]}
       : scene().draw({trace, index: frame.step, phase: frame.phase, width, done: Boolean(frame.last)});
     show(stage, drawn.picture);
     const verdict = step && !step.error && frame.last ? verdictOf(step, state.kind) : null;

@@ -135,6 +135,64 @@ def test_a_scalable_filter_grows(page):
     assert page.verdict() == "member"
 
 
+def cells_of(page):
+    """The cells that are drawn, each with its entries' bits."""
+    return {int(e.get_attribute("data-cell")): e.get_attribute("data-entries").split()
+            for e in page.all(".qcell")}
+
+
+def test_an_expandable_filter_reads_a_hash_as_its_format_says(page):
+    # docs/format.md, "expandable": this key's hash; 32 cells are chosen by its lowest five bits.
+    page.open(kind="expandable", steps="+alice@example.com")
+    last_frame(page)
+    hash_ = 0x76eb895512bf35ff
+    entry, = cells_of(page)[hash_ % 32]
+    assert entry == "".join(str(hash_ >> 5 + i & 1) for i in range(len(entry)))
+    assert sum(map(len, cells_of(page).values())) == 1
+    assert page.verdict() == "new"
+
+
+def test_an_expandable_filters_entries_give_a_bit_when_its_cells_double(page):
+    from selenium.webdriver.common.keys import Keys
+    page.open(kind="expandable", crowd="22", steps="+ant,+bee,+cat,?bee,-bee,?bee")
+    cells = lambda: page.one("svg.segments").get_attribute("data-cells")
+    page.all("#steps li > button:first-child")[2].click()
+    after = cells_of(page)
+    assert cells() == "64" and len(after) == 64
+    page.press(Keys.ARROW_LEFT)
+    before = cells_of(page)
+    assert cells() == "32" and sum(map(len, before.values())) == 25
+    moved = {cell: [] for cell in range(64)}
+    for cell, entries in before.items():
+        for entry in entries:
+            moved[cell + 32 * int(entry[0])].append(entry[1:])
+    assert {c: sorted(e) for c, e in after.items()} == {c: sorted(e) for c, e in moved.items()}
+    seen = []
+    for button in page.all("#steps li > button:first-child")[3:]:
+        button.click()
+        seen.append(page.verdict())
+    assert seen == ["member", "erased", "absent"]
+
+
+def test_an_expandable_filter_splits_one_segment_and_looks_into_one(page):
+    page.open(kind="expandable", crowd="24574", rate="1%", steps="+ant,+bee,+cat,?17")
+    entries = lambda: [int(e.get_attribute("data-entries")) for e in page.all(".segment[data-segment]")]
+    page.all("#steps li > button:first-child")[1].click()
+    before = entries()
+    last_frame(page)
+    after = entries()
+    assert (len(before), len(after)) == (2, 3)
+    # The first gives about half of its entries to the new one, and the few that have no bits left
+    # are in both; the other stays as it was, but for the key that came.
+    assert sum(before) + 1 <= sum(after) <= sum(before) + 100
+    assert abs(after[0] - after[2]) < 6 * before[0] ** 0.5
+    assert after[1] - before[1] in (0, 1)
+    assert len(page.all(".segment.mine")) == 1
+    assert page.verdict() == "member"
+    page.open(kind="expandable", crowd="99999")
+    assert "50000" in page.text("#problem")
+
+
 def test_a_blocked_filter_touches_one_line_where_the_classic_one_touches_more(page):
     page.open(kind="blocked_bloom", steps="+ant,+bee,?ant")
     last_frame(page)
@@ -253,6 +311,33 @@ def test_german_dark_and_by_keyboard(page):
     page.one("#tab-watch").send_keys(Keys.ARROW_RIGHT)
     assert page.driver.switch_to.active_element.get_attribute("id") == "tab-plan"
     assert page.all("#plan-table")
+
+
+def english_left(page):
+    """What the German page shows in English: the library's rarer sentences are marked so."""
+    return [e.get_attribute("textContent") for e in page.all("#view [lang=en]")]
+
+
+@pytest.mark.parametrize("asked", [
+    {"n": "1M", "fpr": "1%"}, {"n": "1M", "fpr": "1%", "needs": "unchanging"}, {"n": "1000", "fpr": "", "memory": "1kB"},
+    {"n": "1000", "fpr": "", "hashes": "7"}, {"n": "", "fpr": "1%", "needs": "growing"}, {"n": "1M", "fpr": "1%", "needs": "deletable,growing"},
+    {"n": "x", "fpr": "1%"}, {"n": "1M", "fpr": "1%", "memory": "1kB"}, {"n": "", "fpr": "1%"},
+])
+def test_plans_are_told_in_german(page, asked):
+    page.open(tab="plan", lang="de", **asked)
+    said = page.text("#plan-out")
+    assert english_left(page) == []
+    assert not any(word in said for word in (" the ", " kind ", " give ", " a key", " and ")), said
+
+
+@pytest.mark.parametrize("asked", [
+    {"formulas": "(x+"}, {"formulas": "2x"}, {"kind": "expandable", "rate": "x"}, {"kind": "expandable", "crowd": "99999"},
+    {"steps": "+cat", "at": "1"}, {"kind": "scalable_bloom", "steps": "-a", "at": "1"},
+])
+def test_errors_are_told_in_german(page, asked):
+    page.open(lang="de", **asked)
+    assert page.text("#problem") or page.text("#telling .verdict.bad")
+    assert english_left(page) == []
 
 
 @pytest.mark.parametrize("tab", ["watch", "plan", "plots", "inspect"])

@@ -1,0 +1,77 @@
+// The library's frequent sentences in German: reasons, refusals and errors. A sentence that none of these
+// knows stays English, and is marked as such.
+
+const VERBS = {erase: 'löschen', count: 'zählen', grow: 'wachsen', 'take keys one by one': 'einzelne Schlüssel aufnehmen'};
+const verbs = (text) => text.split(/ and | or /).map((verb) => VERBS[verb] ?? verb).join(' und ');
+const CLAIMS = {
+  'has the lowest rate in that memory': 'hat in diesem Speicher die niedrigste Rate',
+  'holds the most keys in that memory': 'fasst in diesem Speicher die meisten Schlüssel',
+  'wastes the least memory for its rate': 'vergeudet für seine Rate am wenigsten Speicher',
+  'takes the least memory': 'braucht am wenigsten Speicher',
+  'takes the least memory once it has grown a thousandfold': 'braucht am wenigsten Speicher, wenn er auf das Tausendfache gewachsen ist',
+};
+const THINGS = {count: 'keine Anzahl', rate: 'keine Rate', size: 'keine Größe'};
+const WHYS = {
+  'it does not start with a number': 'sie beginnt nicht mit einer Zahl', 'it must be at least 1': 'sie muss mindestens 1 sein',
+  'it is too large': 'sie ist zu groß', 'it is not a whole number': 'sie ist keine ganze Zahl', 'it must lie between 0 and 1': 'sie muss zwischen 0 und 1 liegen',
+  "what follows the '/' is not a number": 'was auf den / folgt, ist keine Zahl',
+};
+const why = (text) => WHYS[text] ?? text.replace(/^'(.*)' is no unit$/, '„$1“ ist keine Einheit');
+const amount = (text) => text.replace(' times the least possible', '-mal so viel wie mindestens nötig').replace('bits/key', 'Bits/Schlüssel');
+const among = (can) => (can ? `unter den Arten, die ${verbs(can)} können` : 'unter den Arten hier');
+const PARTS = {"x, a number, '-' or '('": 'x, eine Zahl, - oder (', "an operator (+ - * % ^) or ')'": 'ein Operator (+ - * % ^) oder )', 'an operator (+ - * % ^) or the end': 'ein Operator (+ - * % ^) oder das Ende'};
+const NAMES = {m: 'm', k: 'k', crowd: 'Die Zahl derer, die schon darin sind,', buckets: 'Die Zahl der Eimer', slots: 'Die Zahl der Plätze', blocks: 'Die Zahl der Blöcke', capacity: 'Die Kapazität', fingerprint_bits: 'Die Länge des Fingerabdrucks'};
+const COLUMN = (rest) => rest.replace(/; write \* to multiply$/, '; für Mal steht *');
+
+/** Each sentence as the library writes it, and what it is in German. `kind` names a kind of filter. */
+const SENTENCES = [
+  [/^(\w+) (.+?)(?: of the kinds here| of the kinds that can ([\w ]+)): (.+), no more than (\w+)$/,
+    ([, kind, claim, can, figure, next], name) => CLAIMS[claim] && `${name(kind)} ${CLAIMS[claim]} ${among(can)}: ${amount(figure)}, nicht mehr als ${name(next)}`],
+  [/^(\w+) (.+?)(?: of the kinds here| of the kinds that can ([\w ]+)): (.+), against (.+) for (\w+)$/,
+    ([, kind, claim, can, figure, theirs, next], name) => CLAIMS[claim] && `${name(kind)} ${CLAIMS[claim]} ${among(can)}: ${amount(figure)} gegenüber ${theirs} bei ${name(next)}`],
+  [/^(\w+) is the only kind here that can (.+)$/, ([, kind, can], name) => `${name(kind)} ist die einzige Art hier, die ${verbs(can)} kann`],
+  [/^(\w+) is the only kind here that meets the request$/, ([, kind], name) => `${name(kind)} ist die einzige Art hier, die der Anfrage genügt`],
+  [/^no kind here that is built once for an unchanging set fits$/, () => 'keine der Arten, die einmal für eine feste Menge gebaut werden, passt'],
+  [/^no filter of that rate can do with less than (.+) bits\/key$/, ([, bits]) => `kein Filter dieser Rate kommt mit weniger als ${bits} Bits/Schlüssel aus`],
+  [/^a filter of kind \w+ cannot (.+)$/, ([, can]) => `kann nicht ${verbs(can)}`],
+  [/^a filter of kind \w+ is built once and takes no more keys$/, () => 'wird einmal gebaut und nimmt später keine Schlüssel auf'],
+  [/^no kind here can (.+?)(?: at once)?; drop that need$/, ([, can]) => `Keine Art hier kann ${verbs(can)}; auf etwas davon verzichten`],
+  [/^a set that never changes has no need to (.+); drop one of the two$/, ([, can]) => `In einer Menge, die sich nie ändert, braucht niemand zu ${verbs(can)}; eines von beiden weglassen`],
+  [/^the filter's size is open; give two of capacity, rate and memory$/, () => 'Die Größe des Filters ist offen; zwei von Schlüsseln, Rate und Speicher angeben'],
+  [/^an? .+ filter's size is open; give two of capacity, rate and memory$/, () => 'die Größe ist offen; zwei von Schlüsseln, Rate und Speicher angeben'],
+  [/^an? .+ filter has no number of hash functions; leave it out(?:, or give \w+)?$/, () => 'hat keine Zahl von Funktionen; sie weglassen'],
+  [/^a number of hash functions \(\d+\) cannot be set for a filter of kind .*$/, () => 'hat keine einheitliche Zahl von Funktionen; sie weglassen'],
+  [/^(.+) keys do not fit into an? .+ filter of (.+) bits; .*$/, ([, n, bits]) => `${n} Schlüssel passen nicht in ${bits} Bits; mehr Speicher oder weniger Schlüssel angeben`],
+  [/^(.+) bits are too few for (.+) keys to begin with; .*$/, ([, bits, n]) => `${bits} Bits sind zu wenig für ${n} Schlüssel; mehr Speicher angeben oder ihn weglassen`],
+  [/^(.+) keys at a rate of (.+) are beyond what 64-bit hashes can promise; .*$/, ([, n, rate]) => `${n} Schlüssel mit einer Rate von ${rate} sind mehr, als Hashes von 64 Bits versprechen können; weniger Schlüssel oder eine höhere Rate angeben`],
+  [/^(.+) keys in (.+) bits have a rate of (.+), not (.+); leave one of capacity, rate and memory open$/,
+    ([, n, bits, is, wanted]) => `${n} Schlüssel in ${bits} Bits haben eine Rate von ${is}, nicht ${wanted}; eines von Schlüsseln, Rate und Speicher offen lassen`],
+  [/^a filter has 1 to (\d+) functions$/, ([, most]) => `Ein Filter hat 1 bis ${most} Funktionen`],
+  [/^'(.*)' is not a (count|rate|size): (.+); write it as (.+)$/, ([, text, thing, reason, examples]) => `„${text}“ ist ${THINGS[thing]}: ${why(reason)}; so geschrieben: ${examples.replace(' or ', ' oder ')}`],
+  [/^(\w+) is (.+); give (\d+) to (\d+)$/, ([, name, is, least, most]) => NAMES[name] && `${NAMES[name]} ist ${is}; möglich sind ${least} bis ${most}`],
+  [/^an element has 1 to (\d+) bytes, not (\d+)$/, ([, most, is]) => `Ein Element hat 1 bis ${most} Bytes, nicht ${is}`],
+  [/^(\d+) steps are too many to watch; give at most (\d+)$/, ([, is, most]) => `${is} Schritte sind zu viele zum Zusehen; höchstens ${most}`],
+  [/^a (?:scalable|blocked) Bloom filter cannot erase: a bit may be another element's too$/, () => 'Dieser Filter kann nicht löschen: Ein Bit kann auch das eines anderen Elements sein'],
+  [/^'(.*)' is not a whole number of 64 bits, which the formulas of --hash need.*$/, ([, x]) => `„${x}“ ist keine ganze Zahl von 64 Bits, wie die Formeln sie brauchen; für Wörter eine andere Hashfunktion wählen`],
+  [/^--hash: the formula '(.*)' ends at column (\d+), where (.+) was expected(.*)$/, ([, formula, column, what, rest]) => PARTS[what] && `Die Formel „${formula}“ endet in Spalte ${column}, wo ${PARTS[what]} erwartet wird${COLUMN(rest)}`],
+  [/^--hash: the formula '(.*)' has '(.*)' in column (\d+), where (.+) was expected(.*)$/, ([, formula, sign, column, what, rest]) => PARTS[what] && `Die Formel „${formula}“ hat „${sign}“ in Spalte ${column}, wo ${PARTS[what]} erwartet wird${COLUMN(rest)}`],
+  [/^this is too large for the page; use the command line$/, () => 'Das ist zu groß für die Seite; die Kommandozeile nehmen'],
+  [/^(.+): the (?:payload|header)'s checksum does not match; .*$/, ([, file]) => `${file}: Eine Prüfsumme stimmt nicht; die Datei ist beschädigt, wiederherstellen oder neu bauen`],
+  [/^(.+): this is not a Bloomery filter .*$/, ([, file]) => `${file}: Das ist kein Filter von Bloomery (die ersten 8 Bytes sind nicht sein Kennzeichen)`],
+];
+
+const one = (text, name) => {
+  for (const [pattern, german] of SENTENCES) {
+    const found = pattern.exec(text);
+    if (found) return german(found, name) || null;
+  }
+  return null;
+};
+
+/** The sentence in German, or null. A reason is several, with semicolons between. */
+export function german(text, name) {
+  const whole = one(text, name);
+  if (whole) return whole;
+  const pieces = text.split('; ').map((piece) => one(piece, name));
+  return pieces.every(Boolean) ? pieces.join('; ') : null;
+}

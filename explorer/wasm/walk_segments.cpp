@@ -1,0 +1,198 @@
+// The expandable filter: a hash read from its lowest bit on, first the segment's bits, then the
+// cell's, then the remainder, of which an entry keeps the beginning; and growth, by which every
+// entry gives a bit away.
+
+#include <bloomery/expandable.hpp>
+
+#include "walk.hpp"
+
+namespace bloomery::explorer {
+namespace {
+
+// Enough for the fifth segment.
+constexpr std::uint64_t largest_crowd = 50'000;
+
+/// The lowest bits of a number, the lowest first.
+std::string bits_of(std::uint64_t x, unsigned size) {
+  std::string text;
+  for (unsigned i = 0; i < size; ++i) text += static_cast<char>('0' + (x >> i & 1));
+  return text;
+}
+
+class segments_walk {
+ public:
+  explicit segments_walk(expandable filter) : filter_(std::move(filter)) {}
+
+  /// Inserts 1, 2, ... before the walk begins; false if there is no room for them.
+  bool admit(std::uint64_t crowd) {
+    for (std::uint64_t i = 1; i <= crowd; ++i) {
+      const std::string element = fmt::format("{}", i);
+      const insert_outcome outcome = filter_.insert(hash(element));
+      if (!is_contained(outcome)) return false;
+      roll_.insert(element, outcome);
+    }
+    return true;
+  }
+
+  json tell(const step& each) {
+    json now = told(each);
+    const hash64 h = hash(each.element);
+    const detail::segment_place at = place(h);
+    const expandable_params before = filter_.params();
+    now["hash"] = told_hash(h);
+    now["segment"] = at.segment;
+    now["cell"] = at.cell;
+    now["before"] = {{"block", block(at.segment, at.cell)}};
+    figures(now["before"]);
+    const std::uint64_t copies = filter_.count(h);
+    if (each.what == verb::insert) {
+      const insert_outcome outcome = filter_.insert(h);
+      now["verdict"] = roll_.insert(each.element, outcome);
+      // A fourth copy is counted beside the table; the table then stays as it is.
+      const bool counted = copies >= detail::owned_segments::most_copies_in_cell;
+      if (is_contained(outcome) && !counted) now["entry"] = bits_of(at.rest, at.slot_bits - 1);
+      now["counted"] = is_contained(outcome) && counted;
+      if (const json growth = growth_since(before); !growth.is_null()) now["growth"] = growth;
+    } else if (each.what == verb::check) {
+      now["verdict"] = roll_.check(each.element, filter_.may_contain(h));
+    } else {
+      now["verdict"] = roll_.erase(each.element, filter_.erase(h));
+    }
+    now["copies"] = filter_.count(h);
+    now["matching"] = copies;
+    const detail::segment_place after = place(h);
+    now["after"] = {{"segment", after.segment},
+                    {"cell", after.cell},
+                    {"hash", told_hash(h)},
+                    {"block", block(after.segment, after.cell)}};
+    state(now);
+    return now;
+  }
+
+  void state(json& now) const {
+    figures(now);
+    now["n"] = roll_.distinct();
+    now["rate"] = filter_.current_fpr();
+    now["bytes"] = filter_.size_in_bytes();
+    now["most"] = filter_.params().most_entries();
+  }
+
+  /// The first block, where no element has been asked for yet.
+  json first_block() const { return block(0, 0); }
+
+ private:
+  hash64 hash(const std::string& element) const {
+    return filter_.hash_function()(bytes_of(element));
+  }
+  detail::segment_place place(hash64 h) const { return detail::place_of(filter_.params(), h); }
+  /// The bits that choose the segment and the cell, and those that a new entry keeps.
+  json told_hash(hash64 h) const {
+    const detail::segment_place at = place(h);
+    const unsigned depth = filter_.params().level + (is_deep(filter_.params(), at.segment) ? 1 : 0);
+    return {{"segment", bits_of(h.value, depth)},
+            {"cell", bits_of(at.cell, filter_.params().cell_bits)},
+            {"rest", bits_of(at.rest, at.slot_bits - 1)}};
+  }
+  static bool is_deep(const expandable_params& params, std::uint64_t segment) {
+    return segment < params.split || segment >= std::uint64_t{1} << params.level;
+  }
+  static unsigned slot_bits(const expandable_params& params, std::uint64_t segment) {
+    return is_deep(params, segment) ? params.deep_slot_bits : params.slot_bits;
+  }
+
+  /// The bytes of a segment: the payload is the list of segments, then each, and behind it its
+  /// counted copies if it has any.
+  std::span<const std::byte> bytes_of_segment(const filter_image& image,
+                                              std::uint64_t segment) const {
+    std::size_t piece = 1;
+    for (std::uint64_t i = 0; i < segment; ++i) {
+      const auto entry = detail::load<detail::segment_entry>(image.payload[0].data() +
+                                                             i * sizeof(detail::segment_entry));
+      piece += entry.counted == 0 ? 1 : 2;
+    }
+    return image.payload[piece];
+  }
+
+  /// The cells of the block that a cell is in, each with the remainders of its entries.
+  json block(std::uint64_t segment, std::uint32_t cell) const {
+    const expandable_params& params = filter_.params();
+    const filter_image image = filter_.image();
+    const detail::segment_view view({params.cell_bits, slot_bits(params, segment)},
+                                    bytes_of_segment(image, segment));
+    const std::uint32_t first = cell / detail::block_cells * detail::block_cells;
+    json cells = json::array();
+    for (std::uint32_t i = first; i < first + detail::block_cells; ++i) {
+      json& entries = cells.emplace_back(json::array());
+      view.for_cell(i, [&](std::uint64_t entry, std::size_t) {
+        // Under a one that marks its length.
+        entries.push_back(bits_of(entry, static_cast<unsigned>(std::bit_width(entry)) - 1));
+        return true;
+      });
+    }
+    return {{"segment", segment}, {"first", first}, {"cells", std::move(cells)}};
+  }
+
+  /// Each segment: its entries, and the longest remainder that it takes.
+  void figures(json& now) const {
+    const expandable_params& params = filter_.params();
+    const filter_image image = filter_.image();
+    json& all = now["segments"] = json::array();
+    for (std::uint64_t i = 0; i < params.segments(); ++i) {
+      const unsigned bits = slot_bits(params, i);
+      const auto entries =
+          detail::segment_ops().check({params.cell_bits, bits}, bytes_of_segment(image, i));
+      all.push_back({{"entries", entries.value_or(0)},
+                     {"remainder_bits", bits - 1},
+                     {"address", bits_of(i, params.level + (is_deep(params, i) ? 1 : 0))}});
+    }
+    now["cells"] = std::uint64_t{1} << params.cell_bits;
+    now["next"] = params.split;
+    now["generation"] = params.generation;
+  }
+
+  /// What an insert made of the filter's size, or null. All entries but those of no bits are there
+  /// once, as before.
+  json growth_since(const expandable_params& before) const {
+    const expandable_params& now = filter_.params();
+    if (now.cell_bits != before.cell_bits) {
+      const std::uint32_t cells = std::uint32_t{1} << before.cell_bits;
+      json growth = {{"cells", cells}, {"most", before.most_entries()}};
+      // While both halves can be drawn.
+      if (before.cell_bits == detail::block_cell_bits) {
+        growth["halves"] = {block(0, 0), block(0, cells)};
+      }
+      return growth;
+    }
+    if (now.segments() == before.segments()) return {};
+    return {{"split", before.split}, {"into", before.segments()}, {"most", before.most_entries()}};
+  }
+
+  expandable filter_;
+  roll roll_;
+};
+
+}  // namespace
+
+result<json> walk_segments(const json& asked, const std::vector<step>& steps) {
+  const auto crowd = number_of(asked, "crowd", 0, 0, largest_crowd);
+  if (!crowd) return fail(crowd.error());
+  const auto rate = parse_rate(asked.value("rate", "5%"));
+  if (!rate) return fail(rate.error());
+  // As small as one can be: 32 cells.
+  auto filter = expandable::make({.capacity = 1, .fpr = *rate});
+  if (!filter) return fail(std::move(filter.error()));
+  json all = {{"wanted", *rate}};
+  segments_walk teller(std::move(*filter));
+  if (!teller.admit(*crowd)) {
+    return fail(errc::full, fmt::format("there is no room for {} elements at that rate; give a "
+                                        "higher one, or fewer elements",
+                                        *crowd));
+  }
+  teller.state(all["empty"]);
+  all["empty"]["block"] = teller.first_block();
+  json& told_steps = all["steps"] = json::array();
+  for (const step& each : steps) told_steps.push_back(teller.tell(each));
+  return all;
+}
+
+}  // namespace bloomery::explorer
