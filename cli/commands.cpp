@@ -11,6 +11,7 @@ std::span<const command> commands() noexcept {
   // clang-format off
   static const std::array table = {  // a line each
       plan_command(),
+      bench_command(),
       build_command(),
       add_command(),
       remove_command(),

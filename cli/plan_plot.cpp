@@ -16,18 +16,6 @@
 namespace bloomery::cli {
 namespace {
 
-struct look {
-  std::string_view colour;
-  std::string_view dash;
-};
-// Okabe and Ito's colours ("Color Universal Design", 2008), for all sorts of colour vision,
-// darkened where they were too light for a line on white; the dashes do without colour.
-constexpr std::array looks = {
-    look{"#0072b2", ""},         look{"#b85400", "9 3"},      look{"#a5457f", "2 3"},
-    look{"#00805d", "10 3 2 3"}, look{"#8a6d00", "5 5"},      look{"#2a86b8", "14 4"},
-    look{"#5b4bb5", "4 2"},      look{"#555f6d", "14 3 3 3"}, look{"#222222", "1 3"},
-};
-
 std::vector<double> rates(int lowest) {
   std::vector<double> all;
   for (int i = 1; i <= -8 * lowest; ++i) all.push_back(std::pow(10, -i / 8.0));
@@ -57,9 +45,7 @@ std::string plan_plot(const kind_info& kind, const plan_report& plan) {
   made.lines.push_back(std::move(bound));
   std::size_t index = 0;
   for (const kind_info& each : kinds()) {
-    const look& how = looks.at(index++ % looks.size());
-    chart_line line{
-        .name = std::string(each.name), .points = {}, .colour = how.colour, .dash = how.dash};
+    chart_line line = line_of(each.name, index++);
     for (const double rate : rates(lowest)) {
       const auto point = each.plan({.capacity = plan.capacity, .fpr = rate});
       if (point) line.points.push_back({point->bits_per_key(), point->planned_fpr});

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 
@@ -15,6 +16,18 @@ constexpr double left = 84;
 constexpr double right = 690;  // the names of the lines stand to the right of it
 constexpr double top = 84;
 constexpr double bottom = 490;
+
+struct look {
+  std::string_view colour;
+  std::string_view dash;
+};
+// Okabe and Ito's colours ("Color Universal Design", 2008), for all sorts of colour vision,
+// darkened where they were too light for a line on white; the dashes do without colour.
+constexpr std::array looks = {
+    look{"#0072b2", ""},         look{"#b85400", "9 3"},      look{"#a5457f", "2 3"},
+    look{"#00805d", "10 3 2 3"}, look{"#8a6d00", "5 5"},      look{"#2a86b8", "14 4"},
+    look{"#5b4bb5", "4 2"},      look{"#555f6d", "14 3 3 3"}, look{"#222222", "1 3"},
+};
 
 std::string escaped(std::string_view text) {
   std::string safe;
@@ -96,8 +109,8 @@ class drawing {
     for (int decade = what_.y_least; decade <= what_.y_most; ++decade) {
       const double value = std::pow(10, decade);
       add("<path d=\"M{0},{1:.1f}H{2}\" stroke=\"#ddd\"/>", left, y(value), right);
-      add("<text x=\"{}\" y=\"{:.1f}\" text-anchor=\"end\">{:.6g}%</text>", left - 8, y(value) + 4,
-          100 * value);
+      add("<text x=\"{}\" y=\"{:.1f}\" text-anchor=\"end\">{:.6g}{}</text>", left - 8, y(value) + 4,
+          what_.y_percent ? 100 * value : value, what_.y_percent ? "%" : "");
     }
     add("<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"none\" stroke=\"#666\"/>", left,
         top, right - left, bottom - top);
@@ -118,6 +131,11 @@ class drawing {
     add("<polyline points=\"{}\" fill=\"none\" {} clip-path=\"url(#plot)\"><title>{}</title>"
         "</polyline>",
         points, style, escaped(each.name));
+    for (std::size_t i = 0; each.dots && i < each.points.size(); ++i) {
+      add("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"4.5\" fill=\"{}\" stroke=\"{}\" "
+          "stroke-width=\"2\"/>",
+          x(each.points[i].x), y(each.points[i].y), i == 0 ? each.colour : "#fff", each.colour);
+    }
     const double at = top + 10 + 24 * static_cast<double>(row);
     add("<path d=\"M{},{}h34\" {}/>", right + 18, at, style);
     add("<text x=\"{}\" y=\"{}\">{}</text>", right + 60, at + 4, escaped(each.name));
@@ -127,7 +145,7 @@ class drawing {
     const double px = std::clamp(x(mark.at.x), left, right);
     const double py = std::clamp(y(mark.at.y), top, bottom);
     // To the side that has more room.
-    const bool before = px > (left + right) / 2;
+    const bool before = mark.is_leftmost || px > (left + right) / 2;
     add("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"6\" fill=\"#d55e00\" stroke=\"#fff\" "
         "stroke-width=\"2\"/>",
         px, py);
@@ -141,6 +159,11 @@ class drawing {
 };
 
 }  // namespace
+
+chart_line line_of(std::string_view name, std::size_t n) {
+  const look& how = looks.at(n % looks.size());
+  return {.name = std::string(name), .points = {}, .colour = how.colour, .dash = how.dash};
+}
 
 std::string to_svg(const chart& what) {
   return drawing(what).draw();

@@ -1,8 +1,9 @@
 #pragma once
 
 // A chart of lines as an SVG file: x linear, y logarithmic over decades, as rates of false
-// positives are drawn.
+// positives and times are drawn.
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,12 +21,17 @@ struct chart_line {
   std::vector<chart_point> points;
   std::string_view colour;
   std::string_view dash;  ///< as stroke-dasharray, or empty
+  bool dots = false;      ///< its points are drawn too: the first filled, the others hollow
 };
+
+/// A line without points yet, in the n-th of nine looks.
+chart_line line_of(std::string_view name, std::size_t n);
 
 /// A point of its own, with its text beside it.
 struct chart_mark {
   chart_point at;
   std::string text;
+  bool is_leftmost = false;  ///< the text stands to the left, where nothing else is
 };
 
 struct chart {
@@ -37,6 +43,7 @@ struct chart {
   double x_most = 1;
   int y_least = -5;  ///< decades: 10^-5
   int y_most = 0;
+  bool y_percent = true;  ///< the axis names shares of 1 as percentages, else the values themselves
   std::vector<chart_line> lines;
   std::vector<chart_mark> marks;
 };

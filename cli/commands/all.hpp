@@ -7,6 +7,7 @@
 namespace bloomery::cli {
 
 command plan_command();
+command bench_command();
 command build_command();
 command add_command();
 command remove_command();

@@ -1,0 +1,247 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <bloomery/advise.hpp>
+#include <bloomery/any_filter.hpp>
+#include <bloomery/file.hpp>
+#include <bloomery/plan/units.hpp>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <span>
+
+#include "commands/all.hpp"
+#include "declare.hpp"
+#include "plan_options.hpp"
+#include "progress.hpp"
+#include "report.hpp"
+#include "speed.hpp"
+#include "svg_chart.hpp"
+#include "target.hpp"
+
+namespace bloomery::cli {
+namespace {
+
+constexpr std::uint64_t default_capacity = 1'000'000;
+constexpr double default_fpr = 0.01;
+
+struct arguments {
+  plan_options options;
+  needs wanted;
+  bool json = false;
+  bool quiet = false;
+  std::string plot;
+};
+
+/// A kind, its plan, and its figures or why there are none.
+struct row {
+  const kind_info* kind;
+  result<measured_kind> made;
+};
+
+/// The kinds to measure, the one that is marked first.
+result<std::vector<candidate>> chosen_kinds(const arguments& given, const plan_request& request) {
+  if (given.options.kind.empty()) {
+    auto found = advise(request, given.wanted);
+    if (!found) return fail(std::move(found.error()));
+    return std::move(found->ranked);
+  }
+  const auto kind = find_kind(given.options.kind);
+  if (!kind) return fail(kind.error());
+  needs wanted = given.wanted;
+  wanted.unchanging |= (*kind)->build != nullptr;
+  auto plan = plan_for(**kind, request, wanted);
+  if (!plan) return fail(std::move(plan.error()));
+  return std::vector{candidate{*kind, std::move(plan)}};
+}
+
+/// A row for each; fails if there is none of the first, which is the one that is marked.
+result<std::vector<row>> measure_all(const std::vector<candidate>& chosen,
+                                     const plan_request& request, bool quiet) {
+  std::uint64_t all = 0;
+  for (const candidate& each : chosen) {
+    if (each.plan) all += keys_to_measure(*each.kind, each.plan->capacity);
+  }
+  progress shown(!quiet, all);
+  std::uint64_t keys = 0;
+  const auto worked = [&](std::uint64_t more) {
+    keys += more;
+    shown.update(keys, keys);
+  };
+  std::vector<row> rows;
+  for (const candidate& each : chosen) {
+    auto made = each.plan ? measure(*each.kind, request, *each.plan, worked)
+                          : result<measured_kind>(tl::make_unexpected(each.plan.error()));
+    if (!made && rows.empty()) {
+      return fail(made.error().code, fmt::format("{}: {}", each.kind->name, made.error().message));
+    }
+    rows.push_back({each.kind, std::move(made)});
+  }
+  return rows;
+}
+
+std::string shown_ns(double ns) {
+  return fmt::format("{:.{}f}", ns, ns < 100 ? 1 : 0);
+}
+
+/// A rate that was counted: with no more digits than it has.
+std::string shown_rate(const measured_kind& made) {
+  if (made.passed == 0)
+    return fmt::format("< {}", format_rate(3.0 / static_cast<double>(made.strangers)));
+  return format_rate(made.rate());
+}
+
+void print_table(const std::vector<row>& rows, const measured_kind& first) {
+  fmt::print("{} keys of {} bytes; nanoseconds a key in one thread, hashing included\n",
+             format_count(first.plan.capacity), speed_key_bytes);
+  std::size_t width = std::string_view("kind").size();
+  for (const row& each : rows) width = std::max(width, each.kind->name.size());
+  fmt::print("\n  {:<{}}  {:>8}  {:>9}  {:^14}  {:^14}     present\n", "", width, "", "", "insert",
+             "look up absent");
+  fmt::print("  {:<{}}  {:>8}  {:>9}", "kind", width, "bits/key", "rate");
+  for (int i = 0; i < 3; ++i) fmt::print("  {:>6}  {:>6}", "single", "batch");
+  fmt::print("\n");
+  for (const row& each : rows) {
+    if (!each.made) continue;
+    const measured_kind& made = *each.made;
+    const speeds& ns = made.ns;
+    fmt::print("{} {:<{}}  {:>8.2f}  {:>9}", &each == &rows.front() ? '*' : ' ', each.kind->name,
+               width, made.bits_per_key(), shown_rate(made));
+    fmt::print("  {:>6}  {:>6}", ns.insert_one ? shown_ns(*ns.insert_one) : "-",
+               shown_ns(ns.insert_batch));
+    fmt::print("  {:>6}  {:>6}  {:>6}  {:>6}\n", shown_ns(ns.absent_one), shown_ns(ns.absent_batch),
+               shown_ns(ns.present_one), shown_ns(ns.present_batch));
+  }
+  for (const row& each : rows) {
+    if (!each.made)
+      fmt::print("  {:<{}}  - {}\n", each.kind->name, width, each.made.error().message);
+  }
+  fmt::print("\nMedians of several runs, batches of {} keys; rate: of {} keys never inserted.\n",
+             speed_batch, format_count(first.strangers));
+  if (std::any_of(rows.begin(), rows.end(),
+                  [](const row& each) { return each.made && each.kind->build != nullptr; })) {
+    fmt::print("What is built once is built of a batch of all keys, by every core.\n");
+  }
+}
+
+nlohmann::ordered_json json_of(const row& each) {
+  if (!each.made) return {{"kind", each.kind->name}, {"refused", each.made.error().message}};
+  const measured_kind& made = *each.made;
+  auto object = plan_json(each.kind->name, made.plan);
+  object["measured_bytes"] = made.bytes;
+  object["measured_bits_per_key"] = made.bits_per_key();
+  object["measured_fpr"] = made.rate();
+  object["strangers"] = made.strangers;
+  const auto pair = [](const nlohmann::ordered_json& one, double batch) {
+    return nlohmann::ordered_json{{"single", one}, {"batch", batch}};
+  };
+  const speeds& ns = made.ns;
+  object["ns"] = {{"insert", pair(ns.insert_one ? nlohmann::ordered_json(*ns.insert_one)
+                                                : nlohmann::ordered_json(),
+                                  ns.insert_batch)},
+                  {"absent", pair(ns.absent_one, ns.absent_batch)},
+                  {"present", pair(ns.present_one, ns.present_batch)}};
+  return object;
+}
+
+std::string plot_of(const std::vector<row>& rows, const measured_kind& first) {
+  const std::string_view marked = rows.front().kind->name;
+  chart made{
+      .title = "Nanoseconds a key over bits a key",
+      .subtitle = fmt::format("{} keys; filled: a look-up of an absent key, hollow: an insert; "
+                              "in batches; {}: {:.2f} bits/key, {} ns",
+                              format_count(first.plan.capacity), marked, first.bits_per_key(),
+                              shown_ns(first.ns.absent_batch)),
+      .x_label = "size (bits a key)",
+      .y_label = "time (ns a key)",
+      .y_percent = false,
+      .lines = {},
+      .marks = {}};
+  std::vector<double> bits;
+  std::vector<double> times;
+  for (const row& each : rows) {
+    if (!each.made) continue;
+    const measured_kind& of = *each.made;
+    chart_line line = line_of(each.kind->name, made.lines.size());
+    line.dots = true;
+    bits.push_back(of.bits_per_key());
+    for (const double ns : {of.ns.absent_batch, of.ns.insert_batch}) {
+      // A coarse clock may find that the least work took no time at all.
+      times.push_back(std::log10(std::max(0.01, ns)));
+      line.points.push_back({bits.back(), std::max(0.01, ns)});
+    }
+    made.lines.push_back(std::move(line));
+  }
+  const auto [least, most] = std::ranges::minmax(times);
+  made.x_most = std::ceil(std::ranges::max(bits) * 1.15);
+  made.y_least = static_cast<int>(std::floor(least));
+  made.y_most = std::max(made.y_least + 1, static_cast<int>(std::ceil(most)));
+  made.marks.push_back({.at = made.lines.front().points.front(),
+                        .text = std::string(marked),
+                        .is_leftmost = bits.size() > 1 && bits.front() == std::ranges::min(bits)});
+  return to_svg(made);
+}
+
+result<status> run(const arguments& given) {
+  auto request = given.options.request();
+  if (!request) return fail(request.error());
+  if (request->capacity == 0 && request->bits == 0) request->capacity = default_capacity;
+  if (request->fpr == 0 && request->hashes == 0 && (request->capacity == 0 || request->bits == 0)) {
+    request->fpr = default_fpr;
+  }
+  const auto chosen = chosen_kinds(given, *request);
+  if (!chosen) return fail(chosen.error());
+  // Before the work, not after it.
+  if (!given.plot.empty()) {
+    if (auto ok = check_target(given.plot, true); !ok) return fail(std::move(ok.error()));
+  }
+  const auto rows = measure_all(*chosen, *request, given.quiet);
+  if (!rows) return fail(rows.error());
+  const measured_kind& first = *rows->front().made;
+  if (!given.plot.empty()) {
+    const std::string svg = plot_of(*rows, first);
+    const std::array pieces = {std::as_bytes(std::span(svg))};
+    if (auto ok = write_file(byte_pieces(pieces), given.plot); !ok) return fail(ok.error());
+  }
+  if (!given.json) {
+    print_table(*rows, first);
+    return done;
+  }
+  nlohmann::ordered_json object = {{"marked", rows->front().kind->name},
+                                   {"key_bytes", speed_key_bytes},
+                                   {"batch", speed_batch},
+                                   {"kinds", nlohmann::ordered_json::array()}};
+  for (const row& each : *rows) object["kinds"].push_back(json_of(each));
+  fmt::print("{}\n", object.dump());
+  return done;
+}
+
+action define(CLI::App& app) {
+  auto given = std::make_shared<arguments>();
+  given->options.declare(app);
+  flag(app, "--deletable", given->wanted.deletable, "only kinds whose keys can be erased again");
+  flag(app, "--counting", given->wanted.counting,
+       "only kinds that count how often a key was added");
+  flag(app, "--growing", given->wanted.growing, "only kinds that grow beyond their capacity");
+  flag(app, "--static", given->wanted.unchanging, "kinds that are built once as well");
+  flag(app, "--json", given->json, "one JSON object");
+  flag(app, "-q,--quiet", given->quiet, "no progress on a terminal");
+  option(app, "--plot", given->plot,
+         "also write a picture: times over bits a key, the first marked")
+      .value("FILE.svg");
+  return [given] { return run(*given); };
+}
+
+}  // namespace
+
+command bench_command() {
+  return {"bench", "measure on this machine how fast, small and right each kind is",
+          "  bloomery bench\n"
+          "  bloomery bench --capacity 10M --fpr 0.1% --deletable\n"
+          "  bloomery bench --kind vector_quotient --capacity 100M\n"
+          "  bloomery bench --static --plot speed.svg\n"
+          "  bloomery bench --capacity 1M --json | jq '.kinds[].ns.absent.batch'\n",
+          define};
+}
+
+}  // namespace bloomery::cli

@@ -1,0 +1,198 @@
+#include "speed.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <bloomery/hash.hpp>
+#include <bloomery/plan/units.hpp>
+#include <chrono>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace bloomery::cli {
+namespace {
+
+// Enough strangers in all for 1% of a rate of 1%, and a few seconds for all kinds at a million
+// keys.
+constexpr std::uint64_t questions = std::uint64_t{1} << 17;
+constexpr unsigned question_runs = 5;
+// From here on a single run goes through so many keys that it is a mean already.
+constexpr std::uint64_t many_keys = std::uint64_t{1} << 22;
+
+/// Three, and more where few keys take next to no time.
+std::uint64_t insert_runs(std::uint64_t capacity) noexcept {
+  if (capacity >= many_keys) return 1;
+  return std::clamp<std::uint64_t>((std::uint64_t{1} << 17) / capacity, 3, 101);
+}
+
+using clock = std::chrono::steady_clock;
+using views = std::span<const std::string_view>;
+
+/// A bijection of 64 bits that looks random (the finisher of splitmix64: Steele, Lea and Flood,
+/// "Fast Splittable Pseudorandom Number Generators", 2014).
+constexpr std::uint64_t mixed(std::uint64_t x) noexcept {
+  x += 0x9e3779b97f4a7c15;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
+  return x ^ (x >> 31);
+}
+
+// Member i and stranger i never meet, since i is below 2^63.
+constexpr std::uint64_t strange = std::uint64_t{1} << 63;
+
+double median(std::vector<double> all) {
+  std::sort(all.begin(), all.end());
+  return (all[(all.size() - 1) / 2] + all[all.size() / 2]) / 2;
+}
+
+class measurement {
+ public:
+  measurement(const kind_info& kind, plan_request request, const plan_report& plan,
+              const std::function<void(std::uint64_t)>& worked)
+      : kind_(kind), request_(std::move(request)), worked_(worked), keys_(plan.capacity) {
+    made_.plan = plan;
+    for (std::size_t i = 0; i < speed_batch; ++i) {
+      views_.at(i) = {text_.data() + i * speed_key_bytes, speed_key_bytes};
+    }
+  }
+
+  result<measured_kind> run() {
+    if (auto ok = kind_.build == nullptr ? fill() : build(); !ok) return fail(ok.error());
+    made_.bytes = filter_->size_in_bytes();
+    made_.ns.absent_one = ask(true, false);
+    made_.ns.absent_batch = ask(true, true);
+    made_.ns.present_one = ask(false, false);
+    made_.ns.present_batch = ask(false, true);
+    return std::move(made_);
+  }
+
+ private:
+  /// Nanoseconds that `work` takes for the keys number(0) .. number(count - 1), a batch at a call.
+  /// The keys are made anew each time, so that no number of them needs memory.
+  template <class Number, class Work>
+  double time(std::uint64_t count, Number&& number, Work&& work) {
+    constexpr std::string_view digits = "0123456789abcdef";
+    clock::duration all{};
+    for (std::uint64_t first = 0; first < count; first += speed_batch) {
+      const auto size = std::min<std::uint64_t>(speed_batch, count - first);
+      char* to = text_.data();
+      for (std::uint64_t i = 0; i < size; ++i) {
+        const std::uint64_t x = mixed(number(first + i));
+        for (unsigned shift = 64; shift != 0; shift -= 4) *to++ = digits[x >> (shift - 4) & 15];
+      }
+      const auto begun = clock::now();
+      work(views(views_).first(size));
+      all += clock::now() - begun;
+      worked_(size);
+    }
+    return std::chrono::duration<double, std::nano>(all).count();
+  }
+  static constexpr auto members = [](std::uint64_t i) { return i; };
+
+  result<void> fill() {
+    std::array<std::vector<double>, 2> times;
+    for (std::uint64_t run = insert_runs(keys_); run-- != 0;) {
+      // One key at a call, then a batch, whose filter the last one is.
+      for (std::size_t in_batches = 0; in_batches < 2; ++in_batches) {
+        auto made = kind_.create(request_);
+        if (!made) return fail(std::move(made.error()));
+        filter_.emplace(std::move(*made));
+        const std::size_t a_call = in_batches != 0 ? speed_batch : 1;
+        std::uint64_t held = 0;
+        const double ns = time(keys_, members, [&](views batch) {
+          for (std::size_t i = 0; i < batch.size(); i += a_call) {
+            const auto done = filter_->insert(batch.subspan(i, std::min(a_call, batch.size() - i)));
+            if (done) held += done->done;
+          }
+        });
+        if (held != keys_) {
+          return fail(errc::full, fmt::format("there was room for {} of {} keys only",
+                                              format_count(held), format_count(keys_)));
+        }
+        times.at(in_batches).push_back(ns / static_cast<double>(keys_));
+      }
+    }
+    made_.ns.insert_one = median(times[0]);
+    made_.ns.insert_batch = median(times[1]);
+    return {};
+  }
+
+  /// A kind that is built once: of hashes, as `bloomery build` keeps them.
+  result<void> build() {
+    const xxh3_hasher hash(request_.seed);
+    std::vector<double> times;
+    std::vector<hash64> hashes;
+    hashes.reserve(keys_);
+    for (std::uint64_t run = insert_runs(keys_); run-- != 0;) {
+      hashes.clear();
+      double ns = time(keys_, members, [&](views batch) {
+        for (const auto key : batch) hashes.push_back(hash(std::as_bytes(std::span(key))));
+      });
+      const auto begun = clock::now();
+      auto made = kind_.build(request_, hash_source::of(hashes));
+      ns += std::chrono::duration<double, std::nano>(clock::now() - begun).count();
+      if (!made) return fail(std::move(made.error()));
+      filter_.emplace(std::move(*made));
+      times.push_back(ns / static_cast<double>(keys_));
+    }
+    made_.ns.insert_batch = median(times);
+    return {};
+  }
+
+  double ask(bool strangers, bool in_batches) {
+    std::vector<double> times;
+    for (unsigned run = 0; run < question_runs; ++run, asked_ += questions) {
+      std::uint64_t found = 0;
+      // No stranger is asked for twice, and members are picked at random.
+      const auto number = [&](std::uint64_t i) {
+        return strangers ? strange | (asked_ + i) : mixed(asked_ + i) % keys_;
+      };
+      const double ns = time(questions, number, [&](views batch) {
+        if (in_batches) {
+          filter_->may_contain(batch, answers_);
+          found += static_cast<std::uint64_t>(std::ranges::count(answers_, true));
+        } else {
+          for (const auto key : batch) found += filter_->may_contain(key);
+        }
+      });
+      times.push_back(ns / static_cast<double>(questions));
+      if (strangers) {
+        made_.strangers += questions;
+        made_.passed += found;
+      }
+    }
+    return median(times);
+  }
+
+  const kind_info& kind_;
+  plan_request request_;
+  const std::function<void(std::uint64_t)>& worked_;
+  std::uint64_t keys_;
+  measured_kind made_;
+  std::optional<any_filter> filter_;
+  std::uint64_t asked_ = 0;
+  std::array<char, speed_batch * speed_key_bytes> text_{};
+  std::array<std::string_view, speed_batch> views_;
+  std::array<bool, speed_batch> answers_{};
+};
+static_assert(questions % speed_batch == 0);  // every answer of a batch is counted
+
+}  // namespace
+
+std::uint64_t keys_to_measure(const kind_info& kind, std::uint64_t capacity) {
+  const std::uint64_t fills = (kind.build == nullptr ? 2 : 1) * insert_runs(capacity);
+  return fills * capacity + 4 * question_runs * questions;
+}
+
+result<measured_kind> measure(const kind_info& kind, const plan_request& request,
+                              const plan_report& plan,
+                              const std::function<void(std::uint64_t keys)>& worked) {
+  // Its buffers are too large for a stack.
+  return std::make_unique<measurement>(kind, request, plan, worked)->run();
+}
+
+}  // namespace bloomery::cli
