@@ -9,7 +9,8 @@ test=(libgtest-dev librapidcheck-dev clang-19 clang-format-19 clang-tidy-19 libc
   python3 python3-pytest python3-dev pybind11-dev python3-numpy python3-pip mypy zsh fish gzip zstd
   man-db groff golang-github-dcso-bloom-cli libleveldb-dev libsnappy-dev squid curl redis-server
   python3-redis)
-# DuckDB, whose Parquet files are tested, is a package of npm. Node's own packages bring npm along.
+# DuckDB, whose Parquet files are tested, and clients of Redis are packages of npm. Node's own packages
+# bring npm along.
 command -v npm >/dev/null || test+=(nodejs npm)
 # The page's WebAssembly, and the browser that its tests drive.
 explorer=(clang-19 lld-19 wasi-libc libc++-19-dev-wasm32 libclang-rt-19-dev-wasm32)
