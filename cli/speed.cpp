@@ -19,7 +19,7 @@ namespace {
 // Enough strangers in all for 1% of a rate of 1%, and a few seconds for all kinds at a million
 // keys.
 constexpr std::uint64_t questions = std::uint64_t{1} << 17;
-constexpr unsigned question_runs = 5;
+constexpr std::uint64_t question_runs = 5;
 // From here on a single run goes through so many keys that it is a mean already.
 constexpr std::uint64_t many_keys = std::uint64_t{1} << 22;
 
@@ -145,7 +145,7 @@ class measurement {
 
   double ask(bool strangers, bool in_batches) {
     std::vector<double> times;
-    for (unsigned run = 0; run < question_runs; ++run, asked_ += questions) {
+    for (std::uint64_t run = 0; run < question_runs; ++run, asked_ += questions) {
       std::uint64_t found = 0;
       // No stranger is asked for twice, and members are picked at random.
       const auto number = [&](std::uint64_t i) {

@@ -70,12 +70,11 @@ class drawing {
         "height=\"{1}\" role=\"img\" font-family=\"sans-serif\" font-size=\"13\" fill=\"#222\">",
         width, height);
     add("<title>{}</title>", escaped(what_.title));
-    add("<rect width=\"{}\" height=\"{}\" fill=\"#fff\"/>", width, height);
-    add("<clipPath id=\"plot\"><rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"/></clipPath>",
-        left, top, right - left, bottom - top);
-    add("<text x=\"16\" y=\"30\" font-size=\"18\" font-weight=\"bold\">{}</text>",
-        escaped(what_.title));
-    add("<text x=\"16\" y=\"52\" fill=\"#555\">{}</text>", escaped(what_.subtitle));
+    add(R"(<rect width="{}" height="{}" fill="#fff"/>)", width, height);
+    add(R"(<clipPath id="plot"><rect x="{}" y="{}" width="{}" height="{}"/></clipPath>)", left, top,
+        right - left, bottom - top);
+    add(R"(<text x="16" y="30" font-size="18" font-weight="bold">{}</text>)", escaped(what_.title));
+    add(R"(<text x="16" y="52" fill="#555">{}</text>)", escaped(what_.subtitle));
     axes();
     for (std::size_t i = 0; i < what_.lines.size(); ++i) line(what_.lines[i], i);
     for (const chart_mark& mark : what_.marks) point(mark);
@@ -100,21 +99,22 @@ class drawing {
 
   void axes() {
     const double step = step_of(what_.x_most - what_.x_least);
-    for (double at = std::ceil(what_.x_least / step) * step; at <= what_.x_most + step / 1e6;
-         at += step) {
-      add("<path d=\"M{0:.1f},{1}V{2}\" stroke=\"#ddd\"/>", x(at), top, bottom);
-      add("<text x=\"{:.1f}\" y=\"{}\" text-anchor=\"middle\">{:.6g}</text>", x(at), bottom + 20,
-          at);
+    const auto first = static_cast<int>(std::ceil(what_.x_least / step));
+    const auto last = static_cast<int>(std::floor(what_.x_most / step + 1e-6));
+    for (int i = first; i <= last; ++i) {
+      const double at = i * step;
+      add(R"(<path d="M{0:.1f},{1}V{2}" stroke="#ddd"/>)", x(at), top, bottom);
+      add(R"(<text x="{:.1f}" y="{}" text-anchor="middle">{:.6g}</text>)", x(at), bottom + 20, at);
     }
     for (int decade = what_.y_least; decade <= what_.y_most; ++decade) {
       const double value = std::pow(10, decade);
-      add("<path d=\"M{0},{1:.1f}H{2}\" stroke=\"#ddd\"/>", left, y(value), right);
-      add("<text x=\"{}\" y=\"{:.1f}\" text-anchor=\"end\">{:.6g}{}</text>", left - 8, y(value) + 4,
+      add(R"(<path d="M{0},{1:.1f}H{2}" stroke="#ddd"/>)", left, y(value), right);
+      add(R"(<text x="{}" y="{:.1f}" text-anchor="end">{:.6g}{}</text>)", left - 8, y(value) + 4,
           what_.y_percent ? 100 * value : value, what_.y_percent ? "%" : "");
     }
-    add("<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"none\" stroke=\"#666\"/>", left,
-        top, right - left, bottom - top);
-    add("<text x=\"{:.1f}\" y=\"{}\" text-anchor=\"middle\">{}</text>", (left + right) / 2,
+    add(R"(<rect x="{}" y="{}" width="{}" height="{}" fill="none" stroke="#666"/>)", left, top,
+        right - left, bottom - top);
+    add(R"(<text x="{:.1f}" y="{}" text-anchor="middle">{}</text>)", (left + right) / 2,
         bottom + 46, escaped(what_.x_label));
     add("<text transform=\"translate(22 {:.1f}) rotate(-90)\" text-anchor=\"middle\">{}</text>",
         (top + bottom) / 2, escaped(what_.y_label));
@@ -122,7 +122,7 @@ class drawing {
 
   void line(const chart_line& each, std::size_t row) {
     const std::string style =
-        fmt::format("stroke=\"{}\" stroke-width=\"2\"{}", each.colour,
+        fmt::format(R"(stroke="{}" stroke-width="2"{})", each.colour,
                     each.dash.empty() ? "" : fmt::format(" stroke-dasharray=\"{}\"", each.dash));
     std::string points;
     for (const chart_point& p : each.points) {
@@ -138,7 +138,7 @@ class drawing {
     }
     const double at = top + 10 + 24 * static_cast<double>(row);
     add("<path d=\"M{},{}h34\" {}/>", right + 18, at, style);
-    add("<text x=\"{}\" y=\"{}\">{}</text>", right + 60, at + 4, escaped(each.name));
+    add(R"(<text x="{}" y="{}">{}</text>)", right + 60, at + 4, escaped(each.name));
   }
 
   void point(const chart_mark& mark) {
