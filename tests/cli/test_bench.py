@@ -8,13 +8,14 @@ import xml.etree.ElementTree as tree
 
 import pytest
 
+from conftest import BLOOMERY
+
 SVG = "{http://www.w3.org/2000/svg}"
 
 
 @pytest.fixture(scope="module")
 def measured(tmp_path_factory):
     """(what it printed, its lines on a terminal, the picture), of one run with every kind."""
-    from conftest import BLOOMERY
     folder = tmp_path_factory.mktemp("bench")
     ours, theirs = os.openpty()
     done = subprocess.Popen([BLOOMERY, "bench", "--capacity", "200k", "--fpr", "1%", "--static", "--json",
