@@ -26,6 +26,7 @@ constexpr std::array insert_arguments = {key_argument,
                                          deletable_argument,
                                          option("items", text, "ITEMS", argument_multiple)};
 constexpr std::array key_arguments = {key_argument};
+constexpr std::array merge_arguments = {key_argument, source_argument};
 constexpr std::array info_arguments = {key_argument, plain("field", text, argument_optional)};
 constexpr std::array scan_arguments = {key_argument, iterator_argument};
 constexpr std::array load_arguments = {key_argument, iterator_argument, plain("data", text)};
@@ -57,6 +58,9 @@ const std::array rows = {
     command_row{"BF.DEL", "write fast", 3, answer<bf_del, 3>, category, key_read_write | key_delete,
                 "Takes back one copy of an item that was added to a filter that deletes", "O(1)",
                 item_arguments},
+    command_row{"BF.MERGE", writes, -3, answer<bf_merge, -3>, category, inserts,
+                "Makes a filter the union of itself and others, which were reserved alike",
+                "O(n), n bytes of the filters", merge_arguments, true},
     command_row{"BF.INFO", reads, -2, answer<bf_info, -2, 3>, category, asks,
                 "Facts about a filter, or one of them", "O(1)", info_arguments},
     command_row{"BF.STATS", "readonly", 2, answer<bf_stats, 2>, category, asks,

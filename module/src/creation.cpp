@@ -48,8 +48,7 @@ std::unique_ptr<filter_object> make_or_reply(const request& in, const filter_spe
       reply_error(in.ctx, sentence_of(planned.error()).c_str());
       return nullptr;
     }
-    const auto most = static_cast<std::uint64_t>(current_settings().max_filter_size);
-    if (*planned > most || !server_has_room(in.ctx, *planned)) {
+    if (!is_allowed(in, *planned)) {
       reply_error(in.ctx, no_memory);
       return nullptr;
     }
@@ -98,6 +97,12 @@ std::uint64_t most_bytes_for(const request& in, const filter_value& filter,
   constexpr std::uint64_t bytes_of_item = 64;
   const bool near = filter.bytes() + items * bytes_of_item + (std::uint64_t{1} << 20) > most;
   return near && in.is_limited() ? most : std::numeric_limits<std::uint64_t>::max();
+}
+
+bool is_allowed(const request& in, std::uint64_t bytes) noexcept {
+  if (!in.is_limited()) return true;
+  const auto most = static_cast<std::uint64_t>(current_settings().max_filter_size);
+  return bytes <= most && server_has_room(in.ctx, bytes);
 }
 
 void announce(const request& in, const char* event) noexcept {

@@ -26,6 +26,9 @@ opened open_to_add(const request& in, filter_key& key, const filter_spec& spec, 
 std::uint64_t most_bytes_for(const request& in, const filter_value& filter,
                              std::size_t items) noexcept;
 
+/// Whether limits leave room for a filter of so many bytes.
+bool is_allowed(const request& in, std::uint64_t bytes) noexcept;
+
 /// Tells who watches the key, and who listens, of a change.
 void announce(const request& in, const char* event) noexcept;
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <thread>
 #include <utility>
 
 #include "native_value.hpp"
@@ -14,6 +15,10 @@ std::atomic<std::uint64_t> count = 0;
 
 }  // namespace
 
+std::optional<std::string> filter_value::merge(const filter_value&) {
+  return "their engine has no merge";
+}
+
 filter_object::filter_object(std::unique_ptr<filter_value> made) noexcept
     : filter(std::move(made)) {
   count.fetch_add(1, std::memory_order_relaxed);
@@ -23,6 +28,16 @@ filter_object::filter_object(received_dump dump) noexcept : arriving(std::move(d
 }
 filter_object::~filter_object() {
   count.fetch_sub(1, std::memory_order_relaxed);
+}
+
+void free_later(std::unique_ptr<filter_value> filter) noexcept {
+  constexpr std::uint64_t large = std::uint64_t{1} << 20;
+  if (!filter || filter->bytes() < large) return;
+  try {
+    std::thread([freed = std::move(filter)] {}).detach();
+  } catch (const std::exception&) {
+    return;  // no thread could be had; whoever holds it now frees it here
+  }
 }
 
 std::uint64_t number_of_filters() noexcept {

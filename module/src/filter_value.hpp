@@ -6,7 +6,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -85,6 +87,13 @@ class filter_value {
   /// filter. received_dump puts them together again.
   virtual std::vector<std::byte> dump_header() const = 0;
   virtual std::vector<std::span<const std::byte>> dump_payload() const = 0;
+
+  /// An equal filter; null where only the dump can be copied, or without memory. O(size).
+  virtual std::unique_ptr<filter_value> copy() const { return nullptr; }
+
+  /// Adds what another filter holds. If it cannot, it says why, behind the two filters' names
+  /// ("... and it is full"), and may be left with a part: merge into a copy. O(size).
+  virtual std::optional<std::string> merge(const filter_value& other);
 };
 
 /// The value behind a key: either of the two.
@@ -106,6 +115,10 @@ struct filter_object {
   /// changed nothing.
   wire_error take(std::uint64_t offset, std::string_view bytes);
 };
+
+/// Frees a filter, a large one in a thread of its own: giving back much memory takes the kernel
+/// milliseconds.
+void free_later(std::unique_ptr<filter_value> filter) noexcept;
 
 /// The number of such values on this server.
 std::uint64_t number_of_filters() noexcept;

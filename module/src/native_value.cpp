@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bloomery/file.hpp>
+#include <cmath>
 #include <limits>
 #include <utility>
 
@@ -90,7 +91,7 @@ class native_value final : public filter_value {
             .capacity = front_.capacity() + (back_ ? back_->capacity() : 0),
             .bytes = bytes_,
             .filters = back_ ? 2U : 1U,
-            .items = front_.size() + (back_ ? back_->size() : 0),
+            .items = size(),
             .deleted = deleted_};
   }
   filter_state state() const override {
@@ -101,6 +102,30 @@ class native_value final : public filter_value {
             front.estimated_size + back.estimated_size};
   }
   std::uint64_t bytes() const noexcept override { return bytes_; }
+
+  std::unique_ptr<filter_value> copy() const override {
+    const memory_meter meter;
+    auto front = front_.copy();
+    if (!front) return nullptr;
+    std::optional<any_filter> back;
+    if (back_) {
+      auto behind = back_->copy();
+      if (!behind) return nullptr;
+      back.emplace(std::move(*behind));
+    }
+    return std::make_unique<native_value>(spec_, std::move(*front), std::move(back), deleted_,
+                                          meter);
+  }
+
+  std::optional<std::string> merge(const filter_value& other) override {
+    const auto* const from = dynamic_cast<const native_value*>(&other);
+    if (from == nullptr) return "its engine is another";
+    const memory_meter meter;
+    auto why = size() == 0 ? become(*from) : unite(*from);
+    count_bytes(meter);
+    if (!why) deleted_ += from->deleted_;
+    return why;
+  }
 
   std::vector<std::byte> dump_header() const override {
     std::vector<std::vector<std::byte>> headers{serialize_header(front_.image())};
@@ -123,6 +148,33 @@ class native_value final : public filter_value {
   void count_bytes(const memory_meter& meter) noexcept { bytes_ = bytes_with(meter); }
 
   bool may_grow() const noexcept { return spec_.expansion != 0; }
+  std::uint64_t size() const noexcept { return front_.size() + (back_ ? back_->size() : 0); }
+
+  std::optional<std::string> become(const native_value& from) {
+    auto front = from.front_.copy();
+    auto back = from.back_ ? std::optional(from.back_->copy()) : std::nullopt;
+    if (!front || (back && !*back)) return "there is no memory for it";
+    front_ = std::move(*front);
+    back_.reset();
+    if (back) back_.emplace(std::move(**back));
+    return std::nullopt;
+  }
+
+  std::optional<std::string> unite(const native_value& from) {
+    if (from.size() == 0) return std::nullopt;
+    if (back_ || from.back_ || !front_.can().merge) {
+      return "a filter that grows by small steps keeps too little of its items to be merged; "
+             "reserve filters to merge with the capacity of their union, 10000 or more";
+    }
+    const auto merged = front_.merge(from.front_);
+    if (!merged && merged.error().code != errc::full) return merged.error().message;
+    // A Bloom filter's count is an estimate now, whose deviation is about a fourth of this root.
+    const double most = static_cast<double>(front_.capacity());
+    const double tolerated = front_.can().count ? 0 : 2 * std::sqrt(most);
+    if (merged && static_cast<double>(front_.size()) <= most + tolerated) return std::nullopt;
+    return "their union has more items than the capacity that each was reserved with; reserve "
+           "filters to merge with the capacity of their union";
+  }
 
   /// Items that the front still takes.
   std::uint64_t room_in_front() const noexcept {
