@@ -41,6 +41,7 @@ std::unique_ptr<filter_object> rebuild(filter_family family, std::string_view he
   received_dump dump;
   if (dump.begin(header) != nullptr || dump.prefix().spec.family != family) return nullptr;
   auto object = std::make_unique<filter_object>(std::move(dump));
+  if (!object->open_if_complete()) return nullptr;
   for (std::uint64_t at = 0; at < size;) {
     const std::string_view piece = next(at);
     if (piece.empty() || piece.size() > size - at || object->take(at, piece) != nullptr)

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "native_value.hpp"
+#include "window_value.hpp"
 
 namespace bloomery::server {
 namespace {
@@ -61,13 +62,17 @@ wire_error filter_object::take(std::uint64_t offset, std::string_view bytes) {
   if (filter) return bad_data;
   if (const auto why = arriving.take(offset, bytes)) return why;
   if (!arriving.is_complete()) return nullptr;
-  filter = open_native(arriving);
-  if (!filter) {
-    arriving.give_back(bytes.size());
-    return bad_data;
-  }
+  if (open_if_complete()) return nullptr;
+  arriving.give_back(bytes.size());
+  return bad_data;
+}
+
+bool filter_object::open_if_complete() {
+  if (filter || !arriving.is_complete()) return true;
+  filter = arriving.prefix().spec.window != 0 ? open_window(arriving) : open_native(arriving);
+  if (!filter) return false;
   arriving = {};
-  return nullptr;
+  return true;
 }
 
 std::string_view bytes_at(std::span<const std::span<const std::byte>> pieces, std::uint64_t offset,

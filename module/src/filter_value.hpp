@@ -71,6 +71,12 @@ class filter_value {
   virtual added_items add(std::span<const std::string_view> items, std::span<bool> fresh,
                           adding how, std::uint64_t most_bytes) = 0;
 
+  /// Of a filter that forgets: what is added next came at this time, in milliseconds since 1970,
+  /// and what is too old then is forgotten. True if that has changed the filter.
+  virtual bool advance(std::uint64_t) { return false; }
+  /// The beginning of the newest time that it was told, to its precision.
+  virtual std::uint64_t latest() const noexcept { return 0; }
+
   /// Takes back one copy; false, and nothing changes, if there is none. Only of filters that
   /// delete.
   virtual bool erase(std::string_view item) = 0;
@@ -114,6 +120,8 @@ struct filter_object {
   /// Takes what follows the header. Once all is there it becomes the filter. A refused piece has
   /// changed nothing.
   wire_error take(std::uint64_t offset, std::string_view bytes);
+  /// A dump whose header is all there is becomes the filter. False if it is damaged.
+  bool open_if_complete();
 };
 
 /// Frees a filter, a large one in a thread of its own: giving back much memory takes the kernel

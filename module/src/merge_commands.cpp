@@ -26,6 +26,7 @@ std::string difference(const filter_spec& its, const filter_spec& wanted) {
   if (its.deletable != wanted.deletable) {
     return differ("DELETABLE", yes_or_no(its.deletable), yes_or_no(wanted.deletable));
   }
+  if (its.window != wanted.window) return "it has a WINDOW, and filters that forget are not";
   const bool grows = its.expansion != 0;
   if (grows != (wanted.expansion != 0)) {
     return differ("NONSCALING", yes_or_no(!grows), yes_or_no(grows));
@@ -64,6 +65,9 @@ int merge(const request& in, filter_family family, const char* event) {
   if (const auto why = find_sources(in, family, sources)) return reply_error(in.ctx, why);
   const source& first = sources.front();
   const filter_spec spec = first.filter->facts().spec;
+  if (spec.window != 0) {
+    return reply_refusal(in, first.argument, "it has a WINDOW, and filters that forget are not");
+  }
   for (const source& each : sources) {
     const std::string why = difference(each.filter->facts().spec, spec);
     if (!why.empty()) return reply_refusal(in, each.argument, why);

@@ -163,8 +163,9 @@ class native_value final : public filter_value {
   std::optional<std::string> unite(const native_value& from) {
     if (from.size() == 0) return std::nullopt;
     if (back_ || from.back_ || !front_.can().merge) {
-      return "a filter that grows by small steps keeps too little of its items to be merged; "
-             "reserve filters to merge with the capacity of their union, 10000 or more";
+      return "filters of fewer than 10000 items, and those grown beyond their capacity, cannot "
+             "keep their rate in a union; reserve filters to merge with the capacity of their "
+             "union, 10000 or more";
     }
     const auto merged = front_.merge(from.front_);
     if (!merged && merged.error().code != errc::full) return merged.error().message;
@@ -190,7 +191,8 @@ class native_value final : public filter_value {
                        const memory_meter& meter) {
     const bool at_limit = may_grow() && bytes_with(meter) >= most_bytes;
     if (how == adding::counted)
-      return at_limit ? added_items{0, stop::limit} : add_counted(items[0], fresh[0]);
+      return at_limit ? added_items{0, stop::limit}
+                      : add_counted(items[0], fresh[0], most_bytes, meter);
     if (!back_) {
       if (at_limit && front_.can().grow) return {0, stop::limit};
       const auto room = room_in_front();
@@ -207,18 +209,19 @@ class native_value final : public filter_value {
       if (is_in_full(items[0], how)) return add_to_full(items[0], fresh[0], how);
       if (!may_grow()) return {0, stop::full};
       if (at_limit) return {0, stop::limit};
-      if (!make_back()) return {0, stop::memory};
+      if (const stop why = make_back(most_bytes, meter); why != stop::none) return {0, why};
     }
     return at_limit ? added_items{0, stop::limit} : add_behind(items, fresh, how);
   }
 
   /// One by one, so that each item is told from its copies in the same batch.
-  added_items add_counted(std::string_view item, bool& fresh) {
+  added_items add_counted(std::string_view item, bool& fresh, std::uint64_t most_bytes,
+                          const memory_meter& meter) {
     any_filter* into = &front_;
     if (!front_.may_contain(item)) {
       if (!back_ && room_in_front() == 0) {
         if (!may_grow()) return {0, stop::full};
-        if (!make_back()) return {0, stop::memory};
+        if (const stop why = make_back(most_bytes, meter); why != stop::none) return {0, why};
       }
       if (back_) into = &*back_;
     }
@@ -228,7 +231,8 @@ class native_value final : public filter_value {
       return {1, stop::none};
     }
     // A front that finds no room before its capacity is there: what comes behind takes it.
-    if (into != &front_ || !may_grow() || back_ || !make_back()) return {0, stop::memory};
+    if (into != &front_ || !may_grow() || back_) return {0, stop::memory};
+    if (const stop why = make_back(most_bytes, meter); why != stop::none) return {0, why};
     const auto behind = back_->insert({&item, 1});
     fresh = true;
     return behind && behind->done == 1 ? added_items{1, stop::none} : added_items{0, stop::memory};
@@ -246,12 +250,16 @@ class native_value final : public filter_value {
     return copied && copied->done == 1 ? added_items{1, stop::none} : added_items{0, stop::memory};
   }
 
-  bool make_back() {
+  stop make_back(std::uint64_t most_bytes, const memory_meter& meter) {
     const native_plan plan = plan_native(spec_);
+    const auto planned = plan.back->kind->plan(plan.back->request);
+    if (!planned) return stop::memory;
+    const std::uint64_t held = bytes_with(meter);
+    if (held > most_bytes || planned->bytes > most_bytes - held) return stop::limit;
     auto made = plan.back->kind->create(plan.back->request);
-    if (!made) return false;
+    if (!made) return stop::memory;
     back_.emplace(std::move(*made));
-    return true;
+    return stop::none;
   }
 
   added_items add_behind(item_span items, std::span<bool> fresh, adding how) {

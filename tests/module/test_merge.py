@@ -8,8 +8,9 @@ import pytest
 SAYS = "ERR key {} of this command cannot be merged: {}"
 MANY = ("their union has more items than the capacity that each was reserved with; reserve filters "
         "to merge with the capacity of their union")
-STEPS = ("a filter that grows by small steps keeps too little of its items to be merged; reserve "
-         "filters to merge with the capacity of their union, 10000 or more")
+STEPS = ("filters of fewer than 10000 items, and those grown beyond their capacity, cannot keep "
+         "their rate in a union; reserve filters to merge with the capacity of their union, 10000 or "
+         "more")
 
 
 def add(server, key, items):
