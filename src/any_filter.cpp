@@ -80,6 +80,10 @@ filter_image any_filter::image() const {
   return model_->image();
 }
 
+result<any_filter> any_filter::copy() const {
+  return model_->copy();
+}
+
 result<void> save(const any_filter& filter, const std::filesystem::path& path, if_exists policy) {
   return write_file(filter.image(), path, policy);
 }

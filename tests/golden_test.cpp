@@ -51,6 +51,12 @@ TEST_P(golden, todays_code_reads_it) {
     EXPECT_GE(info.plan.capacity, GetParam().capacity);
     EXPECT_LE(info.plan.planned_fpr, 0.02);
     EXPECT_EQ(serialize(filter->image()), contents(path)) << "read and written again";
+    auto copied = filter->copy();
+    ASSERT_TRUE(copied) << copied.error().message;
+    EXPECT_EQ(serialize(copied->image()), contents(path)) << "copied";
+    // A static or mapped one cannot be cleared; the others' copies are their own.
+    EXPECT_EQ(copied->clear().has_value(), filter->can().insert);
+    EXPECT_EQ(serialize(filter->image()), contents(path)) << "after a copy was cleared";
   }
   unsigned passing = 0;
   for (const std::string& key : words("stranger", 1000)) passing += mapped->may_contain(key);

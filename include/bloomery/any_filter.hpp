@@ -137,6 +137,10 @@ class any_filter {
 
   filter_image image() const;
 
+  /// An equal filter in memory of its own; of a mapped one, another over the same mapping. O(size).
+  /// Fails with out_of_memory.
+  result<any_filter> copy() const;
+
  private:
   std::unique_ptr<model> model_;
 };

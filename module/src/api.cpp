@@ -31,6 +31,7 @@ const std::array entries = {
     entry{"RedisModule_AddACLCategory", &api.add_acl_category, optional},
     entry{"RedisModule_SetCommandACLCategories", &api.set_command_acl_categories, optional},
     entry{"RedisModule_GetContextFlags", &api.context_flags},
+    entry{"RedisModule_Milliseconds", &api.milliseconds},
     entry{"RedisModule_Log", &api.log},
     entry{"RedisModule_TryAlloc", &api.try_alloc},
     entry{"RedisModule_Calloc", &api.calloc},

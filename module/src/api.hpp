@@ -153,6 +153,7 @@ struct functions {
   int (*add_acl_category)(context*, const char* name);                  // optional
   int (*set_command_acl_categories)(command*, const char* categories);  // optional
   int (*context_flags)(context*);
+  long long (*milliseconds)();  ///< since 1970
   void (*log)(context*, const char* level, const char* format, ...);
 
   // Memory.

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <charconv>
 #include <cmath>
+#include <limits>
 
 #include "settings.hpp"
 
@@ -48,6 +50,84 @@ std::uint32_t power_of_two(long long expansion) noexcept {
   return expansion != 0 ? std::bit_ceil(static_cast<std::uint32_t>(expansion)) : 0;
 }
 
+constexpr long long most_window = 1'000'000'000;
+constexpr long long most_generations = 64;
+constexpr std::uint16_t default_generations = 8;
+constexpr std::uint32_t default_expansion = 2;
+
+wire_error parse_window(const string* text, filter_spec& out) noexcept {
+  long long seconds = 0;
+  if (api.string_to_integer(text, &seconds) != ok) return "ERR bad window";
+  if (seconds < 1 || seconds > most_window) {
+    return "ERR window must be in the range [1, 1000000000] seconds";
+  }
+  out.window = static_cast<std::uint64_t>(seconds);
+  return nullptr;
+}
+
+wire_error parse_generations(const string* text, filter_spec& out) noexcept {
+  long long generations = 0;
+  if (api.string_to_integer(text, &generations) != ok) return "ERR bad generations";
+  if (generations < 1 || generations > most_generations) {
+    return "ERR generations must be in the range [1, 64]";
+  }
+  out.generations = static_cast<std::uint16_t>(generations);
+  return nullptr;
+}
+
+wire_error parse_time(const string* text, std::uint64_t& out) noexcept {
+  long long time = 0;
+  if (api.string_to_integer(text, &time) != ok || time < 1) {
+    return "ERR bad time: AT takes milliseconds since 1970";
+  }
+  out = static_cast<std::uint64_t>(time);
+  return nullptr;
+}
+
+/// What goes together with a window, once all options are known.
+wire_error settle_window(filter_spec& out, bool says_fixed) noexcept {
+  if (out.window == 0) return out.generations == 0 ? nullptr : "ERR GENERATIONS takes a WINDOW";
+  if (out.deletable) return "ERR WINDOW and DELETABLE cannot be combined";
+  if (says_fixed) return "ERR a filter with a WINDOW grows with its items; leave out NONSCALING";
+  // Where filters do not grow unless they are told to.
+  if (out.expansion == 0) out.expansion = default_expansion;
+  if (out.generations == 0) out.generations = default_generations;
+  return nullptr;
+}
+
+/// A number of bytes with the units that the server's own settings take. False if it is none.
+bool parse_bytes(std::string_view text, std::uint64_t& out) noexcept {
+  constexpr std::uint64_t k = 1024;
+  struct unit {
+    std::string_view name;
+    std::uint64_t bytes;
+  };
+  constexpr std::array units = {unit{"b", 1},         unit{"k", 1000},   unit{"kb", k},
+                                unit{"m", 1'000'000}, unit{"mb", k * k}, unit{"g", 1'000'000'000},
+                                unit{"gb", k * k * k}};
+  std::uint64_t number = 0;
+  const auto [end, why] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (why != std::errc() || number == 0) return false;
+  const std::string_view behind = text.substr(static_cast<std::size_t>(end - text.data()));
+  std::uint64_t scale = behind.empty() ? 1 : 0;
+  for (const unit& each : units) {
+    if (equal_words(behind, each.name)) scale = each.bytes;
+  }
+  if (scale == 0 || number > std::numeric_limits<std::int64_t>::max() / scale) return false;
+  out = number * scale;
+  return true;
+}
+
+/// MEMORY size in the place of argument `at`. Says in `next` which argument follows.
+wire_error parse_memory(const request& in, std::size_t at, memory_request& out,
+                        std::size_t& next) noexcept {
+  if (at + 1 >= in.argv.size() || !parse_bytes(in.word(at + 1), out.bytes)) {
+    return "ERR bad memory: give bytes, or a size such as 64mb";
+  }
+  next = at + 2;
+  return nullptr;
+}
+
 }  // namespace
 
 std::string_view bytes_of(const string* text) noexcept {
@@ -88,11 +168,22 @@ filter_spec default_bf_spec() noexcept {
           .expansion = static_cast<std::uint32_t>(now.bf_expansion_factor)};
 }
 
-wire_error parse_bf_reserve(const request& in, filter_spec& out) noexcept {
+wire_error parse_bf_reserve(const request& in, filter_spec& out, memory_request& memory) noexcept {
   out = default_bf_spec();
-  if (const auto why = parse_rate(in.argv[2], out.error_rate, "ERR bad error rate")) return why;
-  if (const auto why = parse_capacity(in.argv[3], out.capacity, "ERR bad capacity")) return why;
-  const auto expansion = in.find("EXPANSION", 4);
+  std::size_t next = 3;
+  memory.finds_rate = equal_words(in.word(2), "MEMORY");
+  if (memory.finds_rate) {
+    if (const auto why = parse_memory(in, 2, memory, next)) return why;
+    if (next == in.argv.size()) return "ERR bad capacity";
+  } else if (const auto why = parse_rate(in.argv[2], out.error_rate, "ERR bad error rate")) {
+    return why;
+  }
+  if (!memory.finds_rate && equal_words(in.word(3), "MEMORY")) {
+    if (const auto why = parse_memory(in, 3, memory, next)) return why;
+  } else if (const auto why = parse_capacity(in.argv[next++], out.capacity, "ERR bad capacity")) {
+    return why;
+  }
+  const auto expansion = in.find("EXPANSION", next);
   if (expansion) {
     if (*expansion + 1 >= in.argv.size()) return "ERR no expansion";
     if (const auto why =
@@ -100,12 +191,29 @@ wire_error parse_bf_reserve(const request& in, filter_spec& out) noexcept {
       return why;
     }
   }
-  out.deletable = in.find("DELETABLE", 4).has_value();
-  if (in.find("NONSCALING", 4)) {
+  out.deletable = in.find("DELETABLE", next).has_value();
+  const bool nonscaling = in.find("NONSCALING", next).has_value();
+  if (nonscaling) {
     if (expansion && out.expansion != 0) return cannot_expand;
     out.expansion = 0;
   }
-  return nullptr;
+  const auto window = in.find("WINDOW", next);
+  if (window) {
+    if (*window + 1 >= in.argv.size()) return "ERR no window";
+    if (const auto why = parse_window(in.argv[*window + 1], out)) return why;
+  }
+  if (const auto generations = in.find("GENERATIONS", next)) {
+    if (*generations + 1 >= in.argv.size()) return "ERR no generations";
+    if (const auto why = parse_generations(in.argv[*generations + 1], out)) return why;
+  }
+  if (memory.bytes != 0) {
+    if (window) return "ERR MEMORY and WINDOW cannot be combined: that filter grows with its items";
+    if (expansion && out.expansion != 0) {
+      return "ERR a filter of a MEMORY size does not grow; leave out EXPANSION";
+    }
+    out.expansion = 0;
+  }
+  return settle_window(out, nonscaling || (expansion && out.expansion == 0));
 }
 
 wire_error parse_bf_insert(const request& in, insert_options& out) noexcept {
@@ -143,6 +251,15 @@ wire_error parse_bf_insert(const request& in, insert_options& out) noexcept {
       if (value == nullptr) break;
       why = parse_expansion(value, out.spec.expansion, "Bad expansion");
       expands = true;
+    } else if (equal_words(word, "WINDOW")) {
+      if (value == nullptr) break;
+      why = parse_window(value, out.spec);
+    } else if (equal_words(word, "GENERATIONS")) {
+      if (value == nullptr) break;
+      why = parse_generations(value, out.spec);
+    } else if (equal_words(word, "AT")) {
+      if (value == nullptr) break;
+      why = parse_time(value, out.at);
     } else {
       return "Unknown argument received";
     }
@@ -153,7 +270,7 @@ wire_error parse_bf_insert(const request& in, insert_options& out) noexcept {
     if (expands && out.spec.expansion != 0) return cannot_expand;
     out.spec.expansion = 0;
   }
-  return nullptr;
+  return settle_window(out.spec, nonscaling || (expands && out.spec.expansion == 0));
 }
 
 filter_spec default_cf_spec() noexcept {

@@ -49,16 +49,28 @@ struct filter_spec {
   bool deletable = false;            ///< of BF.*: copies are kept, counted and deleted
   std::uint16_t bucket_size = 0;     ///< of CF.*; kept for CF.INFO
   std::uint16_t max_iterations = 0;  ///< likewise
+  std::uint64_t window = 0;          ///< of BF.*: seconds after which items are forgotten; 0: never
+  std::uint16_t generations = 0;     ///< that a window is divided into; 0 without one
+
+  bool operator==(const filter_spec&) const = default;
 };
 
-/// BF.RESERVE key error_rate capacity [EXPANSION n] [NONSCALING] [DELETABLE], options anywhere.
-wire_error parse_bf_reserve(const request& in, filter_spec& out) noexcept;
+/// What BF.RESERVE asks a filter to fit into, instead of its capacity or its rate.
+struct memory_request {
+  std::uint64_t bytes = 0;  ///< 0: nothing is asked
+  bool finds_rate = false;  ///< else the capacity is found
+};
 
-/// BF.INSERT key [CAPACITY n] [ERROR f] [EXPANSION n] [NOCREATE] [NONSCALING] [DELETABLE] ITEMS
-/// item...
+/// BF.RESERVE key error_rate capacity [EXPANSION n] [NONSCALING] [DELETABLE] [WINDOW seconds
+/// [GENERATIONS n]], options anywhere. MEMORY size stands for either number.
+wire_error parse_bf_reserve(const request& in, filter_spec& out, memory_request& memory) noexcept;
+
+/// BF.INSERT key [CAPACITY n] [ERROR f] [EXPANSION n] [NOCREATE] [NONSCALING] [DELETABLE] [WINDOW
+/// seconds [GENERATIONS n]] [AT milliseconds] ITEMS item...
 struct insert_options {
   filter_spec spec;
   bool create = true;
+  std::uint64_t at = 0;   ///< when the items came, in milliseconds since 1970; 0: now
   std::size_t items = 0;  ///< the first of them
 };
 /// Without ITEMS and an item behind it `items` stays 0.

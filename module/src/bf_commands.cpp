@@ -12,9 +12,19 @@ using enum argument_type;
 constexpr argument_docs nonscaling_argument = option("nonscaling", token, "NONSCALING");
 constexpr argument_docs deletable_argument = option("deletable", token, "DELETABLE");
 
-constexpr std::array reserve_arguments = {
-    key_argument,       plain("error_rate", real), plain("capacity", integer),
-    expansion_argument, nonscaling_argument,       deletable_argument};
+constexpr argument_docs window_argument = option("window", integer, "WINDOW");
+constexpr argument_docs generations_argument = option("generations", integer, "GENERATIONS");
+
+// With MEMORY and a size in the place of error_rate or capacity.
+constexpr std::array reserve_arguments = {key_argument,
+                                          plain("error_rate", real),
+                                          plain("capacity", integer),
+                                          expansion_argument,
+                                          nonscaling_argument,
+                                          deletable_argument,
+                                          window_argument,
+                                          generations_argument,
+                                          option("memory", text, "MEMORY", argument_optional)};
 constexpr std::array item_arguments = {key_argument, plain("item", text)};
 constexpr std::array items_arguments = {key_argument, items_argument};
 constexpr std::array insert_arguments = {key_argument,
@@ -24,8 +34,12 @@ constexpr std::array insert_arguments = {key_argument,
                                          option("nocreate", token, "NOCREATE"),
                                          nonscaling_argument,
                                          deletable_argument,
+                                         window_argument,
+                                         generations_argument,
+                                         option("at", integer, "AT"),
                                          option("items", text, "ITEMS", argument_multiple)};
 constexpr std::array key_arguments = {key_argument};
+constexpr std::array merge_arguments = {key_argument, source_argument};
 constexpr std::array info_arguments = {key_argument, plain("field", text, argument_optional)};
 constexpr std::array scan_arguments = {key_argument, iterator_argument};
 constexpr std::array load_arguments = {key_argument, iterator_argument, plain("data", text)};
@@ -33,7 +47,7 @@ constexpr std::array load_arguments = {key_argument, iterator_argument, plain("d
 constexpr const char* category = "bloom";
 
 const std::array rows = {
-    command_row{"BF.RESERVE", writes, -4, answer<bf_reserve, -4, 8>, category, inserts,
+    command_row{"BF.RESERVE", writes, -4, answer<bf_reserve, -4, 13>, category, inserts,
                 "Makes an empty filter of an error rate and a capacity", "O(capacity)",
                 reserve_arguments},
     command_row{"BF.ADD", writes, 3, answer<bf_add, 3>, category, inserts,
@@ -57,6 +71,9 @@ const std::array rows = {
     command_row{"BF.DEL", "write fast", 3, answer<bf_del, 3>, category, key_read_write | key_delete,
                 "Takes back one copy of an item that was added to a filter that deletes", "O(1)",
                 item_arguments},
+    command_row{"BF.MERGE", writes, -3, answer<bf_merge, -3>, category, inserts,
+                "Makes a filter the union of itself and others, which were reserved alike",
+                "O(n), n bytes of the filters", merge_arguments, true},
     command_row{"BF.INFO", reads, -2, answer<bf_info, -2, 3>, category, asks,
                 "Facts about a filter, or one of them", "O(1)", info_arguments},
     command_row{"BF.STATS", "readonly", 2, answer<bf_stats, 2>, category, asks,

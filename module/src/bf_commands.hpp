@@ -16,6 +16,7 @@ int bf_card(const request& in);
 int bf_count(const request& in);
 int bf_del(const request& in);
 int bf_info(const request& in);
+int bf_merge(const request& in);
 int bf_stats(const request& in);
 int bf_scandump(const request& in);
 int bf_loadchunk(const request& in);

@@ -21,6 +21,7 @@ constexpr std::array insert_arguments = {key_argument, option("capacity", intege
                                          option("nocreate", token, "NOCREATE"),
                                          option("items", text, "ITEMS", argument_multiple)};
 constexpr std::array key_arguments = {key_argument};
+constexpr std::array merge_arguments = {key_argument, source_argument};
 constexpr std::array scan_arguments = {key_argument, iterator_argument};
 constexpr std::array load_arguments = {key_argument, iterator_argument, plain("data", text)};
 
@@ -55,6 +56,9 @@ const std::array rows = {
                 item_arguments},
     command_row{"CF.DEL", "write fast", 3, answer<cf_del, 3>, category, key_read_write | key_delete,
                 "Takes back one copy of an item that was added", "O(1)", item_arguments},
+    command_row{"CF.MERGE", writes, -3, answer<cf_merge, -3>, category, inserts,
+                "Makes a filter the union of itself and others, which were reserved alike",
+                "O(n), n bytes of the filters", merge_arguments, true},
     command_row{"CF.COMPACT", "write fast", 2, answer<cf_compact, 2>, category,
                 key_read_write | key_update,
                 "Changes nothing: what deletes free is used again at once", "O(1)", key_arguments},

@@ -17,6 +17,7 @@ int cf_count(const request& in);
 int cf_del(const request& in);
 int cf_compact(const request& in);
 int cf_info(const request& in);
+int cf_merge(const request& in);
 int cf_stats(const request& in);
 int cf_scandump(const request& in);
 int cf_loadchunk(const request& in);

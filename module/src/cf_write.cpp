@@ -36,7 +36,7 @@ bool add_items(const request& in, const insert_options& options, adding how, std
   filter_key key(in, filter_family::cuckoo, open_read | open_write);
   const auto [filter, made] = open_to_add(in, key, options.spec, options.create, "cf.reserve");
   if (filter == nullptr) return false;
-  const std::uint64_t most_bytes = most_bytes_for(in, *filter, items.size());
+  const std::uint64_t most_bytes = limit_for(in, *filter, items.size()).bytes;
   std::vector<string*> changed;  // what replicas are told
   for (std::size_t at = 0; at < items.size();) {
     const std::span<bool> answers = fresh.all().subspan(at);

@@ -18,6 +18,16 @@ constexpr argument_docs option(const char* name, argument_type type, const char*
 }
 
 inline constexpr argument_docs key_argument = plain("key", argument_type::key);
+inline constexpr argument_docs source_argument = {.name = "source",
+                                                  .type = argument_type::key,
+                                                  .key_spec = 1,
+                                                  .token = nullptr,
+                                                  .summary = nullptr,
+                                                  .since = nullptr,
+                                                  .flags = argument_multiple,
+                                                  .deprecated_since = nullptr,
+                                                  .parts = nullptr,
+                                                  .display_text = nullptr};
 inline constexpr argument_docs items_argument =
     plain("item", argument_type::text, argument_multiple);
 inline constexpr argument_docs expansion_argument =

@@ -12,12 +12,17 @@ constexpr docs_version version_of_docs = {1, sizeof(history_docs), sizeof(key_do
 bool document(context* ctx, const command_row& row) {
   command* const made = api.get_command(ctx, row.name);
   if (made == nullptr) return false;
-  std::array<key_docs, 2> keys = {};  // the second ends the list
-  keys[0].flags = row.key_use;
-  keys[0].begin_search = 2;
-  keys[0].begin.index.position = 1;
-  keys[0].find_keys = 2;
-  keys[0].range = {.last = 0, .step = 1, .limit = 0};
+  const auto range = [](std::uint64_t flags, int first, int last) {
+    key_docs keys = {};
+    keys.flags = flags;
+    keys.begin_search = 2;
+    keys.begin.index.position = first;
+    keys.find_keys = 2;
+    keys.range = {.last = last, .step = 1, .limit = 0};
+    return keys;
+  };
+  std::array<key_docs, 3> keys = {range(row.key_use, 1, 0)};  // one of zeros ends the list
+  if (row.has_sources) keys[1] = range(key_read_only | key_access, 2, -1);
   std::vector<argument_docs> arguments(row.arguments.begin(), row.arguments.end());
   arguments.push_back({});
   const command_docs docs = {.version = &version_of_docs,
@@ -39,7 +44,10 @@ bool document(context* ctx, const command_row& row) {
 bool create_commands(context* ctx, std::span<const command_row> rows) noexcept {
   try {
     for (const command_row& row : rows) {
-      if (api.create_command(ctx, row.name, row.run, row.flags, 1, 1, 1) != ok) return false;
+      if (api.create_command(ctx, row.name, row.run, row.flags, 1, row.has_sources ? -1 : 1, 1) !=
+          ok) {
+        return false;
+      }
       if (!document(ctx, row)) return false;
     }
     return true;

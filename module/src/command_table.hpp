@@ -21,6 +21,7 @@ struct command_row {
   const char* summary;
   const char* complexity;
   std::span<const argument_docs> arguments;
+  bool has_sources = false;  ///< whether all arguments behind the key are keys, too, that are read
 };
 
 /// The function that the server calls for a handler: it looks at the number of arguments, and lets

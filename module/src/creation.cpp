@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <limits>
 #include <string>
 #include <utility>
@@ -10,12 +11,22 @@
 #include "native_value.hpp"
 #include "reply.hpp"
 #include "settings.hpp"
+#include "window_value.hpp"
 
 namespace bloomery::server {
 namespace {
 
 std::string sentence_of(const failure& why) {
   return why.code == errc::out_of_memory ? no_memory : "ERR " + why.message;
+}
+
+/// What bf.max-memory leaves.
+std::uint64_t room_for_all() noexcept {
+  const auto most = static_cast<std::uint64_t>(current_settings().max_memory);
+  // Half of what there is, so that sums of it do not overflow.
+  if (most == 0) return std::numeric_limits<std::uint64_t>::max() / 2;
+  const std::uint64_t used = bytes_of_filters();
+  return most > used ? most - used : 0;
 }
 
 // With every parameter, so that a replica with other settings has the same bits.
@@ -28,6 +39,10 @@ void replicate_creation(const request& in, const filter_spec& spec) {
                   static_cast<long long>(spec.bucket_size), "MAXITERATIONS",
                   static_cast<long long>(spec.max_iterations), "EXPANSION", expansion, "ERROR",
                   rate.c_str());
+  } else if (spec.window != 0) {
+    api.replicate(in.ctx, "BF.RESERVE", "sclclclcl", in.key(), rate.c_str(), capacity, "EXPANSION",
+                  expansion, "WINDOW", static_cast<long long>(spec.window), "GENERATIONS",
+                  static_cast<long long>(spec.generations));
   } else if (spec.deletable) {
     api.replicate(in.ctx, "BF.RESERVE", "sclclc", in.key(), rate.c_str(), capacity, "EXPANSION",
                   expansion, "DELETABLE");
@@ -43,17 +58,17 @@ void replicate_creation(const request& in, const filter_spec& spec) {
 
 std::unique_ptr<filter_object> make_or_reply(const request& in, const filter_spec& spec) {
   if (in.is_limited()) {
-    const auto planned = planned_native_bytes(spec);
+    const auto planned = spec.window != 0 ? planned_window_bytes(spec) : planned_native_bytes(spec);
     if (!planned) {
       reply_error(in.ctx, sentence_of(planned.error()).c_str());
       return nullptr;
     }
-    const auto most = static_cast<std::uint64_t>(current_settings().max_filter_size);
-    if (*planned > most || !server_has_room(in.ctx, *planned)) {
+    if (!is_allowed(in, *planned)) {
       reply_error(in.ctx, no_memory);
       return nullptr;
     }
   }
+  if (spec.window != 0) return std::make_unique<filter_object>(make_window(spec));
   auto made = make_native(spec);
   if (!made) {
     reply_error(in.ctx, sentence_of(made.error()).c_str());
@@ -92,12 +107,25 @@ opened open_to_add(const request& in, filter_key& key, const filter_spec& spec, 
   return {filter, false};
 }
 
-std::uint64_t most_bytes_for(const request& in, const filter_value& filter,
-                             std::size_t items) noexcept {
-  const auto most = static_cast<std::uint64_t>(current_settings().max_filter_size);
+growth_limit limit_for(const request& in, const filter_value& filter, std::size_t items) noexcept {
+  const settings& now = current_settings();
+  const std::uint64_t bytes = filter.bytes();
+  const auto of_one = static_cast<std::uint64_t>(now.max_filter_size);
+  const std::uint64_t of_all = bytes + room_for_all();
+  const growth_limit limit = {std::min(of_one, of_all), of_all < of_one};
+  // What comes behind a front begins with a fourth of its size, and a window's next generation, if
+  // one is due, is as large as the others.
   constexpr std::uint64_t bytes_of_item = 64;
-  const bool near = filter.bytes() + items * bytes_of_item + (std::uint64_t{1} << 20) > most;
-  return near && in.is_limited() ? most : std::numeric_limits<std::uint64_t>::max();
+  const std::uint64_t most_added = bytes / 2 + items * bytes_of_item + (std::uint64_t{1} << 20);
+  const bool near = bytes + most_added > limit.bytes || filter.facts().spec.window != 0;
+  constexpr growth_limit none = {std::numeric_limits<std::uint64_t>::max(), false};
+  return near && in.is_limited() ? limit : none;
+}
+
+bool is_allowed(const request& in, std::uint64_t bytes) noexcept {
+  if (!in.is_limited()) return true;
+  const auto most = static_cast<std::uint64_t>(current_settings().max_filter_size);
+  return bytes <= most && bytes <= room_for_all() && server_has_room(in.ctx, bytes);
 }
 
 void announce(const request& in, const char* event) noexcept {

@@ -23,8 +23,14 @@ opened open_to_add(const request& in, filter_key& key, const filter_spec& spec, 
                    const char* event);
 
 /// The most bytes that a filter may grow to by so many items. Replicas take what the primary took.
-std::uint64_t most_bytes_for(const request& in, const filter_value& filter,
-                             std::size_t items) noexcept;
+struct growth_limit {
+  std::uint64_t bytes;
+  bool is_of_all;  ///< whether that is what all filters together may take
+};
+growth_limit limit_for(const request& in, const filter_value& filter, std::size_t items) noexcept;
+
+/// Whether limits leave room for a filter of so many bytes.
+bool is_allowed(const request& in, std::uint64_t bytes) noexcept;
 
 /// Tells who watches the key, and who listens, of a change.
 void announce(const request& in, const char* event) noexcept;

@@ -8,7 +8,6 @@
 #include "cf_commands.hpp"
 #include "creation.hpp"
 #include "reply.hpp"
-#include "settings.hpp"
 
 namespace bloomery::server {
 namespace {
@@ -48,8 +47,7 @@ wire_error begin_dump(const request& in, const words& say, std::string_view head
                       received_dump& dump) {
   if (const auto why = dump.begin(header)) return is_same(why, bad_data) ? say.bad_header : why;
   if (dump.prefix().spec.family != say.family) return say.bad_header;
-  const auto most = static_cast<std::uint64_t>(current_settings().max_filter_size);
-  return dump.expected_bytes() > most && in.is_limited() ? no_memory : nullptr;
+  return is_allowed(in, dump.expected_bytes()) ? nullptr : no_memory;
 }
 
 wire_error load_chunk(const request& in, const words& say, long long iterator,
@@ -59,7 +57,9 @@ wire_error load_chunk(const request& in, const words& say, long long iterator,
     if (iterator != 1) return not_found;
     received_dump dump;
     if (const auto why = begin_dump(in, say, bytes, dump)) return why;
-    key.set(std::make_unique<filter_object>(std::move(dump)));
+    auto object = std::make_unique<filter_object>(std::move(dump));
+    if (!object->open_if_complete()) return say.bad_header;
+    key.set(std::move(object));
     return nullptr;
   }
   filter_object* const object = key.object();
@@ -71,7 +71,10 @@ wire_error load_chunk(const request& in, const words& say, long long iterator,
   if (iterator == 1) {  // once more from the beginning
     received_dump dump;
     if (const auto why = begin_dump(in, say, bytes, dump)) return why;
-    object->arriving = std::move(dump);
+    filter_object next(std::move(dump));
+    if (!next.open_if_complete()) return say.bad_header;
+    object->arriving = std::move(next.arriving);
+    object->filter = std::move(next.filter);
     return nullptr;
   }
   const auto end = static_cast<std::uint64_t>(iterator) - 1;

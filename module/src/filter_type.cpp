@@ -41,6 +41,7 @@ std::unique_ptr<filter_object> rebuild(filter_family family, std::string_view he
   received_dump dump;
   if (dump.begin(header) != nullptr || dump.prefix().spec.family != family) return nullptr;
   auto object = std::make_unique<filter_object>(std::move(dump));
+  if (!object->open_if_complete()) return nullptr;
   for (std::uint64_t at = 0; at < size;) {
     const std::string_view piece = next(at);
     if (piece.empty() || piece.size() > size - at || object->take(at, piece) != nullptr)
@@ -151,6 +152,9 @@ std::size_t free_effort(string*, const void* value) noexcept {
 void* copy(string*, string*, const void* value) noexcept {
   try {
     const filter_object& from = object_of(value);
+    if (auto copied = from.filter ? from.filter->copy() : nullptr) {
+      return std::make_unique<filter_object>(std::move(copied)).release();
+    }
     const auto header = from.dump_header();
     const auto payload = from.dump_payload();
     std::vector<std::byte> scratch;
@@ -184,7 +188,10 @@ bool create_filter_types(context* ctx) noexcept {
 }
 
 filter_key::filter_key(const request& in, filter_family family, int mode) noexcept
-    : key_(api.open_key(in.ctx, in.key(), mode)), family_(family) {}
+    : filter_key(in, 1, family, mode) {}
+filter_key::filter_key(const request& in, std::size_t argument, filter_family family,
+                       int mode) noexcept
+    : key_(api.open_key(in.ctx, in.argv[argument], mode)), family_(family) {}
 
 filter_key::~filter_key() {
   api.close_key(key_);

@@ -15,6 +15,8 @@ bool create_filter_types(context* ctx) noexcept;
 class filter_key {
  public:
   filter_key(const request& in, filter_family family, int mode) noexcept;
+  /// Another key than the first.
+  filter_key(const request& in, std::size_t argument, filter_family family, int mode) noexcept;
   filter_key(const filter_key&) = delete;
   filter_key& operator=(const filter_key&) = delete;
   ~filter_key();

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <atomic>
+#include <thread>
 #include <utility>
 
 #include "native_value.hpp"
+#include "window_value.hpp"
 
 namespace bloomery::server {
 namespace {
@@ -13,6 +15,10 @@ namespace {
 std::atomic<std::uint64_t> count = 0;
 
 }  // namespace
+
+std::optional<std::string> filter_value::merge(const filter_value&) {
+  return "their engine has no merge";
+}
 
 filter_object::filter_object(std::unique_ptr<filter_value> made) noexcept
     : filter(std::move(made)) {
@@ -23,6 +29,16 @@ filter_object::filter_object(received_dump dump) noexcept : arriving(std::move(d
 }
 filter_object::~filter_object() {
   count.fetch_sub(1, std::memory_order_relaxed);
+}
+
+void free_later(std::unique_ptr<filter_value> filter) noexcept {
+  constexpr std::uint64_t large = std::uint64_t{1} << 20;
+  if (!filter || filter->bytes() < large) return;
+  try {
+    std::thread([freed = std::move(filter)] {}).detach();
+  } catch (const std::exception&) {
+    return;  // no thread could be had; whoever holds it now frees it here
+  }
 }
 
 std::uint64_t number_of_filters() noexcept {
@@ -46,13 +62,17 @@ wire_error filter_object::take(std::uint64_t offset, std::string_view bytes) {
   if (filter) return bad_data;
   if (const auto why = arriving.take(offset, bytes)) return why;
   if (!arriving.is_complete()) return nullptr;
-  filter = open_native(arriving);
-  if (!filter) {
-    arriving.give_back(bytes.size());
-    return bad_data;
-  }
+  if (open_if_complete()) return nullptr;
+  arriving.give_back(bytes.size());
+  return bad_data;
+}
+
+bool filter_object::open_if_complete() {
+  if (filter || !arriving.is_complete()) return true;
+  filter = arriving.prefix().spec.window != 0 ? open_window(arriving) : open_native(arriving);
+  if (!filter) return false;
   arriving = {};
-  return nullptr;
+  return true;
 }
 
 std::string_view bytes_at(std::span<const std::span<const std::byte>> pieces, std::uint64_t offset,

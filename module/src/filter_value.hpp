@@ -6,7 +6,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -69,6 +71,12 @@ class filter_value {
   virtual added_items add(std::span<const std::string_view> items, std::span<bool> fresh,
                           adding how, std::uint64_t most_bytes) = 0;
 
+  /// Of a filter that forgets: what is added next came at this time, in milliseconds since 1970,
+  /// and what is too old then is forgotten. True if that has changed the filter.
+  virtual bool advance(std::uint64_t) { return false; }
+  /// The beginning of the newest time that it was told, to its precision.
+  virtual std::uint64_t latest() const noexcept { return 0; }
+
   /// Takes back one copy; false, and nothing changes, if there is none. Only of filters that
   /// delete.
   virtual bool erase(std::string_view item) = 0;
@@ -85,6 +93,13 @@ class filter_value {
   /// filter. received_dump puts them together again.
   virtual std::vector<std::byte> dump_header() const = 0;
   virtual std::vector<std::span<const std::byte>> dump_payload() const = 0;
+
+  /// An equal filter; null where only the dump can be copied, or without memory. O(size).
+  virtual std::unique_ptr<filter_value> copy() const { return nullptr; }
+
+  /// Adds what another filter holds. If it cannot, it says why, behind the two filters' names
+  /// ("... and it is full"), and may be left with a part: merge into a copy. O(size).
+  virtual std::optional<std::string> merge(const filter_value& other);
 };
 
 /// The value behind a key: either of the two.
@@ -105,7 +120,13 @@ struct filter_object {
   /// Takes what follows the header. Once all is there it becomes the filter. A refused piece has
   /// changed nothing.
   wire_error take(std::uint64_t offset, std::string_view bytes);
+  /// A dump whose header is all there is becomes the filter. False if it is damaged.
+  bool open_if_complete();
 };
+
+/// Frees a filter, a large one in a thread of its own: giving back much memory takes the kernel
+/// milliseconds.
+void free_later(std::unique_ptr<filter_value> filter) noexcept;
 
 /// The number of such values on this server.
 std::uint64_t number_of_filters() noexcept;

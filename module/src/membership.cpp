@@ -50,10 +50,14 @@ int reply_state(const request& in, filter_family family) {
     const char* label;
     double value;
   };
-  const std::array rows = {
+  std::vector rows = {
       row{"Error rate requested", facts.spec.error_rate}, row{"Error rate now", state.error_rate},
       row{"Number of items estimated", state.items},
       row{"Bits per item", facts.items != 0 ? bits / static_cast<double>(facts.items) : 0}};
+  if (facts.spec.window != 0) {
+    rows.push_back({"Window in seconds", static_cast<double>(facts.spec.window)});
+    rows.push_back({"Generations", static_cast<double>(facts.spec.generations)});
+  }
   api.reply_map(in.ctx, static_cast<long>(rows.size()));
   for (const row& each : rows) {
     api.reply_simple(in.ctx, each.label);

@@ -53,4 +53,11 @@ native_plan plan_native(const filter_spec& spec) {
           back_of(spec, 1 - blocked_share)};
 }
 
+filter_spec generation_spec(const filter_spec& spec) noexcept {
+  return {.family = spec.family,
+          .error_rate = spec.error_rate / (spec.generations + 1),
+          .capacity = (spec.capacity + spec.generations - 1) / spec.generations,
+          .expansion = spec.expansion};
+}
+
 }  // namespace bloomery::server

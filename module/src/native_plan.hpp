@@ -23,4 +23,8 @@ struct native_plan {
 
 native_plan plan_native(const filter_spec& spec);
 
+/// What each generation of a filter with a window is: as many items as come in one, should they
+/// come evenly, which it may outgrow; the rate divided by all generations that are held.
+filter_spec generation_spec(const filter_spec& spec) noexcept;
+
 }  // namespace bloomery::server

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bloomery/file.hpp>
+#include <cmath>
 #include <limits>
 #include <utility>
 
@@ -90,7 +91,7 @@ class native_value final : public filter_value {
             .capacity = front_.capacity() + (back_ ? back_->capacity() : 0),
             .bytes = bytes_,
             .filters = back_ ? 2U : 1U,
-            .items = front_.size() + (back_ ? back_->size() : 0),
+            .items = size(),
             .deleted = deleted_};
   }
   filter_state state() const override {
@@ -101,6 +102,30 @@ class native_value final : public filter_value {
             front.estimated_size + back.estimated_size};
   }
   std::uint64_t bytes() const noexcept override { return bytes_; }
+
+  std::unique_ptr<filter_value> copy() const override {
+    const memory_meter meter;
+    auto front = front_.copy();
+    if (!front) return nullptr;
+    std::optional<any_filter> back;
+    if (back_) {
+      auto behind = back_->copy();
+      if (!behind) return nullptr;
+      back.emplace(std::move(*behind));
+    }
+    return std::make_unique<native_value>(spec_, std::move(*front), std::move(back), deleted_,
+                                          meter);
+  }
+
+  std::optional<std::string> merge(const filter_value& other) override {
+    const auto* const from = dynamic_cast<const native_value*>(&other);
+    if (from == nullptr) return "its engine is another";
+    const memory_meter meter;
+    auto why = size() == 0 ? become(*from) : unite(*from);
+    count_bytes(meter);
+    if (!why) deleted_ += from->deleted_;
+    return why;
+  }
 
   std::vector<std::byte> dump_header() const override {
     std::vector<std::vector<std::byte>> headers{serialize_header(front_.image())};
@@ -123,6 +148,34 @@ class native_value final : public filter_value {
   void count_bytes(const memory_meter& meter) noexcept { bytes_ = bytes_with(meter); }
 
   bool may_grow() const noexcept { return spec_.expansion != 0; }
+  std::uint64_t size() const noexcept { return front_.size() + (back_ ? back_->size() : 0); }
+
+  std::optional<std::string> become(const native_value& from) {
+    auto front = from.front_.copy();
+    auto back = from.back_ ? std::optional(from.back_->copy()) : std::nullopt;
+    if (!front || (back && !*back)) return "there is no memory for it";
+    front_ = std::move(*front);
+    back_.reset();
+    if (back) back_.emplace(std::move(**back));
+    return std::nullopt;
+  }
+
+  std::optional<std::string> unite(const native_value& from) {
+    if (from.size() == 0) return std::nullopt;
+    if (back_ || from.back_ || !front_.can().merge) {
+      return "filters of fewer than 10000 items, and those grown beyond their capacity, cannot "
+             "keep their rate in a union; reserve filters to merge with the capacity of their "
+             "union, 10000 or more";
+    }
+    const auto merged = front_.merge(from.front_);
+    if (!merged && merged.error().code != errc::full) return merged.error().message;
+    // A Bloom filter's count is an estimate now, whose deviation is about a fourth of this root.
+    const double most = static_cast<double>(front_.capacity());
+    const double tolerated = front_.can().count ? 0 : 2 * std::sqrt(most);
+    if (merged && static_cast<double>(front_.size()) <= most + tolerated) return std::nullopt;
+    return "their union has more items than the capacity that each was reserved with; reserve "
+           "filters to merge with the capacity of their union";
+  }
 
   /// Items that the front still takes.
   std::uint64_t room_in_front() const noexcept {
@@ -138,7 +191,8 @@ class native_value final : public filter_value {
                        const memory_meter& meter) {
     const bool at_limit = may_grow() && bytes_with(meter) >= most_bytes;
     if (how == adding::counted)
-      return at_limit ? added_items{0, stop::limit} : add_counted(items[0], fresh[0]);
+      return at_limit ? added_items{0, stop::limit}
+                      : add_counted(items[0], fresh[0], most_bytes, meter);
     if (!back_) {
       if (at_limit && front_.can().grow) return {0, stop::limit};
       const auto room = room_in_front();
@@ -155,18 +209,19 @@ class native_value final : public filter_value {
       if (is_in_full(items[0], how)) return add_to_full(items[0], fresh[0], how);
       if (!may_grow()) return {0, stop::full};
       if (at_limit) return {0, stop::limit};
-      if (!make_back()) return {0, stop::memory};
+      if (const stop why = make_back(most_bytes, meter); why != stop::none) return {0, why};
     }
     return at_limit ? added_items{0, stop::limit} : add_behind(items, fresh, how);
   }
 
   /// One by one, so that each item is told from its copies in the same batch.
-  added_items add_counted(std::string_view item, bool& fresh) {
+  added_items add_counted(std::string_view item, bool& fresh, std::uint64_t most_bytes,
+                          const memory_meter& meter) {
     any_filter* into = &front_;
     if (!front_.may_contain(item)) {
       if (!back_ && room_in_front() == 0) {
         if (!may_grow()) return {0, stop::full};
-        if (!make_back()) return {0, stop::memory};
+        if (const stop why = make_back(most_bytes, meter); why != stop::none) return {0, why};
       }
       if (back_) into = &*back_;
     }
@@ -176,7 +231,8 @@ class native_value final : public filter_value {
       return {1, stop::none};
     }
     // A front that finds no room before its capacity is there: what comes behind takes it.
-    if (into != &front_ || !may_grow() || back_ || !make_back()) return {0, stop::memory};
+    if (into != &front_ || !may_grow() || back_) return {0, stop::memory};
+    if (const stop why = make_back(most_bytes, meter); why != stop::none) return {0, why};
     const auto behind = back_->insert({&item, 1});
     fresh = true;
     return behind && behind->done == 1 ? added_items{1, stop::none} : added_items{0, stop::memory};
@@ -194,12 +250,16 @@ class native_value final : public filter_value {
     return copied && copied->done == 1 ? added_items{1, stop::none} : added_items{0, stop::memory};
   }
 
-  bool make_back() {
+  stop make_back(std::uint64_t most_bytes, const memory_meter& meter) {
     const native_plan plan = plan_native(spec_);
+    const auto planned = plan.back->kind->plan(plan.back->request);
+    if (!planned) return stop::memory;
+    const std::uint64_t held = bytes_with(meter);
+    if (held > most_bytes || planned->bytes > most_bytes - held) return stop::limit;
     auto made = plan.back->kind->create(plan.back->request);
-    if (!made) return false;
+    if (!made) return stop::memory;
     back_.emplace(std::move(*made));
-    return true;
+    return stop::none;
   }
 
   added_items add_behind(item_span items, std::span<bool> fresh, adding how) {

@@ -20,6 +20,8 @@ void tell_info(info_context* ctx, int) {
   api.info_section(ctx, "filters");
   api.info_number(ctx, "filters", number_of_filters());
   api.info_number(ctx, "filter_bytes", bytes_of_filters());
+  api.info_number(ctx, "max_memory",
+                  static_cast<unsigned long long>(current_settings().max_memory));
 }
 
 bool load(context* ctx, string** argv, int argc) {

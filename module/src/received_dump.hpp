@@ -24,6 +24,7 @@ inline constexpr wire_error no_memory = "ERR Insufficient memory to create filte
 struct dump_prefix {
   filter_spec spec;
   std::uint64_t deleted = 0;
+  std::uint64_t newest = 0;  ///< of a window: its newest slice
 };
 
 class received_dump {
@@ -46,6 +47,11 @@ class received_dump {
   std::vector<std::byte> header() const;
   std::vector<std::span<const std::byte>> payload() const;
 
+  /// Of a filter with a window: the generations, with their slices of time in ascending order, each
+  /// of which is a dump; there are no parts then.
+  struct generation;
+  std::span<const generation> generations() const noexcept;
+
   std::size_t parts() const noexcept { return parts_.size(); }
   /// The filter file of a part, as far as it is there.
   std::span<const std::byte> file(std::size_t i) const noexcept;
@@ -61,11 +67,32 @@ class received_dump {
     std::uint64_t missing() const noexcept { return header + expected - filled; }
   };
 
+  wire_error begin_window(std::string_view header);
+  wire_error take_parts(std::string_view bytes);
+  wire_error take_generations(std::string_view bytes);
+
   std::vector<part> parts_;
+  std::vector<generation> generations_;
   dump_prefix prefix_ = {};
   std::uint64_t filled_ = 0;
   std::uint64_t expected_ = 0;
 };
+
+struct received_dump::generation {
+  std::uint64_t slice;
+  received_dump dump;
+};
+inline std::span<const received_dump::generation> received_dump::generations() const noexcept {
+  return generations_;
+}
+
+/// The header of a dump with a window, of the headers of its generations' dumps.
+struct generation_header {
+  std::uint64_t slice;
+  std::vector<std::byte> header;
+};
+std::vector<std::byte> window_header_of(const dump_prefix& prefix,
+                                        std::span<const generation_header> generations);
 
 /// The header of a dump, of what serialize_header() gave for each part.
 std::vector<std::byte> dump_header_of(const dump_prefix& prefix,

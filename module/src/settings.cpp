@@ -49,6 +49,8 @@ constexpr std::array numbers = {
                &settings::cf_max_expansions},
     number_row{"max-filter-size", "", 1 << 16, std::numeric_limits<std::int64_t>::max(),
                setting_memory, &settings::max_filter_size},
+    number_row{"max-memory", "", 0, std::numeric_limits<std::int64_t>::max(), setting_memory,
+               &settings::max_memory},
 };
 
 // The server passes back the pointer that a setting was registered with.

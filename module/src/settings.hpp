@@ -22,6 +22,8 @@ struct settings {
   long long cf_max_expansions = 32;
   /// Bytes that one filter may take: at its creation, and as it grows.
   long long max_filter_size = std::int64_t{1} << 30;
+  /// Bytes that all filters together may take; 0: what the server's maxmemory leaves.
+  long long max_memory = 0;
 };
 
 /// As they are now; only the main thread reads and writes them.

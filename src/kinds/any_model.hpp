@@ -45,6 +45,7 @@ class any_filter::model {
   virtual result<void> intersect(const any_filter::model& other) = 0;
   virtual result<void> clear() = 0;
   virtual filter_image image() const = 0;
+  virtual result<any_filter> copy() const = 0;
 };
 
 namespace detail {
@@ -182,6 +183,16 @@ class typed_model final : public any_filter::model {
     }
   }
   filter_image image() const override { return filter_.image(); }
+  result<any_filter> copy() const override {
+    try {
+      return any_filter(std::make_unique<typed_model>(filter_, kind_name_));
+    } catch (const std::bad_alloc&) {
+      return fail(errc::out_of_memory,
+                  fmt::format("memory for a copy of the filter, {} bytes, could not be had; give "
+                              "back others first",
+                              filter_.size_in_bytes()));
+    }
+  }
 
  private:
   tl::unexpected<failure> cannot(std::string_view what) const {

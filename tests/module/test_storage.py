@@ -16,6 +16,8 @@ FILTERS = [["BF.RESERVE", "fixed", "0.001", "3000", "NONSCALING"],
            ["BF.RESERVE", "empty", "0.02", "100", "EXPANSION", "4"],
            ["BF.RESERVE", "two parts", "0.01", "10000"],
            ["BF.RESERVE", "deletable", "0.01", "1000", "DELETABLE"],
+           ["BF.RESERVE", "window", "0.01", "2000", "WINDOW", "3600", "GENERATIONS", "4"],
+           ["BF.RESERVE", "window without items", "0.01", "2000", "WINDOW", "3600"],
            ["CF.RESERVE", "cuckoo", "3000"],
            ["CF.RESERVE", "cuckoo in two parts", "1000", "BUCKETSIZE", "4"],
            ["CF.RESERVE", "cuckoo that stays", "2600", "EXPANSION", "0"]]
@@ -37,6 +39,9 @@ def fill(server):
     assert server.call("BF.INFO", "two parts", "FILTERS") == [2]
     server.call("BF.MADD", "deletable", *MEMBERS, *MEMBERS[:5])
     assert server.call("BF.DEL", "deletable", MEMBERS[2]) == 1
+    now = 1000 * int(server.client.time()[0])
+    for age in (3500, 2000, 10):
+        server.call("BF.INSERT", "window", "AT", now - 1000 * age, "ITEMS", *MEMBERS[age // 2:])
     for key in ("cuckoo", "cuckoo in two parts", "cuckoo that stays"):
         server.call("CF.INSERT", key, "ITEMS", *MEMBERS)
         server.call("CF.INSERT", key, "ITEMS", *MEMBERS[:20] * 3)
@@ -246,7 +251,8 @@ def use(server, key):
             pass
 
 
-@pytest.mark.parametrize("key", ["fixed", "growing", "empty", "two parts", "cuckoo in two parts"])
+@pytest.mark.parametrize("key", ["fixed", "growing", "empty", "two parts", "cuckoo in two parts",
+                                 "window", "window without items"])
 def test_no_changed_byte_of_a_payload_is_taken_for_a_filter(server, key):
     # Uncompressed, or the changed byte is one of the compression, and may stand for the same.
     server.call("CONFIG", "SET", "rdbcompression", "no")
@@ -274,7 +280,7 @@ def test_no_changed_byte_of_a_payload_is_taken_for_a_filter(server, key):
     assert server.call("BF.MEXISTS", "growing", *MEMBERS) == [1] * len(MEMBERS)
 
 
-@pytest.mark.parametrize("key", ["fixed", "growing", "cuckoo in two parts"])
+@pytest.mark.parametrize("key", ["fixed", "growing", "cuckoo in two parts", "window"])
 def test_no_changed_byte_of_a_chunk_is_taken_for_a_filter(server, key):
     fill(server)
     pieces = pieces_of(server, key, 1500)
@@ -307,7 +313,7 @@ def test_no_changed_byte_of_a_chunk_is_taken_for_a_filter(server, key):
     use(server, "hostile")
 
 
-@pytest.mark.parametrize("key", ["two parts", "cuckoo in two parts"])
+@pytest.mark.parametrize("key", ["two parts", "cuckoo in two parts", "window"])
 def test_a_sealed_header_may_say_anything(server, key):
     """Each byte of the prefix changed, and its checksum right again: refused or a filter."""
     fill(server)
@@ -379,6 +385,9 @@ def test_a_replica_with_other_settings_holds_the_same_bytes(start):
     for item in MEMBERS[:50]:
         primary.call("BF.DEL", "deletable", item)
     primary.call("BF.MADD", "full", "a", "b", "c", "d")
+    primary.call("BF.ADD", "window", "of a client")
+    primary.call("BF.MADD", "window without items", *MEMBERS)
+    primary.call("BF.INSERT", "window inserted", "WINDOW", "100", "ITEMS", *MEMBERS)
     primary.call("CF.ADD", "cuckoo added", "a")
     primary.call("CF.INSERT", "cuckoo inserted", "ITEMS", *MEMBERS)
     primary.call("CF.INSERTNX", "cuckoo inserted", "ITEMS", *MEMBERS[1000:], *OTHERS[:100])

@@ -1,0 +1,180 @@
+"""BF.RESERVE with a MEMORY size, the limit for all filters, and the server's own."""
+
+import re
+
+import pytest
+
+NO_ROOM = "ERR Insufficient memory to create filter"
+
+
+def reserved(server, key):
+    stats = server.call("BF.STATS", key)
+    return server.call("BF.INFO", key, "CAPACITY")[0], float(stats[1])
+
+
+@pytest.mark.parametrize("extra", [[], ["DELETABLE"]], ids=str)
+@pytest.mark.parametrize("size, size_in_bytes", [
+    ("1kb", 1024), ("5000", 5000), ("64K", 64_000), ("1mb", 1 << 20), ("7M", 7_000_000),
+    ("33554432b", 1 << 25)], ids=str)
+def test_the_capacity_is_the_largest_that_fits(server, size, size_in_bytes, extra):
+    for rate in ("0.1", "0.01", "0.00001"):
+        server.call("DEL", "f", "next")
+        assert server.call("BF.RESERVE", "f", rate, "memory", size, *extra) == b"OK"
+        capacity, kept = reserved(server, "f")
+        assert kept == float(rate)
+        assert server.call("BF.INFO", "f", "EXPANSION") == [None]
+        used = server.call("MEMORY", "USAGE", "f")
+        assert used <= size_in_bytes
+        # It is the filter of that rate and capacity, and one of a twentieth more does not fit.
+        server.call("BF.RESERVE", "like", rate, capacity, "NONSCALING", *extra)
+        assert server.call("DUMP", "like") == server.call("DUMP", "f")
+        server.call("DEL", "like")
+        server.call("BF.RESERVE", "next", rate, capacity + capacity // 20 + 40, "NONSCALING",
+                    *extra)
+        assert server.call("MEMORY", "USAGE", "next") > size_in_bytes - 600
+
+
+@pytest.mark.parametrize("capacity, size, least, most", [
+    (1_000_000, "1mb", 0.015, 0.03),     # 8.4 bits an item
+    (1_000_000, "2mb", 0.0003, 0.001),    # 16.8
+    (1_000_000, "500kb", 0.11, 0.25),    # 4.1
+    (1000, "100kb", 1e-10, 1e-8)])
+def test_the_rate_is_the_least_that_fits(server, capacity, size, least, most):
+    assert server.call("BF.RESERVE", "f", "MEMORY", size, capacity) == b"OK"
+    kept, rate = reserved(server, "f")
+    assert kept == capacity and least <= rate <= most
+    assert server.call("MEMORY", "USAGE", "f") <= int(size[:-2]) * (
+        1024 if size.endswith("kb") else 1 << 20)
+
+
+def test_a_filter_of_a_memory_size_keeps_its_rate_and_replicates_as_it_is(start):
+    primary = start("--repl-diskless-sync-delay", "0")
+    replica = start("--replicaof", "127.0.0.1", str(primary.port))
+    primary.call("BF.RESERVE", "a", "0.01", "MEMORY", "40kb")
+    primary.call("BF.RESERVE", "b", "MEMORY", "40kb", "20000", "NONSCALING", "DELETABLE")
+    for key in "ab":
+        capacity, rate = reserved(primary, key)
+        for first in range(0, capacity, 1000):
+            primary.call("BF.MADD", key, *range(first, min(first + 1000, capacity)))
+        strangers = 20_000
+        passed = sum(primary.call("BF.MEXISTS", key, *(f"stranger{i}" for i in range(strangers))))
+        assert passed <= rate * strangers + 6 * (rate * strangers) ** 0.5 + 1
+    assert primary.call("WAIT", 1, 30_000) == 1
+    assert replica.call("DEBUG", "DIGEST") == primary.call("DEBUG", "DIGEST")
+
+
+@pytest.mark.parametrize("command, expected", [
+    (["BF.RESERVE", "f", "0.01", "MEMORY"], "ERR bad memory: give bytes, or a size such as 64mb"),
+    (["BF.RESERVE", "f", "0.01", "MEMORY", "much"],
+     "ERR bad memory: give bytes, or a size such as 64mb"),
+    (["BF.RESERVE", "f", "0.01", "MEMORY", "-5mb"],
+     "ERR bad memory: give bytes, or a size such as 64mb"),
+    (["BF.RESERVE", "f", "0.01", "MEMORY", "99999999999gb"],
+     "ERR bad memory: give bytes, or a size such as 64mb"),
+    (["BF.RESERVE", "f", "0.01", "MEMORY", "64mib"],
+     "ERR bad memory: give bytes, or a size such as 64mb"),
+    (["BF.RESERVE", "f", "0.01", "MEMORY", "100"],
+     "ERR the memory is too small for any item at this rate; give more"),
+    (["BF.RESERVE", "f", "MEMORY", "1mb"], "ERR bad capacity"),
+    (["BF.RESERVE", "f", "MEMORY", "1mb", "many"], "ERR bad capacity"),
+    (["BF.RESERVE", "f", "MEMORY", "1kb", "1000000"],
+     "ERR the memory is too small for this capacity at any rate; give more, or reserve for fewer "
+     "items"),
+    (["BF.RESERVE", "f", "MEMORY", "1mb", "MEMORY", "1mb"], "ERR bad capacity"),
+    (["BF.RESERVE", "f", "0.01", "MEMORY", "1mb", "EXPANSION", "2"],
+     "ERR a filter of a MEMORY size does not grow; leave out EXPANSION"),
+    (["BF.RESERVE", "f", "0.01", "MEMORY", "4gb"], NO_ROOM),
+], ids=lambda v: " ".join(v) if isinstance(v, list) else "")
+def test_errors(server, command, expected):
+    assert server.error(*command) == expected
+    assert server.call("EXISTS", "f") == 0
+
+
+# All filters together -----------------------------------------------------------------------------
+
+def test_all_filters_together_stay_within_their_limit(start):
+    server = start(module_arguments=["max-memory", str(1 << 20)])
+    assert server.client.info("modules")["bf_max_memory"] == 1 << 20
+    made = 0
+    while True:
+        reply = server.raw(2, "BF.RESERVE", f"f{made}", "0.01", "100000")
+        if reply.startswith(b"-"):
+            break
+        made += 1
+    assert reply.decode().strip() == "-" + NO_ROOM
+    assert made == 8  # of 126 kB each
+    dump = server.call("BF.SCANDUMP", "f0", 0)
+    assert server.error("BF.LOADCHUNK", "g", *dump) == NO_ROOM
+    assert server.error("BF.MERGE", "g", "f0") == NO_ROOM
+    assert server.error("CF.RESERVE", "g", "200000") == NO_ROOM
+    assert server.error("BF.RESERVE", "g", "0.01", "200000", "WINDOW", "60") == NO_ROOM
+    # Small ones and growth find the same end.
+    refused = None
+    for first in range(0, 300_000, 1000):
+        reply = server.raw(2, "BF.MADD", "small", *range(first, first + 1000))
+        if b"-" in reply:
+            refused = reply
+            break
+    assert b"-ERR problem inserting into filter: all have reached bf.max-memory" in refused
+    assert server.client.info("modules")["bf_filter_bytes"] <= (1 << 20) + (1 << 16)
+    assert server.call("BF.EXISTS", "small", 0) == 1
+    assert server.call("BF.ADD", "f0", "within what was reserved") == 1
+    # What is given back is there for others; CONFIG changes the limit.
+    server.call("UNLINK", "f1", "f2")
+    server.call("BF.MADD", "small", *(f"more{i}" for i in range(1000)))
+    server.client.config_set("bf.max-memory", "64mb")
+    assert server.call("BF.RESERVE", "g", "0.01", "1000000") == b"OK"
+    server.client.config_set("bf.max-memory", "0")
+    assert server.call("BF.RESERVE", "h", "0.01", "10000000") == b"OK"
+
+
+def test_what_comes_behind_and_new_generations_are_within_the_limit(start):
+    server = start()
+    for key, reserve in (("two parts", ["BF.RESERVE", "two parts", "0.01", "100000"]),
+                         ("deletable", ["BF.RESERVE", "deletable", "0.01", "100000", "DELETABLE"]),
+                         ("window", ["BF.RESERVE", "window", "0.01", "800000", "WINDOW", "99999"])):
+        server.call("FLUSHALL")
+        server.client.config_set("bf.max-memory", "16mb")
+        server.call(*reserve)
+        server.client.config_set("bf.max-memory", "140kb")
+        for first in range(0, 101_000, 1000):
+            reply = server.raw(2, "BF.MADD", key, *range(first, first + 1000))
+        assert b"-ERR problem inserting into filter: all have reached bf.max-memory" in reply
+        assert server.client.info("modules")["bf_filter_bytes"] <= 140 * 1024
+
+
+def test_replicas_take_what_the_primary_took(start):
+    primary = start("--repl-diskless-sync-delay", "0")
+    replica = start("--replicaof", "127.0.0.1", str(primary.port),
+                    module_arguments=["max-memory", "1"])
+    primary.call("BF.RESERVE", "a", "0.01", "100000")
+    primary.call("BF.MADD", "b", *range(5000))
+    primary.call("BF.MERGE", "c", "a")
+    assert primary.call("WAIT", 1, 30_000) == 1
+    assert replica.call("DEBUG", "DIGEST") == primary.call("DEBUG", "DIGEST")
+
+
+def test_beyond_maxmemory_every_command_that_can_take_memory_is_refused(start):
+    server = start()
+    server.call("BF.MADD", "b", "x")
+    server.call("CF.ADD", "c", "x")
+    server.call("BF.RESERVE", "d", "0.01", "100", "DELETABLE")
+    server.call("BF.ADD", "d", "x")
+    header = server.call("BF.SCANDUMP", "b", 0)
+    server.client.config_set("maxmemory", "1")
+    for command in (["BF.RESERVE", "n", "0.01", "10"], ["BF.ADD", "b", "y"], ["BF.MADD", "b", "y"],
+                    ["BF.INSERT", "b", "ITEMS", "y"], ["BF.MERGE", "b", "b"],
+                    ["BF.LOADCHUNK", "n", *header], ["CF.RESERVE", "n", "10"], ["CF.ADD", "c", "y"],
+                    ["CF.ADDNX", "c", "y"], ["CF.INSERT", "c", "ITEMS", "y"],
+                    ["CF.INSERTNX", "c", "ITEMS", "y"], ["CF.MERGE", "c", "c"],
+                    ["CF.LOADCHUNK", "n", *header]):
+        assert server.error(*command).startswith("OOM command not allowed"), command
+    # These are all that write, but for those that give memory back.
+    text = server.raw(2, "COMMAND", "LIST", "FILTERBY", "MODULE", "bf").decode()
+    for name in set(re.findall(r"[BC]F\.[A-Z]+", text)):
+        flags = server.raw(2, "COMMAND", "INFO", name)
+        if b"+write" in flags:
+            assert (b"+denyoom" in flags) != (name in ("BF.DEL", "CF.DEL", "CF.COMPACT")), name
+    assert server.call("BF.EXISTS", "b", "x") == 1
+    assert server.call("BF.DEL", "d", "x") == 1
+    assert server.call("CF.DEL", "c", "x") == 1

@@ -1,0 +1,188 @@
+"""BF.MERGE and CF.MERGE: the union, what cannot be merged, and who is told of it."""
+
+import collections
+import random
+
+import pytest
+
+SAYS = "ERR key {} of this command cannot be merged: {}"
+MANY = ("their union has more items than the capacity that each was reserved with; reserve filters "
+        "to merge with the capacity of their union")
+STEPS = ("filters of fewer than 10000 items, and those grown beyond their capacity, cannot keep "
+         "their rate in a union; reserve filters to merge with the capacity of their union, 10000 or "
+         "more")
+
+
+def add(server, key, items):
+    for first in range(0, len(items), 1000):
+        server.call("BF.MADD", key, *items[first:first + 1000])
+
+
+@pytest.mark.parametrize("reserve", [("0.01", "20000", "NONSCALING"), ("0.01", "20000"),
+                                     ("1e-10", "2000", "NONSCALING")],
+                         ids=["fixed", "growing", "precise"])
+def test_the_union_is_the_filter_of_all_items(server, reserve):
+    capacity = int(reserve[1])
+    parts = [[f"{part}:{i}" for i in range(capacity // 4)] for part in range(3)]
+    for key in ("a", "b", "c", "all"):
+        server.call("BF.RESERVE", key, *reserve)
+    for key, items in zip("abc", parts):
+        add(server, key, items)
+        add(server, "all", items)
+    assert server.call("BF.MERGE", "new", "a", "b", "no such key", "c", "a") == b"OK"
+    members = sum(parts, [])
+    assert all(server.call("BF.MEXISTS", "new", *members))
+    strangers = [f"stranger{i}" for i in range(20_000)]
+    # Bit for bit the filter that has seen all: every answer is the same.
+    assert server.call("BF.MEXISTS", "new", *strangers) == \
+        server.call("BF.MEXISTS", "all", *strangers)
+    # The count is what the bits say; its deviation is below a fourth of the root.
+    assert abs(server.call("BF.CARD", "new") - len(members)) < 2 * len(members) ** 0.5
+    assert server.call("BF.CARD", "a") == len(parts[0])
+    # Into one that is there, which stays one filter with its other items.
+    assert server.call("BF.MERGE", "a", "b") == b"OK"
+    assert all(server.call("BF.MEXISTS", "a", *parts[0], *parts[1]))
+    assert server.call("BF.INFO", "a", "CAPACITY") == [capacity]
+    # It goes on as a filter of its own.
+    assert server.call("BF.ADD", "a", "later") == 1
+    assert server.call("BF.EXISTS", "b", "later") == 0
+
+
+@pytest.mark.parametrize("family, reserve", [
+    ("CF", ["4000"]), ("CF", ["4000", "EXPANSION", "0"]), ("BF", ["0.01", "4000", "DELETABLE"])],
+    ids=str)
+def test_copies_add_up_and_can_be_deleted(server, family, reserve):
+    chosen = random.Random(7)
+    held = collections.Counter()
+    for key in "abc":
+        server.call(f"{family}.RESERVE", key, *reserve)
+        items = [f"item{chosen.randrange(900)}" for _ in range(1000)]
+        server.call(f"{family}.INSERT", key, "ITEMS", *items)
+        held.update(items)
+    deleted = next(iter(held))
+    server.call(f"{family}.DEL", "a", deleted)
+    held[deleted] -= 1
+    assert server.call(f"{family}.MERGE", "a", "b", "c", "b", "a") == b"OK"
+    assert server.call(f"{family}.COUNT", "a", "item7") >= held["item7"]
+    items = list(held.elements())
+    chosen.shuffle(items)
+    for item in items:
+        assert server.call(f"{family}.DEL", "a", item) == 1
+    assert server.call(f"{family}.MEXISTS", "a", *held) == [0] * len(held)
+
+
+def test_what_differs_is_said_and_nothing_changes(server):
+    server.call("BF.RESERVE", "a", "0.01", "20000")
+    for key, words in (("rate", ["0.02", "20000"]), ("capacity", ["0.01", "30000"]),
+                       ("fixed", ["0.01", "20000", "NONSCALING"]),
+                       ("deletable", ["0.01", "20000", "DELETABLE"])):
+        server.call("BF.RESERVE", key, *words)
+    server.call("BF.RESERVE", "like a", "0.01", "20000")
+    server.call("BF.ADD", "like a", "x")
+    server.call("SET", "text", "x")
+    server.call("CF.RESERVE", "cuckoo", "1000")
+    before = server.call("DUMP", "a")
+    for key, what in (("rate", "error rate is 0.02, not 0.01"),
+                      ("capacity", "capacity is 30000, not 20000"),
+                      ("fixed", "NONSCALING is set, not unset"),
+                      ("deletable", "DELETABLE is set, not unset")):
+        why = SAYS.format(3, f"its {what}; reserve filters to merge alike")
+        assert server.error("BF.MERGE", "a", "like a", key) == why
+        assert server.error("BF.MERGE", "new", "like a", key) == why
+    for key in ("text", "cuckoo"):
+        for command in (["BF.MERGE", "a", "like a", key], ["BF.MERGE", key, "a"]):
+            assert server.error(*command).startswith("WRONGTYPE")
+    assert server.error("BF.MERGE", "new", "none", "nothing") == "ERR not found"
+    assert server.error("BF.MERGE", "a") == \
+        "ERR wrong number of arguments for 'BF.MERGE' command"
+    server.call("BF.LOADCHUNK", "arriving", *server.call("BF.SCANDUMP", "a", 0))
+    assert server.error("BF.MERGE", "a", "arriving") == \
+        "ERR the filter is being loaded; send its remaining chunks"
+    assert server.call("DUMP", "a") == before
+    assert server.call("EXISTS", "new") == 0
+
+
+def test_a_union_keeps_the_rate_or_is_refused(server):
+    for key, reserve in (("fixed", ["NONSCALING"]), ("growing", []), ("deletable", ["DELETABLE"])):
+        for part in (1, 2):
+            server.call("BF.RESERVE", f"{key}{part}", "0.01", "12000", *reserve)
+            add(server, f"{key}{part}", [f"{part}:{i}" for i in range(8000)])
+        before = server.call("DUMP", f"{key}1")
+        assert server.error("BF.MERGE", f"{key}1", f"{key}2") == SAYS.format(2, MANY)
+        assert server.call("DUMP", f"{key}1") == before
+    # Sets that have nearly all in common fit.
+    server.call("COPY", "fixed1", "more")
+    add(server, "fixed1", [f"1:{i}" for i in range(8000, 11_500)])
+    add(server, "more", [f"1:{i}" for i in range(11_990)])
+    assert server.call("BF.MERGE", "fixed1", "more") == b"OK"
+
+
+def test_small_growing_filters_merge_while_all_but_one_are_empty(server):
+    server.call("BF.MADD", "a", *range(500))
+    server.call("BF.RESERVE", "empty", "0.01", "100")
+    assert server.call("BF.MERGE", "empty", "a") == b"OK"
+    assert server.call("DUMP", "empty") == server.call("DUMP", "a")
+    assert server.call("BF.MERGE", "copy", "a") == b"OK"
+    assert server.call("DUMP", "copy") == server.call("DUMP", "a")
+    server.call("BF.ADD", "b", "x")
+    before = server.call("DUMP", "a")
+    assert server.error("BF.MERGE", "a", "b") == SAYS.format(2, STEPS)
+    assert server.call("DUMP", "a") == before
+    for key in "cd":
+        server.call("CF.RESERVE", key, "1000")
+        server.call("CF.INSERT", key, "ITEMS", *(f"{key}{i}" for i in range(1500)))
+    assert server.error("CF.MERGE", "c", "d") == SAYS.format(2, STEPS)
+
+
+def test_replicas_and_the_append_only_file_get_the_same_bits(start):
+    primary = start("--appendonly", "yes", "--repl-diskless-sync-delay", "0")
+    replica = start("--replicaof", "127.0.0.1", str(primary.port),
+                    module_arguments=["ERROR_RATE", "0.2"])
+    for key in "ab":
+        primary.call("BF.INSERT", key, "CAPACITY", 20_000, "ITEMS", *(key * i for i in range(1, 90)))
+        primary.call("CF.INSERT", "c" + key, "ITEMS", *(key * i for i in range(1, 90)))
+    primary.call("BF.MERGE", "new", "a", "b")
+    primary.call("BF.MERGE", "a", "b")
+    primary.call("CF.MERGE", "ca", "cb")
+    assert primary.call("WAIT", 1, 30_000) == 1
+    digest = primary.call("DEBUG", "DIGEST")
+    assert replica.call("DEBUG", "DIGEST") == digest
+    assert replica.error("BF.MERGE", "a", "b").startswith("READONLY")
+    primary.restart()
+    assert primary.call("DEBUG", "DIGEST") == digest
+
+
+def test_limits_hold(start):
+    server = start(module_arguments=["max-filter-size", str(1 << 20)])
+    server.call("BF.RESERVE", "a", "0.01", "500000")
+    server.client.config_set("bf.max-filter-size", 1 << 18)
+    assert server.error("BF.MERGE", "b", "a") == "ERR Insufficient memory to create filter"
+    server.client.config_set("bf.max-filter-size", 1 << 20)
+    server.client.config_set("maxmemory", "1mb")
+    assert server.error("BF.MERGE", "b", "a").startswith("OOM")
+
+
+def test_the_server_knows_the_keys_and_tells_of_changes(server):
+    for family in ("BF", "CF"):
+        assert server.raw(2, "COMMAND", "GETKEYS", f"{family}.MERGE", "d", "s1", "s2") == \
+            b"*3\r\n$1\r\nd\r\n$2\r\ns1\r\n$2\r\ns2\r\n"
+        flags = server.raw(2, "COMMAND", "GETKEYSANDFLAGS", f"{family}.MERGE", "d", "s1")
+        assert b"RW" in flags.split(b"s1")[0] and b"RO" in flags.split(b"s1")[1]
+        text = server.raw(2, "COMMAND", "DOCS", f"{family}.MERGE").decode()
+        assert "source" in text and "union" in text
+    server.client.config_set("notify-keyspace-events", "KEA")
+    events = server.client.pubsub()
+    events.psubscribe("__keyspace@0__:dest")
+    assert events.get_message(timeout=5)["type"] == "psubscribe"
+    server.call("BF.ADD", "source", "x")
+    with server.client.pipeline() as watching:
+        watching.watch("dest")
+        server.call("BF.MERGE", "dest", "source")
+        watching.multi()
+        watching.ping()
+        with pytest.raises(Exception, match="Watched"):
+            watching.execute()
+    assert events.get_message(timeout=5)["data"] == b"bf.merge"
+    server.call("BF.MERGE", "dest", "dest")  # changes nothing
+    assert events.get_message(timeout=0.2) is None
+    events.close()

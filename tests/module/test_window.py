@@ -1,0 +1,192 @@
+"""BF.RESERVE ... WINDOW: filters that forget, on servers whose clock is the only one that counts."""
+
+import time
+
+import pytest
+
+WINDOW = 1000  # seconds; with the default of 8 generations a slice has 125
+
+
+def now_of(server):
+    seconds, microseconds = server.client.time()
+    return 1000 * seconds + microseconds // 1000
+
+
+def known(server, key, items):
+    return sum((server.call("BF.MEXISTS", key, *items[i:i + 1000])
+                for i in range(0, len(items), 1000)), [])
+
+
+@pytest.mark.parametrize("words, slice_seconds", [([], 125), (["GENERATIONS", "1"], 1000),
+                                                  (["GENERATIONS", "64"], 16)], ids=str)
+def test_an_item_is_known_for_a_window_at_least_and_a_slice_more_at_most(server, words,
+                                                                        slice_seconds):
+    server.call("BF.RESERVE", "f", "0.0001", "2000", "WINDOW", WINDOW, *words)
+    now = now_of(server)
+    ages = range(2 * WINDOW + 200, -1, -3)
+    for age in ages:
+        assert server.call("BF.INSERT", "f", "AT", now - 1000 * age, "ITEMS", f"age{age}") == [1]
+    late = 30  # seconds that this test may take
+    for age, answer in zip(ages, known(server, "f", [f"age{age}" for age in ages])):
+        if age < WINDOW - late:
+            assert answer == 1, age
+        # Strangers pass once in 10,000, and some hundred are asked: none, with this hash function.
+        if age > WINDOW + slice_seconds:
+            assert answer == 0, age
+    held = server.call("BF.CARD", "f")
+    assert WINDOW // 3 - late <= held <= (WINDOW + slice_seconds) // 3 + 1
+    # What is older than the window comes too late to be added.
+    assert server.call("BF.INSERT", "f", "AT", now - 5000 * WINDOW, "ITEMS", "a", "b") == [0, 0]
+    assert server.call("BF.MEXISTS", "f", "a", "b") == [0, 0]
+
+
+def test_what_comes_again_is_known_for_a_window_from_then_on(server):
+    server.call("BF.RESERVE", "f", "0.001", "1000", "WINDOW", WINDOW)
+    now = now_of(server)
+    assert server.call("BF.INSERT", "f", "AT", now - 900_000, "ITEMS", "twice", "once") == [1, 1]
+    assert server.call("BF.INSERT", "f", "AT", now - 300_000, "ITEMS", "twice") == [0]
+    assert server.call("BF.MADD", "f", "new", "new", "once") == [1, 0, 0]
+    server.call("BF.RESERVE", "g", "0.001", "1000", "WINDOW", WINDOW)
+    server.call("BF.INSERT", "g", "AT", now - 1_900_000, "ITEMS", "twice", "once")
+    server.call("BF.INSERT", "g", "AT", now - 900_000, "ITEMS", "twice")
+    assert server.call("BF.MEXISTS", "g", "twice", "once") == [1, 0]
+
+
+def test_a_filter_forgets_without_being_written_to(server):
+    server.call("BF.RESERVE", "f", "0.001", "1000", "WINDOW", "1", "GENERATIONS", "4")
+    begin = time.monotonic()
+    server.call("BF.MADD", "f", "a", "b")
+    dump = server.call("DUMP", "f")
+    answers = server.call("BF.MEXISTS", "f", "a", "b")
+    if time.monotonic() - begin < 1:
+        assert answers == [1, 1]
+    until = begin + 30
+    while server.call("BF.EXISTS", "f", "a") == 1:
+        assert time.monotonic() < until
+        time.sleep(0.02)
+    assert time.monotonic() - begin >= 1
+    assert server.call("BF.CARD", "f") == 0
+    # Nothing has changed in the filter itself; the next write gives the memory back.
+    assert server.call("DUMP", "f") == dump
+    assert server.call("BF.ADD", "f", "a") == 1
+    assert server.call("BF.CARD", "f") == 1
+
+
+@pytest.mark.parametrize("capacity", [2000, 100_000])
+@pytest.mark.parametrize("arrival", ["evenly", "at once"])
+def test_the_rate_holds_over_all_generations(server, capacity, arrival):
+    server.call("BF.RESERVE", "f", "0.01", capacity, "WINDOW", WINDOW)
+    now = now_of(server)
+    # Evenly: as many as come in a window and a slice, so that all nine generations are full.
+    parts = 9 if arrival == "evenly" else 1
+    each = capacity // 8 if arrival == "evenly" else capacity
+    for part in range(parts):
+        items = [f"{part}:{i}" for i in range(each)]
+        for first in range(0, each, 1000):
+            server.call("BF.INSERT", "f", "AT", now - 125_000 * (parts - 1 - part), "ITEMS",
+                        *items[first:first + 1000])
+        assert all(known(server, "f", items))
+    strangers = 50_000
+    passed = sum(known(server, "f", [f"stranger{i}" for i in range(strangers)]))
+    # Six standard deviations of a binomial: one run in 10^9 would fail; the keys are fixed.
+    assert passed <= 0.01 * strangers + 6 * (0.01 * strangers) ** 0.5
+    stats = server.call("BF.STATS", "f")
+    stats = {name.decode(): float(value) for name, value in zip(stats[::2], stats[1::2])}
+    assert 0 < stats["Error rate now"] <= 0.01 == stats["Error rate requested"]
+    assert abs(stats["Number of items estimated"] - parts * each) <= 0.02 * parts * each
+    assert stats["Window in seconds"] == WINDOW and stats["Generations"] == 8
+    # What docs/server.md says that they take.
+    if capacity == 100_000 and arrival == "evenly":
+        assert stats["Bits per item"] <= 16
+
+
+def test_info_and_creation_by_insert(server):
+    assert server.call("BF.INSERT", "f", "CAPACITY", "500", "WINDOW", "60", "ITEMS", "a") == [1]
+    fields = server.call("BF.INFO", "f")
+    assert fields[1] == 500 and fields[7] == 1 and fields[9] == 2
+    server.client.config_set("bf.bf-expansion-factor", 0)
+    server.call("BF.RESERVE", "g", "0.01", "500", "WINDOW", "60")
+    server.client.config_set("bf.bf-expansion-factor", 2)
+    assert server.call("BF.INFO", "g", "EXPANSION") == [2]
+    text = server.raw(2, "COMMAND", "DOCS", "BF.RESERVE", "BF.INSERT").decode()
+    for word in ("WINDOW", "GENERATIONS", "MEMORY", "AT"):
+        assert word in text
+
+
+@pytest.mark.parametrize("command, expected", [
+    (["BF.RESERVE", "f", "0.01", "9", "WINDOW"], "ERR no window"),
+    (["BF.RESERVE", "f", "0.01", "9", "WINDOW", "long"], "ERR bad window"),
+    (["BF.RESERVE", "f", "0.01", "9", "WINDOW", "0"],
+     "ERR window must be in the range [1, 1000000000] seconds"),
+    (["BF.RESERVE", "f", "0.01", "9", "WINDOW", "9", "GENERATIONS"], "ERR no generations"),
+    (["BF.RESERVE", "f", "0.01", "9", "WINDOW", "9", "GENERATIONS", "65"],
+     "ERR generations must be in the range [1, 64]"),
+    (["BF.RESERVE", "f", "0.01", "9", "GENERATIONS", "5"], "ERR GENERATIONS takes a WINDOW"),
+    (["BF.RESERVE", "f", "0.01", "9", "WINDOW", "9", "DELETABLE"],
+     "ERR WINDOW and DELETABLE cannot be combined"),
+    (["BF.RESERVE", "f", "0.01", "9", "WINDOW", "9", "NONSCALING"],
+     "ERR a filter with a WINDOW grows with its items; leave out NONSCALING"),
+    (["BF.RESERVE", "f", "0.01", "9", "WINDOW", "9", "EXPANSION", "0"],
+     "ERR a filter with a WINDOW grows with its items; leave out NONSCALING"),
+    (["BF.RESERVE", "f", "0.01", "MEMORY", "1mb", "WINDOW", "9"],
+     "ERR MEMORY and WINDOW cannot be combined: that filter grows with its items"),
+    (["BF.INSERT", "f", "WINDOW", "no", "ITEMS", "a"], "ERR bad window"),
+    (["BF.INSERT", "f", "AT", "5", "ITEMS", "a"], "ERR AT takes a filter with a WINDOW"),
+    (["BF.INSERT", "plain", "AT", "5", "ITEMS", "a"], "ERR AT takes a filter with a WINDOW"),
+    (["BF.INSERT", "window", "AT", "noon", "ITEMS", "a"],
+     "ERR bad time: AT takes milliseconds since 1970"),
+    (["BF.INSERT", "window", "AT", "9999999999999", "ITEMS", "a"], "ERR AT is a time to come"),
+    (["BF.DEL", "window", "a"],
+     "ERR the filter was reserved without DELETABLE, and neither deletes nor counts"),
+    (["BF.MERGE", "window", "plain"], "ERR key 1 of this command cannot be merged: it has a WINDOW, "
+                                      "and filters that forget are not"),
+    (["BF.MERGE", "plain", "window"], "ERR key 2 of this command cannot be merged: it has a WINDOW, "
+                                      "and filters that forget are not"),
+], ids=lambda v: " ".join(v) if isinstance(v, list) else "")
+def test_errors_change_nothing(server, command, expected):
+    server.call("BF.RESERVE", "plain", "0.01", "100")
+    server.call("BF.RESERVE", "window", "0.01", "100", "WINDOW", "3600")
+    server.call("BF.ADD", "window", "x")
+    before = [server.call("DUMP", key) for key in ("plain", "window")]
+    assert server.error(*command) == expected
+    assert [server.call("DUMP", key) for key in ("plain", "window")] == before
+    assert server.call("EXISTS", "f") == 0
+
+
+def test_a_replica_whose_clock_is_another_holds_the_same_bits(start):
+    """What a replica is sent, and what an append-only file has, says when items came."""
+    primary = start("--appendonly", "yes", "--repl-diskless-sync-delay", "0")
+    replica = start("--replicaof", "127.0.0.1", str(primary.port),
+                    module_arguments=["EXPANSION", "0", "max-filter-size", "65536"])
+    primary.call("BF.RESERVE", "f", "0.01", "1000", "WINDOW", "1", "GENERATIONS", "8")
+    primary.call("BF.RESERVE", "limited", "0.01", "1000", "WINDOW", "1")
+    until = time.monotonic() + 1.6
+    i = 0
+    while time.monotonic() < until:  # more than a window, so that generations go
+        primary.call("BF.MADD", "f", *(f"{i}:{k}" for k in range(20)))
+        primary.call("BF.ADD", "limited", i)
+        i += 1
+        time.sleep(0.01)
+    # An item that is refused still lets old ones be forgotten.
+    primary.client.config_set("bf.max-memory", 1)
+    time.sleep(0.3)
+    assert b"bf.max-memory" in primary.raw(2, "BF.ADD", "limited", "refused")
+    assert primary.call("WAIT", 1, 30_000) == 1
+    digest = primary.call("DEBUG", "DIGEST")
+    assert replica.call("DEBUG", "DIGEST") == digest
+    time.sleep(0.5)  # another time, and the same bits
+    primary.restart()
+    assert primary.call("DEBUG", "DIGEST") == digest
+    assert replica.call("DEBUG", "DIGEST") == digest
+
+
+def test_memory_is_given_back_and_counted(server):
+    server.call("BF.RESERVE", "f", "0.01", "1000000", "WINDOW", WINDOW)
+    assert server.call("MEMORY", "USAGE", "f") < 1000  # nothing is taken before it is needed
+    now = now_of(server)
+    for age in range(3000, -1, -100):
+        server.call("BF.INSERT", "f", "AT", now - 1000 * age, "ITEMS", *range(age, age + 50))
+    size = server.call("BF.INFO", "f", "SIZE")[0]
+    assert size <= server.call("MEMORY", "USAGE", "f") <= size + 4096
+    assert abs(server.client.info("modules")["bf_filter_bytes"] - size) <= 4096
+    assert server.call("BF.INFO", "f", "FILTERS")[0] in (8, 9)
