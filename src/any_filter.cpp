@@ -80,6 +80,10 @@ filter_image any_filter::image() const {
   return model_->image();
 }
 
+void any_filter::relocate(const memory_mover& mover) noexcept {
+  model_->relocate(mover);
+}
+
 result<any_filter> any_filter::copy() const {
   return model_->copy();
 }

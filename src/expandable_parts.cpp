@@ -346,6 +346,12 @@ void owned_segments::clear(expandable_params& params) noexcept {
   params = plan;
 }
 
+void owned_segments::relocate(const memory_mover& mover) noexcept {
+  arena_.relocate(
+      mover, [&](std::uint64_t owner) noexcept -> arena_bytes& { return segments[owner].bytes; });
+  for (owned_segment& each : segments) each.counted.relocate(mover);
+}
+
 result<std::vector<segment_extent>> read_segment_list(const expandable_params& params,
                                                       std::span<const std::byte> payload,
                                                       std::uint64_t count) {

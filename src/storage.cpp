@@ -31,14 +31,21 @@ memory_source& foreign_source() noexcept {
 
 // A line more than was asked for, so that there is an aligned place and a word before it, which
 // says where the allocation begins.
+std::byte* place_in(void* whole) noexcept {
+  const auto begin = reinterpret_cast<std::uintptr_t>(whole);
+  const std::size_t before = detail::round_up(begin + sizeof whole, cache_line) - begin;
+  return static_cast<std::byte*>(whole) + before;
+}
+void note_begin(std::byte* at, void* whole) noexcept {
+  std::memcpy(at - sizeof whole, static_cast<const void*>(&whole), sizeof whole);
+}
+
 std::byte* borrow(const memory_source& source, std::size_t size) noexcept {
   if (size > std::numeric_limits<std::size_t>::max() - cache_line) return nullptr;
   void* const whole = source.allocate(size + cache_line);
   if (whole == nullptr) return nullptr;
-  const auto begin = reinterpret_cast<std::uintptr_t>(whole);
-  const std::size_t before = detail::round_up(begin + sizeof whole, cache_line) - begin;
-  auto* const at = static_cast<std::byte*>(whole) + before;
-  std::memcpy(at - sizeof whole, &whole, sizeof whole);
+  std::byte* const at = place_in(whole);
+  note_begin(at, whole);
   return at;
 }
 
@@ -98,6 +105,22 @@ result<owned_storage> owned_storage::copy_of(std::span<const std::byte> from) {
   auto made = make(from.size());
   if (made && !from.empty()) std::memcpy(made->data_, from.data(), from.size());
   return made;
+}
+
+void owned_storage::relocate(const memory_mover& mover) noexcept {
+  if (data_ == nullptr || foreign_source().allocate == nullptr) return;
+  void* whole = nullptr;
+  std::memcpy(&whole, data_ - sizeof whole, sizeof whole);
+  const auto before = static_cast<std::size_t>(data_ - static_cast<std::byte*>(whole));
+  void* const moved = mover.move(whole, mover.context);
+  if (moved == nullptr) return;
+  // The new place may lie otherwise to the cache lines.
+  std::byte* const at = place_in(moved);
+  if (const std::byte* const was = static_cast<std::byte*>(moved) + before; was != at) {
+    std::memmove(at, was, size_);
+  }
+  note_begin(at, moved);
+  data_ = at;
 }
 
 owned_storage::owned_storage(const owned_storage& other)

@@ -141,6 +141,10 @@ class any_filter {
   /// Fails with out_of_memory.
   result<any_filter> copy() const;
 
+  /// Lets the host move the filter's memory, of kinds that a server holds (memory_source.hpp);
+  /// others and mapped ones stay where they are.
+  void relocate(const memory_mover& mover) noexcept;
+
  private:
   std::unique_ptr<model> model_;
 };

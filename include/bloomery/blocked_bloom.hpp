@@ -298,6 +298,13 @@ class basic_blocked_bloom : public detail::key_shell<basic_blocked_bloom<Storage
                                          stays);
   }
 
+  /// Lets the host move the memory (memory_source.hpp).
+  void relocate(const memory_mover& mover) noexcept
+    requires writable_storage<Storage>
+  {
+    blocks_.relocate(mover);
+  }
+
   /// What save() writes. Refers to this filter's bits.
   filter_image image() const {
     return {{kind, kind_version, hasher_type::id, params_.seed, count_},

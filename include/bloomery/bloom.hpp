@@ -178,6 +178,13 @@ class basic_bloom : public detail::key_shell<basic_bloom<Probe, Storage>> {
                                        static_cast<double>(params_.bits), params_.hashes);
   }
 
+  /// Lets the host move the memory (memory_source.hpp).
+  void relocate(const memory_mover& mover) noexcept
+    requires writable_storage<Storage>
+  {
+    bits_.relocate(mover);
+  }
+
   /// What save() writes. Refers to this filter's bits.
   filter_image image() const {
     return {{kind, kind_version, hasher_type::id, params_.seed, count_},

@@ -238,6 +238,13 @@ class basic_expandable : public detail::key_shell<basic_expandable<Storage>> {
   /// Bytes that inserts have written since the filter was made or opened, growth included.
   std::uint64_t moved_bytes() const noexcept { return parts_.moved_bytes(); }
 
+  /// Lets the host move the memory (memory_source.hpp).
+  void relocate(const memory_mover& mover) noexcept
+    requires writable_storage<Storage>
+  {
+    parts_.relocate(mover);
+  }
+
   /// What save() writes. Refers to this filter's segments.
   filter_image image() const {
     return {{kind, kind_version, hasher_type::id, params_.seed, count_},

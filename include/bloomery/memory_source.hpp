@@ -15,6 +15,14 @@ struct memory_source {
   void (*release)(void* at, std::size_t size) noexcept = nullptr;
 };
 
+/// A host that moves its allocations, to have fewer holes between them.
+struct memory_mover {
+  /// Gives what `allocate` gave another place, with the same bytes, and takes the old one back;
+  /// null: it stays where it is.
+  void* (*move)(void* at, void* context) noexcept = nullptr;
+  void* context = nullptr;
+};
+
 /// Takes all memory of owned_storage from there. Call it once, before the first filter is made:
 /// bytes go back to the source that is set when they are released.
 void use_memory_source(const memory_source& source) noexcept;

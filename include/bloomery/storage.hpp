@@ -13,6 +13,8 @@
 
 namespace bloomery {
 
+struct memory_mover;
+
 /// Bytes that can be read. `bytes()` stays valid while the storage lives.
 template <class S>
 concept storage = std::movable<S> && requires(const S& s) {
@@ -45,6 +47,10 @@ class owned_storage {
 
   std::span<const std::byte> bytes() const noexcept { return {data_, size_}; }
   std::span<std::byte> writable_bytes() noexcept { return {data_, size_}; }
+
+  /// Lets the host move the memory, which has to come from a memory_source (memory_source.hpp). The
+  /// bytes stay the same and bytes() may be elsewhere. O(size) if it is moved.
+  void relocate(const memory_mover& mover) noexcept;
 
  private:
   owned_storage(std::byte* data, std::size_t size) noexcept : data_(data), size_(size) {}

@@ -284,6 +284,14 @@ class basic_vector_quotient : public detail::key_shell<basic_vector_quotient<Sto
   }
   unsigned stashed() const noexcept { return stashed_; }
 
+  /// Lets the host move the memory (memory_source.hpp).
+  void relocate(const memory_mover& mover) noexcept
+    requires writable_storage<Storage>
+  {
+    bytes_.relocate(mover);
+    side_.relocate(mover);
+  }
+
   /// What save() writes. Refers to this filter's bytes.
   filter_image image() const {
     filter_image image{{kind, kind_version, hasher_type::id, params_.seed, count_},

@@ -37,6 +37,7 @@ const std::array entries = {
     entry{"RedisModule_Calloc", &api.calloc},
     entry{"RedisModule_TryCalloc", &api.try_calloc, optional},
     entry{"RedisModule_Free", &api.free},
+    entry{"RedisModule_DefragAlloc", &api.defrag_alloc},
     entry{"RedisModule_CreateString", &api.create_string},
     entry{"RedisModule_FreeString", &api.free_string},
     entry{"RedisModule_StringPtrLen", &api.string_bytes},

@@ -161,6 +161,7 @@ struct functions {
   void* (*calloc)(std::size_t, std::size_t);
   void* (*try_calloc)(std::size_t, std::size_t);  // optional
   void (*free)(void*);
+  void* (*defrag_alloc)(defrag_context*, void*);  ///< null: it stays where it is
 
   // Strings.
   string* (*create_string)(context*, const char*, std::size_t);

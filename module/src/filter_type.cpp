@@ -166,6 +166,18 @@ void* copy(string*, string*, const void* value) noexcept {
   }
 }
 
+// All at once. The server's allocator moves only what shares pages with others, of some kilobytes
+// at most; it is asked in vain of larger pieces, of which a filter of a gigabyte has some hundred.
+int defrag(defrag_context* ctx, string*, void** value) noexcept {
+  const auto move = [](void* at, void* to_ask) noexcept {
+    return api.defrag_alloc(static_cast<defrag_context*>(to_ask), at);
+  };
+  if (void* const moved = api.defrag_alloc(ctx, *value)) *value = moved;
+  filter_object& object = *static_cast<filter_object*>(*value);
+  if (object.filter) object.filter->relocate({.move = move, .context = ctx});
+  return 0;
+}
+
 }  // namespace
 
 bool create_filter_types(context* ctx) noexcept {
@@ -178,6 +190,7 @@ bool create_filter_types(context* ctx) noexcept {
   methods.free = free_value;
   methods.free_effort = free_effort;
   methods.copy = copy;
+  methods.defrag = defrag;
   for (family_row& row : families) {
     methods.rdb_load = row.family == filter_family::bloom ? rdb_load<filter_family::bloom>
                                                           : rdb_load<filter_family::cuckoo>;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <new>
 #include <thread>
 #include <utility>
 
@@ -18,6 +19,15 @@ std::atomic<std::uint64_t> count = 0;
 
 std::optional<std::string> filter_value::merge(const filter_value&) {
   return "their engine has no merge";
+}
+
+void* filter_object::operator new(std::size_t size) {
+  void* const at = api.try_alloc(size);
+  if (at == nullptr) throw std::bad_alloc();
+  return at;
+}
+void filter_object::operator delete(void* at) noexcept {
+  api.free(at);
 }
 
 filter_object::filter_object(std::unique_ptr<filter_value> made) noexcept

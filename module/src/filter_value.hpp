@@ -3,6 +3,7 @@
 // What a key of BF.* or CF.* holds: a filter of one of the engines, or a dump of one that is
 // arriving.
 
+#include <bloomery/memory_source.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -97,6 +98,9 @@ class filter_value {
   /// An equal filter; null where only the dump can be copied, or without memory. O(size).
   virtual std::unique_ptr<filter_value> copy() const { return nullptr; }
 
+  /// Lets the server move the filter's memory.
+  virtual void relocate(const memory_mover&) noexcept {}
+
   /// Adds what another filter holds. If it cannot, it says why, behind the two filters' names
   /// ("... and it is full"), and may be left with a part: merge into a copy. O(size).
   virtual std::optional<std::string> merge(const filter_value& other);
@@ -104,6 +108,9 @@ class filter_value {
 
 /// The value behind a key: either of the two.
 struct filter_object {
+  // In the server's memory, so that active defragmentation may move it.
+  static void* operator new(std::size_t size);
+  static void operator delete(void* at) noexcept;
   explicit filter_object(std::unique_ptr<filter_value> made) noexcept;
   explicit filter_object(received_dump dump) noexcept;
   filter_object(const filter_object&) = delete;

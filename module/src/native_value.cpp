@@ -117,6 +117,11 @@ class native_value final : public filter_value {
                                           meter);
   }
 
+  void relocate(const memory_mover& mover) noexcept override {
+    front_.relocate(mover);
+    if (back_) back_->relocate(mover);
+  }
+
   std::optional<std::string> merge(const filter_value& other) override {
     const auto* const from = dynamic_cast<const native_value*>(&other);
     if (from == nullptr) return "its engine is another";

@@ -130,6 +130,10 @@ class window_value final : public filter_value {
     return made;
   }
 
+  void relocate(const memory_mover& mover) noexcept override {
+    for (generation& each : generations) each.filter->relocate(mover);
+  }
+
  private:
   static std::uint64_t now() noexcept { return static_cast<std::uint64_t>(api.milliseconds()); }
 

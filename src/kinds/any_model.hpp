@@ -46,6 +46,7 @@ class any_filter::model {
   virtual result<void> clear() = 0;
   virtual filter_image image() const = 0;
   virtual result<any_filter> copy() const = 0;
+  virtual void relocate(const memory_mover& mover) noexcept = 0;
 };
 
 namespace detail {
@@ -183,6 +184,9 @@ class typed_model final : public any_filter::model {
     }
   }
   filter_image image() const override { return filter_.image(); }
+  void relocate([[maybe_unused]] const memory_mover& mover) noexcept override {
+    if constexpr (requires { filter_.relocate(mover); }) filter_.relocate(mover);
+  }
   result<any_filter> copy() const override {
     try {
       return any_filter(std::make_unique<typed_model>(filter_, kind_name_));

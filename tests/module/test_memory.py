@@ -1,8 +1,10 @@
 """BF.RESERVE with a MEMORY size, the limit for all filters, and the server's own."""
 
 import re
+import time
 
 import pytest
+import redis
 
 NO_ROOM = "ERR Insufficient memory to create filter"
 
@@ -178,3 +180,34 @@ def test_beyond_maxmemory_every_command_that_can_take_memory_is_refused(start):
     assert server.call("BF.EXISTS", "b", "x") == 1
     assert server.call("BF.DEL", "d", "x") == 1
     assert server.call("CF.DEL", "c", "x") == 1
+
+
+# Active defragmentation ---------------------------------------------------------------------------
+
+def test_a_server_that_can_moves_small_filters_and_nothing_is_lost(start):
+    """Of servers with their own allocator; tests/memory_source_test.cpp moves filters of any kind."""
+    server = start()
+    try:
+        server.client.config_set("active-defrag-ignore-bytes", "1")
+        server.client.config_set("active-defrag-threshold-lower", 1)
+        server.client.config_set("activedefrag", "yes")
+    except redis.ResponseError:
+        pytest.skip("this server's allocator cannot defragment")
+    server.client.config_set("activedefrag", "no")
+    for i in range(4000):
+        server.call("BF.MADD", f"bf{i}", i, "x")
+        server.call("CF.INSERT", f"cf{i}", "CAPACITY", 50, "ITEMS", i, "x", "x", "x", "x", "x")
+    for i in range(4000):
+        if i % 8:
+            server.call("DEL", f"bf{i}", f"cf{i}")
+    digest = server.call("DEBUG", "DIGEST")
+    server.client.config_set("activedefrag", "yes")
+    until = time.monotonic() + 20
+    while server.client.info("stats")["active_defrag_key_hits"] < 100:
+        assert time.monotonic() < until
+        time.sleep(0.1)
+    server.client.config_set("activedefrag", "no")
+    assert server.call("DEBUG", "DIGEST") == digest
+    for i in range(0, 4000, 8):
+        assert server.call("BF.MEXISTS", f"bf{i}", i, "x") == [1, 1]
+        assert server.call("CF.COUNT", f"cf{i}", "x") >= 5

@@ -1,4 +1,4 @@
-"""The short forms of soak.py, which runs ten minutes by itself, and of bench/server.py."""
+"""The short forms of soak.py, which runs ten minutes by itself, and of bench/server*.py."""
 
 import subprocess
 import sys
@@ -25,3 +25,14 @@ def test_the_benchmark_measures_every_filter_and_command():
     for _, _, one, fifty, bits, rate in rows:
         assert float(one) > 0 and float(fifty) > 0 and 8 < float(bits) < 200
         assert float(rate.strip().rstrip("%")) < 1.5
+
+
+@pytest.mark.skipif(bool(PRELOAD), reason="sanitizers are not what it measures")
+def test_what_holds_the_server_is_measured():
+    done = subprocess.run([sys.executable, ROOT / "bench" / "server_stalls.py", "--megabytes", "0.1",
+                           "--module", MODULE], capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr[-3000:]
+    rows = [line.split("|")[1:-1] for line in done.stdout.splitlines()[2:]]
+    assert len(rows) == 24
+    for name, works, longest in rows:
+        assert float(works) >= 0 and float(longest) > 0, name

@@ -107,6 +107,7 @@ struct owned_segments {
   }
   bool erase(expandable_params& params, hash64 h) noexcept;
   void clear(expandable_params& params) noexcept;
+  void relocate(const memory_mover& mover) noexcept;
 
   /// Entries that match a key before its further copies are counted by hash: two strangers that
   /// match by chance do not yet cost a key sixteen bytes.
@@ -197,6 +198,7 @@ class expandable_parts {
   }
   bool erase(expandable_params& params, hash64 h) noexcept { return all_.erase(params, h); }
   void clear(expandable_params& params) noexcept { all_.clear(params); }
+  void relocate(const memory_mover& mover) noexcept { all_.relocate(mover); }
 
   double rate(const expandable_params& params) const noexcept {
     double matching = 0;

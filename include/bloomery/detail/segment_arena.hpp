@@ -54,6 +54,16 @@ class segment_arena {
     return found.cost;
   }
 
+  /// Lets the host move the chunks; place_of(owner) as for make_room().
+  template <class PlaceOf>
+  void relocate(const memory_mover& mover, PlaceOf&& place_of) noexcept {
+    for (chunk& each : chunks_) {
+      each.memory.relocate(mover);
+      std::byte* const memory = each.memory.writable_bytes().data();
+      for (const held_place& place : each.places) place_of(place.owner).data_ = memory + place.at;
+    }
+  }
+
   /// Bytes of all chunks.
   std::size_t footprint() const noexcept { return total_; }
 

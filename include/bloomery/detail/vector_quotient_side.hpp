@@ -77,6 +77,7 @@ class vq_side {
   /// Takes one copy of a tag: false if there is none. The last one gives up the memory.
   bool take(std::uint64_t pair) noexcept;
   void clear() noexcept;
+  void relocate(const memory_mover& mover) noexcept { memory_.relocate(mover); }
 
  private:
   bool resize(std::uint64_t slots) noexcept;
