@@ -56,6 +56,8 @@ const std::array entries = {
     entry{"RedisModule_CloseKey", &api.close_key},
     entry{"RedisModule_KeyType", &api.key_type},
     entry{"RedisModule_DeleteKey", &api.delete_key},
+    entry{"RedisModule_GetExpire", &api.get_expire},
+    entry{"RedisModule_SetExpire", &api.set_expire},
     entry{"RedisModule_ModuleTypeGetType", &api.value_type},
     entry{"RedisModule_ModuleTypeGetValue", &api.value},
     entry{"RedisModule_ModuleTypeSetValue", &api.set_value},

@@ -186,6 +186,8 @@ struct functions {
   void (*close_key)(key*);
   int (*key_type)(key*);
   int (*delete_key)(key*);
+  long long (*get_expire)(key*);  // milliseconds that it still has; -1: no end
+  int (*set_expire)(key*, long long);
   type* (*value_type)(key*);
   void* (*value)(key*);
   int (*set_value)(key*, type*, void*);

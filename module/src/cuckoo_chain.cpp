@@ -89,13 +89,14 @@ std::span<std::byte> cuckoo_chain::bucket(std::size_t filter, std::uint64_t hash
 
 bool cuckoo_chain::is_in(const homes& item) const noexcept {
   const std::byte wanted{item.fingerprint};
-  for (std::size_t i = 0; i < slots_.size(); ++i) {
-    if (std::ranges::count(bucket(i, item.first), wanted) != 0 ||
-        std::ranges::count(bucket(i, item.second), wanted) != 0) {
-      return true;
-    }
+  const auto has = [&](std::span<const std::byte> slots) {
+    return std::ranges::find(slots, wanted) != slots.end();
+  };
+  bool found = false;
+  for (std::size_t i = 0; i < slots_.size() && !found; ++i) {
+    found = has(bucket(i, item.first)) || has(bucket(i, item.second));
   }
-  return false;
+  return found;
 }
 
 void cuckoo_chain::contains(std::span<const std::string_view> items,

@@ -249,7 +249,10 @@ void filter_key::set(std::unique_ptr<filter_object> object) noexcept {
   const filter_engine engine = object->filter ? object->engine() : filter_engine::native;
   const auto row = std::ranges::find_if(
       types, [&](const type_row& each) { return each.family == family_ && each.engine == engine; });
+  // The server takes a new value for a new key.
+  const long long expire = is_empty() ? -1 : api.get_expire(key_);
   api.set_value(key_, row->registered, object.release());
+  if (expire >= 0) api.set_expire(key_, expire);
 }
 
 }  // namespace bloomery::server

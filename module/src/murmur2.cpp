@@ -5,6 +5,14 @@
 namespace bloomery::server {
 namespace {
 
+/// Up to a word's bytes as the lower ones of a word.
+template <class Word>
+Word first_word(std::string_view bytes) noexcept {
+  Word word = 0;
+  std::memcpy(&word, bytes.data(), bytes.size());
+  return word;
+}
+
 /// What one of the two is: its word, its multiplier, and the shifts of its mixing and its end.
 template <class Word, Word Multiplier, int Shift, int EndFirst, int EndLast>
 Word murmur2(std::string_view bytes, Word h) noexcept {
@@ -15,8 +23,7 @@ Word murmur2(std::string_view bytes, Word h) noexcept {
   };
   constexpr bool is_wide = sizeof(Word) == sizeof(std::uint64_t);
   for (; bytes.size() >= sizeof(Word); bytes.remove_prefix(sizeof(Word))) {
-    Word k = 0;
-    std::memcpy(&k, bytes.data(), sizeof k);
+    const Word k = first_word<Word>(bytes.substr(0, sizeof(Word)));
     // The two differ in which comes first.
     if constexpr (is_wide) {
       h = (h ^ stir(k)) * Multiplier;
@@ -25,9 +32,7 @@ Word murmur2(std::string_view bytes, Word h) noexcept {
     }
   }
   if (!bytes.empty()) {
-    Word k = 0;
-    std::memcpy(&k, bytes.data(), bytes.size());
-    h = (h ^ k) * Multiplier;
+    h = (h ^ first_word<Word>(bytes)) * Multiplier;
   }
   h ^= h >> EndFirst;
   h *= Multiplier;

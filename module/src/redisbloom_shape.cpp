@@ -11,7 +11,7 @@ namespace {
 
 // ln 2 and its square with the digits that RedisBloom has them with: the last one may decide how
 // many bits a filter has.
-constexpr double ln_2 = 0.693147180559945;
+constexpr double ln_2 = 0.693147180559945;  // NOLINT(modernize-use-std-numbers)
 constexpr double ln_2_squared = 0.480453013918201;
 
 // Headers: of a chain and of each of its links, which were shorter by their growth and by half of
@@ -38,7 +38,8 @@ class reader {
   explicit reader(std::string_view bytes) noexcept : rest_(bytes) {}
   template <class Number>
   reader& operator>>(Number& into) noexcept {
-    std::memcpy(&into, rest_.data(), sizeof into);
+    const std::string_view bytes = rest_.substr(0, sizeof into);
+    std::memcpy(&into, bytes.data(), bytes.size());
     rest_.remove_prefix(sizeof into);
     return *this;
   }

@@ -332,8 +332,10 @@ def test_files_hold_them(start, preamble):
     assert server.call("DEBUG", "DIGEST") == digest
     assert server.error("BF.EXISTS", "arriving", "a").startswith("ERR the filter is being loaded")
     assert "being loaded" in server.error("BF.ADD", "arriving", "a")
+    server.call("EXPIRE", "arriving", 1000)
     for iterator, data in pieces[3:]:
         server.call("BF.LOADCHUNK", "arriving", iterator, data)
+    assert 900 < server.call("TTL", "arriving") <= 1000
     assert server.call("DUMP", "arriving") == server.call("DUMP", "BF0")
     assert found(server, vector, "arriving") == list(members(vector["found"]))
 
