@@ -209,6 +209,29 @@ def test_the_setting_and_the_option_choose_the_engine(start):
         server.call("CONFIG", "SET", "bf.engine", "other")
 
 
+def test_what_only_native_filters_do_is_native_under_the_setting(compatible):
+    compatible.call("BF.RESERVE", "forgets", "0.01", "100", "WINDOW", "60")
+    compatible.call("BF.INSERT", "forgets too", "WINDOW", "60", "ITEMS", "a")
+    compatible.call("BF.RESERVE", "sized", "0.01", "MEMORY", "64kb")
+    for key in ("forgets", "forgets too", "sized"):
+        assert not is_compatible(compatible, key), key
+    assert "no such option" in compatible.error("BF.RESERVE", "x", "0.01", "9", "WINDOW", "60",
+                                                "ENGINE", "COMPATIBLE")
+
+
+def test_compatible_filters_merge_with_none(compatible):
+    compatible.call("BF.MADD", "f", "a", "b")
+    compatible.call("BF.MADD", "g", "c")
+    compatible.call("BF.RESERVE", "n", "0.01", "100", "ENGINE", "NATIVE")
+    before = dumps(compatible)
+    assert "their engine has no merge" in compatible.error("BF.MERGE", "f", "g")
+    assert "its engine is native, not compatible" in compatible.error("BF.MERGE", "f", "n")
+    assert "its engine is compatible, not native" in compatible.error("BF.MERGE", "n", "f")
+    assert dumps(compatible) == before
+    compatible.call("BF.MERGE", "copy", "f")
+    assert compatible.call("DUMP", "copy") == compatible.call("DUMP", "f")
+
+
 def test_a_wrong_engine_behind_loadmodule_is_refused(start):
     with pytest.raises(AssertionError, match="engine is native or compatible"):
         start(module_arguments=["engine", "other"])
