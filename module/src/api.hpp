@@ -187,6 +187,8 @@ struct functions {
   void (*close_key)(key*);
   int (*key_type)(key*);
   int (*delete_key)(key*);
+  long long (*get_expire)(key*);  // milliseconds that it still has; -1: no end
+  int (*set_expire)(key*, long long);
   type* (*value_type)(key*);
   void* (*value)(key*);
   int (*set_value)(key*, type*, void*);
@@ -199,6 +201,8 @@ struct functions {
   type* (*create_type)(context*, const char* name, int version, type_methods*);
   void (*save_unsigned)(io*, std::uint64_t);
   std::uint64_t (*load_unsigned)(io*);
+  void (*save_real)(io*, double);
+  double (*load_real)(io*);
   void (*save_bytes)(io*, const char*, std::size_t);
   char* (*load_bytes)(io*, std::size_t* length);
   int (*has_io_error)(io*);
@@ -216,7 +220,12 @@ struct functions {
                        string* (*get)(const char*, void*),
                        int (*set)(const char*, string*, void*, string** error),
                        int (*apply)(context*, void*, string** error), void* which);  // optional
-  int (*load_settings)(context*);                                                    // optional
+  int (*register_choice)(context*, const char* name, int initial, unsigned flags,
+                         const char** names, const int* values, int count,
+                         int (*get)(const char*, void*),
+                         int (*set)(const char*, int, void*, string** error),
+                         int (*apply)(context*, void*, string** error), void* which);  // optional
+  int (*load_settings)(context*);                                                      // optional
   int (*register_info)(context*, void (*)(info_context*, int for_crash_report));
   int (*info_section)(info_context*, const char* name);
   int (*info_number)(info_context*, const char* field, unsigned long long);

@@ -45,6 +45,32 @@ wire_error parse_expansion(const string* text, std::uint32_t& out, wire_error no
   return nullptr;
 }
 
+// The names of engines, for which `ENGINE` before them is not needed: a word more than RedisBloom
+// takes, which looks for the words that it knows and passes over one that it does not.
+constexpr std::string_view native_name = "NATIVE";
+constexpr std::string_view compatible_name = "COMPATIBLE";
+
+/// What a growing filter of RedisBloom tells of its expansion when it is told not to grow.
+constexpr std::uint32_t growth_of_fixed = 2;
+
+/// Chooses the engine by its name among the words from `first` on; else a filter with an option
+/// that RedisBloom does not know is native, and the setting decides for others.
+wire_error choose_engine(const request& in, std::size_t first, bool is_extended,
+                         filter_spec& out) noexcept {
+  const bool native = in.find(native_name, first).has_value();
+  const bool compatible = in.find(compatible_name, first).has_value();
+  if (native && compatible) return "ERR a filter has one engine";
+  if (!native && !compatible && in.find("ENGINE", first)) {
+    return "ERR ENGINE is NATIVE or COMPATIBLE";
+  }
+  if (compatible && is_extended) {
+    return "ERR compatible filters have no such option, only native ones";
+  }
+  if (compatible) out.engine = filter_engine::compatible;
+  if (native || is_extended) out.engine = filter_engine::native;
+  return nullptr;
+}
+
 /// An expansion of CF.*, rounded up as its clients know it.
 std::uint32_t power_of_two(long long expansion) noexcept {
   return expansion != 0 ? std::bit_ceil(static_cast<std::uint32_t>(expansion)) : 0;
@@ -165,7 +191,9 @@ filter_spec default_bf_spec() noexcept {
   return {.family = filter_family::bloom,
           .error_rate = now.bf_error_rate,
           .capacity = static_cast<std::uint64_t>(now.bf_initial_size),
-          .expansion = static_cast<std::uint32_t>(now.bf_expansion_factor)};
+          .expansion = static_cast<std::uint32_t>(now.bf_expansion_factor),
+          .engine = now.engine,
+          .growth = static_cast<std::uint32_t>(now.bf_expansion_factor)};
 }
 
 wire_error parse_bf_reserve(const request& in, filter_spec& out, memory_request& memory) noexcept {
@@ -196,6 +224,9 @@ wire_error parse_bf_reserve(const request& in, filter_spec& out, memory_request&
   if (nonscaling) {
     if (expansion && out.expansion != 0) return cannot_expand;
     out.expansion = 0;
+    out.growth = expansion ? 0 : growth_of_fixed;
+  } else {
+    out.growth = out.expansion;
   }
   const auto window = in.find("WINDOW", next);
   if (window) {
@@ -213,6 +244,8 @@ wire_error parse_bf_reserve(const request& in, filter_spec& out, memory_request&
     }
     out.expansion = 0;
   }
+  const bool is_extended = out.deletable || out.window != 0 || memory.bytes != 0;
+  if (const auto why = choose_engine(in, next, is_extended, out)) return why;
   return settle_window(out, nonscaling || (expansion && out.expansion == 0));
 }
 
@@ -270,6 +303,8 @@ wire_error parse_bf_insert(const request& in, insert_options& out) noexcept {
     if (expands && out.spec.expansion != 0) return cannot_expand;
     out.spec.expansion = 0;
   }
+  out.spec.growth = nonscaling && !expands ? growth_of_fixed : out.spec.expansion;
+  if (out.spec.deletable || out.spec.window != 0) out.spec.engine = filter_engine::native;
   return settle_window(out.spec, nonscaling || (expands && out.spec.expansion == 0));
 }
 
@@ -280,6 +315,7 @@ filter_spec default_cf_spec() noexcept {
       .error_rate = now.cf_error_rate,
       .capacity = static_cast<std::uint64_t>(std::max(now.cf_initial_size, 2 * now.cf_bucket_size)),
       .expansion = power_of_two(now.cf_expansion_factor),
+      .engine = now.engine,
       .bucket_size = static_cast<std::uint16_t>(now.cf_bucket_size),
       .max_iterations = static_cast<std::uint16_t>(now.cf_max_iterations)};
 }
@@ -313,7 +349,8 @@ wire_error parse_cf_reserve(const request& in, filter_spec& out) noexcept {
     if (api.string_to_integer(in.argv[*at + 1], each.value) != ok) return each.no_number;
     if (*each.value < each.least || *each.value > each.most) return each.range;
   }
-  if (const auto rate = in.find("ERROR", 3)) {
+  const auto rate = in.find("ERROR", 3);
+  if (rate) {
     if (*rate + 1 >= in.argv.size()) return "Bad error rate";
     const wire_error why = parse_rate(in.argv[*rate + 1], out.error_rate, "Bad error rate");
     if (why != nullptr) return why;
@@ -325,7 +362,7 @@ wire_error parse_cf_reserve(const request& in, filter_spec& out) noexcept {
   out.bucket_size = static_cast<std::uint16_t>(bucket_size);
   out.max_iterations = static_cast<std::uint16_t>(iterations);
   out.expansion = power_of_two(expansion);
-  return nullptr;
+  return choose_engine(in, 3, rate.has_value(), out);
 }
 
 wire_error parse_cf_insert(const request& in, insert_options& out) noexcept {

@@ -40,12 +40,18 @@ using wire_error = const char*;
 /// The commands that a filter answers to.
 enum class filter_family : std::uint8_t { bloom = 1, cuckoo = 2 };
 
+/// Whose filters stand behind the commands: the library's own, or those of RedisBloom.
+enum class filter_engine : std::uint8_t { native, compatible };
+
 /// What RESERVE and INSERT ask a filter to be.
 struct filter_spec {
   filter_family family = filter_family::bloom;
   double error_rate = 0;
   std::uint64_t capacity = 0;
-  std::uint32_t expansion = 0;       ///< 0: the filter does not grow
+  std::uint32_t expansion = 0;  ///< 0: the filter does not grow
+  filter_engine engine = filter_engine::native;
+  /// Of compatible filters of BF.*: the expansion as they tell it, also if they do not grow.
+  std::uint32_t growth = 0;
   bool deletable = false;            ///< of BF.*: copies are kept, counted and deleted
   std::uint16_t bucket_size = 0;     ///< of CF.*; kept for CF.INFO
   std::uint16_t max_iterations = 0;  ///< likewise
@@ -62,7 +68,7 @@ struct memory_request {
 };
 
 /// BF.RESERVE key error_rate capacity [EXPANSION n] [NONSCALING] [DELETABLE] [WINDOW seconds
-/// [GENERATIONS n]], options anywhere. MEMORY size stands for either number.
+/// [GENERATIONS n]] [[ENGINE] name], options anywhere. MEMORY size stands for either number.
 wire_error parse_bf_reserve(const request& in, filter_spec& out, memory_request& memory) noexcept;
 
 /// BF.INSERT key [CAPACITY n] [ERROR f] [EXPANSION n] [NOCREATE] [NONSCALING] [DELETABLE] [WINDOW
@@ -79,8 +85,8 @@ wire_error parse_bf_insert(const request& in, insert_options& out) noexcept;
 /// What a filter is that is made without being asked for.
 filter_spec default_bf_spec() noexcept;
 
-/// CF.RESERVE key capacity [BUCKETSIZE n] [MAXITERATIONS n] [EXPANSION n] [ERROR rate], options
-/// anywhere.
+/// CF.RESERVE key capacity [BUCKETSIZE n] [MAXITERATIONS n] [EXPANSION n] [ERROR rate] [[ENGINE]
+/// name], options anywhere.
 wire_error parse_cf_reserve(const request& in, filter_spec& out) noexcept;
 
 /// CF.INSERT and CF.INSERTNX key [CAPACITY n] [NOCREATE] ITEMS item...; `items` as above.

@@ -24,6 +24,7 @@ constexpr std::array reserve_arguments = {key_argument,
                                           deletable_argument,
                                           window_argument,
                                           generations_argument,
+                                          engine_argument,
                                           option("memory", text, "MEMORY", argument_optional)};
 constexpr std::array item_arguments = {key_argument, plain("item", text)};
 constexpr std::array items_arguments = {key_argument, items_argument};
@@ -47,7 +48,7 @@ constexpr std::array load_arguments = {key_argument, iterator_argument, plain("d
 constexpr const char* category = "bloom";
 
 const std::array rows = {
-    command_row{"BF.RESERVE", writes, -4, answer<bf_reserve, -4, 13>, category, inserts,
+    command_row{"BF.RESERVE", writes, -4, answer<bf_reserve, -4, 15>, category, inserts,
                 "Makes an empty filter of an error rate and a capacity", "O(capacity)",
                 reserve_arguments},
     command_row{"BF.ADD", writes, 3, answer<bf_add, 3>, category, inserts,

@@ -14,7 +14,8 @@ constexpr std::array reserve_arguments = {key_argument,
                                           option("bucketsize", integer, "BUCKETSIZE"),
                                           option("maxiterations", integer, "MAXITERATIONS"),
                                           expansion_argument,
-                                          option("error", real, "ERROR")};
+                                          option("error", real, "ERROR"),
+                                          engine_argument};
 constexpr std::array item_arguments = {key_argument, plain("item", text)};
 constexpr std::array items_arguments = {key_argument, items_argument};
 constexpr std::array insert_arguments = {key_argument, option("capacity", integer, "CAPACITY"),
@@ -29,7 +30,7 @@ constexpr const char* category = "cuckoo";
 constexpr const char* per_item = "O(n), n items";
 
 const std::array rows = {
-    command_row{"CF.RESERVE", writes, -3, answer<cf_reserve, -3, 11>, category, inserts,
+    command_row{"CF.RESERVE", writes, -3, answer<cf_reserve, -3, 13>, category, inserts,
                 "Makes an empty filter of a capacity, whose items can be deleted", "O(capacity)",
                 reserve_arguments},
     command_row{"CF.ADD", writes, 3, answer<cf_add, 3>, category, inserts,
@@ -61,7 +62,8 @@ const std::array rows = {
                 "O(n), n bytes of the filters", merge_arguments, true},
     command_row{"CF.COMPACT", "write fast", 2, answer<cf_compact, 2>, category,
                 key_read_write | key_update,
-                "Changes nothing: what deletes free is used again at once", "O(1)", key_arguments},
+                "Moves the items of a compatible filter together; native ones have nothing to move",
+                "O(n), n bytes of the filter", key_arguments},
     command_row{"CF.INFO", reads, 2, answer<cf_info, 2>, category, asks, "Facts about a filter",
                 "O(1)", key_arguments},
     command_row{"CF.STATS", "readonly", 2, answer<cf_stats, 2>, category, asks,

@@ -37,7 +37,9 @@ int cf_info(const request& in) {
   if (filter == nullptr) return reply_error(in.ctx, why);
   const filter_facts facts = filter->facts();
   const filter_spec& spec = facts.spec;
-  const std::uint64_t buckets = (facts.capacity + spec.bucket_size - 1) / spec.bucket_size;
+  const std::uint64_t buckets = facts.buckets != 0
+                                    ? facts.buckets
+                                    : (facts.capacity + spec.bucket_size - 1) / spec.bucket_size;
   const std::array fields = {field{"", "Size", facts.bytes},
                              field{"", "Number of buckets", buckets},
                              field{"", "Number of filters", facts.filters},

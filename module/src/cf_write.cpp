@@ -6,6 +6,7 @@
 #include "cf_commands.hpp"
 #include "creation.hpp"
 #include "reply.hpp"
+#include "settings.hpp"
 
 namespace bloomery::server {
 namespace {
@@ -27,6 +28,13 @@ wire_error text_of(stop why) noexcept {
 // What became of an item.
 enum class outcome : std::int8_t { refused = -1, present = 0, added = 1 };
 
+/// Whether it is one that takes nothing more at its number of sub-filters: each question asks all.
+bool is_at_most_expansions(const request& in, const filter_value& filter) noexcept {
+  const filter_facts facts = filter.facts();
+  const auto most = static_cast<std::uint64_t>(current_settings().cf_max_expansions);
+  return facts.spec.engine == filter_engine::compatible && facts.filters >= most && in.is_limited();
+}
+
 /// Adds every item that finds room; false after an error reply that concerns the whole. `why` is
 /// that of the last refusal.
 bool add_items(const request& in, const insert_options& options, adding how, std::size_t first,
@@ -36,6 +44,10 @@ bool add_items(const request& in, const insert_options& options, adding how, std
   filter_key key(in, filter_family::cuckoo, open_read | open_write);
   const auto [filter, made] = open_to_add(in, key, options.spec, options.create, "cf.reserve");
   if (filter == nullptr) return false;
+  if (is_at_most_expansions(in, *filter)) {
+    reply_error(in.ctx, text_of(stop::limit));
+    return false;
+  }
   const std::uint64_t most_bytes = limit_for(in, *filter, items.size()).bytes;
   std::vector<string*> changed;  // what replicas are told
   for (std::size_t at = 0; at < items.size();) {
@@ -118,14 +130,20 @@ int cf_del(const request& in) {
   return reply_bool(in.ctx, true);
 }
 
-// Nothing is left to compact: a delete gives room back at once.
+// Of native filters nothing is left to compact: a delete gives room back at once.
 int cf_compact(const request& in) {
   const filter_key key(in, filter_family::cuckoo, open_read | open_write);
   wire_error why = nullptr;
   if (key.object() == nullptr) {
     return reply_error(in.ctx, key.is_empty() ? "Cuckoo filter was not found" : wrong_type);
   }
-  return key.filter(why) != nullptr ? reply_ok(in.ctx) : reply_error(in.ctx, why);
+  filter_value* const filter = key.filter(why);
+  if (filter == nullptr) return reply_error(in.ctx, why);
+  if (filter->compact()) {
+    api.replicate_verbatim(in.ctx);
+    announce(in, "cf.compact");
+  }
+  return reply_ok(in.ctx);
 }
 
 }  // namespace bloomery::server

@@ -32,6 +32,7 @@ inline constexpr argument_docs items_argument =
     plain("item", argument_type::text, argument_multiple);
 inline constexpr argument_docs expansion_argument =
     option("expansion", argument_type::integer, "EXPANSION");
+inline constexpr argument_docs engine_argument = option("engine", argument_type::text, "ENGINE");
 inline constexpr argument_docs iterator_argument = plain("iterator", argument_type::integer);
 
 inline constexpr const char* writes = "write deny-oom";

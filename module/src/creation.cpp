@@ -7,11 +7,10 @@
 #include <string>
 #include <utility>
 
+#include "engines.hpp"
 #include "memory.hpp"
-#include "native_value.hpp"
 #include "reply.hpp"
 #include "settings.hpp"
-#include "window_value.hpp"
 
 namespace bloomery::server {
 namespace {
@@ -29,12 +28,21 @@ std::uint64_t room_for_all() noexcept {
   return most > used ? most - used : 0;
 }
 
-// With every parameter, so that a replica with other settings has the same bits.
+// With every parameter, so that a replica with other settings has the same bits. What stands here
+// of a compatible filter is taken by RedisBloom, too: seven words in BF.RESERVE, an odd number in
+// CF.RESERVE, and a word that it does not know.
 void replicate_creation(const request& in, const filter_spec& spec) {
   const std::string rate = fmt::format("{:.17g}", spec.error_rate);
   const auto capacity = static_cast<long long>(spec.capacity);
   const auto expansion = static_cast<long long>(spec.expansion);
-  if (spec.family == filter_family::cuckoo) {
+  const bool compatible = spec.engine == filter_engine::compatible;
+  const char* const engine = compatible ? "COMPATIBLE" : "NATIVE";
+  if (spec.family == filter_family::cuckoo && compatible) {
+    api.replicate(in.ctx, "CF.RESERVE", "slclclclcc", in.key(), capacity, "BUCKETSIZE",
+                  static_cast<long long>(spec.bucket_size), "MAXITERATIONS",
+                  static_cast<long long>(spec.max_iterations), "EXPANSION", expansion, "ENGINE",
+                  engine);
+  } else if (spec.family == filter_family::cuckoo) {
     api.replicate(in.ctx, "CF.RESERVE", "slclclclcc", in.key(), capacity, "BUCKETSIZE",
                   static_cast<long long>(spec.bucket_size), "MAXITERATIONS",
                   static_cast<long long>(spec.max_iterations), "EXPANSION", expansion, "ERROR",
@@ -46,11 +54,12 @@ void replicate_creation(const request& in, const filter_spec& spec) {
   } else if (spec.deletable) {
     api.replicate(in.ctx, "BF.RESERVE", "sclclc", in.key(), rate.c_str(), capacity, "EXPANSION",
                   expansion, "DELETABLE");
-  } else if (spec.expansion == 0) {
-    api.replicate(in.ctx, "BF.RESERVE", "sclc", in.key(), rate.c_str(), capacity, "NONSCALING");
+  } else if (spec.expansion == 0 && spec.growth != 0) {
+    api.replicate(in.ctx, "BF.RESERVE", "sclcc", in.key(), rate.c_str(), capacity, "NONSCALING",
+                  engine);
   } else {
-    api.replicate(in.ctx, "BF.RESERVE", "sclcl", in.key(), rate.c_str(), capacity, "EXPANSION",
-                  expansion);
+    api.replicate(in.ctx, "BF.RESERVE", "sclclc", in.key(), rate.c_str(), capacity, "EXPANSION",
+                  expansion, engine);
   }
 }
 
@@ -58,7 +67,7 @@ void replicate_creation(const request& in, const filter_spec& spec) {
 
 std::unique_ptr<filter_object> make_or_reply(const request& in, const filter_spec& spec) {
   if (in.is_limited()) {
-    const auto planned = spec.window != 0 ? planned_window_bytes(spec) : planned_native_bytes(spec);
+    const auto planned = planned_bytes(spec);
     if (!planned) {
       reply_error(in.ctx, sentence_of(planned.error()).c_str());
       return nullptr;
@@ -68,8 +77,7 @@ std::unique_ptr<filter_object> make_or_reply(const request& in, const filter_spe
       return nullptr;
     }
   }
-  if (spec.window != 0) return std::make_unique<filter_object>(make_window(spec));
-  auto made = make_native(spec);
+  auto made = make_filter(spec);
   if (!made) {
     reply_error(in.ctx, sentence_of(made.error()).c_str());
     return nullptr;
@@ -117,7 +125,10 @@ growth_limit limit_for(const request& in, const filter_value& filter, std::size_
   // one is due, is as large as the others.
   constexpr std::uint64_t bytes_of_item = 64;
   const std::uint64_t most_added = bytes / 2 + items * bytes_of_item + (std::uint64_t{1} << 20);
-  const bool near = bytes + most_added > limit.bytes || filter.facts().spec.window != 0;
+  // A compatible filter grows by as much as it has, or more.
+  const filter_spec spec = filter.facts().spec;
+  const bool near = bytes + most_added > limit.bytes || spec.window != 0 ||
+                    spec.engine == filter_engine::compatible;
   constexpr growth_limit none = {std::numeric_limits<std::uint64_t>::max(), false};
   return near && in.is_limited() ? limit : none;
 }

@@ -12,8 +12,9 @@
 namespace bloomery::server {
 namespace {
 
-// A piece takes less than a millisecond to copy.
+// A piece takes less than a millisecond to copy; those of compatible filters are RedisBloom's.
 constexpr std::size_t piece_bytes = std::size_t{1} << 20;
+constexpr std::size_t compatible_piece_bytes = std::size_t{16} << 20;
 
 // What the two families say differently.
 struct words {
@@ -81,6 +82,10 @@ wire_error load_chunk(const request& in, const words& say, long long iterator,
   wire_error why = "ERR invalid offset - no link found";
   if (iterator >= 1 && !bytes.empty() && bytes.size() <= end) {
     why = object->take(end - bytes.size(), bytes);
+    // What is stored in another form from now on is another value.
+    if (why == nullptr && object->filter && object->engine() == filter_engine::compatible) {
+      key.set(std::make_unique<filter_object>(std::move(object->filter)));
+    }
   }
   if (why == nullptr || say.bad_chunk == nullptr || is_same(why, no_memory)) return why;
   return say.bad_chunk;
@@ -95,7 +100,8 @@ int reply_end(const request& in, const words& say) noexcept {
 
 int scan(const request& in, const words& say) {
   long long iterator = 0;
-  if (api.string_to_integer(in.argv[2], &iterator) != ok) {
+  if (api.string_to_integer(in.argv[2], &iterator) != ok ||
+      (say.family == filter_family::cuckoo && iterator < 0)) {
     return reply_error(in.ctx, say.no_number_to_scan);
   }
   const filter_key key(in, say.family, open_read);
@@ -108,13 +114,17 @@ int scan(const request& in, const words& say) {
   const std::uint64_t offset = static_cast<std::uint64_t>(iterator) - 1;
   if (iterator < 1 || offset >= size_of(payload)) return reply_end(in, say);
   std::vector<std::byte> scratch;
-  const std::string_view piece = bytes_at(payload, offset, piece_bytes, scratch);
+  const filter_engine engine = filter->facts().spec.engine;
+  const std::size_t most =
+      engine == filter_engine::compatible ? compatible_piece_bytes : piece_bytes;
+  const std::string_view piece = dump_bytes_at(engine, payload, offset, most, scratch);
   return reply_chunk(in.ctx, offset + piece.size() + 1, piece);
 }
 
 int load(const request& in, const words& say) {
   long long iterator = 0;
-  if (api.string_to_integer(in.argv[2], &iterator) != ok) {
+  if (api.string_to_integer(in.argv[2], &iterator) != ok ||
+      (say.family == filter_family::cuckoo && iterator == 0)) {
     return reply_error(in.ctx, say.no_number_to_load);
   }
   if (const auto why = load_chunk(in, say, iterator, in.word(3))) return reply_error(in.ctx, why);

@@ -1,10 +1,14 @@
 #include "filter_type.hpp"
 
+#include <algorithm>
 #include <array>
+#include <bloomery/hash.hpp>
 #include <memory>
 #include <new>
 #include <utility>
 
+#include "loaded_bytes.hpp"
+#include "redisbloom_rdb.hpp"
 #include "reply.hpp"
 
 namespace bloomery::server {
@@ -14,20 +18,24 @@ constexpr int stored_version = 1;
 // Pieces of a payload in an RDB and in an append-only file.
 constexpr std::size_t piece_bytes = std::size_t{16} << 20;
 
-struct family_row {
+// Types of native filters and of all dumps that are arriving, and of compatible filters.
+struct type_row {
   filter_family family;
-  const char* type_name;  ///< of nine characters, as the server wants
-  const char* load_command;
+  filter_engine engine;
+  const char* name;  ///< of nine characters, as the server wants
+  int version;
   type* registered = nullptr;
 };
 
-std::array families = {
-    family_row{filter_family::bloom, "bloomryBF", "BF.LOADCHUNK"},
-    family_row{filter_family::cuckoo, "bloomryCF", "CF.LOADCHUNK"},
+std::array types = {
+    type_row{filter_family::bloom, filter_engine::native, "bloomryBF", stored_version},
+    type_row{filter_family::cuckoo, filter_engine::native, "bloomryCF", stored_version},
+    type_row{filter_family::bloom, filter_engine::compatible, "MBbloom--", redisbloom_version},
+    type_row{filter_family::cuckoo, filter_engine::compatible, "MBbloomCF", redisbloom_version},
 };
 
-family_row& row_of(filter_family family) noexcept {
-  return family == filter_family::bloom ? families.front() : families.back();
+const char* load_command_of(filter_family family) noexcept {
+  return family == filter_family::bloom ? "BF.LOADCHUNK" : "CF.LOADCHUNK";
 }
 
 const filter_object& object_of(const void* value) noexcept {
@@ -51,25 +59,6 @@ std::unique_ptr<filter_object> rebuild(filter_family family, std::string_view he
   return object;
 }
 
-/// Bytes that the server allocated in reading them.
-class loaded_bytes {
- public:
-  explicit loaded_bytes(io* from) noexcept : bytes_(api.load_bytes(from, &size_)) {}
-  loaded_bytes(const loaded_bytes&) = delete;
-  loaded_bytes& operator=(const loaded_bytes&) = delete;
-  ~loaded_bytes() {
-    if (bytes_ != nullptr) api.free(bytes_);
-  }
-  /// Empty if they could not be read.
-  std::string_view view() const noexcept {
-    return bytes_ != nullptr ? std::string_view(bytes_, size_) : std::string_view();
-  }
-
- private:
-  std::size_t size_ = 0;
-  char* bytes_;
-};
-
 // A value in an RDB: header of its dump, size of the payload that follows, pieces of it.
 template <filter_family Family>
 void* rdb_load(io* from, int version) noexcept {
@@ -90,6 +79,28 @@ void* rdb_load(io* from, int version) noexcept {
   } catch (const std::exception&) {
     return nullptr;
   }
+}
+
+/// A value of RedisBloom's types.
+template <filter_family Family>
+void* rdb_load_compatible(io* from, int version) noexcept {
+  try {
+    auto filter =
+        Family == filter_family::bloom ? load_chain(from, version) : load_cuckoo(from, version);
+    if (filter != nullptr) return std::make_unique<filter_object>(std::move(filter)).release();
+    api.log_io_error(from, "warning", "bloomery: a filter stored as by RedisBloom is damaged");
+  } catch (const std::exception&) {
+    api.log_io_error(from, "warning", "bloomery: no memory for a stored filter");
+  }
+  return nullptr;
+}
+
+// Only filters of the engine are values of these types.
+void rdb_save_chain(io* to, void* value) noexcept {
+  save(to, static_cast<const bloom_chain&>(*object_of(value).filter));
+}
+void rdb_save_cuckoo(io* to, void* value) noexcept {
+  save(to, static_cast<const cuckoo_chain&>(*object_of(value).filter));
 }
 
 // What saves has no way to tell of a failure, and the server ends when it has no memory; so does
@@ -116,11 +127,12 @@ void aof_rewrite(io* to, string* key, void* value) noexcept {
   const std::string_view header = as_chars(bytes);
   const auto payload = object.dump_payload();
   const std::uint64_t size = size_of(payload);
-  const char* const load = row_of(object.family()).load_command;
+  const char* const load = load_command_of(object.family());
   api.emit_aof(to, load, "slb", key, 1LL, header.data(), header.size());
   std::vector<std::byte> scratch;
   for (std::uint64_t at = 0; at < size;) {
-    const std::string_view piece = bytes_at(payload, at, piece_bytes, scratch);
+    const std::string_view piece =
+        dump_bytes_at(object.engine(), payload, at, piece_bytes, scratch);
     at += piece.size();
     const long long iterator = static_cast<long long>(at) + 1;
     api.emit_aof(to, load, "slb", key, iterator, piece.data(), piece.size());
@@ -131,8 +143,15 @@ std::size_t mem_usage(const void* value) noexcept {
   return object_of(value).bytes();
 }
 
-// The header has the payload's checksum.
+// A native header has the payload's checksum; others get one here.
 void add_digest(server::digest* into, void* value) noexcept {
+  if (object_of(value).engine() == filter_engine::compatible) {
+    for (const auto piece : object_of(value).dump_payload()) {
+      const std::uint64_t checksum = xxh3_hasher()(piece).value;
+      const std::string_view digits = as_chars(std::as_bytes(std::span(&checksum, 1)));
+      api.digest_bytes(into, digits.data(), digits.size());
+    }
+  }
   const auto bytes = object_of(value).dump_header();
   const std::string_view header = as_chars(bytes);
   api.digest_bytes(into, header.data(), header.size());
@@ -183,7 +202,6 @@ int defrag(defrag_context* ctx, string*, void** value) noexcept {
 bool create_filter_types(context* ctx) noexcept {
   type_methods methods = {};
   methods.version = type_methods_version;
-  methods.rdb_save = rdb_save;
   methods.aof_rewrite = aof_rewrite;
   methods.mem_usage = mem_usage;
   methods.digest = add_digest;
@@ -191,10 +209,18 @@ bool create_filter_types(context* ctx) noexcept {
   methods.free_effort = free_effort;
   methods.copy = copy;
   methods.defrag = defrag;
-  for (family_row& row : families) {
-    methods.rdb_load = row.family == filter_family::bloom ? rdb_load<filter_family::bloom>
-                                                          : rdb_load<filter_family::cuckoo>;
-    row.registered = api.create_type(ctx, row.type_name, stored_version, &methods);
+  for (type_row& row : types) {
+    const bool is_bloom = row.family == filter_family::bloom;
+    if (row.engine == filter_engine::native) {
+      methods.rdb_load =
+          is_bloom ? rdb_load<filter_family::bloom> : rdb_load<filter_family::cuckoo>;
+      methods.rdb_save = rdb_save;
+    } else {
+      methods.rdb_load = is_bloom ? rdb_load_compatible<filter_family::bloom>
+                                  : rdb_load_compatible<filter_family::cuckoo>;
+      methods.rdb_save = is_bloom ? rdb_save_chain : rdb_save_cuckoo;
+    }
+    row.registered = api.create_type(ctx, row.name, row.version, &methods);
     if (row.registered == nullptr) return false;
   }
   return true;
@@ -215,11 +241,11 @@ bool filter_key::is_empty() const noexcept {
 }
 
 filter_object* filter_key::object() const noexcept {
-  if (is_empty() || api.key_type(key_) != key_module ||
-      api.value_type(key_) != row_of(family_).registered) {
-    return nullptr;
-  }
-  return static_cast<filter_object*>(api.value(key_));
+  if (is_empty() || api.key_type(key_) != key_module) return nullptr;
+  const type* const found = api.value_type(key_);
+  const bool is_ours = std::ranges::any_of(
+      types, [&](const type_row& row) { return row.family == family_ && row.registered == found; });
+  return is_ours ? static_cast<filter_object*>(api.value(key_)) : nullptr;
 }
 
 filter_value* filter_key::filter(wire_error& why) const noexcept {
@@ -233,7 +259,13 @@ filter_value* filter_key::filter(wire_error& why) const noexcept {
 }
 
 void filter_key::set(std::unique_ptr<filter_object> object) noexcept {
-  api.set_value(key_, row_of(family_).registered, object.release());
+  const filter_engine engine = object->filter ? object->engine() : filter_engine::native;
+  const auto row = std::ranges::find_if(
+      types, [&](const type_row& each) { return each.family == family_ && each.engine == engine; });
+  // The server takes a new value for a new key.
+  const long long expire = is_empty() ? -1 : api.get_expire(key_);
+  api.set_value(key_, row->registered, object.release());
+  if (expire >= 0) api.set_expire(key_, expire);
 }
 
 }  // namespace bloomery::server

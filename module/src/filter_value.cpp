@@ -6,8 +6,7 @@
 #include <thread>
 #include <utility>
 
-#include "native_value.hpp"
-#include "window_value.hpp"
+#include "engines.hpp"
 
 namespace bloomery::server {
 namespace {
@@ -58,6 +57,9 @@ std::uint64_t number_of_filters() noexcept {
 filter_family filter_object::family() const noexcept {
   return (filter ? filter->facts().spec : arriving.prefix().spec).family;
 }
+filter_engine filter_object::engine() const noexcept {
+  return (filter ? filter->facts().spec : arriving.prefix().spec).engine;
+}
 std::uint64_t filter_object::bytes() const noexcept {
   return sizeof *this + (filter ? filter->bytes() : arriving.bytes());
 }
@@ -79,7 +81,7 @@ wire_error filter_object::take(std::uint64_t offset, std::string_view bytes) {
 
 bool filter_object::open_if_complete() {
   if (filter || !arriving.is_complete()) return true;
-  filter = arriving.prefix().spec.window != 0 ? open_window(arriving) : open_native(arriving);
+  filter = open_filter(arriving);
   if (!filter) return false;
   arriving = {};
   return true;
@@ -103,6 +105,20 @@ std::string_view bytes_at(std::span<const std::span<const std::byte>> pieces, st
     if (scratch.size() == most) break;
   }
   return {reinterpret_cast<const char*>(scratch.data()), scratch.size()};
+}
+
+std::string_view dump_bytes_at(filter_engine engine,
+                               std::span<const std::span<const std::byte>> pieces,
+                               std::uint64_t offset, std::size_t most,
+                               std::vector<std::byte>& scratch) {
+  if (engine == filter_engine::native) return bytes_at(pieces, offset, most, scratch);
+  for (const auto piece : pieces) {
+    if (offset < piece.size()) {
+      return as_chars(piece.subspan(offset, std::min<std::size_t>(most, piece.size() - offset)));
+    }
+    offset -= piece.size();
+  }
+  return {};
 }
 
 std::uint64_t size_of(std::span<const std::span<const std::byte>> pieces) noexcept {

@@ -26,6 +26,7 @@ struct filter_facts {
   std::uint64_t filters;
   std::uint64_t items;
   std::uint64_t deleted;
+  std::uint64_t buckets = 0;  ///< of a filter of CF.* that has them
 };
 
 /// What a filter's bits tell of it.
@@ -84,6 +85,9 @@ class filter_value {
   /// Copies of an item: never too low. Only of filters that delete.
   virtual std::uint64_t count(std::string_view item) const = 0;
 
+  /// Gives back room that deletes have freed; whether there is anything of the kind to do.
+  virtual bool compact() { return false; }
+
   virtual filter_facts facts() const noexcept = 0;
   /// O(size).
   virtual filter_state state() const = 0;
@@ -121,6 +125,7 @@ struct filter_object {
   received_dump arriving;
 
   filter_family family() const noexcept;
+  filter_engine engine() const noexcept;
   std::uint64_t bytes() const noexcept;
   std::vector<std::byte> dump_header() const;
   std::vector<std::span<const std::byte>> dump_payload() const;
@@ -142,6 +147,11 @@ std::uint64_t number_of_filters() noexcept;
 /// of `scratch`.
 std::string_view bytes_at(std::span<const std::span<const std::byte>> pieces, std::uint64_t offset,
                           std::size_t most, std::vector<std::byte>& scratch);
+/// The same of a dump of that engine: those of compatible filters end where a piece does.
+std::string_view dump_bytes_at(filter_engine engine,
+                               std::span<const std::span<const std::byte>> pieces,
+                               std::uint64_t offset, std::size_t most,
+                               std::vector<std::byte>& scratch);
 std::uint64_t size_of(std::span<const std::span<const std::byte>> pieces) noexcept;
 
 inline std::string_view as_chars(std::span<const std::byte> bytes) noexcept {

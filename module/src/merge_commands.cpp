@@ -27,6 +27,10 @@ std::string difference(const filter_spec& its, const filter_spec& wanted) {
     return differ("DELETABLE", yes_or_no(its.deletable), yes_or_no(wanted.deletable));
   }
   if (its.window != wanted.window) return "it has a WINDOW, and filters that forget are not";
+  if (its.engine != wanted.engine) {
+    return differ("engine", its.engine == filter_engine::native ? "native" : "compatible",
+                  wanted.engine == filter_engine::native ? "native" : "compatible");
+  }
   const bool grows = its.expansion != 0;
   if (grows != (wanted.expansion != 0)) {
     return differ("NONSCALING", yes_or_no(!grows), yes_or_no(grows));

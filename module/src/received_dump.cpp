@@ -113,6 +113,7 @@ bool read_prefix(std::string_view bytes, dump_prefix& out) noexcept {
 
 wire_error received_dump::begin(std::string_view header) {
   received_dump next;
+  if (!header.starts_with(signature)) return begin_compatible(header);
   if (!read_prefix(header, next.prefix_)) return bad_data;
   if (next.prefix_.spec.window != 0) {
     if (const auto why = next.begin_window(header)) return why;
@@ -139,6 +140,43 @@ wire_error received_dump::begin(std::string_view header) {
   if (next.parts_.empty() || !rest.empty()) return bad_data;
   *this = std::move(next);
   return nullptr;
+}
+
+wire_error received_dump::begin_compatible(std::string_view header) {
+  received_dump next;
+  filter_spec& spec = next.prefix_.spec;
+  spec.engine = filter_engine::compatible;
+  if (auto cuckoo = read_cuckoo_header(header)) {
+    spec.family = filter_family::cuckoo;
+    next.expected_ = payload_bytes(*cuckoo);
+    next.shape_ = *cuckoo;
+  } else if (auto chain = read_chain_header(header)) {
+    spec.family = filter_family::bloom;
+    for (const link_shape& link : chain->links) next.expected_ += link.bytes;
+    next.shape_ = std::move(*chain);
+  } else {
+    return bad_data;
+  }
+  *this = std::move(next);
+  return nullptr;
+}
+
+void received_dump::add_part() {
+  const std::size_t i = parts_.size();
+  part& made = parts_.emplace_back();
+  if (const auto* const chain = std::get_if<chain_shape>(&shape_)) {
+    made.expected = chain->links[i].bytes;
+  } else if (const auto* const cuckoo = std::get_if<cuckoo_shape>(&shape_)) {
+    made.expected = cuckoo->bytes_of(static_cast<std::uint32_t>(i));
+  }
+}
+
+std::vector<owned_storage> received_dump::release() {
+  std::vector<owned_storage> all;
+  all.reserve(parts_.size());
+  for (part& each : parts_) all.push_back(std::move(each.file));
+  *this = {};
+  return all;
 }
 
 wire_error received_dump::begin_window(std::string_view header) {
@@ -203,7 +241,9 @@ wire_error received_dump::take_generations(std::string_view bytes) {
 
 wire_error received_dump::take_parts(std::string_view bytes) {
   const std::uint64_t before = filled_;
-  for (part& each : parts_) {
+  for (std::size_t i = 0; !bytes.empty(); ++i) {
+    if (i == parts_.size()) add_part();
+    part& each = parts_[i];
     const auto here =
         static_cast<std::size_t>(std::min<std::uint64_t>(bytes.size(), each.missing()));
     if (!each.append(bytes.substr(0, here))) {
@@ -259,6 +299,8 @@ std::span<const std::byte> received_dump::file(std::size_t i) const noexcept {
 }
 
 std::vector<std::byte> received_dump::header() const {
+  if (const auto* const chain = std::get_if<chain_shape>(&shape_)) return header_of(*chain);
+  if (const auto* const cuckoo = std::get_if<cuckoo_shape>(&shape_)) return header_of(*cuckoo);
   if (prefix_.spec.window != 0) {
     std::vector<generation_header> of_generations;
     for (const generation& each : generations_) {

@@ -1,19 +1,24 @@
 #pragma once
 
-// A dump of a native filter while it comes in: by LOADCHUNK, from an RDB, or from a filter that is
-// copied. Layout: docs/server.md, "Dumps". A filter has one part or two, each a filter file:
+// A dump of a filter while it comes in: by LOADCHUNK, from an RDB, or from a filter that is copied.
+// A header tells whose it is. Layout of native ones: docs/server.md, "Dumps". They have one part or
+// two, each a filter file:
 //
 //     header:   prefix of 64 bytes | header and parameters of each part's file
 //     payload:  each part's payload
+//
+// Of compatible ones a part is the bits of a link or the slots of a sub-filter, and nothing else.
 
 #include <bloomery/storage.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "arguments.hpp"
+#include "redisbloom_shape.hpp"
 
 namespace bloomery::server {
 
@@ -55,8 +60,20 @@ class received_dump {
   std::size_t parts() const noexcept { return parts_.size(); }
   /// The filter file of a part, as far as it is there.
   std::span<const std::byte> file(std::size_t i) const noexcept;
+  /// Gives away all parts of a complete dump. The dump is empty then.
+  std::vector<owned_storage> release();
+
+  /// What a compatible filter is; without a value a native one.
+  const std::variant<std::monostate, chain_shape, cuckoo_shape>& shape() const noexcept {
+    return shape_;
+  }
 
  private:
+  wire_error begin_compatible(std::string_view header);
+  /// Makes the part that comes next in a compatible dump. Not all at once: a short header may
+  /// promise many.
+  void add_part();
+
   struct part {
     owned_storage file;  // with room at its end
     std::size_t filled = 0;
@@ -74,6 +91,7 @@ class received_dump {
   std::vector<part> parts_;
   std::vector<generation> generations_;
   dump_prefix prefix_ = {};
+  std::variant<std::monostate, chain_shape, cuckoo_shape> shape_;
   std::uint64_t filled_ = 0;
   std::uint64_t expected_ = 0;
 };

@@ -7,12 +7,16 @@
 #include <string>
 #include <string_view>
 
-#include "arguments.hpp"
-
 namespace bloomery::server {
 namespace {
 
 settings now;
+
+constexpr const char* engine_name = "engine";
+std::array engine_names = {"native", "compatible"};
+constexpr std::array engine_values = {static_cast<int>(filter_engine::native),
+                                      static_cast<int>(filter_engine::compatible)};
+
 struct rate_row {
   const char* name;
   std::string_view older_name;  ///< that loadmodule takes too
@@ -80,10 +84,23 @@ int set_rate(const char*, string* text, void* row, string** why) {
   return error;
 }
 
+int get_engine(const char*, void*) {
+  return static_cast<int>(now.engine);
+}
+int set_engine(const char*, int value, void*, string**) {
+  now.engine = static_cast<filter_engine>(value);
+  return ok;
+}
+
 bool register_all(context* ctx) {
-  if (api.register_number == nullptr || api.register_text == nullptr ||
-      api.load_settings == nullptr) {
+  if (api.register_choice == nullptr || api.register_number == nullptr ||
+      api.register_text == nullptr || api.load_settings == nullptr) {
     return true;
+  }
+  if (api.register_choice(ctx, engine_name, engine_values.front(), 0, engine_names.data(),
+                          engine_values.data(), static_cast<int>(engine_values.size()), get_engine,
+                          set_engine, nullptr, nullptr) != ok) {
+    return false;
   }
   for (const number_row& row : numbers) {
     // NOLINTNEXTLINE(cppcoreguidelines-pro-type-const-cast): handed back as it is, and only read
@@ -103,6 +120,14 @@ bool register_all(context* ctx) {
 
 /// One `NAME VALUE` of loadmodule, or what is wrong with it.
 std::string take_argument(std::string_view name, string* value) {
+  if (equal_words(name, engine_name)) {
+    for (std::size_t i = 0; i < engine_names.size(); ++i) {
+      if (!equal_words(bytes_of(value), engine_names.at(i))) continue;
+      now.engine = static_cast<filter_engine>(engine_values.at(i));
+      return "";
+    }
+    return "engine is native or compatible";
+  }
   for (rate_row& row : rates) {
     if (!equal_words(name, row.name) && !equal_words(name, row.older_name)) continue;
     return keep_rate(row, value) ? "" : std::string(rate_sentence);

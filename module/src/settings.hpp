@@ -6,10 +6,13 @@
 #include <cstdint>
 
 #include "api.hpp"
+#include "arguments.hpp"
 
 namespace bloomery::server {
 
 struct settings {
+  /// Of filters that are made without an engine being named.
+  filter_engine engine = filter_engine::native;
   double bf_error_rate = 0.01;
   long long bf_initial_size = 100;
   long long bf_expansion_factor = 2;

@@ -335,7 +335,8 @@ def test_settings_decide_what_a_missing_filter_becomes(start):
         "bf.bf-error-rate": "0.01", "bf.bf-initial-size": "100", "bf.bf-expansion-factor": "2",
         "bf.cf-error-rate": "0.01", "bf.cf-initial-size": "1024", "bf.cf-bucket-size": "2",
         "bf.cf-max-iterations": "20", "bf.cf-expansion-factor": "1",
-        "bf.cf-max-expansions": "32", "bf.max-filter-size": str(1 << 30), "bf.max-memory": "0"}
+        "bf.cf-max-expansions": "32", "bf.max-filter-size": str(1 << 30), "bf.max-memory": "0",
+        "bf.engine": "native"}
     server.call("CONFIG", "SET", "bf.bf-initial-size", "5000", "bf.bf-expansion-factor", "0")
     server.call("CONFIG", "SET", "bf.bf-error-rate", "0.0001")
     server.call("BF.ADD", "f", "a")

@@ -1,10 +1,13 @@
-"""The commands that docs/server.md shows run against a server, and reply what it says."""
+"""The commands that docs/server.md and docs/moving-from-redisbloom.md show run against a server, and reply what they say."""
 
 import re
+
+import pytest
 
 from conftest import ROOT
 
 TEXT = (ROOT / "docs" / "server.md").read_text()
+MOVING = (ROOT / "docs" / "moving-from-redisbloom.md").read_text()
 
 
 def shown(reply):
@@ -13,9 +16,10 @@ def shown(reply):
     return reply.decode() if isinstance(reply, bytes) else str(reply)
 
 
-def test_what_is_shown_is_what_happens(server):
+@pytest.mark.parametrize("text", [TEXT, MOVING], ids=["server", "moving-from-redisbloom"])
+def test_what_is_shown_is_what_happens(server, text):
     promised = 0
-    for block in re.findall(r"^```redis\n(.*?)^```$", TEXT, re.M | re.S):
+    for block in re.findall(r"^```redis\n(.*?)^```$", text, re.M | re.S):
         reply = None
         for line in block.splitlines():
             if line.startswith("# -> "):
