@@ -45,9 +45,16 @@ double bits_per_key(const F& filter, std::uint64_t n) {
   return 8.0 * static_cast<double>(filter.size_in_bytes()) / static_cast<double>(n);
 }
 
+/// In batches of so many; 0: in one.
 template <class F>
-void insert_all(F& filter, keys all) {
-  if (filter.insert(all).done != all.size()) throw std::runtime_error("not all keys found room");
+void insert_all(F& filter, keys all, std::size_t batch = 0) {
+  if (batch == 0) batch = all.size();
+  for (std::size_t at = 0; at < all.size(); at += batch) {
+    const keys some = all.subspan(at, std::min(batch, all.size() - at));
+    if (filter.insert(some).done != some.size()) {
+      throw std::runtime_error("not all keys found room");
+    }
+  }
 }
 
 template <class F>
@@ -102,8 +109,10 @@ void count_in(const char* name, Spec spec, std::uint64_t n, const sink& write) {
 // -- growth -----------------------------------------------------------------------------------
 
 /// One filter, begun at 64 keys and doubled until it has `most`; `anew`: one made for each size.
+/// The keys of a doubling come in batches of `batch`, or in one.
 template <class F, class Spec>
-void grow(const char* name, Spec spec, bool anew, std::uint64_t most, const sink& write) {
+void grow(const char* name, Spec spec, bool anew, std::uint64_t most, const sink& write,
+          std::size_t batch = 0) {
   fmt::print(stderr, "growth: {}\n", name);
   spec.fpr = eps;
   spec.capacity = first_capacity;
@@ -117,7 +126,7 @@ void grow(const char* name, Spec spec, bool anew, std::uint64_t most, const sink
     }
     const auto added = members(size, n - size);
     const stopwatch watch;
-    insert_all(*filter, added);
+    insert_all(*filter, added, batch);
     const double seconds = watch.seconds();
     size = n;
     std::vector<hash64> asked(questions);
@@ -221,6 +230,7 @@ void measure_drawbacks(std::uint64_t n, std::uint64_t most, const sink& write) {
   grow<expandable>("expandable", expandable_spec{}, false, most, write);
   grow<expandable>("expandable, growth given", expandable_spec{.growth = growth}, false, most,
                    write);
+  grow<expandable>("expandable, 1024 keys at a time", expandable_spec{}, false, most, write, 1024);
   grow<expandable>("expandable, made at that size", expandable_spec{}, true, most, write);
   grow<vector_quotient>("vector_quotient, made at that size", vector_quotient_spec{}, true, most,
                         write);

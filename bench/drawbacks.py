@@ -57,7 +57,8 @@ def growth(results, charts):
                      figure(end["bits_per_key"], 4),
                      percent(max(r["rate"] for r in series[name] if r["n"] >= 1024)
                              if name in series else 0)])
-    text = (f"From 64 to {count(most)} keys at 1%, in batches of 1024, one thread.\n\n"
+    text = (f"From 64 to {count(most)} keys at 1%, one thread. Keys are asked in batches of 1024; "
+            "those of a doubling are inserted in one, if not said otherwise.\n\n"
             + table(["", "absent, ns", "of one made at that size", "present, ns", "insert, ns",
                      "longest insert, ms", "bits/key", "highest rate from 1024 keys on"], body))
     growing = {n: rows for n, rows in series.items() if rows[-1]["n"] == most}

@@ -31,13 +31,6 @@ std::size_t lower_bound(std::span<const std::byte> list, std::size_t size, hash6
   return first;
 }
 
-bool is_deep(const expandable_params& params, std::uint64_t segment) noexcept {
-  return segment < params.split || segment >= std::uint64_t{1} << params.level;
-}
-segment_shape shape_of(const expandable_params& params, std::uint64_t segment) noexcept {
-  return {params.cell_bits, is_deep(params, segment) ? params.deep_slot_bits : params.slot_bits};
-}
-
 tl::unexpected<failure> no_memory() {
   return fail(errc::out_of_memory,
               "memory for the filter's segments could not be had; plan a smaller one, or use a "
@@ -175,14 +168,22 @@ bool owned_segments::widen(expandable_params& params, const expandable_params& n
 
 bool owned_segments::split(expandable_params& params, const expandable_params& next) {
   const std::uint64_t from = params.split;
+  const unsigned slot_bits = next.split == 0 ? next.slot_bits : next.deep_slot_bits;
+  const auto both =
+      segment_ops().split(shape_of(params, from), segments[from].bytes.bytes(), slot_bits);
+  return both && put_pair(params, next, *both);
+}
+
+// Puts what the next segment to be split has become in its place. Nothing has changed if that
+// cannot be, or throws.
+bool owned_segments::put_pair(expandable_params& params, const expandable_params& next,
+                              const segment_pair& both) {
+  const std::uint64_t from = params.split;
   const std::uint64_t to = segments.size();
   const segment_shape shape{params.cell_bits,
                             next.split == 0 ? next.slot_bits : next.deep_slot_bits};
-  const auto both =
-      segment_ops().split(shape_of(params, from), segments[from].bytes.bytes(), shape.slot_bits);
-  if (!both) return false;
-  const auto first_size = both->first.stored_bytes(shape);
-  const auto second_size = both->second.stored_bytes(shape);
+  const auto first_size = both.first.stored_bytes(shape);
+  const auto second_size = both.second.stored_bytes(shape);
   if (!first_size || !second_size) return false;
   // The counted copies: by the bit that now tells the two apart.
   const std::size_t size = list[from].counted;
@@ -201,8 +202,8 @@ bool owned_segments::split(expandable_params& params, const expandable_params& n
     arena_.give_back(*first);
     return false;
   }
-  both->first.write(shape, first->writable_bytes());
-  both->second.write(shape, second->writable_bytes());
+  both.first.write(shape, first->writable_bytes());
+  both.second.write(shape, second->writable_bytes());
   const std::array into{stay->writable_bytes().data(), go->writable_bytes().data()};
   std::array<std::size_t, 2> filled{};
   for (std::size_t i = 0; i < size; ++i) {
@@ -219,7 +220,7 @@ bool owned_segments::split(expandable_params& params, const expandable_params& n
   list[from].counted = static_cast<std::uint32_t>(size - moving);
   list[to].counted = static_cast<std::uint32_t>(moving);
   params = next;
-  params.entries += both->gained;
+  params.entries += both.gained;
   return true;
 }
 

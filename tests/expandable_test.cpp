@@ -258,6 +258,101 @@ TEST(expandable, one_that_was_written_grows_as_one_that_was_not) {
   }
 }
 
+std::vector<hash64> hashes_from(std::uint64_t first, std::uint64_t count) {
+  std::vector<hash64> keys(count);
+  for (std::uint64_t i = 0; i < count; ++i) keys[i] = hash_of(first + i);
+  return keys;
+}
+
+// Large batches go another way: each segment is written once for all its keys.
+TEST(expandable, a_large_batch_is_as_good_as_its_keys_one_by_one) {
+  for (const double hint : {0.0, 0x1p13}) {
+    for (const std::uint64_t begun : {0U, 50'000U, 90'000U}) {
+      SCOPED_TRACE(fmt::format("{} keys, then many; growth {}", begun, hint));
+      expandable f({.capacity = 64, .fpr = 0.01, .growth = hint, .seed = 0});
+      const auto empty = file_bytes(f);
+      std::uint64_t at = 0;
+      ASSERT_NO_FATAL_FAILURE(insert_up_to(f, at, begun));
+      expandable slow = f;
+      const std::uint64_t written = f.moved_bytes();
+      for (const std::uint64_t more : {100'000U, 140'000U}) {
+        const auto keys = hashes_from(at, more);
+        const insert_summary done = f.insert(keys);
+        ASSERT_EQ(done.done, more);
+        EXPECT_EQ(done.inserted + done.maybe_present, more);
+        // A new key matches by chance, at no more than the rate.
+        EXPECT_LE(static_cast<double>(done.maybe_present), 0.01 * static_cast<double>(more));
+        ASSERT_NO_FATAL_FAILURE(insert_up_to(slow, at, at + more));
+        EXPECT_EQ(f.size(), slow.size());
+        EXPECT_NEAR(static_cast<double>(f.params().cells()),
+                    static_cast<double>(slow.params().cells()),
+                    static_cast<double>(slow.params().cells()) * 0.01 + 16384);
+        EXPECT_LE(f.current_fpr(), 0.01);
+        EXPECT_LE(f.current_fpr(), f.params().spent * 1.05);
+        EXPECT_LE(bits_per_key(f), bits_per_key(slow) + 0.5);
+        ASSERT_NO_FATAL_FAILURE(expect_members(f, at));
+        ASSERT_NO_FATAL_FAILURE(expect_rate_as_said(f, 200'000));
+      }
+      EXPECT_LE((f.moved_bytes() - written) / 240'000, 60U) << "bytes a key: not one by one";
+      EXPECT_EQ(file_bytes(reopen<owned_storage>(f).filter), file_bytes(f));
+      // What follows one by one finds a segment as any other.
+      ASSERT_NO_FATAL_FAILURE(insert_up_to(f, at, at + 30'000));
+      ASSERT_NO_FATAL_FAILURE(expect_members(f, at));
+      for (std::uint64_t i = 0; i < at; ++i) ASSERT_TRUE(f.erase(hash_of(i))) << i;
+      EXPECT_EQ(file_bytes(f), empty);
+    }
+  }
+}
+
+TEST(expandable, copies_in_large_batches_are_counted_and_erased) {
+  std::mt19937_64 random(11);
+  expandable f({.capacity = 64, .fpr = 0.01});
+  const auto empty = file_bytes(f);
+  std::map<std::uint64_t, std::uint64_t> copies;
+  for (int round = 0; round < 4; ++round) {
+    std::vector<hash64> batch;
+    for (int i = 0; i < 70'000; ++i) {
+      const std::uint64_t key = random() % 2 == 0 ? 1 + random() % 1'000'000
+                                                  : random() % (std::uint64_t{1} << random() % 16);
+      ++copies[key];
+      batch.push_back(hash_of(key));
+    }
+    const insert_summary done = f.insert(batch);
+    ASSERT_EQ(done.done, batch.size());
+    // Each key is new once; some match another by chance.
+    EXPECT_LE(f.params().entries, 3 * copies.size() * 101 / 100);
+    for (const auto& [key, n] : copies) ASSERT_GE(f.count(hash_of(key)), n) << key;
+  }
+  for (const auto& [key, n] : copies) {
+    for (std::uint64_t i = 0; i < n; ++i) ASSERT_TRUE(f.erase(hash_of(key))) << key;
+  }
+  EXPECT_EQ(file_bytes(f), empty);
+}
+
+// Half of a batch belongs to one segment, where it does not fit: in order up to the first without
+// room, as always.
+TEST(expandable, a_large_batch_that_finds_no_room_is_there_up_to_the_first_without) {
+  expandable f({.capacity = 64, .fpr = 0.01});
+  std::uint64_t at = 0;
+  ASSERT_NO_FATAL_FAILURE(insert_up_to(f, at, 40'000));
+  const auto empty = file_bytes(expandable({.capacity = 64, .fpr = 0.01}));
+  std::vector<hash64> batch = hashes_from(at, 40'000);
+  // In one cell of the segment, in each of many, in all of its blocks.
+  for (std::uint64_t i = 0; i < 40'000; i += 2) {
+    batch[i] = {hash_of(i).value << 24 | (i % 4 == 0 ? 0x123456 : 0x56)};
+  }
+  const insert_summary done = f.insert(batch);
+  EXPECT_EQ(done.stopped_by, insert_outcome::full);
+  ASSERT_LT(done.done, batch.size());
+  EXPECT_GT(done.done, 5000U);
+  EXPECT_EQ(done.inserted + done.maybe_present, done.done);
+  EXPECT_EQ(f.size(), at + done.done);
+  ASSERT_NO_FATAL_FAILURE(expect_members(f, at));
+  for (std::uint64_t i = 0; i < done.done; ++i) ASSERT_TRUE(f.erase(batch[i])) << i;
+  for (std::uint64_t i = 0; i < at; ++i) ASSERT_TRUE(f.erase(hash_of(i))) << i;
+  EXPECT_EQ(file_bytes(f), empty);
+}
+
 TEST(expandable, every_kernel_makes_the_same_bytes_and_gives_the_same_answers) {
   const auto& before = detail::kernels();
   std::vector<std::byte> first;
@@ -266,6 +361,8 @@ TEST(expandable, every_kernel_makes_the_same_bytes_and_gives_the_same_answers) {
     expandable f({.capacity = 50, .fpr = 0.05});
     std::uint64_t at = 0;
     ASSERT_NO_FATAL_FAILURE(insert_up_to(f, at, 40'000));
+    ASSERT_EQ(f.insert(hashes_from(at, 60'000)).done, 60'000U);
+    at += 60'000;
     for (std::uint64_t i = 0; i < at; i += 3) ASSERT_TRUE(f.erase(hash_of(i)));
     for (std::uint64_t i = 1; i < 2000; i += 3) {
       for (int copy = 0; copy < 6; ++copy) (void)f.insert(hash_of(i));

@@ -17,6 +17,7 @@
 #include <array>
 #include <bloomery/concepts.hpp>
 #include <bloomery/detail/expandable_parts.hpp>
+#include <bloomery/detail/in_stages.hpp>
 #include <bloomery/detail/key_shell.hpp>
 #include <bloomery/detail/precondition.hpp>
 #include <bloomery/plan/expandable_plan.hpp>
@@ -118,11 +119,11 @@ class basic_expandable : public detail::key_shell<basic_expandable<Storage>> {
   void may_contain(std::span<const hash_type> hs, std::span<bool> answers) const noexcept {
     assert(answers.size() >= hs.size());
     const auto& kernel = detail::segment_ops();
-    std::array<std::array<detail::segment_query, group>, 3> ring;
-    in_stages(
+    detail::stage_ring ring;
+    detail::in_stages(
         hs.size(),
         [&](std::size_t first, std::size_t n, std::size_t turn) noexcept {
-          find(hs.subspan(first, n), ring[turn]);
+          detail::find_queries(params_, parts_, hs.subspan(first, n), ring[turn]);
         },
         [&](std::size_t, std::size_t n, std::size_t turn) noexcept {
           kernel.fetch(params_.cell_bits, std::span(ring[turn]).first(n));
@@ -148,11 +149,19 @@ class basic_expandable : public detail::key_shell<basic_expandable<Storage>> {
     return outcome;
   }
 
-  /// Inserts a batch, in order, up to the first key without room.
+  /// Inserts a batch, in order, up to the first key without room. One of 32,768 keys or more, and
+  /// a key for 16 cells, a tenth of what the filter holds, is brought together by segment and each
+  /// segment written once: a third of the time, for 8 to 16 bytes a key, at most 256 MiB, the
+  /// while.
   insert_summary insert(std::span<const hash_type> hs) noexcept
     requires writable_storage<Storage>
   {
-    return insert_batch(hs, [&](std::size_t i) noexcept { return insert(hs[i]); });
+    insert_summary summary;
+    const std::size_t done = parts_.insert_bulk(params_, hs, summary);
+    count_ += done;
+    hs = hs.subspan(done);
+    insert_batch(hs, summary, [&](std::size_t i) noexcept { return insert(hs[i]); });
+    return summary;
   }
 
   /// Inserts the keys of a batch that are not contained yet, in order, up to the first without
@@ -162,12 +171,14 @@ class basic_expandable : public detail::key_shell<basic_expandable<Storage>> {
     requires writable_storage<Storage>
   {
     assert(added.size() >= hs.size());
-    return insert_batch(hs, [&](std::size_t i) noexcept {
+    insert_summary summary;
+    insert_batch(hs, summary, [&](std::size_t i) noexcept {
       const insert_outcome outcome = parts_.insert_absent(params_, hs[i]);
       added[i] = outcome == insert_outcome::inserted;
       count_ += added[i];
       return outcome;
     });
+    return summary;
   }
 
   /// Takes back one copy; false, and nothing changes, if there is none. Of several entries that
@@ -188,7 +199,7 @@ class basic_expandable : public detail::key_shell<basic_expandable<Storage>> {
     requires writable_storage<Storage>
   {
     assert(erased.size() >= hs.size());
-    change_in_stages(hs, [&](std::size_t i) noexcept {
+    detail::change_in_stages(params_, parts_, hs, [&](std::size_t i) noexcept {
       erased[i] = erase(hs[i]);
       return true;
     });
@@ -254,69 +265,15 @@ class basic_expandable : public detail::key_shell<basic_expandable<Storage>> {
 
  private:
   using parts_type = detail::expandable_parts<Storage>;
-  // Keys whose lines are fetched together.
-  static constexpr std::size_t group = 16;
 
   basic_expandable(const expandable_params& params, parts_type parts, std::uint64_t count)
       : params_(params), parts_(std::move(parts)), count_(count) {}
 
-  // A batch by groups, each in three stages with other groups' between them, so that what one stage
-  // asks memory for has come by the next: the starts of the keys' blocks, the blocks, the work.
-  // Calls each stage with a group's first key, its size and its turn of three; ends early when
-  // work() returns false.
-  template <class Starts, class Blocks, class Work>
-  static void in_stages(std::size_t size, Starts&& starts, Blocks&& blocks, Work&& work) noexcept {
-    const auto at = [&](std::size_t k) noexcept { return std::min(k * group, size); };
-    const auto call = [&](auto&& stage, std::size_t k) noexcept {
-      return stage(at(k), at(k + 1) - at(k), k % 3);
-    };
-    const std::size_t groups = size / group + (size % group != 0);
-    for (std::size_t k = 0; k < groups + 2; ++k) {
-      if (k < groups) call(starts, k);
-      if (k >= 1 && k <= groups) call(blocks, k - 1);
-      if (k >= 2 && !call(work, k - 2)) return;
-    }
-  }
-
-  void find(std::span<const hash_type> hs,
-            std::span<detail::segment_query> queries) const noexcept {
-    for (std::size_t i = 0; i < hs.size(); ++i) {
-      const auto at = detail::place_of(params_, hs[i]);
-      queries[i] = parts_.query(at);
-      parts_.view(params_, at).prefetch_start(at.cell);
-    }
-  }
-
-  // The same for what changes segments, which may thereby get other places. Calls change(i) for
-  // each key.
-  template <class Change>
-  void change_in_stages(std::span<const hash_type> hs, Change&& change) noexcept {
-    const auto& kernel = detail::segment_ops();
-    std::array<std::array<detail::segment_query, group>, 3> ring;
-    std::array<std::uint64_t, 3> found_at{};
-    const auto find_group = [&](std::size_t first, std::size_t n, std::size_t turn) noexcept {
-      find(hs.subspan(first, n), ring[turn]);
-      found_at[turn] = parts_.changes();
-    };
-    in_stages(
-        hs.size(), find_group,
-        [&](std::size_t first, std::size_t n, std::size_t turn) noexcept {
-          if (found_at[turn] != parts_.changes()) find_group(first, n, turn);
-          kernel.fetch_to_insert(params_.cell_bits, std::span(ring[turn]).first(n));
-        },
-        [&](std::size_t first, std::size_t n, std::size_t) noexcept {
-          for (std::size_t i = first; i < first + n; ++i) {
-            if (!change(i)) return false;
-          }
-          return true;
-        });
-  }
-
   // Calls insert_one(i) for each key until one finds no room.
   template <class InsertOne>
-  insert_summary insert_batch(std::span<const hash_type> hs, InsertOne&& insert_one) noexcept {
-    insert_summary summary;
-    change_in_stages(hs, [&](std::size_t i) noexcept {
+  void insert_batch(std::span<const hash_type> hs, insert_summary& summary,
+                    InsertOne&& insert_one) noexcept {
+    detail::change_in_stages(params_, parts_, hs, [&](std::size_t i) noexcept {
       const insert_outcome outcome = insert_one(i);
       if (!is_contained(outcome)) {
         summary.stopped_by = outcome;
@@ -326,7 +283,6 @@ class basic_expandable : public detail::key_shell<basic_expandable<Storage>> {
       ++(outcome == insert_outcome::inserted ? summary.inserted : summary.maybe_present);
       return true;
     });
-    return summary;
   }
 
   expandable_params params_;

@@ -87,7 +87,8 @@ class hash_partition {
   }
 
   /// Calls `work(hashes)` for the hashes of each region, a thread's part at a time and the parts of
-  /// a region in order, by the one thread that took the region.
+  /// a region in order, by the one thread that took the region; it may reorder them. With one
+  /// thread the regions come in order.
   template <class Work>
   void for_each_region(Work&& work) {
     over_slabs([&](const slab& one) { work(hashes_of(one)); });
@@ -176,8 +177,8 @@ class hash_partition {
     for (const hash64 h : mine) *to++ = replies[at[region_of_(h)]++];
   }
 
-  std::span<const hash64> hashes_of(const slab& one) const noexcept {
-    return {reinterpret_cast<const hash64*>(hashes_.bytes().data()) + one.begin,
+  std::span<hash64> hashes_of(const slab& one) noexcept {
+    return {reinterpret_cast<hash64*>(hashes_.writable_bytes().data()) + one.begin,
             one.end - one.begin};
   }
 

@@ -28,9 +28,12 @@ void for_block(const segment_shape& shape, const std::byte* area, std::size_t be
 // Blocks one after the other: a half of a segment to be.
 class builder {
  public:
-  /// With room for so many bytes, if that is not too little.
-  builder(unsigned slot_bits, std::size_t blocks, std::size_t bytes) : slot_bits_(slot_bits) {
-    made_.area.resize(bytes + spare);
+  /// With room for so many bytes, if that is not too little; of gaps, a byte for each `share` used,
+  /// and `more_gaps` in all.
+  builder(unsigned slot_bits, std::size_t blocks, std::size_t bytes, std::size_t share = gap_share,
+          std::size_t more_gaps = 0)
+      : slot_bits_(slot_bits), blocks_(blocks), share_(share), more_gaps_(more_gaps) {
+    made_.area.resize(bytes + more_gaps + spare);
     made_.ends.reserve(blocks);
   }
 
@@ -46,8 +49,10 @@ class builder {
     const std::size_t used = bytes_for_bits(code_bits(n)) + bytes_for_bits(n * slot_bits_);
     owed_ += used;
     const std::size_t begin = made_.size;
-    made_.size += used + owed_ / gap_share;
-    owed_ %= gap_share;
+    const std::size_t built = made_.ends.size();
+    made_.size +=
+        used + owed_ / share_ + more_gaps_ * (built + 1) / blocks_ - more_gaps_ * built / blocks_;
+    owed_ %= share_;
     if (made_.area.size() < made_.size + spare) made_.area.resize(2 * made_.size + spare);
     write_code(made_.area.data() + begin);
     write_slots(made_.area.data(), 8 * made_.size - n * slot_bits_);
@@ -99,6 +104,9 @@ class builder {
   }
 
   unsigned slot_bits_;
+  std::size_t blocks_;
+  std::size_t share_;
+  std::size_t more_gaps_;
   std::vector<placed> block_;  // the first waiting_ are of this block
   std::size_t waiting_ = 0;
   built_half made_;  // zeros behind its size

@@ -4,11 +4,14 @@
 //     segment_bits.inl    moves bits by words; the code of a block
 //     segment_edit.inl    insert, erase, and a segment laid out anew
 //     segment_build.inl   one segment becomes two, or a wider one
+//     segment_merge.inl   the same with the keys of a batch, in one pass
 //     segment_scan.inl    the check of a segment from outside, and its rate
 
 #include "kernels/segment_edit.inl"
 
 #include "kernels/segment_build.inl"
+
+#include "kernels/segment_merge.inl"
 
 #include "kernels/segment_scan.inl"
 
@@ -50,4 +53,4 @@ void ask(unsigned cell_bits, std::span<const segment_query> queries, bool* answe
 }
 
 constexpr segment_kernels loops = {empty, insert, plan_layout, lay_out,         erase, split, widen,
-                                   check, rate,   fetch,       fetch_to_insert, ask,   holds};
+                                   merge, check, rate,   fetch,       fetch_to_insert, ask,   holds};

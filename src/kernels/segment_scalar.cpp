@@ -46,6 +46,7 @@ void built_segment::write(const segment_shape& shape, std::span<std::byte> to) c
   std::byte* const area = to.data() + shape.table_bytes();
   std::size_t begin = 0;
   for (const built_half* half : {&low, &high}) {
+    if (half->size == 0) continue;  // of a segment that was not split, the second
     for (const std::size_t end : half->ends) {
       start += 2;
       store(start, static_cast<std::uint16_t>(begin + end));

@@ -38,6 +38,14 @@ inline segment_place place_of(const expandable_params& in, hash64 h) noexcept {
           deep ? in.deep_slot_bits : in.slot_bits};
 }
 
+/// Whether a segment has been split in the doubling under way, and its shape.
+inline bool is_deep(const expandable_params& params, std::uint64_t segment) noexcept {
+  return segment < params.split || segment >= std::uint64_t{1} << params.level;
+}
+inline segment_shape shape_of(const expandable_params& params, std::uint64_t segment) noexcept {
+  return {params.cell_bits, is_deep(params, segment) ? params.deep_slot_bits : params.slot_bits};
+}
+
 /// The hash of a key with more copies than the table takes, and how many more; in ascending order
 /// of hashes.
 struct counted_copies {
@@ -105,6 +113,12 @@ struct owned_segments {
   insert_outcome insert_absent(expandable_params& params, hash64 h) noexcept {
     return insert_up_to(1, params, h);
   }
+  /// Inserts the keys that a batch begins with in bulk, if they are many beside the filter, and
+  /// adds what became of them to the summary; returns how many they are. Each segment is written
+  /// once for all its keys. A chunk of them at a time, with memory for their hashes; what finds no
+  /// room is left to insert(), as are the keys behind it.
+  std::size_t insert_bulk(expandable_params& params, std::span<const hash64> hashes,
+                          insert_summary& summary) noexcept;
   bool erase(expandable_params& params, hash64 h) noexcept;
   void clear(expandable_params& params) noexcept;
   void relocate(const memory_mover& mover) noexcept;
@@ -116,12 +130,17 @@ struct owned_segments {
  private:
   insert_outcome insert_up_to(std::size_t copies, expandable_params& params, hash64 h) noexcept;
   bool grow(expandable_params& params) noexcept;
+  bool insert_chunk(expandable_params& params, std::span<const hash64> hashes,
+                    insert_summary& summary) noexcept;
+  std::size_t merge(expandable_params& params, std::uint64_t segment, bool splits,
+                    std::span<hash64> keys, merge_room& room, std::uint64_t& fresh) noexcept;
   bool count_copy(std::uint64_t segment, hash64 h) noexcept;
   bool uncount_copy(std::uint64_t segment, hash64 h) noexcept;
   bool lay_out(const segment_shape& shape, std::uint64_t segment, std::size_t block,
                std::size_t needed) noexcept;
   bool widen(expandable_params& params, const expandable_params& next) noexcept;
   bool split(expandable_params& params, const expandable_params& next);
+  bool put_pair(expandable_params& params, const expandable_params& next, const segment_pair& both);
   void put(std::uint64_t segment, const arena_bytes& place) noexcept;
 
   segment_arena arena_;
@@ -196,6 +215,10 @@ class expandable_parts {
   insert_outcome insert_absent(expandable_params& params, hash64 h) noexcept {
     return all_.insert_absent(params, h);
   }
+  std::size_t insert_bulk(expandable_params& params, std::span<const hash64> hashes,
+                          insert_summary& summary) noexcept {
+    return all_.insert_bulk(params, hashes, summary);
+  }
   bool erase(expandable_params& params, hash64 h) noexcept { return all_.erase(params, h); }
   void clear(expandable_params& params) noexcept { all_.clear(params); }
   void relocate(const memory_mover& mover) noexcept { all_.relocate(mover); }
@@ -203,11 +226,8 @@ class expandable_parts {
   double rate(const expandable_params& params) const noexcept {
     double matching = 0;
     for (std::uint64_t i = 0; i < params.segments(); ++i) {
-      const bool deep = i < params.split || i >= std::uint64_t{1} << params.level;
-      const unsigned slot_bits = deep ? params.deep_slot_bits : params.slot_bits;
-      const double here =
-          segment_ops().rate({params.cell_bits, slot_bits}, all_.segments[i].bytes.bytes());
-      matching += deep ? here / 2 : here;
+      const double here = segment_ops().rate(shape_of(params, i), all_.segments[i].bytes.bytes());
+      matching += is_deep(params, i) ? here / 2 : here;
     }
     return std::min(1.0, matching / static_cast<double>(std::uint64_t{1} << params.level));
   }

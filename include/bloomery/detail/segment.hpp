@@ -6,6 +6,7 @@
 
 #include <array>
 #include <bloomery/detail/segment_layout.hpp>
+#include <bloomery/hash.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -65,6 +66,30 @@ struct segment_pair {
   std::size_t gained;    ///< entries that are in two cells now
 };
 
+/// What is to become of a segment that takes many keys at once.
+struct merge_order {
+  std::uint64_t segment;    ///< its number, the lowest `level` bits of its keys' hashes
+  unsigned level;           ///< bits of the hash that choose it
+  bool splits;              ///< into two, each for half of its keys
+  unsigned slot_bits;       ///< of what it becomes; split: at least its own less one
+  std::size_t room_before;  ///< bytes that its blocks have had, kept if it is not split
+};
+
+/// A segment, or the two that it became, with keys of a batch.
+struct merged_segment {
+  segment_pair parts;  ///< only the first, if it is not split
+  std::size_t placed;  ///< keys of the batch that it holds,
+  std::size_t fresh;   ///< of which so many matched no entry before
+};
+
+/// What merge() works in, kept from segment to segment.
+struct merge_room {
+  std::vector<std::uint32_t> ends;    ///< of each cell's keys
+  std::vector<std::uint64_t> sorted;  ///< the keys by cell: the hashes behind the segment's bits
+  std::vector<std::uint64_t> held;    ///< entries of a block
+  std::vector<std::uint64_t> merged;  ///< these and the keys'
+};
+
 struct segment_kernels {
   /// Writes a segment without entries, with so many bytes for its blocks.
   void (*empty)(const segment_shape& shape, std::size_t area, std::span<std::byte> to) noexcept;
@@ -96,6 +121,15 @@ struct segment_kernels {
   std::optional<built_segment> (*widen)(const segment_shape& shape,
                                         std::span<const std::byte> segment,
                                         unsigned slot_bits) noexcept;
+
+  /// The same keys and those of a batch, in one pass; a key that `most` entries match already is
+  /// not placed. Reorders the keys: those that were not placed come first. Nothing, and all of them
+  /// are there in some order, if there is no memory or too many of them belong to one block.
+  /// Precondition: fewer than 2^32 keys.
+  std::optional<merged_segment> (*merge)(const segment_shape& shape,
+                                         std::span<const std::byte> segment,
+                                         const merge_order& order, std::size_t most,
+                                         std::span<hash64> keys, merge_room& room) noexcept;
 
   /// The entries of a segment, if it is one that the functions above could have made: what writes
   /// to it relies on that.

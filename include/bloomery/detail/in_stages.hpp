@@ -1,0 +1,75 @@
+#pragma once
+
+// A batch in three stages, for what asks memory twice: where a key's data are, then for them.
+
+#include <algorithm>
+#include <array>
+#include <bloomery/detail/expandable_parts.hpp>
+#include <bloomery/hash.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace bloomery::detail {
+
+/// Keys whose lines are fetched together.
+inline constexpr std::size_t stage_group = 16;
+/// The queries of three groups, each at another stage.
+using stage_ring = std::array<std::array<segment_query, stage_group>, 3>;
+
+/// A batch by groups, each in three stages with other groups' between them, so that what one stage
+/// asks memory for has come by the next: the starts of the keys' blocks, the blocks, the work.
+/// Calls each stage with a group's first key, its size and its turn of three; ends early when
+/// work() returns false.
+template <class Starts, class Blocks, class Work>
+void in_stages(std::size_t size, Starts&& starts, Blocks&& blocks, Work&& work) noexcept {
+  const auto at = [&](std::size_t k) noexcept { return std::min(k * stage_group, size); };
+  const auto call = [&](auto&& stage, std::size_t k) noexcept {
+    return stage(at(k), at(k + 1) - at(k), k % 3);
+  };
+  const std::size_t groups = size / stage_group + (size % stage_group != 0);
+  for (std::size_t k = 0; k < groups + 2; ++k) {
+    if (k < groups) call(starts, k);
+    if (k >= 1 && k <= groups) call(blocks, k - 1);
+    if (k >= 2 && !call(work, k - 2)) return;
+  }
+}
+
+/// The queries of some keys, and their starts fetched.
+template <class Parts>
+void find_queries(const expandable_params& params, const Parts& parts, std::span<const hash64> hs,
+                  std::span<segment_query> queries) noexcept {
+  for (std::size_t i = 0; i < hs.size(); ++i) {
+    const auto at = place_of(params, hs[i]);
+    queries[i] = parts.query(at);
+    parts.view(params, at).prefetch_start(at.cell);
+  }
+}
+
+/// The same for what changes segments, which may thereby get other places. Calls change(i) for
+/// each key, until it returns false.
+template <class Parts, class Change>
+void change_in_stages(const expandable_params& params, const Parts& parts,
+                      std::span<const hash64> hs, Change&& change) noexcept {
+  const auto& kernel = segment_ops();
+  stage_ring ring;
+  std::array<std::uint64_t, 3> found_at{};
+  const auto find_group = [&](std::size_t first, std::size_t n, std::size_t turn) noexcept {
+    find_queries(params, parts, hs.subspan(first, n), ring[turn]);
+    found_at[turn] = parts.changes();
+  };
+  in_stages(
+      hs.size(), find_group,
+      [&](std::size_t first, std::size_t n, std::size_t turn) noexcept {
+        if (found_at[turn] != parts.changes()) find_group(first, n, turn);
+        kernel.fetch_to_insert(params.cell_bits, std::span(ring[turn]).first(n));
+      },
+      [&](std::size_t first, std::size_t n, std::size_t) noexcept {
+        for (std::size_t i = first; i < first + n; ++i) {
+          if (!change(i)) return false;
+        }
+        return true;
+      });
+}
+
+}  // namespace bloomery::detail
