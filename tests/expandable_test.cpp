@@ -442,5 +442,35 @@ TEST(expandable_plan, the_shares_of_all_doublings_add_up_to_less_than_the_rate) 
   }
 }
 
+// From 64 to 2^27 keys, known from the start: what decides a slot's bits is the rate that is spent.
+TEST(expandable_plan, growth_that_is_known_takes_sixteen_bits_a_key_from_32768_keys_on) {
+  for (int doublings = 8; doublings <= 21; ++doublings) {
+    const auto first = value_of(
+        plan_expandable({.capacity = 64, .fpr = 0.01, .growth = std::ldexp(1.0, doublings)}));
+    for (int g = 4; g <= doublings; ++g) {
+      const std::uint64_t n = std::uint64_t{64} << g;
+      const auto plan = grown_to(first, n).value();
+      const double bits = expandable_bits(plan, n) / static_cast<double>(n);
+      EXPECT_LE(bits, n <= 16384 ? 16.5 : 15.9) << doublings << " doublings known, after " << g;
+    }
+    EXPECT_GE(grown_to(first, std::uint64_t{64} << doublings)->spent, 0.009)
+        << "what may be spent is";
+  }
+}
+
+// Filters from before growth that reaches far was shared out otherwise have spent more of the rate
+// early. They go on, with slots as they had.
+TEST(expandable_plan, what_has_spent_more_early_grows_as_it_would_have) {
+  auto plan = value_of(plan_expandable({.capacity = 64, .fpr = 0.01, .growth = 0x1p21}));
+  while (plan.cell_bits < plan.segment_cell_bits) plan = plan.grown().value();
+  const double all = 0.01 * 63 / 64;
+  const double then = all * 15 / 16 * (1.5 + 0.75 * plan.generation) / (1.5 + 0.75 * 21);
+  EXPECT_LT(plan.spent, then);
+  plan.spent = then;
+  const auto grown = grown_to(plan, std::uint64_t{1} << 27).value();
+  EXPECT_LE(grown.spent, all);
+  EXPECT_LE(grown.deep_slot_bits, 13U);
+}
+
 }  // namespace
 }  // namespace bloomery::test

@@ -21,8 +21,14 @@ constexpr double most_growth = 0x1p50;
 
 // The part of the rate that is planned with; the rest is for the chance of which keys come.
 constexpr double planned_share = 63.0 / 64;
-// What a filter that has outgrown its hint may still spend.
-constexpr double rate_beyond_hint = 1.0 / 16;
+// What a filter that has outgrown its hint may still spend: one that was expected to stay in one
+// segment, and another.
+constexpr double rate_beyond_little = 1.0 / 16;
+constexpr double rate_beyond_much = 1.0 / 32;
+// How much more of the rate than at even lengths the doublings of a single segment get, whose
+// blocks are half empty after each. Grown from 64 to 2^27 keys at 1% it has 16.3 bits at the most
+// from 1024 keys on and 15.8 from 2^14 on; with 1, 17.4 and 15.8, with 4/3, 17.2 and 15.8.
+constexpr double early = 1.2;
 // The larger, the more even are the doublings' shares: it costs bits in filters that never grow,
 // and saves them in those that grow far. From 2^6 to 2^27 keys at 1% the lengths go from 10 to 13;
 // with 1 instead of 8, from 8 to 15.
@@ -49,19 +55,55 @@ double doublings(double growth) {
   return std::max(1.0, std::ceil(std::log2(growth)));
 }
 
-double hinted_units(double generation) {
-  return generation == 0 ? 1 : 1.5 + 0.75 * generation;
+/// log2 of the cells that a filter begins with, if they are one segment.
+unsigned first_cell_bits(std::uint64_t cells, unsigned segment_cell_bits) {
+  if (cells > std::uint64_t{1} << segment_cell_bits) return segment_cell_bits;
+  return std::max(least_cell_bits, static_cast<unsigned>(std::bit_width(cells - 1)));
+}
+/// 4/3 of a cell a key; capacities are at most 2^57.
+std::uint64_t first_cells(std::uint64_t capacity) {
+  return capacity + (capacity + 2) / 3;
 }
 
-/// What doubling g and all before it may add to the rate.
-double allowance(double fpr, double growth, double generation) {
-  const double rate = fpr * planned_share;
-  if (growth == 0) return rate * (1 - evenness / (generation + evenness + 1));
-  const double expected = doublings(growth);
-  if (generation <= expected) {
-    return rate * (1 - rate_beyond_hint) * hinted_units(generation) / hinted_units(expected);
+/// How a growth that is known shares the rate out.
+class sharing {
+ public:
+  explicit sharing(double growth) : expected_(doublings(growth)) {}
+  explicit sharing(const expandable_params& plan)
+      : expected_(doublings(plan.growth)),
+        widenings_(plan.segment_cell_bits -
+                   first_cell_bits(first_cells(plan.capacity), plan.segment_cell_bits)),
+        is_far_(widenings_ != 0 && expected_ > widenings_) {}
+
+  /// A(g).
+  double part(double generation) const {
+    const double kept = is_far_ ? rate_beyond_much : rate_beyond_little;
+    if (generation > expected_) return 1 - kept / (generation - expected_ + 1);
+    return (1 - kept) * units(generation) / units(expected_);
   }
-  return rate * (1 - rate_beyond_hint / (generation - expected + 1));
+
+ private:
+  double units(double generation) const {
+    if (!is_far_) return generation == 0 ? 1 : 1.5 + 0.75 * generation;
+    if (generation < widenings_) return early * (1 + generation / 2);
+    return early * (1.5 + widenings_ / 2) + 0.75 * (generation - widenings_);
+  }
+
+  double expected_;
+  double widenings_ = 0;  // doublings, of those expected or beyond, of a single segment
+  bool is_far_ = false;   // that one is expected to be split
+};
+
+/// What doubling g and all before it may add to the rate.
+double allowance(const expandable_params& plan, double generation) {
+  const double rate = plan.fpr * planned_share;
+  if (plan.growth == 0) return rate * (1 - evenness / (generation + evenness + 1));
+  const sharing planned(plan);
+  // Files from before this rule have it shared out as if that were not far, and go on so.
+  if (generation > 0 && plan.spent > rate * planned.part(generation - 1)) {
+    return rate * sharing(plan.growth).part(generation);
+  }
+  return rate * planned.part(generation);
 }
 
 double share(unsigned remainder_bits) {
@@ -117,17 +159,15 @@ unsigned segment_cell_bits(unsigned remainder_bits) {
 
 /// Sets what `keys` keys need from the start. False beyond what 64-bit hashes can serve.
 bool lay_out(expandable_params& plan) {
-  // 4/3 of a cell a key; capacities are at most 2^57.
-  const std::uint64_t cells = plan.capacity + (plan.capacity + 2) / 3;
-  const auto without_growth =
-      least_remainder(1, 0, allowance(plan.fpr, plan.growth, 0), [](double x) { return x; });
+  const std::uint64_t cells = first_cells(plan.capacity);
+  // Files are checked against the size of segments, so that this rule stays.
+  const double at_first = plan.growth == 0
+                              ? allowance(plan, 0)
+                              : plan.fpr * planned_share * sharing(plan.growth).part(0);
+  const auto without_growth = least_remainder(1, 0, at_first, [](double x) { return x; });
   if (!without_growth) return false;
   plan.segment_cell_bits = segment_cell_bits(*without_growth);
-  const std::uint64_t whole = std::uint64_t{1} << plan.segment_cell_bits;
-  plan.cell_bits = plan.segment_cell_bits;
-  if (cells <= whole) {
-    plan.cell_bits = std::max(least_cell_bits, static_cast<unsigned>(std::bit_width(cells - 1)));
-  }
+  plan.cell_bits = first_cell_bits(cells, plan.segment_cell_bits);
   const std::uint64_t segments = cells / (std::uint64_t{1} << plan.cell_bits) +
                                  (cells % (std::uint64_t{1} << plan.cell_bits) != 0);
   plan.level = static_cast<unsigned>(std::bit_width(segments)) - 1;
@@ -140,10 +180,10 @@ bool lay_out(expandable_params& plan) {
   const double begun = (1 + f) * (1 - f / 2);
   const double rest = f == 0 ? 0 : (1 - f) - (1 - f * f) / 4 + 0.5;
   const unsigned address = plan.level + (plan.split != 0) + plan.cell_bits;
-  auto remainder = least_remainder(1, address, allowance(plan.fpr, plan.growth, 0),
-                                   [&](double x) { return begun * x; });
+  auto remainder =
+      least_remainder(1, address, allowance(plan, 0), [&](double x) { return begun * x; });
   if (remainder && f != 0) {
-    remainder = least_remainder(*remainder, address, allowance(plan.fpr, plan.growth, 1),
+    remainder = least_remainder(*remainder, address, allowance(plan, 1),
                                 [&](double x) { return (begun + rest) * x; });
   }
   if (!remainder) return false;
@@ -219,7 +259,7 @@ std::optional<expandable_params> expandable_params::grown() const noexcept {
     const auto spends = [&](double x) { return spent + first + whole * x; };
     const unsigned address = level + cell_bits + 1;
     const auto remainder = least_remainder(std::max(1U, before - 1), address,
-                                           allowance(fpr, growth, next.generation), spends);
+                                           allowance(*this, next.generation), spends);
     if (!remainder || next.generation > most_generations) return std::nullopt;
     next.spent = spends(share(*remainder));
     next.deep_slot_bits = *remainder + 1;

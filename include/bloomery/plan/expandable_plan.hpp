@@ -74,15 +74,32 @@ inline constexpr std::uint64_t default_expandable_capacity = 96;
 /// Plans the filter as it is before its first key. Fails with invalid_argument, saying which value
 /// is out of range, missing or contradicts the others.
 ///
-/// Entries that come while 2^D cells are addressed keep D + l_g bits of their hash for ever, and
-/// add l_g's share to the rate, whatever the size then: 3/4 * 2^-l_g for a whole doubling. With
-/// doubling g the rate may have spent in all at most (63/64) * eps * A(g):
+/// An entry that comes to a segment chosen by a bits, with 2^c cells and remainders of l bits,
+/// keeps a + c + l bits of its hash for ever: it matches 2^-(a + c + l) of all hashes, and adds
+/// that to the rate, whatever the size then. With s_g = 3/4 * 2^-l_g, entries of length l_g add
+/// w(g) * s_g:
+///
+///     w(0) = 1              three entries for four cells, each of its cell's share;
+///     w(g) = 1/2            where a single small segment gets twice its cells at once: as many
+///                           entries more, each in a cell half as large;
+///     w(g) = 1/4 + 1/2      where C cells become 2 C one segment after the other: of 3/4 C keys
+///                           half meet a segment that has been split, and as many, in the doubling
+///                           after it, one that has not, whose cells are twice as large;
+///     w(g) = 1/2 + 1/2      in a single segment's last doubling; and 1/2 more for a filter that
+///                           begins with whole segments.
+///
+/// The rate is at most the sum of what the entries add, a union's bound, and l_g is the least whole
+/// number that keeps w(0) s_0 + ... + w(g) s_g within (63/64) * eps * A(g):
 ///
 ///     growth unknown:       A(g) = 1 - 8 / (g + 9), which leaves something for ever;
-///     growth by up to 2^X:  A(g) = 15/16 * u(g) / u(X), u(0) = 1, u(g) = 3/2 + 3/4 g, and a
-///                           sixteenth, 1 - 1/(g - X + 1) of it, beyond.
+///     growth by up to 2^X:  A(g) = 31/32 * u(g) / u(X), and a thirty-second, 1 - 1/(g - X + 1) of
+///                           it, beyond.
 ///
-/// l_g is the least whole number that keeps within it.
+/// u(g) is the sum of the w up to g, those of a single segment's times 6/5. A filter that is not
+/// expected to outgrow one segment keeps a sixteenth instead, and has u(0) = 1, u(g) = 3/2 + 3/4 g;
+/// so has one that begins with whole segments, whose w it is. As A(g) < 1, all doublings together
+/// add less than eps. Keys of a large batch come after the splits that they cause, so they add
+/// less.
 result<expandable_params> plan_expandable(const expandable_spec& spec);
 
 /// Bytes of blocks that a segment is made with, so that the planned keys fit.
