@@ -8,107 +8,10 @@
 #include <map>
 #include <random>
 
-#include "tests/filter_types.hpp"
+#include "tests/expandable_filters.hpp"
 
 namespace bloomery::test {
 namespace {
-
-// Keys of one number and strangers of another are disjoint: the map is a bijection (the finaliser
-// of MurmurHash3, 2011).
-hash64 hash_of(std::uint64_t i) {
-  i = (i ^ i >> 33) * 0xff51afd7ed558ccd;
-  i = (i ^ i >> 33) * 0xc4ceb9fe1a85ec53;
-  return {i ^ i >> 33};
-}
-constexpr std::uint64_t first_stranger = std::uint64_t{1} << 40;
-
-void insert_up_to(expandable& f, std::uint64_t& at, std::uint64_t end) {
-  std::vector<hash64> keys;
-  while (at < end) {
-    keys.clear();
-    while (at < end && keys.size() < 4096) keys.push_back(hash_of(at++));
-    ASSERT_EQ(f.insert(keys).done, keys.size()) << "before key " << at;
-  }
-}
-
-void expect_members(const expandable& f, std::uint64_t end) {
-  for (std::uint64_t i = 0; i < end; ++i)
-    ASSERT_TRUE(f.may_contain(hash_of(i))) << i << " of " << end;
-}
-
-double bits_per_key(const expandable& f) {
-  return 8.0 * static_cast<double>(f.size_in_bytes()) / static_cast<double>(f.size());
-}
-
-/// Hits of q strangers are independent trials of the chance that current_fpr() is, so that
-/// Chernoff's bound exp(-mu h(d)), h(d) = (1 + d) ln(1 + d) - d, holds on either side; below 1e-9
-/// each here.
-void expect_rate_as_said(const expandable& f, std::uint64_t q) {
-  std::vector<hash64> keys;
-  const auto answers = std::make_unique<bool[]>(q);
-  for (std::uint64_t i = 0; i < q; ++i) keys.push_back(hash_of(first_stranger + i));
-  f.may_contain(keys, std::span(answers.get(), q));
-  const auto hits = static_cast<double>(std::count(answers.get(), answers.get() + q, true));
-  const double mu = f.current_fpr() * static_cast<double>(q);
-  const double d = hits / mu - 1;
-  const double h = hits == 0 ? 1 : (1 + d) * std::log1p(d) - d;
-  EXPECT_LT(mu * h, std::log(1e9)) << hits << " hits where " << mu << " were expected";
-}
-
-struct growth_case {
-  double fpr;
-  double hint;
-  double most_bits;  // a key, from 1024 keys on
-};
-
-class expandable_growth : public ::testing::TestWithParam<growth_case> {};
-
-TEST_P(expandable_growth, at_every_doubling_rate_and_size_are_as_promised_and_no_key_is_lost) {
-  const auto [fpr, hint, most_bits] = GetParam();
-  expandable f({.capacity = 64, .fpr = fpr, .growth = hint, .seed = 0});
-  std::uint64_t at = 0;
-  for (std::uint64_t n = 64; n <= std::uint64_t{1} << 20; n *= 2) {
-    SCOPED_TRACE(fmt::format("{} keys", n));
-    ASSERT_NO_FATAL_FAILURE(insert_up_to(f, at, n));
-    EXPECT_EQ(f.size(), n);
-    EXPECT_LE(f.current_fpr(), fpr);
-    // `spent` is what the planner has given away; the entries' chance is in the last percents.
-    EXPECT_LE(f.current_fpr(), f.params().spent * 1.05);
-    EXPECT_LE(f.params().spent, fpr);
-    ASSERT_NO_FATAL_FAILURE(expect_rate_as_said(f, 200'000));
-    if (n >= 1024) {
-      EXPECT_LE(bits_per_key(f), most_bits);
-    }
-    EXPECT_LE(bits_per_key(f), most_bits + 8);
-    if (n <= 1 << 15 || n == 1 << 20) {
-      ASSERT_NO_FATAL_FAILURE(expect_members(f, n));
-    }
-    // What the planner foretells, without a key.
-    const auto foretold =
-        grown_to(value_of(plan_expandable({.capacity = 64, .fpr = fpr, .growth = hint})),
-                 f.params().entries);
-    ASSERT_TRUE(foretold);
-    EXPECT_EQ(foretold->cells(), f.params().cells());
-    EXPECT_EQ(foretold->slot_bits, f.params().slot_bits);
-    EXPECT_EQ(foretold->deep_slot_bits, f.params().deep_slot_bits);
-    EXPECT_EQ(foretold->spent, f.params().spent);
-    if (n >= 1024) {
-      const auto entries = f.params().entries;
-      EXPECT_NEAR(expandable_bits(*foretold, entries) / static_cast<double>(n), bits_per_key(f), 1);
-    }
-  }
-  // An entry that is in several cells has no bits left and matches all strangers there: there are
-  // no more of them than the rate allows.
-  EXPECT_LE(static_cast<double>(f.params().entries - f.size()),
-            fpr * static_cast<double>(f.params().cells()));
-}
-
-INSTANTIATE_TEST_SUITE_P(rates, expandable_growth,
-                         ::testing::Values(growth_case{0.01, 0, 18.5},
-                                           growth_case{0.01, 0x1p14, 17},
-                                           growth_case{0.01, 0x1p21, 17.5}, growth_case{0.2, 0, 15},
-                                           growth_case{0.001, 4, 26.5}, growth_case{1e-6, 0, 33}),
-                         [](const auto& test) { return fmt::format("case_{}", test.index); });
 
 TEST(expandable, starts_at_one_key_and_grows_past_what_it_was_told) {
   expandable f({.capacity = 1, .fpr = 0.01, .growth = 2});
