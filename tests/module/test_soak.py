@@ -34,5 +34,7 @@ def test_what_holds_the_server_is_measured():
     assert done.returncode == 0, done.stderr[-3000:]
     rows = [line.split("|")[1:-1] for line in done.stdout.splitlines()[2:]]
     assert len(rows) == 24
-    for name, works, longest in rows:
-        assert float(works) >= 0 and float(longest) > 0, name
+    # A short command can begin and end between two PINGs; not every one does.
+    assert min(float(figure) for _, *figures in rows for figure in figures) >= 0
+    assert max(float(works) for _, works, _ in rows) > 0
+    assert max(float(longest) for _, _, longest in rows) > 0
