@@ -62,3 +62,12 @@ run_tests build-sanitize
 
 say "tests"
 run_tests build
+
+say "tests of the module on Valkey"
+if valkey=$(scripts/get-valkey.sh build/valkey 2>"$log"); then
+  cat "$log"
+  BLOOMERY_SERVER=$valkey run_tests build -R '^module/test_' -E 'soak|docs'
+else
+  cat "$log"
+  echo "skipped: Valkey could not be fetched"
+fi

@@ -173,3 +173,19 @@ def server(shared_server):
     shared_server.call("FLUSHALL")
     yield shared_server
     assert shared_server.process.poll() is None, shared_server.log()[-4000:]
+
+
+@pytest.fixture(scope="module")
+def compatible_server(tmp_path_factory):
+    """One server whose new filters are RedisBloom's, for all tests of a file."""
+    server = Server(tmp_path_factory.mktemp("compatible"), "--rdbcompression", "no",
+                    module_arguments=["engine", "compatible"])
+    yield server
+    server.stop()
+
+
+@pytest.fixture
+def compatible(compatible_server):
+    compatible_server.call("FLUSHALL")
+    yield compatible_server
+    assert compatible_server.process.poll() is None, compatible_server.log()[-4000:]

@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# Unpacks Valkey's server from Debian's backports into a folder, without installing it, and prints
+# the program's path. The mirror is one that apt uses already; what the program links to comes with
+# redis-server.
+#   get-valkey.sh FOLDER
+set -euo pipefail
+(($# == 1)) || { echo "get-valkey.sh: give a folder" >&2; exit 2; }
+mkdir -p "$1"
+cd "$1"
+program=$PWD/usr/bin/valkey-server
+if [[ ! -x $program ]]; then
+  suite=$(. /etc/os-release && echo "$VERSION_CODENAME-backports")
+  mirror=
+  for uri in $(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' | sort -u); do
+    if curl -sfIL -m 20 -o /dev/null "${uri%/}/dists/$suite/InRelease"; then
+      mirror=${uri%/}
+      break
+    fi
+  done
+  [[ -n $mirror ]] || { echo "get-valkey.sh: none of apt's mirrors has $suite" >&2; exit 1; }
+  mkdir -p lists/partial
+  echo "deb $mirror $suite main" >sources.list
+  apt=(apt-get -q -o "Dir::Etc::sourcelist=$PWD/sources.list" -o Dir::Etc::sourceparts=-
+    -o "Dir::State::lists=$PWD/lists" -o APT::Sandbox::User="$(id -un)")
+  "${apt[@]}" update >log 2>&1 && "${apt[@]}" download valkey-server valkey-tools >>log 2>&1 ||
+    { tail -3 log >&2; exit 1; }
+  for package in *.deb; do dpkg-deb -x "$package" .; done
+fi
+"$program" --version >&2
+echo "$program"

@@ -1,0 +1,274 @@
+"""Filters of the engine `compatible`: when they are made, and how clients, files and replicas meet them."""
+
+import re
+
+import pytest
+import redis
+
+from redisbloom import NEW, OLD, family, found, members, pieces_of
+from test_storage import wait_for
+
+# Which engine -------------------------------------------------------------------------------------
+
+
+def is_compatible(server, key):
+    return b"BLMRYDMP" not in server.call("DUMP", key)
+
+
+def test_the_setting_and_the_option_choose_the_engine(start):
+    server = start("--rdbcompression", "no")
+    for engine in ("compatible", "native"):
+        server.call("CONFIG", "SET", "bf.engine", engine)
+        assert server.client.config_get("bf.engine") == {"bf.engine": engine}
+        server.call("FLUSHALL")
+        server.call("BF.RESERVE", "reserved", "0.01", "100")
+        server.call("BF.ADD", "added", "a")
+        server.call("BF.INSERT", "inserted", "ITEMS", "a")
+        server.call("CF.RESERVE", "cuckoo", "100")
+        server.call("CF.ADD", "cuckoo added", "a")
+        for key in ("reserved", "added", "inserted", "cuckoo", "cuckoo added"):
+            assert is_compatible(server, key) == (engine == "compatible"), key
+        server.call("BF.RESERVE", "c", "0.01", "100", "EXPANSION", "4", "ENGINE", "compatible")
+        server.call("BF.RESERVE", "n", "0.01", "100", "ENGINE", "NATIVE")
+        server.call("CF.RESERVE", "cuckoo c", "100", "ENGINE", "COMPATIBLE")
+        server.call("CF.RESERVE", "cuckoo n", "100", "ENGINE", "native", "EXPANSION", "2")
+        # What RedisBloom does not have is native.
+        server.call("BF.RESERVE", "d", "0.01", "100", "DELETABLE")
+        server.call("BF.INSERT", "d too", "DELETABLE", "ITEMS", "a")
+        server.call("CF.RESERVE", "cuckoo e", "100", "ERROR", "0.001")
+        for key in ("c", "cuckoo c"):
+            assert is_compatible(server, key), key
+        for key in ("n", "cuckoo n", "d", "d too", "cuckoo e"):
+            assert not is_compatible(server, key), key
+    assert "no such option" in server.error("BF.RESERVE", "x", "0.1", "9", "DELETABLE", "ENGINE",
+                                            "COMPATIBLE")
+    assert "no such option" in server.error("CF.RESERVE", "x", "9", "ERROR", "0.1", "ENGINE",
+                                            "COMPATIBLE")
+    assert "ENGINE is NATIVE or COMPATIBLE" in server.error("BF.RESERVE", "x", "0.1", "9", "ENGINE",
+                                                            "other")
+    assert "one engine" in server.error("BF.RESERVE", "x", "0.1", "9", "NATIVE", "COMPATIBLE")
+    assert server.call("EXISTS", "x") == 0
+    with pytest.raises(redis.ResponseError):
+        server.call("CONFIG", "SET", "bf.engine", "other")
+
+
+def test_what_only_native_filters_do_is_native_under_the_setting(compatible):
+    compatible.call("BF.RESERVE", "forgets", "0.01", "100", "WINDOW", "60")
+    compatible.call("BF.INSERT", "forgets too", "WINDOW", "60", "ITEMS", "a")
+    compatible.call("BF.RESERVE", "sized", "0.01", "MEMORY", "64kb")
+    for key in ("forgets", "forgets too", "sized"):
+        assert not is_compatible(compatible, key), key
+    assert "no such option" in compatible.error("BF.RESERVE", "x", "0.01", "9", "WINDOW", "60",
+                                                "ENGINE", "COMPATIBLE")
+
+
+def test_compatible_filters_merge_with_none(compatible):
+    compatible.call("BF.MADD", "f", "a", "b")
+    compatible.call("BF.MADD", "g", "c")
+    compatible.call("BF.RESERVE", "n", "0.01", "100", "ENGINE", "NATIVE")
+    before = dumps(compatible)
+    assert "their engine has no merge" in compatible.error("BF.MERGE", "f", "g")
+    assert "its engine is native, not compatible" in compatible.error("BF.MERGE", "f", "n")
+    assert "its engine is compatible, not native" in compatible.error("BF.MERGE", "n", "f")
+    assert dumps(compatible) == before
+    compatible.call("BF.MERGE", "copy", "f")
+    assert compatible.call("DUMP", "copy") == compatible.call("DUMP", "f")
+
+
+def test_a_wrong_engine_behind_loadmodule_is_refused(start):
+    with pytest.raises(AssertionError, match="engine is native or compatible"):
+        start(module_arguments=["engine", "other"])
+
+
+def test_native_dumps_load_where_the_setting_is_compatible(server, compatible):
+    for name, fill in (("BF", ["BF.MADD"]), ("CF", ["CF.INSERT"])):
+        command, key = fill[0], name
+        server.call(command, key, *(["ITEMS"] if name == "CF" else []),
+                    *(f"m{i}" for i in range(400)))
+        compatible.call("RESTORE", key, 0, server.call("DUMP", key))
+        iterator = 0
+        while True:
+            iterator, data = server.call(name + ".SCANDUMP", key, iterator)
+            if iterator == 0:
+                break
+            compatible.call(name + ".LOADCHUNK", "loaded", iterator, data)
+        assert compatible.call("DUMP", "loaded") == compatible.call("DUMP", key)
+        assert compatible.call(name + ".MEXISTS", "loaded", *(f"m{i}" for i in range(400))) == \
+            [1] * 400
+        compatible.call("DEL", "loaded")
+
+
+# As clients see it --------------------------------------------------------------------------------
+
+
+def test_errors_and_replies_of_compatible_filters(compatible):
+    call, error = compatible.call, compatible.error
+    call("BF.RESERVE", "f", "0.01", "2", "NONSCALING")
+    assert call("BF.MADD", "f", "a", "b", "a") == [1, 1, 0]
+    assert error("BF.ADD", "f", "c") == "ERR non scaling filter is full"
+    assert call("BF.ADD", "f", "a") == 0
+    reply = call("BF.MADD", "f", "a", "c", "d")
+    assert reply[0] == 0 and len(reply) == 2 and "full" in str(reply[1])
+    assert "DELETABLE" in error("BF.DEL", "f", "a") and "DELETABLE" in error("BF.COUNT", "f", "a")
+    call("CF.RESERVE", "c", "4", "BUCKETSIZE", "2", "EXPANSION", "0")
+    assert call("CF.INSERT", "c", "ITEMS", *"abcdefgh").count(-1) >= 4
+    assert error("CF.ADD", "c", "another") == "Filter is full"
+    assert call("CF.ADDNX", "c", "a") == 0
+    assert call("CF.DEL", "c", "a") == 1 and call("CF.DEL", "c", "nobody") == 0
+    assert compatible.raw(3, "CF.INSERT", "c", "ITEMS", "a") == b"*1\r\n#t\r\n"
+    assert error("CF.SCANDUMP", "c", -1) == "Invalid position"
+    assert error("CF.LOADCHUNK", "c", 0, "x") == "Invalid position"
+    assert error("CF.LOADCHUNK", "new", 1, b"\0" * 38) == "Invalid header"
+    call("CF.RESERVE", "small", "4")
+    with pytest.raises(redis.ResponseError, match="Maximum expansions reached"):
+        for i in range(1000):
+            call("CF.INSERT", "small", "ITEMS", *(f"{i}:{k}" for k in range(8)))
+    assert call("CF.INFO", "small")[5] >= 32
+
+
+def test_stats_are_near_the_truth(compatible):
+    items = [f"m{i}" for i in range(3000)]
+    compatible.call("BF.RESERVE", "f", "0.01", "100")
+    compatible.call("BF.MADD", "f", *items)
+    compatible.call("CF.RESERVE", "c", "4096")
+    compatible.call("CF.INSERT", "c", "ITEMS", *items)
+    for key, name in (("f", "BF"), ("c", "CF")):
+        requested, now, estimated, bits = map(float, compatible.call(name + ".STATS", key)[1::2])
+        assert abs(estimated - 3000) < 60
+        strangers = compatible.call(name + ".MEXISTS", key, *(f"q{i}" for i in range(50_000)))
+        # 50,000 trials at the rate: within six standard deviations (chance below 1e-8).
+        assert abs(sum(strangers) - 50_000 * now) < 6 * (50_000 * now) ** 0.5
+        assert now <= 1.1 * requested and bits > 8
+
+
+def test_redis_py_speaks_to_it(compatible):
+    bf, cf = compatible.client.bf(), compatible.client.cf()
+    assert bf.create("f", 0.01, 100)
+    assert bf.madd("f", "a", "b") == [1, 1]
+    assert bf.info("f").insertedNum == 2 and bf.info("f").expansionRate == 2
+    assert cf.create("c", 100)
+    assert cf.add("c", "a") == 1 and cf.count("c", "a") == 1 and cf.delete("c", "a") == 1
+    for make, name in ((bf, "f"), (cf, "c")):
+        cf.add("c", "b")
+        iterator = 0
+        while True:
+            iterator, data = make.scandump(name, iterator)
+            if iterator == 0:
+                break
+            make.loadchunk("copy of " + name, iterator, data)
+        assert compatible.call("DUMP", "copy of " + name) == compatible.call("DUMP", name)
+
+
+# Saved, copied, replicated ------------------------------------------------------------------------
+
+
+def fill(server):
+    for i, vector in enumerate(NEW):
+        for command in vector["commands"]:
+            server.call(command[0], f"{family(vector)}{i}", *command[2:])
+    server.call("BF.RESERVE", "BFempty", "0.01", "1000", "COMPATIBLE")
+    server.call("CF.RESERVE", "CFempty", "1000", "ENGINE", "COMPATIBLE")
+    for vector in OLD:
+        server.call("RESTORE", vector["filter"], 0, vector["dump"])
+
+
+def dumps(server):
+    return {key: server.call("DUMP", key) for key in sorted(server.call("KEYS", "*"))}
+
+
+@pytest.mark.parametrize("preamble", ["yes", "no"])
+def test_files_hold_them(start, preamble):
+    server = start("--appendonly", "yes", "--aof-use-rdb-preamble", preamble,
+                   module_arguments=["engine", "compatible"])
+    fill(server)
+    # One that is arriving: neither half of it nor the rest is lost.
+    vector = NEW[0]
+    pieces = pieces_of(server, vector, "BF0")
+    for iterator, data in pieces[:3]:
+        server.call("BF.LOADCHUNK", "arriving", iterator, data)
+    before, digest = dumps(server), server.call("DEBUG", "DIGEST")
+    server.restart()
+    assert dumps(server) == before
+    server.call("CONFIG", "SET", "bf.engine", "native")
+    server.client.bgrewriteaof()
+    while server.client.info("persistence")["aof_rewrite_in_progress"] or \
+            server.client.info("persistence")["aof_rewrite_scheduled"]:
+        pass
+    assert server.client.info("persistence")["aof_last_bgrewrite_status"] == "ok"
+    server.restart()
+    assert dumps(server) == before
+    assert server.call("DEBUG", "DIGEST") == digest
+    assert server.error("BF.EXISTS", "arriving", "a").startswith("ERR the filter is being loaded")
+    assert "being loaded" in server.error("BF.ADD", "arriving", "a")
+    server.call("EXPIRE", "arriving", 1000)
+    for iterator, data in pieces[3:]:
+        server.call("BF.LOADCHUNK", "arriving", iterator, data)
+    assert 900 < server.call("TTL", "arriving") <= 1000
+    assert server.call("DUMP", "arriving") == server.call("DUMP", "BF0")
+    assert found(server, vector, "arriving") == list(members(vector["found"]))
+
+
+def test_copies_digests_and_memory(compatible):
+    fill(compatible)
+    for key, payload in dumps(compatible).items():
+        assert compatible.call("COPY", key, "copied") == 1
+        assert compatible.call("DUMP", "copied") == payload
+        digest = compatible.call("DEBUG", "DIGEST-VALUE", key)
+        assert compatible.call("DEBUG", "DIGEST-VALUE", "copied") == digest
+        if b"CF" in key or b"cuckoo" in key:
+            changed = compatible.call("CF.INSERT", "copied", "ITEMS", "a") == [1]
+        else:
+            changed = compatible.call("BF.INSERT", "copied", "ITEMS", "a") == [1]
+        assert (compatible.call("DEBUG", "DIGEST-VALUE", "copied") != digest) == changed
+        assert compatible.call("DUMP", key) == payload
+        assert compatible.call("MEMORY", "USAGE", key) > len(payload) - 100
+        compatible.call("DEL", "copied")
+    used = compatible.client.info("memory")["used_memory"]
+    compatible.call("BF.RESERVE", "large", "0.01", "10000000")
+    grown = compatible.client.info("memory")["used_memory"] - used
+    assert 13_000_000 < compatible.call("MEMORY", "USAGE", "large") < grown * 1.1 + 10_000
+    compatible.call("UNLINK", "large")
+
+
+def test_replicas_with_other_settings_hold_the_same_bytes(start):
+    primary = start("--repl-diskless-sync-delay", "0", module_arguments=["engine", "compatible"])
+    fill(primary)
+    replica = start("--replicaof", f"127.0.0.1 {primary.port}",
+                    module_arguments=["ERROR_RATE", "0.2", "INITIAL_SIZE", "7", "EXPANSION", "0",
+                                      "cf-max-expansions", "1", "max-filter-size", "65536",
+                                      "cf-bucket-size", "4", "cf-initial-size", "50"])
+    wait_for(replica)
+    items = [f"m{i}" for i in range(3000)]
+    primary.call("BF.MADD", "made here", *items)
+    primary.call("BF.RESERVE", "fixed", "0.01", "10", "NONSCALING")
+    primary.call("BF.MADD", "fixed", *items[:30])
+    primary.call("BF.RESERVE", "fixed too", "0.01", "10", "EXPANSION", "0")
+    primary.call("BF.RESERVE", "large", "0.0001", "100000")
+    primary.call("CF.RESERVE", "cuckoo", "64", "EXPANSION", "2", "BUCKETSIZE", "3")
+    primary.call("CF.INSERT", "cuckoo", "ITEMS", *items)
+    primary.call("CF.INSERTNX", "cuckoo", "ITEMS", *items[:50], "new1", "new2")
+    for item in items[:1500]:
+        primary.call("CF.DEL", "cuckoo", item)
+    primary.call("CF.COMPACT", "cuckoo")
+    primary.call("CF.ADD", "cuckoo made here", "a")
+    primary.call("BF.RESERVE", "native", "0.01", "100", "ENGINE", "NATIVE")
+    replica.call("CONFIG", "SET", "bf.engine", "compatible")
+    primary.call("CF.RESERVE", "native cuckoo", "100", "ENGINE", "NATIVE")
+    vector = NEW[0]
+    for iterator, data in pieces_of(primary, vector, "BF0"):
+        primary.call("BF.LOADCHUNK", "loaded", iterator, data)
+    assert primary.call("WAIT", 1, 20_000) == 1
+    assert dumps(replica) == dumps(primary)
+    assert replica.call("DEBUG", "DIGEST") == primary.call("DEBUG", "DIGEST")
+
+
+def test_what_redisbloom_can_follow(start):
+    """As a replica it takes up to seven words in BF.RESERVE and an odd number in CF.RESERVE."""
+    server = start("--appendonly", "yes", "--aof-use-rdb-preamble", "no",
+                   module_arguments=["engine", "compatible"])
+    server.call("BF.ADD", "f", "a")
+    server.call("BF.RESERVE", "g", "0.01", "10", "NONSCALING")
+    server.call("CF.ADD", "c", "a")
+    log = b"".join(path.read_bytes() for path in (server.folder / "appendonlydir").glob("*.incr.aof"))
+    arrays = re.findall(rb"\*(\d+)\r\n\$10\r\n([BC]F)\.RESERVE\r\n", log)
+    assert arrays == [(b"7", b"BF"), (b"6", b"BF"), (b"11", b"CF")]
