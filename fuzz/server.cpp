@@ -31,7 +31,7 @@ void require(bool holds, const char* what) {
 }
 
 // A value's fields
-// ---------------------------------------------------------------------------------
+// ----------------
 
 enum opcode : unsigned { is_unsigned = 2, is_real = 4, is_string = 5 };
 
@@ -150,10 +150,11 @@ void use(s::filter_value& filter) {
   const s::filter_facts facts = filter.facts();
   const s::filter_state state = filter.state();
   require(state.error_rate >= 0 && state.error_rate <= 1, "a rate outside of 0 to 1");
-  require(facts.filters >= 1 && facts.bytes > 0 && filter.bytes() > 0, "facts of nothing");
   const bool deletes = facts.spec.family == s::filter_family::cuckoo;
-  // What its header says may be of a time that forgets what is added now.
+  // One with a window may have forgotten all, and what is added now if its header is of later.
   const bool forgets = facts.spec.window != 0;
+  require(forgets || (facts.filters >= 1 && facts.bytes > 0 && filter.bytes() > 0),
+          "facts of nothing");
   filter.advance(now);
   for (const s::adding how : {s::adding::absent, s::adding::copies}) {
     if (!deletes && how == s::adding::copies) continue;
