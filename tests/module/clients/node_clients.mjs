@@ -14,7 +14,7 @@ const outcome = (promise) => promise.then((value) => value, (error) => ({error: 
 
 /** node-redis's own helpers, each with its transformation of the reply. */
 async function nodeRedis(RESP) {
-  const client = createClient({socket: {port: Number(port)}, RESP});
+  const client = createClient({socket: {host: '127.0.0.1', port: Number(port)}, RESP});
   await client.connect();
   const binary = client.withTypeMapping({[RESP_TYPES.BLOB_STRING]: Buffer});
   await client.flushAll();
@@ -75,7 +75,7 @@ async function nodeRedis(RESP) {
 
 /** ioredis has no helpers of its own: commands by name, pipelines, commands made known, scripts. */
 async function ioredis() {
-  const client = new Redis({port: Number(port)});
+  const client = new Redis({host: '127.0.0.1', port: Number(port)});
   await client.flushall();
   const all = {
     reserve: await client.call('BF.RESERVE', 'users', '0.01', '1000'),
