@@ -8,10 +8,6 @@
 namespace bloomery::detail {
 namespace {
 
-// Keys of a segment whose copies are counted: a segment has at most 24,576 entries when it is
-// split, three for each of them. Only chosen keys are more.
-constexpr std::size_t most_counted = std::size_t{1} << 14;
-
 counted_copies copies_at(std::span<const std::byte> list, std::size_t i) noexcept {
   return load<counted_copies>(list.data() + i * sizeof(counted_copies));
 }
@@ -31,17 +27,17 @@ std::size_t lower_bound(std::span<const std::byte> list, std::size_t size, hash6
   return first;
 }
 
-tl::unexpected<failure> no_memory() {
-  return fail(errc::out_of_memory,
-              "memory for the filter's segments could not be had; plan a smaller one, or use a "
-              "machine with more memory");
-}
-
 tl::unexpected<failure> mismatch() {
   return fail(errc::corrupt, "the expandable filter's segments do not fit its parameters");
 }
 
 }  // namespace
+
+tl::unexpected<failure> no_segment_memory() {
+  return fail(errc::out_of_memory,
+              "memory for the filter's segments could not be had; plan a smaller one, or use a "
+              "machine with more memory");
+}
 
 std::uint64_t counted_of(std::span<const std::byte> list, std::size_t size, hash64 h) noexcept {
   const std::size_t i = lower_bound(list, size, h);
@@ -76,13 +72,13 @@ result<owned_segments> owned_segments::copy_of(std::span<const std::byte> payloa
       if (each.size > most_segment_bytes) return mismatch();
       auto place = made.arena_.make(each.size, made.segments.size());
       auto counted = owned_storage::copy_of(payload.subspan(each.counted_at, each.counted_size));
-      if (!place || !counted) return no_memory();
+      if (!place || !counted) return no_segment_memory();
       std::ranges::copy(payload.subspan(each.at, each.size), place->writable_bytes().begin());
       made.segments.push_back({*place, std::move(*counted)});
     }
     return made;
   } catch (const std::exception&) {
-    return no_memory();
+    return no_segment_memory();
   }
 }
 
@@ -104,7 +100,7 @@ result<owned_segments> owned_segments::empty(const expandable_params& plan) {
       const segment_shape shape = shape_of(plan, i);
       const std::size_t area = planned_area(plan, is_deep(plan, i));
       auto place = made.arena_.make(shape.stored_bytes(area), i);
-      if (!place) return no_memory();
+      if (!place) return no_segment_memory();
       segment_ops().empty(shape, area, place->writable_bytes());
       made.segments.emplace_back();
       made.put(i, *place);
@@ -112,20 +108,20 @@ result<owned_segments> owned_segments::empty(const expandable_params& plan) {
     made.moved = 0;
     return made;
   } catch (const std::exception&) {
-    return no_memory();
+    return no_segment_memory();
   }
 }
 
-result<void> owned_segments::check(const expandable_params& params, std::uint64_t count) {
+result<void> check_segments(const expandable_params& params, const segment_spans& all,
+                            std::uint64_t count) {
   std::uint64_t entries = 0;
   std::uint64_t counted = 0;
-  for (std::uint64_t i = 0; i < segments.size(); ++i) {
-    const auto here = segment_ops().check(shape_of(params, i), segments[i].bytes.bytes());
+  for (std::uint64_t i = 0; i < all.bytes.size(); ++i) {
+    const auto here = segment_ops().check(shape_of(params, i), all.bytes[i]);
     if (!here) return mismatch();
     entries += *here;
-    const auto copies = segments[i].counted.bytes();
-    const std::size_t size = list[i].counted;
-    for (std::size_t k = 0; k < size; ++k) {
+    const auto copies = all.counted[i];
+    for (std::size_t k = 0; k < copies.size() / sizeof(counted_copies); ++k) {
       const counted_copies each = copies_at(copies, k);
       const bool in_order = k == 0 || copies_at(copies, k - 1).hash < each.hash;
       if (!in_order || place_of(params, {each.hash}).segment != i || each.copies == 0 ||

@@ -389,7 +389,8 @@ TYPED_TEST(contract_merge, filters_that_differ_are_not_combined_and_nothing_chan
   const auto other_seed = filled<TypeParam>("a", 300, 1);
   const auto other_shape = make<TypeParam>(2000, 0.001);
   refused(a.merge(other_seed));
-  refused(a.merge(other_shape));
+  // Entries of an expandable filter are at home in one of any shape.
+  if constexpr (TypeParam::kind != filter_kind::expandable) refused(a.merge(other_shape));
   if constexpr (intersectable<TypeParam>) {
     refused(a.intersect(other_seed));
     refused(a.intersect(other_shape));

@@ -334,7 +334,7 @@ class Expandable:
         self.d, self.c, full, w, deep_w, zero = fields[7:]
         check(1 <= self.capacity <= 2**57 and 0 < self.fpr < 1 and zero == 0, "wrong promise")
         check((growth == 0 or 1 <= growth <= 2**50) and 0 <= spent <= 1, "wrong promise")
-        check(self.d <= 50 and self.s < 2**self.d and doublings <= 64, "wrong segments")
+        check(self.d <= 50 and self.s < 2**self.d and doublings <= 128, "wrong segments")
         check(5 <= self.c <= full and 12 <= full <= 14, "wrong cells")
         check(self.c == full or self.d == 0, "several small segments")
         check(2 <= w <= 57 and max(2, w - 1) <= deep_w <= 57, "wrong slots")

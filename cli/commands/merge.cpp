@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <bloomery/plan/units.hpp>
 #include <filesystem>
 #include <optional>
@@ -17,6 +18,7 @@ struct arguments {
   std::string output;
   std::vector<std::string> files;
   format_options format;
+  std::string fpr;
   bool force = false;
 };
 
@@ -76,6 +78,26 @@ result<void> check_output(const arguments& given) {
               fmt::format("{}: the file exists already; give --force to replace it", given.output));
 }
 
+/// A filter of the first one's kind and the rate that was asked for, which holds what the first
+/// does.
+result<any_filter> at_rate(const any_filter& first, const std::string& rate) {
+  const filter_info info = first.info();
+  const auto fpr = parse_rate(rate);
+  if (!fpr) return fail(fpr.error().code, fmt::format("--fpr: {}", fpr.error().message));
+  if (!first.can().merge || !first.can().grow) {
+    return fail(errc::unsupported,
+                fmt::format("--fpr: a filter of kind {} keeps the rate that it was built for",
+                            info.kind_name));
+  }
+  // Copies of a key may be many more than there is room for.
+  const std::uint64_t keys = std::min(info.count, info.plan.capacity);
+  auto made = find_kind(info.kind)->create(
+      {.capacity = std::max<std::uint64_t>(1, keys), .fpr = *fpr, .seed = info.seed});
+  if (!made) return made;
+  if (auto ok = made->merge(first); !ok) return fail(std::move(ok.error()));
+  return made;
+}
+
 result<status> run(const arguments& given, const way& by) {
   if (auto ok = check_output(given); !ok) return fail(std::move(ok.error()));
   // Held until the output is written: a writer that adds to it meanwhile waits, and is not undone
@@ -92,6 +114,19 @@ result<status> run(const arguments& given, const way& by) {
   auto combined = open_filter(first, given.format, access::writable, verification::always);
   if (!combined) return fail(std::move(combined.error()));
   if (auto ok = check_able(first, *combined, by); !ok) return fail(std::move(ok.error()));
+  if (!given.fpr.empty()) {
+    const auto* const ours = std::get_if<any_filter>(&*combined);
+    if (ours == nullptr) {
+      return fail(
+          errc::unsupported,
+          fmt::format("{}: filters of other programs keep their rate; leave out --fpr", first));
+    }
+    auto made = at_rate(*ours, given.fpr);
+    if (!made) {
+      return fail(made.error().code, fmt::format("{}: {}", first, made.error().message));
+    }
+    combined = std::move(*made);
+  }
   for (std::size_t i = 1; i < given.files.size(); ++i) {
     const auto other =
         open_filter(given.files[i], given.format, access::read_only, verification::always);
@@ -120,6 +155,11 @@ action define(CLI::App& app) {
   option(app, "-o,--output", given->output, "where the result goes; - for stdout")
       .value("FILE")
       .required();
+  if constexpr (&By == &merging) {
+    option(app, "--fpr", given->fpr,
+           "rate of the union, of filters that grow (default the first's)")
+        .value("P");
+  }
   flag(app, "--force", given->force, "replace the output if it exists");
   option(app, "FILE", given->files, "filters built alike, two or more").required().at_least(2);
   given->format.declare(app);
@@ -131,7 +171,8 @@ action define(CLI::App& app) {
 command merge_command() {
   return {"merge", "the filter of all keys of several filters",
           "  bloomery merge -o week.bloom monday.bloom tuesday.bloom\n"
-          "  bloomery merge --force -o all.bloom all.bloom today.bloom\n",
+          "  bloomery merge --force -o all.bloom all.bloom today.bloom\n"
+          "  bloomery merge --fpr 2% -o both.bloom seen-here.bloom seen-there.bloom\n",
           define<merging>};
 }
 

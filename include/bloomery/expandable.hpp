@@ -26,6 +26,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <new>
 #include <span>
 #include <utility>
@@ -208,6 +209,31 @@ class basic_expandable : public detail::key_shell<basic_expandable<Storage>> {
   /// Copies of the key: never too low, and too high by the entries of others that match it.
   std::uint64_t count(const hash_type& h) const noexcept { return parts_.count(params_, h); }
 
+  /// Adds every copy that the other filter holds, of whatever size, rate and growth; the keys are
+  /// not needed. The union keeps this filter's rate. If it could not, as both have spent too much
+  /// of it, or if the seeds differ, the filters are incompatible: merge both into an empty filter
+  /// that is made for the sum of their rates. Without room: full. Nothing has changed then. O(size
+  /// of both); takes as much memory again as the union while it runs.
+  template <storage Other>
+  result<void> merge(const basic_expandable<Other>& other)
+    requires writable_storage<Storage>
+  {
+    if (params_.seed != other.params().seed) {
+      return fail(errc::incompatible,
+                  "the filters hash with different seeds; build them with the same one");
+    }
+    if (other.size() == 0) return {};
+    if (other.size() > std::numeric_limits<std::uint64_t>::max() - count_) {
+      return fail(errc::full, "a filter counts fewer than 2^64 copies");
+    }
+    if constexpr (std::same_as<Other, Storage>) {
+      if (&other == this) return merge(basic_expandable(other));
+    }
+    auto done = parts_.unite(params_, other.params(), other.parts_, other.size());
+    if (done) count_ += other.size();
+    return done;
+  }
+
   /// Removes every key and goes back to the size that it was made with.
   void clear() noexcept
     requires writable_storage<Storage>
@@ -264,6 +290,8 @@ class basic_expandable : public detail::key_shell<basic_expandable<Storage>> {
   }
 
  private:
+  template <storage Other>
+  friend class basic_expandable;
   using parts_type = detail::expandable_parts<Storage>;
 
   basic_expandable(const expandable_params& params, parts_type parts, std::uint64_t count)
@@ -295,7 +323,8 @@ using expandable = basic_expandable<>;
 /// One over a mapped file, read-only.
 using expandable_view = basic_expandable<mapped_storage>;
 
-static_assert(insertable<expandable> && erasable<expandable> && countable<expandable>);
+static_assert(insertable<expandable> && erasable<expandable> && countable<expandable> &&
+              mergeable<expandable>);
 static_assert(membership_filter<expandable_view> && !insertable<expandable_view>);
 
 }  // namespace bloomery

@@ -5,6 +5,7 @@
 //     segment_edit.inl    insert, erase, and a segment laid out anew
 //     segment_build.inl   one segment becomes two, or a wider one
 //     segment_merge.inl   the same with the keys of a batch, in one pass
+//     segment_unite.inl   the same with the entries of another filter
 //     segment_scan.inl    the check of a segment from outside, and its rate
 
 #include "kernels/segment_edit.inl"
@@ -12,6 +13,8 @@
 #include "kernels/segment_build.inl"
 
 #include "kernels/segment_merge.inl"
+
+#include "kernels/segment_unite.inl"
 
 #include "kernels/segment_scan.inl"
 
@@ -52,5 +55,5 @@ void ask(unsigned cell_bits, std::span<const segment_query> queries, bool* answe
   for (std::size_t i = 0; i < queries.size(); ++i) answers[i] = holds(cell_bits, queries[i]);
 }
 
-constexpr segment_kernels loops = {empty, insert, plan_layout, lay_out,         erase, split, widen,
-                                   merge, check, rate,   fetch,       fetch_to_insert, ask,   holds};
+constexpr segment_kernels loops = {empty, insert, plan_layout, lay_out, erase, split, widen, merge,
+                                   list, unite, check, rate, fetch, fetch_to_insert, ask, holds};

@@ -13,6 +13,12 @@ constexpr std::size_t merged_gap_share = 2 * gap_share;
 // chosen, or copies of a few.
 constexpr std::size_t most_keys_a_block = 1024;
 
+// Of the bytes that a segment's blocks have had, those beyond what it will have: what it was
+// planned with is not given back.
+constexpr std::size_t gaps_to_keep(std::size_t bytes, std::size_t room_before) noexcept {
+  return room_before > bytes ? room_before - bytes : std::size_t{0};
+}
+
 constexpr unsigned cell_of(std::uint64_t packed) {
   return static_cast<unsigned>(packed >> cell_shift);
 }
@@ -118,8 +124,7 @@ std::optional<merged_segment> merge(const segment_shape& shape, std::span<const 
     room.held.resize(most_in_block + 1);
     room.merged.resize(most_in_block);
     const std::size_t gaps = used / merged_gap_share;
-    const std::size_t more =
-        order.room_before > used + gaps ? order.room_before - used - gaps : std::size_t{0};
+    const std::size_t more = gaps_to_keep(used + gaps, order.room_before);
     const std::size_t parts = order.splits ? 4 : 1;
     std::vector<builder> made;
     made.reserve(parts);

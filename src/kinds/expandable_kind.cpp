@@ -101,8 +101,7 @@ kind_info expandable_row() {
           .summary = "a quotient filter that grows with the set; insert, erase, count and query",
           .strengths =
               "the number of keys need not be known, and size, rate and speed hold at any; "
-              "deletes and counts; half as much again as a Bloom filter of known size, and no "
-              "merge",
+              "deletes and counts; half as much again as a Bloom filter of known size",
           .can = abilities_of<expandable>(),
           .takes_hashes = true,
           .options = options,

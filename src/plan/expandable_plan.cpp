@@ -38,7 +38,9 @@ constexpr unsigned hash_bits = 63;  // that cell and remainder may take together
 constexpr unsigned most_segment_cell_bits = 14;
 constexpr unsigned least_segment_cell_bits = 12;
 constexpr unsigned least_cell_bits = detail::block_cell_bits;
-constexpr std::uint32_t most_generations = 64;
+// Hashes have no bits for more doublings than 50, and a union may begin as if after so many.
+constexpr std::uint32_t most_generations = 128;
+constexpr std::uint32_t most_generations_united = 64;
 
 bool in_range(double x, double low, double high) {
   return x >= low && x <= high;
@@ -145,15 +147,18 @@ result<void> check_ranges(const expandable_spec& spec) {
   return {};
 }
 
-/// Cells of a segment, as many as its 16-bit starts can serve: at most 1.5 entries a cell just
-/// before a split, with a tenth more for chance, and slots that grow by six bits in the long run.
+/// Whether a segment's 16-bit starts can serve so many entries a cell.
+bool fits_segment(unsigned cell_bits, unsigned remainder_bits, double entries) {
+  const double slot = (remainder_bits + 1 + 1) / 8.0;
+  return std::ldexp(entries * slot + 5.0 / 32, static_cast<int>(cell_bits)) <=
+         detail::most_segment_area;
+}
+
+/// Cells of a segment, as many as its starts can serve: at most 1.5 entries a cell just before a
+/// split, with a tenth more for chance, and slots that grow by six bits in the long run.
 unsigned segment_cell_bits(unsigned remainder_bits) {
   unsigned bits = most_segment_cell_bits;
-  const double entry = (remainder_bits + 1 + 6 + 1) / 8.0;
-  while (bits > least_segment_cell_bits &&
-         std::ldexp(1.65 * entry + 5.0 / 32, static_cast<int>(bits)) > detail::most_segment_area) {
-    --bits;
-  }
+  while (bits > least_segment_cell_bits && !fits_segment(bits, remainder_bits + 6, 1.65)) --bits;
   return bits;
 }
 
@@ -275,6 +280,42 @@ std::optional<expandable_params> expandable_params::grown() const noexcept {
     next.split = 0;
     next.slot_bits = next.deep_slot_bits;
   }
+  return next;
+}
+
+std::optional<expandable_params> expandable_params::holding(double rate) const noexcept {
+  // Of a key that is yet to come, the share of hashes that its entry will match.
+  const double shallow = std::ldexp(2.0, -static_cast<int>(level + cell_bits + slot_bits));
+  const double deep = std::ldexp(1.0, -static_cast<int>(level + cell_bits + deep_slot_bits));
+  const double f = std::ldexp(static_cast<double>(split), -static_cast<int>(level));
+  const double waiting = static_cast<double>(most_entries() - std::min(most_entries(), entries));
+  rate += waiting * ((1 - f) * shallow + f * deep);
+  if (f != 0) {
+    // The rest of this doubling, and of the next what comes to segments that are not split yet.
+    const double at_first = std::ldexp(share(0), static_cast<int>(level + cell_bits));
+    rate += at_first * ((1 - f) * (1 - f) / 2 * shallow + (1 - f * f) / 2 * deep);
+    rate += 0.5 * share(deep_slot_bits - 1);
+  }
+  expandable_params next = *this;
+  const auto allowed = [&](std::uint32_t g) {
+    const double part = growth == 0 ? 1 - evenness / (g + evenness + 1) : sharing(*this).part(g);
+    return fpr * planned_share * part;
+  };
+  const bool is_whole = f == 0 && cell_bits == segment_cell_bits;
+  if (is_whole && (generation != 0 || rate > allowed(0))) {
+    // What grown() adds itself at the first doubling.
+    next.generation = std::max(next.generation, 1U);
+    rate += 0.5 * share(slot_bits - 1);
+  }
+  next.spent = rate;
+  while (next.spent > allowed(next.generation)) {
+    if (++next.generation > most_generations_united) return std::nullopt;
+  }
+  // The next doubling's entries, of which half again as many as cells are in a segment at the most.
+  const auto remainder =
+      least_remainder(1, level + (split != 0) + cell_bits + 1, allowed(next.generation + 1),
+                      [&](double x) { return next.spent + x; });
+  if (!remainder || !fits_segment(segment_cell_bits, *remainder, 1.55)) return std::nullopt;
   return next;
 }
 

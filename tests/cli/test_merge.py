@@ -135,3 +135,27 @@ def test_arguments(run, build):
     run("merge", "-o", "out.bloom", "a.bloom").refused("at least 2 are needed")
     run("merge", "a.bloom", "a.bloom").refused("--output is missing")
     run("merge", "-o", "no/such/out.bloom", "a.bloom", "a.bloom").refused("no/such/out.bloom")
+
+
+def test_filters_that_grow_merge_at_the_rate_of_the_first_or_another(run, lines):
+    for name, start in (("a.bloom", 0), ("b.bloom", 30_000)):
+        run("build", "-o", name, "--kind", "expandable", "--fpr", "1%",
+            "--capacity", "100", input=lines(30_000, start=start)).ok()
+    run("merge", "-o", "ab.bloom", "a.bloom", "b.bloom").refused(
+        "a.bloom and b.bloom: the union could not keep the rate of 0.01 that was promised, of "
+        "which each filter has spent a part; give the union the sum of their rates")
+    run("merge", "--fpr", "2%", "-o", "ab.bloom", "a.bloom", "b.bloom").ok()
+    assert run("check", "-c", "ab.bloom", input=lines(60_000)).ok().out == b"60000\n"
+    info = json.loads(run("info", "--json", "ab.bloom").ok().out)
+    assert (info["count"], info["planned_fpr"]) == (60_000, 0.02)
+    assert info["current_fpr"] <= 0.02
+    run("add", "ab.bloom", input=lines(30_000, start=60_000)).ok()
+    assert run("check", "-c", "ab.bloom", input=lines(90_000)).ok().out == b"90000\n"
+
+
+def test_another_rate_is_refused_where_filters_keep_theirs(run, build, lines):
+    build("a.bloom", lines(200))
+    run("merge", "--fpr", "2%", "-o", "c.bloom", "a.bloom", "a.bloom").refused(
+        "a.bloom: --fpr: a filter of kind bloom keeps the rate that it was built for")
+    run("build", "-o", "g.bloom", "--kind", "expandable", "--fpr", "1%", input=lines(9)).ok()
+    run("merge", "--fpr", "2", "-o", "c.bloom", "g.bloom", "g.bloom").refused("g.bloom: --fpr: ")

@@ -306,8 +306,8 @@ class Countable(Filter):
 
 
 class Mergeable(Filter):
-    """Filters that can be united with others of the same kind and plan; others raise ValueError.
-    Those that count add their counts."""
+    """Filters that can be united with others of the same kind and plan, an Expandable with any other
+    of its seed; others raise ValueError. Those that count add their counts."""
 
     __slots__ = ()
 

@@ -94,8 +94,9 @@ class VectorQuotient(Deletable, Countable, Mergeable):
     kind = "vector_quotient"
 
 
-class Expandable(Deletable, Countable):
+class Expandable(Deletable, Countable, Mergeable):
     """For sets of unknown size: one table that grows a segment at a time, at the promised rate.
+    Filters of any two sizes and rates merge, as long as the first one's rate can be kept.
 
     >>> f = bloomery.Expandable(fpr="0.1%")
     >>> f.update(range(50_000)) > 49_900

@@ -87,6 +87,29 @@ result<std::vector<segment_extent>> read_segment_list(const expandable_params& p
 /// The counted copies of a segment, found by bisection; whatever the bytes are, it reads no others.
 std::uint64_t counted_of(std::span<const std::byte> list, std::size_t size, hash64 h) noexcept;
 
+/// All segments of a filter, to be read.
+struct segment_spans {
+  std::vector<std::span<const std::byte>> bytes;
+  std::vector<std::span<const std::byte>> counted;  ///< counted_copies
+};
+/// Whether they are what inserts could have made; what writes to them relies on that. O(size).
+result<void> check_segments(const expandable_params& params, const segment_spans& all,
+                            std::uint64_t count);
+
+/// The share of all hashes that match an entry of a list of segments. O(size).
+template <class Segment>
+double rate_of(const expandable_params& params, const std::vector<Segment>& segments) noexcept {
+  double matching = 0;
+  for (std::uint64_t i = 0; i < params.segments(); ++i) {
+    const double here = segment_ops().rate(shape_of(params, i), segments[i].bytes.bytes());
+    matching += is_deep(params, i) ? here / 2 : here;
+  }
+  return std::min(1.0, matching / static_cast<double>(std::uint64_t{1} << params.level));
+}
+
+/// That there is no memory.
+tl::unexpected<failure> no_segment_memory();
+
 /// Operations on segments in their own memory; the list is kept as it will be written.
 struct owned_segments {
   std::vector<owned_segment> segments;
@@ -105,7 +128,6 @@ struct owned_segments {
   static result<owned_segments> empty(const expandable_params& plan);
   static result<owned_segments> copy_of(std::span<const std::byte> payload,
                                         std::span<const segment_extent> extents);
-  result<void> check(const expandable_params& params, std::uint64_t count);
   insert_outcome insert(expandable_params& params, hash64 h) noexcept {
     return insert_up_to(most_copies_in_cell, params, h);
   }
@@ -120,9 +142,16 @@ struct owned_segments {
   std::size_t insert_bulk(expandable_params& params, std::span<const hash64> hashes,
                           insert_summary& summary) noexcept;
   bool erase(expandable_params& params, hash64 h) noexcept;
+  /// Adds every entry and every counted copy of another filter, whose segments are checked. If they
+  /// have no room or would break the promised rate, nothing has changed.
+  result<void> unite(expandable_params& params, const expandable_params& theirs,
+                     const segment_spans& others);
   void clear(expandable_params& params) noexcept;
   void relocate(const memory_mover& mover) noexcept;
 
+  /// Keys of a segment whose copies are counted: a segment has at most 24,576 entries when it is
+  /// split, three for each of them. Only chosen keys are more.
+  static constexpr std::size_t most_counted = std::size_t{1} << 14;
   /// Entries that match a key before its further copies are counted by hash: two strangers that
   /// match by chance do not yet cost a key sixteen bytes.
   static constexpr std::size_t most_copies_in_cell = 3;
@@ -135,6 +164,8 @@ struct owned_segments {
   std::size_t merge(expandable_params& params, std::uint64_t segment, bool splits,
                     std::span<hash64> keys, merge_room& room, std::uint64_t& fresh) noexcept;
   bool count_copy(std::uint64_t segment, hash64 h) noexcept;
+  result<owned_segments> united(expandable_params& params, const expandable_params& theirs,
+                                const segment_spans& others) const;
   bool uncount_copy(std::uint64_t segment, hash64 h) noexcept;
   bool lay_out(const segment_shape& shape, std::uint64_t segment, std::size_t block,
                std::size_t needed) noexcept;
@@ -184,7 +215,9 @@ class expandable_parts {
     parts.all_.counts_copies = std::any_of(parts.all_.list.begin(), parts.all_.list.end(),
                                            [](const segment_entry& e) { return e.counted != 0; });
     if constexpr (owns) {
-      if (auto ok = parts.all_.check(params, count); !ok) return fail(std::move(ok.error()));
+      if (auto ok = check_segments(params, parts.spans(), count); !ok) {
+        return fail(std::move(ok.error()));
+      }
     }
     return parts;
   }
@@ -220,16 +253,34 @@ class expandable_parts {
     return all_.insert_bulk(params, hashes, summary);
   }
   bool erase(expandable_params& params, hash64 h) noexcept { return all_.erase(params, h); }
+  /// A filter over bytes that may be damaged is checked before: `count` is its size.
+  template <storage Other>
+  result<void> unite(expandable_params& params, const expandable_params& theirs,
+                     const expandable_parts<Other>& other, std::uint64_t count) try {
+    const segment_spans others = other.spans();
+    if constexpr (!std::same_as<Other, owned_storage>) {
+      if (auto ok = check_segments(theirs, others, count); !ok) return ok;
+    }
+    return all_.unite(params, theirs, others);
+  } catch (const std::bad_alloc&) {
+    return no_segment_memory();
+  }
   void clear(expandable_params& params) noexcept { all_.clear(params); }
   void relocate(const memory_mover& mover) noexcept { all_.relocate(mover); }
 
   double rate(const expandable_params& params) const noexcept {
-    double matching = 0;
-    for (std::uint64_t i = 0; i < params.segments(); ++i) {
-      const double here = segment_ops().rate(shape_of(params, i), all_.segments[i].bytes.bytes());
-      matching += is_deep(params, i) ? here / 2 : here;
+    return rate_of(params, all_.segments);
+  }
+  segment_spans spans() const {
+    segment_spans all;
+    all.bytes.reserve(all_.segments.size());
+    all.counted.reserve(all_.segments.size());
+    for (std::size_t i = 0; i < all_.segments.size(); ++i) {
+      all.bytes.push_back(all_.segments[i].bytes.bytes());
+      all.counted.push_back(
+          all_.segments[i].counted.bytes().first(all_.list[i].counted * sizeof(counted_copies)));
     }
-    return std::min(1.0, matching / static_cast<double>(std::uint64_t{1} << params.level));
+    return all;
   }
 
   std::uint64_t size_in_bytes() const noexcept {

@@ -66,6 +66,12 @@ struct segment_pair {
   std::size_t gained;    ///< entries that are in two cells now
 };
 
+/// An entry and its cell in the segment.
+struct cell_entry {
+  std::uint32_t cell;
+  std::uint64_t entry;
+};
+
 /// What is to become of a segment that takes many keys at once.
 struct merge_order {
   std::uint64_t segment;    ///< its number, the lowest `level` bits of its keys' hashes
@@ -130,6 +136,15 @@ struct segment_kernels {
                                          std::span<const std::byte> segment,
                                          const merge_order& order, std::size_t most,
                                          std::span<hash64> keys, merge_room& room) noexcept;
+
+  /// Appends all entries, in ascending order of cells. Throws std::bad_alloc.
+  void (*list)(const segment_shape& shape, std::span<const std::byte> segment,
+               std::vector<cell_entry>& to);
+  /// The same entries and others, which are in ascending order of cells and no longer than its
+  /// slots. Nothing if there is no memory.
+  std::optional<built_segment> (*unite)(const segment_shape& shape,
+                                        std::span<const std::byte> segment,
+                                        std::span<const cell_entry> others) noexcept;
 
   /// The entries of a segment, if it is one that the functions above could have made: what writes
   /// to it relies on that.

@@ -66,6 +66,12 @@ struct expandable_params {
   /// The next state: one segment split into two, or a single small one with twice the cells.
   /// Nothing where 64 bits of hash do not suffice for the promised rate at that size.
   std::optional<expandable_params> grown() const noexcept;
+
+  /// The same state if all entries as they stand match a share `rate` of all hashes, more than it
+  /// was planned with, or less: what the entries to come will add is counted with it, and the
+  /// promise is shared out from where that leaves it. Nothing if it could not be kept, or only with
+  /// entries that are too long for a segment.
+  std::optional<expandable_params> holding(double rate) const noexcept;
 };
 
 /// Keys that a filter begins with when no capacity is asked for.

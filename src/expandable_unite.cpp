@@ -1,0 +1,212 @@
+// The union of two expandable filters, of whatever sizes and lengths of entries: what an entry
+// knows of its key's hash is read out of one and written among the entries of the other.
+
+#include <fmt/format.h>
+
+#include <bit>
+#include <bloomery/detail/expandable_parts.hpp>
+#include <limits>
+#include <new>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace bloomery::detail {
+namespace {
+
+tl::unexpected<failure> no_room() {
+  return fail(
+      errc::full,
+      "the union has no room: no more keys can be held at the promised rate, or too many of "
+      "them meet in one segment");
+}
+
+tl::unexpected<failure> too_high(const expandable_params& params) {
+  return fail(
+      errc::incompatible,
+      fmt::format("the union could not keep the rate of {:.3g} that was promised, of which "
+                  "each filter has spent a part; give the union the sum of their rates: merge "
+                  "both into an empty filter of that rate",
+                  params.fpr));
+}
+
+/// What comes to the segments of a filter from another's, a group of segments at a time: those
+/// whose numbers end alike, which hold the same keys in both.
+class segment_inboxes {
+ public:
+  segment_inboxes(const expandable_params& ours, const expandable_params& theirs)
+      : ours_(ours), theirs_(theirs), shared_(std::min(ours.level, theirs.level)) {
+    boxes_.resize(((ours.segments() - 1) >> shared_) + 1);
+  }
+
+  std::uint64_t groups() const noexcept { return std::uint64_t{1} << shared_; }
+  template <class Use>
+  static void for_group(std::uint64_t group, std::uint64_t groups, const expandable_params& of,
+                        Use&& use) {
+    for (std::uint64_t i = group; i < of.segments(); i += groups) use(i);
+  }
+
+  /// Empties the boxes and fills them with a group. False if that is more than `most` entries.
+  bool receive(std::uint64_t group, const segment_spans& others, std::uint64_t most) {
+    for (inbox& each : boxes_) {
+      each.entries.clear();
+      each.copies.clear();
+    }
+    left_ = most;
+    bool has_room = true;
+    for_group(group, groups(), theirs_, [&](std::uint64_t i) {
+      listed_.clear();
+      segment_ops().list(shape_of(theirs_, i), others.bytes[i], listed_);
+      const unsigned level = theirs_.level + (is_deep(theirs_, i) ? 1 : 0);
+      for (const cell_entry& each : listed_) {
+        has_room = has_room && deliver((each.entry << theirs_.cell_bits | each.cell) << level | i);
+      }
+      const auto copies = others.counted[i];
+      for (std::size_t at = 0; at < copies.size(); at += sizeof(counted_copies)) {
+        const auto each = load<counted_copies>(copies.data() + at);
+        box(place_of(ours_, {each.hash}).segment).copies.push_back(each);
+      }
+    });
+    return has_room;
+  }
+
+  /// The entries that came to a segment, by cell; until the next call.
+  std::span<const cell_entry> entries(std::uint64_t segment) {
+    const std::vector<cell_entry>& here = box(segment).entries;
+    ends_.assign(std::size_t{1} << ours_.cell_bits, 0);
+    for (const cell_entry& each : here) ++ends_[each.cell];
+    std::uint32_t before = 0;
+    for (std::uint32_t& end : ends_) before += std::exchange(end, before);
+    listed_.resize(here.size());
+    for (const cell_entry& each : here) listed_[ends_[each.cell]++] = each;
+    return listed_;
+  }
+
+  /// A segment's counted copies and those that came to it, one for each hash, in order.
+  const std::vector<counted_copies>& copies(std::uint64_t segment, std::span<const std::byte> own) {
+    std::vector<counted_copies>& all = box(segment).copies;
+    for (std::size_t at = 0; at < own.size(); at += sizeof(counted_copies)) {
+      all.push_back(load<counted_copies>(own.data() + at));
+    }
+    std::ranges::sort(all, {}, &counted_copies::hash);
+    std::size_t size = 0;
+    for (const counted_copies& each : all) {
+      if (size != 0 && all[size - 1].hash == each.hash) {
+        all[size - 1].copies += each.copies;
+      } else {
+        all[size++] = each;
+      }
+    }
+    all.resize(size);
+    return all;
+  }
+
+ private:
+  struct inbox {
+    std::vector<cell_entry> entries;
+    std::vector<counted_copies> copies;
+  };
+
+  inbox& box(std::uint64_t segment) noexcept { return boxes_[segment >> shared_]; }
+
+  // What an entry knows of a hash: its lowest bits, under a one that says how many they are. One
+  // that knows too few for a cell comes to each cell that it may mean.
+  bool deliver(std::uint64_t known) {
+    const auto size = static_cast<unsigned>(std::bit_width(known)) - 1;
+    const bool is_chosen = size >= ours_.level;
+    const segment_place at = place_of(ours_, {known});
+    const unsigned level = ours_.level + (is_deep(ours_, at.segment) ? 1 : 0);
+    if (!is_chosen || size < level + ours_.cell_bits) {
+      const std::uint64_t marker = std::uint64_t{1} << size;
+      return deliver((known ^ marker) | marker << 1) && deliver(known | marker << 1);
+    }
+    if (left_ == 0) return false;
+    --left_;
+    const std::uint64_t marker = std::uint64_t{1} << (at.slot_bits - 1);
+    const std::uint64_t entry = at.rest < marker ? at.rest : marker | (at.rest & (marker - 1));
+    box(at.segment).entries.push_back({at.cell, entry});
+    return true;
+  }
+
+  const expandable_params& ours_;
+  const expandable_params& theirs_;
+  unsigned shared_;  // bits that choose a group
+  std::vector<inbox> boxes_;
+  std::uint64_t left_ = 0;
+  std::vector<cell_entry> listed_;
+  std::vector<std::uint32_t> ends_;
+};
+
+}  // namespace
+
+result<void> owned_segments::unite(expandable_params& params, const expandable_params& theirs,
+                                   const segment_spans& others) try {
+  const std::uint64_t wanted = params.entries + theirs.entries;
+  expandable_params next = params;
+  const auto made = [&]() -> result<owned_segments> {
+    if (wanted <= next.most_entries()) return united(next, theirs, others);
+    owned_segments larger = *this;
+    while (next.most_entries() < wanted) {
+      if (!larger.grow(next)) return no_room();
+    }
+    return larger.united(next, theirs, others);
+  }();
+  if (!made) return fail(made.error());
+  const auto kept = next.holding(rate_of(next, made->segments));
+  if (!kept) return too_high(params);
+  const std::uint64_t changes_before = changes;
+  *this = std::move(*made);
+  changes += changes_before;
+  params = *kept;
+  return {};
+} catch (const std::bad_alloc&) {
+  return no_segment_memory();
+}
+
+// The same segments with the others' entries, and `params.entries` of both.
+result<owned_segments> owned_segments::united(expandable_params& params,
+                                              const expandable_params& theirs,
+                                              const segment_spans& others) const {
+  owned_segments made;
+  made.moved = moved;
+  made.counts_copies = counts_copies;
+  made.segments.resize(segments.size());
+  made.list.resize(segments.size());
+  // As many as insert() takes before it says that the filter is full.
+  const std::uint64_t most = params.most_entries() + params.most_entries() / 4;
+  segment_inboxes inboxes(params, theirs);
+  for (std::uint64_t group = 0; group < inboxes.groups(); ++group) {
+    if (!inboxes.receive(group, others, most - std::min(most, params.entries))) return no_room();
+    bool has_room = true;
+    bool has_memory = true;
+    segment_inboxes::for_group(group, inboxes.groups(), params, [&](std::uint64_t i) {
+      if (!has_room || !has_memory) return;
+      const segment_shape shape = shape_of(params, i);
+      const auto entries = inboxes.entries(i);
+      const auto built = segment_ops().unite(shape, segments[i].bytes.bytes(), entries);
+      has_memory = built.has_value();
+      if (!has_memory) return;
+      const auto size = built->stored_bytes(shape);
+      const auto own_copies = segments[i].counted.bytes();
+      const auto& copies =
+          inboxes.copies(i, own_copies.first(list[i].counted * sizeof(counted_copies)));
+      has_room = size && copies.size() <= most_counted;
+      if (!has_room) return;
+      auto place = made.arena_.make(*size, i);
+      auto counted = owned_storage::copy_of(std::as_bytes(std::span(copies)));
+      has_memory = place && counted;
+      if (!has_memory) return;
+      built->write(shape, place->writable_bytes());
+      made.put(i, *place);
+      made.segments[i].counted = std::move(*counted);
+      made.list[i].counted = static_cast<std::uint32_t>(copies.size());
+      made.counts_copies = made.counts_copies || !copies.empty();
+      params.entries += entries.size();
+    });
+    if (!has_room) return no_room();
+    if (!has_memory) return no_segment_memory();
+  }
+  return made;
+}
+
+}  // namespace bloomery::detail

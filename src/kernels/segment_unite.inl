@@ -1,0 +1,52 @@
+// What the union of two segments needs: the entries of one, and those of the other among them.
+// Included behind segment_merge.inl.
+
+void list(const segment_shape& shape, std::span<const std::byte> segment,
+          std::vector<cell_entry>& to) {
+  const block_list own(shape, segment.data());
+  for (std::size_t b = 0; b < shape.blocks(); ++b) {
+    for_block(shape, own.area(), own.start(b), own.start(b + 1),
+              [&](unsigned cell, std::uint64_t entry) {
+                to.push_back({static_cast<std::uint32_t>(b * block_cells + cell), entry});
+              });
+  }
+}
+
+std::optional<built_segment> unite(const segment_shape& shape, std::span<const std::byte> segment,
+                                   std::span<const cell_entry> others) noexcept {
+  try {
+    const block_list own(shape, segment.data());
+    std::vector<std::size_t> ends(shape.blocks());
+    std::size_t used = 0;
+    std::size_t taken = 0;
+    for (std::size_t b = 0; b < shape.blocks(); ++b) {
+      const std::size_t first = taken;
+      while (taken < others.size() && others[taken].cell / block_cells == b) ++taken;
+      ends[b] = taken;
+      used += own.used(own.entries(b) + taken - first);
+    }
+    const std::size_t gaps = used / merged_gap_share;
+    builder made(shape.slot_bits, shape.blocks(), used + gaps, merged_gap_share,
+                 gaps_to_keep(used + gaps, own.start(shape.blocks())));
+    const cell_entry* next = others.data();
+    for (std::size_t b = 0; b < shape.blocks(); ++b) {
+      const cell_entry* const end = others.data() + ends[b];
+      made.reserve(own.entries(b) + static_cast<std::size_t>(end - next));
+      const auto add_others = [&](std::size_t before) noexcept {
+        for (; next != end && next->cell < before; ++next) {
+          made.add(next->cell % block_cells, next->entry);
+        }
+      };
+      for_block(shape, own.area(), own.start(b), own.start(b + 1),
+                [&](unsigned cell, std::uint64_t entry) noexcept {
+                  add_others(b * block_cells + cell);
+                  made.add(cell, entry);
+                });
+      add_others((b + 1) * block_cells);
+      made.end_block();
+    }
+    return built_segment{made.take(), {}};
+  } catch (const std::bad_alloc&) {
+    return std::nullopt;
+  }
+}
