@@ -76,15 +76,13 @@ std::uint32_t power_of_two(long long expansion) noexcept {
   return expansion != 0 ? std::bit_ceil(static_cast<std::uint32_t>(expansion)) : 0;
 }
 
-constexpr long long most_window = 1'000'000'000;
-constexpr long long most_generations = 64;
 constexpr std::uint16_t default_generations = 8;
 constexpr std::uint32_t default_expansion = 2;
 
 wire_error parse_window(const string* text, filter_spec& out) noexcept {
   long long seconds = 0;
   if (api.string_to_integer(text, &seconds) != ok) return "ERR bad window";
-  if (seconds < 1 || seconds > most_window) {
+  if (seconds < 1 || static_cast<std::uint64_t>(seconds) > most_window) {
     return "ERR window must be in the range [1, 1000000000] seconds";
   }
   out.window = static_cast<std::uint64_t>(seconds);

@@ -43,6 +43,10 @@ enum class filter_family : std::uint8_t { bloom = 1, cuckoo = 2 };
 /// Whose filters stand behind the commands: the library's own, or those of RedisBloom.
 enum class filter_engine : std::uint8_t { native, compatible };
 
+/// What a WINDOW can be: seconds, and the number of its generations.
+inline constexpr std::uint64_t most_window = 1'000'000'000;
+inline constexpr std::uint16_t most_generations = 64;
+
 /// What RESERVE and INSERT ask a filter to be.
 struct filter_spec {
   filter_family family = filter_family::bloom;

@@ -105,6 +105,9 @@ class filter_value {
   /// Lets the server move the filter's memory.
   virtual void relocate(const memory_mover&) noexcept {}
 
+  /// Whether it takes any number of items entry by entry, and so those of any other such, of
+  /// whatever rate and capacity, for as much memory as that has.
+  virtual bool grows_in_steps() const noexcept { return false; }
   /// Adds what another filter holds. If it cannot, it says why, behind the two filters' names
   /// ("... and it is full"), and may be left with a part: merge into a copy. O(size).
   virtual std::optional<std::string> merge(const filter_value& other);

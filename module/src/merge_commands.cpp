@@ -13,16 +13,13 @@
 namespace bloomery::server {
 namespace {
 
-/// What two filters were reserved with that is not the same; empty: they may be merged.
+/// What two filters were reserved with that is never merged; empty: whether their rates and
+/// capacities can be is theirs to say.
 std::string difference(const filter_spec& its, const filter_spec& wanted) {
-  const auto differ = [](std::string_view what, auto x, auto y) {
+  const auto differ = [](std::string_view what, std::string_view x, std::string_view y) {
     return fmt::format("its {} is {}, not {}; reserve filters to merge alike", what, x, y);
   };
   const auto yes_or_no = [](bool value) { return value ? "set" : "unset"; };
-  if (its.error_rate != wanted.error_rate) {
-    return differ("error rate", its.error_rate, wanted.error_rate);
-  }
-  if (its.capacity != wanted.capacity) return differ("capacity", its.capacity, wanted.capacity);
   if (its.deletable != wanted.deletable) {
     return differ("DELETABLE", yes_or_no(its.deletable), yes_or_no(wanted.deletable));
   }
@@ -77,7 +74,11 @@ int merge(const request& in, filter_family family, const char* event) {
     if (!why.empty()) return reply_refusal(in, each.argument, why);
   }
   if (first.argument == 1 && sources.size() == 1) return reply_ok(in.ctx);
-  if (!is_allowed(in, first.filter->bytes())) return reply_error(in.ctx, no_memory);
+  std::uint64_t bytes = first.filter->bytes();
+  for (std::size_t i = 1; i < sources.size(); ++i) {
+    if (sources[i].filter->grows_in_steps()) bytes += sources[i].filter->bytes();
+  }
+  if (!is_allowed(in, bytes)) return reply_error(in.ctx, no_memory);
   auto merged = first.filter->copy();
   if (merged == nullptr) return reply_error(in.ctx, no_memory);
   for (std::size_t i = 1; i < sources.size(); ++i) {

@@ -1,5 +1,7 @@
 #include "native_value.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <bloomery/file.hpp>
@@ -22,6 +24,10 @@ using item_span = std::span<const std::string_view>;
 // Where items can be deleted each must be found in the part that holds it, or another's would be
 // taken. So once there is a back, the front takes no items but further copies of what it says it
 // holds: an item is in front exactly if the front says yes. With its last item the back goes.
+std::string reserved_otherwise(std::string_view what, auto its, auto wanted) {
+  return fmt::format("its {} is {}, not {}; reserve filters to merge alike", what, its, wanted);
+}
+
 class native_value final : public filter_value {
  public:
   native_value(const filter_spec& spec, any_filter front, std::optional<any_filter> back,
@@ -122,11 +128,19 @@ class native_value final : public filter_value {
     if (back_) back_->relocate(mover);
   }
 
+  bool grows_in_steps() const noexcept override { return !back_ && front_.can().grow; }
   std::optional<std::string> merge(const filter_value& other) override {
     const auto* const from = dynamic_cast<const native_value*>(&other);
     if (from == nullptr) return "its engine is another";
+    const bool are_alike =
+        spec_.error_rate == from->spec_.error_rate && spec_.capacity == from->spec_.capacity;
+    if (!are_alike && !(grows_in_steps() && from->grows_in_steps())) {
+      return spec_.error_rate != from->spec_.error_rate
+                 ? reserved_otherwise("error rate", from->spec_.error_rate, spec_.error_rate)
+                 : reserved_otherwise("capacity", from->spec_.capacity, spec_.capacity);
+    }
     const memory_meter meter;
-    auto why = size() == 0 ? become(*from) : unite(*from);
+    auto why = size() == 0 && are_alike ? become(*from) : unite(*from);
     count_bytes(meter);
     if (!why) deleted_ += from->deleted_;
     return why;
@@ -167,10 +181,9 @@ class native_value final : public filter_value {
 
   std::optional<std::string> unite(const native_value& from) {
     if (from.size() == 0) return std::nullopt;
-    if (back_ || from.back_ || !front_.can().merge) {
-      return "filters of fewer than 10000 items, and those grown beyond their capacity, cannot "
-             "keep their rate in a union; reserve filters to merge with the capacity of their "
-             "union, 10000 or more";
+    if (back_ || from.back_) {
+      return "filters that have grown beyond the capacity that they were reserved with cannot be "
+             "merged; reserve filters to merge with the capacity of their union";
     }
     const auto merged = front_.merge(from.front_);
     if (!merged && merged.error().code != errc::full) return merged.error().message;

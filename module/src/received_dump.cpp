@@ -52,8 +52,6 @@ enum window_place : std::size_t {
 };
 constexpr std::size_t list_row = 16;
 constexpr std::size_t most_generation_header = prefix_bytes + most_parts * most_file_header;
-constexpr std::uint64_t most_window = 1'000'000'000;
-constexpr std::uint32_t most_generations = 64;
 // Milliseconds since 1970 are less for some million years to come.
 constexpr std::uint64_t most_slice = std::uint64_t{1} << 56;
 
