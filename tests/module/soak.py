@@ -3,7 +3,7 @@
 a replica. Ends with status 1 at the first lost member, at an error that is not documented, at a
 replica that differs, or when memory is not given back.
 
-    tests/module/soak.py [--seconds 600] [--clients 50] [--seed 1]
+    tests/module/soak.py [--seconds 600] [--clients 50] [--pause 0] [--seed 1]
 
 The module is $BLOOMERY_MODULE or build/bloomery.so, as for the tests.
 """
@@ -31,9 +31,10 @@ ROUND_SECONDS = 5
 class Client(threading.Thread):
     """Owns items and some keys; shares other keys with all clients."""
 
-    def __init__(self, number, server, seed):
+    def __init__(self, number, server, seed, pause):
         super().__init__(daemon=True)
         self.number = number
+        self.pause = pause  # seconds between two steps
         self.client = redis.Redis(port=server.port, socket_timeout=60)
         self.chosen = random.Random(seed * 1000 + number)
         self.made = 0
@@ -132,7 +133,7 @@ class Client(threading.Thread):
     def run(self):
         steps = [self.add, self.add_to_fixed, self.ask, self.cuckoo, self.deletable, self.move]
         try:
-            while not self.stopping.is_set():
+            while not self.stopping.wait(self.pause):
                 self.chosen.choice(steps)()
         except Exception as why:  # told by the main thread
             self.failure = why
@@ -149,7 +150,7 @@ def run_round(clients, server, seconds):
     """All clients at once, with saves in between; their state outlives the round's threads."""
     workers = []
     for each in clients:
-        worker = Client(each.number, server, each.chosen.randrange(1 << 30))
+        worker = Client(each.number, server, each.chosen.randrange(1 << 30), each.pause)
         worker.made, worker.added, worker.held = each.made, each.added, each.held
         worker.start()
         workers.append(worker)
@@ -178,7 +179,7 @@ def wait_for(what, seconds=60):
         time.sleep(0.05)
 
 
-def soak(folder, seconds, number_of_clients, seed):
+def soak(folder, seconds, number_of_clients, seed, pause):
     (folder / "primary").mkdir()
     (folder / "replica").mkdir()
     primary = Server(folder / "primary", "--appendonly", "yes", "--appendfsync", "always",
@@ -186,7 +187,7 @@ def soak(folder, seconds, number_of_clients, seed):
     replica = None
     try:
         at_first = primary.client.info("memory")["used_memory"]
-        clients = [Client(n, primary, seed) for n in range(number_of_clients)]
+        clients = [Client(n, primary, seed, pause) for n in range(number_of_clients)]
         end, rounds, commands = time.monotonic() + seconds, 0, 0
         while time.monotonic() < end or rounds < 2:
             if replica is None:
@@ -224,11 +225,13 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--seconds", type=float, default=600)
     parser.add_argument("--clients", type=int, default=50)
+    parser.add_argument("--pause", type=float, default=0, help="seconds between a client's steps")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         try:
-            soak(pathlib.Path(folder), options.seconds, options.clients, options.seed)
+            soak(pathlib.Path(folder), options.seconds, options.clients, options.seed,
+                 options.pause)
         except AssertionError as why:
             sys.exit(f"soak: {why}")
 
