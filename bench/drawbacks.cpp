@@ -8,9 +8,13 @@
 #include <bit>
 #include <bloomery/bloomery.hpp>
 #include <cstdio>
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
 
 #include "keys.hpp"
 #include "measure.hpp"
@@ -72,21 +76,17 @@ double measured_rate(const F& filter) {
   return static_cast<double>(found) / static_cast<double>(count);
 }
 
-/// Nanoseconds a key of a batch of 1024, the least of three runs.
+/// Seconds for all keys, asked in batches of 1024.
 template <class F>
-double ask_ns(const F& filter, keys asked) {
+double ask(const F& filter, keys asked) {
   const flags answers = make_flags(asked.size());
-  times taken;
-  for (int run = 0; run < 3; ++run) {
-    const stopwatch watch;
-    for (std::size_t at = 0; at < asked.size(); at += 1024) {
-      const keys some = asked.subspan(at, std::min<std::size_t>(1024, asked.size() - at));
-      filter.may_contain(some, std::span(answers.get() + at, some.size()));
-    }
-    keep(answers[0]);
-    taken.add(watch.seconds(), asked.size());
+  const stopwatch watch;
+  for (std::size_t at = 0; at < asked.size(); at += 1024) {
+    const keys some = asked.subspan(at, std::min<std::size_t>(1024, asked.size() - at));
+    filter.may_contain(some, std::span(answers.get() + at, some.size()));
   }
-  return taken.least() * 1e9;
+  keep(answers[0]);
+  return watch.seconds();
 }
 
 // -- what counting costs ----------------------------------------------------------------------
@@ -108,40 +108,138 @@ void count_in(const char* name, Spec spec, std::uint64_t n, const sink& write) {
 
 // -- growth -----------------------------------------------------------------------------------
 
-/// One filter, begun at 64 keys and doubled until it has `most`; `anew`: one made for each size.
-/// The keys of a doubling come in batches of `batch`, or in one.
+/// A filter on its way from 64 keys to many.
+class growing_filter {
+ public:
+  growing_filter(std::string name, std::uint64_t most) : name_(std::move(name)), most_(most) {}
+  growing_filter(const growing_filter&) = delete;
+  growing_filter& operator=(const growing_filter&) = delete;
+  virtual ~growing_filter() = default;
+
+  const std::string& name() const noexcept { return name_; }
+  std::uint64_t most() const noexcept { return most_; }
+
+  /// Seconds to make it hold n keys, of `added` so many; 0 keys before the first of them.
+  virtual double grow(std::uint64_t n, std::uint64_t& added) = 0;
+  virtual double ask_all(keys asked) const = 0;
+  virtual double bits(std::uint64_t n) const = 0;
+  virtual double rate() const = 0;
+
+ private:
+  std::string name_;
+  std::uint64_t most_;
+};
+
+/// One filter that doubles, or `anew` one made for each size. The keys of a doubling come in
+/// batches of `batch`, or in one.
 template <class F, class Spec>
-void grow(const char* name, Spec spec, bool anew, std::uint64_t most, const sink& write,
-          std::size_t batch = 0) {
-  fmt::print(stderr, "growth: {}\n", name);
-  spec.fpr = eps;
-  spec.capacity = first_capacity;
-  std::optional<F> filter;
-  std::uint64_t size = 0;
-  for (std::uint64_t n = first_capacity; n <= most; n *= 2) {
-    if (!filter || anew) {
-      if (anew) spec.capacity = n;
-      filter.emplace(or_throw(F::make(spec)));
-      size = 0;
+class grower final : public growing_filter {
+ public:
+  grower(std::string name, Spec spec, std::uint64_t most, bool anew, std::size_t batch)
+      : growing_filter(std::move(name), most), spec_(spec), anew_(anew), batch_(batch) {
+    spec_.fpr = eps;
+    spec_.capacity = first_capacity;
+  }
+
+  double grow(std::uint64_t n, std::uint64_t& added) override {
+    if (!filter_ || anew_) {
+      if (anew_) spec_.capacity = n;
+      filter_.emplace(or_throw(F::make(spec_)));
+      size_ = 0;
     }
-    const auto added = members(size, n - size);
+    const auto fresh = members(size_, n - size_);
     const stopwatch watch;
-    insert_all(*filter, added, batch);
-    const double seconds = watch.seconds();
-    size = n;
-    std::vector<hash64> asked(questions);
-    fill_questions(asked, {}, 0, n);
-    const double absent = ask_ns(*filter, asked);
-    for (std::size_t i = 0; i < asked.size(); ++i) asked[i] = member(mixed(i) % n);
-    const double present = ask_ns(*filter, asked);
-    write({{"record", "growth"},
-           {"name", name},
-           {"n", n},
-           {"insert_ns", seconds * 1e9 / static_cast<double>(added.size())},
-           {"absent_ns", absent},
-           {"present_ns", present},
-           {"bits_per_key", bits_per_key(*filter, n)},
-           {"rate", measured_rate(*filter)}});
+    insert_all(*filter_, fresh, batch_);
+    size_ = n;
+    added = fresh.size();
+    return watch.seconds();
+  }
+  double ask_all(keys asked) const override { return ask(*filter_, asked); }
+  double bits(std::uint64_t n) const override { return bits_per_key(*filter_, n); }
+  double rate() const override { return measured_rate(*filter_); }
+
+ private:
+  Spec spec_;
+  bool anew_;
+  std::size_t batch_;
+  std::optional<F> filter_;
+  std::uint64_t size_ = 0;
+};
+
+using growing_filters = std::vector<std::unique_ptr<growing_filter>>;
+
+growing_filters filters_that_grow(std::uint64_t most) {
+  using namespace bloomery;
+  const double growth = static_cast<double>(most) / first_capacity;
+  growing_filters all;
+  const auto add = [&]<class F>(std::type_identity<F>, const char* name, auto spec,
+                                std::uint64_t to, bool anew = false, std::size_t batch = 0) {
+    all.push_back(std::make_unique<grower<F, decltype(spec)>>(name, spec, to, anew, batch));
+  };
+  constexpr std::type_identity<expandable> ours;
+  add(std::type_identity<blocked_bloom>(), "blocked_bloom, beyond its capacity",
+      blocked_bloom_spec{}, std::min<std::uint64_t>(most, 1024));
+  add(std::type_identity<scalable_bloom>(), "scalable_bloom", scalable_bloom_spec{}, most);
+  add(ours, "expandable", expandable_spec{}, most);
+  add(ours, "expandable, growth given", expandable_spec{.growth = growth}, most);
+  add(ours, "expandable, 1024 keys at a time", expandable_spec{}, most, false, 1024);
+  add(ours, "expandable, made at that size", expandable_spec{}, most, true);
+  add(std::type_identity<vector_quotient>(), "vector_quotient, made at that size",
+      vector_quotient_spec{}, most, true);
+  add(std::type_identity<vector_quotient>(), "vector_quotient, 1024 keys at a time",
+      vector_quotient_spec{}, most, true, 1024);
+  return all;
+}
+
+/// Three times from 64 keys to `most`; at each doubling all filters take their turns before the
+/// next one, and again with questions, so that a machine that slows down slows them all. The least
+/// of the runs.
+void measure_growth(std::uint64_t most, const sink& write) {
+  struct figures {
+    times insert;
+    times absent;
+    times present;
+  };
+  std::vector<std::vector<figures>> taken;
+  constexpr int runs = 3;
+  for (int run = 0; run < runs; ++run) {
+    fmt::print(stderr, "growth, run {} of {}\n", run + 1, runs);
+    const growing_filters all = filters_that_grow(most);
+    taken.resize(all.size());
+    std::size_t doubling = 0;
+    for (std::uint64_t n = first_capacity; n <= most; n *= 2, ++doubling) {
+      for (std::size_t i = 0; i < all.size(); ++i) {
+        if (n > all[i]->most()) continue;
+        taken[i].resize(std::max(taken[i].size(), doubling + 1));
+        std::uint64_t added = 0;
+        const double seconds = all[i]->grow(n, added);
+        taken[i][doubling].insert.add(seconds, added);
+      }
+      std::vector<hash64> absent(questions);
+      fill_questions(absent, {}, 0, n);
+      std::vector<hash64> present(questions);
+      for (std::size_t i = 0; i < present.size(); ++i) present[i] = member(mixed(i) % n);
+      for (int turn = 0; turn < 3; ++turn) {
+        for (std::size_t i = 0; i < all.size(); ++i) {
+          if (n > all[i]->most()) continue;
+          taken[i][doubling].absent.add(all[i]->ask_all(absent), questions);
+          taken[i][doubling].present.add(all[i]->ask_all(present), questions);
+        }
+      }
+      if (run != runs - 1) continue;
+      for (std::size_t i = 0; i < all.size(); ++i) {
+        if (n > all[i]->most()) continue;
+        const figures& here = taken[i][doubling];
+        write({{"record", "growth"},
+               {"name", all[i]->name()},
+               {"n", n},
+               {"insert_ns", here.insert.least() * 1e9},
+               {"absent_ns", here.absent.least() * 1e9},
+               {"present_ns", here.present.least() * 1e9},
+               {"bits_per_key", all[i]->bits(n)},
+               {"rate", all[i]->rate()}});
+      }
+    }
   }
 }
 
@@ -223,17 +321,7 @@ void measure_drawbacks(std::uint64_t n, std::uint64_t most, const sink& write) {
   count_in<expandable>("expandable", expandable_spec{}, n, write);
   count_in<vector_quotient>("vector_quotient", vector_quotient_spec{}, n, write);
 
-  const double growth = static_cast<double>(most) / first_capacity;
-  grow<blocked_bloom>("blocked_bloom, beyond its capacity", blocked_bloom_spec{}, false,
-                      std::min<std::uint64_t>(most, 1024), write);
-  grow<scalable_bloom>("scalable_bloom", scalable_bloom_spec{}, false, most, write);
-  grow<expandable>("expandable", expandable_spec{}, false, most, write);
-  grow<expandable>("expandable, growth given", expandable_spec{.growth = growth}, false, most,
-                   write);
-  grow<expandable>("expandable, 1024 keys at a time", expandable_spec{}, false, most, write, 1024);
-  grow<expandable>("expandable, made at that size", expandable_spec{}, true, most, write);
-  grow<vector_quotient>("vector_quotient, made at that size", vector_quotient_spec{}, true, most,
-                        write);
+  measure_growth(most, write);
   longest_insert<scalable_bloom>("scalable_bloom", scalable_bloom_spec{}, most, write);
   longest_insert<expandable>("expandable", expandable_spec{}, most, write);
 
