@@ -165,6 +165,10 @@ def measure(bench):
     bench.add("grown", 0, some, 20_000)
     bench.told(f"BF.MADD of 1000 items, a filter that has grown to {some} items",
                lambda: bench.add("grown", some, some + more, 1000), more // 1000)
+    bench.call("BF.RESERVE", "twice", "0.02", "100")
+    for times in ("once", "twice"):
+        bench.told(f"BF.MERGE of that into another, {times}",
+                   lambda: bench.call("BF.MERGE", "twice", "grown"))
     bench.told("UNLINK of that", lambda: bench.call("UNLINK", "grown"))
 
     # A window's generation that goes, and the next.

@@ -13,6 +13,10 @@ class cell_entries {
     }
   }
   double take_rate() noexcept {
+    if (size_ == 1) [[likely]] {
+      size_ = 0;
+      return share_of(entries_[0]);
+    }
     double rate = beyond_;
     for (std::size_t i = 0; i < size_; ++i) {
       if (!is_covered(i)) rate += share_of(entries_[i]);
@@ -26,8 +30,10 @@ class cell_entries {
   // Beyond this many, which only chosen keys make, they are taken as disjoint.
   static constexpr std::size_t compared = 64;
 
+  // 2 to the power of minus its length, by the exponent.
   static double share_of(std::uint64_t entry) noexcept {
-    return 1 / static_cast<double>(std::bit_floor(entry));
+    const auto length = static_cast<std::uint64_t>(std::bit_width(entry)) - 1;
+    return std::bit_cast<double>((1023 - length) << 52);
   }
   // Whether another that is a prefix of this one, or its equal before it, matches all that it does.
   bool is_covered(std::size_t i) const noexcept {
