@@ -143,7 +143,7 @@ result<void> owned_segments::unite(expandable_params& params, const expandable_p
                                    const segment_spans& others) try {
   const std::uint64_t wanted = params.entries + theirs.entries;
   expandable_params next = params;
-  const auto made = [&]() -> result<owned_segments> {
+  auto made = [&]() -> result<owned_segments> {
     if (wanted <= next.most_entries()) return united(next, theirs, others);
     owned_segments larger = *this;
     while (next.most_entries() < wanted) {

@@ -188,7 +188,7 @@ class native_value final : public filter_value {
     const auto merged = front_.merge(from.front_);
     if (!merged && merged.error().code != errc::full) return merged.error().message;
     // A Bloom filter's count is an estimate now, whose deviation is about a fourth of this root.
-    const double most = static_cast<double>(front_.capacity());
+    const auto most = static_cast<double>(front_.capacity());
     const double tolerated = front_.can().count ? 0 : 2 * std::sqrt(most);
     if (merged && static_cast<double>(front_.size()) <= most + tolerated) return std::nullopt;
     return "their union has more items than the capacity that each was reserved with; reserve "

@@ -158,7 +158,7 @@ def run_round(clients, server, seconds):
     while time.monotonic() < until and not any(w.failure for w in workers):
         time.sleep(min(1, seconds / 3))
         try:
-            server.call("BGSAVE")
+            server.call("BGSAVE", "SCHEDULE")  # behind a rewrite of the append-only file
         except redis.ResponseError as why:
             if "in progress" not in str(why):
                 raise
