@@ -1,5 +1,7 @@
 #include "filter_value.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <atomic>
 #include <new>
@@ -15,6 +17,11 @@ namespace {
 std::atomic<std::uint64_t> count = 0;
 
 }  // namespace
+
+std::string reserved_otherwise(std::string_view what, std::string_view its,
+                               std::string_view wanted) {
+  return fmt::format("its {} is {}, not {}; reserve filters to merge alike", what, its, wanted);
+}
 
 std::optional<std::string> filter_value::merge(const filter_value&) {
   return "their engine has no merge";

@@ -113,6 +113,10 @@ class filter_value {
   virtual std::optional<std::string> merge(const filter_value& other);
 };
 
+/// Why two filters are not merged that were reserved with something that differs.
+std::string reserved_otherwise(std::string_view what, std::string_view its,
+                               std::string_view wanted);
+
 /// The value behind a key: either of the two.
 struct filter_object {
   // In the server's memory, so that active defragmentation may move it.

@@ -16,21 +16,19 @@ namespace {
 /// What two filters were reserved with that is never merged; empty: whether their rates and
 /// capacities can be is theirs to say.
 std::string difference(const filter_spec& its, const filter_spec& wanted) {
-  const auto differ = [](std::string_view what, std::string_view x, std::string_view y) {
-    return fmt::format("its {} is {}, not {}; reserve filters to merge alike", what, x, y);
-  };
   const auto yes_or_no = [](bool value) { return value ? "set" : "unset"; };
   if (its.deletable != wanted.deletable) {
-    return differ("DELETABLE", yes_or_no(its.deletable), yes_or_no(wanted.deletable));
+    return reserved_otherwise("DELETABLE", yes_or_no(its.deletable), yes_or_no(wanted.deletable));
   }
   if (its.window != wanted.window) return "it has a WINDOW, and filters that forget are not";
   if (its.engine != wanted.engine) {
-    return differ("engine", its.engine == filter_engine::native ? "native" : "compatible",
-                  wanted.engine == filter_engine::native ? "native" : "compatible");
+    return reserved_otherwise("engine",
+                              its.engine == filter_engine::native ? "native" : "compatible",
+                              wanted.engine == filter_engine::native ? "native" : "compatible");
   }
   const bool grows = its.expansion != 0;
   if (grows != (wanted.expansion != 0)) {
-    return differ("NONSCALING", yes_or_no(!grows), yes_or_no(grows));
+    return reserved_otherwise("NONSCALING", yes_or_no(!grows), yes_or_no(grows));
   }
   return {};
 }

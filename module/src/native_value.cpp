@@ -24,10 +24,6 @@ using item_span = std::span<const std::string_view>;
 // Where items can be deleted each must be found in the part that holds it, or another's would be
 // taken. So once there is a back, the front takes no items but further copies of what it says it
 // holds: an item is in front exactly if the front says yes. With its last item the back goes.
-std::string reserved_otherwise(std::string_view what, auto its, auto wanted) {
-  return fmt::format("its {} is {}, not {}; reserve filters to merge alike", what, its, wanted);
-}
-
 class native_value final : public filter_value {
  public:
   native_value(const filter_spec& spec, any_filter front, std::optional<any_filter> back,
@@ -135,9 +131,12 @@ class native_value final : public filter_value {
     const bool are_alike =
         spec_.error_rate == from->spec_.error_rate && spec_.capacity == from->spec_.capacity;
     if (!are_alike && !(grows_in_steps() && from->grows_in_steps())) {
+      const auto differ = [](std::string_view what, auto its, auto wanted) {
+        return reserved_otherwise(what, fmt::format("{}", its), fmt::format("{}", wanted));
+      };
       return spec_.error_rate != from->spec_.error_rate
-                 ? reserved_otherwise("error rate", from->spec_.error_rate, spec_.error_rate)
-                 : reserved_otherwise("capacity", from->spec_.capacity, spec_.capacity);
+                 ? differ("error rate", from->spec_.error_rate, spec_.error_rate)
+                 : differ("capacity", from->spec_.capacity, spec_.capacity);
     }
     const memory_meter meter;
     auto why = size() == 0 && are_alike ? become(*from) : unite(*from);
