@@ -119,7 +119,7 @@ class growing_filter {
   const std::string& name() const noexcept { return name_; }
   std::uint64_t most() const noexcept { return most_; }
 
-  /// Seconds to make it hold n keys, of `added` so many; 0 keys before the first of them.
+  /// Makes it hold n keys: the seconds that it took, and in `added` how many keys it inserted.
   virtual double grow(std::uint64_t n, std::uint64_t& added) = 0;
   virtual double ask_all(keys asked) const = 0;
   virtual double bits(std::uint64_t n) const = 0;

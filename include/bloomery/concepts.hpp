@@ -110,8 +110,8 @@ concept countable = membership_filter<F> && requires(const F& f, const typename 
   { f.count(h) } noexcept -> std::same_as<std::uint64_t>;
 };
 
-/// `merge` makes the filter of the union of the two sets; filters that differ are an error, and
-/// nothing changes.
+/// `merge` makes the filter of the union of the two sets; filters that differ in what the kind
+/// cannot reconcile are an error, and nothing changes.
 template <class F>
 concept mergeable = membership_filter<F> && requires(F& f, const F& other) {
   { f.merge(other) } -> std::same_as<result<void>>;

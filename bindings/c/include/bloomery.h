@@ -209,7 +209,8 @@ BLOOMERY_API bloomery_status bloomery_erase(bloomery_filter* filter, const bloom
 BLOOMERY_API bloomery_status bloomery_count(const bloomery_filter* filter, const bloomery_key* keys,
                                             size_t count, uint64_t* counts, bloomery_error* error);
 
-/* The union or intersection with another filter of the same kind and parameters, in place. */
+/* The union or intersection with another filter of the same kind and parameters, in place. Filters
+ * of kind expandable need only have the same seed, and a union that keeps the first one's rate. */
 BLOOMERY_API bloomery_status bloomery_merge(bloomery_filter* filter, const bloomery_filter* other,
                                             bloomery_error* error);
 BLOOMERY_API bloomery_status bloomery_intersect(bloomery_filter* filter,
