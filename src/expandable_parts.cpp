@@ -51,7 +51,7 @@ owned_segments::owned_segments(const owned_segments& other)
   segments.reserve(other.segments.size());
   for (const owned_segment& each : other.segments) {
     const auto from = each.bytes.bytes();
-    auto place = arena_.make(from.size(), segments.size());
+    auto place = arena_.make(from.size(), segments.size(), paging::huge);
     if (!place) throw std::bad_alloc();
     std::ranges::copy(from, place->writable_bytes().begin());
     segments.push_back({*place, each.counted});
@@ -70,7 +70,7 @@ result<owned_segments> owned_segments::copy_of(std::span<const std::byte> payloa
     made.segments.reserve(extents.size());
     for (const segment_extent& each : extents) {
       if (each.size > most_segment_bytes) return mismatch();
-      auto place = made.arena_.make(each.size, made.segments.size());
+      auto place = made.arena_.make(each.size, made.segments.size(), paging::huge);
       auto counted = owned_storage::copy_of(payload.subspan(each.counted_at, each.counted_size));
       if (!place || !counted) return no_segment_memory();
       std::ranges::copy(payload.subspan(each.at, each.size), place->writable_bytes().begin());
@@ -99,7 +99,7 @@ result<owned_segments> owned_segments::empty(const expandable_params& plan) {
     for (std::uint64_t i = 0; i < plan.segments(); ++i) {
       const segment_shape shape = shape_of(plan, i);
       const std::size_t area = planned_area(plan, is_deep(plan, i));
-      auto place = made.arena_.make(shape.stored_bytes(area), i);
+      auto place = made.arena_.make(shape.stored_bytes(area), i, paging::huge);
       if (!place) return no_segment_memory();
       segment_ops().empty(shape, area, place->writable_bytes());
       made.segments.emplace_back();
@@ -153,7 +153,7 @@ bool owned_segments::widen(expandable_params& params, const expandable_params& n
   if (!wide) return false;
   const segment_shape shape = shape_of(next, 0);
   const auto size = wide->stored_bytes(shape);
-  auto place = size ? arena_.make(*size, 0) : std::nullopt;
+  auto place = size ? arena_.make(*size, 0, paging::one_by_one) : std::nullopt;
   if (!place) return false;
   wide->write(shape, place->writable_bytes());
   put(0, *place);
@@ -191,9 +191,9 @@ bool owned_segments::put_pair(expandable_params& params, const expandable_params
   if (!stay || !go) return false;
   if (to == segments.capacity()) segments.reserve(2 * to);
   if (to == list.capacity()) list.reserve(2 * to);
-  auto first = arena_.make(*first_size, from);
+  auto first = arena_.make(*first_size, from, paging::one_by_one);
   if (!first) return false;
-  auto second = arena_.make(*second_size, to);
+  auto second = arena_.make(*second_size, to, paging::one_by_one);
   if (!second) {
     arena_.give_back(*first);
     return false;
@@ -226,7 +226,7 @@ bool owned_segments::lay_out(const segment_shape& shape, std::uint64_t segment, 
   const auto from = segments[segment].bytes.bytes();
   segment_layout plan;
   if (!kernel.plan_layout(shape, from, needed, plan)) return false;
-  auto place = arena_.make(plan.bytes, segment);
+  auto place = arena_.make(plan.bytes, segment, paging::one_by_one);
   if (!place) return false;
   kernel.lay_out(shape, plan, block, from, place->writable_bytes());
   put(segment, *place);

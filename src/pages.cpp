@@ -14,7 +14,7 @@ constexpr std::size_t huge_page = std::size_t{1} << 21;
 
 // At a multiple of huge_page, and asking for such pages: with 4 KiB pages nearly every access to a
 // large filter misses the TLB too, which costs 1.4 times the time at 128 MB (bench/).
-std::byte* map_pages(std::size_t size) noexcept {
+std::byte* map_pages(std::size_t size, [[maybe_unused]] paging how) noexcept {
   const std::size_t pages = round_up(size, 4096);
   if (pages < size || pages + huge_page < pages) return nullptr;
   void* const got = ::mmap(nullptr, pages + huge_page, PROT_READ | PROT_WRITE,
@@ -26,7 +26,7 @@ std::byte* map_pages(std::size_t size) noexcept {
   if (before != 0) ::munmap(begin, before);
   ::munmap(begin + before + pages, huge_page - before);
 #if defined(MADV_HUGEPAGE)
-  ::madvise(begin + before, pages, MADV_HUGEPAGE);
+  if (how == paging::huge) ::madvise(begin + before, pages, MADV_HUGEPAGE);
 #endif
   return begin + before;
 }

@@ -2,13 +2,14 @@
 
 // Whole pages of zeroed memory from the system.
 
+#include <bloomery/storage.hpp>
 #include <cstddef>
 
 namespace bloomery::detail {
 
 /// At least `size` bytes at a multiple of 64 or more, all zero, or null. Precondition: size is not
 /// 0.
-std::byte* map_pages(std::size_t size) noexcept;
+std::byte* map_pages(std::size_t size, paging pages) noexcept;
 
 /// Gives them back; `size` as it was asked for.
 void unmap_pages(std::byte* data, std::size_t size) noexcept;

@@ -47,7 +47,7 @@ void segment_arena::look_for_room() noexcept {
 }
 
 // The chunk whose largest hole is the smallest that suffices, or a new one.
-std::optional<std::size_t> segment_arena::chunk_for(std::size_t size) {
+std::optional<std::size_t> segment_arena::chunk_for(std::size_t size, paging pages) {
   constexpr auto none = static_cast<std::size_t>(-1);
   std::size_t best = none;
   std::size_t unused = none;
@@ -64,7 +64,7 @@ std::optional<std::size_t> segment_arena::chunk_for(std::size_t size) {
   }
   const std::size_t shared = std::min(most_chunk, std::bit_floor(total_ / chunk_share));
   const std::size_t wanted = total_ < most_chunk ? size : std::max(size, shared);
-  auto memory = owned_storage::make(wanted);
+  auto memory = owned_storage::make(wanted, pages);
   if (!memory) return std::nullopt;
   chunks_[unused].memory = std::move(*memory);
   chunks_[unused].size = wanted;
@@ -75,10 +75,11 @@ std::optional<std::size_t> segment_arena::chunk_for(std::size_t size) {
   return unused;
 }
 
-std::optional<arena_bytes> segment_arena::make(std::size_t size, std::uint64_t owner) noexcept {
+std::optional<arena_bytes> segment_arena::make(std::size_t size, std::uint64_t owner,
+                                               paging pages) noexcept {
   const std::size_t taken = round_up(size, cache_line);
   try {
-    const auto c = chunk_for(taken);
+    const auto c = chunk_for(taken, pages);
     if (!c) return std::nullopt;
     chunk& in = chunks_[*c];
     std::size_t best = in.size + 1;

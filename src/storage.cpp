@@ -55,11 +55,11 @@ void give_back(const memory_source& source, std::byte* data, std::size_t size) n
   source.release(whole, size + cache_line);
 }
 
-std::byte* allocate_zeroed(std::size_t size) noexcept {
+std::byte* allocate_zeroed(std::size_t size, paging pages = paging::huge) noexcept {
   if (size == 0) return nullptr;
   if (foreign_source().allocate != nullptr) return borrow(foreign_source(), size);
   if (size >= map_threshold) {
-    return map_pages(size);
+    return map_pages(size, pages);
   }
   const std::size_t rounded = detail::round_up(size, cache_line);
   void* at = std::aligned_alloc(cache_line, rounded);
@@ -84,14 +84,14 @@ void use_memory_source(const memory_source& source) noexcept {
   foreign_source() = source;
 }
 
-result<owned_storage> owned_storage::make(std::uint64_t size) {
+result<owned_storage> owned_storage::make(std::uint64_t size, paging pages) {
   if (size > std::numeric_limits<std::ptrdiff_t>::max()) {
     return fail(errc::out_of_memory,
                 fmt::format("{} bytes are more than this machine can address; plan a smaller "
                             "filter",
                             size));
   }
-  std::byte* data = allocate_zeroed(size);
+  std::byte* data = allocate_zeroed(size, pages);
   if (data == nullptr && size != 0) {
     return fail(errc::out_of_memory,
                 fmt::format("{} bytes of memory could not be had for the filter; plan a smaller "

@@ -75,7 +75,8 @@ class filled_arena {
   };
 
   detail::arena_bytes write(std::size_t size, std::uint64_t owner, std::uint64_t number) {
-    auto place = arena_.make(size, owner);
+    const auto pages = number % 2 == 0 ? paging::huge : paging::one_by_one;
+    auto place = arena_.make(size, owner, pages);
     EXPECT_TRUE(place);
     EXPECT_EQ(place->bytes().size(), size);
     EXPECT_EQ(reinterpret_cast<std::uintptr_t>(place->bytes().data()) % 64, 0U);

@@ -2,9 +2,9 @@
 
 // Memory for an expandable filter's segments. They are of many sizes, each is laid out anew in a
 // larger place every few hundred inserts, and a general allocator leaves a fifth of the memory in
-// holes between them. Here they lie in chunks once they are more than two megabytes, of huge pages
-// once they are many, and a segment is moved now and then so that two holes become one: holes are a
-// tenth of a large filter, for some 30 bytes written a key.
+// holes between them. Here they lie in chunks once they are more than two megabytes, and a segment
+// is moved now and then so that two holes become one: holes are a tenth of a large filter, for some
+// 30 bytes written a key.
 
 #include <bloomery/storage.hpp>
 #include <cstddef>
@@ -37,7 +37,8 @@ class segment_arena {
  public:
   /// A place with whatever bytes it had, or nothing if there is no memory. `owner` is what
   /// make_room() will call it. O(chunks), a hundred for 10^8 keys. Precondition: 0 < size < 2^20.
-  std::optional<arena_bytes> make(std::size_t size, std::uint64_t owner) noexcept;
+  /// `pages`: those of the chunk, if it takes a new one.
+  std::optional<arena_bytes> make(std::size_t size, std::uint64_t owner, paging pages) noexcept;
   void give_back(const arena_bytes& place) noexcept;
 
   /// Whether the next large segment would need a new chunk although holes are many.
@@ -92,7 +93,7 @@ class segment_arena {
 
   window find_window() noexcept;
   std::byte* move_down(std::size_t chunk, std::size_t i) noexcept;
-  std::optional<std::size_t> chunk_for(std::size_t size);
+  std::optional<std::size_t> chunk_for(std::size_t size, paging pages);
   static std::size_t end_before(const chunk& in, std::size_t i) noexcept;
   static std::size_t begin_of(const chunk& in, std::size_t i) noexcept;
   void measure(std::size_t chunk) noexcept;
