@@ -52,6 +52,8 @@ run_tests() {
     exit 1
   }
   tail -4 "$log"
+  # What was not tested here, and why.
+  grep -h '^SKIPPED' "$1/Testing/Temporary/LastTest.log" | sort -u || true
 }
 
 say "tests under the thread sanitizer"

@@ -54,6 +54,9 @@ result<status> build_foreign(const foreign_build& how, plan_request request,
   const auto format = find_format(how.format);
   if (!format) return fail(format.error());
   if (auto ok = check_target(how.target, how.force); !ok) return fail(ok.error());
+  auto settled = dialects::options_for(**format, how.target, std::move(request.options));
+  if (!settled) return fail(settled.error());
+  request.options = std::move(*settled);
   const std::uint64_t said = request.capacity;
   // Refused for its options alone, it would be a pity to have read the keys.
   plan_request trial = request;

@@ -42,10 +42,15 @@ result<std::string> reader_text(const input_options& options) {
   if (text.substr(0, text.find(':')) != "pwned") {
     return fail(errc::invalid_argument, "--min-count: only --keys pwned reads counts");
   }
+  if (text.find(':') != std::string_view::npos) {
+    return fail(errc::invalid_argument,
+                fmt::format("--min-count: --keys {} says already which to pass over; give one of "
+                            "the two",
+                            text));
+  }
   const auto least = parse_count(options.min_count);
   if (!least) return fail(least.error().code, "--min-count: " + least.error().message);
-  return fmt::format("{}{}min={}", text, text.find(':') == std::string_view::npos ? ":" : ",",
-                     *least);
+  return fmt::format("{}:min={}", text, *least);
 }
 
 }  // namespace

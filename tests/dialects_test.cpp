@@ -370,7 +370,47 @@ TEST(cassandra, the_version_is_read_from_the_files_name) {
   EXPECT_EQ(variant("nb-1-big-Filter.db"), "version na and later");
   EXPECT_EQ(variant("da-1-bti-Filter.db"), "version na and later");
   EXPECT_EQ(variant("mc-1-big-Other.db"), "of an unknown version");
-  EXPECT_EQ(variant("jb-1-Filter.db"), "of an unknown version");
+  EXPECT_EQ(variant("nb-3gfb_0t1s_2alio2tdbvbb3alk8z-big-Filter.db"), "version na and later");
+  EXPECT_EQ(variant("ks-table.index-ka-1-Filter.db"), "versions ka and la");
+  EXPECT_EQ(variant("my-users-ka-1-Filter.db"), "versions ka and la");
+  for (const std::string name :
+       {"jb-1-Filter.db", "my-Filter.db", "mc-Filter.db", "mz-1-big-Filter.db",
+        "da-1-big-Filter.db", "nb-1-bti-Filter.db", "-Filter.db", "Filter.db", "ka-1-Filter.db"}) {
+    EXPECT_EQ(variant(name), "of an unknown version") << name;
+  }
+}
+
+TEST(cassandra, a_name_to_be_written_tells_the_version_too) {
+  const auto& format = *d::find("cassandra").value();
+  using options = d::option_list;
+  EXPECT_EQ(d::options_for(format, "out/nb-1-big-Filter.db", {}).value(),
+            (options{{"version", "nb"}}));
+  EXPECT_EQ(d::options_for(format, "plain", {{"version", "mc"}}).value(),
+            (options{{"version", "mc"}}));
+  const auto refused = d::options_for(format, "nb-1-big-Filter.db", {{"version", "mc"}});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(
+      refused.error().message,
+      "nb-1-big-Filter.db: its name says version=nb, not mc; give it another name or leave the "
+      "option out");
+}
+
+// The same bits, of tables whose filters probe or lie otherwise.
+TEST(cassandra, filters_of_unknown_versions_do_not_merge) {
+  const auto bytes = from_hex("00000005000000010108000210000400");
+  const auto named = [&](const std::string& name) {
+    return d::open(mapped_storage(nullptr, bytes), {.name = name, .how = access::writable})
+        .value();
+  };
+  auto known = named("mc-1-big-Filter.db");
+  auto unknown = named("saved");
+  EXPECT_TRUE(known.merge(named("md-2-big-Filter.db")));
+  for (auto* into : {&known, &unknown}) {
+    const auto refused = into->merge(named("other"));
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, errc::invalid_argument);
+  }
+  EXPECT_FALSE(known.merge(named("nb-1-big-Filter.db")));
 }
 
 TEST(cassandra, sizes_are_those_of_its_table) {
@@ -408,6 +448,23 @@ TEST(bip37, bitcoins_vectors) {
   EXPECT_EQ(built("bip37", request, keys), "03614e9b050000000000000001");
   request.seed = 2147483649;
   EXPECT_EQ(built("bip37", request, keys), "03ce4299050000000100008001");
+}
+
+// CBloomFilter's constructor in src/common/bloom.cpp, which divides m by n as whole numbers.
+TEST(bip37, functions_are_as_many_as_bitcoins) {
+  struct row {
+    std::uint64_t n;
+    double fpr;
+    std::uint64_t bits;
+    unsigned hashes;
+  };
+  for (const auto& [n, fpr, bits, hashes] :
+       {row{3, 0.01, 24, 5}, row{10, 0.01, 88, 5}, row{100, 0.1, 472, 2}, row{100, 0.005, 1096, 6},
+        row{1000, 0.007, 10320, 6}, row{1000, 0.01, 9584, 6}}) {
+    const auto info = d::create(*d::find("bip37").value(), {.capacity = n, .fpr = fpr})->info();
+    EXPECT_EQ(info.bits, bits) << n << " " << fpr;
+    EXPECT_EQ(info.hashes, hashes) << n << " " << fpr;
+  }
 }
 
 TEST(bip37, lengths_from_253_take_three_bytes) {

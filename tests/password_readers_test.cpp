@@ -93,6 +93,19 @@ TEST(readers, a_passwords_key_is_the_one_that_the_list_has) {
             texts{std::string(digest.begin(), digest.end())});
   EXPECT_TRUE(has(wrong("password:ntlm", "secret\xff"), "not UTF-8"));
   EXPECT_FALSE(has(wrong("password:ntlm", "secret\xff"), "secret"));
+  // Signs of how a file was written are part of no password.
+  EXPECT_EQ(keys_of("password",
+                    "\xef\xbb\xbf"
+                    "password"),
+            texts{bytes(sha1_of_password)});
+  EXPECT_EQ(keys_of("password:ntlm",
+                    "\xef\xbb\xbf"
+                    "password"),
+            texts{bytes(ntlm_of_password)});
+  for (const std::string reader : {"password", "password:ntlm"}) {
+    EXPECT_TRUE(has(wrong(reader, "password\r"), "give --crlf"));
+    EXPECT_FALSE(has(wrong(reader, "hunter2\r"), "hunter2"));
+  }
   EXPECT_EQ(made("password")->shown("password", 0, bytes(sha1_of_password)), "");
   EXPECT_EQ(keys_of("password", std::string(1 << 20, 'p')),
             keys_of("sha1", std::string(1 << 20, 'p')));

@@ -15,10 +15,22 @@ TEST(readers, email_unites_what_is_one_mailbox_for_certain) {
   EXPECT_EQ(keys_of("email:gmail", "A.li.ce+x@GoogleMail.com"), texts{"alice@gmail.com"});
   EXPECT_EQ(keys_of("email:gmail", "A.li.ce+x@a.de"), texts{"A.li.ce+x@a.de"});
   EXPECT_EQ(keys_of("email:lower,no-tags,gmail", "A.B+x@a.de"), texts{"a.b@a.de"});
+  EXPECT_EQ(keys_of("email:gmail", ".+x@gmail.com"), texts{".@gmail.com"});
   EXPECT_EQ(keys_of("email", "\"a b@c\"@d.org"), texts{"\"a b@c\"@d.org"});
   EXPECT_EQ(keys_of("email", "a@[192.0.2.1]"), texts{"a@[192.0.2.1]"});
   EXPECT_EQ(keys_of("email", "a@[IPv6:2001:DB8::1]"), texts{"a@[ipv6:2001:db8::1]"});
   EXPECT_EQ(keys_of("email", "postmaster@localhost"), texts{"postmaster@localhost"});
+}
+
+TEST(readers, a_byte_order_mark_is_part_of_no_key) {
+  const std::string mark = "\xef\xbb\xbf";
+  EXPECT_EQ(keys_of("email", mark + "alice@a.de"), texts{"alice@a.de"});
+  EXPECT_EQ(keys_of("email", mark), texts{});
+  EXPECT_EQ(keys_of("fields:1,;", mark + "alice;7"), texts{"alice"});
+  EXPECT_EQ(keys_of("fields:2,;", mark + "alice;7"), texts{"7"});
+  EXPECT_EQ(keys_of("url", mark + "http://a.de/"), texts{"http://a.de/"});
+  EXPECT_EQ(keys_of("safe-browsing", mark + "http://a.de/"),
+            keys_of("safe-browsing", "http://a.de/"));
 }
 
 // UTS #46, non-transitional processing; RFC 3492, section 7.1, example B.

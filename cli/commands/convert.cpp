@@ -37,6 +37,8 @@ result<status> run(const arguments& given) {
     if (!found) return fail(found.error().code, "--to: " + found.error().message);
     to = *found;
   }
+  options = dialects::options_for(*to, given.output, std::move(*options));
+  if (!options) return fail(options.error());
   const auto converted = foreign->convert(*to, *options);
   if (!converted) {
     return fail(converted.error().code,

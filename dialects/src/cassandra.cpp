@@ -2,8 +2,8 @@
 // which half of the hash is the base and how the words lie depends on the table's version, which
 // the file does not store but its name does (mc-1-big-Filter.db).
 
+#include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <limits>
 
 #include "bloom_model.hpp"
@@ -12,7 +12,7 @@ namespace bloomery::dialects {
 namespace {
 
 constexpr std::size_t header_bytes = 8;
-constexpr std::string_view versions = "ka, la, ma to me, or na and later, such as nb or oa";
+constexpr std::string_view versions = "ka, la, ma to me, na, nb, oa or da";
 
 constexpr std::array options = {
     kind_option{"version", versions,
@@ -53,6 +53,12 @@ struct cassandra_container {
                                                : "of an unknown version";
   }
   result<void> check_merge(const cassandra_container& other) const {
+    if (version == generation::unknown || other.version == generation::unknown) {
+      return fail(errc::invalid_argument,
+                  fmt::format("the table's version is not known, and filters of different ones "
+                              "share no bits; give version={}",
+                              versions));
+    }
     if (version == other.version) return {};
     return fail(errc::incompatible, "their versions differ; convert one of them");
   }
@@ -66,14 +72,26 @@ struct cassandra_container {
   result<cassandra_container> convert(const option_list& given) const;
 };
 
+struct table_version {
+  std::string_view name;
+  std::string_view format;  // of the table, in the names of its files
+  generation filter;
+};
+constexpr std::array known_versions = {
+    table_version{"ka", "", generation::ka},    table_version{"la", "big", generation::ka},
+    table_version{"ma", "big", generation::ma}, table_version{"mb", "big", generation::ma},
+    table_version{"mc", "big", generation::ma}, table_version{"md", "big", generation::ma},
+    table_version{"me", "big", generation::ma}, table_version{"na", "big", generation::na},
+    table_version{"nb", "big", generation::na}, table_version{"oa", "big", generation::na},
+    table_version{"da", "bti", generation::na}};
+
+const table_version* find_version(std::string_view name) noexcept {
+  const auto* const found = std::ranges::find(known_versions, name, &table_version::name);
+  return found != known_versions.end() ? found : nullptr;
+}
+
 result<generation> generation_of(std::string_view version) {
-  const auto is_letter = [](char c) { return c >= 'a' && c <= 'z'; };
-  if (version.size() == 2 && is_letter(version[0]) && is_letter(version[1])) {
-    if (version == "ka" || version == "la") return generation::ka;
-    if (version[0] == 'm') return generation::ma;
-    // na, nb, oa of the big format; da and later of the bti one, which began after them.
-    if (version[0] >= 'n' || version[0] == 'd') return generation::na;
-  }
+  if (const auto* const found = find_version(version)) return found->filter;
   return fail(errc::unsupported,
               fmt::format("version={}: the filters of this version are not known; give {}", version,
                           versions));
@@ -99,13 +117,28 @@ result<cassandra_container> cassandra_container::convert(const option_list& give
   return other;
 }
 
-/// The version in a table's file name: VERSION-..., or KEYSPACE-TABLE-ka-1-Filter.db.
-generation named_generation(const std::string& path) {
-  const std::string name = std::filesystem::path(path).filename().string();
-  if (!name.ends_with("-Filter.db")) return generation::unknown;
-  const auto first = generation_of(std::string_view(name).substr(0, name.find('-')));
-  if (first) return *first;
-  return name.find("-ka-") != std::string::npos ? generation::ka : generation::unknown;
+/// The version in the name of a table's filter: VERSION-ID-FORMAT-Filter.db, and of ka
+/// KEYSPACE-TABLE-ka-ID-Filter.db. Empty if it is no such name.
+std::string_view named_version(std::string_view path) {
+  constexpr std::string_view ending = "-Filter.db";
+  std::string_view name = path.substr(path.rfind('/') + 1);
+  if (!name.ends_with(ending)) return {};
+  name.remove_suffix(ending.size());
+  std::vector<std::string_view> parts;
+  while (name.find('-') != std::string_view::npos) {
+    parts.push_back(name.substr(0, name.find('-')));
+    name.remove_prefix(parts.back().size() + 1);
+  }
+  parts.push_back(name);
+  if (parts.size() >= 4 && parts[parts.size() - 2] == "ka") return "ka";
+  if (parts.size() != 3) return {};
+  const auto* const version = find_version(parts[0]);
+  return version != nullptr && version->format == parts[2] ? version->name : std::string_view();
+}
+
+option_list named(const std::string& path) {
+  const auto version = named_version(path);
+  return version.empty() ? option_list() : option_list{{"version", std::string(version)}};
 }
 
 result<void> check(std::span<const std::byte> bytes) {
@@ -127,10 +160,10 @@ recognition looks_like(std::span<const std::byte> bytes) noexcept {
 result<foreign_filter> open_filter(const mapped_storage& bytes, const open_request& request) {
   if (auto ok = check(bytes.bytes()); !ok) return fail(std::move(ok.error()));
   cassandra_container made{.hashes = big_endian<std::uint32_t>(bytes.bytes().data()),
-                           .words = big_endian<std::uint32_t>(bytes.bytes().data() + 4),
-                           .version = named_generation(request.name)};
-  if (const auto text = find_option(request.options, "version")) {
-    const auto version = generation_of(*text);
+                           .words = big_endian<std::uint32_t>(bytes.bytes().data() + 4)};
+  const auto said = find_option(request.options, "version");
+  if (const auto text = said ? *said : named_version(request.name); !text.empty() || said) {
+    const auto version = generation_of(text);
     if (!version) return fail(version.error());
     made.version = *version;
   }
@@ -214,7 +247,8 @@ dialect cassandra_dialect() noexcept {
           options,
           looks_like,
           open_filter,
-          create_filter};
+          create_filter,
+          named};
 }
 
 }  // namespace bloomery::dialects

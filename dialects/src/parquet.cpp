@@ -275,8 +275,8 @@ result<foreign_filter> open_filter(const mapped_storage& bytes, const open_reque
       std::make_unique<parquet_model<owned_storage>>(std::move(one), *form, false));
 }
 
-/// The size that the writers choose (parquet-mr and Arrow alike): from the formula of a Bloom
-/// filter with 8 functions, up to a power of two.
+/// The size that Arrow chooses: from the formula of a Bloom filter with 8 functions, up to a power
+/// of two. parquet-mr does the same but for some sizes near powers of two.
 result<std::uint64_t> bytes_for(const plan_request& request) {
   const auto blocks = number_option(request.options, "blocks", 1, (std::uint64_t{1} << 26) - 1, 0);
   if (!blocks) return fail(blocks.error());

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "model.hpp"
+#include "options.hpp"
 #include "rows.hpp"
 
 namespace bloomery::dialects {
@@ -155,6 +156,22 @@ result<foreign_filter> open(const mapped_storage& bytes, const open_request& req
                   : fmt::format("{}: its bytes do not tell its format for certain; it may be {}: "
                                 "name the format",
                                 request.name, fmt::join(names, " or ")));
+}
+
+result<option_list> options_for(const dialect& as, const std::string& path, option_list given) {
+  if (as.named == nullptr) return given;
+  for (auto& [name, value] : as.named(path)) {
+    const auto said = find_option(given, name);
+    if (!said) {
+      given.emplace_back(name, value);
+    } else if (*said != value) {
+      return fail(errc::invalid_argument,
+                  fmt::format("{}: its name says {}={}, not {}; give it another name or leave the "
+                              "option out",
+                              path, name, value, *said));
+    }
+  }
+  return given;
 }
 
 result<foreign_filter> create(const dialect& as, const plan_request& request) {

@@ -1,7 +1,12 @@
 // How often LevelDB reads from its tables for a key that is there and for one that is not: without
-// a filter, with LevelDB's own, and with ours of the same bits a key. Prints a table.
+// a filter, with LevelDB's own, and with ours of the same bits a key, and of four fifths of them.
+// Prints a table.
 //
-//   leveldb-reads [KEYS [BITS_A_KEY...]]      default: 100000 keys; 6 8 10 12 14 16 18 20
+//   leveldb-reads [--sequential] [--block-size BYTES] [KEYS [BITS_A_KEY...]]
+//
+// Default: 100000 keys in random order, blocks of 4096 bytes; 6 8 10 12 14 16 18 20. A filter is of
+// one block, so with blocks of 65536 bytes and more the kinds for filters of many keys are shown
+// too.
 
 #include <fmt/format.h>
 #include <leveldb/cache.h>
@@ -26,8 +31,11 @@
 
 namespace {
 
+using bloomery::filter_kind;
+
 constexpr std::size_t value_bytes = 100;
 constexpr int most_keys = 10'000'000;
+constexpr int large_block = 65536;
 
 void check(const leveldb::Status& status) {
   if (!status.ok()) throw std::runtime_error(status.ToString());
@@ -77,6 +85,11 @@ struct outcome {
 /// Keys in no order, as of hashed or random names, or one after the other.
 enum class key_order { random, sequential };
 
+struct database {
+  key_order order = key_order::random;
+  int block_bytes = 4096;
+};
+
 /// SplitMix64's finalizer (G. Steele and others, "Fast splittable pseudorandom number generators",
 /// 2014): different numbers give different keys.
 std::uint64_t scramble(std::uint64_t x) noexcept {
@@ -100,8 +113,9 @@ std::uint64_t bytes_of_tables(const std::filesystem::path& folder) {
 }
 
 /// Even numbers are in the database and odd ones are not, so that every table's range covers both.
-outcome measure(const std::filesystem::path& folder, int keys, key_order order,
+outcome measure(const std::filesystem::path& folder, int keys, const database& shape,
                 const leveldb::FilterPolicy* policy) {
+  const key_order order = shape.order;
   std::filesystem::remove_all(folder);
   counting_env env;
   const std::unique_ptr<leveldb::Cache> no_cache(leveldb::NewLRUCache(0));
@@ -109,6 +123,7 @@ outcome measure(const std::filesystem::path& folder, int keys, key_order order,
   options.create_if_missing = true;
   options.env = &env;
   options.filter_policy = policy;
+  options.block_size = static_cast<std::size_t>(shape.block_bytes);
   options.block_cache = no_cache.get();
   options.compression = leveldb::kNoCompression;
 
@@ -151,12 +166,49 @@ int number(std::string_view text, int least, int most) {
   return value;
 }
 
-void run(std::span<const std::string_view> arguments) {
-  key_order order = key_order::random;
-  if (!arguments.empty() && arguments[0] == "--sequential") {
-    order = key_order::sequential;
+std::vector<filter_kind> kinds_for(const database& shape) {
+  std::vector kinds = {filter_kind::bloom, filter_kind::ribbon};
+  if (shape.block_bytes >= large_block) {
+    kinds.insert(kinds.begin(), {filter_kind::blocked_bloom, filter_kind::fuse});
+  }
+  return kinds;
+}
+
+std::string_view name_of(filter_kind kind) {
+  switch (kind) {
+    case filter_kind::bloom:
+      return "bloom";
+    case filter_kind::blocked_bloom:
+      return "blocked_bloom";
+    case filter_kind::fuse:
+      return "fuse";
+    default:
+      return "ribbon";
+  }
+}
+
+/// The options in front of the numbers, which they leave.
+database take_options(std::span<const std::string_view>& arguments) {
+  database shape;
+  while (!arguments.empty() && arguments[0].starts_with("--")) {
+    if (arguments[0] == "--sequential") {
+      shape.order = key_order::sequential;
+    } else if (arguments[0] == "--block-size" && arguments.size() > 1) {
+      constexpr int least = 1024;
+      constexpr int most = 4 << 20;
+      arguments = arguments.subspan(1);
+      shape.block_bytes = number(arguments[0], least, most);
+    } else {
+      throw std::runtime_error(
+          fmt::format("'{}' is none of --sequential and --block-size BYTES", arguments[0]));
+    }
     arguments = arguments.subspan(1);
   }
+  return shape;
+}
+
+void run(std::span<const std::string_view> arguments) {
+  const database shape = take_options(arguments);
   const int keys = arguments.empty() ? 100'000 : number(arguments[0], 1, most_keys);
   std::vector<int> bits = {6, 8, 10, 12, 14, 16, 18, 20};
   if (arguments.size() > 1) {
@@ -176,27 +228,29 @@ void run(std::span<const std::string_view> arguments) {
   } cleaner{folder};
 
   fmt::print("{} {} keys of {} bytes with values of {} bytes; as many absent keys between them\n\n",
-             keys, order == key_order::random ? "random" : "sequential", key_of(0, order).size(),
-             value_bytes);
-  fmt::print("{:>8}  {:<9}  {:>19}  {:>19}  {:>16}\n", "bits/key", "filter", "reads an absent key",
+             keys, shape.order == key_order::random ? "random" : "sequential",
+             key_of(0, shape.order).size(), value_bytes);
+  fmt::print("{:>8}  {:<13}  {:>19}  {:>19}  {:>16}\n", "bits/key", "filter", "reads an absent key",
              "reads a present key", "bytes of filters");
-  const outcome without = measure(folder / "db", keys, order, nullptr);
+  const outcome without = measure(folder / "db", keys, shape, nullptr);
   const auto print = [&](std::string_view bits_text, std::string_view name, const outcome& o) {
-    fmt::print("{:>8}  {:<9}  {:>19.5f}  {:>19.5f}  {:>16}\n", bits_text, name, o.absent, o.present,
-               static_cast<std::int64_t>(o.table_bytes - without.table_bytes));
+    fmt::print("{:>8}  {:<13}  {:>19.5f}  {:>19.5f}  {:>16}\n", bits_text, name, o.absent,
+               o.present, static_cast<std::int64_t>(o.table_bytes - without.table_bytes));
     (void)std::fflush(stdout);
   };
   print("", "none", without);
   for (const int b : bits) {
     const std::unique_ptr<const leveldb::FilterPolicy> own(leveldb::NewBloomFilterPolicy(b));
-    print(fmt::to_string(b), "LevelDB's", measure(folder / "db", keys, order, own.get()));
-    for (const auto& [kind, name] : {std::pair(bloomery::filter_kind::bloom, "bloom"),
-                                     std::pair(bloomery::filter_kind::ribbon, "ribbon")}) {
-      const auto ours = bloomery::leveldb_filter_policy::make(
-          {.kind = kind, .bits_per_key = static_cast<double>(b)});
+    print(fmt::to_string(b), "LevelDB's", measure(folder / "db", keys, shape, own.get()));
+    const auto print_ours = [&](filter_kind kind, double bits_per_key) {
+      const auto ours =
+          bloomery::leveldb_filter_policy::make({.kind = kind, .bits_per_key = bits_per_key});
       if (!ours) throw std::runtime_error(ours.error().message);
-      print(fmt::to_string(b), name, measure(folder / "db", keys, order, ours->get()));
-    }
+      print(fmt::format("{:.4g}", bits_per_key), name_of(kind),
+            measure(folder / "db", keys, shape, ours->get()));
+    };
+    for (const filter_kind kind : kinds_for(shape)) print_ours(kind, b);
+    print_ours(filter_kind::ribbon, b * 0.8);
   }
 }
 

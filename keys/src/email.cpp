@@ -84,6 +84,7 @@ class email final : public reader {
 
  private:
   result<void> read_record(std::string_view record, key_list& keys) override {
+    record = without_mark(record);
     if (record.empty()) return {};
     const auto at = record.rfind('@');
     if (at == std::string_view::npos) return refuse(fmt::format("{} has no @", in_quotes(record)));
@@ -146,8 +147,10 @@ class email final : public reader {
       const auto plus = local.find('+');
       if (plus != 0) local = local.substr(0, plus);
     }
+    // Who is nothing but dots is nobody, and not everybody of that kind.
+    const bool dotless = gmail && local.find_first_not_of('.') != std::string_view::npos;
     for (const char c : local) {
-      if (gmail && c == '.') continue;
+      if (dotless && c == '.') continue;
       key_ += gmail || same_.lower ? lower(c) : c;
     }
   }

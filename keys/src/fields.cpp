@@ -14,6 +14,7 @@ class fields final : public reader {
 
  private:
   result<void> read_record(std::string_view record, key_list& keys) override {
+    record = without_mark(record);
     if (record.empty()) return {};
     for (std::uint64_t at = 1;; ++at) {
       const auto end = record.find(separator_);

@@ -14,6 +14,14 @@
 namespace bloomery::keys {
 namespace {
 
+/// What is no password but a sign of how the file was written would make a "no" of every answer.
+result<std::string_view> password_in(std::string_view record) {
+  record = without_mark(record);
+  if (!record.ends_with('\r')) return record;
+  return fail(errc::invalid_argument,
+              "the password ends in a carriage return; give --crlf where lines end in CR LF");
+}
+
 class sha1_password final : public reader {
  public:
   explicit sha1_password(digest function) noexcept : function_(std::move(function)) {}
@@ -22,8 +30,10 @@ class sha1_password final : public reader {
 
  private:
   result<void> read_record(std::string_view record, key_list& keys) override {
-    if (record.empty()) return {};
-    const bool made = function_(record, keys.make(function_.size()));
+    const auto password = password_in(record);
+    if (!password) return fail(password.error());
+    if (password->empty()) return {};
+    const bool made = function_(*password, keys.make(function_.size()));
     function_.forget();
     if (made) return {};
     return fail(errc::unsupported, "libcrypto cannot make the SHA-1 of this line");
@@ -43,7 +53,10 @@ class ntlm_password final : public reader {
   std::string shown(std::string_view, std::size_t, std::string_view) const override { return {}; }
 
  private:
-  result<void> read_record(std::string_view record, key_list& keys) override {
+  result<void> read_record(std::string_view whole, key_list& keys) override {
+    const auto password = password_in(whole);
+    if (!password) return fail(password.error());
+    std::string_view record = *password;
     if (record.empty()) return {};
     // A byte of UTF-8 makes two of UTF-16 at the most; no growth, which would leave copies.
     if (text_.size() < 2 * record.size()) {

@@ -43,7 +43,7 @@ class pwned final : public reader {
 
  private:
   result<void> read_record(std::string_view record, key_list& keys) override {
-    if (record.starts_with("\xef\xbb\xbf")) record.remove_prefix(3);  // a BOM in UTF-8
+    record = without_mark(record);
     if (record.ends_with('\r')) record.remove_suffix(1);
     if (record.empty()) return {};
     const std::string_view hash = record.substr(0, record.find(':'));

@@ -29,6 +29,13 @@ std::optional<std::uint64_t> whole_number(std::string_view digits) noexcept;
 /// The parts between commas; none of an empty text.
 std::vector<std::string_view> split_commas(std::string_view text);
 
+/// A record without the byte order mark that some programs write at the beginning of a file, which
+/// is part of no key.
+inline std::string_view without_mark(std::string_view record) noexcept {
+  constexpr std::string_view mark = "\xef\xbb\xbf";  // U+FEFF in UTF-8
+  return record.substr(record.starts_with(mark) ? mark.size() : 0);
+}
+
 inline bool is_digit(char c) noexcept {
   return c >= '0' && c <= '9';
 }

@@ -181,6 +181,27 @@ def test_what_cannot_be_combined_is_refused(run, files, lines):
     assert not (files / "x").exists()
 
 
+def test_cassandras_version_is_asked_for_before_filters_merge(run, tmp_path):
+    for version, key in (("mc", "a"), ("nb", "b")):
+        run("build", "--format", "cassandra", "--with", f"version={version}", "--capacity", 200,
+            "-o", key, input=f"{key}\n".encode()).ok()
+    run("merge", "-o", "both", "a", "b").refused("version=")
+    assert not (tmp_path / "both").exists()
+    run("merge", "-o", "both", "--with", "version=mc", "a", "a").ok()
+
+
+def test_cassandras_names_and_versions_agree_when_written(run, tmp_path):
+    name = "nb-1-big-Filter.db"
+    run("build", "--format", "cassandra", "--with", "version=mc", "-o", name, "--capacity", 10,
+        input=b"a\n").refused(name, "version=nb")
+    run("build", "--format", "cassandra", "-o", name, "--capacity", 10, input=b"a\n").ok()
+    assert run("check", "-c", name, input=b"a\n").ok().out == b"1\n"
+    other = "me-1-big-Filter.db"
+    run("convert", "-o", other, "--to-with", "version=mc", name).refused(other, "version=me")
+    run("convert", "-o", other, name).ok()
+    assert run("check", "-c", other, input=b"a\n").ok().out == b"1\n"
+
+
 def test_cassandras_versions_that_share_bits_convert(run, files):
     run("convert", "-o", "nb-1-big-Filter.db", "--to-with", "version=nb", "mc-1-big-Filter.db").ok()
     assert run("check", "nb-1-big-Filter.db", input=b"\0\0\0\5\n").code == 0

@@ -86,6 +86,7 @@ def test_unknown_readers_and_arguments_are_refused(run):
     run("dedup", "--keys", "sha1:x").refused("takes no argument")
     run("dedup", "--min-count", "3").refused("--min-count", "pwned")
     run("dedup", "--keys", "pwned", "--min-count", "no").refused("--min-count: 'no'")
+    run("dedup", "--keys", "pwned:min=4", "--min-count", 5).refused("--min-count", "give one of")
 
 
 @pytest.mark.parametrize("lines", [3, 200_000])

@@ -1,6 +1,7 @@
 """examples/squid-siblings: two real Squids, one of which is given a digest that bloomery made."""
 
 import json
+import os
 import subprocess
 
 import pytest
@@ -15,7 +16,7 @@ def figures():
     done = subprocess.run([ROOT / "examples" / "squid-siblings" / "run", "--bloomery", BLOOMERY,
                            "--objects", str(OBJECTS), "--json"],
                           capture_output=True, text=True, timeout=300)
-    if done.returncode == 77:
+    if done.returncode == 77 and "BLOOMERY_NEEDS_SQUID" not in os.environ:
         pytest.skip(done.stderr.strip())
     assert done.returncode == 0, done.stdout + done.stderr
     return json.loads(done.stdout.splitlines()[-1])

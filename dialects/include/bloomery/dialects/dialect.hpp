@@ -136,6 +136,8 @@ struct dialect {
   /// An empty filter of the size that the original software would choose. What the request leaves
   /// out has the original's default; what the format has no place for is invalid_argument.
   result<foreign_filter> (*create)(const plan_request& request);
+  /// The options that the name of a file of the format tells, if any can.
+  option_list (*named)(const std::string& path) = nullptr;
 };
 
 /// All dialects, in the order in which they are shown.
@@ -156,6 +158,10 @@ guess recognise(std::span<const std::byte> bytes);
 result<foreign_filter> open(const dialect& as, const mapped_storage& bytes,
                             const open_request& request = {});
 result<foreign_filter> open(const mapped_storage& bytes, const open_request& request = {});
+
+/// The options for a filter that will be written to `path`: the given ones, and those that the name
+/// tells. A name that tells something else is invalid_argument, since every reader believes it.
+result<option_list> options_for(const dialect& as, const std::string& path, option_list given);
 
 /// An empty filter to insert into, after the same check of options.
 result<foreign_filter> create(const dialect& as, const plan_request& request);

@@ -5,8 +5,8 @@
 ///
 ///     auto url = bloomery::keys::canonicalise("http://a.B.com:80/1/../2.html?x=1#top");
 ///     url->text();                                    // http://a.b.com/2.html?x=1
-///     for (auto e : bloomery::keys::url_expressions(*url)) ...   // a.b.com/2.html?x=1, ...,
-///     b.com/
+///     // a.b.com/2.html?x=1, a.b.com/2.html, a.b.com/, b.com/2.html?x=1, and so on to b.com/
+///     for (auto e : bloomery::keys::url_expressions(*url)) ask(e);
 ///
 /// Source: Google, "URLs and Hashing" (Safe Browsing v4, developers.google.com/safe-browsing/v4/
 /// urls-hashing), with the IPv6 rules of v5. The functions have no state: any number of threads may
@@ -54,8 +54,8 @@ class canonical_url {
 /// The canonical form of a URL. In this order:
 /// - Bytes up to 0x20 at both ends go, TAB, CR and LF anywhere, and all from the first `#`. So does
 ///   userinfo, before and after the next step.
-/// - %XX becomes its byte until none is left. What it becomes can be a delimiter: `%2f` ends a
-/// host.
+/// - %XX becomes its byte until none is left. What it becomes can be a delimiter, so that `%2f`
+///   ends a host.
 /// - Without `scheme://` the text begins with the host (`www.a.com`, `a.com:80/x`), and the scheme
 ///   is http. A host without a dot needs the scheme before its port: `localhost:80` is refused,
 ///   since `tel:80` is not a host's.
