@@ -52,6 +52,7 @@ fi
 cat <<'END'
 
 Try next:
+  export PATH="$PWD/build:$PATH"                       # then "bloomery" is found, as docs/ writes it
   redis-server --loadmodule "$PWD/build/bloomery.so"   # BF.ADD and its kin: docs/server.md
   echo bloomery | build/bloomery check build/words.bloom
   build/bloomery plan --capacity 100M --fpr 1%

@@ -26,7 +26,7 @@ int run(int argc, char** argv) {
     return static_cast<int>(status::error);
   }
   if (!chosen) {  // 'bloomery' alone
-    std::fputs(app->help().c_str(), stdout);
+    (void)std::fputs(app->help().c_str(), stdout);
     return static_cast<int>(done);
   }
   const auto outcome = chosen();
@@ -50,9 +50,9 @@ int main(int argc, char** argv) {
   try {
     return run(argc, argv);
   } catch (const std::bad_alloc&) {
-    std::fputs("bloomery: out of memory\n", stderr);
+    (void)std::fputs("bloomery: out of memory\n", stderr);
   } catch (const std::exception& unexpected) {
-    std::fprintf(stderr, "bloomery: %s\n", unexpected.what());
+    (void)std::fprintf(stderr, "bloomery: %s\n", unexpected.what());
   }
   return 2;
 }

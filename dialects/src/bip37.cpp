@@ -135,8 +135,9 @@ result<foreign_filter> create_filter(const plan_request& request) {
                 "rate");
   }
   // Bitcoin Core divides whole numbers, and so has fewer functions than the formula in BIP37.
-  const auto hashes = static_cast<unsigned>(
-      std::min<double>(static_cast<double>(size * 8 / request.capacity) * ln2, most_hashes));
+  const std::uint64_t bits_a_key = size * 8 / request.capacity;
+  const auto hashes =
+      static_cast<unsigned>(std::min<double>(static_cast<double>(bits_a_key) * ln2, most_hashes));
   if (hashes == 0) {
     return fail(errc::invalid_argument,
                 "BIP37's formula gives no hash function for this capacity and rate; give a smaller "

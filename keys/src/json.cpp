@@ -179,8 +179,9 @@ result<std::unique_ptr<reader>> make(std::string_view pointer, purpose) {
       tokens.emplace_back();
     } else if (pointer[i] != '~') {
       tokens.back() += pointer[i];
-    } else if (++i < pointer.size() && (pointer[i] == '0' || pointer[i] == '1')) {
-      tokens.back() += pointer[i] == '0' ? '~' : '/';
+    } else if (const auto escaped = pointer.substr(i, 2); escaped == "~0" || escaped == "~1") {
+      tokens.back() += escaped == "~0" ? '~' : '/';
+      ++i;
     } else {
       return refuse("a ~ in a pointer is written ~0, and a / in a name ~1");
     }

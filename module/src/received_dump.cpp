@@ -301,6 +301,7 @@ std::vector<std::byte> received_dump::header() const {
   if (const auto* const cuckoo = std::get_if<cuckoo_shape>(&shape_)) return header_of(*cuckoo);
   if (prefix_.spec.window != 0) {
     std::vector<generation_header> of_generations;
+    of_generations.reserve(generations_.size());
     for (const generation& each : generations_) {
       of_generations.push_back({each.slice, each.dump.header()});
     }

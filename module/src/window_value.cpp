@@ -105,6 +105,7 @@ class window_value final : public filter_value {
 
   std::vector<std::byte> dump_header() const override {
     std::vector<generation_header> headers;
+    headers.reserve(generations.size());
     for (const generation& each : generations) {
       headers.push_back({each.slice, each.filter->dump_header()});
     }
