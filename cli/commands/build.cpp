@@ -160,7 +160,7 @@ result<void> insert_hashes(any_filter& filter, std::uint64_t seed, key_input& in
     }
     return {};
   });
-  if (!read) return read;
+  if (!read) return fail(read.error());
   return insert();
 }
 

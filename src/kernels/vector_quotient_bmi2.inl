@@ -47,7 +47,7 @@ class vq_bmi2 {
     const std::uint64_t equal = ~(((x & low) + low) | x) & layout_.lane_high();
     const unsigned left = run.end - at;
     const unsigned lanes = layout_.lanes();
-    return _bzhi_u64(equal, (left < lanes ? left : lanes) * layout_.remainder_bits());
+    return _bzhi_u64(equal, std::uint64_t{left < lanes ? left : lanes} * layout_.remainder_bits());
   }
 
   // How often the run holds the remainder. Most runs are shorter than a window.

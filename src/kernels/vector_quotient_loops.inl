@@ -14,7 +14,7 @@ template <class Ops>
 [[gnu::always_inline]] inline std::size_t vq_fetch(const Ops& ops, const std::byte* blocks,
                                                    const hash64* hashes, std::size_t n,
                                                    vq_places& places) {
-  if (n > vq_group) n = vq_group;
+  n = n > vq_group ? vq_group : n;
   ops.place(hashes, n, places);
   for (std::size_t i = 0; i < n; ++i) {
     __builtin_prefetch(blocks + places.first[i] * vq_block_bytes, 0, Ops::locality);

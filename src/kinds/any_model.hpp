@@ -213,7 +213,7 @@ class typed_model final : public any_filter::model {
       insert_summary all;
       filter_.may_contain(hashes, answers);  // which also brings their memory near
       for (std::size_t i = 0; i < hashes.size(); ++i) {
-        bool found = answers[i];
+        bool found = answers[i];  // NOLINT(misc-const-correctness): if keys are not counted
         // A key of this batch may have made it a member since.
         if constexpr (countable<F>) found = found || filter_.may_contain(hashes[i]);
         const insert_outcome outcome =
