@@ -102,7 +102,7 @@ result<std::vector<std::string>> files_in(const std::string& folder,
   std::vector<std::string> names;
   for (std::filesystem::directory_iterator at(folder, failed), end; !failed && at != end;
        at.increment(failed)) {
-    std::string name = at->path().filename();
+    const std::string name = at->path().filename();
     if (wanted(name)) names.push_back(at->path());
   }
   if (failed)

@@ -51,6 +51,7 @@ std::string arguments_of(const std::vector<argument>& all) {
   std::string text;
   for (const argument& each : all) {
     std::vector<std::string> names;
+    names.reserve(each.short_names.size() + each.long_names.size());
     for (const std::string& name : each.short_names) names.push_back("\\fB" + roff(name) + "\\fR");
     for (const std::string& name : each.long_names) names.push_back("\\fB" + roff(name) + "\\fR");
     std::string head = fmt::format("{}", fmt::join(names, ", "));

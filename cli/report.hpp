@@ -38,10 +38,7 @@ nlohmann::ordered_json info_json(const std::string& file, const dialects::foreig
 /// Whether the current rate is beyond the planned one by more than chance explains.
 bool overfilled(const filter_info& info);
 
-/// The names of what a kind can do, in the order of `abilities`.
-std::vector<std::string_view> names_of(const abilities& can);
-
-/// The same as a text; that of a kind with none of them says so.
+/// What a kind can do as a text; that of a kind that can do nothing of it says so.
 std::string text_of(const abilities& can, std::string_view separator);
 
 /// What a filter's kind can do. A filter opened read-only says less of itself.
