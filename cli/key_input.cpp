@@ -67,7 +67,8 @@ void input_options::declare(CLI::App& app, keys::purpose why) {
   option(app, "--min-count", min_count, "with --keys pwned, pass over what was seen less often")
       .value("N");
   flag(app, "--skip-bad", keys.skip_bad,
-       "pass over lines that --keys cannot read, and say at the end how many they were");
+       "pass over lines that --keys or the filter cannot read, and say at the end how many "
+       "they were");
   flag(app, "--no-progress", no_progress, "no progress line, also on a terminal");
 }
 
@@ -106,7 +107,7 @@ result<std::unique_ptr<key_input>> key_input::open(const input_options& options)
     const rlimit none{0, 0};
     (void)::setrlimit(RLIMIT_CORE, &none);
   }
-  if (!made->choice_.plain()) {
+  if (!made->choice_.unread()) {
     auto records = record_keys::make(made->choice_);
     if (!records) return fail(std::move(records.error()));
     made->records_.emplace(std::move(*records));

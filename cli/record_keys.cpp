@@ -12,7 +12,7 @@ std::size_t key_batch::line_of_key(std::size_t key) const noexcept {
 result<record_keys> record_keys::make(const key_choice& choice) {
   auto reader = keys::make_reader(choice.reader, choice.why);
   if (!reader) return fail(reader.error().code, "--keys: " + reader.error().message);
-  return record_keys(std::move(*reader), choice.skip_bad);
+  return record_keys(std::move(*reader), choice);
 }
 
 void record_keys::begin_file(std::size_t number, std::string_view name) {
@@ -21,9 +21,22 @@ void record_keys::begin_file(std::size_t number, std::string_view name) {
   reader_->begin_file(name);
 }
 
+/// Appends the line's keys, all or none.
+result<void> record_keys::read_keys(std::string_view line) {
+  const std::size_t before = keys_.size();
+  if (auto ok = reader_->read(line, keys_); !ok || !accepts_) return ok;
+  for (const std::string_view key : keys_.all().subspan(before)) {
+    auto ok = accepts_(key);
+    if (ok) continue;
+    keys_.truncate(before);
+    return ok;
+  }
+  return {};
+}
+
 bool record_keys::read(std::string_view line, reading& so_far) {
   const std::size_t before = keys_.size();
-  if (auto ok = reader_->read(line, keys_); !ok) {
+  if (auto ok = read_keys(line); !ok) {
     so_far.stopped = !skip_bad_;
     if (!so_far.wrong) so_far.wrong = {so_far.lines, std::move(ok.error())};
     if (so_far.stopped) return false;

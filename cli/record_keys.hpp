@@ -5,6 +5,7 @@
 #include <bloomery/keys/reader.hpp>
 #include <bloomery/result.hpp>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -20,9 +21,14 @@ struct key_choice {
   std::string reader = "lines";
   keys::purpose why = keys::purpose::ask;
   bool skip_bad = false;  ///< wrong lines are passed over, not an error
+  /// If there is one, says of a key what is wrong with it, so that its line is a wrong one: filters
+  /// of typed keys have it. Called from any thread.
+  std::function<result<void>(std::string_view key)> accepts = nullptr;
 
-  /// Whether each line is its own key, so that no reader is needed.
+  /// Whether each line is its own key.
   bool plain() const noexcept { return reader == "lines"; }
+  /// Whether it is one whatever it says, so that no reader is needed.
+  bool unread() const noexcept { return plain() && !accepts; }
 };
 
 /// Some lines that follow one another in one file, and their keys.
@@ -83,11 +89,14 @@ class record_keys {
   void clear() noexcept;
 
  private:
-  record_keys(std::unique_ptr<keys::reader> reader, bool skip_bad) noexcept
-      : reader_(std::move(reader)), skip_bad_(skip_bad) {}
+  record_keys(std::unique_ptr<keys::reader> reader, const key_choice& choice)
+      : reader_(std::move(reader)), skip_bad_(choice.skip_bad), accepts_(choice.accepts) {}
+
+  result<void> read_keys(std::string_view line);
 
   std::unique_ptr<keys::reader> reader_;
   bool skip_bad_;
+  std::function<result<void>(std::string_view key)> accepts_;
   std::optional<std::size_t> file_;
   std::vector<std::string_view> lines_;
   std::vector<std::uint32_t> ends_;

@@ -185,11 +185,18 @@ std::vector<std::byte> parquet_file(std::string_view footer_hex, std::string_vie
   return bytes;
 }
 
-// version 1; row_groups [{columns [{file_offset 0, meta_data {type 6, path ["c"],
-// bloom_filter_offset 4}}], num_rows 1}].
+// version 1; schema [{name "r", num_children 1}, {type 6, name "c"}]; row_groups [{columns
+// [{file_offset 0, meta_data {type 6, path ["c"], bloom_filter_offset 4}}], num_rows 1}].
 constexpr std::string_view footer =
     "1502"      // 1: i32 1
-    "391c"      // 4: a list of one structure
+    "192c"      // 2: a list of two structures
+    "480172"    // 4: "r"
+    "1502"      // 5: i32 1
+    "00"        // end of the root
+    "150c"      // 1: i32 6, BYTE_ARRAY
+    "380163"    // 4: "c"
+    "00"        // end of the column
+    "291c"      // 4: a list of one structure
     "191c"      // 1: a list of one structure
     "2600"      // 2: i64 0
     "1c"        // 3: a structure
@@ -218,6 +225,93 @@ TEST(parquet_file, a_column_is_found_by_its_path) {
        {d::option_list{}, d::option_list{{"column", "d"}}, d::option_list{{"type", "bytes"}}}) {
     EXPECT_FALSE(d::open(mapped_storage(nullptr, bytes), {.name = "f", .options = wrong}));
   }
+}
+
+// The same with a column of that physical type, whose schema element ends in those fields, and a
+// filter of all bits.
+result<d::foreign_filter> column_of_type(unsigned physical, std::string_view more_hex,
+                                         std::string_view path = "c") {
+  const std::string type = fmt::format("15{:02x}", physical * 2);
+  const std::string text = "1502192c480172150200" + type + "380163" + std::string(more_hex) + "00" +
+                           "291c191c26001c" + type + "29180163b6080000260200" + "00";
+  static std::vector<std::byte> bytes;
+  bytes = parquet_file(text, filter_of_one_block);
+  return d::open(mapped_storage(nullptr, bytes),
+                 {.name = "f", .options = {{"column", std::string(path)}}});
+}
+
+struct typed_column {
+  std::string_view what;
+  unsigned physical;
+  std::string_view fields;  // after the name
+  std::vector<std::string_view> taken;
+  std::vector<std::string_view> refused;
+  std::string_view says;
+};
+
+TEST(parquet_file, keys_are_what_the_schema_says_of_the_column) {
+  const std::vector<typed_column> columns = {
+      {"INT32", 1, "", {"5", "-5"}, {"", "x", "4000000005", "5.0"}, "whole number of 32 bits"},
+      {"UINT_32", 1, "251a", {"4000000005", "0"}, {"-1", "4294967296"}, "without a sign"},
+      {"INTEGER(32, no sign)", 1, "6cac1320120000", {"4000000005"}, {"-1"}, "without a sign"},
+      {"INTEGER(64, sign)", 2, "6cac1340110000", {"-1"}, {"18446744073709550005"}, "64 bits"},
+      {"UINT_64", 2, "251c", {"18446744073709550005"}, {"-1", "1e3"}, "without a sign"},
+      {"DATE",
+       1,
+       "250c",
+       {"2020-02-29", "1969-12-31", "-1"},
+       {"2021-02-29", "2020-1-5", "x"},
+       "YYYY-MM-DD"},
+      {"DECIMAL(9, 2)",
+       1,
+       "250a15041512",
+       {"0.05", "-3", ".5", "1.500", "21474836.47"},
+       {"0.055", "21474836.48", "-", ".", "", "1e3", "1.2.3"},
+       "scale 2"},
+      {"DECIMAL of scale 19", 2, "250a1526", {}, {"1"}, "a DECIMAL that is not stored as"},
+      {"DECIMAL in bytes", 6, "250a1504", {}, {"1"}, "a DECIMAL that is not stored as"},
+      {"TIME_MILLIS", 1, "250e", {"5000"}, {"00:00:05"}, "a TIME in milliseconds since midnight"},
+      {"TIMESTAMP(nanoseconds)",
+       2,
+       "6c8c111c3c00000000",
+       {"5"},
+       {"2020-01-01T00:00:05"},
+       "a TIMESTAMP in nanoseconds since 1970; ask for that integer"},
+      {"STRING", 6, "2500", {"", "x"}, {}, ""},
+      {"unknown logical type", 6, "6c0c280000", {}, {"x"}, "a logical type that is not known"},
+      {"DATE in 64 bits", 2, "250c", {}, {"1"}, "that its physical type does not have"},
+  };
+  for (const typed_column& column : columns) {
+    const auto filter = column_of_type(column.physical, column.fields);
+    ASSERT_TRUE(filter) << column.what << filter.error().message;
+    EXPECT_TRUE(filter->stores_key_type());
+    for (const std::string_view key : column.taken) {
+      EXPECT_TRUE(filter->askable() && filter->accepts(key)) << column.what << key;
+      EXPECT_TRUE(filter->may_contain(key)) << column.what << key;
+    }
+    for (const std::string_view key : column.refused) {
+      const auto why = column.taken.empty() ? filter->askable() : filter->accepts(key);
+      ASSERT_FALSE(why) << column.what << ' ' << key;
+      EXPECT_NE(why.error().message.find("column 'c' "), std::string::npos) << why.error().message;
+      EXPECT_NE(why.error().message.find(column.says), std::string::npos) << why.error().message;
+    }
+  }
+}
+
+TEST(parquet_file, values_of_fixed_size_take_keys_of_that_size) {
+  // type_length stands before the name, so that the whole element is another.
+  const auto at = [](std::string_view more_hex) {
+    const auto bytes = parquet_file("1502192c480172150200150e1520280163" + std::string(more_hex) +
+                                        "00291c191c26001c150e29180163b608000026020000",
+                                    filter_of_one_block);
+    const auto filter =
+        d::open(mapped_storage(nullptr, bytes), {.name = "f", .options = {{"column", "c"}}});
+    return filter && filter->accepts("0123456789abcdef") && !filter->accepts("0123") ? 16
+           : filter && filter->accepts("00000000-0000-4000-8000-00000000000F")       ? 36
+                                                                                     : 0;
+  };
+  EXPECT_EQ(at(""), 16);
+  EXPECT_EQ(at("6cec0000"), 36);  // UUID
 }
 
 TEST(parquet_file, any_change_of_the_footer_is_refused_or_harmless) {

@@ -123,6 +123,15 @@ TEST(parquet, values_in_32_blocks) {
       expected(30, "00000004 04000000 00004000 00000004 04000000 00002000 02000000 00000800"));
 }
 
+TEST(parquet, a_value_is_hashed_as_the_integer_that_it_is_stored_as) {
+  EXPECT_EQ(parquet_block("uint32", "4000000005"), parquet_block("int32", "-294967291"));
+  EXPECT_EQ(parquet_block("uint64", "18446744073709550005"), parquet_block("int64", "-1611"));
+  EXPECT_EQ(parquet_block("date", "2020-01-05"), parquet_block("int32", "18266"));
+  EXPECT_EQ(parquet_block("date", "1969-12-31"), parquet_block("date", "-1"));
+  EXPECT_EQ(parquet_block("uuid", "30313233-3435-3637-3839-616263646566"),
+            parquet_block("bytes", "0123456789abcdef"));
+}
+
 TEST(parquet, the_writers_sizes_are_powers_of_two) {
   const auto bits = [](std::uint64_t n, double p) {
     return d::create(*d::find("parquet").value(), {.capacity = n, .fpr = p})->info().bits;

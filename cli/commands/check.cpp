@@ -80,6 +80,23 @@ class question {
 
   std::size_t filters() const noexcept { return filters_.size(); }
 
+  /// What is wrong with a key, in the words of the first filter that knows of what type its keys
+  /// are and does not take it; none if no filter knows.
+  std::function<result<void>(std::string_view key)> accepts() const {
+    std::vector<const dialects::foreign_filter*> typed;
+    for (const asked_filter& each : filters_) {
+      const auto* const foreign = std::get_if<dialects::foreign_filter>(&each.filter);
+      if (foreign != nullptr && foreign->stores_key_type()) typed.push_back(foreign);
+    }
+    if (typed.empty()) return nullptr;
+    return [typed = std::move(typed)](std::string_view key) -> result<void> {
+      for (const auto* filter : typed) {
+        if (auto ok = filter->accepts(key); !ok) return ok;
+      }
+      return {};
+    };
+  }
+
   /// Asks all filters; the number of lines selected.
   std::size_t ask(const key_batch& batch, answers& said) const {
     const std::size_t lines = batch.lines.size();
@@ -158,9 +175,9 @@ class question {
       const fmt::format_int line(batch.first_line + i);
       out.append(R"("line":)");
       out.append({line.data(), line.size()});
-      if (batch.ends.empty()) {
+      if (input.choice().plain()) {
         out.append(R"(,"key":)");
-        out.append(json_text(batch.keys[i]));
+        out.append(json_text(batch.keys[batch.keys_of(i).first]));
       } else if (!input.secret()) {
         append_record(batch, said, i, input, out);
       }
@@ -348,7 +365,7 @@ result<tally> check_by_every_core(const check_options& options, const question& 
   std::vector<share> shares;
   for (unsigned slot = 0; slot < threads_for_blocks(0); ++slot) {
     shares.emplace_back(asked.filters());
-    if (input.choice().plain()) continue;
+    if (input.choice().unread()) continue;
     auto reader = record_keys::make(input.choice());
     if (!reader) return fail(std::move(reader.error()));
     shares.back().reader.emplace(std::move(*reader));
@@ -381,6 +398,7 @@ result<status> check(check_options& options) {
   // Lines and a progress line on one terminal would spoil each other.
   const bool prints = !options.quiet && !options.count;
   if (prints && ::isatty(STDOUT_FILENO) != 0) options.input.no_progress = true;
+  options.input.keys.accepts = asked->accepts();
   const auto opened = key_input::open(options.input);
   if (!opened) return fail(opened.error());
   key_input& input = **opened;

@@ -2,7 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <charconv>
+#include <chrono>
+#include <limits>
 
 #include "options.hpp"
 
@@ -17,6 +21,96 @@ bool put_number(std::string_view key, std::vector<std::byte>& to) {
   if (read.ec != std::errc{} || read.ptr != end) return false;
   put_little(to, number);
   return true;
+}
+
+/// A whole number of that many digits at the front of a text, which are taken away.
+std::optional<int> take_digits(std::string_view& text, std::size_t digits) noexcept {
+  if (text.size() < digits) return std::nullopt;
+  int number = 0;
+  for (const char c : text.substr(0, digits)) {
+    if (c < '0' || c > '9') return std::nullopt;
+    number = number * 10 + (c - '0');
+  }
+  text.remove_prefix(digits);
+  return number;
+}
+
+bool take(std::string_view& text, char c) noexcept {
+  if (!text.starts_with(c)) return false;
+  text.remove_prefix(1);
+  return true;
+}
+
+bool put_date(std::string_view key, std::vector<std::byte>& to) {
+  if (put_number<std::int32_t>(key, to)) return true;
+  namespace chrono = std::chrono;
+  const auto year = take_digits(key, 4);
+  if (!year || !take(key, '-')) return false;
+  const auto month = take_digits(key, 2);
+  if (!month || !take(key, '-')) return false;
+  const auto day = take_digits(key, 2);
+  if (!day || !key.empty()) return false;
+  const chrono::year_month_day date(chrono::year(*year),
+                                    chrono::month(static_cast<unsigned>(*month)),
+                                    chrono::day(static_cast<unsigned>(*day)));
+  if (!date.ok()) return false;
+  const auto days = chrono::sys_days(date).time_since_epoch().count();
+  put_little(to, static_cast<std::int32_t>(days));
+  return true;
+}
+
+/// A fraction times 10^scale, if that is whole and within 64 bits.
+std::optional<std::int64_t> unscaled(std::string_view key, std::uint32_t scale) noexcept {
+  const bool negative = take(key, '-');
+  const auto point = std::min(key.find('.'), key.size());
+  const auto whole = key.substr(0, point);
+  auto fraction = key.substr(std::min(point + 1, key.size()));
+  if (whole.empty() && fraction.empty()) return std::nullopt;
+  while (fraction.size() > scale && fraction.ends_with('0')) fraction.remove_suffix(1);
+  if (fraction.size() > scale) return std::nullopt;
+  std::int64_t number = 0;
+  const auto append = [&](char c) {
+    const int digit = negative ? '0' - c : c - '0';
+    return c >= '0' && c <= '9' && !__builtin_mul_overflow(number, 10, &number) &&
+           !__builtin_add_overflow(number, digit, &number);
+  };
+  for (const std::string_view part : {whole, fraction}) {
+    for (const char c : part) {
+      if (!append(c)) return std::nullopt;
+    }
+  }
+  for (std::size_t place = fraction.size(); place < scale; ++place) {
+    if (!append('0')) return std::nullopt;
+  }
+  return number;
+}
+
+template <class Number>
+bool put_decimal(std::string_view key, std::uint32_t scale, std::vector<std::byte>& to) {
+  const auto number = unscaled(key, scale);
+  if (!number || *number < std::numeric_limits<Number>::min() ||
+      *number > std::numeric_limits<Number>::max()) {
+    return false;
+  }
+  put_little(to, static_cast<Number>(*number));
+  return true;
+}
+
+bool put_uuid(std::string_view key, std::vector<std::byte>& to) {
+  constexpr std::array<std::size_t, 5> groups = {4, 2, 2, 2, 6};
+  for (std::size_t group = 0; group < groups.size(); ++group) {
+    if (group != 0 && !take(key, '-')) return false;
+    for (std::size_t i = 0; i < groups.at(group); ++i) {
+      std::uint8_t byte = 0;
+      if (key.size() < 2) return false;
+      const char* const end = key.data() + 2;
+      const auto read = std::from_chars(key.data(), end, byte, 16);
+      if (read.ec != std::errc{} || read.ptr != end) return false;
+      to.push_back(static_cast<std::byte>(byte));
+      key.remove_prefix(2);
+    }
+  }
+  return key.empty();
 }
 
 /// The code point at the front of well-formed UTF-8 (RFC 3629), which is taken away; none if it is
@@ -61,7 +155,7 @@ bool put_utf16(std::string_view key, std::vector<std::byte>& to) {
 }  // namespace
 
 result<void> key_form::known() const {
-  if (how_ != encoding::unknown) return {};
+  if (how_.how != encoding::unknown) return {};
   return fail(errc::invalid_argument,
               fmt::format("the format does not tell how a key becomes bytes, and a wrong guess "
                           "would miss every key; give {}={}",
@@ -70,10 +164,13 @@ result<void> key_form::known() const {
 
 std::optional<std::span<const std::byte>> key_form::bytes_of(std::string_view key,
                                                              key_bytes& scratch) const {
-  if (how_ == encoding::bytes) return std::as_bytes(std::span(key));
+  if (how_.how == encoding::bytes) {
+    if (how_.size != 0 && key.size() != how_.size) return std::nullopt;
+    return std::as_bytes(std::span(key));
+  }
   scratch.room.clear();
   bool made = false;
-  switch (how_) {
+  switch (how_.how) {
     case encoding::utf16le:
       made = put_utf16(key, scratch.room);
       break;
@@ -83,11 +180,29 @@ std::optional<std::span<const std::byte>> key_form::bytes_of(std::string_view ke
     case encoding::int64:
       made = put_number<std::int64_t>(key, scratch.room);
       break;
+    case encoding::uint32:
+      made = put_number<std::uint32_t>(key, scratch.room);
+      break;
+    case encoding::uint64:
+      made = put_number<std::uint64_t>(key, scratch.room);
+      break;
     case encoding::float32:
       made = put_number<float>(key, scratch.room);
       break;
     case encoding::float64:
       made = put_number<double>(key, scratch.room);
+      break;
+    case encoding::date:
+      made = put_date(key, scratch.room);
+      break;
+    case encoding::decimal32:
+      made = put_decimal<std::int32_t>(key, how_.scale, scratch.room);
+      break;
+    case encoding::decimal64:
+      made = put_decimal<std::int64_t>(key, how_.scale, scratch.room);
+      break;
+    case encoding::uuid:
+      made = put_uuid(key, scratch.room);
       break;
     case encoding::bytes:
     case encoding::unknown:
@@ -97,16 +212,40 @@ std::optional<std::span<const std::byte>> key_form::bytes_of(std::string_view ke
   return std::span<const std::byte>(scratch.room);
 }
 
+std::string_view name_of(encoding how) noexcept {
+  switch (how) {
+    case encoding::unknown:
+      return "of a known form";
+    case encoding::bytes:
+      return "of the right size";
+    case encoding::utf16le:
+      return "text in UTF-8";
+    case encoding::int32:
+      return "a whole number of 32 bits";
+    case encoding::int64:
+      return "a whole number of 64 bits";
+    case encoding::uint32:
+      return "a whole number of 32 bits without a sign";
+    case encoding::uint64:
+      return "a whole number of 64 bits without a sign";
+    case encoding::date:
+      return "a date, YYYY-MM-DD";
+    case encoding::uuid:
+      return "a UUID";
+    case encoding::float32:
+    case encoding::float64:
+    case encoding::decimal32:
+    case encoding::decimal64:
+      break;
+  }
+  return "a number";
+}
+
 tl::unexpected<failure> key_form::refusal(std::string_view key) const {
-  const std::string_view wanted = how_ == encoding::utf16le   ? "text in UTF-8"
-                                  : how_ == encoding::int32   ? "a whole number of 32 bits"
-                                  : how_ == encoding::int64   ? "a whole number of 64 bits"
-                                  : how_ == encoding::unknown ? "of a known form"
-                                                              : "a number";
   constexpr std::size_t shown = 60;
   return fail(errc::invalid_argument,
               fmt::format("'{}{}' is not {}, which the filter's keys are", key.substr(0, shown),
-                          key.size() > shown ? "..." : "", wanted));
+                          key.size() > shown ? "..." : "", name_of(how_.how)));
 }
 
 }  // namespace bloomery::dialects

@@ -12,15 +12,15 @@
 namespace bloomery::dialects {
 namespace {
 
-constexpr std::string_view types = "bytes, int32, int64, float or double";
+constexpr std::string_view types =
+    "bytes, int32, int64, uint32, uint64, date, uuid, float or double";
 constexpr std::uint64_t least_bytes = 32;
 constexpr std::uint64_t most_bytes = std::uint64_t{128} << 20;  // of the writers; 2^31 can be read
 
 constexpr std::array options = {
     kind_option{"column", "a column's path, with dots",
                 "the column whose filters are meant, in a Parquet file"},
-    kind_option{"type", types,
-                "the column's physical type, for a bare filter, which does not store it"},
+    kind_option{"type", types, "the column's type, for a bare filter, which does not store it"},
     kind_option{"blocks", "1 to 67108863",
                 "for building: blocks of 32 bytes, instead of the writers' power of two"}};
 
@@ -38,6 +38,10 @@ result<encoding> type_of(const option_list& given) {
   if (*text == "bytes") return encoding::bytes;
   if (*text == "int32") return encoding::int32;
   if (*text == "int64") return encoding::int64;
+  if (*text == "uint32") return encoding::uint32;
+  if (*text == "uint64") return encoding::uint64;
+  if (*text == "date") return encoding::date;
+  if (*text == "uuid") return encoding::uuid;
   if (*text == "float") return encoding::float32;
   if (*text == "double") return encoding::float64;
   return fail(errc::invalid_argument, fmt::format("type={}: give {}", *text, types));
@@ -47,7 +51,7 @@ result<encoding> type_of(const option_list& given) {
 class parquet_face : public foreign_filter::model {
  public:
   virtual std::vector<std::span<const std::byte>> groups() const = 0;
-  virtual encoding type() const noexcept = 0;
+  virtual value_form type() const noexcept = 0;
 };
 
 template <storage Storage>
@@ -56,11 +60,12 @@ class parquet_model final : public parquet_face {
   static constexpr bool writable = writable_storage<Storage>;
 
  public:
-  parquet_model(std::vector<filter_type> filters, encoding form, bool in_file)
-      : filters_(std::move(filters)), form_(form), in_file_(in_file) {}
+  /// `column` says of a column of a file what it is, and is empty of a bare filter.
+  parquet_model(std::vector<filter_type> filters, value_form form, std::string column = {})
+      : filters_(std::move(filters)), form_(form), column_(std::move(column)) {}
 
   const dialect& format() const noexcept override { return row_of(row::parquet); }
-  encoding type() const noexcept override { return form_; }
+  value_form type() const noexcept override { return form_; }
   std::vector<std::span<const std::byte>> groups() const override {
     std::vector<std::span<const std::byte>> all;
     for (const auto& each : filters_) all.push_back(each.bits());
@@ -70,7 +75,7 @@ class parquet_model final : public parquet_face {
   foreign_info info() const override {
     foreign_info info;
     info.format = format().name;
-    info.variant = in_file_ ? "a column of a Parquet file" : "bare";
+    info.variant = in_file() ? "a column of a Parquet file" : "bare";
     info.kind = "blocked_bloom";
     info.hashes = 8;
     double none = 1;
@@ -84,18 +89,23 @@ class parquet_model final : public parquet_face {
     }
     // A stranger passes if any of them lets it.
     info.current_fpr = filters_.size() == 1 ? filters_.front().current_fpr() : 1 - none;
-    info.fill = ones / static_cast<double>(info.bits);
-    info.can_insert = !in_file_;
-    info.can_merge = !in_file_;
+    info.fill = info.bits == 0 ? 0 : ones / static_cast<double>(info.bits);
+    info.can_insert = !in_file();
+    info.can_merge = !in_file();
     info.extras.push_back({"blocks", info.bits / 256});
-    if (in_file_) info.extras.push_back({"row_groups", std::uint64_t{filters_.size()}});
+    if (in_file()) info.extras.push_back({"row_groups", std::uint64_t{filters_.size()}});
     return info;
   }
 
-  result<void> askable() const override { return form().known(); }
+  result<void> askable() const override {
+    if (in_file() && form_.how == encoding::unknown) return fail(errc::unsupported, column_);
+    return form().known();
+  }
+  bool stores_key_type() const noexcept override { return in_file(); }
   result<void> accepts(std::string_view key) const override {
     key_bytes scratch;
     if (form().bytes_of(key, scratch)) return {};
+    if (in_file()) return fail(errc::invalid_argument, column_);
     return form().refusal(key);
   }
 
@@ -147,8 +157,8 @@ class parquet_model final : public parquet_face {
       const auto groups = theirs.groups();
       if (groups.size() != 1) {
         return fail(errc::unsupported,
-                    "filters of several row groups cannot be merged; convert "
-                    "the column to one bare filter first");
+                    "a column of a Parquet file is merged once it is one bare filter; convert it "
+                    "first");
       }
       if (theirs.type() != form_) return fail(errc::incompatible, "their types differ");
       const auto view = basic_blocked_bloom<borrowed_storage>::open(
@@ -167,6 +177,11 @@ class parquet_model final : public parquet_face {
                   "a bare filter has nothing to choose; leave the options "
                   "of the target out");
     }
+    if (filters_.empty()) {
+      return fail(errc::unsupported,
+                  "the Parquet file has no rows, and so no filter that could stand alone; build "
+                  "one of no keys");
+    }
     auto memory = owned_storage::copy_of(filters_.front().bits());
     if (!memory) return fail(std::move(memory.error()));
     auto merged = basic_blocked_bloom<owned_storage>::open(shape_of(filters_.front().bits().size()),
@@ -183,12 +198,11 @@ class parquet_model final : public parquet_face {
     }
     std::vector<basic_blocked_bloom<owned_storage>> one;
     one.push_back(std::move(*merged));
-    return foreign_filter(
-        std::make_unique<parquet_model<owned_storage>>(std::move(one), form_, false));
+    return foreign_filter(std::make_unique<parquet_model<owned_storage>>(std::move(one), form_));
   }
 
   result<foreign_image> image() const override {
-    if (in_file_) {
+    if (in_file()) {
       return fail(errc::unsupported,
                   "the filter is a part of a Parquet file; convert the column "
                   "to a bare filter first");
@@ -203,9 +217,11 @@ class parquet_model final : public parquet_face {
     return fail(errc::unsupported, "the filter was opened to be read only");
   }
 
+  bool in_file() const noexcept { return !column_.empty(); }
+
   std::vector<filter_type> filters_;
-  encoding form_;
-  bool in_file_;
+  value_form form_;
+  std::string column_;
 };
 
 recognition looks_like(std::span<const std::byte> bytes) noexcept {
@@ -216,8 +232,8 @@ recognition looks_like(std::span<const std::byte> bytes) noexcept {
 }
 
 result<foreign_filter> over_groups(const mapped_storage& bytes,
-                                   std::span<const parquet_blocks> groups, encoding form,
-                                   bool in_file) {
+                                   std::span<const parquet_blocks> groups, value_form form,
+                                   std::string column = {}) {
   std::vector<basic_blocked_bloom<mapped_storage>> filters;
   for (const parquet_blocks& each : groups) {
     auto filter = basic_blocked_bloom<mapped_storage>::open(shape_of(each.size),
@@ -226,7 +242,7 @@ result<foreign_filter> over_groups(const mapped_storage& bytes,
     filters.push_back(std::move(*filter));
   }
   return foreign_filter(
-      std::make_unique<parquet_model<mapped_storage>>(std::move(filters), form, in_file));
+      std::make_unique<parquet_model<mapped_storage>>(std::move(filters), form, std::move(column)));
 }
 
 result<foreign_filter> open_column(const mapped_storage& bytes, const open_request& request) {
@@ -241,7 +257,8 @@ result<foreign_filter> open_column(const mapped_storage& bytes, const open_reque
   const auto column =
       find_parquet_column(bytes.bytes(), find_option(request.options, "column").value_or(""));
   if (!column) return fail(column.error());
-  return over_groups(bytes, column->row_groups, column->form, true);
+  return over_groups(bytes, column->row_groups, column->type.form,
+                     fmt::format("column {} {}", column->name, column->type.says));
 }
 
 result<foreign_filter> open_filter(const mapped_storage& bytes, const open_request& request) {
@@ -264,7 +281,7 @@ result<foreign_filter> open_filter(const mapped_storage& bytes, const open_reque
   }
   const auto form = type_of(request.options);
   if (!form) return fail(form.error());
-  if (request.how == access::read_only) return over_groups(bytes, {{*blocks}}, *form, false);
+  if (request.how == access::read_only) return over_groups(bytes, {{*blocks}}, {*form});
   auto memory = owned_storage::copy_of(bytes.bytes().subspan(blocks->at, blocks->size));
   if (!memory) return fail(std::move(memory.error()));
   auto filter = blocked_bloom::open(shape_of(blocks->size), std::move(*memory), 0);
@@ -272,7 +289,7 @@ result<foreign_filter> open_filter(const mapped_storage& bytes, const open_reque
   std::vector<blocked_bloom> one;
   one.push_back(std::move(*filter));
   return foreign_filter(
-      std::make_unique<parquet_model<owned_storage>>(std::move(one), *form, false));
+      std::make_unique<parquet_model<owned_storage>>(std::move(one), value_form{*form}));
 }
 
 /// The size that Arrow chooses: from the formula of a Bloom filter with 8 functions, up to a power
@@ -328,7 +345,7 @@ result<foreign_filter> create_filter(const plan_request& request) {
   std::vector<blocked_bloom> one;
   one.push_back(std::move(*filter));
   return foreign_filter(
-      std::make_unique<parquet_model<owned_storage>>(std::move(one), *form, false));
+      std::make_unique<parquet_model<owned_storage>>(std::move(one), value_form{*form}));
 }
 
 }  // namespace

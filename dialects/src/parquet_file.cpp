@@ -112,7 +112,12 @@ row_group read_group(cursor& from) {
   return made;
 }
 
-result<std::vector<row_group>> read_footer(std::span<const std::byte> file) {
+struct footer {
+  std::optional<parquet_type> column;  // of the column that is looked for
+  std::vector<row_group> groups;
+};
+
+result<footer> read_footer(std::span<const std::byte> file, std::string_view column) {
   constexpr std::size_t ends = 12;  // the magic twice and a length
   if (has_text(file, 0, "PARE") ||
       (file.size() >= ends && has_text(file, file.size() - 4, "PARE"))) {
@@ -129,35 +134,24 @@ result<std::vector<row_group>> read_footer(std::span<const std::byte> file) {
                 fmt::format("the Parquet file's footer of {} bytes does not fit into it", length));
   }
   cursor from(file.subspan(file.size() - 8 - length, length));
-  std::vector<row_group> groups;
+  footer made;
   from.structure([&](const field& each) {
-    if (each.id != 4 || each.kind != type::list) return false;
-    const auto all = from.list();
-    for (std::uint64_t i = 0; i < all.size && from.good(); ++i) groups.push_back(read_group(from));
+    if (each.id == 2 && each.kind == type::list) {
+      made.column = read_parquet_schema(from, column);
+    } else if (each.id == 4 && each.kind == type::list) {
+      const auto all = from.list();
+      for (std::uint64_t i = 0; i < all.size && from.good(); ++i) {
+        made.groups.push_back(read_group(from));
+      }
+    } else {
+      return false;
+    }
     return true;
   });
   if (!from.good()) {
     return fail(errc::corrupt, "the Parquet file's footer cannot be read; get the file anew");
   }
-  return groups;
-}
-
-std::optional<encoding> encoding_of(std::int64_t physical) {
-  switch (physical) {
-    case 1:
-      return encoding::int32;
-    case 2:
-      return encoding::int64;
-    case 4:
-      return encoding::float32;
-    case 5:
-      return encoding::float64;
-    case 6:
-    case 7:
-      return encoding::bytes;
-    default:  // BOOLEAN and INT96
-      return std::nullopt;
-  }
+  return made;
 }
 
 /// A name from the file as a sentence can have it: in quotes, short and without control characters.
@@ -170,14 +164,11 @@ std::string in_quotes(std::string_view name) {
   return fmt::format("'{}{}'", text, name.size() > most ? "..." : "");
 }
 
-tl::unexpected<failure> no_such_column(const std::vector<row_group>& groups,
-                                       std::string_view column) {
+tl::unexpected<failure> no_such_column(const footer& file, std::string_view column) {
   constexpr std::size_t most_names = 10;
   std::vector<std::string> with_filter;
-  bool known = false;
-  for (const row_group& group : groups) {
+  for (const row_group& group : file.groups) {
     for (const column_chunk& chunk : group.columns) {
-      known |= chunk.path == column;
       const std::string name = in_quotes(chunk.path);
       if (chunk.filter_at && with_filter.size() < most_names &&
           std::find(with_filter.begin(), with_filter.end(), name) == with_filter.end()) {
@@ -194,8 +185,9 @@ tl::unexpected<failure> no_such_column(const std::vector<row_group>& groups,
         fmt::format("a Parquet file has a filter for each column; name the column ({})", those));
   }
   return fail(errc::not_found,
-              known ? fmt::format("column {} has no Bloom filter; {}", in_quotes(column), those)
-                    : fmt::format("there is no column {}; {}", in_quotes(column), those));
+              file.column
+                  ? fmt::format("column {} has no Bloom filter; {}", in_quotes(column), those)
+                  : fmt::format("there is no column {}; {}", in_quotes(column), those));
 }
 
 }  // namespace
@@ -269,53 +261,60 @@ bool is_parquet_file(std::span<const std::byte> bytes) noexcept {
 
 result<parquet_column> find_parquet_column(std::span<const std::byte> file,
                                            std::string_view column) {
-  const auto groups = read_footer(file);
-  if (!groups) return fail(groups.error());
-  parquet_column made{encoding::unknown, {}};
+  const auto footer = read_footer(file, column);
+  if (!footer) return fail(footer.error());
+  if (column.empty() || !footer->column) return no_such_column(*footer, column);
+  parquet_column made{in_quotes(column), *footer->column, {}};
   std::size_t number = 0;
   std::optional<std::size_t> without;
-  for (const row_group& group : *groups) {
+  bool rows = false;
+  for (const row_group& group : footer->groups) {
     ++number;
     if (group.rows == 0) continue;
+    rows = true;
     const auto chunk = std::find_if(group.columns.begin(), group.columns.end(),
                                     [&](const column_chunk& each) { return each.path == column; });
-    if (chunk == group.columns.end() || column.empty()) return no_such_column(*groups, column);
+    if (chunk == group.columns.end()) {
+      return fail(errc::corrupt,
+                  fmt::format("row group {} lacks column {}, which the schema has; get the file "
+                              "anew",
+                              number, made.name));
+    }
     if (!chunk->filter_at) {
       without = number;
       continue;
     }
-    const auto form = encoding_of(chunk->kind);
-    if (!form) {
-      return fail(errc::unsupported,
-                  fmt::format("column {} is of a physical type that has no Bloom filters",
-                              in_quotes(column)));
+    if (chunk->kind != made.type.physical) {
+      return fail(errc::corrupt,
+                  fmt::format("row group {} says that column {} is of physical type {}, and the "
+                              "schema says {}; get the file anew",
+                              number, made.name, chunk->kind, made.type.physical));
     }
     if (chunk->elsewhere) {
       return fail(errc::unsupported,
-                  fmt::format("column {} lies in another file than the footer", in_quotes(column)));
+                  fmt::format("column {} lies in another file than the footer", made.name));
     }
-    made.form = *form;
     const auto at = *chunk->filter_at;
     if (at < 0 || static_cast<std::uint64_t>(at) >= file.size()) {
       return fail(errc::corrupt,
                   fmt::format("row group {} says that the filter of column {} is at byte {}, "
                               "which is not in the file",
-                              number, in_quotes(column), at));
+                              number, made.name, at));
     }
     auto blocks = read_parquet_header(file.subspan(static_cast<std::size_t>(at)));
     if (!blocks) {
-      return fail(blocks.error().code, fmt::format("row group {}, column {}: {}", number,
-                                                   in_quotes(column), blocks.error().message));
+      return fail(blocks.error().code, fmt::format("row group {}, column {}: {}", number, made.name,
+                                                   blocks.error().message));
     }
     blocks->at += static_cast<std::size_t>(at);
     made.row_groups.push_back(*blocks);
   }
-  if (made.row_groups.empty()) return no_such_column(*groups, column);
+  if (rows && made.row_groups.empty()) return no_such_column(*footer, column);
   if (without) {
     return fail(errc::unsupported,
                 fmt::format("row group {} has no Bloom filter for column {}, so that no key can "
                             "be excluded from the file",
-                            *without, in_quotes(column)));
+                            *without, made.name));
   }
   return made;
 }

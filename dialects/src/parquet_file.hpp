@@ -6,10 +6,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
-#include "key_form.hpp"
+#include "parquet_schema.hpp"
 
 namespace bloomery::dialects {
 
@@ -29,12 +30,14 @@ std::vector<std::byte> parquet_header(std::uint64_t block_bytes);
 bool is_parquet_file(std::span<const std::byte> bytes) noexcept;
 
 struct parquet_column {
-  encoding form;
+  std::string name;  ///< in quotes, for messages
+  parquet_type type;
   std::vector<parquet_blocks> row_groups;
 };
 
 /// The filters of a column (its path in the schema, with dots), one for each row group that has
-/// rows. A column without any, or with some but not for all, is refused: nothing could be excluded.
+/// rows; none in a file without rows. A column without any, or with some but not for all, is
+/// refused: nothing could be excluded.
 result<parquet_column> find_parquet_column(std::span<const std::byte> file,
                                            std::string_view column);
 

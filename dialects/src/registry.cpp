@@ -58,6 +58,9 @@ foreign_info foreign_filter::info() const {
 result<void> foreign_filter::askable() const {
   return model_->askable();
 }
+bool foreign_filter::stores_key_type() const noexcept {
+  return model_->stores_key_type();
+}
 result<void> foreign_filter::accepts(std::string_view key) const {
   return model_->accepts(key);
 }

@@ -17,6 +17,19 @@ await connection.run(`
   TO '${file}' (FORMAT parquet, ROW_GROUP_SIZE 20000, DICTIONARY_SIZE_LIMIT 30000,
                 BLOOM_FILTER_FALSE_POSITIVE_RATIO 0.01)`);
 
+// Beside it, a column of each type whose values are not stored as they are written, and a file
+// without rows.
+await connection.run(`
+  COPY (SELECT (4000000000 + v)::UINTEGER AS u4, 18446744073709550000::UBIGINT + v::UBIGINT AS u8,
+               (v / 100)::DECIMAL(9,2) AS dec4, (v / 100 - 3)::DECIMAL(18,4) AS dec8,
+               DATE '2020-01-01' + v::INT AS day, TIMESTAMP '2020-01-01' + to_seconds(v) AS ts,
+               TIME '00:00:00' + to_seconds(v) AS tm, to_seconds(v) AS iv,
+               ('00000000-0000-4000-8000-00000000000' || v)::UUID AS id
+        FROM (SELECT range % 10 AS v FROM range(1000)))
+  TO '${file}.typed' (FORMAT parquet)`);
+await connection.run(`
+  COPY (SELECT 1::INT AS i, 'x' AS s WHERE false) TO '${file}.empty' (FORMAT parquet)`);
+
 const rows = async (sql) => (await connection.runAndReadAll(sql)).getRowsJson();
 const chunks = (await rows(`
   SELECT path_in_schema, row_group_id, bloom_filter_offset, bloom_filter_length

@@ -122,3 +122,69 @@ def test_row_groups_of_one_size_become_one_filter(run, tmp_path, written):
     assert found.out == b"plain\n"
     run("convert", "-o", "s.filter", "--column", "s", file).refused("filters of one size")
     assert not (tmp_path / "s.filter").exists()
+
+
+# Keys of five seconds, days or hundredths, and keys of the same type that are not there.
+@pytest.mark.parametrize("column,there,not_there", [
+    ("u4", "4000000005", "4000000010"),
+    ("u8", "18446744073709550005", "18446744073709550010"),
+    ("dec4", "0.05", "0.10"),
+    ("dec8", "-2.95", "-2.9"),
+    ("day", "2020-01-05", "2020-01-11"),
+    ("day", "18266", "18272"),
+    ("ts", "1577836805000000", "1577836810000000"),
+    ("tm", "5000000", "10000000"),
+    ("id", "00000000-0000-4000-8000-000000000005", "00000000-0000-4000-8000-00000000000a"),
+])
+def test_values_are_asked_for_as_their_logical_type_writes_them(run, written, column, there,
+                                                                not_there):
+    found = run("check", f"{written[0]}.typed", "--column", column, input=as_lines([there])).ok()
+    assert found.out == as_lines([there])
+    none = run("check", f"{written[0]}.typed", "--column", column, input=as_lines([not_there]))
+    assert (none.code, none.out, none.err) == (1, b"", b"")
+
+
+@pytest.mark.parametrize("column,key,sentence", [
+    ("u4", "-1", "a whole number of 32 bits without a sign"),
+    ("dec4", "0.055", "no more than 2 digits"),
+    ("day", "05.01.2020", "YYYY-MM-DD"),
+    ("ts", "2020-01-01T00:00:05", "column 'ts' is a TIMESTAMP in microseconds since 1970; ask for "
+     "that integer"),
+    ("tm", "00:00:05", "column 'tm' is a TIME in microseconds since midnight"),
+])
+def test_a_key_that_a_column_cannot_hold_is_an_error_with_its_line(run, written, column, key,
+                                                                   sentence):
+    file = f"{written[0]}.typed"
+    run("check", file, "--column", column, input=as_lines([key])).refused("stdin:1: ", sentence)
+    done = run("check", "--skip-bad", file, "--column", column, "-c", input=as_lines([key]))
+    assert done.code == 1 and b"1 line was passed over; the first is stdin:1: " in done.err
+
+
+def test_of_many_lines_those_that_are_wrong_are_passed_over(run, tmp_path, written):
+    # More than the four MiB from which on every core takes part.
+    (tmp_path / "keys").write_bytes(b"4000000005\nnone\n4000000099\n" * 200000)
+    args = ("check", f"{written[0]}.typed", "--column", "u4", "keys")
+    done = run(*args, "--skip-bad").ok()
+    assert done.out == b"4000000005\n" * 200000 and b"200,000 lines were passed over" in done.err
+    done = run(*args, "--skip-bad", "-v").ok()
+    assert done.out == b"4000000099\n" * 200000
+    assert b"keys:2: column 'u4' holds numbers" in run(*args).err
+
+
+def test_json_has_the_key_of_a_typed_column(run, written):
+    said = run("check", "--json", f"{written[0]}.typed", "--column", "day", input=b"2020-01-05\n").ok()
+    assert json.loads(said.out)["key"] == "2020-01-05"
+
+
+def test_what_no_text_can_ask_for_is_refused_before_a_line_is_read(run, written):
+    run("check", f"{written[0]}.typed", "--column", "iv").refused("column 'iv' is an INTERVAL")
+
+
+def test_a_file_without_rows_has_no_members(run, tmp_path, written):
+    file = f"{written[0]}.empty"
+    none = run("check", file, "--column", "i", input=b"1\n2\n")
+    assert (none.code, none.out, none.err) == (1, b"", b"")
+    run("check", file, "--column", "i", input=b"x\n").refused("stdin:1: ")
+    run("check", file, "--column", "n", input=b"x\n").refused("there is no column 'n'")
+    assert json.loads(run("info", "--json", file, "--column", "s").ok().out)["bits"] == 0
+    run("convert", "-o", "bare", "--column", "s", file).refused("has no rows")

@@ -85,6 +85,9 @@ class foreign_filter {
   result<void> askable() const;
   /// Whether this key can be a member at all, or why not: a funnel of numbers takes no words.
   result<void> accepts(std::string_view key) const;
+  /// Whether the filter's own file says of what type the keys are, as a Parquet file does: then a
+  /// key that is not accepted is a mistake rather than a stranger, and who asks is to be told.
+  bool stores_key_type() const noexcept;
 
   /// Precondition of all that follows with keys: askable(). A key that is not accepted surely is no
   /// member.

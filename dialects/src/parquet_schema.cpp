@@ -1,0 +1,331 @@
+#include "parquet_schema.hpp"
+
+#include <fmt/format.h>
+
+#include <limits>
+#include <vector>
+
+namespace bloomery::dialects {
+namespace {
+
+using thrift::cursor;
+using thrift::field;
+using thrift::type;
+
+/// What values mean beyond their physical type: a LogicalType or the older ConvertedType.
+enum class meaning : std::uint8_t {
+  none,
+  text,     // STRING, ENUM, JSON, BSON: bytes as they are
+  integer,  // with a sign
+  unsigned_integer,
+  decimal,
+  date,
+  time,
+  timestamp,
+  uuid,
+  interval,
+  float16,
+  unknown,
+};
+
+// Of parquet.thrift's enumeration Type.
+constexpr std::int64_t int32 = 1;
+constexpr std::int64_t int64 = 2;
+constexpr std::int64_t single = 4;
+constexpr std::int64_t real = 5;
+constexpr std::int64_t byte_array = 6;
+constexpr std::int64_t fixed_bytes = 7;
+
+struct element {
+  std::optional<std::int64_t> physical;  // a group has none
+  std::int64_t size = 0;
+  std::string_view name;
+  std::int64_t children = 0;
+  std::int64_t scale = 0;
+  meaning converted = meaning::none;
+  std::optional<meaning> logical;
+  std::string_view unit;  // of times
+};
+
+void convert(std::int64_t number, element& into) {
+  constexpr std::string_view milli = "milliseconds";
+  constexpr std::string_view micro = "microseconds";
+  const auto is = [&](meaning what, std::string_view unit = {}) {
+    into.converted = what;
+    into.unit = unit;
+  };
+  switch (number) {
+    case 0:   // UTF8
+    case 4:   // ENUM
+    case 19:  // JSON
+    case 20:  // BSON
+      return is(meaning::text);
+    case 5:
+      return is(meaning::decimal);
+    case 6:
+      return is(meaning::date);
+    case 7:
+      return is(meaning::time, milli);
+    case 8:
+      return is(meaning::time, micro);
+    case 9:
+      return is(meaning::timestamp, milli);
+    case 10:
+      return is(meaning::timestamp, micro);
+    case 11:
+    case 12:
+    case 13:
+    case 14:
+      return is(meaning::unsigned_integer);
+    case 15:
+    case 16:
+    case 17:
+    case 18:
+      return is(meaning::integer);
+    case 21:
+      return is(meaning::interval);
+    default:
+      return is(meaning::unknown);
+  }
+}
+
+/// The fields of the members of LogicalType, of which those are read that change a value's bytes.
+void read_member(cursor& from, element& into) {
+  const meaning what = *into.logical;
+  from.structure([&](const field& each) {
+    if (what == meaning::decimal && each.id == 1 && each.kind == type::i32) {
+      into.scale = from.number();
+      return true;
+    }
+    if (what == meaning::integer && each.id == 2 && each.kind == type::no) {
+      into.logical = meaning::unsigned_integer;  // a boolean has no bytes to read
+    }
+    if ((what == meaning::time || what == meaning::timestamp) && each.id == 2 &&
+        each.kind == type::structure) {
+      from.structure([&](const field& unit) {
+        into.unit = unit.id == 1   ? "milliseconds"
+                    : unit.id == 2 ? "microseconds"
+                    : unit.id == 3 ? "nanoseconds"
+                                   : "a newer unit";
+        return false;
+      });
+      return true;
+    }
+    return false;
+  });
+}
+
+meaning logical_meaning(std::int32_t member) {
+  switch (member) {
+    case 1:   // STRING
+    case 4:   // ENUM
+    case 12:  // JSON
+    case 13:  // BSON
+      return meaning::text;
+    case 5:
+      return meaning::decimal;
+    case 6:
+      return meaning::date;
+    case 7:
+      return meaning::time;
+    case 8:
+      return meaning::timestamp;
+    case 10:
+      return meaning::integer;
+    case 11:  // UNKNOWN: every value is null
+      return meaning::none;
+    case 14:
+      return meaning::uuid;
+    case 15:
+      return meaning::float16;
+    default:
+      return meaning::unknown;
+  }
+}
+
+void read_logical(cursor& from, element& into) {
+  from.structure([&](const field& member) {
+    into.logical = logical_meaning(member.id);
+    if (member.kind != type::structure) return false;
+    read_member(from, into);
+    return true;
+  });
+}
+
+element read_element(cursor& from) {
+  element made;
+  from.structure([&](const field& each) {
+    if (each.id == 4 && each.kind == type::binary) {
+      made.name = from.binary();
+    } else if (each.id == 10 && each.kind == type::structure) {
+      read_logical(from, made);
+    } else if (each.kind == type::i32) {
+      const std::int64_t number = from.number();
+      if (each.id == 1) made.physical = number;
+      if (each.id == 2) made.size = number;
+      if (each.id == 5) made.children = number;
+      if (each.id == 6 && !made.logical) convert(number, made);
+      if (each.id == 7 && !made.logical) made.scale = number;
+    } else {
+      return false;
+    }
+    return true;
+  });
+  return made;
+}
+
+parquet_type cannot_be_asked(std::string_view what) {
+  return {{},
+          fmt::format("is {}, whose values no line of text stands for here; ask the program that "
+                      "reads the file",
+                      what)};
+}
+
+parquet_type number_of(encoding how) {
+  return {{.how = how}, fmt::format("holds numbers; ask for {}", name_of(how))};
+}
+
+parquet_type decimal_of(const element& leaf) {
+  constexpr std::int64_t most_places = 18;  // of 64 bits
+  const bool narrow = leaf.physical == int32;
+  if ((!narrow && leaf.physical != int64) || leaf.scale < 0 || leaf.scale > most_places) {
+    return cannot_be_asked("a DECIMAL that is not stored as an integer of 32 or 64 bits");
+  }
+  return {{.how = narrow ? encoding::decimal32 : encoding::decimal64,
+           .scale = static_cast<std::uint32_t>(leaf.scale)},
+          fmt::format("is a DECIMAL of scale {} in {} bits; ask for a number with no more than {} "
+                      "digits after the point",
+                      leaf.scale, narrow ? 32 : 64, leaf.scale)};
+}
+
+/// Times are asked for as the integers that they are stored as.
+parquet_type time_of(const element& leaf, std::string_view name, std::string_view since) {
+  if (leaf.physical != int32 && leaf.physical != int64) return cannot_be_asked(name);
+  return {{.how = leaf.physical == int32 ? encoding::int32 : encoding::int64},
+          fmt::format("is a {} in {} since {}; ask for that integer", name, leaf.unit, since)};
+}
+
+parquet_type plain_type(const element& leaf) {
+  switch (leaf.physical.value_or(-1)) {
+    case int32:
+      return number_of(encoding::int32);
+    case int64:
+      return number_of(encoding::int64);
+    case single:
+      return number_of(encoding::float32);
+    case real:
+      return number_of(encoding::float64);
+    case byte_array:
+      return {{.how = encoding::bytes}, "holds strings of bytes"};
+    case fixed_bytes:
+      if (leaf.size > 0 && leaf.size <= std::numeric_limits<std::int32_t>::max()) {
+        return {{.how = encoding::bytes, .size = static_cast<std::uint32_t>(leaf.size)},
+                fmt::format("holds strings of {0} bytes each; ask for {0} bytes", leaf.size)};
+      }
+      [[fallthrough]];
+    default:  // BOOLEAN and INT96
+      return cannot_be_asked("of a physical type that has no Bloom filters");
+  }
+}
+
+/// A logical type on a physical one that it is not defined for cannot be asked.
+parquet_type type_of(const element& leaf) {
+  const auto physical = leaf.physical.value_or(-1);
+  const bool whole = physical == int32 || physical == int64;
+  switch (leaf.logical.value_or(leaf.converted)) {
+    case meaning::none:
+      return plain_type(leaf);
+    case meaning::text:
+      if (physical != byte_array && physical != fixed_bytes) break;
+      return plain_type(leaf);
+    case meaning::integer:
+      if (!whole) break;
+      return plain_type(leaf);
+    case meaning::unsigned_integer:
+      if (!whole) break;
+      return number_of(physical == int32 ? encoding::uint32 : encoding::uint64);
+    case meaning::decimal:
+      return decimal_of(leaf);
+    case meaning::date:
+      if (physical != int32) break;
+      return {{.how = encoding::date},
+              "is a DATE; ask for YYYY-MM-DD, or for the days since 1970-01-01"};
+    case meaning::time:
+      return time_of(leaf, "TIME", "midnight");
+    case meaning::timestamp:
+      return time_of(leaf, "TIMESTAMP", "1970");
+    case meaning::uuid:
+      if (physical != fixed_bytes || leaf.size != 16) break;
+      return {{.how = encoding::uuid},
+              "is a UUID; ask for 32 hexadecimal digits in groups of 8, 4, 4, 4 and 12"};
+    case meaning::interval:
+      return cannot_be_asked("an INTERVAL");
+    case meaning::float16:
+      return cannot_be_asked("a FLOAT16");
+    case meaning::unknown:
+      return cannot_be_asked("of a logical type that is not known");
+  }
+  return cannot_be_asked("of a logical type that its physical type does not have");
+}
+
+/// Follows a path down the tree, whose elements come depth first.
+class descent {
+ public:
+  explicit descent(std::string_view path) : path_(path) {}
+
+  /// Takes the next element; whether it is the path's leaf.
+  bool enter(const element& next) {
+    while (!open_.empty() && open_.back().left == 0) open_.pop_back();
+    std::optional<std::size_t> reached = 0;
+    const bool root = !rooted_;
+    rooted_ = true;
+    if (!root) {
+      // What stands beside the tree belongs to none.
+      if (open_.empty()) return false;
+      --open_.back().left;
+      reached = step(open_.back().reached, next.name);
+    }
+    if (next.physical) return !root && reached == path_.size();
+    if (next.children > 0) open_.push_back({next.children, reached});
+    return false;
+  }
+
+ private:
+  struct group {
+    std::int64_t left;  // children that are still to come
+    std::optional<std::size_t>
+        reached;  // bytes of the path that lead to it; none if it is not on it
+  };
+
+  std::optional<std::size_t> step(std::optional<std::size_t> from, std::string_view name) const {
+    if (!from) return std::nullopt;
+    std::size_t at = *from;
+    if (at != 0) {
+      if (at == path_.size() || path_[at] != '.') return std::nullopt;
+      ++at;
+    }
+    if (!path_.substr(at).starts_with(name)) return std::nullopt;
+    return at + name.size();
+  }
+
+  std::string_view path_;
+  std::vector<group> open_;
+  bool rooted_ = false;
+};
+
+}  // namespace
+
+std::optional<parquet_type> read_parquet_schema(cursor& from, std::string_view column) {
+  descent path(column);
+  std::optional<parquet_type> found;
+  const auto all = from.list();
+  for (std::uint64_t i = 0; i < all.size && from.good(); ++i) {
+    const element next = read_element(from);
+    if (!from.good() || !path.enter(next) || found) continue;
+    found = type_of(next);
+    found->physical = *next.physical;
+  }
+  return found;
+}
+
+}  // namespace bloomery::dialects
