@@ -85,7 +85,10 @@ result<opened_filter> open_filter(const std::string& name, const format_options&
 result<void> write_filter(const dialects::foreign_filter& filter, const std::string& target,
                           if_exists policy) {
   const auto image = filter.image();
-  if (!image) return fail(image.error());
+  if (!image) {
+    return fail(image.error().code,
+                fmt::format("{}: {}", target == "-" ? "stdout" : target, image.error().message));
+  }
   const auto pieces = image->pieces();
   return target == "-" ? write_stream(pieces, STDOUT_FILENO, "stdout")
                        : write_file(pieces, target, policy);

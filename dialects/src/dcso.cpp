@@ -12,6 +12,8 @@ namespace bloomery::dialects {
 namespace {
 
 constexpr std::size_t header_bytes = 48;
+// Of the data behind the filter, which may be anything, where gzip could make them of nothing.
+constexpr std::size_t most_packed_data = std::size_t{16} << 20;
 constexpr std::array options = {kind_option{"gzip", "yes or no (default as the file was, else no)",
                                             "the whole file packed by gzip, when it is written"}};
 
@@ -48,6 +50,12 @@ struct dcso_container {
   }
 
   result<foreign_image> image(std::span<const std::byte> words, std::uint64_t count) const {
+    if (packed && data.size() > most_packed_data) {
+      return fail(errc::unsupported,
+                  fmt::format("{} bytes of data stand behind the filter, and a packed file is read "
+                              "with 16 MiB of them at most; write it with gzip=no",
+                              data.size()));
+    }
     foreign_image image;
     put_little(image.head, flags);
     put_little(image.head, capacity);
@@ -75,6 +83,12 @@ struct dcso_container {
   }
 };
 
+tl::unexpected<failure> missing_bits(std::uint64_t bits, std::uint64_t rest) {
+  return fail(errc::corrupt,
+              fmt::format("its header says m = {} bits, and {} bytes follow; get the whole file",
+                          bits, rest));
+}
+
 /// The header's values if they can be those of a filter in `rest` bytes more.
 result<dcso_container> read_header(std::span<const std::byte> head, std::uint64_t rest) {
   if (head.size() < header_bytes) {
@@ -98,56 +112,112 @@ result<dcso_container> read_header(std::span<const std::byte> head, std::uint64_
                                            "to 255 can be",
                                            made.hashes));
   }
-  if (made.bits == 0 || (made.bits - 1) / 64 >= rest / 8) {
-    return fail(errc::corrupt,
-                fmt::format("its header says m = {} bits, and {} bytes follow; get the whole file",
-                            made.bits, rest));
-  }
+  if (made.bits == 0 || (made.bits - 1) / 64 >= rest / 8) return missing_bits(made.bits, rest);
   return made;
 }
 
+/// The first bytes, unpacked; fewer than the header has if there are no more.
+std::vector<std::byte> unpacked_header(gunzip_stream& from) {
+  std::vector<std::byte> head(header_bytes);
+  head.resize(from.fill(head));
+  return head;
+}
+
 recognition looks_like(std::span<const std::byte> bytes) noexcept {
-  std::array<std::byte, header_bytes> first{};
-  std::uint64_t rest = 0;
+  result<dcso_container> made;
   if (is_gzip(bytes)) {
-    if (gunzip_front(bytes, first) != first.size()) return recognition::no;
-    rest = std::numeric_limits<std::uint64_t>::max();  // not known before all is unpacked
+    auto stream = gunzip_stream::open(bytes);
+    if (!stream) return recognition::no;
+    made = read_header(unpacked_header(*stream), std::numeric_limits<std::uint64_t>::max());
   } else {
-    if (bytes.size() < header_bytes) return recognition::no;
-    std::copy_n(bytes.begin(), header_bytes, first.begin());
-    rest = bytes.size() - header_bytes;
+    made = read_header(bytes, bytes.size() - std::min(bytes.size(), header_bytes));
   }
-  const auto made = read_header(first, rest);
   if (!made) return recognition::no;
   return made->flags == 1 ? recognition::certain : recognition::maybe;
 }
 
-result<foreign_filter> open_filter(const mapped_storage& file, const open_request& request) {
-  mapped_storage bytes = file;
-  const bool packed = is_gzip(file.bytes());
-  if (packed) {
-    auto unpacked = gunzip(file.bytes());
-    if (!unpacked) return fail(std::move(unpacked.error()));
-    auto owner = std::make_shared<std::vector<std::byte>>(std::move(*unpacked));
-    const std::span<const std::byte> all = *owner;
-    bytes = mapped_storage(std::move(owner), all);
+/// A file apart.
+struct parts {
+  dcso_container header;
+  std::uint64_t count = 0;
+  mapped_storage words;
+};
+
+result<parts> split(const mapped_storage& file) {
+  const auto all = file.bytes();
+  auto header = read_header(all, all.size() - std::min(all.size(), header_bytes));
+  if (!header) return fail(std::move(header.error()));
+  const auto words = static_cast<std::size_t>((header->bits - 1) / 64 + 1) * 8;
+  const auto data = all.subspan(header_bytes + words);
+  header->data.assign(data.begin(), data.end());
+  return parts{std::move(*header), little_endian<std::uint64_t>(all.data() + 40),
+               file.slice(header_bytes, words)};
+}
+
+/// The data at the end of a packed file.
+result<std::vector<std::byte>> unpack_data(gunzip_stream& stream) {
+  std::vector<std::byte> data;
+  std::size_t had = 0;
+  do {
+    had = data.size();
+    data.resize(std::clamp<std::size_t>(had * 2, std::size_t{64} << 10, most_packed_data + 1));
+    data.resize(had + stream.fill(std::span(data).subspan(had)));
+    if (data.size() > most_packed_data) {
+      return fail(errc::unsupported,
+                  "more than 16 MiB of data stand behind the filter in its gzip data; unpack the "
+                  "file first, or get the whole and right one");
+    }
+  } while (data.size() > had);
+  return data;
+}
+
+/// Memory is for what the header says, if so much can be in the file, and for a bounded end.
+result<parts> unpack(std::span<const std::byte> packed) {
+  auto stream = gunzip_stream::open(packed);
+  if (!stream) return fail(std::move(stream.error()));
+  const auto head = unpacked_header(*stream);
+  if (head.size() < header_bytes) {
+    if (auto ok = stream->ended_well(); !ok) return fail(std::move(ok.error()));
   }
-  const auto all = bytes.bytes();
-  auto made = read_header(all, all.size() < header_bytes ? 0 : all.size() - header_bytes);
-  if (!made) return fail(std::move(made.error()));
+  auto header = read_header(head, std::numeric_limits<std::uint64_t>::max());
+  if (!header) return fail(std::move(header.error()));
+  const std::uint64_t words = ((header->bits - 1) / 64 + 1) * 8;
+  if (words > most_unpacked(packed.size())) {
+    return fail(errc::corrupt,
+                fmt::format("its header says m = {} bits, more than {} bytes of gzip can hold; get "
+                            "the whole file",
+                            header->bits, packed.size()));
+  }
+  auto memory = owned_storage::make(words);
+  if (!memory) return fail(std::move(memory.error()));
+  if (const auto came = stream->fill(memory->writable_bytes()); came < words) {
+    if (auto ok = stream->ended_well(); !ok) return fail(std::move(ok.error()));
+    return missing_bits(header->bits, came);
+  }
+  auto data = unpack_data(*stream);
+  if (!data) return fail(std::move(data.error()));
+  if (auto ok = stream->ended_well(); !ok) return fail(std::move(ok.error()));
+  header->data = std::move(*data);
+  auto owner = std::make_shared<owned_storage>(std::move(*memory));
+  const auto bytes = owner->bytes();
+  return parts{std::move(*header), little_endian<std::uint64_t>(head.data() + 40),
+               mapped_storage(std::move(owner), bytes)};
+}
+
+result<foreign_filter> open_filter(const mapped_storage& file, const open_request& request) {
+  const bool packed = is_gzip(file.bytes());
   const auto pack = flag_option(request.options, "gzip", packed);
   if (!pack) return fail(pack.error());
-  made->packed = *pack;
-  const std::uint64_t used = made->bits / 8 + (made->bits % 8 != 0);
-  const std::uint64_t words = up_to_eight(used);
-  const auto padding = all.subspan(header_bytes + used, words - used);
+  auto made = packed ? unpack(file.bytes()) : split(file);
+  if (!made) return fail(std::move(made.error()));
+  made->header.packed = *pack;
+  const std::uint64_t bits = made->header.bits;
+  const std::size_t used = static_cast<std::size_t>(bits / 8 + (bits % 8 != 0));
+  const auto padding = made->words.bytes().subspan(used);
   if (std::any_of(padding.begin(), padding.end(), [](std::byte b) { return b != std::byte{0}; })) {
     return fail(errc::corrupt, "bits are set beyond the last place; get the filter anew");
   }
-  const auto data = all.subspan(header_bytes + words);
-  made->data.assign(data.begin(), data.end());
-  return over_bytes(std::move(*made), bytes.slice(header_bytes, used), request.how,
-                    little_endian<std::uint64_t>(all.data() + 40));
+  return over_bytes(std::move(made->header), made->words.slice(0, used), request.how, made->count);
 }
 
 result<foreign_filter> create_filter(const plan_request& request) {

@@ -4,27 +4,31 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 namespace bloomery::dialects {
 namespace {
 
 constexpr int gzip_only = MAX_WBITS + 16;
 
-/// An inflating stream, closed at the end.
-class inflater {
+tl::unexpected<failure> no_memory() {
+  return fail(errc::out_of_memory, "no memory to unpack gzip data with");
+}
+
+}  // namespace
+
+class gunzip_stream::state {
  public:
-  explicit inflater(std::span<const std::byte> packed) noexcept : left_(packed) {
+  explicit state(std::span<const std::byte> packed) noexcept : left_(packed) {
     good_ = ::inflateInit2(&stream_, gzip_only) == Z_OK;
   }
-  inflater(const inflater&) = delete;
-  inflater& operator=(const inflater&) = delete;
-  ~inflater() {
+  state(const state&) = delete;
+  state& operator=(const state&) = delete;
+  ~state() {
     if (good_) ::inflateEnd(&stream_);
   }
 
-  /// Unpacks until `into` is full, the member ends or nothing more can be; how far it came.
   std::size_t fill(std::span<std::byte> into) noexcept {
-    if (!good_) return 0;
     constexpr std::size_t most = std::numeric_limits<uInt>::max();
     std::size_t done = 0;
     while (done < into.size() && outcome_ == Z_OK) {
@@ -44,7 +48,7 @@ class inflater {
   }
 
   bool good() const noexcept { return good_; }
-  /// All bytes were one member.
+  bool short_of_memory() const noexcept { return outcome_ == Z_MEM_ERROR; }
   bool ended_well() const noexcept { return outcome_ == Z_STREAM_END && left_.empty(); }
 
  private:
@@ -54,33 +58,32 @@ class inflater {
   bool good_ = false;
 };
 
-}  // namespace
+gunzip_stream::gunzip_stream(std::unique_ptr<state> begun) noexcept : state_(std::move(begun)) {}
+gunzip_stream::gunzip_stream(gunzip_stream&&) noexcept = default;
+gunzip_stream& gunzip_stream::operator=(gunzip_stream&&) noexcept = default;
+gunzip_stream::~gunzip_stream() = default;
+
+result<gunzip_stream> gunzip_stream::open(std::span<const std::byte> packed) {
+  auto begun = std::make_unique<state>(packed);
+  if (!begun->good()) return no_memory();
+  return gunzip_stream(std::move(begun));
+}
+
+std::size_t gunzip_stream::fill(std::span<std::byte> into) noexcept {
+  return state_->fill(into);
+}
+
+result<void> gunzip_stream::ended_well() const {
+  if (state_->ended_well()) return {};
+  if (state_->short_of_memory()) return no_memory();
+  return fail(errc::corrupt,
+              "its gzip data is damaged, incomplete or followed by something "
+              "else; get the whole file");
+}
 
 bool is_gzip(std::span<const std::byte> bytes) noexcept {
   return bytes.size() >= 18 && bytes[0] == std::byte{0x1f} && bytes[1] == std::byte{0x8b} &&
          bytes[2] == std::byte{8};
-}
-
-std::size_t gunzip_front(std::span<const std::byte> packed, std::span<std::byte> into) noexcept {
-  return inflater(packed).fill(into);
-}
-
-result<std::vector<std::byte>> gunzip(std::span<const std::byte> packed) {
-  inflater stream(packed);
-  if (!stream.good()) return fail(errc::out_of_memory, "no memory to unpack gzip data with");
-  std::vector<std::byte> all;
-  std::size_t had = 0;
-  do {
-    had = all.size();
-    all.resize(std::max<std::size_t>(std::size_t{64} << 10, had * 2));
-    all.resize(had + stream.fill(std::span(all).subspan(had)));
-  } while (all.size() > had && !stream.ended_well());
-  if (!stream.ended_well()) {
-    return fail(errc::corrupt,
-                "its gzip data is damaged, incomplete or followed by something "
-                "else; get the whole file");
-  }
-  return all;
 }
 
 result<std::vector<std::byte>> gzip(const std::vector<std::span<const std::byte>>& pieces) {

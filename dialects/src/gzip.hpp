@@ -1,9 +1,11 @@
 #pragma once
 
-// gzip of whole filters, in memory.
+// gzip of filters, in memory.
 
 #include <bloomery/result.hpp>
 #include <cstddef>
+#include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -11,12 +13,36 @@ namespace bloomery::dialects {
 
 bool is_gzip(std::span<const std::byte> bytes) noexcept;
 
-/// Unpacks the front of a gzip file into `into`; how far it came.
-std::size_t gunzip_front(std::span<const std::byte> packed, std::span<std::byte> into) noexcept;
+/// Unpacks one gzip member, piece by piece: memory is what the caller gives.
+class gunzip_stream {
+ public:
+  /// Fails with out_of_memory.
+  static result<gunzip_stream> open(std::span<const std::byte> packed);
+  gunzip_stream(gunzip_stream&&) noexcept;
+  gunzip_stream& operator=(gunzip_stream&&) noexcept;
+  gunzip_stream(const gunzip_stream&) = delete;
+  gunzip_stream& operator=(const gunzip_stream&) = delete;
+  ~gunzip_stream();
 
-/// Unpacks one gzip member, which has to be all of the bytes. Memory follows what comes out, at
-/// most some thousand times the input. Damage is corrupt.
-result<std::vector<std::byte>> gunzip(std::span<const std::byte> packed);
+  /// Unpacks until `into` is full, the member ends or nothing more can be; how far it came.
+  std::size_t fill(std::span<std::byte> into) noexcept;
+
+  /// Fails unless the member has ended, its checksum is right and it was all of the bytes. To be
+  /// asked once fill() came less far than it could have.
+  result<void> ended_well() const;
+
+ private:
+  class state;
+  explicit gunzip_stream(std::unique_ptr<state> begun) noexcept;
+
+  std::unique_ptr<state> state_;
+};
+
+/// What so many bytes of gzip can unpack to at most: a match of 258 bytes takes two bits or more.
+constexpr std::uint64_t most_unpacked(std::uint64_t packed) noexcept {
+  constexpr std::uint64_t ratio = 258 * 4;
+  return packed < ~std::uint64_t{0} / ratio ? packed * ratio : ~std::uint64_t{0};
+}
 
 /// One gzip member of all pieces. Fails with out_of_memory.
 result<std::vector<std::byte>> gzip(const std::vector<std::span<const std::byte>>& pieces);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <new>
 
 #include "model.hpp"
 #include "options.hpp"
@@ -140,9 +141,13 @@ guess recognise(std::span<const std::byte> bytes) {
 result<foreign_filter> open(const dialect& as, const mapped_storage& bytes,
                             const open_request& request) {
   if (auto ok = check_options(as, request.options); !ok) return fail(std::move(ok.error()));
-  auto opened = as.open(bytes, request);
-  if (!opened) return named(request.name, opened.error());
-  return opened;
+  try {
+    auto opened = as.open(bytes, request);
+    if (!opened) return named(request.name, opened.error());
+    return opened;
+  } catch (const std::bad_alloc&) {
+    return named(request.name, {errc::out_of_memory, "there is no memory to open it with"});
+  }
 }
 
 result<foreign_filter> open(const mapped_storage& bytes, const open_request& request) {

@@ -2,6 +2,8 @@
 
 import gzip
 import json
+import os
+import resource
 import shutil
 import subprocess
 
@@ -290,6 +292,43 @@ def test_a_truncated_file_is_refused_by_name(run, tmp_path, lines, format):
     for verb in ("check", "info", "convert", "merge"):
         args = {"convert": ["-o", "x", "f"], "merge": ["-o", "x", "f", "f"]}.get(verb, ["f"])
         run(verb, *args, "--format", format, *more).refused("f: ")
+
+
+def little_memory(bytes_):
+    return lambda: resource.setrlimit(resource.RLIMIT_AS, (bytes_, bytes_))
+
+
+def test_gzip_is_unpacked_as_far_as_its_filter_needs(run, tmp_path, lines):
+    run("build", "--format", "dcso", "--capacity", 100, "-o", "f", input=lines(50)).ok()
+    whole = (tmp_path / "f").read_bytes()
+    with gzip.open(tmp_path / "bomb.gz", "wb", 1) as bomb:
+        bomb.write(whole)
+        for _ in range(300):
+            bomb.write(bytes(1 << 20))
+    run("info", "bomb.gz", preexec_fn=little_memory(200 << 20)).refused(
+        "bomb.gz: more than 16 MiB of data")
+    data = bytes(range(256)) * (16 << 12)  # 16 MiB
+    (tmp_path / "full.gz").write_bytes(gzip.compress(whole + data, 1))
+    assert run("check", "-c", "full.gz", input=lines(50)).ok().out == b"50\n"
+    run("convert", "-o", "plain", "--to-with", "gzip=no", "full.gz").ok()
+    assert (tmp_path / "plain").read_bytes() == whole + data
+    (tmp_path / "more").write_bytes(whole + data + b"x")
+    assert run("check", "-c", "more", input=lines(50)).ok().out == b"50\n"
+    run("convert", "-o", "x", "--to-with", "gzip=yes", "more").refused("x: ", "gzip=no")
+
+
+def test_a_packed_header_that_promises_too_much_is_refused(run, tmp_path, lines):
+    run("build", "--format", "dcso", "--capacity", 100, "-o", "f", input=lines(50)).ok()
+    whole = bytearray((tmp_path / "f").read_bytes())
+    whole[32:40] = (1 << 43).to_bytes(8, "little")  # 1 TiB
+    (tmp_path / "more.gz").write_bytes(gzip.compress(whole))
+    run("info", "more.gz").refused("more.gz: its header says m = 8796093022208 bits, more than")
+    whole[32:40] = (1 << 32).to_bytes(8, "little")  # 512 MiB
+    (tmp_path / "much.gz").write_bytes(gzip.compress(bytes(whole) + os.urandom(600_000)))
+    run("info", "much.gz").refused("much.gz: its header says m = 4294967296 bits, and 600")
+    run("info", "much.gz", preexec_fn=little_memory(200 << 20)).refused("much.gz: ", "memory")
+    (tmp_path / "less.gz").write_bytes(gzip.compress(bytes(whole)[:47]))
+    run("info", "--format", "dcso", "less.gz").refused("less.gz: it ends within the header of 48")
 
 
 def test_the_man_page_and_the_help_list_formats(run):
