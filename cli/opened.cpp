@@ -11,12 +11,12 @@ namespace {
 
 // What our own reader says of other bytes, and what they might be instead.
 tl::unexpected<failure> no_filter(failure why, const dialects::guess& guess) {
-  if (!guess.perhaps.empty()) {
-    std::vector<std::string> options;
-    options.reserve(guess.perhaps.size());
-    for (const auto* row : guess.perhaps) options.push_back(fmt::format("--format {}", row->name));
-    why.message += fmt::format(", or say {} if it is one", fmt::join(options, " or "));
-  }
+  std::vector<std::string> options;
+  options.reserve(guess.perhaps.size());
+  for (const auto* row : guess.perhaps) options.push_back(fmt::format("--format {}", row->name));
+  why.message += options.empty()
+                     ? ", or name the --format if another program did"
+                     : fmt::format(", or say {} if it is one", fmt::join(options, " or "));
   return fail(std::move(why));
 }
 
@@ -68,7 +68,13 @@ result<opened_filter> open_filter(const std::string& name, const format_options&
   if (!ours) {
     const auto guess = dialects::recognise(bytes->bytes());
     if (format == nullptr) format = guess.certain;
+    if (format == nullptr && !options.column.empty()) format = *dialects::find("parquet");
     if (format == nullptr) {
+      if (guess.damaged != nullptr) {
+        if (auto damaged = dialects::open(*bytes, {.name = name}); !damaged) {
+          return fail(std::move(damaged.error()));
+        }
+      }
       return no_filter(read_stored(std::move(*bytes), verify, name).error(), guess);
     }
     auto filter = dialects::open(*format, *bytes, {name, how, std::move(*pairs)});
@@ -80,6 +86,21 @@ result<opened_filter> open_filter(const std::string& name, const format_options&
   auto filter = open_any(*stored, how, name);
   if (!filter) return fail(std::move(filter.error()));
   return std::move(*filter);
+}
+
+failure not_ours(failure why, std::string_view verb, const std::string& name) {
+  if (why.code != errc::corrupt) return why;
+  const auto bytes = map_bytes(name);
+  if (!bytes || has_signature(bytes->bytes())) return why;
+  const auto guess = dialects::recognise(bytes->bytes());
+  const auto* const format = guess.certain != nullptr ? guess.certain : guess.damaged;
+  if (format == nullptr) return why;
+  return {
+      errc::unsupported,
+      fmt::format("{}: {} of format {}, and '{}' takes our own filters only; check, info, "
+                  "merge and convert take others, and 'build --format' makes them anew",
+                  name, guess.certain != nullptr ? "this is a filter" : "this looks like a filter",
+                  format->name, verb)};
 }
 
 result<void> write_filter(const dialects::foreign_filter& filter, const std::string& target,

@@ -6,6 +6,7 @@
 #include <bloomery/dialects/dialect.hpp>
 #include <bloomery/result.hpp>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -36,6 +37,10 @@ using opened_filter = std::variant<any_filter, dialects::foreign_filter>;
 result<opened_filter> open_filter(const std::string& name, const format_options& options,
                                   access how = access::read_only,
                                   verification verify = verification::automatic);
+
+/// Why a verb that takes our own filters only could not open this file: `why`, or that it is another
+/// program's.
+failure not_ours(failure why, std::string_view verb, const std::string& name);
 
 /// Writes a filter of either sort; `target` is a file or - for stdout.
 result<void> write_filter(const opened_filter& filter, const std::string& target, if_exists policy);

@@ -106,8 +106,9 @@ std::string keys_text(double keys) {
                      format_count(static_cast<std::uint64_t>(std::llround(keys))));
 }
 
+/// What verbs do with it: none inserts.
 abilities abilities_of(const dialects::foreign_info& info) {
-  return {.insert = info.can_insert, .merge = info.can_merge};
+  return {.merge = info.can_merge};
 }
 
 double bits_per_key(const dialects::foreign_info& info) {

@@ -7,6 +7,7 @@
 #include "declare.hpp"
 #include "filling.hpp"
 #include "key_input.hpp"
+#include "opened.hpp"
 
 namespace bloomery::cli {
 namespace {
@@ -27,7 +28,7 @@ result<status> add(const add_options& options) {
   const auto lock = file_lock::acquire(options.target);
   if (!lock) return fail(lock.error());
   auto filter = load(options.target);
-  if (!filter) return fail(filter.error());
+  if (!filter) return fail(not_ours(filter.error(), verb, options.target));
   if (!filter->can().insert) {
     return fail(
         errc::unsupported,

@@ -9,6 +9,7 @@
 #include "declare.hpp"
 #include "filling.hpp"
 #include "key_input.hpp"
+#include "opened.hpp"
 #include "output.hpp"
 
 namespace bloomery::cli {
@@ -23,7 +24,7 @@ struct count_options {
 
 result<status> count(const count_options& options) {
   const auto filter = open(options.filter);
-  if (!filter) return fail(filter.error());
+  if (!filter) return fail(not_ours(filter.error(), verb, options.filter));
   if (!filter->can().count) {
     return fail(
         errc::unsupported,

@@ -9,6 +9,7 @@
 #include "filling.hpp"
 #include "flags.hpp"
 #include "key_input.hpp"
+#include "opened.hpp"
 
 namespace bloomery::cli {
 namespace {
@@ -27,7 +28,7 @@ result<status> remove(const remove_options& options) {
   const auto lock = file_lock::acquire(options.target);
   if (!lock) return fail(lock.error());
   auto filter = load(options.target);
-  if (!filter) return fail(filter.error());
+  if (!filter) return fail(not_ours(filter.error(), verb, options.target));
   if (!filter->can().erase) {
     return fail(
         errc::unsupported,

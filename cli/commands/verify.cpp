@@ -4,6 +4,7 @@
 
 #include "commands/all.hpp"
 #include "declare.hpp"
+#include "opened.hpp"
 #include "parse_error.hpp"
 
 namespace bloomery::cli {
@@ -11,7 +12,7 @@ namespace {
 
 result<void> verify(const std::string& file) {
   const auto stored = map_file(file, verification::always);
-  if (!stored) return fail(stored.error());
+  if (!stored) return fail(not_ours(stored.error(), "verify", file));
   // Also the kind's own parameters and structure.
   const auto filter = open_any(*stored, access::read_only, file);
   if (!filter) return fail(filter.error());

@@ -12,6 +12,7 @@ namespace bloomery::dialects {
 namespace {
 
 constexpr std::size_t header_bytes = 48;
+constexpr std::uint64_t no_limit = std::numeric_limits<std::uint64_t>::max();
 // Of the data behind the filter, which may be anything, where gzip could make them of nothing.
 constexpr std::size_t most_packed_data = std::size_t{16} << 20;
 constexpr std::array options = {kind_option{"gzip", "yes or no (default as the file was, else no)",
@@ -104,8 +105,13 @@ result<dcso_container> read_header(std::span<const std::byte> head, std::uint64_
                 fmt::format("its version (low byte of the flags) is {}, and 1 is known",
                             made.flags & 0xff));
   }
-  if (made.capacity == 0 || !(made.fpr > 0 && made.fpr < 1)) {
-    return fail(errc::corrupt, "its header's capacity (n) or rate (p) is out of range");
+  if (made.capacity == 0) {
+    return fail(errc::corrupt, "its header's capacity (n) is 0, and a filter is for 1 key or more");
+  }
+  if (!(made.fpr > 0 && made.fpr < 1)) {
+    return fail(errc::corrupt, fmt::format("its header's rate (p) is {:g}, and it lies between 0 "
+                                           "and 1; get the whole file",
+                                           made.fpr));
   }
   if (made.hashes == 0 || made.hashes > rules::dcso::max_hashes()) {
     return fail(errc::corrupt, fmt::format("its header's number of hash functions (k) is {}, and 1 "
@@ -116,22 +122,11 @@ result<dcso_container> read_header(std::span<const std::byte> head, std::uint64_
   return made;
 }
 
-/// The first bytes, unpacked; fewer than the header has if there are no more.
-std::vector<std::byte> unpacked_header(gunzip_stream& from) {
-  std::vector<std::byte> head(header_bytes);
-  head.resize(from.fill(head));
-  return head;
-}
-
 recognition looks_like(std::span<const std::byte> bytes) noexcept {
-  result<dcso_container> made;
-  if (is_gzip(bytes)) {
-    auto stream = gunzip_stream::open(bytes);
-    if (!stream) return recognition::no;
-    made = read_header(unpacked_header(*stream), std::numeric_limits<std::uint64_t>::max());
-  } else {
-    made = read_header(bytes, bytes.size() - std::min(bytes.size(), header_bytes));
-  }
+  std::array<std::byte, header_bytes> first{};
+  const auto made = is_gzip(bytes)
+                        ? read_header(std::span(first).first(gunzip_front(bytes, first)), no_limit)
+                        : read_header(bytes, bytes.size() - std::min(bytes.size(), header_bytes));
   if (!made) return recognition::no;
   return made->flags == 1 ? recognition::certain : recognition::maybe;
 }
@@ -175,11 +170,12 @@ result<std::vector<std::byte>> unpack_data(gunzip_stream& stream) {
 result<parts> unpack(std::span<const std::byte> packed) {
   auto stream = gunzip_stream::open(packed);
   if (!stream) return fail(std::move(stream.error()));
-  const auto head = unpacked_header(*stream);
+  std::array<std::byte, header_bytes> first{};
+  const auto head = std::span(first).first(stream->fill(first));
   if (head.size() < header_bytes) {
     if (auto ok = stream->ended_well(); !ok) return fail(std::move(ok.error()));
   }
-  auto header = read_header(head, std::numeric_limits<std::uint64_t>::max());
+  auto header = read_header(head, no_limit);
   if (!header) return fail(std::move(header.error()));
   const std::uint64_t words = ((header->bits - 1) / 64 + 1) * 8;
   if (words > most_unpacked(packed.size())) {
@@ -234,7 +230,11 @@ result<foreign_filter> create_filter(const plan_request& request) {
   const double k = std::ceil(std::numbers::ln2 * m / n);
   if (!(m >= 1 && m < static_cast<double>(most_bits) && k <= rules::dcso::max_hashes())) {
     return fail(errc::invalid_argument,
-                "its formulas give no bits, or more than can be, for this capacity and rate");
+                fmt::format("format dcso's formulas give m = {:g} bits and k = {:g} functions for "
+                            "a capacity of {} at a rate of {:g}, and it takes 1 bit or more, less "
+                            "than 2^{} bits and up to {} functions; give others",
+                            m, k, request.capacity, p, std::bit_width(most_bits) - 1,
+                            rules::dcso::max_hashes()));
   }
   return empty_filter(dcso_container{.capacity = request.capacity,
                                      .fpr = p,

@@ -81,6 +81,11 @@ result<void> gunzip_stream::ended_well() const {
               "else; get the whole file");
 }
 
+std::size_t gunzip_front(std::span<const std::byte> packed, std::span<std::byte> into) noexcept {
+  auto stream = gunzip_stream::open(packed);
+  return stream ? stream->fill(into) : 0;
+}
+
 bool is_gzip(std::span<const std::byte> bytes) noexcept {
   return bytes.size() >= 18 && bytes[0] == std::byte{0x1f} && bytes[1] == std::byte{0x8b} &&
          bytes[2] == std::byte{8};

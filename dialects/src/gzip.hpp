@@ -38,6 +38,9 @@ class gunzip_stream {
   std::unique_ptr<state> state_;
 };
 
+/// Unpacks the front of a gzip file; how far it came.
+std::size_t gunzip_front(std::span<const std::byte> packed, std::span<std::byte> into) noexcept;
+
 /// What so many bytes of gzip can unpack to at most: a match of 258 bytes takes two bits or more.
 constexpr std::uint64_t most_unpacked(std::uint64_t packed) noexcept {
   constexpr std::uint64_t ratio = 258 * 4;

@@ -5,6 +5,7 @@
 #include <array>
 #include <new>
 
+#include "beginnings.hpp"
 #include "model.hpp"
 #include "options.hpp"
 #include "rows.hpp"
@@ -135,6 +136,7 @@ guess recognise(std::span<const std::byte> bytes) {
     }
     made.perhaps.push_back(&row);
   }
+  if (made.certain == nullptr) made.damaged = begins_as(bytes);
   return made;
 }
 
@@ -153,6 +155,16 @@ result<foreign_filter> open(const dialect& as, const mapped_storage& bytes,
 result<foreign_filter> open(const mapped_storage& bytes, const open_request& request) {
   const guess made = recognise(bytes.bytes());
   if (made.certain != nullptr) return open(*made.certain, bytes, request);
+  if (made.damaged != nullptr) {
+    const auto why = open(*made.damaged, bytes, {.name = request.name});
+    if (!why) {
+      return fail(
+          why.error().code,
+          fmt::format("{}; read as format {}, whose filters begin so: name the format if it is "
+                      "of another",
+                      why.error().message, made.damaged->name));
+    }
+  }
   std::vector<std::string_view> names;
   names.reserve(made.perhaps.size());
   for (const dialect* row : made.perhaps) names.push_back(row->name);

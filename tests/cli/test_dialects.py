@@ -150,7 +150,7 @@ def test_info_says_what_is_stored_and_what_is_not(run, info, files):
     assert (said["format"], said["kind"], said["bits"], said["hashes"]) == ("guava", "bloom", 128, 5)
     assert said["capacity"] is said["count"] is said["planned_fpr"] is None
     assert said["estimated_size"] == pytest.approx(3, abs=0.5)
-    assert said["can"] == ["insert", "merge"]
+    assert said["can"] == ["merge"]
     text = run("info", "guava", "mc-1-big-Filter.db").ok().out.decode()
     assert "guava, MURMUR128_MITZ_64" in text and "versions ma to me" in text
     assert "planned rate" not in text
@@ -292,6 +292,84 @@ def test_a_truncated_file_is_refused_by_name(run, tmp_path, lines, format):
     for verb in ("check", "info", "convert", "merge"):
         args = {"convert": ["-o", "x", "f"], "merge": ["-o", "x", "f", "f"]}.get(verb, ["f"])
         run(verb, *args, "--format", format, *more).refused("f: ")
+
+
+def make_foreign(run, lines, name="f"):
+    """A filter of each format that can be told from its beginning, by its name."""
+    made = {"squid": [], "dcso": [], "bip37": [], "guava": ["--with", "funnel=utf8"],
+            "cassandra": ["--with", "version=mc"], "parquet": ["--with", "type=bytes"]}
+    for format, more in made.items():
+        run("build", "-o", f"{name}.{format}", "--format", format, *more, "--capacity", 1000,
+            input=lines(1000)).ok()
+    return made
+
+
+@pytest.mark.parametrize("format,sentence", [
+    ("squid", "its header says 625 bytes of mask, and 472 follow"),
+    ("dcso", "its header says m = 9585 bits, and 552 bytes follow"),
+    ("bip37", "its length says 1198 bytes of filter"),
+    ("guava", "its header says 115 words of 8 bytes, and 594 bytes follow"),
+    ("cassandra", "its header says 157 words of 8 bytes, and 592 bytes follow"),
+    ("parquet", "header says 2048 bytes of blocks of 32, and 584 follow"),
+])
+def test_a_cut_file_is_told_by_its_beginning(run, tmp_path, lines, format, sentence):
+    make_foreign(run, lines)
+    (tmp_path / "cut").write_bytes((tmp_path / f"f.{format}").read_bytes()[:600])
+    for verb in ("info", "check"):
+        run(verb, "cut").refused("cut: ", sentence, f"read as format {format}")
+    for verb in ("add", "count", "remove", "verify"):
+        run(verb, "cut").refused(f"cut: this looks like a filter of format {format}")
+
+
+@pytest.mark.parametrize("format,at,byte,sentence", [
+    ("squid", 21, 9, "9 hash functions, and a digest has 4"),
+    ("squid", 1, 2, "its header says version 2, readable from version 3 on"),
+    ("dcso", 0, 2, "its version (low byte of the flags) is 2"),
+    ("dcso", 23, 0xff, "its header's rate (p) is -"),
+    ("dcso", 25, 1, "number of hash functions (k) is 263"),
+    ("parquet", 4, 0x2c, "is not of uncompressed split blocks"),
+    ("bip37", -7, 1, "it says 65542 hash functions"),
+])
+def test_a_damaged_field_is_named(run, tmp_path, lines, format, at, byte, sentence):
+    make_foreign(run, lines)
+    whole = bytearray((tmp_path / f"f.{format}").read_bytes())
+    whole[at] = byte
+    (tmp_path / "damaged").write_bytes(whole)
+    run("info", "damaged").refused("damaged: ", sentence)
+
+
+def test_damage_within_gzip_is_named(run, tmp_path, lines):
+    make_foreign(run, lines)
+    whole = bytearray((tmp_path / "f.dcso").read_bytes())
+    whole[8:16] = bytes(8)
+    (tmp_path / "f.gz").write_bytes(gzip.compress(whole))
+    run("info", "f.gz").refused("f.gz: its header's capacity (n) is 0")
+    (tmp_path / "other.gz").write_bytes(gzip.compress(b"some text\n" * 20))
+    run("info", "other.gz").refused("not a Bloomery filter", "--format")
+
+
+def test_parquets_magic_tells_and_so_does_a_column(run, tmp_path):
+    (tmp_path / "cut").write_bytes(b"PAR1" + bytes(600))
+    run("info", "cut").refused("cut: a Parquet file begins and ends with PAR1")
+    (tmp_path / "locked").write_bytes(b"PARE" + bytes(600) + b"PARE")
+    run("info", "locked").refused("locked: the Parquet file's footer is encrypted")
+    (tmp_path / "text").write_bytes(b"some text\n" * 20)
+    run("info", "text").refused("text: this is not a Bloomery filter")
+    run("check", "text", "--column", "s").refused("text: ", "Parquet")
+
+
+@pytest.mark.parametrize("verb", ["add", "remove", "count", "verify"])
+def test_verbs_that_take_our_own_filters_name_the_others(run, tmp_path, lines, verb):
+    for format in make_foreign(run, lines):
+        before = (tmp_path / f"f.{format}").read_bytes()
+        run(verb, f"f.{format}").refused(
+            f"f.{format}: this is a filter of format {format}, and '{verb}' takes our own")
+        assert (tmp_path / f"f.{format}").read_bytes() == before
+
+
+def test_impossible_plans_name_the_format_and_the_figures(run):
+    run("build", "-o", "f", "--format", "dcso", "--capacity", 1, "--fpr", "1e-300").refused(
+        "format dcso's formulas give m = 1437", "k = 997 functions")
 
 
 def little_memory(bytes_):

@@ -153,11 +153,15 @@ result<const dialect*> find(std::string_view name);
 struct guess {
   const dialect* certain = nullptr;     ///< null unless exactly one dialect is certain
   std::vector<const dialect*> perhaps;  ///< the others that they might be
+  /// Where none is certain, the one whose first fields these look like though the rest is not what
+  /// they say: damaged, or something else.
+  const dialect* damaged = nullptr;
 };
 guess recognise(std::span<const std::byte> bytes);
 
 /// Opens bytes as that dialect, or as the one that is certain of them. Failures begin with the
-/// request's name; an option that the dialect does not have is invalid_argument.
+/// request's name; an option that the dialect does not have is invalid_argument. Of bytes that look
+/// like a damaged filter the failure is what is wrong with them.
 result<foreign_filter> open(const dialect& as, const mapped_storage& bytes,
                             const open_request& request = {});
 result<foreign_filter> open(const mapped_storage& bytes, const open_request& request = {});

@@ -1,0 +1,117 @@
+#include "beginnings.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "gzip.hpp"
+#include "options.hpp"
+#include "rows.hpp"
+
+namespace bloomery::dialects {
+namespace {
+
+using bytes_view = std::span<const std::byte>;
+
+bool has(bytes_view bytes, std::size_t at, std::initializer_list<unsigned> these) noexcept {
+  return bytes.size() >= at + these.size() &&
+         std::equal(these.begin(), these.end(), bytes.begin() + static_cast<std::ptrdiff_t>(at),
+                    [](unsigned a, std::byte b) { return static_cast<std::byte>(a) == b; });
+}
+
+/// The version and the oldest that reads it; of other versions also the number of functions.
+bool squid(bytes_view bytes) noexcept {
+  if (bytes.size() < 4) return false;
+  const auto current = big_endian<std::int16_t>(bytes.data());
+  const auto required = big_endian<std::int16_t>(bytes.data() + 2);
+  if (current == 5 && required == 3) return true;
+  return current > 0 && current < 16 && required > 0 && required < 16 && bytes.size() >= 22 &&
+         bytes[21] == std::byte{4};
+}
+
+/// A file's magic numbers, or a bare filter's length and the forms that every writer has.
+bool parquet(bytes_view bytes) noexcept {
+  for (const std::size_t at :
+       {std::size_t{0}, bytes.size() - std::min<std::size_t>(4, bytes.size())}) {
+    if (has(bytes, at, {'P', 'A', 'R', '1'}) || has(bytes, at, {'P', 'A', 'R', 'E'})) return true;
+  }
+  constexpr std::size_t most_varint = 5;
+  std::size_t at = 1;
+  while (at < bytes.size() && at <= most_varint && (bytes[at] & std::byte{0x80}) != std::byte{0}) {
+    ++at;
+  }
+  const bool structures = has(bytes, at + 1, {0x1c}) && has(bytes, at + 3, {0, 0, 0x1c});
+  const bool numbers = has(bytes, at + 1, {0x15, 0, 0x15, 0, 0x15, 0});
+  return has(bytes, 0, {0x15}) && (structures || numbers);
+}
+
+/// The flags of version 1; of other versions and flags also that the next fields can be.
+bool dcso(bytes_view bytes) noexcept {
+  std::array<std::byte, 48> first{};
+  if (is_gzip(bytes)) {
+    const auto came = gunzip_front(bytes, first);
+    return came >= 8 && dcso(bytes_view(first).first(came));
+  }
+  if (bytes.size() < 8) return false;
+  const auto flags = little_endian<std::uint64_t>(bytes.data());
+  if (flags == 1) return true;
+  if (bytes.size() < first.size()) return false;
+  const auto fpr = little_endian<double>(bytes.data() + 16);
+  const auto hashes = little_endian<std::uint64_t>(bytes.data() + 24);
+  return flags < 0x10000 && fpr > 0 && fpr < 1 && hashes > 0 && hashes <= 255;
+}
+
+/// Such a number of words as a filter of less than 2 GiB has.
+bool some_words(bytes_view bytes, std::size_t at) noexcept {
+  const auto words = big_endian<std::uint32_t>(bytes.data() + at);
+  return words != 0 && words < std::uint32_t{1} << 28;
+}
+
+/// As many functions as the tables of rates have, and words.
+bool cassandra(bytes_view bytes) noexcept {
+  constexpr std::uint32_t most = 20;
+  if (bytes.size() < 8) return false;
+  const auto hashes = big_endian<std::uint32_t>(bytes.data());
+  return hashes != 0 && hashes <= most && some_words(bytes, 4);
+}
+
+bool guava(bytes_view bytes) noexcept {
+  constexpr std::byte most{64};
+  return bytes.size() >= 6 && bytes[0] <= std::byte{1} && bytes[1] != std::byte{0} &&
+         bytes[1] <= most && some_words(bytes, 2);
+}
+
+/// A length that just so many bytes follow, or fewer than that of a length in three bytes.
+bool bip37(bytes_view bytes) noexcept {
+  constexpr std::size_t trailer = 9;
+  constexpr std::size_t most = 36'000;
+  constexpr std::size_t in_three = 0xfd;
+  if (bytes.size() < 3) return false;
+  const auto small = std::to_integer<std::size_t>(bytes[0]);
+  if (small > in_three) return false;
+  if (small < in_three) return small != 0 && bytes.size() - 1 == small + trailer;
+  const auto size = std::size_t{little_endian<std::uint16_t>(bytes.data() + 1)};
+  return size >= in_three && size <= most && bytes.size() - 3 <= size + trailer;
+}
+
+struct beginning {
+  row format;
+  bool (*is)(bytes_view) noexcept;
+};
+
+// The more telling first.
+constexpr std::array beginnings = {
+    beginning{row::squid, squid}, beginning{row::parquet, parquet},
+    beginning{row::dcso, dcso},   beginning{row::cassandra, cassandra},
+    beginning{row::guava, guava}, beginning{row::bip37, bip37},
+};
+
+}  // namespace
+
+const dialect* begins_as(bytes_view bytes) noexcept {
+  for (const beginning& each : beginnings) {
+    if (each.is(bytes)) return &row_of(each.format);
+  }
+  return nullptr;
+}
+
+}  // namespace bloomery::dialects
