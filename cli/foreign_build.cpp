@@ -38,19 +38,16 @@ result<void> insert_keys(dialects::foreign_filter& filter, key_input& input) {
     const auto inserted = filter.insert(batch->keys);
     if (!inserted) return fail(inserted.error());
     if (inserted->done == batch->keys.size()) continue;
-    const auto refused = filter.accepts(batch->keys[inserted->done]);
-    return fail(
-        errc::invalid_argument,
-        fmt::format("{}: {}",
-                    input.place_of_line(batch->first_line + batch->line_of_key(inserted->done)),
-                    refused ? "no room" : refused.error().message));
+    return fail(errc::full, fmt::format("{}: no room",
+                                        input.place_of_line(batch->first_line +
+                                                            batch->line_of_key(inserted->done))));
   }
 }
 
 }  // namespace
 
 result<status> build_foreign(const foreign_build& how, plan_request request,
-                             const input_options& options) {
+                             input_options options) {
   const auto format = find_format(how.format);
   if (!format) return fail(format.error());
   if (auto ok = check_target(how.target, how.force); !ok) return fail(ok.error());
@@ -64,6 +61,9 @@ result<status> build_foreign(const foreign_build& how, plan_request request,
   auto filter = dialects::create(**format, trial);
   if (!filter) return fail(filter.error());
   if (auto ok = filter->askable(); !ok) return fail(ok.error());
+  if (!filter->takes_any_key()) {
+    options.keys.accepts = [&filter](std::string_view key) { return filter->accepts(key); };
+  }
   const bool sized =
       request.bits != 0 || std::any_of(request.options.begin(), request.options.end(),
                                        [](const auto& option) { return option.first == "blocks"; });

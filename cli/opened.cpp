@@ -4,6 +4,8 @@
 #include <fmt/ranges.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "declare.hpp"
 
 namespace bloomery::cli {
@@ -50,42 +52,94 @@ result<const dialects::dialect*> find_format(const std::string& name) {
   return found;
 }
 
-result<opened_filter> open_filter(const std::string& name, const format_options& options,
-                                  access how, verification verify) {
+result<filter_opener> filter_opener::make(const format_options& options) {
+  filter_opener made;
   auto pairs = read_pairs(options.with);
   if (!pairs) return fail(pairs.error().code, "--with: " + pairs.error().message);
-  if (!options.column.empty()) pairs->emplace_back("column", options.column);
-  const dialects::dialect* format = nullptr;
+  made.options_ = std::move(*pairs);
+  made.column_ = !options.column.empty();
+  if (made.column_) made.options_.emplace_back("column", options.column);
+  made.used_.resize(made.options_.size());
   if (!options.format.empty()) {
     const auto found = find_format(options.format);
     if (!found) return fail(found.error());
-    format = *found;
+    made.format_ = *found;
   }
+  return made;
+}
 
+result<opened_filter> filter_opener::open(const std::string& name, access how,
+                                          verification verify) {
   auto bytes = map_bytes(name);
   if (!bytes) return fail(std::move(bytes.error()));
-  const bool ours = has_signature(bytes->bytes());
-  if (!ours) {
-    const auto guess = dialects::recognise(bytes->bytes());
-    if (format == nullptr) format = guess.certain;
-    if (format == nullptr && !options.column.empty()) format = *dialects::find("parquet");
-    if (format == nullptr) {
-      if (guess.damaged != nullptr) {
-        if (auto damaged = dialects::open(*bytes, {.name = name}); !damaged) {
-          return fail(std::move(damaged.error()));
-        }
-      }
-      return no_filter(read_stored(std::move(*bytes), verify, name).error(), guess);
-    }
-    auto filter = dialects::open(*format, *bytes, {name, how, std::move(*pairs)});
-    if (!filter) return fail(std::move(filter.error()));
-    return std::move(*filter);
-  }
+  if (!has_signature(bytes->bytes())) return open_foreign(name, *bytes, how, verify);
+  ours_ = name;
   const auto stored = read_stored(std::move(*bytes), verify, name);
   if (!stored) return fail(stored.error());
   auto filter = open_any(*stored, how, name);
   if (!filter) return fail(std::move(filter.error()));
   return std::move(*filter);
+}
+
+result<opened_filter> filter_opener::open_foreign(const std::string& name,
+                                                  const mapped_storage& bytes, access how,
+                                                  verification verify) {
+  const auto guess = dialects::recognise(bytes.bytes());
+  const dialects::dialect* format = format_ != nullptr ? format_ : guess.certain;
+  if (format == nullptr && column_) format = *dialects::find("parquet");
+  if (format == nullptr) {
+    if (guess.damaged != nullptr) {
+      if (auto damaged = dialects::open(bytes, {.name = name}); !damaged) {
+        return fail(std::move(damaged.error()));
+      }
+    }
+    return no_filter(read_stored(bytes, verify, name).error(), guess);
+  }
+  seen_.push_back(format);
+  dialects::option_list own;
+  for (std::size_t i = 0; i < options_.size(); ++i) {
+    const bool known =
+        std::any_of(format->options.begin(), format->options.end(),
+                    [&](const kind_option& row) { return row.name == options_[i].first; });
+    if (!known) continue;
+    used_[i] = true;
+    own.push_back(options_[i]);
+  }
+  auto filter = dialects::open(*format, bytes, {name, how, std::move(own)});
+  if (!filter) return fail(std::move(filter.error()));
+  return std::move(*filter);
+}
+
+result<void> filter_opener::all_used() const {
+  const auto unused =
+      static_cast<std::size_t>(std::find(used_.begin(), used_.end(), false) - used_.begin());
+  if (seen_.empty() && (format_ != nullptr || !options_.empty())) {
+    return fail(errc::invalid_argument,
+                fmt::format("{}: it is our own filter, and {} is for those of other programs; "
+                            "leave it out",
+                            ours_,
+                            format_ != nullptr              ? "--format"
+                            : options_[0].first == "column" ? "--column"
+                                                            : "--with"));
+  }
+  if (unused == used_.size()) return {};
+  const bool one_format = std::all_of(seen_.begin(), seen_.end(),
+                                      [&](const auto* each) { return each == seen_.front(); });
+  if (one_format) return dialects::check_options(*seen_.front(), options_);
+  return fail(
+      errc::invalid_argument,
+      fmt::format("none of the filters is of a format that has an option '{}'; leave it out",
+                  options_[unused].first));
+}
+
+result<opened_filter> open_filter(const std::string& name, const format_options& options,
+                                  access how, verification verify) {
+  auto opener = filter_opener::make(options);
+  if (!opener) return fail(std::move(opener.error()));
+  auto filter = opener->open(name, how, verify);
+  if (!filter) return filter;
+  if (auto ok = opener->all_used(); !ok) return fail(std::move(ok.error()));
+  return filter;
 }
 
 failure not_ours(failure why, std::string_view verb, const std::string& name) {

@@ -68,12 +68,17 @@ class question {
     question made(options);
     std::vector<std::string> names = {options.filter};
     names.insert(names.end(), options.more_filters.begin(), options.more_filters.end());
+    auto opener = filter_opener::make(options.format);
+    if (!opener) return fail(std::move(opener.error()));
     for (std::string& name : names) {
-      auto opened = open_filter(name, options.format, access::read_only,
-                                options.verify ? verification::always : verification::automatic);
+      auto opened = opener->open(name, access::read_only,
+                                 options.verify ? verification::always : verification::automatic);
       if (!opened) return fail(std::move(opened.error()));
       made.filters_.push_back({std::move(name), std::move(*opened)});
-      if (auto ok = check_askable(made.filters_.back()); !ok) return fail(std::move(ok.error()));
+    }
+    if (auto ok = opener->all_used(); !ok) return fail(std::move(ok.error()));
+    for (const asked_filter& each : made.filters_) {
+      if (auto ok = check_askable(each); !ok) return fail(std::move(ok.error()));
     }
     return made;
   }
@@ -86,7 +91,8 @@ class question {
     std::vector<const dialects::foreign_filter*> typed;
     for (const asked_filter& each : filters_) {
       const auto* const foreign = std::get_if<dialects::foreign_filter>(&each.filter);
-      if (foreign != nullptr && foreign->stores_key_type()) typed.push_back(foreign);
+      if (foreign != nullptr && foreign->stores_key_type() && !foreign->takes_any_key())
+        typed.push_back(foreign);
     }
     if (typed.empty()) return nullptr;
     return [typed = std::move(typed)](std::string_view key) -> result<void> {

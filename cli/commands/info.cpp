@@ -50,12 +50,18 @@ void print(const arguments& given, const std::string& file,
 }
 
 result<status> run(const arguments& given) {
+  auto opener = filter_opener::make(given.format);
+  if (!opener) return fail(std::move(opener.error()));
+  const bool one = given.files.size() == 1;
   status outcome = done;
   bool first = true;
   for (const std::string& file : given.files) {
-    const auto filter = open_filter(file, given.format);
+    auto filter = opener->open(file);
+    if (filter && one) {
+      if (auto ok = opener->all_used(); !ok) return fail(std::move(ok.error()));
+    }
     if (!filter) {
-      if (given.files.size() == 1) return fail(filter.error());
+      if (one) return fail(filter.error());
       fmt::print(stderr, "bloomery info: {}\n", one_line(filter.error().message));
       outcome = status::error;
       continue;
@@ -63,6 +69,10 @@ result<status> run(const arguments& given) {
     if (!first && !given.json) fmt::print("\n");
     std::visit([&](const auto& any) { print(given, file, any); }, *filter);
     first = false;
+  }
+  // Of a file that could not be opened it is not known what it would have taken.
+  if (outcome == done) {
+    if (auto ok = opener->all_used(); !ok) return fail(std::move(ok.error()));
   }
   return outcome;
 }

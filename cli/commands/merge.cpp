@@ -111,7 +111,9 @@ result<status> run(const arguments& given, const way& by) {
   }
 
   const std::string& first = given.files.front();
-  auto combined = open_filter(first, given.format, access::writable, verification::always);
+  auto opener = filter_opener::make(given.format);
+  if (!opener) return fail(std::move(opener.error()));
+  auto combined = opener->open(first, access::writable, verification::always);
   if (!combined) return fail(std::move(combined.error()));
   if (auto ok = check_able(first, *combined, by); !ok) return fail(std::move(ok.error()));
   if (!given.fpr.empty()) {
@@ -128,14 +130,14 @@ result<status> run(const arguments& given, const way& by) {
     combined = std::move(*made);
   }
   for (std::size_t i = 1; i < given.files.size(); ++i) {
-    const auto other =
-        open_filter(given.files[i], given.format, access::read_only, verification::always);
+    const auto other = opener->open(given.files[i], access::read_only, verification::always);
     if (!other) return fail(other.error());
     if (auto ok = combine(*combined, *other, by); !ok) {
       return fail(ok.error().code,
                   fmt::format("{} and {}: {}", first, given.files[i], ok.error().message));
     }
   }
+  if (auto ok = opener->all_used(); !ok) return fail(std::move(ok.error()));
   auto saved =
       write_filter(*combined, given.output, given.force ? if_exists::replace : if_exists::refuse);
   if (!saved) return fail(std::move(saved.error()));

@@ -81,6 +81,7 @@ class bloom_model final : public bloom_face<C> {
   }
 
   result<void> askable() const override { return container_.form().known(); }
+  bool takes_any_key() const noexcept override { return container_.form().takes_any(); }
   result<void> accepts(std::string_view key) const override {
     key_bytes scratch;
     if (container_.form().bytes_of(key, scratch)) return {};

@@ -59,6 +59,11 @@ class key_form {
   /// Fails if the form is unknown, naming the option that tells it.
   result<void> known() const;
 
+  /// Whether every key has bytes.
+  constexpr bool takes_any() const noexcept {
+    return how_.how == encoding::bytes && how_.size == 0;
+  }
+
   /// The bytes, which refer to the key or to `scratch`; none if the key has none in this form.
   std::optional<std::span<const std::byte>> bytes_of(std::string_view key,
                                                      key_bytes& scratch) const;

@@ -16,6 +16,7 @@ class foreign_filter::model {
   virtual const dialect& format() const noexcept = 0;
   virtual foreign_info info() const = 0;
   virtual result<void> askable() const = 0;
+  virtual bool takes_any_key() const noexcept = 0;
   virtual bool stores_key_type() const noexcept { return false; }
   virtual result<void> accepts(std::string_view key) const = 0;
   virtual void may_contain(std::span<const std::string_view> keys,

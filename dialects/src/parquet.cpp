@@ -101,6 +101,7 @@ class parquet_model final : public parquet_face {
     if (in_file() && form_.how == encoding::unknown) return fail(errc::unsupported, column_);
     return form().known();
   }
+  bool takes_any_key() const noexcept override { return form().takes_any(); }
   bool stores_key_type() const noexcept override { return in_file(); }
   result<void> accepts(std::string_view key) const override {
     key_bytes scratch;

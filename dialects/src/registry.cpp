@@ -17,26 +17,6 @@ tl::unexpected<failure> named(const std::string& name, const failure& why) {
   return fail(why.code, fmt::format("{}: {}", name, why.message));
 }
 
-/// Every option has to be one of the dialect's, and to be given once.
-result<void> check_options(const dialect& as, const option_list& given) {
-  for (auto each = given.begin(); each != given.end(); ++each) {
-    const bool known = std::any_of(as.options.begin(), as.options.end(),
-                                   [&](const kind_option& row) { return row.name == each->first; });
-    if (!known) {
-      std::vector<std::string_view> names;
-      for (const kind_option& row : as.options) names.push_back(row.name);
-      return fail(errc::invalid_argument,
-                  fmt::format("format {} has no option '{}'; it has {}", as.name, each->first,
-                              names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "))));
-    }
-    if (std::any_of(given.begin(), each, [&](const auto& p) { return p.first == each->first; })) {
-      return fail(errc::invalid_argument,
-                  fmt::format("the option '{}' is given twice; give it once", each->first));
-    }
-  }
-  return {};
-}
-
 }  // namespace
 
 std::vector<std::byte> foreign_image::bytes() const {
@@ -59,6 +39,9 @@ foreign_info foreign_filter::info() const {
 }
 result<void> foreign_filter::askable() const {
   return model_->askable();
+}
+bool foreign_filter::takes_any_key() const noexcept {
+  return model_->takes_any_key();
 }
 bool foreign_filter::stores_key_type() const noexcept {
   return model_->stores_key_type();
@@ -118,6 +101,25 @@ result<const dialect*> find(std::string_view name) {
   }
   return fail(errc::invalid_argument,
               fmt::format("there is no format '{}'; there are {}", name, fmt::join(names, ", ")));
+}
+
+result<void> check_options(const dialect& as, const option_list& given) {
+  for (auto each = given.begin(); each != given.end(); ++each) {
+    const bool known = std::any_of(as.options.begin(), as.options.end(),
+                                   [&](const kind_option& row) { return row.name == each->first; });
+    if (!known) {
+      std::vector<std::string_view> names;
+      for (const kind_option& row : as.options) names.push_back(row.name);
+      return fail(errc::invalid_argument,
+                  fmt::format("format {} has no option '{}'; it has {}", as.name, each->first,
+                              names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "))));
+    }
+    if (std::any_of(given.begin(), each, [&](const auto& p) { return p.first == each->first; })) {
+      return fail(errc::invalid_argument,
+                  fmt::format("the option '{}' is given twice; give it once", each->first));
+    }
+  }
+  return {};
 }
 
 guess recognise(std::span<const std::byte> bytes) {

@@ -107,9 +107,16 @@ def test_a_format_is_told_from_the_content_or_by_name(run, files):
     assert found.out == b"hello\n"
 
 
-def test_our_own_files_are_ours_whatever_the_option_says(run, lines):
+@pytest.mark.parametrize("option", [("--format", "dcso"), ("--column", "x"),
+                                    ("--with", "funnel=utf8")])
+def test_our_own_files_have_no_use_for_what_formats_need(run, tmp_path, lines, option):
     run("build", "-o", "own", input=lines(10)).ok()
-    assert run("check", "-c", "--format", "dcso", "own", input=lines(10)).ok().out == b"10\n"
+    for verb in ("check", "info"):
+        run(verb, *option, "own", input=lines(10)).refused(f"own: it is our own filter, and "
+                                                           f"{option[0]} is for those of other")
+    run("check", *option, "own", "--filter", "own", input=lines(10)).refused("leave it out")
+    run("merge", *option, "-o", "x", "own", "own").refused("own: it is our own filter")
+    assert not (tmp_path / "x").exists()
 
 
 def test_what_a_format_does_not_tell_must_be_given(run, files):
@@ -140,6 +147,19 @@ def test_several_filters_of_several_programs(run, files, lines):
     assert said.out == b"guava\thello\nown,guava\tworld\nown\tmine\n"
     said = run("check", "--json", "guava", "--with", "funnel=utf8", input=b"hello\n").ok()
     assert json.loads(said.out) == {"line": 1, "key": "hello", "maybe": True, "filters": ["guava"]}
+
+
+def test_an_option_goes_to_those_whose_format_knows_it(run, files, lines):
+    run("build", "-o", "f.dcso", "--format", "dcso", "--capacity", 10, input=b"hello\n").ok()
+    both = ("check", "guava", "--filter", "f.dcso")
+    said = run(*both, "--with", "funnel=utf8", input=b"hello\nworld\n").ok()
+    assert said.out == b"guava,f.dcso\thello\nguava\tworld\n"
+    run(*both, "--with", "funnel=utf8", "--with", "color=red").refused(
+        "none of the filters is of a format that has an option 'color'")
+    run(*both, "--with", "funnel=utf8", "--column", "c").refused("option 'column'")
+    run("info", "--with", "funnel=utf8", "guava", "f.dcso").ok()
+    said = run("info", "--with", "color=red", "guava", "f.dcso")
+    assert said.code == 2 and b"'color'" in said.err
 
 
 # info, merge, convert -------------------------------------------------------------------------
@@ -260,6 +280,21 @@ def test_a_key_without_a_form_is_named_by_its_line(run, tmp_path):
     (tmp_path / "words").write_bytes(b"3\nfour\n")
     run("build", "--format", "guava", "--with", "funnel=int64", "-o", "f", "numbers",
         "words").refused("words:2: 'four' is not a whole number of 64 bits")
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_keys_without_a_form_are_passed_over_on_demand(run, info, tmp_path, named):
+    (tmp_path / "keys").write_bytes(b"1\ntwo\n3\n\n")
+    args = ("build", "--format", "guava", "--with", "funnel=int64", "--capacity", 2, "keys")
+    if not named:
+        args = args[:5] + ("keys",)
+    run(*args, "-o", "f").refused("keys:2: 'two' is not a whole number", "--skip-bad passes")
+    done = run(*args, "-o", "f", "--skip-bad").ok()
+    assert b"2 lines were passed over; the first is keys:2: 'two' is not" in done.err
+    assert b"f: 2 keys" in done.err
+    run("build", "--format", "guava", "--with", "funnel=int64", "--capacity", 2, "-o", "g",
+        input=b"1\n3\n").ok()
+    assert (tmp_path / "f").read_bytes() == (tmp_path / "g").read_bytes()
 
 
 def test_more_keys_than_said_is_a_warning_or_an_error(run, tmp_path, lines):

@@ -171,6 +171,15 @@ def test_of_many_lines_those_that_are_wrong_are_passed_over(run, tmp_path, writt
     assert b"keys:2: column 'u4' holds numbers" in run(*args).err
 
 
+def test_a_column_and_another_programs_filter_are_asked_together(run, tmp_path, written):
+    run("build", "-o", "f.dcso", "--format", "dcso", "--capacity", 10, input=b"word1\nx\n").ok()
+    run("build", "-o", "own", input=b"word2\n").ok()
+    (tmp_path / "t").symlink_to(written[0])
+    said = run("check", "t", "--column", "s", "--filter", "f.dcso", "--filter", "own",
+               input=b"word1\nword2\nx\ny\n").ok()
+    assert said.out == b"t,f.dcso\tword1\nt,own\tword2\nf.dcso\tx\n"
+
+
 def test_json_has_the_key_of_a_typed_column(run, written):
     said = run("check", "--json", f"{written[0]}.typed", "--column", "day", input=b"2020-01-05\n").ok()
     assert json.loads(said.out)["key"] == "2020-01-05"

@@ -85,6 +85,8 @@ class foreign_filter {
   result<void> askable() const;
   /// Whether this key can be a member at all, or why not: a funnel of numbers takes no words.
   result<void> accepts(std::string_view key) const;
+  /// Whether every key is accepted, as by formats that hash its bytes as they stand.
+  bool takes_any_key() const noexcept;
   /// Whether the filter's own file says of what type the keys are, as a Parquet file does: then a
   /// key that is not accepted is a mistake rather than a stranger, and who asks is to be told.
   bool stores_key_type() const noexcept;
@@ -148,6 +150,10 @@ std::span<const dialect> all() noexcept;
 
 /// The row of that name; an unknown name is invalid_argument, with the names that exist.
 result<const dialect*> find(std::string_view name);
+
+/// Whether each of the options is one of the dialect's, and given once; else invalid_argument, with
+/// those that it has.
+result<void> check_options(const dialect& as, const option_list& given);
 
 /// What bytes look like.
 struct guess {
