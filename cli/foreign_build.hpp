@@ -21,6 +21,6 @@ struct foreign_build {
 
 /// Reads all keys and writes the filter. Without a capacity the inputs are read twice, once to
 /// count their keys, which a pipe does not allow.
-result<status> build_foreign(const foreign_build& how, plan_request request, input_options input);
+result<status> build_foreign(const foreign_build& how, plan_request request, input_options options);
 
 }  // namespace bloomery::cli

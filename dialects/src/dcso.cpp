@@ -208,7 +208,7 @@ result<foreign_filter> open_filter(const mapped_storage& file, const open_reques
   if (!made) return fail(std::move(made.error()));
   made->header.packed = *pack;
   const std::uint64_t bits = made->header.bits;
-  const std::size_t used = static_cast<std::size_t>(bits / 8 + (bits % 8 != 0));
+  const auto used = static_cast<std::size_t>(bits / 8 + (bits % 8 != 0));
   const auto padding = made->words.bytes().subspan(used);
   if (std::any_of(padding.begin(), padding.end(), [](std::byte b) { return b != std::byte{0}; })) {
     return fail(errc::corrupt, "bits are set beyond the last place; get the filter anew");

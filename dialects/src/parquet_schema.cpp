@@ -47,45 +47,38 @@ struct element {
   std::string_view unit;  // of times
 };
 
-void convert(std::int64_t number, element& into) {
-  constexpr std::string_view milli = "milliseconds";
-  constexpr std::string_view micro = "microseconds";
-  const auto is = [&](meaning what, std::string_view unit = {}) {
-    into.converted = what;
-    into.unit = unit;
-  };
+/// ConvertedType, the older form.
+meaning converted_meaning(std::int64_t number) {
   switch (number) {
     case 0:   // UTF8
     case 4:   // ENUM
     case 19:  // JSON
     case 20:  // BSON
-      return is(meaning::text);
+      return meaning::text;
     case 5:
-      return is(meaning::decimal);
+      return meaning::decimal;
     case 6:
-      return is(meaning::date);
-    case 7:
-      return is(meaning::time, milli);
-    case 8:
-      return is(meaning::time, micro);
+      return meaning::date;
+    case 7:  // in milliseconds
+    case 8:  // in microseconds
+      return meaning::time;
     case 9:
-      return is(meaning::timestamp, milli);
     case 10:
-      return is(meaning::timestamp, micro);
+      return meaning::timestamp;
     case 11:
     case 12:
     case 13:
     case 14:
-      return is(meaning::unsigned_integer);
+      return meaning::unsigned_integer;
     case 15:
     case 16:
     case 17:
     case 18:
-      return is(meaning::integer);
+      return meaning::integer;
     case 21:
-      return is(meaning::interval);
+      return meaning::interval;
     default:
-      return is(meaning::unknown);
+      return meaning::unknown;
   }
 }
 
@@ -164,7 +157,10 @@ element read_element(cursor& from) {
       if (each.id == 1) made.physical = number;
       if (each.id == 2) made.size = number;
       if (each.id == 5) made.children = number;
-      if (each.id == 6 && !made.logical) convert(number, made);
+      if (each.id == 6 && !made.logical) {
+        made.converted = converted_meaning(number);
+        made.unit = number == 7 || number == 9 ? "milliseconds" : "microseconds";
+      }
       if (each.id == 7 && !made.logical) made.scale = number;
     } else {
       return false;
