@@ -72,7 +72,7 @@ std::uint64_t md5_hashing::word(key_ref key, unsigned i) noexcept {
 
 namespace detail {
 
-std::byte* map_pages(std::size_t size) noexcept {
+std::byte* map_pages(std::size_t size, paging) noexcept {
   const std::size_t rounded = round_up(size, 64);
   void* const at = rounded < size ? nullptr : std::aligned_alloc(64, rounded);
   if (at != nullptr) std::memset(at, 0, rounded);
