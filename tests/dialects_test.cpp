@@ -408,8 +408,7 @@ TEST(cassandra, a_name_to_be_written_tells_the_version_too) {
 TEST(cassandra, filters_of_unknown_versions_do_not_merge) {
   const auto bytes = from_hex("00000005000000010108000210000400");
   const auto named = [&](const std::string& name) {
-    return d::open(mapped_storage(nullptr, bytes), {.name = name, .how = access::writable})
-        .value();
+    return d::open(mapped_storage(nullptr, bytes), {.name = name, .how = access::writable}).value();
   };
   auto known = named("mc-1-big-Filter.db");
   auto unknown = named("saved");

@@ -24,8 +24,8 @@ struct leveldb_filter_options {
   ///  - bloom: the classic; made three to five times as fast as ribbon.
   ///  - blocked_bloom, fuse: for filters of many keys: LevelDB makes one for the keys that begin
   ///    in 2 KiB of a table, or for a block where blocks are larger (Options::block_size). Below
-  ///    1024 keys `bloom` stands in for blocked_bloom, and `ribbon` for fuse. blocked_bloom's rate is
-  ///    above LevelDB's own, twice it at 14 bits a key and more.
+  ///    1024 keys `bloom` stands in for blocked_bloom, and `ribbon` for fuse. blocked_bloom's rate
+  ///    is above LevelDB's own, twice it at 14 bits a key and more.
   filter_kind kind = filter_kind::ribbon;
   /// From 1 to 64. A filter is at most as large as LevelDB's own with so many: n bits_per_key
   /// bits, at least 64, and a byte. (A fuse filter that finds no room in that is made as ribbon.)
