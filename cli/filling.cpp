@@ -30,6 +30,7 @@ std::string kinds_that(bool abilities::* can) {
 void finish(key_input& input, std::string_view verb) {
   input.quieten();
   if (const std::string skipped = input.skipped(); !skipped.empty()) say(verb, skipped);
+  if (!input.lacking().empty()) say(verb, "warning: " + input.lacking());
 }
 
 tl::unexpected<failure> no_room(const std::string& place, insert_outcome why,

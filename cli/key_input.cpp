@@ -14,8 +14,9 @@ namespace bloomery::cli {
 namespace {
 
 /// The names of all inputs: those that were given, and of a folder its files that are the reader's.
+/// `lacking` is the first folder that lacks some, in a sentence.
 result<std::vector<std::string>> names_of(const input_options& options,
-                                          const keys::reader_kind& kind) {
+                                          const keys::reader_kind& kind, std::string& lacking) {
   std::vector<std::string> names;
   for (const std::string& name : options.names) {
     if (kind.in_folder == nullptr || !is_folder(name)) {
@@ -28,6 +29,11 @@ result<std::vector<std::string>> names_of(const input_options& options,
       return fail(errc::not_found, fmt::format("{}: no file in this folder has a name that the "
                                                "reader {} looks for; give files",
                                                name, kind.name));
+    }
+    if (files->size() < kind.whole_folder && lacking.empty()) {
+      lacking =
+          fmt::format("{}: {} of the {} files of a whole folder; what the others hold is missing",
+                      name, format_count(files->size()), format_count(kind.whole_folder));
     }
     std::move(files->begin(), files->end(), std::back_inserter(names));
   }
@@ -91,7 +97,8 @@ result<std::unique_ptr<key_input>> key_input::open(const input_options& options)
                             "that they are asked of into a filter",
                             (*kind)->name));
   }
-  auto names = names_of(options, **kind);
+  std::string lacking;
+  auto names = names_of(options, **kind, lacking);
   if (!names) return fail(std::move(names.error()));
   std::optional<std::uint64_t> total = 0;
   for (const std::string& name : *names) {
@@ -101,6 +108,7 @@ result<std::unique_ptr<key_input>> key_input::open(const input_options& options)
   }
   std::unique_ptr<key_input> made(new key_input(options, std::move(*names), total));
   made->choice_.reader = std::move(*text);
+  made->lacking_ = std::move(lacking);
   made->secret_ = (*kind)->secret;
   if (made->secret_) {
     // A core dump would be a copy that stays.

@@ -86,6 +86,8 @@ class key_input {
 
   /// How many wrong lines were passed over, and the first, in a sentence; empty if none was.
   std::string skipped() const;
+  /// That a folder lacks files, in a sentence; empty if none does.
+  const std::string& lacking() const noexcept { return lacking_; }
 
   /// The key of the last batch as it is to be shown: `number` counts the keys of its line.
   std::string shown(std::string_view line, std::size_t number, std::string_view key) const;
@@ -129,6 +131,7 @@ class key_input {
   std::uint64_t keys_ = 0;
   std::uint64_t skipped_ = 0;
   std::string first_skipped_;
+  std::string lacking_;
   std::uint64_t bytes_before_ = 0;
   progress progress_;
 };

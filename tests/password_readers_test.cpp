@@ -78,6 +78,7 @@ TEST(readers, pwned_completes_a_range_by_the_files_name) {
   EXPECT_TRUE(in_folder("00000.txt"));
   EXPECT_TRUE(in_folder("fFfFf.txt.zst"));
   EXPECT_FALSE(in_folder("README.txt"));
+  EXPECT_FALSE(in_folder("00000.txt.bak"));
 }
 
 TEST(readers, a_passwords_key_is_the_one_that_the_list_has) {

@@ -23,8 +23,10 @@ bool is_hex(std::string_view text) noexcept {
 
 /// Whether a file's name is that of a range: 00000.txt, also packed.
 bool names_range(std::string_view name) noexcept {
-  return name.size() >= prefix_digits && is_hex(name.substr(0, prefix_digits)) &&
-         (name.size() == prefix_digits || name[prefix_digits] == '.');
+  if (name.size() < prefix_digits || !is_hex(name.substr(0, prefix_digits))) return false;
+  std::string_view ending = name.substr(prefix_digits);
+  if (ending.starts_with(".txt")) ending.remove_prefix(4);
+  return ending.empty() || ending == ".gz" || ending == ".zst";
 }
 
 class pwned final : public reader {
@@ -118,7 +120,8 @@ reader_kind pwned_reader() noexcept {
               "folder of range files; the key is the hash's bytes; what has count 0 or "
               "below N is passed over",
           .make = make,
-          .in_folder = names_range};
+          .in_folder = names_range,
+          .whole_folder = std::uint64_t{1} << (4 * prefix_digits)};
 }
 
 }  // namespace bloomery::keys

@@ -220,12 +220,14 @@ def ranges(tmp_path):
         else:
             (folder / name).write_bytes(text.rstrip(b"\r\n"))
     (folder / "README").write_text("not a range\n")
+    (folder / f"{sha1(b'rare')[:5].decode()}.txt.bak").write_text("not a range\n")
     return folder
 
 
 def test_a_folder_of_ranges(run, ranges):
     done = run("build", "-o", "p.bloom", "--keys", "pwned", *WIDE, "ranges").ok()
     assert b"4 keys" in done.err
+    assert b"warning: ranges: 4 of the 1,048,576 files of a whole folder" in done.err
     asked = b"password\nsecret\nqwerty\nrare\n"
     done = run("check", "p.bloom", "--keys", "password", input=asked)
     assert (done.code, done.out) == (0, b"stdin:1\nstdin:3\nstdin:4\n")

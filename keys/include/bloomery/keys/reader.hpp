@@ -121,6 +121,7 @@ struct reader_kind {
   bool secret = false;
   /// Whether a file belongs to the reader's format by its name, where whole folders do; else null.
   bool (*in_folder)(std::string_view name) noexcept = nullptr;
+  std::uint64_t whole_folder = 0;  ///< such files that a folder has if none is missing; 0: any
 };
 
 /// All readers, in the order in which they are shown. The first, `lines`, takes records as they
