@@ -207,9 +207,7 @@ class native_value final : public filter_value {
   added_items add_some(item_span items, std::span<bool> fresh, adding how, std::uint64_t most_bytes,
                        const memory_meter& meter) {
     const bool at_limit = may_grow() && bytes_with(meter) >= most_bytes;
-    if (how == adding::counted)
-      return at_limit ? added_items{0, stop::limit}
-                      : add_counted(items[0], fresh[0], most_bytes, meter);
+    if (how == adding::counted) return add_counted(items[0], fresh[0], most_bytes, meter);
     if (!back_) {
       if (at_limit && front_.can().grow) return {0, stop::limit};
       const auto room = room_in_front();
@@ -242,6 +240,7 @@ class native_value final : public filter_value {
       }
       if (back_) into = &*back_;
     }
+    if (into != &front_ && bytes_with(meter) >= most_bytes) return {0, stop::limit};
     const auto put = into->insert({&item, 1});
     if (put && put->done == 1) {
       fresh = put->inserted == 1;

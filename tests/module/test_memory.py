@@ -145,6 +145,24 @@ def test_what_comes_behind_and_new_generations_are_within_the_limit(start):
         assert server.client.info("modules")["bf_filter_bytes"] <= 140 * 1024
 
 
+@pytest.mark.parametrize("deletable", [[], ["DELETABLE"]], ids=["plain", "deletable"])
+@pytest.mark.parametrize("setting, least", [("bf.max-memory", 1), ("bf.max-filter-size", 65536)])
+def test_beyond_the_limit_what_was_reserved_is_still_taken(start, setting, least, deletable):
+    server = start()
+    server.call("BF.RESERVE", "f", "0.01", "100000", *deletable)
+    server.client.config_set(setting, least)
+    answers = server.call("BF.MADD", "f", *range(90_000))
+    assert len(answers) == 90_000
+    assert 0 not in server.call("BF.MEXISTS", "f", *range(90_000))
+    # Beyond it nothing is, but what the filter has stays known and, if it may be, is deleted.
+    refused = server.raw(2, "BF.MADD", "f", *range(90_000, 110_000))
+    assert refused.count(b"-ERR problem inserting into filter: ") == 1
+    assert server.call("BF.EXISTS", "f", 95_000) == 1
+    if deletable:
+        assert server.call("BF.DEL", "f", 95_000) == 1
+        assert server.call("BF.ADD", "f", 95_000) == 1
+
+
 def test_replicas_take_what_the_primary_took(start):
     primary = start("--repl-diskless-sync-delay", "0")
     replica = start("--replicaof", "127.0.0.1", str(primary.port),
