@@ -102,7 +102,8 @@ bool owned_segments::insert_chunk(expandable_params& params, std::span<const has
   bool is_full = false;
   for_each_segment([&](std::uint64_t /*segment*/, std::span<hash64> keys, left_keys& here) {
     for (; here.done < here.size && !is_full; ++here.done) {
-      const insert_outcome outcome = insert(params, keys[here.done]);
+      const hash64 key = keys[here.done];
+      const insert_outcome outcome = insert(params, key, place_of(params, key));
       is_full = !is_contained(outcome);
       if (is_full) break;
       chunk.inserted += outcome == insert_outcome::inserted;
@@ -112,7 +113,8 @@ bool owned_segments::insert_chunk(expandable_params& params, std::span<const has
   if (is_full) {
     for_each_segment([&](std::uint64_t /*segment*/, std::span<hash64> keys, left_keys& here) {
       for (std::size_t i = 0; i < keys.size(); ++i) {
-        if (i < here.done || i >= here.size) (void)erase(params, keys[i]);
+        if (i < here.done || i >= here.size)
+          (void)erase(params, keys[i], place_of(params, keys[i]));
       }
     });
     return false;

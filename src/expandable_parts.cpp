@@ -274,11 +274,10 @@ bool owned_segments::uncount_copy(std::uint64_t segment, hash64 h) noexcept {
   return true;
 }
 
-insert_outcome owned_segments::insert_up_to(std::size_t copies, expandable_params& params,
-                                            hash64 h) noexcept {
-  const segment_place at = place_of(params, h);
+insert_outcome owned_segments::insert_up_to(std::size_t copies, expandable_params& params, hash64 h,
+                                            const segment_place& at) noexcept {
   const bool counted =
-      list[at.segment].counted != 0 &&
+      counts_copies && list[at.segment].counted != 0 &&
       counted_of(segments[at.segment].counted.bytes(), list[at.segment].counted, h) != 0;
   if (counted && copies == 1) return insert_outcome::maybe_present;
   // Growth that could not be had: no more than a quarter over.
@@ -317,9 +316,8 @@ insert_outcome owned_segments::insert_up_to(std::size_t copies, expandable_param
   return outcome;
 }
 
-bool owned_segments::erase(expandable_params& params, hash64 h) noexcept {
-  const segment_place at = place_of(params, h);
-  if (list[at.segment].counted != 0 && uncount_copy(at.segment, h)) return true;
+bool owned_segments::erase(expandable_params& params, hash64 h, const segment_place& at) noexcept {
+  if (counts_copies && list[at.segment].counted != 0 && uncount_copy(at.segment, h)) return true;
   if (!segment_ops().erase({params.cell_bits, at.slot_bits},
                            segments[at.segment].bytes.writable_bytes(), at.cell, at.rest)) {
     return false;

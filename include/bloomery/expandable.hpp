@@ -145,9 +145,7 @@ class basic_expandable : public detail::key_shell<basic_expandable<Storage>> {
   insert_outcome insert(const hash_type& h) noexcept
     requires writable_storage<Storage>
   {
-    const insert_outcome outcome = parts_.insert(params_, h);
-    count_ += is_contained(outcome);
-    return outcome;
+    return insert_at(h, detail::place_of(params_, h));
   }
 
   /// Inserts a batch, in order, up to the first key without room. One of 32,768 keys or more, and
@@ -161,7 +159,9 @@ class basic_expandable : public detail::key_shell<basic_expandable<Storage>> {
     const std::size_t done = parts_.insert_bulk(params_, hs, summary);
     count_ += done;
     hs = hs.subspan(done);
-    insert_batch(hs, summary, [&](std::size_t i) noexcept { return insert(hs[i]); });
+    insert_batch(hs, summary, [&](std::size_t i, const detail::segment_place& at) noexcept {
+      return insert_at(hs[i], at);
+    });
     return summary;
   }
 
@@ -173,8 +173,8 @@ class basic_expandable : public detail::key_shell<basic_expandable<Storage>> {
   {
     assert(added.size() >= hs.size());
     insert_summary summary;
-    insert_batch(hs, summary, [&](std::size_t i) noexcept {
-      const insert_outcome outcome = parts_.insert_absent(params_, hs[i]);
+    insert_batch(hs, summary, [&](std::size_t i, const detail::segment_place& at) noexcept {
+      const insert_outcome outcome = parts_.insert_absent(params_, hs[i], at);
       added[i] = outcome == insert_outcome::inserted;
       count_ += added[i];
       return outcome;
@@ -188,11 +188,7 @@ class basic_expandable : public detail::key_shell<basic_expandable<Storage>> {
   bool erase(const hash_type& h) noexcept
     requires writable_storage<Storage>
   {
-    if (!parts_.erase(params_, h)) return false;
-    // A count from a damaged file may be too low.
-    count_ -= count_ != 0;
-    if (count_ == 0) clear();
-    return true;
+    return erase_at(h, detail::place_of(params_, h));
   }
 
   /// Erases a batch, in order. Precondition: erased.size() >= hs.size().
@@ -200,10 +196,11 @@ class basic_expandable : public detail::key_shell<basic_expandable<Storage>> {
     requires writable_storage<Storage>
   {
     assert(erased.size() >= hs.size());
-    detail::change_in_stages(params_, parts_, hs, [&](std::size_t i) noexcept {
-      erased[i] = erase(hs[i]);
-      return true;
-    });
+    detail::change_in_stages(params_, parts_, hs,
+                             [&](std::size_t i, const detail::segment_place& at) noexcept {
+                               erased[i] = erase_at(hs[i], at);
+                               return true;
+                             });
   }
 
   /// Copies of the key: never too low, and too high by the entries of others that match it.
@@ -297,20 +294,34 @@ class basic_expandable : public detail::key_shell<basic_expandable<Storage>> {
   basic_expandable(const expandable_params& params, parts_type parts, std::uint64_t count)
       : params_(params), parts_(std::move(parts)), count_(count) {}
 
-  // Calls insert_one(i) for each key until one finds no room.
+  insert_outcome insert_at(const hash_type& h, const detail::segment_place& at) noexcept {
+    const insert_outcome outcome = parts_.insert(params_, h, at);
+    count_ += is_contained(outcome);
+    return outcome;
+  }
+  bool erase_at(const hash_type& h, const detail::segment_place& at) noexcept {
+    if (!parts_.erase(params_, h, at)) return false;
+    // A count from a damaged file may be too low.
+    count_ -= count_ != 0;
+    if (count_ == 0) clear();
+    return true;
+  }
+
+  // Calls insert_one(i, place) for each key until one finds no room.
   template <class InsertOne>
   void insert_batch(std::span<const hash_type> hs, insert_summary& summary,
                     InsertOne&& insert_one) noexcept {
-    detail::change_in_stages(params_, parts_, hs, [&](std::size_t i) noexcept {
-      const insert_outcome outcome = insert_one(i);
-      if (!is_contained(outcome)) {
-        summary.stopped_by = outcome;
-        return false;
-      }
-      ++summary.done;
-      ++(outcome == insert_outcome::inserted ? summary.inserted : summary.maybe_present);
-      return true;
-    });
+    detail::change_in_stages(
+        params_, parts_, hs, [&](std::size_t i, const detail::segment_place& at) noexcept {
+          const insert_outcome outcome = insert_one(i, at);
+          if (!is_contained(outcome)) {
+            summary.stopped_by = outcome;
+            return false;
+          }
+          ++summary.done;
+          ++(outcome == insert_outcome::inserted ? summary.inserted : summary.maybe_present);
+          return true;
+        });
   }
 
   expandable_params params_;

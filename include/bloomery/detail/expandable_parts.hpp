@@ -128,20 +128,22 @@ struct owned_segments {
   static result<owned_segments> empty(const expandable_params& plan);
   static result<owned_segments> copy_of(std::span<const std::byte> payload,
                                         std::span<const segment_extent> extents);
-  insert_outcome insert(expandable_params& params, hash64 h) noexcept {
-    return insert_up_to(most_copies_in_cell, params, h);
+  /// These three: `at` is the hash's place.
+  insert_outcome insert(expandable_params& params, hash64 h, const segment_place& at) noexcept {
+    return insert_up_to(most_copies_in_cell, params, h, at);
   }
   /// Nothing changes where an entry matches: maybe_present.
-  insert_outcome insert_absent(expandable_params& params, hash64 h) noexcept {
-    return insert_up_to(1, params, h);
+  insert_outcome insert_absent(expandable_params& params, hash64 h,
+                               const segment_place& at) noexcept {
+    return insert_up_to(1, params, h, at);
   }
+  bool erase(expandable_params& params, hash64 h, const segment_place& at) noexcept;
   /// Inserts the keys that a batch begins with in bulk, if they are many beside the filter, and
   /// adds what became of them to the summary; returns how many they are. Each segment is written
   /// once for all its keys. A chunk of them at a time, with memory for their hashes; what finds no
   /// room is left to insert(), as are the keys behind it.
   std::size_t insert_bulk(expandable_params& params, std::span<const hash64> hashes,
                           insert_summary& summary) noexcept;
-  bool erase(expandable_params& params, hash64 h) noexcept;
   /// Adds every entry and every counted copy of another filter, whose segments are checked. If they
   /// have no room or would break the promised rate, nothing has changed.
   result<void> unite(expandable_params& params, const expandable_params& theirs,
@@ -157,7 +159,8 @@ struct owned_segments {
   static constexpr std::size_t most_copies_in_cell = 3;
 
  private:
-  insert_outcome insert_up_to(std::size_t copies, expandable_params& params, hash64 h) noexcept;
+  insert_outcome insert_up_to(std::size_t copies, expandable_params& params, hash64 h,
+                              const segment_place& at) noexcept;
   bool grow(expandable_params& params) noexcept;
   bool insert_chunk(expandable_params& params, std::span<const hash64> hashes,
                     insert_summary& summary) noexcept;
@@ -242,17 +245,20 @@ class expandable_parts {
            counted_of(all_.segments[at.segment].counted.bytes(), all_.list[at.segment].counted, h);
   }
 
-  insert_outcome insert(expandable_params& params, hash64 h) noexcept {
-    return all_.insert(params, h);
+  insert_outcome insert(expandable_params& params, hash64 h, const segment_place& at) noexcept {
+    return all_.insert(params, h, at);
   }
-  insert_outcome insert_absent(expandable_params& params, hash64 h) noexcept {
-    return all_.insert_absent(params, h);
+  insert_outcome insert_absent(expandable_params& params, hash64 h,
+                               const segment_place& at) noexcept {
+    return all_.insert_absent(params, h, at);
   }
   std::size_t insert_bulk(expandable_params& params, std::span<const hash64> hashes,
                           insert_summary& summary) noexcept {
     return all_.insert_bulk(params, hashes, summary);
   }
-  bool erase(expandable_params& params, hash64 h) noexcept { return all_.erase(params, h); }
+  bool erase(expandable_params& params, hash64 h, const segment_place& at) noexcept {
+    return all_.erase(params, h, at);
+  }
   /// A filter over bytes that may be damaged is checked before: `count` is its size.
   template <storage Other>
   result<void> unite(expandable_params& params, const expandable_params& theirs,

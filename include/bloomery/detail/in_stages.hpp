@@ -46,27 +46,37 @@ void find_queries(const expandable_params& params, const Parts& parts, std::span
   }
 }
 
-/// The same for what changes segments, which may thereby get other places. Calls change(i) for
-/// each key, until it returns false.
+/// The same for what changes segments, which may thereby get other places. Calls change(i, place)
+/// for each key, until it returns false.
 template <class Parts, class Change>
 void change_in_stages(const expandable_params& params, const Parts& parts,
                       std::span<const hash64> hs, Change&& change) noexcept {
   const auto& kernel = segment_ops();
-  stage_ring ring;
-  std::array<std::uint64_t, 3> found_at{};
-  const auto find_group = [&](std::size_t first, std::size_t n, std::size_t turn) noexcept {
-    find_queries(params, parts, hs.subspan(first, n), ring[turn]);
-    found_at[turn] = parts.changes();
+  struct group {
+    std::array<segment_place, stage_group> places;
+    std::array<segment_query, stage_group> queries;
+    std::uint64_t found_at;  // as long as that is the same, these are right
+  };
+  std::array<group, 3> ring;  // NOLINT(cppcoreguidelines-pro-type-member-init): found first
+  const auto find = [&](std::size_t first, std::size_t n, std::size_t turn) noexcept {
+    group& in = ring[turn];
+    for (std::size_t i = 0; i < n; ++i) {
+      in.places[i] = place_of(params, hs[first + i]);
+      in.queries[i] = parts.query(in.places[i]);
+      parts.view(params, in.places[i]).prefetch_start(in.places[i].cell);
+    }
+    in.found_at = parts.changes();
   };
   in_stages(
-      hs.size(), find_group,
+      hs.size(), find,
       [&](std::size_t first, std::size_t n, std::size_t turn) noexcept {
-        if (found_at[turn] != parts.changes()) find_group(first, n, turn);
-        kernel.fetch_to_insert(params.cell_bits, std::span(ring[turn]).first(n));
+        if (ring[turn].found_at != parts.changes()) find(first, n, turn);
+        kernel.fetch_to_insert(params.cell_bits, std::span(ring[turn].queries).first(n));
       },
-      [&](std::size_t first, std::size_t n, std::size_t) noexcept {
-        for (std::size_t i = first; i < first + n; ++i) {
-          if (!change(i)) return false;
+      [&](std::size_t first, std::size_t n, std::size_t turn) noexcept {
+        for (std::size_t i = 0; i < n; ++i) {
+          if (ring[turn].found_at != parts.changes()) find(first, n, turn);
+          if (!change(first + i, ring[turn].places[i])) return false;
         }
         return true;
       });
