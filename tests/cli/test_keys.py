@@ -4,9 +4,11 @@ import gzip
 import hashlib
 import json
 import os
+import pathlib
 import pty
 import select
 import signal
+import subprocess
 import termios
 import time
 
@@ -267,6 +269,55 @@ def test_passwords_are_never_shown(run, build, tmp_path):
     assert run("check", f, "--filter", f, "--keys", "password", "list").out == b"f.bloom,f.bloom\tlist:2\n"
     (tmp_path / "list.gz").write_bytes(gzip.compress(asked))
     run("check", f, "--keys", "password", "list.gz").refused("list.gz: ", "unpack")
+
+
+@pytest.fixture
+def left_at_exit(bloomery, tmp_path, monkeypatch):
+    """Calls ask() with a library in the program that counts, when it ends, how often the bytes stand
+    in its memory; returns that number."""
+    if b"__asan_init" in pathlib.Path(bloomery).read_bytes():
+        pytest.skip("the address sanitizer must be loaded first")
+    library = tmp_path / "memory_at_exit.so"
+    source = pathlib.Path(__file__).with_name("memory_at_exit.c")
+    subprocess.run([os.environ.get("CC", "cc"), "-O2", "-shared", "-fPIC", "-o", library, source],
+                   check=True)
+
+    def count(secret, ask):
+        with monkeypatch.context() as patch:
+            patch.setenv("LD_PRELOAD", str(library))
+            patch.setenv("LOOK_FOR", secret.hex())
+            patch.setenv("FOUND", str(tmp_path / "found"))
+            ask()
+        return int((tmp_path / "found").read_text().split()[0])
+    return count
+
+
+@pytest.mark.parametrize("keys", ["password", "password:ntlm"])
+def test_no_password_is_left_in_memory(run, build, left_at_exit, tmp_path, keys):
+    f = build("sha1", b"x\n")
+    (tmp_path / "list").write_bytes(b"".join(b"list password %d\n" % i for i in range(2000)))
+    for i in (0, 17, 1999):
+        secret = b"st password %d\n" % i
+        assert left_at_exit(secret, lambda: run("check", f, "--keys", keys, "list")) == 0
+    # Of every length that goes through registers: these are saved on the stack by whoever comes next.
+    for size in (8, 15, 16, 17, 31, 32, 40, 64, 100, 200):
+        secret = (b"Tq7-xW.z" * 25)[:size]
+        for _ in range(2):
+            assert left_at_exit(secret[:12], lambda: run("check", f, "--keys", keys,
+                                                         input=secret + b"\n")) == 0, size
+    # What is no secret is found, here among the arguments.
+    assert left_at_exit(b"password 1999", lambda: run("check", f, "no password 1999")) > 0
+
+
+def test_no_typed_password_is_left_in_memory(build, bloomery, left_at_exit, tmp_path):
+    build("sha1", b"x\n")
+
+    def ask():
+        terminal = Terminal(bloomery, tmp_path, "check", "f.bloom", "--keys", "password")
+        terminal.read_until(b"Password: ")
+        os.write(terminal.fd, b"correct horse\n")
+        assert terminal.finish(b"It certainly is not in f.bloom.") == 1
+    assert left_at_exit(b"rrect hors", ask) == 0
 
 
 def test_nothing_is_built_from_passwords(run, build):
