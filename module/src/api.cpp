@@ -88,6 +88,7 @@ const std::array entries = {
     entry{"RedisModule_GetServerInfo", &api.server_info},
     entry{"RedisModule_FreeServerInfo", &api.free_server_info},
     entry{"RedisModule_ServerInfoGetFieldUnsigned", &api.info_unsigned},
+    entry{"RedisModule_ServerInfoGetFieldC", &api.info_text},
 };
 // Each function is here once, and each pointer is as wide as a function's.
 static_assert(sizeof(functions) == entries.size() * sizeof(void*));

@@ -29,7 +29,8 @@ inline constexpr int api_version = 1;
 enum open_mode : int { open_read = 1, open_write = 2 };
 enum key_content : int { key_empty = 0, key_module = 6 };
 
-// Of context_flags.
+// Of context_flags; of a null context those of the server, of which the first is one.
+inline constexpr int is_replica = 1 << 3;
 inline constexpr int is_replicated = 1 << 12;
 inline constexpr int is_loading = 1 << 13;
 inline constexpr int is_resp3 = 1 << 22;
@@ -69,7 +70,7 @@ struct type_methods {
 inline constexpr std::uint64_t type_methods_version = 4;
 
 // What COMMAND DOCS tells of a command.
-enum class argument_type : int { text, integer, real, key, pattern, time, token };
+enum class argument_type : int { text, integer, real, key, pattern, time, token, one_of };
 inline constexpr int argument_optional = 1 << 0;
 inline constexpr int argument_multiple = 1 << 1;
 
@@ -82,7 +83,7 @@ struct argument_docs {
   const char* since;
   int flags;
   const char* deprecated_since;
-  argument_docs* parts;
+  const argument_docs* parts;
   const char* display_text;
 };
 
@@ -232,6 +233,7 @@ struct functions {
   info_data* (*server_info)(context*, const char* section);
   void (*free_server_info)(context*, info_data*);
   unsigned long long (*info_unsigned)(info_data*, const char* field, int* error);
+  const char* (*info_text)(info_data*, const char* field);
 };
 
 /// The server that loaded this module.

@@ -119,29 +119,6 @@ wire_error settle_window(filter_spec& out, bool says_fixed) noexcept {
   return nullptr;
 }
 
-/// A number of bytes with the units that the server's own settings take. False if it is none.
-bool parse_bytes(std::string_view text, std::uint64_t& out) noexcept {
-  constexpr std::uint64_t k = 1024;
-  struct unit {
-    std::string_view name;
-    std::uint64_t bytes;
-  };
-  constexpr std::array units = {unit{"b", 1},         unit{"k", 1000},   unit{"kb", k},
-                                unit{"m", 1'000'000}, unit{"mb", k * k}, unit{"g", 1'000'000'000},
-                                unit{"gb", k * k * k}};
-  std::uint64_t number = 0;
-  const auto [end, why] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (why != std::errc() || number == 0) return false;
-  const std::string_view behind = text.substr(static_cast<std::size_t>(end - text.data()));
-  std::uint64_t scale = behind.empty() ? 1 : 0;
-  for (const unit& each : units) {
-    if (equal_words(behind, each.name)) scale = each.bytes;
-  }
-  if (scale == 0 || number > std::numeric_limits<std::int64_t>::max() / scale) return false;
-  out = number * scale;
-  return true;
-}
-
 /// MEMORY size in the place of argument `at`. Says in `next` which argument follows.
 wire_error parse_memory(const request& in, std::size_t at, memory_request& out,
                         std::size_t& next) noexcept {
@@ -163,6 +140,28 @@ std::string_view bytes_of(const string* text) noexcept {
 bool equal_words(std::string_view a, std::string_view b) noexcept {
   return !a.empty() && std::equal(a.begin(), a.end(), b.begin(), b.end(),
                                   [](char x, char y) { return lower(x) == lower(y); });
+}
+
+bool parse_bytes(std::string_view text, std::uint64_t& out) noexcept {
+  constexpr std::uint64_t k = 1024;
+  struct unit {
+    std::string_view name;
+    std::uint64_t bytes;
+  };
+  constexpr std::array units = {unit{"b", 1},         unit{"k", 1000},   unit{"kb", k},
+                                unit{"m", 1'000'000}, unit{"mb", k * k}, unit{"g", 1'000'000'000},
+                                unit{"gb", k * k * k}};
+  std::uint64_t number = 0;
+  const auto [end, why] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (why != std::errc() || number == 0) return false;
+  const std::string_view behind = text.substr(static_cast<std::size_t>(end - text.data()));
+  std::uint64_t scale = behind.empty() ? 1 : 0;
+  for (const unit& each : units) {
+    if (equal_words(behind, each.name)) scale = each.bytes;
+  }
+  if (scale == 0 || number > std::numeric_limits<std::int64_t>::max() / scale) return false;
+  out = number * scale;
+  return true;
 }
 
 std::vector<std::string_view> request::words_from(std::size_t first) const {
@@ -208,6 +207,9 @@ wire_error parse_bf_reserve(const request& in, filter_spec& out, memory_request&
     if (const auto why = parse_memory(in, 3, memory, next)) return why;
   } else if (const auto why = parse_capacity(in.argv[next++], out.capacity, "ERR bad capacity")) {
     return why;
+  }
+  if (in.find("MEMORY", next)) {
+    return "ERR MEMORY and a size stand in the place of the error rate or of the capacity";
   }
   const auto expansion = in.find("EXPANSION", next);
   if (expansion) {

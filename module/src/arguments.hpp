@@ -37,6 +37,10 @@ struct request {
 /// What is wrong with a request, as it goes over the wire; null: nothing.
 using wire_error = const char*;
 
+/// A number of bytes, at least one, with the units that the server's own settings take (64mb).
+/// False if it is none.
+bool parse_bytes(std::string_view text, std::uint64_t& out) noexcept;
+
 /// The commands that a filter answers to.
 enum class filter_family : std::uint8_t { bloom = 1, cuckoo = 2 };
 

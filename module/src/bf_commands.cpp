@@ -15,17 +15,19 @@ constexpr argument_docs deletable_argument = option("deletable", token, "DELETAB
 constexpr argument_docs window_argument = option("window", integer, "WINDOW");
 constexpr argument_docs generations_argument = option("generations", integer, "GENERATIONS");
 
-// With MEMORY and a size in the place of error_rate or capacity.
+constexpr argument_docs memory_argument = option("memory", text, "MEMORY", 0);
+constexpr std::array rate_or_memory = {plain("error_rate", real), memory_argument, argument_docs{}};
+constexpr std::array capacity_or_memory = {plain("capacity", integer), memory_argument,
+                                           argument_docs{}};
 constexpr std::array reserve_arguments = {key_argument,
-                                          plain("error_rate", real),
-                                          plain("capacity", integer),
+                                          either("rate", rate_or_memory.data()),
+                                          either("size", capacity_or_memory.data()),
                                           expansion_argument,
                                           nonscaling_argument,
                                           deletable_argument,
                                           window_argument,
                                           generations_argument,
-                                          engine_argument,
-                                          option("memory", text, "MEMORY", argument_optional)};
+                                          engine_argument};
 constexpr std::array item_arguments = {key_argument, plain("item", text)};
 constexpr std::array items_arguments = {key_argument, items_argument};
 constexpr std::array insert_arguments = {key_argument,

@@ -49,7 +49,12 @@ bool add_items(const request& in, const insert_options& options, std::size_t fir
   const bool forgets = before.spec.window != 0;
   if (options.at != 0 && !forgets) return refuse(in, no_window);
   // A clock that was set back does not make old what comes now.
-  const std::uint64_t at = options.at != 0 ? options.at : std::max(now, filter->latest());
+  const std::uint64_t clock = std::max(now, filter->latest());
+  // What is older than the window by now is refused, also by a filter that has nothing newer yet.
+  if (options.at != 0 && in.is_limited() && filter->advance(clock)) {
+    api.replicate(in.ctx, "BF.INSERT", "scl", in.key(), "AT", static_cast<long long>(clock));
+  }
+  const std::uint64_t at = options.at != 0 ? options.at : clock;
   const bool has_forgotten = forgets && filter->advance(at);
   const adding how = before.spec.deletable ? adding::counted : adding::absent;
   const growth_limit limit = limit_for(in, *filter, items.size());

@@ -1,5 +1,6 @@
 // CF.RESERVE, CF.ADD, CF.ADDNX, CF.INSERT, CF.INSERTNX, CF.DEL, CF.COMPACT.
 
+#include <algorithm>
 #include <array>
 
 #include "bool_list.hpp"
@@ -50,14 +51,18 @@ bool add_items(const request& in, const insert_options& options, adding how, std
   }
   const std::uint64_t most_bytes = limit_for(in, *filter, items.size()).bytes;
   std::vector<string*> changed;  // what replicas are told
+  // Behind an item that was refused few at a time: each try looks at all that it is given.
+  std::size_t most = items.size();
   for (std::size_t at = 0; at < items.size();) {
-    const std::span<bool> answers = fresh.all().subspan(at);
-    const added_items part = filter->add(std::span(items).subspan(at), answers, how, most_bytes);
+    const std::size_t n = std::min(most, items.size() - at);
+    const std::span<bool> answers = fresh.all().subspan(at, n);
+    const added_items part = filter->add(std::span(items).subspan(at, n), answers, how, most_bytes);
     for (std::size_t i = 0; i < part.done; ++i) {
       outcomes[at + i] = answers[i] ? outcome::added : outcome::present;
       if (answers[i]) changed.push_back(in.argv[first + at + i]);
     }
     at += part.done;
+    most = part.stopped_by == stop::none ? std::min(2 * n, items.size()) : 1;
     if (part.stopped_by == stop::none) continue;
     why = text_of(part.stopped_by);
     outcomes[at++] = outcome::refused;

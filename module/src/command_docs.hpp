@@ -17,6 +17,13 @@ constexpr argument_docs option(const char* name, argument_type type, const char*
   return {name, type, -1, token, nullptr, nullptr, flags, nullptr, nullptr, nullptr};
 }
 
+/// `parts` end with one of zeros.
+constexpr argument_docs either(const char* name, const argument_docs* parts) {
+  argument_docs made = plain(name, argument_type::one_of);
+  made.parts = parts;
+  return made;
+}
+
 inline constexpr argument_docs key_argument = plain("key", argument_type::key);
 inline constexpr argument_docs source_argument = {.name = "source",
                                                   .type = argument_type::key,

@@ -1,6 +1,10 @@
 #include "command_table.hpp"
 
+#include <fmt/format.h>
+
 #include <array>
+#include <string>
+#include <string_view>
 #include <vector>
 
 namespace bloomery::server {
@@ -35,8 +39,13 @@ bool document(context* ctx, const command_row& row) {
                              .keys = keys.data(),
                              .arguments = arguments.data()};
   if (api.set_command_info(made, &docs) != ok) return false;
-  return api.set_command_acl_categories == nullptr ||
-         api.set_command_acl_categories(made, row.category) == ok;
+  if (api.set_command_acl_categories == nullptr) return true;
+  // Flags alone do not put a module's command into the server's own categories.
+  const std::string_view flags = row.flags;
+  const auto has = [&](std::string_view flag) { return flags.find(flag) != flags.npos; };
+  const std::string categories = fmt::format(
+      "{} {} {}", row.category, has("write") ? "write" : "read", has("fast") ? "fast" : "slow");
+  return api.set_command_acl_categories(made, categories.c_str()) == ok;
 }
 
 }  // namespace

@@ -136,7 +136,7 @@ growth_limit limit_for(const request& in, const filter_value& filter, std::size_
 bool is_allowed(const request& in, std::uint64_t bytes) noexcept {
   if (!in.is_limited()) return true;
   const auto most = static_cast<std::uint64_t>(current_settings().max_filter_size);
-  return bytes <= most && bytes <= room_for_all() && server_has_room(in.ctx, bytes);
+  return bytes <= most && filters_have_room(bytes) && server_has_room(in.ctx, bytes);
 }
 
 void announce(const request& in, const char* event) noexcept {

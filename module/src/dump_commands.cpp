@@ -7,6 +7,7 @@
 #include "bf_commands.hpp"
 #include "cf_commands.hpp"
 #include "creation.hpp"
+#include "memory.hpp"
 #include "reply.hpp"
 
 namespace bloomery::server {
@@ -81,6 +82,8 @@ wire_error load_chunk(const request& in, const words& say, long long iterator,
   const auto end = static_cast<std::uint64_t>(iterator) - 1;
   wire_error why = "ERR invalid offset - no link found";
   if (iterator >= 1 && !bytes.empty() && bytes.size() <= end) {
+    // Others have taken memory since the header came.
+    if (in.is_limited() && !filters_have_room(bytes.size())) return no_memory;
     why = object->take(end - bytes.size(), bytes);
     // What is stored in another form from now on is another value.
     if (why == nullptr && object->filter && object->engine() == filter_engine::compatible) {

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "loaded_bytes.hpp"
+#include "memory.hpp"
 #include "redisbloom_rdb.hpp"
 #include "reply.hpp"
 
@@ -171,6 +172,9 @@ std::size_t free_effort(string*, const void* value) noexcept {
 void* copy(string*, string*, const void* value) noexcept {
   try {
     const filter_object& from = object_of(value);
+    // Replicas, and who reads an append-only file, take what was taken elsewhere.
+    const bool is_limited = (api.context_flags(nullptr) & (is_replica | is_loading)) == 0;
+    if (is_limited && !filters_have_room(from.bytes())) return nullptr;
     if (auto copied = from.filter ? from.filter->copy() : nullptr) {
       return std::make_unique<filter_object>(std::move(copied)).release();
     }

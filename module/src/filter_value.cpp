@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "engines.hpp"
+#include "memory.hpp"
 
 namespace bloomery::server {
 namespace {
@@ -51,7 +52,10 @@ void free_later(std::unique_ptr<filter_value> filter) noexcept {
   constexpr std::uint64_t large = std::uint64_t{1} << 20;
   if (!filter || filter->bytes() < large) return;
   try {
-    std::thread([freed = std::move(filter)] {}).detach();
+    leaving_bytes leaving(filter->bytes());
+    std::thread([freed = std::move(filter), leaving = std::move(leaving)]() mutable {
+      freed.reset();
+    }).detach();
   } catch (const std::exception&) {
     return;  // no thread could be had; whoever holds it now frees it here
   }

@@ -1,13 +1,19 @@
 #include "memory.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <bloomery/memory_source.hpp>
 #include <cstring>
+#include <string_view>
+#include <utility>
+
+#include "settings.hpp"
 
 namespace bloomery::server {
 namespace {
 
 std::atomic<std::uint64_t> all_bytes = 0;
+std::atomic<std::uint64_t> bytes_leaving = 0;
 thread_local std::int64_t bytes_of_thread = 0;
 
 // Large memory comes zeroed from the kernel page by page as it is touched, if it is asked for by
@@ -44,7 +50,23 @@ void take_memory_from_server() noexcept {
 }
 
 std::uint64_t bytes_of_filters() noexcept {
-  return all_bytes.load(std::memory_order_relaxed);
+  const std::uint64_t all = all_bytes.load(std::memory_order_relaxed);
+  return all - std::min(all, bytes_leaving.load(std::memory_order_relaxed));
+}
+
+leaving_bytes::leaving_bytes(std::uint64_t bytes) noexcept : bytes_(bytes) {
+  bytes_leaving.fetch_add(bytes_, std::memory_order_relaxed);
+}
+leaving_bytes::leaving_bytes(leaving_bytes&& other) noexcept
+    : bytes_(std::exchange(other.bytes_, 0)) {}
+leaving_bytes::~leaving_bytes() {
+  bytes_leaving.fetch_sub(bytes_, std::memory_order_relaxed);
+}
+
+bool filters_have_room(std::uint64_t bytes) noexcept {
+  const auto most = static_cast<std::uint64_t>(current_settings().max_memory);
+  const std::uint64_t used = bytes_of_filters();
+  return most == 0 || (used < most && bytes <= most - used);
 }
 
 memory_meter::memory_meter() noexcept : before_(bytes_of_thread) {}
@@ -66,9 +88,13 @@ bool server_has_room(context* ctx, std::uint64_t bytes) noexcept {
   const std::uint64_t used = field("used_memory");
   const std::uint64_t limit = field("maxmemory");
   const std::uint64_t machine = field("total_system_memory");
+  const char* const policy = api.info_text(info, "maxmemory_policy");
+  const bool evicts = policy != nullptr && std::string_view(policy) != "noeviction";
   api.free_server_info(ctx, info);
-  const std::uint64_t most = limit != 0 ? limit : machine;
-  return most == 0 || (used < most && bytes <= most - used);
+  const auto has_room = [bytes](std::uint64_t most, std::uint64_t taken) {
+    return most == 0 || (taken <= most && bytes <= most - taken);
+  };
+  return has_room(machine, used) && has_room(limit, evicts ? 0 : used);
 }
 
 }  // namespace bloomery::server

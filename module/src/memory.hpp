@@ -13,8 +13,25 @@ namespace bloomery::server {
 /// From now on filters take their memory from the server. Needs fetch_api().
 void take_memory_from_server() noexcept;
 
-/// Bytes that all filters hold.
+/// Bytes that all filters hold, but those that are being given back by another thread.
 std::uint64_t bytes_of_filters() noexcept;
+
+/// While it lives, so many bytes are taken as given back already.
+class leaving_bytes {
+ public:
+  explicit leaving_bytes(std::uint64_t bytes) noexcept;
+  leaving_bytes(leaving_bytes&& other) noexcept;
+  leaving_bytes(const leaving_bytes&) = delete;
+  leaving_bytes& operator=(const leaving_bytes&) = delete;
+  leaving_bytes& operator=(leaving_bytes&&) = delete;
+  ~leaving_bytes();
+
+ private:
+  std::uint64_t bytes_;
+};
+
+/// Whether bf.max-memory leaves room for so many more bytes.
+bool filters_have_room(std::uint64_t bytes) noexcept;
 
 /// Counts what this thread takes less what it gives back, from when the meter is made.
 class memory_meter {
@@ -26,8 +43,9 @@ class memory_meter {
   std::int64_t before_;
 };
 
-/// Whether the server has room for so many more bytes: below its maxmemory, or without one, of the
-/// machine's memory. Small amounts are not looked at; commands are refused beyond maxmemory anyway.
+/// Whether the server has room for so many more bytes: below its maxmemory, where a server that
+/// evicts makes the room afterwards, and of the machine's memory. Small amounts are not looked at;
+/// commands are refused beyond maxmemory anyway.
 bool server_has_room(context* ctx, std::uint64_t bytes) noexcept;
 
 }  // namespace bloomery::server

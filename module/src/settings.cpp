@@ -135,8 +135,14 @@ std::string take_argument(std::string_view name, string* value) {
   for (const number_row& row : numbers) {
     if (!equal_words(name, row.name) && !equal_words(name, row.older_name)) continue;
     long long number = 0;
-    if (api.string_to_integer(value, &number) != ok || number < row.least || number > row.most) {
-      return fmt::format("{} takes a whole number from {} to {}", row.name, row.least, row.most);
+    bool is_number = api.string_to_integer(value, &number) == ok;
+    if (std::uint64_t bytes = 0; !is_number && row.flags == setting_memory) {
+      is_number = parse_bytes(bytes_of(value), bytes);
+      number = static_cast<long long>(bytes);
+    }
+    if (!is_number || number < row.least || number > row.most) {
+      return fmt::format("{} takes a whole number from {} to {}{}", row.name, row.least, row.most,
+                         row.flags == setting_memory ? ", or a size such as 64mb" : "");
     }
     now.*row.value = number;
     return "";

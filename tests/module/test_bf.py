@@ -476,3 +476,22 @@ def test_watch_sees_what_changes_a_filter_and_nothing_else(server):
                     pipe.execute()
             else:
                 assert pipe.execute() == [True]
+
+
+def test_access_control_lists_know_what_reads_and_what_writes(server):
+    if b"bloom" not in server.raw(2, "ACL", "CAT"):
+        pytest.skip("this server lets no module tell its categories")
+    server.call("BF.ADD", "f", "a")
+    server.call("ACL", "SETUSER", "reader", "on", "nopass", "~*", "+@all", "-@write")
+    server.call("ACL", "SETUSER", "only", "on", "nopass", "~*", "+@read")
+    reader = redis.Redis(port=server.port, username="reader", password="x")
+    only = redis.Redis(port=server.port, username="only", password="x")
+    for client in (reader, only):
+        assert client.execute_command("BF.EXISTS", "f", "a") == 1
+        for command in (["BF.ADD", "f", "b"], ["BF.RESERVE", "g", "0.01", "10"], ["BF.MERGE", "f", "f"],
+                        ["CF.DEL", "c", "a"]):
+            with pytest.raises(redis.exceptions.NoPermissionError):
+                client.execute_command(*command)
+    for name, category in (("bf.exists", "fast"), ("bf.madd", "slow"), ("cf.add", "cuckoo")):
+        listed = server.raw(2, "COMMAND", "LIST", "FILTERBY", "ACLCAT", category)
+        assert name.encode() in listed.lower()

@@ -83,6 +83,10 @@ def test_a_filter_of_a_memory_size_keeps_its_rate_and_replicates_as_it_is(start)
      "ERR the memory is too small for this capacity at any rate; give more, or reserve for fewer "
      "items"),
     (["BF.RESERVE", "f", "MEMORY", "1mb", "MEMORY", "1mb"], "ERR bad capacity"),
+    (["BF.RESERVE", "f", "0.01", "100", "MEMORY", "1mb"],
+     "ERR MEMORY and a size stand in the place of the error rate or of the capacity"),
+    (["BF.RESERVE", "f", "0.01", "1000", "WINDOW", "10", "MEMORY", "1mb"],
+     "ERR MEMORY and a size stand in the place of the error rate or of the capacity"),
     (["BF.RESERVE", "f", "0.01", "MEMORY", "1mb", "EXPANSION", "2"],
      "ERR a filter of a MEMORY size does not grow; leave out EXPANSION"),
     (["BF.RESERVE", "f", "0.01", "MEMORY", "4gb"], NO_ROOM),
@@ -161,6 +165,72 @@ def test_beyond_the_limit_what_was_reserved_is_still_taken(start, setting, least
     if deletable:
         assert server.call("BF.DEL", "f", 95_000) == 1
         assert server.call("BF.ADD", "f", 95_000) == 1
+
+
+def test_dumps_that_arrive_together_stay_within_the_limit(start):
+    server = start()
+    server.call("BF.RESERVE", "f", "0.01", "1000000")
+    pieces, iterator = [], 0
+    while True:
+        iterator, data = server.call("BF.SCANDUMP", "f", iterator)
+        if iterator == 0:
+            break
+        pieces.append((iterator, data))
+    server.client.config_set("bf.max-memory", "3mb")
+    for key in "ab":
+        server.call("BF.LOADCHUNK", key, *pieces[0])
+    for piece in pieces[1:]:
+        server.call("BF.LOADCHUNK", "a", *piece)
+    refused = next(i for i, piece in enumerate(pieces)
+                   if i != 0 and server.raw(2, "BF.LOADCHUNK", "b", *piece) != b"+OK\r\n")
+    assert server.error("BF.LOADCHUNK", "b", *pieces[refused]) == NO_ROOM
+    assert server.client.info("modules")["bf_filter_bytes"] <= 3 << 20
+    # Room was made, and the dump goes on where it was refused.
+    server.call("DEL", "a")
+    for piece in pieces[refused:]:
+        server.call("BF.LOADCHUNK", "b", *piece)
+    assert server.call("BF.INFO", "b", "CAPACITY") == [1000000]
+
+
+def test_copies_are_within_the_limit_but_on_replicas(start):
+    primary = start("--repl-diskless-sync-delay", "0")
+    replica = start("--replicaof", "127.0.0.1", str(primary.port),
+                    module_arguments=["max-memory", "1"])
+    primary.call("BF.RESERVE", "a", "0.01", "1000000")
+    assert primary.call("COPY", "a", "b") == 1
+    primary.client.config_set("bf.max-memory", "3mb")
+    assert "failed to copy" in primary.error("COPY", "a", "c")
+    assert primary.call("WAIT", 1, 30_000) == 1
+    assert replica.call("DEBUG", "DIGEST") == primary.call("DEBUG", "DIGEST")
+
+
+def test_a_server_that_evicts_makes_room_for_a_filter(start):
+    server = start("--maxmemory-policy", "allkeys-lru")
+    used = server.client.info("memory")["used_memory"]
+    server.client.config_set("maxmemory", used + (8 << 20))
+    for i in range(12_000):
+        server.call("SET", f"s{i}", "x" * 1000)
+    assert server.call("BF.RESERVE", "f", "0.01", "1000000") == b"OK"
+    assert server.error("BF.RESERVE", "g", "0.01", "100000000") == NO_ROOM
+    server.client.config_set("maxmemory-policy", "noeviction")
+    server.client.config_set("maxmemory", server.client.info("memory")["used_memory"] + (1 << 20))
+    assert server.error("BF.RESERVE", "g", "0.01", "1000000") == NO_ROOM
+
+
+@pytest.mark.parametrize("arguments, setting, value", [
+    (["max-memory", "1gb"], "bf.max-memory", "1073741824"),
+    (["max-memory", "0"], "bf.max-memory", "0"),
+    (["max-filter-size", "64mb"], "bf.max-filter-size", "67108864"),
+    (["max-filter-size", "70000"], "bf.max-filter-size", "70000")], ids=str)
+def test_sizes_behind_loadmodule(start, arguments, setting, value):
+    assert start(module_arguments=arguments).client.config_get(setting) == {setting: value}
+
+
+@pytest.mark.parametrize("arguments", [["max-filter-size", "1kb"], ["max-memory", "much"]], ids=str)
+def test_wrong_sizes_behind_loadmodule_are_told(start, arguments):
+    with pytest.raises(AssertionError, match=f"{arguments[0]} takes a whole number from .* or a size "
+                                             "such as 64mb"):
+        start(module_arguments=arguments)
 
 
 def test_replicas_take_what_the_primary_took(start):
