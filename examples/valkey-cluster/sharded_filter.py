@@ -1,6 +1,7 @@
 """One filter over a whole cluster: shard s of the filter `name` is the key `name:{s}`.
 
-    seen = ShardedFilter([7000, 7001], "seen", shards=16)
+    seen = ShardedFilter(["10.0.0.1:7000", "10.0.0.2:7000"], "seen", shards=16)
+    seen.reserve(0.01, 1_000_000)        # once, or each time that a program starts
     seen.add(["alice", "bob"])           # waits until a replica has them
     seen.contains(["alice", "carol"])    # [True, False]
 
@@ -10,6 +11,7 @@ braces decides the hash slot, so that shards spread over all nodes. The number o
 16 for each node that the cluster may ever have keeps the nodes' loads alike.
 """
 
+import math
 import time
 import zlib
 
@@ -25,63 +27,116 @@ def shard_of(item, shards):
     return zlib.crc32(item.encode() if isinstance(item, str) else item) % shards
 
 
-class ShardedFilter:
-    """Follows the cluster: moved slots, slots on their way, and primaries that were replaced."""
+def address(text, same_host="127.0.0.1"):
+    """(host, port) of "host:port", or of a port: a node names itself so that does not know its
+    host, which is then the one that was asked."""
+    host, _, port = str(text).rpartition(":")
+    return host.strip("[]") or same_host, int(port)
 
-    def __init__(self, ports, name, shards=16, patience=30):
-        self.ports, self.name, self.shards, self.patience = list(ports), name, shards, patience
+
+class Refused(redis.ResponseError):
+    """A shard, or several, did not take all of its items; the message tells the first one and why.
+    `answers` has True or False for each item as ever, and None for each that was not added: add
+    those again when there is room (`bf.max-filter-size`, `bf.max-memory`, `maxmemory`)."""
+
+    def __init__(self, why, answers):
+        super().__init__(why)
+        self.answers = answers
+
+
+class ShardedFilter:
+    """Follows the cluster: moved slots, slots on their way, and primaries that were replaced.
+    `nodes` are some of the cluster's, "host:port" each; a port is one of 127.0.0.1."""
+
+    def __init__(self, nodes, name, shards=16, patience=30):
+        self.nodes, self.name = [address(node) for node in nodes], name
+        self.shards, self.patience = shards, patience
         self.links = {}   # one connection a node, so that WAIT is about the write before it
-        self.owners = []  # (first slot, last slot, port)
+        self.owners = []  # (first slot, last slot, node)
 
     def add(self, items, replicas=1):
         """True for each item that was new. Returns when as many replicas have them all; until then
-        it writes again, since adding twice changes nothing."""
+        it writes again, since adding twice changes nothing, but what is written again may be
+        answered False. Raises Refused if some were not added; what was added stays. After any
+        other exception some may have been: add all again."""
         return self._each_shard(items, "BF.MADD", replicas)
 
     def contains(self, items):
         return self._each_shard(items, "BF.MEXISTS", 0)
 
     def reserve(self, rate, capacity):
-        """`capacity` items in all; a shard has room for a few more than its share."""
+        """`capacity` items in all; a shard has room for a few more than its share. May be called
+        again: shards that are there stay as they are, and are an error only if they have another
+        rate or less room. (They have more when they have grown.)"""
         share = capacity // self.shards
-        room = int(share + 6 * share ** 0.5) + 1
+        room = share + math.isqrt(36 * share) + 1
         for shard in range(self.shards):
-            self._call(f"{self.name}:{{{shard}}}", 0, "BF.RESERVE", rate, room)
+            key = self._key(shard)
+            try:
+                self._call(key, 0, "BF.RESERVE", rate, room)
+            except redis.ResponseError as why:
+                if "item exists" not in str(why):
+                    raise
+                self._check(key, rate, room)
+
+    def _check(self, key, rate, room):
+        # BF.STATS alone tells the rate; it counts the bits too, some 2 ms a megabyte.
+        facts = self._call(key, 0, "BF.INFO") + self._call(key, 0, "BF.STATS")
+        facts = dict(zip(facts[::2], facts[1::2]))
+        has_rate, has_room = float(facts[b"Error rate requested"]), facts[b"Capacity"]
+        if has_rate != min(rate, 0.25) or has_room < room:  # 0.25 is the server's highest
+            raise redis.ResponseError(f"{key} exists, of rate {has_rate} for {has_room} items, "
+                                      f"not of rate {rate} for {room}")
+
+    def _key(self, shard):
+        return f"{self.name}:{{{shard}}}"
 
     def _each_shard(self, items, command, replicas):
         places = {}
         for at, item in enumerate(items):
             places.setdefault(shard_of(item, self.shards), []).append(at)
-        answers = [None] * len(items)
+        answers, refusal = [None] * len(items), None
         for shard, its in places.items():
-            replies = self._call(f"{self.name}:{{{shard}}}", replicas, command,
-                                 *(items[at] for at in its))
+            key = self._key(shard)
+            try:
+                replies = self._call(key, replicas, command, *(items[at] for at in its))
+            except redis.ResponseError as why:
+                replies = [why]
             for at, reply in zip(its, replies):
+                if isinstance(reply, redis.ResponseError):  # the last reply; all else is refused too
+                    refusal = refusal or f"{key} refused {items[at]!r}: {reply}"
+                    break
                 answers[at] = bool(reply)
+        if refusal:
+            raise Refused(f"{refusal}; {answers.count(None)} of {len(items)} items have no answer",
+                          answers)
         return answers
 
     def _call(self, key, replicas, command, *words):
         until = time.monotonic() + self.patience
-        asking = port = None
+        told, asking = None, False  # the node that a redirection named; whether for this once
         while True:
+            node = None
             try:
-                port = asking or self._owner(key)
-                link = self._link(port)
+                node, told = told or self._owner(key), None
+                link = self._link(node)
                 if asking:
                     link.execute_command("ASKING")
-                asking = None
+                asking = False
                 reply = link.execute_command(command, key, *words)
                 if replicas == 0 or link.execute_command("WAIT", replicas, 1000) >= replicas:
                     return reply
             except (redis.ConnectionError, redis.TimeoutError) as why:
-                self.links.pop(port, None)
-                last = why
+                self.links.pop(node, None)
+                asking, last = False, why
             except redis.ResponseError as why:
                 # Some versions of redis-py have classes for these and cut the word off.
                 word, *rest = str(why).split()
                 word = WORDS.get(type(why).__name__, word)
-                if word == "ASK":  # the slot is on its way there
-                    asking = int(rest[-1].rpartition(":")[2])
+                if word in ("ASK", "MOVED"):
+                    told = address(rest[-1], node[0])
+                asking = word == "ASK"  # the slot is on its way there
+                if asking:
                     continue
                 if word not in ("MOVED", "TRYAGAIN", "CLUSTERDOWN", "LOADING", "READONLY"):
                     raise
@@ -93,27 +148,28 @@ class ShardedFilter:
                 raise redis.ConnectionError(f"{key}: {last}")
             time.sleep(0.02)
 
-    def _link(self, port):
-        if port not in self.links:
-            self.links[port] = redis.Redis(port=port, socket_timeout=5, single_connection_client=True)
-        return self.links[port]
+    def _link(self, node):
+        if node not in self.links:
+            self.links[node] = redis.Redis(*node, socket_timeout=5, single_connection_client=True)
+        return self.links[node]
 
     def _owner(self, key):
         slot = key_slot(key.encode())
         if not self.owners:
             self._ask_for_owners()
-        for first, last, port in self.owners:
+        for first, last, node in self.owners:
             if first <= slot <= last:
-                return port
+                return node
         self.owners = []
         raise redis.ConnectionError(f"no node answers for slot {slot}")
 
     def _ask_for_owners(self):
-        for port in self.ports:
+        for node in self.nodes:
             try:
-                slots = redis.Redis(port=port, socket_timeout=2).execute_command("CLUSTER SLOTS")
+                slots = redis.Redis(*node, socket_timeout=2).execute_command("CLUSTER SLOTS")
             except redis.RedisError:
                 continue
-            self.owners = [(first, last, primary[1]) for first, last, primary, *_ in slots]
+            self.owners = [(first, last, ((primary[0] or b"").decode() or node[0], primary[1]))
+                           for first, last, primary, *_ in slots]
             return
         raise redis.ConnectionError("no node of the cluster answers")

@@ -31,12 +31,19 @@ PRELOAD = os.environ.get("BLOOMERY_PRELOAD")
 PROGRAM = shutil.which(os.environ.get("BLOOMERY_SERVER", "redis-server"))
 
 
+def free_port(host):
+    with socket.socket() as probe:
+        probe.bind((host, 0))
+        return probe.getsockname()[1]
+
+
 class Server:
     """A running server of its own folder; `call` sends a command and returns the reply, raising
     redis.ResponseError for an error."""
 
-    def __init__(self, folder, *options, module_arguments=()):
+    def __init__(self, folder, *options, module_arguments=(), host="127.0.0.1"):
         self.folder = folder
+        self.host = host
         self.options = options
         self.module_arguments = module_arguments
         self.process = None
@@ -45,20 +52,18 @@ class Server:
     def start(self):
         """On a free port; another one if somebody took it in between."""
         for _ in range(20):
-            with socket.socket() as probe:
-                probe.bind(("127.0.0.1", 0))
-                self.port = probe.getsockname()[1]
+            self.port = free_port(self.host)
             sanitized = {"LD_PRELOAD": PRELOAD,
                          "ASAN_OPTIONS": "detect_leaks=0:allocator_may_return_null=1"}
             log = open(self.folder / "log", "ab")
             self.process = subprocess.Popen(
-                [PROGRAM, "--port", str(self.port), "--bind", "127.0.0.1", "--dir", str(self.folder),
+                [PROGRAM, "--port", str(self.port), "--bind", self.host, "--dir", str(self.folder),
                  "--save", "", "--enable-debug-command", "yes", *self.options,
                  "--loadmodule", MODULE, *self.module_arguments],
                 env={**os.environ, **(sanitized if PRELOAD else {})},
                 stdout=log, stderr=subprocess.STDOUT)
             log.close()
-            self.client = redis.Redis(port=self.port, socket_timeout=60)
+            self.client = redis.Redis(self.host, self.port, socket_timeout=60)
             if self._answers():
                 return
         raise AssertionError(self.log())
@@ -92,7 +97,7 @@ class Server:
             link.sendall(b"*%d\r\n" % len(parts)
                          + b"".join(b"$%d\r\n%s\r\n" % (len(p), p) for p in parts))
 
-        with socket.create_connection(("127.0.0.1", self.port), timeout=10) as link:
+        with socket.create_connection((self.host, self.port), timeout=10) as link:
             send(link, "HELLO", protocol)
             send(link, *command)
             send(link, "ECHO", "end of the reply")
@@ -143,7 +148,7 @@ def needs_a_server():
 
 @pytest.fixture
 def start(tmp_path):
-    """start(*options, module_arguments=()) -> Server, in a folder of its own."""
+    """start(*options, module_arguments=(), host="127.0.0.1") -> Server, in a folder of its own."""
     servers = []
 
     def make(*options, **more):
@@ -155,6 +160,32 @@ def start(tmp_path):
     yield make
     for each in servers:
         each.stop()
+
+
+@pytest.fixture
+def start_node(start):
+    """start_node(first, last, *options, host="127.0.0.1") -> Server, a node of a cluster, with those slots."""
+    def make(first, last, *options, host="127.0.0.1"):
+        # Its port for other nodes would be 10000 above the other one, which may be too high.
+        node = start("--cluster-enabled", "yes", "--cluster-port", str(free_port(host)), *options, host=host)
+        node.call("CLUSTER", "ADDSLOTSRANGE", first, last)
+        return node
+
+    return make
+
+
+@pytest.fixture
+def one_node_cluster(start_node):
+    node = start_node(0, 16383)
+    wait_for_cluster(node)
+    return node
+
+
+def wait_for_cluster(*nodes):
+    until = time.monotonic() + 60
+    while any(node.call("CLUSTER INFO")["cluster_state"] != "ok" for node in nodes):
+        assert time.monotonic() < until, nodes[0].log()
+        time.sleep(0.02)
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,5 @@
-"""examples/valkey-cluster: six nodes, slots that move and a primary that is killed under writes."""
+"""examples/valkey-cluster: six nodes, slots that move and a primary that is killed under writes; and
+its client on small clusters: shards that refuse items or exist already, nodes on several hosts."""
 
 import shutil
 import subprocess
@@ -6,9 +7,11 @@ import sys
 
 import pytest
 
-from conftest import MODULE, PRELOAD, PROGRAM, ROOT
+from conftest import MODULE, PRELOAD, PROGRAM, ROOT, redis, wait_for_cluster
 
 EXAMPLE = ROOT / "examples" / "valkey-cluster"
+sys.path.insert(0, str(EXAMPLE))
+from sharded_filter import Refused, ShardedFilter, shard_of  # noqa: E402
 
 
 @pytest.mark.skipif(shutil.which("redis-cli") is None, reason="redis-cli is not installed")
@@ -23,11 +26,87 @@ def test_what_a_replica_confirmed_survives_resharding_and_failover():
 
 @pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
 def test_both_recipes_find_the_same_shards():
-    sys.path.insert(0, str(EXAMPLE))
-    from sharded_filter import shard_of
     items = ["alice", "bob", "", "Zo\u00eb", "\u6f22\u5b57", *(f"item{i}" for i in range(300))]
     for shards in (1, 16, 1000):
         shown = subprocess.run(["node", EXAMPLE / "sharded_filter.mjs", "seen", str(shards), *items],
                                capture_output=True, text=True, check=True).stdout.splitlines()
         assert shown == [f"seen:{{{shard_of(item, shards)}}}" for item in items]
     assert len({shard_of(item, 16) for item in items}) == 16
+
+
+def test_items_that_a_shard_refuses_are_not_said_to_be_added(one_node_cluster):
+    seen = ShardedFilter([one_node_cluster.port], "seen", shards=2)
+    seen.reserve(0.01, 1000)
+    one_node_cluster.call("CONFIG", "SET", "bf.max-filter-size", 65536)
+    with pytest.raises(Refused) as caught:
+        for first in range(0, 200_000, 9000):
+            items = [f"item{i}" for i in range(first, first + 9000)]
+            answers = seen.add(items, replicas=0)
+            assert None not in answers and all(seen.contains(items))
+    answers = caught.value.answers
+    left = [item for item, answer in zip(items, answers) if answer is None]
+    assert 0 < len(left) < 9000
+    shard = shard_of(items[0], 2)  # the first that was asked
+    item = next(item for item in left if shard_of(item, 2) == shard)
+    assert str(caught.value) == (
+        f"seen:{{{shard}}} refused {item!r}: problem inserting into filter: it has reached "
+        f"bf.max-filter-size; {len(left)} of 9000 items have no answer")
+    assert all(seen.contains([item for item, answer in zip(items, answers) if answer is not None]))
+    # Where there is room again, what was refused is new.
+    one_node_cluster.call("CONFIG", "SET", "bf.max-filter-size", "1mb")
+    assert seen.add(left, replicas=0).count(True) > len(left) * 0.9
+    assert all(seen.contains(items))
+
+
+def test_a_shard_that_refuses_a_command_keeps_no_other_from_its_items(one_node_cluster):
+    one_node_cluster.call("SET", "seen:{0}", "a string")
+    seen = ShardedFilter([one_node_cluster.port], "seen", shards=2)
+    items = ["alice", "bob", "carol", "dave", "erin", "frank"]
+    with pytest.raises(Refused, match=r"^seen:\{0\} refused .*: WRONGTYPE ") as caught:
+        seen.add(items, replicas=0)
+    assert caught.value.answers == [None if shard_of(item, 2) == 0 else True for item in items]
+
+
+def test_a_filter_may_be_reserved_again_alike(one_node_cluster):
+    seen = ShardedFilter([one_node_cluster.port], "seen", shards=4)
+    seen.reserve(0.001, 10_000)
+    seen.add(["alice"], replicas=0)
+    missing = f"seen:{{{(shard_of('alice', 4) + 1) % 4}}}"
+    one_node_cluster.call("DEL", missing)  # as if the first call had failed halfway
+    seen.reserve(0.001, 10_000)
+    assert one_node_cluster.call("EXISTS", missing) == 1
+    seen.add([f"item{i}" for i in range(20_000)], replicas=0)
+    seen.reserve(0.001, 10_000)  # now it has grown
+    assert seen.contains(["alice"]) == [True]
+    for rate, capacity in ((0.01, 10_000), (0.001, 1_000_000)):
+        with pytest.raises(redis.ResponseError, match=r"^seen:\{0\} exists, of rate 0.001 for "):
+            seen.reserve(rate, capacity)
+    coarse = ShardedFilter([one_node_cluster.port], "coarse", shards=4)
+    coarse.reserve(0.5, 100)
+    coarse.reserve(0.5, 100)
+
+
+def test_nodes_are_found_on_their_hosts(start_node):
+    """Two nodes on hosts other than the default one; then a slot on its way, and moved."""
+    old, new = (start_node(first, first + 8191, "--cluster-announce-ip", host, host=host)
+                for first, host in ((0, "127.0.0.2"), (8192, "127.0.0.3")))
+    bus = new.client.config_get("cluster-port")["cluster-port"]
+    old.call("CLUSTER", "MEET", new.host, new.port, bus)
+    wait_for_cluster(old, new)
+    seen = ShardedFilter([f"{new.host}:{new.port}"], "seen", shards=16)
+    seen.reserve(0.01, 1000)
+    items = [f"item{i}" for i in range(100)]
+    assert seen.add(items, replicas=0).count(True) > 90
+    assert all(seen.contains(items))
+    assert {node.call("DBSIZE") for node in (old, new)} != {0, 16}
+
+    key = next(f"seen:{{{s}}}" for s in range(16) if f"seen:{{{s}}}".encode() in old.call("KEYS", "*"))
+    slot = old.call("CLUSTER", "KEYSLOT", key)
+    ids = {node: node.call("CLUSTER", "MYID").decode() for node in (old, new)}
+    new.call("CLUSTER", "SETSLOT", slot, "IMPORTING", ids[old])
+    old.call("CLUSTER", "SETSLOT", slot, "MIGRATING", ids[new])
+    old.call("MIGRATE", new.host, new.port, key, 0, 5000)
+    assert all(seen.contains(items))  # by ASK
+    for node in (new, old):
+        node.call("CLUSTER", "SETSLOT", slot, "NODE", ids[new])
+    assert all(seen.contains(items))  # by MOVED
