@@ -1,5 +1,5 @@
 """What Node's clients get from the module: ioredis by commands' names, node-redis by its helpers for
-Bloom and cuckoo filters in both protocols.
+Bloom and cuckoo filters in both protocols, both by examples/valkey-cluster/sharded_filter.mjs.
 
 The clients come from npm into a folder beside the build, once, as package-lock.json names them;
 without npm or its registry these tests are skipped.
@@ -13,7 +13,7 @@ import subprocess
 
 import pytest
 
-from conftest import MODULE
+from conftest import MODULE, ROOT
 
 HERE = pathlib.Path(__file__).parent / "clients"
 FOLDER = pathlib.Path(os.environ.get("BLOOMERY_NODE_CLIENTS", pathlib.Path(MODULE).parent / "node-clients"))
@@ -46,16 +46,27 @@ def is_installed():
 
 
 @pytest.fixture(scope="module")
-def told(shared_server):
-    """What the clients say, all of it in one run."""
+def clients():
+    """The folder that has them."""
     if not (shutil.which("node") and shutil.which("npm")):
         pytest.skip("node and npm are not installed, so Node's clients are not tried here")
     if not is_installed():
         install()
-    done = subprocess.run(["node", HERE / "node_clients.mjs", FOLDER, str(shared_server.port)],
+    return FOLDER
+
+
+def run(script, *words):
+    """What it writes to its standard output, which is JSON."""
+    done = subprocess.run(["node", HERE / script, *map(str, words)],
                           capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
+
+
+@pytest.fixture(scope="module")
+def told(clients, shared_server):
+    """What the clients say, all of it in one run."""
+    return run("node_clients.mjs", clients, shared_server.port)
 
 
 MOVED = {"pieces": 2, "replies": ["OK", "OK"], "same": True}
@@ -109,3 +120,23 @@ def test_ioredis_calls_pipelines_and_scripts_work(told):
         "error": {"error": "ERR wrong number of arguments for 'BF.ADD' command"},
         "loaded": ["OK", "OK"], "same": True,
     }
+
+
+@pytest.mark.parametrize("client", ["ioredis", "node-redis"])
+def test_the_recipe_for_clusters_loses_nothing_that_a_shard_refuses(clients, one_node_cluster, client):
+    # A node that never met another does not know its host, and these clients do not guess it.
+    one_node_cluster.call("CONFIG", "SET", "cluster-announce-ip", one_node_cluster.host)
+    one_node_cluster.call("CONFIG", "SET", "bf.max-filter-size", 65536)
+    said = run("sharded_filter_clients.mjs", clients, ROOT / "examples/valkey-cluster/sharded_filter.mjs",
+               one_node_cluster.port, client)
+    refused = said.pop("refused")
+    assert said == {
+        "add": [True, True], "contains": [True, False], "reserveAgain": None, "reserveGrown": None,
+        "otherRate": "seen:{0} exists, of rate 0.01 for 635 items, not of rate 1e-7 for 635",
+        "lessRoom": "seen:{0} exists, of rate 0.01 for 635 items, not of rate 0.01 for 51342",
+        "lost": 0, "wholeShard": True,
+    }
+    assert refused["name"] == "Refused" and 0 < refused["left"] < 9000
+    assert refused["message"] == (
+        f"{refused['key']} refused '{refused['item']}': ERR problem inserting into filter: it has reached "
+        f"bf.max-filter-size; {refused['left']} of 9000 items have no answer")
