@@ -44,7 +44,8 @@ bool able(const kind_info& kind, const needs& wanted) {
 enum class yardstick : std::uint8_t { bytes, rate, keys, overhead, growth };
 
 yardstick yardstick_of(const plan_request& request, const needs& wanted) {
-  if (wanted.growing && request.capacity == 0 && request.bits == 0) return yardstick::growth;
+  // A filter that is to grow is judged by what it will be, whatever it begins with.
+  if (wanted.growing && request.bits == 0) return yardstick::growth;
   if (request.capacity != 0 && request.bits != 0) return yardstick::rate;
   if (request.bits != 0 && request.fpr != 0) return yardstick::keys;
   if (request.fpr != 0) return yardstick::bytes;

@@ -44,17 +44,31 @@ void put_tag(const vq_layout& layout, std::byte* block, std::uint64_t tag) noexc
   layout.put(block, bucket, layout.run(block, bucket).end, layout.remainder_of(tag));
 }
 
+// Calls use(slot, tag) for each copy that a block could do without, until it returns false.
+template <class Use>
+void for_spare_copies(const vq_writer& filter, std::uint64_t of, Use&& use) noexcept {
+  const vq_layout& layout = *filter.layout;
+  std::array<std::uint64_t, vq_most_slots> tags;
+  layout.for_tags(layout.block(filter.blocks, of), [&](unsigned slot, std::uint64_t tag) noexcept {
+    tags[slot] = tag;
+    // Equal ones are in one bucket, and buckets in order.
+    for (unsigned i = slot; i != 0 && layout.bucket_of(tags[i - 1]) == layout.bucket_of(tag); --i) {
+      if (tags[i - 1] == tag) return use(slot, tag);
+    }
+    return true;
+  });
+}
+
 // One of several copies in a full block goes to the side table: so the number of different tags
 // that fit does not depend on the copies.
 bool displace_copy(const vq_writer& filter, std::uint64_t from) noexcept {
   const vq_layout& layout = *filter.layout;
-  std::byte* const block = layout.block(filter.blocks, from);
   bool displaced = false;
-  layout.for_tags(block, [&](unsigned slot, std::uint64_t resident) noexcept {
-    const vq_run run = layout.run(block, layout.bucket_of(resident));
-    if (layout.find(block, run, layout.remainder_of(resident)) == slot) return true;
+  for_spare_copies(filter, from, [&](unsigned slot, std::uint64_t resident) noexcept {
     displaced = filter.side->add(layout.pair_of(layout.place(from, resident)), 1);
-    if (displaced) layout.take(block, layout.bucket_of(resident), slot);
+    if (displaced) {
+      layout.take(layout.block(filter.blocks, from), layout.bucket_of(resident), slot);
+    }
     return false;
   });
   return displaced;
@@ -62,31 +76,23 @@ bool displace_copy(const vq_writer& filter, std::uint64_t from) noexcept {
 
 // How many copies a block could do without.
 unsigned spare_copies(const vq_writer& filter, std::uint64_t of) noexcept {
-  const vq_layout& layout = *filter.layout;
-  std::array<std::uint64_t, vq_most_slots> tags;
   unsigned spare = 0;
-  layout.for_tags(layout.block(filter.blocks, of), [&](unsigned slot, std::uint64_t tag) noexcept {
-    tags[slot] = tag;
-    // Equal ones are in one bucket, and buckets in order.
-    for (unsigned i = slot; i != 0 && layout.bucket_of(tags[i - 1]) == layout.bucket_of(tag); --i) {
-      if (tags[i - 1] == tag) {
-        ++spare;
-        break;
-      }
-    }
+  for_spare_copies(filter, of, [&](unsigned, std::uint64_t) noexcept {
+    ++spare;
     return true;
   });
   return spare;
 }
 
 // One remainder of a full block moves to its other block, if that has room or a copy can make some.
-// It is put there before it is taken here.
+// It is put there before it is taken here. The first `most` are looked at.
 enum class room : std::uint8_t { as_it_is, for_copies };
-bool relocate(const vq_writer& filter, std::uint64_t from, room wanted) noexcept {
+bool relocate(const vq_writer& filter, std::uint64_t from, room wanted, unsigned most) noexcept {
   const vq_layout& layout = *filter.layout;
   std::byte* const block = layout.block(filter.blocks, from);
   bool moved = false;
   layout.for_tags(block, [&](unsigned slot, std::uint64_t resident) noexcept {
+    if (slot >= most) return false;
     const std::uint64_t to = layout.other(from, resident);
     if (to == from) return true;
     std::byte* const target = layout.block(filter.blocks, to);
@@ -130,9 +136,13 @@ bool make_room(const vq_writer& filter, const vector_quotient_place& at) noexcep
       })) {
     return true;
   }
-  return in_either([&](auto block) noexcept { return relocate(filter, block, room::as_it_is); }) ||
-         in_either(displace) ||
-         in_either([&](auto block) noexcept { return relocate(filter, block, room::for_copies); });
+  // Two blocks and ten others are twelve lines; more only where none of these helps.
+  constexpr unsigned few = 5;
+  const auto move_one_of = [&](unsigned most, room wanted) noexcept {
+    return in_either([&](auto block) noexcept { return relocate(filter, block, wanted, most); });
+  };
+  return move_one_of(few, room::as_it_is) || in_either(displace) ||
+         move_one_of(vq_most_slots, room::as_it_is) || move_one_of(vq_most_slots, room::for_copies);
 }
 
 }  // namespace

@@ -92,6 +92,7 @@ TEST(units, rates) {
     ASSERT_TRUE(read) << text << ": " << read.error().message;
     EXPECT_DOUBLE_EQ(*read, value) << text;
   }
+  EXPECT_EQ(*parse_rate("0.45%"), 0.0045);  // to the last bit, as it is printed again
 }
 
 const std::vector<std::string_view> no_numbers = {

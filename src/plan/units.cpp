@@ -109,7 +109,8 @@ result<double> parse_rate(std::string_view text) {
   if (!number) return refuse("it does not start with a number");
   double rate = number->value;
   if (number->rest == "%") {
-    rate /= 100;
+    // 0.45% is the number that 0.0045 is, which a division misses.
+    rate = detail::real_number(fmt::format("{}e-2", rate)).value_or(rate / 100);
   } else if (number->rest.starts_with('/')) {
     const auto divisor = leading_number(number->rest.substr(1));
     if (!divisor || !divisor->rest.empty() || divisor->value == 0) {

@@ -126,6 +126,15 @@ def test_a_terminal_is_no_place_for_a_filter(run):
     done.refused("stdout is a terminal", "-o FILE")
 
 
+@pytest.mark.parametrize("size", [[], ["--capacity", "1000"]], ids=str)
+def test_copies_of_keys_are_not_past_the_capacity_of_kinds_that_count_them(run, lines, size):
+    done = run("build", "-o", "f.bloom", "--kind", "vector_quotient", "--strict", *size,
+               input=lines(1000) * 3).ok()
+    assert b"warning" not in done.err
+    run("build", "-o", "g.bloom", "--kind", "vector_quotient", "--capacity", "2000", "--strict",
+        input=lines(2500)).refused("stdin:2", "the filter is full")
+
+
 def test_past_its_capacity_a_warning_or_with_strict_an_error_and_no_file(run, tmp_path, lines):
     done = run("build", "-o", "f.bloom", "--capacity", "1000", input=lines(20_000)).ok()
     assert b"bloomery build: warning: f.bloom: " in done.err
