@@ -50,9 +50,15 @@ double bits_per_key(const F& filter, std::uint64_t n) {
   return 8.0 * static_cast<double>(filter.size_in_bytes()) / static_cast<double>(n);
 }
 
-/// In batches of so many; 0: in one.
+/// In batches of so many; 0: in one; 1: by calls for one key.
 template <class F>
 void insert_all(F& filter, keys all, std::size_t batch = 0) {
+  if (batch == 1) {
+    const bool have_room = std::all_of(
+        all.begin(), all.end(), [&](bloomery::hash64 h) { return is_contained(filter.insert(h)); });
+    if (!have_room) throw std::runtime_error("not all keys found room");
+    return;
+  }
   if (batch == 0) batch = all.size();
   for (std::size_t at = 0; at < all.size(); at += batch) {
     const keys some = all.subspan(at, std::min(batch, all.size() - at));
@@ -184,11 +190,14 @@ growing_filters filters_that_grow(std::uint64_t most) {
   add(ours, "expandable", expandable_spec{}, most);
   add(ours, "expandable, growth given", expandable_spec{.growth = growth}, most);
   add(ours, "expandable, 1024 keys at a time", expandable_spec{}, most, false, 1024);
+  add(ours, "expandable, one key at a time", expandable_spec{}, most, false, 1);
   add(ours, "expandable, made at that size", expandable_spec{}, most, true);
   add(std::type_identity<vector_quotient>(), "vector_quotient, made at that size",
       vector_quotient_spec{}, most, true);
   add(std::type_identity<vector_quotient>(), "vector_quotient, 1024 keys at a time",
       vector_quotient_spec{}, most, true, 1024);
+  add(std::type_identity<vector_quotient>(), "vector_quotient, one key at a time",
+      vector_quotient_spec{}, most, true, 1);
   return all;
 }
 
