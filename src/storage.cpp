@@ -8,6 +8,7 @@
 #include <new>
 
 #include <bloomery/detail/bits.hpp>
+#include <bloomery/detail/source_memory.hpp>
 #include <bloomery/memory_source.hpp>
 
 #include "pages.hpp"
@@ -82,6 +83,23 @@ void release(std::byte* data, std::size_t size) noexcept {
 
 void use_memory_source(const memory_source& source) noexcept {
   foreign_source() = source;
+}
+
+void* detail::take_memory(std::size_t size) {
+  const memory_source& source = foreign_source();
+  if (source.allocate == nullptr) return ::operator new(size);
+  void* const at = source.allocate(size);
+  if (at == nullptr) throw std::bad_alloc();
+  return at;
+}
+
+void detail::give_back_memory(void* at, std::size_t size) noexcept {
+  const memory_source& source = foreign_source();
+  if (source.allocate == nullptr) {
+    ::operator delete(at, size);
+  } else {
+    source.release(at, size);
+  }
 }
 
 result<owned_storage> owned_storage::make(std::uint64_t size, paging pages) {

@@ -17,7 +17,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 ROOMS = [
     ("base", r"include/bloomery/(result|storage|memory_source|hash|probe|image|concepts)\.hpp"),
     ("base", r"src/(storage|hash|probe|cardinality|pages)\.[ch]pp"),
-    ("base", r"include/bloomery/detail/(bits|bit_array|cardinality|counter_array|cuckoo_layout|record|precondition|key_shell"
+    ("base", r"include/bloomery/detail/(bits|source_memory|bit_array|cardinality|counter_array|cuckoo_layout|record|precondition|key_shell"
              r"|segment_layout|vector_quotient_layout|real_number)\.hpp"),
     ("base", r"include/bloomery/detail/segment_view\.inl"),
     # The other details are the mechanics of filters, which know their plans.

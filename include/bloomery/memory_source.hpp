@@ -1,7 +1,7 @@
 #pragma once
 
-/// For programs whose host counts memory: where owned_storage gets its bytes, which is nearly all
-/// that a filter takes.
+/// For programs whose host counts memory: where filters get their bits, and what an any_filter
+/// takes beside them.
 
 #include <cstddef>
 
@@ -23,7 +23,7 @@ struct memory_mover {
   void* context = nullptr;
 };
 
-/// Takes all memory of owned_storage from there. Call it once, before the first filter is made:
+/// Takes filters' memory from there. Call it once, before the first filter is made:
 /// bytes go back to the source that is set when they are released.
 void use_memory_source(const memory_source& source) noexcept;
 

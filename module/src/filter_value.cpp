@@ -28,6 +28,13 @@ std::optional<std::string> filter_value::merge(const filter_value&) {
   return "their engine has no merge";
 }
 
+void* filter_value::operator new(std::size_t size) {
+  return take_filter_memory(size);
+}
+void filter_value::operator delete(void* at, std::size_t size) noexcept {
+  give_back_filter_memory(at, size);
+}
+
 void* filter_object::operator new(std::size_t size) {
   void* const at = api.try_alloc(size);
   if (at == nullptr) throw std::bad_alloc();

@@ -59,6 +59,10 @@ struct added_items {
 /// A filter as clients of BF.* and CF.* see it. An engine is a class of this kind.
 class filter_value {
  public:
+  // In the server's memory, as all that it holds.
+  static void* operator new(std::size_t size);
+  static void operator delete(void* at, std::size_t size) noexcept;
+
   filter_value() = default;
   filter_value(const filter_value&) = delete;
   filter_value& operator=(const filter_value&) = delete;

@@ -9,7 +9,7 @@ namespace bloomery::server {
 namespace {
 
 // What MEMORY USAGE counts beside the bits: the key's name, which may be longer, and the objects.
-constexpr std::uint64_t beside = 512;
+constexpr std::uint64_t beside = 700;
 // Below, items are told apart as surely as their 64-bit hashes are at the largest capacity.
 constexpr double least_rate = 1e-9;
 // The rate is found to a thousandth of a doubling.

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <bloomery/memory_source.hpp>
 #include <cstring>
+#include <new>
 #include <string_view>
 #include <utility>
 
@@ -47,6 +48,15 @@ void release(void* at, std::size_t size) noexcept {
 
 void take_memory_from_server() noexcept {
   use_memory_source({.allocate = allocate, .release = release});
+}
+
+void* take_filter_memory(std::size_t size) {
+  void* const at = allocate(size);
+  if (at == nullptr) throw std::bad_alloc();
+  return at;
+}
+void give_back_filter_memory(void* at, std::size_t size) noexcept {
+  release(at, size);
 }
 
 std::uint64_t bytes_of_filters() noexcept {

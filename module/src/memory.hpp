@@ -13,6 +13,10 @@ namespace bloomery::server {
 /// From now on filters take their memory from the server. Needs fetch_api().
 void take_memory_from_server() noexcept;
 
+/// Memory that counts as filters'. Throws std::bad_alloc.
+void* take_filter_memory(std::size_t size);
+void give_back_filter_memory(void* at, std::size_t size) noexcept;
+
 /// Bytes that all filters hold, but those that are being given back by another thread.
 std::uint64_t bytes_of_filters() noexcept;
 

@@ -9,6 +9,7 @@
 #include <array>
 #include <bloomery/any_filter.hpp>
 #include <bloomery/detail/key_shell.hpp>
+#include <bloomery/detail/source_memory.hpp>
 #include <memory>
 #include <type_traits>
 #include <utility>
@@ -17,6 +18,11 @@ namespace bloomery {
 
 class any_filter::model {
  public:
+  static void* operator new(std::size_t size) { return detail::take_memory(size); }
+  static void operator delete(void* at, std::size_t size) noexcept {
+    detail::give_back_memory(at, size);
+  }
+
   model() = default;
   model(const model&) = delete;
   model& operator=(const model&) = delete;

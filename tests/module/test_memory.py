@@ -1,5 +1,6 @@
 """BF.RESERVE with a MEMORY size, the limit for all filters, and the server's own."""
 
+import os
 import re
 import time
 
@@ -132,6 +133,27 @@ def test_all_filters_together_stay_within_their_limit(start):
     assert server.call("BF.RESERVE", "g", "0.01", "1000000") == b"OK"
     server.client.config_set("bf.max-memory", "0")
     assert server.call("BF.RESERVE", "h", "0.01", "10000000") == b"OK"
+
+
+@pytest.mark.skipif("BLOOMERY_PRELOAD" in os.environ,
+                    reason="sanitizers take memory of their own")
+@pytest.mark.parametrize("command", [["BF.ADD"], ["CF.ADD"]], ids=str)
+def test_the_server_counts_all_that_small_filters_take(start, command):
+    server = start()
+    server.call(*command, "first", "x")
+
+    def taken():
+        memory = server.client.info("memory")
+        return memory["used_memory"], memory["used_memory_rss"]
+    before = taken()
+    pipe = server.client.pipeline(transaction=False)
+    for i in range(30_000):
+        pipe.execute_command(*command, f"f{i}", "x")
+    pipe.execute()
+    counted, resident = (now - then for now, then in zip(taken(), before))
+    # Without what stands beside the bits it was half.
+    assert counted >= 0.8 * resident
+    assert server.client.info("modules")["bf_filter_bytes"] >= 0.6 * counted
 
 
 def test_what_comes_behind_and_new_generations_are_within_the_limit(start):

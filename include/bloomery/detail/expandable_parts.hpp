@@ -8,6 +8,7 @@
 #include <bloomery/detail/segment.hpp>
 #include <bloomery/detail/segment_arena.hpp>
 #include <bloomery/detail/segment_layout.hpp>
+#include <bloomery/detail/source_memory.hpp>
 #include <bloomery/plan/expandable_plan.hpp>
 #include <bloomery/storage.hpp>
 #include <concepts>
@@ -97,8 +98,8 @@ result<void> check_segments(const expandable_params& params, const segment_spans
                             std::uint64_t count);
 
 /// The share of all hashes that match an entry of a list of segments. O(size).
-template <class Segment>
-double rate_of(const expandable_params& params, const std::vector<Segment>& segments) noexcept {
+template <class Segments>
+double rate_of(const expandable_params& params, const Segments& segments) noexcept {
   double matching = 0;
   for (std::uint64_t i = 0; i < params.segments(); ++i) {
     const double here = segment_ops().rate(shape_of(params, i), segments[i].bytes.bytes());
@@ -112,8 +113,8 @@ tl::unexpected<failure> no_segment_memory();
 
 /// Operations on segments in their own memory; the list is kept as it will be written.
 struct owned_segments {
-  std::vector<owned_segment> segments;
-  std::vector<segment_entry> list;
+  source_vector<owned_segment> segments;
+  source_vector<segment_entry> list;
   std::uint64_t moved = 0;
   std::uint64_t changes = 0;  ///< rises when a segment gets another place
   bool counts_copies = false;

@@ -6,12 +6,12 @@
 // is moved now and then so that two holes become one: holes are a tenth of a large filter, for some
 // 30 bytes written a key.
 
+#include <bloomery/detail/source_memory.hpp>
 #include <bloomery/storage.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <vector>
 
 namespace bloomery::detail {
 
@@ -79,7 +79,7 @@ class segment_arena {
   // Its places in ascending order.
   struct chunk {
     owned_storage memory;
-    std::vector<held_place> places;
+    source_vector<held_place> places;
     std::size_t size = 0;
     std::size_t free = 0;
   };
@@ -99,8 +99,8 @@ class segment_arena {
   void measure(std::size_t chunk) noexcept;
   void look_for_room() noexcept;
 
-  std::vector<chunk> chunks_;
-  std::vector<std::uint32_t> largest_;  // hole of each chunk
+  source_vector<chunk> chunks_;
+  source_vector<std::uint32_t> largest_;  // hole of each chunk
   std::size_t total_ = 0;
   std::size_t free_ = 0;
   std::size_t wanted_ = 0;      // what the largest insert yet could take at once

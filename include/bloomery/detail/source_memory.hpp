@@ -1,0 +1,39 @@
+#pragma once
+
+// What a filter takes beside its bits, from the program's memory_source if it has set one
+// (memory_source.hpp): of a filter of a few keys that is the larger part.
+
+#include <cstddef>
+#include <limits>
+#include <new>
+#include <vector>
+
+namespace bloomery::detail {
+
+/// Throws std::bad_alloc.
+void* take_memory(std::size_t size);
+/// What take_memory() gave for that size.
+void give_back_memory(void* at, std::size_t size) noexcept;
+
+template <class T>
+struct source_allocator {
+  using value_type = T;
+
+  source_allocator() noexcept = default;
+  template <class U>
+  // NOLINTNEXTLINE(google-explicit-constructor): as allocators are
+  source_allocator(const source_allocator<U>&) noexcept {}
+
+  T* allocate(std::size_t n) {
+    if (n > std::numeric_limits<std::size_t>::max() / sizeof(T)) throw std::bad_array_new_length();
+    return static_cast<T*>(take_memory(n * sizeof(T)));
+  }
+  void deallocate(T* at, std::size_t n) noexcept { give_back_memory(at, n * sizeof(T)); }
+
+  friend bool operator==(source_allocator, source_allocator) noexcept { return true; }
+};
+
+template <class T>
+using source_vector = std::vector<T, source_allocator<T>>;
+
+}  // namespace bloomery::detail
