@@ -38,6 +38,30 @@ tl::unexpected<failure> no_room(const std::string& folder, std::string_view what
 
 }  // namespace
 
+void copy_sample::thin() {
+  mask_ = 2 * mask_ + 1;
+  std::erase_if(copies_, [this](const auto& one) { return (one.first >> first_bit & mask_) != 0; });
+}
+
+double copy_sample::copies_up_to(std::uint64_t most) const noexcept {
+  double sum = 0;
+  for (const auto& [hash, copies] : copies_) sum += static_cast<double>(std::min(copies, most));
+  return sum * static_cast<double>(mask_ + 1);
+}
+
+// Of a sum of independent keys, each as likely to be in the sample.
+double copy_sample::standard_error(std::uint64_t most) const noexcept {
+  if (mask_ == 0) return 0;
+  double sum = 0;
+  double squares = 0;
+  for (const auto& [hash, copies] : copies_) {
+    const auto here = static_cast<double>(std::min(copies, most));
+    sum += here;
+    squares += here * here;
+  }
+  return sum == 0 ? 1 : std::sqrt(squares) / sum;
+}
+
 key_spool::key_spool(std::function<void(const std::string&)> notice, std::size_t limit)
     : notice_(std::move(notice)),
       // Filters are filled fastest from many hashes at a time: 64 MiB of them where it may be.
@@ -70,7 +94,10 @@ result<void> key_spool::add(std::span<const hash64> hashes) {
     }
     chunk& into = chunks_.back();
     const auto now = hashes.first(std::min(hashes.size(), chunk_hashes_ - into.size));
-    for (const hash64 h : now) distinct_.add(h);
+    for (const hash64 h : now) {
+      distinct_.add(h);
+      copies_.add(h);
+    }
     std::copy(now.begin(), now.end(), into.begin() + into.size);
     into.size += now.size();
     keys_ += now.size();
@@ -105,6 +132,14 @@ std::uint64_t key_spool::distinct_keys() const noexcept {
   const std::uint64_t known =
       raised < static_cast<double>(keys_) ? static_cast<std::uint64_t>(raised) : keys_;
   return std::max<std::uint64_t>(1, known);
+}
+
+std::uint64_t key_spool::keys_in_copies(std::uint64_t most) const noexcept {
+  if (most >= keys_) return std::max<std::uint64_t>(1, keys_);
+  const double raised =
+      std::ceil(copies_.copies_up_to(most) * (1 + 4 * copies_.standard_error(most)));
+  const bool is_less = raised < static_cast<double>(keys_);
+  return std::max<std::uint64_t>(1, is_less ? static_cast<std::uint64_t>(raised) : keys_);
 }
 
 result<void> key_spool::for_each(

@@ -12,9 +12,37 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 namespace bloomery::cli {
+
+/// How often keys come, by a sample of them: all while they are few, then those whose hashes have
+/// zeros in so many places that some 2^15 to 2^16 keys are left.
+class copy_sample {
+ public:
+  void add(hash64 h) {
+    if ((h.value >> first_bit & mask_) != 0) [[likely]]
+      return;
+    ++copies_[h.value];
+    if (copies_.size() > most_keys) thin();
+  }
+
+  /// The sum over all keys of their copies, `most` of each at the most. O(sample), as is what
+  /// follows.
+  double copies_up_to(std::uint64_t most) const noexcept;
+  /// Of that sum, relative; 0 as long as the sample is of all keys.
+  double standard_error(std::uint64_t most) const noexcept;
+
+ private:
+  static constexpr std::size_t most_keys = std::size_t{1} << 16;
+  static constexpr unsigned first_bit = 20;
+
+  void thin();
+
+  std::uint64_t mask_ = 0;
+  std::unordered_map<std::uint64_t, std::uint64_t> copies_;
+};
 
 /// Keeps the hashes of keys, eight bytes each, until their number is known. In memory up to a
 /// limit, then in a nameless temporary file in $TMPDIR, or /tmp; nothing of that is left behind
@@ -41,6 +69,10 @@ class key_spool {
   /// and four of its standard errors (1.6%), or the number of all keys if that is less; at least 1.
   std::uint64_t distinct_keys() const noexcept;
 
+  /// The sum over all keys of their copies, `most` of each at the most; likewise raised by the
+  /// estimate's error.
+  std::uint64_t keys_in_copies(std::uint64_t most) const noexcept;
+
   /// Gives all hashes in order, many at a time, until `use` fails.
   result<void> for_each(const std::function<result<void>(std::span<const hash64>)>& use) const;
 
@@ -66,6 +98,7 @@ class key_spool {
   std::string folder_;
   int file_ = -1;
   detail::cardinality_estimator distinct_;
+  copy_sample copies_;
 };
 
 }  // namespace bloomery::cli

@@ -8,10 +8,10 @@
 namespace bloomery::detail {
 namespace {
 
-// Copies beyond a tag's first that a block takes. In one of distinct keys there are 0.3 of 53 at a
-// rate of 1%, so that few of those cost an entry of the side table; and where every key is there
-// several times the blocks stay open for others until nearly all of their slots are wanted.
-constexpr unsigned most_spare(const vq_layout& layout) noexcept {
+// With so many copies beyond their tags' first in a block keys are taken to come several times, and
+// a copy gives up its slot before a tag is moved. In a block of distinct keys there are 0.3 of 53
+// at a rate of 1%, few of which are to cost an entry of the side table.
+constexpr unsigned many_spare(const vq_layout& layout) noexcept {
   return layout.slots() >= 40 ? 2 : 1;
 }
 
@@ -131,7 +131,7 @@ bool make_room(const vq_writer& filter, const vector_quotient_place& at) noexcep
   const unsigned second = spare_copies(filter, at.second);
   const std::uint64_t more = second > first ? at.second : at.first;
   const auto displace = [&](auto block) noexcept { return displace_copy(filter, block); };
-  if (std::max(first, second) >= most_spare(*filter.layout) && in_either([&](auto block) noexcept {
+  if (std::max(first, second) >= many_spare(*filter.layout) && in_either([&](auto block) noexcept {
         return block == more && displace_copy(filter, block);
       })) {
     return true;
@@ -195,9 +195,11 @@ insert_outcome vq_insert_else(const vq_writer& filter, const vector_quotient_pla
   std::byte* const block = layout.block(filter.blocks, emptier);
   const bool has_slot = layout.taken(block) < layout.slots();
   if (present != 0) {
-    if (has_slot && present < vq_most_copies &&
-        spare_copies(filter, emptier) < most_spare(layout)) {
-      put_tag(layout, block, at.tag);
+    // Beside the first, where it is seen that the slot can be spared.
+    const bool is_first = layout.copies(layout.block(filter.blocks, at.first), at.tag) != 0;
+    std::byte* const beside = layout.block(filter.blocks, is_first ? at.first : at.second);
+    if (present < vq_most_copies && layout.taken(beside) < layout.slots()) {
+      put_tag(layout, beside, at.tag);
     } else if (!filter.side->add(pair, 1)) {
       return insert_outcome::full;
     }

@@ -21,6 +21,9 @@ struct recipe {
   std::vector<std::pair<std::string, std::string>> options;
   std::uint64_t capacity = 60;
   std::uint64_t more = 0;  ///< keys beyond golden_keys(): "more-0" and so on
+  /// Its kind's code put keys in other places of the same layout then: the file is read, not
+  /// written.
+  bool is_read_only = false;
 };
 
 inline std::span<const recipe> recipes() {
@@ -58,7 +61,16 @@ inline std::span<const recipe> recipes() {
       recipe{"ribbon-2", "ribbon", 10, {}, 3050, 3000},
       recipe{"vector_quotient-1", "vector_quotient", 0, {}},
       recipe{"vector_quotient-full", "vector_quotient", 11, {{"slots", "50"}}, 50},
-      recipe{"vector_quotient-many", "vector_quotient", 12, {{"remainder_bits", "13"}}, 3050, 3000},
+      // Copies were put into the emptier of their blocks.
+      recipe{"vector_quotient-many",
+             "vector_quotient",
+             12,
+             {{"remainder_bits", "13"}},
+             3050,
+             3000,
+             true},
+      recipe{
+          "vector_quotient-beside", "vector_quotient", 12, {{"remainder_bits", "13"}}, 3050, 3000},
   };
   return all;
 }

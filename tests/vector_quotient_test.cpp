@@ -181,6 +181,36 @@ TEST(vector_quotient, copies_take_no_room_from_distinct_keys) {
   EXPECT_EQ(f.size(), n / 2 * 6);
 }
 
+// Blocks of few slots show best what copies do to their balance. The chance that distinct keys do
+// not fit is below 1/10,000 for each, and the seeds are these.
+TEST(vector_quotient, twice_each_the_planned_keys_fit_at_every_rate) {
+  for (const auto& [n, fpr, seeds] : {std::tuple{20'000U, 1e-9, 5U}, std::tuple{100'000U, 1e-4, 2U},
+                                      std::tuple{200U, 0.01, 500U}, std::tuple{3'000U, 0.1, 20U}}) {
+    for (unsigned seed = 0; seed < seeds; ++seed) {
+      vector_quotient f({.capacity = n, .fpr = fpr, .seed = seed});
+      for (std::uint64_t i = 0; i < n; ++i) {
+        ASSERT_TRUE(is_contained(f.insert(key(i)))) << n << " at " << fpr << ": " << i;
+        ASSERT_TRUE(is_contained(f.insert(key(i)))) << n << " at " << fpr << ": " << i;
+      }
+      for (std::uint64_t i = 0; i < n; ++i) ASSERT_GE(f.count(key(i)), 2U);
+    }
+  }
+}
+
+TEST(vector_quotient, planned_for_the_copies_they_have_slots) {
+  constexpr std::uint64_t n = 100'000;
+  for (const std::uint64_t copies : {2, 3}) {
+    vector_quotient f({.capacity = copies * n, .fpr = 0.01});
+    const auto planned = f.size_in_bytes();
+    for (std::uint64_t i = 0; i < n * copies; ++i) ASSERT_TRUE(is_contained(f.insert(key(i % n))));
+    // What did not find a slot beside the first: some hundred of a hundred thousand.
+    EXPECT_LE(f.size_in_bytes(), planned + planned / 8);
+    for (std::uint64_t i = 0; i < n; ++i) ASSERT_GE(f.count(key(i)), copies);
+    for (std::uint64_t i = 0; i < n * copies; ++i) ASSERT_TRUE(f.erase(key(i % n)));
+    EXPECT_EQ(file_bytes(f), file_bytes(vector_quotient({.capacity = copies * n, .fpr = 0.01})));
+  }
+}
+
 // 10 n erases and inserts at a load of 0.97: nothing is lost, and the rate stays. It is the number
 // of different tags, some 10^5, that the rate depends on: those of two sets of keys differ by some
 // hundred, not by 1%.

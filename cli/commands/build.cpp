@@ -110,10 +110,10 @@ result<any_filter> build_counted(const kind_info& kind, plan_request request, ke
   const auto read = hash_all(
       input, request.seed, [&spool](std::span<const hash64> hashes) { return spool.add(hashes); });
   if (!read) return fail(read.error());
-  // A kind that keeps every copy of a key needs room for every copy.
-  const bool keeps_copies = (kind.can.erase || kind.can.count) && kind.copies_take_room;
+  // A kind that keeps every copy of a key needs room for copies.
+  const bool keeps_copies = kind.can.erase || kind.can.count;
   request.capacity =
-      keeps_copies ? std::max<std::uint64_t>(1, spool.keys()) : spool.distinct_keys();
+      keeps_copies ? spool.keys_in_copies(kind.copies_to_plan_for) : spool.distinct_keys();
   // Copies of a key share their places, so that a cuckoo filter of many copies can be full before
   // its capacity. The hashes are at hand: try again a tenth larger, up to about twice the size.
   for (int attempts_left = 8;; --attempts_left) {

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -181,6 +182,8 @@ struct kind_info {
   bool takes_hashes;  ///< with its default options, insert(hash64) works
   /// Whether further copies of a key take the room of other keys, as in most kinds that keep them.
   bool copies_take_room = true;
+  /// So many copies of each key are best planned for; where further ones cost more than room does.
+  std::uint64_t copies_to_plan_for = std::numeric_limits<std::uint64_t>::max();
   std::span<const kind_option> options;
   result<plan_report> (*plan)(const plan_request&);
   /// An empty filter to insert into; unsupported by static kinds (can.insert is false).

@@ -38,18 +38,18 @@ namespace bloomery {
 /// 0.45%, 13.6 at 0.1%.
 ///
 /// Copies: each insert of a key holds one copy more, of any number. A second and a third take a
-/// slot each where few others do; all others count in a side table, 16 to 64 bytes for each such
-/// key, however many. That is little where few keys have copies, and much where most have two:
-/// then 1 M keys at 1% take 278 bits each, where a cuckoo filter for the copies takes 21. count()
+/// slot each as long as no other key wants it; all others count in a side table, 16 to 64 bytes for
+/// each such key, however many. Where most keys have two or three copies, plan for the copies: 1 M
+/// keys twice each at 1% then take 20 bits a key, planned for 1 M they take 278. count()
 /// is never too low, and too high for about eps / 2 of the keys, by the copies of another with
 /// equal tag and blocks: these are one key to the filter. Counts are of 64 bits and cannot overflow
 /// by inserts.
 ///
 /// A full filter loses nothing. Up to the planned capacity an insert moves at most one key to its
 /// other block and, unless neither a move among ten nor a copy makes room, reads a dozen lines at
-/// the most; `capacity` distinct keys fit, and of keys in several copies 97% of them or more (see
-/// plan_vector_quotient). Beyond, as a rule up to 99% of the slots, an insert looks longer for
-/// room; then four tags are stashed; then it is `full`, and the filter is byte for byte as before.
+/// the most; `capacity` distinct keys fit, whatever their copies (see plan_vector_quotient).
+/// Beyond, as a rule up to 99% of the slots, an insert looks longer for room; then four tags are
+/// stashed; then it is `full`, and the filter is byte for byte as before.
 ///
 /// Erase only what was inserted: a stranger that passes as a member takes a member's copy.
 ///

@@ -102,6 +102,7 @@ kind_info vector_quotient_row() {
           .can = abilities_of<vector_quotient>(),
           .takes_hashes = true,
           .copies_take_room = false,
+          .copies_to_plan_for = detail::vq_most_copies,
           .options = options,
           .plan = plan,
           .create = create,

@@ -1,6 +1,7 @@
 """build and add: what goes in, what is refused, and what is left behind."""
 
 import gzip
+import json
 import os
 import re
 import subprocess
@@ -133,6 +134,20 @@ def test_copies_of_keys_are_not_past_the_capacity_of_kinds_that_count_them(run, 
     assert b"warning" not in done.err
     run("build", "-o", "g.bloom", "--kind", "vector_quotient", "--capacity", "2000", "--strict",
         input=lines(2500)).refused("stdin:2", "the filter is full")
+
+
+@pytest.mark.parametrize("n", [1000, 200_000])
+@pytest.mark.parametrize("copies, most", [(1, 1.08), (2, 2.15), (3, 3.2)])
+def test_a_filter_that_counts_is_planned_for_copies_too(run, lines, n, copies, most):
+    run("build", "-o", "f.bloom", "--kind", "vector_quotient", "--fpr", "1%",
+        input=lines(n) * copies).ok()
+    found = json.loads(run("info", "--json", "f.bloom").ok().out)
+    assert found["count"] == n * copies
+    assert copies * n <= found["capacity"] <= most * n + 60
+    # Nearly all copies have slots. The side table of all of them would take 30 bytes a key.
+    assert 16 * found["extras"]["side_entries"] <= n
+    counted = run("count", "f.bloom", input=lines(1)).ok().out
+    assert counted.split()[0] == b"%d" % copies
 
 
 def test_past_its_capacity_a_warning_or_with_strict_an_error_and_no_file(run, tmp_path, lines):

