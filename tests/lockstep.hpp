@@ -88,9 +88,84 @@ class lockstep {
     }
   }
 
+  /// Takes out keys first, first + 1, ... as one batch, those that are certainly no members too.
+  void erase_batch(std::uint64_t first, std::uint64_t n) {
+    if constexpr (erasable<F>) {
+      std::vector<std::uint64_t> keys;
+      auto left = copies_;
+      for (std::uint64_t i = 0; i < n; ++i) {
+        const std::uint64_t key = (first + i) % universe;
+        // One that only seems to be a member may take another's copy.
+        if (left[key] == 0 && filter_.may_contain(key)) continue;
+        left[key] -= left[key] != 0;
+        keys.push_back(key);
+      }
+      F one_by_one = copy();
+      std::vector<char> expected;
+      for (const std::uint64_t key : keys) expected.push_back(one_by_one.erase(key) ? 1 : 0);
+      std::array<bool, 256> erased{};
+      filter_.erase(keys, erased);
+      for (std::size_t i = 0; i < keys.size(); ++i) {
+        expect(erased[i] == (expected[i] != 0), "a batch erases what single erases do not",
+               keys[i]);
+        expect(erased[i] || copies_[keys[i]] == 0, "a member was not erased", keys[i]);
+      }
+      copies_ = left;
+      expect(serialize(one_by_one.image()) == bytes(),
+             "a batch erases otherwise than single erases", first);
+      check_all();
+    }
+  }
+
+  /// Goes on with a copy, and then with what that is moved to; what is done to another copy does
+  /// not reach it.
+  void copy_and_move(std::uint64_t key) {
+    const auto before = bytes();
+    F other = filter_;
+    (void)other.insert(key);
+    expect(bytes() == before, "what was done to a copy changed the filter", key);
+    other = filter_;
+    filter_.clear();
+    expect(serialize(other.image()) == before, "what was done to the filter changed a copy", key);
+    F moved = std::move(other);
+    filter_ = std::move(moved);
+    expect(bytes() == before, "what was moved is another filter", key);
+    check_all();
+  }
+
+  /// Lets a crowd of keys in, as one batch of their hashes, or all of it out: `n` more than the
+  /// segments of a filter hold. Only filters that grow have room for one.
+  void crowd(std::uint64_t n) {
+    if constexpr (requires { filter_.grows(); }) {
+      const auto size = filter_.size();
+      std::vector<typename F::hash_type> hashes;
+      if (crowd_ == 0) {
+        crowd_ = n;
+        for_crowd([&](const auto& h) { hashes.push_back(h); });
+        const insert_summary summary =
+            filter_.insert(std::span<const typename F::hash_type>(hashes));
+        expect(summary.done == n, "a filter that grows has no room", n);
+        expect(summary.inserted + summary.maybe_present == summary.done, "a batch's sum", n);
+        expect(filter_.size() == size + (erasable<F> ? n : summary.inserted), "a size", n);
+        check_crowd();
+      } else if constexpr (erasable<F>) {
+        for_crowd([&](const auto& h) { hashes.push_back(h); });
+        const auto erased = std::make_unique<bool[]>(hashes.size());
+        const std::span<bool> answers(erased.get(), hashes.size());
+        filter_.erase(std::span<const typename F::hash_type>(hashes), answers);
+        expect(std::ranges::count(answers, true) == static_cast<std::ptrdiff_t>(crowd_),
+               "a member of the crowd could not be erased", crowd_);
+        expect(filter_.size() == size - crowd_, "a size after erases", crowd_);
+        crowd_ = 0;
+      }
+      check_all();
+    }
+  }
+
   void clear() {
     filter_.clear();
     copies_ = {};
+    crowd_ = 0;
     expect(bytes() == empty_, "a cleared filter is not the empty one", 0);
     check_all();
   }
@@ -148,6 +223,7 @@ class lockstep {
       expect(answers[i] == filter_.may_contain(keys[i]), "a batch answers otherwise", keys[i]);
       if (i < universe) check(i);
     }
+    check_crowd(61);
     const double rate = filter_.current_fpr();
     expect(rate >= 0 && rate <= 1, "the current rate is none", 0);
     expect(filter_.estimate_size() >= 0, "the estimated size is none", 0);
@@ -162,6 +238,19 @@ class lockstep {
       expect(count >= std::min(copies_[key], ceiling()), "a count is too low", key);
       expect((count != 0) == filter_.may_contain(key), "count and query disagree", key);
     }
+  }
+
+  template <class Use>
+  void for_crowd(Use&& use, std::uint64_t step = 1) const {
+    for (std::uint64_t i = 0; i < crowd_; i += step) {
+      with_hash(filter_.hash_function(), 2 * universe + i, use);
+    }
+  }
+  void check_crowd(std::uint64_t step = 1) {
+    const auto check_one = [&](const auto& h) {
+      expect(filter_.may_contain(h), "one of the crowd is lost", 0);
+    };
+    for_crowd(check_one, step);
   }
 
   /// Up to what a count can be told.
@@ -193,6 +282,7 @@ class lockstep {
   F filter_;
   std::vector<std::byte> empty_;
   std::array<std::uint64_t, universe> copies_{};
+  std::uint64_t crowd_ = 0;  ///< keys 2 * universe, ... that are in
   std::string contradiction_;
 };
 
@@ -215,10 +305,16 @@ void apply(lockstep<F>& pair, unsigned operation, std::uint64_t key, std::uint64
     case 5:
     case 6:
     case 7:
-    case 8:
       return pair.erase(key);
+    case 8:
+      return pair.erase_batch(key, n);
     case 9:
       return pair.check_all();
+    case 10:
+      return pair.copy_and_move(key);
+    case 11:
+      // A few segments' keys as a batch by itself, or so many that segments are merged with them.
+      return pair.crowd(n % 4 == 0 ? 40'000 : 500 * n);
     default:
       return pair.insert(key);
   }

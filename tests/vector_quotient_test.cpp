@@ -199,7 +199,7 @@ TEST(vector_quotient, twice_each_the_planned_keys_fit_at_every_rate) {
 
 TEST(vector_quotient, planned_for_the_copies_they_have_slots) {
   constexpr std::uint64_t n = 100'000;
-  for (const std::uint64_t copies : {2, 3}) {
+  for (const std::uint64_t copies : {2ULL, 3ULL}) {
     vector_quotient f({.capacity = copies * n, .fpr = 0.01});
     const auto planned = f.size_in_bytes();
     for (std::uint64_t i = 0; i < n * copies; ++i) ASSERT_TRUE(is_contained(f.insert(key(i % n))));
