@@ -48,7 +48,8 @@ filter_object::filter_object(std::unique_ptr<filter_value> made) noexcept
     : filter(std::move(made)) {
   count.fetch_add(1, std::memory_order_relaxed);
 }
-filter_object::filter_object(received_dump dump) noexcept : arriving(std::move(dump)) {
+filter_object::filter_object(received_dump dump)
+    : arriving(std::make_unique<received_dump>(std::move(dump))) {
   count.fetch_add(1, std::memory_order_relaxed);
 }
 filter_object::~filter_object() {
@@ -73,35 +74,39 @@ std::uint64_t number_of_filters() noexcept {
 }
 
 filter_family filter_object::family() const noexcept {
-  return (filter ? filter->facts().spec : arriving.prefix().spec).family;
+  return (filter ? filter->facts().spec : arriving->prefix().spec).family;
 }
 filter_engine filter_object::engine() const noexcept {
-  return (filter ? filter->facts().spec : arriving.prefix().spec).engine;
+  return (filter ? filter->facts().spec : arriving->prefix().spec).engine;
 }
 std::uint64_t filter_object::bytes() const noexcept {
-  return sizeof *this + (filter ? filter->bytes() : arriving.bytes());
+  // Neither is there where the filter was given to another key's value.
+  const std::uint64_t behind = filter     ? filter->bytes()
+                               : arriving ? sizeof *arriving + arriving->bytes()
+                                          : 0;
+  return sizeof *this + behind;
 }
 std::vector<std::byte> filter_object::dump_header() const {
-  return filter ? filter->dump_header() : arriving.header();
+  return filter ? filter->dump_header() : arriving->header();
 }
 std::vector<std::span<const std::byte>> filter_object::dump_payload() const {
-  return filter ? filter->dump_payload() : arriving.payload();
+  return filter ? filter->dump_payload() : arriving->payload();
 }
 
 wire_error filter_object::take(std::uint64_t offset, std::string_view bytes) {
   if (filter) return bad_data;
-  if (const auto why = arriving.take(offset, bytes)) return why;
-  if (!arriving.is_complete()) return nullptr;
+  if (const auto why = arriving->take(offset, bytes)) return why;
+  if (!arriving->is_complete()) return nullptr;
   if (open_if_complete()) return nullptr;
-  arriving.give_back(bytes.size());
+  arriving->give_back(bytes.size());
   return bad_data;
 }
 
 bool filter_object::open_if_complete() {
-  if (filter || !arriving.is_complete()) return true;
-  filter = open_filter(arriving);
+  if (filter || !arriving->is_complete()) return true;
+  filter = open_filter(*arriving);
   if (!filter) return false;
-  arriving = {};
+  arriving.reset();
   return true;
 }
 

@@ -127,13 +127,13 @@ struct filter_object {
   static void* operator new(std::size_t size);
   static void operator delete(void* at) noexcept;
   explicit filter_object(std::unique_ptr<filter_value> made) noexcept;
-  explicit filter_object(received_dump dump) noexcept;
+  explicit filter_object(received_dump dump);
   filter_object(const filter_object&) = delete;
   filter_object& operator=(const filter_object&) = delete;
   ~filter_object();
 
-  std::unique_ptr<filter_value> filter;  ///< null while a dump is arriving
-  received_dump arriving;
+  std::unique_ptr<filter_value> filter;     ///< null while a dump is arriving
+  std::unique_ptr<received_dump> arriving;  ///< null once the filter is there
 
   filter_family family() const noexcept;
   filter_engine engine() const noexcept;

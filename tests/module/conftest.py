@@ -90,6 +90,16 @@ class Server:
         assert reply.startswith(b"-"), f"{command}: {reply!r}"
         return reply[1:].rstrip(b"\r\n").decode()
 
+    def remove(self, *keys):
+        """Deletes, and waits until the server has freed them, as some do in the background."""
+        count = len(self.client.keys())
+        assert self.call("DEL", *keys) == len(keys)
+        until = time.monotonic() + 60
+        while (self.client.info("memory").get("lazyfree_pending_objects", 0) != 0
+               or self.client.info("modules")["bf_filters"] > count - len(keys)):
+            assert time.monotonic() < until
+            time.sleep(0.005)
+
     def raw(self, protocol, *command):
         """The reply's bytes in RESP2 or RESP3."""
         def send(link, *words):

@@ -127,7 +127,7 @@ def test_all_filters_together_stay_within_their_limit(start):
     assert server.call("BF.EXISTS", "small", 0) == 1
     assert server.call("BF.ADD", "f0", "within what was reserved") == 1
     # What is given back is there for others; CONFIG changes the limit.
-    server.call("UNLINK", "f1", "f2")
+    server.remove("f1", "f2")
     server.call("BF.MADD", "small", *(f"more{i}" for i in range(1000)))
     server.client.config_set("bf.max-memory", "64mb")
     assert server.call("BF.RESERVE", "g", "0.01", "1000000") == b"OK"
@@ -208,7 +208,7 @@ def test_dumps_that_arrive_together_stay_within_the_limit(start):
     assert server.error("BF.LOADCHUNK", "b", *pieces[refused]) == NO_ROOM
     assert server.client.info("modules")["bf_filter_bytes"] <= 3 << 20
     # Room was made, and the dump goes on where it was refused.
-    server.call("DEL", "a")
+    server.remove("a")
     for piece in pieces[refused:]:
         server.call("BF.LOADCHUNK", "b", *piece)
     assert server.call("BF.INFO", "b", "CAPACITY") == [1000000]
