@@ -121,10 +121,10 @@ growth_limit limit_for(const request& in, const filter_value& filter, std::size_
   const auto of_one = static_cast<std::uint64_t>(now.max_filter_size);
   const std::uint64_t of_all = bytes + room_for_all();
   const growth_limit limit = {std::min(of_one, of_all), of_all < of_one};
-  // What comes behind a front begins with a fourth of its size, and a window's next generation, if
-  // one is due, is as large as the others.
+  // What comes behind a front begins with a fourth of its size, a table of counted copies doubles,
+  // and a window's next generation, if one is due, is as large as the others.
   constexpr std::uint64_t bytes_of_item = 64;
-  const std::uint64_t most_added = bytes / 2 + items * bytes_of_item + (std::uint64_t{1} << 20);
+  const std::uint64_t most_added = bytes + items * bytes_of_item + (std::uint64_t{1} << 20);
   // A compatible filter grows by as much as it has, or more.
   const filter_spec spec = filter.facts().spec;
   const bool near = bytes + most_added > limit.bytes || spec.window != 0 ||

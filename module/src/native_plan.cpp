@@ -1,6 +1,7 @@
 #include "native_plan.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace bloomery::server {
 namespace {
@@ -24,6 +25,27 @@ planned_part part(filter_kind kind, std::uint64_t capacity, double rate) {
   return {find_kind(kind), {.capacity = capacity, .fpr = rate}};
 }
 
+/// The part of items offered to a Bloom filter of this rate, until it has those that it is planned
+/// for, which it takes for members when they come and does not count: the mean of its rate on the
+/// way, (1 - e^(-ax))^k for x from 0 to 1, where a is such that it ends at `rate`, by Simpson's
+/// rule.
+double overlooked(double rate) {
+  const double k = std::max(1.0, std::round(-std::log2(rate)));
+  const double a = -std::log1p(-std::pow(rate, 1 / k));
+  const auto rate_at = [&](double x) { return std::pow(-std::expm1(-a * x), k); };
+  constexpr int steps = 64;
+  double sum = rate_at(1);
+  for (int i = 1; i < steps; ++i) sum += (i % 2 == 0 ? 2 : 4) * rate_at(double(i) / steps);
+  return sum / (3 * steps);
+}
+
+/// A Bloom filter that takes so many items which were new when they came: those that it overlooked
+/// were offered, too, and it is as full as they would have made it.
+planned_part part_of_new(filter_kind kind, std::uint64_t items, double rate) {
+  const double offered = static_cast<double>(items) / (1 - overlooked(rate));
+  return part(kind, static_cast<std::uint64_t>(std::ceil(offered)), rate);
+}
+
 planned_part back_of(const filter_spec& spec, double share) {
   return part(filter_kind::expandable, std::max(least_back, spec.capacity / back_divisor),
               spec.error_rate * share);
@@ -42,15 +64,19 @@ native_plan plan_native(const filter_spec& spec) {
   }
   const bool is_blocked = spec.error_rate * blocked_share >= least_blocked_rate;
   if (!grows) {
-    return {part(spec.error_rate < least_blocked_rate ? bloom : blocked_bloom, spec.capacity,
-                 spec.error_rate),
+    return {part_of_new(spec.error_rate < least_blocked_rate ? bloom : blocked_bloom, spec.capacity,
+                        spec.error_rate),
             std::nullopt};
   }
   if (spec.capacity < least_front || !is_blocked) {
     return {part(expandable, spec.capacity, spec.error_rate), std::nullopt};
   }
-  return {part(blocked_bloom, spec.capacity, spec.error_rate * blocked_share),
+  return {part_of_new(blocked_bloom, spec.capacity, spec.error_rate * blocked_share),
           back_of(spec, 1 - blocked_share)};
+}
+
+std::uint64_t slice_milliseconds(const filter_spec& spec) noexcept {
+  return (1000 * spec.window + spec.generations - 1) / spec.generations;
 }
 
 filter_spec generation_spec(const filter_spec& spec) noexcept {

@@ -23,6 +23,9 @@ struct native_plan {
 
 native_plan plan_native(const filter_spec& spec);
 
+/// The time that a generation of a filter with a window is for.
+std::uint64_t slice_milliseconds(const filter_spec& spec) noexcept;
+
 /// What each generation of a filter with a window is: as many items as come in one, should they
 /// come evenly, which it may outgrow; the rate divided by all generations that are held.
 filter_spec generation_spec(const filter_spec& spec) noexcept;

@@ -90,7 +90,7 @@ class native_value final : public filter_value {
 
   filter_facts facts() const noexcept override {
     return {.spec = spec_,
-            .capacity = front_.capacity() + (back_ ? back_->capacity() : 0),
+            .capacity = front_capacity() + (back_ ? back_->capacity() : 0),
             .bytes = bytes_,
             .filters = back_ ? 2U : 1U,
             .items = size(),
@@ -187,7 +187,7 @@ class native_value final : public filter_value {
     const auto merged = front_.merge(from.front_);
     if (!merged && merged.error().code != errc::full) return merged.error().message;
     // A Bloom filter's count is an estimate now, whose deviation is about a fourth of this root.
-    const auto most = static_cast<double>(front_.capacity());
+    const auto most = static_cast<double>(front_capacity());
     const double tolerated = front_.can().count ? 0 : 2 * std::sqrt(most);
     if (merged && static_cast<double>(front_.size()) <= most + tolerated) return std::nullopt;
     return "their union has more items than the capacity that each was reserved with; reserve "
@@ -200,7 +200,33 @@ class native_value final : public filter_value {
         front_.can().grow || (spec_.family == filter_family::cuckoo && !may_grow());
     if (until_it_is_full) return std::numeric_limits<std::uint64_t>::max();
     const std::uint64_t size = front_.size();
-    return front_.capacity() > size ? front_.capacity() - size : 0;
+    return front_capacity() > size ? front_capacity() - size : 0;
+  }
+
+  /// Of a Bloom filter those that were reserved: it is made for what it will overlook, too.
+  std::uint64_t front_capacity() const noexcept {
+    const bool counts_all = front_.can().grow || front_.can().count;
+    return counts_all ? front_.capacity() : std::min(front_.capacity(), spec_.capacity);
+  }
+
+  struct front_outcome {
+    result<insert_summary> summary;
+    bool is_at_limit;  ///< memory was refused that it is not to have
+  };
+  /// Copies beyond those that have slots take memory beside them, within the limit.
+  front_outcome insert_in_front(item_span items, std::uint64_t most_bytes,
+                                const memory_meter& meter) {
+    const std::uint64_t held = bytes_with(meter);
+    const memory_budget budget(front_.can().grow ? std::numeric_limits<std::uint64_t>::max()
+                                                 : most_bytes - std::min(most_bytes, held));
+    auto summary = front_.insert(items);
+    return {std::move(summary), budget.has_refused()};
+  }
+  /// One more copy of an item that the front has.
+  stop copy_in_front(std::string_view item, std::uint64_t most_bytes, const memory_meter& meter) {
+    const auto [summary, is_at_limit] = insert_in_front({&item, 1}, most_bytes, meter);
+    if (summary && summary->done == 1) return stop::none;
+    return is_at_limit ? stop::limit : stop::memory;
   }
 
   /// At least one item, or why not.
@@ -213,20 +239,25 @@ class native_value final : public filter_value {
       const auto room = room_in_front();
       if (room != 0) {
         const auto n = static_cast<std::size_t>(std::min<std::uint64_t>(items.size(), room));
-        const auto summary = how == adding::absent
-                                 ? front_.insert_absent(items.first(n), fresh.first(n))
-                                 : front_.insert(items.first(n));
+        const auto [summary, is_limited] =
+            how == adding::absent
+                ? front_outcome{front_.insert_absent(items.first(n), fresh.first(n)), false}
+                : insert_in_front(items.first(n), most_bytes, meter);
         if (!summary) return {0, stop::memory};
         if (how == adding::copies) std::ranges::fill(fresh.first(summary->done), true);
         if (summary->done != 0) return {summary->done, stop::none};
         if (front_.can().grow) return {0, stop::memory};
+        if (is_limited) return {0, may_grow() ? stop::limit : stop::full};
       }
-      if (is_in_full(items[0], how)) return add_to_full(items[0], fresh[0], how);
+      if (is_in_full(items[0], how)) {
+        return add_to_full(items[0], fresh[0], how, most_bytes, meter);
+      }
       if (!may_grow()) return {0, stop::full};
       if (at_limit) return {0, stop::limit};
       if (const stop why = make_back(most_bytes, meter); why != stop::none) return {0, why};
     }
-    return at_limit ? added_items{0, stop::limit} : add_behind(items, fresh, how);
+    return at_limit ? added_items{0, stop::limit}
+                    : add_behind(items, fresh, how, most_bytes, meter);
   }
 
   /// One by one, so that each item is told from its copies in the same batch.
@@ -241,11 +272,13 @@ class native_value final : public filter_value {
       if (back_) into = &*back_;
     }
     if (into != &front_ && bytes_with(meter) >= most_bytes) return {0, stop::limit};
-    const auto put = into->insert({&item, 1});
+    const auto [put, is_limited] = into == &front_ ? insert_in_front({&item, 1}, most_bytes, meter)
+                                                   : front_outcome{into->insert({&item, 1}), false};
     if (put && put->done == 1) {
       fresh = put->inserted == 1;
       return {1, stop::none};
     }
+    if (is_limited) return {0, stop::limit};
     // A front that finds no room before its capacity is there: what comes behind takes it.
     if (into != &front_ || !may_grow() || back_) return {0, stop::memory};
     if (const stop why = make_back(most_bytes, meter); why != stop::none) return {0, why};
@@ -259,11 +292,11 @@ class native_value final : public filter_value {
   bool is_in_full(std::string_view item, adding how) const noexcept {
     return (may_grow() || how == adding::absent) && front_.may_contain(item);
   }
-  added_items add_to_full(std::string_view item, bool& fresh, adding how) {
+  added_items add_to_full(std::string_view item, bool& fresh, adding how, std::uint64_t most_bytes,
+                          const memory_meter& meter) {
     fresh = how == adding::copies;
-    if (!fresh) return {1, stop::none};
-    const auto copied = front_.insert({&item, 1});
-    return copied && copied->done == 1 ? added_items{1, stop::none} : added_items{0, stop::memory};
+    const stop why = fresh ? copy_in_front(item, most_bytes, meter) : stop::none;
+    return {why == stop::none ? 1U : 0U, why};
   }
 
   stop make_back(std::uint64_t most_bytes, const memory_meter& meter) {
@@ -278,7 +311,8 @@ class native_value final : public filter_value {
     return stop::none;
   }
 
-  added_items add_behind(item_span items, std::span<bool> fresh, adding how) {
+  added_items add_behind(item_span items, std::span<bool> fresh, adding how,
+                         std::uint64_t most_bytes, const memory_meter& meter) {
     front_.may_contain(items, fresh);  // for now: whether it is in front
     std::vector<std::string_view> behind;
     std::vector<std::size_t> places;
@@ -298,8 +332,8 @@ class native_value final : public filter_value {
       std::ranges::fill(answers, true);
       for (std::size_t i = 0; i < done; ++i) {
         if (!fresh[i]) continue;
-        const auto copied = front_.insert(items.subspan(i, 1));
-        if (!copied || copied->done == 0) return {i, stop::memory};
+        const stop why = copy_in_front(items[i], most_bytes, meter);
+        if (why != stop::none) return {i, why};
       }
     } else {
       for (std::size_t i = 0; i < done; ++i) fresh[i] = false;

@@ -52,8 +52,8 @@ enum window_place : std::size_t {
 };
 constexpr std::size_t list_row = 16;
 constexpr std::size_t most_generation_header = prefix_bytes + most_parts * most_file_header;
-// Milliseconds since 1970 are less for some million years to come.
-constexpr std::uint64_t most_slice = std::uint64_t{1} << 56;
+// Times since 1970 are less for some million years to come.
+constexpr std::uint64_t most_milliseconds = std::uint64_t{1} << 57;
 
 // The numbers of a dump are little-endian, as the machines are that servers run on.
 template <class T>
@@ -193,11 +193,12 @@ wire_error received_dump::begin_window(std::string_view header) {
   const auto held = number_at<std::uint32_t>(block, at_held);
   prefix_.newest = number_at<std::uint64_t>(block, at_newest);
   if (spec.window < 1 || spec.window > most_window || generations < 1 ||
-      generations > most_generations || held > generations + 1 || prefix_.newest > most_slice ||
+      generations > most_generations || held > generations + 1 ||
       block.size() != at_list + held * list_row) {
     return bad_data;
   }
   spec.generations = static_cast<std::uint16_t>(generations);
+  if (prefix_.newest > most_milliseconds / slice_milliseconds(spec)) return bad_data;
   for (std::size_t i = 0; i < held; ++i) {
     const auto slice = number_at<std::uint64_t>(block, at_list + i * list_row);
     const auto size = number_at<std::uint64_t>(block, at_list + i * list_row + sizeof slice);

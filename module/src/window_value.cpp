@@ -141,9 +141,7 @@ class window_value final : public filter_value {
   std::uint64_t slice_of(std::uint64_t milliseconds) const noexcept {
     return milliseconds / slice_length();
   }
-  std::uint64_t slice_length() const noexcept {
-    return (1000 * spec_.window + spec_.generations - 1) / spec_.generations;
-  }
+  std::uint64_t slice_length() const noexcept { return slice_milliseconds(spec_); }
   /// The oldest slice that is known in another.
   std::uint64_t oldest_at(std::uint64_t slice) const noexcept {
     return slice > spec_.generations ? slice - spec_.generations : 0;

@@ -189,6 +189,41 @@ def test_beyond_the_limit_what_was_reserved_is_still_taken(start, setting, least
         assert server.call("BF.ADD", "f", 95_000) == 1
 
 
+@pytest.mark.parametrize("setting", ["bf.max-filter-size", "bf.max-memory"])
+@pytest.mark.parametrize("reserve", [
+    ["CF.RESERVE", "k", 50_000, "EXPANSION", 0], ["CF.RESERVE", "k", 50_000],
+    ["BF.RESERVE", "k", 0.01, 50_000, "DELETABLE", "EXPANSION", 0],
+    ["BF.RESERVE", "k", 0.01, 50_000, "DELETABLE"]], ids=lambda words: " ".join(map(str, words)))
+def test_copies_take_no_more_than_the_limit(start, reserve, setting):
+    server = start()
+    server.call(*reserve)
+    server.client.config_set(setting, "300kb")
+    family = reserve[0][:2]
+    add = ["CF.INSERT", "k", "ITEMS"] if family == "CF" else ["BF.MADD", "k"]
+    taken = {i: 0 for i in range(45_000)}
+    refused = 0
+    for _ in range(6):
+        for first in range(0, 45_000, 1000):
+            items = range(first, first + 1000)
+            replies = server.client.execute_command(*add, *items)
+            # BF.MADD ends at the first that is refused.
+            for item, reply in zip(items, replies):
+                if isinstance(reply, Exception) or reply == -1:
+                    refused += 1
+                else:
+                    taken[item] += 1
+    # 62 kB were reserved; the counts of all would take some 700.
+    assert refused > 0
+    assert server.call("MEMORY", "USAGE", "k") <= 300 * 1024 + 512
+    assert server.client.info("modules")["bf_filter_bytes"] <= 300 * 1024 + 512
+    assert all(taken.values())
+    for item in range(0, 45_000, 500):
+        assert server.call(family + ".COUNT", "k", item) >= taken[item]
+    for item in range(0, 45_000, 500):
+        for _ in range(taken[item]):
+            assert server.call(family + ".DEL", "k", item) == 1
+
+
 def test_dumps_that_arrive_together_stay_within_the_limit(start):
     server = start()
     server.call("BF.RESERVE", "f", "0.01", "1000000")

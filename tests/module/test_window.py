@@ -1,5 +1,6 @@
 """BF.RESERVE ... WINDOW: filters that forget, on servers whose clock is the only one that counts."""
 
+import base64
 import time
 
 import pytest
@@ -193,3 +194,11 @@ def test_memory_is_given_back_and_counted(server):
     assert size <= server.call("MEMORY", "USAGE", "f") <= size + 4096
     assert abs(server.client.info("modules")["bf_filter_bytes"] - size) <= 4096
     assert server.call("BF.INFO", "f", "FILTERS")[0] in (8, 9)
+
+
+def test_a_dump_of_a_time_that_cannot_be_is_refused(server):
+    """A newest slice that times of 64 bits do not reach; its sums are right."""
+    header = base64.b64decode("QkxNUllETVABAAAAAQIAAAIAAAAAAAAAAAAAAAAAAAB7FK5H4XqEP2QAAAAAAAAAIAAAAA"
+                              "AAAACCtSgcPWEayWQAAAAAAAAACAAAAAAAAAAAAAAAAAAAAAEeYDxQk34b")
+    assert server.error("BF.LOADCHUNK", "f", 1, header) == "ERR received bad data"
+    assert server.call("EXISTS", "f") == 0
