@@ -50,6 +50,7 @@ def ping(port, longest, stopping):
 
 class Bench:
     def __init__(self, options, folder):
+        self.megabytes = options.megabytes
         self.items = int(options.megabytes * 8e6 / BITS_AN_ITEM)
         self.port = free_port()
         self.process = subprocess.Popen(
@@ -123,6 +124,13 @@ def measure(bench):
     bench.told("no command", lambda: time.sleep(1))
     fixed = ["0.01", n, "NONSCALING"]
     bench.told("BF.RESERVE", lambda: bench.call("BF.RESERVE", "a", *fixed))
+    memory = f"{int(1e6 * bench.megabytes)}"
+    for key, what, words in (("for", "for the capacity", ["0.01", "MEMORY", memory]),
+                             ("at", "for the rate", ["MEMORY", memory, n // 2]),
+                             ("low", "of a growing filter at a rate of 10^-9",
+                              ["1e-9", n // 4])):
+        bench.told(f"BF.RESERVE {what}", lambda: bench.call("BF.RESERVE", key, *words))
+        bench.call("DEL", key)
     bench.call("BF.RESERVE", "b", *fixed)
     bench.told(f"BF.MADD of {batch} items", lambda: bench.add("a", 0, batch, batch))
     bench.told(f"BF.MEXISTS of {batch} items",
@@ -152,6 +160,15 @@ def measure(bench):
     bench.told(f"CF.INSERT of {batch} items",
                lambda: bench.add("c", 0, batch, batch, ["CF.INSERT", "ITEMS"]))
     bench.told("CF.MERGE into a filter", lambda: bench.call("CF.MERGE", "d", "c"))
+    bench.client.flushall()
+
+    # Items that come a fourth time are counted beside the slots, in a table that doubles.
+    many = min(n, MOST_GROWN) // 10
+    bench.call("CF.RESERVE", "copies", many, "EXPANSION", "0")
+    for _ in range(3):
+        bench.add("copies", 0, many, 10_000, ["CF.INSERT", "ITEMS"])
+    bench.told(f"CF.INSERT of 1000 fourth copies, of {many} items",
+               lambda: bench.add("copies", 0, many, 1000, ["CF.INSERT", "ITEMS"]), many // 1000)
     bench.client.flushall()
 
     # A front that is full, and the first items behind it.

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "native_plan.hpp"
 #include "native_value.hpp"
 #include "settings.hpp"
 
@@ -33,6 +34,9 @@ wire_error find_capacity(std::uint64_t bytes, filter_spec& spec) {
 
 wire_error find_rate(std::uint64_t bytes, filter_spec& spec) {
   const auto rate_at = [](int i) { return most_error_rate * std::exp2(-double(i) / rate_steps); };
+  const auto first_below = [](double rate) {
+    return static_cast<int>(std::log2(most_error_rate / rate) * rate_steps) + 1;
+  };
   const auto fits_at = [&](int i) {
     spec.error_rate = rate_at(i);
     return fits(spec, bytes);
@@ -41,8 +45,11 @@ wire_error find_rate(std::uint64_t bytes, filter_spec& spec) {
     return "ERR the memory is too small for this capacity at any rate; give more, or reserve for "
            "fewer items";
   }
-  int known = 0;
-  int beyond = static_cast<int>(std::log2(most_error_rate / least_rate) * rate_steps) + 1;
+  // From there on filters are of another kind, and smaller than those of somewhat higher rates.
+  const int other_kind = first_below(least_blocked_rate);
+  const bool is_below = !spec.deletable && fits_at(other_kind);
+  int known = is_below ? other_kind : 0;
+  int beyond = is_below || spec.deletable ? first_below(least_rate) : other_kind;
   while (beyond - known > 1) {
     const int middle = known + (beyond - known) / 2;
     (fits_at(middle) ? known : beyond) = middle;

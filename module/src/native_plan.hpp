@@ -23,6 +23,13 @@ struct native_plan {
 
 native_plan plan_native(const filter_spec& spec);
 
+/// Lower rates have the classic Bloom filter where others have a blocked one.
+inline constexpr double least_blocked_rate = 1e-4;
+
+/// Whether a dump may have such a front: filters that were made when it was planned otherwise go on
+/// as they are.
+bool may_be_front(filter_kind kind, const native_plan& plan) noexcept;
+
 /// The time that a generation of a filter with a window is for.
 std::uint64_t slice_milliseconds(const filter_spec& spec) noexcept;
 

@@ -355,6 +355,10 @@ result<std::uint64_t> planned_native_bytes(const filter_spec& spec) {
   const native_plan plan = plan_native(spec);
   const auto front = plan.front.kind->plan(plan.front.request);
   if (!front) return fail(front.error());
+  if (plan.back) {  // which is to come, and must be one that there can be
+    const auto back = plan.back->kind->plan(plan.back->request);
+    if (!back) return fail(back.error());
+  }
   return front->bytes;
 }
 
@@ -371,19 +375,19 @@ std::unique_ptr<filter_value> open_native(const received_dump& dump) {
   const native_plan plan = plan_native(spec);
   if (dump.parts() > 1 && !plan.back) return nullptr;
   const memory_meter meter;
-  const auto open_part = [&](std::size_t i, filter_kind kind) -> std::optional<any_filter> {
+  const auto open_part = [&](std::size_t i, auto&& is_kind) -> std::optional<any_filter> {
     const std::string name = "dump";
     const auto stored =
         read_stored(mapped_storage(nullptr, dump.file(i)), verification::always, name);
-    if (!stored || stored->header.kind != kind) return std::nullopt;
+    if (!stored || !is_kind(stored->header.kind)) return std::nullopt;
     auto filter = open_any(*stored, access::writable, name);
     return filter ? std::optional(std::move(*filter)) : std::nullopt;
   };
-  auto front = open_part(0, plan.front.kind->kind);
+  auto front = open_part(0, [&](filter_kind kind) { return may_be_front(kind, plan); });
   if (!front) return nullptr;
   std::optional<any_filter> back;
   if (dump.parts() > 1) {
-    back = open_part(1, plan.back->kind->kind);
+    back = open_part(1, [&](filter_kind kind) { return kind == plan.back->kind->kind; });
     if (!back) return nullptr;
   }
   return std::make_unique<native_value>(spec, std::move(*front), std::move(back),

@@ -1,5 +1,6 @@
 """What becomes of filters when servers save, load, copy, replicate and die."""
 
+import base64
 import random
 import signal
 import threading
@@ -418,3 +419,25 @@ def test_a_replica_with_other_settings_holds_the_same_bytes(start):
     for iterator, data in pieces[2:]:
         replica.call("BF.LOADCHUNK", "arriving", iterator, data)
     assert replica.call("BF.MEXISTS", "arriving", *MEMBERS) == [1] * len(MEMBERS)
+
+
+# BF.SCANDUMP of BF.RESERVE key 0.000001 40 NONSCALING with items 0 to 39, when that was a
+# blocked_bloom.
+BLOCKED_DUMP = [(1, base64.b64decode(
+    "QkxNUllETVABAAAAAQAAAAAAAAAAAAAAAAAAAAAAAACN7bWg98awPigAAAAAAAAAgAAAAAAAAACIKGxg88OGRIlC"
+    "TE9PTQ0KAQAFAAEAAQAAAAAAQAAAAAAAAAAAAAAAKAAAAAAAAADAAAAAAAAAAKBFU7LxiPtd8sv2AG0O0FYpAAAA"
+    "AAAAADq4iRBbKbA+AwAAAAAAAAAMAAAAAgAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA")), (193, base64.b64decode(
+    "UBAINPBAIqEixACIAIRhECQJAICoAEUoIQCKICBJIACCgDAHJUABSABhGABBRgIIaAJiRcAC0ALyAMIAAJgcCgAB"
+    "JrLamIwAWN8cAgL/GYaQMiEBtAGLD6BsAAQAKCBhIi4VBgEIAaBBCoNBHSsZUnIqBEoZXAHIkwIEJLUQVCIojhAI"
+    "AAhyCA5IgAADAWNRGZERhAKNbWAcjQAlEQMDiyYBkoMhETBBAAeEADAClQCFCAKOAUBAxYYMQAxJoEpA"))]
+
+
+def test_a_dump_of_a_kind_that_is_not_planned_any_more_goes_on(server):
+    for piece in BLOCKED_DUMP:
+        server.call("BF.LOADCHUNK", "f", *piece)
+    assert server.call("BF.MEXISTS", "f", *range(40)) == [1] * 40
+    assert sum(server.call("BF.MEXISTS", "f", *range(1000, 2000))) == 0
+    assert server.error("BF.ADD", "f", "one more") == "ERR non scaling filter is full"
+    server.call("RESTORE", "restored", 0, server.call("DUMP", "f"))
+    assert server.call("BF.SCANDUMP", "restored", 0) == [1, BLOCKED_DUMP[0][1]]
+    assert server.call("BF.SCANDUMP", "restored", 1) == [193, BLOCKED_DUMP[1][1]]
