@@ -36,7 +36,7 @@ def test_what_holds_the_server_is_measured():
                            "--module", MODULE], capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr[-3000:]
     rows = [line.split("|")[1:-1] for line in done.stdout.splitlines()[2:]]
-    assert len(rows) == 26
+    assert len(rows) == 30
     # A short command can begin and end between two PINGs; not every one does.
     assert min(float(figure) for _, *figures in rows for figure in figures) >= 0
     assert max(float(works) for _, works, _ in rows) > 0
