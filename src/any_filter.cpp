@@ -24,6 +24,9 @@ std::uint64_t any_filter::size() const noexcept {
 std::uint64_t any_filter::size_in_bytes() const noexcept {
   return model_->size_in_bytes();
 }
+std::uint64_t any_filter::next_growth() const noexcept {
+  return model_->next_growth();
+}
 double any_filter::current_fpr() const noexcept {
   return model_->current_fpr();
 }

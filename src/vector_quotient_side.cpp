@@ -1,5 +1,6 @@
 #include <bloomery/detail/vector_quotient_side.hpp>
 
+#include <algorithm>
 #include <utility>
 
 namespace bloomery::detail {
@@ -7,7 +8,17 @@ namespace {
 
 constexpr std::uint64_t least_slots = 4;  // a cache line
 
+// Beyond three quarters a search for a tag that is not there takes more than 8 steps.
+constexpr bool is_full(std::uint64_t used, std::uint64_t slots) noexcept {
+  return 4 * (used + 1) > 3 * slots;
+}
+
 }  // namespace
+
+std::uint64_t vq_side::next_growth() const noexcept {
+  if (!is_full(used_, slots())) return 0;
+  return std::max(least_slots, slots()) * sizeof(vq_entry);
+}
 
 result<vq_side> vq_side::copy_of(std::span<const std::byte> entries) {
   auto memory = owned_storage::copy_of(entries);
@@ -28,8 +39,7 @@ bool vq_side::add(std::uint64_t pair, std::uint64_t copies) noexcept {
     set(at, {pair, had + copies});
     return true;
   }
-  // Beyond three quarters a search for a tag that is not there takes more than 8 steps.
-  if (4 * (used_ + 1) > 3 * slots() && !resize(slots() == 0 ? least_slots : 2 * slots())) {
+  if (is_full(used_, slots()) && !resize(slots() == 0 ? least_slots : 2 * slots())) {
     return false;
   }
   table = view();

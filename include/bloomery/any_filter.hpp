@@ -104,6 +104,9 @@ class any_filter {
   std::uint64_t size() const noexcept;
   /// Of the payload as it stands. O(1), or a step for each part of a filter that grows.
   std::uint64_t size_in_bytes() const noexcept;
+  /// Bytes by which that may grow with the next insert: of a table of copies that is full. 0 for
+  /// kinds that have none, also if they grow.
+  std::uint64_t next_growth() const noexcept;
   double current_fpr() const noexcept;
 
   bool may_contain(std::string_view key) const noexcept;

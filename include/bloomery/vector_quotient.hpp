@@ -253,6 +253,13 @@ class basic_vector_quotient : public detail::key_shell<basic_vector_quotient<Sto
   double planned_fpr() const noexcept { return params_.fpr; }
   /// Blocks, stash and side table.
   std::uint64_t size_in_bytes() const noexcept { return params_.payload_bytes(); }
+  /// Bytes by which that grows if the next insert has to count a copy in the side table; 0 as long
+  /// as it has room. Each insert counts one tag at the most.
+  std::uint64_t next_growth() const noexcept
+    requires writable_storage<Storage>
+  {
+    return side_.next_growth();
+  }
 
   /// The share of slots that are taken. O(slots).
   double fill() const noexcept {

@@ -139,6 +139,13 @@ bool is_allowed(const request& in, std::uint64_t bytes) noexcept {
   return bytes <= most && filters_have_room(bytes) && server_has_room(in.ctx, bytes);
 }
 
+bool is_within_limits(const request& in, const filter_value& made) noexcept {
+  if (!in.is_limited()) return true;
+  const auto most = static_cast<std::uint64_t>(current_settings().max_filter_size);
+  const auto most_of_all = static_cast<std::uint64_t>(current_settings().max_memory);
+  return made.bytes() <= most && (most_of_all == 0 || bytes_of_filters() <= most_of_all);
+}
+
 void announce(const request& in, const char* event) noexcept {
   api.signal_modified(in.ctx, in.key());
   api.notify(in.ctx, event_of_module, event, in.key());

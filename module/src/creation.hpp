@@ -31,6 +31,8 @@ growth_limit limit_for(const request& in, const filter_value& filter, std::size_
 
 /// Whether limits leave room for a filter of so many bytes.
 bool is_allowed(const request& in, std::uint64_t bytes) noexcept;
+/// Whether one that has been made keeps within them.
+bool is_within_limits(const request& in, const filter_value& made) noexcept;
 
 /// Tells who watches the key, and who listens, of a change.
 void announce(const request& in, const char* event) noexcept;

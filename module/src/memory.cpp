@@ -4,7 +4,6 @@
 #include <atomic>
 #include <bloomery/memory_source.hpp>
 #include <cstring>
-#include <limits>
 #include <new>
 #include <string_view>
 #include <utility>
@@ -17,10 +16,6 @@ namespace {
 std::atomic<std::uint64_t> all_bytes = 0;
 std::atomic<std::uint64_t> bytes_leaving = 0;
 thread_local std::int64_t bytes_of_thread = 0;
-// What bytes_of_thread may become; less than half of what the type holds, so that no sum overflows.
-constexpr std::int64_t no_limit = std::numeric_limits<std::int64_t>::max() / 4;
-thread_local std::int64_t most_of_thread = no_limit;
-thread_local bool budget_has_refused = false;
 
 // Large memory comes zeroed from the kernel page by page as it is touched, if it is asked for by
 // calloc; the calloc that ends the process when there is none is asked only after an attempt.
@@ -36,11 +31,6 @@ void* zeroed(std::size_t size) noexcept {
 }
 
 void* allocate(std::size_t size) noexcept {
-  if (most_of_thread != no_limit && size > static_cast<std::uint64_t>(std::max<std::int64_t>(
-                                               0, most_of_thread - bytes_of_thread))) {
-    budget_has_refused = true;
-    return nullptr;
-  }
   void* const at = zeroed(size);
   if (at == nullptr) return nullptr;
   all_bytes.fetch_add(size, std::memory_order_relaxed);
@@ -93,19 +83,6 @@ memory_meter::memory_meter() noexcept : before_(bytes_of_thread) {}
 
 std::int64_t memory_meter::taken() const noexcept {
   return bytes_of_thread - before_;
-}
-
-memory_budget::memory_budget(std::uint64_t bytes) noexcept {
-  budget_has_refused = false;
-  most_of_thread = bytes < static_cast<std::uint64_t>(no_limit)
-                       ? bytes_of_thread + static_cast<std::int64_t>(bytes)
-                       : no_limit;
-}
-memory_budget::~memory_budget() {
-  most_of_thread = no_limit;
-}
-bool memory_budget::has_refused() const noexcept {
-  return budget_has_refused;
 }
 
 bool server_has_room(context* ctx, std::uint64_t bytes) noexcept {

@@ -47,19 +47,6 @@ class memory_meter {
   std::int64_t before_;
 };
 
-/// While it lives, requests of this thread for filters' memory are refused that would leave it with
-/// more than so many bytes beyond what it has now. One at a time.
-class memory_budget {
- public:
-  explicit memory_budget(std::uint64_t bytes) noexcept;
-  memory_budget(const memory_budget&) = delete;
-  memory_budget& operator=(const memory_budget&) = delete;
-  ~memory_budget();
-
-  /// Whether it has refused any.
-  bool has_refused() const noexcept;
-};
-
 /// Whether the server has room for so many more bytes: below its maxmemory, where a server that
 /// evicts makes the room afterwards, and of the machine's memory. Small amounts are not looked at;
 /// commands are refused beyond maxmemory anyway.

@@ -84,6 +84,8 @@ int merge(const request& in, filter_family family, const char* event) {
       return reply_refusal(in, sources[i].argument, *why);
     }
   }
+  // Copies may have taken more than all sources had.
+  if (!is_within_limits(in, *merged)) return reply_error(in.ctx, no_memory);
   filter_key key(in, family, open_read | open_write);
   if (key.is_empty()) {
     key.set(std::make_unique<filter_object>(std::move(merged)));

@@ -80,11 +80,11 @@ std::uint64_t slice_milliseconds(const filter_spec& spec) noexcept {
 }
 
 bool may_be_front(filter_kind kind, const native_plan& plan) noexcept {
-  const auto is_bloom = [](filter_kind k) {
-    return k == filter_kind::blocked_bloom || k == filter_kind::bloom ||
-           k == filter_kind::expandable;
-  };
-  return kind == plan.front.kind->kind || (is_bloom(kind) && is_bloom(plan.front.kind->kind));
+  using enum filter_kind;
+  const filter_kind planned = plan.front.kind->kind;
+  if (kind == planned) return true;
+  if (planned != bloom && planned != blocked_bloom) return false;
+  return kind == bloom || kind == blocked_bloom || (kind == expandable && plan.back);
 }
 
 filter_spec generation_spec(const filter_spec& spec) noexcept {

@@ -59,7 +59,14 @@ class native_value final : public filter_value {
     const memory_meter meter;
     added_items all;
     while (all.done < items.size() && all.stopped_by == stop::none) {
-      const std::size_t n = std::min(batch, items.size() - all.done);
+      // Near a limit one by one, so that each is looked at before it may take memory.
+      const bool counts = front_.can().count && !front_.can().grow;
+      const bool is_near = most_bytes != std::numeric_limits<std::uint64_t>::max();
+      if (counts && is_near && is_at_limit_of_copies(most_bytes, meter)) {
+        all.stopped_by = stop::limit;
+        break;
+      }
+      const std::size_t n = counts && is_near ? 1 : std::min(batch, items.size() - all.done);
       const added_items part =
           add_some(items.subspan(all.done, n), fresh.subspan(all.done, n), how, most_bytes, meter);
       all.done += part.done;
@@ -187,7 +194,7 @@ class native_value final : public filter_value {
     const auto merged = front_.merge(from.front_);
     if (!merged && merged.error().code != errc::full) return merged.error().message;
     // A Bloom filter's count is an estimate now, whose deviation is about a fourth of this root.
-    const auto most = static_cast<double>(front_capacity());
+    const auto most = static_cast<double>(front_.capacity());
     const double tolerated = front_.can().count ? 0 : 2 * std::sqrt(most);
     if (merged && static_cast<double>(front_.size()) <= most + tolerated) return std::nullopt;
     return "their union has more items than the capacity that each was reserved with; reserve "
@@ -209,24 +216,17 @@ class native_value final : public filter_value {
     return counts_all ? front_.capacity() : std::min(front_.capacity(), spec_.capacity);
   }
 
-  struct front_outcome {
-    result<insert_summary> summary;
-    bool is_at_limit;  ///< memory was refused that it is not to have
-  };
-  /// Copies beyond those that have slots take memory beside them, within the limit.
-  front_outcome insert_in_front(item_span items, std::uint64_t most_bytes,
-                                const memory_meter& meter) {
+  /// Whether the next copy may have to be counted in more memory than the limit leaves. It may
+  /// take an eighth of what was reserved, and a page, in any case: items that look alike are
+  /// copies, too. Asked before each item, and nothing is refused by halves: what is taken here
+  /// replicas take alike.
+  bool is_at_limit_of_copies(std::uint64_t most_bytes, const memory_meter& meter) {
+    constexpr std::uint64_t page = 4096;
     const std::uint64_t held = bytes_with(meter);
-    const memory_budget budget(front_.can().grow ? std::numeric_limits<std::uint64_t>::max()
-                                                 : most_bytes - std::min(most_bytes, held));
-    auto summary = front_.insert(items);
-    return {std::move(summary), budget.has_refused()};
-  }
-  /// One more copy of an item that the front has.
-  stop copy_in_front(std::string_view item, std::uint64_t most_bytes, const memory_meter& meter) {
-    const auto [summary, is_at_limit] = insert_in_front({&item, 1}, most_bytes, meter);
-    if (summary && summary->done == 1) return stop::none;
-    return is_at_limit ? stop::limit : stop::memory;
+    const std::uint64_t growth = front_.next_growth();
+    if (growth == 0 || (held <= most_bytes && growth <= most_bytes - held)) return false;
+    if (reserved_ == 0) reserved_ = planned_native_bytes(spec_).value_or(0);
+    return held + growth > reserved_ + reserved_ / 8 + page;
   }
 
   /// At least one item, or why not.
@@ -239,25 +239,20 @@ class native_value final : public filter_value {
       const auto room = room_in_front();
       if (room != 0) {
         const auto n = static_cast<std::size_t>(std::min<std::uint64_t>(items.size(), room));
-        const auto [summary, is_limited] =
-            how == adding::absent
-                ? front_outcome{front_.insert_absent(items.first(n), fresh.first(n)), false}
-                : insert_in_front(items.first(n), most_bytes, meter);
+        const auto summary = how == adding::absent
+                                 ? front_.insert_absent(items.first(n), fresh.first(n))
+                                 : front_.insert(items.first(n));
         if (!summary) return {0, stop::memory};
         if (how == adding::copies) std::ranges::fill(fresh.first(summary->done), true);
         if (summary->done != 0) return {summary->done, stop::none};
         if (front_.can().grow) return {0, stop::memory};
-        if (is_limited) return {0, may_grow() ? stop::limit : stop::full};
       }
-      if (is_in_full(items[0], how)) {
-        return add_to_full(items[0], fresh[0], how, most_bytes, meter);
-      }
+      if (is_in_full(items[0], how)) return add_to_full(items[0], fresh[0], how);
       if (!may_grow()) return {0, stop::full};
       if (at_limit) return {0, stop::limit};
       if (const stop why = make_back(most_bytes, meter); why != stop::none) return {0, why};
     }
-    return at_limit ? added_items{0, stop::limit}
-                    : add_behind(items, fresh, how, most_bytes, meter);
+    return at_limit ? added_items{0, stop::limit} : add_behind(items, fresh, how);
   }
 
   /// One by one, so that each item is told from its copies in the same batch.
@@ -272,13 +267,11 @@ class native_value final : public filter_value {
       if (back_) into = &*back_;
     }
     if (into != &front_ && bytes_with(meter) >= most_bytes) return {0, stop::limit};
-    const auto [put, is_limited] = into == &front_ ? insert_in_front({&item, 1}, most_bytes, meter)
-                                                   : front_outcome{into->insert({&item, 1}), false};
+    const auto put = into->insert({&item, 1});
     if (put && put->done == 1) {
       fresh = put->inserted == 1;
       return {1, stop::none};
     }
-    if (is_limited) return {0, stop::limit};
     // A front that finds no room before its capacity is there: what comes behind takes it.
     if (into != &front_ || !may_grow() || back_) return {0, stop::memory};
     if (const stop why = make_back(most_bytes, meter); why != stop::none) return {0, why};
@@ -292,11 +285,11 @@ class native_value final : public filter_value {
   bool is_in_full(std::string_view item, adding how) const noexcept {
     return (may_grow() || how == adding::absent) && front_.may_contain(item);
   }
-  added_items add_to_full(std::string_view item, bool& fresh, adding how, std::uint64_t most_bytes,
-                          const memory_meter& meter) {
+  added_items add_to_full(std::string_view item, bool& fresh, adding how) {
     fresh = how == adding::copies;
-    const stop why = fresh ? copy_in_front(item, most_bytes, meter) : stop::none;
-    return {why == stop::none ? 1U : 0U, why};
+    if (!fresh) return {1, stop::none};
+    const auto copied = front_.insert({&item, 1});
+    return copied && copied->done == 1 ? added_items{1, stop::none} : added_items{0, stop::memory};
   }
 
   stop make_back(std::uint64_t most_bytes, const memory_meter& meter) {
@@ -311,8 +304,7 @@ class native_value final : public filter_value {
     return stop::none;
   }
 
-  added_items add_behind(item_span items, std::span<bool> fresh, adding how,
-                         std::uint64_t most_bytes, const memory_meter& meter) {
+  added_items add_behind(item_span items, std::span<bool> fresh, adding how) {
     front_.may_contain(items, fresh);  // for now: whether it is in front
     std::vector<std::string_view> behind;
     std::vector<std::size_t> places;
@@ -326,19 +318,17 @@ class native_value final : public filter_value {
     const auto summary =
         how == adding::absent ? back_->insert_absent(behind, answers) : back_->insert(behind);
     if (!summary) return {0, stop::memory};
-    const bool all = summary->done == behind.size();
-    const std::size_t done = all ? items.size() : places[summary->done];
-    if (how == adding::copies) {
-      std::ranges::fill(answers, true);
-      for (std::size_t i = 0; i < done; ++i) {
-        if (!fresh[i]) continue;
-        const stop why = copy_in_front(items[i], most_bytes, meter);
-        if (why != stop::none) return {i, why};
-      }
-    } else {
-      for (std::size_t i = 0; i < done; ++i) fresh[i] = false;
+    std::size_t done = summary->done == behind.size() ? items.size() : places[summary->done];
+    for (std::size_t i = 0; i < done; ++i) {
+      if (!fresh[i]) continue;
+      fresh[i] = how == adding::copies;
+      if (!fresh[i]) continue;
+      const auto copied = front_.insert(items.subspan(i, 1));
+      if (!copied || copied->done == 0) done = i;
     }
-    for (std::size_t k = 0; k < summary->done; ++k) fresh[places[k]] = answers[k];
+    for (std::size_t k = 0; k < summary->done && places[k] < done; ++k) {
+      fresh[places[k]] = how == adding::copies || answers[k];
+    }
     return {done, done == items.size() ? stop::none : stop::memory};
   }
 
@@ -347,6 +337,7 @@ class native_value final : public filter_value {
   std::optional<any_filter> back_;
   std::uint64_t deleted_;
   std::uint64_t bytes_ = 0;
+  std::uint64_t reserved_ = 0;  // bytes that the front was planned with; 0: not looked up yet
 };
 
 }  // namespace

@@ -34,6 +34,7 @@ class any_filter::model {
   virtual std::uint64_t capacity() const noexcept = 0;
   virtual std::uint64_t size() const noexcept = 0;
   virtual std::uint64_t size_in_bytes() const noexcept = 0;
+  virtual std::uint64_t next_growth() const noexcept = 0;
   virtual double current_fpr() const noexcept = 0;
   virtual bool may_contain(std::string_view key) const noexcept = 0;
   virtual void may_contain(std::span<const std::string_view> keys,
@@ -98,6 +99,10 @@ class typed_model final : public any_filter::model {
   std::uint64_t capacity() const noexcept override { return filter_.capacity(); }
   std::uint64_t size() const noexcept override { return filter_.size(); }
   std::uint64_t size_in_bytes() const noexcept override { return filter_.size_in_bytes(); }
+  std::uint64_t next_growth() const noexcept override {
+    if constexpr (requires { filter_.next_growth(); }) return filter_.next_growth();
+    return 0;
+  }
   double current_fpr() const noexcept override { return filter_.current_fpr(); }
 
   bool may_contain(std::string_view key) const noexcept override {

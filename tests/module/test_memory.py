@@ -217,11 +217,40 @@ def test_copies_take_no_more_than_the_limit(start, reserve, setting):
     assert server.call("MEMORY", "USAGE", "k") <= 300 * 1024 + 512
     assert server.client.info("modules")["bf_filter_bytes"] <= 300 * 1024 + 512
     assert all(taken.values())
+    # A replica and the append-only file have what was taken, to the bit, and nothing of the rest.
+    replica = start("--replicaof", f"127.0.0.1 {server.port}")
+    until = time.monotonic() + 60
+    while replica.client.info("replication")["master_link_status"] != "up":
+        assert time.monotonic() < until
+        time.sleep(0.05)
+    more = server.client.execute_command(*add, "new1", 3, "new2", *range(45_000, 46_000), 4, 4, 4)
+    if family == "CF":
+        server.call("CF.INSERTNX", "k", "ITEMS", *range(46_000, 50_000))
+    assert server.call("WAIT", 1, 30_000) == 1
+    assert replica.call("DUMP", "k") == server.call("DUMP", "k")
+    if family == "CF":
+        for item, reply in zip(["new1", 3, "new2"], more):
+            assert server.call("CF.COUNT", "k", item) >= (reply == 1)
+    assert server.call("MEMORY", "USAGE", "k") <= 300 * 1024 + 512
     for item in range(0, 45_000, 500):
         assert server.call(family + ".COUNT", "k", item) >= taken[item]
     for item in range(0, 45_000, 500):
         for _ in range(taken[item]):
             assert server.call(family + ".DEL", "k", item) == 1
+
+
+def test_a_union_of_copies_is_within_the_limit(start):
+    server = start()
+    for key in "ab":
+        server.call("CF.RESERVE", key, 100_000, "EXPANSION", 0)
+        for _ in range(2):
+            server.call("CF.INSERT", key, "ITEMS", *range(20_000))
+    server.client.config_set("bf.max-filter-size", "300kb")
+    assert server.error("CF.MERGE", "m", "a", "b") == NO_ROOM
+    assert server.call("EXISTS", "m") == 0
+    server.client.config_set("bf.max-filter-size", "4mb")
+    assert server.call("CF.MERGE", "m", "a", "b") == b"OK"
+    assert server.call("CF.COUNT", "m", 7) >= 4
 
 
 def test_dumps_that_arrive_together_stay_within_the_limit(start):

@@ -441,3 +441,22 @@ def test_a_dump_of_a_kind_that_is_not_planned_any_more_goes_on(server):
     server.call("RESTORE", "restored", 0, server.call("DUMP", "f"))
     assert server.call("BF.SCANDUMP", "restored", 0) == [1, BLOCKED_DUMP[0][1]]
     assert server.call("BF.SCANDUMP", "restored", 1) == [193, BLOCKED_DUMP[1][1]]
+
+
+def test_a_fixed_front_in_a_filter_that_grows_is_refused(server):
+    """Nothing could come behind it: small filters grow from one that does so by itself."""
+    server.call("BF.RESERVE", "fixed", "0.01", "100", "NONSCALING")
+    pieces = pieces_of(server, "fixed", 1500)
+    header = bytearray(pieces[0][1])
+    header[16:20] = (2).to_bytes(4, "little")  # the expansion
+    header[56:64] = xxh3_64(bytes(header[:56])).to_bytes(8, "little")
+    server.call("BF.LOADCHUNK", "hostile", 1, bytes(header))
+    assert server.error("BF.LOADCHUNK", "hostile", *pieces[1]) == "ERR received bad data"
+    # As is one that grows where none may.
+    server.call("BF.RESERVE", "grows", "0.01", "100")
+    pieces = pieces_of(server, "grows", 1500)
+    header = bytearray(pieces[0][1])
+    header[16:20] = bytes(4)
+    header[56:64] = xxh3_64(bytes(header[:56])).to_bytes(8, "little")
+    server.call("BF.LOADCHUNK", "hostile too", 1, bytes(header))
+    assert server.error("BF.LOADCHUNK", "hostile too", *pieces[1]) == "ERR received bad data"

@@ -70,6 +70,8 @@ class vq_side {
   std::uint64_t slots() const noexcept { return memory_.bytes().size() / sizeof(vq_entry); }
   std::uint64_t used() const noexcept { return used_; }
   std::span<const std::byte> bytes() const noexcept { return memory_.bytes(); }
+  /// Bytes by which it grows with one tag more; 0 if that has room.
+  std::uint64_t next_growth() const noexcept;
 
   /// Adds copies of a tag: false, and nothing has changed, without memory or beyond 2^64.
   /// O(1) amortised.
