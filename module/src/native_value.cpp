@@ -58,15 +58,15 @@ class native_value final : public filter_value {
                   std::uint64_t most_bytes) override {
     const memory_meter meter;
     added_items all;
+    // Near a limit one by one: each is looked at before it may take memory.
+    const bool is_near = most_bytes != std::numeric_limits<std::uint64_t>::max();
+    const bool looks_at_each = is_near && front_.can().count && !front_.can().grow;
     while (all.done < items.size() && all.stopped_by == stop::none) {
-      // Near a limit one by one, so that each is looked at before it may take memory.
-      const bool counts = front_.can().count && !front_.can().grow;
-      const bool is_near = most_bytes != std::numeric_limits<std::uint64_t>::max();
-      if (counts && is_near && is_at_limit_of_copies(most_bytes, meter)) {
+      if (looks_at_each && is_at_limit_of_copies(items[all.done], most_bytes, meter)) {
         all.stopped_by = stop::limit;
         break;
       }
-      const std::size_t n = counts && is_near ? 1 : std::min(batch, items.size() - all.done);
+      const std::size_t n = looks_at_each ? 1 : std::min(batch, items.size() - all.done);
       const added_items part =
           add_some(items.subspan(all.done, n), fresh.subspan(all.done, n), how, most_bytes, meter);
       all.done += part.done;
@@ -216,17 +216,19 @@ class native_value final : public filter_value {
     return counts_all ? front_.capacity() : std::min(front_.capacity(), spec_.capacity);
   }
 
-  /// Whether the next copy may have to be counted in more memory than the limit leaves. It may
-  /// take an eighth of what was reserved, and a page, in any case: items that look alike are
-  /// copies, too. Asked before each item, and nothing is refused by halves: what is taken here
-  /// replicas take alike.
-  bool is_at_limit_of_copies(std::uint64_t most_bytes, const memory_meter& meter) {
+  /// Whether the item, or a copy that gives it a slot, may have to be counted in more memory than
+  /// the limit leaves. Copies may take an eighth of what was reserved, and a page, in any case:
+  /// items that look alike are copies, too. Asked before each item, and nothing is refused by
+  /// halves: what is taken here replicas take alike.
+  bool is_at_limit_of_copies(std::string_view item, std::uint64_t most_bytes,
+                             const memory_meter& meter) {
     constexpr std::uint64_t page = 4096;
     const std::uint64_t held = bytes_with(meter);
     const std::uint64_t growth = front_.next_growth();
     if (growth == 0 || (held <= most_bytes && growth <= most_bytes - held)) return false;
     if (reserved_ == 0) reserved_ = planned_native_bytes(spec_).value_or(0);
-    return held + growth > reserved_ + reserved_ / 8 + page;
+    if (held + growth <= reserved_ + reserved_ / 8 + page) return false;
+    return !back_ || front_.may_contain(item);  // else it goes behind, where no copies are counted
   }
 
   /// At least one item, or why not.
