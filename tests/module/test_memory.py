@@ -195,7 +195,7 @@ def test_beyond_the_limit_what_was_reserved_is_still_taken(start, setting, least
     ["BF.RESERVE", "k", 0.01, 50_000, "DELETABLE", "EXPANSION", 0],
     ["BF.RESERVE", "k", 0.01, 50_000, "DELETABLE"]], ids=lambda words: " ".join(map(str, words)))
 def test_copies_take_no_more_than_the_limit(start, reserve, setting):
-    server = start()
+    server = start("--repl-diskless-sync-delay", "0")
     server.call(*reserve)
     server.client.config_set(setting, "300kb")
     family = reserve[0][:2]
