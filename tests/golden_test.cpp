@@ -17,6 +17,7 @@ namespace bloomery::test {
 namespace {
 
 class golden : public ::testing::TestWithParam<recipe> {};
+class golden_of_today : public golden {};
 
 std::vector<std::byte> contents(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
@@ -25,8 +26,7 @@ std::vector<std::byte> contents(const std::filesystem::path& path) {
   return {bytes.begin(), bytes.end()};
 }
 
-TEST_P(golden, todays_code_writes_the_same_bytes) {
-  if (GetParam().is_read_only) GTEST_SKIP() << "of places that keys had before";
+TEST_P(golden_of_today, todays_code_writes_the_same_bytes) {
   const auto was = contents(golden_path(GetParam()));
   const auto is = serialize(cook(GetParam()).image());
   ASSERT_FALSE(was.empty()) << golden_path(GetParam());
@@ -65,6 +65,14 @@ TEST_P(golden, todays_code_reads_it) {
   EXPECT_LT(passing, 100U);
 }
 
+std::vector<recipe> written_today() {
+  std::vector<recipe> all(recipes().begin(), recipes().end());
+  std::erase_if(all, [](const recipe& how) { return how.is_read_only; });
+  return all;
+}
+
+INSTANTIATE_TEST_SUITE_P(files, golden_of_today, ::testing::ValuesIn(written_today()),
+                         [](const auto& test) { return test_name(test.param); });
 INSTANTIATE_TEST_SUITE_P(files, golden, ::testing::ValuesIn(recipes().begin(), recipes().end()),
                          [](const auto& test) { return test_name(test.param); });
 
