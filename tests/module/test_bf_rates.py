@@ -1,0 +1,46 @@
+"""The rate at which filters of BF.* take strangers for members, as they fill."""
+
+import pytest
+
+
+@pytest.mark.parametrize("rate", [0.25, 0.1, 0.01])
+@pytest.mark.parametrize("options", [["NONSCALING"], []], ids=["fixed", "growing"])
+def test_items_that_are_taken_for_members_do_not_raise_the_rate(server, rate, options):
+    """They are not counted, so that more items are offered than a full filter has."""
+    server.call("BF.RESERVE", "f", rate, 30_000, *options)
+    added = 0
+    for first in range(0, 100_000, 1000):
+        replies = server.client.execute_command("BF.MADD", "f", *range(first, first + 1000))
+        added += replies.count(1)
+        if len(replies) < 1000 or isinstance(replies[-1], Exception):
+            break
+    state = dict(zip(*[iter(server.call("BF.STATS", "f"))] * 2))
+    # Exact for these items; their chance is some tenths of a percent.
+    assert float(state[b"Error rate now"]) <= 1.01 * rate
+    if options:
+        assert added == 30_000 == server.call("BF.CARD", "f")
+
+
+@pytest.mark.parametrize("rate", [0.05, 0.01, 0.0001])
+@pytest.mark.parametrize("options", [["NONSCALING"], []], ids=["fixed", "growing"])
+def test_members_are_found_and_strangers_pass_at_the_asked_rate(server, rate, options):
+    n = 20_000
+    server.call("BF.RESERVE", "f", rate, n, *options)
+    members = [f"member{i}" for i in range(n)]
+    for first in range(0, n, 1000):
+        server.call("BF.MADD", "f", *members[first:first + 1000])
+    strangers = 40_000
+    passed = 0
+    for first in range(0, n, 1000):
+        assert server.call("BF.MEXISTS", "f", *members[first:first + 1000]) == [1] * 1000
+    for first in range(0, strangers, 1000):
+        passed += sum(server.call("BF.MEXISTS", "f",
+                                  *(f"stranger{i}" for i in range(first, first + 1000))))
+    # Six standard deviations of a binomial, and a little for the filter's own scatter: the keys
+    # are fixed, so that this cannot fail now and then.
+    expected = rate * strangers
+    assert passed <= 1.03 * expected + 6 * expected ** 0.5
+    card = server.call("BF.CARD", "f")
+    assert n * (1 - 1.5 * rate) - 6 * (n * rate) ** 0.5 <= card <= n
+    one_by_one = [server.call("BF.EXISTS", "f", f"stranger{i}") for i in range(300)]
+    assert server.call("BF.MEXISTS", "f", *(f"stranger{i}" for i in range(300))) == one_by_one
