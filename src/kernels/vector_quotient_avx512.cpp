@@ -65,18 +65,13 @@ constexpr all_lanes lanes = find_lanes();
   return _mm512_loadu_si512(at);  // borrowed bytes may begin anywhere
 }
 
-// Vectors: 0 for lanes of 8 bits, 1 or 2 for one or two of lanes of 16.
+// Which slots of a block hold a remainder. Vectors: 0 for lanes of 8 bits, 1 or 2 for one or two of
+// lanes of 16.
 template <unsigned Vectors>
-class ops : public vq_bmi2 {
+class comparer {
  public:
-  explicit ops(const vq_layout& layout)
-      : vq_bmi2(layout),
-        slots_mask_((std::uint64_t{1} << layout.slots()) - 1),
-        starts_(_mm512_setr_epi64(0, 64, 128, 192, 256, 320, 384, 448)),
-        remainders_(below(layout.slots() * layout.remainder_bits())),
-        last_(_mm512_andnot_si512(below((layout.slots() - 1) * layout.remainder_bits()),
-                                  remainders_)),
-        width_(_mm512_set1_epi64(static_cast<long long>(layout.remainder_bits()))) {
+  explicit comparer(const vq_layout& layout)
+      : slots_mask_((std::uint64_t{1} << layout.slots()) - 1) {
     const lane_tables& tables = lanes.of[layout.remainder_bits() - least_lanes];
     for (unsigned v = 0; v < 2; ++v) {
       bytes_[v] = load_block(tables.bytes[v]);
@@ -86,6 +81,54 @@ class ops : public vq_bmi2 {
     lane_ = Vectors == 0 ? _mm512_set1_epi8(static_cast<char>(ones))
                          : _mm512_set1_epi16(static_cast<short>(ones));
   }
+
+  // One bit a slot: whether it holds the remainder, whatever its bucket.
+  [[gnu::always_inline]] std::uint64_t equal(__m512i block, __m512i wanted) const {
+    const __m512i x =
+        _mm512_multishift_epi64_epi8(shifts_[0], _mm512_permutexvar_epi8(bytes_[0], block));
+    if constexpr (Vectors == 0) {
+      return _mm512_testn_epi8_mask(_mm512_xor_si512(x, wanted), lane_) & slots_mask_;
+    } else {
+      std::uint64_t found = _mm512_testn_epi16_mask(_mm512_xor_si512(x, wanted), lane_);
+      if constexpr (Vectors == 2) {
+        const __m512i y =
+            _mm512_multishift_epi64_epi8(shifts_[1], _mm512_permutexvar_epi8(bytes_[1], block));
+        found |= std::uint64_t{_mm512_testn_epi16_mask(_mm512_xor_si512(y, wanted), lane_)} << 32;
+      }
+      return found & slots_mask_;
+    }
+  }
+  [[gnu::always_inline]] __m512i broadcast(std::uint64_t remainder) const {
+    return Vectors == 0 ? _mm512_set1_epi8(static_cast<char>(remainder))
+                        : _mm512_set1_epi16(static_cast<short>(remainder));
+  }
+  // Those of them in the run. A run ends before slot 64.
+  [[gnu::always_inline]] static std::uint64_t in_run(std::uint64_t equal, vq_run run) {
+    return _bzhi_u64(equal, run.end) >> run.begin;
+  }
+
+ private:
+  std::uint64_t slots_mask_;
+  __m512i bytes_[2];
+  __m512i shifts_[2];
+  __m512i lane_;
+};
+
+template <unsigned Vectors>
+class ops : public vq_bmi2, public comparer<Vectors> {
+ public:
+  using comparer<Vectors>::equal;
+  using comparer<Vectors>::broadcast;
+  using comparer<Vectors>::in_run;
+
+  explicit ops(const vq_layout& layout)
+      : vq_bmi2(layout),
+        comparer<Vectors>(layout),
+        starts_(_mm512_setr_epi64(0, 64, 128, 192, 256, 320, 384, 448)),
+        remainders_(below(layout.slots() * layout.remainder_bits())),
+        last_(_mm512_andnot_si512(below((layout.slots() - 1) * layout.remainder_bits()),
+                                  remainders_)),
+        width_(_mm512_set1_epi64(static_cast<long long>(layout.remainder_bits()))) {}
 
   // vq_layout::place, eight keys at once, for numbers of blocks and tags below 2^32 each.
   [[gnu::always_inline]] void place(const hash64* hashes, std::size_t n, vq_places& places) const {
@@ -117,31 +160,6 @@ class ops : public vq_bmi2 {
       _mm512_store_si512(places.second + i, _mm512_add_epi64(base, other));
       _mm512_store_si512(places.tag + i, tag);
     }
-  }
-
-  // One bit a slot: whether it holds the remainder, whatever its bucket.
-  [[gnu::always_inline]] std::uint64_t equal(__m512i block, __m512i wanted) const {
-    const __m512i x =
-        _mm512_multishift_epi64_epi8(shifts_[0], _mm512_permutexvar_epi8(bytes_[0], block));
-    if constexpr (Vectors == 0) {
-      return _mm512_testn_epi8_mask(_mm512_xor_si512(x, wanted), lane_) & slots_mask_;
-    } else {
-      std::uint64_t found = _mm512_testn_epi16_mask(_mm512_xor_si512(x, wanted), lane_);
-      if constexpr (Vectors == 2) {
-        const __m512i y =
-            _mm512_multishift_epi64_epi8(shifts_[1], _mm512_permutexvar_epi8(bytes_[1], block));
-        found |= std::uint64_t{_mm512_testn_epi16_mask(_mm512_xor_si512(y, wanted), lane_)} << 32;
-      }
-      return found & slots_mask_;
-    }
-  }
-  [[gnu::always_inline]] __m512i broadcast(std::uint64_t remainder) const {
-    return Vectors == 0 ? _mm512_set1_epi8(static_cast<char>(remainder))
-                        : _mm512_set1_epi16(static_cast<short>(remainder));
-  }
-  // Those of them in the run. A run ends before slot 64.
-  [[gnu::always_inline]] static std::uint64_t in_run(std::uint64_t equal, vq_run run) {
-    return _bzhi_u64(equal, run.end) >> run.begin;
   }
 
   [[gnu::always_inline]] vq_seen look(const std::byte* block, unsigned bucket,
@@ -224,14 +242,10 @@ class ops : public vq_bmi2 {
     return _mm512_andnot_si512(from(at), _mm512_set1_epi64(-1));
   }
 
-  std::uint64_t slots_mask_;
   __m512i starts_;
   __m512i remainders_;  // the bits of all slots
   __m512i last_;        // those of the last one
   __m512i width_;
-  __m512i bytes_[2];
-  __m512i shifts_[2];
-  __m512i lane_;
 };
 
 #include "kernels/vector_quotient_loops.inl"
@@ -291,7 +305,35 @@ void find_loop(const vq_reader& filter, std::span<const hash64> hashes, bool* an
 
 // NOLINTEND(modernize-avoid-c-arrays,portability-simd-intrinsics,misc-const-correctness)
 
+// One key. Of those that are absent most meet no equal remainder if it is long, and then no run has
+// to be found; if it is short, whether they do cannot be foretold.
+template <unsigned Vectors>
+bool holds_one(const vq_reader& filter, const vector_quotient_place& at) {
+  const vq_layout& layout = *filter.layout;
+  const comparer<Vectors> compared(layout);
+  const __m512i wanted = compared.broadcast(layout.remainder_of(at.tag));
+  const std::byte* const a = filter.blocks + at.first * vq_block_bytes;
+  const std::byte* const b = filter.blocks + at.second * vq_block_bytes;
+  const std::uint64_t in_a = compared.equal(load_block(a), wanted);
+  const std::uint64_t in_b = compared.equal(load_block(b), wanted);
+  if (layout.remainder_bits() < 8 || (in_a | in_b) != 0) {
+    const vq_bmi2 with(layout);
+    const unsigned bucket = layout.bucket_of(at.tag);
+    if ((compared.in_run(in_a, with.run(a, bucket)) | compared.in_run(in_b, with.run(b, bucket))) !=
+        0) {
+      return true;
+    }
+  }
+  return filter.stashed != 0 && vq_stashed_copies(filter, at) != 0;
+}
+
 // Lanes of 32 bits would hold longer remainders; they are left to the loops of AVX2.
+bool holds(const vq_reader& filter, const vector_quotient_place& at) {
+  const unsigned bits = filter.layout->remainder_bits();
+  if (bits <= 8) return holds_one<0>(filter, at);
+  if (bits > most_lanes) return avx2_quotient.holds(filter, at);
+  return filter.layout->slots() <= 32 ? holds_one<1>(filter, at) : holds_one<2>(filter, at);
+}
 void may_contain(const vq_reader& filter, std::span<const hash64> hashes, bool* answers) {
   const unsigned bits = filter.layout->remainder_bits();
   if (bits <= 8) return find_loop<ops<0>>(filter, hashes, answers);
@@ -317,8 +359,8 @@ void erase(const vq_writer& filter, std::span<const hash64> hashes, bool* erased
 }  // namespace
 }  // namespace vq_avx512
 
-const vq_kernels avx512_quotient = {vq_avx512::vq_holds<vq_avx512::vq_bmi2>, vq_avx512::may_contain,
-                                    vq_avx512::insert, vq_avx512::erase};
+const vq_kernels avx512_quotient = {vq_avx512::holds, vq_avx512::may_contain, vq_avx512::insert,
+                                    vq_avx512::erase};
 
 }  // namespace bloomery::detail
 
