@@ -71,6 +71,10 @@ result<void> any_filter::merge(const any_filter& other) {
   return model_->merge(*other.model_);
 }
 
+result<void> any_filter::merge_absent(const any_filter& other) {
+  return model_->merge_absent(*other.model_);
+}
+
 result<void> any_filter::intersect(const any_filter& other) {
   return model_->intersect(*other.model_);
 }

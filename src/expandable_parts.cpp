@@ -275,13 +275,16 @@ bool owned_segments::uncount_copy(std::uint64_t segment, hash64 h) noexcept {
 }
 
 insert_outcome owned_segments::insert_up_to(std::size_t copies, expandable_params& params, hash64 h,
-                                            const segment_place& at) noexcept {
+                                            segment_place at) noexcept {
+  bool is_full = params.entries > params.entries_limit();
+  if (is_full && grow(params)) [[unlikely]] {
+    at = place_of(params, h);
+    is_full = params.entries > params.entries_limit();
+  }
   const bool counted =
       counts_copies && list[at.segment].counted != 0 &&
       counted_of(segments[at.segment].counted.bytes(), list[at.segment].counted, h) != 0;
   if (counted && copies == 1) return insert_outcome::maybe_present;
-  // Growth that could not be had: no more than a quarter over.
-  const bool is_full = params.entries > params.most_entries() + params.most_entries() / 4;
   const std::size_t most = is_full ? 0 : copies;
   const segment_shape shape{params.cell_bits, at.slot_bits};
   const auto& kernel = segment_ops();
@@ -306,8 +309,10 @@ insert_outcome owned_segments::insert_up_to(std::size_t copies, expandable_param
   }
   ++params.entries;
   if (params.entries > params.most_entries()) [[unlikely]] {
-    // Where it cannot be done, the next insert tries again, until there are a quarter too many.
-    (void)grow(params);
+    // Where it cannot be done, the next insert tries again, until there are too many. A first
+    // segment that becomes a whole one is split at once.
+    const bool widens = params.widens();
+    if (grow(params) && widens && params.entries > params.most_entries()) (void)grow(params);
   } else if (arena_.is_tight() && !lays_out) [[unlikely]] {
     ++changes;
     moved += arena_.make_room(
@@ -356,16 +361,14 @@ result<std::vector<segment_extent>> read_segment_list(const expandable_params& p
   const auto entry = [&](std::uint64_t i) {
     return load<segment_entry>(payload.data() + i * sizeof(segment_entry));
   };
-  // It has grown from the filter that its capacity and rate plan, or is that.
+  // It has grown from the filter that its capacity and rate plan, or is that; in files from before
+  // segments may be larger.
   const auto plan = plan_expandable({.capacity = params.capacity,
                                      .fpr = params.fpr,
                                      .bits = 0,
                                      .growth = params.growth,
                                      .seed = params.seed});
-  if (!plan || plan->segment_cell_bits != params.segment_cell_bits ||
-      plan->cells() > params.cells()) {
-    return mismatch();
-  }
+  if (!plan || plan->cells() > params.cells()) return mismatch();
   std::vector<segment_extent> extents;
   extents.reserve(n);
   std::size_t at = n * sizeof(segment_entry);

@@ -7,6 +7,7 @@
 #include <bloomery/detail/expandable_parts.hpp>
 #include <limits>
 #include <new>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -30,6 +31,11 @@ tl::unexpected<failure> too_high(const expandable_params& params) {
                   params.fpr));
 }
 
+/// Whether the other entry, which is no longer, matches all that this one does.
+bool is_covered(std::uint64_t entry, std::uint64_t other) {
+  return std::bit_width(other) <= std::bit_width(entry) && is_match(other, entry);
+}
+
 /// What comes to the segments of a filter from another's, a group of segments at a time: those
 /// whose numbers end alike, which hold the same keys in both.
 class segment_inboxes {
@@ -47,7 +53,8 @@ class segment_inboxes {
   }
 
   /// Empties the boxes and fills them with a group. False if that is more than `most` entries.
-  bool receive(std::uint64_t group, const segment_spans& others, std::uint64_t most) {
+  bool receive(std::uint64_t group, const segment_spans& others, std::uint64_t most,
+               bool without_copies) {
     for (inbox& each : boxes_) {
       each.entries.clear();
       each.copies.clear();
@@ -58,10 +65,11 @@ class segment_inboxes {
       listed_.clear();
       segment_ops().list(shape_of(theirs_, i), others.bytes[i], listed_);
       const unsigned level = theirs_.level + (is_deep(theirs_, i) ? 1 : 0);
+      if (without_copies) remove_copies();
       for (const cell_entry& each : listed_) {
         has_room = has_room && deliver((each.entry << theirs_.cell_bits | each.cell) << level | i);
       }
-      const auto copies = others.counted[i];
+      const auto copies = without_copies ? std::span<const std::byte>() : others.counted[i];
       for (std::size_t at = 0; at < copies.size(); at += sizeof(counted_copies)) {
         const auto each = load<counted_copies>(copies.data() + at);
         box(place_of(ours_, {each.hash}).segment).copies.push_back(each);
@@ -79,6 +87,32 @@ class segment_inboxes {
     for (std::uint32_t& end : ends_) before += std::exchange(end, before);
     listed_.resize(here.size());
     for (const cell_entry& each : here) listed_[ends_[each.cell]++] = each;
+    return listed_;
+  }
+
+  /// Of these the ones that no entry of the segment matches; until the next call. `fresh` is raised
+  /// by those that do not match one either, as shorter ones may.
+  std::span<const cell_entry> absent_entries(std::uint64_t segment,
+                                             std::span<const std::byte> bytes,
+                                             std::uint64_t& fresh) {
+    (void)entries(segment);
+    own_.clear();
+    segment_ops().list(shape_of(ours_, segment), bytes, own_);
+    std::size_t kept = 0;
+    std::size_t first = 0;  // of the segment's own entries in the cell
+    for (const cell_entry& each : listed_) {
+      while (first < own_.size() && own_[first].cell < each.cell) ++first;
+      bool is_there = false;
+      bool is_fresh = true;
+      for (std::size_t i = first; i < own_.size() && own_[i].cell == each.cell && !is_there; ++i) {
+        is_there = is_covered(each.entry, own_[i].entry);
+        is_fresh = is_fresh && !is_covered(own_[i].entry, each.entry);
+      }
+      if (is_there) continue;
+      listed_[kept++] = each;
+      fresh += is_fresh;
+    }
+    listed_.resize(kept);
     return listed_;
   }
 
@@ -107,6 +141,19 @@ class segment_inboxes {
     std::vector<counted_copies> copies;
   };
 
+  // Of the entries of a cell in the list those that another, before them, matches.
+  void remove_copies() {
+    std::size_t kept = 0;
+    for (const cell_entry& each : listed_) {
+      bool is_there = false;
+      for (std::size_t i = kept; i > 0 && listed_[i - 1].cell == each.cell && !is_there; --i) {
+        is_there = is_covered(each.entry, listed_[i - 1].entry);
+      }
+      if (!is_there) listed_[kept++] = each;
+    }
+    listed_.resize(kept);
+  }
+
   inbox& box(std::uint64_t segment) noexcept { return boxes_[segment >> shared_]; }
 
   // What an entry knows of a hash: its lowest bits, under a one that says how many they are. One
@@ -134,22 +181,55 @@ class segment_inboxes {
   std::vector<inbox> boxes_;
   std::uint64_t left_ = 0;
   std::vector<cell_entry> listed_;
+  std::vector<cell_entry> own_;
   std::vector<std::uint32_t> ends_;
 };
 
+struct absent_counts {
+  std::uint64_t entries = 0;  // that no entry of ours matches
+  std::uint64_t fresh = 0;    // and that match none
+};
+
+/// Of another filter's entries, without copies. Nothing if they are too many.
+std::optional<absent_counts> count_absent(const expandable_params& params,
+                                          const source_vector<owned_segment>& segments,
+                                          const expandable_params& theirs,
+                                          const segment_spans& others, std::uint64_t most) {
+  absent_counts absent;
+  segment_inboxes inboxes(params, theirs);
+  for (std::uint64_t group = 0; group < inboxes.groups(); ++group) {
+    if (!inboxes.receive(group, others, most, true)) return std::nullopt;
+    segment_inboxes::for_group(group, inboxes.groups(), params, [&](std::uint64_t i) {
+      absent.entries += inboxes.absent_entries(i, segments[i].bytes.bytes(), absent.fresh).size();
+    });
+  }
+  return absent;
+}
+
 }  // namespace
 
-result<void> owned_segments::unite(expandable_params& params, const expandable_params& theirs,
-                                   const segment_spans& others) try {
-  const std::uint64_t wanted = params.entries + theirs.entries;
+result<std::uint64_t> owned_segments::unite(expandable_params& params,
+                                            const expandable_params& theirs,
+                                            const segment_spans& others, bool only_absent) try {
+  std::uint64_t added = theirs.entries;
+  std::uint64_t fresh = added;
+  if (only_absent) {
+    const auto absent =
+        count_absent(params, segments, theirs, others, params.entries_limit() + theirs.entries);
+    if (!absent) return no_room();
+    if (absent->entries == 0) return 0;
+    added = absent->entries;
+    fresh = absent->fresh;
+  }
+  const std::uint64_t wanted = params.entries + added;
   expandable_params next = params;
   auto made = [&]() -> result<owned_segments> {
-    if (wanted <= next.most_entries()) return united(next, theirs, others);
+    if (wanted <= next.most_entries()) return united(next, theirs, others, only_absent);
     owned_segments larger = *this;
     while (next.most_entries() < wanted) {
       if (!larger.grow(next)) return no_room();
     }
-    return larger.united(next, theirs, others);
+    return larger.united(next, theirs, others, only_absent);
   }();
   if (!made) return fail(made.error());
   const auto kept = next.holding(rate_of(next, made->segments));
@@ -158,31 +238,36 @@ result<void> owned_segments::unite(expandable_params& params, const expandable_p
   *this = std::move(*made);
   changes += changes_before;
   params = *kept;
-  return {};
+  return fresh;
 } catch (const std::bad_alloc&) {
   return no_segment_memory();
 }
 
-// The same segments with the others' entries, and `params.entries` of both.
+// The same segments with the others' entries, or only the absent ones, and `params.entries` of
+// both.
 result<owned_segments> owned_segments::united(expandable_params& params,
                                               const expandable_params& theirs,
-                                              const segment_spans& others) const {
+                                              const segment_spans& others, bool only_absent) const {
   owned_segments made;
   made.moved = moved;
   made.counts_copies = counts_copies;
   made.segments.resize(segments.size());
   made.list.resize(segments.size());
   // As many as insert() takes before it says that the filter is full.
-  const std::uint64_t most = params.most_entries() + params.most_entries() / 4;
+  const std::uint64_t most = params.entries_limit();
   segment_inboxes inboxes(params, theirs);
   for (std::uint64_t group = 0; group < inboxes.groups(); ++group) {
-    if (!inboxes.receive(group, others, most - std::min(most, params.entries))) return no_room();
+    const std::uint64_t room =
+        only_absent ? most + theirs.entries : most - std::min(most, params.entries);
+    if (!inboxes.receive(group, others, room, only_absent)) return no_room();
     bool has_room = true;
     bool has_memory = true;
     segment_inboxes::for_group(group, inboxes.groups(), params, [&](std::uint64_t i) {
       if (!has_room || !has_memory) return;
       const segment_shape shape = shape_of(params, i);
-      const auto entries = inboxes.entries(i);
+      std::uint64_t fresh = 0;
+      const auto entries = only_absent ? inboxes.absent_entries(i, segments[i].bytes.bytes(), fresh)
+                                       : inboxes.entries(i);
       const auto built = segment_ops().unite(shape, segments[i].bytes.bytes(), entries);
       has_memory = built.has_value();
       if (!has_memory) return;
@@ -190,7 +275,7 @@ result<owned_segments> owned_segments::united(expandable_params& params,
       const auto own_copies = segments[i].counted.bytes();
       const auto& copies =
           inboxes.copies(i, own_copies.first(list[i].counted * sizeof(counted_copies)));
-      has_room = size && copies.size() <= most_counted;
+      has_room = size && copies.size() <= most_counted && params.entries + entries.size() <= most;
       if (!has_room) return;
       auto place = made.arena_.make(*size, i, paging::huge);
       auto counted = owned_storage::copy_of(std::as_bytes(std::span(copies)));

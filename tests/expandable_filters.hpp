@@ -22,6 +22,12 @@ inline hash64 hash_of(std::uint64_t i) {
 }
 inline constexpr std::uint64_t first_stranger = std::uint64_t{1} << 40;
 
+inline std::vector<hash64> hashes_from(std::uint64_t first, std::uint64_t count) {
+  std::vector<hash64> keys(count);
+  for (std::uint64_t i = 0; i < count; ++i) keys[i] = hash_of(first + i);
+  return keys;
+}
+
 inline void insert_up_to(expandable& f, std::uint64_t& at, std::uint64_t end) {
   std::vector<hash64> keys;
   while (at < end) {

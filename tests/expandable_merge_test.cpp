@@ -82,9 +82,43 @@ TEST(expandable_merge, ten_filters_of_a_tenth_of_the_rate_are_one_of_the_whole) 
   EXPECT_LT(bits_per_key(all), 22);
 }
 
+// As a set: what both hold is counted once, and a union that adds nothing changes nothing.
+TEST(expandable_merge, of_what_is_absent_is_a_union_of_sets) {
+  struct sizes {
+    std::uint64_t ours, theirs, common;
+  };
+  for (const auto [ours, theirs, common] :
+       {sizes{1000, 1000, 1000}, sizes{1000, 1000, 500}, sizes{0, 700, 0}, sizes{50, 60'000, 40},
+        sizes{80'000, 3000, 2000}, sizes{50'000, 60'000, 0}}) {
+    SCOPED_TRACE(fmt::format("{} and {}, {} in both", ours, theirs, common));
+    expandable f = filter_of(0, ours, {.capacity = 64, .fpr = 0.01});
+    expandable other = filter_of(ours - common, theirs, {.capacity = 100, .fpr = 0.002});
+    // Copies, one of them counted by its hash, count once.
+    for (int i = 0; i < 5; ++i) (void)other.insert(hash_of(ours));
+    value_of(f.merge_absent(other));
+    const auto all = static_cast<double>(ours + theirs - common);
+    EXPECT_GE(static_cast<double>(f.size()), all * 0.985 - 5);
+    EXPECT_LE(static_cast<double>(f.size()), all * 1.001 + 3);
+    ASSERT_NO_FATAL_FAILURE(expect_members(f, ours + theirs - common));
+    EXPECT_LE(f.current_fpr(), 0.01);
+    EXPECT_EQ(file_bytes(reopen<owned_storage>(f).filter), file_bytes(f));
+    const auto before = file_bytes(f);
+    value_of(f.merge_absent(other));
+    value_of(f.merge_absent(f));
+    value_of(f.merge_absent(expandable(f)));
+    EXPECT_EQ(file_bytes(f), before);
+    std::uint64_t at = ours + theirs - common;
+    ASSERT_NO_FATAL_FAILURE(insert_up_to(f, at, 2 * at));
+    ASSERT_NO_FATAL_FAILURE(expect_members(f, at));
+    EXPECT_LE(f.current_fpr(), 0.01);
+  }
+  expandable seeded({.fpr = 0.01, .seed = 3});
+  EXPECT_EQ(seeded.merge_absent(expandable({.fpr = 0.01})).error().code, errc::incompatible);
+}
+
 TEST(expandable_merge, a_rate_that_both_have_spent_is_not_promised_again) {
   // Key by key: those of a large batch come after the splits that they cause, and spend less.
-  constexpr std::uint64_t n = 60'000;
+  constexpr std::uint64_t n = 250'000;
   expandable a({.capacity = 64, .fpr = 0.01});
   std::uint64_t at = 0;
   ASSERT_NO_FATAL_FAILURE(insert_up_to(a, at, n));

@@ -331,15 +331,16 @@ class Expandable:
         check(len(parameters) == 64, "wrong parameter block")
         fields = struct.unpack("<QdddQQIHHHHHH", parameters)
         self.capacity, self.fpr, growth, spent, entries, self.s, doublings = fields[:7]
-        self.d, self.c, full, w, deep_w, zero = fields[7:]
-        check(1 <= self.capacity <= 2**57 and 0 < self.fpr < 1 and zero == 0, "wrong promise")
+        self.d, self.c, full, w, deep_w, load = fields[7:]
+        check(1 <= self.capacity <= 2**57 and 0 < self.fpr < 1 and load in (0, 2), "wrong promise")
         check((growth == 0 or 1 <= growth <= 2**50) and 0 <= spent <= 1, "wrong promise")
         check(self.d <= 50 and self.s < 2**self.d and doublings <= 128, "wrong segments")
         check(5 <= self.c <= full and 12 <= full <= 14, "wrong cells")
         check(self.c == full or self.d == 0, "several small segments")
         check(2 <= w <= 57 and max(2, w - 1) <= deep_w <= 57, "wrong slots")
         check(self.s != 0 or deep_w == w, "slots of segments that are none")
-        check(self.d + self.c + (self.s != 0) + max(w, deep_w) - 1 <= 63, "more bits than a hash")
+        bits = max(w, deep_w + (self.s != 0))
+        check(self.d + self.c + bits - 1 <= 63, "more bits than a hash")
         self.seed, self.count, self.segments = seed, count, []
         n, at = 2**self.d + self.s, 8 * (2**self.d + self.s)
         check(at <= len(payload), "wrong payload size")

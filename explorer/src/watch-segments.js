@@ -28,9 +28,9 @@ function hashRow(hash, width, top) {
   }));
 }
 
-/** A bar for each segment, as full as it is before it is split. */
+/** A bar for each segment, as full as it is before it is split or gets more cells. */
 function segmentRows(now, mine, fresh, width, top) {
-  const most = 1.5 * now.cells;
+  const most = now.segments.length === 1 ? now.most : 1.5 * now.cells;
   return now.segments.map((segment, i) => {
     const y = top + i * 28;
     const label = t(width < 480 && now.segments.length > 1 ? 'segment_short' : 'segment_name', {i, n: number(segment.entries, 9), r: segment.remainder_bits});
@@ -104,8 +104,9 @@ function workings({step, done, phase}) {
   }
   if (done && step.growth) {
     const {most, cells, split, into} = step.growth;
-    lines.push(into ? t('segments_split', {most: number(most, 9), s: split, i: into}) : t('segments_doubled', {most: number(most, 9), c: number(cells, 9), d: number(2 * cells, 9)}),
-      t('segments_given'), t('segments_newer', {r: step.segments[step.after.segment].remainder_bits, i: step.after.segment, x: step.after.cell}));
+    if (cells) lines.push(t('segments_doubled', {most: number(most, 9), c: number(cells, 9), d: number(2 * cells, 9)}));
+    if (into) lines.push(t('segments_split', {most: number(most, 9), s: split, i: into}));
+    lines.push(t('segments_given'), t('segments_newer', {r: step.segments[step.after.segment].remainder_bits, i: step.after.segment, x: step.after.cell}));
   }
   return lines;
 }

@@ -37,7 +37,7 @@ export const EXAMPLES = {
   quotient: {kind: 'vector_quotient', blocks: '4', at: '0', steps: '+ant,+bee,+cat,+dog,+ant,?ant,-ant,?ant,?yak'},
   growing: {kind: 'scalable_bloom', capacity: '4', rate: '5%', at: '0',
     steps: '+ant,+bee,+cat,+dog,+eel,+fox,+gnu,+hen,+ibis,?ant,?yak'},
-  expanding: {kind: 'expandable', crowd: '22', rate: '20%', at: '0', steps: '+ant,+bee,+cat,?bee,?yak,?hare,-bee,?bee'},
+  expanding: {kind: 'expandable', crowd: '62', rate: '20%', at: '0', steps: '+ant,+bee,+cat,?bee,?yak,?hare,-bee,?bee'},
   splitting: {kind: 'expandable', crowd: '24574', rate: '1%', at: '0', steps: '+ant,+bee,+cat,?ant,?yak'},
   blocked: {kind: 'blocked_bloom', blocks: '4', at: '0', steps: '+ant,+bee,+cat,+dog,?ant,?yak'},
 };

@@ -74,7 +74,6 @@ class segments_walk {
     now["n"] = roll_.distinct();
     now["rate"] = filter_.current_fpr();
     now["bytes"] = filter_.size_in_bytes();
-    now["most"] = filter_.params().most_entries();
   }
 
   /// The first block, where no element has been asked for yet.
@@ -148,23 +147,28 @@ class segments_walk {
     now["cells"] = std::uint64_t{1} << params.cell_bits;
     now["next"] = params.split;
     now["generation"] = params.generation;
+    now["most"] = params.most_entries();
   }
 
   /// What an insert made of the filter's size, or null. All entries but those of no bits are there
   /// once, as before.
   json growth_since(const expandable_params& before) const {
     const expandable_params& now = filter_.params();
+    json growth;
+    if (now.segments() != before.segments()) {
+      growth = {
+          {"split", before.split}, {"into", before.segments()}, {"most", before.most_entries()}};
+    }
     if (now.cell_bits != before.cell_bits) {
       const std::uint32_t cells = std::uint32_t{1} << before.cell_bits;
-      json growth = {{"cells", cells}, {"most", before.most_entries()}};
+      growth["cells"] = cells;
+      growth["most"] = before.most_entries();
       // While both halves can be drawn.
       if (before.cell_bits == detail::block_cell_bits) {
         growth["halves"] = {block(0, 0), block(0, cells)};
       }
-      return growth;
     }
-    if (now.segments() == before.segments()) return {};
-    return {{"split", before.split}, {"into", before.segments()}, {"most", before.most_entries()}};
+    return growth;
   }
 
   expandable filter_;

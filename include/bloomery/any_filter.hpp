@@ -135,6 +135,9 @@ class any_filter {
 
   /// Another kind, or other parameters, are incompatible; then nothing has changed.
   result<void> merge(const any_filter& other);
+  /// The same, but of an expandable filter only the keys that are not contained yet are added: the
+  /// union of two sets. Bloom filters' unions are such in any case; other kinds add all copies.
+  result<void> merge_absent(const any_filter& other);
   result<void> intersect(const any_filter& other);
   /// Removes every key; the plan stays.
   result<void> clear();

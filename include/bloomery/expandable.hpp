@@ -36,13 +36,14 @@ namespace bloomery {
 
 /// An expandable filter over any storage. A query reads two bytes that say where its block of 32
 /// cells is, then the block: one or two cache lines of the filter's bulk, at any size. At 1%, grown
-/// from 64 keys: 15 to 16.1 bits a key from 2^15 to 2^24 keys where the growth to come is known, 16
-/// to 18.3 where it is not; at a few hundred keys up to 4 more, and 20 to 22 beyond the growth that
-/// was foretold. log2 of the number of doublings twice over is what not knowing n costs.
+/// from 64 keys: 19 bits a key there, and at each doubling from 256 keys on 15 to 16.1 where the
+/// growth to come is known, 14 to 17.5 where it is not; up to 18 between, and 20 to 22 beyond the
+/// growth that was foretold. log2 of the number of doublings twice over is what not knowing n
+/// costs.
 ///
-/// Growth: with each 12,288th key (fewer below that many, where the whole filter is as large) one
-/// segment of at most 64 KiB becomes two; no insert moves more than that and its own segment. The
-/// rate never exceeds eps, however far it grows (see plan_expandable).
+/// Growth: it doubles up to 2^14 keys (2^13 where growth is foretold); from then on with each
+/// 12,288th key (6144th) one segment of at most 64 KiB becomes two. No insert moves more than two
+/// segments. The rate never exceeds eps, however far it grows (see plan_expandable).
 ///
 /// Copies: each insert holds one copy more. Three lie in the table; of a key that three entries
 /// match already, further ones are counted under its exact hash, 16 bytes a key.
@@ -77,7 +78,7 @@ class basic_expandable : public detail::key_shell<basic_expandable<Storage>> {
     requires std::same_as<Storage, owned_storage>
       : basic_expandable(detail::or_die(make(spec))) {}
 
-  /// An empty filter, or why there is none. O(capacity), some 1.5 bits a key.
+  /// An empty filter, or why there is none. O(capacity).
   static result<basic_expandable> make(const expandable_spec& spec)
     requires std::same_as<Storage, owned_storage>
   {
@@ -160,9 +161,10 @@ class basic_expandable : public detail::key_shell<basic_expandable<Storage>> {
     const std::size_t done = parts_.insert_bulk(params_, hs, summary);
     count_ += done;
     hs = hs.subspan(done);
-    insert_batch(hs, summary, [&](std::size_t i, const detail::segment_place& at) noexcept {
-      return insert_at(hs[i], at);
-    });
+    insert_batch(hs, summary, detail::asks_nothing,
+                 [&](std::size_t i, const detail::segment_place& at) noexcept {
+                   return insert_at(hs[i], at);
+                 });
     return summary;
   }
 
@@ -174,12 +176,24 @@ class basic_expandable : public detail::key_shell<basic_expandable<Storage>> {
   {
     assert(added.size() >= hs.size());
     insert_summary summary;
-    insert_batch(hs, summary, [&](std::size_t i, const detail::segment_place& at) noexcept {
-      const insert_outcome outcome = parts_.insert_absent(params_, hs[i], at);
+    detail::asked_group asked;
+    const auto ask = [&](std::size_t first, std::span<const detail::segment_query> group) noexcept {
+      asked.ask(params_.cell_bits, parts_.changes(), group, added.data() + first);
+    };
+    const auto insert_one = [&](std::size_t i, const detail::segment_place& at) noexcept {
+      // A yes stays true, since an insert removes nothing.
+      insert_outcome outcome = insert_outcome::maybe_present;
+      if (!added[i]) {
+        const bool is_new = asked.is_still_absent(at, parts_.changes()) && !parts_.counts_copies();
+        outcome = is_new ? parts_.insert_new(params_, hs[i], at)
+                         : parts_.insert_absent(params_, hs[i], at);
+      }
       added[i] = outcome == insert_outcome::inserted;
       count_ += added[i];
+      if (outcome == insert_outcome::maybe_present) asked.count_contained();
       return outcome;
-    });
+    };
+    insert_batch(hs, summary, ask, insert_one);
     return summary;
   }
 
@@ -197,7 +211,7 @@ class basic_expandable : public detail::key_shell<basic_expandable<Storage>> {
     requires writable_storage<Storage>
   {
     assert(erased.size() >= hs.size());
-    detail::change_in_stages(params_, parts_, hs,
+    detail::change_in_stages(params_, parts_, hs, detail::asks_nothing,
                              [&](std::size_t i, const detail::segment_place& at) noexcept {
                                erased[i] = erase_at(hs[i], at);
                                return true;
@@ -216,10 +230,7 @@ class basic_expandable : public detail::key_shell<basic_expandable<Storage>> {
   result<void> merge(const basic_expandable<Other>& other)
     requires writable_storage<Storage>
   {
-    if (params_.seed != other.params().seed) {
-      return fail(errc::incompatible,
-                  "the filters hash with different seeds; build them with the same one");
-    }
+    if (params_.seed != other.params().seed) return other_seed();
     if (other.size() == 0) return {};
     if (other.size() > std::numeric_limits<std::uint64_t>::max() - count_) {
       return fail(errc::full, "a filter counts fewer than 2^64 copies");
@@ -227,9 +238,28 @@ class basic_expandable : public detail::key_shell<basic_expandable<Storage>> {
     if constexpr (std::same_as<Other, Storage>) {
       if (&other == this) return merge(basic_expandable(other));
     }
-    auto done = parts_.unite(params_, other.params(), other.parts_, other.size());
-    if (done) count_ += other.size();
-    return done;
+    auto done = parts_.unite(params_, other.params(), other.parts_, other.size(), false);
+    if (!done) return fail(std::move(done.error()));
+    count_ += other.size();
+    return {};
+  }
+
+  /// The same for keys that are not contained yet, as insert_absent() has it: what matches an entry
+  /// is left out, and of copies one is added. The union of two sets, which counts a key of both
+  /// once, up to strangers that match.
+  template <storage Other>
+  result<void> merge_absent(const basic_expandable<Other>& other)
+    requires writable_storage<Storage>
+  {
+    if (params_.seed != other.params().seed) return other_seed();
+    if constexpr (std::same_as<Other, Storage>) {
+      if (&other == this) return {};
+    }
+    if (other.size() == 0) return {};
+    auto added = parts_.unite(params_, other.params(), other.parts_, other.size(), true);
+    if (!added) return fail(std::move(added.error()));
+    count_ += std::min(*added, other.size());
+    return {};
   }
 
   /// Removes every key and goes back to the size that it was made with.
@@ -249,7 +279,8 @@ class basic_expandable : public detail::key_shell<basic_expandable<Storage>> {
     return true;
   }
 
-  /// What it was made for; once it has grown, the keys before its next step.
+  /// What it was made for, or once it has grown, or if it was for fewer than 33, the keys before
+  /// its next step.
   std::uint64_t capacity() const noexcept { return params_.room(); }
   /// Copies held.
   std::uint64_t size() const noexcept { return count_; }
@@ -292,6 +323,11 @@ class basic_expandable : public detail::key_shell<basic_expandable<Storage>> {
   friend class basic_expandable;
   using parts_type = detail::expandable_parts<Storage>;
 
+  static tl::unexpected<failure> other_seed() {
+    return fail(errc::incompatible,
+                "the filters hash with different seeds; build them with the same one");
+  }
+
   basic_expandable(const expandable_params& params, parts_type parts, std::uint64_t count)
       : params_(params), parts_(std::move(parts)), count_(count) {}
 
@@ -308,12 +344,13 @@ class basic_expandable : public detail::key_shell<basic_expandable<Storage>> {
     return true;
   }
 
-  // Calls insert_one(i, place) for each key until one finds no room.
-  template <class InsertOne>
-  void insert_batch(std::span<const hash_type> hs, insert_summary& summary,
+  // Calls insert_one(i, place) for each key until one finds no room, and ask() as
+  // change_in_stages() does.
+  template <class Ask, class InsertOne>
+  void insert_batch(std::span<const hash_type> hs, insert_summary& summary, Ask&& ask,
                     InsertOne&& insert_one) noexcept {
     detail::change_in_stages(
-        params_, parts_, hs, [&](std::size_t i, const detail::segment_place& at) noexcept {
+        params_, parts_, hs, ask, [&](std::size_t i, const detail::segment_place& at) noexcept {
           const insert_outcome outcome = insert_one(i, at);
           if (!is_contained(outcome)) {
             summary.stopped_by = outcome;

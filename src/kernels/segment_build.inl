@@ -47,7 +47,7 @@ class builder {
   void end_block() {
     const std::size_t n = waiting_;
     const std::size_t used = bytes_for_bits(code_bits(n)) + bytes_for_bits(n * slot_bits_);
-    owed_ += used;
+    owed_ += std::min(used, share_ * most_gap(slot_bits_));
     const std::size_t begin = made_.size;
     const std::size_t built = made_.ends.size();
     made_.size +=

@@ -3,10 +3,16 @@
 
 // How far an insert looks for a gap before the whole segment is laid out anew, and how much of one
 // it takes beyond what it needs, so that its block need not look again at once. Gaps are 1/13 of
-// the bytes when a segment is laid out, and nearly all of them are used up before the next time.
+// the bytes when a segment is laid out, or less where blocks are full, and nearly all of them are
+// used up before the next time.
 constexpr std::size_t gap_search = 32;
 constexpr std::size_t gap_taken_ahead = 3;
 constexpr std::size_t gap_share = 12;
+
+// No block needs a larger one on average than for three entries, however many it has.
+constexpr std::size_t most_gap(unsigned slot_bits) {
+  return std::max<std::size_t>(2, 3 * std::size_t{slot_bits} / 8);
+}
 
 // The blocks of a segment that is well formed.
 class block_list {
@@ -105,8 +111,8 @@ bool plan_layout(const segment_shape& shape, std::span<const std::byte> segment,
   if (used > most_segment_area) return false;
   // What was planned with is not given back.
   const std::size_t area = old.start(blocks);
-  plan.gaps = std::min(std::max(used / gap_share + 2, area - std::min(area, used)),
-                       most_segment_area - used);
+  const std::size_t gaps = std::min(used / gap_share, blocks * most_gap(shape.slot_bits)) + 2;
+  plan.gaps = std::min(std::max(gaps, area - std::min(area, used)), most_segment_area - used);
   plan.needed = needed;
   plan.bytes = shape.stored_bytes(used + plan.gaps);
   return true;
@@ -163,11 +169,13 @@ insert_result insert(const segment_shape& shape, std::span<std::byte> segment, s
     n = code.zero(block_cells) - block_cells;
     const unsigned zero = code.zero(in_block);
     first = zero - in_block;
-    matching = matching_entries(in.area(), 8 * in.start(b + 1) - first * shape.slot_bits,
-                                shape.slot_bits, code.zero(in_block + 1) - zero - 1, rest);
+    if (most != any_copies) {
+      matching = matching_entries(in.area(), 8 * in.start(b + 1) - first * shape.slot_bits,
+                                  shape.slot_bits, code.zero(in_block + 1) - zero - 1, rest);
+    }
   } else {
     n = find_zero(in.block(b), in.size(b), block_cells) - block_cells;
-    matching = segment_view(shape, segment).copies(cell, rest);
+    if (most != any_copies) matching = segment_view(shape, segment).copies(cell, rest);
   }
   if (matching >= most) return {matching, false, 0};
   const std::size_t needed = in.used(n + 1);

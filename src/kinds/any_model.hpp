@@ -49,6 +49,7 @@ class any_filter::model {
   virtual result<void> count(std::span<const std::string_view> keys,
                              std::span<std::uint64_t> counts) const = 0;
   virtual result<void> merge(const any_filter::model& other) = 0;
+  virtual result<void> merge_absent(const any_filter::model& other) = 0;
   virtual result<void> intersect(const any_filter::model& other) = 0;
   virtual result<void> clear() = 0;
   virtual filter_image image() const = 0;
@@ -177,6 +178,13 @@ class typed_model final : public any_filter::model {
       return combine(other, [this](const auto& theirs) { return filter_.merge(theirs); });
     } else {
       return cannot("be merged");
+    }
+  }
+  result<void> merge_absent(const any_filter::model& other) override {
+    if constexpr (requires { filter_.merge_absent(filter_); }) {
+      return combine(other, [this](const auto& theirs) { return filter_.merge_absent(theirs); });
+    } else {
+      return merge(other);
     }
   }
   result<void> intersect(const any_filter::model& other) override {

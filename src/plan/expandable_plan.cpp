@@ -16,7 +16,12 @@
 namespace bloomery {
 namespace {
 
-constexpr double load = 0.75;  // entries a cell when a step is due: most_entries()
+constexpr double load = 0.75;  // entries a cell when a segment is to be split: most_entries()
+// And when a single one that is smaller is to be widened. Its blocks are half empty after that;
+// with 3/4 there, too, filters of 128 to 16,384 keys took up to 2 bits a key more.
+constexpr unsigned load_of_first = 2;
+// At higher rates entries would lose all their bits there, and each then counts twice.
+constexpr double most_rate_of_full_first = 0.25;
 constexpr double most_growth = 0x1p50;
 
 // The part of the rate that is planned with; the rest is for the chance of which keys come.
@@ -25,14 +30,22 @@ constexpr double planned_share = 63.0 / 64;
 // segment, and another.
 constexpr double rate_beyond_little = 1.0 / 16;
 constexpr double rate_beyond_much = 1.0 / 32;
-// How much more of the rate than at even lengths the doublings of a single segment get, whose
-// blocks are half empty after each. Grown from 64 to 2^27 keys at 1% it has 16.3 bits at the most
-// from 1024 keys on and 15.8 from 2^14 on; with 1, 17.4 and 15.8, with 4/3, 17.2 and 15.8.
-constexpr double early = 1.2;
+// What the doublings of a single segment get of the rate, beside those of whole ones, so that keys
+// take as much in all: full cells need little more than slots, but for what is fixed where they are
+// few. Grown from 64 keys at 1% a filter has at most 16.1 bits a key then at each doubling from 256
+// keys on, up to 2^28, however far it is known to grow.
+constexpr double share_of_first = 0.4;
+constexpr double share_of_smallest = 0.7;
+constexpr unsigned smallest_cell_bits = 7;
+// The same in files from before load_of_first.
+constexpr double share_of_first_before = 1.2;
 // The larger, the more even are the doublings' shares: it costs bits in filters that never grow,
-// and saves them in those that grow far. From 2^6 to 2^27 keys at 1% the lengths go from 10 to 13;
+// and saves them in those that grow far. From 2^6 to 2^27 keys at 1% the lengths go from 10 to 12;
 // with 1 instead of 8, from 8 to 15.
 constexpr double evenness = 8;
+// A doubling of a single segment counts as so much of one there: keys take more bits at first, and
+// for ever fewer.
+constexpr double pace_of_first = 0.6;
 
 constexpr unsigned hash_bits = 63;  // that cell and remainder may take together
 constexpr unsigned most_segment_cell_bits = 14;
@@ -66,15 +79,43 @@ unsigned first_cell_bits(std::uint64_t cells, unsigned segment_cell_bits) {
 std::uint64_t first_cells(std::uint64_t capacity) {
   return capacity + (capacity + 2) / 3;
 }
+/// The same for a plan, whose single segment may be filled otherwise while it is not whole.
+unsigned first_cell_bits(const expandable_params& plan) {
+  if (plan.first_load != 0) {
+    const unsigned bits = first_cell_bits((plan.capacity + plan.first_load - 1) / plan.first_load,
+                                          plan.segment_cell_bits);
+    if (bits < plan.segment_cell_bits) return bits;
+  }
+  return first_cell_bits(first_cells(plan.capacity), plan.segment_cell_bits);
+}
+
+/// Doublings of cells until there are those of a plan that has become as large as expected.
+double expected_doublings(const expandable_params& plan) {
+  const unsigned first = first_cell_bits(plan);
+  if (plan.first_load == 0 || first == plan.segment_cell_bits) return doublings(plan.growth);
+  const double keys = static_cast<double>(plan.capacity) * std::max(1.0, plan.growth);
+  const double cells = keys / plan.first_load;
+  const bool is_small = cells <= std::ldexp(0.5, static_cast<int>(plan.segment_cell_bits));
+  return std::max(1.0, std::ceil(std::log2(is_small ? cells : keys / load)) - first);
+}
+
+/// w(g) of a single segment (plan_expandable) that has so many cells then.
+double weight(const expandable_params& plan, unsigned cell_bits, bool is_first) {
+  const bool is_whole = cell_bits == plan.segment_cell_bits;
+  if (plan.first_load == 0) return is_first || is_whole ? 1 : 0.5;
+  if (is_whole) return is_first ? 1 : 0;
+  return (is_first ? 1 : 0.5) * plan.first_load / load;
+}
 
 /// How a growth that is known shares the rate out.
 class sharing {
  public:
   explicit sharing(double growth) : expected_(doublings(growth)) {}
   explicit sharing(const expandable_params& plan)
-      : expected_(doublings(plan.growth)),
-        widenings_(plan.segment_cell_bits -
-                   first_cell_bits(first_cells(plan.capacity), plan.segment_cell_bits)),
+      : expected_(expected_doublings(plan)),
+        plan_(&plan),
+        first_cell_bits_(first_cell_bits(plan)),
+        widenings_(plan.segment_cell_bits - first_cell_bits_),
         is_far_(widenings_ != 0 && expected_ > widenings_) {}
 
   /// A(g).
@@ -86,20 +127,43 @@ class sharing {
 
  private:
   double units(double generation) const {
-    if (!is_far_) return generation == 0 ? 1 : 1.5 + 0.75 * generation;
-    if (generation < widenings_) return early * (1 + generation / 2);
-    return early * (1.5 + widenings_ / 2) + 0.75 * (generation - widenings_);
+    const bool is_before = plan_ == nullptr || plan_->first_load == 0;
+    if (widenings_ == 0 || (is_before && !is_far_)) {
+      return generation == 0 ? 1 : 1.5 + 0.75 * generation;
+    }
+    double sum = 0;
+    for (unsigned g = 0; g <= widenings_ && g <= generation; ++g) {
+      const unsigned cell_bits = first_cell_bits_ + g;
+      double share = 1;
+      if (is_far_) {
+        share = is_before                         ? share_of_first_before
+                : cell_bits <= smallest_cell_bits ? share_of_smallest
+                                                  : share_of_first;
+      }
+      sum += share * weight(*plan_, cell_bits, g == 0);
+    }
+    return sum + 0.75 * std::max(0.0, generation - widenings_);
   }
 
   double expected_;
-  double widenings_ = 0;  // doublings, of those expected or beyond, of a single segment
-  bool is_far_ = false;   // that one is expected to be split
+  const expandable_params* plan_ = nullptr;  // null: as if all segments were whole
+  unsigned first_cell_bits_ = 0;
+  unsigned widenings_ = 0;  // doublings, of those expected or beyond, of a single segment
+  bool is_far_ = false;     // that one is expected to be split
 };
+
+/// A(g) where growth is unknown.
+double part_of_unknown(const expandable_params& plan, double generation) {
+  const double widenings =
+      plan.first_load == 0 ? 0 : plan.segment_cell_bits - first_cell_bits(plan);
+  const double early = std::min(generation, widenings);
+  return 1 - evenness / (generation - early * (1 - pace_of_first) + evenness + 1);
+}
 
 /// What doubling g and all before it may add to the rate.
 double allowance(const expandable_params& plan, double generation) {
   const double rate = plan.fpr * planned_share;
-  if (plan.growth == 0) return rate * (1 - evenness / (generation + evenness + 1));
+  if (plan.growth == 0) return rate * part_of_unknown(plan, generation);
   const sharing planned(plan);
   // Files from before this rule have it shared out as if that were not far, and go on so.
   if (generation > 0 && plan.spent > rate * planned.part(generation - 1)) {
@@ -155,24 +219,26 @@ bool fits_segment(unsigned cell_bits, unsigned remainder_bits, double entries) {
 }
 
 /// Cells of a segment, as many as its starts can serve: at most 1.5 entries a cell just before a
-/// split, with a tenth more for chance, and slots that grow by six bits in the long run.
-unsigned segment_cell_bits(unsigned remainder_bits) {
+/// split, with a tenth more for chance, and slots that grow by six bits in the long run, or by
+/// thirteen where it may be far beyond the growth that was foretold.
+unsigned segment_cell_bits(unsigned remainder_bits, bool is_foretold) {
+  const unsigned longest = remainder_bits + (is_foretold ? 13 : 6);
   unsigned bits = most_segment_cell_bits;
-  while (bits > least_segment_cell_bits && !fits_segment(bits, remainder_bits + 6, 1.65)) --bits;
+  while (bits > least_segment_cell_bits && !fits_segment(bits, longest, 1.65)) --bits;
   return bits;
 }
 
 /// Sets what `keys` keys need from the start. False beyond what 64-bit hashes can serve.
 bool lay_out(expandable_params& plan) {
-  const std::uint64_t cells = first_cells(plan.capacity);
-  // Files are checked against the size of segments, so that this rule stays.
   const double at_first = plan.growth == 0
                               ? allowance(plan, 0)
                               : plan.fpr * planned_share * sharing(plan.growth).part(0);
   const auto without_growth = least_remainder(1, 0, at_first, [](double x) { return x; });
   if (!without_growth) return false;
-  plan.segment_cell_bits = segment_cell_bits(*without_growth);
-  plan.cell_bits = first_cell_bits(cells, plan.segment_cell_bits);
+  plan.segment_cell_bits = segment_cell_bits(*without_growth, plan.growth != 0);
+  plan.first_load = plan.fpr <= most_rate_of_full_first ? load_of_first : 0;
+  plan.cell_bits = first_cell_bits(plan);
+  const std::uint64_t cells = plan.widens() ? 1 : first_cells(plan.capacity);
   const std::uint64_t segments = cells / (std::uint64_t{1} << plan.cell_bits) +
                                  (cells % (std::uint64_t{1} << plan.cell_bits) != 0);
   plan.level = static_cast<unsigned>(std::bit_width(segments)) - 1;
@@ -182,7 +248,7 @@ bool lay_out(expandable_params& plan) {
   // the split ones is half as large. Then: what the rest of this doubling adds, and the first half
   // of what the deeper segments add in the next.
   const double f = std::ldexp(static_cast<double>(plan.split), -static_cast<int>(plan.level));
-  const double begun = (1 + f) * (1 - f / 2);
+  const double begun = plan.widens() ? weight(plan, plan.cell_bits, true) : (1 + f) * (1 - f / 2);
   const double rest = f == 0 ? 0 : (1 - f) - (1 - f * f) / 4 + 0.5;
   const unsigned address = plan.level + (plan.split != 0) + plan.cell_bits;
   auto remainder =
@@ -251,16 +317,31 @@ result<expandable_params> plan_expandable(const expandable_spec& spec) {
   return *plan;
 }
 
+std::uint64_t expandable_params::entries_limit() const noexcept {
+  // A first segment that has become a whole one is split at once, or else has this many.
+  const std::uint64_t most = first_load != 0 && !widens() && segments() == 1
+                                 ? std::max(most_entries(), cells() / 2 * first_load)
+                                 : most_entries();
+  return most + most / 4;
+}
+
+std::uint64_t expandable_params::room() const noexcept {
+  const std::uint64_t segment = std::uint64_t{1} << cell_bits;
+  std::uint64_t before = most_entries() - segment / 4 * 3;
+  if (segments() == 1) before = most_entries() / 2;
+  if (first_load != 0 && !widens() && segments() <= 2) before = segment / 2 * first_load;
+  return capacity > before ? capacity : most_entries();
+}
+
 std::optional<expandable_params> expandable_params::grown() const noexcept {
   expandable_params next = *this;
-  const bool widens = cell_bits < segment_cell_bits;
-  if (widens || split == 0) {
+  if (widens() || split == 0) {
     // A doubling begins. While there is one segment, its cells double at once, so that all entries
     // until the next doubling are of the new length; else half of them go to deeper segments.
     next.generation = generation + 1;
     const unsigned before = slot_bits - 1;
-    const double first = generation == 0 && !widens ? 0.5 * share(before) : 0;
-    const double whole = !widens ? 0.75 : cell_bits + 1 < segment_cell_bits ? 0.5 : 1.0;
+    const double first = generation == 0 && !widens() ? 0.5 * share(before) : 0;
+    const double whole = widens() ? weight(*this, cell_bits + 1, false) : 0.75;
     const auto spends = [&](double x) { return spent + first + whole * x; };
     const unsigned address = level + cell_bits + 1;
     const auto remainder = least_remainder(std::max(1U, before - 1), address,
@@ -269,7 +350,7 @@ std::optional<expandable_params> expandable_params::grown() const noexcept {
     next.spent = spends(share(*remainder));
     next.deep_slot_bits = *remainder + 1;
   }
-  if (widens) {
+  if (widens()) {
     ++next.cell_bits;
     next.slot_bits = next.deep_slot_bits;
     return next;
@@ -298,7 +379,7 @@ std::optional<expandable_params> expandable_params::holding(double rate) const n
   }
   expandable_params next = *this;
   const auto allowed = [&](std::uint32_t g) {
-    const double part = growth == 0 ? 1 - evenness / (g + evenness + 1) : sharing(*this).part(g);
+    const double part = growth == 0 ? part_of_unknown(*this, g) : sharing(*this).part(g);
     return fpr * planned_share * part;
   };
   const bool is_whole = f == 0 && cell_bits == segment_cell_bits;
@@ -312,9 +393,10 @@ std::optional<expandable_params> expandable_params::holding(double rate) const n
     if (++next.generation > most_generations_united) return std::nullopt;
   }
   // The next doubling's entries, of which half again as many as cells are in a segment at the most.
+  const double whole = widens() ? std::max(1.0, weight(*this, cell_bits + 1, false)) : 1;
   const auto remainder =
       least_remainder(1, level + (split != 0) + cell_bits + 1, allowed(next.generation + 1),
-                      [&](double x) { return next.spent + x; });
+                      [&](double x) { return next.spent + whole * x; });
   if (!remainder || !fits_segment(segment_cell_bits, *remainder, 1.55)) return std::nullopt;
   return next;
 }
@@ -356,12 +438,13 @@ std::uint64_t planned_bytes(const expandable_params& plan) noexcept {
 
 double expandable_bits(const expandable_params& params, std::uint64_t keys) {
   // Per block: its start, its code and its slots, each in whole bytes, and gaps: a twelfth when it
-  // was last laid out, of which half are used up on average.
+  // was last laid out, or three entries, of which half are used up on average.
   const auto segment = [&](double entries, unsigned slot_bits) {
     const auto blocks = std::ldexp(1.0, static_cast<int>(params.cell_bits) - 5);
     const double in_block = entries / blocks;
     const double used = (33 + in_block + 3.5) + (in_block * slot_bits + (in_block > 1 ? 3.5 : 0));
-    return blocks * (16 + used * (1 + 1.0 / 24)) + 8 * (2.0 + detail::segment_padding + 4) + 64;
+    const double gap = std::min(used / 12, 8.0 * std::max(2U, 3 * slot_bits / 8));
+    return blocks * (16 + used + gap / 2) + 8 * (2.0 + detail::segment_padding + 4) + 64;
   };
   const auto n = static_cast<double>(keys);
   const double shallow = n / std::ldexp(1.0, static_cast<int>(params.level));
@@ -377,12 +460,16 @@ bool expandable_params::possible() const noexcept {
       capacity > most_keys || generation > most_generations ||
       segment_cell_bits < least_segment_cell_bits || segment_cell_bits > most_segment_cell_bits ||
       cell_bits < least_cell_bits || cell_bits > segment_cell_bits || level > 50 ||
-      split >= std::uint64_t{1} << level || !slots(slot_bits) || !slots(deep_slot_bits)) {
+      split >= std::uint64_t{1} << level || !slots(slot_bits) || !slots(deep_slot_bits) ||
+      (first_load != 0 && first_load != load_of_first)) {
     return false;
   }
   if (cell_bits != segment_cell_bits && level != 0) return false;
-  const unsigned address = level + (split != 0) + cell_bits;
-  if (address + std::max(slot_bits, deep_slot_bits) - 1 > hash_bits) return false;
+  const unsigned address = level + cell_bits;
+  if (address + slot_bits - 1 > hash_bits ||
+      address + (split != 0) + deep_slot_bits - 1 > hash_bits) {
+    return false;
+  }
   return deep_slot_bits + 1 >= slot_bits && (split != 0 || deep_slot_bits == slot_bits);
 }
 
@@ -400,7 +487,7 @@ std::vector<std::byte> expandable_params::encode() const {
       .put(static_cast<std::uint16_t>(segment_cell_bits))
       .put(static_cast<std::uint16_t>(slot_bits))
       .put(static_cast<std::uint16_t>(deep_slot_bits))
-      .put(std::uint16_t{0})
+      .put(static_cast<std::uint16_t>(first_load))
       .finish();
 }
 
@@ -426,9 +513,9 @@ result<expandable_params> expandable_params::decode(const filter_header& header,
   params.segment_cell_bits = reader.get<std::uint16_t>();
   params.slot_bits = reader.get<std::uint16_t>();
   params.deep_slot_bits = reader.get<std::uint16_t>();
-  const auto zero = reader.get<std::uint16_t>();
+  params.first_load = reader.get<std::uint16_t>();
   params.seed = header.seed;
-  if (!reader.complete() || zero != 0 || !params.possible()) {
+  if (!reader.complete() || !params.possible()) {
     return fail(errc::corrupt,
                 "the expandable filter's parameters are out of range; the file is damaged");
   }

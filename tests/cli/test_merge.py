@@ -138,8 +138,8 @@ def test_arguments(run, build):
 
 
 def test_filters_that_grow_merge_at_the_rate_of_the_first_or_another(run, lines):
-    for name, start in (("a.bloom", 0), ("b.bloom", 30_000)):
-        run("build", "-o", name, "--kind", "expandable", "--fpr", "1%",
+    for name, rate, start in (("a.bloom", "1%", 0), ("b.bloom", "1.5%", 30_000)):
+        run("build", "-o", name, "--kind", "expandable", "--fpr", rate,
             "--capacity", "100", input=lines(30_000, start=start)).ok()
     run("merge", "-o", "ab.bloom", "a.bloom", "b.bloom").refused(
         "a.bloom and b.bloom: the union could not keep the rate of 0.01 that was promised, of "

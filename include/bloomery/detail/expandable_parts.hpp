@@ -129,7 +129,7 @@ struct owned_segments {
   static result<owned_segments> empty(const expandable_params& plan);
   static result<owned_segments> copy_of(std::span<const std::byte> payload,
                                         std::span<const segment_extent> extents);
-  /// These three: `at` is the hash's place.
+  /// These four: `at` is the hash's place.
   insert_outcome insert(expandable_params& params, hash64 h, const segment_place& at) noexcept {
     return insert_up_to(most_copies_in_cell, params, h, at);
   }
@@ -138,6 +138,10 @@ struct owned_segments {
                                const segment_place& at) noexcept {
     return insert_up_to(1, params, h, at);
   }
+  /// For a key that no entry matches, and no copy is counted of.
+  insert_outcome insert_new(expandable_params& params, hash64 h, const segment_place& at) noexcept {
+    return insert_up_to(any_copies, params, h, at);
+  }
   bool erase(expandable_params& params, hash64 h, const segment_place& at) noexcept;
   /// Inserts the keys that a batch begins with in bulk, if they are many beside the filter, and
   /// adds what became of them to the summary; returns how many they are. Each segment is written
@@ -145,10 +149,11 @@ struct owned_segments {
   /// room is left to insert(), as are the keys behind it.
   std::size_t insert_bulk(expandable_params& params, std::span<const hash64> hashes,
                           insert_summary& summary) noexcept;
-  /// Adds every entry and every counted copy of another filter, whose segments are checked. If they
-  /// have no room or would break the promised rate, nothing has changed.
-  result<void> unite(expandable_params& params, const expandable_params& theirs,
-                     const segment_spans& others);
+  /// Adds every entry and every counted copy of another filter, whose segments are checked, or only
+  /// the entries that no other matches, without copies; how many, but for entries that match one
+  /// already here. If they have no room or would break the promised rate, nothing has changed.
+  result<std::uint64_t> unite(expandable_params& params, const expandable_params& theirs,
+                              const segment_spans& others, bool only_absent);
   void clear(expandable_params& params) noexcept;
   void relocate(const memory_mover& mover) noexcept;
 
@@ -161,7 +166,7 @@ struct owned_segments {
 
  private:
   insert_outcome insert_up_to(std::size_t copies, expandable_params& params, hash64 h,
-                              const segment_place& at) noexcept;
+                              segment_place at) noexcept;
   bool grow(expandable_params& params) noexcept;
   bool insert_chunk(expandable_params& params, std::span<const hash64> hashes,
                     insert_summary& summary) noexcept;
@@ -169,7 +174,7 @@ struct owned_segments {
                     std::span<hash64> keys, merge_room& room, std::uint64_t& fresh) noexcept;
   bool count_copy(std::uint64_t segment, hash64 h) noexcept;
   result<owned_segments> united(expandable_params& params, const expandable_params& theirs,
-                                const segment_spans& others) const;
+                                const segment_spans& others, bool only_absent) const;
   bool uncount_copy(std::uint64_t segment, hash64 h) noexcept;
   bool lay_out(const segment_shape& shape, std::uint64_t segment, std::size_t block,
                std::size_t needed) noexcept;
@@ -253,6 +258,9 @@ class expandable_parts {
                                const segment_place& at) noexcept {
     return all_.insert_absent(params, h, at);
   }
+  insert_outcome insert_new(expandable_params& params, hash64 h, const segment_place& at) noexcept {
+    return all_.insert_new(params, h, at);
+  }
   std::size_t insert_bulk(expandable_params& params, std::span<const hash64> hashes,
                           insert_summary& summary) noexcept {
     return all_.insert_bulk(params, hashes, summary);
@@ -262,13 +270,14 @@ class expandable_parts {
   }
   /// A filter over bytes that may be damaged is checked before: `count` is its size.
   template <storage Other>
-  result<void> unite(expandable_params& params, const expandable_params& theirs,
-                     const expandable_parts<Other>& other, std::uint64_t count) try {
+  result<std::uint64_t> unite(expandable_params& params, const expandable_params& theirs,
+                              const expandable_parts<Other>& other, std::uint64_t count,
+                              bool only_absent) try {
     const segment_spans others = other.spans();
     if constexpr (!std::same_as<Other, owned_storage>) {
-      if (auto ok = check_segments(theirs, others, count); !ok) return ok;
+      if (auto ok = check_segments(theirs, others, count); !ok) return fail(std::move(ok.error()));
     }
-    return all_.unite(params, theirs, others);
+    return all_.unite(params, theirs, others, only_absent);
   } catch (const std::bad_alloc&) {
     return no_segment_memory();
   }

@@ -46,11 +46,14 @@ void find_queries(const expandable_params& params, const Parts& parts, std::span
   }
 }
 
+/// For change_in_stages() where nothing is asked before.
+inline constexpr auto asks_nothing = [](std::size_t, std::span<const segment_query>) noexcept {};
+
 /// The same for what changes segments, which may thereby get other places. Calls change(i, place)
-/// for each key, until it returns false.
-template <class Parts, class Change>
+/// for each key, until it returns false, and before a group's first ask(key, the group's queries).
+template <class Parts, class Ask, class Change>
 void change_in_stages(const expandable_params& params, const Parts& parts,
-                      std::span<const hash64> hs, Change&& change) noexcept {
+                      std::span<const hash64> hs, Ask&& ask, Change&& change) noexcept {
   const auto& kernel = segment_ops();
   struct group {
     std::array<segment_place, stage_group> places;
@@ -74,6 +77,8 @@ void change_in_stages(const expandable_params& params, const Parts& parts,
         kernel.fetch_to_insert(params.cell_bits, std::span(ring[turn].queries).first(n));
       },
       [&](std::size_t first, std::size_t n, std::size_t turn) noexcept {
+        if (ring[turn].found_at != parts.changes()) find(first, n, turn);
+        ask(first, std::span<const segment_query>(ring[turn].queries).first(n));
         for (std::size_t i = 0; i < n; ++i) {
           if (ring[turn].found_at != parts.changes()) find(first, n, turn);
           if (!change(first + i, ring[turn].places[i])) return false;
@@ -81,5 +86,41 @@ void change_in_stages(const expandable_params& params, const Parts& parts,
         return true;
       });
 }
+
+/// Which keys of a group are contained before any of it is inserted. To ask all at once takes a
+/// quarter less time than to find each as it is inserted, and is work to no end for a new key.
+class asked_group {
+ public:
+  /// Asks, if of the group before at least two thirds were contained; else all answers are no.
+  void ask(unsigned cell_bits, std::uint64_t changes, std::span<const segment_query> group,
+           bool* answers) noexcept {
+    is_asked_ = 3 * contained_ >= 2 * size_;
+    size_ = group.size();
+    contained_ = 0;
+    changes_ = changes;
+    written_ = 0;
+    if (is_asked_) {
+      segment_ops().ask(cell_bits, group, answers);
+    } else {
+      std::fill_n(answers, group.size(), false);
+    }
+  }
+  void count_contained() noexcept { ++contained_; }
+  /// Whether a no is still one: nothing has got another place, and none of the group has come to
+  /// the key's cell, as one now will.
+  bool is_still_absent(const segment_place& at, std::uint64_t changes) noexcept {
+    const std::uint64_t cell = std::uint64_t{1} << ((at.cell ^ at.segment) % 64);
+    const bool is_absent = is_asked_ && changes == changes_ && (written_ & cell) == 0;
+    written_ |= cell;
+    return is_absent;
+  }
+
+ private:
+  bool is_asked_ = false;
+  std::size_t size_ = 0;
+  std::size_t contained_ = 0;
+  std::uint64_t changes_ = 0;
+  std::uint64_t written_ = 0;  // cells, by the last bits of their numbers
+};
 
 }  // namespace bloomery::detail

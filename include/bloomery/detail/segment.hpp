@@ -30,6 +30,9 @@ struct insert_result {
   std::size_t needed;  ///< bytes that its block lacks, and could not take from others near it
 };
 
+/// As many copies as an insert may find: it does not look for any.
+inline constexpr std::size_t any_copies = ~std::size_t{0};
+
 constexpr std::size_t most_segment_blocks = std::size_t{1} << (14 - block_cell_bits);
 
 /// How a segment is laid out anew, with gaps in all its blocks and some bytes more in one.
@@ -100,9 +103,10 @@ struct segment_kernels {
   /// Writes a segment without entries, with so many bytes for its blocks.
   void (*empty)(const segment_shape& shape, std::size_t area, std::span<std::byte> to) noexcept;
 
-  /// Adds an entry to a cell, in front of its others, unless `most` match already. Not placed, and
-  /// nothing has changed, either for that or if the segment has to be laid out anew before. Moves
-  /// bytes of a few blocks; `moved` is raised by those that were written.
+  /// Adds an entry to a cell, in front of its others, unless `most` match already; with any_copies
+  /// none is said to match. Not placed, and nothing has changed, either for that or if the segment
+  /// has to be laid out anew before. Moves bytes of a few blocks; `moved` is raised by those that
+  /// were written.
   insert_result (*insert)(const segment_shape& shape, std::span<std::byte> segment,
                           std::size_t cell, std::uint64_t rest, std::size_t most,
                           std::uint64_t& moved) noexcept;

@@ -33,6 +33,7 @@ struct expandable_params {
 
   unsigned segment_cell_bits = 0;  ///< log2 of a segment's cells, once there are several
   unsigned cell_bits = 0;          ///< of the segments now; less while there is only one
+  unsigned first_load = 0;         ///< entries a cell before a smaller segment is widened; 0: 3/4
   unsigned level = 0;              ///< segments are chosen by so many bits of the hash,
   std::uint64_t split = 0;         ///< the first `split` of them by one more
   unsigned slot_bits = 0;          ///< of segments at `level`: remainder and marker
@@ -43,17 +44,19 @@ struct expandable_params {
 
   std::uint64_t segments() const noexcept { return (std::uint64_t{1} << level) + split; }
   std::uint64_t cells() const noexcept { return segments() << cell_bits; }
-  /// Entries beyond which the filter grows by a step: three for four cells.
-  std::uint64_t most_entries() const noexcept { return cells() / 4 * 3; }
-
-  /// What the filter has room for now: the capacity that it was made for, or once it has grown,
-  /// most_entries().
-  std::uint64_t room() const noexcept {
-    const std::uint64_t step = cell_bits < segment_cell_bits || segments() == 1
-                                   ? most_entries() / 2
-                                   : (std::uint64_t{1} << cell_bits) / 4 * 3;
-    return capacity > most_entries() - step ? capacity : most_entries();
+  /// Whether the next step widens the only segment, and does not split one.
+  bool widens() const noexcept { return cell_bits < segment_cell_bits; }
+  /// Entries beyond which the filter grows by a step: two a cell while that widens it, else three
+  /// for four cells.
+  std::uint64_t most_entries() const noexcept {
+    return widens() && first_load != 0 ? first_load * cells() : cells() / 4 * 3;
   }
+  /// Entries beyond which nothing is inserted, where growth cannot be had: a quarter more.
+  std::uint64_t entries_limit() const noexcept;
+
+  /// What the filter has room for now: the capacity that it was made for, or once it has grown, or
+  /// if that is as little as no filter is, most_entries().
+  std::uint64_t room() const noexcept;
 
   /// The parameter block of a file (docs/format.md, "expandable").
   std::vector<std::byte> encode() const;
@@ -85,27 +88,32 @@ inline constexpr std::uint64_t default_expandable_capacity = 96;
 /// that to the rate, whatever the size then. With s_g = 3/4 * 2^-l_g, entries of length l_g add
 /// w(g) * s_g:
 ///
-///     w(0) = 1              three entries for four cells, each of its cell's share;
-///     w(g) = 1/2            where a single small segment gets twice its cells at once: as many
-///                           entries more, each in a cell half as large;
+///     w(0) = 8/3            two entries a cell, each of its cell's share, in a single small
+///                           segment; 1, three for four cells, in whole ones;
+///     w(g) = 4/3            where such a segment gets twice its cells at once: as many entries
+///                           more, each in a cell half as large;
+///     w(g) = 0              in its last doubling, which fills a whole segment by 4/3, so that it
+///                           is split at once;
 ///     w(g) = 1/4 + 1/2      where C cells become 2 C one segment after the other: of 3/4 C keys
 ///                           half meet a segment that has been split, and as many, in the doubling
-///                           after it, one that has not, whose cells are twice as large;
-///     w(g) = 1/2 + 1/2      in a single segment's last doubling; and 1/2 more for a filter that
-///                           begins with whole segments.
+///                           after it, one that has not, whose cells are twice as large; and 1/2
+///                           more for a filter that begins with whole segments.
+///
+/// Files from before first_load have a single segment's cells filled by 3/4 (w(0) = 1, w(g) = 1/2,
+/// in the last doubling 1), and go on so.
 ///
 /// The rate is at most the sum of what the entries add, a union's bound, and l_g is the least whole
 /// number that keeps w(0) s_0 + ... + w(g) s_g within (63/64) * eps * A(g):
 ///
-///     growth unknown:       A(g) = 1 - 8 / (g + 9), which leaves something for ever;
+///     growth unknown:       A(g) = 1 - 8 / (t + 9), which leaves something for ever; t is g, less
+///                           two fifths of the doublings of a single segment;
 ///     growth by up to 2^X:  A(g) = 31/32 * u(g) / u(X), and a thirty-second, 1 - 1/(g - X + 1) of
 ///                           it, beyond.
 ///
-/// u(g) is the sum of the w up to g, those of a single segment's times 6/5. A filter that is not
-/// expected to outgrow one segment keeps a sixteenth instead, and has u(0) = 1, u(g) = 3/2 + 3/4 g;
-/// so has one that begins with whole segments, whose w it is. As A(g) < 1, all doublings together
-/// add less than eps. Keys of a large batch come after the splits that they cause, so they add
-/// less.
+/// u(g) is the sum of the w up to g, those of a single segment of more than 64 cells by half. A
+/// filter that is not expected to outgrow one segment keeps a sixteenth instead, and has them
+/// whole; so has one that begins with whole segments. As A(g) < 1, all doublings together add less
+/// than eps. Keys of a large batch come after the splits that they cause, so they add less.
 result<expandable_params> plan_expandable(const expandable_spec& spec);
 
 /// Bytes of blocks that a segment is made with, so that the planned keys fit.
