@@ -82,6 +82,11 @@ std::unique_ptr<filter_object> make_or_reply(const request& in, const filter_spe
     reply_error(in.ctx, sentence_of(made.error()).c_str());
     return nullptr;
   }
+  // What was planned leaves out some hundreds of bytes.
+  if (!is_within_limits(in, **made)) {
+    reply_error(in.ctx, no_memory);
+    return nullptr;
+  }
   return std::make_unique<filter_object>(std::move(*made));
 }
 

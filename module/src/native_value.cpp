@@ -63,6 +63,10 @@ class native_value final : public filter_value {
     const bool looks_at_each = is_near && front_.can().count && !front_.can().grow;
     while (all.done < items.size() && all.stopped_by == stop::none) {
       if (looks_at_each && is_at_limit_of_copies(items[all.done], most_bytes, meter)) {
+        if (how == adding::absent && holds(items[all.done])) {
+          fresh[all.done++] = false;
+          continue;
+        }
         all.stopped_by = stop::limit;
         break;
       }
@@ -174,6 +178,9 @@ class native_value final : public filter_value {
 
   bool may_grow() const noexcept { return spec_.expansion != 0; }
   std::uint64_t size() const noexcept { return front_.size() + (back_ ? back_->size() : 0); }
+  bool holds(std::string_view item) const noexcept {
+    return front_.may_contain(item) || (back_ && back_->may_contain(item));
+  }
 
   std::optional<std::string> become(const native_value& from) {
     auto front = from.front_.copy();
@@ -191,7 +198,8 @@ class native_value final : public filter_value {
       return "filters that have grown beyond the capacity that they were reserved with cannot be "
              "merged; reserve filters to merge with the capacity of their union";
     }
-    const auto merged = front_.merge(from.front_);
+    const bool is_of_copies = spec_.family == filter_family::cuckoo || spec_.deletable;
+    const auto merged = is_of_copies ? front_.merge(from.front_) : front_.merge_absent(from.front_);
     if (!merged && merged.error().code != errc::full) return merged.error().message;
     // A Bloom filter's count is an estimate now, whose deviation is about a fourth of this root.
     const auto most = static_cast<double>(front_.capacity());
@@ -236,6 +244,10 @@ class native_value final : public filter_value {
                        const memory_meter& meter) {
     const bool at_limit = may_grow() && bytes_with(meter) >= most_bytes;
     if (how == adding::counted) return add_counted(items[0], fresh[0], most_bytes, meter);
+    if (at_limit && how == adding::absent && holds(items[0])) {
+      fresh[0] = false;
+      return {1, stop::none};
+    }
     if (!back_) {
       if (at_limit && front_.can().grow) return {0, stop::limit};
       const auto room = room_in_front();
@@ -303,7 +315,10 @@ class native_value final : public filter_value {
     auto made = plan.back->kind->create(plan.back->request);
     if (!made) return stop::memory;
     back_.emplace(std::move(*made));
-    return stop::none;
+    // What was planned leaves out what the server's allocator and the filter itself take.
+    if (bytes_with(meter) < most_bytes) return stop::none;
+    back_.reset();
+    return stop::limit;
   }
 
   added_items add_behind(item_span items, std::span<bool> fresh, adding how) {
