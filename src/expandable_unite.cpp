@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 #include <bloomery/detail/expandable_parts.hpp>
 #include <limits>
@@ -30,6 +31,9 @@ tl::unexpected<failure> too_high(const expandable_params& params) {
                   "both into an empty filter of that rate",
                   params.fpr));
 }
+
+/// Entries of a cell that another is compared with; more are chosen, and then taken as different.
+constexpr std::size_t most_compared = 64;
 
 /// Whether the other entry, which is no longer, matches all that this one does.
 bool is_covered(std::uint64_t entry, std::uint64_t other) {
@@ -104,7 +108,8 @@ class segment_inboxes {
       while (first < own_.size() && own_[first].cell < each.cell) ++first;
       bool is_there = false;
       bool is_fresh = true;
-      for (std::size_t i = first; i < own_.size() && own_[i].cell == each.cell && !is_there; ++i) {
+      const std::size_t end = std::min(own_.size(), first + most_compared);
+      for (std::size_t i = first; i < end && own_[i].cell == each.cell && !is_there; ++i) {
         is_there = is_covered(each.entry, own_[i].entry);
         is_fresh = is_fresh && !is_covered(own_[i].entry, each.entry);
       }
@@ -146,7 +151,8 @@ class segment_inboxes {
     std::size_t kept = 0;
     for (const cell_entry& each : listed_) {
       bool is_there = false;
-      for (std::size_t i = kept; i > 0 && listed_[i - 1].cell == each.cell && !is_there; --i) {
+      const std::size_t end = kept - std::min(kept, most_compared);
+      for (std::size_t i = kept; i > end && listed_[i - 1].cell == each.cell && !is_there; --i) {
         is_there = is_covered(each.entry, listed_[i - 1].entry);
       }
       if (!is_there) listed_[kept++] = each;
