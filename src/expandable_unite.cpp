@@ -73,9 +73,18 @@ class segment_inboxes {
       for (const cell_entry& each : listed_) {
         has_room = has_room && deliver((each.entry << theirs_.cell_bits | each.cell) << level | i);
       }
-      const auto copies = without_copies ? std::span<const std::byte>() : others.counted[i];
+      const auto copies = others.counted[i];
       for (std::size_t at = 0; at < copies.size(); at += sizeof(counted_copies)) {
         const auto each = load<counted_copies>(copies.data() + at);
+        if (without_copies) {
+          // Its entries were strangers', if they are gone.
+          constexpr std::uint64_t marker = std::uint64_t{1} << 63;
+          const segment_place place = place_of(theirs_, {each.hash});
+          const segment_query query{others.bytes[i], place.rest, place.cell, place.slot_bits};
+          if (segment_ops().holds(theirs_.cell_bits, query)) continue;
+          has_room = has_room && deliver(marker | (each.hash & (marker - 1)));
+          continue;
+        }
         box(place_of(ours_, {each.hash}).segment).copies.push_back(each);
       }
     });

@@ -112,6 +112,17 @@ TEST(expandable_merge, of_what_is_absent_is_a_union_of_sets) {
     ASSERT_NO_FATAL_FAILURE(expect_members(f, at));
     EXPECT_LE(f.current_fpr(), 0.01);
   }
+  // A key whose entries were strangers', and are erased, is there by its hash alone.
+  expandable other({.fpr = 0.01});
+  const auto alike = [](std::uint64_t i) { return hash64{i << 48 | 0x123456789abc}; };
+  for (std::uint64_t i = 0; i < 4; ++i) (void)other.insert(alike(i));
+  for (std::uint64_t i = 0; i < 3; ++i) ASSERT_TRUE(other.erase(alike(i)));
+  ASSERT_TRUE(other.may_contain(alike(3)));
+  ASSERT_FALSE(other.may_contain(alike(2)));
+  expandable f({.fpr = 0.01});
+  value_of(f.merge_absent(other));
+  EXPECT_TRUE(f.may_contain(alike(3)));
+  EXPECT_EQ(f.size(), 1U);
   expandable seeded({.fpr = 0.01, .seed = 3});
   EXPECT_EQ(seeded.merge_absent(expandable({.fpr = 0.01})).error().code, errc::incompatible);
 }

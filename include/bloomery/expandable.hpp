@@ -36,7 +36,7 @@ namespace bloomery {
 
 /// An expandable filter over any storage. A query reads two bytes that say where its block of 32
 /// cells is, then the block: one or two cache lines of the filter's bulk, at any size. At 1%, grown
-/// from 64 keys: 19 bits a key there, and at each doubling from 256 keys on 15 to 16.1 where the
+/// from 64 keys: 19 bits a key there, and at each doubling from 256 keys on 14 to 16.1 where the
 /// growth to come is known, 14 to 17.5 where it is not; up to 18 between, and 20 to 22 beyond the
 /// growth that was foretold. log2 of the number of doublings twice over is what not knowing n
 /// costs.

@@ -99,8 +99,8 @@ inline constexpr std::uint64_t default_expandable_capacity = 96;
 ///                           after it, one that has not, whose cells are twice as large; and 1/2
 ///                           more for a filter that begins with whole segments.
 ///
-/// Files from before first_load have a single segment's cells filled by 3/4 (w(0) = 1, w(g) = 1/2,
-/// in the last doubling 1), and go on so.
+/// At rates above 1/4, and in files from before first_load, a plan has a single segment's cells
+/// filled by 3/4 (w(0) = 1, w(g) = 1/2, in the last doubling 1).
 ///
 /// The rate is at most the sum of what the entries add, a union's bound, and l_g is the least whole
 /// number that keeps w(0) s_0 + ... + w(g) s_g within (63/64) * eps * A(g):
@@ -110,10 +110,11 @@ inline constexpr std::uint64_t default_expandable_capacity = 96;
 ///     growth by up to 2^X:  A(g) = 31/32 * u(g) / u(X), and a thirty-second, 1 - 1/(g - X + 1) of
 ///                           it, beyond.
 ///
-/// u(g) is the sum of the w up to g, those of a single segment of more than 64 cells by half. A
-/// filter that is not expected to outgrow one segment keeps a sixteenth instead, and has them
-/// whole; so has one that begins with whole segments. As A(g) < 1, all doublings together add less
-/// than eps. Keys of a large batch come after the splits that they cause, so they add less.
+/// u(g) is the sum of the w up to g, those of a single segment by 7/10 up to 128 cells, by 2/5
+/// with more. A filter that is not expected to outgrow one segment keeps a sixteenth instead, and
+/// has them whole; so has one that begins with whole segments. As A(g) < 1, all doublings together
+/// add less than eps. Keys of a large batch come after the splits that they cause, so they add
+/// less.
 result<expandable_params> plan_expandable(const expandable_spec& spec);
 
 /// Bytes of blocks that a segment is made with, so that the planned keys fit.
