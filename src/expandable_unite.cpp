@@ -36,8 +36,8 @@ tl::unexpected<failure> too_high(const expandable_params& params) {
 constexpr std::size_t most_compared = 64;
 
 /// Whether the other entry, which is no longer, matches all that this one does.
-bool is_covered(std::uint64_t entry, std::uint64_t other) {
-  return std::bit_width(other) <= std::bit_width(entry) && is_match(other, entry);
+bool is_covered(std::uint64_t longer, std::uint64_t shorter) {
+  return std::bit_width(shorter) <= std::bit_width(longer) && is_match(shorter, longer);
 }
 
 /// What comes to the segments of a filter from another's, a group of segments at a time: those
