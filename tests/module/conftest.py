@@ -211,7 +211,7 @@ def server(shared_server):
     it, and is started anew for the next."""
     if shared_server.process.poll() is not None:
         shared_server.start()
-    shared_server.call("FLUSHALL")
+    shared_server.call("FLUSHALL", "SYNC")
     yield shared_server
     assert shared_server.process.poll() is None, shared_server.log()[-4000:]
 
@@ -227,6 +227,6 @@ def compatible_server(tmp_path_factory):
 
 @pytest.fixture
 def compatible(compatible_server):
-    compatible_server.call("FLUSHALL")
+    compatible_server.call("FLUSHALL", "SYNC")
     yield compatible_server
     assert compatible_server.process.poll() is None, compatible_server.log()[-4000:]

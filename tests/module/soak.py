@@ -211,7 +211,7 @@ def soak(folder, seconds, number_of_clients, seed, pause):
         info = primary.client.info("modules")
         print(f"{commands} commands of {number_of_clients} clients in {rounds} rounds; "
               f"{info['bf_filters']} filters of {info['bf_filter_bytes']} bytes; nothing lost")
-        primary.call("FLUSHALL")
+        primary.call("FLUSHALL", "SYNC")
         left = primary.client.info("memory")["used_memory"] - at_first
         if primary.client.info("modules")["bf_filter_bytes"] != 0 or left > 4 << 20:
             raise AssertionError(f"{left} bytes were not given back")

@@ -65,7 +65,7 @@ REPLIES = [
 @pytest.mark.parametrize("command, resp2, resp3", REPLIES, ids=lambda v: str(v)[:60])
 def test_replies(server, command, resp2, resp3):
     for protocol, expected in ((2, resp2), (3, resp3)):
-        server.call("FLUSHALL")
+        server.call("FLUSHALL", "SYNC")
         server.call("SET", "text", "x")
         server.call("BF.RESERVE", "full", "0.01", "2", "NONSCALING")
         server.call("BF.MADD", "full", "x", "y")
@@ -411,7 +411,7 @@ def test_the_info_section_counts_filters(server):
     server.call("BF.ADD", "b", "x")
     info = server.client.info("modules")
     assert info["bf_filters"] == 2 and info["bf_filter_bytes"] > 0
-    server.call("FLUSHALL")
+    server.call("FLUSHALL", "SYNC")
     assert server.client.info("modules")["bf_filters"] == 0
     assert server.client.info("modules")["bf_filter_bytes"] == 0
 

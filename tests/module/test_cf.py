@@ -67,7 +67,7 @@ REPLIES = [
 @pytest.mark.parametrize("command, resp2, resp3", REPLIES, ids=lambda v: str(v)[:60])
 def test_replies(server, command, resp2, resp3):
     for protocol, expected in ((2, resp2), (3, resp3)):
-        server.call("FLUSHALL")
+        server.call("FLUSHALL", "SYNC")
         server.call("SET", "text", "x")
         server.call("CF.RESERVE", "empty", "100")
         server.call("CF.RESERVE", "some", "100")

@@ -20,7 +20,7 @@ def test_the_setting_and_the_option_choose_the_engine(start):
     for engine in ("compatible", "native"):
         server.call("CONFIG", "SET", "bf.engine", engine)
         assert server.client.config_get("bf.engine") == {"bf.engine": engine}
-        server.call("FLUSHALL")
+        server.call("FLUSHALL", "SYNC")
         server.call("BF.RESERVE", "reserved", "0.01", "100")
         server.call("BF.ADD", "added", "a")
         server.call("BF.INSERT", "inserted", "ITEMS", "a")

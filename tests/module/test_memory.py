@@ -161,7 +161,7 @@ def test_what_comes_behind_and_new_generations_are_within_the_limit(start):
     for key, reserve in (("two parts", ["BF.RESERVE", "two parts", "0.01", "100000"]),
                          ("deletable", ["BF.RESERVE", "deletable", "0.01", "100000", "DELETABLE"]),
                          ("window", ["BF.RESERVE", "window", "0.01", "800000", "WINDOW", "99999"])):
-        server.call("FLUSHALL")
+        server.call("FLUSHALL", "SYNC")
         server.client.config_set("bf.max-memory", "16mb")
         server.call(*reserve)
         server.client.config_set("bf.max-memory", "140kb")
