@@ -161,10 +161,17 @@ class basic_expandable : public detail::key_shell<basic_expandable<Storage>> {
     const std::size_t done = parts_.insert_bulk(params_, hs, summary);
     count_ += done;
     hs = hs.subspan(done);
-    insert_batch(hs, summary, detail::asks_nothing,
-                 [&](std::size_t i, const detail::segment_place& at) noexcept {
-                   return insert_at(hs[i], at);
-                 });
+    detail::change_in_stages(
+        params_, parts_, hs, [&](std::size_t i, const detail::segment_place& at) noexcept {
+          const insert_outcome outcome = insert_at(hs[i], at);
+          if (!is_contained(outcome)) {
+            summary.stopped_by = outcome;
+            return false;
+          }
+          ++summary.done;
+          ++(outcome == insert_outcome::inserted ? summary.inserted : summary.maybe_present);
+          return true;
+        });
     return summary;
   }
 
@@ -176,24 +183,26 @@ class basic_expandable : public detail::key_shell<basic_expandable<Storage>> {
   {
     assert(added.size() >= hs.size());
     insert_summary summary;
-    detail::asked_group asked;
-    const auto ask = [&](std::size_t first, std::span<const detail::segment_query> group) noexcept {
-      asked.ask(params_.cell_bits, parts_.changes(), group, added.data() + first);
-    };
-    const auto insert_one = [&](std::size_t i, const detail::segment_place& at) noexcept {
-      // A yes stays true, since an insert removes nothing.
-      insert_outcome outcome = insert_outcome::maybe_present;
-      if (!added[i]) {
-        const bool is_new = asked.is_still_absent(at, parts_.changes()) && !parts_.counts_copies();
-        outcome = is_new ? parts_.insert_new(params_, hs[i], at)
-                         : parts_.insert_absent(params_, hs[i], at);
-      }
-      added[i] = outcome == insert_outcome::inserted;
-      count_ += added[i];
-      if (outcome == insert_outcome::maybe_present) asked.count_contained();
-      return outcome;
-    };
-    insert_batch(hs, summary, ask, insert_one);
+    summary.done = hs.size();
+    const std::span<bool> contained = added.first(hs.size());
+    detail::insert_absent_in_stages(
+        params_, parts_, hs, contained,
+        [&](std::size_t i, const detail::segment_place& at, bool is_absent) noexcept {
+          const insert_outcome outcome = is_absent && !parts_.counts_copies()
+                                             ? parts_.insert_new(params_, hs[i], at)
+                                             : parts_.insert_absent(params_, hs[i], at);
+          contained[i] = outcome == insert_outcome::maybe_present;
+          if (is_contained(outcome)) return true;
+          summary.stopped_by = outcome;
+          summary.done = i;
+          return false;
+        });
+    for (std::size_t i = 0; i < summary.done; ++i) {
+      added[i] = !contained[i];
+      summary.inserted += static_cast<std::size_t>(added[i]);
+    }
+    summary.maybe_present = summary.done - summary.inserted;
+    count_ += summary.inserted;
     return summary;
   }
 
@@ -211,7 +220,7 @@ class basic_expandable : public detail::key_shell<basic_expandable<Storage>> {
     requires writable_storage<Storage>
   {
     assert(erased.size() >= hs.size());
-    detail::change_in_stages(params_, parts_, hs, detail::asks_nothing,
+    detail::change_in_stages(params_, parts_, hs,
                              [&](std::size_t i, const detail::segment_place& at) noexcept {
                                erased[i] = erase_at(hs[i], at);
                                return true;
@@ -342,24 +351,6 @@ class basic_expandable : public detail::key_shell<basic_expandable<Storage>> {
     count_ -= count_ != 0;
     if (count_ == 0) clear();
     return true;
-  }
-
-  // Calls insert_one(i, place) for each key until one finds no room, and ask() as
-  // change_in_stages() does.
-  template <class Ask, class InsertOne>
-  void insert_batch(std::span<const hash_type> hs, insert_summary& summary, Ask&& ask,
-                    InsertOne&& insert_one) noexcept {
-    detail::change_in_stages(
-        params_, parts_, hs, ask, [&](std::size_t i, const detail::segment_place& at) noexcept {
-          const insert_outcome outcome = insert_one(i, at);
-          if (!is_contained(outcome)) {
-            summary.stopped_by = outcome;
-            return false;
-          }
-          ++summary.done;
-          ++(outcome == insert_outcome::inserted ? summary.inserted : summary.maybe_present);
-          return true;
-        });
   }
 
   expandable_params params_;

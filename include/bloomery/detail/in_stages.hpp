@@ -46,81 +46,120 @@ void find_queries(const expandable_params& params, const Parts& parts, std::span
   }
 }
 
-/// For change_in_stages() where nothing is asked before.
-inline constexpr auto asks_nothing = [](std::size_t, std::span<const segment_query>) noexcept {};
-
-/// The same for what changes segments, which may thereby get other places. Calls change(i, place)
-/// for each key, until it returns false, and before a group's first ask(key, the group's queries).
-template <class Parts, class Ask, class Change>
-void change_in_stages(const expandable_params& params, const Parts& parts,
-                      std::span<const hash64> hs, Ask&& ask, Change&& change) noexcept {
-  const auto& kernel = segment_ops();
+/// The keys of a batch that changes segments, which may thereby get other places: where each
+/// group's keys belong, found anew when that has happened.
+template <class Parts>
+class moving_groups {
+ public:
   struct group {
     std::array<segment_place, stage_group> places;
     std::array<segment_query, stage_group> queries;
-    std::uint64_t found_at;  // as long as that is the same, these are right
+    std::uint64_t found_at;  ///< as long as that is Parts::changes(), these are right
   };
-  std::array<group, 3> ring;  // NOLINT(cppcoreguidelines-pro-type-member-init): found first
-  const auto find = [&](std::size_t first, std::size_t n, std::size_t turn) noexcept {
-    group& in = ring[turn];
+
+  moving_groups(const expandable_params& params, const Parts& parts,
+                std::span<const hash64> hs) noexcept
+      : params_(params), parts_(parts), hs_(hs) {}
+
+  void find(std::size_t first, std::size_t n, std::size_t turn) noexcept {
+    group& in = ring_[turn];
     for (std::size_t i = 0; i < n; ++i) {
-      in.places[i] = place_of(params, hs[first + i]);
-      in.queries[i] = parts.query(in.places[i]);
-      parts.view(params, in.places[i]).prefetch_start(in.places[i].cell);
+      in.places[i] = place_of(params_, hs_[first + i]);
+      in.queries[i] = parts_.query(in.places[i]);
+      parts_.view(params_, in.places[i]).prefetch_start(in.places[i].cell);
     }
-    in.found_at = parts.changes();
-  };
+    in.found_at = parts_.changes();
+  }
+  const group& found(std::size_t first, std::size_t n, std::size_t turn) noexcept {
+    if (ring_[turn].found_at != parts_.changes()) [[unlikely]]
+      find(first, n, turn);
+    return ring_[turn];
+  }
+  std::span<const segment_query> queries(std::size_t first, std::size_t n,
+                                         std::size_t turn) noexcept {
+    return std::span(found(first, n, turn).queries).first(n);
+  }
+
+ private:
+  const expandable_params& params_;
+  const Parts& parts_;
+  std::span<const hash64> hs_;
+  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-member-init): found before they are read
+  std::array<group, 3> ring_;
+};
+
+/// Calls change(i, place) for each key, until it returns false.
+template <class Parts, class Change>
+void change_in_stages(const expandable_params& params, const Parts& parts,
+                      std::span<const hash64> hs, Change&& change) noexcept {
+  moving_groups groups(params, parts, hs);
   in_stages(
-      hs.size(), find,
-      [&](std::size_t first, std::size_t n, std::size_t turn) noexcept {
-        if (ring[turn].found_at != parts.changes()) find(first, n, turn);
-        kernel.fetch_to_insert(params.cell_bits, std::span(ring[turn].queries).first(n));
+      hs.size(), [&](auto... at) noexcept { groups.find(at...); },
+      [&](auto... at) noexcept {
+        segment_ops().fetch_to_insert(params.cell_bits, groups.queries(at...));
       },
       [&](std::size_t first, std::size_t n, std::size_t turn) noexcept {
-        if (ring[turn].found_at != parts.changes()) find(first, n, turn);
-        ask(first, std::span<const segment_query>(ring[turn].queries).first(n));
         for (std::size_t i = 0; i < n; ++i) {
-          if (ring[turn].found_at != parts.changes()) find(first, n, turn);
-          if (!change(first + i, ring[turn].places[i])) return false;
+          if (!change(first + i, groups.found(first, n, turn).places[i])) return false;
         }
         return true;
       });
 }
 
-/// Which keys of a group are contained before any of it is inserted. To ask all at once takes a
-/// quarter less time than to find each as it is inserted, and is work to no end for a new key.
-class asked_group {
- public:
-  /// Asks, if of the group before at least two thirds were contained; else all answers are no.
-  void ask(unsigned cell_bits, std::uint64_t changes, std::span<const segment_query> group,
-           bool* answers) noexcept {
-    is_asked_ = 3 * contained_ >= 2 * size_;
-    size_ = group.size();
-    contained_ = 0;
-    changes_ = changes;
-    written_ = 0;
-    if (is_asked_) {
-      segment_ops().ask(cell_bits, group, answers);
-    } else {
-      std::fill_n(answers, group.size(), false);
-    }
-  }
-  void count_contained() noexcept { ++contained_; }
-  /// Whether a no is still one: nothing has got another place, and none of the group has come to
-  /// the key's cell, as one now will.
-  bool is_still_absent(const segment_place& at, std::uint64_t changes) noexcept {
-    const std::uint64_t cell = std::uint64_t{1} << ((at.cell ^ at.segment) % 64);
-    const bool is_absent = is_asked_ && changes == changes_ && (written_ & cell) == 0;
-    written_ |= cell;
-    return is_absent;
-  }
-
- private:
-  bool is_asked_ = false;
-  std::size_t size_ = 0;
-  std::size_t contained_ = 0;
-  std::uint64_t changes_ = 0;
-  std::uint64_t written_ = 0;  // cells, by the last bits of their numbers
-};
+/// For keys that are inserted where they are not contained yet. A group is asked for at once, and
+/// those that are not contained are inserted then: a fifth to a fourth less time than to find each
+/// as it is inserted, and which are is not foretold wrongly. Where more than two thirds of the
+/// group before were new that is no gain, and none are asked for. Calls insert(i, place, is_absent)
+/// for each key that is not known to be contained, until it returns false; `is_absent` says that it
+/// is known not to be. Sets `contained` for the others.
+template <class Parts, class Insert>
+void insert_absent_in_stages(const expandable_params& params, const Parts& parts,
+                             std::span<const hash64> hs, std::span<bool> contained,
+                             Insert&& insert) noexcept {
+  const auto& kernel = segment_ops();
+  moving_groups groups(params, parts, hs);
+  bool asks = true;
+  in_stages(
+      hs.size(), [&](auto... at) noexcept { groups.find(at...); },
+      [&](auto... at) noexcept {
+        const auto queries = groups.queries(at...);
+        asks ? kernel.fetch(params.cell_bits, queries)
+             : kernel.fetch_to_insert(params.cell_bits, queries);
+      },
+      [&](std::size_t first, std::size_t n, std::size_t turn) noexcept {
+        const auto answers = contained.subspan(first, n);
+        const auto queries = groups.queries(first, n, turn);
+        const bool are_asked = asks;
+        if (are_asked) {
+          kernel.ask(params.cell_bits, queries, answers.data());
+        } else {
+          std::ranges::fill(answers, false);
+        }
+        const std::uint64_t asked_at = parts.changes();
+        // Without branches.
+        std::array<std::uint8_t, stage_group>
+            others;  // NOLINT(cppcoreguidelines-pro-type-member-init)
+        std::size_t size = 0;
+        for (std::size_t i = 0; i < n; ++i) {
+          others[size] = static_cast<std::uint8_t>(i);
+          size += static_cast<std::size_t>(!answers[i]);
+        }
+        std::size_t fresh = 0;
+        std::uint64_t written = 0;  // cells, by the last bits of their numbers
+        for (std::size_t k = 0; k < size; ++k) {
+          const std::size_t i = others[k];
+          const segment_place& at = groups.found(first, n, turn).places[i];
+          // A no is still one if nothing has got another place, and none of the group has come to
+          // the key's cell, as one now will.
+          const std::uint64_t cell = std::uint64_t{1} << ((at.cell ^ at.segment) % 64);
+          const bool is_absent = are_asked && parts.changes() == asked_at && (written & cell) == 0;
+          written |= cell;
+          if (!insert(first + i, at, is_absent)) return false;
+          fresh += static_cast<std::size_t>(!answers[i]);
+        }
+        asks = 3 * fresh <= 2 * n;
+        return true;
+      });
+}
 
 }  // namespace bloomery::detail
