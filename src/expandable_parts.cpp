@@ -276,17 +276,20 @@ bool owned_segments::uncount_copy(std::uint64_t segment, hash64 h) noexcept {
 
 insert_outcome owned_segments::insert_up_to(std::size_t copies, expandable_params& params, hash64 h,
                                             segment_place at) noexcept {
-  bool is_full = params.entries > params.entries_limit();
+  const auto is_over = [&]() noexcept {
+    return params.entries > params.most_entries() && params.entries > params.entries_limit();
+  };
+  bool is_full = is_over();
   if (is_full && grow(params)) [[unlikely]] {
     at = place_of(params, h);
-    is_full = params.entries > params.entries_limit();
+    is_full = is_over();
   }
   const bool counted =
       counts_copies && list[at.segment].counted != 0 &&
       counted_of(segments[at.segment].counted.bytes(), list[at.segment].counted, h) != 0;
   if (counted && copies == 1) return insert_outcome::maybe_present;
   const std::size_t most = is_full ? 0 : copies;
-  const segment_shape shape{params.cell_bits, at.slot_bits};
+  const segment_shape shape{params.cell_bits, at.slot_bits, gaps_of(params)};
   const auto& kernel = segment_ops();
   const auto try_insert = [&]() noexcept {
     return kernel.insert(shape, segments[at.segment].bytes.writable_bytes(), at.cell, at.rest, most,

@@ -80,7 +80,8 @@ class segment_inboxes {
           // Its entries were strangers', if they are gone.
           constexpr std::uint64_t marker = std::uint64_t{1} << 63;
           const segment_place place = place_of(theirs_, {each.hash});
-          const segment_query query{others.bytes[i], place.rest, place.cell, place.slot_bits};
+          const segment_query query{others.bytes[i].data(), others.bytes[i].size(), place.rest,
+                                    place.cell, place.slot_bits};
           if (segment_ops().holds(theirs_.cell_bits, query)) continue;
           has_room = has_room && deliver(marker | (each.hash & (marker - 1)));
           continue;

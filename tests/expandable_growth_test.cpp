@@ -12,7 +12,7 @@ namespace {
 struct growth_case {
   double fpr;
   double hint;
-  double most_bits;  // a key, from 256 keys on
+  double most_bits;  // a key
 };
 
 class expandable_growth : public ::testing::TestWithParam<growth_case> {};
@@ -30,10 +30,7 @@ TEST_P(expandable_growth, at_every_doubling_rate_and_size_are_as_promised_and_no
     EXPECT_LE(f.current_fpr(), f.params().spent * 1.05);
     EXPECT_LE(f.params().spent, fpr);
     ASSERT_NO_FATAL_FAILURE(expect_rate_as_said(f, 200'000));
-    if (n >= 256) {
-      EXPECT_LE(bits_per_key(f), most_bits);
-    }
-    EXPECT_LE(bits_per_key(f), most_bits + 8);
+    EXPECT_LE(bits_per_key(f), most_bits);
     if (n <= 1 << 15 || n == 1 << 20) {
       ASSERT_NO_FATAL_FAILURE(expect_members(f, n));
     }
@@ -48,7 +45,9 @@ TEST_P(expandable_growth, at_every_doubling_rate_and_size_are_as_promised_and_no
     EXPECT_EQ(foretold->spent, f.params().spent);
     if (n >= 1024) {
       const auto entries = f.params().entries;
-      EXPECT_NEAR(expandable_bits(*foretold, entries) / static_cast<double>(n), bits_per_key(f), 1);
+      // Of the gaps half are foretold: at any one size nearly none may be there, or nearly all.
+      const double bits = expandable_bits(*foretold, entries) / static_cast<double>(n);
+      EXPECT_NEAR(bits, bits_per_key(f), hint == 0 ? 0.3 + bits / 12 : 1);
     }
   }
   // An entry that is in several cells has no bits left and matches all strangers there: there are
@@ -138,11 +137,11 @@ TEST(expandable_growth, goes_on_at_any_rate_far_beyond_what_was_foretold) {
 }
 
 INSTANTIATE_TEST_SUITE_P(rates, expandable_growth,
-                         ::testing::Values(growth_case{0.01, 0, 17.6},
-                                           growth_case{0.01, 0x1p14, 15.8},
-                                           growth_case{0.01, 0x1p21, 16.3},
-                                           growth_case{0.2, 0, 13.6}, growth_case{0.001, 4, 26.5},
-                                           growth_case{1e-6, 0, 31.2}),
+                         ::testing::Values(growth_case{0.01, 0, 18.2},
+                                           growth_case{0.01, 0x1p14, 16},
+                                           growth_case{0.01, 0x1p21, 16.1},
+                                           growth_case{0.2, 0, 14.2}, growth_case{0.001, 4, 26.5},
+                                           growth_case{1e-6, 0, 32.8}),
                          [](const auto& test) { return fmt::format("case_{}", test.index); });
 
 }  // namespace

@@ -361,10 +361,13 @@ class Expandable:
     def read_cells(self, segment, w):
         blocks = 2**self.c // 32
         table = 2 * (blocks + 1)
+        padding = 7 if blocks == 1 else 16
         check(len(segment) >= table + 16, "a segment that is too short")
         starts = struct.unpack_from(f"<{blocks + 1}H", segment)
         check(starts[0] == 0 and list(starts) == sorted(starts), "wrong starts")
-        check(len(segment) == round_up(table + starts[-1] + 16, 8), "wrong size of a segment")
+        sizes = (round_up(table + max(starts[-1] + padding, 16), 8),
+                 round_up(table + starts[-1] + 16, 8))  # the second in files from before
+        check(len(segment) in sizes, "wrong size of a segment")
         check(not any(segment[table + starts[-1] :]), "wrong padding")
         cells = []
         for begin, end in zip(starts, starts[1:]):

@@ -26,7 +26,7 @@ namespace {
 
 const kernel_set avx512_kernels = {
     "avx512",       avx512::loops<split_512>, avx512::loops<free_512>, avx512::loops<parquet_256>,
-    &avx512_ribbon, &avx512_quotient,         &bmi2_segments};
+    &avx512_ribbon, &avx512_quotient,         &avx512_segments};
 
 }  // namespace bloomery::detail
 

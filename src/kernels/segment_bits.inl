@@ -14,12 +14,13 @@ void put_bits(std::byte* to, std::size_t at, std::uint64_t value, unsigned n) no
   store(word, (load<std::uint64_t>(word) & ~mask) | (value << shift & mask));
 }
 
-// 64 bits from bit `at` on. Reads 9 bytes.
-std::uint64_t get_word(const std::byte* from, std::size_t at) noexcept {
+// `n` of 64 bits from bit `at` on, and others behind them. Reads 8 bytes, and one more if it must.
+std::uint64_t get_word(const std::byte* from, std::size_t at, std::size_t n) noexcept {
   const std::byte* const byte = from + (at >> 3);
   const auto shift = static_cast<unsigned>(at & 7);
-  return load<std::uint64_t>(byte) >> shift | std::uint64_t{load<std::uint8_t>(byte + 8)}
-                                                  << (63 - shift) << 1;
+  std::uint64_t word = load<std::uint64_t>(byte) >> shift;
+  if (shift + n > 64) word |= std::uint64_t{load<std::uint8_t>(byte + 8)} << (64 - shift);
+  return word;
 }
 
 // Moves n bits from bit `from` to bit `to`. By whole words of the target, each written once, since
@@ -30,8 +31,9 @@ void move_bits(std::byte* in, std::size_t from, std::size_t n, std::size_t to) n
   const std::size_t before = to & 7;
   const std::size_t words = (before + n + 63) / 64;
   const auto move_word = [&](std::size_t k) noexcept {
-    const std::uint64_t moved =
-        k == 0 ? get_word(in, from) << before : get_word(in, from + 64 * k - before);
+    const std::uint64_t moved = k == 0 ? get_word(in, from, std::min(n, 64 - before)) << before
+                                       : get_word(in, from + 64 * k - before,
+                                                  std::min<std::size_t>(64, before + n - 64 * k));
     std::uint64_t mask = k == 0 ? ~std::uint64_t{0} << before : ~std::uint64_t{0};
     if (k + 1 == words) mask &= ~std::uint64_t{0} >> (64 * words - before - n);
     std::byte* const word = first + 8 * k;
@@ -74,11 +76,22 @@ class block_code {
            select_one(~word, k - (below_ & -static_cast<unsigned>(!in_low)));
   }
 
+  /// A cell's entries, if the zeros before and behind them are in the first 128 bits.
+  std::optional<cell_run> run(unsigned cell) const noexcept {
+    if (!has(cell)) [[unlikely]]
+      return std::nullopt;
+    const unsigned place = zero(cell);
+    const auto behind = static_cast<std::uint64_t>((wide{high_} << 64 | low_) >> place >> 1);
+    const auto size = static_cast<unsigned>(std::countr_one(behind));
+    if (size >= 64 || place + 1 + size >= 128) [[unlikely]]
+      return std::nullopt;
+    return cell_run{place - cell, size};
+  }
+
   /// Writes it back with a one more at `place`, and no byte behind its new end of `bits` bits.
   /// Precondition: 32 < bits <= 128.
   void store_with_one(std::byte* block, unsigned place, unsigned bits) const noexcept {
-    __extension__ using wide = unsigned __int128;
-    const wide all = static_cast<wide>(high_) << 64 | low_;
+    const wide all = wide{high_} << 64 | low_;
     const wide one = static_cast<wide>(1) << place;
     const wide made = (all & (one - 1)) | one | (all & ~(one - 1)) << 1;
     // Four of these overlap to any number of bytes from 5 to 16: last - 2 * second <= 4.
@@ -96,6 +109,8 @@ class block_code {
   }
 
  private:
+  __extension__ using wide = unsigned __int128;
+
   std::uint64_t low_;
   std::uint64_t high_;
   unsigned below_;  // zeros in low_
@@ -109,22 +124,34 @@ struct slot_row {
   unsigned slot_bits;
 };
 
-// How many of a run's entries match. The first two without branches: that there are none, one or
-// two is all but as likely.
+// Whether an entry's remainder begins `rest`: the bits below its marker are shifted to the top.
+// Zero is no entry.
+constexpr bool begins(std::uint64_t entry, std::uint64_t rest) noexcept {
+  const std::uint64_t differing = (entry ^ rest) << std::countl_zero(entry | 1) << 1;
+  return static_cast<unsigned>(differing == 0) & static_cast<unsigned>(entry != 0);
+}
+
+// How many of a run's entries match, which ends at bit `end`. The first two without branches: that
+// there are none, one or two is all but as likely. If they are short both are in the last 8 bytes.
 std::size_t matching_entries(const std::byte* area, std::size_t end, unsigned slot_bits,
-                             unsigned size, std::uint64_t rest) noexcept {
+                             std::size_t size, std::uint64_t rest) noexcept {
   const std::size_t w = slot_bits;
-  const bool one = size > 0;
-  const bool two = size > 1;
-  // The bits below the marker are shifted to the top; zero is no entry.
-  const auto matches = [&](std::size_t behind) noexcept -> std::size_t {
-    const std::uint64_t entry = get_bits(area, end - behind, slot_bits);
-    const std::uint64_t differing = (entry ^ rest) << std::countl_zero(entry | 1) << 1;
-    return static_cast<std::size_t>(differing == 0) & static_cast<std::size_t>(entry != 0);
-  };
-  std::size_t found = (matches(one ? w : 0) & static_cast<std::size_t>(one)) +
-                      (matches(two ? 2 * w : 0) & static_cast<std::size_t>(two));
-  for (unsigned i = 2; i < size; ++i) found += matches((i + 1) * w);
+  std::size_t found = 0;
+  if (2 * w <= 57 && end >= 64) [[likely]] {
+    const std::size_t last = bytes_for_bits(end);
+    const std::uint64_t word = load<std::uint64_t>(area + last - 8) << (8 * last - end);
+    found =
+        (static_cast<unsigned>(begins(word >> (64 - w), rest)) & static_cast<unsigned>(size > 0)) +
+        (static_cast<unsigned>(begins(word << w >> (64 - w), rest)) &
+         static_cast<unsigned>(size > 1));
+  } else {
+    for (std::size_t i = 0; i < std::min<std::size_t>(size, 2); ++i) {
+      found += begins(get_bits(area, end - (i + 1) * w, slot_bits), rest);
+    }
+  }
+  for (std::size_t i = 2; i < size; ++i) {
+    found += begins(get_bits(area, end - (i + 1) * w, slot_bits), rest);
+  }
   return found;
 }
 

@@ -102,6 +102,11 @@ void copy_bytes(std::byte* to, const std::byte* from, std::size_t n, bool is_ins
 }  // namespace bmi2
 
 const segment_kernels bmi2_segments = bmi2::loops;
+const segment_kernels avx512_segments = [] {
+  segment_kernels all = bmi2::loops;
+  all.ask = ask_eight_at_once;
+  return all;
+}();
 
 }  // namespace bloomery::detail
 

@@ -28,11 +28,15 @@ void for_block(const segment_shape& shape, const std::byte* area, std::size_t be
 // Blocks one after the other: a half of a segment to be.
 class builder {
  public:
-  /// With room for so many bytes, if that is not too little; of gaps, a byte for each `share` used,
-  /// and `more_gaps` in all.
-  builder(unsigned slot_bits, std::size_t blocks, std::size_t bytes, std::size_t share = gap_share,
+  /// So many blocks of a segment of that shape, with room for so many bytes, if that is not too
+  /// little, and `more_gaps` in all beside the shape's.
+  builder(const segment_shape& shape, std::size_t blocks, std::size_t bytes,
           std::size_t more_gaps = 0)
-      : slot_bits_(slot_bits), blocks_(blocks), share_(share), more_gaps_(more_gaps) {
+      : slot_bits_(shape.slot_bits),
+        blocks_(blocks),
+        share_(shape.gaps.share),
+        most_gap_(shape.most_gap()),
+        more_gaps_(more_gaps) {
     made_.area.resize(bytes + more_gaps + spare);
     made_.ends.reserve(blocks);
   }
@@ -47,7 +51,7 @@ class builder {
   void end_block() {
     const std::size_t n = waiting_;
     const std::size_t used = bytes_for_bits(code_bits(n)) + bytes_for_bits(n * slot_bits_);
-    owed_ += std::min(used, share_ * most_gap(slot_bits_));
+    owed_ += std::min(used, share_ * most_gap_);
     const std::size_t begin = made_.size;
     const std::size_t built = made_.ends.size();
     made_.size +=
@@ -106,6 +110,7 @@ class builder {
   unsigned slot_bits_;
   std::size_t blocks_;
   std::size_t share_;
+  std::size_t most_gap_;
   std::size_t more_gaps_;
   std::vector<placed> block_;  // the first waiting_ are of this block
   std::size_t waiting_ = 0;
@@ -127,8 +132,9 @@ std::optional<segment_pair> split(const segment_shape& shape, std::span<const st
                                   unsigned slot_bits) noexcept {
   try {
     const block_list parent(shape, segment.data());
+    const segment_shape child{shape.cell_bits, slot_bits, shape.gaps};
     const auto half = [&] {
-      return builder(slot_bits, shape.blocks() / 2, segment.size() / 4 + segment.size() / 16);
+      return builder(child, shape.blocks() / 2, segment.size() / 4 + segment.size() / 16);
     };
     std::array<std::array<builder, 2>, 2> made{std::array{half(), half()},
                                                std::array{half(), half()}};
@@ -136,8 +142,8 @@ std::optional<segment_pair> split(const segment_shape& shape, std::span<const st
     for (std::size_t block = 0; block < shape.blocks(); ++block) {
       const std::size_t n = parent.entries(block);
       entries += n;
-      for (auto& child : made) {
-        for (builder& each : child) each.reserve(n);
+      for (auto& halves : made) {
+        for (builder& each : halves) each.reserve(n);
       }
       // Two blocks make one of each half of each child.
       const unsigned first_cell = block % 2 == 0 ? 0 : block_cells / 2;
@@ -146,8 +152,8 @@ std::optional<segment_pair> split(const segment_shape& shape, std::span<const st
                   add_to_half(made[cell & 1], first_cell + cell / 2, entry);
                 });
       if (block % 2 == 0) continue;
-      for (auto& child : made) {
-        for (builder& each : child) each.end_block();
+      for (auto& halves : made) {
+        for (builder& each : halves) each.end_block();
       }
     }
     segment_pair pair{
@@ -163,8 +169,9 @@ std::optional<built_segment> widen(const segment_shape& shape, std::span<const s
                                    unsigned slot_bits) noexcept {
   try {
     const block_list parent(shape, segment.data());
+    const segment_shape wide{shape.cell_bits + 1, slot_bits, shape.gaps};
     const auto half = [&] {
-      return builder(slot_bits, shape.blocks(), segment.size() / 2 + segment.size() / 8);
+      return builder(wide, shape.blocks(), segment.size() / 2 + segment.size() / 8);
     };
     std::array<builder, 2> halves{half(), half()};
     for (std::size_t block = 0; block < shape.blocks(); ++block) {

@@ -2,17 +2,10 @@
 // Included behind segment_bits.inl and a push_slot.
 
 // How far an insert looks for a gap before the whole segment is laid out anew, and how much of one
-// it takes beyond what it needs, so that its block need not look again at once. Gaps are 1/13 of
-// the bytes when a segment is laid out, or less where blocks are full, and nearly all of them are
-// used up before the next time.
+// it takes beyond what it needs, so that its block need not look again at once. Nearly all gaps are
+// used up before the next layout.
 constexpr std::size_t gap_search = 32;
 constexpr std::size_t gap_taken_ahead = 3;
-constexpr std::size_t gap_share = 12;
-
-// No block needs a larger one on average than for three entries, however many it has.
-constexpr std::size_t most_gap(unsigned slot_bits) {
-  return std::max<std::size_t>(2, 3 * std::size_t{slot_bits} / 8);
-}
 
 // The blocks of a segment that is well formed.
 class block_list {
@@ -111,7 +104,10 @@ bool plan_layout(const segment_shape& shape, std::span<const std::byte> segment,
   if (used > most_segment_area) return false;
   // What was planned with is not given back.
   const std::size_t area = old.start(blocks);
-  const std::size_t gaps = std::min(used / gap_share, blocks * most_gap(shape.slot_bits)) + 2;
+  // A single block has what its last word leaves.
+  const std::size_t gaps = blocks == 1
+                               ? shape.area_within(shape.stored_bytes(used)) - used
+                               : std::min(used / shape.gaps.share, blocks * shape.most_gap());
   plan.gaps = std::min(std::max(gaps, area - std::min(area, used)), most_segment_area - used);
   plan.needed = needed;
   plan.bytes = shape.stored_bytes(used + plan.gaps);
@@ -180,7 +176,7 @@ insert_result insert(const segment_shape& shape, std::span<std::byte> segment, s
   if (matching >= most) return {matching, false, 0};
   const std::size_t needed = in.used(n + 1);
   if (needed > in.size(b) && !in.take_gap(b, n, needed - in.size(b), moved)) {
-    return {matching, false, needed - in.size(b)};
+    return {matching, false, needed - in.used(n)};
   }
   const std::uint64_t marker = std::uint64_t{1} << (shape.slot_bits - 1);
   const std::uint64_t entry = marker | (rest & (marker - 1));

@@ -20,13 +20,13 @@
 
 void fetch(unsigned cell_bits, std::span<const segment_query> queries) noexcept {
   for (const segment_query& q : queries) {
-    segment_view({cell_bits, q.slot_bits}, q.segment).prefetch_block(q.cell);
+    segment_view({cell_bits, q.slot_bits}, q.segment()).prefetch_block(q.cell);
   }
 }
 
 void fetch_to_insert(unsigned cell_bits, std::span<const segment_query> queries) noexcept {
   for (const segment_query& q : queries) {
-    segment_view({cell_bits, q.slot_bits}, q.segment).prefetch_near(q.cell);
+    segment_view({cell_bits, q.slot_bits}, q.segment()).prefetch_near(q.cell);
   }
 }
 
@@ -34,18 +34,14 @@ bool holds(unsigned cell_bits, const segment_query& q) noexcept {
   const segment_shape shape{cell_bits, q.slot_bits};
   const std::size_t b = q.cell / block_cells;
   const auto cell = static_cast<unsigned>(q.cell % block_cells);
-  const segment_view view(shape, q.segment);
+  const segment_view view(shape, q.segment());
   const std::size_t begin = view.start(b);
   const std::size_t end = view.start(b + 1);
-  if (begin <= end && end <= view.limit()) [[likely]] {
-    const block_code code(view.area() + begin);
-    if (code.has(block_cells)) [[likely]] {
-      const unsigned zero = code.zero(cell);
-      const unsigned size = code.zero(cell + 1) - zero - 1;
-      const std::size_t first = zero - cell;
-      if ((first + size) * q.slot_bits > 8 * end) return false;
-      return matching_entries(view.area(), 8 * end - first * q.slot_bits, q.slot_bits, size,
-                              q.rest) != 0;
+  if (view.is_inside(begin, end)) [[likely]] {
+    if (const auto run = block_code(view.area() + begin).run(cell)) [[likely]] {
+      if ((run->first + run->size) * q.slot_bits > 8 * end) return false;
+      return matching_entries(view.area(), 8 * end - run->first * q.slot_bits, q.slot_bits,
+                              run->size, q.rest) != 0;
     }
   }
   return view.holds(q.cell, q.rest);
@@ -55,5 +51,6 @@ void ask(unsigned cell_bits, std::span<const segment_query> queries, bool* answe
   for (std::size_t i = 0; i < queries.size(); ++i) answers[i] = holds(cell_bits, queries[i]);
 }
 
-constexpr segment_kernels loops = {empty, insert, plan_layout, lay_out, erase, split, widen, merge,
-                                   list, unite, check, rate, fetch, fetch_to_insert, ask, holds};
+constexpr segment_kernels loops = {empty, insert,          plan_layout, lay_out, erase, split,
+                                   widen, merge,           list,        unite,   check, rate,
+                                   fetch, fetch_to_insert, ask,         holds};

@@ -6,8 +6,10 @@
 constexpr unsigned cell_shift = 58;
 static_assert(cell_shift > most_slot_bits && cell_shift + block_cell_bits < 64);
 
-// Gaps as large as they are on average between two layouts for single inserts.
-constexpr std::size_t merged_gap_share = 2 * gap_share;
+// With gaps as large as they are on average between two layouts for single inserts.
+constexpr segment_shape merged_shape(const segment_shape& shape, unsigned slot_bits) {
+  return {shape.cell_bits, slot_bits, {2 * shape.gaps.share, shape.gaps.most_entries}};
+}
 
 // Each key is compared with all others of its cell: more in a block, of some twenty as a rule, are
 // chosen, or copies of a few.
@@ -123,15 +125,15 @@ std::optional<merged_segment> merge(const segment_shape& shape, std::span<const 
     }
     room.held.resize(most_in_block + 1);
     room.merged.resize(most_in_block);
-    const std::size_t gaps = used / merged_gap_share;
+    const segment_shape merged = merged_shape(shape, order.slot_bits);
+    const std::size_t gaps = used / merged.gaps.share;
     const std::size_t more = gaps_to_keep(used + gaps, order.room_before);
     const std::size_t parts = order.splits ? 4 : 1;
     std::vector<builder> made;
     made.reserve(parts);
     for (std::size_t i = 0; i < parts; ++i) {
-      made.emplace_back(order.slot_bits, order.splits ? shape.blocks() / 2 : shape.blocks(),
-                        (used + gaps) / parts + used / (parts * 8), merged_gap_share,
-                        order.splits ? 0 : more);
+      made.emplace_back(merged, order.splits ? shape.blocks() / 2 : shape.blocks(),
+                        (used + gaps) / parts + used / (parts * 8), order.splits ? 0 : more);
       made.back().reserve(2 * most_in_block);
     }
     block_merger merger(shape, order, most, keys, room);

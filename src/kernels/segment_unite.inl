@@ -25,8 +25,9 @@ std::optional<built_segment> unite(const segment_shape& shape, std::span<const s
       ends[b] = taken;
       used += own.used(own.entries(b) + taken - first);
     }
-    const std::size_t gaps = used / merged_gap_share;
-    builder made(shape.slot_bits, shape.blocks(), used + gaps, merged_gap_share,
+    const segment_shape united = merged_shape(shape, shape.slot_bits);
+    const std::size_t gaps = used / united.gaps.share;
+    builder made(united, shape.blocks(), used + gaps,
                  gaps_to_keep(used + gaps, own.start(shape.blocks())));
     const cell_entry* next = others.data();
     for (std::size_t b = 0; b < shape.blocks(); ++b) {

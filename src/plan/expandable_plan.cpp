@@ -103,6 +103,11 @@ unsigned segment_cell_bits(unsigned remainder_bits, bool is_foretold) {
   return bits;
 }
 
+/// Bytes of a block with so many entries: its code and its slots.
+std::size_t block_bytes(std::uint64_t entries, unsigned slot_bits) {
+  return (33 + entries + 7) / 8 + (entries * slot_bits + 7) / 8;
+}
+
 /// Sets what `keys` keys need from the start. False beyond what 64-bit hashes can serve.
 bool lay_out(expandable_params& plan) {
   const double at_first = plan.growth == 0
@@ -294,11 +299,13 @@ std::optional<expandable_params> grown_to(expandable_params params, std::uint64_
 }
 
 std::size_t planned_area(const expandable_params& plan, bool deep) noexcept {
+  const detail::segment_shape shape{plan.cell_bits, deep ? plan.deep_slot_bits : plan.slot_bits};
+  if (shape.blocks() == 1) {
+    return shape.area_within(shape.stored_bytes(block_bytes(plan.capacity, shape.slot_bits)));
+  }
   // Codes of 33 bits and one an entry, slots, both in whole bytes; and a twelfth for chance.
-  const std::uint64_t blocks = std::uint64_t{1} << (plan.cell_bits - detail::block_cell_bits);
   const std::uint64_t here = (plan.capacity >> (plan.level + (deep ? 1 : 0))) + 1;
-  const unsigned slot_bits = deep ? plan.deep_slot_bits : plan.slot_bits;
-  const std::uint64_t bytes = (blocks * (33 + 7) + here * (1 + slot_bits)) / 8;
+  const std::uint64_t bytes = (shape.blocks() * (33 + 7) + here * (1 + shape.slot_bits)) / 8;
   return std::min<std::uint64_t>(bytes + bytes / 12 + 2, detail::most_segment_area);
 }
 
@@ -312,15 +319,25 @@ std::uint64_t planned_bytes(const expandable_params& plan) noexcept {
 }
 
 double expandable_bits(const expandable_params& params, std::uint64_t keys) {
-  // Per block: its start, its code and its slots, each in whole bytes, and gaps: a twelfth when it
-  // was last laid out, or three entries, of which half are used up on average.
+  // Per block: its start, its code and its slots, each in whole bytes, and gaps, of which half are
+  // used up on average.
+  const auto shape_with = [&](unsigned slot_bits) {
+    return detail::segment_shape{params.cell_bits, slot_bits,
+                                 params.growth == 0 ? detail::wide_gaps : detail::narrow_gaps};
+  };
   const auto segment = [&](double entries, unsigned slot_bits) {
-    const auto blocks = std::ldexp(1.0, static_cast<int>(params.cell_bits) - 5);
+    const detail::segment_shape shape = shape_with(slot_bits);
+    const auto blocks = static_cast<double>(shape.blocks());
     const double in_block = entries / blocks;
     const double used = (33 + in_block + 3.5) + (in_block * slot_bits + (in_block > 1 ? 3.5 : 0));
-    const double gap = std::min(used / 12, 8.0 * std::max(2U, 3 * slot_bits / 8));
-    return blocks * (16 + used + gap / 2) + 8 * (2.0 + detail::segment_padding + 4) + 64;
+    const double gap =
+        std::min(used / shape.gaps.share, 8.0 * static_cast<double>(shape.most_gap()));
+    return blocks * (16 + used + gap / 2) + 8 * (2.0 + detail::code_read + 4) + 64;
   };
+  const detail::segment_shape first = shape_with(params.slot_bits);
+  if (first.blocks() == 1) {
+    return 8.0 * static_cast<double>(8 + first.stored_bytes(block_bytes(keys, first.slot_bits)));
+  }
   const auto n = static_cast<double>(keys);
   const double shallow = n / std::ldexp(1.0, static_cast<int>(params.level));
   const auto whole = static_cast<double>((std::uint64_t{1} << params.level) - params.split);

@@ -43,8 +43,13 @@ inline segment_place place_of(const expandable_params& in, hash64 h) noexcept {
 inline bool is_deep(const expandable_params& params, std::uint64_t segment) noexcept {
   return segment < params.split || segment >= std::uint64_t{1} << params.level;
 }
+/// Where the growth is known, memory is asked to be little; where it is not, inserts to be fast.
+inline gap_plan gaps_of(const expandable_params& params) noexcept {
+  return params.growth == 0 ? wide_gaps : narrow_gaps;
+}
 inline segment_shape shape_of(const expandable_params& params, std::uint64_t segment) noexcept {
-  return {params.cell_bits, is_deep(params, segment) ? params.deep_slot_bits : params.slot_bits};
+  return {params.cell_bits, is_deep(params, segment) ? params.deep_slot_bits : params.slot_bits,
+          gaps_of(params)};
 }
 
 /// The hash of a key with more copies than the table takes, and how many more; in ascending order
@@ -232,7 +237,8 @@ class expandable_parts {
   }
 
   segment_query query(const segment_place& at) const noexcept {
-    return {all_.segments[at.segment].bytes.bytes(), at.rest, at.cell, at.slot_bits};
+    const auto bytes = all_.segments[at.segment].bytes.bytes();
+    return {bytes.data(), bytes.size(), at.rest, at.cell, at.slot_bits};
   }
   segment_view view(const expandable_params& params, const segment_place& at) const noexcept {
     return {{params.cell_bits, at.slot_bits}, all_.segments[at.segment].bytes.bytes()};

@@ -15,19 +15,23 @@
 
 namespace bloomery::detail {
 
-/// A question to a segment.
+/// A question to a segment. Kernels read several at once, as words of 64 bits.
 struct segment_query {
-  std::span<const std::byte> segment;
+  const std::byte* bytes;  ///< of the segment,
+  std::size_t size;        ///< so many
   std::uint64_t rest;
   std::uint32_t cell;
-  unsigned slot_bits;
+  std::uint32_t slot_bits;
+
+  std::span<const std::byte> segment() const noexcept { return {bytes, size}; }
 };
 
 /// What an insert found and did.
 struct insert_result {
   std::size_t matching;  ///< entries that matched before
   bool placed;
-  std::size_t needed;  ///< bytes that its block lacks, and could not take from others near it
+  /// Bytes of the entry, if there are too few in its block and those near it; else 0.
+  std::size_t needed;
 };
 
 /// As many copies as an insert may find: it does not look for any.
@@ -35,7 +39,7 @@ inline constexpr std::size_t any_copies = ~std::size_t{0};
 
 constexpr std::size_t most_segment_blocks = std::size_t{1} << (14 - block_cell_bits);
 
-/// How a segment is laid out anew, with gaps in all its blocks and some bytes more in one.
+/// How a segment is laid out anew, with gaps in all its blocks and one entry's bytes in one.
 struct segment_layout {
   std::size_t bytes;  ///< that it will have
   std::size_t gaps;   ///< bytes of them

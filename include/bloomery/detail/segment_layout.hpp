@@ -7,7 +7,7 @@
 // cell's lowest bit becomes one of the segment's, and the remainder's first bit joins the cell at
 // the top: no key is needed for it, and each entry becomes one bit shorter.
 //
-//     starts[0 .. B]   u16 each     | block 0 | block 1 | ... | block B - 1 | 16 bytes or more, 0
+//     starts[0 .. B]   u16 each     | block 0 | block 1 | ... | block B - 1 | padding, 0
 //     block b: bytes [starts[b], starts[b + 1]) of what follows the starts; 32 cells
 //
 //     | 0 1..1 0 1..1 0 ... 0 | zeros | entry n - 1 | ... | entry 1 | entry 0 |
@@ -31,9 +31,8 @@ namespace bloomery::detail {
 
 inline constexpr unsigned block_cell_bits = 5;
 inline constexpr unsigned block_cells = 1U << block_cell_bits;
-/// Zeros behind the last block, so that a read of 16 bytes at any block's first or last byte is
-/// inside.
-inline constexpr std::size_t segment_padding = 16;
+/// What is read at once of a block's code, whatever its length.
+inline constexpr std::size_t code_read = 16;
 /// What a start can name.
 inline constexpr std::size_t most_segment_area = 65535;
 /// The longest slot that one unaligned 64-bit read always has whole.
@@ -92,23 +91,47 @@ constexpr bool is_match(std::uint64_t entry, std::uint64_t rest) noexcept {
   return entry != 0 && ((entry ^ rest) & (marker - 1)) == 0;
 }
 
+/// How large the gaps are that blocks get when a segment is laid out. It is nothing that a reader
+/// needs to know.
+struct gap_plan {
+  unsigned share;         ///< a byte for so many that are used,
+  unsigned most_entries;  ///< but on average for no more entries than these in a block
+};
+/// Where 16 bits a key are promised.
+inline constexpr gap_plan narrow_gaps{12, 3};
+/// Two bits a key more, for which inserts take a fifth less time.
+inline constexpr gap_plan wide_gaps{6, 6};
+
 /// A segment's cells and slots.
 struct segment_shape {
   unsigned cell_bits;  ///< 5 .. 14
   unsigned slot_bits;  ///< w, a remainder and its marker: 2 .. most_slot_bits
+  gap_plan gaps = narrow_gaps;
 
   std::size_t blocks() const noexcept { return std::size_t{1} << (cell_bits - block_cell_bits); }
   std::size_t table_bytes() const noexcept { return 2 * (blocks() + 1); }
+  /// Zeros behind the last block, at least, so that reads of its code are inside. A single block
+  /// begins where its code does and may be as small as the filter: it has those that a read of 8
+  /// bytes at its last one needs.
+  std::size_t padding() const noexcept { return blocks() == 1 ? 7 : code_read; }
   /// All that a segment with so many bytes of blocks takes: whole words.
   std::size_t stored_bytes(std::size_t area) const noexcept {
-    return round_up(table_bytes() + area + segment_padding, 8);
+    return round_up(table_bytes() + std::max(area + padding(), code_read), 8);
   }
   std::size_t least_bytes() const noexcept { return stored_bytes(0); }
+  /// The largest gap that a block needs on average.
+  std::size_t most_gap() const noexcept {
+    return std::max<std::size_t>(2, std::size_t{gaps.most_entries} * slot_bits / 8);
+  }
+  /// The most bytes of blocks that so many stored ones have room for.
+  std::size_t area_within(std::size_t stored) const noexcept {
+    return stored - table_bytes() - padding();
+  }
 };
 
 /// The largest segment: 2^14 cells, and all that its starts can name.
 inline constexpr std::size_t most_segment_bytes =
-    round_up(2 * ((std::size_t{1} << 9) + 1) + most_segment_area + segment_padding, 8);
+    round_up(2 * ((std::size_t{1} << 9) + 1) + most_segment_area + code_read, 8);
 
 #include <bloomery/detail/segment_view.inl>
 

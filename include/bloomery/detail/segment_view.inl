@@ -53,14 +53,17 @@ class segment_view {
       : shape_(shape),
         starts_(bytes.data()),
         area_(bytes.data() + shape.table_bytes()),
-        limit_(bytes.size() - shape.table_bytes() - segment_padding) {}
+        limit_(shape.area_within(bytes.size())),
+        last_begin_(bytes.size() - shape.table_bytes() - code_read) {}
 
   std::size_t start(std::size_t block) const noexcept {
     return load<std::uint16_t>(starts_ + 2 * block);
   }
   const std::byte* area() const noexcept { return area_; }
-  /// Where a block of a segment that is well formed ends at the latest.
-  std::size_t limit() const noexcept { return limit_; }
+  /// Whether a block can be read, as each of a segment that is well formed can.
+  bool is_inside(std::size_t begin, std::size_t end) const noexcept {
+    return begin <= end && end <= limit_ && begin <= last_begin_;
+  }
 
   void prefetch_start(std::size_t cell) const noexcept {
     __builtin_prefetch(starts_ + 2 * (cell / block_cells));
@@ -83,7 +86,7 @@ class segment_view {
     const std::size_t block = cell / block_cells;
     const std::size_t begin = start(block);
     const std::size_t end = start(block + 1);
-    if (begin > end || end > limit_) return;
+    if (!is_inside(begin, end)) return;
     const cell_run run = find_run(area_ + begin, end - begin, cell % block_cells);
     const std::size_t w = shape_.slot_bits;
     if ((run.first + run.size) * w > 8 * end) return;
@@ -116,4 +119,5 @@ class segment_view {
   const std::byte* starts_;
   const std::byte* area_;
   std::size_t limit_;
+  std::size_t last_begin_;
 };
