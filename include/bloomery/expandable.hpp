@@ -36,9 +36,9 @@ namespace bloomery {
 
 /// An expandable filter over any storage. A query reads two bytes that say where its block of 32
 /// cells is, then the block: one or two cache lines of the filter's bulk, at any size. At 1%, grown
-/// from 64 keys: 19 bits a key there, and at each doubling from 256 keys on 14 to 16.1 where the
-/// growth to come is known, 14 to 17.5 where it is not; up to 18 between, and 20 to 22 beyond the
-/// growth that was foretold. log2 of the number of doublings twice over is what not knowing n
+/// from 64 keys: at each doubling 12 to 16.1 bits a key where the growth to come is known, 15 to 18
+/// where it is not; with up to 130 keys as many as 21 between, then up to 18.2, and 20 to 22 beyond
+/// the growth that was foretold. log2 of the number of doublings twice over is what not knowing n
 /// costs.
 ///
 /// Growth: it doubles up to 2^14 keys (2^13 where growth is foretold); from then on with each

@@ -24,8 +24,8 @@ struct usable {
       sets[size++] = &avx2_kernels;
       if (__builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&
           __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512cd") &&
-          __builtin_cpu_supports("avx512vbmi") &&
-          __builtin_cpu_supports("avx512vbmi2") && __builtin_cpu_supports("avx512vpopcntdq")) {
+          __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512vbmi2") &&
+          __builtin_cpu_supports("avx512vpopcntdq")) {
         sets[size++] = &avx512_kernels;
       }
     }
