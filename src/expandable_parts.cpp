@@ -165,9 +165,14 @@ bool owned_segments::widen(expandable_params& params, const expandable_params& n
 bool owned_segments::split(expandable_params& params, const expandable_params& next) {
   const std::uint64_t from = params.split;
   const unsigned slot_bits = next.split == 0 ? next.slot_bits : next.deep_slot_bits;
-  const auto both =
-      segment_ops().split(shape_of(params, from), segments[from].bytes.bytes(), slot_bits);
-  return both && put_pair(params, next, *both);
+  const auto split_with = [&](const gap_plan& gaps) {
+    segment_shape shape = shape_of(params, from);
+    shape.gaps = gaps;
+    const auto both = segment_ops().split(shape, segments[from].bytes.bytes(), slot_bits);
+    return both && put_pair(params, next, *both);
+  };
+  // Chosen keys may all come to one of the two.
+  return split_with(gaps_of(params)) || split_with(no_gaps);
 }
 
 // Puts what the next segment to be split has become in its place. Nothing has changed if that

@@ -339,6 +339,18 @@ TEST(expandable_plan, the_shares_of_all_doublings_add_up_to_less_than_the_rate) 
   }
 }
 
+// Hashes with the same five lowest bits: each split gives all of them to one of two segments, which
+// has room for them without gaps.
+TEST(expandable, a_segment_that_gets_all_of_anothers_keys_is_split_all_the_same) {
+  expandable f({.capacity = 64, .fpr = 0.01});
+  for (std::uint64_t i = 0; i < 35'000; ++i) {
+    ASSERT_TRUE(is_contained(f.insert(hash64{hash_of(i).value << 5}))) << i;
+  }
+  std::uint64_t at = 1'000'000;
+  ASSERT_NO_FATAL_FAILURE(insert_up_to(f, at, at + 30'000));
+  EXPECT_EQ(f.size(), 65'000U);
+}
+
 // From 64 to 2^27 keys, known from the start: what decides a slot's bits is the rate that is spent.
 TEST(expandable_plan, growth_that_is_known_takes_sixteen_bits_a_key_at_each_doubling) {
   for (int doublings = 1; doublings <= 21; ++doublings) {
