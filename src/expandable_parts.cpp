@@ -172,7 +172,7 @@ bool owned_segments::split(expandable_params& params, const expandable_params& n
     return both && put_pair(params, next, *both);
   };
   // Chosen keys may all come to one of the two.
-  return split_with(gaps_of(params)) || split_with(no_gaps);
+  return split_with(gaps_for(params.growth)) || split_with(no_gaps);
 }
 
 // Puts what the next segment to be split has become in its place. Nothing has changed if that
@@ -294,7 +294,7 @@ insert_outcome owned_segments::insert_up_to(std::size_t copies, expandable_param
       counted_of(segments[at.segment].counted.bytes(), list[at.segment].counted, h) != 0;
   if (counted && copies == 1) return insert_outcome::maybe_present;
   const std::size_t most = is_full ? 0 : copies;
-  const segment_shape shape{params.cell_bits, at.slot_bits, gaps_of(params)};
+  const segment_shape shape{params.cell_bits, at.slot_bits, gaps_for(params.growth)};
   const auto& kernel = segment_ops();
   const auto try_insert = [&]() noexcept {
     return kernel.insert(shape, segments[at.segment].bytes.writable_bytes(), at.cell, at.rest, most,

@@ -322,8 +322,7 @@ double expandable_bits(const expandable_params& params, std::uint64_t keys) {
   // Per block: its start, its code and its slots, each in whole bytes, and gaps, of which half are
   // used up on average.
   const auto shape_with = [&](unsigned slot_bits) {
-    return detail::segment_shape{params.cell_bits, slot_bits,
-                                 params.growth == 0 ? detail::wide_gaps : detail::narrow_gaps};
+    return detail::segment_shape{params.cell_bits, slot_bits, detail::gaps_for(params.growth)};
   };
   const auto segment = [&](double entries, unsigned slot_bits) {
     const detail::segment_shape shape = shape_with(slot_bits);

@@ -43,13 +43,9 @@ inline segment_place place_of(const expandable_params& in, hash64 h) noexcept {
 inline bool is_deep(const expandable_params& params, std::uint64_t segment) noexcept {
   return segment < params.split || segment >= std::uint64_t{1} << params.level;
 }
-/// Where the growth is known, memory is asked to be little; where it is not, inserts to be fast.
-inline gap_plan gaps_of(const expandable_params& params) noexcept {
-  return params.growth == 0 ? wide_gaps : narrow_gaps;
-}
 inline segment_shape shape_of(const expandable_params& params, std::uint64_t segment) noexcept {
   return {params.cell_bits, is_deep(params, segment) ? params.deep_slot_bits : params.slot_bits,
-          gaps_of(params)};
+          gaps_for(params.growth)};
 }
 
 /// The hash of a key with more copies than the table takes, and how many more; in ascending order

@@ -136,9 +136,9 @@ void insert_absent_in_stages(const expandable_params& params, const Parts& parts
           std::ranges::fill(answers, false);
         }
         const std::uint64_t asked_at = parts.changes();
-        // Without branches.
-        std::array<std::uint8_t, stage_group>
-            others;  // NOLINT(cppcoreguidelines-pro-type-member-init)
+        // Without branches, since which are cannot be foretold.
+        // NOLINTNEXTLINE(cppcoreguidelines-pro-type-member-init)
+        std::array<std::uint8_t, stage_group> others;
         std::size_t size = 0;
         for (std::size_t i = 0; i < n; ++i) {
           others[size] = static_cast<std::uint8_t>(i);

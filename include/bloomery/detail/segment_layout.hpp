@@ -101,6 +101,11 @@ struct gap_plan {
 inline constexpr gap_plan narrow_gaps{12, 3};
 /// Nine tenths of a bit a key more, for which inserts take a sixth less time.
 inline constexpr gap_plan wide_gaps{6, 6};
+/// Where the growth is known, memory is asked to be little; where it is not (0), inserts to be
+/// fast.
+constexpr gap_plan gaps_for(double growth) noexcept {
+  return growth == 0 ? wide_gaps : narrow_gaps;
+}
 /// Where there is no room for any.
 inline constexpr gap_plan no_gaps{most_segment_area + 1, 0};
 
