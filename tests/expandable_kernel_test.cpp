@@ -1,5 +1,6 @@
-// Segments as each instruction set asks them: the same answers for one query and for many, whatever
-// the bytes are, and no byte read that is not the segment's.
+// Segments as each instruction set asks and changes them: the same answers for one query and for
+// many, whatever the bytes are, the same bytes after the same inserts, and none read or written
+// that is not the segment's.
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -135,6 +136,84 @@ TEST(segment_kernels, agree_about_any_bytes_and_read_no_others) {
     }
   }
   EXPECT_GT(yes, 100'000U);
+}
+
+// In a few cells, where each moves all that are there.
+constexpr std::size_t most_inserts = 3000;
+
+// Inserts the same keys, run by run, into the segment at that place by one instruction set, and one
+// by one by the scalar one into a copy, until there is no room or they are enough. How many.
+std::size_t expect_same_inserts(std::span<std::byte> bytes, const asked_segment& of,
+                                const detail::kernel_set& set, std::size_t most,
+                                std::uint64_t cells, std::mt19937_64 random) {
+  const auto& scalar = *detail::usable_kernels().front()->segments;
+  std::vector<std::byte> copy(bytes.begin(), bytes.end());
+  const detail::segment_shape shape{of.cell_bits, of.slot_bits};
+  std::size_t all = 0;
+  for (std::size_t n = 1;; n = n % 17 + 1) {
+    std::vector<segment_query> queries;
+    for (std::size_t i = 0; i < n; ++i) {
+      const auto cell = static_cast<std::uint32_t>(random() % cells);
+      queries.push_back({bytes.data(), bytes.size(), random(), cell, of.slot_bits});
+      if (i % 5 == 4) queries.back() = queries[i / 2];
+    }
+    std::uint64_t moved = 0;
+    std::uint64_t fresh = 0;
+    const std::size_t run = set.segments->insert_run(of.cell_bits, queries, most, fresh, moved);
+    std::size_t wanted = 0;
+    std::uint64_t wanted_moved = 0;
+    std::uint64_t wanted_fresh = 0;
+    for (const segment_query& q : queries) {
+      const auto one = scalar.insert(shape, copy, q.cell, q.rest, most, wanted_moved);
+      if (!one.placed) break;
+      wanted_fresh += static_cast<std::uint64_t>(one.matching == 0);
+      ++wanted;
+    }
+    EXPECT_EQ(run, wanted) << set.name;
+    EXPECT_EQ(fresh, wanted_fresh) << set.name;
+    EXPECT_EQ(moved, wanted_moved) << set.name;
+    all += run;
+    const bool ends = run != n || all > most_inserts;
+    if (ends || n == 1) {
+      EXPECT_TRUE(std::ranges::equal(bytes, copy)) << set.name << ", after " << all;
+    }
+    if (ends || ::testing::Test::HasFailure()) return all;
+  }
+}
+
+TEST(segment_kernels, insert_the_same_bytes_and_write_no_others) {
+  std::mt19937_64 random(11);
+  fenced_bytes fenced(detail::most_segment_bytes);
+  std::size_t inserted = 0;
+  for (const double fpr : {0.25, 0.05, 0.003, 1e-5, 1e-9, 1e-14}) {
+    for (const std::uint64_t keys : {0U, 20U, 100U, 1500U}) {
+      const asked_segment empty = segment_with(fpr, keys, 0);
+      const detail::segment_shape shape{empty.cell_bits, empty.slot_bits};
+      // Gaps as a layout leaves them, and far larger ones, where some blocks' codes become long.
+      for (const std::size_t area : {empty.bytes.size() * 5 / 4, empty.bytes.size() * 6}) {
+        if (area > detail::most_segment_area) continue;
+        asked_segment roomy = empty;
+        roomy.bytes.resize(shape.stored_bytes(area));
+        detail::usable_kernels().front()->segments->empty(shape, area, roomy.bytes);
+        for (const std::size_t most : {std::size_t{1}, std::size_t{3}, detail::any_copies}) {
+          for (const std::uint64_t cells :
+               {std::uint64_t{1} << empty.cell_bits, std::uint64_t{5}}) {
+            SCOPED_TRACE(fmt::format("as for {} keys at {}, {} bytes, up to {} copies, {} cells",
+                                     keys, fpr, area, most, cells));
+            for (const auto* set : detail::usable_kernels()) {
+              inserted += expect_same_inserts(fenced.at_begin(roomy.bytes), roomy, *set, most,
+                                              cells, random);
+              inserted +=
+                  expect_same_inserts(fenced.at_end(roomy.bytes), roomy, *set, most, cells, random);
+            }
+            random.discard(1);
+            ASSERT_FALSE(::testing::Test::HasFailure());
+          }
+        }
+      }
+    }
+  }
+  EXPECT_GT(inserted, 100'000U);
 }
 
 }  // namespace

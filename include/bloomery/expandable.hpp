@@ -161,8 +161,18 @@ class basic_expandable : public detail::key_shell<basic_expandable<Storage>> {
     const std::size_t done = parts_.insert_bulk(params_, hs, summary);
     count_ += done;
     hs = hs.subspan(done);
-    detail::change_in_stages(
-        params_, parts_, hs, [&](std::size_t i, const detail::segment_place& at) noexcept {
+    detail::insert_in_stages(
+        params_, parts_, hs,
+        [&](std::span<const detail::segment_query> queries) noexcept {
+          std::uint64_t fresh = 0;
+          const std::size_t run = parts_.insert_run(params_, queries, fresh);
+          count_ += run;
+          summary.done += run;
+          summary.inserted += fresh;
+          summary.maybe_present += run - fresh;
+          return run;
+        },
+        [&](std::size_t i, const detail::segment_place& at) noexcept {
           const insert_outcome outcome = insert_at(hs[i], at);
           if (!is_contained(outcome)) {
             summary.stopped_by = outcome;
@@ -187,6 +197,9 @@ class basic_expandable : public detail::key_shell<basic_expandable<Storage>> {
     const std::span<bool> contained = added.first(hs.size());
     detail::insert_absent_in_stages(
         params_, parts_, hs, contained,
+        [&](std::span<const detail::segment_query> queries) noexcept {
+          return parts_.insert_new_run(params_, queries);
+        },
         [&](std::size_t i, const detail::segment_place& at, bool is_absent) noexcept {
           const insert_outcome outcome = is_absent && !parts_.counts_copies()
                                              ? parts_.insert_new(params_, hs[i], at)

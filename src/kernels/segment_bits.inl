@@ -48,7 +48,7 @@ void move_bits(std::byte* in, std::size_t from, std::size_t n, std::size_t to) n
 
 // Copies n bytes by words, which for a few is faster than a call; up to 7 bytes behind them become
 // zero.
-void copy_words(std::byte* to, const std::byte* from, std::size_t n) noexcept {
+[[maybe_unused]] void copy_words(std::byte* to, const std::byte* from, std::size_t n) noexcept {
   std::size_t i = 0;
   for (; i + 8 <= n; i += 8) store(to + i, load<std::uint64_t>(from + i));
   if (i != n)
@@ -57,6 +57,17 @@ void copy_words(std::byte* to, const std::byte* from, std::size_t n) noexcept {
 
 // What copy_bytes() may clear behind n bytes that it copies, and read, if all that is inside.
 constexpr std::size_t most_cleared = 128;
+
+// n of 64 bits, 0 to 64; without a branch, since codes end before and behind a word's end.
+constexpr std::uint64_t first_bits(std::uint64_t x, unsigned n) noexcept {
+  return x & (((std::uint64_t{1} << n % 64) - 1) | -std::uint64_t{n / 64});
+}
+
+// 16 bytes of a code.
+struct code_words {
+  std::uint64_t low;
+  std::uint64_t high;
+};
 
 // The first 128 bits of a block's code, as a rule all of it. Without branches, since which of the
 // two words has a zero cannot be foretold.
@@ -88,24 +99,17 @@ class block_code {
     return cell_run{place - cell, size};
   }
 
-  /// Writes it back with a one more at `place`, and no byte behind its new end of `bits` bits.
+  /// The first `bits` of them with a one more at `place`, and zeros behind.
   /// Precondition: 32 < bits <= 128.
-  void store_with_one(std::byte* block, unsigned place, unsigned bits) const noexcept {
-    const wide all = wide{high_} << 64 | low_;
-    const wide one = static_cast<wide>(1) << place;
-    const wide made = (all & (one - 1)) | one | (all & ~(one - 1)) << 1;
-    // Four of these overlap to any number of bytes from 5 to 16: last - 2 * second <= 4.
-    const unsigned last = (bits + 7) / 8 - 4;
-    const unsigned second = (last + 2) / 3;
-    const auto put = [&](unsigned at) noexcept {
-      store(block + at, static_cast<std::uint32_t>(made >> 8 * at));
-    };
-    put(0);
-    put(second);
-    put(last - second);
-    // Behind the code its last byte is zero, whatever stands in the next.
-    const std::uint32_t used = ~std::uint32_t{0} >> (32 + 8 * last - bits);
-    store(block + last, static_cast<std::uint32_t>(made >> 8 * last) & used);
+  code_words with_one(unsigned place, unsigned bits) const noexcept {
+    // Few codes are longer than a word by much, so that this is foretold well.
+    const bool in_low = place < 64;
+    const std::uint64_t word = in_low ? low_ : high_;
+    const std::uint64_t one = std::uint64_t{1} << place % 64;
+    const std::uint64_t made = (word & (one - 1)) | one | (word & ~(one - 1)) << 1;
+    const unsigned bits_in_low = std::min(bits, 64U);
+    return {first_bits(in_low ? made : low_, bits_in_low),
+            first_bits(in_low ? high_ << 1 | low_ >> 63 : made, bits - bits_in_low)};
   }
 
  private:
@@ -162,4 +166,21 @@ void push_slot_by_words(const slot_row& row, std::size_t n, std::size_t at,
   const std::size_t w = row.slot_bits;
   move_bits(row.area, row.end - n * w, (n - at) * w, row.end - (n + 1) * w);
   put_bits(row.area, row.end - (at + 1) * w, entry, row.slot_bits);
+}
+
+// Stores n of 16 bytes, at least 5, as four words of 4 bytes that overlap to so many.
+[[maybe_unused]] void store_by_fours(std::byte* to, const code_words& words, unsigned n) noexcept {
+  __extension__ using wide = unsigned __int128;
+  const wide all = wide{words.high} << 64 | words.low;
+  const unsigned last = n - 4;
+  const unsigned second = (last + 2) / 3;  // last - 2 * second <= 4
+  for (const unsigned at : {0U, second, last - second, last}) {
+    store(to + at, static_cast<std::uint32_t>(all >> 8 * at));
+  }
+}
+
+// Moves n bytes up by `gap` and clears what they leave.
+void open_gap_by_bytes(std::byte* at, std::size_t n, std::size_t gap) noexcept {
+  std::memmove(at + gap, at, n);
+  std::memset(at, 0, gap);
 }

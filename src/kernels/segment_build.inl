@@ -25,7 +25,8 @@ void for_block(const segment_shape& shape, const std::byte* area, std::size_t be
   }
 }
 
-// Blocks one after the other: a half of a segment to be.
+// Blocks one after the other: a half of a segment to be. Each entry is put at once where it will be
+// in its block: the code from its first bit on, the slots from their end downwards, a word at each.
 class builder {
  public:
   /// So many blocks of a segment of that shape, with room for so many bytes, if that is not too
@@ -37,83 +38,82 @@ class builder {
         share_(shape.gaps.share),
         most_gap_(shape.most_gap()),
         more_gaps_(more_gaps) {
-    made_.area.resize(bytes + more_gaps + spare);
+    made_.area.resize(bytes + more_gaps + most_cleared);
     made_.ends.reserve(blocks);
+    make_room(4 * block_cells);
   }
 
   /// Before so many calls of add(), at most.
   void reserve(std::size_t entries) {
-    if (block_.size() < waiting_ + entries) block_.resize(2 * (waiting_ + entries) + 64);
+    if (waiting_ + entries > room_) make_room(2 * (waiting_ + entries) + 64);
   }
   /// Cells of a block's entries must come in order.
-  void add(unsigned cell, std::uint64_t entry) noexcept { block_[waiting_++] = {cell, entry}; }
+  void add(unsigned cell, std::uint64_t entry) noexcept {
+    const std::size_t place = 1 + cell + waiting_;
+    code_[place / 64] |= std::uint64_t{1} << place % 64;
+    // The first bits of its last byte may be of the entry before.
+    last_word_ |= entry << (64 - slot_bits_ - filled_);
+    store(slots_.data() + slots_at_ - 8, last_word_);
+    filled_ += slot_bits_;
+    slots_at_ -= filled_ / 8;
+    last_word_ = filled_ < 64 ? last_word_ << filled_ / 8 * 8 : 0;
+    filled_ %= 8;
+    ++waiting_;
+  }
 
   void end_block() {
     const std::size_t n = waiting_;
-    const std::size_t used = bytes_for_bits(code_bits(n)) + bytes_for_bits(n * slot_bits_);
-    owed_ += std::min(used, share_ * most_gap_);
+    const std::size_t code = bytes_for_bits(code_bits(n));
+    const std::size_t slots = bytes_for_bits(n * slot_bits_);
+    owed_ += std::min(code + slots, share_ * most_gap_);
     const std::size_t begin = made_.size;
     const std::size_t built = made_.ends.size();
-    made_.size +=
-        used + owed_ / share_ + more_gaps_ * (built + 1) / blocks_ - more_gaps_ * built / blocks_;
+    made_.size += code + slots + owed_ / share_ + more_gaps_ * (built + 1) / blocks_ -
+                  more_gaps_ * built / blocks_;
     owed_ %= share_;
-    if (made_.area.size() < made_.size + spare) made_.area.resize(2 * made_.size + spare);
-    write_code(made_.area.data() + begin);
-    write_slots(made_.area.data(), 8 * made_.size - n * slot_bits_);
+    if (made_.area.size() < made_.size + most_cleared) {
+      made_.area.resize(2 * made_.size + most_cleared);
+    }
+    copy_bytes(made_.area.data() + begin, std::as_bytes(std::span(code_)).data(), code, true);
+    copy_bytes(made_.area.data() + made_.size - slots, slots_.data() + slots_end() - slots, slots,
+               true);
     made_.ends.push_back(made_.size);
     made_.entries += n;
+    std::fill_n(code_.begin(), code / 8 + 1, 0);
     waiting_ = 0;
+    slots_at_ = slots_end();
+    filled_ = 0;
+    last_word_ = 0;
   }
 
   built_half take() noexcept { return std::move(made_); }
 
  private:
-  struct placed {
-    std::uint64_t cell;
-    std::uint64_t entry;
-  };
-  static constexpr std::size_t spare = 16;  // what a write may touch behind the last block
+  // A word before them, and behind both code and slots what copy_bytes() may read.
+  static constexpr std::size_t least_slots = 8 + most_cleared;
+  std::size_t slots_end() const noexcept { return slots_.size() - most_cleared; }
 
-  void write_code(std::byte* block) const noexcept {
-    std::size_t i = 0;
-    if (code_bits(waiting_) <= 128) [[likely]] {
-      std::array<std::uint64_t, 2> words{};
-      for (; i < waiting_; ++i) {
-        const std::size_t place = 1 + block_[i].cell + i;
-        words[place / 64] |= std::uint64_t{1} << place % 64;
-      }
-      std::memcpy(block, words.data(), sizeof words);
-      return;
-    }
-    for (; i < waiting_; ++i) {
-      const std::size_t place = 1 + block_[i].cell + i;
-      block[place / 8] |= std::byte{1} << place % 8;
-    }
-  }
-
-  // The last entry first: upwards from bit `at`, a word at each. The bits below `at` in its byte
-  // are zero, as all behind it are.
-  void write_slots(std::byte* area, std::size_t at) const noexcept {
-    std::byte* to = area + at / 8;
-    auto filled = static_cast<unsigned>(at % 8);
-    std::uint64_t word = 0;
-    for (std::size_t i = waiting_; i-- > 0;) {
-      word |= block_[i].entry << filled;
-      filled += slot_bits_;
-      store(to, word);
-      to += filled / 8;
-      word = filled < 64 ? word >> filled / 8 * 8 : 0;
-      filled %= 8;
-    }
+  void make_room(std::size_t entries) {
+    code_.resize((code_bits(entries) + 8 * most_cleared) / 64 + 1);
+    std::vector<std::byte> slots(least_slots + bytes_for_bits(entries * slot_bits_));
+    slots_at_ += slots.size() - slots_.size();
+    std::copy_backward(slots_.begin(), slots_.end(), slots.end());
+    slots_ = std::move(slots);
+    room_ = entries;
   }
 
   unsigned slot_bits_;
+  unsigned filled_ = 0;  // bits of the last word, below 8
+  std::size_t waiting_ = 0;
+  std::uint64_t last_word_ = 0;
+  std::size_t slots_at_ = 8;  // behind the bytes that are yet to be filled
+  std::vector<std::uint64_t> code_;
+  std::vector<std::byte> slots_ = std::vector<std::byte>(least_slots);
+  std::size_t room_ = 0;
   std::size_t blocks_;
   std::size_t share_;
   std::size_t most_gap_;
   std::size_t more_gaps_;
-  std::vector<placed> block_;  // the first waiting_ are of this block
-  std::size_t waiting_ = 0;
   built_half made_;  // zeros behind its size
   std::size_t owed_ = 0;
 };

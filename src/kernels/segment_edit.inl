@@ -1,5 +1,5 @@
 // What changes a segment in its place, insert and erase, and how it is laid out anew in another.
-// Included behind segment_bits.inl and a push_slot.
+// Included behind segment_bits.inl and what segment_loops.inl names.
 
 // How far an insert looks for a gap before the whole segment is laid out anew, and how much of one
 // it takes beyond what it needs, so that its block need not look again at once. Nearly all gaps are
@@ -70,8 +70,7 @@ class editor : public block_list {
       const std::size_t taken = std::min(found, needed + gap_taken_ahead);
       const std::size_t slots = start(b + 1) - slot_bytes(n);
       const std::size_t end = start(from) + bytes_for_bits(code_bits(there));
-      std::memmove(area_ + slots + taken, area_ + slots, end - slots);
-      std::memset(area_ + slots, 0, taken);
+      open_gap(area_ + slots, end - slots, taken);
       for (std::size_t i = b + 1; i <= from; ++i) set_start(i, start(i) + taken);
       moved += end - slots;
       return true;
@@ -183,13 +182,27 @@ insert_result insert(const segment_shape& shape, std::span<std::byte> segment, s
   if (is_short && code_bits(n) < 128) [[likely]] {
     // The slots first: a load of what was just written by parts would wait for it.
     push_slot(in.slots(b), n, first, entry);
-    code.store_with_one(in.block(b), static_cast<unsigned>(first) + in_block + 1,
-                        static_cast<unsigned>(code_bits(n + 1)));
+    const auto bits = static_cast<unsigned>(code_bits(n + 1));
+    store_code(in.block(b), code.with_one(static_cast<unsigned>(first) + in_block + 1, bits),
+               (bits + 7) / 8);
   } else {
     add_to_long_block(in, b, n, in_block, entry);
   }
   moved += in.size(b);
   return {matching, true, 0};
+}
+
+std::size_t insert_run(unsigned cell_bits, std::span<const segment_query> queries, std::size_t most,
+                       std::uint64_t& fresh, std::uint64_t& moved) noexcept {
+  std::size_t done = 0;
+  for (const segment_query& q : queries) {
+    const insert_result r =
+        insert({cell_bits, q.slot_bits}, q.own_segment(), q.cell, q.rest, most, moved);
+    if (!r.placed) break;
+    fresh += static_cast<std::uint64_t>(r.matching == 0);
+    ++done;
+  }
+  return done;
 }
 
 bool erase(const segment_shape& shape, std::span<std::byte> segment, std::size_t cell,

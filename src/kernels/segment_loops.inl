@@ -1,5 +1,6 @@
 // What is done with a segment (segment.hpp), once for each instruction set. Included into a
-// namespace that has select_one, count_ones and, behind segment_bits.inl, push_slot:
+// namespace that has select_one, count_ones and, behind segment_bits.inl, what writes bits in the
+// fastest way there is: push_slot, store_code, open_gap and copy_bytes:
 //
 //     segment_bits.inl    moves bits by words; the code of a block
 //     segment_edit.inl    insert, erase, and a segment laid out anew
@@ -51,6 +52,6 @@ void ask(unsigned cell_bits, std::span<const segment_query> queries, bool* answe
   for (std::size_t i = 0; i < queries.size(); ++i) answers[i] = holds(cell_bits, queries[i]);
 }
 
-constexpr segment_kernels loops = {empty, insert,          plan_layout, lay_out, erase, split,
-                                   widen, merge,           list,        unite,   check, rate,
-                                   fetch, fetch_to_insert, ask,         holds};
+constexpr segment_kernels loops = {empty, insert, insert_run,      plan_layout, lay_out, erase,
+                                   split, widen,  merge,           list,        unite,   check,
+                                   rate,  fetch,  fetch_to_insert, ask,         holds};

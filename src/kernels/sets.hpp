@@ -21,7 +21,7 @@ extern const ribbon_kernels avx512_ribbon;
 extern const vq_kernels avx2_quotient;
 extern const vq_kernels avx512_quotient;
 extern const segment_kernels bmi2_segments;
-extern const segment_kernels avx512_segments;  ///< bmi2's, but for ask()
+extern const segment_kernels avx512_segments;
 void ask_eight_at_once(unsigned cell_bits, std::span<const segment_query> queries,
                        bool* answers) noexcept;
 #endif

@@ -143,6 +143,19 @@ struct owned_segments {
   insert_outcome insert_new(expandable_params& params, hash64 h, const segment_place& at) noexcept {
     return insert_up_to(any_copies, params, h, at);
   }
+  /// Inserts keys of a batch from the first on, as long as each has room where it belongs and
+  /// nothing else is to be done; returns how many. `copies` as above; `fresh` is raised by those
+  /// that no entry matched.
+  std::size_t insert_run(expandable_params& params, std::span<const segment_query> queries,
+                         std::size_t copies, std::uint64_t& fresh) noexcept {
+    const std::uint64_t most = params.most_entries();
+    if (counts_copies || arena_.is_tight() || params.entries >= most) return 0;
+    queries = queries.first(std::min<std::uint64_t>(queries.size(), most - params.entries));
+    const std::size_t done =
+        segment_ops().insert_run(params.cell_bits, queries, copies, fresh, moved);
+    params.entries += done;
+    return done;
+  }
   bool erase(expandable_params& params, hash64 h, const segment_place& at) noexcept;
   /// Inserts the keys that a batch begins with in bulk, if they are many beside the filter, and
   /// adds what became of them to the summary; returns how many they are. Each segment is written
@@ -262,6 +275,17 @@ class expandable_parts {
   }
   insert_outcome insert_new(expandable_params& params, hash64 h, const segment_place& at) noexcept {
     return all_.insert_new(params, h, at);
+  }
+  /// The first keys of a batch, without one by one what insert() does beside; most of them.
+  std::size_t insert_run(expandable_params& params, std::span<const segment_query> queries,
+                         std::uint64_t& fresh) noexcept {
+    return all_.insert_run(params, queries, owned_segments::most_copies_in_cell, fresh);
+  }
+  /// The same for keys that no entry matches.
+  std::size_t insert_new_run(expandable_params& params,
+                             std::span<const segment_query> queries) noexcept {
+    std::uint64_t fresh = 0;
+    return all_.insert_run(params, queries, any_copies, fresh);
   }
   std::size_t insert_bulk(expandable_params& params, std::span<const hash64> hashes,
                           insert_summary& summary) noexcept {

@@ -24,6 +24,10 @@ struct segment_query {
   std::uint32_t slot_bits;
 
   std::span<const std::byte> segment() const noexcept { return {bytes, size}; }
+  /// For the segment's owner, who may write to it.
+  std::span<std::byte> own_segment() const noexcept {
+    return {const_cast<std::byte*>(bytes), size};  // NOLINT(cppcoreguidelines-pro-type-const-cast)
+  }
 };
 
 /// What an insert found and did.
@@ -114,6 +118,11 @@ struct segment_kernels {
   insert_result (*insert)(const segment_shape& shape, std::span<std::byte> segment,
                           std::size_t cell, std::uint64_t rest, std::size_t most,
                           std::uint64_t& moved) noexcept;
+
+  /// The same for many keys in order, up to the first that is not placed. Returns how many were;
+  /// `fresh` is raised by those that none matched.
+  std::size_t (*insert_run)(unsigned cell_bits, std::span<const segment_query> queries,
+                            std::size_t most, std::uint64_t& fresh, std::uint64_t& moved) noexcept;
 
   /// Plans to lay a segment out anew, with `needed` bytes more in a block; false if it would be
   /// larger than its starts can say.
