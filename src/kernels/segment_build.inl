@@ -40,7 +40,7 @@ class builder {
         more_gaps_(more_gaps) {
     made_.area.resize(bytes + more_gaps + most_cleared);
     made_.ends.reserve(blocks);
-    make_room(4 * block_cells);
+    make_room(std::size_t{4} * block_cells);
   }
 
   /// Before so many calls of add(), at most.
