@@ -239,13 +239,16 @@ result<std::uint64_t> owned_segments::unite(expandable_params& params,
   }
   const std::uint64_t wanted = params.entries + added;
   expandable_params next = params;
+  std::uint64_t fresh_at_last = 0;
   auto made = [&]() -> result<owned_segments> {
-    if (wanted <= next.most_entries()) return united(next, theirs, others, only_absent);
+    if (wanted <= next.most_entries()) {
+      return united(next, theirs, others, only_absent, fresh_at_last);
+    }
     owned_segments larger = *this;
     while (next.most_entries() < wanted) {
       if (!larger.grow(next)) return no_room();
     }
-    return larger.united(next, theirs, others, only_absent);
+    return larger.united(next, theirs, others, only_absent, fresh_at_last);
   }();
   if (!made) return fail(made.error());
   const auto kept = next.holding(rate_of(next, made->segments));
@@ -254,16 +257,19 @@ result<std::uint64_t> owned_segments::unite(expandable_params& params,
   *this = std::move(*made);
   changes += changes_before;
   params = *kept;
-  return fresh;
+  // In the cells of before one that is here may have gone unfound, behind the entries compared; in
+  // those of now one that knows too few bits is in two.
+  return only_absent ? std::min(fresh, fresh_at_last) : fresh;
 } catch (const std::bad_alloc&) {
   return no_segment_memory();
 }
 
 // The same segments with the others' entries, or only the absent ones, and `params.entries` of
-// both.
+// both. `fresh` is raised by the absent ones that match none.
 result<owned_segments> owned_segments::united(expandable_params& params,
                                               const expandable_params& theirs,
-                                              const segment_spans& others, bool only_absent) const {
+                                              const segment_spans& others, bool only_absent,
+                                              std::uint64_t& fresh) const {
   owned_segments made;
   made.moved = moved;
   made.counts_copies = counts_copies;
@@ -281,7 +287,6 @@ result<owned_segments> owned_segments::united(expandable_params& params,
     segment_inboxes::for_group(group, inboxes.groups(), params, [&](std::uint64_t i) {
       if (!has_room || !has_memory) return;
       const segment_shape shape = shape_of(params, i);
-      std::uint64_t fresh = 0;
       const auto entries = only_absent ? inboxes.absent_entries(i, segments[i].bytes.bytes(), fresh)
                                        : inboxes.entries(i);
       const auto built = segment_ops().unite(shape, segments[i].bytes.bytes(), entries);

@@ -102,6 +102,22 @@ void detail::give_back_memory(void* at, std::size_t size) noexcept {
   }
 }
 
+namespace {
+
+// Of so many bytes. Without memory for the sentence, two words that need none.
+tl::unexpected<failure> no_memory_for(std::uint64_t size) noexcept {
+  try {
+    return fail(errc::out_of_memory,
+                fmt::format("{} bytes of memory could not be had for the filter; plan a smaller "
+                            "one, or use a machine with more memory",
+                            size));
+  } catch (const std::bad_alloc&) {
+    return fail(errc::out_of_memory, "no memory");
+  }
+}
+
+}  // namespace
+
 result<owned_storage> owned_storage::make(std::uint64_t size, paging pages) {
   if (size > std::numeric_limits<std::ptrdiff_t>::max()) {
     return fail(errc::out_of_memory,
@@ -110,12 +126,7 @@ result<owned_storage> owned_storage::make(std::uint64_t size, paging pages) {
                             size));
   }
   std::byte* data = allocate_zeroed(size, pages);
-  if (data == nullptr && size != 0) {
-    return fail(errc::out_of_memory,
-                fmt::format("{} bytes of memory could not be had for the filter; plan a smaller "
-                            "one, or use a machine with more memory",
-                            size));
-  }
+  if (data == nullptr && size != 0) return no_memory_for(size);
   return owned_storage(data, size);
 }
 

@@ -127,6 +127,21 @@ TEST(expandable_merge, of_what_is_absent_is_a_union_of_sets) {
   EXPECT_EQ(seeded.merge_absent(expandable({.fpr = 0.01})).error().code, errc::incompatible);
 }
 
+// More keys in a cell than a union compares, until it grows and finds them.
+TEST(expandable_merge, counts_no_more_than_there_are_where_keys_are_chosen) {
+  expandable f({.capacity = 64, .fpr = 0.01});
+  expandable other({.capacity = 400, .fpr = 0.005});
+  for (std::uint64_t i = 0; i < 90; ++i) {
+    const hash64 chosen{hash_of(i).value << 6 | 3};
+    (void)f.insert(chosen);
+    (void)other.insert(chosen);
+  }
+  for (std::uint64_t i = 1000; i < 1060; ++i) (void)other.insert(hash_of(i));
+  value_of(f.merge_absent(other));
+  EXPECT_LE(f.size(), 150U);
+  EXPECT_EQ(file_bytes(reopen<owned_storage>(f).filter), file_bytes(f));
+}
+
 TEST(expandable_merge, a_rate_that_both_have_spent_is_not_promised_again) {
   // Key by key: those of a large batch come after the splits that they cause, and spend less.
   constexpr std::uint64_t n = 250'000;

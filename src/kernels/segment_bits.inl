@@ -69,8 +69,8 @@ struct code_words {
   std::uint64_t high;
 };
 
-// The first 128 bits of a block's code, as a rule all of it. Without branches, since which of the
-// two words has a zero cannot be foretold.
+// The first 128 bits of a block's code, as a rule all of it. Read without branches, since which of
+// the two words has a zero cannot be foretold.
 class block_code {
  public:
   explicit block_code(const std::byte* block) noexcept

@@ -143,9 +143,10 @@ struct owned_segments {
   insert_outcome insert_new(expandable_params& params, hash64 h, const segment_place& at) noexcept {
     return insert_up_to(any_copies, params, h, at);
   }
-  /// Inserts keys of a batch from the first on, as long as each has room where it belongs and
-  /// nothing else is to be done; returns how many. `copies` as above; `fresh` is raised by those
-  /// that no entry matched.
+  bool erase(expandable_params& params, hash64 h, const segment_place& at) noexcept;
+  /// Inserts keys of a batch from the first on, as long as each has room where it belongs, fewer
+  /// than `copies` entries match it, and nothing else is to be done; returns how many. `fresh` is
+  /// raised by those that no entry matched.
   std::size_t insert_run(expandable_params& params, std::span<const segment_query> queries,
                          std::size_t copies, std::uint64_t& fresh) noexcept {
     const std::uint64_t most = params.most_entries();
@@ -156,7 +157,6 @@ struct owned_segments {
     params.entries += done;
     return done;
   }
-  bool erase(expandable_params& params, hash64 h, const segment_place& at) noexcept;
   /// Inserts the keys that a batch begins with in bulk, if they are many beside the filter, and
   /// adds what became of them to the summary; returns how many they are. Each segment is written
   /// once for all its keys. A chunk of them at a time, with memory for their hashes; what finds no
@@ -188,7 +188,8 @@ struct owned_segments {
                     std::span<hash64> keys, merge_room& room, std::uint64_t& fresh) noexcept;
   bool count_copy(std::uint64_t segment, hash64 h) noexcept;
   result<owned_segments> united(expandable_params& params, const expandable_params& theirs,
-                                const segment_spans& others, bool only_absent) const;
+                                const segment_spans& others, bool only_absent,
+                                std::uint64_t& fresh) const;
   bool uncount_copy(std::uint64_t segment, hash64 h) noexcept;
   bool lay_out(const segment_shape& shape, std::uint64_t segment, std::size_t block,
                std::size_t needed) noexcept;

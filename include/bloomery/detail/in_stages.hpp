@@ -131,11 +131,9 @@ void insert_in_stages(const expandable_params& params, const Parts& parts,
 }
 
 /// For keys that are inserted where they are not contained yet. A group is asked for at once, and
-/// those that are not contained are inserted then, most of them by run(queries) as above: a fifth
-/// to a fourth less time than to find each as it is inserted, and which are is not foretold
-/// wrongly. Calls insert(i, place, is_absent) for each other key that is not known to be contained,
-/// until it returns false; `is_absent` says that it is known not to be. Sets `contained` for those
-/// that are.
+/// those that are not contained are inserted then, most of them by run(queries) as above. Calls
+/// insert(i, place, is_absent) for each other key that is not known to be contained, until it
+/// returns false; `is_absent` says that it is known not to be. Sets `contained` for those that are.
 template <class Parts, class Run, class Insert>
 void insert_absent_in_stages(const expandable_params& params, const Parts& parts,
                              std::span<const hash64> hs, std::span<bool> contained, Run&& run,
