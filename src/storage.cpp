@@ -52,7 +52,7 @@ std::byte* borrow(const memory_source& source, std::size_t size) noexcept {
 
 void give_back(const memory_source& source, std::byte* data, std::size_t size) noexcept {
   void* whole = nullptr;
-  std::memcpy(&whole, data - sizeof whole, sizeof whole);
+  std::memcpy(static_cast<void*>(&whole), data - sizeof whole, sizeof whole);
   source.release(whole, size + cache_line);
 }
 
@@ -139,7 +139,7 @@ result<owned_storage> owned_storage::copy_of(std::span<const std::byte> from) {
 void owned_storage::relocate(const memory_mover& mover) noexcept {
   if (data_ == nullptr || foreign_source().allocate == nullptr) return;
   void* whole = nullptr;
-  std::memcpy(&whole, data_ - sizeof whole, sizeof whole);
+  std::memcpy(static_cast<void*>(&whole), data_ - sizeof whole, sizeof whole);
   const auto before = static_cast<std::size_t>(data_ - static_cast<std::byte*>(whole));
   void* const moved = mover.move(whole, mover.context);
   if (moved == nullptr) return;
