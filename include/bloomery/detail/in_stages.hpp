@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 
 namespace bloomery::detail {
 
@@ -89,24 +90,6 @@ class moving_groups {
   std::array<group, 3> ring_;
 };
 
-/// Calls change(i, place) for each key, until it returns false.
-template <class Parts, class Change>
-void change_in_stages(const expandable_params& params, const Parts& parts,
-                      std::span<const hash64> hs, Change&& change) noexcept {
-  moving_groups groups(params, parts, hs);
-  in_stages(
-      hs.size(), [&](auto... at) noexcept { groups.find(at...); },
-      [&](auto... at) noexcept {
-        segment_ops().fetch_to_insert(params.cell_bits, groups.queries(at...));
-      },
-      [&](std::size_t first, std::size_t n, std::size_t turn) noexcept {
-        for (std::size_t i = 0; i < n; ++i) {
-          if (!change(first + i, groups.found(first, n, turn).places[i])) return false;
-        }
-        return true;
-      });
-}
-
 /// Inserts the keys of a batch: as many as possible at once, by run(queries), which says how many
 /// it has inserted from the first on; and what stopped it by insert(i, place), until that returns
 /// false.
@@ -128,6 +111,14 @@ void insert_in_stages(const expandable_params& params, const Parts& parts,
           if (++i == n) return true;
         }
       });
+}
+
+/// Calls change(i, place) for each key, until it returns false.
+template <class Parts, class Change>
+void change_in_stages(const expandable_params& params, const Parts& parts,
+                      std::span<const hash64> hs, Change&& change) noexcept {
+  const auto no_run = [](std::span<const segment_query>) noexcept { return std::size_t{0}; };
+  insert_in_stages(params, parts, hs, no_run, std::forward<Change>(change));
 }
 
 /// For keys that are inserted where they are not contained yet. A group is asked for at once, and
