@@ -30,6 +30,8 @@ using bloomery::hash64;
 constexpr double eps = 0.01;
 constexpr std::uint64_t first_capacity = 64;
 constexpr std::size_t questions = std::size_t{1} << 20;
+// Asked one at a time, each takes as long as memory answers.
+constexpr std::size_t questions_alone = std::size_t{1} << 17;
 // The standard error of a measured 1% is 0.007%.
 constexpr std::uint64_t strangers = 2'000'000;
 
@@ -96,6 +98,16 @@ double ask(const F& filter, keys asked) {
   return watch.seconds();
 }
 
+/// Seconds for all keys, asked by calls for one key.
+template <class F>
+double ask_alone(const F& filter, keys asked) {
+  const stopwatch watch;
+  const auto found =
+      std::count_if(asked.begin(), asked.end(), [&](hash64 h) { return filter.may_contain(h); });
+  keep(found);
+  return watch.seconds();
+}
+
 // -- what counting costs ----------------------------------------------------------------------
 
 template <class F, class Spec>
@@ -129,6 +141,7 @@ class growing_filter {
   /// Makes it hold n keys: the seconds that it took, and in `added` how many keys it inserted.
   virtual double grow(std::uint64_t n, std::uint64_t& added) = 0;
   virtual double ask_all(keys asked) const = 0;
+  virtual double ask_each(keys asked) const = 0;
   virtual double bits(std::uint64_t n) const = 0;
   virtual double rate() const = 0;
 
@@ -162,6 +175,7 @@ class grower final : public growing_filter {
     return watch.seconds();
   }
   double ask_all(keys asked) const override { return ask(*filter_, asked); }
+  double ask_each(keys asked) const override { return ask_alone(*filter_, asked); }
   double bits(std::uint64_t n) const override { return bits_per_key(*filter_, n); }
   double rate() const override { return measured_rate(*filter_); }
 
@@ -208,6 +222,7 @@ void measure_growth(std::uint64_t most, const sink& write) {
   struct figures {
     times insert;
     times absent;
+    times alone;
     times present;
   };
   std::vector<std::vector<figures>> taken;
@@ -233,6 +248,8 @@ void measure_growth(std::uint64_t most, const sink& write) {
         for (std::size_t i = 0; i < all.size(); ++i) {
           if (n > all[i]->most()) continue;
           taken[i][doubling].absent.add(all[i]->ask_all(absent), questions);
+          taken[i][doubling].alone.add(all[i]->ask_each(keys(absent).first(questions_alone)),
+                                       questions_alone);
           taken[i][doubling].present.add(all[i]->ask_all(present), questions);
         }
       }
@@ -245,6 +262,7 @@ void measure_growth(std::uint64_t most, const sink& write) {
                {"n", n},
                {"insert_ns", here.insert.least() * 1e9},
                {"absent_ns", here.absent.least() * 1e9},
+               {"alone_ns", here.alone.least() * 1e9},
                {"present_ns", here.present.least() * 1e9},
                {"bits_per_key", all[i]->bits(n)},
                {"rate", all[i]->rate()}});

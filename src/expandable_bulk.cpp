@@ -148,7 +148,7 @@ std::size_t owned_segments::merge(expandable_params& params, std::uint64_t segme
     if (!put_pair(params, *next, merged->parts)) return keys.size();
   } else {
     const auto size = merged->parts.first.stored_bytes(shape);
-    auto place = size ? arena_.make(*size, segment, paging::huge) : std::nullopt;
+    auto place = size ? arena_.make(*size, segment, pages_) : std::nullopt;
     if (!place) return keys.size();
     merged->parts.first.write(shape, place->writable_bytes());
     put(segment, *place);

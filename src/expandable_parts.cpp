@@ -153,7 +153,7 @@ bool owned_segments::widen(expandable_params& params, const expandable_params& n
   if (!wide) return false;
   const segment_shape shape = shape_of(next, 0);
   const auto size = wide->stored_bytes(shape);
-  auto place = size ? arena_.make(*size, 0, paging::one_by_one) : std::nullopt;
+  auto place = size ? arena_.make(*size, 0, pages_) : std::nullopt;
   if (!place) return false;
   wide->write(shape, place->writable_bytes());
   put(0, *place);
@@ -196,9 +196,9 @@ bool owned_segments::put_pair(expandable_params& params, const expandable_params
   if (!stay || !go) return false;
   if (to == segments.capacity()) segments.reserve(2 * to);
   if (to == list.capacity()) list.reserve(2 * to);
-  auto first = arena_.make(*first_size, from, paging::one_by_one);
+  auto first = arena_.make(*first_size, from, pages_);
   if (!first) return false;
-  auto second = arena_.make(*second_size, to, paging::one_by_one);
+  auto second = arena_.make(*second_size, to, pages_);
   if (!second) {
     arena_.give_back(*first);
     return false;
@@ -231,7 +231,7 @@ bool owned_segments::lay_out(const segment_shape& shape, std::uint64_t segment, 
   const auto from = segments[segment].bytes.bytes();
   segment_layout plan;
   if (!kernel.plan_layout(shape, from, needed, plan)) return false;
-  auto place = arena_.make(plan.bytes, segment, paging::one_by_one);
+  auto place = arena_.make(plan.bytes, segment, pages_);
   if (!place) return false;
   kernel.lay_out(shape, plan, block, from, place->writable_bytes());
   put(segment, *place);

@@ -245,6 +245,7 @@ result<std::uint64_t> owned_segments::unite(expandable_params& params,
       return united(next, theirs, others, only_absent, fresh_at_last);
     }
     owned_segments larger = *this;
+    const auto pages = larger.pages_for(least_batch_on_huge_pages);
     while (next.most_entries() < wanted) {
       if (!larger.grow(next)) return no_room();
     }

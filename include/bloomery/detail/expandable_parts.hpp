@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <bloomery/concepts.hpp>
+#include <bloomery/detail/key_shell.hpp>
 #include <bloomery/detail/segment.hpp>
 #include <bloomery/detail/segment_arena.hpp>
 #include <bloomery/detail/segment_layout.hpp>
@@ -112,6 +113,12 @@ double rate_of(const expandable_params& params, const Segments& segments) noexce
 /// That there is no memory.
 tl::unexpected<failure> no_segment_memory();
 
+/// From so many keys at once on, which key_shell hands on together, a filter grows on huge pages.
+/// It is read faster then, and grows faster, but one of the keys may wait until a page is cleared:
+/// on virtual machines whose hosts give them memory as they touch it, 6 ms. Whoever inserts keys
+/// one by one would see that.
+inline constexpr std::size_t least_batch_on_huge_pages = shell_batch;
+
 /// Operations on segments in their own memory; the list is kept as it will be written.
 struct owned_segments {
   source_vector<owned_segment> segments;
@@ -178,6 +185,21 @@ struct owned_segments {
   /// match by chance do not yet cost a key sixteen bytes.
   static constexpr std::size_t most_copies_in_cell = 3;
 
+  /// What new memory's pages are while it lives, for so many keys at once; else they are small.
+  class [[nodiscard]] page_choice {
+   public:
+    page_choice(owned_segments& in, std::size_t keys) noexcept : in_(in) {
+      in_.pages_ = keys < least_batch_on_huge_pages ? paging::one_by_one : paging::huge;
+    }
+    page_choice(const page_choice&) = delete;
+    page_choice& operator=(const page_choice&) = delete;
+    ~page_choice() { in_.pages_ = paging::one_by_one; }
+
+   private:
+    owned_segments& in_;
+  };
+  page_choice pages_for(std::size_t keys) noexcept { return {*this, keys}; }
+
  private:
   insert_outcome insert_up_to(std::size_t copies, expandable_params& params, hash64 h,
                               segment_place at) noexcept;
@@ -199,6 +221,7 @@ struct owned_segments {
   void put(std::uint64_t segment, const arena_bytes& place) noexcept;
 
   segment_arena arena_;
+  paging pages_ = paging::one_by_one;
 };
 
 template <storage Storage>
@@ -267,6 +290,8 @@ class expandable_parts {
            counted_of(all_.segments[at.segment].counted.bytes(), all_.list[at.segment].counted, h);
   }
 
+  /// To be kept while so many keys are inserted at once.
+  owned_segments::page_choice pages_for(std::size_t keys) noexcept { return all_.pages_for(keys); }
   insert_outcome insert(expandable_params& params, hash64 h, const segment_place& at) noexcept {
     return all_.insert(params, h, at);
   }
