@@ -92,6 +92,12 @@ void owned_segments::put(std::uint64_t segment, const arena_bytes& place) noexce
 }
 
 result<owned_segments> owned_segments::empty(const expandable_params& plan) {
+  auto made = try_empty(plan);
+  if (!made) return no_segment_memory();
+  return std::move(*made);
+}
+
+std::optional<owned_segments> owned_segments::try_empty(const expandable_params& plan) noexcept {
   try {
     owned_segments made;
     made.segments.reserve(plan.segments());
@@ -100,7 +106,7 @@ result<owned_segments> owned_segments::empty(const expandable_params& plan) {
       const segment_shape shape = shape_of(plan, i);
       const std::size_t area = planned_area(plan, is_deep(plan, i));
       auto place = made.arena_.make(shape.stored_bytes(area), i, paging::huge);
-      if (!place) return no_segment_memory();
+      if (!place) return std::nullopt;
       segment_ops().empty(shape, area, place->writable_bytes());
       made.segments.emplace_back();
       made.put(i, *place);
@@ -108,7 +114,7 @@ result<owned_segments> owned_segments::empty(const expandable_params& plan) {
     made.moved = 0;
     return made;
   } catch (const std::exception&) {
-    return no_segment_memory();
+    return std::nullopt;
   }
 }
 
@@ -345,13 +351,31 @@ void owned_segments::clear(expandable_params& params) noexcept {
                                                          .bits = 0,
                                                          .growth = params.growth,
                                                          .seed = params.seed}));
+  auto made = try_empty(plan);
+  if (!made) {
+    empty_in_place(params);
+    return;
+  }
   const std::uint64_t moved_before = moved;
   const std::uint64_t changes_before = changes;
-  *this = {};
-  *this = or_die(empty(plan));
+  *this = std::move(*made);
   moved = moved_before;
   changes += changes_before;
   params = plan;
+}
+
+// Of the size that it has.
+void owned_segments::empty_in_place(expandable_params& params) noexcept {
+  for (std::uint64_t i = 0; i < segments.size(); ++i) {
+    const segment_shape shape = shape_of(params, i);
+    const auto bytes = segments[i].bytes.writable_bytes();
+    const std::size_t area = load<std::uint16_t>(bytes.data() + shape.table_bytes() - 2);
+    segment_ops().empty(shape, area, bytes);
+    segments[i].counted = {};
+    list[i].counted = 0;
+  }
+  counts_copies = false;
+  params.entries = 0;
 }
 
 void owned_segments::relocate(const memory_mover& mover) noexcept {

@@ -77,6 +77,28 @@ TEST(no_memory, stops_the_growth_of_a_filter_and_loses_nothing) {
   EXPECT_EQ(filter.size(), all.size());
 }
 
+TEST(no_memory, empties_a_filter_in_its_place) {
+  ASSERT_TRUE(lends);
+  const auto all = some_hashes(50'000);
+  const std::vector<hash64> copies(10, all[0]);
+  auto filter = expandable::make({.capacity = 1000, .fpr = 0.01}).value();
+  ASSERT_EQ(filter.insert(all).done, all.size());
+  ASSERT_EQ(filter.insert(copies).done, copies.size());
+  const auto bytes = filter.size_in_bytes();
+  is_refused = true;
+  filter.clear();
+  is_refused = false;
+  EXPECT_EQ(filter.size(), 0U);
+  for (const hash64& h : all) EXPECT_EQ(filter.count(h), 0U);
+  EXPECT_LE(filter.size_in_bytes(), bytes);
+  // It goes on as any other, and gives its memory back as soon as that can be done.
+  EXPECT_EQ(filter.insert(all).done, all.size());
+  for (const hash64& h : all) EXPECT_TRUE(filter.may_contain(h));
+  EXPECT_EQ(filter.size(), all.size());
+  filter.clear();
+  EXPECT_LT(filter.size_in_bytes(), bytes / 10);
+}
+
 TEST(no_memory, counts_no_more_copies) {
   ASSERT_TRUE(lends);
   const std::vector<hash64> copies(5000, some_hashes(1)[0]);

@@ -225,8 +225,8 @@ class basic_expandable : public detail::key_shell<basic_expandable<Storage>> {
   }
 
   /// Takes back one copy; false, and nothing changes, if there is none. Of several entries that
-  /// match the longest goes, so that the rest still match every other key. The last key's erase
-  /// leaves the bytes of an empty filter, O(segments).
+  /// match the longest goes, so that the rest still match every other key. The last key's erase is
+  /// a clear(): the bytes are those of an empty filter then, O(segments).
   bool erase(const hash_type& h) noexcept
     requires writable_storage<Storage>
   {
@@ -289,7 +289,8 @@ class basic_expandable : public detail::key_shell<basic_expandable<Storage>> {
     return {};
   }
 
-  /// Removes every key and goes back to the size that it was made with.
+  /// Removes every key and goes back to the size that it was made with; where there is no memory
+  /// for that, it stays as large as it is.
   void clear() noexcept
     requires writable_storage<Storage>
   {

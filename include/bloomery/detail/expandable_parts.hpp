@@ -16,6 +16,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <new>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -175,6 +176,7 @@ struct owned_segments {
   /// already here. If they have no room or would break the promised rate, nothing has changed.
   result<std::uint64_t> unite(expandable_params& params, const expandable_params& theirs,
                               const segment_spans& others, bool only_absent);
+  /// Back to the plan's size, if there is memory for that beside this.
   void clear(expandable_params& params) noexcept;
   void relocate(const memory_mover& mover) noexcept;
 
@@ -201,6 +203,8 @@ struct owned_segments {
   page_choice pages_for(std::size_t keys) noexcept { return {*this, keys}; }
 
  private:
+  static std::optional<owned_segments> try_empty(const expandable_params& plan) noexcept;
+  void empty_in_place(expandable_params& params) noexcept;
   insert_outcome insert_up_to(std::size_t copies, expandable_params& params, hash64 h,
                               segment_place at) noexcept;
   bool grow(expandable_params& params) noexcept;
