@@ -93,8 +93,10 @@ std::size_t expect_one_answer(std::span<const std::byte> bytes, const asked_segm
   for (std::size_t first = 0, n = 1; first < queries.size(); first += n, n = n % 33 + 1) {
     n = std::min(n, queries.size() - first);
     const auto some = std::span<const segment_query>(queries).subspan(first, n);
+    const auto others =
+        std::span<const segment_query>(queries).first(std::min(first % 41, queries.size()));
     for (const auto* set : detail::usable_kernels()) {
-      set->segments->ask(of.cell_bits, some, answers.data());
+      set->segments->ask(of.cell_bits, some, others, answers.data());
       for (std::size_t i = 0; i < n; ++i) {
         const bool wanted = scalar.holds(of.cell_bits, some[i]);
         if (is_sound) {

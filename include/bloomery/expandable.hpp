@@ -124,20 +124,7 @@ class basic_expandable : public detail::key_shell<basic_expandable<Storage>> {
   /// The same for a batch. Precondition: answers.size() >= hs.size().
   void may_contain(std::span<const hash_type> hs, std::span<bool> answers) const noexcept {
     assert(answers.size() >= hs.size());
-    const auto& kernel = detail::segment_ops();
-    detail::stage_ring ring;
-    detail::in_stages(
-        hs.size(),
-        [&](std::size_t first, std::size_t n, std::size_t turn) noexcept {
-          detail::find_queries(params_, parts_, hs.subspan(first, n), ring[turn]);
-        },
-        [&](std::size_t, std::size_t n, std::size_t turn) noexcept {
-          kernel.fetch(params_.cell_bits, std::span(ring[turn]).first(n));
-        },
-        [&](std::size_t first, std::size_t n, std::size_t turn) noexcept {
-          kernel.ask(params_.cell_bits, std::span(ring[turn]).first(n), answers.data() + first);
-          return true;
-        });
+    detail::ask_in_stages(params_, parts_, hs, answers.data());
     if (!parts_.counts_copies()) [[likely]]
       return;
     for (std::size_t i = 0; i < hs.size(); ++i) {

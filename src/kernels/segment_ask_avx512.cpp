@@ -170,10 +170,13 @@ eight_answers ask_eight(const segment_shape& shape, const segment_query* queries
 }  // namespace
 
 void ask_eight_at_once(unsigned cell_bits, std::span<const segment_query> queries,
-                       bool* answers) noexcept {
+                       std::span<const segment_query> to_fetch, bool* answers) noexcept {
   const segment_shape shape{cell_bits, 0};
   std::size_t i = 0;
   for (; i + lanes <= queries.size(); i += lanes) {
+    if (i + lanes <= to_fetch.size()) {
+      bmi2_segments.fetch(cell_bits, {to_fetch.data() + i, lanes});
+    }
     const auto [yes, unsure] = ask_eight(shape, &queries[i]);
     for (unsigned k = 0; k < lanes; ++k) answers[i + k] = (yes >> k & 1) != 0;
     for (unsigned left = unsure; left != 0; left &= left - 1) {
@@ -181,7 +184,10 @@ void ask_eight_at_once(unsigned cell_bits, std::span<const segment_query> querie
       answers[i + k] = bmi2_segments.holds(cell_bits, queries[i + k]);
     }
   }
-  for (; i < queries.size(); ++i) answers[i] = bmi2_segments.holds(cell_bits, queries[i]);
+  // The last ones, and what of the others is not fetched yet.
+  const std::size_t fetched = to_fetch.size() < i ? to_fetch.size() / lanes * lanes : i;
+  bmi2_segments.ask(cell_bits, {queries.data() + i, queries.size() - i},
+                    {to_fetch.data() + fetched, to_fetch.size() - fetched}, answers + i);
 }
 
 }  // namespace bloomery::detail

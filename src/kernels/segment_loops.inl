@@ -48,8 +48,13 @@ bool holds(unsigned cell_bits, const segment_query& q) noexcept {
   return view.holds(q.cell, q.rest);
 }
 
-void ask(unsigned cell_bits, std::span<const segment_query> queries, bool* answers) noexcept {
-  for (std::size_t i = 0; i < queries.size(); ++i) answers[i] = holds(cell_bits, queries[i]);
+void ask(unsigned cell_bits, std::span<const segment_query> queries,
+         std::span<const segment_query> to_fetch, bool* answers) noexcept {
+  for (std::size_t i = 0; i < queries.size(); ++i) {
+    if (i < to_fetch.size()) fetch(cell_bits, to_fetch.subspan(i, 1));
+    answers[i] = holds(cell_bits, queries[i]);
+  }
+  if (queries.size() < to_fetch.size()) fetch(cell_bits, to_fetch.subspan(queries.size()));
 }
 
 constexpr segment_kernels loops = {empty, insert, insert_run,      plan_layout, lay_out, erase,

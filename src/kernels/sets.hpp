@@ -23,7 +23,7 @@ extern const vq_kernels avx512_quotient;
 extern const segment_kernels bmi2_segments;
 extern const segment_kernels avx512_segments;
 void ask_eight_at_once(unsigned cell_bits, std::span<const segment_query> queries,
-                       bool* answers) noexcept;
+                       std::span<const segment_query> to_fetch, bool* answers) noexcept;
 #endif
 
 }  // namespace bloomery::detail

@@ -48,6 +48,28 @@ void find_queries(const expandable_params& params, const Parts& parts, std::span
   }
 }
 
+/// Answers a batch. A group's blocks are fetched while the one before it is asked.
+template <class Parts>
+void ask_in_stages(const expandable_params& params, const Parts& parts, std::span<const hash64> hs,
+                   bool* answers) noexcept {
+  const auto& kernel = segment_ops();
+  stage_ring ring;
+  const auto size_of = [&](std::size_t k) noexcept {
+    const std::size_t first = std::min(k * stage_group, hs.size());
+    return std::min(stage_group, hs.size() - first);
+  };
+  const auto group = [&](std::size_t k) noexcept {
+    return std::span(ring[k % ring.size()]).first(size_of(k));
+  };
+  const std::size_t groups = hs.size() / stage_group + (hs.size() % stage_group != 0);
+  for (std::size_t k = 0; k < groups + 2; ++k) {
+    if (k < groups) find_queries(params, parts, hs.subspan(k * stage_group, size_of(k)), group(k));
+    if (k == 1) kernel.fetch(params.cell_bits, group(0));
+    if (k >= 2)
+      kernel.ask(params.cell_bits, group(k - 2), group(k - 1), answers + (k - 2) * stage_group);
+  }
+}
+
 /// The keys of a batch that changes segments, which may thereby get other places: where each
 /// group's keys belong, found anew when that has happened.
 template <class Parts>
@@ -137,7 +159,7 @@ void insert_absent_in_stages(const expandable_params& params, const Parts& parts
       [&](std::size_t first, std::size_t n, std::size_t turn) noexcept {
         const auto answers = contained.subspan(first, n);
         const auto& group = groups.found(first, n, turn);
-        kernel.ask(params.cell_bits, std::span(group.queries).first(n), answers.data());
+        kernel.ask(params.cell_bits, std::span(group.queries).first(n), {}, answers.data());
         const std::uint64_t asked_at = parts.changes();
         // The absent ones, without branches, since which are cannot be foretold.
         // NOLINTBEGIN(cppcoreguidelines-pro-type-member-init)

@@ -175,8 +175,10 @@ struct segment_kernels {
   void (*fetch)(unsigned cell_bits, std::span<const segment_query> queries) noexcept;
   /// And what of the blocks behind them an insert may read.
   void (*fetch_to_insert)(unsigned cell_bits, std::span<const segment_query> queries) noexcept;
-  /// Whether an entry matches, for many queries.
-  void (*ask)(unsigned cell_bits, std::span<const segment_query> queries, bool* answers) noexcept;
+  /// Whether an entry matches, for many queries; and between them fetches the blocks of others: all
+  /// at once, those would wait for each other, and the work behind them.
+  void (*ask)(unsigned cell_bits, std::span<const segment_query> queries,
+              std::span<const segment_query> to_fetch, bool* answers) noexcept;
   bool (*holds)(unsigned cell_bits, const segment_query& query) noexcept;
 };
 
