@@ -43,10 +43,10 @@ namespace bloomery {
 ///
 /// Growth: it doubles up to 2^14 keys (2^13 where growth is foretold); from then on with each
 /// 12,288th key (6144th) one segment of at most 64 KiB becomes two. No insert moves more than two
-/// segments. Batches of 128 keys or more grow it on huge pages, which lookups among 10^7 keys and
-/// more find a seventh faster, and of which some wait until 2 MiB are cleared, 0.1 to 6 ms; single
-/// keys do not. A copy is on huge pages again. The rate never exceeds eps, however far it grows
-/// (see plan_expandable).
+/// segments. Batches of 128 keys or more grow it on huge pages, which makes lookups in batches
+/// among 10^8 keys a tenth faster, and of which some wait until 2 MiB are cleared, 0.1 to 6 ms;
+/// single keys do not. A copy is on huge pages again. The rate never exceeds eps, however far it
+/// grows (see plan_expandable).
 ///
 /// Copies: each insert holds one copy more. Three lie in the table; of a key that three entries
 /// match already, further ones are counted under its exact hash, 16 bytes a key.

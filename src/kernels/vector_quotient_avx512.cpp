@@ -261,8 +261,8 @@ struct candidate {
 constexpr std::size_t find_group = 24;
 static_assert(find_group <= vq_group);
 
-// Into the second cache: a core has 16 lines under way to the first at once, and 48 to that (Intel,
-// from Ice Lake on).
+// Into the second cache: a core has 16 lines under way to the first at once, and 48 to that
+// (Intel's Golden Cove).
 [[gnu::always_inline]] inline void fetch_far(const std::byte* blocks, const vq_places& places,
                                              std::size_t i) {
   constexpr int second_cache = 2;
