@@ -3,6 +3,7 @@
 // the file does not store but its name does (mc-1-big-Filter.db).
 
 #include <algorithm>
+#include <bloomery/plan/numeric.hpp>
 #include <cmath>
 #include <limits>
 
@@ -175,9 +176,10 @@ result<foreign_filter> open_filter(const mapped_storage& bytes, const open_reque
 // digits (from P. Cao, "Bloom Filters - the math", of summary-cache). One entry is cut to two.
 double table_fpr(unsigned b, unsigned k) {
   if (b == 5 && k == 3) return 0.092;
-  const double fpr = std::pow(1 - std::exp(-static_cast<double>(k) / b), k);
-  const double digit = std::pow(10.0, std::floor(std::log10(fpr)) - 2);
-  return std::round(fpr / digit) * digit;
+  const double fpr = numeric::power(1 - numeric::exp(-static_cast<double>(k) / b), k);
+  const auto decimals = static_cast<unsigned>(2 - std::floor(numeric::log10(fpr)));
+  const double scale = numeric::power(10, decimals);
+  return std::round(fpr * scale) / scale;
 }
 
 unsigned best_hashes(unsigned b) {

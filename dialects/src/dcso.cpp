@@ -1,6 +1,7 @@
 // DCSO's bloom, version 1 (github.com/DCSO/bloom): what CIRCL's hashlookup and others pass around.
 // A little-endian header of 48 bytes, words of 64 bits, then any data; also gzip of the whole.
 
+#include <bloomery/plan/numeric.hpp>
 #include <cmath>
 #include <limits>
 #include <numbers>
@@ -226,7 +227,8 @@ result<foreign_filter> create_filter(const plan_request& request) {
   const double p = request.fpr == 0 ? 0.01 : request.fpr;
   const auto n = static_cast<double>(request.capacity);
   // The ceil of a negative number: m is rounded towards zero.
-  const double m = std::fabs(std::ceil(n * std::log(p) / std::pow(std::numbers::ln2, 2.0)));
+  const double m =
+      std::fabs(std::ceil(n * numeric::log(p) / (std::numbers::ln2 * std::numbers::ln2)));
   const double k = std::ceil(std::numbers::ln2 * m / n);
   if (!(m >= 1 && m < static_cast<double>(most_bits) && k <= rules::dcso::max_hashes())) {
     return fail(errc::invalid_argument,

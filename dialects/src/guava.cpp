@@ -1,6 +1,7 @@
 // Guava's BloomFilter as writeTo writes it: a byte for the strategy, one for k, the number of words
 // and the words, big-endian. What a key is, its funnel, is not stored.
 
+#include <bloomery/plan/numeric.hpp>
 #include <cmath>
 #include <limits>
 #include <numbers>
@@ -118,7 +119,7 @@ result<foreign_filter> create_filter(const plan_request& request) {
   const double p = request.fpr == 0 ? 0.03 : request.fpr;
   const double ln2 = std::numbers::ln2;
   const double bits =
-      std::floor(-static_cast<double>(request.capacity) * std::log(p) / (ln2 * ln2));
+      std::floor(-static_cast<double>(request.capacity) * numeric::log(p) / (ln2 * ln2));
   if (!(bits < 64.0 * std::numeric_limits<std::int32_t>::max())) {
     return too_large("guava", "2^31 - 1 words of 64 bits");
   }

@@ -17,6 +17,7 @@
 #include <bloomery/detail/precondition.hpp>
 #include <bloomery/plan/blocked_bloom_plan.hpp>
 #include <bloomery/plan/formulas.hpp>
+#include <bloomery/plan/numeric.hpp>
 #include <bloomery/storage.hpp>
 #include <cmath>
 #include <cstddef>
@@ -291,7 +292,7 @@ class basic_blocked_bloom : public detail::key_shell<basic_blocked_bloom<Storage
   /// Distinct keys, estimated from the set bits; infinite when all are set. O(m).
   double estimate_size() const noexcept {
     const double stays = params_.layout == block_layout::free_512
-                             ? std::pow(1 - 1.0 / 512, params_.hashes)
+                             ? numeric::power(1 - 1.0 / 512, params_.hashes)
                              : 1 - 8.0 / static_cast<double>(block_bits(params_.layout));
     return formulas::blocked_cardinality(static_cast<double>(census().ones),
                                          static_cast<double>(params_.bits()), params_.blocks,

@@ -1,6 +1,6 @@
 #include "fit.hpp"
 
-#include <cmath>
+#include <bloomery/plan/numeric.hpp>
 
 #include "native_plan.hpp"
 #include "native_value.hpp"
@@ -33,9 +33,11 @@ wire_error find_capacity(std::uint64_t bytes, filter_spec& spec) {
 }
 
 wire_error find_rate(std::uint64_t bytes, filter_spec& spec) {
-  const auto rate_at = [](int i) { return most_error_rate * std::exp2(-double(i) / rate_steps); };
+  const auto rate_at = [](int i) {
+    return most_error_rate * numeric::exp2(-double(i) / rate_steps);
+  };
   const auto first_below = [](double rate) {
-    return static_cast<int>(std::log2(most_error_rate / rate) * rate_steps) + 1;
+    return static_cast<int>(numeric::log2(most_error_rate / rate) * rate_steps) + 1;
   };
   const auto fits_at = [&](int i) {
     spec.error_rate = rate_at(i);

@@ -1,6 +1,7 @@
 #include "native_plan.hpp"
 
 #include <algorithm>
+#include <bloomery/plan/numeric.hpp>
 #include <cmath>
 
 namespace bloomery::server {
@@ -28,9 +29,9 @@ planned_part part(filter_kind kind, std::uint64_t capacity, double rate) {
 /// way, (1 - e^(-ax))^k for x from 0 to 1, where a is such that it ends at `rate`, by Simpson's
 /// rule.
 double overlooked(double rate) {
-  const double k = std::max(1.0, std::round(-std::log2(rate)));
-  const double a = -std::log1p(-std::pow(rate, 1 / k));
-  const auto rate_at = [&](double x) { return std::pow(-std::expm1(-a * x), k); };
+  const double k = std::max(1.0, std::round(-numeric::log2(rate)));
+  const double a = -numeric::log1p(-numeric::pow(rate, 1 / k));
+  const auto rate_at = [&](double x) { return numeric::pow(-numeric::expm1(-a * x), k); };
   constexpr int steps = 64;
   double sum = rate_at(1);
   for (int i = 1; i < steps; ++i) sum += (i % 2 == 0 ? 2 : 4) * rate_at(double(i) / steps);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <bloomery/plan/numeric.hpp>
 #include <cmath>
 #include <cstring>
 #include <utility>
@@ -73,7 +74,7 @@ std::optional<link_shape> plan_link(std::uint64_t capacity, double error_rate,
   link_shape link;
   link.capacity = capacity;
   link.error_rate = error_rate;
-  link.bits_per_item = -std::log(error_rate) / ln_2_squared;
+  link.bits_per_item = -numeric::log(error_rate) / ln_2_squared;
   if (capacity == 0 || !(link.bits_per_item > 0) || !(error_rate > 0)) return std::nullopt;
   const double wanted = static_cast<double>(capacity) * link.bits_per_item;
   constexpr auto most_bits = static_cast<double>(most_payload_bytes) * 8;

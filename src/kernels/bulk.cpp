@@ -7,7 +7,7 @@
 #include <bloomery/detail/block_kernels.hpp>
 #include <bloomery/detail/block_layout.hpp>
 #include <bloomery/detail/threads.hpp>
-#include <cmath>
+#include <bloomery/plan/numeric.hpp>
 
 #include "kernels/partition.hpp"
 
@@ -146,7 +146,7 @@ block_census take_census(const block_array& array) noexcept {
         ones += static_cast<unsigned>(set);
         pass *= set / 64.0;
       }
-      if (array.layout == block_layout::free_512) pass = std::pow(ones / 512.0, array.hashes);
+      if (array.layout == block_layout::free_512) pass = numeric::power(ones / 512.0, array.hashes);
     }
     census.pass += pass;
     census.ones += ones;

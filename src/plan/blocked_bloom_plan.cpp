@@ -4,12 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
-#include <tuple>
 
 #include <bloomery/detail/record.hpp>
 #include <bloomery/plan/formulas.hpp>
 #include <bloomery/plan/units.hpp>
+
+#include "plan/block_rates.hpp"
 
 namespace bloomery {
 namespace {
@@ -33,16 +33,38 @@ struct shape {
   std::uint64_t blocks = 0;
 };
 
+/// blocked_bloom_fpr of one layout for many sizes: what these have in common is computed once.
+class rates {
+ public:
+  rates(block_layout layout, unsigned k)
+      : is_free_(layout == block_layout::free_512),
+        split_(f::split_block(8, layout == block_layout::split_512 ? 64 : 32)),
+        free_(f::free_block(512, k)) {}
+
+  double operator()(double n, std::uint64_t blocks) {
+    const double rate = is_free_ ? free_.mean(n, blocks) : split_.mean(n, blocks);
+    return std::min(1.0, rate + f::hash_collision_fpr(n));
+  }
+
+ private:
+  bool is_free_;
+  f::block_rates<f::split_block> split_;
+  f::block_rates<f::free_block> free_;
+};
+
 // The fewest blocks for that rate; above most_blocks when so many are not enough.
 std::uint64_t blocks_for(double n, double eps, block_layout layout, unsigned k) {
-  const auto fits = [&](std::uint64_t blocks) {
-    return blocked_bloom_fpr(n, layout, blocks, k) <= eps;
-  };
-  std::uint64_t low = 0;  // does not fit
-  std::uint64_t high = 1;
+  rates fpr(layout, k);
+  const auto fits = [&](std::uint64_t blocks) { return fpr(n, blocks) <= eps; };
+  // No filter of that rate has fewer bits than the information bound.
+  const double least = n * f::information_bound(eps) / static_cast<double>(block_bits(layout));
+  auto low = static_cast<std::uint64_t>(std::min(least, 0x1p60));  // does not fit, or is 0
+  std::uint64_t step = 1;
+  std::uint64_t high = low + step;
   while (high <= most_blocks(layout) && !fits(high)) {
     low = high;
-    high *= 2;
+    step *= 2;
+    high += step;
   }
   while (high - low > 1) {
     const std::uint64_t middle = low + (high - low) / 2;
@@ -52,9 +74,8 @@ std::uint64_t blocks_for(double n, double eps, block_layout layout, unsigned k) 
 }
 
 std::uint64_t keys_for(const shape& in, double eps) {
-  const auto fits = [&](std::uint64_t n) {
-    return blocked_bloom_fpr(static_cast<double>(n), in.layout, in.blocks, in.hashes) <= eps;
-  };
+  rates fpr(in.layout, in.hashes);
+  const auto fits = [&](std::uint64_t n) { return fpr(static_cast<double>(n), in.blocks) <= eps; };
   std::uint64_t low = 0;  // fits
   std::uint64_t high = 1;
   while (high <= most_keys && fits(high)) {
@@ -177,10 +198,7 @@ std::string_view name_of(block_layout layout) noexcept {
 }
 
 double blocked_bloom_fpr(double n, block_layout layout, std::uint64_t blocks, unsigned hashes) {
-  const double rate = layout == block_layout::free_512 ? f::free_block_fpr(n, blocks, 512, hashes)
-                      : layout == block_layout::split_512 ? f::split_block_fpr(n, blocks, 8, 64)
-                                                          : f::split_block_fpr(n, blocks, 8, 32);
-  return std::min(1.0, rate + f::hash_collision_fpr(n));
+  return rates(layout, hashes)(n, blocks);
 }
 
 result<blocked_bloom_params> plan_blocked_bloom(const blocked_bloom_spec& spec) {

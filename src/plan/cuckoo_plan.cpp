@@ -50,9 +50,9 @@ std::uint64_t most_keys_in(std::uint64_t buckets, unsigned slots) {
 // probability p.
 double expected_subsets(double n, unsigned t, double p) {
   if (n < t) return 0;
-  double log_sum = t * std::log(p);
-  for (unsigned i = 0; i < t; ++i) log_sum += std::log((n - i) / (i + 1));
-  return std::exp(log_sum);
+  double product = 1;
+  for (unsigned i = 0; i < t; ++i) product *= (n - i) / (i + 1) * p;
+  return product;
 }
 
 struct table {

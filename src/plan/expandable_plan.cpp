@@ -11,6 +11,7 @@
 #include <bloomery/detail/record.hpp>
 #include <bloomery/detail/segment_layout.hpp>
 #include <bloomery/plan/bloom_plan.hpp>
+#include <bloomery/plan/numeric.hpp>
 #include <bloomery/plan/units.hpp>
 
 #include "plan/expandable_shares.hpp"
@@ -175,9 +176,9 @@ result<expandable_params> plan_expandable(const expandable_spec& spec) {
     double high = -1e-3;
     for (int step = 0; step < 60; ++step) {
       const double middle = (low + high) / 2;
-      (fits(with(capacity, std::exp2(middle))) ? high : low) = middle;
+      (fits(with(capacity, numeric::exp2(middle))) ? high : low) = middle;
     }
-    fpr = std::exp2(high);
+    fpr = numeric::exp2(high);
   } else if (capacity == 0) {
     capacity = default_expandable_capacity;
   }

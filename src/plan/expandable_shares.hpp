@@ -7,6 +7,7 @@
 #include <bit>
 #include <bloomery/detail/segment_layout.hpp>
 #include <bloomery/plan/expandable_plan.hpp>
+#include <bloomery/plan/numeric.hpp>
 #include <cmath>
 #include <cstdint>
 
@@ -45,7 +46,7 @@ inline constexpr unsigned least_cell_bits = detail::block_cell_bits;
 
 /// Expected doublings. Also a filter that is not to grow may have to a little: one at the least.
 inline double doublings(double growth) {
-  return std::max(1.0, std::ceil(std::log2(growth)));
+  return std::max(1.0, std::ceil(numeric::log2(growth)));
 }
 
 /// log2 of the cells that a filter begins with, if they are one segment.
@@ -74,7 +75,7 @@ inline double expected_doublings(const expandable_params& plan) {
   const double keys = static_cast<double>(plan.capacity) * std::max(1.0, plan.growth);
   const double cells = keys / plan.first_load;
   const bool is_small = cells <= std::ldexp(0.5, static_cast<int>(plan.segment_cell_bits));
-  return std::max(1.0, std::ceil(std::log2(is_small ? cells : keys / load)) - first);
+  return std::max(1.0, std::ceil(numeric::log2(is_small ? cells : keys / load)) - first);
 }
 
 /// w(g) of a single segment (plan_expandable) that has so many cells then.

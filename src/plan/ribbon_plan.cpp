@@ -7,6 +7,7 @@
 
 #include <bloomery/detail/record.hpp>
 #include <bloomery/plan/formulas.hpp>
+#include <bloomery/plan/numeric.hpp>
 #include <bloomery/plan/units.hpp>
 
 namespace bloomery {
@@ -102,7 +103,9 @@ result<void> check_ranges(const ribbon_spec& spec) {
 /// The lowest rate with which n keys fit, or 1.
 double rate_that_fits(std::uint64_t n, std::uint64_t bits) noexcept {
   const double collisions = f::hash_collision_fpr(static_cast<double>(n));
-  const auto fits = [&](double log2_eps) { return bytes_for(n, std::exp2(log2_eps)) * 8 <= bits; };
+  const auto fits = [&](double log2_eps) {
+    return bytes_for(n, numeric::exp2(log2_eps)) * 8 <= bits;
+  };
   double low = -32;
   if (!fits(low)) {
     double high = 0;
@@ -112,7 +115,7 @@ double rate_that_fits(std::uint64_t n, std::uint64_t bits) noexcept {
     }
     low = high;
   }
-  return std::min(std::exp2(low) + collisions, 1.0);
+  return std::min(numeric::exp2(low) + collisions, 1.0);
 }
 
 std::uint64_t keys_that_fit(double eps, std::uint64_t bits) noexcept {

@@ -8,6 +8,7 @@
 
 #include <bloomery/detail/record.hpp>
 #include <bloomery/plan/formulas.hpp>
+#include <bloomery/plan/numeric.hpp>
 #include <bloomery/plan/units.hpp>
 
 namespace bloomery {
@@ -42,14 +43,15 @@ bool is_tightening(double r) {
 }
 
 double series(double fpr, double tightening, std::size_t i) {
-  return series_share * fpr * (1 - tightening) * std::pow(tightening, static_cast<double>(i));
+  return series_share * fpr * (1 - tightening) *
+         numeric::power(tightening, static_cast<unsigned>(i));
 }
 
 // ceil(n0 * s^i), as a real number. A product such as 10 * 1.1 comes out a little above the whole
 // number that it is, which must not cost a key.
 double capacity_of(const scalable_bloom_params& params, std::size_t i) {
-  const double exact =
-      static_cast<double>(params.capacity) * std::pow(params.growth, static_cast<double>(i));
+  const double exact = static_cast<double>(params.capacity) *
+                       numeric::power(params.growth, static_cast<unsigned>(i));
   return std::ceil(exact * (1 - 1e-12));
 }
 

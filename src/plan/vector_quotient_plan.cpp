@@ -6,6 +6,7 @@
 #include <bloomery/detail/record.hpp>
 #include <bloomery/detail/vector_quotient_layout.hpp>
 #include <bloomery/plan/formulas.hpp>
+#include <bloomery/plan/numeric.hpp>
 #include <bloomery/plan/units.hpp>
 #include <cmath>
 #include <optional>
@@ -54,7 +55,7 @@ struct shape {
   // account, and for one block makes half of it).
   double fpr(double n, std::uint64_t blocks) const {
     const double covered = (blocks == 1 ? 1 : 2) / (static_cast<double>(blocks) * tags());
-    return std::min(1.0, -std::expm1(n * std::log1p(-covered)) + f::hash_collision_fpr(n));
+    return std::min(1.0, -numeric::expm1(n * numeric::log1p(-covered)) + f::hash_collision_fpr(n));
   }
 };
 
@@ -80,7 +81,7 @@ std::optional<std::uint64_t> fewest_blocks(const shape& of, std::uint64_t n, dou
     const double aim = eps - f::hash_collision_fpr(keys);
     if (aim <= 0) return std::nullopt;
     // 1 - (1 - c)^n = eps for c = 2 / (blocks * tags).
-    const double covered = -std::expm1(std::log1p(-aim) / keys);
+    const double covered = -numeric::expm1(numeric::log1p(-aim) / keys);
     const double for_rate = 2 / (covered * of.tags());
     least = std::max(least, for_rate <= 2 ? 1.0 : for_rate);
   }
@@ -131,7 +132,7 @@ void for_shapes(const vector_quotient_spec& spec, Use&& use) {
   unsigned last = spec.remainder_bits != 0 ? spec.remainder_bits : most_remainder;
   if (spec.remainder_bits == 0 && spec.fpr != 0) {
     // eps is about 2 S / B 2^-r, with S / B between 1/4 and 4 where blocks are used well.
-    const double near = -std::log2(spec.fpr);
+    const double near = -numeric::log2(spec.fpr);
     first = static_cast<unsigned>(std::clamp(near - 3, 5.0, 30.0));
     last = static_cast<unsigned>(std::clamp(near + 4, 8.0, 32.0));
   }

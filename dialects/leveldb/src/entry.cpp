@@ -4,6 +4,7 @@
 #include <bloomery/blocked_bloom.hpp>
 #include <bloomery/bloom.hpp>
 #include <bloomery/fuse.hpp>
+#include <bloomery/plan/numeric.hpp>
 #include <cassert>
 #include <cmath>
 #include <numbers>
@@ -137,7 +138,7 @@ std::string make_ribbon(std::span<const hash64> hashes, const demand& wanted) {
   const std::uint64_t n = hashes.size();
   if (wanted.fpr != 0) {
     const auto columns = static_cast<unsigned>(
-        std::clamp(std::ceil(-std::log2(wanted.fpr)), 1.0, double{most_columns}));
+        std::clamp(std::ceil(-numeric::log2(wanted.fpr)), 1.0, double{most_columns}));
     for (std::uint64_t slots = least_slots(n);; slots += slots / 64 + 1) {
       if (auto made = try_ribbon(hashes, (slots * columns + 7) / 8, columns))
         return std::move(*made);

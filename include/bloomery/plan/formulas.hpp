@@ -1,7 +1,8 @@
 #pragma once
 
 /// The literature's formulas, by themselves: n keys, m bits or slots, k functions, eps the rate of
-/// false positives. Pure functions of numbers; all are O(1) unless said.
+/// false positives. Pure functions of numbers; all are O(1) unless said,
+/// and give the same bits on every machine (numeric.hpp).
 
 #include <cstdint>
 
@@ -24,22 +25,22 @@ double ideal_bits_per_key(double eps);
 double bloom_fpr_classic(double n, double m, unsigned k);
 
 /// The true rate of k independent functions with replacement: E[(X/m)^k], X the number of distinct
-/// bits that n*k throws set (Bose et al., 2008; Christensen, Roginsky and Jimeno, 2010). Exact to
-/// 2e-5 of itself, O(k^2), at low fill O(n k^2), for m < 4096 and k <= 28; beyond, its expansion to
-/// the variance of X, whose relative error is below 4e-4 where the rate is above 1e-19, which equal
-/// hashes add anyway.
+/// bits that n*k throws set (Bose et al., 2008; Christensen, Roginsky and Jimeno, 2010). For m <
+/// 4096 and k <= 28 exact to 1e-10 of itself, O(k^3 log(nk)), with n*k rounded up. Beyond, the
+/// expansion to the variance of X, O(1), whose relative error is below 4e-4 where the rate is above
+/// 1e-19, which equal hashes add anyway.
 double bloom_fpr(double n, std::uint64_t m, unsigned k);
 
 /// The rate of a blocked filter whose every key sets one bit in each of `lanes` lanes of
 /// `lane_bits` bits of one of `blocks` blocks: the mean over i of (1 - (1 - 1/w)^i)^L, i the number
 /// of keys in the stranger's block, Binomial(n, 1/blocks) (Putze, Sanders and Singler, "Cache-,
-/// Hash- and Space-Efficient Bloom Filters", 2007, section 3, who take its Poisson limit). Expanded
-/// in powers of (1 - 1/w)^i the mean has a closed form of L + 1 terms. Exact to 1e-15 absolutely.
+/// Hash- and Space-Efficient Bloom Filters", 2007, section 3, who take its Poisson limit). Summed
+/// over i, with terms that are all positive, to 1e-11 of itself. O(n/blocks).
 double split_block_fpr(double n, std::uint64_t blocks, unsigned lanes, unsigned lane_bits);
 
 /// The rate of a blocked filter whose every key sets k bits anywhere in a block of b: the mean over
-/// i of E[(X/b)^k], X the distinct bits of i k throws, in a closed form of k + 1 terms in the same
-/// way. Exact to 1e-12 absolutely at k = 24. O(k^2).
+/// i of E[(X/b)^k], X the distinct bits of i k throws, summed in the same way to 1e-11 of itself.
+/// O(k^2 n/blocks). Precondition: k <= 28.
 double free_block_fpr(double n, std::uint64_t blocks, unsigned block_bits, unsigned k);
 
 /// Distinct keys behind `ones` set bits of a blocked filter where a key leaves each bit of its own

@@ -1,0 +1,80 @@
+#include "plan/block_rates.hpp"
+
+#include <algorithm>
+#include <bloomery/plan/numeric.hpp>
+#include <cmath>
+
+namespace bloomery::formulas {
+namespace {
+
+// With more keys a block's bits are all set: a clear bit of 512 has a chance below 10^-50 even with
+// one bit a key.
+constexpr double full_load = 0x1p16;
+constexpr double all_but_one = 1 - 0x1p-53;
+// Of the sum so far; terms beyond are smaller by a factor each.
+constexpr double negligible = 1e-16;
+
+}  // namespace
+
+double split_block::next() {
+  const double rate = numeric::power(1 - clear_, lanes_);
+  clear_ *= 1 - 1 / lane_bits_;
+  return rate;
+}
+
+free_block::free_block(unsigned block_bits, unsigned k)
+    : bits_(block_bits), k_(k), distinct_(distinct_places(block_bits, k)) {
+  set_[0] = 1;
+}
+
+double free_block::next() {
+  if (is_empty_) {
+    is_empty_ = false;
+    return 0;
+  }
+  for (unsigned probe = 0; probe < k_; ++probe) throw_at_places(set_, bits_, k_);
+  return all_set(distinct_, set_, k_);
+}
+
+template <class Block>
+double block_rates<Block>::at(std::uint64_t keys) {
+  while (rates_.size() <= keys) {
+    if (!rates_.empty() && rates_.back() >= all_but_one) return 1;
+    rates_.push_back(block_.next());
+  }
+  return rates_[keys];
+}
+
+template <class Block>
+double block_rates<Block>::mean(double n, std::uint64_t blocks) {
+  const auto all = static_cast<double>(blocks);
+  if (!(n > 0)) return 0;
+  if (n >= full_load * all) return 1;
+  if (blocks == 1) return at(static_cast<std::uint64_t>(std::ceil(n)));
+  // P(i + 1) / P(i) = (n - i) / ((i + 1) (blocks - 1)). From the most likely i on, whose weight is
+  // 1, in both directions; weights are divided by their sum in the end.
+  const auto mode = static_cast<std::uint64_t>((n + 1) / all);
+  double weights = 0;
+  double sum = 0;
+  double weight = 1;
+  for (std::uint64_t i = mode; weight > negligible * sum || i <= mode + 1; ++i) {
+    weights += weight;
+    sum += weight * at(i);
+    const auto keys = static_cast<double>(i);
+    if (keys >= n) break;
+    weight *= (n - keys) / ((keys + 1) * (all - 1));
+  }
+  weight = 1;
+  for (std::uint64_t i = mode; i != 0 && weight > negligible * weights;) {
+    const auto keys = static_cast<double>(i--);
+    weight *= keys * (all - 1) / (n - keys + 1);
+    weights += weight;
+    sum += weight * at(i);
+  }
+  return std::min(1.0, sum / weights);
+}
+
+template class block_rates<split_block>;
+template class block_rates<free_block>;
+
+}  // namespace bloomery::formulas
