@@ -87,9 +87,10 @@ class array_walk final : public teller {
                            printable(element)));
     } else if (!is_member(element)) {
       conclude(tint::bad, "erased",
-               fmt::format(", but should not have been: {}; the counts were those of others, who "
-                           "may be missed now",
-                           absence(element)));
+               fmt::format(", but should not have been: {}; {}", absence(element),
+                           before == after ? "its counters stick, so nothing was changed"
+                                           : "the counts were those of others, who may be missed "
+                                             "now"));
       list_setters(element);
     } else {
       const std::uint64_t left = leave(element);

@@ -29,15 +29,30 @@ export function inspectView(view) {
 
   function lookUp(keys, answers) {
     const made = ask({ask: 'ask', keys: keys.value.split('\n').filter((key) => key !== '')});
-    show(answers, (made.answers ?? []).map(({key, found}) => h('li', {'data-found': String(found)},
+    if (made.error) {
+      show(answers, h('li', {class: 'problem', role: 'alert'}, said(made.error)));
+      return;
+    }
+    show(answers, made.answers.map(({key, found}) => h('li', {'data-found': String(found)},
       h('span', {'aria-hidden': 'true'}, found ? '✓' : '✗'), h('code', {}, key),
       h('span', {class: found ? '' : 'muted'}, t(found ? 'maybe_in' : 'not_in')))));
   }
 
+  const refuse = (sentence) =>
+    show(out, h('p', {class: 'card problem', role: 'alert', id: 'inspect-problem'}, sentence));
+
   async function take(file) {
-    const made = inspect(new Uint8Array(await file.arrayBuffer()), file.name);
+    let bytes;
+    try {
+      bytes = new Uint8Array(await file.arrayBuffer());
+    } catch (error) {
+      // A folder, a file that is gone, may not be read, or is larger than a page's memory.
+      refuse(t('unreadable', {file: file.name, why: error.message}));
+      return;
+    }
+    const made = inspect(bytes, file.name);
     if (made.error) {
-      show(out, h('p', {class: 'card problem', role: 'alert', id: 'inspect-problem'}, said(made.error)));
+      refuse(said(made.error));
       return;
     }
     const keys = h('textarea', {id: 'ask-keys', rows: '4', spellcheck: 'false', oninput: () => lookUp(keys, answers)});
@@ -59,7 +74,11 @@ export function inspectView(view) {
       h('section', {class: 'card'}, h('p', {class: 'muted', style: 'margin-top:0'}, t('picture')), fillMap(made.picture)));
   }
 
-  const chooser = h('input', {type: 'file', id: 'file', onchange: (event) => event.target.files[0] && take(event.target.files[0])});
+  const chooser = h('input', {type: 'file', id: 'file', onchange: async (event) => {
+    if (event.target.files[0]) await take(event.target.files[0]);
+    // The same file may be chosen again, once it can be read.
+    event.target.value = '';
+  }});
   const drop = h('div', {class: 'drop', id: 'drop',
     ondragover: (event) => { event.preventDefault(); drop.classList.add('over'); },
     ondragleave: () => drop.classList.remove('over'),
@@ -67,6 +86,7 @@ export function inspectView(view) {
       event.preventDefault();
       drop.classList.remove('over');
       if (event.dataTransfer.files[0]) take(event.dataTransfer.files[0]);
+      else refuse(t('no_file'));
     }},
   h('p', {style: 'margin:0'}, t('inspect_intro')),
   h('div', {class: 'row'}, chooser, h('label', {for: 'file', class: 'button'}, t('choose_file'))));

@@ -70,4 +70,8 @@ ready.then(() => {
   readAddress();
   onAddress(render);
   render();
+}, (error) => {
+  readAddress();
+  applyLook();
+  show(document.getElementById('app'), h('p', {role: 'alert', class: 'problem'}, t('no_library', {why: error.message})));
 });

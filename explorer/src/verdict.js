@@ -12,11 +12,20 @@ const SIGNS = {
 // Kinds that keep something of each element, and copies of it, instead of bits that elements share.
 const KEEPS_ENTRIES = ['cuckoo', 'vector_quotient', 'expandable'];
 const OWN_WORDS = ['new', 'again', 'collides'];
+// Where it matters that the element was in once: what the filter knows may be its own.
+const OF_GONE = ['collides', 'false_positive', 'wrongly_erased'];
+
+function reason(step, kind) {
+  if (step.gone && OF_GONE.includes(step.verdict)) {
+    return `why_${step.verdict}_${{all: 'stuck', some: 'partly_stuck'}[step.stuck] ?? 'gone'}`;
+  }
+  return `why_${step.verdict}${KEEPS_ENTRIES.includes(kind) && OWN_WORDS.includes(step.verdict) ? '_entry' : ''}`;
+}
 
 export function verdictOf(step, kind) {
   const [how, sign] = SIGNS[step.verdict] ?? ['plain', '•'];
   return h('p', {class: `verdict ${how}`, id: 'verdict', 'data-verdict': step.verdict},
     h('span', {class: 'sign', 'aria-hidden': 'true'}, sign),
     h('span', {}, h('strong', {}, t(`verdict_${step.verdict}`)), ' ',
-      t(`why_${step.verdict}${KEEPS_ENTRIES.includes(kind) && OWN_WORDS.includes(step.verdict) ? '_entry' : ''}`, {x: step.element})));
+      t(reason(step, kind), {x: step.element})));
 }

@@ -106,7 +106,8 @@ function remark(trace, step, probe) {
   const cell = t(trace.largest > 1 ? 'counter' : 'bit');
   if (step.verb === 'check') {
     if (probe.before === 0) return t('is_zero', {cell, place: probe.place});
-    const who = probe.setters.length ? t('set_by', {list: listed(probe.setters)}) : t('set_by_none');
+    const who = probe.setters.length ? t('set_by', {list: listed(probe.setters)})
+      : t(trace.largest > 1 && probe.before === trace.largest ? 'set_by_none_stuck' : 'set_by_none');
     return t('is_set', {cell, place: probe.place, value: probe.before, who});
   }
   if (probe.before === probe.after) {

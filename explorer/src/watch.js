@@ -166,8 +166,12 @@ export function watchView(view) {
       item.classList.toggle('now', now);
       item.classList.toggle('ahead', i > frame.step);
       item.firstChild.setAttribute('aria-current', now ? 'step' : 'false');
-      // Within the list alone: the page itself stays where it is.
-      if (now) list.scrollTop = Math.max(0, item.offsetTop - list.offsetTop - list.clientHeight + item.offsetHeight);
+      // Within the list alone, and only as far as it takes: the page and what is in sight stay.
+      if (!now) continue;
+      const top = item.offsetTop - list.offsetTop;
+      if (top < list.scrollTop) list.scrollTop = top;
+      const bottom = top + item.offsetHeight - list.clientHeight;
+      if (bottom > list.scrollTop) list.scrollTop = bottom;
     }
   }
 
@@ -209,7 +213,8 @@ export function watchView(view) {
     set({steps: textOf(steps)});
     reckon();
     go(frames.findIndex((frame) => frame.step === steps.length - elements.length));
-    play();
+    // A step that is refused is one frame, and the end: there is nothing to play.
+    if (at() < frames.length - 1) play();
     element.focus();
   }
 
@@ -238,7 +243,7 @@ export function watchView(view) {
   show(view,
     h('div', {class: 'watch'},
       h('section', {class: 'card theatre', 'aria-label': t('watch')},
-        problem, stage, player, telling, figures),
+        player, problem, stage, telling, figures),
       h('section', {class: 'card side', 'aria-label': t('settings')},
         actions, list,
         h('button', {type: 'button', class: 'quiet', id: 'clear', onclick: () => change({steps: '', at: '0'})}, t('clear')),

@@ -67,11 +67,12 @@ json lines_of(const kind_info& kind, const plan_request& asked, const plan_repor
   json lines = {{"shell", cli::command_line(kind, settled)},
                 {"cpp", cli::cpp_line(kind, settled)},
                 {"python", python_line(kind, settled)}};
-  // The server's own words for what the two commands reserve: rate, then capacity.
+  // The server plans by the rate that was asked for, or else by one that this plan just reaches.
+  const double rate = asked.fpr != 0 ? asked.fpr : plan.planned_fpr * (1 + 1e-5);
   if (kind.kind == filter_kind::scalable_bloom || kind.kind == filter_kind::bloom) {
-    lines["redis"] = fmt::format("BF.RESERVE members {:.6g} {}", plan.planned_fpr, plan.capacity);
+    lines["redis"] = fmt::format("BF.RESERVE members {:.6g} {}", rate, plan.capacity);
   } else if (kind.kind == filter_kind::cuckoo) {
-    lines["redis"] = fmt::format("CF.RESERVE members {}", plan.capacity);
+    lines["redis"] = fmt::format("CF.RESERVE members {} ERROR {:.6g}", plan.capacity, rate);
   }
   return lines;
 }

@@ -53,6 +53,7 @@ std::string_view roll::insert(const std::string& element, insert_outcome outcome
   if (outcome == insert_outcome::too_many_copies) return "too_many";
   const bool was_in = has(element);
   ++members_[element];
+  ever_.insert(element);
   if (outcome == insert_outcome::inserted) return "new";
   return was_in ? "again" : "collides";
 }

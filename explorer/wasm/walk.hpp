@@ -10,6 +10,7 @@
 #include <bloomery/concepts.hpp>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,6 +37,8 @@ result<std::uint64_t> number_of(const json& asked, std::string_view name, std::u
 class roll {
  public:
   bool has(const std::string& element) const { return members_.contains(element); }
+  /// Whether it was in and all of it was erased.
+  bool gone(const std::string& element) const { return ever_.contains(element) && !has(element); }
   std::size_t distinct() const noexcept { return members_.size(); }
   const std::map<std::string, std::uint64_t>& members() const noexcept { return members_; }
 
@@ -50,6 +53,7 @@ class roll {
 
  private:
   std::map<std::string, std::uint64_t> members_;
+  std::set<std::string> ever_;
 };
 
 /// What every told step begins with.

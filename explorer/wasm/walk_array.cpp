@@ -1,6 +1,7 @@
 // Bits and counters: the classic filter and the counting one, under the library's hash functions or
 // the student's formulas.
 
+#include <algorithm>
 #include <bloomery/plan/bloom_plan.hpp>
 #include <bloomery/plan/formulas.hpp>
 #include <set>
@@ -48,6 +49,8 @@ class array_walk {
     }
     each.element = *element;
     now["element"] = *element;
+    now["gone"] = roll_.gone(*element);
+    now["stuck"] = stuck_places(*element);
     if (const auto shared = family_.preface(*element); !shared.empty()) now["preface"] = shared;
     probes(now, *element);
     if (each.what == verb::insert) {
@@ -73,6 +76,16 @@ class array_walk {
       places.push_back(family_.position(element, i, filter_.places()));
     }
     return places;
+  }
+
+  /// How many of an element's counters will not be lowered any more: "none", "some" or "all".
+  std::string_view stuck_places(const std::string& element) const {
+    if (filter_.largest() == 1) return "none";
+    const auto places = places_of(element);
+    const auto stuck = std::ranges::count_if(
+        places, [&](std::uint64_t p) { return filter_.cell(p) == filter_.largest(); });
+    if (stuck == 0) return "none";
+    return static_cast<std::size_t>(stuck) == places.size() ? "all" : "some";
   }
 
   void probes(json& now, const std::string& element) const {

@@ -19,6 +19,7 @@ class cuckoo_walk {
 
   json tell(const step& each) {
     json now = told(each);
+    now["gone"] = roll_.gone(each.element);
     const cuckoo_place at = place_of(each.element);
     now["fingerprint"] = hex(at.fingerprint);
     now["buckets"] = {at.first, at.second};

@@ -16,6 +16,7 @@ class quotient_walk {
 
   json tell(const step& each) {
     json now = told(each);
+    now["gone"] = roll_.gone(each.element);
     const hash64 h = filter_.hash_function()(bytes_of(each.element));
     const vector_quotient_place at = filter_.place(h);
     const unsigned bits = filter_.params().remainder_bits;

@@ -36,6 +36,7 @@ class segments_walk {
 
   json tell(const step& each) {
     json now = told(each);
+    now["gone"] = roll_.gone(each.element);
     const hash64 h = hash(each.element);
     const detail::segment_place at = place(h);
     const expandable_params before = filter_.params();

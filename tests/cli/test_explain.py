@@ -159,6 +159,15 @@ def test_erasing_what_was_never_in_harms_others(explain):
     assert "1 false" in told["in the end"]
 
 
+def test_erasing_what_only_sticks_harms_nobody(explain):
+    threes = ",".join(["3"] * 15)
+    told = explain("--counting", "--bits", "4", "--hash", "x%4", "--hash", "(x+1)%4", "--insert", threes,
+                   "--erase", threes, "--check", "3", "--erase", "3")
+    assert "false positive: 3 is no longer in" in told["check 3"]
+    last = [text for heading, text in told.items() if heading.startswith("erase 3")][-1]
+    assert "3 is no longer in; its counters stick, so nothing was changed" in " ".join(last.split())
+
+
 @pytest.mark.parametrize("bits, most", [(4, 15), (8, 255)])
 def test_a_counter_sticks_at_its_maximum(explain, bits, most):
     ones = ",".join(["1"] * (most + 1))

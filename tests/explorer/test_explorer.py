@@ -100,6 +100,94 @@ def test_counters_count_erase_and_stick(page):
     assert page.verdict() == "absent"
 
 
+PAIR = {"kind": "counting_bloom", "m": "4", "formulas": "x%4;(x+1)%4"}
+OWN_STUCK = ",".join(["+3"] * 15 + ["-3"] * 15)  # the counters 3 and 0 stick; nothing is in
+
+
+@pytest.mark.parametrize("steps, verdict, says", [
+    (OWN_STUCK + ",?3", "false_positive", "3 is no longer in, but all its counters"),
+    (OWN_STUCK + ",+3", "collides", "3 was taken out before, but all its counters"),
+    (OWN_STUCK + ",-3", "wrongly_erased", "3 was no longer in. All its counters stick, so nothing was changed."),
+    (OWN_STUCK + ",?7", "false_positive", "7 was never inserted; others left all that it needs."),
+    (OWN_STUCK + ",+4,-4,+5,?4", "false_positive", "4 is no longer in, but some of its counters stick"),
+    (OWN_STUCK + ",+4,-4,+5,-4", "wrongly_erased", "4 was no longer in. Those of its counters that do not stick"),
+    ("+1,+0,+2,-1,?1", "false_positive", "1 is no longer in; others left all that it needs."),
+    ("+1,+0,+2,-1,+1", "collides", "1 was taken out before, but others left all that it needs."),
+    ("+1,+0,+2,-1,-1", "wrongly_erased", "1 was no longer in; the trace was another"),
+    ("+1,-1,?1", "absent", "Were 1 in, its places would show it."),
+], ids=lambda value: value.replace(OWN_STUCK, "stuck") if value.startswith("+") else "")
+def test_what_an_erased_element_leaves_is_told_as_it_is(page, steps, verdict, says):
+    page.open(**PAIR, steps=steps)
+    last_frame(page)
+    assert page.verdict() == verdict
+    assert says in page.text("#verdict")
+    if steps == OWN_STUCK + ",?3":
+        assert page.text(".workings").count("set by none that is still in: it sticks") == 2
+
+
+def test_an_erased_element_of_a_cuckoo_filter_was_not_never_inserted(page):
+    page.open(kind="cuckoo", buckets="1", slots="8", fingerprint="4", steps="+a0,-a0," +
+              ",".join(f"+b{i}" for i in range(21, 29)) + ",?a0")
+    last_frame(page)
+    assert page.verdict() == "false_positive"
+    assert "a0 is no longer in; others left all that it needs." in page.text("#verdict")
+
+
+def test_a_typed_element_is_shown_and_nothing_else_is_played(page):
+    from selenium.webdriver.common.keys import Keys
+    page.open()
+    page.type("#element", "cat" + Keys.ENTER)  # the lecture's formulas take numbers
+    assert "whole number" in page.text("#telling")
+    assert page.one("#player-play").get_attribute("aria-label") == "Play"
+    assert page.one("#position").get_attribute("value") == page.one("#position").get_attribute("max")
+    page.open()
+    page.type("#element", "5" + Keys.ENTER)
+    assert page.text("#telling h3") == "Insert 5"
+    page.until(lambda: page.all("#verdict"))
+    assert page.text("#telling h3") == "Insert 5"
+
+
+@pytest.mark.parametrize("width", [1200, 390])
+@pytest.mark.parametrize("example", [
+    LECTURE, {"kind": "counting_bloom", "m": "12", "family": "double", "k": "3", "steps": "+ant,+bee,+ant,-ant,?ant"},
+    {"kind": "cuckoo", "steps": "+ant,+bee,+cat,+dog,+eel,+fox,+gnu,?ant,-ant,?ant"},
+    {"kind": "scalable_bloom", "steps": ",".join(f"+word{i}" for i in range(40))},
+    {"kind": "expandable", "crowd": "62", "steps": "+ant,+bee,+cat,?bee"},
+])
+def test_no_button_moves_while_stepping(page, example, width):
+    page.width(width, 700)
+    page.open(**example)
+    # On a phone the elements stand below the picture; what steps through them does not.
+    buttons = ".player button, .player input" + (", .side button, .side input" if width > 860 else "")
+    places = """return [...document.querySelectorAll(arguments[0])].filter((e) => e.offsetParent).map((e) => {
+        const {x, y, width, height} = e.getBoundingClientRect(); return [e.id || e.textContent, x, y, width, height]; })"""
+    frames = int(page.one("#position").get_attribute("max"))
+    seen = []
+    for _ in range(min(frames, 40)):
+        page.run("document.getElementById('player-step').click()")
+        # A list that has to scroll to the step is all that may: that is what it is for.
+        page.run("document.getElementById('steps').scrollTop = 0")
+        seen.append(page.run(places, buttons))
+    for now in seen:
+        assert now == seen[0]
+
+
+def test_a_click_on_a_step_in_sight_leaves_the_list_as_it_is(page):
+    page.open(steps=",".join(f"+{i}" for i in range(200)))
+    page.run("document.getElementById('steps').scrollTop = 100")
+    for i in (0, 70):  # above and below what is in sight
+        page.run("document.querySelectorAll('#steps li > button:first-child')[arguments[0]].click()", i)
+        inside = page.run("""const list = document.getElementById('steps').getBoundingClientRect();
+            const item = document.querySelector('#steps .now').getBoundingClientRect();
+            return item.top >= list.top - 1 && item.bottom <= list.bottom + 1""")
+        assert inside
+    before = page.run("return document.getElementById('steps').scrollTop")
+    page.run("""const list = document.getElementById('steps').getBoundingClientRect();
+        [...document.querySelectorAll('#steps li')].find((e) => e.getBoundingClientRect().top >= list.top)
+        .firstChild.click()""")
+    assert page.run("return document.getElementById('steps').scrollTop") == before
+
+
 def test_a_cuckoo_filter_moves_others_to_make_room(page, bloomery):
     words = "ant,bee,cat,dog,eel,fox,gnu"
     page.open(kind="cuckoo", steps=",".join("+" + w for w in words.split(",")))
@@ -243,6 +331,26 @@ def test_a_plans_lines_are_those_of_the_command_line(page, bloomery):
         assert line in said
 
 
+@pytest.mark.parametrize("asked, line", [
+    ({"n": "1M", "fpr": "0.1%"}, "CF.RESERVE members 1000000 ERROR 0.001"),
+    ({"n": "1M", "fpr": "", "memory": "2MB"}, None),
+])
+def test_the_copied_redis_line_has_the_plans_rate(page, bloomery, asked, line):
+    page.open(tab="plan", needs="deletable", **asked)
+    page.one("tr[data-kind=cuckoo]").click()
+    said = page.all("#plan-detail code")[-1].text
+    if line:
+        assert said == line
+    words = said.split()
+    assert words[:2] + words[3:4] == ["CF.RESERVE", "members", "ERROR"]
+    planned = float(page.one("tr[data-kind=cuckoo] [data-rate]").get_attribute("data-rate"))
+    size = int(page.one("tr[data-kind=cuckoo] [data-bytes]").get_attribute("data-bytes"))
+    # The server plans by the library: by this line, no larger a filter of no higher a rate.
+    server = bloomery.json("plan", "--json", "--capacity", words[2], "--fpr", words[4], "--kind", "cuckoo")
+    assert server["planned_fpr"] <= planned * 1.0001
+    assert server["bytes"] <= size
+
+
 def test_measured_dots_lie_on_the_theorys_line(page):
     page.open(tab="plots", plot="hashes", plotN="2000")
     page.until(lambda: page.one("#measured").get_attribute("data-done") == "true", 60)
@@ -296,6 +404,25 @@ def test_a_damaged_file_is_refused_with_a_sentence(page, bloomery, tmp_path):
     page.one("#file").send_keys(str(file))
     page.until(lambda: page.all("#inspect-problem"))
     assert "checksum does not match" in page.text("#inspect-problem")
+
+
+def test_a_file_that_cannot_be_read_is_told(page, bloomery, tmp_path):
+    file = tmp_path / "f.bloom"
+    bloomery("build", "-o", file, "--fpr", "1%", input=b"a\nb\n")
+    page.open(tab="inspect")
+    # As the browser answers for a folder, and for a file that is gone or may not be read.
+    page.run("""window.whole = File.prototype.arrayBuffer;
+        File.prototype.arrayBuffer = () => Promise.reject(new DOMException('no permission', 'NotReadableError'))""")
+    page.one("#file").send_keys(str(file))
+    page.until(lambda: page.all("#inspect-problem"))
+    said = page.text("#inspect-problem")
+    assert said.startswith("f.bloom cannot be read") and "no permission" in said
+    page.run("File.prototype.arrayBuffer = window.whole")
+    page.one("#file").send_keys(str(file))  # the same name again
+    page.until(lambda: page.all("#ins_count"))
+    page.run("""const drop = new DragEvent('drop', {bubbles: true, cancelable: true, dataTransfer: new DataTransfer()});
+        document.getElementById('drop').dispatchEvent(drop)""")
+    assert "no file" in page.text("#inspect-problem")
 
 
 def test_german_dark_and_by_keyboard(page):
