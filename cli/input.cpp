@@ -79,16 +79,17 @@ result<std::unique_ptr<byte_source>> open_file(const std::string& name) {
   return source;
 }
 
-result<std::optional<std::uint64_t>> examine_file(const std::string& name) {
+result<std::optional<std::uint64_t>> examine_file(const std::string& name,
+                                                  const std::string& shown) {
   struct stat status{};
   if (is_stdin(name)) {
     if (::fstat(STDIN_FILENO, &status) != 0) return system_failure(stdin_name, "read");
     return size_of(status, stdin_name);
   }
   if (::stat(name.c_str(), &status) != 0 || ::access(name.c_str(), R_OK) != 0) {
-    return system_failure(name, "open");
+    return system_failure(shown, "open");
   }
-  return size_of(status, name);
+  return size_of(status, shown);
 }
 
 bool is_folder(const std::string& name) {

@@ -43,8 +43,9 @@ inline constexpr const char* stdin_name = "stdin";
 result<std::unique_ptr<byte_source>> open_file(const std::string& name);
 
 /// Looks at an input without reading it: fails as open_file would. The size is known of regular
-/// files only.
-result<std::optional<std::uint64_t>> examine_file(const std::string& name);
+/// files only. A failure calls it `shown`.
+result<std::optional<std::uint64_t>> examine_file(const std::string& name,
+                                                  const std::string& shown);
 
 /// Whether a folder is there.
 bool is_folder(const std::string& name);

@@ -61,6 +61,20 @@ result<std::string> reader_text(const input_options& options) {
 
 }  // namespace
 
+result<void> check_unshown(std::span<const std::string> names, std::string_view what) {
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const auto size = examine_file(
+        names[i], names.size() == 1 ? std::string(what) : fmt::format("{} {}", what, i + 1));
+    if (size) continue;
+    return fail(size.error().code,
+                fmt::format("{}; its name is not shown since it may be a secret: secrets are read "
+                            "from the terminal, a pipe or a file, never from arguments, which "
+                            "other users can see",
+                            size.error().message));
+  }
+  return {};
+}
+
 void input_options::declare(CLI::App& app, keys::purpose why) {
   keys.why = why;
   option(app, "INPUT", names, "files of keys, one a line; gzip and zstd too; - or none is stdin");
@@ -97,12 +111,15 @@ result<std::unique_ptr<key_input>> key_input::open(const input_options& options)
                             "that they are asked of into a filter",
                             (*kind)->name));
   }
+  if ((*kind)->secret) {
+    if (auto ok = check_unshown(options.names, "INPUT"); !ok) return fail(std::move(ok.error()));
+  }
   std::string lacking;
   auto names = names_of(options, **kind, lacking);
   if (!names) return fail(std::move(names.error()));
   std::optional<std::uint64_t> total = 0;
   for (const std::string& name : *names) {
-    const auto size = examine_file(name);
+    const auto size = examine_file(name, name);
     if (!size) return fail(size.error());
     total = total && *size ? std::optional(*total + **size) : std::nullopt;
   }
@@ -110,6 +127,7 @@ result<std::unique_ptr<key_input>> key_input::open(const input_options& options)
   made->choice_.reader = std::move(*text);
   made->lacking_ = std::move(lacking);
   made->secret_ = (*kind)->secret;
+  made->choice_.skip_bad |= (*kind)->skips_asked && options.keys.why == keys::purpose::ask;
   if (made->secret_) {
     // A core dump would be a copy that stays.
     const rlimit none{0, 0};

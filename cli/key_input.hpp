@@ -34,6 +34,10 @@ struct input_options {
   key_format format() const noexcept { return {.end = nul ? '\0' : '\n', .strip_cr = crlf}; }
 };
 
+/// Looks at files that are named where a secret may have been written by mistake. A failure names
+/// the argument, `what`, with its number if there are several, and not the file.
+result<void> check_unshown(std::span<const std::string> names, std::string_view what);
+
 /// Whole lines as they stand in a file, for those who split them elsewhere.
 struct key_block {
   std::span<const char> bytes;  ///< each line with its end; none at the end only, or where it broke

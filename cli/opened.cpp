@@ -33,13 +33,15 @@ void format_options::declare(CLI::App& app) {
       .one_value_a_time();
 }
 
-result<dialects::option_list> read_pairs(const std::vector<std::string>& pairs) {
+result<dialects::option_list> read_pairs(const std::vector<std::string>& pairs,
+                                         std::string_view flag) {
   dialects::option_list list;
   for (const std::string& pair : pairs) {
     const auto at = pair.find('=');
     if (at == std::string::npos || at == 0) {
       return fail(errc::invalid_argument,
-                  fmt::format("'{}' is not NAME=VALUE; write for example funnel=utf8", pair));
+                  fmt::format("{0}: '{1}' is not NAME=VALUE; write for example {0} funnel=utf8",
+                              flag, pair));
     }
     list.emplace_back(pair.substr(0, at), pair.substr(at + 1));
   }
@@ -54,8 +56,8 @@ result<const dialects::dialect*> find_format(const std::string& name) {
 
 result<filter_opener> filter_opener::make(const format_options& options) {
   filter_opener made;
-  auto pairs = read_pairs(options.with);
-  if (!pairs) return fail(pairs.error().code, "--with: " + pairs.error().message);
+  auto pairs = read_pairs(options.with, "--with");
+  if (!pairs) return fail(std::move(pairs.error()));
   made.options_ = std::move(*pairs);
   made.column_ = !options.column.empty();
   if (made.column_) made.options_.emplace_back("column", options.column);

@@ -25,7 +25,8 @@ struct format_options {
 };
 
 /// NAME=VALUE pairs, apart.
-result<dialects::option_list> read_pairs(const std::vector<std::string>& pairs);
+result<dialects::option_list> read_pairs(const std::vector<std::string>& pairs,
+                                         std::string_view flag);
 
 /// The dialect of that name, for a sentence that begins with --format.
 result<const dialects::dialect*> find_format(const std::string& name);

@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <bloomery/keys/reader.hpp>
 #include <numeric>
 #include <optional>
 #include <utility>
@@ -39,8 +40,19 @@ std::string did_you_mean(std::string_view word, const std::vector<std::string>& 
   return meant.empty() ? "" : fmt::format(" (did you mean '{}'?)", meant);
 }
 
+/// Whether the verb was told to read secrets, of which one may be what was left over.
+bool reads_secrets(const CLI::App& verb) {
+  const CLI::Option* const given = verb.get_option_no_throw("--keys");
+  if (given == nullptr || given->empty()) return false;
+  const auto reader = keys::find(given->results().back());
+  return reader && (*reader)->secret;
+}
+
 /// What was left over: an unknown verb, an unknown option, or one argument too many.
 std::string extra_sentence(const CLI::App& app, const CLI::App* verb, const std::string& extra) {
+  if (verb != nullptr && reads_secrets(*verb)) {
+    return "there is no such option or argument; it is not shown since it may be a secret";
+  }
   const std::string name = extra.substr(0, extra.find('='));
   if (extra.size() > 1 && extra.front() == '-') {
     const tree_shape tree = shape_of(app);

@@ -95,8 +95,9 @@ result<plan_request> plan_options::request() const {
   for (const std::string& pair : with) {
     const auto at = pair.find('=');
     if (at == std::string::npos || at == 0) {
-      return fail(errc::invalid_argument,
-                  fmt::format("--with: '{}' is not NAME=VALUE; write for example slots=4", pair));
+      return fail(
+          errc::invalid_argument,
+          fmt::format("--with: '{}' is not NAME=VALUE; write for example --with slots=4", pair));
     }
     request.options.emplace_back(pair.substr(0, at), pair.substr(at + 1));
   }

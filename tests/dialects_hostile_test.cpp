@@ -227,6 +227,25 @@ TEST(parquet_file, a_column_is_found_by_its_path) {
   }
 }
 
+TEST(parquet_file, the_columns_to_choose_from_are_all_counted) {
+  const auto names_of = [](int columns) {
+    // As `footer`, with the columns a, b and so on, and the first of them twice.
+    std::string text = "1502192c480172150200150c38016300291c19" + fmt::format("{:x}c", columns + 1);
+    for (int i = 0; i <= columns; ++i) {
+      text += fmt::format("26001c150c291801{:02x}b6080000", 'a' + i % columns);
+    }
+    const auto bytes = parquet_file(text + "26020000", filter_of_one_block);
+    const auto opened = d::open(mapped_storage(nullptr, bytes), {.name = "f"});
+    EXPECT_FALSE(opened);
+    return opened ? std::string() : opened.error().message;
+  };
+  const std::string ten =
+      "name one with --column (these columns have one: 'a', 'b', 'c', 'd', "
+      "'e', 'f', 'g', 'h', 'i', 'j'";
+  EXPECT_NE(names_of(10).find(ten + ")"), std::string::npos) << names_of(10);
+  EXPECT_NE(names_of(13).find(ten + " and 3 more)"), std::string::npos) << names_of(13);
+}
+
 // The same with a column of that physical type, whose schema element ends in those fields, and a
 // filter of all bits.
 result<d::foreign_filter> column_of_type(unsigned physical, std::string_view more_hex,

@@ -318,7 +318,7 @@ TEST(guava, without_its_funnel_it_answers_nothing) {
   ASSERT_TRUE(filter);
   EXPECT_EQ(filter->format().name, "guava");
   ASSERT_FALSE(filter->askable());
-  EXPECT_NE(filter->askable().error().message.find("funnel=utf8"), std::string::npos);
+  EXPECT_NE(filter->askable().error().message.find("give --with funnel=utf8"), std::string::npos);
   EXPECT_EQ(filter->info().bits, 128U);
   EXPECT_FALSE(filter->may_contain("hello"));
 }

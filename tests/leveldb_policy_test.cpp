@@ -11,6 +11,7 @@
 #include <iterator>
 #include <memory>
 #include <random>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -187,6 +188,38 @@ class leveldb_with_policy : public ::testing::Test {
 
   fs::path folder_ = fs::path(::testing::TempDir()) / "bloomery-leveldb-policy-test";
 };
+
+// What docs/leveldb.md says of a change of policy.
+TEST_F(leveldb_with_policy, a_table_keeps_its_filter_until_it_is_rewritten) {
+  const std::unique_ptr<const leveldb::FilterPolicy> own(leveldb::NewBloomFilterPolicy(10));
+  const auto ours = policy_of({});
+  // The names under which the tables have filters.
+  const auto names = [&] {
+    std::set<std::string> found;
+    for (const auto& entry : fs::directory_iterator(folder_)) {
+      if (entry.path().extension() != ".ldb") continue;
+      const std::string table = contents(entry.path());
+      for (const std::string name : {own->Name(), ours->Name()}) {
+        if (table.find("filter." + name) != std::string::npos) found.insert(name);
+      }
+    }
+    return found;
+  };
+  write(*open(*own), "a");
+  {
+    const auto db = open(*ours);
+    expect_all(*db, "a");
+    db->CompactRange(nullptr, nullptr);  // nothing lies above the compacted tables
+  }
+  EXPECT_EQ(names(), std::set<std::string>{own->Name()});
+  {
+    const auto db = open(*ours);
+    write(*db, "a");  // the same keys again
+    expect_all(*db, "a");
+  }
+  EXPECT_EQ(names(), std::set<std::string>{ours->Name()});
+  expect_all(*open(*own), "a");
+}
 
 // Versions and deletions of keys too: LevelDB gives the filter the user's key of each.
 TEST_F(leveldb_with_policy, what_one_policy_wrote_every_other_reads) {

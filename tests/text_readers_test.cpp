@@ -22,6 +22,30 @@ TEST(readers, email_unites_what_is_one_mailbox_for_certain) {
   EXPECT_EQ(keys_of("email", "postmaster@localhost"), texts{"postmaster@localhost"});
 }
 
+TEST(readers, email_takes_what_stands_around_an_address) {
+  for (const char* spelling :
+       {" ann@a.de", "ann@a.de \t", "ann@A.de\r", "<ann@a.de>", "Ann <ann@a.de>", "Ann<ann@a.de> ",
+        "Ann B. <ann@a.de>", "\"B, Ann <x@y>\" <ann@a.de>", R"("say \"<\"" <ann@a.de>)",
+        "< ann@a.de >", "ann@a.de <ann@a.de>", "mailto:ann@a.de", "MAILTO:ann@a.de",
+        "mailto:ann@a.de?subject=x&cc=b@c.de", "mailto:%61nn%40a.de", "Ann <mailto:ann@a.de>",
+        "\xef\xbb\xbf mailto:ann@a.de"}) {
+    EXPECT_EQ(keys_of("email", spelling), texts{"ann@a.de"}) << spelling;
+  }
+  EXPECT_EQ(keys_of("email", "A <\"a<b\"@c.de>"), texts{"\"a<b\"@c.de"});
+  EXPECT_EQ(keys_of("email", "mailto:a%b%25c@d.de"), texts{"a%b%c@d.de"});
+  EXPECT_EQ(keys_of("email", "\"mailto:a?b\"@c.de"), texts{"\"mailto:a?b\"@c.de"});
+  EXPECT_EQ(keys_of("email", "mailto@c.de"), texts{"mailto@c.de"});
+  EXPECT_EQ(keys_of("email", " \t\r"), texts{});
+  for (const char* several : {"a@x.de, Ann <ann@a.de>", "a@x.de; <ann@a.de>",
+                              "Ann <ann@a.de>, Bob <bob@b.de>", "<a@x.de> <ann@a.de>"}) {
+    EXPECT_TRUE(has(wrong("email", several), "one address a line")) << several;
+  }
+  for (const char* none : {"mailto:", "mailto:?to=ann@a.de", "mailto:a@b.de,c@d.de", "<>", "Ann <>",
+                           "Ann <ann@a.de", "ann@a.de>", "<ann@a.de> Ann", "Ann ann@a.de"}) {
+    EXPECT_FALSE(wrong("email", none).empty()) << none;
+  }
+}
+
 TEST(readers, a_byte_order_mark_is_part_of_no_key) {
   const std::string mark = "\xef\xbb\xbf";
   EXPECT_EQ(keys_of("email", mark + "alice@a.de"), texts{"alice@a.de"});
@@ -54,13 +78,11 @@ TEST(readers, email_refuses_what_is_no_address) {
                                     "alice@"s,
                                     "a b@c.de"s,
                                     "a@b@c.de"s,
-                                    "Alice <alice@a.de>"s,
-                                    "<alice@a.de>"s,
                                     "a@b..de"s,
                                     "a@.de"s,
                                     "a@b.de."s,
                                     "a@b c.de"s,
-                                    "a@b.de\r"s,
+                                    "a@b\r.de"s,
                                     "a\0@b.de"s,
                                     "a@b\0.de"s,
                                     "a@\xc3\xbc\0.de"s,
@@ -76,7 +98,6 @@ TEST(readers, email_refuses_what_is_no_address) {
                                     std::string(1 << 20, '@')}) {
     EXPECT_FALSE(wrong("email", record).empty()) << record.substr(0, 50);
   }
-  EXPECT_TRUE(has(wrong("email", "a@b.de\r"), "--crlf"));
   EXPECT_EQ(keys_of("email", std::string(1 << 20, 'x') + "@A.de"),
             texts{std::string(1 << 20, 'x') + "@a.de"});
 }

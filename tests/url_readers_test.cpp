@@ -92,6 +92,9 @@ TEST(safe_browsing, a_hash_prefix_is_taken_as_it_is_and_cut_to_a_key) {
   EXPECT_EQ(insert("safe-browsing", "ba7816bf"), texts{"ba7816bf"});
   EXPECT_EQ(insert("safe-browsing", "BA7816BF8F01"), texts{"ba7816bf"});
   EXPECT_EQ(insert("safe-browsing", "sha256:ba7816bf"), texts{"ba7816bf"});
+  // What surrounds a URL without being of it surrounds a hash, too: it does not make it a host.
+  EXPECT_EQ(insert("safe-browsing", " ba7816bf\t"), texts{"ba7816bf"});
+  EXPECT_EQ(insert("safe-browsing", "sha256:ba7816bf\r"), texts{"ba7816bf"});
   EXPECT_EQ(insert("safe-browsing:6", "ba7816bf8f01"), texts{"ba7816bf8f01"});
   EXPECT_EQ(insert("safe-browsing:32", foo), texts{std::string(foo)});
   EXPECT_EQ(read("safe-browsing", purpose::insert, "BA7816BF8F01").shown, texts{"ba7816bf"});

@@ -97,11 +97,12 @@ TEST(canonical_url, an_ipv4_address_in_any_encoding_is_four_decimal_bytes) {
       {"http://0/", "http://0.0.0.0/"},
       {"http://4294967295/", "http://255.255.255.255/"},
       {"http://.1..2.3.4./", "http://1.2.3.4/"},
-      // What inet_aton() does not read is a name.
+      // Of a number that is too large for its place the lowest bytes count.
+      {"http://1.2.3.256/", "http://1.2.3.0/"},
+      {"http://1.2.65536/", "http://1.2.0.0/"},
+      {"http://256.1/", "http://0.0.0.1/"},
+      // Any other is a name.
       {"http://4294967296/", "http://4294967296/"},
-      {"http://1.2.3.256/", "http://1.2.3.256/"},
-      {"http://1.2.65536/", "http://1.2.65536/"},
-      {"http://256.1/", "http://256.1/"},
       {"http://08.1.1.1/", "http://08.1.1.1/"},
       {"http://1.2.3.4.5/", "http://1.2.3.4.5/"},
       {"http://0x/", "http://0x/"},
@@ -109,6 +110,58 @@ TEST(canonical_url, an_ipv4_address_in_any_encoding_is_four_decimal_bytes) {
       // Full-width digits (UTS #46).
       {"http://\xef\xbc\x91.2.3.4/", "http://1.2.3.4/"},
   });
+}
+
+// Of Google's own client, github.com/google/safebrowsing, urls_test.go: TestParseIPAddress,
+// TestCanonicalHost, TestCanonicalPath, and what TestCanonicalURL has beside the vectors above. Its
+// canonical URL has no query.
+TEST(canonical_url, the_vectors_of_googles_client) {
+  expect_all({
+      {"http://123.123.0.0.1/", "http://123.123.0.0.1/"},
+      {"http://255.0.0.1/", "http://255.0.0.1/"},
+      {"http://12.0x12.01234/", "http://12.18.2.156/"},
+      {"http://276.2.3/", "http://20.2.0.3/"},
+      {"http://012.034.01.055/", "http://10.28.1.45/"},
+      {"http://0x12.0x43.0x44.0x01/", "http://18.67.68.1/"},
+      {"http://167838211/", "http://10.1.2.3/"},
+      {"http://3279880203/", "http://195.127.0.11/"},
+      {"http://4294967295/", "http://255.255.255.255/"},
+      {"http://10.192.95.89 xy/", "http://10.192.95.89/"},
+      {"http://1.2.3.00x0/", "http://1.2.3.00x0/"},
+      // More than 15 bytes are a name, and so is another form than four decimal numbers.
+      {"http://10.192.95.89 xyz/", "http://10.192.95.89%20xyz/"},
+      {"http://10.1 xy/", "http://10.1%20xy/"},
+
+      {"http://google.com.:8080/foo.html", "http://google.com/foo.html"},
+      {"http://google...com/foo.html", "http://google.com/foo.html"},
+      {"http://..google.com/foo.html", "http://google.com/foo.html"},
+      {"http://[FEDC:BA98:7654:3210:FEDC:BA98:7654:3210]:80/index.html",
+       "http://[fedc:ba98:7654:3210:fedc:ba98:7654:3210]/index.html"},
+      {"http://192.168.0.1:80/index.html", "http://192.168.0.1/index.html"},
+
+      {"http://a.com/foo/.././bar/./../foo.html", "http://a.com/foo.html"},
+      {"http://a.com/a/b/", "http://a.com/a/b/"},
+      {"http://a.com/a/b/c", "http://a.com/a/b/c"},
+      {"http://a.com//a//b///c////", "http://a.com/a/b/c/"},
+
+      {"ftp://ftp.myfiles.com/", "ftp://ftp.myfiles.com/"},
+      {"http://www.\xC3\xBCmlat.com/", "http://www.xn--mlat-zra.com/"},
+      {"http://[2001:470:1:18::114]/", "http://[2001:470:1:18::114]/"},
+      {"http%3A%2F%2Fwackyurl.com:80/", "http://wackyurl.com/"},
+      {"http://W!eird<>Ho$^.com/", "http://w!eird<>ho$^.com/"},
+      {"http://i.have.way.too.many.dots.com/", "http://i.have.way.too.many.dots.com/"},
+
+      // Where we keep to the specification and the client does not (docs/safe-browsing.md).
+      {"http://some%1bhost.com/%1b", "http://some%1Bhost.com/%1B"},
+      {"http://[::192.9.5.5]/ipng", "http://[::c009:505]/ipng"},
+  });
+  for (const char* none :
+       {"", ":", "/blah", "#ref", "/blah#ref", "?query#ref", "/blah?query#ref", "/blah;param",
+        "http://#ref", "http:///blah#ref", "http://?query#ref", "http:///blah?query#ref",
+        "http:///blah;param", "http:///blah;param?query#ref", "mailto:bryner@google.com",
+        "http:www.google.com:8080/foo.html", "www.google.com:xxyy/foo.html:80"}) {
+    EXPECT_FALSE(canonicalise(none)) << none;
+  }
 }
 
 TEST(canonical_url, an_ipv6_address_is_written_as_in_rfc_5952) {

@@ -399,6 +399,13 @@ result<tally> check_by_every_core(const check_options& options, const question& 
 constexpr std::uint64_t worth_threads = std::uint64_t{4} << 20;
 
 result<status> check(check_options& options) {
+  const auto reader = keys::find(options.input.keys.reader);
+  if (!reader) return fail(reader.error().code, "--keys: " + reader.error().message);
+  if ((*reader)->secret) {  // without a FILTER a password among the arguments is taken for it
+    const std::span<const std::string> first(&options.filter, 1);
+    if (auto ok = check_unshown(first, "FILTER"); !ok) return fail(std::move(ok.error()));
+    if (auto ok = check_unshown(options.more_filters, "--filter"); !ok) return fail(ok.error());
+  }
   const auto asked = question::make(options);
   if (!asked) return fail(asked.error());
   // Lines and a progress line on one terminal would spoil each other.

@@ -19,8 +19,8 @@ struct arguments {
 
 result<status> run(const arguments& given) {
   if (auto ok = check_target(given.output, given.force); !ok) return fail(std::move(ok.error()));
-  auto options = read_pairs(given.to_with);
-  if (!options) return fail(options.error().code, "--to-with: " + options.error().message);
+  auto options = read_pairs(given.to_with, "--to-with");
+  if (!options) return fail(std::move(options.error()));
   const auto opened = open_filter(given.file, given.format);
   if (!opened) return fail(opened.error());
   const auto* const foreign = std::get_if<dialects::foreign_filter>(&*opened);

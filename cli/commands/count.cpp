@@ -23,6 +23,8 @@ struct count_options {
 };
 
 result<status> count(const count_options& options) {
+  const auto opened = key_input::open(options.input);
+  if (!opened) return fail(opened.error());
   const auto filter = open(options.filter);
   if (!filter) return fail(not_ours(filter.error(), verb, options.filter));
   if (!filter->can().count) {
@@ -32,8 +34,6 @@ result<status> count(const count_options& options) {
                     "({})",
                     options.filter, filter->info().kind_name, kinds_that(&abilities::count)));
   }
-  const auto opened = key_input::open(options.input);
-  if (!opened) return fail(opened.error());
   key_input& input = **opened;
   const key_format format = options.input.format();
   output out;

@@ -57,7 +57,7 @@ struct cassandra_container {
     if (version == generation::unknown || other.version == generation::unknown) {
       return fail(errc::invalid_argument,
                   fmt::format("the table's version is not known, and filters of different ones "
-                              "share no bits; give version={}",
+                              "share no bits; give --with version={}",
                               versions));
     }
     if (version == other.version) return {};
@@ -91,22 +91,25 @@ const table_version* find_version(std::string_view name) noexcept {
   return found != known_versions.end() ? found : nullptr;
 }
 
-result<generation> generation_of(std::string_view version) {
+/// The version that an option gives, which a failure calls by its `flag`.
+result<generation> generation_of(std::string_view version, std::string_view flag = "--with") {
   if (const auto* const found = find_version(version)) return found->filter;
   return fail(errc::unsupported,
-              fmt::format("version={}: the filters of this version are not known; give {}", version,
-                          versions));
+              fmt::format("{} version={}: the filters of this version are not known; give {}", flag,
+                          version, versions));
 }
 
 result<cassandra_container> cassandra_container::convert(const option_list& given) const {
   const auto text = find_option(given, "version");
   if (!text) {
-    return fail(errc::invalid_argument, fmt::format("say to which: give version={}", versions));
+    return fail(errc::invalid_argument,
+                fmt::format("say to which: give --to-with version={}", versions));
   }
-  const auto to = generation_of(*text);
+  const auto to = generation_of(*text, "--to-with");
   if (!to) return fail(to.error());
   if (version == generation::unknown) {
-    return fail(errc::invalid_argument, fmt::format("say from which: give version={}", versions));
+    return fail(errc::invalid_argument,
+                fmt::format("say from which: give --with version={}", versions));
   }
   if (*to != version && (*to == generation::ka || version == generation::ka)) {
     return fail(errc::incompatible,
@@ -223,7 +226,7 @@ result<foreign_filter> create_filter(const plan_request& request) {
   if (!text) {
     return fail(
         errc::invalid_argument,
-        fmt::format("the layout depends on the table's version; give version={}", versions));
+        fmt::format("the layout depends on the table's version; give --with version={}", versions));
   }
   const auto version = generation_of(*text);
   if (!version) return fail(version.error());

@@ -77,7 +77,7 @@ struct dcso_container {
   }
 
   result<dcso_container> convert(const option_list& given) const {
-    const auto pack = flag_option(given, "gzip", packed);
+    const auto pack = flag_option(given, "gzip", packed, "--to-with");
     if (!pack) return fail(pack.error());
     dcso_container other = *this;
     other.packed = *pack;

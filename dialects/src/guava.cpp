@@ -28,7 +28,7 @@ result<encoding> funnel_of(const option_list& given) {
   if (*text == "utf16le") return encoding::utf16le;
   if (*text == "int32") return encoding::int32;
   if (*text == "int64") return encoding::int64;
-  return fail(errc::invalid_argument, fmt::format("funnel={}: give {}", *text, funnels));
+  return fail(errc::invalid_argument, fmt::format("--with funnel={}: give {}", *text, funnels));
 }
 
 template <class Rule>
@@ -112,7 +112,7 @@ result<foreign_filter> create_filter(const plan_request& request) {
   }
   const auto strategy = find_option(request.options, "strategy").value_or("64");
   if (strategy != "32" && strategy != "64") {
-    return fail(errc::invalid_argument, fmt::format("strategy={}: give 32 or 64", strategy));
+    return fail(errc::invalid_argument, fmt::format("--with strategy={}: give 32 or 64", strategy));
   }
   const auto funnel = funnel_of(request.options);
   if (!funnel) return fail(funnel.error());

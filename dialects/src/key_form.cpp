@@ -158,7 +158,7 @@ result<void> key_form::known() const {
   if (how_.how != encoding::unknown) return {};
   return fail(errc::invalid_argument,
               fmt::format("the format does not tell how a key becomes bytes, and a wrong guess "
-                          "would miss every key; give {}={}",
+                          "would miss every key; give --with {}={}",
                           option_, values_));
 }
 

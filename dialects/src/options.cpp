@@ -24,18 +24,20 @@ result<std::uint64_t> number_option(const option_list& options, std::string_view
   const char* const end = text->data() + text->size();
   const auto read = std::from_chars(text->data(), end, value);
   if (read.ec != std::errc{} || read.ptr != end || value < low || value > high) {
-    return fail(errc::invalid_argument,
-                fmt::format("{}={}: not a whole number from {} to {}", name, *text, low, high));
+    return fail(
+        errc::invalid_argument,
+        fmt::format("--with {}={}: not a whole number from {} to {}", name, *text, low, high));
   }
   return value;
 }
 
-result<bool> flag_option(const option_list& options, std::string_view name, bool otherwise) {
+result<bool> flag_option(const option_list& options, std::string_view name, bool otherwise,
+                         std::string_view flag) {
   const auto text = find_option(options, name);
   if (!text) return otherwise;
   if (*text == "yes") return true;
   if (*text == "no") return false;
-  return fail(errc::invalid_argument, fmt::format("{}={}: give yes or no", name, *text));
+  return fail(errc::invalid_argument, fmt::format("{} {}={}: give yes or no", flag, name, *text));
 }
 
 result<void> check_request(const plan_request& request, std::string_view format, takes has,

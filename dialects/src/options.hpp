@@ -22,8 +22,9 @@ std::optional<std::string_view> find_option(const option_list& options, std::str
 result<std::uint64_t> number_option(const option_list& options, std::string_view name,
                                     std::uint64_t low, std::uint64_t high, std::uint64_t otherwise);
 
-/// yes or no.
-result<bool> flag_option(const option_list& options, std::string_view name, bool otherwise);
+/// yes or no. A failure calls the option by its `flag`.
+result<bool> flag_option(const option_list& options, std::string_view name, bool otherwise,
+                         std::string_view flag = "--with");
 
 /// Which fields of a request a format has a use for, besides the options.
 struct takes {

@@ -14,7 +14,7 @@ namespace bloomery::dialects {
 namespace {
 
 constexpr std::string_view types =
-    "bytes, int32, int64, uint32, uint64, date, uuid, float or double";
+    "bytes (or string), int32, int64, uint32, uint64, date, uuid, float or double";
 constexpr std::uint64_t least_bytes = 32;
 constexpr std::uint64_t most_bytes = std::uint64_t{128} << 20;  // of the writers; 2^31 can be read
 
@@ -36,7 +36,7 @@ blocked_bloom_params shape_of(std::size_t bytes) noexcept {
 result<encoding> type_of(const option_list& given) {
   const auto text = find_option(given, "type");
   if (!text) return encoding::unknown;
-  if (*text == "bytes") return encoding::bytes;
+  if (*text == "bytes" || *text == "string") return encoding::bytes;
   if (*text == "int32") return encoding::int32;
   if (*text == "int64") return encoding::int64;
   if (*text == "uint32") return encoding::uint32;
@@ -45,7 +45,7 @@ result<encoding> type_of(const option_list& given) {
   if (*text == "uuid") return encoding::uuid;
   if (*text == "float") return encoding::float32;
   if (*text == "double") return encoding::float64;
-  return fail(errc::invalid_argument, fmt::format("type={}: give {}", *text, types));
+  return fail(errc::invalid_argument, fmt::format("--with type={}: give {}", *text, types));
 }
 
 /// One filter or those of all row groups.
@@ -329,7 +329,7 @@ result<std::uint64_t> bytes_for(const plan_request& request) {
 
 result<foreign_filter> create_filter(const plan_request& request) {
   if (auto ok = check_request(request, "parquet", {.capacity = false, .fpr = true, .bits = true},
-                              "give a capacity and a rate, or blocks=N");
+                              "give a capacity and a rate, or --with blocks=N");
       !ok) {
     return fail(std::move(ok.error()));
   }

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <limits>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "options.hpp"
@@ -165,24 +166,24 @@ std::string in_quotes(std::string_view name) {
 }
 
 tl::unexpected<failure> no_such_column(const footer& file, std::string_view column) {
-  constexpr std::size_t most_names = 10;
-  std::vector<std::string> with_filter;
+  constexpr std::size_t max_names = 10;
+  std::set<std::string_view> seen;
+  std::vector<std::string> names;
   for (const row_group& group : file.groups) {
     for (const column_chunk& chunk : group.columns) {
-      const std::string name = in_quotes(chunk.path);
-      if (chunk.filter_at && with_filter.size() < most_names &&
-          std::find(with_filter.begin(), with_filter.end(), name) == with_filter.end()) {
-        with_filter.push_back(name);
-      }
+      if (!chunk.filter_at || !seen.insert(chunk.path).second) continue;
+      if (names.size() < max_names) names.push_back(in_quotes(chunk.path));
     }
   }
-  const std::string those =
-      with_filter.empty() ? "no column of the file has one"
-                          : fmt::format("these columns have one: {}", fmt::join(with_filter, ", "));
+  std::string those = names.empty()
+                          ? "no column of the file has one"
+                          : fmt::format("these columns have one: {}", fmt::join(names, ", "));
+  if (seen.size() > names.size()) those += fmt::format(" and {} more", seen.size() - names.size());
   if (column.empty()) {
     return fail(
         errc::invalid_argument,
-        fmt::format("a Parquet file has a filter for each column; name the column ({})", those));
+        fmt::format("a Parquet file has a filter for each column; name one with --column ({})",
+                    those));
   }
   return fail(errc::not_found,
               file.column

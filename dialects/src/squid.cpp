@@ -85,7 +85,7 @@ result<std::uint64_t> method_of(const option_list& given) {
   const auto found = std::find(methods.begin(), methods.end(), *text);
   if (found == methods.end()) {
     return fail(errc::invalid_argument,
-                fmt::format("method={}: give GET, POST, PUT or HEAD", *text));
+                fmt::format("--with method={}: give GET, POST, PUT or HEAD", *text));
   }
   return static_cast<std::uint64_t>(found - methods.begin()) + 1;
 }
@@ -154,8 +154,8 @@ result<foreign_filter> open_filter(const mapped_storage& bytes, const open_reque
 }
 
 result<foreign_filter> create_filter(const plan_request& request) {
-  if (auto ok =
-          check_request(request, "squid", {}, "give a capacity, and bits_per_entry=N if not 5");
+  if (auto ok = check_request(request, "squid", {},
+                              "give a capacity, and --with bits_per_entry=N if not 5");
       !ok) {
     return fail(std::move(ok.error()));
   }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <memory>
+#include <optional>
 
 #include "rows.hpp"
 #include "text.hpp"
@@ -67,8 +68,7 @@ result<void> check_domain(std::string_view domain) {
       continue;
     }
     if (!is_digit(c) && !(c >= 'a' && c <= 'z') && c != '-' && c != '_') {
-      return refuse(fmt::format("{} is not allowed in a domain{}", in_quotes({&c, 1}),
-                                c == '\r' ? "; give --crlf where lines end in CR LF" : ""));
+      return refuse(fmt::format("{} is not allowed in a domain", in_quotes({&c, 1})));
     }
     if (++label > longest_label) {
       return refuse(fmt::format("a part of the domain is longer than {} bytes", longest_label));
@@ -78,25 +78,70 @@ result<void> check_domain(std::string_view domain) {
   return {};
 }
 
+/// The address of `Ann <ann@a.de>` (RFC 5322, 3.4), or the text as it is.
+result<std::string_view> without_name(std::string_view text) {
+  if (!text.ends_with('>')) return text;
+  std::optional<std::size_t> angle;
+  bool quoted = false;
+  for (std::size_t i = 0; i + 1 < text.size(); ++i) {
+    const char c = text[i];
+    if (c == '"') quoted = !quoted;
+    if (quoted && c == '\\') ++i;
+    if (quoted) continue;
+    if (c == '>' || (angle ? c == '<' : c == ',' || c == ';')) {
+      return refuse(
+          fmt::format("{} is more than a name and its address; give one address a line, "
+                      "and a name that has {} in quotes",
+                      in_quotes(text), in_quotes({&c, 1})));
+    }
+    if (c == '<') angle = i;
+  }
+  if (!angle) return text;
+  return trimmed(text.substr(*angle + 1, text.size() - *angle - 2));
+}
+
 class email final : public reader {
  public:
   explicit email(same_mailbox same) noexcept : same_(same) {}
 
  private:
   result<void> read_record(std::string_view record, key_list& keys) override {
-    record = without_mark(record);
+    record = trimmed(without_mark(record));
     if (record.empty()) return {};
-    const auto at = record.rfind('@');
+    const auto bare = without_name(record);
+    if (!bare) return fail(bare.error());
+    const std::string_view address = without_scheme(*bare);
+    const auto at = address.rfind('@');
     if (at == std::string_view::npos) return refuse(fmt::format("{} has no @", in_quotes(record)));
-    const std::string_view local = record.substr(0, at);
+    const std::string_view local = address.substr(0, at);
     if (auto ok = check_local(local); !ok) return ok;
-    if (auto ok = read_domain(record.substr(at + 1)); !ok) return ok;
+    if (auto ok = read_domain(address.substr(at + 1)); !ok) return ok;
     key_.clear();
     append_local(local);
     key_ += '@';
     key_ += domain_;
     keys.add(key_);
     return {};
+  }
+
+  /// The address of a mailto: link without its fields (RFC 6068), or the text as it is: no address
+  /// outside of quotes has a colon.
+  std::string_view without_scheme(std::string_view text) {
+    constexpr std::string_view scheme = "mailto:";
+    const bool link =
+        std::equal(scheme.begin(), scheme.end(), text.begin(),
+                   text.begin() + static_cast<std::ptrdiff_t>(std::min(scheme.size(), text.size())),
+                   [](char wanted, char c) { return lower(c) == wanted; });
+    if (!link) return text;
+    text = text.substr(scheme.size(), text.find('?') - scheme.size());
+    unescaped_.clear();
+    while (!text.empty()) {
+      char byte = text.front();
+      const bool escape = byte == '%' && text.size() >= 3 && from_hex(text.substr(1, 2), &byte);
+      unescaped_ += escape ? byte : text.front();
+      text.remove_prefix(escape ? 3 : 1);
+    }
+    return unescaped_;
   }
 
   /// The domain as DNS has it, to domain_.
@@ -158,6 +203,7 @@ class email final : public reader {
   same_mailbox same_;
   std::string key_;
   std::string domain_;
+  std::string unescaped_;
 };
 
 result<std::unique_ptr<reader>> make(std::string_view argument, purpose) {
@@ -183,10 +229,12 @@ reader_kind email_reader() noexcept {
   return {.name = "email",
           .argument = "[:lower,no-tags,gmail]",
           .summary =
-              "e-mail addresses, the domain in lower case and Punycode; on request the "
+              "e-mail addresses, also as Ann <a@b.de> or mailto:a@b.de, the domain in lower case "
+              "and Punycode; on request the "
               "local part in lower case, without +tags, or as Gmail takes it (also without "
               "dots, googlemail.com as gmail.com)",
-          .make = make};
+          .make = make,
+          .skips_asked = true};
 }
 
 }  // namespace bloomery::keys

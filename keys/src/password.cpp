@@ -1,6 +1,5 @@
 // A password in plain, by the hash that lists of leaked ones hold.
 
-#include <fmt/format.h>
 #include <openssl/crypto.h>
 
 #include <cstring>
@@ -99,9 +98,8 @@ result<std::unique_ptr<reader>> make(std::string_view argument, purpose) {
   if (argument == "ntlm") return std::make_unique<ntlm_password>();
   if (!argument.empty()) {
     return fail(errc::invalid_argument,
-                fmt::format("there is no hash {} of passwords; write password for SHA-1, or "
-                            "password:ntlm",
-                            in_quotes(argument)));
+                "what follows 'password:' is no hash of passwords, and is not shown since it may "
+                "be one; write password for SHA-1, or password:ntlm");
   }
   auto function = digest::make("SHA1");
   if (!function) return fail(std::move(function.error()));

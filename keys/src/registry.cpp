@@ -38,6 +38,12 @@ result<const reader_kind*> find(std::string_view text) {
   std::vector<std::string_view> names;
   for (const reader_kind& row : all()) {
     if (row.name == name) return &row;
+    if (row.secret && name.starts_with(row.name)) {
+      return fail(errc::invalid_argument,
+                  fmt::format("what stands here is no reader, and is not shown since it may be a "
+                              "secret; write {}{}",
+                              row.name, row.argument));
+    }
     names.push_back(row.name);
   }
   return fail(errc::invalid_argument, fmt::format("there is no reader {}; there are {}",
@@ -59,8 +65,11 @@ result<std::unique_ptr<reader>> make_reader(std::string_view text, purpose why) 
                             row.name, row.argument));
   }
   auto made = row.make(colon == std::string_view::npos ? "" : text.substr(colon + 1), why);
-  if (!made)
-    return fail(made.error().code, fmt::format("{}: {}", in_quotes(text), made.error().message));
+  if (!made) {
+    return fail(made.error().code,
+                row.secret ? made.error().message
+                           : fmt::format("{}: {}", in_quotes(text), made.error().message));
+  }
   return made;
 }
 

@@ -36,6 +36,14 @@ inline std::string_view without_mark(std::string_view record) noexcept {
   return record.substr(record.starts_with(mark) ? mark.size() : 0);
 }
 
+/// A record without the white space of ASCII at its ends.
+inline std::string_view trimmed(std::string_view record) noexcept {
+  constexpr std::string_view spaces = " \t\r\n\v\f";
+  const auto first = record.find_first_not_of(spaces);
+  if (first == std::string_view::npos) return {};
+  return record.substr(first, record.find_last_not_of(spaces) - first + 1);
+}
+
 inline bool is_digit(char c) noexcept {
   return c >= '0' && c <= '9';
 }

@@ -47,21 +47,31 @@ std::string dotted(std::uint32_t address) {
                      address & 0xff);
 }
 
+/// Windows reads an address of at most 15 bytes up to a space: "10.192.95.89 xy" is 10.192.95.89.
+std::string_view without_tail(std::string_view host) noexcept {
+  const auto space = host.find(' ');
+  if (host.size() > 15 || space == std::string_view::npos) return host;
+  const std::string_view front = host.substr(0, space);
+  unsigned dots = 0;
+  for (const char c : front) {
+    if (c != '.' && (c < '0' || c > '9')) return host;
+    dots += c == '.';
+  }
+  return dots == 3 ? front : host;
+}
+
 /// The dotted form of one to four numbers with dots between; all but the last are bytes, and the
-/// last has the bytes that are left (inet_aton).
+/// last has the bytes that are left (inet_aton). Of a number that has more bytes than that the
+/// lowest count, as in Google's own client.
 std::optional<std::string> ipv4_address(std::string_view host) {
+  host = without_tail(host);
   std::uint32_t address = 0;
   for (unsigned place = 0; place < 4; ++place) {
     const std::size_t dot = host.find('.');
     const auto number = address_number(host.substr(0, dot));
     if (!number) return std::nullopt;
-    const unsigned bits_left = 32 - 8 * place;
-    if (dot == std::string_view::npos) {
-      if (bits_left < 32 && *number >> bits_left != 0) return std::nullopt;
-      return dotted(address | *number);
-    }
-    if (*number > 0xff) return std::nullopt;
-    address |= *number << (bits_left - 8);
+    if (dot == std::string_view::npos) return dotted(address | (*number & ~0U >> 8 * place));
+    address |= (*number & 0xff) << (24 - 8 * place);
     host.remove_prefix(dot + 1);
   }
   return std::nullopt;  // five parts or more

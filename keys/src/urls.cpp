@@ -39,7 +39,7 @@ class safe_browsing final : public reader {
 
   std::string shown(std::string_view record, std::size_t number,
                     std::string_view key) const override {
-    record = without_mark(record);
+    record = trimmed(without_mark(record));
     if (why_ == purpose::insert && hash_digits(record)) return to_hex(key);
     const auto canonical = canonicalise(record);
     // Who inserts has one key, the exact expression, which is the first of all.
@@ -48,7 +48,7 @@ class safe_browsing final : public reader {
 
  private:
   result<void> read_record(std::string_view record, key_list& keys) override {
-    record = without_mark(record);
+    record = trimmed(without_mark(record));
     if (record.empty()) return {};
     if (why_ == purpose::insert) {
       if (const auto digits = hash_digits(record)) return read_hash(*digits, keys);

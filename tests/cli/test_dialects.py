@@ -123,18 +123,20 @@ def test_our_own_files_have_no_use_for_what_formats_need(run, tmp_path, lines, o
 
 
 def test_what_a_format_does_not_tell_must_be_given(run, files):
-    run("check", "guava", input=b"hello\n").refused("guava: ", "funnel=utf8")
+    run("check", "guava", input=b"hello\n").refused("guava: ", "give --with funnel=utf8")
     (files / "filter").write_bytes(CASSANDRA)
-    run("check", "filter", input=b"x\n").refused("version=")
+    run("check", "filter", input=b"x\n").refused("give --with version=")
+    run("convert", "-o", "x", "filter").refused("say to which: give --to-with version=")
+    run("convert", "-o", "x", "--to-with", "version=nb", "filter").refused("say from which: give --with version=")
     assert run("check", "-q", "filter", "--with", "version=mc", input=b"\0\0\0\5\n").code == 0
 
 
 @pytest.mark.parametrize("args,sentence", [
     (("--format", "nosuch", "guava"), "there is no format 'nosuch'"),
     (("--format", "dcso", "guava"), "guava: "),
-    (("--with", "funnel=words", "guava"), "funnel=words: give utf8"),
+    (("--with", "funnel=words", "guava"), "--with funnel=words: give utf8"),
     (("--with", "color=red", "guava"), "format guava has no option 'color'"),
-    (("--with", "funnel", "guava"), "--with: 'funnel' is not NAME=VALUE"),
+    (("--with", "funnel", "guava"), "--with: 'funnel' is not NAME=VALUE; write for example --with funnel=utf8"),
     (("--with", "funnel=utf8", "--with", "funnel=utf8", "guava"), "given twice"),
     (("--column", "x", "guava"), "no option 'column'"),
     (("--column", "x", "--format", "parquet", "guava"), "guava: "),
@@ -210,7 +212,7 @@ def test_cassandras_version_is_asked_for_before_filters_merge(run, tmp_path):
     for version, key in (("mc", "a"), ("nb", "b")):
         run("build", "--format", "cassandra", "--with", f"version={version}", "--capacity", 200,
             "-o", key, input=f"{key}\n".encode()).ok()
-    run("merge", "-o", "both", "a", "b").refused("version=")
+    run("merge", "-o", "both", "a", "b").refused("give --with version=")
     assert not (tmp_path / "both").exists()
     run("merge", "-o", "both", "--with", "version=mc", "a", "a").ok()
 
@@ -257,18 +259,24 @@ def test_without_a_capacity_the_lines_are_counted(run, info, tmp_path, lines):
 
 
 @pytest.mark.parametrize("args,sentence", [
-    (("--format", "guava"), "funnel=utf8"),
-    (("--format", "cassandra"), "version="),
-    (("--format", "parquet"), "type=bytes"),
+    (("--format", "guava"), "give --with funnel=utf8"),
+    (("--format", "guava", "--with", "funnel=utf8", "--with", "strategy=8"), "--with strategy=8: give 32 or 64"),
+    (("--format", "cassandra"), "give --with version="),
+    (("--format", "parquet"), "give --with type=bytes (or string), int32"),
+    (("--format", "parquet", "--with", "type=text"), "--with type=text: give bytes (or string), int32"),
+    (("--format", "parquet", "--with", "type=bytes", "--hashes", "3"), "or --with blocks=N"),
+    (("--format", "squid", "--memory", "1kB"), "--with bits_per_entry=N"),
+    (("--format", "squid", "--with", "method=get"), "--with method=get: give GET"),
+    (("--format", "dcso", "--with", "gzip=1"), "--with gzip=1: give yes or no"),
     (("--format", "dcso", "--kind", "bloom"), "--kind and --format contradict"),
     (("--format", "dcso", "--hashes", "3"), "not sized by a number of hash functions"),
     (("--format", "dcso", "--memory", "1kB"), "not sized by a number of bits"),
     (("--format", "dcso", "--seed", "3"), "no place for a seed"),
     (("--format", "squid", "--fpr", "1%"), "not sized by a rate"),
     (("--format", "leveldb", "--fpr", "1%"), "not sized by a rate"),
-    (("--format", "leveldb", "--with", "bits_per_key=0"), "bits_per_key=0"),
+    (("--format", "leveldb", "--with", "bits_per_key=0"), "--with bits_per_key=0"),
     (("--format", "cassandra", "--with", "version=mc", "--fpr", "0.001%"), "ends at a rate"),
-    (("--format", "cassandra", "--with", "version=jb"), "version=jb"),
+    (("--format", "cassandra", "--with", "version=jb"), "--with version=jb"),
     (("--format", "bip37", "--seed", "4294967296"), "32 bits"),
     (("--format", "guava", "--with", "funnel=int32"), "stdin:1: 'a' is not a whole number of 32"),
     (("--format", "nosuch"), "there is no format 'nosuch'"),
@@ -276,6 +284,22 @@ def test_without_a_capacity_the_lines_are_counted(run, info, tmp_path, lines):
 def test_what_a_format_cannot_hold_is_refused(run, tmp_path, args, sentence):
     run("build", *args, "--capacity", 10, "-o", "f", input=b"a\n").refused(sentence)
     assert not (tmp_path / "f").exists()
+
+
+def test_a_parquet_filter_of_strings_is_one_of_bytes(run, tmp_path):
+    args = ("build", "--format", "parquet", "--capacity", 10)
+    for type in ("string", "bytes"):
+        run(*args, "--with", f"type={type}", "-o", type, input=b"a\nb\n").ok()
+    assert (tmp_path / "string").read_bytes() == (tmp_path / "bytes").read_bytes()
+    assert run("check", "string", "--with", "type=string", input=b"a\nx\n").out == b"a\n"
+
+
+def test_what_is_wrong_with_an_option_of_the_target_names_its_flag(run, files):
+    run("build", "--format", "dcso", "--capacity", 10, "-o", "d", input=b"a\n").ok()
+    run("convert", "-o", "x", "--to-with", "gzip=1", "d").refused("--to-with gzip=1: give yes or no")
+    run("convert", "-o", "x", "--to-with", "version=zz", "mc-1-big-Filter.db").refused("--to-with version=zz")
+    run("convert", "-o", "x", "--to-with", "gzip", "d").refused("--to-with: 'gzip' is not NAME=VALUE",
+                                                                "--to-with funnel=utf8")
 
 
 def test_a_key_without_a_form_is_named_by_its_line(run, tmp_path):

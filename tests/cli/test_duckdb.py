@@ -108,7 +108,7 @@ def test_its_filters_are_rebuilt_bit_for_bit(run, tmp_path, written, column):
 
 def test_a_column_must_be_named_and_have_a_filter(run, written):
     file, _ = written
-    run("check", file, input=b"x\n").refused("name the column", "'s'", "'n.inner'")
+    run("check", file, input=b"x\n").refused("name one with --column", "'s'", "'n.inner'")
     run("check", file, "--column", "nosuch", input=b"x\n").refused("there is no column 'nosuch'")
 
 

@@ -123,6 +123,24 @@ def test_wrong_lines_can_be_passed_over_and_are_counted(run, build, tmp_path, li
     assert (done.code, done.out) == (1, b"0\n"), "a line without keys is not selected, either way"
 
 
+@pytest.mark.parametrize("lines", [3, 200_000])
+def test_check_passes_over_what_is_no_address_and_counts_it(run, build, tmp_path, lines):
+    f = build("email", b"ann@a.de\n")
+    asked = b"Ann <ann@a.de>\nnobody\n mailto:ann@A.DE\nx@\n" + b"bob@b.de\n" * lines
+    (tmp_path / "senders").write_bytes(asked)
+    for input in ({"input": asked}, {}):
+        names = () if input else ("senders",)
+        place = "stdin:2" if input else "senders:2"
+        done = run("check", f, "--keys", "email", *names, **input)
+        assert (done.code, done.out) == (0, b"Ann <ann@a.de>\n mailto:ann@A.DE\n")
+        assert done.err.decode() == f"bloomery check: 2 lines were passed over; the first is {place}: " \
+                                    "'nobody' has no @\n"
+        assert run("check", "-vc", f, "--keys", "email", *names, **input).out == b"%d\n" % lines
+    assert run("check", f, "--keys", "email", input=b"nobody\n").code == 1
+    # A list is one's own, and a wrong line in it is a mistake.
+    run("build", "-o", "n", "--keys", "email", "senders").refused("senders:2: 'nobody' has no @; --skip-bad")
+
+
 def test_lines_without_keys_are_no_error_and_not_selected(run, build):
     f = build("fields:2,;", b"x;ann\n\nx;;y\n")
     text = b"1;bob\n\n1;\n1;ann\n"
@@ -184,7 +202,8 @@ def test_nul_and_crlf_hold_for_readers_too(run, build):
     f = build("email", b"ann@a.de\n")
     assert run("check", "-0", f, "--keys", "email", input=b"ann@A.de\0bob@a.de\0").out == b"ann@A.de\0"
     assert run("check", "--crlf", f, "--keys", "email", input=b"ann@A.de\r\n").out == b"ann@A.de\r\n"
-    run("check", f, "--keys", "email", input=b"ann@A.de\r\n").refused("stdin:1: ", "--crlf")
+    # Around an address CR is white space, which is no part of the key and is printed with its line.
+    assert run("check", f, "--keys", "email", input=b"ann@A.de\r\n").out == b"ann@A.de\r\n"
 
 
 def test_blocks_and_batches_give_the_same(run, build, tmp_path):
@@ -269,6 +288,41 @@ def test_passwords_are_never_shown(run, build, tmp_path):
     assert run("check", f, "--filter", f, "--keys", "password", "list").out == b"f.bloom,f.bloom\tlist:2\n"
     (tmp_path / "list.gz").write_bytes(gzip.compress(asked))
     run("check", f, "--keys", "password", "list.gz").refused("list.gz: ", "unpack")
+
+
+@pytest.mark.parametrize("args", [
+    ("f.bloom", "--keys", "password", "hunter2"),
+    ("f.bloom", "--keys", "password", "list", "hunter2"),
+    ("f.bloom", "--keys", "password:ntlm", "hunter2"),
+    ("f.bloom", "--keys", "password", "hunter2", "--json"),
+    ("f.bloom", "--keys", "password", "hunter2/x"),
+    ("--keys", "password", "hunter2"),
+    ("f.bloom", "--filter", "hunter2", "--keys", "password"),
+    ("f.bloom", "--keys", "password", "-xhunter2"),
+    ("f.bloom", "--keys", "password", "--hunter2=x"),
+    ("f.bloom", "--keys", "password:hunter2"),
+    ("f.bloom", "--keys", "password:ntlm,hunter2"),
+    ("f.bloom", "--keys", "password=hunter2"),
+    ("f.bloom", "--keys", "password hunter2"),
+])
+def test_a_password_among_the_arguments_is_not_shown(run, build, tmp_path, args):
+    build("sha1", b"hunter2\n")
+    (tmp_path / "list").write_bytes(b"x\n")
+    assert "hunter" not in run("check", *args).refused("not shown")
+
+
+@pytest.mark.parametrize("verb", [("build", "-o", "n"), ("add",), ("remove",), ("count",), ("dedup",)])
+def test_no_verb_shows_a_password_among_its_arguments(run, verb):
+    assert "hunter" not in run(*verb, "hunter2", "--keys", "password").refused("--keys password", "secret")
+
+
+def test_a_name_that_cannot_be_opened_is_told_by_its_place_where_it_may_be_a_password(run, build):
+    f = build("sha1", b"hunter2\n")
+    run("check", f, "--keys", "password", "nothere").refused(
+        "INPUT: cannot open: No such file", "arguments, which other users can see")
+    run("check", f, "--keys", "password", f, "nothere").refused("INPUT 2: cannot open: No such file")
+    run("check", "--keys", "password", "nothere").refused("FILTER: cannot open: No such file")
+    run("check", f, "nothere").refused("nothere: cannot open")
 
 
 @pytest.fixture

@@ -119,6 +119,8 @@ struct reader_kind {
   result<std::unique_ptr<reader>> (*make)(std::string_view argument, purpose why);
   /// Records are not to be shown, copied or kept, and nothing is to be built from them.
   bool secret = false;
+  /// Who asks passes wrong records over and counts them: they come from others, such as senders.
+  bool skips_asked = false;
   /// Whether a file belongs to the reader's format by its name, where whole folders do; else null.
   bool (*in_folder)(std::string_view name) noexcept = nullptr;
   std::uint64_t whole_folder = 0;  ///< such files that a folder has if none is missing; 0: any

@@ -63,7 +63,9 @@ class canonical_url {
 /// beyond
 ///   ASCII becomes Punycode (UTS #46, non-transitional, by libidn2), and one that cannot stays as
 ///   it is. An IPv4 address of one to four parts, each decimal, octal (0) or hexadecimal (0x), as
-///   inet_aton() reads them, becomes four decimal ones. An IPv6 address in brackets becomes the
+///   inet_aton() reads them, becomes four decimal ones; of a part with more bytes than its place
+///   has the lowest count, and after four decimal parts and a space anything goes, up to 15 bytes
+///   in all, as in Google's client. An IPv6 address in brackets becomes the
 ///   text of RFC 5952; one that holds an IPv4 address (::ffff:0:0/96, 64:ff9b::/96) becomes that.
 /// - Port: dropped.
 /// - Path: `/` if empty; `/./` and `/../` are resolved, then slashes in a row become one. Not in
