@@ -70,15 +70,15 @@ export class ShardedFilter {
   async reserve(rate, capacity) {
     const share = Math.floor(capacity / this.shards);
     const room = share + Math.floor(Math.sqrt(36 * share)) + 1;
-    for (let shard = 0; shard < this.shards; ++shard) {
-      const key = `${this.name}:{${shard}}`;
+    const keys = Array.from({length: this.shards}, (_, shard) => `${this.name}:{${shard}}`);
+    await Promise.all(keys.map(async (key) => {
       try {
         await this.send('BF.RESERVE', key, `${rate}`, `${room}`);
       } catch (why) {
         if (!why.message.includes('item exists')) throw why;
         await this.#check(key, rate, room);
       }
-    }
+    }));
   }
 
   async #check(key, rate, room) {

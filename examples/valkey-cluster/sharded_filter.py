@@ -11,6 +11,7 @@ braces decides the hash slot, so that shards spread over all nodes. The number o
 16 for each node that the cluster may ever have keeps the nodes' loads alike.
 """
 
+import concurrent.futures
 import math
 import time
 import zlib
@@ -21,6 +22,13 @@ from redis.crc import key_slot
 WORDS = {"AskError": "ASK", "MovedError": "MOVED", "TryAgainError": "TRYAGAIN",
          "ClusterDownError": "CLUSTERDOWN", "BusyLoadingError": "LOADING",
          "ReadOnlyError": "READONLY"}
+# What a node answers that is not the one to ask, or not now.
+ELSEWHERE = {"ASK", "MOVED", "TRYAGAIN", "CLUSTERDOWN", "LOADING", "READONLY"}
+
+
+def word_of(why):
+    """The first word of an error. Some versions of redis-py have classes for these and cut it off."""
+    return WORDS.get(type(why).__name__, (str(why).split() or [""])[0])
 
 
 def shard_of(item, shards):
@@ -51,7 +59,7 @@ class ShardedFilter:
     def __init__(self, nodes, name, shards=16, patience=30):
         self.nodes, self.name = [address(node) for node in nodes], name
         self.shards, self.patience = shards, patience
-        self.links = {}   # one connection a node, so that WAIT is about the write before it
+        self.links = {}   # by node; WAIT follows its writes on their connection
         self.owners = []  # (first slot, last slot, node)
 
     def add(self, items, replicas=1):
@@ -70,23 +78,24 @@ class ShardedFilter:
         rate or less room. (They have more when they have grown.)"""
         share = capacity // self.shards
         room = share + math.isqrt(36 * share) + 1
-        for shard in range(self.shards):
-            key = self._key(shard)
-            try:
-                self._call(key, 0, "BF.RESERVE", rate, room)
-            except redis.ResponseError as why:
-                if "item exists" not in str(why):
-                    raise
-                self._check(key, rate, room)
-
-    def _check(self, key, rate, room):
+        keys = [self._key(shard) for shard in range(self.shards)]
+        there = []
+        for key, reply in zip(keys, self._call_all([("BF.RESERVE", key, rate, room) for key in keys])):
+            if isinstance(reply, redis.ResponseError):
+                if "item exists" not in str(reply):
+                    raise reply
+                there.append(key)
         # BF.STATS alone tells the rate; it counts the bits too, some 2 ms a megabyte.
-        facts = self._call(key, 0, "BF.INFO") + self._call(key, 0, "BF.STATS")
-        facts = dict(zip(facts[::2], facts[1::2]))
-        has_rate, has_room = float(facts[b"Error rate requested"]), facts[b"Capacity"]
-        if has_rate != min(rate, 0.25) or has_room < room:  # 0.25 is the server's highest
-            raise redis.ResponseError(f"{key} exists, of rate {has_rate} for {has_room} items, "
-                                      f"not of rate {rate} for {room}")
+        facts = self._call_all([(command, key) for key in there for command in ("BF.INFO", "BF.STATS")])
+        for key, info, stats in zip(there, facts[::2], facts[1::2]):
+            for reply in (info, stats):
+                if isinstance(reply, redis.ResponseError):
+                    raise reply
+            its = dict(zip((info + stats)[::2], (info + stats)[1::2]))
+            has_rate, has_room = float(its[b"Error rate requested"]), its[b"Capacity"]
+            if has_rate != min(rate, 0.25) or has_room < room:  # 0.25 is the server's highest
+                raise redis.ResponseError(f"{key} exists, of rate {has_rate} for {has_room} items, "
+                                          f"not of rate {rate} for {room}")
 
     def _key(self, shard):
         return f"{self.name}:{{{shard}}}"
@@ -94,14 +103,12 @@ class ShardedFilter:
     def _each_shard(self, items, command, replicas):
         places = {}
         for at, item in enumerate(items):
-            places.setdefault(shard_of(item, self.shards), []).append(at)
+            places.setdefault(self._key(shard_of(item, self.shards)), []).append(at)
         answers, refusal = [None] * len(items), None
-        for shard, its in places.items():
-            key = self._key(shard)
-            try:
-                replies = self._call(key, replicas, command, *(items[at] for at in its))
-            except redis.ResponseError as why:
-                replies = [why]
+        calls = [(command, key, *(items[at] for at in its)) for key, its in places.items()]
+        for (key, its), replies in zip(places.items(), self._call_all(calls, replicas)):
+            if isinstance(replies, redis.ResponseError):
+                replies = [replies]
             for at, reply in zip(its, replies):
                 if isinstance(reply, redis.ResponseError):  # the last reply; all else is refused too
                     refusal = refusal or f"{key} refused {items[at]!r}: {reply}"
@@ -112,7 +119,46 @@ class ShardedFilter:
                           answers)
         return answers
 
-    def _call(self, key, replicas, command, *words):
+    def _call_all(self, calls, replicas=0):
+        """The replies to commands, (name, key, word...) each, an error being a reply too. All nodes
+        are asked at once. Commands that a node redirects or does not confirm follow one by one."""
+        by_node, replies = {}, [None] * len(calls)
+        for at, (_, key, *_) in enumerate(calls):
+            try:
+                by_node.setdefault(self._owner(key), []).append(at)
+            except redis.ConnectionError:
+                continue
+
+        def ask(node):
+            its = by_node[node]
+            pipe = self._link(node).pipeline(transaction=False)
+            for at in its:
+                pipe.execute_command(*calls[at])
+            if replicas:
+                pipe.execute_command("WAIT", replicas, 1000)
+            try:
+                got = pipe.execute(raise_on_error=False)
+            except (redis.ConnectionError, redis.TimeoutError):
+                return
+            if replicas and (isinstance(got[-1], redis.ResponseError) or got[-1] < replicas):
+                return
+            for at, reply in zip(its, got):
+                if not isinstance(reply, redis.ResponseError) or word_of(reply) not in ELSEWHERE:
+                    replies[at] = reply
+
+        if by_node:
+            with concurrent.futures.ThreadPoolExecutor(len(by_node)) as pool:
+                list(pool.map(ask, by_node))
+        for at, reply in enumerate(replies):
+            if reply is None:
+                try:
+                    replies[at] = self._call(calls[at], replicas)
+                except redis.ResponseError as why:
+                    replies[at] = why
+        return replies
+
+    def _call(self, call, replicas):
+        key = call[1]
         until = time.monotonic() + self.patience
         told, asking = None, False  # the node that a redirection named; whether for this once
         while True:
@@ -123,26 +169,24 @@ class ShardedFilter:
                 if asking:
                     link.execute_command("ASKING")
                 asking = False
-                reply = link.execute_command(command, key, *words)
+                reply = link.execute_command(*call)
                 if replicas == 0 or link.execute_command("WAIT", replicas, 1000) >= replicas:
                     return reply
             except (redis.ConnectionError, redis.TimeoutError) as why:
                 self.links.pop(node, None)
                 asking, last = False, why
             except redis.ResponseError as why:
-                # Some versions of redis-py have classes for these and cut the word off.
-                word, *rest = str(why).split()
-                word = WORDS.get(type(why).__name__, word)
+                word = word_of(why)
                 if word in ("ASK", "MOVED"):
-                    told = address(rest[-1], node[0])
+                    told = address(str(why).split()[-1], node[0])
                 asking = word == "ASK"  # the slot is on its way there
                 if asking:
                     continue
-                if word not in ("MOVED", "TRYAGAIN", "CLUSTERDOWN", "LOADING", "READONLY"):
+                if word not in ELSEWHERE:
                     raise
                 last = why
             else:
-                last = f"no replica confirmed {command}"
+                last = f"no replica confirmed {call[0]}"
             self.owners = []
             if time.monotonic() > until:
                 raise redis.ConnectionError(f"{key}: {last}")

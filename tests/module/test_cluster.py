@@ -2,8 +2,10 @@
 its client on small clusters: shards that refuse items or exist already, nodes on several hosts."""
 
 import shutil
+import socketserver
 import subprocess
 import sys
+import threading
 
 import pytest
 
@@ -22,6 +24,88 @@ def test_what_a_replica_confirmed_survives_resharding_and_failover():
                           capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "was killed and replaced" in done.stdout and "lost: 0;" in done.stdout
+
+
+def test_a_python_without_the_package_is_told_its_name(tmp_path):
+    (tmp_path / "redis.py").write_text("raise ModuleNotFoundError(\"No module named 'redis'\")\n")
+    done = subprocess.run([sys.executable, EXAMPLE / "run"], env={"PYTHONPATH": str(tmp_path)},
+                          capture_output=True, text=True, timeout=60)
+    assert done.returncode == 1 and done.stdout == ""
+    assert done.stderr == ("run: this Python has no package redis; 'apt-get install python3-redis' brings "
+                           "it to /usr/bin/python3, and 'pip install redis' to others\n")
+
+
+class MeetingNode(socketserver.ThreadingTCPServer):
+    """A node that answers a command of filters only when the other nodes have one, too."""
+    daemon_threads = True
+
+    def __init__(self, others):
+        self.others = others  # meet here
+        self.slots = ""
+        super().__init__(("127.0.0.1", 0), MeetingNode.Client)
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+    class Client(socketserver.StreamRequestHandler):
+        def handle(self):
+            met = False
+            while line := self.rfile.readline():
+                words = []
+                for _ in range(int(line[1:])):
+                    words.append(self.rfile.read(int(self.rfile.readline()[1:]) + 2)[:-2].decode())
+                if words[0] == "CLUSTER" or words[0] == "CLUSTER SLOTS":
+                    self.wfile.write(self.server.slots.encode())
+                elif words[0].startswith("BF."):
+                    if not met:
+                        try:
+                            self.server.others.wait()
+                        except threading.BrokenBarrierError:
+                            return
+                    met = True
+                    reply = "+OK\r\n" if words[0] == "BF.RESERVE" else f"*{len(words) - 2}\r\n"
+                    self.wfile.write((reply + ":1\r\n" * (reply[0] == "*") * (len(words) - 2)).encode())
+                else:
+                    self.wfile.write(b":1\r\n")
+
+
+def test_all_nodes_are_asked_at_once():
+    """One that waited for a node before it asked the next would wait for ever."""
+    meeting = threading.Barrier(3, timeout=20)
+    nodes = [MeetingNode(meeting) for _ in range(3)]
+    ports = [node.server_address[1] for node in nodes]
+    for node in nodes:
+        node.slots = "*3\r\n" + "".join(
+            f"*3\r\n:{first}\r\n:{last}\r\n*2\r\n$9\r\n127.0.0.1\r\n:{port}\r\n"
+            for (first, last), port in zip([(0, 5460), (5461, 10922), (10923, 16383)], ports))
+    try:
+        items = [f"item{i}" for i in range(100)]
+        for ask in (lambda seen: seen.reserve(0.01, 1000), lambda seen: seen.add(items),
+                    lambda seen: seen.contains(items)):
+            assert ask(ShardedFilter(ports, "seen", shards=16, patience=0)) in (None, [True] * 100)
+    finally:
+        for node in nodes:
+            node.shutdown()
+            node.server_close()
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
+def test_the_recipe_in_javascript_asks_all_shards_at_once():
+    script = f"""
+        import {{ShardedFilter}} from '{EXAMPLE / "sharded_filter.mjs"}';
+        let waiting = [];
+        const send = (command, key, ...words) => new Promise((answer) => {{
+          waiting.push(() => answer(command === 'BF.RESERVE' ? 'OK' : words.map(() => 1)));
+          if (waiting.length === 4) {{
+            for (const each of waiting) each();
+            waiting = [];
+          }}
+        }});
+        const seen = new ShardedFilter(send, 'seen', 4);
+        await seen.reserve(0.01, 1000);
+        const items = Array.from({{length: 100}}, (_, i) => `item${{i}}`);
+        console.log((await seen.add(items)).length, (await seen.contains(items)).length);"""
+    done = subprocess.run(["node", "--input-type=module", "-e", script], capture_output=True, text=True,
+                          timeout=60)
+    assert (done.stdout, done.returncode) == ("100 100\n", 0), done.stderr
 
 
 @pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
