@@ -142,7 +142,7 @@ std::string written(const s::filter_value& filter) {
 }
 
 void use(s::filter_value& filter) {
-  constexpr std::uint64_t most_bytes = std::uint64_t{1} << 20;
+  const s::growth_limit limit = {.max_bytes = std::uint64_t{1} << 20};
   const std::array<std::string_view, 4> items = {"alice", "bob", "", "alice"};
   std::array<bool, 4> answers{};
   std::array<bool, 4> fresh{};
@@ -158,7 +158,7 @@ void use(s::filter_value& filter) {
   filter.advance(now);
   for (const s::adding how : {s::adding::absent, s::adding::copies}) {
     if (!deletes && how == s::adding::copies) continue;
-    const auto added = filter.add(items, fresh, how, most_bytes);
+    const auto added = filter.add(items, fresh, how, limit);
     filter.contains(items, answers);
     for (std::size_t i = 0; i < added.done; ++i)
       require(answers.at(i) || forgets, "a false negative");

@@ -16,6 +16,9 @@ constexpr wire_error rate_range = "ERR error rate must be in the range (0.000000
 constexpr wire_error capacity_range = "ERR capacity must be in the range [1, 1073741824]";
 constexpr wire_error expansion_range = "ERR expansion must be in the range [0, 32768]";
 constexpr wire_error cannot_expand = "Nonscaling filters cannot expand";
+constexpr wire_error two_engines = "ERR a filter has one engine";
+constexpr wire_error no_engine = "ERR ENGINE is NATIVE or COMPATIBLE";
+constexpr wire_error only_native = "ERR compatible filters have no such option, only native ones";
 
 char lower(char c) noexcept {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
@@ -50,25 +53,63 @@ wire_error parse_expansion(const string* text, std::uint32_t& out, wire_error no
 constexpr std::string_view native_name = "NATIVE";
 constexpr std::string_view compatible_name = "COMPATIBLE";
 
-/// What a growing filter of RedisBloom tells of its expansion when it is told not to grow.
-constexpr std::uint32_t growth_of_fixed = 2;
-
 /// Chooses the engine by its name among the words from `first` on; else a filter with an option
 /// that RedisBloom does not know is native, and the setting decides for others.
 wire_error choose_engine(const request& in, std::size_t first, bool is_extended,
                          filter_spec& out) noexcept {
   const bool native = in.find(native_name, first).has_value();
   const bool compatible = in.find(compatible_name, first).has_value();
-  if (native && compatible) return "ERR a filter has one engine";
-  if (!native && !compatible && in.find("ENGINE", first)) {
-    return "ERR ENGINE is NATIVE or COMPATIBLE";
-  }
-  if (compatible && is_extended) {
-    return "ERR compatible filters have no such option, only native ones";
-  }
+  if (native && compatible) return two_engines;
+  if (!native && !compatible && in.find("ENGINE", first)) return no_engine;
+  if (compatible && is_extended) return only_native;
   if (compatible) out.engine = filter_engine::compatible;
   if (native || is_extended) out.engine = filter_engine::native;
   return nullptr;
+}
+
+/// The next words of BF.INSERT and CF.INSERT: an engine's name, perhaps with ENGINE before it. True
+/// if that is what stands at `at`, which is its last word then.
+bool parse_engine(const request& in, std::size_t& at, insert_options& out,
+                  wire_error& why) noexcept {
+  const bool is_announced = equal_words(in.word(at), "ENGINE") && at + 1 < in.argv.size();
+  const std::string_view name = in.word(is_announced ? at + 1 : at);
+  const bool is_native = equal_words(name, native_name);
+  if (!is_native && !equal_words(name, compatible_name)) {
+    if (is_announced) why = no_engine;
+    return is_announced;
+  }
+  const filter_engine engine = is_native ? filter_engine::native : filter_engine::compatible;
+  if (out.names_engine && out.spec.engine != engine) why = two_engines;
+  out.names_engine = true;
+  out.spec.engine = engine;
+  at += is_announced;
+  return true;
+}
+
+// The words of BF.INSERT and CF.INSERT as RedisBloom tells them apart.
+enum class insert_word : std::uint8_t {
+  items,
+  capacity,
+  error,
+  expansion,
+  nocreate,
+  nonscaling,
+  unknown
+};
+insert_word word_of(std::string_view word) noexcept {
+  const auto letter = [&](std::size_t i) { return i < word.size() ? lower(word[i]) : ' '; };
+  switch (letter(0)) {
+    case 'i':
+      return insert_word::items;
+    case 'c':
+      return insert_word::capacity;
+    case 'e':
+      return letter(1) == 'r' ? insert_word::error : insert_word::expansion;
+    case 'n':
+      return letter(2) == 'c' ? insert_word::nocreate : insert_word::nonscaling;
+    default:
+      return insert_word::unknown;
+  }
 }
 
 /// An expansion of CF.*, rounded up as its clients know it.
@@ -220,13 +261,17 @@ wire_error parse_bf_reserve(const request& in, filter_spec& out, memory_request&
     }
   }
   out.deletable = in.find("DELETABLE", next).has_value();
-  const bool nonscaling = in.find("NONSCALING", next).has_value();
+  const auto nonscaling = in.find("NONSCALING", next);
+  if (nonscaling && expansion && out.expansion != 0) return cannot_expand;
+  out.growth = out.expansion;
   if (nonscaling) {
-    if (expansion && out.expansion != 0) return cannot_expand;
     out.expansion = 0;
-    out.growth = expansion ? 0 : growth_of_fixed;
-  } else {
-    out.growth = out.expansion;
+    long long told = 0;
+    if (*nonscaling + 1 < in.argv.size() &&
+        api.string_to_integer(in.argv[*nonscaling + 1], &told) == ok && told >= 0 &&
+        told <= most_expansion) {
+      out.growth = static_cast<std::uint32_t>(told);
+    }
   }
   const auto window = in.find("WINDOW", next);
   if (window) {
@@ -253,59 +298,73 @@ wire_error parse_bf_insert(const request& in, insert_options& out) noexcept {
   out.spec = default_bf_spec();
   bool expands = false;
   bool nonscaling = false;
-  for (std::size_t i = 2; i < in.argv.size(); ++i) {
-    const std::string_view word = in.word(i);
-    const string* const value = i + 1 < in.argv.size() ? in.argv[i + 1] : nullptr;
-    if (equal_words(word, "ITEMS")) {
-      if (value != nullptr) out.items = i + 1;
-      break;
-    }
+  // What is wrong with the first wrong value, and RedisBloom's words for it.
+  wire_error wrong = nullptr;
+  wire_error wrong_in_compatible = nullptr;
+  for (std::size_t i = 2; i < in.argv.size() && out.items == 0; ++i) {
     wire_error why = nullptr;
-    if (equal_words(word, "NOCREATE")) {
-      out.create = false;
+    if (parse_engine(in, i, out, why)) {
+      if (why != nullptr) return why;
       continue;
     }
-    if (equal_words(word, "NONSCALING")) {
-      nonscaling = true;
-      continue;
-    }
+    const std::string_view word = in.word(i);
     if (equal_words(word, "DELETABLE")) {
       out.spec.deletable = true;
       continue;
     }
-    // The others have a value behind them.
-    if (equal_words(word, "CAPACITY")) {
-      if (value == nullptr) break;
-      why = parse_capacity(value, out.spec.capacity, "Bad capacity");
-    } else if (equal_words(word, "ERROR")) {
-      if (value == nullptr) break;
-      why = parse_rate(value, out.spec.error_rate, "Bad error rate");
-    } else if (equal_words(word, "EXPANSION")) {
-      if (value == nullptr) break;
-      why = parse_expansion(value, out.spec.expansion, "Bad expansion");
-      expands = true;
-    } else if (equal_words(word, "WINDOW")) {
-      if (value == nullptr) break;
+    const insert_word meant = word_of(word);
+    if (meant == insert_word::nocreate) {
+      out.create = false;
+      continue;
+    }
+    if (meant == insert_word::nonscaling) {
+      nonscaling = true;
+      continue;
+    }
+    const bool is_of_window =
+        equal_words(word, "WINDOW") || equal_words(word, "GENERATIONS") || equal_words(word, "AT");
+    if (meant == insert_word::unknown && !is_of_window) {
+      if (wrong == nullptr) wrong = wrong_in_compatible = "Unknown argument received";
+      break;
+    }
+    // The others have something behind them.
+    if (i + 1 == in.argv.size()) break;
+    const string* const value = in.argv[++i];
+    wire_error in_compatible = nullptr;
+    if (equal_words(word, "WINDOW")) {
       why = parse_window(value, out.spec);
     } else if (equal_words(word, "GENERATIONS")) {
-      if (value == nullptr) break;
       why = parse_generations(value, out.spec);
     } else if (equal_words(word, "AT")) {
-      if (value == nullptr) break;
       why = parse_time(value, out.at);
+    } else if (meant == insert_word::items) {
+      out.items = i;
+    } else if (meant == insert_word::capacity) {
+      why = parse_capacity(value, out.spec.capacity, in_compatible = "Bad capacity");
+    } else if (meant == insert_word::error) {
+      why = parse_rate(value, out.spec.error_rate, in_compatible = "Bad error rate");
     } else {
-      return "Unknown argument received";
+      why = parse_expansion(value, out.spec.expansion, in_compatible = "Bad expansion");
+      expands = true;
     }
-    if (why != nullptr) return why;
-    ++i;
+    if (why == nullptr || wrong != nullptr) continue;
+    wrong = why;
+    wrong_in_compatible = in_compatible != nullptr ? in_compatible : why;
   }
-  if (nonscaling) {
-    if (expands && out.spec.expansion != 0) return cannot_expand;
-    out.spec.expansion = 0;
+  const bool is_extended = out.spec.deletable || out.spec.window != 0;
+  if (wrong != nullptr) {
+    return out.spec.engine == filter_engine::compatible && !is_extended ? wrong_in_compatible
+                                                                        : wrong;
   }
-  out.spec.growth = nonscaling && !expands ? growth_of_fixed : out.spec.expansion;
-  if (out.spec.deletable || out.spec.window != 0) out.spec.engine = filter_engine::native;
-  return settle_window(out.spec, nonscaling || (expands && out.spec.expansion == 0));
+  if (is_extended) {
+    if (out.names_engine && out.spec.engine == filter_engine::compatible) return only_native;
+    out.spec.engine = filter_engine::native;
+  }
+  // Unlike BF.RESERVE it takes both, and keeps the expansion for who asks.
+  out.spec.growth = out.spec.expansion;
+  const bool says_fixed = nonscaling || (expands && out.spec.expansion == 0);
+  if (nonscaling) out.spec.expansion = 0;
+  return settle_window(out.spec, says_fixed);
 }
 
 filter_spec default_cf_spec() noexcept {
@@ -367,27 +426,32 @@ wire_error parse_cf_reserve(const request& in, filter_spec& out) noexcept {
 
 wire_error parse_cf_insert(const request& in, insert_options& out) noexcept {
   out.spec = default_cf_spec();
-  for (std::size_t i = 2; i < in.argv.size(); ++i) {
-    const std::string_view word = in.word(i);
-    const string* const value = i + 1 < in.argv.size() ? in.argv[i + 1] : nullptr;
-    if (equal_words(word, "ITEMS")) {
-      if (value != nullptr) out.items = i + 1;
-      break;
+  for (std::size_t i = 2; i < in.argv.size() && out.items == 0; ++i) {
+    wire_error why = nullptr;
+    if (parse_engine(in, i, out, why)) {
+      if (why != nullptr) return why;
+      continue;
     }
-    if (equal_words(word, "NOCREATE")) {
+    const insert_word meant = word_of(in.word(i));
+    if (meant == insert_word::nocreate || meant == insert_word::nonscaling) {
       out.create = false;
-    } else if (equal_words(word, "CAPACITY")) {
-      if (value == nullptr) break;
-      long long capacity = 0;
-      if (api.string_to_integer(value, &capacity) != ok) return "Bad capacity";
-      if (capacity < 2 * current_settings().cf_bucket_size || capacity > most_capacity) {
-        return "Capacity must be in the range [cf-bucket-size * 2, 1073741824]";
-      }
-      out.spec.capacity = static_cast<std::uint64_t>(capacity);
-      ++i;
-    } else {
+      continue;
+    }
+    if (meant != insert_word::items && meant != insert_word::capacity) {
       return "Unknown argument received";
     }
+    if (i + 1 == in.argv.size()) break;
+    const string* const value = in.argv[++i];
+    if (meant == insert_word::items) {
+      out.items = i;
+      continue;
+    }
+    long long capacity = 0;
+    if (api.string_to_integer(value, &capacity) != ok) return "Bad capacity";
+    if (capacity < 2 * current_settings().cf_bucket_size || capacity > most_capacity) {
+      return "Capacity must be in the range [cf-bucket-size * 2, 1073741824]";
+    }
+    out.spec.capacity = static_cast<std::uint64_t>(capacity);
   }
   return nullptr;
 }

@@ -76,14 +76,17 @@ struct memory_request {
 };
 
 /// BF.RESERVE key error_rate capacity [EXPANSION n] [NONSCALING] [DELETABLE] [WINDOW seconds
-/// [GENERATIONS n]] [[ENGINE] name], options anywhere. MEMORY size stands for either number.
+/// [GENERATIONS n]] [[ENGINE] name], options anywhere. MEMORY size stands for either number. A
+/// number behind NONSCALING is the growth that a compatible filter tells: replicas are told it so.
 wire_error parse_bf_reserve(const request& in, filter_spec& out, memory_request& memory) noexcept;
 
 /// BF.INSERT key [CAPACITY n] [ERROR f] [EXPANSION n] [NOCREATE] [NONSCALING] [DELETABLE] [WINDOW
-/// seconds [GENERATIONS n]] [AT milliseconds] ITEMS item...
+/// seconds [GENERATIONS n]] [[ENGINE] name] [AT milliseconds] ITEMS item... RedisBloom tells its
+/// words apart by their first letters, and clients abbreviate them; so are they here.
 struct insert_options {
   filter_spec spec;
   bool create = true;
+  bool names_engine = false;
   std::uint64_t at = 0;   ///< when the items came, in milliseconds since 1970; 0: now
   std::size_t items = 0;  ///< the first of them
 };
@@ -97,7 +100,8 @@ filter_spec default_bf_spec() noexcept;
 /// name], options anywhere.
 wire_error parse_cf_reserve(const request& in, filter_spec& out) noexcept;
 
-/// CF.INSERT and CF.INSERTNX key [CAPACITY n] [NOCREATE] ITEMS item...; `items` as above.
+/// CF.INSERT and CF.INSERTNX key [CAPACITY n] [NOCREATE] [[ENGINE] name] ITEMS item...; words and
+/// `items` as above.
 wire_error parse_cf_insert(const request& in, insert_options& out) noexcept;
 
 filter_spec default_cf_spec() noexcept;

@@ -18,6 +18,7 @@ int bf_del(const request& in);
 int bf_info(const request& in);
 int bf_merge(const request& in);
 int bf_stats(const request& in);
+int bf_debug(const request& in);
 int bf_scandump(const request& in);
 int bf_loadchunk(const request& in);
 

@@ -1,4 +1,4 @@
-// BF.EXISTS, BF.MEXISTS, BF.CARD, BF.COUNT, BF.INFO, BF.STATS.
+// BF.EXISTS, BF.MEXISTS, BF.CARD, BF.COUNT, BF.INFO, BF.STATS, BF.DEBUG.
 
 #include <array>
 
@@ -37,6 +37,18 @@ int bf_count(const request& in) {
 
 int bf_stats(const request& in) {
   return reply_state(in, filter_family::bloom);
+}
+
+int bf_debug(const request& in) {
+  const filter_key key(in, filter_family::bloom, open_read);
+  wire_error why = nullptr;
+  const filter_value* const filter = key.filter(why);
+  if (filter == nullptr) return reply_error(in.ctx, why);
+  const std::vector<std::string> lines = filter->debug_lines();
+  if (lines.empty()) return reply_error(in.ctx, "ERR not a compatible filter; see BF.STATS");
+  api.reply_array(in.ctx, static_cast<long>(lines.size()));
+  for (const std::string& each : lines) api.reply_bytes(in.ctx, each.data(), each.size());
+  return ok;
 }
 
 int bf_info(const request& in) {

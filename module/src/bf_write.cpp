@@ -22,6 +22,8 @@ wire_error text_of(stop why, const growth_limit& limit) noexcept {
       return limit.is_of_all
                  ? "ERR problem inserting into filter: all have reached bf.max-memory"
                  : "ERR problem inserting into filter: it has reached bf.max-filter-size";
+    case stop::maxmemory:
+      return "ERR problem inserting into filter: the server's maxmemory leaves it no room to grow";
     case stop::memory:
       break;
   }
@@ -43,7 +45,7 @@ bool add_items(const request& in, const insert_options& options, std::size_t fir
   filter_key key(in, filter_family::bloom, open_read | open_write);
   constexpr wire_error no_window = "ERR AT takes a filter with a WINDOW";
   if (options.at != 0 && key.is_empty() && options.spec.window == 0) return refuse(in, no_window);
-  const auto [filter, made] = open_to_add(in, key, options.spec, options.create, "bf.reserve");
+  const auto [filter, made] = open_to_add(in, key, options.spec, options.create);
   if (filter == nullptr) return false;
   const filter_facts before = filter->facts();
   const bool forgets = before.spec.window != 0;
@@ -58,9 +60,10 @@ bool add_items(const request& in, const insert_options& options, std::size_t fir
   const bool has_forgotten = forgets && filter->advance(at);
   const adding how = before.spec.deletable ? adding::counted : adding::absent;
   const growth_limit limit = limit_for(in, *filter, items.size());
-  added = filter->add(items, fresh, how, limit.bytes);
+  added = filter->add(items, fresh, how, limit);
   why = text_of(added.stopped_by, limit);
   const auto said = in.argv.data() + first;
+  bool has_changed = true;
   if (forgets) {
     // Replicas put them where this server's clock does.
     const auto when = static_cast<long long>(at);
@@ -69,17 +72,18 @@ bool add_items(const request& in, const insert_options& options, std::size_t fir
     } else if (has_forgotten) {
       api.replicate(in.ctx, "BF.INSERT", "scl", in.key(), "AT", when);
     } else {
-      return true;
+      has_changed = false;
     }
   } else if (filter->facts().items == before.items) {
-    return true;
+    has_changed = false;
   } else if (added.stopped_by == stop::none && !made) {
     // What was refused here is not offered to replicas.
     api.replicate_verbatim(in.ctx);
   } else {
     api.replicate(in.ctx, "BF.MADD", "sv", in.key(), said, added.done);
   }
-  announce(in, "bf.add");
+  if (made) announce(in, key, "bf.reserve");
+  if (has_changed) announce(in, key, "bf.add");
   return true;
 }
 
@@ -123,14 +127,14 @@ int bf_madd(const request& in) {
 }
 
 int bf_del(const request& in) {
-  const filter_key key(in, filter_family::bloom, open_read | open_write);
+  filter_key key(in, filter_family::bloom, open_read | open_write);
   wire_error why = nullptr;
   filter_value* const filter = key.filter(why);
   if (filter == nullptr) return reply_error(in.ctx, why);
   if (!filter->facts().spec.deletable) return reply_error(in.ctx, not_deletable);
   if (!filter->erase(in.word(2))) return reply_bool(in.ctx, false);
   api.replicate_verbatim(in.ctx);
-  announce(in, "bf.del");
+  announce(in, key, "bf.del");
   return reply_bool(in.ctx, true);
 }
 

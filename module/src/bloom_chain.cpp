@@ -1,8 +1,11 @@
 #include "bloom_chain.hpp"
 
+#include <fmt/format.h>
+
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <new>
 
 #include "murmur2.hpp"
 
@@ -90,7 +93,7 @@ void bloom_chain::contains(std::span<const std::string_view> items,
   for (std::size_t i = 0; i < items.size(); ++i) answers[i] = is_in_any(hash(items[i]));
 }
 
-stop bloom_chain::grow(std::uint64_t most_bytes) {
+stop bloom_chain::grow(const growth_limit& limit) noexcept try {
   if ((shape_.options & does_not_grow) != 0) return stop::full;
   const link_shape& newest = shape_.links.back();
   std::uint64_t capacity = 0;
@@ -99,23 +102,25 @@ stop bloom_chain::grow(std::uint64_t most_bytes) {
   }
   const auto next = plan_link(capacity, newest.error_rate * tightening, shape_.options);
   if (!next) return stop::memory;
-  if (bytes() + next->bytes > most_bytes) return stop::limit;
+  if (const stop why = limit.refusal(bytes(), next->bytes); why != stop::none) return why;
   auto bits = owned_storage::make(next->bytes);
   if (!bits) return stop::memory;
   shape_.links.reserve(shape_.links.size() + 1);
   bits_.push_back(std::move(*bits));
   shape_.links.push_back(*next);
   return stop::none;
+} catch (const std::bad_alloc&) {
+  return stop::memory;
 }
 
 added_items bloom_chain::add(std::span<const std::string_view> items, std::span<bool> fresh, adding,
-                             std::uint64_t most_bytes) {
+                             const growth_limit& limit) noexcept {
   for (std::size_t n = 0; n < items.size(); ++n) {
     const hash_pair item = hash(items[n]);
     fresh[n] = !is_in_any(item);
     if (!fresh[n]) continue;
     if (shape_.links.back().items >= shape_.links.back().capacity) {
-      const stop why = grow(most_bytes);
+      const stop why = grow(limit);
       if (why != stop::none) return {n, why};
     }
     link_shape& newest = shape_.links.back();
@@ -163,6 +168,17 @@ filter_state bloom_chain::state() const {
     items += full < 1 ? -places / link.hashes * std::log1p(-full) : static_cast<double>(link.items);
   }
   return {1 - passes_none, items};
+}
+
+std::vector<std::string> bloom_chain::debug_lines() const {
+  std::vector<std::string> lines = {fmt::format("size:{}", shape_.items)};
+  const int hash_bits = (shape_.options & hash_of_64_bits) != 0 ? 64 : 32;
+  for (const link_shape& link : shape_.links) {
+    lines.push_back(fmt::format(
+        "bytes:{} bits:{} hashes:{} hashwidth:{} capacity:{} size:{} ratio:{:g}", link.bytes,
+        link.bits, link.hashes, hash_bits, link.capacity, link.items, link.error_rate));
+  }
+  return lines;
 }
 
 std::uint64_t bloom_chain::bytes() const noexcept {

@@ -26,6 +26,8 @@ class bloom_chain final : public filter_value {
   /// One of a sound shape and the bits of its links, each as long as the shape says.
   bloom_chain(chain_shape shape, std::vector<owned_storage> bits) noexcept
       : shape_(std::move(shape)), bits_(std::move(bits)) {}
+  /// The bits of one that was made without.
+  void take_bits(std::vector<owned_storage> bits) noexcept { bits_ = std::move(bits); }
 
   const chain_shape& shape() const noexcept { return shape_; }
 
@@ -33,13 +35,14 @@ class bloom_chain final : public filter_value {
                 std::span<bool> answers) const noexcept override;
   /// O(k) for each link and item. `how` is adding::absent.
   added_items add(std::span<const std::string_view> items, std::span<bool> fresh, adding how,
-                  std::uint64_t most_bytes) override;
+                  const growth_limit& limit) noexcept override;
   /// It neither deletes nor counts.
   bool erase(std::string_view) override { return false; }
   std::uint64_t count(std::string_view) const override { return 0; }
 
   filter_facts facts() const noexcept override;
   filter_state state() const override;
+  std::vector<std::string> debug_lines() const override;
   std::uint64_t bytes() const noexcept override;
   std::vector<std::byte> dump_header() const override { return header_of(shape_); }
   std::vector<std::span<const std::byte>> dump_payload() const override;
@@ -55,7 +58,7 @@ class bloom_chain final : public filter_value {
   hash_pair hash(std::string_view item) const noexcept;
   bool is_in(std::size_t link, hash_pair item) const noexcept;
   bool is_in_any(hash_pair item) const noexcept;
-  stop grow(std::uint64_t most_bytes);
+  stop grow(const growth_limit& limit) noexcept;
 
   chain_shape shape_;
   std::vector<owned_storage> bits_;  // of each link

@@ -19,7 +19,7 @@ constexpr std::array reserve_arguments = {key_argument,
 constexpr std::array item_arguments = {key_argument, plain("item", text)};
 constexpr std::array items_arguments = {key_argument, items_argument};
 constexpr std::array insert_arguments = {key_argument, option("capacity", integer, "CAPACITY"),
-                                         option("nocreate", token, "NOCREATE"),
+                                         option("nocreate", token, "NOCREATE"), engine_argument,
                                          option("items", text, "ITEMS", argument_multiple)};
 constexpr std::array key_arguments = {key_argument};
 constexpr std::array merge_arguments = {key_argument, source_argument};
@@ -60,16 +60,18 @@ const std::array rows = {
     command_row{"CF.MERGE", writes, -3, answer<cf_merge, -3>, category, inserts,
                 "Makes a filter the union of itself and others, which were reserved alike",
                 "O(n), n bytes of the filters", merge_arguments, true},
-    command_row{"CF.COMPACT", "write fast", 2, answer<cf_compact, 2>, category,
+    command_row{"CF.COMPACT", "write", 2, answer<cf_compact, 2>, category,
                 key_read_write | key_update,
                 "Moves the items of a compatible filter together; native ones have nothing to move",
                 "O(n), n bytes of the filter", key_arguments},
     command_row{"CF.INFO", reads, 2, answer<cf_info, 2>, category, asks, "Facts about a filter",
                 "O(1)", key_arguments},
-    command_row{"CF.STATS", "readonly", 2, answer<cf_stats, 2>, category, asks,
+    command_row{"CF.STATS", reads_all, 2, answer<cf_stats, 2>, category, asks,
                 "A filter's error rate now, how many items it seems to have, and bits an item",
                 "O(n), n bytes of the filter", key_arguments},
-    command_row{"CF.SCANDUMP", reads, 3, answer<cf_scandump, 3>, category, asks,
+    command_row{"CF.DEBUG", reads, 2, answer<cf_debug, 2>, category, asks, debug_summary, "O(1)",
+                key_arguments},
+    command_row{"CF.SCANDUMP", reads_all, 3, answer<cf_scandump, 3>, category, asks,
                 "The next piece of a filter's dump", "O(n), n bytes of the filter", scan_arguments},
     command_row{"CF.LOADCHUNK", writes, 4, answer<cf_loadchunk, 4>, category, inserts,
                 "Takes a piece of a dump; after the last one the filter is there",

@@ -19,6 +19,7 @@ int cf_compact(const request& in);
 int cf_info(const request& in);
 int cf_merge(const request& in);
 int cf_stats(const request& in);
+int cf_debug(const request& in);
 int cf_scandump(const request& in);
 int cf_loadchunk(const request& in);
 

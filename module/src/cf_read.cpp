@@ -1,4 +1,4 @@
-// CF.EXISTS, CF.MEXISTS, CF.COUNT, CF.INFO, CF.STATS.
+// CF.EXISTS, CF.MEXISTS, CF.COUNT, CF.INFO, CF.STATS, CF.DEBUG.
 
 #include <array>
 
@@ -28,6 +28,16 @@ int cf_count(const request& in) {
 
 int cf_stats(const request& in) {
   return reply_state(in, filter_family::cuckoo);
+}
+
+int cf_debug(const request& in) {
+  const filter_key key(in, filter_family::cuckoo, open_read);
+  wire_error why = nullptr;
+  const filter_value* const filter = key.filter(why);
+  if (filter == nullptr) return reply_error(in.ctx, why);
+  const std::vector<std::string> lines = filter->debug_lines();
+  if (lines.empty()) return reply_error(in.ctx, "ERR not a compatible filter; see CF.STATS");
+  return api.reply_bytes(in.ctx, lines[0].data(), lines[0].size());
 }
 
 int cf_info(const request& in) {

@@ -12,14 +12,18 @@
 namespace bloomery::server {
 namespace {
 
-wire_error text_of(stop why) noexcept {
+wire_error text_of(stop why, const growth_limit& limit) noexcept {
   switch (why) {
     case stop::none:
       return nullptr;
     case stop::full:
       return "Filter is full";
     case stop::limit:
-      return "Maximum expansions reached";
+      return limit.is_of_all
+                 ? "Maximum expansions reached: all filters have reached bf.max-memory"
+                 : "Maximum expansions reached: the filter has reached bf.max-filter-size";
+    case stop::maxmemory:
+      return "ERR Insufficient memory: the server's maxmemory leaves the filter no room to grow";
     case stop::memory:
       break;
   }
@@ -42,21 +46,24 @@ bool add_items(const request& in, const insert_options& options, adding how, std
                std::span<outcome> outcomes, wire_error& why) {
   const std::vector<std::string_view> items = in.words_from(first);
   const bool_list fresh(items.size());
+  // What replicas are told. Nothing is allocated once the filter has changed.
+  std::vector<string*> changed;
+  changed.reserve(items.size());
   filter_key key(in, filter_family::cuckoo, open_read | open_write);
-  const auto [filter, made] = open_to_add(in, key, options.spec, options.create, "cf.reserve");
+  const auto [filter, made] = open_to_add(in, key, options.spec, options.create);
   if (filter == nullptr) return false;
   if (is_at_most_expansions(in, *filter)) {
-    reply_error(in.ctx, text_of(stop::limit));
+    if (made) announce(in, key, "cf.reserve");
+    reply_error(in.ctx, "Maximum expansions reached");
     return false;
   }
-  const std::uint64_t most_bytes = limit_for(in, *filter, items.size()).bytes;
-  std::vector<string*> changed;  // what replicas are told
+  const growth_limit limit = limit_for(in, *filter, items.size());
   // Behind an item that was refused few at a time: each try looks at all that it is given.
   std::size_t most = items.size();
   for (std::size_t at = 0; at < items.size();) {
     const std::size_t n = std::min(most, items.size() - at);
     const std::span<bool> answers = fresh.all().subspan(at, n);
-    const added_items part = filter->add(std::span(items).subspan(at, n), answers, how, most_bytes);
+    const added_items part = filter->add(std::span(items).subspan(at, n), answers, how, limit);
     for (std::size_t i = 0; i < part.done; ++i) {
       outcomes[at + i] = answers[i] ? outcome::added : outcome::present;
       if (answers[i]) changed.push_back(in.argv[first + at + i]);
@@ -64,12 +71,14 @@ bool add_items(const request& in, const insert_options& options, adding how, std
     at += part.done;
     most = part.stopped_by == stop::none ? std::min(2 * n, items.size()) : 1;
     if (part.stopped_by == stop::none) continue;
-    why = text_of(part.stopped_by);
+    why = text_of(part.stopped_by, limit);
     outcomes[at++] = outcome::refused;
   }
-  if (changed.empty()) return true;
-  api.replicate(in.ctx, "CF.INSERT", "scv", in.key(), "ITEMS", changed.data(), changed.size());
-  announce(in, "cf.add");
+  if (!changed.empty()) {
+    api.replicate(in.ctx, "CF.INSERT", "scv", in.key(), "ITEMS", changed.data(), changed.size());
+  }
+  if (made) announce(in, key, "cf.reserve");
+  if (!changed.empty()) announce(in, key, "cf.add");
   return true;
 }
 
@@ -124,20 +133,20 @@ int cf_insertnx(const request& in) {
 }
 
 int cf_del(const request& in) {
-  const filter_key key(in, filter_family::cuckoo, open_read | open_write);
+  filter_key key(in, filter_family::cuckoo, open_read | open_write);
   if (key.object() == nullptr) return reply_error(in.ctx, "Not found");
   wire_error why = nullptr;
   filter_value* const filter = key.filter(why);
   if (filter == nullptr) return reply_error(in.ctx, why);
   if (!filter->erase(in.word(2))) return reply_bool(in.ctx, false);
   api.replicate_verbatim(in.ctx);
-  announce(in, "cf.del");
+  announce(in, key, "cf.del");
   return reply_bool(in.ctx, true);
 }
 
 // Of native filters nothing is left to compact: a delete gives room back at once.
 int cf_compact(const request& in) {
-  const filter_key key(in, filter_family::cuckoo, open_read | open_write);
+  filter_key key(in, filter_family::cuckoo, open_read | open_write);
   wire_error why = nullptr;
   if (key.object() == nullptr) {
     return reply_error(in.ctx, key.is_empty() ? "Cuckoo filter was not found" : wrong_type);
@@ -146,7 +155,7 @@ int cf_compact(const request& in) {
   if (filter == nullptr) return reply_error(in.ctx, why);
   if (filter->compact()) {
     api.replicate_verbatim(in.ctx);
-    announce(in, "cf.compact");
+    announce(in, key, "cf.compact");
   }
   return reply_ok(in.ctx);
 }

@@ -40,10 +40,13 @@ inline constexpr argument_docs items_argument =
 inline constexpr argument_docs expansion_argument =
     option("expansion", argument_type::integer, "EXPANSION");
 inline constexpr argument_docs engine_argument = option("engine", argument_type::text, "ENGINE");
+inline constexpr const char* debug_summary = "Figures of each part of a compatible filter, as text";
+
 inline constexpr argument_docs iterator_argument = plain("iterator", argument_type::integer);
 
 inline constexpr const char* writes = "write deny-oom";
 inline constexpr const char* reads = "readonly fast";
+inline constexpr const char* reads_all = "readonly";  ///< of the filter's bytes
 inline constexpr std::uint64_t inserts = key_read_write | key_insert;
 inline constexpr std::uint64_t asks = key_read_only | key_access;
 

@@ -14,27 +14,27 @@ std::unique_ptr<filter_object> make_or_reply(const request& in, const filter_spe
 int reserve(const request& in, const filter_spec& spec, const char* event);
 
 /// The filter of a key to add items to, which is made of `spec` if there is none and `create`
-/// allows it. Null after an error reply.
+/// allows it. Null after an error reply. The caller announces one that was made, once it no longer
+/// uses the filter.
 struct opened {
   filter_value* filter;
   bool made;
 };
-opened open_to_add(const request& in, filter_key& key, const filter_spec& spec, bool create,
-                   const char* event);
+opened open_to_add(const request& in, filter_key& key, const filter_spec& spec, bool create);
 
-/// The most bytes that a filter may grow to by so many items. Replicas take what the primary took.
-struct growth_limit {
-  std::uint64_t bytes;
-  bool is_of_all;  ///< whether that is what all filters together may take
-};
+/// How far a filter may grow by so many items. Replicas take what the primary took.
 growth_limit limit_for(const request& in, const filter_value& filter, std::size_t items) noexcept;
 
-/// Whether limits leave room for a filter of so many bytes.
-bool is_allowed(const request& in, std::uint64_t bytes) noexcept;
-/// Whether one that has been made keeps within them.
-bool is_within_limits(const request& in, const filter_value& made) noexcept;
+inline constexpr wire_error too_much_for_all =
+    "ERR could not create filter: all filters together would take more than bf.max-memory";
 
-/// Tells who watches the key, and who listens, of a change.
-void announce(const request& in, const char* event) noexcept;
+/// Why limits leave no room for a filter of so many bytes; null: they do.
+wire_error refusal(const request& in, filter_engine engine, std::uint64_t bytes) noexcept;
+/// Why one that has been made is beyond them; null: it is not.
+wire_error refusal(const request& in, const filter_value& made) noexcept;
+
+/// Tells who watches the key, and who listens, of a change. A listener may delete the key, so it is
+/// closed first, and its filter must not be used afterwards.
+void announce(const request& in, filter_key& key, const char* event) noexcept;
 
 }  // namespace bloomery::server

@@ -1,8 +1,11 @@
 #include "cuckoo_chain.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <new>
 
 #include "murmur2.hpp"
 
@@ -154,23 +157,25 @@ bool cuckoo_chain::kick(const homes& item) noexcept {
   return false;
 }
 
-stop cuckoo_chain::grow(std::uint64_t most_bytes) {
+stop cuckoo_chain::grow(const growth_limit& limit) noexcept try {
   if (shape_.expansion == 0) return stop::full;
   const std::uint64_t size = shape_.bytes_of(shape_.filters);
   if (shape_.filters == most_sub_filters || size > most_sub_filter_bytes) return stop::memory;
-  if (bytes() + size > most_bytes) return stop::limit;
+  if (const stop why = limit.refusal(bytes(), size); why != stop::none) return why;
   auto slots = owned_storage::make(size);
   if (!slots) return stop::memory;
   slots_.push_back(std::move(*slots));
   ++shape_.filters;
   return stop::none;
+} catch (const std::bad_alloc&) {
+  return stop::memory;
 }
 
-stop cuckoo_chain::insert(const homes& item, std::uint64_t most_bytes) {
+stop cuckoo_chain::insert(const homes& item, const growth_limit& limit) noexcept {
   bool done = false;
   for (std::size_t i = slots_.size(); i-- > 0 && !done;) done = put(i, item);
   if (!done && !kick(item)) {
-    const stop why = grow(most_bytes);
+    const stop why = grow(limit);
     if (why != stop::none) return why;
     put(slots_.size() - 1, item);
   }
@@ -179,12 +184,12 @@ stop cuckoo_chain::insert(const homes& item, std::uint64_t most_bytes) {
 }
 
 added_items cuckoo_chain::add(std::span<const std::string_view> items, std::span<bool> fresh,
-                              adding how, std::uint64_t most_bytes) {
+                              adding how, const growth_limit& limit) noexcept {
   for (std::size_t i = 0; i < items.size(); ++i) {
     const homes at = find_homes(items[i]);
     fresh[i] = how == adding::copies || !is_in(at);
     if (!fresh[i]) continue;
-    const stop why = insert(at, most_bytes);
+    const stop why = insert(at, limit);
     if (why != stop::none) return {i, why};
   }
   return {items.size(), stop::none};
@@ -279,6 +284,13 @@ filter_state cuckoo_chain::state() const {
     items += taken;
   }
   return {1 - passes_none, items};
+}
+
+std::vector<std::string> cuckoo_chain::debug_lines() const {
+  return {fmt::format(
+      "bktsize:{} buckets:{} items:{} deletes:{} filters:{} max_iterations:{} expansion:{}",
+      shape_.bucket_size, shape_.buckets, shape_.items, shape_.deletes, shape_.filters,
+      shape_.max_iterations, shape_.expansion)};
 }
 
 std::uint64_t cuckoo_chain::bytes() const noexcept {

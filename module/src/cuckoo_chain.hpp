@@ -29,13 +29,15 @@ class cuckoo_chain final : public filter_value {
   /// One of a sound shape and its slots, each as many as the shape says.
   cuckoo_chain(const cuckoo_shape& shape, std::vector<owned_storage> slots) noexcept
       : shape_(shape), slots_(std::move(slots)) {}
+  /// The slots of one that was made without.
+  void take_slots(std::vector<owned_storage> slots) noexcept { slots_ = std::move(slots); }
 
   const cuckoo_shape& shape() const noexcept { return shape_; }
 
   void contains(std::span<const std::string_view> items,
                 std::span<bool> answers) const noexcept override;
   added_items add(std::span<const std::string_view> items, std::span<bool> fresh, adding how,
-                  std::uint64_t most_bytes) override;
+                  const growth_limit& limit) noexcept override;
   /// From the newest sub-filter that has one. Compacts when more than a tenth of the items were
   /// deleted, in O(slots), as long as there are several sub-filters.
   bool erase(std::string_view item) override;
@@ -47,6 +49,7 @@ class cuckoo_chain final : public filter_value {
 
   filter_facts facts() const noexcept override;
   filter_state state() const override;
+  std::vector<std::string> debug_lines() const override;
   std::uint64_t bytes() const noexcept override;
   std::vector<std::byte> dump_header() const override { return header_of(shape_); }
   std::vector<std::span<const std::byte>> dump_payload() const override;
@@ -68,8 +71,8 @@ class cuckoo_chain final : public filter_value {
   std::span<std::byte> bucket(std::size_t filter, std::uint64_t hash) noexcept;
   bool put(std::size_t filter, const homes& item) noexcept;
   bool kick(const homes& item) noexcept;
-  stop grow(std::uint64_t most_bytes);
-  stop insert(const homes& item, std::uint64_t most_bytes);
+  stop grow(const growth_limit& limit) noexcept;
+  stop insert(const homes& item, const growth_limit& limit) noexcept;
   bool is_in(const homes& item) const noexcept;
   bool move_down(std::size_t filter) noexcept;
   void compact_from_newest(bool also_behind_a_full_one) noexcept;

@@ -9,6 +9,7 @@
 #include "creation.hpp"
 #include "memory.hpp"
 #include "reply.hpp"
+#include "settings.hpp"
 
 namespace bloomery::server {
 namespace {
@@ -40,21 +41,48 @@ constexpr words of_cuckoo = {.family = filter_family::cuckoo,
                              .bad_header = "Invalid header",
                              .bad_chunk = "Couldn't load chunk!"};
 
+constexpr wire_error bad_offset = "ERR invalid offset - no link found";
+
 // By their letters: a literal has no one address.
 bool is_same(wire_error a, wire_error b) noexcept {
   return std::string_view(a) == b;
 }
 
-wire_error begin_dump(const request& in, const words& say, std::string_view header,
-                      received_dump& dump) {
-  if (const auto why = dump.begin(header)) return is_same(why, bad_data) ? say.bad_header : why;
-  if (dump.prefix().spec.family != say.family) return say.bad_header;
-  return is_allowed(in, dump.expected_bytes()) ? nullptr : no_memory;
+/// What is said of bytes that are no header. Where filters are RedisBloom's, clients of CF.* know
+/// one of the right size that makes no filter from others.
+wire_error refused_header(const words& say, std::string_view header) noexcept {
+  const bool is_cuckoo =
+      say.family == filter_family::cuckoo && header.size() == cuckoo_header_bytes;
+  return is_cuckoo && current_settings().engine == filter_engine::compatible
+             ? "Couldn't create filter!"
+             : say.bad_header;
 }
 
-wire_error load_chunk(const request& in, const words& say, long long iterator,
+/// Why the bytes that end before `end` do not fit a chain, in RedisBloom's words. Those that do are
+/// there already, which it would write again.
+wire_error refused_by_chain(const filter_value& chain, std::uint64_t end, std::size_t size) {
+  std::uint64_t offset = end - size;
+  for (const auto link : chain.dump_payload()) {
+    if (offset < link.size()) {
+      return size > link.size() - offset ? "ERR invalid chunk - Too big for current filter"
+                                         : bad_data;
+    }
+    offset -= link.size();
+  }
+  return bad_offset;
+}
+
+wire_error begin_dump(const request& in, const words& say, std::string_view header,
+                      received_dump& dump) {
+  if (const auto why = dump.begin(header)) {
+    return is_same(why, bad_data) ? refused_header(say, header) : why;
+  }
+  if (dump.prefix().spec.family != say.family) return refused_header(say, header);
+  return refusal(in, dump.prefix().spec.engine, dump.expected_bytes());
+}
+
+wire_error load_chunk(const request& in, const words& say, filter_key& key, long long iterator,
                       std::string_view bytes) {
-  filter_key key(in, say.family, open_read | open_write);
   if (key.is_empty()) {
     if (iterator != 1) return not_found;
     received_dump dump;
@@ -66,9 +94,14 @@ wire_error load_chunk(const request& in, const words& say, long long iterator,
   }
   filter_object* const object = key.object();
   if (object == nullptr) return wrong_type;
+  const bool is_of_chain = say.bad_chunk == nullptr;
+  // An iterator stands for the offset behind its piece, and 1.
+  const bool has_offset = iterator >= 1 && bytes.size() <= static_cast<std::uint64_t>(iterator);
+  const auto end = static_cast<std::uint64_t>(iterator) - 1;
   if (object->filter != nullptr) {
-    if (say.bad_chunk == nullptr) return bad_data;
-    return iterator == 1 ? "ERR item exists" : say.bad_chunk;
+    if (!is_of_chain) return iterator == 1 ? "ERR item exists" : say.bad_chunk;
+    if (!has_offset || object->engine() == filter_engine::native) return bad_data;
+    return bytes.size() <= end ? refused_by_chain(*object->filter, end, bytes.size()) : bad_offset;
   }
   if (iterator == 1) {  // once more from the beginning
     received_dump dump;
@@ -79,18 +112,22 @@ wire_error load_chunk(const request& in, const words& say, long long iterator,
     object->filter = std::move(next.filter);
     return nullptr;
   }
-  const auto end = static_cast<std::uint64_t>(iterator) - 1;
-  wire_error why = "ERR invalid offset - no link found";
-  if (iterator >= 1 && !bytes.empty() && bytes.size() <= end) {
+  wire_error why = has_offset ? bad_offset : bad_data;
+  if (has_offset && !bytes.empty() && bytes.size() <= end) {
     // Others have taken memory since the header came.
-    if (in.is_limited() && !filters_have_room(bytes.size())) return no_memory;
+    if (in.is_limited() && !filters_have_room(bytes.size())) return too_much_for_all;
+    // What is stored in another form from now on is another value, made before anything changes.
+    std::unique_ptr<filter_object> other;
+    if (object->engine() == filter_engine::compatible) {
+      other = std::make_unique<filter_object>(std::unique_ptr<filter_value>());
+    }
     why = object->take(end - bytes.size(), bytes);
-    // What is stored in another form from now on is another value.
-    if (why == nullptr && object->filter && object->engine() == filter_engine::compatible) {
-      key.set(std::make_unique<filter_object>(std::move(object->filter)));
+    if (why == nullptr && object->filter && other) {
+      other->filter = std::move(object->filter);
+      key.set(std::move(other));
     }
   }
-  if (why == nullptr || say.bad_chunk == nullptr || is_same(why, no_memory)) return why;
+  if (why == nullptr || is_of_chain || is_same(why, no_memory)) return why;
   return say.bad_chunk;
 }
 
@@ -130,9 +167,12 @@ int load(const request& in, const words& say) {
       (say.family == filter_family::cuckoo && iterator == 0)) {
     return reply_error(in.ctx, say.no_number_to_load);
   }
-  if (const auto why = load_chunk(in, say, iterator, in.word(3))) return reply_error(in.ctx, why);
+  filter_key key(in, say.family, open_read | open_write);
+  if (const auto why = load_chunk(in, say, key, iterator, in.word(3))) {
+    return reply_error(in.ctx, why);
+  }
   api.replicate_verbatim(in.ctx);
-  announce(in, say.event);
+  announce(in, key, say.event);
   return reply_ok(in.ctx);
 }
 

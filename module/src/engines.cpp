@@ -24,12 +24,14 @@ result<std::unique_ptr<filter_value>> make_filter(const filter_spec& spec) {
 
 std::unique_ptr<filter_value> open_filter(received_dump& dump) {
   if (const auto* const chain = std::get_if<chain_shape>(&dump.shape())) {
-    chain_shape shape = *chain;
-    return std::make_unique<bloom_chain>(std::move(shape), dump.release());
+    auto made = std::make_unique<bloom_chain>(*chain, std::vector<owned_storage>());
+    made->take_bits(dump.release());
+    return made;
   }
   if (const auto* const cuckoo = std::get_if<cuckoo_shape>(&dump.shape())) {
-    const cuckoo_shape shape = *cuckoo;
-    return std::make_unique<cuckoo_chain>(shape, dump.release());
+    auto made = std::make_unique<cuckoo_chain>(*cuckoo, std::vector<owned_storage>());
+    made->take_slots(dump.release());
+    return made;
   }
   return dump.prefix().spec.window != 0 ? open_window(dump) : open_native(dump);
 }

@@ -43,12 +43,14 @@ const filter_object& object_of(const void* value) noexcept {
   return *static_cast<const filter_object*>(value);
 }
 
-/// The same value from its dump, read piece by piece. `next` gives the next piece of the payload.
+/// The same value from its dump, read piece by piece, or null. `next` gives the next piece of the
+/// payload. `refused` is what is wrong with the header.
 template <class Next>
 std::unique_ptr<filter_object> rebuild(filter_family family, std::string_view header,
-                                       std::uint64_t size, Next&& next) {
+                                       std::uint64_t size, wire_error& refused, Next&& next) {
   received_dump dump;
-  if (dump.begin(header) != nullptr || dump.prefix().spec.family != family) return nullptr;
+  refused = dump.begin(header);
+  if (refused != nullptr || dump.prefix().spec.family != family) return nullptr;
   auto object = std::make_unique<filter_object>(std::move(dump));
   if (!object->open_if_complete()) return nullptr;
   for (std::uint64_t at = 0; at < size;) {
@@ -60,24 +62,40 @@ std::unique_ptr<filter_object> rebuild(filter_family family, std::string_view he
   return object;
 }
 
+void log_version(io* from, int version, int newest) noexcept {
+  api.log_io_error(from, "warning",
+                   "bloomery: a stored filter has version %d of its type, and this module reads "
+                   "versions up to %d; load the file with a newer module",
+                   version, newest);
+}
+
 // A value in an RDB: header of its dump, size of the payload that follows, pieces of it.
 template <filter_family Family>
 void* rdb_load(io* from, int version) noexcept {
-  if (version != stored_version) return nullptr;
+  if (version != stored_version) {
+    log_version(from, version, stored_version);
+    return nullptr;
+  }
   try {
     const loaded_bytes header(from);
     const std::uint64_t size = api.load_unsigned(from);
     if (header.view().empty() || api.has_io_error(from) != 0) return nullptr;
     std::unique_ptr<loaded_bytes> piece;
-    auto object = rebuild(Family, header.view(), size, [&](std::uint64_t) {
+    wire_error refused = nullptr;
+    auto object = rebuild(Family, header.view(), size, refused, [&](std::uint64_t) {
       piece = std::make_unique<loaded_bytes>(from);
       return api.has_io_error(from) != 0 ? std::string_view() : piece->view();
     });
     if (object == nullptr) {
-      api.log_io_error(from, "warning", "bloomery: a stored filter is damaged");
+      const bool is_newer = refused != nullptr && std::string_view(refused) == newer_data;
+      api.log_io_error(from, "warning", "bloomery: a stored filter %s",
+                       is_newer ? "has a newer version than this module reads; load the file with "
+                                  "a newer module"
+                                : "is damaged");
     }
     return object.release();
   } catch (const std::exception&) {
+    api.log_io_error(from, "warning", "bloomery: no memory for a stored filter");
     return nullptr;
   }
 }
@@ -85,6 +103,10 @@ void* rdb_load(io* from, int version) noexcept {
 /// A value of RedisBloom's types.
 template <filter_family Family>
 void* rdb_load_compatible(io* from, int version) noexcept {
+  if (version > redisbloom_version) {
+    log_version(from, version, redisbloom_version);
+    return nullptr;
+  }
   try {
     auto filter =
         Family == filter_family::bloom ? load_chain(from, version) : load_cuckoo(from, version);
@@ -181,7 +203,8 @@ void* copy(string*, string*, const void* value) noexcept {
     const auto header = from.dump_header();
     const auto payload = from.dump_payload();
     std::vector<std::byte> scratch;
-    return rebuild(from.family(), as_chars(header), size_of(payload),
+    wire_error refused = nullptr;
+    return rebuild(from.family(), as_chars(header), size_of(payload), refused,
                    [&](std::uint64_t at) { return bytes_at(payload, at, piece_bytes, scratch); })
         .release();
   } catch (const std::exception&) {
@@ -237,7 +260,12 @@ filter_key::filter_key(const request& in, std::size_t argument, filter_family fa
     : key_(api.open_key(in.ctx, in.argv[argument], mode)), family_(family) {}
 
 filter_key::~filter_key() {
-  api.close_key(key_);
+  close();
+}
+
+void filter_key::close() noexcept {
+  if (key_ != nullptr) api.close_key(key_);
+  key_ = nullptr;
 }
 
 bool filter_key::is_empty() const noexcept {

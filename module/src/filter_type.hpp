@@ -21,6 +21,9 @@ class filter_key {
   filter_key& operator=(const filter_key&) = delete;
   ~filter_key();
 
+  /// Closes it before the end. A subscriber that is told of a change may delete the key, so no key
+  /// is open then.
+  void close() noexcept;
   bool is_empty() const noexcept;
   /// Null if there is none, or something else than a filter of the family.
   filter_object* object() const noexcept;

@@ -19,6 +19,11 @@ std::atomic<std::uint64_t> count = 0;
 
 }  // namespace
 
+stop growth_limit::refusal(std::uint64_t held, std::uint64_t more) const noexcept {
+  if (held > max_bytes || more > max_bytes - held) return stop::limit;
+  return asked == nullptr || server_has_room(asked, more) ? stop::none : stop::maxmemory;
+}
+
 std::string reserved_otherwise(std::string_view what, std::string_view its,
                                std::string_view wanted) {
   return fmt::format("its {} is {}, not {}; reserve filters to merge alike", what, its, wanted);
@@ -96,10 +101,14 @@ std::vector<std::span<const std::byte>> filter_object::dump_payload() const {
 wire_error filter_object::take(std::uint64_t offset, std::string_view bytes) {
   if (filter) return bad_data;
   if (const auto why = arriving->take(offset, bytes)) return why;
-  if (!arriving->is_complete()) return nullptr;
-  if (open_if_complete()) return nullptr;
+  wire_error why = bad_data;
+  try {
+    if (open_if_complete()) return nullptr;
+  } catch (const std::exception&) {
+    why = no_memory;
+  }
   arriving->give_back(bytes.size());
-  return bad_data;
+  return why;
 }
 
 bool filter_object::open_if_complete() {

@@ -6,6 +6,7 @@
 #include <bloomery/memory_source.hpp>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -45,9 +46,20 @@ enum class adding : std::uint8_t {
 /// Why a batch was not added to its end.
 enum class stop : std::uint8_t {
   none,
-  full,    ///< the filter may not grow
-  limit,   ///< it has reached bf.max-filter-size
-  memory,  ///< there is none
+  full,       ///< the filter may not grow
+  limit,      ///< it has reached bf.max-filter-size or bf.max-memory
+  maxmemory,  ///< the server has no room for as much as it would grow by
+  memory,     ///< there is none
+};
+
+/// How far a filter may grow while items are added.
+struct growth_limit {
+  std::uint64_t max_bytes = std::numeric_limits<std::uint64_t>::max();
+  bool is_of_all = false;    ///< whether that is what bf.max-memory leaves
+  context* asked = nullptr;  ///< its server must have room for large steps, too; null: not asked
+
+  /// Why a filter that holds so many bytes may not take `more`; stop::none if it may.
+  stop refusal(std::uint64_t held, std::uint64_t more) const noexcept;
 };
 
 /// What became of a batch: `done` items are in the filter; with fewer than all, why.
@@ -73,9 +85,9 @@ class filter_value {
                         std::span<bool> answers) const noexcept = 0;
 
   /// Adds items in order up to the first that finds no room, and says of each whether it was
-  /// added. A filter that has grown to `most_bytes` grows no further.
+  /// added. It throws nothing: replicas have to be told of all items that are in the filter.
   virtual added_items add(std::span<const std::string_view> items, std::span<bool> fresh,
-                          adding how, std::uint64_t most_bytes) = 0;
+                          adding how, const growth_limit& limit) noexcept = 0;
 
   /// Of a filter that forgets: what is added next came at this time, in milliseconds since 1970,
   /// and what is too old then is forgotten. True if that has changed the filter.
@@ -95,6 +107,8 @@ class filter_value {
   virtual filter_facts facts() const noexcept = 0;
   /// O(size).
   virtual filter_state state() const = 0;
+  /// What BF.DEBUG and CF.DEBUG tell of a compatible filter; empty of others.
+  virtual std::vector<std::string> debug_lines() const { return {}; }
   /// All memory that it holds. O(1).
   virtual std::uint64_t bytes() const noexcept = 0;
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "bf_commands.hpp"
 #include "cf_commands.hpp"
@@ -46,15 +47,26 @@ struct source {
 
 /// The filters of all keys, the first if it is there in front, each once. Null, or an error.
 wire_error find_sources(const request& in, filter_family family, std::vector<source>& out) {
-  for (std::size_t i = 1; i < in.argv.size(); ++i) {
-    const filter_key key(in, i, family, open_read);
-    if (key.is_empty()) continue;  // as an empty filter
-    wire_error why = nullptr;
-    const filter_value* const filter = key.filter(why);
-    if (filter == nullptr) return why;
-    if (std::ranges::none_of(out, [&](const source& s) { return s.filter == filter; })) {
-      out.push_back({filter, i});
+  std::vector<std::size_t> there(in.argv.size() - 1);
+  std::iota(there.begin(), there.end(), std::size_t{1});
+  // A subscriber who hears that a key is missing or has expired may delete others. So all are
+  // looked up again until none is missing, and no filter that was found can be gone.
+  for (std::size_t wanted = 0; wanted != there.size();) {
+    wanted = there.size();
+    out.clear();
+    std::vector<std::size_t> found;
+    for (const std::size_t i : there) {
+      const filter_key key(in, i, family, open_read);
+      if (key.is_empty()) continue;  // as an empty filter
+      found.push_back(i);
+      wire_error why = nullptr;
+      const filter_value* const filter = key.filter(why);
+      if (filter == nullptr) return why;
+      if (std::ranges::none_of(out, [&](const source& s) { return s.filter == filter; })) {
+        out.push_back({filter, i});
+      }
     }
+    there = std::move(found);
   }
   return out.empty() ? not_found : nullptr;
 }
@@ -76,7 +88,7 @@ int merge(const request& in, filter_family family, const char* event) {
   for (std::size_t i = 1; i < sources.size(); ++i) {
     if (sources[i].filter->grows_in_steps()) bytes += sources[i].filter->bytes();
   }
-  if (!is_allowed(in, bytes)) return reply_error(in.ctx, no_memory);
+  if (const auto why = refusal(in, spec.engine, bytes)) return reply_error(in.ctx, why);
   auto merged = first.filter->copy();
   if (merged == nullptr) return reply_error(in.ctx, no_memory);
   for (std::size_t i = 1; i < sources.size(); ++i) {
@@ -85,7 +97,7 @@ int merge(const request& in, filter_family family, const char* event) {
     }
   }
   // Copies may have taken more than all sources had.
-  if (!is_within_limits(in, *merged)) return reply_error(in.ctx, no_memory);
+  if (const auto why = refusal(in, *merged)) return reply_error(in.ctx, why);
   filter_key key(in, family, open_read | open_write);
   if (key.is_empty()) {
     key.set(std::make_unique<filter_object>(std::move(merged)));
@@ -94,7 +106,7 @@ int merge(const request& in, filter_family family, const char* event) {
     free_later(std::move(merged));
   }
   api.replicate_verbatim(in.ctx);
-  announce(in, event);
+  announce(in, key, event);
   return reply_ok(in.ctx);
 }
 

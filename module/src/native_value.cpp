@@ -18,6 +18,8 @@ namespace {
 
 // Items that are added between two looks at the filter's size.
 constexpr std::size_t batch = 4096;
+// A table of copies that is larger doubles by as much as the server is asked for.
+constexpr std::uint64_t large_table = std::uint64_t{1} << 20;
 
 using item_span = std::span<const std::string_view>;
 
@@ -55,27 +57,32 @@ class native_value final : public filter_value {
   }
 
   added_items add(item_span items, std::span<bool> fresh, adding how,
-                  std::uint64_t most_bytes) override {
+                  const growth_limit& limit) noexcept override {
     const memory_meter meter;
     added_items all;
-    // Near a limit one by one: each is looked at before it may take memory.
-    const bool is_near = most_bytes != std::numeric_limits<std::uint64_t>::max();
-    const bool looks_at_each = is_near && front_.can().count && !front_.can().grow;
     while (all.done < items.size() && all.stopped_by == stop::none) {
-      if (looks_at_each && is_at_limit_of_copies(items[all.done], most_bytes, meter)) {
-        if (how == adding::absent && holds(items[all.done])) {
+      try {
+        // Near a limit one by one: each is looked at before it may take memory.
+        const bool looks_at_each = is_near_limit_of_copies(limit);
+        const stop why =
+            looks_at_each ? refusal_of_copies(items[all.done], limit, meter) : stop::none;
+        if (why != stop::none && how == adding::absent && holds(items[all.done])) {
           fresh[all.done++] = false;
           continue;
         }
-        all.stopped_by = stop::limit;
-        break;
+        const std::size_t n = looks_at_each ? 1 : std::min(batch, items.size() - all.done);
+        const added_items part = why != stop::none
+                                     ? added_items{0, why}
+                                     : add_some(items.subspan(all.done, n),
+                                                fresh.subspan(all.done, n), how, limit, meter);
+        all.done += part.done;
+        all.stopped_by = part.stopped_by;
+      } catch (const std::exception&) {  // add_some has thrown before it changed anything
+        all.stopped_by = stop::memory;
       }
-      const std::size_t n = looks_at_each ? 1 : std::min(batch, items.size() - all.done);
-      const added_items part =
-          add_some(items.subspan(all.done, n), fresh.subspan(all.done, n), how, most_bytes, meter);
-      all.done += part.done;
-      all.stopped_by = part.stopped_by;
     }
+    // One that was made for an item which then found no memory: replicas have none.
+    if (back_ && back_->size() == 0) back_.reset();
     count_bytes(meter);
     return all;
   }
@@ -224,26 +231,43 @@ class native_value final : public filter_value {
     return counts_all ? front_.capacity() : std::min(front_.capacity(), spec_.capacity);
   }
 
-  /// Whether the item, or a copy that gives it a slot, may have to be counted in more memory than
-  /// the limit leaves. Copies may take an eighth of what was reserved, and a page, in any case:
-  /// items that look alike are copies, too. Asked before each item, and nothing is refused by
+  /// Whether each item has to be looked at, since a table of copies may grow too large.
+  bool is_near_limit_of_copies(const growth_limit& limit) {
+    if (!front_.can().count || front_.can().grow) return false;
+    if (limit.max_bytes != std::numeric_limits<std::uint64_t>::max()) return true;
+    return limit.asked != nullptr && front_.size_in_bytes() > large_table &&
+           front_.size_in_bytes() - large_table > reserved_bytes();
+  }
+
+  /// What the front was planned with.
+  std::uint64_t reserved_bytes() {
+    if (reserved_ == 0) reserved_ = planned_native_bytes(spec_).value_or(0);
+    return reserved_;
+  }
+
+  /// Why the item, or a copy that gives it a slot, may not be counted, if that may take more memory
+  /// than the limit leaves. Copies may take an eighth of what was reserved, and a page, in any
+  /// case: items that look alike are copies, too. Asked before each item, and nothing is refused by
   /// halves: what is taken here replicas take alike.
-  bool is_at_limit_of_copies(std::string_view item, std::uint64_t most_bytes,
-                             const memory_meter& meter) {
+  stop refusal_of_copies(std::string_view item, const growth_limit& limit,
+                         const memory_meter& meter) {
     constexpr std::uint64_t page = 4096;
     const std::uint64_t held = bytes_with(meter);
     const std::uint64_t growth = front_.next_growth();
-    if (growth == 0 || (held <= most_bytes && growth <= most_bytes - held)) return false;
-    if (reserved_ == 0) reserved_ = planned_native_bytes(spec_).value_or(0);
-    if (held + growth <= reserved_ + reserved_ / 8 + page) return false;
-    return !back_ || front_.may_contain(item);  // else it goes behind, where no copies are counted
+    const stop why = growth != 0 ? limit.refusal(held, growth) : stop::none;
+    if (why == stop::none) return why;
+    if (why == stop::limit && held + growth <= reserved_bytes() + reserved_bytes() / 8 + page) {
+      return stop::none;
+    }
+    // Else it goes behind, where no copies are counted.
+    return !back_ || front_.may_contain(item) ? why : stop::none;
   }
 
-  /// At least one item, or why not.
-  added_items add_some(item_span items, std::span<bool> fresh, adding how, std::uint64_t most_bytes,
-                       const memory_meter& meter) {
-    const bool at_limit = may_grow() && bytes_with(meter) >= most_bytes;
-    if (how == adding::counted) return add_counted(items[0], fresh[0], most_bytes, meter);
+  /// At least one item, or why not. Throws std::bad_alloc, and no item has been added then.
+  added_items add_some(item_span items, std::span<bool> fresh, adding how,
+                       const growth_limit& limit, const memory_meter& meter) {
+    const bool at_limit = may_grow() && bytes_with(meter) >= limit.max_bytes;
+    if (how == adding::counted) return add_counted(items[0], fresh[0], limit, meter);
     if (at_limit && how == adding::absent && holds(items[0])) {
       fresh[0] = false;
       return {1, stop::none};
@@ -264,23 +288,23 @@ class native_value final : public filter_value {
       if (is_in_full(items[0], how)) return add_to_full(items[0], fresh[0], how);
       if (!may_grow()) return {0, stop::full};
       if (at_limit) return {0, stop::limit};
-      if (const stop why = make_back(most_bytes, meter); why != stop::none) return {0, why};
+      if (const stop why = make_back(limit, meter); why != stop::none) return {0, why};
     }
     return at_limit ? added_items{0, stop::limit} : add_behind(items, fresh, how);
   }
 
   /// One by one, so that each item is told from its copies in the same batch.
-  added_items add_counted(std::string_view item, bool& fresh, std::uint64_t most_bytes,
+  added_items add_counted(std::string_view item, bool& fresh, const growth_limit& limit,
                           const memory_meter& meter) {
     any_filter* into = &front_;
     if (!front_.may_contain(item)) {
       if (!back_ && room_in_front() == 0) {
         if (!may_grow()) return {0, stop::full};
-        if (const stop why = make_back(most_bytes, meter); why != stop::none) return {0, why};
+        if (const stop why = make_back(limit, meter); why != stop::none) return {0, why};
       }
       if (back_) into = &*back_;
     }
-    if (into != &front_ && bytes_with(meter) >= most_bytes) return {0, stop::limit};
+    if (into != &front_ && bytes_with(meter) >= limit.max_bytes) return {0, stop::limit};
     const auto put = into->insert({&item, 1});
     if (put && put->done == 1) {
       fresh = put->inserted == 1;
@@ -288,7 +312,7 @@ class native_value final : public filter_value {
     }
     // A front that finds no room before its capacity is there: what comes behind takes it.
     if (into != &front_ || !may_grow() || back_) return {0, stop::memory};
-    if (const stop why = make_back(most_bytes, meter); why != stop::none) return {0, why};
+    if (const stop why = make_back(limit, meter); why != stop::none) return {0, why};
     const auto behind = back_->insert({&item, 1});
     fresh = true;
     return behind && behind->done == 1 ? added_items{1, stop::none} : added_items{0, stop::memory};
@@ -306,17 +330,17 @@ class native_value final : public filter_value {
     return copied && copied->done == 1 ? added_items{1, stop::none} : added_items{0, stop::memory};
   }
 
-  stop make_back(std::uint64_t most_bytes, const memory_meter& meter) {
+  stop make_back(const growth_limit& limit, const memory_meter& meter) {
     const native_plan plan = plan_native(spec_);
     const auto planned = plan.back->kind->plan(plan.back->request);
     if (!planned) return stop::memory;
-    const std::uint64_t held = bytes_with(meter);
-    if (held > most_bytes || planned->bytes > most_bytes - held) return stop::limit;
+    const stop why = limit.refusal(bytes_with(meter), planned->bytes);
+    if (why != stop::none) return why;
     auto made = plan.back->kind->create(plan.back->request);
     if (!made) return stop::memory;
     back_.emplace(std::move(*made));
     // What was planned leaves out what the server's allocator and the filter itself take.
-    if (bytes_with(meter) < most_bytes) return stop::none;
+    if (bytes_with(meter) < limit.max_bytes) return stop::none;
     back_.reset();
     return stop::limit;
   }
@@ -354,7 +378,7 @@ class native_value final : public filter_value {
   std::optional<any_filter> back_;
   std::uint64_t deleted_;
   std::uint64_t bytes_ = 0;
-  std::uint64_t reserved_ = 0;  // bytes that the front was planned with; 0: not looked up yet
+  std::uint64_t reserved_ = 0;  // 0: not looked up yet
 };
 
 }  // namespace

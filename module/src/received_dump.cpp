@@ -5,6 +5,7 @@
 #include <bloomery/file.hpp>
 #include <bloomery/hash.hpp>
 #include <cstring>
+#include <new>
 #include <ranges>
 
 #include "native_plan.hpp"
@@ -75,12 +76,19 @@ std::span<const std::byte> as_bytes(std::string_view text) noexcept {
   return std::as_bytes(std::span(text));
 }
 
+/// Whether a prefix is one, with its sum.
+bool is_sealed(std::string_view bytes) noexcept {
+  return bytes.size() >= prefix_bytes && bytes.starts_with(signature) &&
+         number_at<std::uint64_t>(bytes, at_checksum) ==
+             checksum_of(as_bytes(bytes.substr(0, at_checksum)));
+}
+bool is_newer(std::string_view bytes) noexcept {
+  return is_sealed(bytes) && number_at<std::uint32_t>(bytes, at_version) > dump_version;
+}
+
 /// What the prefix says, or false if no server wrote it.
 bool read_prefix(std::string_view bytes, dump_prefix& out) noexcept {
-  if (bytes.size() < prefix_bytes || !bytes.starts_with(signature) ||
-      number_at<std::uint64_t>(bytes, at_checksum) !=
-          checksum_of(as_bytes(bytes.substr(0, at_checksum))) ||
-      number_at<std::uint32_t>(bytes, at_version) != dump_version) {
+  if (!is_sealed(bytes) || number_at<std::uint32_t>(bytes, at_version) != dump_version) {
     return false;
   }
   const auto family = number_at<std::uint8_t>(bytes, at_family);
@@ -112,7 +120,7 @@ bool read_prefix(std::string_view bytes, dump_prefix& out) noexcept {
 wire_error received_dump::begin(std::string_view header) {
   received_dump next;
   if (!header.starts_with(signature)) return begin_compatible(header);
-  if (!read_prefix(header, next.prefix_)) return bad_data;
+  if (!read_prefix(header, next.prefix_)) return is_newer(header) ? newer_data : bad_data;
   if (next.prefix_.spec.window != 0) {
     if (const auto why = next.begin_window(header)) return why;
     *this = std::move(next);
@@ -159,7 +167,7 @@ wire_error received_dump::begin_compatible(std::string_view header) {
   return nullptr;
 }
 
-void received_dump::add_part() {
+bool received_dump::add_part() noexcept try {
   const std::size_t i = parts_.size();
   part& made = parts_.emplace_back();
   if (const auto* const chain = std::get_if<chain_shape>(&shape_)) {
@@ -167,6 +175,9 @@ void received_dump::add_part() {
   } else if (const auto* const cuckoo = std::get_if<cuckoo_shape>(&shape_)) {
     made.expected = cuckoo->bytes_of(static_cast<std::uint32_t>(i));
   }
+  return true;
+} catch (const std::bad_alloc&) {
+  return false;
 }
 
 std::vector<owned_storage> received_dump::release() {
@@ -241,11 +252,10 @@ wire_error received_dump::take_generations(std::string_view bytes) {
 wire_error received_dump::take_parts(std::string_view bytes) {
   const std::uint64_t before = filled_;
   for (std::size_t i = 0; !bytes.empty(); ++i) {
-    if (i == parts_.size()) add_part();
-    part& each = parts_[i];
-    const auto here =
-        static_cast<std::size_t>(std::min<std::uint64_t>(bytes.size(), each.missing()));
-    if (!each.append(bytes.substr(0, here))) {
+    const bool is_there = i < parts_.size() || add_part();
+    const auto here = static_cast<std::size_t>(
+        is_there ? std::min<std::uint64_t>(bytes.size(), parts_[i].missing()) : 0);
+    if (!is_there || !parts_[i].append(bytes.substr(0, here))) {
       give_back(filled_ - before);
       return no_memory;
     }

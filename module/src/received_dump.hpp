@@ -23,6 +23,8 @@
 namespace bloomery::server {
 
 inline constexpr wire_error bad_data = "ERR received bad data";
+inline constexpr wire_error newer_data =
+    "ERR the dump has a newer version than this module reads; load it with a newer module";
 inline constexpr wire_error no_memory = "ERR Insufficient memory to create filter";
 
 /// What a dump says of a filter beside its parts.
@@ -39,7 +41,8 @@ class received_dump {
   /// Begins one with its header. Nothing is allocated for what has not come yet.
   wire_error begin(std::string_view header);
 
-  /// The next bytes of the payload, which have to be those at `offset`.
+  /// The next bytes of the payload, which have to be those at `offset`. Without memory for them
+  /// nothing has changed.
   wire_error take(std::uint64_t offset, std::string_view bytes);
   /// Forgets the last bytes again.
   void give_back(std::size_t size) noexcept;
@@ -60,7 +63,8 @@ class received_dump {
   std::size_t parts() const noexcept { return parts_.size(); }
   /// The filter file of a part, as far as it is there.
   std::span<const std::byte> file(std::size_t i) const noexcept;
-  /// Gives away all parts of a complete dump. The dump is empty then.
+  /// Gives away all parts of a complete dump. The dump is empty then. If it throws std::bad_alloc
+  /// nothing has changed.
   std::vector<owned_storage> release();
 
   /// What a compatible filter is; without a value a native one.
@@ -71,8 +75,8 @@ class received_dump {
  private:
   wire_error begin_compatible(std::string_view header);
   /// Makes the part that comes next in a compatible dump. Not all at once: a short header may
-  /// promise many.
-  void add_part();
+  /// promise many. False without memory.
+  bool add_part() noexcept;
 
   struct part {
     owned_storage file;  // with room at its end

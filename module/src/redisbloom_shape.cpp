@@ -21,7 +21,6 @@ constexpr std::size_t chain_header = 20;
 constexpr std::size_t chain_header_without_growth = 16;
 constexpr std::size_t link_header = 53;
 constexpr std::size_t link_header_of_32_bits = 49;
-constexpr std::size_t cuckoo_header = 38;
 constexpr std::size_t old_cuckoo_header = 32;
 
 // Of filters before 2.2, which had no choice.
@@ -206,14 +205,15 @@ std::vector<std::byte> header_of(const chain_shape& chain) {
 }
 
 std::optional<cuckoo_shape> read_cuckoo_header(std::string_view header) noexcept {
-  if (header.size() != cuckoo_header && header.size() != old_cuckoo_header) return std::nullopt;
+  if (header.size() != cuckoo_header_bytes && header.size() != old_cuckoo_header)
+    return std::nullopt;
   cuckoo_shape filter;
   std::uint64_t filters = 0;
   reader from(header);
   from >> filter.items >> filter.buckets >> filter.deletes >> filters;
   if (filters > most_sub_filters) return std::nullopt;
   filter.filters = static_cast<std::uint32_t>(filters);
-  if (header.size() == cuckoo_header) {
+  if (header.size() == cuckoo_header_bytes) {
     from >> filter.bucket_size >> filter.max_iterations >> filter.expansion;
   } else {
     filter.is_old = true;
@@ -225,7 +225,7 @@ std::optional<cuckoo_shape> read_cuckoo_header(std::string_view header) noexcept
 }
 
 std::vector<std::byte> header_of(const cuckoo_shape& filter) {
-  writer to(cuckoo_header);
+  writer to(cuckoo_header_bytes);
   to << filter.items << filter.buckets << filter.deletes << std::uint64_t{filter.filters};
   if (!filter.is_old) to << filter.bucket_size << filter.max_iterations << filter.expansion;
   return std::move(to.bytes);

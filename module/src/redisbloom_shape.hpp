@@ -89,6 +89,9 @@ bool is_sound(const cuckoo_shape& filter) noexcept;
 /// Bytes of all slots. Of a sound shape.
 std::uint64_t payload_bytes(const cuckoo_shape& filter) noexcept;
 
+/// Of a header of CF.*; that of filters of before RedisBloom 2.2 is shorter.
+inline constexpr std::size_t cuckoo_header_bytes = 38;
+
 /// The headers of dumps; none if a header is not one. The old header of CF.* is as long as no new
 /// one is, so that each is told by its size.
 std::optional<chain_shape> read_chain_header(std::string_view header);

@@ -17,9 +17,12 @@ std::array engine_names = {"native", "compatible"};
 constexpr std::array engine_values = {static_cast<int>(filter_engine::native),
                                       static_cast<int>(filter_engine::compatible)};
 
+// Further names that loadmodule takes: those of RedisBloom's settings and of its older arguments.
+using other_names = std::array<std::string_view, 2>;
+
 struct rate_row {
   const char* name;
-  std::string_view older_name;  ///< that loadmodule takes too
+  other_names others;
   const char* initial;
   double settings::* value;
   string* as_written;  ///< what the server is shown; belongs to us
@@ -28,13 +31,14 @@ struct rate_row {
 constexpr std::string_view rate_sentence = "a rate lies between 0 and 1, such as 0.01";
 
 std::array rates = {
-    rate_row{"bf-error-rate", "ERROR_RATE", "0.01", &settings::bf_error_rate, nullptr},
-    rate_row{"cf-error-rate", "", "0.01", &settings::cf_error_rate, nullptr},
+    rate_row{
+        "error-rate", {"bf-error-rate", "ERROR_RATE"}, "0.01", &settings::bf_error_rate, nullptr},
+    rate_row{"cf-error-rate", {}, "0.01", &settings::cf_error_rate, nullptr},
 };
 
 struct number_row {
   const char* name;
-  std::string_view older_name;  ///< that loadmodule takes too
+  other_names others;
   long long least;
   long long most;
   unsigned flags;
@@ -42,27 +46,68 @@ struct number_row {
 };
 
 constexpr std::array numbers = {
-    number_row{"bf-initial-size", "INITIAL_SIZE", 1, most_capacity, 0, &settings::bf_initial_size},
-    number_row{"bf-expansion-factor", "EXPANSION", 0, most_expansion, 0,
+    number_row{"initial-size",
+               {"bf-initial-size", "INITIAL_SIZE"},
+               1,
+               most_capacity,
+               0,
+               &settings::bf_initial_size},
+    number_row{"expansion-factor",
+               {"bf-expansion-factor", "EXPANSION"},
+               0,
+               most_expansion,
+               0,
                &settings::bf_expansion_factor},
-    number_row{"cf-initial-size", "", 2, most_capacity, 0, &settings::cf_initial_size},
-    number_row{"cf-bucket-size", "", 1, most_bucket_size, 0, &settings::cf_bucket_size},
-    number_row{"cf-max-iterations", "", 1, most_iterations, 0, &settings::cf_max_iterations},
-    number_row{"cf-expansion-factor", "", 0, most_expansion, 0, &settings::cf_expansion_factor},
-    number_row{"cf-max-expansions", "CF_MAX_EXPANSIONS", 1, most_iterations, 0,
+    number_row{"cf-initial-size", {}, 2, most_capacity, 0, &settings::cf_initial_size},
+    number_row{"cf-bucket-size", {}, 1, most_bucket_size, 0, &settings::cf_bucket_size},
+    number_row{"cf-max-iterations", {}, 1, most_iterations, 0, &settings::cf_max_iterations},
+    number_row{"cf-expansion-factor", {}, 0, most_expansion, 0, &settings::cf_expansion_factor},
+    number_row{"cf-max-expansions",
+               {"CF_MAX_EXPANSIONS"},
+               1,
+               most_iterations,
+               0,
                &settings::cf_max_expansions},
-    number_row{"max-filter-size", "", 1 << 16, std::numeric_limits<std::int64_t>::max(),
-               setting_memory, &settings::max_filter_size},
-    number_row{"max-memory", "", 0, std::numeric_limits<std::int64_t>::max(), setting_memory,
+    number_row{"max-filter-size",
+               {},
+               0,
+               std::numeric_limits<std::int64_t>::max(),
+               setting_memory,
+               &settings::max_filter_size},
+    number_row{"max-memory",
+               {},
+               0,
+               std::numeric_limits<std::int64_t>::max(),
+               setting_memory,
                &settings::max_memory},
 };
+
+template <class Row>
+bool is_named(const Row& row, std::string_view name) noexcept {
+  return equal_words(name, row.name) || equal_words(name, row.others[0]) ||
+         equal_words(name, row.others[1]);
+}
+
+// Less would hold no filter that grows.
+constexpr long long least_filter_size = 1 << 16;
+constexpr std::string_view filter_size_sentence =
+    "max-filter-size takes a whole number from 65536 on, or a size such as 64mb; 0: the default";
+
+bool is_in_range(const number_row& row, long long value) noexcept {
+  return row.value != &settings::max_filter_size || value == 0 || value >= least_filter_size;
+}
 
 // The server passes back the pointer that a setting was registered with.
 long long get_number(const char*, void* row) {
   return now.*static_cast<const number_row*>(row)->value;
 }
-int set_number(const char*, long long value, void* row, string**) {
-  now.*static_cast<const number_row*>(row)->value = value;
+int set_number(const char*, long long value, void* which, string** why) {
+  const number_row& row = *static_cast<const number_row*>(which);
+  if (!is_in_range(row, value)) {
+    *why = api.create_string(nullptr, filter_size_sentence.data(), filter_size_sentence.size());
+    return error;
+  }
+  now.*row.value = value;
   return ok;
 }
 
@@ -129,11 +174,11 @@ std::string take_argument(std::string_view name, string* value) {
     return "engine is native or compatible";
   }
   for (rate_row& row : rates) {
-    if (!equal_words(name, row.name) && !equal_words(name, row.older_name)) continue;
+    if (!is_named(row, name)) continue;
     return keep_rate(row, value) ? "" : std::string(rate_sentence);
   }
   for (const number_row& row : numbers) {
-    if (!equal_words(name, row.name) && !equal_words(name, row.older_name)) continue;
+    if (!is_named(row, name)) continue;
     long long number = 0;
     bool is_number = api.string_to_integer(value, &number) == ok;
     if (std::uint64_t bytes = 0; !is_number && row.flags == setting_memory) {
@@ -144,6 +189,7 @@ std::string take_argument(std::string_view name, string* value) {
       return fmt::format("{} takes a whole number from {} to {}{}", row.name, row.least, row.most,
                          row.flags == setting_memory ? ", or a size such as 64mb" : "");
     }
+    if (!is_in_range(row, number)) return std::string(filter_size_sentence);
     now.*row.value = number;
     return "";
   }
@@ -154,6 +200,14 @@ std::string take_argument(std::string_view name, string* value) {
 
 const settings& current_settings() noexcept {
   return now;
+}
+
+std::uint64_t max_filter_bytes(filter_engine engine) noexcept {
+  constexpr std::uint64_t of_native = std::uint64_t{1} << 30;
+  // Half of what there is, so that sums of it do not overflow.
+  constexpr std::uint64_t of_compatible = std::numeric_limits<std::uint64_t>::max() / 2;
+  if (now.max_filter_size != 0) return static_cast<std::uint64_t>(now.max_filter_size);
+  return engine == filter_engine::native ? of_native : of_compatible;
 }
 
 bool load_settings(context* ctx, string** argv, int argc) {

@@ -23,14 +23,18 @@ struct settings {
   long long cf_expansion_factor = 1;
   /// Kept for those who set it: filters of CF.* grow as far as max_filter_size allows.
   long long cf_max_expansions = 32;
-  /// Bytes that one filter may take: at its creation, and as it grows.
-  long long max_filter_size = std::int64_t{1} << 30;
+  /// Bytes that one filter may take: at its creation, and as it grows. 0: see max_filter_bytes().
+  long long max_filter_size = 0;
   /// Bytes that all filters together may take; 0: what the server's maxmemory leaves.
   long long max_memory = 0;
 };
 
 /// As they are now; only the main thread reads and writes them.
 const settings& current_settings() noexcept;
+
+/// Bytes that one filter may take. Where no limit is set native filters have one of 1 GiB and
+/// compatible ones none, as RedisBloom's.
+std::uint64_t max_filter_bytes(filter_engine engine) noexcept;
 
 /// Registers them, reads the configuration file's, then the arguments of loadmodule. False, and a
 /// line in the log, if one is not known or out of range.

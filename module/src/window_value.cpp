@@ -47,7 +47,7 @@ class window_value final : public filter_value {
   // Into the generation of the time that advance() was told, whatever older ones hold: an item that
   // comes again is known for a window from then on.
   added_items add(item_span items, std::span<bool> fresh, adding how,
-                  std::uint64_t most_bytes) override {
+                  const growth_limit& limit) noexcept override try {
     const bool_list list(items.size());
     const std::span<bool> known = list.all();
     contained_since(oldest_at(newest), items, known);
@@ -57,16 +57,19 @@ class window_value final : public filter_value {
     }
     if (items.empty()) return {};
     stop why = stop::none;
-    filter_value* const into = generation_of(adding_, most_bytes, why);
+    filter_value* const into = generation_of(adding_, limit, why);
     if (into == nullptr) return {0, why};
     const std::uint64_t others = bytes() - into->bytes();
-    const added_items added =
-        into->add(items, fresh, how, most_bytes > others ? most_bytes - others : 0);
+    growth_limit its = limit;
+    its.max_bytes -= std::min(its.max_bytes, others);
+    const added_items added = into->add(items, fresh, how, its);
     // Replicas, which are not told of what is refused, have no empty generation either.
     std::erase_if(generations,
                   [](const generation& each) { return each.filter->facts().items == 0; });
     for (std::size_t i = 0; i < added.done; ++i) fresh[i] = fresh[i] && !known[i];
     return added;
+  } catch (const std::exception&) {  // before anything has changed
+    return {0, stop::memory};
   }
 
   bool erase(std::string_view) override { return false; }
@@ -183,16 +186,18 @@ class window_value final : public filter_value {
   }
 
   /// Made if there is none yet and it may be; else null.
-  filter_value* generation_of(std::uint64_t slice, std::uint64_t most_bytes, stop& why) {
+  filter_value* generation_of(std::uint64_t slice, const growth_limit& limit, stop& why) {
     const auto at = std::ranges::lower_bound(generations, slice, {}, &generation::slice);
     if (at != generations.end() && at->slice == slice) return at->filter.get();
     const filter_spec spec = generation_spec(spec_);
     const auto planned = planned_native_bytes(spec);
-    const std::uint64_t held = bytes();
-    const bool is_allowed = planned && held <= most_bytes && *planned <= most_bytes - held;
-    auto made = is_allowed ? make_native(spec) : fail(errc::out_of_memory, "");
-    why = is_allowed ? stop::memory : stop::limit;
-    if (!made) return nullptr;
+    why = planned ? limit.refusal(bytes(), *planned) : stop::memory;
+    if (why != stop::none) return nullptr;
+    auto made = make_native(spec);
+    if (!made) {
+      why = stop::memory;
+      return nullptr;
+    }
     return generations.insert(at, generation{slice, std::move(*made)})->filter.get();
   }
 

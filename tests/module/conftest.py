@@ -28,6 +28,10 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 MODULE = os.path.abspath(os.environ.get("BLOOMERY_MODULE", ROOT / "build" / "bloomery.so"))
 sys.path.insert(0, str(ROOT / "tests"))  # xxh3.py
 PRELOAD = os.environ.get("BLOOMERY_PRELOAD")
+# Why a filter is not made: by a setting of ours, or because the server has no room.
+TOO_LARGE = "ERR could not create filter: it would be larger than bf.max-filter-size"
+TOO_MUCH_FOR_ALL = "ERR could not create filter: all filters together would take more than bf.max-memory"
+NO_ROOM = "ERR Insufficient memory to create filter"
 PROGRAM = shutil.which(os.environ.get("BLOOMERY_SERVER", "redis-server"))
 
 
@@ -41,11 +45,12 @@ class Server:
     """A running server of its own folder; `call` sends a command and returns the reply, raising
     redis.ResponseError for an error."""
 
-    def __init__(self, folder, *options, module_arguments=(), host="127.0.0.1"):
+    def __init__(self, folder, *options, module_arguments=(), host="127.0.0.1", preload=None):
         self.folder = folder
         self.host = host
         self.options = options
         self.module_arguments = module_arguments
+        self.preload = preload
         self.process = None
         self.start()
 
@@ -55,12 +60,13 @@ class Server:
             self.port = free_port(self.host)
             sanitized = {"LD_PRELOAD": PRELOAD,
                          "ASAN_OPTIONS": "detect_leaks=0:allocator_may_return_null=1"}
+            preloaded = {"LD_PRELOAD": self.preload} if self.preload else {}
             log = open(self.folder / "log", "ab")
             self.process = subprocess.Popen(
                 [PROGRAM, "--port", str(self.port), "--bind", self.host, "--dir", str(self.folder),
                  "--save", "", "--enable-debug-command", "yes", *self.options,
                  "--loadmodule", MODULE, *self.module_arguments],
-                env={**os.environ, **(sanitized if PRELOAD else {})},
+                env={**os.environ, **(sanitized if PRELOAD else {}), **preloaded},
                 stdout=log, stderr=subprocess.STDOUT)
             log.close()
             self.client = redis.Redis(self.host, self.port, socket_timeout=60)
@@ -158,7 +164,8 @@ def needs_a_server():
 
 @pytest.fixture
 def start(tmp_path):
-    """start(*options, module_arguments=(), host="127.0.0.1") -> Server, in a folder of its own."""
+    """start(*options, module_arguments=(), host="127.0.0.1", preload=None) -> Server, in a folder of
+    its own."""
     servers = []
 
     def make(*options, **more):

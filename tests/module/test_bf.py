@@ -7,6 +7,7 @@ import time
 import pytest
 import redis
 
+from conftest import TOO_LARGE
 
 def test_redis_pys_own_helpers_work(server):
     bf = redis.Redis(port=server.port).bf()
@@ -156,8 +157,6 @@ ERRORS = [
     (["BF.INSERT", "f", "ERROR", "1.5", "ITEMS", "a"], RATE_RANGE),
     (["BF.INSERT", "f", "EXPANSION", "two", "ITEMS", "a"], "Bad expansion"),
     (["BF.INSERT", "f", "EXPANSION", "40000", "ITEMS", "a"], EXPANSION_RANGE),
-    (["BF.INSERT", "f", "EXPANSION", "2", "NONSCALING", "ITEMS", "a"],
-     "Nonscaling filters cannot expand"),
     (["BF.INSERT", "f", "SIZE", "5", "ITEMS", "a"], "Unknown argument received"),
     (["BF.INSERT", "f", "CAPACITY", "5"],
      "ERR wrong number of arguments for 'BF.INSERT' command"),
@@ -205,6 +204,38 @@ def test_options_are_found_by_name_anywhere_and_in_any_case(server):
     server.call("BF.INSERT", "c", "error", "0.001", "nonscaling", "capacity", "77", "items", "x")
     assert server.call("BF.INFO", "c", "EXPANSION") == [None]
     assert server.call("BF.INFO", "c", "CAPACITY") == [77]
+
+
+@pytest.mark.parametrize("engine", ["native", "compatible"])
+def test_insert_takes_its_words_abbreviated(server, engine):
+    """By the letters that RedisBloom looks at."""
+    for number, (words, capacity, expansion) in enumerate([
+            (["CAP", "77", "ERR", "0.001", "ITEM"], 77, 2), (["cap", "77", "exp", "4", "i"], 77, 4),
+            (["C", "77", "E", "4", "NON", "I"], 77, None), (["CAPACITY", "77", "NOSCALE", "ITEMS"], 77, None),
+            (["er", "0.02", "items"], 100, 2)]):
+        assert server.call("BF.INSERT", f"f{number}", "ENGINE", engine, *words, "x") == [1]
+        assert server.call("BF.INFO", f"f{number}", "CAPACITY") == [capacity]
+        assert server.call("BF.INFO", f"f{number}", "EXPANSION") == [expansion]
+    assert server.error("BF.INSERT", "none", "NOC", "ITEM", "x") == "ERR not found"
+    for command in ("CF.INSERT", "CF.INSERTNX"):
+        assert server.call(command, command, "ENGINE", engine, "CAP", "5000", "ITEM", "x", "y") == [1, 1]
+        assert server.call("CF.INFO", command)[3] in (2500, 4096)  # buckets
+        assert server.error(command, "none", "NOC", "ITEM", "x") == "ERR not found"
+    # What is behind the word are items, whatever they look like.
+    assert server.call("BF.INSERT", "items", "ITEMS", "ITEMS", "CAPACITY", "5") == [1, 1, 1]
+    for word in ("", "SIZE", "X"):
+        assert server.error("BF.INSERT", "none", word, "5", "ITEMS", "a") == "Unknown argument received"
+        assert server.error("CF.INSERT", "none", word, "5", "ITEMS", "a") == "Unknown argument received"
+    assert server.error("BF.INSERT", "none", "NOCREATE", "SIZE") == "Unknown argument received"
+
+
+@pytest.mark.parametrize("engine", ["native", "compatible"])
+@pytest.mark.parametrize("words", [["NONSCALING", "EXPANSION", "4"], ["EXPANSION", "4", "NONSCALING"],
+                                   ["EXPANSION", "0", "NONSCALING"]], ids=" ".join)
+def test_insert_takes_nonscaling_with_an_expansion(server, engine, words):
+    assert server.call("BF.INSERT", "f", "CAPACITY", "2", *words, "ENGINE", engine, "ITEMS", "a", "b") == [1, 1]
+    assert server.call("BF.INFO", "f", "EXPANSION") == [None]
+    assert server.error("BF.ADD", "f", "c") == "ERR non scaling filter is full"
 
 
 def test_items_are_bytes(server):
@@ -308,37 +339,39 @@ def test_a_deletable_filter_that_stays_is_full_at_its_capacity(server):
 def test_settings_decide_what_a_missing_filter_becomes(start):
     server = start()
     assert server.client.config_get("bf.*") == {
-        "bf.bf-error-rate": "0.01", "bf.bf-initial-size": "100", "bf.bf-expansion-factor": "2",
+        "bf.error-rate": "0.01", "bf.initial-size": "100", "bf.expansion-factor": "2",
         "bf.cf-error-rate": "0.01", "bf.cf-initial-size": "1024", "bf.cf-bucket-size": "2",
         "bf.cf-max-iterations": "20", "bf.cf-expansion-factor": "1",
-        "bf.cf-max-expansions": "32", "bf.max-filter-size": str(1 << 30), "bf.max-memory": "0",
+        "bf.cf-max-expansions": "32", "bf.max-filter-size": "0", "bf.max-memory": "0",
         "bf.engine": "native"}
-    server.call("CONFIG", "SET", "bf.bf-initial-size", "5000", "bf.bf-expansion-factor", "0")
-    server.call("CONFIG", "SET", "bf.bf-error-rate", "0.0001")
+    server.call("CONFIG", "SET", "bf.initial-size", "5000", "bf.expansion-factor", "0")
+    server.call("CONFIG", "SET", "bf.error-rate", "0.0001")
     server.call("BF.ADD", "f", "a")
     assert server.call("BF.INFO", "f", "CAPACITY") == [5000]
     assert server.call("BF.INFO", "f", "EXPANSION") == [None]
     assert server.call("BF.INFO", "f", "SIZE")[0] * 8 > 5000 * 13.3  # 0.01% takes log2(10000) bits
-    for name, value in [("bf.bf-error-rate", "2"), ("bf.bf-error-rate", "x"),
-                        ("bf.bf-initial-size", "0"), ("bf.bf-expansion-factor", "40000"),
-                        ("bf.max-filter-size", "1")]:
+    for name, value in [("bf.error-rate", "2"), ("bf.error-rate", "x"),
+                        ("bf.initial-size", "0"), ("bf.expansion-factor", "40000"),
+                        ("bf.max-filter-size", "1"), ("bf.max-filter-size", "65535")]:
         with pytest.raises(redis.ResponseError):
             server.call("CONFIG", "SET", name, value)
-    assert server.client.config_get("bf.bf-error-rate") == {"bf.bf-error-rate": "0.0001"}
+    assert server.client.config_get("bf.error-rate") == {"bf.error-rate": "0.0001"}
 
 
 @pytest.mark.parametrize("arguments", [
-    ["bf-error-rate", "0.001", "bf-initial-size", "300"],
-    ["ERROR_RATE", "0.001", "INITIAL_SIZE", "300", "EXPANSION", "2"]], ids=["names", "older names"])
+    ["error-rate", "0.001", "initial-size", "300", "expansion-factor", "2"],
+    ["bf-error-rate", "0.001", "bf-initial-size", "300", "bf-expansion-factor", "2"],
+    ["ERROR_RATE", "0.001", "INITIAL_SIZE", "300", "EXPANSION", "2"]],
+    ids=["names", "RedisBloom's names", "RedisBloom's older names"])
 def test_settings_as_arguments_of_loadmodule(start, arguments):
     server = start(module_arguments=arguments)
     server.call("BF.ADD", "f", "a")
     assert server.call("BF.INFO", "f", "CAPACITY") == [300]
-    assert server.client.config_get("bf.bf-error-rate") == {"bf.bf-error-rate": "0.001"}
+    assert server.client.config_get("bf.error-rate") == {"bf.error-rate": "0.001"}
 
 
 @pytest.mark.parametrize("arguments", [["COLOUR", "red"], ["ERROR_RATE"], ["ERROR_RATE", "7"],
-                                       ["bf-initial-size", "-1"]], ids=" ".join)
+                                       ["initial-size", "-1"], ["max-filter-size", "65535"]], ids=" ".join)
 def test_a_wrong_argument_of_loadmodule_stops_the_server_with_a_sentence(start, arguments):
     with pytest.raises(AssertionError, match="bloomery: loadmodule: "):
         start(module_arguments=arguments)
@@ -349,7 +382,7 @@ def test_a_huge_reserve_is_an_error_and_takes_no_memory(server):
     for command in (["BF.RESERVE", "f", "0.000001", "1073741824"],
                     ["BF.RESERVE", "f", "0.000001", "1073741824", "NONSCALING"],
                     ["BF.INSERT", "f", "CAPACITY", "1073741824", "ERROR", "0.000001", "ITEMS", "a"]):
-        assert server.error(*command) == "ERR Insufficient memory to create filter"
+        assert server.error(*command) == TOO_LARGE
     assert server.call("EXISTS", "f") == 0
     assert server.client.info("memory")["used_memory"] < used + (1 << 20)
 
@@ -368,8 +401,7 @@ def test_a_filter_stops_growing_at_the_limit(start):
             break
     assert str(refused) == "problem inserting into filter: it has reached bf.max-filter-size"
     assert server.call("BF.INFO", "f", "SIZE")[0] < 3 * 65536
-    assert server.error("BF.RESERVE", "g", "0.01", "1000000") == \
-        "ERR Insufficient memory to create filter"
+    assert server.error("BF.RESERVE", "g", "0.01", "1000000") == TOO_LARGE
 
 
 def test_filters_count_as_the_servers_memory(start):
@@ -403,6 +435,10 @@ def test_the_server_documents_the_commands(server):
     for command, flags in (("BF.ADD", [b"write", b"denyoom"]), ("BF.EXISTS", [b"readonly", b"fast"])):
         info = server.raw(2, "COMMAND", "INFO", command)
         assert all(b"+" + flag in info for flag in flags)
+    # What reads or moves all of a filter is not fast.
+    for command in ("BF.SCANDUMP", "CF.SCANDUMP", "BF.STATS", "CF.STATS", "CF.COMPACT", "BF.MERGE",
+                    "BF.LOADCHUNK", "CF.LOADCHUNK"):
+        assert b"+fast" not in server.raw(2, "COMMAND", "INFO", command), command
     assert server.raw(2, "COMMAND", "GETKEYS", "BF.MADD", "f", "a", "b") == b"*1\r\n$1\r\nf\r\n"
 
 

@@ -6,6 +6,7 @@ import random
 import pytest
 import redis
 
+from conftest import TOO_LARGE
 
 def test_redis_pys_own_helpers_work(server):
     cf = redis.Redis(port=server.port).cf()
@@ -251,14 +252,14 @@ def test_what_is_there_is_no_reason_to_grow(server):
 
 def test_limits_are_errors(start):
     server = start(module_arguments=["max-filter-size", "131072", "CF_MAX_EXPANSIONS", "5"])
-    assert server.error("CF.RESERVE", "g", "10000000") == \
-        "ERR Insufficient memory to create filter"
+    assert server.error("CF.RESERVE", "g", "10000000") == TOO_LARGE
     answers = []
     while -1 not in answers:
         answers = server.call("CF.INSERT", "f", "ITEMS",
                               *(f"{len(answers)}:{i}" for i in range(1000)),
                               *(f"{random.random()}" for _ in range(2000)))
-    assert server.error("CF.ADD", "f", "one more") == "Maximum expansions reached"
+    assert server.error("CF.ADD", "f", "one more") == \
+        "Maximum expansions reached: the filter has reached bf.max-filter-size"
     assert server.client.cf().info("f").size < 3 * 131072
 
 

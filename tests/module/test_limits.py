@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-NO_ROOM = "ERR Insufficient memory to create filter"
+from conftest import TOO_MUCH_FOR_ALL
 
 
 def attach(start, server):
@@ -54,7 +54,7 @@ def test_a_refused_filter_is_not_there(start, command):
         reply = server.raw(2, command, "n", "x")
         assert server.client.info("modules")["bf_filter_bytes"] <= limit
         if reply.startswith(b"-"):
-            assert NO_ROOM.encode() in reply
+            assert TOO_MUCH_FOR_ALL.encode() in reply
             assert server.call("EXISTS", "n") == 0
         else:
             made += 1

@@ -7,7 +7,7 @@ import time
 import pytest
 import redis
 
-NO_ROOM = "ERR Insufficient memory to create filter"
+from conftest import NO_ROOM, TOO_LARGE, TOO_MUCH_FOR_ALL
 
 
 def reserved(server, key):
@@ -90,7 +90,7 @@ def test_a_filter_of_a_memory_size_keeps_its_rate_and_replicates_as_it_is(start)
      "ERR MEMORY and a size stand in the place of the error rate or of the capacity"),
     (["BF.RESERVE", "f", "0.01", "MEMORY", "1mb", "EXPANSION", "2"],
      "ERR a filter of a MEMORY size does not grow; leave out EXPANSION"),
-    (["BF.RESERVE", "f", "0.01", "MEMORY", "4gb"], NO_ROOM),
+    (["BF.RESERVE", "f", "0.01", "MEMORY", "4gb"], TOO_LARGE),
 ], ids=lambda v: " ".join(v) if isinstance(v, list) else "")
 def test_errors(server, command, expected):
     assert server.error(*command) == expected
@@ -108,13 +108,13 @@ def test_all_filters_together_stay_within_their_limit(start):
         if reply.startswith(b"-"):
             break
         made += 1
-    assert reply.decode().strip() == "-" + NO_ROOM
+    assert reply.decode().strip() == "-" + TOO_MUCH_FOR_ALL
     assert made == 8  # of 126 kB each
     dump = server.call("BF.SCANDUMP", "f0", 0)
-    assert server.error("BF.LOADCHUNK", "g", *dump) == NO_ROOM
-    assert server.error("BF.MERGE", "g", "f0") == NO_ROOM
-    assert server.error("CF.RESERVE", "g", "200000") == NO_ROOM
-    assert server.error("BF.RESERVE", "g", "0.01", "200000", "WINDOW", "60") == NO_ROOM
+    assert server.error("BF.LOADCHUNK", "g", *dump) == TOO_MUCH_FOR_ALL
+    assert server.error("BF.MERGE", "g", "f0") == TOO_MUCH_FOR_ALL
+    assert server.error("CF.RESERVE", "g", "200000") == TOO_MUCH_FOR_ALL
+    assert server.error("BF.RESERVE", "g", "0.01", "200000", "WINDOW", "60") == TOO_MUCH_FOR_ALL
     # Small ones and growth find the same end.
     refused = None
     for first in range(0, 300_000, 1000):
@@ -246,7 +246,7 @@ def test_a_union_of_copies_is_within_the_limit(start):
         for _ in range(2):
             server.call("CF.INSERT", key, "ITEMS", *range(20_000))
     server.client.config_set("bf.max-filter-size", "300kb")
-    assert server.error("CF.MERGE", "m", "a", "b") == NO_ROOM
+    assert server.error("CF.MERGE", "m", "a", "b") == TOO_LARGE
     assert server.call("EXISTS", "m") == 0
     server.client.config_set("bf.max-filter-size", "4mb")
     assert server.call("CF.MERGE", "m", "a", "b") == b"OK"
@@ -269,7 +269,7 @@ def test_dumps_that_arrive_together_stay_within_the_limit(start):
         server.call("BF.LOADCHUNK", "a", *piece)
     refused = next(i for i, piece in enumerate(pieces)
                    if i != 0 and server.raw(2, "BF.LOADCHUNK", "b", *piece) != b"+OK\r\n")
-    assert server.error("BF.LOADCHUNK", "b", *pieces[refused]) == NO_ROOM
+    assert server.error("BF.LOADCHUNK", "b", *pieces[refused]) == TOO_MUCH_FOR_ALL
     assert server.client.info("modules")["bf_filter_bytes"] <= 3 << 20
     # Room was made, and the dump goes on where it was refused.
     server.remove("a")
@@ -301,6 +301,60 @@ def test_a_server_that_evicts_makes_room_for_a_filter(start):
     server.client.config_set("maxmemory-policy", "noeviction")
     server.client.config_set("maxmemory", server.client.info("memory")["used_memory"] + (1 << 20))
     assert server.error("BF.RESERVE", "g", "0.01", "1000000") == NO_ROOM
+
+
+@pytest.mark.parametrize("reserve, batch, wording", [
+    (["BF.RESERVE", "f", "0.01", "1000", "EXPANSION", "32768", "ENGINE", "COMPATIBLE"], 1000,
+     "ERR problem inserting into filter: the server's maxmemory leaves it no room to grow"),
+    (["CF.RESERVE", "f", "1024", "EXPANSION", "32768", "ENGINE", "COMPATIBLE"], 500,
+     "ERR Insufficient memory: the server's maxmemory leaves the filter no room to grow"),
+    (["BF.RESERVE", "f", "0.01", "12000000", "WINDOW", "99999", "GENERATIONS", "2"], 0,
+     "ERR problem inserting into filter: the server's maxmemory leaves it no room to grow"),
+    (["BF.RESERVE", "f", "1e-11", "2000000"], 2_000_000,
+     "ERR problem inserting into filter: the server's maxmemory leaves it no room to grow")],
+    ids=lambda v: " ".join(v) if isinstance(v, list) else "")
+def test_growth_keeps_within_the_servers_maxmemory(start, reserve, batch, wording):
+    """What a filter would take in one step is asked for before, as a new filter's size is."""
+    server = start("--repl-diskless-sync-delay", "0")
+    server.call(*reserve)
+    add = ["BF.MADD", "f"] if reserve[0].startswith("BF") else ["CF.INSERT", "f", "ITEMS"]
+    for first in range(0, batch, 10_000):
+        server.call(*add, *range(first, min(first + 10_000, batch)))
+    limit = server.client.info("memory")["used_memory"] + (1 << 20)
+    server.client.config_set("maxmemory", limit)
+    single = add[0].replace("MADD", "ADD").replace("INSERT", "ADD")
+    for i in range(2000):
+        reply = server.raw(2, single, "f", f"more{i}").decode().strip()
+        if reply.startswith("-"):
+            break
+    assert reply == "-" + wording
+    assert server.client.info("memory")["used_memory"] < limit
+    assert batch == 0 or server.call(add[0].split(".")[0] + ".EXISTS", "f", 7) == 1
+    server.client.config_set("maxmemory", 0)
+    assert server.call(single, "f", f"more{i}") == 1
+
+
+def test_counted_copies_keep_within_the_servers_maxmemory(start):
+    server = start()
+    server.call("CF.RESERVE", "f", "300000", "EXPANSION", "0")
+    limit, first = None, 0
+    while True:
+        # Four copies of each, of which the fourth is counted in a table that doubles.
+        items = [item for item in range(first, first + 1000) for _ in range(4)]
+        replies = server.call("CF.INSERT", "f", "ITEMS", *items)
+        if -1 in replies:
+            break
+        first += 1000
+        if limit is None and first == 60_000:
+            limit = server.client.info("memory")["used_memory"] + (1 << 20)
+            server.client.config_set("maxmemory", limit)
+        assert first < 100_000
+    assert server.error("CF.ADD", "f", items[-1]) == \
+        "ERR Insufficient memory: the server's maxmemory leaves the filter no room to grow"
+    assert server.client.info("memory")["used_memory"] < limit
+    assert server.call("CF.ADDNX", "f", 7) == 0
+    server.client.config_set("maxmemory", 0)
+    assert server.call("CF.ADD", "f", items[-1]) == 1
 
 
 @pytest.mark.parametrize("arguments, setting, value", [

@@ -202,7 +202,7 @@ def test_limits_hold(start):
     server = start(module_arguments=["max-filter-size", str(1 << 20)])
     server.call("BF.RESERVE", "a", "0.01", "500000")
     server.client.config_set("bf.max-filter-size", 1 << 18)
-    assert server.error("BF.MERGE", "b", "a") == "ERR Insufficient memory to create filter"
+    assert server.error("BF.MERGE", "b", "a") == TOO_LARGE
     server.client.config_set("bf.max-filter-size", 1 << 20)
     server.client.config_set("maxmemory", "1mb")
     assert server.error("BF.MERGE", "b", "a").startswith("OOM")

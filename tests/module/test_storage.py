@@ -9,6 +9,7 @@ import time
 import pytest
 import redis
 
+from conftest import TOO_LARGE
 from xxh3 import xxh3_64
 
 FILTERS = [["BF.RESERVE", "fixed", "0.001", "3000", "NONSCALING"],
@@ -337,11 +338,43 @@ def test_a_sealed_header_may_say_anything(server, key):
     assert outcomes == {"taken", "refused"}
 
 
+@pytest.mark.parametrize("reserve, version", [
+    (["BF.RESERVE", "f", "0.01", "100"], 1), (["CF.RESERVE", "f", "100"], 1),
+    (["BF.RESERVE", "f", "0.01", "100", "ENGINE", "COMPATIBLE"], 4),
+    (["CF.RESERVE", "f", "100", "ENGINE", "COMPATIBLE"], 4)], ids=lambda v: " ".join(v) if isinstance(v, list) else "")
+def test_a_value_of_a_newer_version_is_told_in_the_log(server, reserve, version):
+    server.call(*reserve)
+    payload = bytearray(server.call("DUMP", "f"))
+    # The id of its type: nine characters of six bits, and ten bits of version.
+    assert payload[9] == version
+    payload[9] = version + 1
+    with pytest.raises(redis.ResponseError):
+        server.call("RESTORE", "g", 0, sealed(bytes(payload)))
+    assert (f"a stored filter has version {version + 1} of its type, and this module reads versions up to "
+            f"{version}") in server.log()
+
+
+def test_a_dump_of_a_newer_version_is_told_apart_from_a_damaged_one(server):
+    server.call("CONFIG", "SET", "rdbcompression", "no")
+    server.call("BF.RESERVE", "f", "0.01", "100")
+    header = bytearray(server.call("BF.SCANDUMP", "f", 0)[1])
+    payload = server.call("DUMP", "f")
+    assert bytes(header) in payload
+    old = bytes(header)
+    header[8:12] = (2).to_bytes(4, "little")
+    header[56:64] = xxh3_64(bytes(header[:56])).to_bytes(8, "little")
+    assert server.error("BF.LOADCHUNK", "g", 1, bytes(header)) == \
+        "ERR the dump has a newer version than this module reads; load it with a newer module"
+    with pytest.raises(redis.ResponseError):
+        server.call("RESTORE", "g", 0, sealed(payload.replace(old, bytes(header))))
+    assert "a stored filter has a newer version than this module reads" in server.log()
+
+
 def test_a_header_that_promises_too_much_takes_no_memory(server):
     server.call("BF.ADD", "f", "a")
     header = bytearray(server.call("BF.SCANDUMP", "f", 0)[1])
     used = server.client.info("memory")["used_memory"]
-    for size, error in ((1 << 29, None), (1 << 40, "Insufficient memory to create filter"),
+    for size, error in ((1 << 29, None), (1 << 40, TOO_LARGE.removeprefix("ERR ")),
                         ((1 << 64) - 1, "received bad data"), (0, "received bad data")):
         # The filter file's header begins after 64 bytes; its checksum is right again.
         header[64 + 40:64 + 48] = size.to_bytes(8, "little")

@@ -108,9 +108,9 @@ def test_info_and_creation_by_insert(server):
     assert server.call("BF.INSERT", "f", "CAPACITY", "500", "WINDOW", "60", "ITEMS", "a") == [1]
     fields = server.call("BF.INFO", "f")
     assert fields[1] == 500 and fields[7] == 1 and fields[9] == 2
-    server.client.config_set("bf.bf-expansion-factor", 0)
+    server.client.config_set("bf.expansion-factor", 0)
     server.call("BF.RESERVE", "g", "0.01", "500", "WINDOW", "60")
-    server.client.config_set("bf.bf-expansion-factor", 2)
+    server.client.config_set("bf.expansion-factor", 2)
     assert server.call("BF.INFO", "g", "EXPANSION") == [2]
     text = server.raw(2, "COMMAND", "DOCS", "BF.RESERVE", "BF.INSERT").decode()
     for word in ("WINDOW", "GENERATIONS", "MEMORY", "AT"):
