@@ -5,6 +5,8 @@ import random
 
 import pytest
 
+from conftest import TOO_LARGE
+
 SAYS = "ERR key {} of this command cannot be merged: {}"
 MANY = ("their union has more items than the capacity that each was reserved with; reserve filters "
         "to merge with the capacity of their union")
