@@ -8,7 +8,8 @@ namespace bloomery::cli {
 plan_request settled(const plan_request& asked, const plan_report& plan) {
   plan_request all = asked;
   all.capacity = plan.capacity;
-  if (all.bits != 0) all.fpr = 0;
+  // A rate found the capacity; beside capacity and bits it is a bound, which is given on.
+  if (all.bits != 0 && asked.capacity == 0) all.fpr = 0;
   return all;
 }
 

@@ -84,6 +84,34 @@ bool better(const plan_report& a, const plan_report& b, yardstick by) {
   return a.bytes < b.bytes;
 }
 
+// Memory that is given for fewer cache lines per query.
+constexpr double worth_a_line = 1.1;
+
+/// Bytes, or the share of a key's room where the memory is given; infinite where plans are compared
+/// by something that is neither.
+double space(const plan_report& plan, yardstick by) {
+  if (by == yardstick::bytes) return static_cast<double>(plan.bytes);
+  if (by == yardstick::keys) return 1 / static_cast<double>(plan.capacity);
+  return std::numeric_limits<double>::infinity();
+}
+
+/// Of plans ranked by space the first whose queries read the fewest cache lines, among those that
+/// take little more space than the first.
+std::size_t fewest_lines(std::span<const candidate> ranked, yardstick by) {
+  std::size_t best = 0;
+  for (std::size_t i = 1; i < ranked.size(); ++i) {
+    if (space(*ranked[i].plan, by) <= worth_a_line * space(*ranked[0].plan, by) &&
+        ranked[i].plan->lines_per_query < ranked[best].plan->lines_per_query) {
+      best = i;
+    }
+  }
+  return by == yardstick::bytes || by == yardstick::keys ? best : 0;
+}
+
+std::string text_of_lines(const plan_report& plan) {
+  return fmt::format("{} cache line{}", plan.lines_per_query, plan.lines_per_query == 1 ? "" : "s");
+}
+
 struct phrase {
   std::string_view claim;
   std::string figure;
@@ -130,6 +158,13 @@ std::string reason_for(const std::vector<candidate>& ranked, std::size_t fitting
     } else {
       reason += " is the only kind here that meets the request";
     }
+  } else if (best.plan->lines_per_query < ranked[1].plan->lines_per_query &&
+             better(*ranked[1].plan, *best.plan, by)) {
+    const candidate& smaller = ranked[1];
+    const phrase said = compare(*smaller.plan, *best.plan, by);
+    reason += fmt::format("{} reads {} per query, against {} for {}, which {}: {}, against {}",
+                          best.kind->name, text_of_lines(*best.plan), text_of_lines(*smaller.plan),
+                          smaller.kind->name, said.claim, said.figure, said.rivals_figure);
   } else {
     const candidate& next = ranked[1];
     const phrase said = compare(*best.plan, *next.plan, by);
@@ -211,6 +246,9 @@ result<advice> advise(const plan_request& request, const needs& wanted,
   const auto unfit = std::find_if(found.ranked.begin(), found.ranked.end(),
                                   [](const candidate& c) { return !c.plan.has_value(); });
   if (unfit == found.ranked.begin()) return fail(std::move(*first_failure));
+  const auto first = found.ranked.begin();
+  const auto chosen = first + static_cast<std::ptrdiff_t>(fewest_lines({first, unfit}, by));
+  std::rotate(first, chosen, chosen + 1);
   found.reason = reason_for(found.ranked, static_cast<std::size_t>(unfit - found.ranked.begin()),
                             able_kinds, wanted, by);
   return found;

@@ -20,6 +20,15 @@ namespace {
 
 constexpr double assumed_fpr = 0.01;
 
+/// What the request leaves to be assumed or checked; empty if nothing.
+std::string_view remark_on(const plan_request& request, bool rate_assumed) {
+  if (rate_assumed) return "No rate was given; 1% is assumed.\n\n";
+  if (request.capacity != 0 && request.fpr != 0 && request.bits != 0) {
+    return "Keys, rate and memory are all given: the rate is the highest allowed.\n\n";
+  }
+  return "";
+}
+
 struct arguments {
   plan_options options;
   needs wanted;
@@ -104,7 +113,7 @@ result<status> plan_one(const arguments& given, const plan_request& request, boo
     object["rate_assumed"] = rate_assumed;
     fmt::print("{}\n", object.dump());
   } else {
-    if (rate_assumed) fmt::print("No rate was given; 1% is assumed.\n\n");
+    fmt::print("{}", remark_on(request, rate_assumed));
     print_detail(**kind, request, *plan);
   }
   return done;
@@ -126,7 +135,7 @@ result<status> run(const arguments& given) {
     print_json(*found, rate_assumed);
     return done;
   }
-  if (rate_assumed) fmt::print("No rate was given; 1% is assumed.\n\n");
+  fmt::print("{}", remark_on(*request, rate_assumed));
   print_table(*found);
   print_detail(*best.kind, *request, *best.plan);
   return done;

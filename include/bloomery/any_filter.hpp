@@ -57,6 +57,7 @@ struct plan_report {
   std::uint64_t bytes = 0;  ///< of the payload
   std::optional<unsigned> hashes;
   double planned_fpr = 0;
+  unsigned lines_per_query = 1;  ///< cache lines that a query of a member reads, at most
   std::vector<property> extras;
 
   double bits_per_key() const noexcept {

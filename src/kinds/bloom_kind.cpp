@@ -49,6 +49,7 @@ result<plan_report> plan(const plan_request& request) {
       .bytes = bytes_for_bits(params->bits),
       .hashes = params->hashes,
       .planned_fpr = params->fpr,
+      .lines_per_query = params->hashes,
       .extras = {{"optimal_hashes", formulas::optimal_hashes(n, m)},
                  {"classic_fpr", formulas::bloom_fpr_classic(n, m, params->hashes)},
                  {"ideal_fpr", formulas::ideal_fpr(m / n)}},

@@ -63,6 +63,7 @@ result<plan_report> plan(const plan_request& request) {
                      .bytes = bytes_for_bits(params->bits()),
                      .hashes = k,
                      .planned_fpr = params->array.fpr,
+                     .lines_per_query = k,
                      .extras = layout_of(*params)};
   const auto add = [&](std::string_view figure, double value) {
     report.extras.push_back({std::string(figure), value});

@@ -69,6 +69,7 @@ result<plan_report> plan(const plan_request& request) {
                      .bytes = planned_bytes(*params),
                      .hashes = std::nullopt,
                      .planned_fpr = params->fpr,
+                     .lines_per_query = 2,
                      .extras = shape_of(*params)};
   for (const unsigned doublings : {10U, 20U}) {
     const auto keys =

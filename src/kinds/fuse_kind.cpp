@@ -66,6 +66,7 @@ result<plan_report> plan(const plan_request& request) {
                      .bytes = plan->params.payload_bytes(),
                      .hashes = {},
                      .planned_fpr = plan->fpr,
+                     .lines_per_query = plan->params.arity,
                      .extras = extras_of(plan->params)};
 }
 

@@ -48,6 +48,7 @@ result<plan_report> plan(const plan_request& request) {
                      .bytes = plan->bytes,
                      .hashes = {},
                      .planned_fpr = plan->fpr,
+                     .lines_per_query = 2,
                      .extras = {}};
 }
 

@@ -84,6 +84,7 @@ result<plan_report> plan(const plan_request& request) {
                      .bytes = round_up(bytes_for_bits(first.bits), member_alignment),
                      .hashes = std::nullopt,  // the members differ in it
                      .planned_fpr = params->fpr,
+                     .lines_per_query = first.hashes,
                      .extras = {{"growth", params->growth},
                                 {"tightening", params->tightening},
                                 {"limit", scalable_bloom_limit(*params)}}};

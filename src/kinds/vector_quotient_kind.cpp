@@ -77,6 +77,7 @@ result<plan_report> plan(const plan_request& request) {
                      .bytes = params->payload_bytes(),
                      .hashes = std::nullopt,
                      .planned_fpr = params->fpr,
+                     .lines_per_query = 2,
                      .extras = shape_of(*params)};
 }
 

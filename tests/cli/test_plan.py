@@ -132,7 +132,24 @@ def test_the_table_shows_every_kind_and_recommends_one(run, plan, kinds):
         assert re.search(rf"^{kind} ", table, re.M), kind
     found = plan("--capacity", "1M", "--fpr", "1%")
     assert f"\nRecommended: {found['reason']}.\n" in text
-    assert found["bytes"] == min(k["bytes"] for k in found["kinds"] if "bytes" in k)
+    # A tenth of memory at most for fewer cache lines per query, which the reason says.
+    assert found["kind"] == "blocked_bloom"
+    assert "reads 1 cache line per query" in found["reason"]
+    assert found["bytes"] <= 1.1 * min(k["bytes"] for k in found["kinds"] if "bytes" in k)
+
+
+def test_a_rate_beside_keys_and_memory_is_an_upper_bound_and_said_to_be(run):
+    remark = "Keys, rate and memory are all given: the rate is the highest allowed.\n"
+    all_three = ("plan", "--capacity", "1M", "--fpr", "1%", "--memory", "2MB")
+    for kind in ((), ("--kind", "bloom")):
+        text = run(*all_three, *kind).ok().out.decode()
+        assert text.startswith(remark)
+        # The lines to copy keep all three, and plan the same filter.
+        line = next(line for line in text.splitlines() if line.startswith("  bloomery build"))
+        assert "--capacity 1000000 --fpr 0.01 --bits 16000000" in line
+    assert remark not in run("plan", "--capacity", "1M", "--fpr", "1%").ok().out.decode()
+    run("plan", "--capacity", "1M", "--fpr", "1%", "--memory", "1MB", "--kind", "bloom").refused(
+        "have a rate of 2.16%, not 1.00%")
 
 
 @pytest.mark.parametrize("option,ability", [("--deletable", "erase"), ("--counting", "count"),
