@@ -10,6 +10,7 @@ plan_request settled(const plan_request& asked, const plan_report& plan) {
   all.capacity = plan.capacity;
   // A rate found the capacity; beside capacity and bits it is a bound, which is given on.
   if (all.bits != 0 && asked.capacity == 0) all.fpr = 0;
+  if (plan.scatter == 0) all.confidence = 0;  // kinds whose rates hardly differ do not have it
   return all;
 }
 
@@ -17,6 +18,7 @@ std::string command_line(const kind_info& kind, const plan_request& request) {
   std::string line = fmt::format("bloomery build -o members.bloom --kind {} --capacity {}",
                                  kind.name, request.capacity);
   if (request.fpr != 0) line += fmt::format(" --fpr {}", request.fpr);
+  if (request.confidence != 0) line += fmt::format(" --confidence {}", request.confidence);
   if (request.bits != 0) line += fmt::format(" --bits {}", request.bits);
   if (request.hashes != 0) line += fmt::format(" --hashes {}", request.hashes);
   if (request.seed != 0) line += fmt::format(" --seed {}", request.seed);
@@ -33,6 +35,7 @@ std::string cpp_line(const kind_info& kind, const plan_request& request) {
   if (request.bits != 0) fields += fmt::format(", .bits = {}", request.bits);
   if (request.hashes != 0) fields += fmt::format(", .hashes = {}", request.hashes);
   if (request.seed != 0) fields += fmt::format(", .seed = {}U", request.seed);
+  if (request.confidence != 0) fields += fmt::format(", .confidence = {}", request.confidence);
   if (request.options.empty()) {
     return kind.build != nullptr
                ? fmt::format("auto members = bloomery::{}::build({{{}}}, keys).value();", kind.name,

@@ -47,6 +47,9 @@ void plan_options::declare(CLI::App& app) {
   };
   text("--capacity", capacity, "keys to plan for: 1000, 10M, 1e9", "N");
   text("--fpr", fpr, "rate of false positives: 1%, 0.01, 1/1000", "P");
+  text("--confidence", confidence,
+       "the share of filters whose own rate keeps within --fpr: 95% (default: their mean does)",
+       "P");
   auto* size = text("--memory", memory, "size of the filter in bytes: 120MB, 1GiB", "SIZE");
   text("--bits", bits, "size of the filter in bits: 8000, 10M", "M")->excludes(size);
   app.add_option("--hashes", hashes, "number of hash functions, 1 to 64")
@@ -81,6 +84,13 @@ result<plan_request> plan_options::request() const {
   if (auto ok = read("--capacity", capacity, parse_count, request.capacity); !ok)
     return fail(ok.error());
   if (auto ok = read("--fpr", fpr, parse_rate, request.fpr); !ok) return fail(ok.error());
+  if (auto ok = read("--confidence", confidence, parse_rate, request.confidence); !ok) {
+    return fail(ok.error());
+  }
+  if (request.confidence != 0 && request.confidence < 0.5) {
+    return fail(errc::invalid_argument,
+                fmt::format("--confidence: {} is below 50%; write it as 95% or 0.95", confidence));
+  }
   if (auto ok = read("--memory", memory, parse_bytes, bytes); !ok) return fail(ok.error());
   if (auto ok = read("--bits", bits, parse_count, request.bits); !ok) return fail(ok.error());
   if (bytes != 0) {

@@ -13,12 +13,13 @@
 namespace bloomery::cli {
 
 struct plan_options {
-  std::string capacity, fpr, memory, bits, kind;
+  std::string capacity, fpr, confidence, memory, bits, kind;
   unsigned hashes = 0;
   std::uint64_t seed = 0;
   std::vector<std::string> with;  ///< NAME=VALUE, the kind's own options
 
-  /// Declares --capacity, --fpr, --memory, --bits, --hashes, --kind, --seed and --with.
+  /// Declares --capacity, --fpr, --confidence, --memory, --bits, --hashes, --kind, --seed and
+  /// --with.
   void declare(CLI::App& app);
 
   /// The request they make; a text that is no number is invalid_argument, naming the option.

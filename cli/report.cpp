@@ -81,6 +81,7 @@ void put_plan(nlohmann::ordered_json& object, const plan_report& plan) {
   if (plan.hashes) object["hashes"] = *plan.hashes;
   object["bits_per_key"] = plan.bits_per_key();
   object["planned_fpr"] = plan.planned_fpr;
+  object["fpr_95"] = plan.fpr_95();
 }
 
 std::string_view name_of(hash_id hash) {
@@ -115,6 +116,15 @@ double bits_per_key(const dialects::foreign_info& info) {
   return static_cast<double>(info.bits) / static_cast<double>(*info.capacity);
 }
 
+/// The planned rate, and where one filter's may be another than the mean of all, how far.
+void append_rate(figures& rows, const plan_report& plan) {
+  rows.emplace_back("planned rate", format_rate(plan.planned_fpr));
+  if (plan.scatter > 0) {
+    rows.emplace_back("95% point", fmt::format("{}: the rate of 95 filters in 100 is at most this",
+                                               format_rate(plan.fpr_95())));
+  }
+}
+
 }  // namespace
 
 std::string to_text(const figures& rows) {
@@ -135,7 +145,7 @@ figures plan_figures(const plan_report& plan) {
   };
   if (plan.hashes) rows.emplace_back("hashes (k)", hashes_text(*plan.hashes, plan));
   rows.emplace_back("bits per key", fmt::format("{:.2f}", plan.bits_per_key()));
-  rows.emplace_back("planned rate", format_rate(plan.planned_fpr));
+  append_rate(rows, plan);
   append(rows, plan.extras);
   std::string least = fmt::format("{:.2f} bits/key = log2(1/rate)", std::fabs(bound));
   if (bound > 0) least += fmt::format("; this is {:.2f} times that", plan.bits_per_key() / bound);
@@ -163,7 +173,7 @@ figures info_figures(const filter_info& info) {
   };
   if (plan.hashes) rows.emplace_back("hashes (k)", hashes_text(*plan.hashes, plan));
   rows.emplace_back("bits per key", fmt::format("{:.2f} at capacity", plan.bits_per_key()));
-  rows.emplace_back("planned rate", format_rate(plan.planned_fpr));
+  append_rate(rows, plan);
   rows.emplace_back("current rate", format_rate(info.current_fpr));
   rows.emplace_back("fill", fmt::format("{:.1f}%", info.fill * 100));
   rows.emplace_back("hash", hash_text(info));
@@ -243,12 +253,10 @@ bool overfilled(const filter_info& info) {
   const double planned = info.plan.planned_fpr;
   if (info.current_fpr <= planned) return false;
   if (info.count > info.plan.capacity && !abilities_of_kind(info).grow) return true;
-  // At capacity the rate scatters about the planned one. Of the m ln-2-filled bits of a Bloom
-  // filter the set ones have a variance of 0.077 m, so that the rate, fill^k, has a relative
-  // deviation of 0.46 sqrt(k/n), k = log2(1/eps). Three of them, and no less than 1%, are chance.
-  const double scatter = 0.46 * std::sqrt(formulas::information_bound(planned) /
-                                          static_cast<double>(info.plan.capacity));
-  return info.current_fpr > planned * (1 + std::max(0.01, 3 * scatter));
+  // At capacity the rate scatters about the planned one. Three standard deviations, and no less
+  // than 1%, are chance.
+  return info.current_fpr >
+         std::max(1.01 * planned, formulas::fpr_at(planned, info.plan.scatter, 3));
 }
 
 std::string text_of(const abilities& can, std::string_view separator) {

@@ -1,8 +1,15 @@
 #include <bloomery/any_filter.hpp>
 
+#include <bloomery/plan/formulas.hpp>
+
 #include "kinds/any_model.hpp"
 
 namespace bloomery {
+
+double plan_report::fpr_95() const {
+  constexpr double deviations = 1.6448536269514722;  // formulas::normal_quantile(0.95)
+  return formulas::fpr_at(planned_fpr, scatter, deviations);
+}
 
 any_filter::any_filter(std::unique_ptr<model> m) noexcept : model_(std::move(m)) {}
 any_filter::any_filter(any_filter&&) noexcept = default;

@@ -46,6 +46,8 @@ struct plan_request {
   std::uint64_t bits = 0;
   unsigned hashes = 0;
   std::uint64_t seed = 0;
+  /// The share of filters whose own rate keeps within fpr, in [1/2, 1); 0: the mean of all does.
+  double confidence = 0;
   /// The kind's own parameters by name, as `kind_info::options` lists them.
   std::vector<std::pair<std::string, std::string>> options = {};
 };
@@ -58,7 +60,13 @@ struct plan_report {
   std::optional<unsigned> hashes;
   double planned_fpr = 0;
   unsigned lines_per_query = 1;  ///< cache lines that a query of a member reads, at most
+  /// How far one filter's rate is from planned_fpr, the mean of all (formulas::bloom_fpr_scatter).
+  /// 0 for kinds that compare fingerprints, whose rates hardly differ.
+  double scatter = 0;
   std::vector<property> extras;
+
+  /// The rate that 95 of 100 such filters keep within.
+  double fpr_95() const;
 
   double bits_per_key() const noexcept {
     if (capacity == 0) return 0;  // of a static kind without keys

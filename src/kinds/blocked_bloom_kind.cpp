@@ -21,6 +21,7 @@ struct describe {
   filter_info operator()(const F& filter) const {
     const blocked_bloom_params& params = filter.params();
     filter_info info;
+    info.plan.scatter = params.scatter();
     info.plan.bits = params.bits();
     info.plan.hashes = params.hashes;
     info.fill = filter.fill();
@@ -49,7 +50,8 @@ result<blocked_bloom_spec> spec_of(const plan_request& request) {
                             .bits = request.bits,
                             .hashes = request.hashes,
                             .seed = request.seed,
-                            .layout = *layout};
+                            .layout = *layout,
+                            .confidence = request.confidence};
 }
 
 result<plan_report> plan(const plan_request& request) {
@@ -63,6 +65,7 @@ result<plan_report> plan(const plan_request& request) {
       .bytes = params->bits() / 8,
       .hashes = params->hashes,
       .planned_fpr = params->fpr,
+      .scatter = params->scatter(),
       .extras = {{"layout", std::string(name_of(params->layout))}, {"blocks", params->blocks}}};
 }
 

@@ -21,6 +21,7 @@ struct describe {
   filter_info operator()(const F& filter) const {
     const auto& params = filter.params();
     filter_info info;
+    info.plan.scatter = params.scatter();
     info.plan.bits = params.bits;
     info.plan.hashes = params.hashes;
     info.fill = filter.fill();
@@ -34,7 +35,8 @@ bloom_spec spec_of(const plan_request& request) {
           .fpr = request.fpr,
           .bits = request.bits,
           .hashes = request.hashes,
-          .seed = request.seed};
+          .seed = request.seed,
+          .confidence = request.confidence};
 }
 
 result<plan_report> plan(const plan_request& request) {
@@ -50,6 +52,7 @@ result<plan_report> plan(const plan_request& request) {
       .hashes = params->hashes,
       .planned_fpr = params->fpr,
       .lines_per_query = params->hashes,
+      .scatter = params->scatter(),
       .extras = {{"optimal_hashes", formulas::optimal_hashes(n, m)},
                  {"classic_fpr", formulas::bloom_fpr_classic(n, m, params->hashes)},
                  {"ideal_fpr", formulas::ideal_fpr(m / n)}},

@@ -27,6 +27,7 @@ struct describe {
   filter_info operator()(const F& filter) const {
     const auto& params = filter.params();
     filter_info info;
+    info.plan.scatter = params.array.scatter();
     info.plan.bits = params.bits();
     info.plan.hashes = params.array.hashes;
     info.fill = filter.fill();
@@ -47,7 +48,8 @@ result<counting_bloom_spec> spec_of(const plan_request& request) {
                              .bits = request.bits,
                              .hashes = request.hashes,
                              .seed = request.seed,
-                             .counter_bits = *counter_bits};
+                             .counter_bits = *counter_bits,
+                             .confidence = request.confidence};
 }
 
 result<plan_report> plan(const plan_request& request) {
@@ -64,6 +66,7 @@ result<plan_report> plan(const plan_request& request) {
                      .hashes = k,
                      .planned_fpr = params->array.fpr,
                      .lines_per_query = k,
+                     .scatter = params->array.scatter(),
                      .extras = layout_of(*params)};
   const auto add = [&](std::string_view figure, double value) {
     report.extras.push_back({std::string(figure), value});

@@ -46,6 +46,12 @@ result<scalable_bloom_spec> spec_of(const plan_request& request) {
                     "whose members differ in it; leave it out",
                     request.hashes, name));
   }
+  if (request.confidence != 0) {
+    return fail(errc::invalid_argument,
+                fmt::format("a confidence cannot be planned for a filter of kind {}, whose members "
+                            "are planned as it grows; leave it out",
+                            name));
+  }
   scalable_bloom_spec spec{
       .capacity = request.capacity, .fpr = request.fpr, .bits = request.bits, .seed = request.seed};
   const auto growth = option_real(request, "growth", spec.growth);

@@ -17,13 +17,20 @@ constexpr double negligible = 1e-16;
 }  // namespace
 
 double split_block::next() {
-  const double rate = numeric::power(1 - clear_, lanes_);
+  const double set = 1 - clear_;
+  // E[(X/w)^2] = P(two probes of a lane hit set bits): the same bit, or two.
+  const double of_lane =
+      probes_ == 1 ? set : set / lane_bits_ + (1 - 1 / lane_bits_) * (set - clear_ + both_clear_);
   clear_ *= 1 - 1 / lane_bits_;
-  return rate;
+  both_clear_ *= 1 - 2 / lane_bits_;
+  return numeric::power(std::max(0.0, of_lane), lanes_);
 }
 
-free_block::free_block(unsigned block_bits, unsigned k)
-    : bits_(block_bits), k_(k), distinct_(distinct_places(block_bits, k)) {
+free_block::free_block(unsigned block_bits, unsigned k, unsigned probes)
+    : bits_(block_bits),
+      k_(k),
+      places_(k * probes),
+      distinct_(distinct_places(block_bits, places_)) {
   set_[0] = 1;
 }
 
@@ -32,8 +39,8 @@ double free_block::next() {
     is_empty_ = false;
     return 0;
   }
-  for (unsigned probe = 0; probe < k_; ++probe) throw_at_places(set_, bits_, k_);
-  return all_set(distinct_, set_, k_);
+  for (unsigned probe = 0; probe < k_; ++probe) throw_at_places(set_, bits_, places_);
+  return all_set(distinct_, set_, places_);
 }
 
 template <class Block>

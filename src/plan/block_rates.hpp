@@ -11,28 +11,34 @@
 namespace bloomery::formulas {
 
 /// The rate of one block with 0, 1, 2, ... keys, one after the other, where each key sets one bit
-/// in each lane: (1 - (1 - 1/w)^i)^L. O(1) each.
+/// in each lane: (1 - (1 - 1/w)^i)^L. With two probes, the mean of its square. O(1)
+/// each.
 class split_block {
  public:
-  split_block(unsigned lanes, unsigned lane_bits) : lanes_(lanes), lane_bits_(lane_bits) {}
+  split_block(unsigned lanes, unsigned lane_bits, unsigned probes = 1)
+      : lanes_(lanes), lane_bits_(lane_bits), probes_(probes) {}
   double next();
 
  private:
   unsigned lanes_;
   double lane_bits_;
-  double clear_ = 1;  // (1 - 1/w)^i
+  unsigned probes_;
+  double clear_ = 1;       // (1 - 1/w)^i
+  double both_clear_ = 1;  // (1 - 2/w)^i
 };
 
 /// The same where each key sets k bits anywhere in a block: E[(X/b)^k], X the distinct bits of i k
-/// throws. O(k^2) each. Precondition: k <= max_given_places.
+/// throws. With two probes, the mean of the rate's square. O(k^2) each.
+/// Precondition: k * probes <= max_given_places.
 class free_block {
  public:
-  free_block(unsigned block_bits, unsigned k);
+  free_block(unsigned block_bits, unsigned k, unsigned probes = 1);
   double next();
 
  private:
   double bits_;
   unsigned k_;
+  unsigned places_;     // k * probes
   by_places distinct_;  // P(k probes hit d distinct bits)
   by_places set_{};     // P(d given bits are all set)
   bool is_empty_ = true;

@@ -33,28 +33,44 @@ struct shape {
   std::uint64_t blocks = 0;
 };
 
-/// blocked_bloom_fpr of one layout for many sizes: what these have in common is computed once.
+double scatter_of(double n, block_layout layout, std::uint64_t blocks, unsigned k) {
+  return layout == block_layout::free_512
+             ? f::free_block_fpr_scatter(n, blocks, 512, k)
+             : f::split_block_fpr_scatter(n, blocks, 8,
+                                          layout == block_layout::split_512 ? 64 : 32);
+}
+
+/// The rate of one layout for many sizes: what these have in common is computed once. It is
+/// blocked_bloom_fpr, or the rate so many standard deviations above it.
 class rates {
  public:
-  rates(block_layout layout, unsigned k)
-      : is_free_(layout == block_layout::free_512),
+  rates(block_layout layout, unsigned k, double deviations = 0)
+      : layout_(layout),
+        k_(k),
+        deviations_(deviations),
         split_(f::split_block(8, layout == block_layout::split_512 ? 64 : 32)),
         free_(f::free_block(512, k)) {}
 
   double operator()(double n, std::uint64_t blocks) {
-    const double rate = is_free_ ? free_.mean(n, blocks) : split_.mean(n, blocks);
+    double rate =
+        layout_ == block_layout::free_512 ? free_.mean(n, blocks) : split_.mean(n, blocks);
+    if (deviations_ != 0) {
+      rate = f::fpr_at(rate, scatter_of(n, layout_, blocks, k_), deviations_);
+    }
     return std::min(1.0, rate + f::hash_collision_fpr(n));
   }
 
  private:
-  bool is_free_;
+  block_layout layout_;
+  unsigned k_;
+  double deviations_;
   f::block_rates<f::split_block> split_;
   f::block_rates<f::free_block> free_;
 };
 
 // The fewest blocks for that rate; above most_blocks when so many are not enough.
-std::uint64_t blocks_for(double n, double eps, block_layout layout, unsigned k) {
-  rates fpr(layout, k);
+std::uint64_t blocks_for(double n, double eps, block_layout layout, unsigned k, double deviations) {
+  rates fpr(layout, k, deviations);
   const auto fits = [&](std::uint64_t blocks) { return fpr(n, blocks) <= eps; };
   // No filter of that rate has fewer bits than the information bound.
   const double least = n * f::information_bound(eps) / static_cast<double>(block_bits(layout));
@@ -73,8 +89,8 @@ std::uint64_t blocks_for(double n, double eps, block_layout layout, unsigned k) 
   return high;
 }
 
-std::uint64_t keys_for(const shape& in, double eps) {
-  rates fpr(in.layout, in.hashes);
+std::uint64_t keys_for(const shape& in, double eps, double deviations) {
+  rates fpr(in.layout, in.hashes, deviations);
   const auto fits = [&](std::uint64_t n) { return fpr(static_cast<double>(n), in.blocks) <= eps; };
   std::uint64_t low = 0;  // fits
   std::uint64_t high = 1;
@@ -145,6 +161,11 @@ result<void> check_ranges(const blocked_bloom_spec& spec) {
                     "bloom or cuckoo",
                     spec.fpr, least_blocked_fpr));
   }
+  if (spec.confidence != 0 && !(spec.confidence >= 0.5 && spec.confidence < 1)) {
+    return refuse(
+        fmt::format("a confidence of {} is out of range; give 50% or more, below 100%, such as 95%",
+                    format_rate(spec.confidence)));
+  }
   if (spec.bits > most_bits) {
     return refuse(fmt::format("{} bits are too many; at most 2^62 are possible", spec.bits));
   }
@@ -204,7 +225,8 @@ double blocked_bloom_fpr(double n, block_layout layout, std::uint64_t blocks, un
 result<blocked_bloom_params> plan_blocked_bloom(const blocked_bloom_spec& spec) {
   if (auto ok = check_ranges(spec); !ok) return fail(std::move(ok.error()));
   const auto n = static_cast<double>(spec.capacity);
-  const double target = spec.fpr * caution;
+  const double deviations = spec.confidence != 0 ? f::normal_quantile(spec.confidence) : 0;
+  const double target = spec.confidence != 0 ? spec.fpr : spec.fpr * caution;
   blocked_bloom_params plan{.capacity = spec.capacity, .seed = spec.seed};
   shape found;
   if (spec.capacity != 0 && spec.bits != 0) {
@@ -214,9 +236,9 @@ result<blocked_bloom_params> plan_blocked_bloom(const blocked_bloom_spec& spec) 
     // Many blocks have the shape of the limit, so k is found on fractions of a block a key.
     const double sample = std::min(n, 1e6);
     found.hashes = best_hashes(hashes_for(spec, found.layout), [&](unsigned k) {
-      return static_cast<double>(blocks_for(sample, target, found.layout, k));
+      return static_cast<double>(blocks_for(sample, target, found.layout, k, deviations));
     });
-    found.blocks = blocks_for(n, target, found.layout, found.hashes);
+    found.blocks = blocks_for(n, target, found.layout, found.hashes, deviations);
     if (found.blocks > most_blocks(found.layout)) {
       return fail(errc::invalid_argument,
                   fmt::format("{} keys at a rate of {:.3g} need more blocks than the {} layout has",
@@ -226,9 +248,9 @@ result<blocked_bloom_params> plan_blocked_bloom(const blocked_bloom_spec& spec) 
     found.layout = layout_for(spec, spec.fpr);
     found.blocks = whole_blocks(spec.bits, found.layout);
     found.hashes = best_hashes(hashes_for(spec, found.layout), [&](unsigned k) {
-      return -static_cast<double>(keys_for({found.layout, k, found.blocks}, target));
+      return -static_cast<double>(keys_for({found.layout, k, found.blocks}, target, deviations));
     });
-    plan.capacity = keys_for(found, target);
+    plan.capacity = keys_for(found, target, deviations);
     if (plan.capacity == 0) {
       return fail(errc::invalid_argument,
                   fmt::format("{} bits cannot hold a single key at a rate of {:.3g}; give more "
@@ -246,14 +268,20 @@ result<blocked_bloom_params> plan_blocked_bloom(const blocked_bloom_spec& spec) 
       blocked_bloom_fpr(static_cast<double>(plan.capacity), plan.layout, plan.blocks, plan.hashes);
   // A rate given beside capacity and bits is a promise to check, not one more unknown. The last
   // digits are forgiven: a plan's own figures, rounded, must plan the same filter again.
-  if (spec.fpr != 0 && plan.fpr > spec.fpr * (1 + 1e-6)) {
+  const double promised =
+      rates(plan.layout, plan.hashes, deviations)(static_cast<double>(plan.capacity), plan.blocks);
+  if (spec.fpr != 0 && promised > spec.fpr * (1 + 1e-6)) {
     return fail(errc::invalid_argument,
                 fmt::format("{} keys in {} bits have a rate of {}, not {}; leave one of capacity, "
                             "rate and memory open",
                             format_count(plan.capacity), format_count(plan.bits()),
-                            format_rate(plan.fpr), format_rate(spec.fpr)));
+                            format_rate(promised), format_rate(spec.fpr)));
   }
   return plan;
+}
+
+double blocked_bloom_params::scatter() const {
+  return scatter_of(static_cast<double>(capacity), layout, blocks, hashes);
 }
 
 result<void> same_shape(const blocked_bloom_params& a, const blocked_bloom_params& b) {

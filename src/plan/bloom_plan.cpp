@@ -16,8 +16,11 @@ namespace {
 
 namespace f = formulas;
 
-double full_fpr(double n, std::uint64_t m, unsigned k) {
-  return std::min(1.0, f::bloom_fpr(n, m, k) + f::hash_collision_fpr(n));
+/// The mean rate, or the one so many standard deviations above it.
+double full_fpr(double n, std::uint64_t m, unsigned k, double deviations = 0) {
+  double rate = f::bloom_fpr(n, m, k);
+  if (deviations != 0) rate = f::fpr_at(rate, f::bloom_fpr_scatter(n, m, k), deviations);
+  return std::min(1.0, rate + f::hash_collision_fpr(n));
 }
 
 // Beyond 28 functions the rate of a small array is known only by expansion (formulas.hpp), so an
@@ -46,10 +49,10 @@ struct shape {
   unsigned hashes;
 };
 
-shape smallest(double n, double eps, unsigned fixed_hashes) {
+shape smallest(double n, double eps, unsigned fixed_hashes, double deviations) {
   const double target = eps - f::hash_collision_fpr(n);
   const auto bits_for = [&](unsigned k) {
-    return std::max(least_bits(k), f::bloom_bits(n, target, k));
+    return std::max(least_bits(k), f::bloom_bits(n, target, k, deviations));
   };
   if (fixed_hashes != 0) return {bits_for(fixed_hashes), fixed_hashes};
   const unsigned first = first_candidate(f::information_bound(eps));
@@ -62,11 +65,12 @@ shape smallest(double n, double eps, unsigned fixed_hashes) {
 }
 
 // The most keys whose rate stays within eps, with the best number of functions for them.
-std::uint64_t most_capacity(std::uint64_t bits, double eps, unsigned fixed_hashes) {
+std::uint64_t most_capacity(std::uint64_t bits, double eps, unsigned fixed_hashes,
+                            double deviations) {
   const auto fits = [&](std::uint64_t n) {
     const auto keys = static_cast<double>(n);
     const unsigned k = fixed_hashes != 0 ? fixed_hashes : best_hashes(keys, bits);
-    return full_fpr(keys, bits, k) <= eps;
+    return full_fpr(keys, bits, k, deviations) <= eps;
   };
   std::uint64_t low = 0;
   std::uint64_t high = 1;
@@ -95,6 +99,11 @@ result<void> check_ranges(const bloom_spec& spec) {
                     "such as 0.01",
                     spec.fpr));
   }
+  if (spec.confidence != 0 && !(spec.confidence >= 0.5 && spec.confidence < 1)) {
+    return refuse(
+        fmt::format("a confidence of {} is out of range; give 50% or more, below 100%, such as 95%",
+                    format_rate(spec.confidence)));
+  }
   if (spec.bits > most_bits) {
     return refuse(fmt::format("{} bits are too many; at most 2^62 are possible", spec.bits));
   }
@@ -119,6 +128,7 @@ result<bloom_params> plan_bloom(const bloom_spec& spec) {
                     .hashes = spec.hashes,
                     .seed = spec.seed};
   const auto keys = static_cast<double>(spec.capacity);
+  const double deviations = spec.confidence != 0 ? f::normal_quantile(spec.confidence) : 0;
   if (spec.fpr != 0 && spec.fpr < 2 * f::hash_collision_fpr(std::max(keys, 1.0))) {
     return fail(errc::invalid_argument,
                 fmt::format("a rate of {:.3g} with {} keys is below what 64-bit hashes can promise "
@@ -129,7 +139,7 @@ result<bloom_params> plan_bloom(const bloom_spec& spec) {
   if (spec.capacity != 0 && spec.bits != 0) {
     if (plan.hashes == 0) plan.hashes = best_hashes(keys, spec.bits);
   } else if (spec.capacity != 0 && spec.fpr != 0) {
-    const shape found = smallest(keys, spec.fpr, spec.hashes);
+    const shape found = smallest(keys, spec.fpr, spec.hashes, deviations);
     if (found.bits > most_bits) {
       return fail(errc::invalid_argument,
                   fmt::format("{} keys at a rate of {:.3g} need more than 2^62 bits",
@@ -138,7 +148,7 @@ result<bloom_params> plan_bloom(const bloom_spec& spec) {
     plan.bits = found.bits;
     plan.hashes = found.hashes;
   } else if (spec.bits != 0 && spec.fpr != 0) {
-    plan.capacity = most_capacity(spec.bits, spec.fpr, spec.hashes);
+    plan.capacity = most_capacity(spec.bits, spec.fpr, spec.hashes, deviations);
     if (plan.capacity == 0) {
       return fail(errc::invalid_argument,
                   fmt::format("{} bits cannot hold a single key at a rate of {:.3g}; give more "
@@ -162,14 +172,20 @@ result<bloom_params> plan_bloom(const bloom_spec& spec) {
   plan.fpr = full_fpr(static_cast<double>(plan.capacity), plan.bits, plan.hashes);
   // A rate given beside capacity and bits is a promise to check, not one more unknown. The last
   // digits are forgiven: a plan's own figures, rounded, must plan the same filter again.
-  if (spec.fpr != 0 && plan.fpr > spec.fpr * (1 + 1e-6)) {
+  const double promised =
+      full_fpr(static_cast<double>(plan.capacity), plan.bits, plan.hashes, deviations);
+  if (spec.fpr != 0 && promised > spec.fpr * (1 + 1e-6)) {
     return fail(errc::invalid_argument,
                 fmt::format("{} keys in {} bits have a rate of {}, not {}; leave one of capacity, "
                             "rate and memory open",
                             format_count(plan.capacity), format_count(plan.bits),
-                            format_rate(plan.fpr), format_rate(spec.fpr)));
+                            format_rate(promised), format_rate(spec.fpr)));
   }
   return plan;
+}
+
+double bloom_params::scatter() const {
+  return formulas::bloom_fpr_scatter(static_cast<double>(capacity), bits, hashes);
 }
 
 result<void> same_shape(const bloom_params& a, const bloom_params& b) {

@@ -35,7 +35,8 @@ result<counting_bloom_params> plan_counting_bloom(const counting_bloom_spec& spe
                            .fpr = spec.fpr,
                            .bits = spec.bits / spec.counter_bits,
                            .hashes = spec.hashes,
-                           .seed = spec.seed});
+                           .seed = spec.seed,
+                           .confidence = spec.confidence});
   if (!array) {
     const bool bits_alone = spec.capacity == 0 && spec.fpr == 0 && spec.hashes == 0;
     if (spec.bits == 0 || bits_alone) return fail(std::move(array.error()));

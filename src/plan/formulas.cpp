@@ -15,6 +15,7 @@ namespace {
 
 constexpr double ln2 = std::numbers::ln2;
 constexpr std::uint64_t exact_below_bits = 4096;
+constexpr unsigned exact_up_to_hashes = 28;
 
 /// How d given places that are not set become r that are not, by some number of throws: the chance
 /// at [d][r], a sum of positive terms. The matrix of s + t throws is the product of those of s and
@@ -99,23 +100,99 @@ double bloom_fpr_classic(double n, double m, unsigned k) {
   return numeric::power(-numeric::expm1(-static_cast<double>(k) * n / m), k);
 }
 
-double bloom_fpr(double n, std::uint64_t m, unsigned k) {
-  if (n <= 0) return 0;
-  if (m < exact_below_bits && k <= max_given_places) return bloom_fpr_exact(n, m, k);
-  const auto places = static_cast<double>(m);
-  const double throws = n * k;
-  // The fill's mean is 1 - q, its variance q/m + (1 - 1/m) q2 - q^2, with q the chance that one
-  // place stays empty and q2 that two do. q2 / q^2 = ((1 - 2/m) / (1 - 1/m)^2)^throws, where the
-  // fraction is 1 - (1 / (m - 1))^2.
+namespace {
+
+/// Of the share of bits that are set, in (0, 1].
+struct fill_moments {
+  double mean;
+  double variance;
+};
+
+fill_moments moments_of_fill(double throws, double places) {
+  // The mean is 1 - q, the variance q/m + (1 - 1/m) q2 - q^2, with q the chance that one place
+  // stays empty and q2 that two do. q2 / q^2 = ((1 - 2/m) / (1 - 1/m)^2)^throws, where the fraction
+  // is 1 - (1 / (m - 1))^2.
+  if (places <= 1) return {1, 0};
   const double log_empty = throws * numeric::log1p(-1 / places);
   const double one_of_others = 1 / (places - 1);
   const double correlation =
       numeric::expm1(throws * numeric::log1p(-one_of_others * one_of_others));
   const double q = numeric::exp(log_empty);
   const double mean = -numeric::expm1(log_empty);
-  const double variance = q / places * mean + q * q * correlation * (1 - 1 / places);
+  return {mean, std::max(0.0, q / places * mean + q * q * correlation * (1 - 1 / places))};
+}
+
+/// Of the logarithm of what is distributed lognormally, from the variance over the squared mean.
+double log_deviation(double relative_variance) {
+  return std::sqrt(numeric::log1p(std::max(0.0, relative_variance)));
+}
+
+/// Phi(z) = 1/2 + phi(z) (z + z^3/3 + z^5/(3 5) + ...) (Marsaglia, "Evaluating the normal
+/// distribution", 2004).
+double normal_distribution(double z) {
+  double term = z;
+  double sum = z;
+  for (double odd = 3; term > 1e-17 * sum; odd += 2) {
+    term *= z * z / odd;
+    sum += term;
+  }
+  constexpr double inverse_sqrt_2_pi = 0.39894228040143267794;
+  return 0.5 + sum * inverse_sqrt_2_pi * numeric::exp(-z * z / 2);
+}
+
+/// The mean over blocks of E[pass^2] gives the variance of one block's rate. The blocks' keys add
+/// up to n, which takes the part away that follows a block's number of keys: Cov(f, i)^2 / Var(i) =
+/// n (B - 1) (mean(n) - mean(n - 1))^2.
+template <class Block>
+double scatter_over_blocks(Block once, Block twice, double n, std::uint64_t blocks) {
+  if (n < 1) return 0;
+  block_rates rates(once);
+  const double mean = rates.mean(n, blocks);
+  if (mean == 0 || mean >= 1) return 0;
+  const double rise = mean - rates.mean(n - 1, blocks);
+  const auto all = static_cast<double>(blocks);
+  const double variance =
+      (block_rates(twice).mean(n, blocks) - mean * mean - n * (all - 1) * rise * rise) / all;
+  return log_deviation(variance / (mean * mean));
+}
+
+}  // namespace
+
+double bloom_fpr(double n, std::uint64_t m, unsigned k) {
+  if (n <= 0) return 0;
+  if (m < exact_below_bits && k <= exact_up_to_hashes) return bloom_fpr_exact(n, m, k);
+  const auto [mean, variance] = moments_of_fill(n * k, static_cast<double>(m));
   const double spread = static_cast<double>(k) * (k - 1) / 2 * variance / (mean * mean);
-  return std::min(1.0, numeric::power(mean, k) * (1 + std::max(0.0, spread)));
+  return std::min(1.0, numeric::power(mean, k) * (1 + spread));
+}
+
+double bloom_fpr_scatter(double n, std::uint64_t m, unsigned k) {
+  if (n <= 0) return 0;
+  const auto [mean, variance] = moments_of_fill(n * k, static_cast<double>(m));
+  return log_deviation(static_cast<double>(k) * k * variance / (mean * mean));
+}
+
+double split_block_fpr_scatter(double n, std::uint64_t blocks, unsigned lanes, unsigned lane_bits) {
+  return scatter_over_blocks(split_block(lanes, lane_bits), split_block(lanes, lane_bits, 2), n,
+                             blocks);
+}
+
+double free_block_fpr_scatter(double n, std::uint64_t blocks, unsigned block_bits, unsigned k) {
+  return scatter_over_blocks(free_block(block_bits, k), free_block(block_bits, k, 2), n, blocks);
+}
+
+double fpr_at(double mean, double scatter, double deviations) {
+  return std::min(1.0, mean * numeric::exp(scatter * (deviations - scatter / 2)));
+}
+
+double normal_quantile(double p) {
+  double low = 0;
+  double high = 8;
+  for (int step = 0; step < 60; ++step) {
+    const double middle = (low + high) / 2;
+    (normal_distribution(middle) < p ? low : high) = middle;
+  }
+  return high;
 }
 
 double split_block_fpr(double n, std::uint64_t blocks, unsigned lanes, unsigned lane_bits) {
@@ -144,7 +221,11 @@ double counter_reaches(double n, double m, unsigned k, unsigned value) {
   return numeric::exp(std::min(0.0, log_bound));
 }
 
-std::uint64_t bloom_bits(double n, double eps, unsigned k) {
+std::uint64_t bloom_bits(double n, double eps, unsigned k, double deviations) {
+  const auto exceeds = [&](std::uint64_t m) {
+    const double mean = bloom_fpr(n, m, k);
+    return (deviations == 0 ? mean : fpr_at(mean, bloom_fpr_scatter(n, m, k), deviations)) > eps;
+  };
   // The classic formula, solved for m, is a lower bound; double from there and bisect.
   const double fill = numeric::pow(eps, 1.0 / k);
   const double start = std::max(1.0, -static_cast<double>(k) * n / numeric::log1p(-fill));
@@ -152,14 +233,14 @@ std::uint64_t bloom_bits(double n, double eps, unsigned k) {
   low = low > 1 ? low - 1 : 0;  // the rate is above eps at `low`, or low is 0
   std::uint64_t step = 1;
   std::uint64_t high = low + step;
-  while (high < (std::uint64_t{1} << 62) && bloom_fpr(n, high, k) > eps) {
+  while (high < (std::uint64_t{1} << 62) && exceeds(high)) {
     low = high;
     step *= 2;
     high += step;
   }
   while (high - low > 1) {
     const std::uint64_t middle = low + (high - low) / 2;
-    (bloom_fpr(n, middle, k) > eps ? low : high) = middle;
+    (exceeds(middle) ? low : high) = middle;
   }
   return high;
 }

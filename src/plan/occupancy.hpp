@@ -8,7 +8,8 @@
 
 namespace bloomery::formulas {
 
-inline constexpr unsigned max_given_places = 28;
+// Twice the functions of a block, for the second moment of its rate.
+inline constexpr unsigned max_given_places = 48;
 /// A chance for d = 0 to k given places.
 using by_places = std::array<double, max_given_places + 1>;
 

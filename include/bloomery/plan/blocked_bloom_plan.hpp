@@ -37,6 +37,8 @@ struct blocked_bloom_spec {
   unsigned hashes = 0;         ///< k, at most 24, of the free layout; 8 in the others
   std::uint64_t seed = 0;      ///< of the hash function
   block_layout layout{};       ///< {} chooses: split from 0.05% to 2%, else free
+  /// The share of filters whose own rate keeps within fpr, in [1/2, 1); 0: the mean of all does.
+  double confidence = 0;
 };
 
 /// Everything that fixes a blocked filter's bits, and what it promises.
@@ -50,6 +52,10 @@ struct blocked_bloom_params {
 
   std::uint64_t bits() const noexcept { return blocks * block_bits(layout); }
 
+  /// How far one filter's rate is from `fpr` (formulas::bloom_fpr_scatter). Most where filters are
+  /// small and rates low, since few blocks with many keys then have most of the rate.
+  double scatter() const;
+
   /// The parameter block of a file (docs/format.md, "blocked_bloom").
   std::vector<std::byte> encode() const;
   /// Reads it; a value out of range is corrupt or unsupported.
@@ -60,12 +66,12 @@ struct blocked_bloom_params {
 inline constexpr unsigned most_block_hashes = 24;
 inline constexpr double least_blocked_fpr = 1e-9;
 
-/// Finds what `spec` leaves open, so that the expected rate at capacity is at most spec.fpr. With a
-/// rate it plans 0.3% below it: so much can the rate of one large filter lie above the expected one
-/// because its blocks are loaded by chance (five standard deviations at 10^8 keys and 1%; it costs
-/// 0.007 bits a key). Fails with invalid_argument, saying which value is out of range, missing or
-/// contradicts the others. O(1), below a
-/// millisecond.
+/// Finds what `spec` leaves open, so that the mean rate of such filters at capacity is at most
+/// spec.fpr. It is planned 0.3% below it, which costs 0.007 bits per key: the rate of one filter of
+/// 10^8 keys at 1% is above the mean by more with a chance of 3e-7. Small filters scatter further
+/// (scatter()); with `confidence`, that share of filters keeps within spec.fpr. Fails with
+/// invalid_argument, saying which value is out of range, missing or contradicts the others. O(1),
+/// below a millisecond.
 result<blocked_bloom_params> plan_blocked_bloom(const blocked_bloom_spec& spec);
 
 /// The expected rate of n distinct keys in that many blocks, equal hashes included.

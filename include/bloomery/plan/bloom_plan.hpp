@@ -20,6 +20,8 @@ struct bloom_spec {
   std::uint64_t bits = 0;      ///< m, at most 2^62
   unsigned hashes = 0;         ///< k, at most 64
   std::uint64_t seed = 0;      ///< of the hash function
+  /// The share of filters whose own rate keeps within fpr, in [1/2, 1); 0: the mean of all does.
+  double confidence = 0;
 };
 
 /// Everything that fixes a Bloom filter's layout, and what it promises.
@@ -30,6 +32,9 @@ struct bloom_params {
   unsigned hashes = 0;
   std::uint64_t seed = 0;
   probe_id probe = probe_id::double_hashing;
+
+  /// How far one filter's rate is from `fpr` (formulas::bloom_fpr_scatter).
+  double scatter() const;
 
   /// The parameter block of a file (docs/format.md, "bloom").
   std::vector<std::byte> encode() const;
@@ -42,8 +47,9 @@ inline constexpr std::uint64_t most_keys = std::uint64_t{1} << 57;
 
 /// Finds what `spec` leaves open, so that formulas::bloom_fpr at capacity is at most spec.fpr: with
 /// a rate, the fewest bits; with bits and a rate, the most keys; the number of functions that is
-/// best for it. Fails with invalid_argument, saying which value is out of range, missing or
-/// contradicts the others. O(1), some tens of microseconds.
+/// best for it. fpr is the mean over all filters of a plan; with `confidence`, that share of them
+/// keeps within spec.fpr. Fails with invalid_argument, saying which value is out of range, missing
+/// or contradicts the others. O(1), some tens of microseconds.
 result<bloom_params> plan_bloom(const bloom_spec& spec);
 
 /// Whether two arrays put every key in the same places: equal bits, functions, seed and rule; else

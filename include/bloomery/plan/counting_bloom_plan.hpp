@@ -21,6 +21,7 @@ struct counting_bloom_spec {
   unsigned hashes = 0;         ///< k, at most 64
   std::uint64_t seed = 0;      ///< of the hash function
   unsigned counter_bits = 4;   ///< w: 4, 8 or 16
+  double confidence = 0;       ///< as in bloom_spec
 };
 
 /// Everything that fixes a counting Bloom filter's layout, and what it promises.

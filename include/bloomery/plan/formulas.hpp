@@ -24,11 +24,11 @@ double ideal_bits_per_key(double eps);
 /// the true rate (Bose et al., 2008), close to it for large m.
 double bloom_fpr_classic(double n, double m, unsigned k);
 
-/// The true rate of k independent functions with replacement: E[(X/m)^k], X the number of distinct
-/// bits that n*k throws set (Bose et al., 2008; Christensen, Roginsky and Jimeno, 2010). For m <
-/// 4096 and k <= 28 exact to 1e-10 of itself, O(k^3 log(nk)), with n*k rounded up. Beyond, the
-/// expansion to the variance of X, O(1), whose relative error is below 4e-4 where the rate is above
-/// 1e-19, which equal hashes add anyway.
+/// The mean over filters of the true rate of k independent functions with replacement: E[(X/m)^k],
+/// X the number of distinct bits that n*k throws set (Bose et al., 2008; Christensen, Roginsky and
+/// Jimeno, 2010). For m < 4096 and k <= 28 exact to 1e-10 of itself, O(k^3 log(nk)), with n*k
+/// rounded up. Beyond, the expansion to the variance of X, O(1), whose relative error is below 4e-4
+/// where the rate is above 1e-19, which equal hashes add anyway.
 double bloom_fpr(double n, std::uint64_t m, unsigned k);
 
 /// The rate of a blocked filter whose every key sets one bit in each of `lanes` lanes of
@@ -42,6 +42,23 @@ double split_block_fpr(double n, std::uint64_t blocks, unsigned lanes, unsigned 
 /// i of E[(X/b)^k], X the distinct bits of i k throws, summed in the same way to 1e-11 of itself.
 /// O(k^2 n/blocks). Precondition: k <= 28.
 double free_block_fpr(double n, std::uint64_t blocks, unsigned block_bits, unsigned k);
+
+/// How far one filter's rate is from the mean over all filters of its size, which is what the
+/// functions above give: the standard deviation of the rate's logarithm. One filter's rate is taken
+/// as lognormal, since it is a mean of few large terms where the rate is low. bloom: from the
+/// variance of the fill, O(1). Blocks: from the second moment of a block's rate, at the cost of the
+/// mean.
+double bloom_fpr_scatter(double n, std::uint64_t m, unsigned k);
+double split_block_fpr_scatter(double n, std::uint64_t blocks, unsigned lanes, unsigned lane_bits);
+double free_block_fpr_scatter(double n, std::uint64_t blocks, unsigned block_bits, unsigned k);
+
+/// The rate that one filter exceeds with the chance that a normal variable exceeds so many standard
+/// deviations: mean exp(z s - s^2/2).
+double fpr_at(double mean, double scatter, double deviations);
+
+/// The z that a normal variable does not exceed with probability p, for p in [1/2, 1): 1.645 for
+/// 95%.
+double normal_quantile(double p);
 
 /// Distinct keys behind `ones` set bits of a blocked filter where a key leaves each bit of its own
 /// block clear with probability `stays`: each bit is set with 1 - (1 - (1 - stays)/blocks)^n.
@@ -60,8 +77,9 @@ double bloom_cardinality(double ones, double m, unsigned k);
 /// V-C, who derive the same from nk independent throws). Zero when n < value.
 double counter_reaches(double n, double m, unsigned k, unsigned value);
 
-/// The smallest m for which bloom_fpr(n, m, k) <= eps, at least 1.
-std::uint64_t bloom_bits(double n, double eps, unsigned k);
+/// The smallest m for which bloom_fpr(n, m, k) <= eps, at least 1; with `deviations` the one for
+/// which fpr_at() is.
+std::uint64_t bloom_bits(double n, double eps, unsigned k, double deviations = 0);
 
 /// The rate of a large cuckoo filter at that load: 1 - exp(-2 b load / (2^f - 1)). The 2b slots
 /// that a stranger is compared with hold 2 b load fingerprints of 2^f - 1 values, since zero means
