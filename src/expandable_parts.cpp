@@ -33,10 +33,14 @@ tl::unexpected<failure> mismatch() {
 
 }  // namespace
 
-tl::unexpected<failure> no_segment_memory() {
-  return fail(errc::out_of_memory,
-              "memory for the filter's segments could not be had; plan a smaller one, or use a "
-              "machine with more memory");
+tl::unexpected<failure> no_segment_memory() noexcept {
+  try {
+    return fail(errc::out_of_memory,
+                "memory for the filter's segments could not be had; plan a smaller one, or use a "
+                "machine with more memory");
+  } catch (const std::bad_alloc&) {
+    return fail(errc::out_of_memory, "no memory");  // for the sentence either
+  }
 }
 
 std::uint64_t counted_of(std::span<const std::byte> list, std::size_t size, hash64 h) noexcept {

@@ -1,6 +1,6 @@
 // Where the system has no memory left at all, not even for a sentence about it: operations that
-// cannot throw say that the filter is full, and go on when there is some again. In a program of its
-// own, since it replaces operator new.
+// cannot throw say that the filter is full, and go on when there is some again; those that throw
+// change nothing. In a program of its own, since it replaces operator new.
 
 #include <gtest/gtest.h>
 
@@ -10,16 +10,30 @@
 #include <bloomery/vector_quotient.hpp>
 #include <cstdint>
 #include <cstdlib>
+#include <limits>
 #include <new>
 #include <span>
 #include <vector>
 
+#include "tests/filter_types.hpp"
+
 namespace {
 
 bool is_refused = false;
+// Allocations that still succeed: in all, and of filters' memory.
+std::size_t allocations_left = std::numeric_limits<std::size_t>::max();
+std::size_t loans_left = std::numeric_limits<std::size_t>::max();
+
+bool may_allocate() noexcept {
+  if (is_refused || allocations_left == 0) return false;
+  --allocations_left;
+  return true;
+}
 
 void* lend(std::size_t size) noexcept {
-  return is_refused ? nullptr : std::calloc(1, size);
+  if (loans_left == 0) return nullptr;
+  --loans_left;
+  return may_allocate() ? std::calloc(1, size) : nullptr;
 }
 void take_back(void* at, std::size_t /*size*/) noexcept {
   std::free(at);
@@ -27,15 +41,16 @@ void take_back(void* at, std::size_t /*size*/) noexcept {
 
 }  // namespace
 
-void* operator new(std::size_t size) {
-  void* const got = is_refused ? nullptr : std::malloc(size != 0 ? size : 1);
+// Not inlined: g++ takes them for the pair of another allocation then.
+[[gnu::noinline]] void* operator new(std::size_t size) {
+  void* const got = may_allocate() ? std::malloc(size != 0 ? size : 1) : nullptr;
   if (got == nullptr) throw std::bad_alloc();
   return got;
 }
-void operator delete(void* at) noexcept {
+[[gnu::noinline]] void operator delete(void* at) noexcept {
   std::free(at);
 }
-void operator delete(void* at, std::size_t /*size*/) noexcept {
+[[gnu::noinline]] void operator delete(void* at, std::size_t /*size*/) noexcept {
   std::free(at);
 }
 
@@ -108,6 +123,94 @@ TEST(no_memory, counts_no_more_copies) {
   auto quotient = vector_quotient::make({.capacity = 1000, .fpr = 0.01}).value();
   EXPECT_LT(insert_with_interruption(quotient, copies), copies.size());
   EXPECT_EQ(quotient.count(copies[0]), copies.size());
+}
+
+// Copies by assignment -------------------------------------------------------------------------
+
+/// A filter of n keys of any kind, planned for them.
+template <class F>
+F filter_of(std::uint64_t n, double fpr) {
+  if constexpr (buildable<F>) {
+    return built_of<F>(some_hashes(n), fpr, n);
+  } else {
+    auto f = make<F>(n, fpr, n);
+    for (const std::string& key : words("key", n)) f.insert(key);
+    // Copies that kinds which count them keep beside the table.
+    for (int copy = 0; copy < 10; ++copy) f.insert("key-0");
+    return f;
+  }
+}
+
+template <class F>
+class no_memory_copy : public ::testing::Test {};
+using every_kind = joined<filter_types, static_filter_types>::type;
+TYPED_TEST_SUITE(no_memory_copy, every_kind, filter_names);
+
+// Whichever of its allocations is refused.
+TYPED_TEST(no_memory_copy, by_assignment_is_all_or_nothing) {
+  ASSERT_TRUE(lends);
+  const auto small = filter_of<TypeParam>(50, 0.2);
+  const auto large = filter_of<TypeParam>(60'000, 0.01);
+  for (const auto& [from, into] : {std::pair(&large, &small), std::pair(&small, &large)}) {
+    const auto before = file_bytes(*into);
+    const auto wanted = file_bytes(*from);
+    bool done = false;
+    std::size_t refusals = 0;
+    for (std::size_t allowed = 0; !done; ++allowed) {
+      TypeParam filter = *into;
+      allocations_left = allowed;
+      try {
+        filter = *from;
+        done = true;
+      } catch (const std::bad_alloc&) {
+        ++refusals;
+      }
+      allocations_left = std::numeric_limits<std::size_t>::max();
+      ASSERT_EQ(filter.hash_function().seed(), (done ? *from : *into).hash_function().seed());
+      ASSERT_EQ(file_bytes(filter), done ? wanted : before) << allowed;
+    }
+    EXPECT_GE(refusals, 1U);
+  }
+}
+
+template <class F>
+class no_memory_merge : public ::testing::Test {};
+TYPED_TEST_SUITE(no_memory_merge, filter_types_that<can_merge>, filter_names);
+
+// Kinds that need none for it succeed at once.
+TYPED_TEST(no_memory_merge, says_so_and_changes_nothing) {
+  ASSERT_TRUE(lends);
+  const auto original = filter_of<TypeParam>(3000, 0.01);
+  const auto other = filter_of<TypeParam>(3000, 0.01);
+  const auto before = file_bytes(original);
+  for (const bool with_itself : {false, true}) {
+    bool done = false;
+    for (std::size_t allowed = 0; !done; ++allowed) {
+      auto filter = original;
+      loans_left = allowed;
+      const auto merged = filter.merge(with_itself ? filter : other);
+      loans_left = std::numeric_limits<std::size_t>::max();
+      // Without room for all, which is found out when there is memory.
+      done = merged || merged.error().code == errc::full;
+      if (!done) {
+        EXPECT_EQ(merged.error().code, errc::out_of_memory) << merged.error().message;
+      }
+      if (!merged) {
+        ASSERT_EQ(file_bytes(filter), before) << allowed;
+      }
+    }
+  }
+}
+
+TYPED_TEST(no_memory_copy, to_itself_changes_nothing_and_needs_none) {
+  ASSERT_TRUE(lends);
+  auto filter = filter_of<TypeParam>(1000, 0.01);
+  const auto before = file_bytes(filter);
+  const TypeParam& same = filter;
+  is_refused = true;
+  filter = same;
+  is_refused = false;
+  EXPECT_EQ(file_bytes(filter), before);
 }
 
 }  // namespace

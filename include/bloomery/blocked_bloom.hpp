@@ -22,6 +22,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <concepts>
 #include <span>
 #include <utility>
 
@@ -147,6 +148,17 @@ class basic_blocked_bloom : public detail::key_shell<basic_blocked_bloom<Storage
 
   /// An empty filter for a spec known to be good. Throws nothing but std::bad_alloc; a spec that
   /// plan_blocked_bloom refuses is a broken precondition and ends the program with its sentence.
+  basic_blocked_bloom(const basic_blocked_bloom&) = default;
+  basic_blocked_bloom(basic_blocked_bloom&&) = default;
+  basic_blocked_bloom& operator=(const basic_blocked_bloom& other)
+    requires std::copy_constructible<Storage>
+  {
+    if (this != &other) *this = basic_blocked_bloom(other);
+    return *this;
+  }
+  basic_blocked_bloom& operator=(basic_blocked_bloom&&) = default;
+  ~basic_blocked_bloom() = default;
+
   /// What comes from outside goes through make().
   explicit basic_blocked_bloom(const blocked_bloom_spec& spec)
     requires std::same_as<Storage, owned_storage>

@@ -19,6 +19,7 @@
 #include <bloomery/storage.hpp>
 #include <cmath>
 #include <cstddef>
+#include <concepts>
 #include <cstdint>
 #include <span>
 #include <utility>
@@ -46,6 +47,17 @@ class basic_bloom : public detail::key_shell<basic_bloom<Probe, Storage>> {
   using rebind_storage = basic_bloom<Probe, Other>;
 
   /// An empty filter for a spec known to be good. Throws nothing but std::bad_alloc; a spec that
+  basic_bloom(const basic_bloom&) = default;
+  basic_bloom(basic_bloom&&) = default;
+  basic_bloom& operator=(const basic_bloom& other)
+    requires std::copy_constructible<Storage> && std::copyable<Probe>
+  {
+    if (this != &other) *this = basic_bloom(other);
+    return *this;
+  }
+  basic_bloom& operator=(basic_bloom&&) = default;
+  ~basic_bloom() = default;
+
   /// plan_bloom refuses is a broken precondition and ends the program with its sentence. What comes
   /// from outside goes through make().
   explicit basic_bloom(const bloom_spec& spec, Probe probe = Probe())

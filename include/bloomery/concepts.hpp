@@ -39,6 +39,11 @@ struct insert_summary {
 /// Every filter. `may_contain` is never false for a key that was inserted and not erased since.
 /// Const calls may run in several threads at once; anything else needs the filter to itself,
 /// unless a kind says more.
+///
+/// Copies      Deep over owned_storage, else as the storage says. Assignment is all or nothing:
+///             without memory it throws std::bad_alloc, and the filter is as it was.
+/// Moves       A filter that was moved from may only be destroyed or assigned to. Every other call
+///             is a broken precondition; those that use its bytes assert it.
 template <class F>
 concept membership_filter =
     std::movable<F> &&

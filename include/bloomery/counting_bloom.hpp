@@ -24,6 +24,7 @@
 #include <bloomery/storage.hpp>
 #include <cmath>
 #include <cstddef>
+#include <concepts>
 #include <cstdint>
 #include <limits>
 #include <span>
@@ -73,6 +74,17 @@ class basic_counting_bloom : public detail::key_shell<basic_counting_bloom<Probe
   using rebind_storage = basic_counting_bloom<Probe, Other>;
 
   /// An empty filter for a spec known to be good. Throws nothing but std::bad_alloc; a spec that
+  basic_counting_bloom(const basic_counting_bloom&) = default;
+  basic_counting_bloom(basic_counting_bloom&&) = default;
+  basic_counting_bloom& operator=(const basic_counting_bloom& other)
+    requires std::copy_constructible<Storage> && std::copyable<Probe>
+  {
+    if (this != &other) *this = basic_counting_bloom(other);
+    return *this;
+  }
+  basic_counting_bloom& operator=(basic_counting_bloom&&) = default;
+  ~basic_counting_bloom() = default;
+
   /// plan_counting_bloom refuses is a broken precondition and ends the program with its sentence.
   /// What comes from outside goes through make().
   explicit basic_counting_bloom(const counting_bloom_spec& spec, Probe probe = Probe())

@@ -59,6 +59,17 @@ class basic_cuckoo : public detail::key_shell<basic_cuckoo<Storage>> {
   using rebind_storage = basic_cuckoo<Other>;
 
   /// An empty filter for a spec known to be good. Throws nothing but std::bad_alloc; a spec that
+  basic_cuckoo(const basic_cuckoo&) = default;
+  basic_cuckoo(basic_cuckoo&&) = default;
+  basic_cuckoo& operator=(const basic_cuckoo& other)
+    requires std::copy_constructible<Storage>
+  {
+    if (this != &other) *this = basic_cuckoo(other);
+    return *this;
+  }
+  basic_cuckoo& operator=(basic_cuckoo&&) = default;
+  ~basic_cuckoo() = default;
+
   /// plan_cuckoo refuses is a broken precondition and ends the program with its sentence. What
   /// comes from outside goes through make().
   explicit basic_cuckoo(const cuckoo_spec& spec)

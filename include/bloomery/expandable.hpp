@@ -74,6 +74,19 @@ class basic_expandable : public detail::key_shell<basic_expandable<Storage>> {
   template <storage Other>
   using rebind_storage = basic_expandable<Other>;
 
+  basic_expandable(const basic_expandable&)
+    requires std::copy_constructible<Storage>
+  = default;
+  basic_expandable(basic_expandable&&) = default;
+  basic_expandable& operator=(const basic_expandable& other)
+    requires std::copy_constructible<Storage>
+  {
+    if (this != &other) *this = basic_expandable(other);
+    return *this;
+  }
+  basic_expandable& operator=(basic_expandable&&) = default;
+  ~basic_expandable() = default;
+
   /// An empty filter for a spec known to be good. Throws nothing but std::bad_alloc; a spec that
   /// plan_expandable refuses is a broken precondition and ends the program with its sentence. What
   /// comes from outside goes through make().
@@ -248,9 +261,6 @@ class basic_expandable : public detail::key_shell<basic_expandable<Storage>> {
     if (other.size() == 0) return {};
     if (other.size() > std::numeric_limits<std::uint64_t>::max() - count_) {
       return fail(errc::full, "a filter counts fewer than 2^64 copies");
-    }
-    if constexpr (std::same_as<Other, Storage>) {
-      if (&other == this) return merge(basic_expandable(other));
     }
     auto done = parts_.unite(params_, other.params(), other.parts_, other.size(), false);
     if (!done) return fail(std::move(done.error()));

@@ -16,6 +16,7 @@
 #include <cassert>
 #include <cmath>
 #include <cstddef>
+#include <concepts>
 #include <cstdint>
 #include <span>
 #include <utility>
@@ -65,6 +66,17 @@ class basic_fuse : public detail::key_shell<basic_fuse<Storage>> {
   using rebind_storage = basic_fuse<Other>;
 
   /// The filter of these hashes, which were made with `spec.seed`. Needs a rate or fingerprint bits
+  basic_fuse(const basic_fuse&) = default;
+  basic_fuse(basic_fuse&&) = default;
+  basic_fuse& operator=(const basic_fuse& other)
+    requires std::copy_constructible<Storage>
+  {
+    if (this != &other) *this = basic_fuse(other);
+    return *this;
+  }
+  basic_fuse& operator=(basic_fuse&&) = default;
+  ~basic_fuse() = default;
+
   /// (or a capacity and a size to find them by); fails with what plan_fuse says of them, with
   /// invalid_argument where the filter is larger than `spec.bits`, with out_of_memory, and with
   /// what the source fails with. The source is gone through two to five times.

@@ -20,6 +20,7 @@
 #include <bloomery/storage.hpp>
 #include <cassert>
 #include <cstddef>
+#include <concepts>
 #include <cstdint>
 #include <span>
 #include <utility>
@@ -70,6 +71,17 @@ class basic_ribbon : public detail::key_shell<basic_ribbon<Storage>> {
   using rebind_storage = basic_ribbon<Other>;
 
   /// The filter of these hashes, which were made with `spec.seed`. Needs a rate (or a capacity and
+  basic_ribbon(const basic_ribbon&) = default;
+  basic_ribbon(basic_ribbon&&) = default;
+  basic_ribbon& operator=(const basic_ribbon& other)
+    requires std::copy_constructible<Storage>
+  {
+    if (this != &other) *this = basic_ribbon(other);
+    return *this;
+  }
+  basic_ribbon& operator=(basic_ribbon&&) = default;
+  ~basic_ribbon() = default;
+
   /// a size to find it by); fails with what plan_ribbon says of them, with invalid_argument where
   /// the filter is larger than `spec.bits`, with out_of_memory, and with what the source fails
   /// with. The source is gone through two to five times.

@@ -23,6 +23,7 @@
 #include <bloomery/storage.hpp>
 #include <cmath>
 #include <cstddef>
+#include <concepts>
 #include <cstdint>
 #include <new>
 #include <span>
@@ -61,6 +62,19 @@ class basic_scalable_bloom : public detail::key_shell<basic_scalable_bloom<Stora
   using rebind_storage = basic_scalable_bloom<Other>;
 
   /// An empty filter for a spec known to be good. Throws nothing but std::bad_alloc; a spec that
+  basic_scalable_bloom(const basic_scalable_bloom&)
+    requires std::copy_constructible<Storage>
+  = default;
+  basic_scalable_bloom(basic_scalable_bloom&&) = default;
+  basic_scalable_bloom& operator=(const basic_scalable_bloom& other)
+    requires std::copy_constructible<Storage>
+  {
+    if (this != &other) *this = basic_scalable_bloom(other);
+    return *this;
+  }
+  basic_scalable_bloom& operator=(basic_scalable_bloom&&) = default;
+  ~basic_scalable_bloom() = default;
+
   /// plan_scalable_bloom refuses is a broken precondition and ends the program with its sentence.
   /// What comes from outside goes through make().
   explicit basic_scalable_bloom(const scalable_bloom_spec& spec)

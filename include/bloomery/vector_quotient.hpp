@@ -73,6 +73,17 @@ class basic_vector_quotient : public detail::key_shell<basic_vector_quotient<Sto
   using rebind_storage = basic_vector_quotient<Other>;
 
   /// An empty filter for a spec known to be good. Throws nothing but std::bad_alloc; a spec that
+  basic_vector_quotient(const basic_vector_quotient&) = default;
+  basic_vector_quotient(basic_vector_quotient&&) = default;
+  basic_vector_quotient& operator=(const basic_vector_quotient& other)
+    requires std::copy_constructible<Storage>
+  {
+    if (this != &other) *this = basic_vector_quotient(other);
+    return *this;
+  }
+  basic_vector_quotient& operator=(basic_vector_quotient&&) = default;
+  ~basic_vector_quotient() = default;
+
   /// plan_vector_quotient refuses is a broken precondition and ends the program with its sentence.
   /// What comes from outside goes through make().
   explicit basic_vector_quotient(const vector_quotient_spec& spec)

@@ -112,7 +112,7 @@ double rate_of(const expandable_params& params, const Segments& segments) noexce
 }
 
 /// That there is no memory.
-tl::unexpected<failure> no_segment_memory();
+tl::unexpected<failure> no_segment_memory() noexcept;
 
 /// From so many keys at once on, which key_shell hands on together, a filter grows on huge pages.
 /// It is read faster then, and grows faster, but one of the keys may wait until a page is cleared:
