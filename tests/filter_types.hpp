@@ -10,6 +10,8 @@
 #include <bloomery/bloomery.hpp>
 #include <cstdint>
 #include <memory>
+#include <new>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -120,6 +122,45 @@ std::vector<std::byte> payload_bytes(const F& filter) {
   return all;
 }
 
+/// A storage of a program's own, with nothing that the concepts do not ask for: writable, of
+/// exactly as many bytes as are needed, which begin `lead` bytes behind a multiple of 64. A copy is
+/// deep, a slice shares.
+class custom_storage {
+ public:
+  static custom_storage copy_of(std::span<const std::byte> from, std::size_t lead = 0) {
+    constexpr auto line = std::align_val_t{64};
+    auto* const memory = static_cast<std::byte*>(::operator new(lead + from.size(), line));
+    std::copy(from.begin(), from.end(), memory + lead);
+    return custom_storage({memory, [](std::byte* at) { ::operator delete(at, line); }},
+                          {memory + lead, from.size()});
+  }
+
+  custom_storage(const custom_storage& other) : custom_storage(copy_of(other.bytes_)) {}
+  custom_storage& operator=(const custom_storage& other) { return *this = custom_storage(other); }
+  custom_storage(custom_storage&& other) noexcept
+      : memory_(std::move(other.memory_)), bytes_(std::exchange(other.bytes_, {})) {}
+  custom_storage& operator=(custom_storage&& other) noexcept {
+    memory_ = std::move(other.memory_);
+    bytes_ = std::exchange(other.bytes_, {});
+    return *this;
+  }
+  ~custom_storage() = default;
+
+  std::span<const std::byte> bytes() const noexcept { return bytes_; }
+  std::span<std::byte> writable_bytes() noexcept { return bytes_; }
+  custom_storage slice(std::size_t offset, std::size_t size) const noexcept {
+    return custom_storage(memory_, bytes_.subspan(offset, size));
+  }
+
+ private:
+  custom_storage(std::shared_ptr<std::byte> memory, std::span<std::byte> bytes) noexcept
+      : memory_(std::move(memory)), bytes_(bytes) {}
+
+  std::shared_ptr<std::byte> memory_;
+  std::span<std::byte> bytes_;
+};
+static_assert(writable_storage<custom_storage> && sliceable_storage<custom_storage>);
+
 /// A filter, and what keeps the bytes alive that it may refer to.
 template <class F>
 struct reopened {
@@ -132,7 +173,12 @@ template <storage S, class F>
 auto reopen(const F& from) {
   using over = typename F::template rebind_storage<S>;
   auto stored = value_of(read_bytes(file_bytes(from)));
-  if constexpr (std::same_as<S, borrowed_storage>) {
+  if constexpr (std::same_as<S, custom_storage>) {
+    auto params = value_of(over::params_type::decode(stored.header, stored.parameters));
+    auto filter = value_of(over::open(
+        std::move(params), custom_storage::copy_of(stored.payload.bytes()), stored.header.count));
+    return reopened<over>{std::move(stored), std::move(filter)};
+  } else if constexpr (std::same_as<S, borrowed_storage>) {
     auto params = value_of(over::params_type::decode(stored.header, stored.parameters));
     auto filter = value_of(over::open(std::move(params), borrowed_storage(stored.payload.bytes()),
                                       stored.header.count));
@@ -162,7 +208,7 @@ struct over_every_storage;
 template <class... F>
 struct over_every_storage<::testing::Types<F...>> {
   using type = ::testing::Types<subject<F, owned_storage>..., subject<F, mapped_storage>...,
-                                subject<F, borrowed_storage>...>;
+                                subject<F, borrowed_storage>..., subject<F, custom_storage>...>;
 };
 using filter_types_by_storage = over_every_storage<filter_types>::type;
 using static_filter_types_by_storage = over_every_storage<static_filter_types>::type;
@@ -192,6 +238,7 @@ struct subject_names {
     return fmt::format("{}_{}", name_of<typename Subject::owned>(),
                        std::same_as<S, owned_storage>    ? "owned"
                        : std::same_as<S, mapped_storage> ? "mapped"
+                       : std::same_as<S, custom_storage> ? "custom"
                                                          : "borrowed");
   }
 };

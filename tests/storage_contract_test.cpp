@@ -76,16 +76,103 @@ TYPED_TEST(stored_contract, its_header_stands_by_itself) {
   }
 }
 
-TYPED_TEST(stored_contract, only_what_is_owned_can_be_written_to) {
+TYPED_TEST(stored_contract, only_what_is_owned_or_writable_can_be_written_to) {
   using filter = typename TypeParam::type;
-  constexpr bool writable = std::same_as<typename TypeParam::storage_type, owned_storage>;
+  using storage_type = typename TypeParam::storage_type;
+  // What grows with its keys needs memory that can.
+  constexpr bool writable = grows<typename TypeParam::owned> ? growable_storage<storage_type>
+                                                             : writable_storage<storage_type>;
   static_assert(membership_filter<filter>);
   static_assert(insertable<filter> == writable);
   static_assert(writable || !erasable<filter>);
   static_assert(writable || !mergeable<filter>);
   static_assert(writable || !intersectable<filter>);
   static_assert(countable<filter> == countable<typename TypeParam::owned>);
+  static_assert(!writable || erasable<filter> == erasable<typename TypeParam::owned>);
+  static_assert(!writable || mergeable<filter> == mergeable<typename TypeParam::owned>);
+  static_assert(!writable || intersectable<filter> == intersectable<typename TypeParam::owned>);
+  static_assert(std::copyable<filter>);
+  // Only owned memory can be moved by a host.
+  static_assert(std::same_as<storage_type, owned_storage> ||
+                !requires(filter& f, const memory_mover& mover) { f.relocate(mover); });
 }
+
+/// Inserts, erases, unites and intersects.
+template <class F>
+void change(F& f) {
+  const auto keys = words("more", 300);
+  for (const std::string& key : words("single", 20)) f.insert(key);
+  f.insert(keys);
+  if constexpr (erasable<F>) {
+    f.erase(keys.front());
+    f.erase(std::span(keys).last(100));
+  }
+  if constexpr (mergeable<F>) {
+    auto other = make<typename F::template rebind_storage<owned_storage>>(500, 0.05, 42);
+    for (const std::string& key : words("other", 30)) other.insert(key);
+    (void)f.merge(other);
+  }
+  if constexpr (intersectable<F>) {
+    const F same = f;
+    value_of(f.intersect(same));
+  }
+}
+
+TYPED_TEST(stored_contract, what_can_be_written_to_changes_as_the_owned_filter) {
+  if constexpr (insertable<typename TypeParam::type>) {
+    auto original = this->original();
+    auto again = reopen<typename TypeParam::storage_type>(original);
+    change(original);
+    change(again.filter);
+    EXPECT_EQ(file_bytes(again.filter), file_bytes(original));
+    again.filter.clear();
+    EXPECT_EQ(file_bytes(again.filter), file_bytes(make<typename TypeParam::owned>(500, 0.05, 42)));
+  }
+}
+
+TYPED_TEST(stored_contract, bytes_may_begin_anywhere_or_are_refused) {
+  using filter = typename TypeParam::type;
+  if constexpr (std::same_as<typename TypeParam::storage_type, custom_storage>) {
+    auto original = this->original();
+    const auto stored = value_of(read_bytes(file_bytes(original)));
+    if constexpr (insertable<filter>) change(original);
+    for (const std::size_t lead : {1U, 4U, 8U, 32U, 63U}) {
+      auto params = value_of(filter::params_type::decode(stored.header, stored.parameters));
+      auto f =
+          filter::open(std::move(params), custom_storage::copy_of(stored.payload.bytes(), lead),
+                       stored.header.count);
+      // Its kernels write whole cache lines.
+      if (filter::kind == filter_kind::vector_quotient) {
+        ASSERT_FALSE(f) << lead;
+        EXPECT_EQ(f.error().code, errc::invalid_argument);
+        EXPECT_NE(f.error().message.find("64"), std::string::npos) << f.error().message;
+        continue;
+      }
+      ASSERT_TRUE(f) << lead << ": " << f.error().message;
+      if constexpr (insertable<filter>) change(*f);
+      EXPECT_EQ(file_bytes(*f), file_bytes(original)) << lead;
+      for (const std::string& key : words("member", 500)) {
+        EXPECT_EQ(f->may_contain(key), original.may_contain(key)) << key;
+      }
+    }
+  }
+}
+
+// What a kind needs of its storage is said by its type.
+class bytes_only {
+ public:
+  std::span<const std::byte> bytes() const noexcept { return {}; }
+};
+template <class S>
+concept expandable_can_lie_in = requires { typename basic_expandable<S>; };
+template <class S>
+concept scalable_bloom_can_lie_in = requires { typename basic_scalable_bloom<S>; };
+static_assert(storage<bytes_only> && !piecewise_storage<bytes_only>);
+static_assert(!expandable_can_lie_in<bytes_only> && expandable_can_lie_in<custom_storage>);
+static_assert(!scalable_bloom_can_lie_in<bytes_only> && scalable_bloom_can_lie_in<custom_storage>);
+static_assert(membership_filter<basic_bloom<double_hashing, bytes_only>> &&
+              membership_filter<basic_vector_quotient<bytes_only>> &&
+              membership_filter<basic_ribbon<bytes_only>>);
 
 TYPED_TEST(stored_contract, a_filter_over_any_storage_can_be_merged_into_an_owned_one) {
   using owned = typename TypeParam::owned;
@@ -114,6 +201,8 @@ TYPED_TEST(stored_contract, a_storage_of_the_wrong_size_is_refused) {
         return filter::open(std::move(params), value_of(owned_storage::copy_of(bytes)), 0);
       } else if constexpr (std::same_as<typename TypeParam::storage_type, mapped_storage>) {
         return filter::open(std::move(params), mapped_storage(nullptr, bytes), 0);
+      } else if constexpr (std::same_as<typename TypeParam::storage_type, custom_storage>) {
+        return filter::open(std::move(params), custom_storage::copy_of(bytes), 0);
       } else {
         return filter::open(std::move(params), borrowed_storage(bytes), 0);
       }

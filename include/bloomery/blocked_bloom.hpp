@@ -13,12 +13,14 @@
 #include <bloomery/concepts.hpp>
 #include <bloomery/detail/block_kernels.hpp>
 #include <bloomery/detail/block_native.hpp>
+#include <bloomery/detail/filter_memory.hpp>
 #include <bloomery/detail/key_shell.hpp>
 #include <bloomery/detail/precondition.hpp>
 #include <bloomery/plan/blocked_bloom_plan.hpp>
 #include <bloomery/plan/formulas.hpp>
 #include <bloomery/plan/numeric.hpp>
 #include <bloomery/storage.hpp>
+#include <cassert>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -239,10 +241,12 @@ class basic_blocked_bloom : public detail::key_shell<basic_blocked_bloom<Storage
     return insert_by(hs, detail::threads_for(threads));
   }
 
-  /// A view for many threads. Valid while this filter is not moved or destroyed.
+  /// A view for many threads. Valid while this filter is not moved or destroyed. Precondition: its
+  /// bits begin at a multiple of 8, as those of owned_storage do.
   concurrent_blocked_bloom concurrent() noexcept
     requires writable_storage<Storage>
   {
+    assert(detail::is_aligned(blocks_.bytes(), sizeof(std::uint64_t)));
     return {array(), &count_, params_.seed};
   }
 
@@ -313,7 +317,7 @@ class basic_blocked_bloom : public detail::key_shell<basic_blocked_bloom<Storage
 
   /// Lets the host move the memory (memory_source.hpp).
   void relocate(const memory_mover& mover) noexcept
-    requires writable_storage<Storage>
+    requires relocatable_storage<Storage>
   {
     blocks_.relocate(mover);
   }

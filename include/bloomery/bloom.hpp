@@ -192,7 +192,7 @@ class basic_bloom : public detail::key_shell<basic_bloom<Probe, Storage>> {
 
   /// Lets the host move the memory (memory_source.hpp).
   void relocate(const memory_mover& mover) noexcept
-    requires writable_storage<Storage>
+    requires relocatable_storage<Storage>
   {
     bits_.relocate(mover);
   }

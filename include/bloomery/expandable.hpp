@@ -59,7 +59,7 @@ namespace bloomery {
 /// is given back when the last key is erased.
 ///
 /// Threads: any number may query at once. Insert and erase need the filter to themselves.
-template <storage Storage = owned_storage>
+template <piecewise_storage Storage = owned_storage>
 class basic_expandable : public detail::key_shell<basic_expandable<Storage>> {
   using shell = detail::key_shell<basic_expandable>;
 
@@ -71,7 +71,7 @@ class basic_expandable : public detail::key_shell<basic_expandable<Storage>> {
   using params_type = expandable_params;
   using storage_type = Storage;
   /// The same filter over another storage.
-  template <storage Other>
+  template <piecewise_storage Other>
   using rebind_storage = basic_expandable<Other>;
 
   basic_expandable(const basic_expandable&)
@@ -148,7 +148,7 @@ class basic_expandable : public detail::key_shell<basic_expandable<Storage>> {
   /// Inserts one copy: `inserted` if none was there, else `maybe_present`; `full` has changed
   /// nothing.
   insert_outcome insert(const hash_type& h) noexcept
-    requires writable_storage<Storage>
+    requires growable_storage<Storage>
   {
     return insert_at(h, detail::place_of(params_, h));
   }
@@ -158,7 +158,7 @@ class basic_expandable : public detail::key_shell<basic_expandable<Storage>> {
   /// segment written once: a third of the time, for 8 to 16 bytes a key, at most 256 MiB, the
   /// while.
   insert_summary insert(std::span<const hash_type> hs) noexcept
-    requires writable_storage<Storage>
+    requires growable_storage<Storage>
   {
     insert_summary summary;
     const auto pages = parts_.pages_for(hs.size());
@@ -193,7 +193,7 @@ class basic_expandable : public detail::key_shell<basic_expandable<Storage>> {
   /// room, and says of each whether it was such: one look at each key. Precondition: added.size()
   /// >= hs.size().
   insert_summary insert_absent(std::span<const hash_type> hs, std::span<bool> added) noexcept
-    requires writable_storage<Storage>
+    requires growable_storage<Storage>
   {
     assert(added.size() >= hs.size());
     insert_summary summary;
@@ -228,14 +228,14 @@ class basic_expandable : public detail::key_shell<basic_expandable<Storage>> {
   /// match the longest goes, so that the rest still match every other key. The last key's erase is
   /// a clear(): the bytes are those of an empty filter then, O(segments).
   bool erase(const hash_type& h) noexcept
-    requires writable_storage<Storage>
+    requires growable_storage<Storage>
   {
     return erase_at(h, detail::place_of(params_, h));
   }
 
   /// Erases a batch, in order. Precondition: erased.size() >= hs.size().
   void erase(std::span<const hash_type> hs, std::span<bool> erased) noexcept
-    requires writable_storage<Storage>
+    requires growable_storage<Storage>
   {
     assert(erased.size() >= hs.size());
     detail::change_in_stages(params_, parts_, hs,
@@ -253,9 +253,9 @@ class basic_expandable : public detail::key_shell<basic_expandable<Storage>> {
   /// of it, or if the seeds differ, the filters are incompatible: merge both into an empty filter
   /// that is made for the sum of their rates. Without room: full. Nothing has changed then. O(size
   /// of both); takes as much memory again as the union while it runs.
-  template <storage Other>
+  template <piecewise_storage Other>
   result<void> merge(const basic_expandable<Other>& other)
-    requires writable_storage<Storage>
+    requires growable_storage<Storage>
   {
     if (params_.seed != other.params().seed) return other_seed();
     if (other.size() == 0) return {};
@@ -271,9 +271,9 @@ class basic_expandable : public detail::key_shell<basic_expandable<Storage>> {
   /// The same for keys that are not contained yet, as insert_absent() has it: what matches an entry
   /// is left out, and of copies one is added. The union of two sets, which counts a key of both
   /// once, up to strangers that match.
-  template <storage Other>
+  template <piecewise_storage Other>
   result<void> merge_absent(const basic_expandable<Other>& other)
-    requires writable_storage<Storage>
+    requires growable_storage<Storage>
   {
     if (params_.seed != other.params().seed) return other_seed();
     if constexpr (std::same_as<Other, Storage>) {
@@ -289,7 +289,7 @@ class basic_expandable : public detail::key_shell<basic_expandable<Storage>> {
   /// Removes every key and goes back to the size that it was made with; where there is no memory
   /// for that, it stays as large as it is.
   void clear() noexcept
-    requires writable_storage<Storage>
+    requires growable_storage<Storage>
   {
     parts_.clear(params_);
     count_ = 0;
@@ -299,7 +299,7 @@ class basic_expandable : public detail::key_shell<basic_expandable<Storage>> {
   hasher_type hash_function() const noexcept { return hasher_type(params_.seed); }
   /// Whether it takes keys beyond capacity() at the promised rate: this kind does.
   bool grows() const noexcept
-    requires writable_storage<Storage>
+    requires growable_storage<Storage>
   {
     return true;
   }
@@ -331,7 +331,7 @@ class basic_expandable : public detail::key_shell<basic_expandable<Storage>> {
 
   /// Lets the host move the memory (memory_source.hpp).
   void relocate(const memory_mover& mover) noexcept
-    requires writable_storage<Storage>
+    requires growable_storage<Storage>
   {
     parts_.relocate(mover);
   }
@@ -344,7 +344,7 @@ class basic_expandable : public detail::key_shell<basic_expandable<Storage>> {
   }
 
  private:
-  template <storage Other>
+  template <piecewise_storage Other>
   friend class basic_expandable;
   using parts_type = detail::expandable_parts<Storage>;
 

@@ -44,7 +44,7 @@ namespace bloomery {
 /// promised rate.
 ///
 /// Threads: any number may query at once. An insert needs the filter to itself.
-template <storage Storage = owned_storage>
+template <piecewise_storage Storage = owned_storage>
 class basic_scalable_bloom : public detail::key_shell<basic_scalable_bloom<Storage>> {
   using shell = detail::key_shell<basic_scalable_bloom>;
   using probe = double_hashing;
@@ -58,7 +58,7 @@ class basic_scalable_bloom : public detail::key_shell<basic_scalable_bloom<Stora
   using storage_type = Storage;
   using member_type = basic_bloom<probe, Storage>;
   /// The same filter over another storage.
-  template <storage Other>
+  template <piecewise_storage Other>
   using rebind_storage = basic_scalable_bloom<Other>;
 
   /// An empty filter for a spec known to be good. Throws nothing but std::bad_alloc; a spec that
@@ -151,14 +151,14 @@ class basic_scalable_bloom : public detail::key_shell<basic_scalable_bloom<Stora
   /// when) or its memory cannot be had, it is `full` and nothing has changed. O(L k), and O(m) once
   /// for each member that is opened.
   insert_outcome insert(const hash_type& h) noexcept
-    requires writable_storage<Storage>
+    requires growable_storage<Storage>
   {
     return may_contain(h) ? insert_outcome::maybe_present : insert_stranger(members_.size() - 1, h);
   }
 
   /// Inserts a batch, in order, up to the first key without room.
   insert_summary insert(std::span<const hash_type> hs) noexcept
-    requires writable_storage<Storage>
+    requires growable_storage<Storage>
   {
     insert_summary summary;
     for (std::size_t at = 0; at < hs.size(); at += group) {
@@ -186,7 +186,7 @@ class basic_scalable_bloom : public detail::key_shell<basic_scalable_bloom<Stora
 
   /// Removes every key, and every member but the first.
   void clear() noexcept
-    requires writable_storage<Storage>
+    requires growable_storage<Storage>
   {
     members_.erase(members_.begin() + 1, members_.end());
     params_.members.resize(1);
@@ -200,7 +200,7 @@ class basic_scalable_bloom : public detail::key_shell<basic_scalable_bloom<Stora
   std::span<const member_type> members() const noexcept { return members_; }
   /// Whether it takes keys beyond capacity() at the promised rate: this kind does.
   bool grows() const noexcept
-    requires writable_storage<Storage>
+    requires growable_storage<Storage>
   {
     return true;
   }

@@ -2,6 +2,17 @@
 
 /// Where a filter's bytes live. Ownership is a type: a filter over read-only storage has no
 /// `insert` to call. All storages are cheap to move; copies are stated on each.
+///
+/// A program's own type is a storage for every kind of filter if it meets these:
+///
+///     to query any kind               storage
+///     expandable, scalable_bloom      also sliceable_storage, unless it is owned_storage
+///     to insert, erase and merge      also writable_storage
+///     what grows with its keys        owned_storage (expandable and scalable_bloom, to insert)
+///     vector_quotient, to insert      bytes() begins at a multiple of 64, or open() refuses it
+///     blocked_bloom::concurrent()     bytes() begins at a multiple of 8
+///
+/// All else works at any address, and is fastest where it is a multiple of 64, a cache line.
 
 #include <bloomery/result.hpp>
 #include <concepts>
@@ -15,7 +26,8 @@ namespace bloomery {
 
 struct memory_mover;
 
-/// Bytes that can be read. `bytes()` stays valid while the storage lives.
+/// Bytes that can be read. `bytes()` stays the same while the storage lives. A move hands them
+/// over: the new storage has them at the same address, and the old one has none.
 template <class S>
 concept storage = std::movable<S> && requires(const S& s) {
   { s.bytes() } noexcept -> std::same_as<std::span<const std::byte>>;
@@ -26,6 +38,29 @@ template <class S>
 concept writable_storage = storage<S> && requires(S& s) {
   { s.writable_bytes() } noexcept -> std::same_as<std::span<std::byte>>;
 };
+
+/// Bytes of which a part can be had by itself, shared and not copied. `slice(offset, size)` has the
+/// precondition that the part lies inside them; it keeps alive what the whole does.
+template <class S>
+concept sliceable_storage = storage<S> && requires(const S& s, std::size_t n) {
+  { s.slice(n, n) } noexcept -> std::same_as<S>;
+};
+
+/// Bytes that a host can move (memory_source.hpp).
+template <class S>
+concept relocatable_storage = writable_storage<S> && requires(S& s, const memory_mover& mover) {
+  { s.relocate(mover) } noexcept -> std::same_as<void>;
+};
+
+class owned_storage;
+
+/// Memory of which a filter can get more by itself.
+template <class S>
+concept growable_storage = std::same_as<S, owned_storage>;
+
+/// What kinds of several pieces lie in: parts of one storage, or memory of their own.
+template <class S>
+concept piecewise_storage = growable_storage<S> || sliceable_storage<S>;
 
 /// How large memory's pages come to be, where the system has a choice. `huge`: two megabytes each,
 /// which is best for lookups, and whose first byte waits until all of it is cleared: 0.1 to 6 ms.
@@ -100,8 +135,8 @@ class borrowed_storage {
   std::span<const std::byte> bytes_;
 };
 
-static_assert(writable_storage<owned_storage>);
-static_assert(storage<mapped_storage> && !writable_storage<mapped_storage>);
-static_assert(storage<borrowed_storage> && !writable_storage<borrowed_storage>);
+static_assert(relocatable_storage<owned_storage> && !sliceable_storage<owned_storage>);
+static_assert(sliceable_storage<mapped_storage> && !writable_storage<mapped_storage>);
+static_assert(sliceable_storage<borrowed_storage> && !writable_storage<borrowed_storage>);
 
 }  // namespace bloomery

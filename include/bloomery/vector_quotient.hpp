@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <array>
 #include <bloomery/concepts.hpp>
+#include <bloomery/detail/filter_memory.hpp>
 #include <bloomery/detail/key_shell.hpp>
 #include <bloomery/detail/precondition.hpp>
 #include <bloomery/detail/vector_quotient_kernels.hpp>
@@ -102,8 +103,9 @@ class basic_vector_quotient : public detail::key_shell<basic_vector_quotient<Sto
   }
 
   /// The filter whose blocks, stash and side table are in `bytes`, as image() gave them; `count`
-  /// copies are in it. A storage that does not fit the parameters is corrupt. O(1): the blocks are
-  /// not read; but an owned filter copies the side table, so that it can grow.
+  /// copies are in it. A storage that does not fit the parameters is corrupt; writable bytes that
+  /// do not begin at a multiple of 64 are invalid_argument. O(1): the blocks are not read; but a
+  /// writable filter copies the side table, so that it can grow.
   static result<basic_vector_quotient> open(const vector_quotient_params& params, Storage bytes,
                                             std::uint64_t count) {
     if (!params.possible()) {
@@ -112,6 +114,11 @@ class basic_vector_quotient : public detail::key_shell<basic_vector_quotient<Sto
     }
     if (bytes.bytes().size() != params.payload_bytes()) {
       return fail(errc::corrupt, "the vector quotient filter's blocks do not fit its parameters");
+    }
+    if (writable_storage<Storage> && !detail::is_aligned(bytes.bytes(), detail::vq_block_bytes)) {
+      return fail(errc::invalid_argument,
+                  "the vector quotient filter's blocks begin at an address that is no multiple of "
+                  "64; give it memory that is aligned to 64 bytes");
     }
     const auto table = bytes.bytes().first(params.table_bytes());
     const auto entries = bytes.bytes().subspan(params.table_bytes());
@@ -306,7 +313,7 @@ class basic_vector_quotient : public detail::key_shell<basic_vector_quotient<Sto
 
   /// Lets the host move the memory (memory_source.hpp).
   void relocate(const memory_mover& mover) noexcept
-    requires writable_storage<Storage>
+    requires relocatable_storage<Storage>
   {
     bytes_.relocate(mover);
     side_.relocate(mover);
