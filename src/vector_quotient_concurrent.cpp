@@ -4,6 +4,7 @@
 #include <array>
 #include <atomic>
 #include <bloomery/detail/vector_quotient_stripes.hpp>
+#include <cassert>
 
 namespace bloomery {
 namespace {
@@ -34,11 +35,16 @@ concurrent_vector_quotient::concurrent_vector_quotient(concurrent_vector_quotien
 concurrent_vector_quotient& concurrent_vector_quotient::operator=(
     concurrent_vector_quotient&&) noexcept = default;
 
+concurrent_vector_quotient::shared& concurrent_vector_quotient::in_use() const noexcept {
+  assert(shared_ != nullptr && "the door was moved from");
+  return *shared_;
+}
+
 // A tag moves only between its own two blocks, or from the stash into one of them: an answer for
 // which neither has changed from beginning to end is that of one moment.
 bool concurrent_vector_quotient::holds(const vector_quotient_place& at) const noexcept {
   const detail::vq_layout& blocks = layout();
-  const detail::vq_stripes& stripes = shared_->stripes;
+  const detail::vq_stripes& stripes = in_use().stripes;
   alignas(64) std::array<std::byte, detail::vq_block_bytes> copy;
   const auto is_in = [&](std::uint64_t block) noexcept {
     detail::vq_stripes::copy(blocks.block(filter_.blocks, block), copy.data());
@@ -49,7 +55,7 @@ bool concurrent_vector_quotient::holds(const vector_quotient_place& at) const no
     const std::uint32_t second = stripes.begin_read(at.second);
     bool found = is_in(at.first) || is_in(at.second);
     if (!found && std::atomic_ref(*filter_.stashed).load(std::memory_order_acquire) != 0) {
-      const std::scoped_lock lock(shared_->turn);
+      const std::scoped_lock lock(in_use().turn);
       found = detail::vq_stashed_copies(filter_.reader(), at) != 0;
     }
     if (stripes.is_still(at.first, first) && stripes.is_still(at.second, second)) return found;
@@ -78,7 +84,7 @@ insert_outcome concurrent_vector_quotient::insert_at(const vector_quotient_place
 
 insert_outcome concurrent_vector_quotient::insert(const hash64& h) noexcept {
   const vector_quotient_place at = layout().place(h);
-  const std::scoped_lock lock(shared_->turn);
+  const std::scoped_lock lock(in_use().turn);
   const insert_outcome outcome = insert_at(at);
   *side_entries_ = filter_.side->slots();
   return outcome;
@@ -94,7 +100,7 @@ insert_summary concurrent_vector_quotient::insert(std::span<const hash64> hs) no
       __builtin_prefetch(layout().block(filter_.blocks, places[i].first));
       __builtin_prefetch(layout().block(filter_.blocks, places[i].second));
     }
-    const std::scoped_lock lock(shared_->turn);
+    const std::scoped_lock lock(in_use().turn);
     for (std::size_t i = 0; i < n; ++i) {
       const insert_outcome outcome = insert_at(places[i]);
       *side_entries_ = filter_.side->slots();
@@ -111,7 +117,7 @@ insert_summary concurrent_vector_quotient::insert(std::span<const hash64> hs) no
 
 bool concurrent_vector_quotient::erase(const hash64& h) noexcept {
   const vector_quotient_place at = layout().place(h);
-  const std::scoped_lock lock(shared_->turn);
+  const std::scoped_lock lock(in_use().turn);
   const detail::vq_change first(filter_.stripes, at.first);
   const detail::vq_change second(filter_.stripes, at.second);
   const bool erased = detail::vq_erase(filter_, at);
@@ -121,7 +127,7 @@ bool concurrent_vector_quotient::erase(const hash64& h) noexcept {
 
 std::uint64_t concurrent_vector_quotient::count(const hash64& h) const noexcept {
   const vector_quotient_place at = layout().place(h);
-  const std::scoped_lock lock(shared_->turn);
+  const std::scoped_lock lock(in_use().turn);
   return detail::vq_copies(filter_.reader(), at);
 }
 

@@ -79,6 +79,20 @@ TEST_P(every_dialect, inserts_only_into_a_copy) {
   EXPECT_EQ(sample_.bytes, before);
 }
 
+// NOLINTBEGIN(bugprone-use-after-move): that is the test
+TEST_P(every_dialect, moved_from_it_is_only_assigned_to) {
+  auto filter = opened();
+  ASSERT_TRUE(filter);
+  d::foreign_filter moved = std::move(*filter);
+  EXPECT_DEATH((void)filter->may_contain("1"), "moved from");
+  EXPECT_DEATH((void)filter->info(), "moved from");
+  EXPECT_DEATH((void)filter->image(), "moved from");
+  EXPECT_DEATH((void)moved.merge(*filter), "moved from");
+  *filter = std::move(moved);
+  EXPECT_EQ(filter->image()->bytes(), sample_.bytes);
+}
+// NOLINTEND(bugprone-use-after-move)
+
 TEST_P(every_dialect, a_merge_is_the_filter_of_both) {
   const auto& row = *d::find(sample_.format).value();
   auto a = d::create(row, sample_.building).value();

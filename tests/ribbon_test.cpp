@@ -231,5 +231,16 @@ TEST(ribbon_file, levels_out_of_their_ranges_are_refused) {
   EXPECT_TRUE(refused(8 * (good.size() / 8) - 8 - at::parameters - 8, 1)) << "the zeros at the end";
 }
 
+TEST(ribbon_file, members_without_a_level_are_refused) {
+  const auto empty = file_bytes(build({}, 0.01));
+  EXPECT_TRUE(open_any(value_of(read_bytes(empty)), access::read_only, "memory"));
+  const auto stored = value_of(read_bytes(forged(empty, at::count, 5)));
+  for (const access how : {access::read_only, access::writable}) {
+    const auto opened = open_any(stored, how, "memory");
+    ASSERT_FALSE(opened);
+    EXPECT_EQ(opened.error().code, errc::corrupt);
+  }
+}
+
 }  // namespace
 }  // namespace bloomery::test

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdio>
+#include <cstdlib>
 #include <new>
 
 #include "beginnings.hpp"
@@ -31,50 +33,59 @@ foreign_filter::foreign_filter(foreign_filter&&) noexcept = default;
 foreign_filter& foreign_filter::operator=(foreign_filter&&) noexcept = default;
 foreign_filter::~foreign_filter() = default;
 
+foreign_filter::model& foreign_filter::get() const noexcept {
+  if (model_ == nullptr) [[unlikely]] {
+    (void)std::fputs(
+        "bloomery: a filter that was moved from may only be destroyed or assigned to\n", stderr);
+    std::abort();
+  }
+  return *model_;
+}
+
 const dialect& foreign_filter::format() const noexcept {
-  return model_->format();
+  return get().format();
 }
 foreign_info foreign_filter::info() const {
-  return model_->info();
+  return get().info();
 }
 result<void> foreign_filter::askable() const {
-  return model_->askable();
+  return get().askable();
 }
 bool foreign_filter::takes_any_key() const noexcept {
-  return model_->takes_any_key();
+  return get().takes_any_key();
 }
 bool foreign_filter::stores_key_type() const noexcept {
-  return model_->stores_key_type();
+  return get().stores_key_type();
 }
 result<void> foreign_filter::accepts(std::string_view key) const {
-  return model_->accepts(key);
+  return get().accepts(key);
 }
 bool foreign_filter::may_contain(std::string_view key) const noexcept {
   bool answer = false;
-  model_->may_contain({&key, 1}, {&answer, 1});
+  get().may_contain({&key, 1}, {&answer, 1});
   return answer;
 }
 void foreign_filter::may_contain(std::span<const std::string_view> keys,
                                  std::span<bool> answers) const noexcept {
-  model_->may_contain(keys, answers);
+  get().may_contain(keys, answers);
 }
 result<insert_summary> foreign_filter::insert(std::span<const std::string_view> keys) {
-  return model_->insert(keys);
+  return get().insert(keys);
 }
 result<void> foreign_filter::merge(const foreign_filter& other) {
   if (&format() != &other.format()) {
     return fail(errc::incompatible, fmt::format("one is of format {}, the other of format {}",
                                                 format().name, other.format().name));
   }
-  return model_->merge(*other.model_);
+  return get().merge(other.get());
 }
 result<foreign_filter> foreign_filter::convert(const dialect& to,
                                                const option_list& options) const {
   if (auto ok = check_options(to, options); !ok) return fail(std::move(ok.error()));
-  return model_->convert(to, options);
+  return get().convert(to, options);
 }
 result<foreign_image> foreign_filter::image() const {
-  return model_->image();
+  return get().image();
 }
 
 tl::unexpected<failure> other_format(const dialect& from, const dialect& to) {

@@ -4,6 +4,7 @@
 /// bindings see filters only through this header, plan.hpp's units and file.hpp.
 
 #include <bloomery/concepts.hpp>
+#include <bloomery/detail/filter_model.hpp>
 #include <bloomery/file.hpp>
 #include <bloomery/image.hpp>
 #include <bloomery/result.hpp>
@@ -89,7 +90,8 @@ struct filter_info {
   std::vector<property> extras;
 };
 
-/// A filter of any kind, owning or over a mapped file. Movable. Batches cost one indirect call.
+/// A filter of any kind, owning or over a mapped file. Movable; one that was moved from may only be
+/// destroyed or assigned to, and any other call ends the program. Batches cost one indirect call.
 ///
 /// What a filter cannot do, because of its kind or because it is mapped read-only, is a failure
 /// with errc::unsupported. Threads: as for every filter, const calls may run at once.
@@ -162,7 +164,7 @@ class any_filter {
   void relocate(const memory_mover& mover) noexcept;
 
  private:
-  std::unique_ptr<model> model_;
+  detail::filter_model<model> model_;
 };
 
 /// Saves a filter of any kind; atomic, see write_file.

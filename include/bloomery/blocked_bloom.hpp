@@ -22,9 +22,9 @@
 #include <bloomery/storage.hpp>
 #include <cassert>
 #include <cmath>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <concepts>
 #include <span>
 #include <utility>
 
@@ -148,8 +148,6 @@ class basic_blocked_bloom : public detail::key_shell<basic_blocked_bloom<Storage
   template <storage Other>
   using rebind_storage = basic_blocked_bloom<Other>;
 
-  /// An empty filter for a spec known to be good. Throws nothing but std::bad_alloc; a spec that
-  /// plan_blocked_bloom refuses is a broken precondition and ends the program with its sentence.
   basic_blocked_bloom(const basic_blocked_bloom&) = default;
   basic_blocked_bloom(basic_blocked_bloom&&) = default;
   basic_blocked_bloom& operator=(const basic_blocked_bloom& other)
@@ -161,6 +159,8 @@ class basic_blocked_bloom : public detail::key_shell<basic_blocked_bloom<Storage
   basic_blocked_bloom& operator=(basic_blocked_bloom&&) = default;
   ~basic_blocked_bloom() = default;
 
+  /// An empty filter for a spec known to be good. Throws nothing but std::bad_alloc; a spec that
+  /// plan_blocked_bloom refuses is a broken precondition and ends the program with its sentence.
   /// What comes from outside goes through make().
   explicit basic_blocked_bloom(const blocked_bloom_spec& spec)
     requires std::same_as<Storage, owned_storage>
@@ -355,7 +355,7 @@ class basic_blocked_bloom : public detail::key_shell<basic_blocked_bloom<Storage
   }
 
   blocked_bloom_params params_;
-  Storage blocks_;
+  detail::filter_memory<Storage> blocks_;
   std::uint64_t count_;
 };
 

@@ -10,6 +10,7 @@
 
 #include <bloomery/concepts.hpp>
 #include <bloomery/detail/bit_array.hpp>
+#include <bloomery/detail/filter_memory.hpp>
 #include <bloomery/detail/key_shell.hpp>
 #include <bloomery/detail/precondition.hpp>
 #include <bloomery/detail/probing.hpp>
@@ -18,8 +19,8 @@
 #include <bloomery/probe.hpp>
 #include <bloomery/storage.hpp>
 #include <cmath>
-#include <cstddef>
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <utility>
@@ -46,7 +47,6 @@ class basic_bloom : public detail::key_shell<basic_bloom<Probe, Storage>> {
   template <storage Other>
   using rebind_storage = basic_bloom<Probe, Other>;
 
-  /// An empty filter for a spec known to be good. Throws nothing but std::bad_alloc; a spec that
   basic_bloom(const basic_bloom&) = default;
   basic_bloom(basic_bloom&&) = default;
   basic_bloom& operator=(const basic_bloom& other)
@@ -58,6 +58,7 @@ class basic_bloom : public detail::key_shell<basic_bloom<Probe, Storage>> {
   basic_bloom& operator=(basic_bloom&&) = default;
   ~basic_bloom() = default;
 
+  /// An empty filter for a spec known to be good. Throws nothing but std::bad_alloc; a spec that
   /// plan_bloom refuses is a broken precondition and ends the program with its sentence. What comes
   /// from outside goes through make().
   explicit basic_bloom(const bloom_spec& spec, Probe probe = Probe())
@@ -227,7 +228,7 @@ class basic_bloom : public detail::key_shell<basic_bloom<Probe, Storage>> {
   }
 
   bloom_params params_;
-  Storage bits_;
+  detail::filter_memory<Storage> bits_;
   std::uint64_t count_;
   [[no_unique_address]] Probe probe_;
 };

@@ -15,6 +15,7 @@
 #include <bloomery/concepts.hpp>
 #include <bloomery/detail/bit_array.hpp>
 #include <bloomery/detail/counter_array.hpp>
+#include <bloomery/detail/filter_memory.hpp>
 #include <bloomery/detail/key_shell.hpp>
 #include <bloomery/detail/precondition.hpp>
 #include <bloomery/detail/probing.hpp>
@@ -23,8 +24,8 @@
 #include <bloomery/probe.hpp>
 #include <bloomery/storage.hpp>
 #include <cmath>
-#include <cstddef>
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <span>
@@ -73,7 +74,6 @@ class basic_counting_bloom : public detail::key_shell<basic_counting_bloom<Probe
   template <storage Other>
   using rebind_storage = basic_counting_bloom<Probe, Other>;
 
-  /// An empty filter for a spec known to be good. Throws nothing but std::bad_alloc; a spec that
   basic_counting_bloom(const basic_counting_bloom&) = default;
   basic_counting_bloom(basic_counting_bloom&&) = default;
   basic_counting_bloom& operator=(const basic_counting_bloom& other)
@@ -85,6 +85,7 @@ class basic_counting_bloom : public detail::key_shell<basic_counting_bloom<Probe
   basic_counting_bloom& operator=(basic_counting_bloom&&) = default;
   ~basic_counting_bloom() = default;
 
+  /// An empty filter for a spec known to be good. Throws nothing but std::bad_alloc; a spec that
   /// plan_counting_bloom refuses is a broken precondition and ends the program with its sentence.
   /// What comes from outside goes through make().
   explicit basic_counting_bloom(const counting_bloom_spec& spec, Probe probe = Probe())
@@ -315,7 +316,7 @@ class basic_counting_bloom : public detail::key_shell<basic_counting_bloom<Probe
   }
 
   counting_bloom_params params_;
-  Storage counters_;
+  detail::filter_memory<Storage> counters_;
   std::uint64_t count_;
   [[no_unique_address]] Probe probe_;
 };

@@ -13,6 +13,7 @@
 #include <bloomery/concepts.hpp>
 #include <bloomery/detail/cuckoo_layout.hpp>
 #include <bloomery/detail/cuckoo_table.hpp>
+#include <bloomery/detail/filter_memory.hpp>
 #include <bloomery/detail/key_shell.hpp>
 #include <bloomery/detail/precondition.hpp>
 #include <bloomery/plan/cuckoo_plan.hpp>
@@ -58,7 +59,6 @@ class basic_cuckoo : public detail::key_shell<basic_cuckoo<Storage>> {
   template <storage Other>
   using rebind_storage = basic_cuckoo<Other>;
 
-  /// An empty filter for a spec known to be good. Throws nothing but std::bad_alloc; a spec that
   basic_cuckoo(const basic_cuckoo&) = default;
   basic_cuckoo(basic_cuckoo&&) = default;
   basic_cuckoo& operator=(const basic_cuckoo& other)
@@ -70,6 +70,7 @@ class basic_cuckoo : public detail::key_shell<basic_cuckoo<Storage>> {
   basic_cuckoo& operator=(basic_cuckoo&&) = default;
   ~basic_cuckoo() = default;
 
+  /// An empty filter for a spec known to be good. Throws nothing but std::bad_alloc; a spec that
   /// plan_cuckoo refuses is a broken precondition and ends the program with its sentence. What
   /// comes from outside goes through make().
   explicit basic_cuckoo(const cuckoo_spec& spec)
@@ -291,7 +292,7 @@ class basic_cuckoo : public detail::key_shell<basic_cuckoo<Storage>> {
 
   cuckoo_params params_;
   detail::cuckoo_layout layout_;
-  Storage bytes_;
+  detail::filter_memory<Storage> bytes_;
   std::uint64_t count_;
   unsigned stashed_;
 };

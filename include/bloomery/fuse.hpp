@@ -9,14 +9,15 @@
 ///     if (f->may_contain("bob@example.com")) ask_the_database();
 
 #include <bloomery/concepts.hpp>
+#include <bloomery/detail/filter_memory.hpp>
 #include <bloomery/detail/fuse_layout.hpp>
 #include <bloomery/detail/key_shell.hpp>
 #include <bloomery/plan/fuse_plan.hpp>
 #include <bloomery/storage.hpp>
 #include <cassert>
 #include <cmath>
-#include <cstddef>
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <utility>
@@ -65,7 +66,6 @@ class basic_fuse : public detail::key_shell<basic_fuse<Storage>> {
   template <storage Other>
   using rebind_storage = basic_fuse<Other>;
 
-  /// The filter of these hashes, which were made with `spec.seed`. Needs a rate or fingerprint bits
   basic_fuse(const basic_fuse&) = default;
   basic_fuse(basic_fuse&&) = default;
   basic_fuse& operator=(const basic_fuse& other)
@@ -77,6 +77,7 @@ class basic_fuse : public detail::key_shell<basic_fuse<Storage>> {
   basic_fuse& operator=(basic_fuse&&) = default;
   ~basic_fuse() = default;
 
+  /// The filter of these hashes, which were made with `spec.seed`. Needs a rate or fingerprint bits
   /// (or a capacity and a size to find them by); fails with what plan_fuse says of them, with
   /// invalid_argument where the filter is larger than `spec.bits`, with out_of_memory, and with
   /// what the source fails with. The source is gone through two to five times.
@@ -148,7 +149,7 @@ class basic_fuse : public detail::key_shell<basic_fuse<Storage>> {
   }
   /// The same, or 0 while there are no members.
   double current_fpr() const noexcept { return params_.shards == 0 ? 0 : planned_fpr(); }
-  std::uint64_t size_in_bytes() const noexcept { return payload_.bytes().size(); }
+  std::uint64_t size_in_bytes() const noexcept { return bytes().size(); }
   /// Keys a slot.
   double fill() const noexcept {
     return count_ == 0 ? 0 : static_cast<double>(count_) / static_cast<double>(params_.slots());
@@ -156,16 +157,21 @@ class basic_fuse : public detail::key_shell<basic_fuse<Storage>> {
 
   /// What save() writes. Refers to this filter's bytes.
   filter_image image() const {
-    return {{kind, kind_version, hasher_type::id, params_.seed, count_},
-            params_.encode(),
-            {payload_.bytes()}};
+    return {
+        {kind, kind_version, hasher_type::id, params_.seed, count_}, params_.encode(), {bytes()}};
   }
 
  private:
   basic_fuse(const fuse_params& params, Storage payload, std::uint64_t count)
       : params_(params), payload_(std::move(payload)), count_(count) {}
 
-  detail::fuse_table table() const noexcept { return {params_, payload_.bytes()}; }
+  // None where there are no members.
+  std::span<const std::byte> bytes() const noexcept {
+    const auto all = payload_.bytes();
+    detail::expect_not_moved_from(params_.shards == 0 || !all.empty());
+    return all;
+  }
+  detail::fuse_table table() const noexcept { return {params_, bytes()}; }
 
   fuse_params params_;
   Storage payload_;

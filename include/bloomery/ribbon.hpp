@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <bloomery/concepts.hpp>
 #include <bloomery/detail/block_kernels.hpp>
+#include <bloomery/detail/filter_memory.hpp>
 #include <bloomery/detail/key_shell.hpp>
 #include <bloomery/detail/ribbon_kernels.hpp>
 #include <bloomery/detail/ribbon_layout.hpp>
@@ -19,8 +20,8 @@
 #include <bloomery/plan/ribbon_plan.hpp>
 #include <bloomery/storage.hpp>
 #include <cassert>
-#include <cstddef>
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <utility>
@@ -70,7 +71,6 @@ class basic_ribbon : public detail::key_shell<basic_ribbon<Storage>> {
   template <storage Other>
   using rebind_storage = basic_ribbon<Other>;
 
-  /// The filter of these hashes, which were made with `spec.seed`. Needs a rate (or a capacity and
   basic_ribbon(const basic_ribbon&) = default;
   basic_ribbon(basic_ribbon&&) = default;
   basic_ribbon& operator=(const basic_ribbon& other)
@@ -82,6 +82,7 @@ class basic_ribbon : public detail::key_shell<basic_ribbon<Storage>> {
   basic_ribbon& operator=(basic_ribbon&&) = default;
   ~basic_ribbon() = default;
 
+  /// The filter of these hashes, which were made with `spec.seed`. Needs a rate (or a capacity and
   /// a size to find it by); fails with what plan_ribbon says of them, with invalid_argument where
   /// the filter is larger than `spec.bits`, with out_of_memory, and with what the source fails
   /// with. The source is gone through two to five times.
@@ -113,10 +114,15 @@ class basic_ribbon : public detail::key_shell<basic_ribbon<Storage>> {
   }
 
   /// The filter whose levels are in `payload`, as image() gave them. A storage that does not fit
-  /// the parameters is corrupt. O(levels): the slots are not read.
+  /// the parameters is corrupt, and so are members without a level. O(levels): the slots are not
+  /// read.
   static result<basic_ribbon> open(ribbon_params params, Storage payload, std::uint64_t count) {
     if (auto ok = detail::check_ribbon_payload(params, payload.bytes()); !ok) {
       return fail(std::move(ok.error()));
+    }
+    if (count != 0 && params.levels.empty()) {
+      return fail(errc::corrupt,
+                  "the ribbon filter has members but no levels; the file is damaged");
     }
     return basic_ribbon(std::move(params), std::move(payload), count);
   }
@@ -126,13 +132,13 @@ class basic_ribbon : public detail::key_shell<basic_ribbon<Storage>> {
   /// Whether the key of this hash may be a member: false is certain. Always false if there are no
   /// members.
   bool may_contain(hash64 h) const noexcept {
-    return detail::ribbon_may_contain(payload_.bytes().data(), levels_, h);
+    return detail::ribbon_may_contain(bytes().data(), levels_, h);
   }
 
   /// The same for a batch. Precondition: answers.size() >= hs.size().
   void may_contain(std::span<const hash64> hs, std::span<bool> answers) const noexcept {
     assert(answers.size() >= hs.size());
-    detail::kernels().ribbon->may_contain({payload_.bytes().data(), levels_}, hs, answers.data());
+    detail::kernels().ribbon->may_contain({bytes().data(), levels_}, hs, answers.data());
   }
 
   const ribbon_params& params() const noexcept { return params_; }
@@ -147,10 +153,10 @@ class basic_ribbon : public detail::key_shell<basic_ribbon<Storage>> {
   /// hashes; 0 while there are no members. O(n / 512).
   double current_fpr() const noexcept {
     if (count_ == 0) return 0;
-    return std::min(1.0, detail::ribbon_fpr(params_, payload_.bytes()) +
+    return std::min(1.0, detail::ribbon_fpr(params_, bytes()) +
                              formulas::hash_collision_fpr(static_cast<double>(count_)));
   }
-  std::uint64_t size_in_bytes() const noexcept { return payload_.bytes().size(); }
+  std::uint64_t size_in_bytes() const noexcept { return bytes().size(); }
   /// Keys a slot.
   double fill() const noexcept {
     std::uint64_t slots = 0;
@@ -160,12 +166,17 @@ class basic_ribbon : public detail::key_shell<basic_ribbon<Storage>> {
 
   /// What save() writes. Refers to this filter's bytes.
   filter_image image() const {
-    return {{kind, kind_version, hasher_type::id, params_.seed, count_},
-            params_.encode(),
-            {payload_.bytes()}};
+    return {
+        {kind, kind_version, hasher_type::id, params_.seed, count_}, params_.encode(), {bytes()}};
   }
 
  private:
+  // None where there are no members.
+  std::span<const std::byte> bytes() const noexcept {
+    detail::expect_not_moved_from(count_ == 0 || !levels_.empty());
+    return payload_.bytes();
+  }
+
   basic_ribbon(ribbon_params params, Storage payload, std::uint64_t count)
       : params_(std::move(params)),
         payload_(std::move(payload)),

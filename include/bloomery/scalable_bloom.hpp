@@ -16,14 +16,15 @@
 #include <bloomery/concepts.hpp>
 #include <bloomery/detail/bits.hpp>
 #include <bloomery/detail/bloom_chain.hpp>
+#include <bloomery/detail/filter_memory.hpp>
 #include <bloomery/detail/key_shell.hpp>
 #include <bloomery/detail/precondition.hpp>
 #include <bloomery/plan/scalable_bloom_plan.hpp>
 #include <bloomery/probe.hpp>
 #include <bloomery/storage.hpp>
 #include <cmath>
-#include <cstddef>
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <new>
 #include <span>
@@ -61,7 +62,6 @@ class basic_scalable_bloom : public detail::key_shell<basic_scalable_bloom<Stora
   template <piecewise_storage Other>
   using rebind_storage = basic_scalable_bloom<Other>;
 
-  /// An empty filter for a spec known to be good. Throws nothing but std::bad_alloc; a spec that
   basic_scalable_bloom(const basic_scalable_bloom&)
     requires std::copy_constructible<Storage>
   = default;
@@ -75,6 +75,7 @@ class basic_scalable_bloom : public detail::key_shell<basic_scalable_bloom<Stora
   basic_scalable_bloom& operator=(basic_scalable_bloom&&) = default;
   ~basic_scalable_bloom() = default;
 
+  /// An empty filter for a spec known to be good. Throws nothing but std::bad_alloc; a spec that
   /// plan_scalable_bloom refuses is a broken precondition and ends the program with its sentence.
   /// What comes from outside goes through make().
   explicit basic_scalable_bloom(const scalable_bloom_spec& spec)
@@ -131,8 +132,9 @@ class basic_scalable_bloom : public detail::key_shell<basic_scalable_bloom<Stora
 
   /// Whether the key of this hash may be a member: false is certain.
   bool may_contain(const hash_type& h) const noexcept {
-    for (std::size_t i = members_.size(); i-- > 0;) {
-      if (members_[i].may_contain(h)) return true;
+    const std::span<const member_type> chain = members();
+    for (std::size_t i = chain.size(); i-- > 0;) {
+      if (chain[i].may_contain(h)) return true;
     }
     return false;
   }
@@ -188,6 +190,7 @@ class basic_scalable_bloom : public detail::key_shell<basic_scalable_bloom<Stora
   void clear() noexcept
     requires growable_storage<Storage>
   {
+    detail::expect_not_moved_from(!members_.empty());
     members_.erase(members_.begin() + 1, members_.end());
     params_.members.resize(1);
     members_.front().clear();
@@ -197,7 +200,10 @@ class basic_scalable_bloom : public detail::key_shell<basic_scalable_bloom<Stora
   const scalable_bloom_params& params() const noexcept { return params_; }
   hasher_type hash_function() const noexcept { return hasher_type(params_.seed); }
   /// The chain, oldest first.
-  std::span<const member_type> members() const noexcept { return members_; }
+  std::span<const member_type> members() const noexcept {
+    detail::expect_not_moved_from(!members_.empty());
+    return members_;
+  }
   /// Whether it takes keys beyond capacity() at the promised rate: this kind does.
   bool grows() const noexcept
     requires growable_storage<Storage>
@@ -247,7 +253,7 @@ class basic_scalable_bloom : public detail::key_shell<basic_scalable_bloom<Stora
     static constexpr std::array<std::byte, member_alignment> zeros{};
     filter_image image{
         {kind, kind_version, hasher_type::id, params_.seed, count_}, params_.encode(), {}};
-    for (const member_type& m : members_) {
+    for (const member_type& m : members()) {
       const auto bits = m.bits();
       const std::size_t padding = detail::round_up(bits.size(), member_alignment) - bits.size();
       image.payload.push_back(bits);
@@ -289,7 +295,7 @@ class basic_scalable_bloom : public detail::key_shell<basic_scalable_bloom<Stora
   template <class Number, class Part>
   Number sum(Part&& part) const noexcept {
     Number all{};
-    for (const member_type& m : members_) all += part(m);
+    for (const member_type& m : members()) all += part(m);
     return all;
   }
 

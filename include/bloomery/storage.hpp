@@ -106,6 +106,17 @@ class mapped_storage {
   mapped_storage(std::shared_ptr<const void> owner, std::span<const std::byte> bytes) noexcept
       : owner_(std::move(owner)), bytes_(bytes) {}
 
+  mapped_storage(const mapped_storage&) = default;
+  mapped_storage& operator=(const mapped_storage&) = default;
+  mapped_storage(mapped_storage&& other) noexcept
+      : owner_(std::move(other.owner_)), bytes_(std::exchange(other.bytes_, {})) {}
+  mapped_storage& operator=(mapped_storage&& other) noexcept {
+    owner_ = std::move(other.owner_);
+    bytes_ = std::exchange(other.bytes_, {});
+    return *this;
+  }
+  ~mapped_storage() = default;
+
   std::span<const std::byte> bytes() const noexcept { return bytes_; }
 
   /// A part of the bytes, which keeps the whole alive. Precondition: it lies inside them.
@@ -123,6 +134,15 @@ class borrowed_storage {
  public:
   borrowed_storage() noexcept = default;
   explicit borrowed_storage(std::span<const std::byte> bytes) noexcept : bytes_(bytes) {}
+
+  borrowed_storage(const borrowed_storage&) = default;
+  borrowed_storage& operator=(const borrowed_storage&) = default;
+  borrowed_storage(borrowed_storage&& other) noexcept : bytes_(std::exchange(other.bytes_, {})) {}
+  borrowed_storage& operator=(borrowed_storage&& other) noexcept {
+    bytes_ = std::exchange(other.bytes_, {});
+    return *this;
+  }
+  ~borrowed_storage() = default;
 
   std::span<const std::byte> bytes() const noexcept { return bytes_; }
 

@@ -73,7 +73,6 @@ class basic_vector_quotient : public detail::key_shell<basic_vector_quotient<Sto
   template <storage Other>
   using rebind_storage = basic_vector_quotient<Other>;
 
-  /// An empty filter for a spec known to be good. Throws nothing but std::bad_alloc; a spec that
   basic_vector_quotient(const basic_vector_quotient&) = default;
   basic_vector_quotient(basic_vector_quotient&&) = default;
   basic_vector_quotient& operator=(const basic_vector_quotient& other)
@@ -85,6 +84,7 @@ class basic_vector_quotient : public detail::key_shell<basic_vector_quotient<Sto
   basic_vector_quotient& operator=(basic_vector_quotient&&) = default;
   ~basic_vector_quotient() = default;
 
+  /// An empty filter for a spec known to be good. Throws nothing but std::bad_alloc; a spec that
   /// plan_vector_quotient refuses is a broken precondition and ends the program with its sentence.
   /// What comes from outside goes through make().
   explicit basic_vector_quotient(const vector_quotient_spec& spec)
@@ -368,7 +368,8 @@ class basic_vector_quotient : public detail::key_shell<basic_vector_quotient<Sto
 
   vector_quotient_params params_;  // side_entries follows side_
   detail::vq_layout layout_;
-  Storage bytes_;   // blocks and stash; what follows them was the side table when it was opened
+  detail::filter_memory<Storage>
+      bytes_;       // blocks and stash; what follows them was the side table when it was opened
   side_type side_;  // in memory of its own where it may grow
   std::uint64_t count_;
   unsigned stashed_;

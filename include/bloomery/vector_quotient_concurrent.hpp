@@ -27,7 +27,8 @@ namespace bloomery {
 /// and a key that is a member all the while is found at every moment, also while it moves.
 ///
 /// While the door is open the filter itself may not be used; afterwards it is as if one thread had
-/// done everything in the order of the turns.
+/// done everything in the order of the turns. A door that was moved from may only be destroyed or
+/// assigned to.
 class concurrent_vector_quotient : public detail::key_shell<concurrent_vector_quotient> {
   using shell = detail::key_shell<concurrent_vector_quotient>;
 
@@ -63,6 +64,7 @@ class concurrent_vector_quotient : public detail::key_shell<concurrent_vector_qu
  private:
   struct shared;
 
+  shared& in_use() const noexcept;
   const detail::vq_layout& layout() const noexcept { return *filter_.layout; }
   bool holds(const vector_quotient_place& at) const noexcept;
   insert_outcome insert_at(const vector_quotient_place& at) noexcept;

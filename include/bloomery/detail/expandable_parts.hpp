@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <bloomery/concepts.hpp>
+#include <bloomery/detail/filter_memory.hpp>
 #include <bloomery/detail/key_shell.hpp>
 #include <bloomery/detail/segment.hpp>
 #include <bloomery/detail/segment_arena.hpp>
@@ -274,10 +275,12 @@ class expandable_parts {
   }
 
   segment_query query(const segment_place& at) const noexcept {
+    expect_segments();
     const auto bytes = all_.segments[at.segment].bytes.bytes();
     return {bytes.data(), bytes.size(), at.rest, at.cell, at.slot_bits};
   }
   segment_view view(const expandable_params& params, const segment_place& at) const noexcept {
+    expect_segments();
     return {{params.cell_bits, at.slot_bits}, all_.segments[at.segment].bytes.bytes()};
   }
   /// Whether any copies are counted. O(1): a filter that has counted some may say so for ever.
@@ -297,13 +300,16 @@ class expandable_parts {
   /// To be kept while so many keys are inserted at once.
   owned_segments::page_choice pages_for(std::size_t keys) noexcept { return all_.pages_for(keys); }
   insert_outcome insert(expandable_params& params, hash64 h, const segment_place& at) noexcept {
+    expect_segments();
     return all_.insert(params, h, at);
   }
   insert_outcome insert_absent(expandable_params& params, hash64 h,
                                const segment_place& at) noexcept {
+    expect_segments();
     return all_.insert_absent(params, h, at);
   }
   insert_outcome insert_new(expandable_params& params, hash64 h, const segment_place& at) noexcept {
+    expect_segments();
     return all_.insert_new(params, h, at);
   }
   /// The first keys of a batch, without one by one what insert() does beside; most of them.
@@ -319,9 +325,11 @@ class expandable_parts {
   }
   std::size_t insert_bulk(expandable_params& params, std::span<const hash64> hashes,
                           insert_summary& summary) noexcept {
+    expect_segments();
     return all_.insert_bulk(params, hashes, summary);
   }
   bool erase(expandable_params& params, hash64 h, const segment_place& at) noexcept {
+    expect_segments();
     return all_.erase(params, h, at);
   }
   /// A filter over bytes that may be damaged is checked before: `count` is its size.
@@ -329,6 +337,7 @@ class expandable_parts {
   result<std::uint64_t> unite(expandable_params& params, const expandable_params& theirs,
                               const expandable_parts<Other>& other, std::uint64_t count,
                               bool only_absent) try {
+    expect_segments();
     const segment_spans others = other.spans();
     if constexpr (!std::same_as<Other, owned_storage>) {
       if (auto ok = check_segments(theirs, others, count); !ok) return fail(std::move(ok.error()));
@@ -337,13 +346,18 @@ class expandable_parts {
   } catch (const std::bad_alloc&) {
     return no_segment_memory();
   }
-  void clear(expandable_params& params) noexcept { all_.clear(params); }
+  void clear(expandable_params& params) noexcept {
+    expect_segments();
+    all_.clear(params);
+  }
   void relocate(const memory_mover& mover) noexcept { all_.relocate(mover); }
 
   double rate(const expandable_params& params) const noexcept {
+    expect_segments();
     return rate_of(params, all_.segments);
   }
   segment_spans spans() const {
+    expect_segments();
     segment_spans all;
     all.bytes.reserve(all_.segments.size());
     all.counted.reserve(all_.segments.size());
@@ -356,6 +370,7 @@ class expandable_parts {
   }
 
   std::uint64_t size_in_bytes() const noexcept {
+    expect_segments();
     std::uint64_t all = all_.list.size() * sizeof(segment_entry);
     for (const auto& each : all_.segments) all += each.bytes.bytes().size();
     for (const segment_entry& each : all_.list) all += each.counted * sizeof(counted_copies);
@@ -372,6 +387,7 @@ class expandable_parts {
     return 0;
   }
   std::vector<std::span<const std::byte>> payload() const {
+    expect_segments();
     std::vector<std::span<const std::byte>> all;
     all.reserve(1 + 2 * all_.segments.size());
     all.push_back(std::as_bytes(std::span(all_.list)));
@@ -389,6 +405,8 @@ class expandable_parts {
     std::vector<segment_entry> list;
     bool counts_copies = false;
   };
+
+  void expect_segments() const noexcept { expect_not_moved_from(!all_.segments.empty()); }
 
   std::conditional_t<owns, owned_segments, shared_segments> all_;
 };

@@ -63,8 +63,9 @@ struct foreign_image {
   std::vector<std::byte> bytes() const;
 };
 
-/// A filter in a foreign format, owning or over the bytes that it was opened from. Movable.
-/// Threads: const calls may run at once; anything else needs the filter to itself.
+/// A filter in a foreign format, owning or over the bytes that it was opened from. Movable; one
+/// that was moved from may only be destroyed or assigned to. Threads: const calls may run at once;
+/// anything else needs the filter to itself.
 class foreign_filter {
  public:
   class model;  // what each dialect implements (dialects/src/model.hpp)
@@ -113,6 +114,8 @@ class foreign_filter {
   result<foreign_image> image() const;
 
  private:
+  model& get() const noexcept;
+
   std::unique_ptr<model> model_;
 };
 
