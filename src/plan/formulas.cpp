@@ -14,6 +14,7 @@ namespace bloomery::formulas {
 namespace {
 
 constexpr double ln2 = std::numbers::ln2;
+// Where the rate of an array is exact. Beyond 28 functions its cost, k^3, is no longer small.
 constexpr std::uint64_t exact_below_bits = 4096;
 constexpr unsigned exact_up_to_hashes = 28;
 
@@ -55,9 +56,11 @@ class throws_at_places {
   }
 
  private:
+  using row = std::array<double, exact_up_to_hashes + 1>;
+
   unsigned k_;
-  std::array<by_places, max_given_places + 1> chance_{};
-  by_places squared_{};
+  std::array<row, exact_up_to_hashes + 1> chance_{};
+  row squared_{};
 };
 
 // O(k^3 log(nk)).
