@@ -53,17 +53,18 @@ if ((EUID != 0)); then
 fi
 log=$(mktemp)
 # Debian's way to install a server without starting it as a service: an answer of 101 from this file.
-# One that stands there already is left alone.
-policy=/usr/sbin/policy-rc.d
-made_policy=
-trap 'rm -f "$log"; [[ -z $made_policy ]] || "${as_root[@]}" rm -f "$policy"' EXIT
-if [[ ! -e $policy ]]; then
-  printf '#!/bin/sh\nexit 101\n' | "${as_root[@]}" tee "$policy" >/dev/null
-  made_policy=yes
-  "${as_root[@]}" chmod 755 "$policy"
+# It answers so to the apt-get below alone, by a variable that apt-get hands on, so that it forbids
+# nothing else if this script is killed and cannot remove it; the next run then does. A file of
+# somebody else's is left alone. (The test has the file elsewhere.)
+policy=${BLOOMERY_POLICY_FILE:-/usr/sbin/policy-rc.d}
+ours() { [[ -e $policy ]] && grep -q BLOOMERY_INSTALLS "$policy"; }
+trap 'rm -f "$log"; ! ours || "${as_root[@]}" rm -f "$policy"' EXIT
+if [[ ! -e $policy ]] || ours; then
+  printf '#!/bin/sh\n[ -z "$BLOOMERY_INSTALLS" ] || exit 101\n' >"$log"
+  "${as_root[@]}" install -m 755 "$log" "$policy"
 fi
 {
   "${as_root[@]}" apt-get update -q &&
-    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive BLOOMERY_INSTALLS=1 \
       apt-get install -y -q --no-install-recommends "${missing[@]}"
 } >"$log" 2>&1 || { tail -20 "$log" >&2; echo "apt could not install them" >&2; exit 2; }
