@@ -88,8 +88,7 @@ result<status> build_foreign(const foreign_build& how, plan_request request,
     if (how.strict) return fail(errc::full, text + " (nothing was written: --strict)");
     say(verb, "warning: " + text + "; the filter is overfull");
   }
-  const auto written =
-      write_filter(*filter, how.target, how.force ? if_exists::replace : if_exists::refuse);
+  const auto written = write_filter(*filter, how.target, how.force);
   if (!written) return fail(written.error());
   if (!how.quiet) {
     const auto info = filter->info();

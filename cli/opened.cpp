@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "declare.hpp"
+#include "target.hpp"
 
 namespace bloomery::cli {
 namespace {
@@ -20,6 +21,10 @@ tl::unexpected<failure> no_filter(failure why, const dialects::guess& guess) {
                      ? ", or name the --format if another program did"
                      : fmt::format(", or say {} if it is one", fmt::join(options, " or "));
   return fail(std::move(why));
+}
+
+if_exists policy_of(bool force) noexcept {
+  return force ? if_exists::replace : if_exists::refuse;
 }
 
 }  // namespace
@@ -160,25 +165,24 @@ failure not_ours(failure why, std::string_view verb, const std::string& name) {
 }
 
 result<void> write_filter(const dialects::foreign_filter& filter, const std::string& target,
-                          if_exists policy) {
+                          bool force) {
   const auto image = filter.image();
   if (!image) {
     return fail(image.error().code,
                 fmt::format("{}: {}", target == "-" ? "stdout" : target, image.error().message));
   }
   const auto pieces = image->pieces();
-  return target == "-" ? write_stream(pieces, STDOUT_FILENO, "stdout")
-                       : write_file(pieces, target, policy);
+  if (target == "-") return write_stream(pieces, STDOUT_FILENO, "stdout");
+  return replacing(target, [&] { return write_file(pieces, target, policy_of(force)); });
 }
 
-result<void> write_filter(const opened_filter& filter, const std::string& target,
-                          if_exists policy) {
-  if (const auto* foreign = std::get_if<dialects::foreign_filter>(&filter)) {
-    return write_filter(*foreign, target, policy);
-  }
-  const auto& ours = std::get<any_filter>(filter);
-  return target == "-" ? write_stream(ours.image(), STDOUT_FILENO, "stdout")
-                       : save(ours, target, policy);
+result<void> write_filter(const any_filter& filter, const std::string& target, bool force) {
+  if (target == "-") return write_stream(filter.image(), STDOUT_FILENO, "stdout");
+  return replacing(target, [&] { return save(filter, target, policy_of(force)); });
+}
+
+result<void> write_filter(const opened_filter& filter, const std::string& target, bool force) {
+  return std::visit([&](const auto& one) { return write_filter(one, target, force); }, filter);
 }
 
 }  // namespace bloomery::cli

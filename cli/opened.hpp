@@ -69,9 +69,10 @@ result<opened_filter> open_filter(const std::string& name, const format_options&
 /// another program's.
 failure not_ours(failure why, std::string_view verb, const std::string& name);
 
-/// Writes a filter of either sort; `target` is a file or - for stdout.
-result<void> write_filter(const opened_filter& filter, const std::string& target, if_exists policy);
+/// Writes a filter of either sort; `target` is a file or - for stdout. `force` replaces a file.
+result<void> write_filter(const opened_filter& filter, const std::string& target, bool force);
+result<void> write_filter(const any_filter& filter, const std::string& target, bool force);
 result<void> write_filter(const dialects::foreign_filter& filter, const std::string& target,
-                          if_exists policy);
+                          bool force);
 
 }  // namespace bloomery::cli

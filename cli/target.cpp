@@ -1,27 +1,68 @@
 #include "target.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <grp.h>
+#include <pwd.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
+#include <bloomery/file.hpp>
 #include <filesystem>
+#include <optional>
+#include <span>
+#include <string_view>
 
+#include "filling.hpp"
 #include "system.hpp"
 
 namespace bloomery::cli {
+namespace {
+
+/// Of a character device: opening another kind of file, as a pipe, would be seen by who reads it.
+bool is_terminal(const std::string& path) {
+  const int file = ::open(path.c_str(), O_WRONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
+  if (file < 0) return false;
+  const bool yes = ::isatty(file) != 0;
+  ::close(file);
+  return yes;
+}
+
+std::optional<struct stat> regular_file(const std::string& path) {
+  struct stat status{};
+  if (::stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
+  return status;
+}
+
+/// "www-data:adm", with numbers for those that have no name.
+std::string owner_of(const struct stat& file) {
+  const passwd* const user = ::getpwuid(file.st_uid);  // NOLINT(concurrency-mt-unsafe)
+  const group* const its = ::getgrgid(file.st_gid);    // NOLINT(concurrency-mt-unsafe)
+  return fmt::format("{}:{}", user != nullptr ? user->pw_name : fmt::to_string(file.st_uid),
+                     its != nullptr ? its->gr_name : fmt::to_string(file.st_gid));
+}
+
+tl::unexpected<failure> no_text(const std::string& target, std::string_view terminal) {
+  return fail(errc::invalid_argument,
+              fmt::format("-o {}: {} is a terminal, and a filter is no text; redirect it, or give "
+                          "-o FILE",
+                          target, terminal));
+}
+
+}  // namespace
 
 result<void> check_target(const std::string& target, bool force) {
   if (target == "-") {
     if (::isatty(STDOUT_FILENO) == 0) return {};
-    return fail(
-        errc::invalid_argument,
-        "-o -: stdout is a terminal, and a filter is no text; redirect it, or give -o FILE");
+    return no_text(target, "stdout");
   }
   struct stat status{};
   if (::stat(target.c_str(), &status) == 0) {
     if (S_ISDIR(status.st_mode)) {
       return fail(errc::io, target + ": this is a folder; give a file's name");
     }
+    if (S_ISCHR(status.st_mode) && is_terminal(target)) return no_text(target, "this");
     if (!S_ISREG(status.st_mode)) return {};
     if (!force) {
       return fail(
@@ -32,6 +73,35 @@ result<void> check_target(const std::string& target, bool force) {
   const auto folder = std::filesystem::path(target).parent_path();
   if (::access(folder.empty() ? "." : folder.c_str(), W_OK | X_OK) != 0) {
     return system_failure(target, "create the file");
+  }
+  return {};
+}
+
+result<void> check_picture(const std::string& target, bool force) {
+  if (target == "-") {
+    return fail(errc::invalid_argument,
+                "--plot: the picture does not go to stdout, where the figures are; give a file's "
+                "name");
+  }
+  return check_target(target, force);
+}
+
+result<void> write_picture(const std::string& svg, const std::string& target, bool force) {
+  const std::array pieces = {std::as_bytes(std::span(svg))};
+  return replacing(target, [&] {
+    return write_file(byte_pieces(pieces), target, force ? if_exists::replace : if_exists::refuse);
+  });
+}
+
+result<void> replacing(const std::string& path, const std::function<result<void>()>& write) {
+  const auto before = regular_file(path);
+  if (auto ok = write(); !ok) return ok;
+  const auto after = regular_file(path);
+  if (before && after && (before->st_uid != after->st_uid || before->st_gid != after->st_gid)) {
+    note(
+        fmt::format("bloomery: warning: {}: the file belongs to {} now, since only root could keep "
+                    "its owner {}",
+                    path, owner_of(*after), owner_of(*before)));
   }
   return {};
 }

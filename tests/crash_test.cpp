@@ -2,9 +2,12 @@
 // several write at once: the old file or the new one, whole; nothing half-written; no key lost.
 
 #include <fcntl.h>
+#include <grp.h>
 #include <gtest/gtest.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -14,6 +17,7 @@
 #include <chrono>
 #include <csignal>
 #include <fstream>
+#include <functional>
 #include <iterator>
 #include <random>
 #include <thread>
@@ -52,6 +56,7 @@ class in_a_folder : public ::testing::Test {
 using crash = in_a_folder;
 using full_disk = in_a_folder;
 using two_writers = in_a_folder;
+using shared_folder = in_a_folder;
 
 std::string contents(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
@@ -289,6 +294,78 @@ TEST_F(two_writers, who_creates_a_file_that_must_be_new_is_one) {
     EXPECT_EQ(names(), std::vector<std::string>{"f.bloom"});
     fs::remove(path_);
   }
+}
+
+// In a folder that all may write to, anyone can make the name that writers use for a moment.
+TEST_F(shared_folder, whoever_has_the_passing_name_keeps_no_writer_waiting) {
+  const fs::path taken = folder_ / ".f.bloom.bloomery.tmp";
+  const std::vector<std::function<void()>> ways = {
+      [&] { std::ofstream(taken) << "locked"; },
+      [&] { ASSERT_EQ(::mkfifo(taken.c_str(), 0600), 0); },
+      [&] { fs::create_directory(taken); },
+  };
+  value_of(save(bloom({.capacity = 100, .fpr = 0.01}), path_));
+  for (std::size_t way = 0; way < ways.size(); ++way) {
+    ways[way]();
+    const int held = ::open(taken.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    ASSERT_GE(held, 0);
+    ASSERT_EQ(::flock(held, LOCK_EX), 0);
+    const bloom now({.capacity = 1000 + way, .fpr = 0.01});
+    // The alarm ends a child that waits.
+    const int code = exit_code(child([&] {
+      ::alarm(20);
+      return save(now, path_) ? 0 : 1;
+    }));
+    EXPECT_EQ(code, 0) << way;
+    EXPECT_EQ(contents(path_), text_of(now)) << way;
+    EXPECT_EQ(names().size(), 2U) << way;
+    EXPECT_EQ(::close(held), 0);
+    fs::remove_all(taken);
+  }
+}
+
+TEST_F(shared_folder, the_name_that_a_killed_writer_left_is_removed_by_the_next) {
+  std::ofstream(folder_ / ".f.bloom.bloomery.tmp") << "left";
+  value_of(save(bloom({.capacity = 100, .fpr = 0.01}), path_));
+  EXPECT_EQ(names(), std::vector<std::string>{"f.bloom"});
+}
+
+TEST_F(shared_folder, a_replaced_file_keeps_owner_group_and_mode_where_that_is_allowed) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can give files away";
+  constexpr uid_t owner = 12345;
+  constexpr uid_t other = 12346;
+  constexpr gid_t group = 54321;
+  const auto status = [&] {
+    struct stat now{};
+    EXPECT_EQ(::stat(path_.c_str(), &now), 0);
+    return now;
+  };
+  const bloom f({.capacity = 100, .fpr = 0.01});
+  value_of(save(f, path_));
+  ASSERT_EQ(::chown(path_.c_str(), owner, group), 0);
+  ASSERT_EQ(::chmod(path_.c_str(), 02640), 0);
+  value_of(save(f, path_));
+  EXPECT_EQ(status().st_uid, owner);
+  EXPECT_EQ(status().st_gid, group);
+  EXPECT_EQ(status().st_mode & 07777U, 02640U);
+
+  const auto save_as = [&](gid_t of) {
+    return exit_code(child([&] {
+      if (::setgroups(0, nullptr) != 0 || ::setgid(of) != 0 || ::setuid(other) != 0) return 2;
+      return save(f, path_) ? 0 : 1;
+    }));
+  };
+  ASSERT_EQ(::chmod(folder_.c_str(), 0777), 0);
+  // One of the group keeps the group.
+  ASSERT_EQ(save_as(group), 0);
+  EXPECT_EQ(status().st_uid, other);
+  EXPECT_EQ(status().st_gid, group);
+  EXPECT_EQ(status().st_mode & 07777U, 0640U) << "no set-id bit for another owner";
+  // Another group may do what others might.
+  ASSERT_EQ(::chown(path_.c_str(), owner, group), 0);
+  ASSERT_EQ(save_as(other), 0);
+  EXPECT_EQ(status().st_gid, other);
+  EXPECT_EQ(status().st_mode & 07777U, 0600U);
 }
 
 }  // namespace

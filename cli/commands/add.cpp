@@ -8,6 +8,7 @@
 #include "filling.hpp"
 #include "key_input.hpp"
 #include "opened.hpp"
+#include "target.hpp"
 
 namespace bloomery::cli {
 namespace {
@@ -42,7 +43,8 @@ result<status> add(const add_options& options) {
   if (auto ok = report_overfull(*filter, options.target, verb, options.strict); !ok) {
     return fail(ok.error());
   }
-  if (auto ok = save(*filter, options.target); !ok) return fail(ok.error());
+  const auto saved = replacing(options.target, [&] { return save(*filter, options.target); });
+  if (!saved) return fail(saved.error());
   if (!options.quiet) {
     note(fmt::format("{}: {} keys read, {} of them new; now {} keys, planned for {}, rate {}",
                      options.target, format_count(input.keys()), format_count(*fresh),

@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <bloomery/any_filter.hpp>
@@ -13,6 +12,7 @@
 #include "foreign_build.hpp"
 #include "hashing.hpp"
 #include "key_input.hpp"
+#include "opened.hpp"
 #include "plan_options.hpp"
 #include "spool.hpp"
 #include "target.hpp"
@@ -234,10 +234,7 @@ result<status> build(const build_options& options) {
                         ? report_capacity(*filter, request->capacity, name, options.strict)
                         : report_overfull(*filter, name, verb, options.strict);
   if (!fits) return fail(fits.error());
-  const auto written =
-      options.target == "-"
-          ? write_stream(filter->image(), STDOUT_FILENO, name)
-          : save(*filter, options.target, options.force ? if_exists::replace : if_exists::refuse);
+  const auto written = write_filter(*filter, options.target, options.force);
   if (!written) return fail(written.error());
   if (!options.quiet) note(summary(*filter, name, input.keys()));
   return done;

@@ -44,8 +44,7 @@ result<status> run(const arguments& given) {
     return fail(converted.error().code,
                 fmt::format("{}: {}", given.file, converted.error().message));
   }
-  auto saved =
-      write_filter(*converted, given.output, given.force ? if_exists::replace : if_exists::refuse);
+  auto saved = write_filter(*converted, given.output, given.force);
   if (!saved) return fail(std::move(saved.error()));
   return done;
 }

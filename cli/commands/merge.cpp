@@ -10,6 +10,7 @@
 #include "declare.hpp"
 #include "opened.hpp"
 #include "report.hpp"
+#include "target.hpp"
 
 namespace bloomery::cli {
 namespace {
@@ -63,21 +64,6 @@ result<void> combine(opened_filter& filter, const opened_filter& other, const wa
       std::get<dialects::foreign_filter>(other));
 }
 
-result<void> check_output(const arguments& given) {
-  std::error_code error;
-  if (given.force || given.output == "-") return {};
-  if (!std::filesystem::is_regular_file(given.output, error)) return {};
-  for (const std::string& file : given.files) {
-    if (std::filesystem::equivalent(given.output, file, error)) {
-      return fail(errc::exists, fmt::format("{}: the output is one of the inputs; give --force to "
-                                            "replace it",
-                                            given.output));
-    }
-  }
-  return fail(errc::exists,
-              fmt::format("{}: the file exists already; give --force to replace it", given.output));
-}
-
 /// A filter of the first one's kind and the rate that was asked for, which holds what the first
 /// does.
 result<any_filter> at_rate(const any_filter& first, const std::string& rate) {
@@ -99,7 +85,7 @@ result<any_filter> at_rate(const any_filter& first, const std::string& rate) {
 }
 
 result<status> run(const arguments& given, const way& by) {
-  if (auto ok = check_output(given); !ok) return fail(std::move(ok.error()));
+  if (auto ok = check_target(given.output, given.force); !ok) return fail(std::move(ok.error()));
   // Held until the output is written: a writer that adds to it meanwhile waits, and is not undone
   // by what was read before.
   std::optional<file_lock> lock;
@@ -138,8 +124,7 @@ result<status> run(const arguments& given, const way& by) {
     }
   }
   if (auto ok = opener->all_used(); !ok) return fail(std::move(ok.error()));
-  auto saved =
-      write_filter(*combined, given.output, given.force ? if_exists::replace : if_exists::refuse);
+  auto saved = write_filter(*combined, given.output, given.force);
   if (!saved) return fail(std::move(saved.error()));
   const auto* const ours = std::get_if<any_filter>(&*combined);
   if (ours == nullptr) return done;

@@ -10,6 +10,7 @@
 #include "flags.hpp"
 #include "key_input.hpp"
 #include "opened.hpp"
+#include "target.hpp"
 
 namespace bloomery::cli {
 namespace {
@@ -56,7 +57,8 @@ result<status> remove(const remove_options& options) {
   }
   finish(input, verb);
   if (changed) {
-    if (auto ok = save(*filter, options.target); !ok) return fail(ok.error());
+    const auto saved = replacing(options.target, [&] { return save(*filter, options.target); });
+    if (!saved) return fail(saved.error());
   }
   if (strangers == 0) return status::some;
   say(verb, fmt::format("{} of {} lines certainly were no members and were passed over; the first "

@@ -69,8 +69,10 @@ enum class if_exists : std::uint8_t { replace, refuse };
 
 /// Writes a filter so that at every moment, also after a power cut, the path holds the old file or
 /// the new one, whole: a nameless temporary file, fsync, rename, fsync of the folder. Follows
-/// symbolic links; keeps the mode of a file that it replaces. What is not a regular file (a pipe)
-/// is written to. Fails with exists or io; then nothing has changed.
+/// symbolic links. A replaced file's owner, group and mode are kept as far as the process may set
+/// them: only root can give a file to another user, so that else the file becomes the caller's, and
+/// the group is kept if the caller is in it. What is not a regular file (a pipe) is written to.
+/// Waits for no other process. Fails with exists or io; then nothing has changed.
 result<void> write_file(const filter_image& image, const std::filesystem::path& path,
                         if_exists policy = if_exists::replace);
 
@@ -94,6 +96,7 @@ std::vector<std::byte> serialize_header(const filter_image& image);
 
 /// The right to replace a file, among all processes that ask for it: hold it from before the file
 /// is read until after its replacement is written, and no other writer's keys are lost. Waits.
+/// Any process that may read the file can hold its lock, and so keep writers waiting.
 class file_lock {
  public:
   /// Locks an existing file. Fails with not_found or io.

@@ -49,6 +49,22 @@ result<void> with_pieces(const filter_image& image, Write&& write) {
   return write(byte_pieces(pieces));
 }
 
+/// Gives a new file the owner, group and mode of the one that it will replace, as far as this
+/// process may: only root gives a file to another user, and others give it to their own groups
+/// only. Set-id bits never pass to another owner, nor the group's permissions to another group.
+/// False if the mode cannot be set.
+bool take_attributes(int file, const struct stat& old) noexcept {
+  constexpr auto same = static_cast<uid_t>(-1);
+  [[maybe_unused]] const bool group_given =
+      ::fchown(file, old.st_uid, old.st_gid) == 0 || ::fchown(file, same, old.st_gid) == 0;
+  struct stat now{};  // says more than those: some file systems refuse what is so already
+  if (::fstat(file, &now) != 0) return false;
+  mode_t mode = old.st_mode & 07777U;
+  if (now.st_uid != old.st_uid || now.st_gid != old.st_gid) mode &= 0777U;
+  if (now.st_gid != old.st_gid) mode = (mode & 0707U) | ((mode & 07U) << 3);
+  return ::fchmod(file, mode) == 0;
+}
+
 /// A new file in the target's folder. It has no name where the file system can do that, so that a
 /// process that dies leaves nothing behind; else a hidden one, removed unless it is published.
 class pending_file {
@@ -122,31 +138,33 @@ class pending_file {
   }
 
   /// A nameless file can take another's place only by way of a name of its own, for the moment
-  /// between two system calls. All writers use the same one and hold a lock on the file that has
-  /// it, so that what a writer leaves there if it is killed in that moment, the next one takes
-  /// away.
+  /// between two system calls. Writers try the same name first and hold the lock of the file that
+  /// has it: a name that a killed writer left has no lock, and the next writer removes it. Nobody
+  /// is waited for, since in a shared folder anyone can have that name: the file then gets a random
+  /// one.
   result<void> take_passing_name() {
-    const fs::path name = folder_ / fmt::format(".{}.bloomery.tmp", target_.filename().string());
+    const fs::path shared = folder_ / fmt::format(".{}.bloomery.tmp", target_.filename().string());
     (void)::flock(file_.get(), LOCK_EX);
-    while (!link_to(name)) {
+    fs::path name = shared;
+    for (bool first = true; !link_to(name); first = false) {
       if (errno != EEXIST) return system_failure(target_.string(), "create the file");
-      const descriptor other(::open(name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
-      if (!other) {
-        if (errno == ENOENT) continue;
-        return system_failure(name.string(), "replace the file");
-      }
-      // Waits for a writer that lives. Afterwards the name may be gone, or another writer's.
-      (void)::flock(other.get(), LOCK_EX);
-      struct stat locked{};
-      struct stat named{};
-      if (::fstat(other.get(), &locked) == 0 && ::lstat(name.c_str(), &named) == 0 &&
-          locked.st_ino == named.st_ino && locked.st_dev == named.st_dev &&
-          ::unlink(name.c_str()) != 0) {
-        return system_failure(name.string(), "replace the file");
-      }
+      if (!first || !remove_leftover(shared)) name = fresh_name();
     }
     name_ = name;
     return {};
+  }
+
+  /// Removes what a killed writer left. False if the name is still taken.
+  static bool remove_leftover(const fs::path& name) noexcept {
+    const descriptor left(::open(name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+    if (!left) return errno == ENOENT;
+    if (::flock(left.get(), LOCK_EX | LOCK_NB) != 0) return false;
+    // Its writer may have finished just now, and the name may be gone or another writer's.
+    struct stat locked{};
+    struct stat named{};
+    return ::fstat(left.get(), &locked) == 0 && ::lstat(name.c_str(), &named) == 0 &&
+           locked.st_ino == named.st_ino && locked.st_dev == named.st_dev &&
+           ::unlink(name.c_str()) == 0;
   }
 
   fs::path fresh_name() const {
@@ -178,8 +196,7 @@ result<void> write_stream(byte_pieces pieces, int file, const std::string& name)
 
 result<void> write_file(byte_pieces pieces, const fs::path& path, if_exists policy) {
   const std::string name = path.string();
-  constexpr mode_t mode = 0666;  // less the umask, as for any new file
-  std::optional<mode_t> keep_mode;
+  std::optional<struct stat> replaced;
   fs::path target = path;
   struct stat status{};
   if (::stat(path.c_str(), &status) == 0) {
@@ -195,14 +212,16 @@ result<void> write_file(byte_pieces pieces, const fs::path& path, if_exists poli
       return fail(errc::exists,
                   name + ": the file exists already, and is replaced only on demand (--force)");
     }
-    keep_mode = status.st_mode & 07777;
+    replaced = status;
     std::error_code error;
     target = fs::canonical(path, error);
     if (error) target = path;
   }
-  auto pending = pending_file::make(target, mode);
+  // A new file's mode is that less the umask. One that replaces another is nobody else's until it
+  // has the other's mode.
+  auto pending = pending_file::make(target, replaced ? 0600 : 0666);
   if (!pending) return fail(std::move(pending.error()));
-  if (keep_mode && ::fchmod(pending->get(), *keep_mode) != 0) {
+  if (replaced && !take_attributes(pending->get(), *replaced)) {
     return system_failure(name, "set the mode of");
   }
   if (!write_pieces(pending->get(), pieces)) return system_failure(name, "write");

@@ -54,6 +54,47 @@ def test_two_adders_at_once_lose_nothing(run, bloomery, tmp_path, lines):
     assert run("check", "-c", "f", input=everyone).out == b"%d\n" % (2 * n)
 
 
+def owners(path):
+    status = path.stat()
+    return status.st_uid, status.st_gid, status.st_mode & 0o7777
+
+
+# What sudo does: root changes a file that a service reads.
+WRITERS = [("add", "f"), ("remove", "f"), ("build", "--force", "-o", "f", "--kind", "cuckoo"),
+           ("merge", "--force", "-o", "f", "f", "g"), ("convert", "--force", "-o", "d", "d"),
+           ("build", "--force", "-o", "d", "--format", "dcso", "--capacity", "9"),
+           ("plan", "--force", "--plot", "p", "--capacity", "9")]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
+@pytest.mark.parametrize("args", WRITERS, ids=" ".join)
+def test_who_changes_a_file_keeps_its_owner_or_says_so(run, tmp_path, args):
+    for name, how in (("f", ["--kind", "cuckoo"]), ("g", ["--kind", "cuckoo"]),
+                      ("d", ["--format", "dcso"])):
+        build(run, name, MEMBERS, *how, "--capacity", "100")
+    (tmp_path / "p").write_bytes(b"")
+    kind = next(name for name in ("d", "p", "f") if name in args)
+    changed = tmp_path / kind
+    for name in "fgdp":
+        os.chown(tmp_path / name, 12345, 54321)
+        os.chmod(tmp_path / name, 0o660)
+    assert b"owner" not in run(*args, input=b"alice\n").ok().err
+    assert owners(changed) == (12345, 54321, 0o660)
+
+    # One who may write into the folder and has not the owner's name.
+    tmp_path.chmod(0o777)
+
+    def another():
+        os.setgroups([54321])
+        os.setgid(12346)
+        os.setuid(12346)
+
+    done = run(*args, input=b"bob\n", preexec_fn=another).ok()
+    assert owners(changed) == (12346, 54321, 0o660)
+    assert (f"{kind}: the file belongs to 12346:54321 now, since only root could keep its owner "
+            "12345:54321\n").encode() in done.err
+
+
 # Row 4: create over an existing file.
 def test_an_existing_filter_is_not_emptied(run, tmp_path):
     build(run, "f", MEMBERS)
