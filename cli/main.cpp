@@ -4,6 +4,8 @@
 #include <cerrno>
 #include <cstdio>
 #include <exception>
+#include <sstream>
+#include <string>
 #include <system_error>
 
 #include "arguments.hpp"
@@ -12,6 +14,17 @@
 
 namespace {
 
+/// Whether all that was printed has been written; else says so. It may still be in the buffer, and
+/// a full disk be met only now.
+bool all_written(const std::string& who) {
+  errno = 0;
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return true;
+  const int error = errno != 0 ? errno : EIO;
+  fmt::print(stderr, "{}: cannot write to stdout: {}\n", who,
+             std::generic_category().message(error));
+  return false;
+}
+
 int run(int argc, char** argv) {
   using namespace bloomery::cli;
   action chosen;
@@ -19,28 +32,25 @@ int run(int argc, char** argv) {
   try {
     app->parse(arguments(argc, argv));
   } catch (const CLI::Success& help) {
-    app->exit(help);
-    return static_cast<int>(done);
+    std::ostringstream text;
+    app->exit(help, text, text);
+    (void)std::fputs(text.str().c_str(), stdout);
+    return static_cast<int>(all_written("bloomery") ? done : status::error);
   } catch (const CLI::ParseError& wrong) {
     fmt::print(stderr, "{}\n", one_line(parse_sentence(*app, wrong)));
     return static_cast<int>(status::error);
   }
-  if (!chosen) {  // 'bloomery' alone
-    (void)std::fputs(app->help().c_str(), stdout);
-    return static_cast<int>(done);
+  if (!chosen) {  // 'bloomery' alone: a script that left out the verb has not been done
+    (void)std::fputs(app->help().c_str(), stderr);
+    return static_cast<int>(status::error);
   }
+  const std::string who = "bloomery " + app->get_subcommands().front()->get_name();
   const auto outcome = chosen();
-  // What was printed may still be in the buffer, and a full disk be met only now.
-  if (outcome && std::fflush(stdout) != 0) {
-    fmt::print(stderr, "bloomery {}: cannot write to stdout: {}\n",
-               app->get_subcommands().front()->get_name(), std::generic_category().message(errno));
-    return static_cast<int>(status::error);
-  }
   if (!outcome) {
-    fmt::print(stderr, "bloomery {}: {}\n", app->get_subcommands().front()->get_name(),
-               one_line(outcome.error().message));
+    fmt::print(stderr, "{}: {}\n", who, one_line(outcome.error().message));
     return static_cast<int>(status::error);
   }
+  if (!all_written(who)) return static_cast<int>(status::error);
   return static_cast<int>(*outcome);
 }
 

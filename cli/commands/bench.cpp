@@ -4,7 +4,6 @@
 #include <array>
 #include <bloomery/advise.hpp>
 #include <bloomery/any_filter.hpp>
-#include <bloomery/file.hpp>
 #include <bloomery/plan/units.hpp>
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -31,6 +30,7 @@ struct arguments {
   bool json = false;
   bool quiet = false;
   std::string plot;
+  bool force = false;
 };
 
 /// A kind, its plan, and its figures or why there are none.
@@ -193,15 +193,14 @@ result<status> run(const arguments& given) {
   if (!chosen) return fail(chosen.error());
   // Before the work, not after it.
   if (!given.plot.empty()) {
-    if (auto ok = check_target(given.plot, true); !ok) return fail(std::move(ok.error()));
+    if (auto ok = check_picture(given.plot, given.force); !ok) return fail(std::move(ok.error()));
   }
   const auto rows = measure_all(*chosen, *request, given.quiet);
   if (!rows) return fail(rows.error());
   const measured_kind& first = *rows->front().made;
   if (!given.plot.empty()) {
-    const std::string svg = plot_of(*rows, first);
-    const std::array pieces = {std::as_bytes(std::span(svg))};
-    if (auto ok = write_file(byte_pieces(pieces), given.plot); !ok) return fail(ok.error());
+    const auto written = write_picture(plot_of(*rows, first), given.plot, given.force);
+    if (!written) return fail(written.error());
   }
   if (!given.json) {
     print_table(*rows, first);
@@ -229,6 +228,7 @@ action define(CLI::App& app) {
   option(app, "--plot", given->plot,
          "also write a picture: times over bits a key, the first marked")
       .value("FILE.svg");
+  flag(app, "--force", given->force, "replace the picture if it exists");
   return [given] { return run(*given); };
 }
 

@@ -1,12 +1,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <bloomery/advise.hpp>
 #include <bloomery/any_filter.hpp>
-#include <bloomery/file.hpp>
 #include <bloomery/plan/units.hpp>
-#include <span>
 
 #include "commands/all.hpp"
 #include "declare.hpp"
@@ -14,6 +11,7 @@
 #include "plan_options.hpp"
 #include "plan_plot.hpp"
 #include "report.hpp"
+#include "target.hpp"
 
 namespace bloomery::cli {
 namespace {
@@ -34,6 +32,7 @@ struct arguments {
   needs wanted;
   bool json = false;
   std::string plot;
+  bool force = false;
 };
 
 void print_detail(const kind_info& kind, const plan_request& asked, const plan_report& plan) {
@@ -94,9 +93,7 @@ void print_json(const advice& found, bool rate_assumed) {
 /// all there is.
 result<void> write_plot(const arguments& given, const kind_info& kind, const plan_report& plan) {
   if (given.plot.empty()) return {};
-  const std::string svg = plan_plot(kind, plan);
-  const std::array pieces = {std::as_bytes(std::span(svg))};
-  return write_file(byte_pieces(pieces), given.plot);
+  return write_picture(plan_plot(kind, plan), given.plot, given.force);
 }
 
 result<status> plan_one(const arguments& given, const plan_request& request, bool rate_assumed) {
@@ -120,6 +117,9 @@ result<status> plan_one(const arguments& given, const plan_request& request, boo
 }
 
 result<status> run(const arguments& given) {
+  if (!given.plot.empty()) {
+    if (auto ok = check_picture(given.plot, given.force); !ok) return fail(std::move(ok.error()));
+  }
   auto request = given.options.request();
   if (!request) return fail(request.error());
   const bool rate_assumed =
@@ -152,6 +152,7 @@ action define(CLI::App& app) {
   option(app, "--plot", given->plot,
          "also write a picture: every kind's rate over its bits a key, this plan marked")
       .value("FILE.svg");
+  flag(app, "--force", given->force, "replace the picture if it exists");
   return [given] { return run(*given); };
 }
 

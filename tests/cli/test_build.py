@@ -118,13 +118,22 @@ def test_stdout_as_the_target(run, tmp_path):
     assert selected(run, "f.bloom", MEMBERS) == MEMBERS
 
 
-def test_a_terminal_is_no_place_for_a_filter(run):
+@pytest.mark.parametrize("target", ["-", "/dev/stdout"])
+@pytest.mark.parametrize("verb", [
+    ("build",), ("build", "--format", "dcso"), ("merge", "a.bloom", "a.bloom"),
+    ("intersect", "a.bloom", "a.bloom"), ("convert", "a.dcso")], ids=lambda verb: " ".join(verb[:2]))
+def test_a_terminal_is_no_place_for_a_filter(run, verb, target):
+    run("build", "-o", "a.bloom", input=MEMBERS).ok()
+    run("build", "-o", "a.dcso", "--format", "dcso", "--capacity", "10", input=MEMBERS).ok()
     pty = pytest.importorskip("pty")
     ours, theirs = pty.openpty()
-    done = run("build", "-o", "-", input=MEMBERS, stdout=theirs)
+    done = run(*verb, "-o", target, input=MEMBERS, stdout=theirs)
+    os.set_blocking(ours, False)
     os.close(theirs)
+    with pytest.raises(OSError):  # there is nothing to read, and nobody writes any more
+        os.read(ours, 1)
     os.close(ours)
-    done.refused("stdout is a terminal", "-o FILE")
+    done.refused(f"-o {target}: ", "is a terminal", "give -o FILE")
 
 
 @pytest.mark.parametrize("size", [[], ["--capacity", "1000"]], ids=str)

@@ -32,11 +32,22 @@ def options_of(run, verb):
     return re.findall(r"^ {2,6}(?:-\w, )?(--[\w-]+)", text, re.M)
 
 
-def test_alone_it_prints_help(run):
-    alone = run().ok()
-    assert alone.out.startswith(b"Approximate sets") and b"\nUsage: bloomery VERB" in alone.out
-    assert alone.err == b""
-    assert run("--help").ok().out == run("-h").ok().out == run("help").ok().out == alone.out
+def test_alone_it_prints_help_and_has_done_nothing(run):
+    """As a script sees it that forgot the verb, or whose variable for it was empty."""
+    alone = run()
+    assert (alone.code, alone.out) == (2, b"")
+    assert alone.err.startswith(b"Approximate sets") and b"\nUsage: bloomery VERB" in alone.err
+    assert run("--help").ok().out == run("-h").ok().out == run("help").ok().out == alone.err
+
+
+@pytest.mark.parametrize("args", [["--help"], ["-h"], ["--version"], ["help"], ["plan", "--help"],
+                                  ["help", "plan"], ["completion", "bash"]], ids=str)
+def test_help_that_cannot_be_written_is_an_error(run, args):
+    with open("/dev/full", "wb") as full:
+        lost = run(*args, stdout=full)
+    assert lost.code == 2
+    assert lost.err.startswith(b"bloomery") and lost.err.endswith(b"No space left on device\n")
+    assert lost.err.count(b"\n") == 1
 
 
 def test_the_version(run):
@@ -165,7 +176,7 @@ def test_options_are_completed(run, complete):
     assert complete("plan --ki") == ["--kind"]
     assert set(complete("plan --")) == set(options_of(run, "plan"))
     assert complete("merge --forc") == ["--force"]
-    assert complete("plan --force") == []
+    assert complete("info --force") == []
 
 
 def test_kinds_are_completed_from_the_registry(run, complete):

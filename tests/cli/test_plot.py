@@ -5,6 +5,8 @@ import math
 import re
 import xml.etree.ElementTree as tree
 
+import pytest
+
 SVG = "{http://www.w3.org/2000/svg}"
 
 
@@ -46,6 +48,25 @@ def test_every_kind_and_the_bound_have_a_line(run, tmp_path):
     assert kinds | {"least possible"} == set(lines)
     # No kind is below the bound: at its rates it has more bits.
     assert all(len(line.get("points").split()) > 10 for line in lines.values())
+
+
+PLOTS = [("plan", "--capacity", "1000", "--fpr", "1%"),
+         ("bench", "--capacity", "1000", "--kind", "bloom", "-q")]
+
+
+@pytest.mark.parametrize("args", PLOTS, ids=lambda args: args[0])
+def test_a_picture_replaces_a_file_only_by_force(run, tmp_path, args):
+    (tmp_path / "p.svg").write_bytes(b"precious")
+    run(*args, "--plot", "p.svg").refused("p.svg: the file exists already; give --force")
+    assert (tmp_path / "p.svg").read_bytes() == b"precious"
+    run(*args, "--plot", "p.svg", "--force").ok()
+    assert tree.parse(tmp_path / "p.svg").getroot().tag == SVG + "svg"
+
+
+@pytest.mark.parametrize("args", PLOTS, ids=lambda args: args[0])
+def test_a_picture_does_not_go_to_stdout(run, tmp_path, args):
+    run(*args, "--plot", "-").refused("--plot: ", "give a file's name")
+    assert not (tmp_path / "-").exists()
 
 
 def test_a_picture_that_cannot_be_written_is_all_that_is_said(run):
