@@ -31,6 +31,7 @@ void finish(key_input& input, std::string_view verb) {
   input.quieten();
   if (const std::string skipped = input.skipped(); !skipped.empty()) say(verb, skipped);
   if (!input.lacking().empty()) say(verb, "warning: " + input.lacking());
+  if (const std::string form = input.unread_form(); !form.empty()) say(verb, "warning: " + form);
 }
 
 tl::unexpected<failure> no_room(const std::string& place, insert_outcome why,

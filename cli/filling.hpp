@@ -21,8 +21,8 @@ void say(std::string_view verb, std::string_view text);
 /// The kinds that have an ability, by name and for a sentence: `kinds_that(&abilities::erase)`.
 std::string kinds_that(bool abilities::* can);
 
-/// What a verb says once its input is read: the progress line goes, and lines that were passed over
-/// are told.
+/// What a verb says once its input is read: the progress line goes; lines that were passed over are
+/// told, and files whose CRs or byte-order mark have become part of keys.
 void finish(key_input& input, std::string_view verb);
 
 /// Why a key found no room: where it stands, why, what to do.

@@ -79,7 +79,9 @@ void input_options::declare(CLI::App& app, keys::purpose why) {
   keys.why = why;
   option(app, "INPUT", names, "files of keys, one a line; gzip and zstd too; - or none is stdin");
   flag(app, "-0,--null", nul, "lines end in NUL, not in a newline");
-  flag(app, "--crlf", crlf, "lines may end in CR LF; else a CR belongs to its key");
+  flag(app, "--crlf", crlf,
+       "files as Windows writes them: a CR before a line's end, and a byte-order mark at a file's "
+       "beginning, belong to no key");
   option(app, "--keys", keys.reader,
          "how a line becomes keys (default lines); 'bloomery man' explains each and what "
          "may follow its name")
@@ -128,6 +130,7 @@ result<std::unique_ptr<key_input>> key_input::open(const input_options& options)
   made->lacking_ = std::move(lacking);
   made->secret_ = (*kind)->secret;
   made->choice_.skip_bad |= (*kind)->skips_asked && options.keys.why == keys::purpose::ask;
+  made->kind_ = *kind;
   if (made->secret_) {
     // A core dump would be a copy that stays.
     const rlimit none{0, 0};
@@ -176,8 +179,7 @@ result<key_batch> key_input::next() {
                   fmt::format("{}:{}: {}", name(file), first_line, lines.error().message));
     }
     if (lines->empty()) {
-      bytes_before_ += reader_->consumed();
-      reading_ = false;
+      end_file();
       continue;
     }
     if (secret_ && first_line == 1 && begins_packed(lines->front())) {
@@ -222,9 +224,44 @@ result<key_block> key_input::next_block(std::vector<char>& memory) {
     }
     block.bytes = *bytes;
     if (!block.bytes.empty()) return block;
-    bytes_before_ += reader_->consumed();
-    reading_ = false;
+    end_file();
   }
+}
+
+void key_input::end_file() {
+  if (form_.empty()) form_ = form();
+  bytes_before_ += reader_->consumed();
+  reading_ = false;
+}
+
+std::string key_input::form() const {
+  const std::string_view file = name();
+  if (reader_->mark() == byte_order_mark::utf16) {
+    return fmt::format(
+        "{} begins with the byte-order mark of UTF-16, and was read byte by byte; "
+        "convert it first, as with 'iconv -f UTF-16 -t UTF-8'",
+        file);
+  }
+  const bool marked =
+      kind_->keeps_mark && !format_.drop_mark && reader_->mark() == byte_order_mark::utf8;
+  const bool crs = kind_->keeps_cr && reader_->every_line_ends_in_cr();
+  if (marked && crs) {
+    return fmt::format(
+        "{} begins with a byte-order mark and all its lines end in CR LF; mark and "
+        "CRs are read as parts of lines, and --crlf drops them",
+        file);
+  }
+  if (marked) {
+    return fmt::format(
+        "{} begins with a byte-order mark, which is read as part of the first line; "
+        "--crlf drops it",
+        file);
+  }
+  if (!crs) return {};
+  return fmt::format(
+      "all lines of {} end in CR LF, and the CR is read as part of each; --crlf "
+      "drops it",
+      file);
 }
 
 result<void> key_input::took(const key_block& block, reading read) {

@@ -31,7 +31,9 @@ struct input_options {
   /// keys to that end.
   void declare(CLI::App& app, keys::purpose why);
 
-  key_format format() const noexcept { return {.end = nul ? '\0' : '\n', .strip_cr = crlf}; }
+  key_format format() const noexcept {
+    return {.end = nul ? '\0' : '\n', .strip_cr = crlf, .drop_mark = crlf};
+  }
 };
 
 /// Looks at files that are named where a secret may have been written by mistake. A failure names
@@ -90,6 +92,9 @@ class key_input {
 
   /// How many wrong lines were passed over, and the first, in a sentence; empty if none was.
   std::string skipped() const;
+  /// What of a file's form has become part of keys: its lines' CRs, its byte-order mark. A sentence
+  /// about the first such file, with what drops it; empty if there is none.
+  std::string unread_form() const { return form_.empty() && reading_ ? form() : form_; }
   /// That a folder lacks files, in a sentence; empty if none does.
   const std::string& lacking() const noexcept { return lacking_; }
 
@@ -116,12 +121,15 @@ class key_input {
             std::optional<std::uint64_t> total_bytes);
 
   result<void> open_next();
+  void end_file();
+  std::string form() const;
   void account(std::size_t file, const reading& read);
   tl::unexpected<failure> wrong(std::size_t file, std::uint64_t line, const failure& why) const;
 
   std::vector<std::string> names_;
   key_choice choice_;
   bool secret_ = false;
+  const keys::reader_kind* kind_ = nullptr;
   bool prompted_ = false;
   key_format format_;
   std::optional<std::uint64_t> total_bytes_;
@@ -136,6 +144,7 @@ class key_input {
   std::uint64_t skipped_ = 0;
   std::string first_skipped_;
   std::string lacking_;
+  std::string form_;
   std::uint64_t bytes_before_ = 0;
   progress progress_;
 };

@@ -15,6 +15,9 @@ void key_reader::restart(std::unique_ptr<byte_source> source) noexcept {
   source_ = std::move(source);
   begin_ = searched_ = end_ = 0;
   ended_ = false;
+  began_ = false;
+  mark_ = byte_order_mark::none;
+  crs_ = line_ends::none;
   failure_.reset();
   next_line_ = 1;
   keys_.clear();
@@ -27,7 +30,12 @@ bool key_reader::would_wait() const noexcept {
 
 result<std::span<const std::string_view>> key_reader::next() {
   for (;;) {
+    if (!began_) {
+      begin_ += look_at_beginning({block_.data() + begin_, end_ - begin_});
+      searched_ = std::max(searched_, begin_);
+    }
     split();
+    for (std::size_t i = 0; i < keys_.size() && may_look_at_ends(); ++i) look_at_end(keys_[i]);
     if (keys_.empty() && ended_ && begin_ < end_) {
       block_[end_++] = format_.end;  // the last key lacks its end
       split();
@@ -46,6 +54,7 @@ result<std::span<const char>> key_reader::next_block(std::vector<char>& memory) 
     memory.resize(block_.size() + left.size() + 1);
   std::copy(left.begin(), left.end(), memory.begin());
   std::size_t size = left.size();
+  std::size_t first = 0;
   for (;;) {
     const std::size_t room = memory.size() - 1;  // and a byte for the last key's end
     while (size < room && !ended_ && !failure_) {
@@ -57,19 +66,48 @@ result<std::span<const char>> key_reader::next_block(std::vector<char>& memory) 
         ended_ = *got == 0;
       }
     }
-    if (ended_) {  // the last key may lack its end
-      if (size != 0 && memory[size - 1] != format_.end) memory[size++] = format_.end;
-      keep({});
-      return std::span(memory).first(size);
+    if (!began_) first = look_at_beginning({memory.data(), size});
+    const std::string_view all = std::string_view(memory.data(), size).substr(first);
+    const std::string_view whole = all.substr(0, all.rfind(format_.end) + 1);  // npos + 1 is none
+    for (std::string_view rest = whole; !rest.empty() && may_look_at_ends();) {
+      const std::size_t end = rest.find(format_.end);
+      look_at_end(rest.substr(0, end));
+      rest.remove_prefix(end + 1);
     }
-    const std::size_t last = std::string_view(memory.data(), size).rfind(format_.end);
-    if (last != std::string_view::npos) {
-      keep(std::span(memory).subspan(last + 1, size - last - 1));
-      return std::span(memory).first(last + 1);
+    if (ended_) {  // the last key may lack its end
+      if (all.size() != whole.size()) memory[size++] = format_.end;
+      keep({});
+      return std::span(memory).subspan(first, size - first);
+    }
+    if (!whole.empty()) {
+      keep(std::span(memory).subspan(first + whole.size(), all.size() - whole.size()));
+      return std::span(memory).subspan(first, whole.size());
     }
     if (failure_) return fail(*failure_);
     memory.resize(2 * memory.size());
   }
+}
+
+/// Finds the byte-order mark, if there are enough bytes to know. How many bytes to pass over.
+std::size_t key_reader::look_at_beginning(std::string_view bytes) noexcept {
+  using namespace std::string_view_literals;
+  constexpr auto utf8 = "\xef\xbb\xbf"sv;
+  if (bytes.size() < utf8.size() && !ended_ && bytes.find(format_.end) == std::string_view::npos) {
+    return 0;
+  }
+  began_ = true;
+  if (bytes.starts_with(utf8)) {
+    mark_ = byte_order_mark::utf8;
+    return format_.drop_mark ? utf8.size() : 0;
+  }
+  if (bytes.starts_with("\xff\xfe"sv) || bytes.starts_with("\xfe\xff"sv)) {
+    mark_ = byte_order_mark::utf16;
+  }
+  return 0;
+}
+
+void key_reader::look_at_end(std::string_view line) noexcept {
+  crs_ = line.ends_with('\r') ? line_ends::all_cr : line_ends::others;
 }
 
 void key_reader::keep(std::span<const char> rest) {

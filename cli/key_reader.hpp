@@ -19,7 +19,12 @@ namespace bloomery::cli {
 struct key_format {
   char end = '\n';        ///< ends each key; the last one may lack it
   bool strip_cr = false;  ///< a CR just before the end is not of the key
+  /// The mark of UTF-8 at the source's beginning is not of the first key.
+  bool drop_mark = false;
 };
+
+/// A byte-order mark: what some programs write at a text's beginning.
+enum class byte_order_mark : std::uint8_t { none, utf8, utf16 };
 
 /// Splits a source into keys. Each is a view into the block as it was read: nothing is copied but
 /// the incomplete key at a block's end, which moves to the front. A key may be of any length; the
@@ -48,10 +53,23 @@ class key_reader {
   std::uint64_t next_line() const noexcept { return next_line_; }
   std::uint64_t consumed() const noexcept { return source_->consumed(); }
 
+  /// What the source begins with; known once a key was given or the end was seen.
+  byte_order_mark mark() const noexcept { return mark_; }
+  /// Whether every line so far ends in CR LF, but for a last one that lacks its end. Not known
+  /// where CRs are stripped.
+  bool every_line_ends_in_cr() const noexcept { return crs_ == line_ends::all_cr; }
+
   /// Whether next() would have to wait for the source.
   bool would_wait() const noexcept;
 
  private:
+  enum class line_ends : std::uint8_t { none, all_cr, others };
+
+  std::size_t look_at_beginning(std::string_view bytes) noexcept;
+  void look_at_end(std::string_view line) noexcept;
+  bool may_look_at_ends() const noexcept {
+    return crs_ != line_ends::others && !format_.strip_cr && format_.end == '\n';
+  }
   void split() noexcept;
   result<void> refill();
   void keep(std::span<const char> rest);
@@ -65,6 +83,9 @@ class key_reader {
   std::size_t searched_ = 0;
   std::size_t end_ = 0;
   bool ended_ = false;
+  bool began_ = false;  // whether mark_ is known
+  byte_order_mark mark_ = byte_order_mark::none;
+  line_ends crs_ = line_ends::none;
   std::optional<failure> failure_;  // of next_block, to be told when what came before it is given
   std::uint64_t next_line_ = 1;
   std::vector<std::string_view> keys_;

@@ -37,14 +37,18 @@ reader_kind sha1_reader() noexcept {
   return {.name = "sha1",
           .argument = "",
           .summary = "the SHA-1 of each line, 20 bytes",
-          .make = [](std::string_view, purpose) { return make("SHA1"); }};
+          .make = [](std::string_view, purpose) { return make("SHA1"); },
+          .keeps_cr = true,
+          .keeps_mark = true};
 }
 
 reader_kind sha256_reader() noexcept {
   return {.name = "sha256",
           .argument = "",
           .summary = "the SHA-256 of each line, 32 bytes",
-          .make = [](std::string_view, purpose) { return make("SHA256"); }};
+          .make = [](std::string_view, purpose) { return make("SHA256"); },
+          .keeps_cr = true,
+          .keeps_mark = true};
 }
 
 }  // namespace bloomery::keys

@@ -64,7 +64,8 @@ reader_kind fields_reader() noexcept {
           .summary =
               "field N of each line, the first is 1, separated by SEP (default: a tab); an "
               "empty field is no key",
-          .make = make};
+          .make = make,
+          .keeps_cr = true};
 }
 
 }  // namespace bloomery::keys

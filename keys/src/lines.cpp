@@ -20,7 +20,9 @@ reader_kind lines_reader() noexcept {
           .summary = "each line is a key, an empty one too",
           .make = [](std::string_view, purpose) -> result<std::unique_ptr<reader>> {
             return std::make_unique<lines>();
-          }};
+          },
+          .keeps_cr = true,
+          .keeps_mark = true};
 }
 
 }  // namespace bloomery::keys

@@ -89,6 +89,69 @@ TEST(key_reader, splits_as_a_naive_split_does_at_every_block_and_piece_boundary)
   }
 }
 
+std::vector<std::string> read_blocks(key_reader& reader, char end, std::size_t memory_size) {
+  std::vector<char> memory(memory_size);
+  std::vector<std::string> keys;
+  for (;;) {
+    const auto block = reader.next_block(memory);
+    if (!block) {
+      ADD_FAILURE() << block.error().message;
+      return keys;
+    }
+    if (block->empty()) return keys;
+    const auto some = naive_split({block->data(), block->size()}, end, false);
+    keys.insert(keys.end(), some.begin(), some.end());
+  }
+}
+
+TEST(key_reader, a_mark_and_line_ends_are_seen_at_every_block_and_piece_boundary) {
+  const std::string mark = "\xef\xbb\xbf";
+  struct example {
+    std::string text;
+    byte_order_mark begins;
+    bool all_cr;
+  };
+  const std::vector<example> examples = {
+      {"", byte_order_mark::none, false},
+      {"a", byte_order_mark::none, false},
+      {"a\r", byte_order_mark::none, false},
+      {"a\r\n", byte_order_mark::none, true},
+      {"\r\n\r\nb", byte_order_mark::none, true},
+      {"a\r\nb\n", byte_order_mark::none, false},
+      {"a\nb\r\n", byte_order_mark::none, false},
+      {mark, byte_order_mark::utf8, false},
+      {mark + "\n", byte_order_mark::utf8, false},
+      {mark + "a\r\nb\r\n", byte_order_mark::utf8, true},
+      {mark + mark + "a", byte_order_mark::utf8, false},
+      {"\xef\xbb", byte_order_mark::none, false},
+      {"\xef\nb", byte_order_mark::none, false},
+      {"\xff\xfe", byte_order_mark::utf16, false},
+      {std::string("\xfe\xff\0a\0\n", 6), byte_order_mark::utf16, false},
+  };
+  for (const example& each : examples) {
+    for (const bool drop : {false, true}) {
+      const bool dropped = drop && each.begins == byte_order_mark::utf8;
+      const auto expected =
+          naive_split(std::string_view(each.text).substr(dropped ? mark.size() : 0), '\n', false);
+      for (std::size_t block = 1; block <= each.text.size() + 2; ++block) {
+        for (const std::size_t piece : {std::size_t{1}, std::size_t{2}, SIZE_MAX}) {
+          for (const bool by_block : {false, true}) {
+            key_reader reader(std::make_unique<memory_source>(each.text, piece),
+                              {.end = '\n', .strip_cr = false, .drop_mark = drop}, block);
+            const auto keys = by_block ? read_blocks(reader, '\n', block) : read_keys(reader);
+            ASSERT_EQ(keys, expected) << each.text << ", block " << block << ", piece " << piece;
+            EXPECT_EQ(reader.mark(), each.begins) << each.text << ", block " << block;
+            EXPECT_EQ(reader.every_line_ends_in_cr(), each.all_cr) << each.text;
+            reader.restart(std::make_unique<memory_source>("x\n"));
+            EXPECT_EQ(read_keys(reader), std::vector<std::string>{"x"});
+            EXPECT_EQ(reader.mark(), byte_order_mark::none);
+          }
+        }
+      }
+    }
+  }
+}
+
 TEST(key_reader, a_line_can_be_got_back_whole_though_its_cr_was_stripped) {
   const std::string text = "a\r\nb\n\r\nlast\r";
   const key_format format{.end = '\n', .strip_cr = true};

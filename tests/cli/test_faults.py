@@ -143,6 +143,80 @@ def test_a_carriage_return_is_a_byte_unless_it_is_said_not_to_be(run):
     assert run("check", "--crlf", "g", input=text).out == b"alice\nalice\r\nbob\nbob\r\n"
 
 
+MARK = b"\xef\xbb\xbf"
+FOREIGN_FORMS = [
+    (b"alice\r\nbob\r\n", "all lines of a end in CR LF, and the CR is read as part of each; --crlf drops it"),
+    (b"alice\r\nbob\r\nlast", "all lines of a end in CR LF"),
+    (MARK + b"alice\nbob\n", "a begins with a byte-order mark, which is read as part of the first "
+                             "line; --crlf drops it"),
+    (MARK + b"alice\r\nbob\r\n", "a begins with a byte-order mark and all its lines end in CR LF; "
+                                 "mark and CRs are read as parts of lines, and --crlf drops them"),
+]
+# Each reads keys in its own way: by lines, by blocks, by blocks of records, in one pass or two.
+READERS = [("check", "f"), ("check", "-q", "f"), ("check", "f", "--keys", "sha1"), ("dedup",), ("add", "f"), ("remove", "f"),
+           ("count", "f"), ("build", "-o", "new"), ("build", "-o", "new", "--keys", "sha256"),
+           ("build", "-o", "new", "--kind", "fuse"), ("build", "-o", "new", "--capacity", "9"),
+           ("build", "-o", "new", "--format", "dcso")]
+
+
+@pytest.mark.parametrize("text, sentence", FOREIGN_FORMS, ids=lambda value: str(value)[:24])
+@pytest.mark.parametrize("args", READERS, ids=" ".join)
+def test_a_file_of_another_systems_form_is_told_once(run, tmp_path, args, text, sentence):
+    build(run, "f", MEMBERS, "--kind", "cuckoo", "--capacity", "1000", "--fpr", "1e-6")
+    (tmp_path / "a").write_bytes(text)
+    (tmp_path / "b").write_bytes(text)
+    told = run(*args, "a", "b")
+    assert told.code in (0, 1)
+    assert told.err.decode().count(f"bloomery {args[0]}: warning: {sentence}") == 1
+    assert told.err.count(b"--crlf") == 1
+    (tmp_path / "new").unlink(missing_ok=True)
+    quiet = run(*args, "--crlf", "a", "b")
+    assert quiet.code in (0, 1) and b"--crlf" not in quiet.err
+
+
+def test_large_files_of_another_systems_form_are_told_once(run, tmp_path, lines):
+    """Beyond 4 MiB every core reads."""
+    text = MARK + lines(300_000).replace(b"\n", b"\r\n")
+    assert len(text) > 4 << 20
+    (tmp_path / "a").write_bytes(text)
+    build(run, "f", lines(300_000), "--fpr", "1e-6")
+    assert run("check", "-c", "--crlf", "f", "a").out == b"300000\n"
+    told = run("check", "-c", "f", "a")
+    assert told.err.decode().count("a begins with a byte-order mark and all its lines end in CR LF") == 1
+
+
+@pytest.mark.parametrize("text", [b"", MARK.join([b"a\n", b"b\n"]), b"alice\r\nbob\n", b"alice\r",
+                                  b"alice\nbob\r\n"], ids=repr)
+def test_other_marks_and_crs_are_bytes_and_nobody_is_told(run, text):
+    build(run, "f", MEMBERS)
+    assert run("check", "f", input=text).err == b""
+
+
+@pytest.mark.parametrize("keys", ["url", "fields:1", "pwned"])
+def test_readers_that_drop_the_mark_themselves_need_no_telling(run, keys):
+    line = b"A" * 40 if keys == "pwned" else b"http://example.com/"
+    assert run("dedup", "--keys", keys, input=MARK + line + b"\n").err == b""
+    if keys != "fields:1":
+        assert run("dedup", "--keys", keys, input=line + b"\r\n").err == b""
+
+
+def test_utf16_is_told(run):
+    told = run("dedup", input="alice\nbob\n".encode("utf-16")).ok()
+    assert b"dedup: warning: stdin begins with the byte-order mark of UTF-16" in told.err
+    assert b"iconv -f UTF-16 -t UTF-8" in told.err
+
+
+def test_the_mark_is_of_no_key_where_it_is_said_to_be_none(run, tmp_path):
+    build(run, "f", MARK + b"alice\r\nbob\r\n", "--crlf", "--fpr", "1e-9")
+    assert run("check", "f", input=b"alice\nbob\n" + MARK + b"bob\n").out == b"alice\nbob\n"
+    # Of a file's first line only.
+    (tmp_path / "a").write_bytes(MARK + b"alice\n" + MARK + b"bob\n")
+    (tmp_path / "b").write_bytes(MARK + b"bob\n")
+    assert run("check", "--crlf", "f", "a", "b").out == b"alice\nbob\n"
+    build(run, "empty", MARK, "--crlf")
+    assert run("check", "empty", input=b"\n").code == 1
+
+
 # Row 9: one write a hit.
 def test_output_is_written_in_large_pieces(run, bloomery, tmp_path, lines):
     text = lines(100_000)

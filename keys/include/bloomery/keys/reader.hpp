@@ -19,6 +19,8 @@
 #include <string_view>
 #include <vector>
 
+#pragma GCC visibility push(default)  // a shared build shows it
+
 namespace bloomery::keys {
 
 /// The keys of many records, one after the other. Cleared and filled again it allocates nothing
@@ -124,6 +126,10 @@ struct reader_kind {
   /// Whether a file belongs to the reader's format by its name, where whole folders do; else null.
   bool (*in_folder)(std::string_view name) noexcept = nullptr;
   std::uint64_t whole_folder = 0;  ///< such files that a folder has if none is missing; 0: any
+  /// Whether a CR that ends a record, or a byte-order mark that begins it, may become part of a
+  /// key.
+  bool keeps_cr = false;
+  bool keeps_mark = false;
 };
 
 /// All readers, in the order in which they are shown. The first, `lines`, takes records as they
@@ -137,3 +143,5 @@ result<const reader_kind*> find(std::string_view text);
 result<std::unique_ptr<reader>> make_reader(std::string_view text, purpose why = purpose::ask);
 
 }  // namespace bloomery::keys
+
+#pragma GCC visibility pop
