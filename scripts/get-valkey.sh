@@ -24,7 +24,10 @@ if [[ ! -x $program ]]; then
     -o "Dir::State::lists=$PWD/lists" -o APT::Sandbox::User="$(id -un)")
   "${apt[@]}" update >log 2>&1 && "${apt[@]}" download valkey-server valkey-tools >>log 2>&1 ||
     { tail -3 log >&2; exit 1; }
-  for package in *.deb; do dpkg-deb -x "$package" .; done
+  # Killed in the middle, it leaves no program that is half of one.
+  rm -rf unpacked usr
+  for package in *.deb; do dpkg-deb -x "$package" unpacked; done
+  mv unpacked/usr .
 fi
 "$program" --version >&2
 echo "$program"
