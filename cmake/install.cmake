@@ -19,9 +19,16 @@ if(TARGET bloomery_leveldb)
 endif()
 configure_package_config_file(cmake/bloomeryConfig.cmake.in bloomeryConfig.cmake
                               INSTALL_DESTINATION ${config_dir})
+# As BLOOMERY_SOVERSION says.
 write_basic_package_version_file(bloomeryConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/bloomeryConfig.cmake
               ${PROJECT_BINARY_DIR}/bloomeryConfigVersion.cmake DESTINATION ${config_dir})
+# Who links the static library links what it needs too, with pkg-config --static or without it.
+get_target_property(type bloomery TYPE)
+if(type STREQUAL "STATIC_LIBRARY")
+  set(pc_static_requires " fmt libcrypto")
+  set(pc_static_libs " -pthread")
+endif()
 # Relative, so that an installed tree can be moved.
 file(RELATIVE_PATH pc_to_prefix /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
 set(pc_files bloomery)

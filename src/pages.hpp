@@ -5,6 +5,8 @@
 #include <bloomery/storage.hpp>
 #include <cstddef>
 
+#pragma GCC visibility push(hidden)  // a shared build does not show it
+
 namespace bloomery::detail {
 
 /// At least `size` bytes at a multiple of 64 or more, all zero, or null. Precondition: size is not
@@ -15,3 +17,5 @@ std::byte* map_pages(std::size_t size, paging pages) noexcept;
 void unmap_pages(std::byte* data, std::size_t size) noexcept;
 
 }  // namespace bloomery::detail
+
+#pragma GCC visibility pop

@@ -24,16 +24,38 @@ fi
   { echo "find_package, keys: wrong answers" >&2; exit 1; }
 
 pc=$(dirname "$(find "$work/usr" -name bloomery.pc)")
-# shellcheck disable=SC2046  # the flags are words
-"$cxx" -std=c++20 "$here/consumer/main.cpp" -o "$work/consumer" \
-  $(PKG_CONFIG_PATH=$pc pkg-config --cflags --libs --static bloomery)
-[[ $("$work/consumer") == "$expected" ]] || { echo "pkg-config: wrong answers" >&2; exit 1; }
+# As it is documented, and as those who link statically write it: our library is static.
+for static in "" --static; do
+  # shellcheck disable=SC2046,SC2086  # the flags are words
+  "$cxx" -std=c++20 "$here/consumer/main.cpp" -o "$work/consumer" \
+    $(PKG_CONFIG_PATH=$pc pkg-config $static --cflags --libs bloomery)
+  [[ $("$work/consumer") == "$expected" ]] || { echo "pkg-config $static: wrong answers" >&2; exit 1; }
+done
 
 c_pc() { PKG_CONFIG_PATH=$pc pkg-config "$@" bloomery-c; }
 # shellcheck disable=SC2046
 cc -std=c11 "$here/consumer/main.c" -o "$work/c_shared" $(c_pc --cflags --libs)
 lib=$(c_pc --variable=libdir)
 [[ $(LD_LIBRARY_PATH=$lib "$work/c_shared") == "$expected" ]] || { echo "C: wrong answers" >&2; exit 1; }
+# The shared library's name says which versions are compatible, and so does CMake's package: those of one
+# minor version.
+version=$(c_pc --modversion)
+minor=${version%.*}
+readelf -d "$lib/libbloomery-c.so" | grep -F "[libbloomery-c.so.$minor]" >/dev/null ||
+  { echo "libbloomery-c.so is not named by $minor" >&2; exit 1; }
+cat >"$work/version.cmake" <<'END'
+string(REGEX MATCH "^([0-9]+)\\.([0-9]+)" PACKAGE_FIND_VERSION ${asked})
+set(PACKAGE_FIND_VERSION_MAJOR ${CMAKE_MATCH_1})
+set(PACKAGE_FIND_VERSION_MINOR ${CMAKE_MATCH_2})
+include(${file})
+if(NOT PACKAGE_VERSION_COMPATIBLE STREQUAL compatible)
+  message(FATAL_ERROR "CMake's package answers '${PACKAGE_VERSION_COMPATIBLE}' to who asks for ${asked}")
+endif()
+END
+package=$(find "$work/usr" -name bloomeryConfigVersion.cmake)
+other=${version%%.*}.$((${minor#*.} ? ${minor#*.} - 1 : 1))
+cmake -Dfile="$package" -Dasked="$minor" -Dcompatible=TRUE -P "$work/version.cmake"
+cmake -Dfile="$package" -Dasked="$other" -Dcompatible=FALSE -P "$work/version.cmake"
 rm "$lib"/libbloomery-c.so*
 # shellcheck disable=SC2046
 cc -std=c11 "$here/consumer/main.c" -o "$work/c_static" $(c_pc --cflags --libs --static)

@@ -10,6 +10,8 @@
 #include <span>
 #include <string>
 
+#pragma GCC visibility push(hidden)  // a shared build does not show it
+
 namespace bloomery::detail {
 
 inline constexpr std::size_t header_bytes = 64;
@@ -42,3 +44,5 @@ result<file_header> decode_header(std::span<const std::byte> file, const std::st
 std::uint64_t checksum(std::span<const std::span<const std::byte>> pieces) noexcept;
 
 }  // namespace bloomery::detail
+
+#pragma GCC visibility pop

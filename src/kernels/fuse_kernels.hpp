@@ -5,6 +5,8 @@
 
 #include <bloomery/detail/fuse_layout.hpp>
 
+#pragma GCC visibility push(hidden)  // a shared build does not show it
+
 namespace bloomery::detail {
 
 // Filters up to this size are asked without fetching: the second-level cache holds them.
@@ -21,3 +23,5 @@ void fuse_may_contain_avx512(const fuse_table& table, std::span<const hash64> ha
 #endif
 
 }  // namespace bloomery::detail
+
+#pragma GCC visibility pop

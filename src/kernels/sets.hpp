@@ -7,6 +7,8 @@
 #include <bloomery/detail/segment.hpp>
 #include <bloomery/detail/vector_quotient_kernels.hpp>
 
+#pragma GCC visibility push(hidden)  // a shared build does not show it
+
 namespace bloomery::detail {
 
 extern const kernel_set scalar_kernels;
@@ -27,3 +29,5 @@ void ask_eight_at_once(unsigned cell_bits, std::span<const segment_query> querie
 #endif
 
 }  // namespace bloomery::detail
+
+#pragma GCC visibility pop

@@ -7,6 +7,8 @@
 #include <span>
 #include <string_view>
 
+#pragma GCC visibility push(hidden)  // a shared build does not show it
+
 namespace bloomery::detail {
 
 /// Refuses an option that the kind does not have, naming those that it has.
@@ -25,3 +27,5 @@ result<unsigned> option_number(const plan_request& request, std::string_view nam
 result<double> option_real(const plan_request& request, std::string_view name, double otherwise);
 
 }  // namespace bloomery::detail
+
+#pragma GCC visibility pop

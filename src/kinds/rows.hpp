@@ -4,6 +4,8 @@
 
 #include <bloomery/any_filter.hpp>
 
+#pragma GCC visibility push(hidden)  // a shared build does not show it
+
 namespace bloomery::detail {
 
 kind_info blocked_bloom_row();
@@ -17,3 +19,5 @@ kind_info scalable_bloom_row();
 kind_info vector_quotient_row();
 
 }  // namespace bloomery::detail
+
+#pragma GCC visibility pop

@@ -11,6 +11,8 @@
 #include <cmath>
 #include <cstdint>
 
+#pragma GCC visibility push(hidden)  // a shared build does not show it
+
 namespace bloomery::expandable_shares {
 
 inline constexpr double load =
@@ -156,3 +158,5 @@ inline double share(unsigned remainder_bits) {
 }
 
 }  // namespace bloomery::expandable_shares
+
+#pragma GCC visibility pop

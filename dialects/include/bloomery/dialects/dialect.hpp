@@ -24,6 +24,8 @@
 #include <utility>
 #include <vector>
 
+#pragma GCC visibility push(default)  // a shared build shows it
+
 namespace bloomery::dialects {
 
 struct dialect;
@@ -183,3 +185,5 @@ result<option_list> options_for(const dialect& as, const std::string& path, opti
 result<foreign_filter> create(const dialect& as, const plan_request& request);
 
 }  // namespace bloomery::dialects
+
+#pragma GCC visibility pop

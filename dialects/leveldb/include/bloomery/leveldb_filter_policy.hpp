@@ -15,6 +15,8 @@
 #include <memory>
 #include <string>
 
+#pragma GCC visibility push(default)  // a shared build shows it
+
 namespace bloomery {
 
 /// One of bits_per_key and fpr; neither is 10 bits a key.
@@ -68,3 +70,5 @@ class leveldb_filter_policy final : public leveldb::FilterPolicy {
 };
 
 }  // namespace bloomery
+
+#pragma GCC visibility pop

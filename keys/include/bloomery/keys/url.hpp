@@ -18,6 +18,8 @@
 #include <string>
 #include <string_view>
 
+#pragma GCC visibility push(default)  // a shared build shows it
+
 namespace bloomery::keys {
 
 /// A URL in canonical form: `scheme://host/path` or `scheme://host/path?query`, of bytes 0x21 to
@@ -116,3 +118,5 @@ expression_list url_expressions(const canonical_url& url) noexcept;
 expression_list url_expressions(canonical_url&&) = delete;
 
 }  // namespace bloomery::keys
+
+#pragma GCC visibility pop

@@ -1,0 +1,54 @@
+"""Shared libraries show what their public headers declare, and nothing else.
+
+    shared_symbols.py LIBRARY HEADER_FOLDER [LIBRARY HEADER_FOLDER ...]
+
+Of each symbol, the name of the function or object has to be a word in some public header.
+"""
+
+import pathlib
+import re
+import subprocess
+import sys
+
+NAME = re.compile(r"(?:(?:vtable|typeinfo|typeinfo name|VTT) for )?(bloomery::.*)")
+
+
+def name_of(symbol):
+    """"may_contain" of "bloomery::basic_bloom<...>::may_contain"; None if it is not ours."""
+    match = NAME.fullmatch(symbol)
+    if not match:
+        return None
+    text = match[1]
+    while (shorter := re.sub(r"<[^<>]*>|\([^()]*\)|\[[^\[\]]*\]", "", text)) != text:
+        text = shorter
+    return re.findall(r"\w+", text)[-1]
+
+
+def shown_by(library):
+    """Names without parameters and results."""
+    table = subprocess.run(["nm", "-D", "--defined-only", library], check=True,
+                           stdout=subprocess.PIPE, text=True).stdout
+    mangled = "".join(line.split()[2] + "\n" for line in table.splitlines())
+    return subprocess.run(["c++filt", "-p"], input=mangled, check=True, stdout=subprocess.PIPE,
+                          text=True).stdout.splitlines()
+
+
+def main(arguments):
+    wrong = []
+    for library, headers in zip(arguments[::2], arguments[1::2]):
+        words = set()
+        for header in pathlib.Path(headers).rglob("*.hpp"):
+            words |= set(re.findall(r"\w+", header.read_text()))
+        symbols = shown_by(library)
+        assert symbols, f"{library} shows nothing"
+        for symbol in symbols:
+            name = name_of(symbol)
+            if name is None or name not in words:
+                wrong.append(f"{pathlib.Path(library).name} shows {symbol}")
+        print(f"{pathlib.Path(library).name}: {len(symbols)} symbols")
+    print("\n".join(wrong))
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
