@@ -8,6 +8,8 @@
 
 #include "plan/occupancy.hpp"
 
+#pragma GCC visibility push(hidden)  // a shared build does not show it
+
 namespace bloomery::formulas {
 
 /// The rate of one block with 0, 1, 2, ... keys, one after the other, where each key sets one bit
@@ -63,3 +65,5 @@ class block_rates {
 };
 
 }  // namespace bloomery::formulas
+
+#pragma GCC visibility pop

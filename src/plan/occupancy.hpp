@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <array>
 
+#pragma GCC visibility push(hidden)  // a shared build does not show it
+
 namespace bloomery::formulas {
 
 // Twice the functions of a block, for the second moment of its rate.
@@ -45,3 +47,5 @@ inline double all_set(const by_places& distinct, const by_places& set, unsigned 
 }
 
 }  // namespace bloomery::formulas
+
+#pragma GCC visibility pop
