@@ -14,6 +14,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <ranges>
 #include <span>
 #include <string_view>
 #include <type_traits>
@@ -34,15 +35,42 @@ enum class hash_id : std::uint16_t {
   fnv_murmur = 2,  ///< 32-bit FNV-1 and MurmurHash2 (see fnv_murmur_hasher)
 };
 
-/// Keys as bytes: strings, string views, literals, spans of bytes.
+namespace detail {
+
+template <class T, class... Types>
+concept one_of = (std::same_as<std::remove_cv_t<T>, Types> || ...);
+
+template <class T>
+concept character = one_of<T, char, wchar_t, char8_t, char16_t, char32_t>;
+
+/// Contiguous bytes. `signed char` is not among them: std::int8_t is a number.
+template <class R>
+concept byte_range =
+    std::ranges::contiguous_range<const R&> && std::ranges::sized_range<const R&> &&
+    one_of<std::ranges::range_value_t<const R&>, std::byte, unsigned char, char, char8_t>;
+
+/// The eight bytes that an integer key is hashed as.
+using number_bytes = std::array<std::byte, 8>;
+
+}  // namespace detail
+
+/// Keys as bytes: strings, string views, literals, and contiguous ranges of std::byte, unsigned
+/// char (std::uint8_t), char or char8_t. Such a range is one key, never a batch of small integers:
+/// a digest in a std::array<std::uint8_t, 20> is the key of its 20 bytes. A literal and any other
+/// array of char or char8_t ends before its first zero, as strings do. UTF-8 text is the same key
+/// in every type.
 template <class K>
-concept byte_key = std::convertible_to<const K&, std::string_view> ||
-                   std::convertible_to<const K&, std::span<const std::byte>>;
+concept byte_key =
+    std::convertible_to<const K&, std::string_view> ||
+    std::convertible_to<const K&, std::u8string_view> ||
+    std::convertible_to<const K&, std::span<const std::byte>> || detail::byte_range<K>;
 
 /// Keys as whole numbers. Each is hashed as the eight little-endian bytes of its value (sign
-/// extended), so that int32_t{5} and uint64_t{5} are the same key.
+/// extended), so that int32_t{5} and uint64_t{5} are the same key. Characters are not numbers:
+/// whether a `char` is signed differs between machines.
 template <class K>
-concept integer_key = std::integral<K> && !std::same_as<std::remove_cv_t<K>, bool>;
+concept integer_key =
+    std::integral<K> && sizeof(K) <= 8 && !detail::one_of<K, bool> && !detail::character<K>;
 
 /// What `insert`, `may_contain` and their kin take: a string, bytes or an integer.
 template <class K>
@@ -53,8 +81,12 @@ template <byte_key K>
 std::span<const std::byte> bytes_of(const K& k) noexcept {
   if constexpr (std::convertible_to<const K&, std::string_view>) {
     return std::as_bytes(std::span<const char>(std::string_view(k)));
-  } else {
+  } else if constexpr (std::convertible_to<const K&, std::u8string_view>) {
+    return std::as_bytes(std::span<const char8_t>(std::u8string_view(k)));
+  } else if constexpr (std::convertible_to<const K&, std::span<const std::byte>>) {
     return std::span<const std::byte>(k);
+  } else {
+    return std::as_bytes(std::span(std::ranges::data(k), std::ranges::size(k)));
   }
 }
 
@@ -153,20 +185,30 @@ class element_hasher {
 static_assert(hasher<xxh3_hasher> && hasher<key_ref_hasher> && hasher<fnv_murmur_hasher> &&
               hasher<element_hasher>);
 
+namespace detail {
+
+/// The hash of a key, which may refer to the key or to `number`.
+template <hasher H, key K>
+typename H::hash_type hash_of(const H& h, const K& k, number_bytes& number) noexcept {
+  if constexpr (byte_key<K>) {
+    return h(bytes_of(k));
+  } else if constexpr (std::invocable<const H&, K>) {
+    return h(k);
+  } else {
+    store(number.data(), static_cast<std::uint64_t>(k));
+    return h(std::span<const std::byte>(number));
+  }
+}
+
+}  // namespace detail
+
 /// Calls `use(hash)` with the hash of a key. The hash may refer to the key or to a temporary of
 /// this call: do not keep it.
 template <hasher H, key K, class Use>
 decltype(auto) with_hash(const H& h, const K& k, Use&& use) noexcept(
     noexcept(use(std::declval<const typename H::hash_type&>()))) {
-  if constexpr (byte_key<K>) {
-    return use(h(bytes_of(k)));
-  } else if constexpr (std::invocable<const H&, K>) {
-    return use(h(k));
-  } else {
-    std::array<std::byte, 8> word;
-    detail::store(word.data(), static_cast<std::uint64_t>(k));
-    return use(h(std::span<const std::byte>(word)));
-  }
+  detail::number_bytes number;
+  return use(detail::hash_of(h, k, number));
 }
 
 }  // namespace bloomery

@@ -18,10 +18,13 @@ namespace bloomery::detail {
 // stack and the first-level cache.
 inline constexpr std::size_t shell_batch = 128;
 
-/// A contiguous sequence of keys that is not itself a key.
+/// A contiguous sequence of keys that is not itself a key. Numbers of 8 bits are no batch: they are
+/// as likely to be the bytes of one key.
 template <class R>
-concept key_batch = std::ranges::contiguous_range<R> && std::ranges::sized_range<R> && !key<R> &&
-                    key<std::ranges::range_value_t<R>>;
+concept key_batch =
+    std::ranges::contiguous_range<R> && std::ranges::sized_range<R> && !key<R> &&
+    key<std::ranges::range_value_t<R>> &&
+    (byte_key<std::ranges::range_value_t<R>> || sizeof(std::ranges::range_value_t<R>) > 1);
 
 /// Hashes `keys` in pieces and calls `use(hashes, offset)` for each; stops when it returns false.
 template <hasher H, key_batch R, class Use>
@@ -32,7 +35,7 @@ void for_hashes(const H& hash, const R& keys, Use&& use) noexcept {
   // A hash may refer to its key, so the bytes that stand for a number must last as long as it does.
   constexpr bool as_bytes = integer_key<key_type> && !std::invocable<const H&, key_type>;
   // NOLINTNEXTLINE(misc-const-correctness): written where as_bytes holds
-  std::array<std::array<std::byte, 8>, as_bytes ? shell_batch : 0> words;
+  std::array<number_bytes, as_bytes ? shell_batch : 0> words;
   std::array<hash_type, shell_batch> hashes;
   for (std::size_t at = 0; at < all.size(); at += shell_batch) {
     const std::size_t n = std::min(shell_batch, all.size() - at);
@@ -56,8 +59,8 @@ class key_shell {
   /// Whether the key may be a member: false is certain.
   template <key K>
   bool may_contain(const K& k) const noexcept {
-    return with_hash(self().hash_function(), k,
-                     [this](const auto& h) noexcept { return self().may_contain(h); });
+    number_bytes number;
+    return self().may_contain(hash_of(self().hash_function(), k, number));
   }
 
   /// The same for a batch, answers[i] for keys[i]. Faster than one by one: the memory accesses of
@@ -74,8 +77,8 @@ class key_shell {
   /// Inserts a key; says whether it was new.
   template <key K>
   insert_outcome insert(const K& k) noexcept {
-    return with_hash(self().hash_function(), k,
-                     [this](const auto& h) noexcept { return self().insert(h); });
+    number_bytes number;
+    return self().insert(hash_of(self().hash_function(), k, number));
   }
 
   /// Inserts a batch, in order, up to the first key without room.
@@ -96,8 +99,8 @@ class key_shell {
   /// Takes back one insert of a member; false for what certainly is none.
   template <key K>
   bool erase(const K& k) noexcept {
-    return with_hash(self().hash_function(), k,
-                     [this](const auto& h) noexcept { return self().erase(h); });
+    number_bytes number;
+    return self().erase(hash_of(self().hash_function(), k, number));
   }
 
   /// Erases a batch; returns how many were erased.
@@ -127,8 +130,8 @@ class key_shell {
   /// How often the key was inserted and not erased: never too low up to the kind's ceiling.
   template <key K>
   std::uint64_t count(const K& k) const noexcept {
-    return with_hash(self().hash_function(), k,
-                     [this](const auto& h) noexcept { return self().count(h); });
+    number_bytes number;
+    return self().count(hash_of(self().hash_function(), k, number));
   }
 
   /// The same for a batch. Precondition: counts.size() >= keys.size().
