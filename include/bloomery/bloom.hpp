@@ -80,13 +80,18 @@ class basic_bloom : public detail::key_shell<basic_bloom<Probe, Storage>> {
   /// The filter whose bits are in `bits`, as image() gave them. A storage that does not fit the
   /// parameters is corrupt. O(1): the bits are not read.
   static result<basic_bloom> open(const bloom_params& params, Storage bits, std::uint64_t count,
-                                  Probe probe = Probe()) {
+                                  Probe probe) {
     if (auto ok = detail::check_probe(params, probe); !ok) return fail(std::move(ok.error()));
     if (bits.bytes().size() != detail::bytes_for_bits(params.bits) ||
         !detail::padding_is_zero(bits.bytes(), params.bits)) {
       return fail(errc::corrupt, "the Bloom filter's bits do not fit its parameters");
     }
     return basic_bloom(params, std::move(bits), count, std::move(probe));
+  }
+  static result<basic_bloom> open(const bloom_params& params, Storage bits, std::uint64_t count)
+    requires std::default_initializable<Probe>
+  {
+    return open(params, std::move(bits), count, Probe());
   }
 
   using shell::insert;

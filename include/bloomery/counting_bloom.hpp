@@ -107,7 +107,7 @@ class basic_counting_bloom : public detail::key_shell<basic_counting_bloom<Probe
   /// The filter whose counters are in `counters`, as image() gave them. A storage that does not fit
   /// the parameters is corrupt. O(1): the counters are not read.
   static result<basic_counting_bloom> open(const counting_bloom_params& params, Storage counters,
-                                           std::uint64_t count, Probe probe = Probe()) {
+                                           std::uint64_t count, Probe probe) {
     if (auto ok = check_layout(params); !ok) return fail(std::move(ok.error()));
     if (auto ok = detail::check_probe(params.array, probe); !ok) {
       return fail(std::move(ok.error()));
@@ -117,6 +117,12 @@ class basic_counting_bloom : public detail::key_shell<basic_counting_bloom<Probe
       return fail(errc::corrupt, "the counting Bloom filter's counters do not fit its parameters");
     }
     return basic_counting_bloom(params, std::move(counters), count, std::move(probe));
+  }
+  static result<basic_counting_bloom> open(const counting_bloom_params& params, Storage counters,
+                                           std::uint64_t count)
+    requires std::default_initializable<Probe>
+  {
+    return open(params, std::move(counters), count, Probe());
   }
 
   using shell::count;

@@ -8,6 +8,7 @@
 #include <bloomery/image.hpp>
 #include <bloomery/result.hpp>
 #include <bloomery/storage.hpp>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -121,9 +122,14 @@ result<void> save(const F& filter, const std::filesystem::path& path,
   return write_file(filter.image(), path, policy);
 }
 
+/// A filter whose storage can keep the bytes of a file: borrowed bytes would have no owner.
+template <class F>
+concept openable = membership_filter<F> && (std::same_as<typename F::storage_type, owned_storage> ||
+                                            std::same_as<typename F::storage_type, mapped_storage>);
+
 /// The filter of a known type in stored bytes: shared when its storage is mapped_storage, copied
 /// into memory of its own when that is owned_storage. Another kind is incompatible.
-template <membership_filter F>
+template <openable F>
 result<F> open_stored(const stored_filter& stored) {
   if (stored.header.kind != F::kind || stored.header.hash != F::hasher_type::id) {
     return fail(errc::incompatible, "the file holds another kind of filter than was asked for");
@@ -135,14 +141,13 @@ result<F> open_stored(const stored_filter& stored) {
     if (!memory) return fail(std::move(memory.error()));
     return F::open(std::move(*params), std::move(*memory), stored.header.count);
   } else {
-    static_assert(std::same_as<typename F::storage_type, mapped_storage>);
     return F::open(std::move(*params), stored.payload, stored.header.count);
   }
 }
 
 /// Opens a file as a filter of a known type: `open<bloom_view>(path)` maps it read-only,
 /// `open<bloom>(path)` copies it into memory, to be changed.
-template <membership_filter F>
+template <openable F>
 result<F> open(const std::filesystem::path& path, verification how = verification::automatic) {
   const auto stored = map_file(path, how);
   if (!stored) return fail(stored.error());

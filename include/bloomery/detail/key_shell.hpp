@@ -26,6 +26,14 @@ concept key_batch =
     key<std::ranges::range_value_t<R>> &&
     (byte_key<std::ranges::range_value_t<R>> || sizeof(std::ranges::range_value_t<R>) > 1);
 
+// What a filter can do with hashes, and so with keys.
+template <class F>
+concept inserts_hashes = requires(F& f, const typename F::hash_type& h) { f.insert(h); };
+template <class F>
+concept erases_hashes = requires(F& f, const typename F::hash_type& h) { f.erase(h); };
+template <class F>
+concept counts_hashes = requires(const F& f, const typename F::hash_type& h) { f.count(h); };
+
 /// Hashes `keys` in pieces and calls `use(hashes, offset)` for each; stops when it returns false.
 template <hasher H, key_batch R, class Use>
 void for_hashes(const H& hash, const R& keys, Use&& use) noexcept {
@@ -51,7 +59,7 @@ void for_hashes(const H& hash, const R& keys, Use&& use) noexcept {
   }
 }
 
-/// Adds the key forms of every operation that Derived has for hashes. Derived says
+/// Adds the key forms of every operation that Derived has for hashes, and of no other. Derived says
 /// `using key_shell<Derived>::insert;` and so on beside its own, and has `hash_function()`.
 template <class Derived>
 class key_shell {
@@ -76,6 +84,7 @@ class key_shell {
 
   /// Inserts a key; says whether it was new.
   template <key K>
+    requires inserts_hashes<Derived>
   insert_outcome insert(const K& k) noexcept {
     number_bytes number;
     return self().insert(hash_of(self().hash_function(), k, number));
@@ -83,6 +92,7 @@ class key_shell {
 
   /// Inserts a batch, in order, up to the first key without room.
   template <key_batch R>
+    requires inserts_hashes<Derived>
   insert_summary insert(const R& keys) noexcept {
     insert_summary all;
     for_hashes(self().hash_function(), keys, [&](auto hashes, std::size_t) noexcept {
@@ -98,6 +108,7 @@ class key_shell {
 
   /// Takes back one insert of a member; false for what certainly is none.
   template <key K>
+    requires erases_hashes<Derived>
   bool erase(const K& k) noexcept {
     number_bytes number;
     return self().erase(hash_of(self().hash_function(), k, number));
@@ -105,6 +116,7 @@ class key_shell {
 
   /// Erases a batch; returns how many were erased.
   template <key_batch R>
+    requires erases_hashes<Derived>
   std::uint64_t erase(const R& keys) noexcept {
     std::array<bool, shell_batch> answers;
     std::uint64_t erased = 0;
@@ -119,6 +131,7 @@ class key_shell {
   /// Erases a batch, in order; erased[i] says whether keys[i] was. Precondition: erased.size() >=
   /// keys.size().
   template <key_batch R>
+    requires erases_hashes<Derived>
   void erase(const R& keys, std::span<bool> erased) noexcept {
     assert(erased.size() >= std::ranges::size(keys));
     for_hashes(self().hash_function(), keys, [&](auto hashes, std::size_t at) noexcept {
@@ -129,6 +142,7 @@ class key_shell {
 
   /// How often the key was inserted and not erased: never too low up to the kind's ceiling.
   template <key K>
+    requires counts_hashes<Derived>
   std::uint64_t count(const K& k) const noexcept {
     number_bytes number;
     return self().count(hash_of(self().hash_function(), k, number));
@@ -136,6 +150,7 @@ class key_shell {
 
   /// The same for a batch. Precondition: counts.size() >= keys.size().
   template <key_batch R>
+    requires counts_hashes<Derived>
   void count(const R& keys, std::span<std::uint64_t> counts) const noexcept {
     assert(counts.size() >= std::ranges::size(keys));
     for_hashes(self().hash_function(), keys, [&](auto hashes, std::size_t at) noexcept {
