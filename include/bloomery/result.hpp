@@ -28,17 +28,35 @@ struct failure {
   std::string message;
 };
 
-/// A value or a failure. `if (auto f = open(path)) use(*f); else report(f.error().message);`
+/// A value or a failure: tl::expected, whose result nobody may drop without a warning.
+///
+///     if (auto f = bloomery::open("seen.bloom")) use(*f); else report(f.error());
 template <class T>
-using result = tl::expected<T, failure>;
+class [[nodiscard]] result : public tl::expected<T, failure> {
+  using base = tl::expected<T, failure>;
+
+ public:
+  using base::base;
+  /// What tl::expected's own operations (map, and_then) return.
+  result(base from) : base(std::move(from)) {}  // NOLINT(google-explicit-constructor)
+
+  result() = default;
+  /// Otherwise a copy of a result<bool> would be made of what it is as a condition.
+  result(result&) = default;
+  result(const result&) = default;
+  result(result&&) = default;
+  result& operator=(const result&) = default;
+  result& operator=(result&&) = default;
+  ~result() = default;
+};
 
 /// Makes a failed result of any type: `return fail(errc::io, "...")`.
-inline tl::unexpected<failure> fail(errc code, std::string message) {
+[[nodiscard]] inline tl::unexpected<failure> fail(errc code, std::string message) {
   return tl::unexpected<failure>(failure{code, std::move(message)});
 }
 
 /// Passes a failure on as a failed result of another type.
-inline tl::unexpected<failure> fail(failure why) {
+[[nodiscard]] inline tl::unexpected<failure> fail(failure why) {
   return tl::unexpected<failure>(std::move(why));
 }
 
