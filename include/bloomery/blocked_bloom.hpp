@@ -194,7 +194,7 @@ class basic_blocked_bloom : public detail::key_shell<basic_blocked_bloom<Storage
   /// the key or the CPU. A program that is built for AVX2 or AVX-512 gets it in these.
   [[gnu::always_inline]] bool may_contain(hash64 h) const noexcept {
     const std::byte* const data = blocks_.bytes().data();
-    return detail::with_layout(params_.layout, [&](auto layout) noexcept {
+    return detail::with_layout(params_.layout, [&](auto layout) __attribute__((always_inline)) {
       return detail::native::test(layout,
                                   data + layout.block_of(h, params_.blocks) * layout.block_bytes, h,
                                   params_.hashes);
@@ -213,15 +213,16 @@ class basic_blocked_bloom : public detail::key_shell<basic_blocked_bloom<Storage
   }
 
   /// Inserts the key of this hash: `inserted` if a bit was clear, so that it certainly was new.
-  insert_outcome insert(hash64 h) noexcept
+  [[gnu::always_inline]] insert_outcome insert(hash64 h) noexcept
     requires writable_storage<Storage>
   {
     std::byte* const data = blocks_.writable_bytes().data();
-    const bool fresh = detail::with_layout(params_.layout, [&](auto layout) noexcept {
-      return detail::native::set(layout,
-                                 data + layout.block_of(h, params_.blocks) * layout.block_bytes, h,
-                                 params_.hashes);
-    });
+    const bool fresh =
+        detail::with_layout(params_.layout, [&](auto layout) __attribute__((always_inline)) {
+          return detail::native::set(layout,
+                                     data + layout.block_of(h, params_.blocks) * layout.block_bytes,
+                                     h, params_.hashes);
+        });
     count_ += fresh;
     return fresh ? insert_outcome::inserted : insert_outcome::maybe_present;
   }

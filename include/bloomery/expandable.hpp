@@ -20,6 +20,7 @@
 #include <bloomery/detail/in_stages.hpp>
 #include <bloomery/detail/key_shell.hpp>
 #include <bloomery/detail/precondition.hpp>
+#include <bloomery/detail/segment_native.hpp>
 #include <bloomery/plan/expandable_plan.hpp>
 #include <bloomery/storage.hpp>
 #include <cassert>
@@ -124,10 +125,12 @@ class basic_expandable : public detail::key_shell<basic_expandable<Storage>> {
   using shell::may_contain;
 
   /// Whether the key of this hash may be a member: false is certain.
-  bool may_contain(const hash_type& h) const noexcept {
+  [[gnu::always_inline]] bool may_contain(const hash_type& h) const noexcept {
     const auto at = detail::place_of(params_, h);
-#if defined(__BMI2__) && defined(__POPCNT__)
-    const bool found = parts_.view(params_, at).holds(at.cell, at.rest);
+#ifdef BLOOMERY_NATIVE_SEGMENTS
+    using view = detail::native_segments::segment_view;
+    const bool found =
+        view({params_.cell_bits, at.slot_bits}, parts_.query(at).segment()).holds(at.cell, at.rest);
 #else
     const bool found = detail::segment_ops().holds(params_.cell_bits, parts_.query(at));
 #endif

@@ -6,6 +6,16 @@
 #ifndef XXH_INLINE_ALL
 #define XXH_INLINE_ALL
 #endif
+// XXH3 hashes long keys by the widest vectors that -m flags allow. Its code is inlined into ours,
+// which has one name whatever the flags are, so that it must not change with them: the vectors are
+// those of every CPU of the architecture.
+#ifndef XXH_VECTOR
+#if defined(__x86_64__)
+#define XXH_VECTOR XXH_SSE2
+#elif defined(__aarch64__)
+#define XXH_VECTOR XXH_NEON
+#endif
+#endif
 #include <xxhash.h>
 
 #include <array>

@@ -153,9 +153,9 @@ struct parquet_256 {
   }
 };
 
-/// Calls `use(layout)` with the struct of that name.
+/// Calls `use(layout)` with the struct of that name. Always inlined, as what it calls may be.
 template <class Use>
-constexpr decltype(auto) with_layout(block_layout layout, Use&& use) {
+[[gnu::always_inline]] constexpr decltype(auto) with_layout(block_layout layout, Use&& use) {
   switch (layout) {
     case block_layout::free_512:
       return use(free_512());

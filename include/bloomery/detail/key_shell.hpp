@@ -61,12 +61,15 @@ void for_hashes(const H& hash, const R& keys, Use&& use) noexcept {
 
 /// Adds the key forms of every operation that Derived has for hashes, and of no other. Derived says
 /// `using key_shell<Derived>::insert;` and so on beside its own, and has `hash_function()`.
+///
+/// The operations on one key are always inlined, since a filter may do them in instructions that
+/// this translation unit alone may use (block_native.hpp, segment_native.hpp).
 template <class Derived>
 class key_shell {
  public:
   /// Whether the key may be a member: false is certain.
   template <key K>
-  bool may_contain(const K& k) const noexcept {
+  [[gnu::always_inline]] bool may_contain(const K& k) const noexcept {
     number_bytes number;
     return self().may_contain(hash_of(self().hash_function(), k, number));
   }
@@ -85,7 +88,7 @@ class key_shell {
   /// Inserts a key; says whether it was new.
   template <key K>
     requires inserts_hashes<Derived>
-  insert_outcome insert(const K& k) noexcept {
+  [[gnu::always_inline]] insert_outcome insert(const K& k) noexcept {
     number_bytes number;
     return self().insert(hash_of(self().hash_function(), k, number));
   }
@@ -109,7 +112,7 @@ class key_shell {
   /// Takes back one insert of a member; false for what certainly is none.
   template <key K>
     requires erases_hashes<Derived>
-  bool erase(const K& k) noexcept {
+  [[gnu::always_inline]] bool erase(const K& k) noexcept {
     number_bytes number;
     return self().erase(hash_of(self().hash_function(), k, number));
   }
@@ -143,7 +146,7 @@ class key_shell {
   /// How often the key was inserted and not erased: never too low up to the kind's ceiling.
   template <key K>
     requires counts_hashes<Derived>
-  std::uint64_t count(const K& k) const noexcept {
+  [[gnu::always_inline]] std::uint64_t count(const K& k) const noexcept {
     number_bytes number;
     return self().count(hash_of(self().hash_function(), k, number));
   }

@@ -25,7 +25,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <type_traits>
 
 namespace bloomery::detail {
 
@@ -45,12 +44,6 @@ constexpr std::uint64_t low_bits(std::uint64_t x, unsigned n) noexcept {
 /// The place of the k-th one (from 0) of a word. Precondition: it has more than k. Sideways sums of
 /// bytes find the byte (Vigna, "Broadword Implementation of Rank/Select Queries", 2008).
 constexpr unsigned select_one(std::uint64_t x, unsigned k) noexcept {
-#if defined(__BMI2__)
-  if (!std::is_constant_evaluated()) {
-    return static_cast<unsigned>(
-        std::countr_zero(__builtin_ia32_pdep_di(std::uint64_t{1} << k, x)));
-  }
-#endif
   constexpr std::uint64_t ones = 0x0101010101010101;
   std::uint64_t sums = x - ((x >> 1) & 0x5555555555555555);
   sums = (sums & 0x3333333333333333) + ((sums >> 2) & 0x3333333333333333);
@@ -65,13 +58,9 @@ constexpr unsigned select_one(std::uint64_t x, unsigned k) noexcept {
 
 /// How many ones a word has, without an instruction for it.
 constexpr unsigned count_ones(std::uint64_t x) noexcept {
-#if defined(__POPCNT__)
-  return static_cast<unsigned>(std::popcount(x));
-#else
   x = x - ((x >> 1) & 0x5555555555555555);
   x = (x & 0x3333333333333333) + ((x >> 2) & 0x3333333333333333);
   return static_cast<unsigned>((((x + (x >> 4)) & 0x0f0f0f0f0f0f0f0f) * 0x0101010101010101) >> 56);
-#endif
 }
 
 /// Up to 57 bits from bit `at` on. Reads 8 bytes.

@@ -1,5 +1,6 @@
 // How a segment is read. Included into a namespace that has select_one and count_ones, which differ
-// by instruction set: bloomery::detail has the plain ones, src/kernels/ others.
+// by instruction set: bloomery::detail has the plain ones, segment_native.hpp and src/kernels/
+// others.
 
 /// The place of zero number `k` in the unary code of a block of `bytes` bytes, or 8 * bytes if
 /// there are fewer, as only damage makes it.

@@ -1,0 +1,38 @@
+// One program of which a part is compiled for every CPU and a part for this machine's: both use the
+// same filters, whichever part the linker sees first.
+
+#include <cstdio>
+
+#include "tests/mixed/side.hpp"
+
+namespace {
+
+using namespace bloomery::test;
+
+int wrong = 0;
+void expect(bool held, const char* what) {
+  if (held) return;
+  std::fprintf(stderr, "%s\n", what);
+  ++wrong;
+}
+
+}  // namespace
+
+int main() {
+  constexpr int n = 10'000;
+  filters theirs = every_cpu::make();
+  filters ours = this_cpu::make();
+  every_cpu::insert(theirs, 0, n);
+  this_cpu::insert(theirs, n, n);
+  this_cpu::insert(ours, 0, n);
+  every_cpu::insert(ours, n, n);
+  expect(bloomery::serialize(theirs.blocked.image()) == bloomery::serialize(ours.blocked.image()),
+         "the blocked filters differ");
+  expect(bloomery::serialize(theirs.growing.image()) == bloomery::serialize(ours.growing.image()),
+         "the expandable filters differ");
+  expect(every_cpu::members(ours, 0, 2 * n) == 8 * n, "every_cpu denies members");
+  expect(this_cpu::members(theirs, 0, 2 * n) == 8 * n, "this_cpu denies members");
+  expect(every_cpu::members(ours, 2 * n, n) == this_cpu::members(ours, 2 * n, n),
+         "other keys get different answers");
+  return wrong;
+}

@@ -1,0 +1,30 @@
+#pragma once
+
+// A translation unit that uses filters, of which the program has one for every CPU and one for this
+// machine's.
+
+#include <bloomery/bloomery.hpp>
+#include <cstddef>
+#include <span>
+#include <vector>
+
+namespace bloomery::test {
+
+struct filters {
+  blocked_bloom blocked;
+  expandable growing;
+};
+
+/// Everything in `side.cpp`, once in each of these namespaces.
+#define BLOOMERY_SIDE(name)                                             \
+  namespace name {                                                      \
+  filters make();                                                       \
+  /** Inserts the numbers and the texts of them from `first` on. */     \
+  void insert(filters& f, int first, int n);                            \
+  /** How many of them are members, asked one by one and as a batch. */ \
+  int members(const filters& f, int first, int n);                      \
+  }
+BLOOMERY_SIDE(every_cpu)
+BLOOMERY_SIDE(this_cpu)
+
+}  // namespace bloomery::test
