@@ -22,6 +22,10 @@ if [[ -f $work/usr/include/bloomery/leveldb_filter_policy.hpp ]]; then
 fi
 [[ $("$work/cmake/keys_consumer") == "$expected" ]] ||
   { echo "find_package, keys: wrong answers" >&2; exit 1; }
+for without in exceptions rtti exceptions_or_rtti; do
+  [[ $(cd "$work" && cmake/consumer_without_$without) == "$expected" ]] ||
+    { echo "without $without: wrong answers" >&2; exit 1; }
+done
 
 pc=$(dirname "$(find "$work/usr" -name bloomery.pc)")
 # As it is documented, and as those who link statically write it: our library is static.

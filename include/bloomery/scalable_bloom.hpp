@@ -26,7 +26,6 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <new>
 #include <span>
 #include <utility>
 #include <vector>
@@ -315,19 +314,19 @@ class basic_scalable_bloom : public detail::key_shell<basic_scalable_bloom<Stora
   }
 
   bool open_member() noexcept {
-    try {
-      const auto plan = plan_next_member(params_);
-      if (!plan) return false;
-      auto member = empty_member(*plan);
-      if (!member) return false;
-      params_.members.reserve(params_.members.size() + 1);
-      members_.reserve(members_.size() + 1);
-      params_.members.push_back(*plan);
-      members_.push_back(std::move(*member));
-      return true;
-    } catch (const std::bad_alloc&) {
-      return false;
-    }
+    bool opened = false;
+    return detail::has_memory_for([&] {
+             params_.members.reserve(params_.members.size() + 1);
+             members_.reserve(members_.size() + 1);
+             const auto plan = plan_next_member(params_);
+             if (!plan) return;
+             auto member = empty_member(*plan);
+             if (!member) return;
+             params_.members.push_back(*plan);
+             members_.push_back(std::move(*member));
+             opened = true;
+           }) &&
+           opened;
   }
 
   scalable_bloom_params params_;

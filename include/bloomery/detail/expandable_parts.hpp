@@ -7,6 +7,7 @@
 #include <bloomery/concepts.hpp>
 #include <bloomery/detail/filter_memory.hpp>
 #include <bloomery/detail/key_shell.hpp>
+#include <bloomery/detail/precondition.hpp>
 #include <bloomery/detail/segment.hpp>
 #include <bloomery/detail/segment_arena.hpp>
 #include <bloomery/detail/segment_layout.hpp>
@@ -16,7 +17,6 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <new>
 #include <optional>
 #include <span>
 #include <utility>
@@ -336,15 +336,14 @@ class expandable_parts {
   template <storage Other>
   result<std::uint64_t> unite(expandable_params& params, const expandable_params& theirs,
                               const expandable_parts<Other>& other, std::uint64_t count,
-                              bool only_absent) try {
+                               bool only_absent) {
     expect_segments();
-    const segment_spans others = other.spans();
+    segment_spans others;
+    if (!has_memory_for([&] { other.list_spans(others); })) return no_segment_memory();
     if constexpr (!std::same_as<Other, owned_storage>) {
       if (auto ok = check_segments(theirs, others, count); !ok) return fail(std::move(ok.error()));
     }
     return all_.unite(params, theirs, others, only_absent);
-  } catch (const std::bad_alloc&) {
-    return no_segment_memory();
   }
   void clear(expandable_params& params) noexcept {
     expect_segments();
@@ -359,6 +358,11 @@ class expandable_parts {
   segment_spans spans() const {
     expect_segments();
     segment_spans all;
+    list_spans(all);
+    return all;
+  }
+  /// The same, into an empty list.
+  void list_spans(segment_spans& all) const {
     all.bytes.reserve(all_.segments.size());
     all.counted.reserve(all_.segments.size());
     for (std::size_t i = 0; i < all_.segments.size(); ++i) {
@@ -366,7 +370,6 @@ class expandable_parts {
       all.counted.push_back(
           all_.segments[i].counted.bytes().first(all_.list[i].counted * sizeof(counted_copies)));
     }
-    return all;
   }
 
   std::uint64_t size_in_bytes() const noexcept {

@@ -5,7 +5,6 @@
 
 #include <cstddef>
 #include <limits>
-#include <new>
 #include <vector>
 
 namespace bloomery::detail {
@@ -25,8 +24,9 @@ struct source_allocator {
   source_allocator(const source_allocator<U>&) noexcept {}
 
   T* allocate(std::size_t n) {
-    if (n > std::numeric_limits<std::size_t>::max() / sizeof(T)) throw std::bad_array_new_length();
-    return static_cast<T*>(take_memory(n * sizeof(T)));
+    // More than there can be is asked for as the most: this throws, not the program's own code.
+    constexpr std::size_t most = std::numeric_limits<std::size_t>::max();
+    return static_cast<T*>(take_memory(n > most / sizeof(T) ? most : n * sizeof(T)));
   }
   void deallocate(T* at, std::size_t n) noexcept { give_back_memory(at, n * sizeof(T)); }
 
