@@ -2,8 +2,9 @@
 
 /// Which kind of filter suits, and why: every kind's plan for one request, ranked.
 ///
-///     const auto found = bloomery::advise({.capacity = 1'000'000, .fpr = 0.01}, {.deletable =
-///     true}); if (found) use(*found->recommended().kind, found->reason);
+///     const auto found = bloomery::advise({.capacity = 1'000'000, .fpr = 0.01},
+///                                         {.deletable = true});
+///     if (found) use(*found->recommended().kind, found->reason);
 
 #include <bloomery/any_filter.hpp>
 #include <bloomery/result.hpp>

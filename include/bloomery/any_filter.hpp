@@ -1,7 +1,7 @@
 #pragma once
 
 /// Any kind of filter behind one type, and the registry of the kinds. Command line, module and
-/// bindings see filters only through this header, plan.hpp's units and file.hpp.
+/// bindings see filters only through this header, plan/units.hpp and file.hpp.
 
 #include <bloomery/concepts.hpp>
 #include <bloomery/detail/filter_model.hpp>

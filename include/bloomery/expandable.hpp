@@ -317,7 +317,8 @@ class basic_expandable : public detail::key_shell<basic_expandable<Storage>> {
   double planned_fpr() const noexcept { return params_.fpr; }
   std::uint64_t size_in_bytes() const noexcept { return parts_.size_in_bytes(); }
 
-  /// Entries a cell, of the most that there are before a step; above 1 only where one was refused.
+  /// The share of the entries before the next step that are there: 1 also where a step was refused
+  /// and there are more.
   double fill() const noexcept {
     return std::min(
         1.0, static_cast<double>(params_.entries) / static_cast<double>(params_.most_entries()));

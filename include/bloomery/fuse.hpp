@@ -4,7 +4,7 @@
 /// Filters", ACM Journal of Experimental Algorithmics 27, 2022): built once from all its keys, 9.0
 /// bits a key at 0.39%, where a Bloom filter needs 11.5; a query adds up three fingerprints.
 ///
-///     const std::vector<std::string> members = ...;
+///     const std::vector<std::string> members = {"alice@example.com", "carol@example.com"};
 ///     auto f = bloomery::fuse::build({.fpr = 0.01}, members);   // result
 ///     if (f->may_contain("bob@example.com")) ask_the_database();
 

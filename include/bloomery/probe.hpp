@@ -135,9 +135,10 @@ struct fnv_murmur_hashing {
 
 /// The caller's own functions of an element, each taken modulo m. The lecture's example, whole:
 ///
-///     auto f = bloomery::bloom_of(10, [](auto x) { return x + 3; }, [](auto x) { return 3 * x + 1;
-///     },
+///     auto f = bloomery::bloom_of(10, [](auto x) { return x + 3; },
+///                                 [](auto x) { return 3 * x + 1; },
 ///                                 [](auto x) { return x * x + 2; });
+///     f.insert(25);
 template <class... Functions>
   requires(std::is_nothrow_copy_constructible_v<Functions> && ...)
 class function_family {

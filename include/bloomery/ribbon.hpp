@@ -5,7 +5,7 @@
 /// its keys, in hardly more memory than information theory asks for: 6.75 bits a key at 1%, where a
 /// Bloom filter needs 9.6 and nothing can do with less than 6.64.
 ///
-///     const std::vector<std::string> members = ...;
+///     const std::vector<std::string> members = {"alice@example.com", "carol@example.com"};
 ///     auto f = bloomery::ribbon::build({.fpr = 0.01}, members);   // result
 ///     if (f->may_contain("bob@example.com")) ask_the_database();
 

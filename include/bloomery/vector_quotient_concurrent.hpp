@@ -2,9 +2,10 @@
 
 /// A vector quotient filter in use by several threads at once.
 ///
-///     auto shared = filter.concurrent();
-///     std::jthread writer([&] { for (const auto& key : keys) shared.insert(key); });
-///     if (shared.may_contain("alice")) ...
+///     bloomery::vector_quotient sessions({.capacity = 1'000'000, .fpr = 0.01});
+///     auto shared = sessions.concurrent();
+///     std::jthread writer([&] { shared.insert("alice"); });
+///     if (shared.may_contain("alice")) ask_the_database();
 
 #include <bloomery/concepts.hpp>
 #include <bloomery/detail/key_shell.hpp>

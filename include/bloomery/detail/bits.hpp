@@ -19,8 +19,9 @@ constexpr std::uint64_t mulhi64(std::uint64_t x, std::uint64_t n) noexcept {
   return static_cast<std::uint64_t>((static_cast<wide>(x) * n) >> 64);
 }
 
-/// A bijection of 64-bit words whose output bits each depend on every input bit: Pelle Evensen's
-/// and Jon Maiga's search for multiply-xorshift constants ("mx3", 2020), two rounds of it.
+/// A bijection of 64-bit words whose output bits each depend on every input bit: the constants that
+/// Jon Maiga found for the form of MurmurHash3's finalizer ("Improved mx3 and the RRC test", 2020).
+/// boost::hash_combine has them too.
 constexpr std::uint64_t remix64(std::uint64_t x) noexcept {
   x ^= x >> 32;
   x *= 0xe9846af9b1a615d;

@@ -63,9 +63,9 @@ void vq_count(const vq_reader& filter, std::span<const hash64> hashes,
 
 /// Adds a copy. The first of a tag goes to the emptier of its blocks; where both are full, a tag in
 /// one of them that has room in its other block makes room, or a copy of one, which then counts in
-/// the side table; else to the stash. The second and third go to the emptier block too, if it has
-/// room and not two such copies already; those and all others count in the side table. Without
-/// room, nothing changes.
+/// the side table; else to the stash. The second and third go beside the first, if its block has
+/// room; otherwise they count in the side table, as all further ones do. Without room, nothing
+/// changes.
 insert_outcome vq_insert(const vq_writer& filter, const vector_quotient_place& at) noexcept;
 
 /// The same but for the first step: `present` copies are in the blocks.

@@ -56,12 +56,12 @@ result<scalable_bloom_params> plan_scalable_bloom(const scalable_bloom_spec& spe
 ///
 ///     eps_i = (63/64) * eps * (1 - r) * r^i + 2 * n_i / 2^64.
 ///
-/// The first term is the paper's series, which adds up to at most 63/64 of eps. Since it falls
-/// below what 64-bit hashes can tell apart (2^28 keys after a start from one key at 1%, r = 0.5, s
-/// = 2), the last 64th of eps, which costs 0.03 bits a key, is kept for equal hashes: so no member
-/// is planned below them, and the sum of all eps_i stays within eps up to eps * 2^57 keys in all
-/// (1.4
-/// * 10^15 at 1%). It has at least the bits of a cache line. Fails with `full` there, at
+/// The first term is the paper's series, which adds up to at most 63/64 of eps. It falls below what
+/// 64-bit hashes can tell apart: at 1%, r = 0.5 and s = 2 after 2^28 keys, if the first member was
+/// for one. So the last 64th of eps is kept for equal hashes, at 0.03 bits per key. The sum of all
+/// eps_i then stays within eps up to eps * 2^57 keys in all (1.4e15 at 1%).
+///
+/// A member has at least the bits of a cache line. Fails with `full` beyond that number of keys, at
 /// most_members, and beyond 2^62 bits for the member.
 result<bloom_params> plan_next_member(const scalable_bloom_params& params);
 

@@ -4,8 +4,9 @@
 /// tuple of hash function, probe rule, bit order and container. docs/dialects.md draws each.
 ///
 ///     auto bytes = bloomery::map_bytes("hashes.dcso");
+///     if (!bytes) return report(bytes.error());
 ///     auto seen = bloomery::dialects::open(*bytes, {.name = "hashes.dcso"});
-///     if (seen && seen->askable() && seen->may_contain("5d41402abc4b2a76")) ...
+///     if (seen && seen->askable() && seen->may_contain("5d41402abc4b2a76")) ask_the_database();
 ///
 /// Command line and tests see dialects only through this header.
 

@@ -2,6 +2,7 @@
 
 /// From records to keys: how lines, as applications have them, become what a filter is asked.
 ///
+///     bloomery::blocked_bloom filter({.capacity = 1'000'000, .fpr = 0.01});
 ///     auto emails = bloomery::keys::make_reader("fields:2,;");
 ///     bloomery::keys::key_list keys;
 ///     if (auto ok = (*emails)->read("7;alice@example.com;2026", keys); !ok) report(ok.error());

@@ -1,0 +1,29 @@
+#pragma once
+
+// What the examples of headers take for granted: the program around them (header_examples.py).
+
+#if __has_include(<leveldb/options.h>)
+#include <leveldb/options.h>
+#endif
+
+#include <bloomery/bloomery.hpp>
+#include <cstdio>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+namespace {
+
+[[maybe_unused]] const std::vector<std::string> lines = {"one", "two", "one"};
+
+template <class... Anything>
+void use(const Anything&...) {}
+template <class... Anything>
+void ask(const Anything&...) {}
+[[maybe_unused]] void print(std::string_view) {}
+[[maybe_unused]] void report(const bloomery::failure&) {}
+[[maybe_unused]] void ask_the_database() {}
+[[maybe_unused]] void ask_for_a_larger_one() {}
+
+}  // namespace
