@@ -85,10 +85,12 @@ class Arrow(Lists):
 
     def fill(self):
         self.set = bloomery.BlockedBloom(len(self.keys), FPR)
-        self.set.update(*self.column(self.keys))
+        data, ends = self.column(self.keys)
+        self.set.update(data, offsets=ends)
 
     def ask(self, keys):
-        return self.set.contains(*self.column(keys)).tobytes().count(1)
+        data, ends = self.column(keys)
+        return self.set.contains(data, offsets=ends).tobytes().count(1)
 
 
 class Flor(Set):

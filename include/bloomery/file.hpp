@@ -91,6 +91,10 @@ result<void> write_stream(byte_pieces pieces, int file, const std::string& name)
 /// A filter as a byte string, the same bytes as in a file.
 std::vector<std::byte> serialize(const filter_image& image);
 
+/// The size of that, and the same into memory of the caller's. Precondition: into.size() is it.
+std::size_t serialized_size(const filter_image& image) noexcept;
+void serialize_to(const filter_image& image, std::span<std::byte> into);
+
 /// What stands before the payload there: header and parameters. Reads the payload, for its
 /// checksum.
 std::vector<std::byte> serialize_header(const filter_image& image);

@@ -26,6 +26,7 @@ enum class errc : std::uint8_t {
 struct failure {
   errc code;
   std::string message;
+  int system_error = 0;  ///< errno, where the operating system refused; else 0
 };
 
 /// A value or a failure: tl::expected, whose result nobody may drop without a warning.

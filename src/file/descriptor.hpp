@@ -40,8 +40,9 @@ class descriptor {
 /// "NAME: cannot WHAT: No space left on device", by errno as it stands.
 inline tl::unexpected<failure> system_failure(const std::string& name, std::string_view what) {
   const int error = errno;
-  return fail(error == ENOENT ? errc::not_found : errc::io,
-              fmt::format("{}: cannot {}: {}", name, what, std::generic_category().message(error)));
+  return fail(failure{
+      error == ENOENT ? errc::not_found : errc::io,
+      fmt::format("{}: cannot {}: {}", name, what, std::generic_category().message(error)), error});
 }
 
 }  // namespace bloomery::detail

@@ -83,8 +83,8 @@ result<file_header> decode_header(std::span<const std::byte> file, const std::st
   };
   if (!has_magic(file)) {
     return fail(errc::corrupt, fmt::format("{}: this is not a Bloomery filter (its first 8 bytes "
-                                           "are not the signature); give a file that 'bloomery "
-                                           "build' wrote",
+                                           "are not the signature); give a file that a filter was "
+                                           "saved to",
                                            name));
   }
   if (file.size() < header_bytes) {

@@ -52,7 +52,7 @@ result<mapped_storage> map_bytes(const std::filesystem::path& path) {
   struct stat status{};
   if (::fstat(file.get(), &status) != 0) return system_failure(name, "examine");
   if (S_ISDIR(status.st_mode)) {
-    return fail(errc::io, name + ": this is a folder; give a filter file");
+    return fail(failure{errc::io, name + ": this is a folder; give a filter file", EISDIR});
   }
   const bool mappable = S_ISREG(status.st_mode) && status.st_size > 0;
   return mappable ? map_all(file, static_cast<std::size_t>(status.st_size), name)

@@ -45,14 +45,22 @@ std::vector<std::byte> serialize_header(const filter_image& image) {
   return bytes;
 }
 
-std::vector<std::byte> serialize(const filter_image& image) {
-  const auto header = detail::header_of(image);
-  std::size_t size = header.size() + image.parameters.size();
+std::size_t serialized_size(const filter_image& image) noexcept {
+  std::size_t size = detail::header_bytes + image.parameters.size();
   for (const auto piece : image.payload) size += piece.size();
-  std::vector<std::byte> bytes(size);
-  auto at = std::copy(header.begin(), header.end(), bytes.begin());
+  return size;
+}
+
+void serialize_to(const filter_image& image, std::span<std::byte> into) {
+  const auto header = detail::header_of(image);
+  auto at = std::copy(header.begin(), header.end(), into.begin());
   at = std::copy(image.parameters.begin(), image.parameters.end(), at);
   for (const auto piece : image.payload) at = std::copy(piece.begin(), piece.end(), at);
+}
+
+std::vector<std::byte> serialize(const filter_image& image) {
+  std::vector<std::byte> bytes(serialized_size(image));
+  serialize_to(image, bytes);
   return bytes;
 }
 

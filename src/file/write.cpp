@@ -106,9 +106,7 @@ class pending_file {
     if (policy == if_exists::refuse) {
       if (!link_to(target_)) {
         if (errno == EEXIST) {
-          return fail(
-              errc::exists,
-              target + ": the file exists already, and is replaced only on demand (--force)");
+          return fail(errc::exists, target + ": the file exists already");
         }
         return system_failure(target, "create the file");
       }
@@ -201,7 +199,7 @@ result<void> write_file(byte_pieces pieces, const fs::path& path, if_exists poli
   struct stat status{};
   if (::stat(path.c_str(), &status) == 0) {
     if (S_ISDIR(status.st_mode)) {
-      return fail(errc::io, name + ": this is a folder; give a file's name");
+      return fail(failure{errc::io, name + ": this is a folder; give a file's name", EISDIR});
     }
     if (!S_ISREG(status.st_mode)) {
       const descriptor file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
@@ -209,8 +207,7 @@ result<void> write_file(byte_pieces pieces, const fs::path& path, if_exists poli
       return write_stream(pieces, file.get(), name);
     }
     if (policy == if_exists::refuse) {
-      return fail(errc::exists,
-                  name + ": the file exists already, and is replaced only on demand (--force)");
+      return fail(errc::exists, name + ": the file exists already");
     }
     replaced = status;
     std::error_code error;

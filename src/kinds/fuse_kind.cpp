@@ -13,7 +13,7 @@ namespace {
 constexpr std::string_view name = "fuse";
 
 constexpr std::array options = {
-    kind_option{"arity", "3 or 4 (default 3; with --memory the one that uses it better)",
+    kind_option{"arity", "3 or 4 (default 3; with a memory given the one that uses it better)",
                 "fingerprints that a query reads: 4 take 5% less memory, 3 are faster"},
     kind_option{"fingerprint_bits", "1 to 32 (default by the rate)",
                 "bits of a fingerprint: the rate is 2^-bits"}};
@@ -40,7 +40,7 @@ result<fuse_spec> spec_of(const plan_request& request) {
   if (auto ok = check_options(request, name, options); !ok) return fail(std::move(ok.error()));
   if (request.hashes != 0) {
     return fail(errc::invalid_argument,
-                "a fuse filter has no number of hash functions to choose; give --with arity=3 or "
+                "a fuse filter has no number of hash functions to choose; give arity=3 or "
                 "arity=4, or nothing");
   }
   const auto arity = option_number(request, "arity", 0);

@@ -1,9 +1,12 @@
 """Files and bytes: saved, mapped, loaded, damaged."""
 
+import errno
 import os
 import pathlib
 import pickle
 import re
+import subprocess
+import sys
 
 import bloomery
 import pytest
@@ -78,6 +81,131 @@ def test_files_that_are_not_there_or_not_to_be_replaced(tmp_path):
             bloomery.open(wrong)
     with pytest.raises(ValueError):
         bloomery.open("a\0b")
+
+
+def refused(error, number, path):
+    """The OSError is as Python's own open() has it: a class for its number, and the name as given."""
+    assert (error.errno, error.filename) == (number, os.fspath(path))
+    assert type(error) is type(OSError(number, "")), type(error)
+    assert str(error) == f"[Errno {number}] {error.strerror}: {os.fspath(path)!r}"
+    assert os.fsdecode(path) not in error.strerror
+    return error.strerror
+
+
+def test_os_errors_have_their_number_and_the_name(tmp_path):
+    f = bloomery.Bloom.build(MEMBERS)
+    there = tmp_path / "f.bloom"
+    f.save(there)
+    nowhere = tmp_path / "no folder" / "f.bloom"
+    with pytest.raises(OSError) as caught:
+        f.save(nowhere)
+    assert refused(caught.value, errno.ENOENT, nowhere) == "cannot create the file: No such file or directory"
+    for path in (str(tmp_path / "no.bloom"), tmp_path / "no.bloom", os.fsencode(tmp_path / "no.bloom"),
+                 os.fsencode(tmp_path) + b"/\xff.bloom"):
+        with pytest.raises(OSError) as caught:
+            bloomery.open(path)
+        assert refused(caught.value, errno.ENOENT, path) == "cannot open: No such file or directory"
+    with pytest.raises(OSError) as caught:
+        f.save(there, replace=False)
+    assert refused(caught.value, errno.EEXIST, there) == "the file exists already; give replace=True to replace it"
+    for use in (bloomery.open, f.save):
+        with pytest.raises(OSError) as caught:
+            use(tmp_path)
+        assert "this is a folder" in refused(caught.value, errno.EISDIR, tmp_path)
+    with pytest.raises(OSError) as caught:
+        bloomery.open("/proc/self/mem")
+    assert refused(caught.value, errno.EIO, "/proc/self/mem") == "cannot read: Input/output error"
+    with pytest.raises(OSError) as caught:
+        f.save("/dev/full")
+    assert refused(caught.value, errno.ENOSPC, "/dev/full") == "cannot write: No space left on device"
+    with pytest.raises(OSError) as caught:
+        bloomery.open(there / "f.bloom")
+    refused(caught.value, errno.ENOTDIR, there / "f.bloom")
+    with pytest.raises(ValueError, match=r"\udcff.bloom: this is not"):
+        strange = os.fsencode(tmp_path) + b"/\xff.bloom"
+        pathlib.Path(os.fsdecode(strange)).write_text("no filter")
+        bloomery.open(strange)
+
+
+def test_what_may_not_be_read_or_written_is_a_permission_error(tmp_path):
+    secret, folder = tmp_path / "secret.bloom", tmp_path / "folder"
+    bloomery.Bloom.build(MEMBERS).save(secret)
+    secret.chmod(0)
+    folder.mkdir(mode=0o500)
+    program = """
+import bloomery, errno, sys
+for use in (bloomery.open, bloomery.Bloom(10).save):
+    try:
+        use(sys.argv.pop())
+    except PermissionError as refused:
+        assert refused.errno == errno.EACCES and refused.filename, refused
+        print(refused.strerror)
+"""
+    # The superuser may do everything, unless it lays that right down.
+    as_anyone = (["setpriv", "--bounding-set=-dac_override,-dac_read_search"] if os.geteuid() == 0 else [])
+    done = subprocess.run([*as_anyone, sys.executable, "-c", program, folder / "f.bloom", secret],
+                          capture_output=True, text=True, timeout=60,
+                          env={**os.environ, "PYTHONPATH": str(pathlib.Path(bloomery.__file__).parents[1])})
+    assert done.stdout.splitlines() == ["cannot open: Permission denied",
+                                        "cannot create the file: Permission denied"], done.stderr
+
+
+def test_sentences_speak_pythons_words(tmp_path):
+    """No option of the command line is named: neither in what is raised nor in what is listed."""
+    sentences = [str(bloomery.kinds())]
+    (tmp_path / "no.bloom").write_bytes(b"no filter" * 20)
+    for call in (lambda: bloomery.open(tmp_path / "no.bloom"),
+                 lambda: bloomery.Bloom(1).save(tmp_path / "no.bloom", replace=False),
+                 *(lambda cls=cls, options=options: getattr(cls, "build", cls)([], **options)
+                   for cls in bloomery.KINDS.values()
+                   for options in (dict(hashes=99), dict(hashes=3), dict(bits=1), dict(no=1), dict(memory="1X"),
+                                   dict(capacity=5, fpr=1e-300), dict(capacity=2**60, bits=64),
+                                   dict(arity=9), dict(probe="x"), dict(layout="x"), dict(capacity=0))),
+                 *(lambda kind=kind, options=options: bloomery.plan(kind=kind, **options)
+                   for kind in [None, *bloomery.KINDS]
+                   for options in (dict(), dict(capacity=5, hashes=3), dict(bits=8), dict(capacity=5, growing=True),
+                                   dict(capacity=5, deletable=True, static=True)))):
+        try:
+            call()
+        except (ValueError, TypeError, OSError) as refused:
+            sentences.append(str(refused))
+    assert len(sentences) > 60
+    for sentence in sentences:
+        assert not re.search(r"(?<!\w)--\w|'bloomery |--with", sentence), sentence
+
+
+#: With room for one and a half further filters, and no more, a copy is made, and the bytes are. A mapped
+#: filter is read as by open(mmap=False), which in kinds of several parts has both forms for a moment.
+MEMORY = """
+import bloomery, resource
+for cls in bloomery.KINDS.values():
+    if issubclass(cls, bloomery.Static):
+        f = cls.build(range(300_000), fpr=1e-9)  # below 2 MiB
+    elif cls is bloomery.ScalableBloom:
+        f = cls(1000, 0.01, growth=30_000)  # its second part has room for 30 million keys
+        f.update(range(1100))
+    else:
+        f = cls(capacity="30M")
+    f.save("f.bloom")
+    for filter in (f, bloomery.open("f.bloom")):
+        for copy in (filter.copy, filter.to_bytes):
+            used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+            parts = filter is not f and copy == filter.copy and cls in (bloomery.Expandable, bloomery.ScalableBloom)
+            room = max(f.nbytes * (5 if parts else 3) // 2, 8 << 20)
+            resource.setrlimit(resource.RLIMIT_AS, (used + room, resource.RLIM_INFINITY))
+            made = copy()
+            resource.setrlimit(resource.RLIMIT_AS, (resource.RLIM_INFINITY,) * 2)
+            assert (made if isinstance(made, bytes) else made.to_bytes()) == f.to_bytes()
+            del made
+    print(cls.kind)
+"""
+
+
+def test_copies_and_bytes_need_the_memory_of_one_more_filter(tmp_path):
+    done = subprocess.run([sys.executable, "-c", MEMORY], capture_output=True, text=True, timeout=300, cwd=tmp_path,
+                          env={**os.environ, "PYTHONPATH": str(pathlib.Path(bloomery.__file__).parents[1]),
+                               "MALLOC_MMAP_THRESHOLD_": "1048576", "MALLOC_ARENA_MAX": "1"})
+    assert done.stdout.split() == list(bloomery.KINDS), done.stderr
 
 
 @every_kind

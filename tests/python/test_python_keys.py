@@ -3,11 +3,12 @@
 import array
 import decimal
 import fractions
+import re
 
 import bloomery
 import numpy
 import pytest
-from conftest import having
+from conftest import ROOT, having
 
 WORDS = ["ann", "Zoë", "", "名前", "\U0001f600", "a\nb", "x" * 1000]
 NUMBERS = [0, 1, -1, 255, -128, 2**31, -2**31, 2**63 - 1, -2**63, 2**64 - 1]
@@ -101,7 +102,10 @@ def forms():
     yield "backwards", numbers[::-7], numbers[::-7].tolist()
     yield "a column", numbers.reshape(100, 200)[:, 3], numbers.reshape(100, 200)[:, 3].tolist()
     yield "read-only", numpy.frombuffer(numbers.tobytes(), "i8"), numbers.tolist()
-    yield "no numbers", numpy.array([], "i8"), []
+    for kind in ("i8", "f8", "?", "c16", "S1", "U1", "V4", object):
+        yield f"no elements of {kind}", numpy.array([], kind), []
+    yield "empty, as NumPy makes it of a list", numpy.array([]), []
+    yield "no numbers of array.array", array.array("d"), []
     texts = [w for w in WORDS]
     yield "U", numpy.array(texts), texts
     yield "big-endian U", numpy.array(texts).astype(">U1000"), texts
@@ -171,8 +175,65 @@ def test_arrows_offsets(code):
     # A slice of Arrow's array begins further on in the same data.
     assert f.contains(data, offsets=numpy.array(ends[2:5], "i8")).all()
     assert len(f.contains(data, offsets=array.array(code, [3]))) == 0
+    assert f.contains(data, offsets=numpy.array(ends, "i4")[::2]).tolist() == [
+        "".join(WORDS[i:i + 2]) in f for i in range(0, len(WORDS) - 1, 2)]
     g = bloomery.Ribbon.build(data, offsets=array.array(code, ends), fpr=1e-6)
     assert all(w in g for w in WORDS)
+
+
+class ArrowStrings:
+    """pyarrow's array of strings, in what the documented recipe uses: a slice has the buffers of the
+    whole array, an offset and a length of its own; a buffer may be longer than what is in it."""
+
+    def __init__(self, words, offset=0, length=None):
+        self.words, self.offset = words, offset
+        self.length = len(words) - offset if length is None else length
+
+    def __len__(self):
+        return self.length
+
+    def slice(self, offset, length):
+        return ArrowStrings(self.words, self.offset + offset, length)
+
+    def drop_null(self):
+        return ArrowStrings([w for w in self.words[self.offset:self.offset + self.length] if w is not None])
+
+    def buffers(self):
+        encoded = [(w or "").encode() for w in self.words]
+        ends = numpy.cumsum([0, *map(len, encoded)]).astype("i4").tobytes()
+        return [None, memoryview(ends + bytes(-len(ends) % 64)), memoryview(b"".join(encoded) + bytes(7))]
+
+
+def test_the_documented_recipe_for_arrow():
+    document = (ROOT / "docs" / "python.md").read_text()
+    [recipe] = re.findall(r"<!-- by hand -->\n```python\n(strings = .*?)```", document, re.S)
+    words = ["ann", "Zoë", None, "名前", "", "bob", "cid", None, "dan"]
+    whole = ArrowStrings(words)
+    for strings in (whole, whole.slice(1, 7), whole.slice(3, 3).slice(1, 2), whole.slice(4, 0)):
+        keys = [w for w in words[strings.offset:][:len(strings)] if w is not None]
+        f = bloomery.VectorQuotient(1000, 1e-6)
+        names = {"strings": strings, "f": f, "numpy": numpy}
+        exec(recipe, names)
+        assert f == bloomery.VectorQuotient.build(keys, capacity=1000, fpr=1e-6)
+
+
+@pytest.mark.parametrize("wrong", [
+    numpy.ma.array([1, 2, 3], mask=[0, 1, 0]), numpy.ma.array([1, 2, 3]),
+    numpy.ma.array(["ann", "bob"], mask=[0, 1]), numpy.ma.array([1, "a"], dtype=object),
+], ids=repr)
+def test_masked_arrays_are_refused(wrong):
+    f = bloomery.VectorQuotient(100)
+    uses = [f.contains, f.update, f.difference_update, f.counts, bloomery.Bloom.build, bloomery.Ribbon.build,
+            lambda keys: f.update(b"abc", offsets=keys), lambda data: f.update(data, offsets=numpy.array([0, 1]))]
+    for use in uses:
+        with pytest.raises(TypeError, match=r"masked .* array.compressed\(\)"):
+            use(wrong)
+    assert not f
+    with pytest.raises(TypeError):
+        f.add(numpy.ma.masked)
+    with pytest.raises(TypeError):
+        f.add(numpy.ma.array(5, mask=True))
+    assert f.update(wrong.compressed()) == len(wrong.compressed())
 
 
 @pytest.mark.parametrize("offsets, sentence", [

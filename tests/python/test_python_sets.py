@@ -1,5 +1,7 @@
 """Filters as sets: what every kind does, and what only those with an ability do."""
 
+import array
+import collections.abc
 import copy
 import pickle
 import re
@@ -61,8 +63,11 @@ def test_clear_leaves_the_empty_filter(cls):
 
 @of(STATIC)
 def test_static_kinds_are_built_once(cls):
-    with pytest.raises(TypeError):
-        cls(1000)
+    for arguments in [(1000,), ()]:
+        with pytest.raises(TypeError, match=rf"{cls.__name__} is built once .*{cls.__name__}\.build\(keys"):
+            cls(*arguments)
+    with pytest.raises(TypeError, match=r"build\(keys"):
+        cls(capacity=1000, fpr=0.01)
     assert not hasattr(cls, "add") and not hasattr(cls, "clear")
     assert cls.build([]).nbytes < 1000 and "a" not in cls.build([])
     assert cls.build(["a", "a", "b"]) == cls.build(["b", "a"])
@@ -135,11 +140,99 @@ def test_copies_are_equal_and_apart(cls):
     assert f != cls.build(STRANGERS) and f != "f" and f != set(MEMBERS)
 
 
+@pytest.mark.parametrize("cls", [bloomery.Filter, bloomery.Insertable, bloomery.Deletable,
+                                 bloomery.Static, bloomery.Mergeable], ids=lambda cls: cls.__name__)
+def test_an_ability_is_no_kind_of_filter(cls):
+    for make in (lambda: cls(1000), *([lambda: cls.build(["ann"])] if hasattr(cls, "build") else [])):
+        with pytest.raises(TypeError, match=f"{cls.__name__} is not a kind .*BlockedBloom"):
+            make()
+
+
+def subclass_of(cls):
+    """A user's class with an attribute and a slot of its own, where pickle finds it."""
+    class Named(cls):
+        __slots__ = ("colour", "__dict__")
+
+    Named.__qualname__ = Named.__name__ = f"Named{cls.__name__}"
+    globals()[Named.__name__] = Named
+    return Named
+
+
+SUBCLASSES = [subclass_of(cls) for cls in bloomery.KINDS.values()]
+
+
+@of(SUBCLASSES)
+def test_subclasses_survive(cls, tmp_path):
+    f = cls.build(MEMBERS)
+    assert type(f) is cls and repr(f).startswith(f"<{cls.__name__}: ")
+    f.name, f.colour = ["monday"], "red"
+    copies = [f.copy(), copy.copy(f), copy.deepcopy(f),
+              *(pickle.loads(pickle.dumps(f, protocol)) for protocol in range(2, 6))]
+    if issubclass(cls, bloomery.Mergeable):
+        copies.append(f | cls.__base__(capacity=len(MEMBERS)))
+    if issubclass(cls, bloomery.Intersectable):
+        copies.append(f & f)
+    for other in copies:
+        assert type(other) is cls and other is not f
+        assert all(key in other for key in MEMBERS)
+        assert (other.name, other.colour) == (["monday"], "red")
+    assert copies[0].name is f.name and copies[2].name is not f.name  # shallow and deep
+    assert type(cls.from_bytes(f.to_bytes())) is cls
+    assert type(bloomery.from_bytes(f.to_bytes())) is cls.__base__
+    f.save(tmp_path / "f.bloom")
+    assert type(bloomery.open(tmp_path / "f.bloom")) is cls.__base__
+    other_kind = next(kind for kind in bloomery.KINDS.values() if kind is not cls.__base__)
+    with pytest.raises(ValueError, match=f"kind {cls.kind}, not {other_kind.__name__}"):
+        other_kind.from_bytes(f.to_bytes())
+
+
+def test_a_subclass_that_says_itself_what_is_pickled():
+    class Counted(bloomery.Bloom):
+        def __init__(self, *args, **options):
+            super().__init__(*args, **options)
+            self.calls = 0
+
+        def __getstate__(self):
+            return 7
+
+        def __setstate__(self, state):
+            self.calls = state
+
+    f = Counted.build(["ann"])
+    assert f.calls == 0 and copy.copy(f).calls == f.copy().calls == 7
+
+
+@of(INSERTABLE)
+def test_update_unions_several_batches(cls):
+    f = cls(1000, 1e-6)
+    assert f.update() == 0
+    assert f.update(["ann", "bob"], ("cid",), {"dan"}, (w for w in ["eve", "ann"])) == 5
+    assert f.contains(["ann", "bob", "cid", "dan", "eve"]).all()
+    if issubclass(cls, bloomery.Deletable):
+        assert f.difference_update(["ann"], ["bob", "cid"]) == 3
+        assert "bob" not in f and "dan" in f
+
+
+def test_offsets_are_given_by_name_and_belong_to_one_batch():
+    f = bloomery.VectorQuotient(1000)
+    ends = array.array("q", [0, 3, 6])
+    for use in (f.contains, f.counts, bloomery.VectorQuotient.build, bloomery.Ribbon.build):
+        with pytest.raises(TypeError, match="positional"):
+            use(b"annbob", ends)
+    for use in (f.update, f.difference_update):
+        for batches in [(), (b"annbob", b"cid")]:
+            with pytest.raises(TypeError, match=f"offsets .* one batch, and there are {len(batches)}"):
+                use(*batches, offsets=ends)
+    assert not f and f.update(b"annbob", offsets=ends) == 2
+
+
 @every_kind
 def test_what_a_filter_is_not(cls):
     f = cls.build(["ann"])
-    with pytest.raises(TypeError, match="forgets its keys"):
+    with pytest.raises(TypeError, match=f"'{cls.__name__}' object is not iterable"):
         iter(f)
+    assert not isinstance(f, collections.abc.Iterable)
+    assert isinstance(f, collections.abc.Container)
     with pytest.raises(TypeError):
         len(f)
     with pytest.raises(TypeError):
@@ -156,6 +249,10 @@ def test_a_full_filter_says_how_far_it_came():
     assert isinstance(caught.value, ValueError)
     assert 100 <= caught.value.contained < 200
     assert f.contains(range(caught.value.contained)).all()
+    several = bloomery.Cuckoo(100)
+    with pytest.raises(bloomery.FullError) as caught_later:
+        several.update(range(50), range(50, 10_000))
+    assert several == f and caught_later.value.contained == caught.value.contained
     before = f.copy()
     with pytest.raises(bloomery.FullError) as caught:
         f |= f

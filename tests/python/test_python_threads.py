@@ -60,6 +60,40 @@ def test_writers_and_readers_at_once(cls):
     assert all(f"one by one {i}" in f for i in range(200))
 
 
+@pytest.mark.parametrize("operation", ["add", "update", "merge"])
+def test_a_writer_comes_between_readers_without_end(operation):
+    """Readers overlap, so that there is never a moment without one: each asks anew as soon as it has its
+    answer. Those that come after a writer wait for it, so that it waits for the batches under way only."""
+    keys = numpy.arange(1_000_000)
+    f, other = bloomery.BlockedBloom(capacity=keys.size), bloomery.BlockedBloom(capacity=keys.size)
+    write = {"add": lambda i: f.add(i), "update": lambda i: f.update([i]),
+             "merge": lambda i: f.__ior__(other)}[operation]
+    done = threading.Event()
+    rounds = [0] * 4
+    writes = 50
+
+    def read(reader):
+        while not done.is_set():
+            f.contains(keys)
+            rounds[reader] += 1
+
+    def change():
+        try:
+            while sum(rounds) < len(rounds):
+                time.sleep(0.001)
+            before = sum(rounds)
+            for i in range(writes):
+                write(i)
+            batches.append(sum(rounds) - before)
+        finally:
+            done.set()
+
+    batches = []
+    together(change, *(lambda reader=reader: read(reader) for reader in range(len(rounds))))
+    # Each write waits for at most the batches of all readers; five times that is left to a busy machine.
+    assert batches[0] < 5 * len(rounds) * writes
+
+
 def test_two_filters_united_with_each_other_do_not_wait_for_ever():
     a, b = bloomery.Bloom.build(range(0, 2000)), bloomery.Bloom.build(range(2000, 4000))
 

@@ -3,8 +3,9 @@ what it cannot do does not exist on it."""
 
 from __future__ import annotations
 
+import copy
 import os
-from typing import TYPE_CHECKING, Any, ClassVar, Dict, Iterable, NoReturn, Optional, TypeVar, Union
+from typing import TYPE_CHECKING, Any, ClassVar, Dict, Iterable, Optional, TypeVar, Union
 
 from . import _native
 
@@ -31,11 +32,41 @@ OfStatic = TypeVar("OfStatic", bound="Static")
 CLASSES: Dict[str, "type[Filter]"] = {}
 
 
-def adopt(made: _native.Made) -> Filter:
-    """The object of what the extension made, of the class of its kind."""
-    filter = Filter.__new__(CLASSES[made.kind])
+def adopt(made: _native.Made, cls: "Optional[type[Filter]]" = None) -> Filter:
+    """The object of what the extension made, of the class of its kind, or of `cls`, a subclass of
+    that. ``__init__`` is not called."""
+    filter = Filter.__new__(cls or CLASSES[made.kind])
     _native.Filter.__init__(filter, made)
     return filter
+
+
+def kind_of(cls: "type[Filter]") -> str:
+    """The kind of filter that the class is of, or TypeError."""
+    if not hasattr(cls, "kind"):
+        raise TypeError(f"{cls.__name__} is not a kind of filter; make one of a kind's class, such as "
+                        "bloomery.BlockedBloom, or open a file with bloomery.open")
+    return cls.kind
+
+
+def state_of(filter: Filter) -> Any:
+    """What a subclass's object has beside the filter, as pickle keeps it: its ``__getstate__``, or its
+    attributes and slots."""
+    if hasattr(filter, "__getstate__"):  # every object has it from Python 3.11 on
+        return filter.__getstate__()
+    return getattr(filter, "__dict__", None)
+
+
+def restore_state(filter: Filter, state: Any) -> None:
+    """Gives that to another object of the class, as pickle does."""
+    if hasattr(filter, "__setstate__"):
+        if state is not None:
+            filter.__setstate__(state)
+        return
+    attributes, slots = state if isinstance(state, tuple) else (state, None)
+    if attributes:
+        filter.__dict__.update(attributes)
+    for name, value in (slots or {}).items():
+        setattr(filter, name, value)
 
 
 def as_array(answers: bytearray, dtype: str, code: str) -> Any:
@@ -51,6 +82,10 @@ class Filter(_native.Filter):
     """Every filter. Made by its kind's class, by ``bloomery.open`` or by ``from_bytes``.
 
     ``key in filter`` is never False for a key that was added and not discarded since.
+
+    Subclasses of a kind's class are kept: by copies, unions, intersections and pickle with their
+    attributes, by ``build``, which calls their ``__init__`` as the kind's own, and by ``from_bytes``,
+    which does not call it.
     """
 
     __slots__ = ()
@@ -58,7 +93,11 @@ class Filter(_native.Filter):
     #: The kind's name in files and on the command line.
     kind: ClassVar[str]
 
-    def contains(self, keys: Keys, offsets: Optional[Any] = None) -> "NDArray[numpy.bool_]":
+    def __init__(self, *_: Any, **__: Any) -> None:
+        kind_of(type(self))
+        raise TypeError(f"{type(self).__name__} cannot be made empty")
+
+    def contains(self, keys: Keys, *, offsets: Optional[Any] = None) -> "NDArray[numpy.bool_]":
         """Whether each of many keys may be a member, as a NumPy array of bool (a memoryview of bool
         where NumPy is not installed). Much faster than one by one, and without the GIL.
 
@@ -78,12 +117,17 @@ class Filter(_native.Filter):
 
     def copy(self: Self) -> Self:
         """A copy in memory of its own, which can be changed, also of a mapped file."""
-        return adopt(self._copy())  # type: ignore[return-value]
+        other: Self = adopt(self._copy(), type(self))  # type: ignore[assignment]
+        restore_state(other, state_of(self))
+        return other
 
     __copy__ = copy
 
     def __deepcopy__(self: Self, memo: Dict[int, Any]) -> Self:
-        return self.copy()
+        other: Self = adopt(self._copy(), type(self))  # type: ignore[assignment]
+        memo[id(self)] = other
+        restore_state(other, copy.deepcopy(state_of(self), memo))
+        return other
 
     def to_bytes(self) -> bytes:
         """The bytes that a file would have.
@@ -99,12 +143,13 @@ class Filter(_native.Filter):
         """The filter of such bytes, in memory of its own. Damaged bytes raise ValueError, and so do
         those of another kind than the class."""
         made = _native.from_bytes(data)
-        if not issubclass(CLASSES[made.kind], cls):
+        kind_class = CLASSES[made.kind]
+        if not issubclass(kind_class, cls) and not issubclass(cls, kind_class):
             raise ValueError(f"the bytes hold a filter of kind {made.kind}, not {cls.__name__}")
-        return adopt(made)  # type: ignore[return-value]
+        return adopt(made, cls if issubclass(cls, kind_class) else None)  # type: ignore[return-value]
 
     def __reduce__(self) -> "tuple[Any, ...]":
-        return type(self).from_bytes, (self.to_bytes(),)
+        return type(self).from_bytes, (self.to_bytes(),), state_of(self)
 
     def save(self, path: Union[str, bytes, "os.PathLike[Any]"], *, replace: bool = True) -> None:
         """Writes a file, to be opened here, by C++ or by the command line. At every moment the path
@@ -162,12 +207,13 @@ class Filter(_native.Filter):
 
     __hash__ = None  # type: ignore[assignment]
 
-    def __iter__(self) -> NoReturn:
-        raise TypeError("a filter forgets its keys, so that they cannot be listed; "
-                        "keep them elsewhere where you need them again")
+    # A filter does not keep its keys, so they cannot be listed.
+    __iter__ = None
 
     def __repr__(self) -> str:
-        return (f"<bloomery.{type(self).__name__}: {self._size():,} keys of {self.capacity:,}, "
+        name = type(self).__qualname__
+        own = type(self) is CLASSES.get(self.kind)
+        return (f"<{'bloomery.' if own else ''}{name}: {self._size():,} keys of {self.capacity:,}, "
                 f"{self.nbytes:,} bytes>")
 
 
@@ -192,11 +238,11 @@ class Insertable(Filter):
     def __init__(self, capacity: Optional[Count] = None, fpr: Optional[Rate] = None, *,
                  memory: Optional[Count] = None, bits: Optional[Count] = None,
                  hashes: Optional[int] = None, seed: int = 0, **options: Any) -> None:
-        super().__init__(_native.create(
-            self.kind, request(capacity, fpr, memory, bits, hashes, seed, options)))
+        _native.Filter.__init__(self, _native.create(
+            kind_of(type(self)), request(capacity, fpr, memory, bits, hashes, seed, options)))
 
     @classmethod
-    def build(cls: "type[OfInsertable]", keys: Keys, offsets: Optional[Any] = None, *,
+    def build(cls: "type[OfInsertable]", keys: Keys, *, offsets: Optional[Any] = None,
               capacity: Optional[Count] = None, fpr: Optional[Rate] = None,
               memory: Optional[Count] = None, bits: Optional[Count] = None,
               hashes: Optional[int] = None, seed: int = 0, **options: Any) -> OfInsertable:
@@ -211,7 +257,7 @@ class Insertable(Filter):
                 keys = list(keys)
             capacity = max(1, len(keys) if offsets is None else len(offsets) - 1)  # type: ignore
         filter = cls(capacity, fpr, memory=memory, bits=bits, hashes=hashes, seed=seed, **options)
-        filter.update(keys, offsets)
+        filter.update(keys, offsets=offsets)
         return filter
 
     def add(self, key: Key) -> bool:
@@ -224,12 +270,15 @@ class Insertable(Filter):
         """
         return self._add(key)
 
-    def update(self, keys: Keys, offsets: Optional[Any] = None) -> int:
-        """Adds many keys, as ``contains`` takes them, in order; returns how many were certainly new.
-        FullError has how many are contained now, counted from the first.
+    def update(self, *keys: Keys, offsets: Optional[Any] = None) -> int:
+        """Adds many keys, as ``contains`` takes them, in order; of several batches the union, as of
+        ``set``. Returns how many were certainly new. FullError has how many are contained now, counted
+        from the first.
 
         >>> f = bloomery.Bloom(1000)
         >>> f.update(["ann", "bob", "ann"])
+        2
+        >>> f.update(["bob", "cid"], ("dan",))
         2
         """
         return self._add_many(keys, offsets)
@@ -244,8 +293,13 @@ class Static(Filter):
 
     __slots__ = ()
 
+    def __init__(self, *_: Any, **__: Any) -> None:
+        kind_of(type(self))
+        name = type(self).__name__
+        raise TypeError(f"a {name} is built once from all its keys; use {name}.build(keys, fpr=...)")
+
     @classmethod
-    def build(cls: "type[OfStatic]", keys: Keys, offsets: Optional[Any] = None, *,
+    def build(cls: "type[OfStatic]", keys: Keys, *, offsets: Optional[Any] = None,
               capacity: Optional[Count] = None, fpr: Optional[Rate] = None,
               memory: Optional[Count] = None, bits: Optional[Count] = None, seed: int = 0,
               **options: Any) -> OfStatic:
@@ -255,9 +309,9 @@ class Static(Filter):
         >>> f.nbytes * 8 / 100_000 < 6.8
         True
         """
-        made = _native.build(
-            cls.kind, request(capacity, fpr, memory, bits, None, seed, options), keys, offsets)
-        return adopt(made)  # type: ignore[return-value]
+        made = _native.build(kind_of(cls), request(capacity, fpr, memory, bits, None, seed, options),
+                             keys, offsets)
+        return adopt(made, cls)  # type: ignore[return-value]
 
 
 class Deletable(Insertable):
@@ -280,8 +334,9 @@ class Deletable(Insertable):
         if not self._discard(key):
             raise KeyError(key)
 
-    def difference_update(self, keys: Keys, offsets: Optional[Any] = None) -> int:
-        """Discards many keys, as ``contains`` takes them; returns how many were there."""
+    def difference_update(self, *keys: Keys, offsets: Optional[Any] = None) -> int:
+        """Discards many keys, as ``contains`` takes them, of one batch or several; returns how many
+        were there."""
         return self._discard_many(keys, offsets)
 
 
@@ -299,7 +354,7 @@ class Countable(Filter):
         """
         return self._count(key)
 
-    def counts(self, keys: Keys, offsets: Optional[Any] = None) -> "NDArray[numpy.uint64]":
+    def counts(self, keys: Keys, *, offsets: Optional[Any] = None) -> "NDArray[numpy.uint64]":
         """The same of many keys, as ``contains`` takes them: an array of uint64."""
         counts: "NDArray[numpy.uint64]" = as_array(self._count_many(keys, offsets), "uint64", "Q")
         return counts

@@ -255,7 +255,22 @@ std::unique_ptr<key_batch> integers_of(lent_memory& memory, element_format forma
   }
 }
 
+/// Whether it is an array of NumPy whose elements can be without a value. Its memory does not say
+/// which.
+bool is_masked(py::handle object) {
+  PyObject* const loaded = PyDict_GetItemString(PyImport_GetModuleDict(), "numpy.ma");
+  if (loaded == nullptr) return false;
+  const py::object type = py::getattr(loaded, "MaskedArray", py::none());
+  return !type.is_none() && py::isinstance(object, type);
+}
+
 lent_memory lend(py::handle object, int flags) {
+  if (is_masked(object)) {
+    raise(
+        PyExc_TypeError,
+        "a masked array has elements that are no keys; give array.compressed(), or array.data for "
+        "all of them");
+  }
   auto buffer = std::make_unique<Py_buffer>();
   if (PyObject_GetBuffer(object.ptr(), buffer.get(), flags) == 0)
     return lent_memory(buffer.release());
@@ -291,7 +306,9 @@ std::unique_ptr<key_batch> batch_of_array(py::handle object) {
                       memory->ndim));
   }
   if (format.letter == 'O') return nullptr;
-  if (format.letter == 's') return std::make_unique<fixed_bytes>(std::move(memory));
+  // Without an element there is no key either, whatever the type: NumPy's empty array has floats.
+  const bool empty = memory->shape[0] == 0;
+  if (format.letter == 's' || empty) return std::make_unique<fixed_bytes>(std::move(memory));
   if (format.letter == 'w') return std::make_unique<fixed_text>(std::move(memory), format.swap);
   if (auto batch = integers_of(memory, format)) return batch;
   raise(

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cerrno>
 #include <string_view>
 
 namespace py = pybind11;
@@ -19,9 +20,7 @@ constexpr const char* full_doc =
 PyObject* type_of(errc code, PyObject* unsupported) noexcept {
   switch (code) {
     case errc::not_found:
-      return PyExc_FileNotFoundError;
     case errc::exists:
-      return PyExc_FileExistsError;
     case errc::io:
       return PyExc_OSError;
     case errc::unsupported:
@@ -38,6 +37,20 @@ PyObject* type_of(errc code, PyObject* unsupported) noexcept {
   return PyExc_ValueError;
 }
 
+int number_of(const failure& why) noexcept {
+  if (why.system_error != 0) return why.system_error;
+  if (why.code == errc::exists) return EEXIST;
+  return why.code == errc::not_found ? ENOENT : EIO;
+}
+
+/// A sentence as Python's text. Bytes of a file's name that are no UTF-8 are shown as Python does.
+py::object text_of(std::string_view sentence) {
+  auto text = py::reinterpret_steal<py::object>(PyUnicode_DecodeUTF8(
+      sentence.data(), static_cast<Py_ssize_t>(sentence.size()), "surrogateescape"));
+  if (!text) throw py::error_already_set();
+  return text;
+}
+
 }  // namespace
 
 void add_full_error(py::module_& module) {
@@ -50,12 +63,26 @@ void add_full_error(py::module_& module) {
 }
 
 void raise(PyObject* type, const std::string& sentence) {
-  PyErr_SetString(type, sentence.c_str());
+  PyErr_SetObject(type, text_of(sentence).ptr());
   throw py::error_already_set();
 }
 
 void raise(const failure& why, PyObject* unsupported) {
   raise(type_of(why.code, unsupported), why.message);
+}
+
+void raise_for_file(const failure& why, const std::string& path, py::handle name,
+                    PyObject* unsupported) {
+  if (type_of(why.code, unsupported) != PyExc_OSError) raise(why, unsupported);
+  // Python adds the name to the sentence itself.
+  std::string_view sentence = why.message;
+  if (sentence.starts_with(path + ": ")) sentence.remove_prefix(path.size() + 2);
+  std::string said(sentence);
+  if (why.code == errc::exists) said += "; give replace=True to replace it";
+  const py::object error = py::handle(PyExc_OSError)(number_of(why), text_of(said),
+                                                     py::reinterpret_borrow<py::object>(name));
+  PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(error.ptr())), error.ptr());
+  throw py::error_already_set();
 }
 
 void raise_full(insert_outcome why, std::uint64_t contained) {

@@ -15,10 +15,16 @@ namespace bloomery::python {
 /// Makes bloomery.FullError; to be called once, before anything is raised.
 void add_full_error(pybind11::module_& module);
 
-/// ValueError for what was given, OSError and its kin for files, MemoryError, and `unsupported` for
-/// what cannot be done: a TypeError where a filter lacks the ability, a ValueError where a file is
-/// of a version that is not known.
+/// ValueError for what was given, MemoryError, and `unsupported` for what cannot be done: a
+/// TypeError where a filter lacks the ability, a ValueError where a file is of a version that is
+/// not known.
 [[noreturn]] void raise(const failure& why, PyObject* unsupported = PyExc_TypeError);
+
+/// The same for what was done with a file: an OSError with its number and `name`, which is the name
+/// as it was given, so that it is of the class for that number (FileNotFoundError,
+/// PermissionError). `path` is the name in the library's sentence.
+[[noreturn]] void raise_for_file(const failure& why, const std::string& path, pybind11::handle name,
+                                 PyObject* unsupported);
 
 /// FullError: `contained` of the keys that were given are in the filter, and then there was no
 /// room.

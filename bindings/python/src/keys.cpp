@@ -57,8 +57,9 @@ std::string_view key_of(py::handle object, key_word& word, py::object& kept) {
     if (!kept) throw py::error_already_set();
     return {PyBytes_AS_STRING(kept.ptr()), static_cast<std::size_t>(PyBytes_GET_SIZE(kept.ptr()))};
   }
-  // NumPy's integers, and in older versions its bool.
-  if (PyIndex_Check(o) && !std::string_view(Py_TYPE(o)->tp_name).starts_with("numpy.bool")) {
+  // NumPy's integers, and in older versions its bool. An array that may be masked is none.
+  const std::string_view type = Py_TYPE(o)->tp_name;
+  if (PyIndex_Check(o) && !type.starts_with("numpy.bool") && type != "MaskedArray") {
     const auto number = py::reinterpret_steal<py::object>(PyNumber_Index(o));
     if (number) return key_of_int(number.ptr(), word);
     PyErr_Clear();

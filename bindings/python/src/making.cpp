@@ -3,7 +3,9 @@
 #include <bloomery/file.hpp>
 #include <cstddef>
 #include <filesystem>
+#include <span>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -19,14 +21,28 @@ namespace {
 
 constexpr const char* in_memory = "the bytes";
 
-/// The name as the operating system has it. Raises TypeError for what is no path.
-std::filesystem::path path_of(const py::object& path) {
-  PyObject* encoded = nullptr;
-  if (PyUnicode_FSConverter(path.ptr(), static_cast<void*>(&encoded)) == 0)
-    throw py::error_already_set();
-  const auto bytes = py::reinterpret_steal<py::bytes>(encoded);
-  return {std::string(bytes)};
-}
+/// A file's name: as Python has it, str or bytes, and as the operating system has it. Raises
+/// TypeError for what is no path.
+struct file_name {
+  explicit file_name(const py::object& path)
+      : given(py::reinterpret_steal<py::object>(PyOS_FSPath(path.ptr()))) {
+    PyObject* encoded = nullptr;
+    if (!given || PyUnicode_FSConverter(given.ptr(), static_cast<void*>(&encoded)) == 0) {
+      throw py::error_already_set();
+    }
+    encoded_path = std::string(py::reinterpret_steal<py::bytes>(encoded));
+  }
+
+  /// The value, or the exception, which names the file.
+  template <class T>
+  T or_raise(result<T> made, PyObject* unsupported) const {
+    if (!made) raise_for_file(made.error(), encoded_path.string(), given, unsupported);
+    if constexpr (!std::is_void_v<T>) return std::move(*made);
+  }
+
+  py::object given;
+  std::filesystem::path encoded_path;
+};
 
 made_filter create(const std::string& kind_name, plan_request request) {
   const kind_info& kind = kind_of(kind_name);
@@ -54,18 +70,22 @@ made_filter build(const std::string& kind_name, plan_request request, const py::
 }
 
 made_filter open_file(const py::object& path, bool mapped, const py::object& verify) {
-  const std::filesystem::path name = path_of(path);
+  const file_name name(path);
   const auto how = verify.is_none()         ? verification::automatic
                    : py::cast<bool>(verify) ? verification::always
                                             : verification::header;
-  return {or_raise(
-      [&]() -> result<any_filter> {
+  return name.or_raise(
+      [&]() -> result<made_filter> {
         const py::gil_scoped_release release;
-        const auto stored = map_file(name, how);
-        if (!stored) return fail(stored.error());
-        return open_any(*stored, mapped ? access::read_only : access::writable, name.string());
+        auto stored = map_file(name.encoded_path, how);
+        if (!stored) return fail(std::move(stored.error()));
+        auto opened = open_any(*stored, mapped ? access::read_only : access::writable,
+                               name.encoded_path.string());
+        if (!opened) return fail(std::move(opened.error()));
+        if (!mapped) return made_filter{std::move(*opened)};
+        return made_filter{std::move(*opened), std::move(*stored)};
       }(),
-      PyExc_ValueError)};
+      PyExc_ValueError);
 }
 
 made_filter from_bytes(const py::object& data) {
@@ -90,32 +110,40 @@ made_filter from_bytes(const py::object& data) {
 }  // namespace
 
 made_filter copy_of(const shared_filter& filter) {
-  return {or_raise(filter.read([](const any_filter& original) {
-    const filter_image image = original.image();
-    std::vector<std::byte> joined;
-    std::span<const std::byte> payload;
-    if (image.payload.size() == 1) {
-      payload = image.payload.front();
-    } else {
-      for (const auto& part : image.payload) joined.insert(joined.end(), part.begin(), part.end());
-      payload = joined;
-    }
-    return open_any({image.header, image.parameters, mapped_storage(nullptr, payload)},
-                    access::writable, in_memory);
+  return {or_raise(filter.read([&filter](const any_filter& original) {
+    // A copy of a mapped filter would be another over the same mapping.
+    if (filter.file()) return open_any(*filter.file(), access::writable, in_memory);
+    return original.copy();
   }))};
 }
 
 py::bytes bytes_of_filter(const shared_filter& filter) {
-  const std::vector<std::byte> bytes =
-      filter.read([](const any_filter& f) { return serialize(f.image()); });
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+  // Python's memory is asked for without the filter's lock, and written to with it.
+  const std::size_t size =
+      filter.read([](const any_filter& f) { return serialized_size(f.image()); });
+  auto bytes = py::reinterpret_steal<py::bytes>(
+      PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(size)));
+  if (!bytes) throw py::error_already_set();
+  const std::span<char> memory(PyBytes_AS_STRING(bytes.ptr()), size);
+  std::vector<std::byte> resized;  // of a filter that another thread has made grow meanwhile
+  filter.read([&](const any_filter& f) {
+    const filter_image image = f.image();
+    if (serialized_size(image) == size) {
+      serialize_to(image, std::as_writable_bytes(memory));
+    } else {
+      resized = serialize(image);
+    }
+  });
+  if (resized.empty()) return bytes;
+  return {reinterpret_cast<const char*>(resized.data()), resized.size()};
 }
 
 void save_to(const shared_filter& filter, const py::object& path, bool replace) {
-  const std::filesystem::path name = path_of(path);
-  or_raise(filter.read([&](const any_filter& f) {
-    return save(f, name, replace ? if_exists::replace : if_exists::refuse);
-  }));
+  const file_name name(path);
+  const auto policy = replace ? if_exists::replace : if_exists::refuse;
+  name.or_raise(
+      filter.read([&](const any_filter& f) { return save(f, name.encoded_path, policy); }),
+      PyExc_TypeError);
 }
 
 void add_making(py::module_& module) {

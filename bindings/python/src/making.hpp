@@ -5,6 +5,7 @@
 #include <pybind11/pybind11.h>
 
 #include <bloomery/any_filter.hpp>
+#include <optional>
 
 #include "shared_filter.hpp"
 
@@ -14,6 +15,7 @@ namespace bloomery::python {
 /// this.
 struct made_filter {
   any_filter filter;
+  std::optional<stored_filter> file = std::nullopt;  ///< over which it is mapped, if it is
 };
 
 /// Adds what makes filters, and the class of what they make, to the module.

@@ -163,10 +163,10 @@ py::object count_many(const shared_filter& f, const py::object& keys, const py::
   return all.take();
 }
 
-std::uint64_t add_many(shared_filter& f, const py::object& keys, const py::object& offsets) {
+std::uint64_t add_many(shared_filter& f, const py::tuple& batches, const py::object& offsets) {
   std::uint64_t contained = 0;
   std::uint64_t fresh = 0;
-  for_batches(keys, offsets, [&](key_batch& batch) {
+  for_all_batches(batches, offsets, [&](key_batch& batch) {
     const insert_summary did = changed_or_raise(
         f, f.write([&](any_filter& filter) { return insert(filter, door_of(f), batch); }));
     contained += did.done;
@@ -176,9 +176,9 @@ std::uint64_t add_many(shared_filter& f, const py::object& keys, const py::objec
   return fresh;
 }
 
-std::uint64_t erase_many(shared_filter& f, const py::object& keys, const py::object& offsets) {
+std::uint64_t erase_many(shared_filter& f, const py::tuple& batches, const py::object& offsets) {
   std::uint64_t erased = 0;
-  for_batches(keys, offsets, [&](key_batch& batch) {
+  for_all_batches(batches, offsets, [&](key_batch& batch) {
     erased +=
         changed_or_raise(f, f.write([&](any_filter& filter) { return erase(filter, batch); }));
   });
@@ -225,7 +225,7 @@ std::uint64_t approximate_size(const shared_filter& f) {
 void add_filter(py::module_& module) {
   py::class_<shared_filter>(module, "Filter", py::custom_type_setup(&set_single_key_slots))
       .def(py::init([](made_filter& made) {
-        return std::make_unique<shared_filter>(std::move(made.filter));
+        return std::make_unique<shared_filter>(std::move(made.filter), std::move(made.file));
       }))
       .def("_ask_many", &ask_many)
       .def("_count_many", &count_many)

@@ -10,21 +10,29 @@
 
 #include <bloomery/any_filter.hpp>
 #include <mutex>
+#include <optional>
 #include <shared_mutex>
 #include <utility>
+
+#include "fair_mutex.hpp"
 
 namespace bloomery::python {
 
 class shared_filter {
  public:
-  explicit shared_filter(any_filter filter)
-      : filter_(std::move(filter)), can_(filter_.can()), image_header_(filter_.image().header) {
+  /// `file` is what the filter is mapped over, if it is.
+  shared_filter(any_filter filter, std::optional<stored_filter> file)
+      : filter_(std::move(filter)),
+        file_(std::move(file)),
+        can_(filter_.can()),
+        image_header_(filter_.image().header) {
     by_hash_ = image_header_.hash == xxh3_hasher::id &&
                filter_.may_contain(std::span<const hash64>(), std::span<bool>());
   }
 
   // What never changes takes no lock.
   const abilities& can() const noexcept { return can_; }
+  const std::optional<stored_filter>& file() const noexcept { return file_; }
   filter_kind kind() const noexcept { return image_header_.kind; }
   xxh3_hasher hasher() const noexcept { return xxh3_hasher(image_header_.seed); }
   /// Whether it takes hashes that `hasher` gave, rather than keys.
@@ -80,10 +88,11 @@ class shared_filter {
 
  private:
   any_filter filter_;
+  std::optional<stored_filter> file_;
   abilities can_;
   filter_header image_header_;
   bool by_hash_ = false;
-  mutable std::shared_mutex mutex_;
+  mutable fair_mutex mutex_;
 };
 
 }  // namespace bloomery::python
