@@ -2,8 +2,8 @@
 #include <stdio.h>
 
 int main(void) {
-  const bloomery_request wanted = {.capacity = 1000, .fpr = 0.0001};
-  bloomery_filter *seen = NULL;
+  const bloomery_request wanted = {.struct_size = sizeof wanted, .capacity = 1000, .fpr = 0.0001};
+  bloomery_filter* seen = NULL;
   if (bloomery_create(&wanted, &seen, NULL) != BLOOMERY_OK) return 1;
   if (bloomery_insert(seen, "alice@example.com", 17, NULL, NULL) != BLOOMERY_OK) return 1;
   puts(bloomery_may_contain(seen, "alice@example.com", 17) ? "maybe" : "no");

@@ -3,9 +3,9 @@
 
 /* Bloomery's C interface: every kind of filter behind one handle. C99 and later, C++ too.
  *
- *     bloomery_request wanted = {.capacity = 1000000, .fpr = 0.01};
+ *     bloomery_request wanted = {.struct_size = sizeof wanted, .capacity = 1000000};
  *     bloomery_filter *seen = NULL;
- *     bloomery_error error;
+ *     bloomery_error error = {.struct_size = sizeof error};
  *     if (bloomery_create(&wanted, &seen, &error) != BLOOMERY_OK) puts(error.message);
  *     bloomery_insert(seen, "alice@example.com", 17, NULL, NULL);
  *     if (bloomery_may_contain(seen, "bob@example.com", 15)) ask_the_database();
@@ -14,7 +14,9 @@
  * Link with `pkg-config --cflags --libs bloomery-c`, or CMake's bloomery::c.
  *
  * Failures are a status, and one sentence in *error where error is not NULL; what a call would have
- * given is then untouched. No call throws, exits or keeps a pointer that it was given. Handles and
+ * given is then untouched. NULL for another pointer is BLOOMERY_INVALID_ARGUMENT unless it says
+ * otherwise; keys, answers and bytes may be NULL where their number is 0. No call throws, exits or
+ * keeps a pointer that it was given. Handles and
  * byte strings that a call gives are the caller's, to be given back to bloomery_close and
  * bloomery_free; other text is static. Keys are any bytes, also none; a filter that was built here
  * is asked by `bloomery check` and the other way round.
@@ -22,8 +24,12 @@
  * Threads: calls that take a `const bloomery_filter *` may run at once on one filter; others need
  * it to themselves. Different filters have nothing to do with each other.
  *
- * The binary interface: functions and constants are only ever added, and structures grow only at
- * their end; those that the library fills begin with the size that the caller knows. */
+ * The binary interface: functions and constants are only ever added. Structures begin with their
+ * size, as the caller knows it, and grow only at their end: the caller sets struct_size to sizeof,
+ * and what else it does not set to 0. An older library takes a newer structure if all is 0 there
+ * that it does not know, else it answers BLOOMERY_UNSUPPORTED. A wrong struct_size is
+ * BLOOMERY_INVALID_ARGUMENT, as is that of an error, which then has no sentence. bloomery_key and
+ * bloomery_option, which stand in arrays, never grow. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -59,6 +65,7 @@ typedef enum bloomery_status {
 } bloomery_status;
 
 typedef struct bloomery_error {
+  size_t struct_size; /* sizeof(bloomery_error), set by the caller */
   bloomery_status status;
   char message[500]; /* one sentence, cut where it is longer */
 } bloomery_error;
@@ -76,9 +83,11 @@ typedef struct bloomery_option {
   const char* value;
 } bloomery_option;
 
-/* What is asked for: 0 and NULL mean "find it". Two of capacity, fpr and bits are enough. */
+/* What is asked for: 0 and NULL mean "find it". Two of capacity, fpr and bits are enough; the rate
+ * is 1% where neither it nor both others are given. */
 typedef struct bloomery_request {
-  const char* kind; /* "bloom", ...; NULL is blocked_bloom, or what the needs below recommend */
+  size_t struct_size; /* sizeof(bloomery_request), set by the caller */
+  const char* kind;   /* "bloom", ...; NULL is blocked_bloom, or what the needs below recommend */
   uint64_t capacity;
   double fpr;    /* of false positives at capacity, between 0 and 1 */
   uint64_t bits; /* at most */
@@ -127,7 +136,7 @@ typedef struct bloomery_info_report {
 
 /* The name of the kind of that number, from 0; NULL beyond the last. */
 BLOOMERY_API const char* bloomery_kind_name(size_t number);
-/* One line about it; NULL for an unknown name. */
+/* One line about it; NULL for an unknown name, and for NULL. */
 BLOOMERY_API const char* bloomery_kind_summary(const char* kind);
 
 /* What a request comes to, without making a filter. Microseconds to milliseconds. */
@@ -171,14 +180,17 @@ BLOOMERY_API void bloomery_close(bloomery_filter* filter); /* NULL is nothing */
 
 /* Asking -------------------------------------------------------------------------------------- */
 
-/* Whether the key may be a member: false is certain. */
+/* Whether the key may be a member: false is certain. True where the filter is NULL, or the key is
+ * and has a size. */
 BLOOMERY_API bool bloomery_may_contain(const bloomery_filter* filter, const void* key, size_t size);
 /* The same for many keys, several times as fast: answers[i] for keys[i]. */
-BLOOMERY_API void bloomery_may_contain_batch(const bloomery_filter* filter,
-                                             const bloomery_key* keys, size_t count, bool* answers);
+BLOOMERY_API bloomery_status bloomery_may_contain_batch(const bloomery_filter* filter,
+                                                        const bloomery_key* keys, size_t count,
+                                                        bool* answers, bloomery_error* error);
 /* Keys that lie one after the other, `size` bytes each: words, hashes. */
-BLOOMERY_API void bloomery_may_contain_fixed(const bloomery_filter* filter, const void* keys,
-                                             size_t size, size_t count, bool* answers);
+BLOOMERY_API bloomery_status bloomery_may_contain_fixed(const bloomery_filter* filter,
+                                                        const void* keys, size_t size, size_t count,
+                                                        bool* answers, bloomery_error* error);
 
 /* Fills *report. O(size of the filter). */
 BLOOMERY_API bloomery_status bloomery_info(const bloomery_filter* filter,

@@ -6,11 +6,14 @@
 #include <bloomery/advise.hpp>
 #include <bloomery/any_filter.hpp>
 #include <bloomery/file.hpp>
+#include <cstddef>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <initializer_list>
 #include <memory>
 #include <new>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -19,6 +22,7 @@
 
 struct bloomery_filter {
   bloomery::any_filter filter;
+  std::optional<bloomery::stored_filter> file = std::nullopt;  // over which it is mapped, if it is
 };
 
 namespace {
@@ -32,6 +36,15 @@ using bloomery::result;
 // Keys of a batch that are turned into views at once.
 constexpr std::size_t piece = 1024;
 constexpr const char* default_kind = "blocked_bloom";
+constexpr double default_fpr = 0.01;
+
+// Of the structures' first version. Later ones are larger.
+constexpr std::size_t first_error =
+    offsetof(bloomery_error, message) + sizeof(bloomery_error::message);
+constexpr std::size_t first_request =
+    offsetof(bloomery_request, option_count) + sizeof(bloomery_request::option_count);
+// No structure will be as large; what says so was not set.
+constexpr std::size_t max_struct = 4096;
 
 bloomery_status status_of(errc code) noexcept {
   switch (code) {
@@ -57,6 +70,33 @@ bloomery_status status_of(errc code) noexcept {
   return BLOOMERY_OUT_OF_MEMORY;
 }
 
+bool has_possible_size(std::size_t size, std::size_t min) noexcept {
+  return size >= min && size <= max_struct;
+}
+
+/// A structure's size, which is its first member, checked; what the caller knows of it and this
+/// library does not must be 0.
+template <class Structure>
+result<std::size_t> size_of(const Structure* structure, std::size_t min, std::string_view name) {
+  const std::size_t size = structure->struct_size;
+  if (!has_possible_size(size, min)) {
+    return fail(
+        errc::invalid_argument,
+        fmt::format("struct_size is {} in a {}, which is no version's; set it to sizeof({})", size,
+                    name, name));
+  }
+  if (size <= sizeof(Structure)) return size;
+  const std::span<const std::byte> all(reinterpret_cast<const std::byte*>(structure), size);
+  const auto unknown = all.subspan(sizeof(Structure));
+  if (std::all_of(unknown.begin(), unknown.end(), [](std::byte b) { return b == std::byte{}; })) {
+    return size;
+  }
+  return fail(errc::unsupported,
+              fmt::format("a {} of {} bytes says what this library, which knows {} of them, cannot "
+                          "do; leave it 0, or link a newer one",
+                          name, size, sizeof(Structure)));
+}
+
 bloomery_status tell(bloomery_error* error, bloomery_status status,
                      std::string_view message) noexcept {
   if (error != nullptr) {
@@ -68,11 +108,37 @@ bloomery_status tell(bloomery_error* error, bloomery_status status,
   return status;
 }
 
-/// Runs a call's work, which gives a result<void>. What it throws is for want of memory.
+/// A pointer that a call needs, and the name of its parameter.
+struct needed {
+  const void* pointer;
+  const char* name;
+};
+using needed_pointers = std::initializer_list<needed>;
+
+result<void> check(const bloomery_error* error, needed_pointers pointers) {
+  if (error != nullptr) {
+    if (const auto ok = size_of(error, first_error, "bloomery_error"); !ok) return fail(ok.error());
+  }
+  for (const needed& each : pointers) {
+    if (each.pointer == nullptr) {
+      return fail(errc::invalid_argument,
+                  fmt::format("{} is NULL, and this call needs it; was the call before it checked?",
+                              each.name));
+    }
+  }
+  return {};
+}
+
+/// Runs a call's work, which gives a result<void>, unless a pointer that it needs is NULL. What it
+/// throws is for want of memory.
 template <class Work>
-bloomery_status run(bloomery_error* error, Work&& work) noexcept {
+bloomery_status run(bloomery_error* error, needed_pointers pointers, Work&& work) noexcept {
+  if (error != nullptr && !has_possible_size(error->struct_size, first_error)) {
+    return BLOOMERY_INVALID_ARGUMENT;  // who knows where its message would be
+  }
   try {
-    const result<void> done = std::forward<Work>(work)();
+    const result<void> ready = check(error, pointers);
+    const result<void> done = ready ? std::forward<Work>(work)() : ready;
     if (done) return tell(error, BLOOMERY_OK, "");
     return tell(error, status_of(done.error().code), done.error().message);
   } catch (const std::bad_alloc&) {
@@ -106,6 +172,35 @@ auto keys_of(const void* keys, std::size_t size) noexcept {
   return [at = static_cast<const char*>(keys), size](std::size_t i) noexcept {
     return view_of(at + i * size, size);
   };
+}
+
+/// Keys of which none is NULL and yet has a size.
+result<void> check_keys(const bloomery_key* keys, std::size_t count) {
+  if (count == 0) return {};
+  if (keys == nullptr) {
+    return fail(errc::invalid_argument, fmt::format("keys is NULL, and {} were announced", count));
+  }
+  const auto* const wrong = std::find_if(
+      keys, keys + count, [](const bloomery_key& k) { return k.data == nullptr && k.size != 0; });
+  if (wrong == keys + count) return {};
+  return fail(
+      errc::invalid_argument,
+      fmt::format("keys[{}] is NULL and has a size of {}; only the key without bytes may be",
+                  wrong - keys, wrong->size));
+}
+result<void> check_keys(const void* keys, std::size_t size, std::size_t count) {
+  if (keys != nullptr || size == 0 || count == 0) return {};
+  return fail(
+      errc::invalid_argument,
+      fmt::format("the keys are NULL, and {} of {} bytes were announced; only keys without bytes "
+                  "may be",
+                  count, size));
+}
+
+/// Where `count` answers go, of which there may be none.
+needed place_for(const void* answers, std::size_t count, const char* name) noexcept {
+  static constexpr char no_place_needed = 0;
+  return {count == 0 ? &no_place_needed : answers, name};
 }
 
 template <class Key>
@@ -147,6 +242,24 @@ bloomery::needs needs_of(const bloomery_request& request) noexcept {
           .unchanging = request.unchanging};
 }
 
+/// The caller's request as far as both know it; the rest is 0.
+result<bloomery_request> known_part(const bloomery_request* request) {
+  const auto size = size_of(request, first_request, "bloomery_request");
+  if (!size) return fail(size.error());
+  bloomery_request known{};
+  std::memcpy(&known, request, std::min(*size, sizeof known));
+  if (known.options == nullptr && known.option_count != 0) {
+    return fail(errc::invalid_argument, "options is NULL, and option_count is not 0");
+  }
+  for (std::size_t i = 0; i < known.option_count; ++i) {
+    if (known.options[i].name == nullptr || known.options[i].value == nullptr) {
+      return fail(errc::invalid_argument,
+                  fmt::format("options[{}] has no name or no value; give both as text", i));
+    }
+  }
+  return known;
+}
+
 bloomery::plan_request plan_request_of(const bloomery_request& request) {
   bloomery::plan_request plan{.capacity = request.capacity,
                               .fpr = request.fpr,
@@ -156,6 +269,7 @@ bloomery::plan_request plan_request_of(const bloomery_request& request) {
   for (std::size_t i = 0; i < request.option_count; ++i) {
     plan.options.emplace_back(request.options[i].name, request.options[i].value);
   }
+  if (plan.fpr == 0 && (plan.capacity == 0 || plan.bits == 0)) plan.fpr = default_fpr;
   return plan;
 }
 
@@ -188,16 +302,13 @@ bloomery_filter* handle_of(any_filter filter) {
   return new bloomery_filter{std::move(filter)};
 }
 
-/// Copies as much of a filled structure as the caller knows; its first member is that size.
+/// Copies as much of a filled structure as the caller knows.
 template <class Report>
-result<void> give(const Report& filled, Report* to) noexcept {
-  const std::size_t known = to->struct_size;
-  if (known < sizeof(std::size_t) || known > sizeof(Report)) {
-    return fail(errc::invalid_argument,
-                "struct_size is not the size of a structure of this version; set it to sizeof");
-  }
-  std::memcpy(to, &filled, known);
-  to->struct_size = known;
+result<void> give(const Report& filled, Report* to, std::string_view name) {
+  const auto size = size_of(to, sizeof(std::size_t), name);
+  if (!size) return fail(size.error());
+  std::memcpy(to, &filled, std::min(*size, sizeof filled));
+  to->struct_size = *size;
   return {};
 }
 
@@ -224,6 +335,7 @@ const char* bloomery_kind_name(size_t number) {
 }
 
 const char* bloomery_kind_summary(const char* kind) {
+  if (kind == nullptr) return nullptr;
   const auto kinds = bloomery::kinds();
   const auto found = std::find_if(kinds.begin(), kinds.end(),
                                   [kind](const auto& row) { return row.name == kind; });
@@ -232,8 +344,10 @@ const char* bloomery_kind_summary(const char* kind) {
 
 bloomery_status bloomery_plan(const bloomery_request* request, bloomery_plan_report* report,
                               bloomery_error* error) {
-  return run(error, [&]() -> result<void> {
-    const auto made = plan(*request, plan_request_of(*request));
+  return run(error, {{request, "request"}, {report, "report"}}, [&]() -> result<void> {
+    const auto asked = known_part(request);
+    if (!asked) return fail(asked.error());
+    const auto made = plan(*asked, plan_request_of(*asked));
     if (!made) return fail(made.error());
     const bloomery::plan_report& r = made->report;
     return give({.struct_size = 0,
@@ -243,15 +357,17 @@ bloomery_status bloomery_plan(const bloomery_request* request, bloomery_plan_rep
                  .bytes = r.bytes,
                  .hashes = r.hashes.value_or(0),
                  .planned_fpr = r.planned_fpr},
-                report);
+                report, "bloomery_plan_report");
   });
 }
 
 bloomery_status bloomery_create(const bloomery_request* request, bloomery_filter** filter,
                                 bloomery_error* error) {
-  return run(error, [&]() -> result<void> {
-    const bloomery::plan_request wanted = plan_request_of(*request);
-    const auto made = plan(*request, wanted);
+  return run(error, {{request, "request"}, {filter, "filter"}}, [&]() -> result<void> {
+    const auto asked = known_part(request);
+    if (!asked) return fail(asked.error());
+    const bloomery::plan_request wanted = plan_request_of(*asked);
+    const auto made = plan(*asked, wanted);
     if (!made) return fail(made.error());
     auto created = made->kind->create(wanted);
     if (!created) return fail(std::move(created.error()));
@@ -262,10 +378,13 @@ bloomery_status bloomery_create(const bloomery_request* request, bloomery_filter
 
 bloomery_status bloomery_build(const bloomery_request* request, const bloomery_key* keys,
                                size_t count, bloomery_filter** filter, bloomery_error* error) {
-  return run(error, [&]() -> result<void> {
-    bloomery::plan_request wanted = plan_request_of(*request);
-    if (wanted.capacity == 0) wanted.capacity = std::max<std::size_t>(count, 1);
-    const auto made = plan(*request, wanted);
+  return run(error, {{request, "request"}, {filter, "filter"}}, [&]() -> result<void> {
+    auto asked = known_part(request);
+    if (!asked) return fail(asked.error());
+    if (auto ok = check_keys(keys, count); !ok) return ok;
+    if (asked->capacity == 0) asked->capacity = std::max<std::size_t>(count, 1);
+    const bloomery::plan_request wanted = plan_request_of(*asked);
+    const auto made = plan(*asked, wanted);
     if (!made) return fail(made.error());
     if (made->kind->build != nullptr) {
       const bloomery::xxh3_hasher hash(wanted.seed);
@@ -288,16 +407,18 @@ bloomery_status bloomery_build(const bloomery_request* request, const bloomery_k
 }
 
 bloomery_status bloomery_open(const char* path, bloomery_filter** filter, bloomery_error* error) {
-  return run(error, [&]() -> result<void> {
-    auto opened = bloomery::open(path);
+  return run(error, {{path, "path"}, {filter, "filter"}}, [&]() -> result<void> {
+    auto stored = bloomery::map_file(path);
+    if (!stored) return fail(std::move(stored.error()));
+    auto opened = bloomery::open_any(*stored, bloomery::access::read_only, path);
     if (!opened) return fail(std::move(opened.error()));
-    *filter = handle_of(std::move(*opened));
+    *filter = new bloomery_filter{std::move(*opened), std::move(*stored)};
     return {};
   });
 }
 
 bloomery_status bloomery_load(const char* path, bloomery_filter** filter, bloomery_error* error) {
-  return run(error, [&]() -> result<void> {
+  return run(error, {{path, "path"}, {filter, "filter"}}, [&]() -> result<void> {
     auto loaded = bloomery::load(path);
     if (!loaded) return fail(std::move(loaded.error()));
     *filter = handle_of(std::move(*loaded));
@@ -307,28 +428,33 @@ bloomery_status bloomery_load(const char* path, bloomery_filter** filter, bloome
 
 bloomery_status bloomery_save(const bloomery_filter* filter, const char* path, bool replace,
                               bloomery_error* error) {
-  return run(error, [&] {
-    return bloomery::save(filter->filter, path,
-                          replace ? bloomery::if_exists::replace : bloomery::if_exists::refuse);
+  return run(error, {{filter, "filter"}, {path, "path"}}, [&] {
+    auto saved = bloomery::save(
+        filter->filter, path, replace ? bloomery::if_exists::replace : bloomery::if_exists::refuse);
+    if (!saved && saved.error().code == errc::exists) {
+      saved.error().message += "; give true for replace to replace it";
+    }
+    return saved;
   });
 }
 
 bloomery_status bloomery_to_bytes(const bloomery_filter* filter, void** bytes, size_t* size,
                                   bloomery_error* error) {
-  return run(error, [&]() -> result<void> {
-    const std::vector<std::byte> made = bloomery::serialize(filter->filter.image());
-    void* const memory = std::malloc(made.size());
+  return run(error, {{filter, "filter"}, {bytes, "bytes"}, {size, "size"}}, [&]() -> result<void> {
+    const bloomery::filter_image image = filter->filter.image();
+    const std::size_t needed_bytes = bloomery::serialized_size(image);
+    void* const memory = std::malloc(needed_bytes);
     if (memory == nullptr) throw std::bad_alloc();
-    std::memcpy(memory, made.data(), made.size());
+    bloomery::serialize_to(image, {static_cast<std::byte*>(memory), needed_bytes});
     *bytes = memory;
-    *size = made.size();
+    *size = needed_bytes;
     return {};
   });
 }
 
 bloomery_status bloomery_from_bytes(const void* bytes, size_t size, bloomery_filter** filter,
                                     bloomery_error* error) {
-  return run(error, [&]() -> result<void> {
+  return run(error, {place_for(bytes, size, "bytes"), {filter, "filter"}}, [&]() -> result<void> {
     auto made = from_bytes(bytes, size);
     if (!made) return fail(std::move(made.error()));
     *filter = handle_of(std::move(*made));
@@ -342,9 +468,11 @@ void bloomery_free(void* bytes) {
 
 bloomery_status bloomery_copy(const bloomery_filter* filter, bloomery_filter** copy,
                               bloomery_error* error) {
-  return run(error, [&]() -> result<void> {
-    const std::vector<std::byte> bytes = bloomery::serialize(filter->filter.image());
-    auto made = from_bytes(bytes.data(), bytes.size());
+  return run(error, {{filter, "filter"}, {copy, "copy"}}, [&]() -> result<void> {
+    // A copy of a mapped filter would be another over the same mapping.
+    auto made = filter->file ? bloomery::open_any(*filter->file, bloomery::access::writable,
+                                                  "the mapped file")
+                             : filter->filter.copy();
     if (!made) return fail(std::move(made.error()));
     *copy = handle_of(std::move(*made));
     return {};
@@ -356,22 +484,34 @@ void bloomery_close(bloomery_filter* filter) {
 }
 
 bool bloomery_may_contain(const bloomery_filter* filter, const void* key, size_t size) {
+  if (filter == nullptr || (key == nullptr && size != 0)) return true;
   return filter->filter.may_contain(view_of(key, size));
 }
 
-void bloomery_may_contain_batch(const bloomery_filter* filter, const bloomery_key* keys,
-                                size_t count, bool* answers) {
-  ask(*filter, count, keys_of(keys), answers);
+bloomery_status bloomery_may_contain_batch(const bloomery_filter* filter, const bloomery_key* keys,
+                                           size_t count, bool* answers, bloomery_error* error) {
+  return run(error, {{filter, "filter"}, place_for(answers, count, "answers")},
+             [&]() -> result<void> {
+               if (auto ok = check_keys(keys, count); !ok) return ok;
+               ask(*filter, count, keys_of(keys), answers);
+               return {};
+             });
 }
 
-void bloomery_may_contain_fixed(const bloomery_filter* filter, const void* keys, size_t size,
-                                size_t count, bool* answers) {
-  ask(*filter, count, keys_of(keys, size), answers);
+bloomery_status bloomery_may_contain_fixed(const bloomery_filter* filter, const void* keys,
+                                           size_t size, size_t count, bool* answers,
+                                           bloomery_error* error) {
+  return run(error, {{filter, "filter"}, place_for(answers, count, "answers")},
+             [&]() -> result<void> {
+               if (auto ok = check_keys(keys, size, count); !ok) return ok;
+               ask(*filter, count, keys_of(keys, size), answers);
+               return {};
+             });
 }
 
 bloomery_status bloomery_info(const bloomery_filter* filter, bloomery_info_report* report,
                               bloomery_error* error) {
-  return run(error, [&]() -> result<void> {
+  return run(error, {{filter, "filter"}, {report, "report"}}, [&]() -> result<void> {
     const bloomery::filter_info info = filter->filter.info();
     return give({.struct_size = 0,
                  .kind = info.kind_name.data(),
@@ -391,14 +531,15 @@ bloomery_status bloomery_info(const bloomery_filter* filter, bloomery_info_repor
                  .can_merge = info.can.merge,
                  .can_intersect = info.can.intersect,
                  .can_grow = info.can.grow},
-                report);
+                report, "bloomery_info_report");
   });
 }
 
 bloomery_status bloomery_insert(bloomery_filter* filter, const void* key, size_t size, bool* is_new,
                                 bloomery_error* error) {
-  return run(error, [&]() -> result<void> {
+  return run(error, {{filter, "filter"}}, [&]() -> result<void> {
     inserted_keys did;
+    if (auto ok = check_keys(key, size, 1); !ok) return ok;
     if (auto ok = insert(filter->filter, 1, keys_of(key, size), did); !ok) return ok;
     if (is_new != nullptr) *is_new = did.inserted != 0;
     return {};
@@ -409,8 +550,10 @@ bloomery_status bloomery_insert_batch(bloomery_filter* filter, const bloomery_ke
                                       size_t count, size_t* done, uint64_t* inserted,
                                       bloomery_error* error) {
   inserted_keys did;
-  const bloomery_status status =
-      run(error, [&] { return insert(filter->filter, count, keys_of(keys), did); });
+  const bloomery_status status = run(error, {{filter, "filter"}}, [&]() -> result<void> {
+    if (auto ok = check_keys(keys, count); !ok) return ok;
+    return insert(filter->filter, count, keys_of(keys), did);
+  });
   if (done != nullptr) *done = did.done;
   if (inserted != nullptr) *inserted = did.inserted;
   return status;
@@ -420,8 +563,10 @@ bloomery_status bloomery_insert_fixed(bloomery_filter* filter, const void* keys,
                                       size_t count, size_t* done, uint64_t* inserted,
                                       bloomery_error* error) {
   inserted_keys did;
-  const bloomery_status status =
-      run(error, [&] { return insert(filter->filter, count, keys_of(keys, size), did); });
+  const bloomery_status status = run(error, {{filter, "filter"}}, [&]() -> result<void> {
+    if (auto ok = check_keys(keys, size, count); !ok) return ok;
+    return insert(filter->filter, count, keys_of(keys, size), did);
+  });
   if (done != nullptr) *done = did.done;
   if (inserted != nullptr) *inserted = did.inserted;
   return status;
@@ -429,7 +574,8 @@ bloomery_status bloomery_insert_fixed(bloomery_filter* filter, const void* keys,
 
 bloomery_status bloomery_erase(bloomery_filter* filter, const bloomery_key* keys, size_t count,
                                bool* erased, bloomery_error* error) {
-  return run(error, [&]() -> result<void> {
+  return run(error, {{filter, "filter"}}, [&]() -> result<void> {
+    if (auto ok = check_keys(keys, count); !ok) return ok;
     result<void> all;
     std::array<bool, piece> were{};
     in_pieces(count, keys_of(keys), [&](std::span<const std::string_view> some, std::size_t first) {
@@ -443,24 +589,29 @@ bloomery_status bloomery_erase(bloomery_filter* filter, const bloomery_key* keys
 
 bloomery_status bloomery_count(const bloomery_filter* filter, const bloomery_key* keys,
                                size_t count, uint64_t* counts, bloomery_error* error) {
-  return run(error, [&]() -> result<void> {
-    result<void> all;
-    in_pieces(count, keys_of(keys), [&](std::span<const std::string_view> some, std::size_t first) {
-      all = filter->filter.count(some, std::span<uint64_t>(counts + first, some.size()));
-      return all.has_value();
-    });
-    return all;
-  });
+  return run(
+      error, {{filter, "filter"}, place_for(counts, count, "counts")}, [&]() -> result<void> {
+        if (auto ok = check_keys(keys, count); !ok) return ok;
+        result<void> all;
+        in_pieces(
+            count, keys_of(keys), [&](std::span<const std::string_view> some, std::size_t first) {
+              all = filter->filter.count(some, std::span<uint64_t>(counts + first, some.size()));
+              return all.has_value();
+            });
+        return all;
+      });
 }
 
 bloomery_status bloomery_merge(bloomery_filter* filter, const bloomery_filter* other,
                                bloomery_error* error) {
-  return run(error, [&] { return filter->filter.merge(other->filter); });
+  return run(error, {{filter, "filter"}, {other, "other"}},
+             [&] { return filter->filter.merge(other->filter); });
 }
 
 bloomery_status bloomery_intersect(bloomery_filter* filter, const bloomery_filter* other,
                                    bloomery_error* error) {
-  return run(error, [&] { return filter->filter.intersect(other->filter); });
+  return run(error, {{filter, "filter"}, {other, "other"}},
+             [&] { return filter->filter.intersect(other->filter); });
 }
 
 }  // extern "C"
