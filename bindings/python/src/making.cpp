@@ -13,6 +13,7 @@
 #include "errors.hpp"
 #include "for_batches.hpp"
 #include "requests.hpp"
+#include "without_gil.hpp"
 
 namespace py = pybind11;
 
@@ -48,7 +49,7 @@ made_filter create(const std::string& kind_name, plan_request request) {
   const kind_info& kind = kind_of(kind_name);
   apply_default_rate(kind, request);
   return {or_raise([&] {
-    const py::gil_scoped_release release;
+    const without_gil released;
     return kind.create(request);
   }())};
 }
@@ -60,11 +61,11 @@ made_filter build(const std::string& kind_name, plan_request request, const py::
   apply_default_rate(kind, request);
   std::vector<hash64> hashes;
   for_batches(keys, offsets, [&](key_batch& batch) {
-    const py::gil_scoped_release release;
+    const without_gil released;
     append_hashes(hashes, xxh3_hasher(request.seed), batch);
   });
   return {or_raise([&] {
-    const py::gil_scoped_release release;
+    const without_gil released;
     return kind.build(request, hash_source::of(hashes));
   }())};
 }
@@ -76,7 +77,7 @@ made_filter open_file(const py::object& path, bool mapped, const py::object& ver
                                             : verification::header;
   return name.or_raise(
       [&]() -> result<made_filter> {
-        const py::gil_scoped_release release;
+        const without_gil released;
         auto stored = map_file(name.encoded_path, how);
         if (!stored) return fail(std::move(stored.error()));
         auto opened = open_any(*stored, mapped ? access::read_only : access::writable,
@@ -98,7 +99,7 @@ made_filter from_bytes(const py::object& data) {
                                     static_cast<std::size_t>(PyBytes_GET_SIZE(bytes.ptr())));
   return {or_raise(
       [&]() -> result<any_filter> {
-        const py::gil_scoped_release release;
+        const without_gil released;
         const auto stored = read_stored(mapped_storage(nullptr, std::as_bytes(given)),
                                         verification::always, in_memory);
         if (!stored) return fail(stored.error());

@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "fair_mutex.hpp"
+#include "without_gil.hpp"
 
 namespace bloomery::python {
 
@@ -41,7 +42,7 @@ class shared_filter {
   /// Runs `work(filter)` beside other readers, without the GIL.
   template <class Work>
   auto read(Work&& work) const {
-    const pybind11::gil_scoped_release release;
+    const without_gil released;
     const std::shared_lock lock(mutex_);
     return std::forward<Work>(work)(filter_);
   }
@@ -49,7 +50,7 @@ class shared_filter {
   /// Runs `work(filter)` alone, without the GIL.
   template <class Work>
   auto write(Work&& work) {
-    const pybind11::gil_scoped_release release;
+    const without_gil released;
     const std::unique_lock lock(mutex_);
     return std::forward<Work>(work)(filter_);
   }
@@ -71,7 +72,7 @@ class shared_filter {
   /// Precondition: `other` is another one.
   template <class Work>
   auto write_with(const shared_filter& other, Work&& work) {
-    const pybind11::gil_scoped_release release;
+    const without_gil released;
     std::unique_lock ours(mutex_, std::defer_lock);
     std::shared_lock theirs(other.mutex_, std::defer_lock);
     std::lock(ours, theirs);
@@ -79,7 +80,7 @@ class shared_filter {
   }
   template <class Work>
   auto read_with(const shared_filter& other, Work&& work) const {
-    const pybind11::gil_scoped_release release;
+    const without_gil released;
     std::shared_lock ours(mutex_, std::defer_lock);
     std::shared_lock theirs(other.mutex_, std::defer_lock);
     std::lock(ours, theirs);
