@@ -243,6 +243,30 @@ TEST(expandable_merge, chosen_keys_that_meet_in_one_segment_have_no_room_and_not
   EXPECT_EQ(file_bytes(a), bytes);
 }
 
+// Copies of one key lie in one block, which counts its entries by 16 bits.
+TEST(expandable_merge, copies_beyond_what_a_block_can_count_have_no_room_and_none_is_lost) {
+  expandable f({.capacity = 100'000, .fpr = 0.3});
+  const hash64 key = hash_of(0);
+  ASSERT_TRUE(is_contained(f.insert(key)));
+  std::vector<std::byte> before;
+  auto done = result<void>();
+  while (done && f.size() < 100'000) {
+    before = file_bytes(f);
+    done = f.merge(f);
+  }
+  ASSERT_FALSE(done);
+  EXPECT_EQ(done.error().code, errc::full) << done.error().message;
+  EXPECT_EQ(file_bytes(f), before);
+  EXPECT_GT(f.size(), 30'000U);
+  // Enough for every segment to be laid out anew, split or widened.
+  const std::uint64_t copies = f.size();
+  std::uint64_t end = 1;
+  ASSERT_NO_FATAL_FAILURE(insert_up_to(f, end, 20'000));
+  EXPECT_GE(f.count(key), copies);
+  expect_members(f, end);
+  EXPECT_TRUE(open_stored<expandable>(value_of(read_bytes(file_bytes(f)))));
+}
+
 // Segments over a mapped file are not checked when it is opened; before they are written from, they
 // are.
 TEST(expandable_merge, damaged_bytes_are_found_before_anything_is_written) {

@@ -311,6 +311,76 @@ TEST(hostile_bloom, bits_beyond_m_are_refused) {
   EXPECT_TRUE(refused(bytes));
 }
 
+// A filter of which all segments but the first are empty: that one has `entries` of two bits in its
+// first cell, which the hash 0 matches.
+std::vector<std::byte> with_entries_in_one_cell(std::uint64_t entries) {
+  expandable_params params = value_of(plan_expandable({.capacity = 100'000, .fpr = 0.3}));
+  params.slot_bits = params.deep_slot_bits = 2;
+  params.entries = entries;
+  const detail::segment_shape shape{params.cell_bits, params.slot_bits};
+  constexpr std::size_t empty_block = 5;  // 33 zeros
+  const std::size_t bits_of_code = detail::block_cells + 1 + entries;
+  const std::size_t first_block =
+      detail::bytes_for_bits(bits_of_code) + detail::bytes_for_bits(2 * entries);
+  std::vector<std::byte> payload(params.segments() * sizeof(detail::segment_entry));
+  for (std::uint64_t i = 0; i < params.segments(); ++i) {
+    const std::size_t first_end = i == 0 ? first_block : empty_block;
+    const std::size_t area = first_end + (shape.blocks() - 1) * empty_block;
+    std::vector<std::byte> segment(shape.stored_bytes(area));
+    for (std::size_t b = 1; b <= shape.blocks(); ++b) {
+      detail::store(segment.data() + 2 * b,
+                    static_cast<std::uint16_t>(first_end + (b - 1) * empty_block));
+    }
+    std::byte* const code = segment.data() + shape.table_bytes();
+    for (std::uint64_t k = 0; i == 0 && k < entries; ++k) {
+      detail::set_bit(code, 1 + k);                      // an entry in cell 0,
+      detail::set_bit(code, 8 * first_end - 2 * k - 1);  // the marker above
+    }  // a remainder of one zero
+    detail::store(payload.data() + i * sizeof(detail::segment_entry),
+                  detail::segment_entry{static_cast<std::uint32_t>(segment.size() / 8), 0});
+    payload.insert(payload.end(), segment.begin(), segment.end());
+  }
+  const filter_image image{
+      {filter_kind::expandable, expandable::kind_version, xxh3_hasher::id, 0, entries},
+      params.encode(),
+      {payload}};
+  return serialize(image);
+}
+
+// Whoever lays such a segment out anew counts the entries of each block by 16 bits.
+TEST(hostile_expandable, a_block_of_more_entries_than_a_layout_counts_is_refused) {
+  const auto bytes = with_entries_in_one_cell(65'536);
+  const auto loaded = opened(bytes, verification::always, access::writable);
+  ASSERT_FALSE(loaded);
+  expect_sentence(loaded.error());
+  EXPECT_EQ(loaded.error().code, errc::corrupt);
+  const auto mapped = open_stored<expandable_view>(value_of(read_bytes(bytes)));
+  ASSERT_TRUE(mapped);
+  EXPECT_TRUE(mapped->may_contain(hash64{0}));
+  auto into = make<expandable>(100, 0.3);
+  const auto merged = into.merge(*mapped);
+  ASSERT_FALSE(merged);
+  EXPECT_EQ(merged.error().code, errc::corrupt);
+}
+
+TEST(hostile_expandable, a_block_with_all_the_entries_that_a_layout_counts_loses_none) {
+  auto filter =
+      value_of(open_stored<expandable>(value_of(read_bytes(with_entries_in_one_cell(65'535)))));
+  const std::uint64_t copies = filter.count(hash64{0});
+  EXPECT_EQ(copies, 65'535U);
+  // Of its block, and of no entry there.
+  const hash64 in_block{std::uint64_t{1} << (filter.params().level + 1)};
+  EXPECT_EQ(filter.insert(in_block), insert_outcome::full);
+  EXPECT_FALSE(filter.may_contain(in_block));
+  for (std::uint64_t i = 1; i < 3000; ++i) {
+    // In blocks of the same segment, which has no gaps.
+    const hash64 near{i << 20};
+    ASSERT_TRUE(is_contained(filter.insert(near))) << i;
+    ASSERT_TRUE(filter.may_contain(near)) << i;
+  }
+  EXPECT_EQ(filter.count(hash64{0}), copies);
+}
+
 // What is no filter at all ---------------------------------------------------------------------
 
 TEST(hostile_path, what_is_no_filter_is_refused_with_its_name) {

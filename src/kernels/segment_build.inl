@@ -79,6 +79,7 @@ class builder {
                true);
     made_.ends.push_back(made_.size);
     made_.entries += n;
+    made_.largest_block = std::max(made_.largest_block, n);
     std::fill_n(code_.begin(), code / 8 + 1, 0);
     waiting_ = 0;
     slots_at_ = slots_end();

@@ -171,6 +171,7 @@ insert_result insert(const segment_shape& shape, std::span<std::byte> segment, s
   } else {
     n = find_zero(in.block(b), in.size(b), block_cells) - block_cells;
     if (most != any_copies) matching = segment_view(shape, segment).copies(cell, rest);
+    if (n >= max_block_entries) return {matching, false, 0};
   }
   if (matching >= most) return {matching, false, 0};
   const std::size_t needed = in.used(n + 1);

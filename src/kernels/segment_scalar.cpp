@@ -45,6 +45,7 @@ const segment_kernels& segment_ops() noexcept {
 std::optional<std::size_t> built_segment::stored_bytes(const segment_shape& shape) const noexcept {
   const std::size_t area = low.size + high.size;
   if (area > most_segment_area) return std::nullopt;
+  if (std::max(low.largest_block, high.largest_block) > max_block_entries) return std::nullopt;
   return shape.stored_bytes(area);
 }
 

@@ -73,6 +73,7 @@ std::optional<std::size_t> check(const segment_shape& shape,
     const std::size_t last = find_zero(block, end - begin, block_cells);
     if (last == 8 * (end - begin) || (load<std::uint8_t>(block) & 1) != 0) return std::nullopt;
     const std::size_t n = last - block_cells;
+    if (n > max_block_entries) return std::nullopt;
     const std::size_t code = bytes_for_bits(code_bits(n));
     const std::size_t slots = n * shape.slot_bits;
     if (code + bytes_for_bits(slots) > end - begin) return std::nullopt;

@@ -57,6 +57,7 @@ struct built_half {
   std::vector<std::size_t> ends;  ///< of each block
   std::size_t size = 0;           ///< bytes of `area` that are used
   std::size_t entries = 0;
+  std::size_t largest_block = 0;  ///< entries in the fullest block
 };
 
 /// A segment that is yet to be written: one of those that another becomes.
@@ -64,7 +65,8 @@ struct built_segment {
   built_half low;
   built_half high;
 
-  /// Bytes that it will have; nothing if they are more than its starts can say.
+  /// Bytes that it will have; nothing if they are more than its starts can say, or if a block has
+  /// more than max_block_entries.
   std::optional<std::size_t> stored_bytes(const segment_shape& shape) const noexcept;
   std::size_t entries() const noexcept { return low.entries + high.entries; }
   void write(const segment_shape& shape, std::span<std::byte> to) const noexcept;
@@ -112,9 +114,9 @@ struct segment_kernels {
   void (*empty)(const segment_shape& shape, std::size_t area, std::span<std::byte> to) noexcept;
 
   /// Adds an entry to a cell, in front of its others, unless `most` match already; with any_copies
-  /// none is said to match. Not placed, and nothing has changed, either for that or if the segment
-  /// has to be laid out anew before. Moves bytes of a few blocks; `moved` is raised by those that
-  /// were written.
+  /// none is said to match. Not placed, and nothing has changed, for that, or if its block has
+  /// max_block_entries, or if the segment has to be laid out anew before. Moves bytes of a few
+  /// blocks; `moved` is raised by those that were written.
   insert_result (*insert)(const segment_shape& shape, std::span<std::byte> segment,
                           std::size_t cell, std::uint64_t rest, std::size_t most,
                           std::uint64_t& moved) noexcept;

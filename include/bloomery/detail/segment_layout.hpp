@@ -34,6 +34,8 @@ inline constexpr unsigned block_cells = 1U << block_cell_bits;
 inline constexpr std::size_t code_read = 16;
 /// What a start can name.
 inline constexpr std::size_t most_segment_area = 65535;
+/// What segment_layout can count. Only slots of up to 6 bits leave room for more in a segment.
+inline constexpr std::size_t max_block_entries = 65535;
 /// The longest slot that one unaligned 64-bit read always has whole.
 inline constexpr unsigned most_slot_bits = 57;
 
