@@ -269,13 +269,7 @@ result<void> build_group(std::vector<shard_builder>& builders, std::uint64_t fir
   std::optional<failure> failed;
   const auto work = [&](unsigned t) {
     for (std::size_t i = next++; i < hashes.size(); i = next++) {
-      result<built_shard> made = fail(errc::out_of_memory, "memory ran out while building");
-      try {
-        made = builders[t].build(first + i, hashes[i], segment_log2);
-      } catch (const std::bad_alloc&) {
-        // What was said before the try holds.
-        static_cast<void>(made);
-      }
+      auto made = builders[t].build(first + i, hashes[i], segment_log2);
       if (made) {
         shards[first + i] = std::move(*made);
       } else {

@@ -269,18 +269,12 @@ class ribbon_builder {
   result<void> build_group(open_level& level, std::uint64_t first,
                            std::span<const std::span<hash64>> group) {
     std::atomic<std::size_t> next{0};
-    std::atomic<bool> short_of_memory{false};
-    const auto work = [&](unsigned t) {
-      try {
-        for (std::size_t i = next++; i < group.size(); i = next++) {
-          level.build_shard(first + i, group[i], builders_[t]);
-        }
-      } catch (const std::bad_alloc&) {
-        short_of_memory = true;
-      }
-    };
-    in_threads(static_cast<unsigned>(std::min<std::size_t>(threads_, group.size())), work);
-    if (short_of_memory) throw std::bad_alloc();
+    in_threads(static_cast<unsigned>(std::min<std::size_t>(threads_, group.size())),
+               [&](unsigned t) {
+                 for (std::size_t i = next++; i < group.size(); i = next++) {
+                   level.build_shard(first + i, group[i], builders_[t]);
+                 }
+               });
     return {};
   }
 

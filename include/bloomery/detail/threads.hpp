@@ -27,19 +27,32 @@ inline void give_way() noexcept {
 }
 
 /// Calls `work(t)` for t below `threads`, each in a thread of its own, the last in this one. Where
-/// no thread can be had this one does all. `work` must not throw, and `threads` is not 0.
+/// no thread can be had this one does all. `threads` is not 0. If calls throw, one of the
+/// exceptions is thrown from here after all calls have ended.
 template <class Work>
 void in_threads(unsigned threads, Work&& work) {
+  std::exception_ptr thrown;
+  std::mutex telling;
+  const auto call = [&](unsigned t) noexcept {
+    try {
+      work(t);
+    } catch (...) {
+      const std::lock_guard lock(telling);
+      thrown = std::current_exception();
+    }
+  };
   std::vector<std::jthread> helpers;
   unsigned begun = 0;
   try {
     helpers.reserve(threads - 1);
-    for (; begun + 1 < threads; ++begun) helpers.emplace_back(std::cref(work), begun);
+    for (; begun + 1 < threads; ++begun) helpers.emplace_back(std::cref(call), begun);
   } catch (const std::exception&) {
     // No memory or no thread to be had: this one does what is left.
     static_cast<void>(begun);
   }
-  for (; begun < threads; ++begun) work(begun);
+  for (; begun < threads; ++begun) call(begun);
+  helpers.clear();  // which waits for them
+  if (thrown) std::rethrow_exception(thrown);
 }
 
 #else
