@@ -1,6 +1,7 @@
 #include "blocks.hpp"
 
 #include <algorithm>
+#include <bloomery/detail/source_memory.hpp>
 #include <condition_variable>
 #include <mutex>
 #include <new>
@@ -30,7 +31,7 @@ class block_line {
         more = hand_on(slot, number, block, std::move(read));
       }
     } catch (const std::bad_alloc&) {
-      stop({errc::out_of_memory, "there is no memory for a block of the input"});
+      stop(detail::no_memory("there is no memory for a block of the input").value());
     }
   }
 

@@ -5,6 +5,8 @@
 
 #include <bloomery/detail/precondition.hpp>
 
+#include "pages.hpp"
+
 namespace bloomery::detail {
 namespace {
 
@@ -34,13 +36,9 @@ tl::unexpected<failure> mismatch() {
 }  // namespace
 
 tl::unexpected<failure> no_segment_memory() noexcept {
-  try {
-    return fail(errc::out_of_memory,
-                "memory for the filter's segments could not be had; plan a smaller one, or use a "
-                "machine with more memory");
-  } catch (const std::bad_alloc&) {
-    return fail(errc::out_of_memory, "no memory");  // for the sentence either
-  }
+  return no_memory(
+      "memory for the filter's segments could not be had; plan a smaller one, or use a machine "
+      "with more memory");
 }
 
 std::uint64_t counted_of(std::span<const std::byte> list, std::size_t size, hash64 h) noexcept {
@@ -96,6 +94,10 @@ void owned_segments::put(std::uint64_t segment, const arena_bytes& place) noexce
 }
 
 result<owned_segments> owned_segments::empty(const expandable_params& plan) {
+  // Segments are allocated and written one by one: without this check a plan that is too large
+  // would take all memory there is before it is refused.
+  const std::uint64_t bytes = planned_bytes(plan);
+  if (bytes > machine_bytes() || !owned_storage::make(bytes)) return no_segment_memory();
   auto made = try_empty(plan);
   if (!made) return no_segment_memory();
   return std::move(*made);

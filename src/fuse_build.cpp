@@ -10,6 +10,7 @@
 #include <bloomery/detail/block_kernels.hpp>
 #include <bloomery/detail/fuse_layout.hpp>
 #include <bloomery/detail/hash_shards.hpp>
+#include <bloomery/detail/source_memory.hpp>
 #include <bloomery/detail/threads.hpp>
 #include <bloomery/fuse.hpp>
 #include <bloomery/plan/units.hpp>
@@ -362,9 +363,8 @@ result<built_fuse> build_fuse(const fuse_spec& spec, const hash_source& source) 
   try {
     return build(spec, source);
   } catch (const std::bad_alloc&) {
-    return fail(errc::out_of_memory,
-                "memory ran out while building a fuse filter; build it on a "
-                "machine with more");
+    return no_memory(
+        "memory ran out while building a fuse filter; build it on a machine with more");
   }
 }
 
@@ -374,7 +374,10 @@ result<void> check_fuse_payload(const fuse_params& params, std::span<const std::
     return fail(errc::corrupt,
                 "the fuse filter's directory does not fit its fingerprints; the file is damaged");
   };
-  if (payload.size() != params.payload_bytes() || count > params.slots()) return refuse();
+  if (!params.possible(count) || payload.size() != params.payload_bytes() ||
+      count > params.slots()) {
+    return refuse();
+  }
   std::uint64_t segment = 0;
   for (std::uint64_t i = 0; i < params.shards; ++i) {
     const auto shard = load<fuse_shard>(payload.data() + i * sizeof(fuse_shard));

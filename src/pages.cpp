@@ -1,9 +1,13 @@
 #include "pages.hpp"
 
 #include <sys/mman.h>
+#if defined(__linux__)
+#include <sys/sysinfo.h>
+#endif
 
 #include <bloomery/detail/bits.hpp>
 #include <cstdint>
+#include <limits>
 
 namespace bloomery::detail {
 namespace {
@@ -33,6 +37,14 @@ std::byte* map_pages(std::size_t size, [[maybe_unused]] paging how) noexcept {
 
 void unmap_pages(std::byte* data, std::size_t size) noexcept {
   ::munmap(data, size);
+}
+
+std::uint64_t machine_bytes() noexcept {
+#if defined(__linux__)
+  struct sysinfo all{};
+  if (::sysinfo(&all) == 0) return (std::uint64_t{all.totalram} + all.totalswap) * all.mem_unit;
+#endif
+  return std::numeric_limits<std::uint64_t>::max();
 }
 
 }  // namespace bloomery::detail

@@ -4,6 +4,7 @@
 
 #include <bloomery/storage.hpp>
 #include <cstddef>
+#include <cstdint>
 
 #pragma GCC visibility push(hidden)  // a shared build does not show it
 
@@ -15,6 +16,10 @@ std::byte* map_pages(std::size_t size, paging pages) noexcept;
 
 /// Gives them back; `size` as it was asked for.
 void unmap_pages(std::byte* data, std::size_t size) noexcept;
+
+/// Memory and swap of the machine, in bytes; the largest number where that is not known. Systems
+/// that are told to (vm.overcommit_memory = 1) map any number of pages.
+std::uint64_t machine_bytes() noexcept;
 
 }  // namespace bloomery::detail
 

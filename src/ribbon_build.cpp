@@ -8,6 +8,7 @@
 #include <bloomery/detail/block_kernels.hpp>
 #include <bloomery/detail/hash_shards.hpp>
 #include <bloomery/detail/ribbon_kernels.hpp>
+#include <bloomery/detail/source_memory.hpp>
 #include <bloomery/detail/threads.hpp>
 #include <bloomery/plan/units.hpp>
 #include <bloomery/ribbon.hpp>
@@ -310,7 +311,8 @@ class ribbon_builder {
   }
 
   result<built_ribbon> put_together() {
-    built_ribbon all{.params = params_, .payload = {}, .count = count_};
+    built_ribbon all{
+        .params = params_, .payload = {}, .views = ribbon_views(params_), .count = count_};
     const std::uint64_t size = params_.payload_bytes();
     if (spec_.bits != 0 && size * 8 > spec_.bits) {
       return fail(
@@ -349,8 +351,8 @@ result<built_ribbon> build_ribbon(const ribbon_spec& spec, const hash_source& so
   try {
     return ribbon_builder(spec, *fpr).build(source);
   } catch (const std::bad_alloc&) {
-    return fail(errc::out_of_memory,
-                "memory ran out while building a ribbon filter; build it on a machine with more");
+    return no_memory(
+        "memory ran out while building a ribbon filter; build it on a machine with more");
   }
 }
 

@@ -59,8 +59,9 @@ double ribbon_fpr(const ribbon_params& params, std::span<const std::byte> payloa
   return rate;
 }
 
-result<void> check_ribbon_payload(const ribbon_params& params, std::span<const std::byte> payload) {
-  const bool fits = payload.size() == params.payload_bytes();
+result<void> check_ribbon_payload(const ribbon_params& params, std::span<const std::byte> payload,
+                                  std::uint64_t count) {
+  const bool fits = params.possible(count) && payload.size() == params.payload_bytes();
   const auto is_zero = [](std::byte b) { return b == std::byte{0}; };
   if (!fits || (!payload.empty() && !std::ranges::all_of(payload.last(ribbon_padding), is_zero))) {
     return fail(errc::corrupt,

@@ -85,6 +85,14 @@ void use_memory_source(const memory_source& source) noexcept {
   foreign_source() = source;
 }
 
+tl::unexpected<failure> detail::no_memory(const char* sentence) noexcept {
+  try {
+    return fail(errc::out_of_memory, sentence);
+  } catch (const std::bad_alloc&) {
+    return fail(errc::out_of_memory, "no memory");
+  }
+}
+
 void* detail::take_memory(std::size_t size) {
   const memory_source& source = foreign_source();
   if (source.allocate == nullptr) return ::operator new(size);

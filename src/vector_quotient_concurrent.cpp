@@ -64,6 +64,7 @@ bool concurrent_vector_quotient::holds(const vector_quotient_place& at) const no
 
 void concurrent_vector_quotient::may_contain(std::span<const hash64> hs,
                                              std::span<bool> answers) const noexcept {
+  assert(answers.size() >= hs.size());
   std::array<vector_quotient_place, group> places;
   for (std::size_t begin = 0; begin < hs.size(); begin += group) {
     const std::size_t n = std::min(group, hs.size() - begin);

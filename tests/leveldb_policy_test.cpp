@@ -123,6 +123,17 @@ TEST(leveldb_policy, any_bytes_are_answered) {
   }
 }
 
+// The products of such sizes wrap around to those of the bytes that are there.
+TEST(leveldb_policy, a_fuse_entry_of_impossible_sizes_is_answered) {
+  std::string entry = {'\x87',                     // fuse, fingerprints of 8 bits
+                       3,      62, 1, 4, 0};       // arity, log2 of a segment, shards, segments
+  entry += std::string({0, 0, 0, 0, 2, 0, 0, 0});  // of the shard: first segment, starts
+  entry.resize(entry.size() + 128 - 8);
+  for (const auto& key : keys_of("key", 100)) {
+    EXPECT_TRUE(policy_of({})->KeyMayMatch(key, entry)) << key;
+  }
+}
+
 std::string contents(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include <array>
+#include <algorithm>
 #include <atomic>
 #include <bloomery/bloomery.hpp>
 #include <bloomery/memory_source.hpp>
@@ -107,6 +107,62 @@ TEST(short_memory, of_helper_threads_ends_a_build_with_a_failure) {
   EXPECT_EQ(fused.error().code, errc::out_of_memory);
   ASSERT_FALSE(ribboned);
   EXPECT_EQ(ribboned.error().code, errc::out_of_memory);
+}
+
+// `build` with fewer and fewer allocations at its disposal, down to none: a filter or a failure.
+template <class Filter>
+void expect_failures_without_memory() {
+  const std::vector<std::uint64_t> keys = {1, 2, 3, 5, 8, 13, 21, 34, 55, 89};
+  std::size_t refused = 0;
+  for (std::size_t allowed = 0;; ++allowed) {
+    ASSERT_LT(allowed, 1000U);
+    allocations_left = allowed;
+    const auto made = Filter::build({.fpr = 0.01, .threads = 1}, keys);
+    allocations_left = any_size;
+    if (made) break;
+    ASSERT_EQ(made.error().code, errc::out_of_memory) << allowed;
+    ASSERT_FALSE(made.error().message.empty()) << allowed;
+    ++refused;
+  }
+  EXPECT_GT(refused, 3U);
+}
+
+TEST(short_memory, fails_a_build_from_keys_wherever_it_ends) {
+  ASSERT_TRUE(lends);
+  {
+    SCOPED_TRACE("fuse");
+    expect_failures_without_memory<fuse>();
+  }
+  SCOPED_TRACE("ribbon");
+  expect_failures_without_memory<ribbon>();
+}
+
+TEST(short_memory, for_the_hashes_of_keys_fails_a_build) {
+  ASSERT_TRUE(lends);
+  const std::vector<std::uint64_t> keys(1'000'000, 7);
+  max_size = 1'000'000;
+  const auto fused = fuse::build({.fpr = 0.01}, keys);
+  const auto ribboned = ribbon::build({.fpr = 0.01}, keys);
+  max_size = any_size;
+  ASSERT_FALSE(fused);
+  EXPECT_EQ(fused.error().code, errc::out_of_memory);
+  ASSERT_FALSE(ribboned);
+  EXPECT_EQ(ribboned.error().code, errc::out_of_memory);
+}
+
+// Its segments of 64 KiB at most could be had one after the other for a long time.
+TEST(short_memory, refuses_a_growing_filter_of_many_segments_at_once) {
+  ASSERT_TRUE(lends);
+  max_size = std::size_t{1} << 28;
+  lent = 0;
+  const auto made = expandable::make({.capacity = 300'000'000, .fpr = 0.01});
+  max_size = any_size;
+  ASSERT_FALSE(made);
+  EXPECT_EQ(made.error().code, errc::out_of_memory);
+  EXPECT_EQ(lent, 0U);
+  const auto vast = expandable::make({.capacity = std::uint64_t{1} << 40, .fpr = 0.01});
+  ASSERT_FALSE(vast);
+  EXPECT_EQ(vast.error().code, errc::out_of_memory);
 }
 
 }  // namespace

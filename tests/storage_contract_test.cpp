@@ -213,6 +213,37 @@ TYPED_TEST(stored_contract, a_storage_of_the_wrong_size_is_refused) {
   }
 }
 
+TYPED_TEST(stored_contract, parameters_of_nothing_are_refused) {
+  using filter = typename TypeParam::type;
+  const auto opened = [] {
+    if constexpr (std::same_as<typename TypeParam::storage_type, owned_storage>) {
+      return filter::open({}, owned_storage(), 0);
+    } else if constexpr (std::same_as<typename TypeParam::storage_type, mapped_storage>) {
+      return filter::open({}, mapped_storage(nullptr, {}), 0);
+    } else {
+      return filter::open({}, borrowed_storage(std::span<const std::byte>()), 0);
+    }
+  }();
+  ASSERT_FALSE(opened);
+  EXPECT_GT(opened.error().message.size(), 20U);
+}
+
+// Parameters whose sizes wrap around to those of the bytes, or that divide by zero.
+TEST(stored_parameters, out_of_their_ranges_are_refused) {
+  const auto zeros = [](std::uint64_t n) { return value_of(owned_storage::make(n)); };
+  const std::uint64_t many = std::uint64_t{1} << 55;
+  EXPECT_FALSE(bloom::open({.capacity = 1, .bits = 64, .hashes = 0}, zeros(8), 0));
+  EXPECT_FALSE(blocked_bloom::open({.capacity = 1, .blocks = many, .hashes = 8}, zeros(0), 0));
+  const blocked_bloom_params too_many_functions{
+      .capacity = 1, .blocks = 1, .hashes = 25, .layout = block_layout::free_512};
+  EXPECT_FALSE(blocked_bloom::open(too_many_functions, zeros(64), 0));
+  EXPECT_FALSE(ribbon::open({.fpr = 0.01, .levels = {ribbon_level{.starts = 0}}}, zeros(64), 1));
+  auto one_shard = zeros(128);
+  detail::store(one_shard.writable_bytes().data(), detail::fuse_shard{0, 2, 0});
+  EXPECT_FALSE(
+      fuse::open({.segment_log2 = 62, .shards = 1, .segments = 4}, std::move(one_shard), 0));
+}
+
 // Behind any_filter -----------------------------------------------------------------------------
 
 template <class F>

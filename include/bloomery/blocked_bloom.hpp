@@ -57,6 +57,7 @@ class concurrent_blocked_bloom : public detail::key_shell<concurrent_blocked_blo
     return all;
   }
   void may_contain(std::span<const hash64> hs, std::span<bool> answers) const noexcept {
+    assert(answers.size() >= hs.size());
     fetching(hs, [&](std::size_t i) noexcept { answers[i] = may_contain(hs[i]); });
   }
 
@@ -181,7 +182,10 @@ class basic_blocked_bloom : public detail::key_shell<basic_blocked_bloom<Storage
   /// parameters is corrupt. O(1): the bits are not read.
   static result<basic_blocked_bloom> open(const blocked_bloom_params& params, Storage blocks,
                                           std::uint64_t count) {
-    if (params.blocks == 0 || blocks.bytes().size() != params.bits() / 8) {
+    if (!params.possible()) {
+      return fail(errc::invalid_argument, "the blocked Bloom filter's parameters are out of range");
+    }
+    if (blocks.bytes().size() != params.bits() / 8) {
       return fail(errc::corrupt, "the blocked Bloom filter's blocks do not fit its parameters");
     }
     return basic_blocked_bloom(params, std::move(blocks), count);
@@ -203,12 +207,15 @@ class basic_blocked_bloom : public detail::key_shell<basic_blocked_bloom<Storage
 
   /// The same for a batch. Precondition: answers.size() >= hs.size().
   void may_contain(std::span<const hash64> hs, std::span<bool> answers) const noexcept {
+    assert(answers.size() >= hs.size());
     detail::blocks_may_contain(array(), hs, answers.data(), 1);
   }
 
-  /// The same by up to `threads` threads, 0 for one a core.
+  /// The same by up to `threads` threads, 0 for one a core. Precondition: answers.size() >=
+  /// hs.size().
   void may_contain_parallel(std::span<const hash64> hs, std::span<bool> answers,
                             unsigned threads = 0) const noexcept {
+    assert(answers.size() >= hs.size());
     detail::blocks_may_contain(array(), hs, answers.data(), detail::threads_for(threads));
   }
 

@@ -18,6 +18,7 @@
 #include <bloomery/plan/formulas.hpp>
 #include <bloomery/probe.hpp>
 #include <bloomery/storage.hpp>
+#include <cassert>
 #include <cmath>
 #include <concepts>
 #include <cstddef>
@@ -108,6 +109,7 @@ class basic_bloom : public detail::key_shell<basic_bloom<Probe, Storage>> {
 
   /// The same for a batch. Precondition: answers.size() >= hs.size().
   void may_contain(std::span<const hash_type> hs, std::span<bool> answers) const noexcept {
+    assert(answers.size() >= hs.size());
     detail::in_groups(
         hs.size(), [&](std::size_t i) noexcept { prefetch(hs[i]); },
         [&](std::size_t i) noexcept { answers[i] = may_contain(hs[i]); });

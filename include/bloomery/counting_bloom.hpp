@@ -23,6 +23,7 @@
 #include <bloomery/plan/formulas.hpp>
 #include <bloomery/probe.hpp>
 #include <bloomery/storage.hpp>
+#include <cassert>
 #include <cmath>
 #include <concepts>
 #include <cstddef>
@@ -137,6 +138,7 @@ class basic_counting_bloom : public detail::key_shell<basic_counting_bloom<Probe
 
   /// The same for a batch. Precondition: answers.size() >= hs.size().
   void may_contain(std::span<const hash_type> hs, std::span<bool> answers) const noexcept {
+    assert(answers.size() >= hs.size());
     detail::in_groups(
         hs.size(), [&](std::size_t i) noexcept { prefetch(hs[i]); },
         [&](std::size_t i) noexcept { answers[i] = may_contain(hs[i]); });
@@ -151,6 +153,7 @@ class basic_counting_bloom : public detail::key_shell<basic_counting_bloom<Probe
 
   /// The same for a batch. Precondition: counts.size() >= hs.size().
   void count(std::span<const hash_type> hs, std::span<std::uint64_t> counts) const noexcept {
+    assert(counts.size() >= hs.size());
     detail::in_groups(
         hs.size(), [&](std::size_t i) noexcept { prefetch(hs[i]); },
         [&](std::size_t i) noexcept { counts[i] = count(hs[i]); });
@@ -209,6 +212,7 @@ class basic_counting_bloom : public detail::key_shell<basic_counting_bloom<Probe
   void erase(std::span<const hash_type> hs, std::span<bool> erased) noexcept
     requires writable_storage<Storage>
   {
+    assert(erased.size() >= hs.size());
     detail::in_groups(
         hs.size(), [&](std::size_t i) noexcept { prefetch(hs[i]); },
         [&](std::size_t i) noexcept { erased[i] = erase(hs[i]); });

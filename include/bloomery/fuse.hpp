@@ -11,6 +11,7 @@
 #include <bloomery/concepts.hpp>
 #include <bloomery/detail/filter_memory.hpp>
 #include <bloomery/detail/fuse_layout.hpp>
+#include <bloomery/detail/key_hashes.hpp>
 #include <bloomery/detail/key_shell.hpp>
 #include <bloomery/plan/fuse_plan.hpp>
 #include <bloomery/storage.hpp>
@@ -21,7 +22,6 @@
 #include <cstdint>
 #include <span>
 #include <utility>
-#include <vector>
 
 namespace bloomery {
 namespace detail {
@@ -99,13 +99,9 @@ class basic_fuse : public detail::key_shell<basic_fuse<Storage>> {
   static result<basic_fuse> build(const fuse_spec& spec, const R& keys)
     requires std::same_as<Storage, owned_storage>
   {
-    std::vector<hash64> hashes;
-    hashes.reserve(std::ranges::size(keys));
-    detail::for_hashes(hasher_type(spec.seed), keys, [&](auto some, std::size_t) noexcept {
-      hashes.insert(hashes.end(), some.begin(), some.end());
-      return true;
-    });
-    return build(spec, std::span<const hash64>(hashes));
+    return detail::with_all_hashes(
+        hasher_type(spec.seed), keys,
+        [&](std::span<const hash64> hashes) { return build(spec, hashes); });
   }
 
   /// The filter whose directory and fingerprints are in `payload`, as image() gave them. A storage

@@ -13,6 +13,7 @@
 #include <bloomery/concepts.hpp>
 #include <bloomery/detail/block_kernels.hpp>
 #include <bloomery/detail/filter_memory.hpp>
+#include <bloomery/detail/key_hashes.hpp>
 #include <bloomery/detail/key_shell.hpp>
 #include <bloomery/detail/ribbon_kernels.hpp>
 #include <bloomery/detail/ribbon_layout.hpp>
@@ -91,7 +92,8 @@ class basic_ribbon : public detail::key_shell<basic_ribbon<Storage>> {
   {
     auto made = detail::build_ribbon(spec, source);
     if (!made) return fail(std::move(made.error()));
-    return basic_ribbon(std::move(made->params), std::move(made->payload), made->count);
+    return basic_ribbon(std::move(made->params), std::move(made->payload), std::move(made->views),
+                        made->count);
   }
   static result<basic_ribbon> build(const ribbon_spec& spec, std::span<const hash64> hashes)
     requires std::same_as<Storage, owned_storage>
@@ -104,27 +106,20 @@ class basic_ribbon : public detail::key_shell<basic_ribbon<Storage>> {
   static result<basic_ribbon> build(const ribbon_spec& spec, const R& keys)
     requires std::same_as<Storage, owned_storage>
   {
-    std::vector<hash64> hashes;
-    hashes.reserve(std::ranges::size(keys));
-    detail::for_hashes(hasher_type(spec.seed), keys, [&](auto some, std::size_t) noexcept {
-      hashes.insert(hashes.end(), some.begin(), some.end());
-      return true;
-    });
-    return build(spec, std::span<const hash64>(hashes));
+    return detail::with_all_hashes(
+        hasher_type(spec.seed), keys,
+        [&](std::span<const hash64> hashes) { return build(spec, hashes); });
   }
 
   /// The filter whose levels are in `payload`, as image() gave them. A storage that does not fit
   /// the parameters is corrupt, and so are members without a level. O(levels): the slots are not
   /// read.
   static result<basic_ribbon> open(ribbon_params params, Storage payload, std::uint64_t count) {
-    if (auto ok = detail::check_ribbon_payload(params, payload.bytes()); !ok) {
+    if (auto ok = detail::check_ribbon_payload(params, payload.bytes(), count); !ok) {
       return fail(std::move(ok.error()));
     }
-    if (count != 0 && params.levels.empty()) {
-      return fail(errc::corrupt,
-                  "the ribbon filter has members but no levels; the file is damaged");
-    }
-    return basic_ribbon(std::move(params), std::move(payload), count);
+    auto views = detail::ribbon_views(params);
+    return basic_ribbon(std::move(params), std::move(payload), std::move(views), count);
   }
 
   using shell::may_contain;
@@ -177,10 +172,11 @@ class basic_ribbon : public detail::key_shell<basic_ribbon<Storage>> {
     return payload_.bytes();
   }
 
-  basic_ribbon(ribbon_params params, Storage payload, std::uint64_t count)
+  basic_ribbon(ribbon_params params, Storage payload, std::vector<detail::ribbon_level_view> levels,
+               std::uint64_t count)
       : params_(std::move(params)),
         payload_(std::move(payload)),
-        levels_(detail::ribbon_views(params_)),
+        levels_(std::move(levels)),
         count_(count) {}
 
   ribbon_params params_;

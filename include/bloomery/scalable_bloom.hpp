@@ -22,6 +22,7 @@
 #include <bloomery/plan/scalable_bloom_plan.hpp>
 #include <bloomery/probe.hpp>
 #include <bloomery/storage.hpp>
+#include <cassert>
 #include <cmath>
 #include <concepts>
 #include <cstddef>
@@ -140,6 +141,7 @@ class basic_scalable_bloom : public detail::key_shell<basic_scalable_bloom<Stora
 
   /// The same for a batch. Precondition: answers.size() >= hs.size().
   void may_contain(std::span<const hash_type> hs, std::span<bool> answers) const noexcept {
+    assert(answers.size() >= hs.size());
     for (std::size_t at = 0; at < hs.size(); at += group) {
       const auto keys = hs.subspan(at, std::min(group, hs.size() - at));
       const std::uint32_t strangers = question(keys).ask(members());

@@ -308,6 +308,12 @@ std::vector<std::byte> blocked_bloom_params::encode() const {
       .finish();
 }
 
+bool blocked_bloom_params::possible() const noexcept {
+  const bool any_hashes = layout == block_layout::free_512;
+  return blocks != 0 && blocks <= most_blocks(layout) && hashes != 0 &&
+         hashes <= most_block_hashes && (any_hashes || hashes == 8);
+}
+
 result<blocked_bloom_params> blocked_bloom_params::decode(const filter_header& header,
                                                           std::span<const std::byte> block) {
   detail::record_reader reader(block);
@@ -330,11 +336,8 @@ result<blocked_bloom_params> blocked_bloom_params::decode(const filter_header& h
                                                "use a newer bloomery",
                                                layout));
   }
-  const bool any_hashes = params.layout == block_layout::free_512;
   if (!reader.complete() || params.capacity == 0 || params.capacity > most_keys ||
-      params.blocks == 0 || params.blocks > most_blocks(params.layout) || params.hashes == 0 ||
-      params.hashes > most_block_hashes || (!any_hashes && params.hashes != 8) ||
-      !(params.fpr >= 0 && params.fpr <= 1)) {
+      !params.possible() || !(params.fpr >= 0 && params.fpr <= 1)) {
     return fail(errc::corrupt,
                 "the blocked Bloom filter's parameters are out of range; the file is damaged");
   }

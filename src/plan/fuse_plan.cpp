@@ -254,6 +254,15 @@ std::vector<std::byte> fuse_params::encode() const {
       .finish();
 }
 
+bool fuse_params::possible(std::uint64_t count) const noexcept {
+  if (arity < 3 || arity > 4 || fingerprint_bits == 0 || fingerprint_bits > most_fingerprint_bits ||
+      segment_log2 < 2 || segment_log2 > most_segment_log2) {
+    return false;
+  }
+  if (count == 0) return shards == 0 && segments == 0;
+  return shards != 0 && segments / arity >= shards && segments <= most_slots >> segment_log2;
+}
+
 result<fuse_params> fuse_params::decode(const filter_header& header,
                                         std::span<const std::byte> block) {
   detail::record_reader reader(block);
@@ -271,14 +280,7 @@ result<fuse_params> fuse_params::decode(const filter_header& header,
                             "use a newer bloomery",
                             header.kind_version));
   }
-  const auto sizes_fit = [&] {
-    if (header.count == 0) return params.shards == 0 && params.segments == 0;
-    return params.shards != 0 && params.segments / params.arity >= params.shards &&
-           params.segments <= most_slots >> params.segment_log2;
-  };
-  if (!reader.complete() || reserved != 0 || params.arity < 3 || params.arity > 4 ||
-      params.fingerprint_bits == 0 || params.fingerprint_bits > most_fingerprint_bits ||
-      params.segment_log2 < 2 || params.segment_log2 > most_segment_log2 || !sizes_fit()) {
+  if (!reader.complete() || reserved != 0 || !params.possible(header.count)) {
     return fail(errc::corrupt,
                 "the fuse filter's parameters are out of range; the file is damaged");
   }

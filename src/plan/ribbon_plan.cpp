@@ -17,6 +17,7 @@ namespace f = formulas;
 
 constexpr std::uint64_t tail = ribbon_window_groups - 1;
 constexpr std::uint64_t bucket = 16;
+constexpr unsigned most_columns = 31;
 // Of starts: the 32 Ki keys of a shard, sorted and as equations, take 1 MB while they are solved,
 // which the second-level cache holds.
 constexpr std::uint64_t shard_starts = 4096;
@@ -241,6 +242,20 @@ std::vector<std::byte> ribbon_params::encode() const {
   return writer.finish();
 }
 
+bool ribbon_params::possible(std::uint64_t count) const noexcept {
+  if (levels.size() > most_ribbon_levels || !(fpr > 0 && fpr < 1) ||
+      levels.empty() != (count == 0)) {
+    return false;
+  }
+  return std::ranges::all_of(levels, [this](const ribbon_level& level) {
+    return level.shards != 0 && level.starts != 0 && level.starts <= most_starts / level.shards &&
+           (level.shards == 1 || level.starts % bucket == 0) && level.cut <= level.all_starts() &&
+           (!level.bumps || level.cut % bucket == 0 || level.cut == level.all_starts()) &&
+           level.columns <= most_columns && level.seed >> 63 == 0 &&
+           level.bumps == (&level != &levels.back());
+  });
+}
+
 result<ribbon_params> ribbon_params::decode(const filter_header& header,
                                             std::span<const std::byte> block) {
   const auto refuse = [] {
@@ -259,10 +274,7 @@ result<ribbon_params> ribbon_params::decode(const filter_header& header,
   params.fpr = reader.get<double>();
   const auto levels = reader.get<std::uint32_t>();
   const auto reserved = reader.get<std::uint32_t>();
-  if (reserved != 0 || levels > most_ribbon_levels || !(params.fpr > 0 && params.fpr < 1) ||
-      (levels == 0) != (header.count == 0)) {
-    return refuse();
-  }
+  if (reserved != 0 || levels > most_ribbon_levels) return refuse();
   for (std::uint32_t i = 0; i < levels; ++i) {
     ribbon_level level;
     level.seed = reader.get<std::uint64_t>();
@@ -270,17 +282,12 @@ result<ribbon_params> ribbon_params::decode(const filter_header& header,
     level.starts = reader.get<std::uint64_t>();
     level.cut = reader.get<std::uint64_t>();
     const auto columns = reader.get<std::uint64_t>();
+    if (columns > most_columns) return refuse();
     level.columns = static_cast<std::uint32_t>(columns);
     level.bumps = i + 1 < levels;
-    if (level.shards == 0 || level.starts == 0 || level.starts > most_starts / level.shards ||
-        (level.shards > 1 && level.starts % bucket != 0) || level.cut > level.all_starts() ||
-        (level.bumps && level.cut % bucket != 0 && level.cut != level.all_starts()) ||
-        columns > 31 || level.seed >> 63 != 0) {
-      return refuse();
-    }
     params.levels.push_back(level);
   }
-  if (!reader.complete()) return refuse();
+  if (!reader.complete() || !params.possible(header.count)) return refuse();
   return params;
 }
 

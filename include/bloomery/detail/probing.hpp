@@ -22,6 +22,9 @@ result<void> check_probe(const bloom_params& array, const Probe& probe) {
     return fail(errc::incompatible,
                 "the filter was built with another probe rule than this type reads");
   }
+  if (array.bits == 0 || array.hashes == 0) {
+    return fail(errc::invalid_argument, "a Bloom filter has at least one bit and one function");
+  }
   if (array.hashes > probe.max_hashes() || array.bits > Probe::max_places) {
     return fail(errc::invalid_argument,
                 "the probe rule has fewer functions or fewer places than the filter needs");

@@ -76,12 +76,14 @@ double ribbon_fpr(const ribbon_params& params, std::span<const std::byte> payloa
 
 /// Whether the payload has the size that the parameters give it, and zeros where none can be
 /// written; else corrupt. O(levels).
-result<void> check_ribbon_payload(const ribbon_params& params, std::span<const std::byte> payload);
+result<void> check_ribbon_payload(const ribbon_params& params, std::span<const std::byte> payload,
+                                  std::uint64_t count);
 
 /// What a build made.
 struct built_ribbon {
   ribbon_params params;
   owned_storage payload;
+  std::vector<ribbon_level_view> views;
   std::uint64_t count = 0;
 };
 

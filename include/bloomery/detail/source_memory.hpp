@@ -3,11 +3,15 @@
 // What a filter takes beside its bits, from the program's memory_source if it has set one
 // (memory_source.hpp): of a filter of a few keys that is the larger part.
 
+#include <bloomery/result.hpp>
 #include <cstddef>
 #include <limits>
 #include <vector>
 
 namespace bloomery::detail {
+
+/// That there is no memory, in that sentence, or in two words if there is none for a sentence.
+tl::unexpected<failure> no_memory(const char* sentence) noexcept;
 
 /// Throws std::bad_alloc.
 void* take_memory(std::size_t size);

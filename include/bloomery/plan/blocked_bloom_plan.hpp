@@ -51,6 +51,8 @@ struct blocked_bloom_params {
   block_layout layout = block_layout::split_512;
 
   std::uint64_t bits() const noexcept { return blocks * block_bits(layout); }
+  /// Whether there can be a filter of so many blocks and functions in that layout.
+  bool possible() const noexcept;
 
   /// How far one filter's rate is from `fpr` (formulas::bloom_fpr_scatter). Most where filters are
   /// small and rates low, since few blocks with many keys then have most of the rate.

@@ -41,6 +41,8 @@ struct fuse_params {
   }
   /// Bytes of directory and fingerprints.
   std::uint64_t payload_bytes() const noexcept;
+  /// Whether there can be a filter of these, of so many keys.
+  bool possible(std::uint64_t count) const noexcept;
 
   /// The parameter block of a file (docs/format.md, "fuse").
   std::vector<std::byte> encode() const;

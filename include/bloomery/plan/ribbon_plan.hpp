@@ -64,6 +64,8 @@ struct ribbon_params {
   std::vector<ribbon_level> levels;  ///< none for no keys; all but the last bump
 
   std::uint64_t payload_bytes() const noexcept;
+  /// Whether there can be a filter of these levels, of so many keys.
+  bool possible(std::uint64_t count) const noexcept;
 
   /// The parameter block of a file (docs/format.md, "ribbon").
   std::vector<std::byte> encode() const;

@@ -1,0 +1,47 @@
+#!/usr/bin/env python3
+"""Checks that a kernel set is chosen only on CPUs that have every instruction it is compiled with.
+
+src/kernels/NAME.cpp names its features in BLOOMERY_TARGET_BEGIN; src/kernels/dispatch.cpp asks the CPU for
+them, those of the AVX2 set first, then those that the AVX-512 set needs beside. Prints each feature that is
+used and not asked for, and exits 1; exits 0 if there is none.
+"""
+
+import pathlib
+import re
+import sys
+
+KERNELS = pathlib.Path(__file__).resolve().parent.parent / "src" / "kernels"
+
+
+def features_used(source):
+    """The features of all target regions of a file, as a set."""
+    regions = re.findall(r'BLOOMERY_TARGET_BEGIN\(\s*((?:"[^"]*"\s*)+)\)', source)
+    return {name for region in regions for name in "".join(re.findall(r'"([^"]*)"', region)).split(",")}
+
+
+def features_asked_for(source):
+    """What dispatch.cpp asks for before it takes the AVX2 set, and before it takes the AVX-512 set."""
+    start = source.index("__builtin_cpu_init()")
+    avx2 = source.index("&avx2_kernels", start)
+    avx512 = source.index("&avx512_kernels", avx2)
+    asked = lambda part: set(re.findall(r'__builtin_cpu_supports\("([^"]*)"\)', part))
+    return asked(source[start:avx2]), asked(source[start:avx512])
+
+
+def main():
+    of_avx2, of_avx512 = features_asked_for((KERNELS / "dispatch.cpp").read_text())
+    missing = []
+    regions = 0
+    for path in sorted(KERNELS.glob("*.cpp")):
+        used = features_used(path.read_text())
+        regions += bool(used)
+        asked = of_avx512 if "avx512" in path.name else of_avx2
+        missing += [f"{path.name} uses {name}, which dispatch.cpp does not ask for" for name in sorted(used - asked)]
+    if regions < 5:
+        missing.append(f"only {regions} files with a target region were found; the pattern here is out of date")
+    print("\n".join(missing), end="\n" if missing else "")
+    return 1 if missing else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
