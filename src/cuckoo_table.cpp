@@ -173,9 +173,10 @@ std::optional<std::uint64_t> insert_all(const cuckoo_layout& layout, std::byte* 
   return added;
 }
 
-std::uint64_t reachable_pairs(const cuckoo_layout& layout, const std::byte* payload,
-                              unsigned stashed) noexcept {
+cuckoo_census take_cuckoo_census(const cuckoo_layout& layout, const std::byte* payload,
+                                 unsigned stashed) noexcept {
   std::uint64_t pairs = 0;
+  std::uint64_t single = 0;  // of these, where both buckets are one
   // A stored fingerprint answers for itself, and for the other bucket unless that one's own copy is
   // counted there. The look into other buckets is delayed, so that their misses overlap.
   std::array<cuckoo_place, 64> waiting;
@@ -192,7 +193,10 @@ std::uint64_t reachable_pairs(const cuckoo_layout& layout, const std::byte* payl
       if (fingerprint == 0 || layout.find(payload, bucket, fingerprint) != slot) continue;
       ++pairs;
       const cuckoo_place at = layout.place(bucket, fingerprint);
-      if (at.second == bucket) continue;
+      if (at.second == bucket) {
+        ++single;
+        continue;
+      }
       layout.prefetch(payload, at.second);
       waiting[count++] = at;
       if (count == waiting.size()) settle();
@@ -209,9 +213,11 @@ std::uint64_t reachable_pairs(const cuckoo_layout& layout, const std::byte* payl
       counted |= earlier.fingerprint == at.fingerprint &&
                  (earlier.bucket == at.first || earlier.bucket == at.second);
     }
-    if (!counted) pairs += at.first == at.second ? 1 : 2;
+    if (counted) continue;
+    pairs += at.first == at.second ? 1 : 2;
+    single += at.first == at.second ? 1 : 0;
   }
-  return pairs;
+  return {pairs, (pairs + single) / 2};
 }
 
 std::optional<unsigned> check_stash(const cuckoo_layout& layout,

@@ -1,9 +1,11 @@
 #include <bloomery/detail/expandable_parts.hpp>
 
+#include <cmath>
 #include <cstring>
 #include <limits>
 
 #include <bloomery/detail/precondition.hpp>
+#include <bloomery/plan/formulas.hpp>
 
 #include "pages.hpp"
 
@@ -46,6 +48,34 @@ std::uint64_t counted_of(std::span<const std::byte> list, std::size_t size, hash
   if (i == size) return 0;
   const counted_copies found = copies_at(list, i);
   return found.hash == h.value ? found.copies : 0;
+}
+
+double copies_counted(std::span<const std::byte> list, std::size_t size) noexcept {
+  double all = 0;
+  for (std::size_t i = 0; i < size; ++i) all += static_cast<double>(copies_at(list, i).copies);
+  return all;
+}
+
+double segment_census::rate(unsigned cell_bits) const noexcept {
+  double cells = 0;
+  for (std::size_t r = uncovered.size(); r-- > 0;) {
+    cells += std::ldexp(static_cast<double>(uncovered[r]), -static_cast<int>(r));
+  }
+  return std::min(1.0, std::ldexp(cells, -static_cast<int>(cell_bits)));
+}
+
+segment_census::key_estimate segment_census::keys(unsigned cell_bits) const noexcept {
+  key_estimate all{0, 0};
+  double free_cells = std::ldexp(1.0, static_cast<int>(cell_bits));
+  for (std::size_t r = 0; r < uncovered.size(); ++r) {
+    if (uncovered[r] == 0) continue;
+    const auto entries = static_cast<double>(uncovered[r]);
+    (r == 0 ? all.of_whole_cells : all.others) +=
+        formulas::throws_behind(entries, std::ldexp(free_cells, static_cast<int>(r))) *
+        std::ldexp(1.0, static_cast<int>(cell_bits)) / free_cells;
+    free_cells = std::max(0.0, free_cells - std::ldexp(entries, -static_cast<int>(r)));
+  }
+  return all;
 }
 
 owned_segments::owned_segments(const owned_segments& other)

@@ -91,8 +91,9 @@ class BitArray:
 class Bloom(BitArray):
     def __init__(self, kind_version, hash, seed, count, parameters, payload):
         check(kind_version == 1, "unknown version of the kind")
-        check(len(parameters) == 64 and not any(parameters[30:]), "wrong parameter block")
-        self.capacity, self.fpr, self.m, self.k, rule = struct.unpack_from("<QdQIH", parameters)
+        check(len(parameters) == 64 and not any(parameters[40:]), "wrong parameter block")
+        self.capacity, self.fpr, self.m, self.k, rule, zero, chance = struct.unpack_from("<QdQIHHd", parameters)
+        check(zero == 0 and chance >= 0, "wrong parameter block")
         check(1 <= self.capacity <= 2**57 and 0 <= self.fpr <= 1, "wrong promise")
         check(1 <= self.m <= 2**62 and 1 <= self.k <= 64 and rule in RULES, "wrong layout")
         self.rule, its_hash, most = RULES[rule]
@@ -133,8 +134,9 @@ LAYOUTS = {
 class BlockedBloom(BitArray):
     def __init__(self, kind_version, hash, seed, count, parameters, payload):
         check(kind_version == 1, "unknown version of the kind")
-        check(len(parameters) == 64 and not any(parameters[30:]), "wrong parameter block")
-        self.capacity, self.fpr, self.blocks, self.k, layout = struct.unpack_from("<QdQIH", parameters)
+        check(len(parameters) == 64 and not any(parameters[40:]), "wrong parameter block")
+        self.capacity, self.fpr, self.blocks, self.k, layout, zero, chance = struct.unpack_from("<QdQIHHd", parameters)
+        check(zero == 0 and chance >= 0, "wrong parameter block")
         check(1 <= self.capacity <= 2**57 and 0 <= self.fpr <= 1, "wrong promise")
         check(layout in LAYOUTS and hash == 1, "unknown layout or hash")
         self.layout, self.block_bits, most, its_k = LAYOUTS[layout]

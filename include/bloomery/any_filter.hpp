@@ -82,8 +82,12 @@ struct filter_info {
   hash_id hash{};
   std::uint64_t seed = 0;
   plan_report plan;
-  std::uint64_t count = 0;    ///< inserted keys, as counted
-  double estimated_size = 0;  ///< distinct keys, from the bits; may be infinite
+  /// Kinds that hold copies: these. Static kinds: distinct keys. Others: keys that certainly were
+  /// new, of which there are no more than distinct keys.
+  std::uint64_t count = 0;
+  /// Distinct keys, from the bits. Infinite if they are too full to tell, NaN if they cannot, as
+  /// after several intersections.
+  double estimated_size = 0;
   double current_fpr = 0;
   double fill = 0;  ///< of bits, counters or slots, in [0, 1]
   abilities can;

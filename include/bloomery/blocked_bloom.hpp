@@ -13,6 +13,7 @@
 #include <bloomery/concepts.hpp>
 #include <bloomery/detail/block_kernels.hpp>
 #include <bloomery/detail/block_native.hpp>
+#include <bloomery/detail/bloom_tally.hpp>
 #include <bloomery/detail/filter_memory.hpp>
 #include <bloomery/detail/key_shell.hpp>
 #include <bloomery/detail/precondition.hpp>
@@ -264,6 +265,7 @@ class basic_blocked_bloom : public detail::key_shell<basic_blocked_bloom<Storage
   {
     std::ranges::fill(blocks_.writable_bytes(), std::byte{0});
     count_ = 0;
+    params_.chance_keys = 0;
   }
 
   /// Makes this the filter of the union: bit for bit the filter of both sets' keys. Filters that
@@ -273,10 +275,13 @@ class basic_blocked_bloom : public detail::key_shell<basic_blocked_bloom<Storage
     requires writable_storage<Storage>
   {
     if (auto ok = same_shape(params_, other.params()); !ok) return ok;
+    const bool with_ones = params_.chance_keys != 0 || other.params().chance_keys != 0;
+    const detail::bloom_tally before = tally(with_ones);
+    const detail::bloom_tally others = other.tally(with_ones);
     const auto theirs = other.bits();
     const auto ours = blocks_.writable_bytes();
     for (std::size_t i = 0; i < ours.size(); ++i) ours[i] |= theirs[i];
-    settle_count(std::max(count_, other.size()), count_ + other.size());
+    settle(detail::union_of(before, others, ones(), keys_of()));
     return {};
   }
 
@@ -287,10 +292,12 @@ class basic_blocked_bloom : public detail::key_shell<basic_blocked_bloom<Storage
     requires writable_storage<Storage>
   {
     if (auto ok = same_shape(params_, other.params()); !ok) return ok;
+    const detail::bloom_tally before = tally(true);
+    const detail::bloom_tally others = other.tally(true);
     const auto theirs = other.bits();
     const auto ours = blocks_.writable_bytes();
     for (std::size_t i = 0; i < ours.size(); ++i) ours[i] &= theirs[i];
-    settle_count(0, std::min(count_, other.size()));
+    settle(detail::common_of(before, others, ones(), keys_of()));
     return {};
   }
 
@@ -299,7 +306,8 @@ class basic_blocked_bloom : public detail::key_shell<basic_blocked_bloom<Storage
   std::span<const std::byte> bits() const noexcept { return blocks_.bytes(); }
 
   std::uint64_t capacity() const noexcept { return params_.capacity; }
-  /// Inserts that were new, as counted; after merge or intersect, the estimate.
+  /// Inserts that set a bit: no more than the distinct keys, and fewer by those that seemed to be
+  /// there already. After merge or intersect, an estimate.
   std::uint64_t size() const noexcept { return count_; }
   double planned_fpr() const noexcept { return params_.fpr; }
   std::uint64_t size_in_bytes() const noexcept { return blocks_.bytes().size(); }
@@ -313,14 +321,11 @@ class basic_blocked_bloom : public detail::key_shell<basic_blocked_bloom<Storage
   double current_fpr() const noexcept {
     return census().pass / static_cast<double>(params_.blocks);
   }
-  /// Distinct keys, estimated from the set bits; infinite when all are set. O(m).
+  /// Distinct keys, estimated from the set bits. Infinite when all are set. After intersect, by
+  /// inclusion and exclusion over the union; NaN where that cannot be known, which is after an
+  /// intersection's merge or intersection with bits that it has not. O(m).
   double estimate_size() const noexcept {
-    const double stays = params_.layout == block_layout::free_512
-                             ? numeric::power(1 - 1.0 / 512, params_.hashes)
-                             : 1 - 8.0 / static_cast<double>(block_bits(params_.layout));
-    return formulas::blocked_cardinality(static_cast<double>(census().ones),
-                                         static_cast<double>(params_.bits()), params_.blocks,
-                                         stays);
+    return detail::less_chance(keys_of()(ones()), params_.chance_keys);
   }
 
   /// Lets the host move the memory (memory_source.hpp).
@@ -338,6 +343,9 @@ class basic_blocked_bloom : public detail::key_shell<basic_blocked_bloom<Storage
   }
 
  private:
+  template <storage>
+  friend class basic_blocked_bloom;
+
   basic_blocked_bloom(const blocked_bloom_params& params, Storage blocks, std::uint64_t count)
       : params_(params), blocks_(std::move(blocks)), count_(count) {}
 
@@ -355,11 +363,23 @@ class basic_blocked_bloom : public detail::key_shell<basic_blocked_bloom<Storage
     return {.inserted = fresh, .maybe_present = hs.size() - fresh, .done = hs.size()};
   }
 
-  void settle_count(std::uint64_t low, std::uint64_t high) noexcept {
-    const double estimate = estimate_size();
-    count_ = estimate >= static_cast<double>(high)
-                 ? high
-                 : std::max(low, static_cast<std::uint64_t>(std::llround(estimate)));
+  std::uint64_t ones() const noexcept { return census().ones; }
+  /// The keys that so many set bits show.
+  auto keys_of() const noexcept {
+    return [this](std::uint64_t ones) noexcept {
+      const double stays = params_.layout == block_layout::free_512
+                               ? std::pow(1 - 1.0 / 512, params_.hashes)
+                               : 1 - 8.0 / static_cast<double>(block_bits(params_.layout));
+      return formulas::blocked_cardinality(
+          static_cast<double>(ones), static_cast<double>(params_.bits()), params_.blocks, stays);
+    };
+  }
+  detail::bloom_tally tally(bool with_ones) const noexcept {
+    return {with_ones ? ones() : 0, count_, params_.chance_keys};
+  }
+  void settle(const detail::bloom_tally& now) noexcept {
+    count_ = now.count;
+    params_.chance_keys = now.chance_keys;
   }
 
   blocked_bloom_params params_;

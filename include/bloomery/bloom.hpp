@@ -10,6 +10,7 @@
 
 #include <bloomery/concepts.hpp>
 #include <bloomery/detail/bit_array.hpp>
+#include <bloomery/detail/bloom_tally.hpp>
 #include <bloomery/detail/filter_memory.hpp>
 #include <bloomery/detail/key_shell.hpp>
 #include <bloomery/detail/precondition.hpp>
@@ -143,6 +144,7 @@ class basic_bloom : public detail::key_shell<basic_bloom<Probe, Storage>> {
   {
     std::ranges::fill(bits_.writable_bytes(), std::byte{0});
     count_ = 0;
+    params_.chance_keys = 0;
   }
 
   /// Makes this the filter of the union: bit for bit the filter of both sets' keys. Filters that
@@ -152,10 +154,13 @@ class basic_bloom : public detail::key_shell<basic_bloom<Probe, Storage>> {
     requires writable_storage<Storage>
   {
     if (auto ok = check_compatible(other); !ok) return ok;
+    const bool with_ones = params_.chance_keys != 0 || other.params().chance_keys != 0;
+    const detail::bloom_tally before = tally(with_ones);
+    const detail::bloom_tally others = other.tally(with_ones);
     const auto theirs = other.bits();
     const auto ours = bits_.writable_bytes();
     for (std::size_t i = 0; i < ours.size(); ++i) ours[i] |= theirs[i];
-    settle_count(std::max(count_, other.size()), count_ + other.size());
+    settle(detail::union_of(before, others, ones(), keys_of()));
     return {};
   }
 
@@ -166,10 +171,12 @@ class basic_bloom : public detail::key_shell<basic_bloom<Probe, Storage>> {
     requires writable_storage<Storage>
   {
     if (auto ok = check_compatible(other); !ok) return ok;
+    const detail::bloom_tally before = tally(true);
+    const detail::bloom_tally others = other.tally(true);
     const auto theirs = other.bits();
     const auto ours = bits_.writable_bytes();
     for (std::size_t i = 0; i < ours.size(); ++i) ours[i] &= theirs[i];
-    settle_count(0, std::min(count_, other.size()));
+    settle(detail::common_of(before, others, ones(), keys_of()));
     return {};
   }
 
@@ -179,7 +186,8 @@ class basic_bloom : public detail::key_shell<basic_bloom<Probe, Storage>> {
   std::span<const std::byte> bits() const noexcept { return bits_.bytes(); }
 
   std::uint64_t capacity() const noexcept { return params_.capacity; }
-  /// Inserts that were new, as counted; after merge or intersect, the estimate.
+  /// Inserts that set a bit: no more than the distinct keys, and fewer by those that seemed to be
+  /// there already. After merge or intersect, an estimate.
   std::uint64_t size() const noexcept { return count_; }
   double planned_fpr() const noexcept { return params_.fpr; }
   std::uint64_t size_in_bytes() const noexcept { return bits_.bytes().size(); }
@@ -192,10 +200,11 @@ class basic_bloom : public detail::key_shell<basic_bloom<Probe, Storage>> {
   }
   /// The rate of the bits as they stand: a stranger's k places are all set with fill^k. O(m).
   double current_fpr() const noexcept { return std::pow(fill(), params_.hashes); }
-  /// Distinct keys, estimated from the set bits; infinite when all are set. O(m).
+  /// Distinct keys, estimated from the set bits. Infinite when all are set. After intersect, by
+  /// inclusion and exclusion over the union; NaN where that cannot be known, which is after an
+  /// intersection's merge or intersection with bits that it has not. O(m).
   double estimate_size() const noexcept {
-    return formulas::bloom_cardinality(static_cast<double>(ones()),
-                                       static_cast<double>(params_.bits), params_.hashes);
+    return detail::less_chance(keys_of()(ones()), params_.chance_keys);
   }
 
   /// Lets the host move the memory (memory_source.hpp).
@@ -213,6 +222,9 @@ class basic_bloom : public detail::key_shell<basic_bloom<Probe, Storage>> {
   }
 
  private:
+  template <probe_scheme, storage>
+  friend class basic_bloom;
+
   basic_bloom(const bloom_params& params, Storage bits, std::uint64_t count, Probe probe)
       : params_(params), bits_(std::move(bits)), count_(count), probe_(std::move(probe)) {}
 
@@ -227,11 +239,19 @@ class basic_bloom : public detail::key_shell<basic_bloom<Probe, Storage>> {
     return same_shape(params_, other.params());
   }
 
-  void settle_count(std::uint64_t low, std::uint64_t high) noexcept {
-    const double estimate = estimate_size();
-    count_ = estimate >= static_cast<double>(high)
-                 ? high
-                 : std::max(low, static_cast<std::uint64_t>(std::llround(estimate)));
+  /// The keys that so many set bits show.
+  auto keys_of() const noexcept {
+    return [this](std::uint64_t ones) noexcept {
+      return formulas::throws_behind(static_cast<double>(ones), static_cast<double>(params_.bits)) /
+             params_.hashes;
+    };
+  }
+  detail::bloom_tally tally(bool with_ones) const noexcept {
+    return {with_ones ? ones() : 0, count_, params_.chance_keys};
+  }
+  void settle(const detail::bloom_tally& now) noexcept {
+    count_ = now.count;
+    params_.chance_keys = now.chance_keys;
   }
 
   bloom_params params_;

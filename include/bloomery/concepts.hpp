@@ -55,10 +55,12 @@ concept membership_filter =
       { f.may_contain(h) } noexcept -> std::same_as<bool>;
       { f.may_contain(hs, answers) } noexcept -> std::same_as<void>;
       { f.capacity() } noexcept -> std::same_as<std::uint64_t>;  // keys planned for
-      { f.size() } noexcept -> std::same_as<std::uint64_t>;      // keys inserted, as counted
-      { f.planned_fpr() } noexcept -> std::same_as<double>;      // the rate at capacity
-      { f.current_fpr() } noexcept -> std::same_as<double>;    // the rate of the bits as they stand
-      { f.estimate_size() } noexcept -> std::same_as<double>;  // distinct keys, from the bits
+      // Kinds that hold copies: these; others: keys that certainly were new, at most the distinct.
+      { f.size() } noexcept -> std::same_as<std::uint64_t>;
+      { f.planned_fpr() } noexcept -> std::same_as<double>;  // the rate at capacity
+      { f.current_fpr() } noexcept -> std::same_as<double>;  // the rate of the bits as they stand
+      // Distinct keys, from the bits; infinite if these are too full to tell, NaN if they cannot.
+      { f.estimate_size() } noexcept -> std::same_as<double>;
       { f.size_in_bytes() } noexcept -> std::same_as<std::uint64_t>;
       { f.image() } -> std::same_as<filter_image>;
       { F::params_type::decode(header, bytes) } -> std::same_as<result<typename F::params_type>>;

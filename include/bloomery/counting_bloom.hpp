@@ -276,12 +276,13 @@ class basic_counting_bloom : public detail::key_shell<basic_counting_bloom<Probe
   /// The rate of the counters as they stand: a stranger's k places are all occupied with fill^k.
   /// O(m).
   double current_fpr() const noexcept { return std::pow(fill(), params_.array.hashes); }
-  /// Distinct keys, estimated from the counters that are not zero (stuck ones, whose keys may be
-  /// gone, included); infinite when none is zero. O(m).
+  /// Distinct keys, estimated from the counters that are not zero; infinite when none is zero.
+  /// Stuck counters are among them: while there are any, a key of theirs that was erased still
+  /// counts. O(m).
   double estimate_size() const noexcept {
-    return formulas::bloom_cardinality(static_cast<double>(non_zero_counters()),
-                                       static_cast<double>(params_.counters()),
-                                       params_.array.hashes);
+    return formulas::throws_behind(static_cast<double>(non_zero_counters()),
+                                   static_cast<double>(params_.counters())) /
+           params_.array.hashes;
   }
 
   /// What save() writes. Refers to this filter's counters.

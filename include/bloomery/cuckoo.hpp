@@ -227,14 +227,17 @@ class basic_cuckoo : public detail::key_shell<basic_cuckoo<Storage>> {
   /// That is, for each different fingerprint in a bucket, that bucket's pair and the other
   /// bucket's; a pair that both sides reach counts once. O(slots).
   double current_fpr() const noexcept {
-    const auto passing =
-        static_cast<double>(detail::reachable_pairs(layout_, bytes_.bytes().data(), stashed_));
+    const auto passing = static_cast<double>(census().passing);
     const double all = static_cast<double>(params_.buckets) * static_cast<double>(layout_.values());
     return std::min(1.0, passing / all + formulas::hash_collision_fpr(static_cast<double>(count_)));
   }
-  /// As size(): copies of one key look like keys that look alike, so that the number of distinct
-  /// keys cannot be told.
-  double estimate_size() const noexcept { return static_cast<double>(count_); }
+  /// Distinct keys: different fingerprints, and those that are estimated to be equal to another's
+  /// by chance. O(slots).
+  double estimate_size() const noexcept {
+    return formulas::fingerprint_cardinality(static_cast<double>(census().different),
+                                             static_cast<double>(params_.buckets),
+                                             static_cast<double>(layout_.values()));
+  }
 
   /// The table, for pictures of it: where a key may be, what a slot holds (zero: nothing), and how
   /// many fingerprints wait in the stash. Preconditions: bucket < params().buckets, slot <
@@ -286,6 +289,10 @@ class basic_cuckoo : public detail::key_shell<basic_cuckoo<Storage>> {
     const insert_outcome outcome = detail::insert_copy(layout_, payload(), stashed_, at);
     count_ += is_contained(outcome);
     return outcome;
+  }
+
+  detail::cuckoo_census census() const noexcept {
+    return detail::take_cuckoo_census(layout_, bytes_.bytes().data(), stashed_);
   }
 
   std::byte* payload() noexcept { return bytes_.writable_bytes().data(); }

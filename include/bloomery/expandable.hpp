@@ -326,9 +326,9 @@ class basic_expandable : public detail::key_shell<basic_expandable<Storage>> {
   /// The rate of the entries as they stand, exact up to equal hashes: the share of all hashes that
   /// match one. O(size).
   double current_fpr() const noexcept { return parts_.rate(params_); }
-  /// As size(): copies of one key look like keys that look alike, so that the number of distinct
-  /// keys cannot be told.
-  double estimate_size() const noexcept { return static_cast<double>(count_); }
+  /// Distinct keys: different entries, and those that are estimated to match another's by chance.
+  /// O(size).
+  double estimate_size() const noexcept { return parts_.distinct_keys(params_, count_); }
 
   /// Bytes that inserts have written since the filter was made or opened, growth included.
   std::uint64_t moved_bytes() const noexcept { return parts_.moved_bytes(); }

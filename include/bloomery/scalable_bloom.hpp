@@ -216,7 +216,8 @@ class basic_scalable_bloom : public detail::key_shell<basic_scalable_bloom<Stora
   std::uint64_t capacity() const noexcept {
     return sum<std::uint64_t>([](const member_type& m) { return m.capacity(); });
   }
-  /// Inserts that were new, as counted.
+  /// Keys that certainly were new: no more than the distinct keys, and fewer by those that seemed
+  /// to be there already.
   std::uint64_t size() const noexcept { return count_; }
   /// The rate that was asked for. However far the filter grows, the mean over all seeds of the hash
   /// function stays within it; current_fpr() is this one filter's, which varies about its plan as
@@ -239,13 +240,19 @@ class basic_scalable_bloom : public detail::key_shell<basic_scalable_bloom<Stora
     return -std::expm1(
         sum<double>([](const member_type& m) { return std::log1p(-m.current_fpr()); }));
   }
-  /// Distinct keys, estimated from the set bits, members added up. O(m).
+  /// Distinct keys, estimated from the set bits; infinite when a member's are all set. A member's
+  /// bits show the keys that came to it, also those that seemed to be in it already. Keys that
+  /// seemed to be in an older member never came to it: a share of them, the compound rate of the
+  /// members before. O(m).
   double estimate_size() const noexcept {
-    return sum<double>([](const member_type& m) {
-      // A member takes no more than its capacity, so one of a few bits that are all set says "all".
-      const double keys = m.estimate_size();
-      return std::isfinite(keys) ? keys : static_cast<double>(m.size());
-    });
+    double keys = 0;
+    double passing = 1;  // share of new keys that no older member may contain
+    for (const member_type& m : members_) {
+      if (m.ones() == 0) break;  // only the newest has no keys
+      keys += m.estimate_size() / passing;
+      passing *= 1 - m.current_fpr();
+    }
+    return keys;
   }
 
   /// What save() writes: each member's bits, padded with zeros to a multiple of 64 bytes, so that

@@ -296,11 +296,9 @@ class basic_vector_quotient : public detail::key_shell<basic_vector_quotient<Sto
   /// Distinct keys: different tags, and those that are estimated to be equal to another by chance.
   /// O(slots).
   double estimate_size() const noexcept {
-    const auto tags = static_cast<double>(detail::vq_take_census(reader()).tags);
-    const double classes = static_cast<double>(params_.blocks) *
-                           static_cast<double>(layout_.tags()) / (params_.blocks == 1 ? 1 : 2);
-    // n keys have c (1 - (1 - 1/c)^n) different ones of c.
-    return tags < classes ? std::log1p(-tags / classes) / std::log1p(-1 / classes) : tags;
+    return formulas::fingerprint_cardinality(
+        static_cast<double>(detail::vq_take_census(reader()).tags),
+        static_cast<double>(params_.blocks), static_cast<double>(layout_.tags()));
   }
 
   /// The table, for pictures of it: where a key may be, how many slots of a block are taken, and

@@ -7,7 +7,7 @@
 //     segment_build.inl   one segment becomes two, or a wider one
 //     segment_merge.inl   the same with the keys of a batch, in one pass
 //     segment_unite.inl   the same with the entries of another filter
-//     segment_scan.inl    the check of a segment from outside, and its rate
+//     segment_scan.inl    the check of a segment from outside, and its entries
 
 #include "kernels/segment_edit.inl"
 
@@ -57,6 +57,6 @@ void ask(unsigned cell_bits, std::span<const segment_query> queries,
   if (queries.size() < to_fetch.size()) fetch(cell_bits, to_fetch.subspan(queries.size()));
 }
 
-constexpr segment_kernels loops = {empty, insert, insert_run,      plan_layout, lay_out, erase,
-                                   split, widen,  merge,           list,        unite,   check,
-                                   rate,  fetch,  fetch_to_insert, ask,         holds};
+constexpr segment_kernels loops = {empty,  insert, insert_run,      plan_layout, lay_out, erase,
+                                   split,  widen,  merge,           list,        unite,   check,
+                                   census, fetch,  fetch_to_insert, ask,         holds};

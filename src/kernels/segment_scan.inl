@@ -1,40 +1,36 @@
-// What is read of a whole segment, for one that may be damaged: whether it is well formed, and its
-// rate. Included behind segment_build.inl.
+// What is read of a whole segment, for one that may be damaged: whether it is well formed, and what
+// its entries match. Included behind segment_build.inl.
 
-// The entries of a cell, and the share of its hashes that match one of them.
+// The entries of a cell, of which those are counted that no other one covers.
 class cell_entries {
  public:
+  explicit cell_entries(segment_census& census) noexcept : census_(census) {}
+
   void add(std::uint64_t entry) noexcept {
     if (entry == 0) return;
+    census_.whole_cells += entry == 1;
     if (size_ < compared) {
       entries_[size_++] = entry;
     } else {
-      beyond_ += share_of(entry);
+      count(entry);
     }
   }
-  double take_rate() noexcept {
+  void end_cell() noexcept {
     if (size_ == 1) [[likely]] {
-      size_ = 0;
-      return share_of(entries_[0]);
-    }
-    double rate = beyond_;
-    for (std::size_t i = 0; i < size_; ++i) {
-      if (!is_covered(i)) rate += share_of(entries_[i]);
+      count(entries_[0]);
+    } else {
+      for (std::size_t i = 0; i < size_; ++i) {
+        if (!is_covered(i)) count(entries_[i]);
+      }
     }
     size_ = 0;
-    beyond_ = 0;
-    return std::min(1.0, rate);
   }
 
  private:
   // Beyond this many, which only chosen keys make, they are taken as disjoint.
   static constexpr std::size_t compared = 64;
 
-  // 2 to the power of minus its length, by the exponent.
-  static double share_of(std::uint64_t entry) noexcept {
-    const auto length = static_cast<std::uint64_t>(std::bit_width(entry)) - 1;
-    return std::bit_cast<double>((1023 - length) << 52);
-  }
+  void count(std::uint64_t entry) noexcept { ++census_.uncovered[std::bit_width(entry) - 1]; }
   // Whether another that is a prefix of this one, or its equal before it, matches all that it does.
   bool is_covered(std::size_t i) const noexcept {
     const std::uint64_t marker = std::bit_floor(entries_[i]);
@@ -48,9 +44,9 @@ class cell_entries {
     return false;
   }
 
+  segment_census& census_;
   std::array<std::uint64_t, compared> entries_;  // only the first size_ are read
   std::size_t size_ = 0;
-  double beyond_ = 0;
 };
 
 std::optional<std::size_t> check(const segment_shape& shape,
@@ -102,12 +98,12 @@ std::optional<std::size_t> check(const segment_shape& shape,
   return entries;
 }
 
-double rate(const segment_shape& shape, std::span<const std::byte> segment) noexcept {
+segment_census census(const segment_shape& shape, std::span<const std::byte> segment) noexcept {
   const segment_view view(shape, segment);
   const std::size_t limit = shape.area_within(segment.size());
-  cell_entries here;
+  segment_census found;
+  cell_entries here(found);
   std::size_t last_end = 0;
-  double matching = 0;
   for (std::size_t b = 0; b < shape.blocks(); ++b) {
     const std::size_t begin = view.start(b);
     const std::size_t end = view.start(b + 1);
@@ -116,11 +112,11 @@ double rate(const segment_shape& shape, std::span<const std::byte> segment) noex
     last_end = end;
     unsigned current = 0;
     for_block(shape, view.area(), begin, end, [&](unsigned cell, std::uint64_t entry) noexcept {
-      if (cell != current) matching += here.take_rate();
+      if (cell != current) here.end_cell();
       current = cell;
       here.add(entry);
     });
-    matching += here.take_rate();
+    here.end_cell();
   }
-  return std::min(1.0, matching / static_cast<double>(shape.blocks() * block_cells));
+  return found;
 }

@@ -305,6 +305,8 @@ std::vector<std::byte> blocked_bloom_params::encode() const {
       .put(blocks)
       .put(std::uint32_t{hashes})
       .put(static_cast<std::uint16_t>(layout))
+      .put(std::uint16_t{0})
+      .put(chance_keys)
       .finish();
 }
 
@@ -324,6 +326,8 @@ result<blocked_bloom_params> blocked_bloom_params::decode(const filter_header& h
   params.hashes = reader.get<std::uint32_t>();
   const auto layout = reader.get<std::uint16_t>();
   params.layout = static_cast<block_layout>(layout);
+  const auto unused = reader.get<std::uint16_t>();
+  params.chance_keys = reader.get<double>();
   params.seed = header.seed;
   if (header.kind_version != 1) {
     return fail(errc::unsupported,
@@ -337,7 +341,8 @@ result<blocked_bloom_params> blocked_bloom_params::decode(const filter_header& h
                                                layout));
   }
   if (!reader.complete() || params.capacity == 0 || params.capacity > most_keys ||
-      !params.possible() || !(params.fpr >= 0 && params.fpr <= 1)) {
+      !params.possible() || !(params.fpr >= 0 && params.fpr <= 1) || unused != 0 ||
+      !(params.chance_keys >= 0)) {
     return fail(errc::corrupt,
                 "the blocked Bloom filter's parameters are out of range; the file is damaged");
   }

@@ -211,6 +211,8 @@ std::vector<std::byte> bloom_params::encode() const {
       .put(bits)
       .put(std::uint32_t{hashes})
       .put(static_cast<std::uint16_t>(probe))
+      .put(std::uint16_t{0})
+      .put(chance_keys)
       .finish();
 }
 
@@ -223,6 +225,8 @@ result<bloom_params> bloom_params::decode(const filter_header& header,
   params.bits = reader.get<std::uint64_t>();
   params.hashes = reader.get<std::uint32_t>();
   params.probe = static_cast<probe_id>(reader.get<std::uint16_t>());
+  const auto unused = reader.get<std::uint16_t>();
+  params.chance_keys = reader.get<double>();
   params.seed = header.seed;
   if (header.kind_version != 1) {
     return fail(errc::unsupported,
@@ -232,7 +236,8 @@ result<bloom_params> bloom_params::decode(const filter_header& header,
   }
   if (!reader.complete() || params.capacity == 0 || params.capacity > most_keys ||
       params.bits == 0 || params.bits > most_bits || params.hashes == 0 ||
-      params.hashes > most_hashes || !(params.fpr >= 0 && params.fpr <= 1)) {
+      params.hashes > most_hashes || !(params.fpr >= 0 && params.fpr <= 1) || unused != 0 ||
+      !(params.chance_keys >= 0)) {
     return fail(errc::corrupt,
                 "the Bloom filter's parameters are out of range; the file is damaged");
   }

@@ -102,7 +102,7 @@ result<counting_bloom_params> counting_bloom_params::decode(const filter_header&
   if (!array) return fail(std::move(array.error()));
   detail::record_reader reader(block.subspan(detail::block_bytes));
   const counting_bloom_params params{.array = *array, .counter_bits = reader.get<std::uint32_t>()};
-  if (!reader.complete()) {
+  if (!reader.complete() || array->chance_keys != 0) {
     return fail(errc::corrupt,
                 "the counting Bloom filter's parameters do not end as they should; the file is "
                 "damaged");

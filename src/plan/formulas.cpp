@@ -211,9 +211,29 @@ double blocked_cardinality(double ones, double bits, std::uint64_t blocks, doubl
   return numeric::log1p(-ones / bits) / numeric::log1p(-(1 - stays) / static_cast<double>(blocks));
 }
 
+double throws_behind(double hit, double places) {
+  if (hit >= places) return std::numeric_limits<double>::infinity();
+  // H_x = ln x + gamma + 1/(2x) - 1/(12x^2) + 1/(120x^4) - ..., exact to 1e-11 from 16 on; before,
+  // H_x = H_(x+1) - 1/(x+1).
+  const auto behind_log = [](double x) {
+    const double square = 1 / (x * x);
+    return 1 / (2 * x) - square * (1.0 / 12 - square * (1.0 / 120 - square / 252));
+  };
+  double a = places;
+  double b = places - hit;
+  double difference = 0;  // H_places - H_(places - hit)
+  for (; b < 16; ++a, ++b) difference += 1 / (b + 1) - 1 / (a + 1);
+  difference += behind_log(a) - behind_log(b) - std::log1p(-hit / a);
+  return places * difference;
+}
+
 double bloom_cardinality(double ones, double m, unsigned k) {
   if (ones >= m) return std::numeric_limits<double>::infinity();
   return -m / k * numeric::log1p(-ones / m);
+}
+
+double fingerprint_cardinality(double fingerprints, double buckets, double values) {
+  return throws_behind(fingerprints, buckets * values / (2 - 1 / buckets));
 }
 
 double counter_reaches(double n, double m, unsigned k, unsigned value) {

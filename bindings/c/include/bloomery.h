@@ -120,8 +120,8 @@ typedef struct bloomery_info_report {
   unsigned hashes;
   double planned_fpr;
   double current_fpr;
-  uint64_t count;        /* inserted keys, as counted */
-  double estimated_size; /* distinct keys, from the bits; may be infinite */
+  uint64_t count;        /* copies, or keys that certainly were new */
+  double estimated_size; /* distinct keys, from the bits; infinite or NaN if they do not tell */
   double fill;           /* in [0, 1] */
   uint64_t seed;
   bool can_insert;

@@ -174,7 +174,7 @@ class Filter(_native.Filter):
 
     def approx_len(self) -> int:
         """About how many distinct keys there are, from the bits. ValueError when they are too full
-        to tell. Takes time in proportion to the size; there is no exact ``len``.
+        to tell, or those of an intersection's intersection. Takes time in proportion to the size; there is no exact ``len``.
 
         >>> bloomery.Bloom.build(range(1000)).approx_len()
         1004

@@ -37,9 +37,13 @@ bool erase_copy(const cuckoo_layout& layout, std::byte* payload, unsigned& stash
 std::optional<std::uint64_t> insert_all(const cuckoo_layout& layout, std::byte* payload,
                                         unsigned& stashed, const std::byte* theirs) noexcept;
 
-/// The (bucket, fingerprint) pairs that a stranger could have and pass as a member. O(slots).
-std::uint64_t reachable_pairs(const cuckoo_layout& layout, const std::byte* payload,
-                              unsigned stashed) noexcept;
+/// What a walk over the table finds. O(slots).
+struct cuckoo_census {
+  std::uint64_t passing = 0;    ///< pairs of first bucket and fingerprint that pass as a member
+  std::uint64_t different = 0;  ///< fingerprints, in different pairs of buckets
+};
+cuckoo_census take_cuckoo_census(const cuckoo_layout& layout, const std::byte* payload,
+                                 unsigned stashed) noexcept;
 
 /// Checks what can be checked without reading the table: zero between table and stash; the stash's
 /// entries in range and without gaps. The number of entries, or nothing if that does not hold.

@@ -92,6 +92,9 @@ result<std::vector<segment_extent>> read_segment_list(const expandable_params& p
 /// The counted copies of a segment, found by bisection; whatever the bytes are, it reads no others.
 std::uint64_t counted_of(std::span<const std::byte> list, std::size_t size, hash64 h) noexcept;
 
+/// How many copies all hashes of such a list have.
+double copies_counted(std::span<const std::byte> list, std::size_t size) noexcept;
+
 /// All segments of a filter, to be read.
 struct segment_spans {
   std::vector<std::span<const std::byte>> bytes;
@@ -106,10 +109,35 @@ template <class Segments>
 double rate_of(const expandable_params& params, const Segments& segments) noexcept {
   double matching = 0;
   for (std::uint64_t i = 0; i < params.segments(); ++i) {
-    const double here = segment_ops().rate(shape_of(params, i), segments[i].bytes.bytes());
+    const double here =
+        segment_ops().census(shape_of(params, i), segments[i].bytes.bytes()).rate(params.cell_bits);
     matching += is_deep(params, i) ? here / 2 : here;
   }
   return std::min(1.0, matching / static_cast<double>(std::uint64_t{1} << params.level));
+}
+
+/// The distinct keys behind a list of segments of so many copies. O(size).
+///
+/// An entry without a remainder is in two cells after each doubling: there are as many more of them
+/// than keys that have one as there are more entries than copies in the table.
+template <class Segments>
+double distinct_keys_of(const expandable_params& params, const Segments& segments,
+                        std::span<const segment_entry> list, std::uint64_t count) noexcept {
+  double keys = 0;
+  double of_whole_cells = 0;
+  double whole_cells = 0;
+  double beside = 0;  // copies that are counted by hash
+  for (std::uint64_t i = 0; i < params.segments(); ++i) {
+    const auto found = segment_ops().census(shape_of(params, i), segments[i].bytes.bytes());
+    const auto here = found.keys(params.cell_bits);
+    keys += here.others;
+    of_whole_cells += here.of_whole_cells;
+    whole_cells += static_cast<double>(found.whole_cells);
+    beside += copies_counted(segments[i].counted.bytes(), list[i].counted);
+  }
+  const double surplus = static_cast<double>(params.entries) + beside - static_cast<double>(count);
+  const double left = std::min(whole_cells, whole_cells - surplus);
+  return left > 0 ? keys + of_whole_cells * (left / whole_cells) : keys;
 }
 
 /// That there is no memory.
@@ -354,6 +382,9 @@ class expandable_parts {
   double rate(const expandable_params& params) const noexcept {
     expect_segments();
     return rate_of(params, all_.segments);
+  }
+  double distinct_keys(const expandable_params& params, std::uint64_t count) const noexcept {
+    return distinct_keys_of(params, all_.segments, all_.list, count);
   }
   segment_spans spans() const {
     expect_segments();

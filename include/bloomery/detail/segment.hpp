@@ -109,6 +109,25 @@ struct merge_room {
   std::vector<std::uint64_t> merged;  ///< these and the keys'
 };
 
+/// Entries that no other entry of the segment covers, that is, matches all that they match.
+struct segment_census {
+  std::array<std::uint64_t, 64> uncovered{};  ///< by bits of their remainders; of equal ones, one
+  std::uint64_t whole_cells = 0;              ///< entries without a remainder, covered or not
+
+  /// The share of the segment's hashes that match an entry.
+  double rate(unsigned cell_bits) const noexcept;
+
+  /// Distinct keys that came with r bits of remainder leave an uncovered entry unless one of fewer
+  /// bits, which came before, or an equal one has its place. So they are throws at 2^(cell_bits +
+  /// r) places, of which those are free at first that shorter entries leave
+  /// (formulas::throws_behind).
+  struct key_estimate {
+    double of_whole_cells;  ///< from entries without a remainder, as if each were a key
+    double others;
+  };
+  key_estimate keys(unsigned cell_bits) const noexcept;
+};
+
 struct segment_kernels {
   /// Writes a segment without entries, with so many bytes for its blocks.
   void (*empty)(const segment_shape& shape, std::size_t area, std::span<std::byte> to) noexcept;
@@ -169,8 +188,8 @@ struct segment_kernels {
   /// to it relies on that.
   std::optional<std::size_t> (*check)(const segment_shape& shape,
                                       std::span<const std::byte> segment) noexcept;
-  /// The share of this segment's hashes that match an entry.
-  double (*rate)(const segment_shape& shape, std::span<const std::byte> segment) noexcept;
+  /// What the entries match. Whatever the bytes are, it reads no others.
+  segment_census (*census)(const segment_shape& shape, std::span<const std::byte> segment) noexcept;
 
   /// Asks for the blocks of many queries to come into the cache. (A loop that does nothing else is
   /// removed by compilers where they see that.)

@@ -49,6 +49,9 @@ struct blocked_bloom_params {
   unsigned hashes = 0;
   std::uint64_t seed = 0;
   block_layout layout = block_layout::split_512;
+  /// Keys that the bits show beyond those that are in the filter: what chance leaves of an
+  /// intersection. Infinite if it is unknown.
+  double chance_keys = 0;
 
   std::uint64_t bits() const noexcept { return blocks * block_bits(layout); }
   /// Whether there can be a filter of so many blocks and functions in that layout.

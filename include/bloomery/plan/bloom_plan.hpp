@@ -32,6 +32,9 @@ struct bloom_params {
   unsigned hashes = 0;
   std::uint64_t seed = 0;
   probe_id probe = probe_id::double_hashing;
+  /// Keys that the bits show beyond those that are in the filter: what chance leaves of an
+  /// intersection. Infinite if it is unknown.
+  double chance_keys = 0;
 
   /// How far one filter's rate is from `fpr` (formulas::bloom_fpr_scatter).
   double scatter() const;

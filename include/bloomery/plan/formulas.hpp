@@ -62,12 +62,29 @@ double normal_quantile(double p);
 
 /// Distinct keys behind `ones` set bits of a blocked filter where a key leaves each bit of its own
 /// block clear with probability `stays`: each bit is set with 1 - (1 - (1 - stays)/blocks)^n.
-/// Infinite when every bit is set.
+/// Infinite when every bit is set. The bias is t/2 times the square of the relative standard error,
+/// t keys a lane's bit: below a tenth of that error up to three times the planned load.
 double blocked_cardinality(double ones, double bits, std::uint64_t blocks, double stays);
 
+/// Throws at m places behind x of them that were hit: m (H_m - H_(m-x)), H_i = 1 + 1/2 + ... + 1/i,
+/// the mean number of throws until so many are hit (the coupon collector's). Infinite when all are.
+/// Free of bias until then: a throw hits a free place with probability (m - x)/m and then adds
+/// m/(m - x), so that each adds 1 on average. -m ln(1 - x/m) is its limit for large m, and (e^t -
+/// 1)/2 throws too high at t throws a place. The standard error is sqrt(m (e^t - t - 1)) throws
+/// (Whang, Vander-Zanden and Taylor, "A Linear-Time Probabilistic Counting Algorithm for Database
+/// Applications", ACM TODS 15(2), 1990, who take the logarithm).
+double throws_behind(double hit, double places);
+
 /// The number of distinct keys behind `ones` set bits: -(m/k) ln(1 - ones/m) (Swamidass and Baldi,
-/// 2007). Infinite when every bit is set.
+/// 2007). Infinite when every bit is set. A filter's own estimate is throws_behind(ones, m) / k,
+/// which is right for small m too.
 double bloom_cardinality(double ones, double m, unsigned k);
+
+/// The number of distinct keys behind so many different fingerprints. A key has one of `values`,
+/// and a pair of `buckets` that the fingerprint gives for one of them; the pair is a single bucket
+/// for a share 1/buckets. Two keys then have equal ones with probability (2 - 1/buckets) / (buckets
+/// values), and are one key to the table. Infinite where all there are is taken.
+double fingerprint_cardinality(double fingerprints, double buckets, double values);
 
 /// A bound on the chance that some counter of a counting Bloom filter with n distinct keys reaches
 /// `value`: m (e n k / (value m))^value, at most 1. A counter at `value` has been hit by that many

@@ -1,0 +1,71 @@
+#pragma once
+
+// How many keys a union or an intersection of Bloom filters has.
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+namespace bloomery::detail {
+
+/// What is known of a Bloom filter's keys.
+struct bloom_tally {
+  std::uint64_t ones;   ///< bits that are set
+  std::uint64_t count;  ///< keys as counted
+  double chance_keys;   ///< keys that the bits show beyond those that are there; infinite: unknown
+};
+
+/// The keys that are there, of those that the bits show. NaN where nothing tells.
+inline double less_chance(double keys, double chance_keys) noexcept {
+  if (!std::isfinite(keys)) return keys;
+  if (!std::isfinite(chance_keys)) return std::numeric_limits<double>::quiet_NaN();
+  return std::max(0.0, keys - chance_keys);
+}
+
+/// The nearest whole number within bounds; of NaN the lower one.
+inline std::uint64_t whole_between(std::uint64_t low, double keys, std::uint64_t high) noexcept {
+  if (!(keys > static_cast<double>(low))) return low;
+  return keys >= static_cast<double>(high) ? high : static_cast<std::uint64_t>(std::llround(keys));
+}
+
+/// The union, whose bits are those of either. `keys_of` gives the keys that so many set bits show.
+/// a.ones and b.ones are read only where one has chance_keys.
+template <class KeysOf>
+bloom_tally union_of(const bloom_tally& a, const bloom_tally& b, std::uint64_t ones,
+                     KeysOf&& keys_of) noexcept {
+  bloom_tally both{ones, 0, 0};
+  // Bits that chance left in one may be keys' bits in the other. If one has all the bits, it has
+  // all the keys.
+  if (a.chance_keys != 0 || b.chance_keys != 0) {
+    both.chance_keys = ones == a.ones   ? a.chance_keys
+                       : ones == b.ones ? b.chance_keys
+                                        : std::numeric_limits<double>::infinity();
+  }
+  both.count = whole_between(std::max(a.count, b.count),
+                             less_chance(keys_of(ones), both.chance_keys), a.count + b.count);
+  return both;
+}
+
+/// The intersection, whose bits are those that both have. Common keys leave theirs, and so do
+/// different keys that meet by chance; so the common ones are estimated by inclusion and exclusion,
+/// |a| + |b| - |a or b|, where the union's bits are |a| + |b| less the common ones. That holds for
+/// filters of keys alone: bits that chance left may be in the other filter by the same keys.
+template <class KeysOf>
+bloom_tally common_of(const bloom_tally& a, const bloom_tally& b, std::uint64_t ones,
+                      KeysOf&& keys_of) noexcept {
+  const double keys_of_a = keys_of(a.ones);
+  const double keys_of_b = keys_of(b.ones);
+  const double common = keys_of_a + keys_of_b - keys_of(a.ones + b.ones - ones);
+  const bool neither_is_full = std::isfinite(keys_of_a) && std::isfinite(keys_of_b);
+  if (neither_is_full && ones == a.ones) return a;
+  if (neither_is_full && ones == b.ones) return b;
+  const bool is_known = a.chance_keys == 0 && b.chance_keys == 0 && std::isfinite(common);
+  const double keys = keys_of(ones);
+  const double chance_keys = is_known ? std::max(0.0, keys - std::max(0.0, common))
+                                      : std::numeric_limits<double>::infinity();
+  return {ones, whole_between(0, less_chance(keys, chance_keys), std::min(a.count, b.count)),
+          chance_keys};
+}
+
+}  // namespace bloomery::detail
