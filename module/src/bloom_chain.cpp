@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <bit>
+#include <bloomery/plan/formulas.hpp>
 #include <cmath>
 #include <cstring>
 #include <new>
@@ -163,9 +164,11 @@ filter_state bloom_chain::state() const {
     const link_shape& link = shape_.links[i];
     const auto places = static_cast<double>(link.places());
     const double full = static_cast<double>(ones_in(bits_[i].bytes(), link.places())) / places;
+    // What seemed to be in an older link never came to this one. A full link tells nothing.
+    const double came = full < 1 ? formulas::throws_behind(full * places, places) / link.hashes
+                                 : static_cast<double>(link.items);
+    if (passes_none > 0) items += came / passes_none;
     passes_none *= 1 - std::pow(full, link.hashes);
-    // From the share of bits that are set (Swamidass and Baldi, 2007); a full link tells nothing.
-    items += full < 1 ? -places / link.hashes * std::log1p(-full) : static_cast<double>(link.items);
   }
   return {1 - passes_none, items};
 }

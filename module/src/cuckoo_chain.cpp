@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <bloomery/plan/formulas.hpp>
 #include <cmath>
 #include <new>
 
@@ -275,13 +276,30 @@ filter_facts cuckoo_chain::facts() const noexcept {
 }
 
 filter_state cuckoo_chain::state() const {
+  const auto has = [](std::span<const std::byte> slots, std::byte wanted) {
+    return std::ranges::find(slots, wanted) != slots.end();
+  };
   double passes_none = 1;
   double items = 0;
-  for (const owned_storage& each : slots_) {
-    const auto slots = static_cast<double>(each.bytes().size());
-    const double taken = slots - static_cast<double>(std::ranges::count(each.bytes(), free_slot));
+  for (std::size_t i = 0; i < slots_.size(); ++i) {
+    const auto all = slots_[i].bytes();
+    const auto slots = static_cast<double>(all.size());
+    const double taken = slots - static_cast<double>(std::ranges::count(all, free_slot));
     passes_none *= std::pow(1 - taken / slots / fingerprints, 2.0 * shape_.bucket_size);
-    items += taken;
+    // Of copies, in one bucket or both, the first one counts.
+    const std::uint64_t buckets = last_bucket(i) + 1;
+    std::uint64_t different = 0;
+    for (std::uint64_t b = 0; b < buckets; ++b) {
+      const auto here = bucket(i, b);
+      for (std::size_t s = 0; s < here.size(); ++s) {
+        if (here[s] == free_slot || has(here.first(s), here[s])) continue;
+        const std::uint64_t other =
+            other_home(b, std::to_integer<std::uint8_t>(here[s])) & last_bucket(i);
+        different += other >= b || !has(bucket(i, other), here[s]);
+      }
+    }
+    items += formulas::fingerprint_cardinality(static_cast<double>(different),
+                                               static_cast<double>(buckets), fingerprints);
   }
   return {1 - passes_none, items};
 }

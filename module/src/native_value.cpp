@@ -118,8 +118,9 @@ class native_value final : public filter_value {
     const filter_info front = front_.info();
     if (!back_) return {front.current_fpr, front.estimated_size};
     const filter_info back = back_->info();
+    // An item that the front seemed to hold never came to the back.
     return {1 - (1 - front.current_fpr) * (1 - back.current_fpr),
-            front.estimated_size + back.estimated_size};
+            front.estimated_size + back.estimated_size / (1 - front.current_fpr)};
   }
   std::uint64_t bytes() const noexcept override { return bytes_; }
 
