@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "parse_error.hpp"
+#include "report.hpp"
 
 namespace bloomery::cli {
 
@@ -63,18 +64,13 @@ result<std::uint64_t> insert_all(any_filter& filter, key_input& input, std::stri
 }
 
 std::string overfull(const any_filter& filter, std::string_view name) {
-  if (filter.size() <= filter.capacity() || filter.can().grow) return {};
+  if (filter.can().grow) return {};
   const filter_info info = filter.info();
-  std::uint64_t keys = info.count;
-  const auto kind = find_kind(info.kind_name);
-  if (kind && !(*kind)->copies_take_room) {
-    keys = static_cast<std::uint64_t>(info.estimated_size);
-    if (keys <= info.plan.capacity) return {};
-  }
+  if (!beyond_capacity(info)) return {};
   return fmt::format(
-      "{}: {} keys are in a filter planned for {}, and its rate is {} instead of {}; build it anew "
+      "{}: {} are in a filter planned for {}, and its rate is {} instead of {}; build it anew "
       "with a greater --capacity",
-      name, format_count(keys), format_count(info.plan.capacity), format_rate(info.current_fpr),
+      name, keys_held(info), format_count(info.plan.capacity), format_rate(info.current_fpr),
       format_rate(info.plan.planned_fpr));
 }
 

@@ -102,9 +102,25 @@ std::string hash_text(const filter_info& info) {
 }
 
 std::string keys_text(double keys) {
+  if (std::isnan(keys)) return "unknown: bits of an intersection do not tell";
   if (!std::isfinite(keys)) return "unknown: too full to tell";
   return fmt::format("{} distinct keys",
                      format_count(static_cast<std::uint64_t>(std::llround(keys))));
+}
+
+bool holds_copies(const filter_info& info) {
+  const abilities can = abilities_of_kind(info);
+  return can.erase || can.count;
+}
+
+/// What is counted: a kind of bits does not see a key that seems to be there already.
+std::string count_text(const filter_info& info) {
+  const kind_info* const kind = find_kind(info.kind);
+  const bool is_exact = kind != nullptr && kind->build != nullptr;
+  return fmt::format("{} keys inserted{}", format_count(info.count),
+                     holds_copies(info) ? ", copies included"
+                     : is_exact         ? ""
+                                        : ", as far as they were certainly new");
 }
 
 /// What verbs do with it: none inserts.
@@ -167,7 +183,7 @@ figures info_figures(const filter_info& info) {
   figures rows = {
       {"kind", std::string(info.kind_name)},
       {"capacity (n)", format_count(plan.capacity) + " keys"},
-      {"count", format_count(info.count) + " keys inserted"},
+      {"count", count_text(info)},
       {"estimated size", keys_text(info.estimated_size)},
       {"size (m)", fmt::format("{} bits, {}", format_count(plan.bits), format_bytes(plan.bytes))},
   };
@@ -249,10 +265,41 @@ nlohmann::ordered_json info_json(const std::string& file, const dialects::foreig
   return object;
 }
 
+double distinct_keys(const filter_info& info) {
+  const auto count = static_cast<double>(info.count);
+  if (!std::isfinite(info.estimated_size)) return info.estimated_size;
+  return holds_copies(info) ? std::min(count, info.estimated_size)
+                            : std::max(count, info.estimated_size);
+}
+
+std::string keys_held(const filter_info& info) {
+  const std::string counted = format_count(info.count);
+  const double keys = distinct_keys(info);
+  const auto whole = [&] { return format_count(static_cast<std::uint64_t>(std::llround(keys))); };
+  if (holds_copies(info)) {
+    if (!(keys < 0.99 * static_cast<double>(info.count))) return counted + " keys";
+    return fmt::format("about {} keys in {} copies", whole(), counted);
+  }
+  if (std::isnan(keys)) return fmt::format("an unknown number of keys ({} counted)", counted);
+  if (std::isinf(keys)) return fmt::format("more keys than it can tell ({} counted)", counted);
+  if (whole() == counted) return counted + " keys";
+  return fmt::format("about {} keys ({} counted)", whole(), counted);
+}
+
+bool beyond_capacity(const filter_info& info) {
+  const auto capacity = static_cast<double>(info.plan.capacity);
+  const kind_info* const kind = find_kind(info.kind);
+  const bool counts_room = holds_copies(info) && (kind == nullptr || kind->copies_take_room);
+  if (info.count > info.plan.capacity && (counts_room || !holds_copies(info))) return true;
+  // At capacity a Bloom filter's estimate has a standard error of 0.67 sqrt(n/k) keys or less, and
+  // one from fingerprints a smaller one; five of them.
+  return !counts_room && distinct_keys(info) > capacity + 3.4 * std::sqrt(capacity);
+}
+
 bool overfilled(const filter_info& info) {
   const double planned = info.plan.planned_fpr;
   if (info.current_fpr <= planned) return false;
-  if (info.count > info.plan.capacity && !abilities_of_kind(info).grow) return true;
+  if (beyond_capacity(info) && !abilities_of_kind(info).grow) return true;
   // At capacity the rate scatters about the planned one. Three standard deviations, and no less
   // than 1%, are chance.
   return info.current_fpr >

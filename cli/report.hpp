@@ -35,6 +35,17 @@ nlohmann::ordered_json info_json(const std::string& file, const filter_info& inf
 figures info_figures(const dialects::foreign_info& info);
 nlohmann::ordered_json info_json(const std::string& file, const dialects::foreign_info& info);
 
+/// The keys of a filter for a sentence: "5 keys", or where the estimate says more or less than the
+/// count, "about 1,000 keys (352 counted)" or "about 500 keys in 1,500 copies".
+std::string keys_held(const filter_info& info);
+
+/// The distinct keys, from estimate and count. NaN or infinite if they are unknown.
+double distinct_keys(const filter_info& info);
+
+/// Whether there is more in a filter than it was planned for, by count or beyond the estimate's
+/// scatter: keys, or where copies take the room of keys, copies.
+bool beyond_capacity(const filter_info& info);
+
 /// Whether the current rate is beyond the planned one by more than chance explains.
 bool overfilled(const filter_info& info);
 

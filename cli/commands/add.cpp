@@ -8,6 +8,7 @@
 #include "filling.hpp"
 #include "key_input.hpp"
 #include "opened.hpp"
+#include "report.hpp"
 #include "target.hpp"
 
 namespace bloomery::cli {
@@ -46,10 +47,15 @@ result<status> add(const add_options& options) {
   const auto saved = replacing(options.target, [&] { return save(*filter, options.target); });
   if (!saved) return fail(saved.error());
   if (!options.quiet) {
-    note(fmt::format("{}: {} keys read, {} of them new; now {} keys, planned for {}, rate {}",
-                     options.target, format_count(input.keys()), format_count(*fresh),
-                     format_count(filter->size()), format_count(filter->capacity()),
-                     format_rate(filter->current_fpr())));
+    const filter_info info = filter->info();
+    // New keys that seemed to be there already are not counted: of so many, if all were new, the
+    // current rate's share.
+    const bool may_be_more =
+        *fresh < input.keys() && static_cast<double>(input.keys()) * info.current_fpr >= 0.5;
+    note(fmt::format("{}: {} keys read, {}{} of them new; now {}, planned for {}, rate {}",
+                     options.target, format_count(input.keys()), may_be_more ? "at least " : "",
+                     format_count(*fresh), keys_held(info), format_count(info.plan.capacity),
+                     format_rate(info.current_fpr)));
   }
   return done;
 }

@@ -14,6 +14,7 @@
 #include "key_input.hpp"
 #include "opened.hpp"
 #include "plan_options.hpp"
+#include "report.hpp"
 #include "spool.hpp"
 #include "target.hpp"
 
@@ -179,13 +180,15 @@ result<any_filter> build_planned(const kind_info& kind, const plan_request& requ
 
 std::string summary(const any_filter& filter, std::string_view name, std::uint64_t keys_read) {
   const filter_info info = filter.info();
-  // Repeated lines show in the estimate; its own error is below 2% for all but tiny filters.
-  const bool repeats = info.estimated_size + 1 < 0.98 * static_cast<double>(keys_read);
+  // Repeated lines show in the estimate, if they are more than its own error: at capacity the
+  // standard error of n keys is 0.67 sqrt(n/k) or less.
+  const auto read = static_cast<double>(keys_read);
+  const double different = distinct_keys(info);
+  const bool repeats = different + 1 + 3 * std::sqrt(read) < 0.98 * read;
   const std::string distinct =
-      repeats
-          ? fmt::format(" (about {} distinct)",
-                        format_count(static_cast<std::uint64_t>(std::llround(info.estimated_size))))
-          : "";
+      repeats ? fmt::format(" (about {} distinct)",
+                            format_count(static_cast<std::uint64_t>(std::llround(different))))
+              : "";
   return fmt::format("{}: {} keys{}, {}, {:.2f} bits/key, rate {}", name, format_count(keys_read),
                      distinct, format_bytes(info.plan.bytes), info.plan.bits_per_key(),
                      format_rate(info.current_fpr));

@@ -106,6 +106,7 @@ kind_info counting_bloom_row() {
               "times a Bloom filter's memory with counters of 4 bits, which stick at 15",
           .can = abilities_of<counting_bloom>(),
           .takes_hashes = true,
+          .copies_take_room = false,
           .options = options,
           .plan = plan,
           .create = create,

@@ -312,3 +312,50 @@ def test_numbers_as_people_write_them(run, tmp_path, capacity):
         run("build", "-o", name, "--capacity", capacity, "--fpr", fpr, input=MEMBERS).ok()
     assert len({(tmp_path / n).stat().st_size for n in "abc"}) == 1
     assert (tmp_path / "a").stat().st_size // 100_000 == 126  # 10.11 bits a key
+
+
+def keys_told(text):
+    """Of "about 3,012 keys (2,417 counted)" both numbers."""
+    found = re.search(rb"about ([\d,]+) keys \(([\d,]+) counted\)", text)
+    assert found, text
+    return [int(number.replace(b",", b"")) for number in found.groups()]
+
+
+# 3,000 keys in the bits of 1,000 at 10%: the estimate's standard error is 1.5%, so that 10% are more
+# than six of them. The count stays behind by a fifth and more.
+def test_a_warning_tells_the_keys_and_not_only_those_that_were_counted(run, lines):
+    done = run("build", "-o", "f.bloom", "--kind", "bloom", "--fpr", "10%", "--capacity", 1000,
+               input=lines(3000)).ok()
+    about, counted = keys_told(done.err)
+    assert abs(about - 3000) < 300 and counted < 2500
+    assert b"are in a filter planned for 1,000" in done.err
+    full = run("build", "-o", "g.bloom", "--kind", "bloom", "--capacity", 10, input=lines(5000)).ok()
+    assert re.search(rb"more keys than it can tell \(\d+ counted\) are in a filter planned for 10",
+                     full.err)
+
+
+def test_add_tells_what_it_is_sure_of_and_what_it_estimates(run, lines):
+    run("build", "-o", "f.bloom", "--kind", "bloom", "--fpr", "10%", "--capacity", 1000,
+        input=lines(1000)).ok()
+    done = run("add", "f.bloom", input=lines(3000)).ok()
+    added = done.err.splitlines()[-1]
+    assert re.search(rb"f\.bloom: 3,000 keys read, at least [\d,]+ of them new; now about ", added)
+    about, counted = keys_told(added)
+    assert abs(about - 3000) < 300 and counted < 2500
+
+
+# 10,700 keys at 25%, of which about 9,600 are counted: 360 more than the warning begins at, seven
+# standard errors of the estimate.
+def test_more_keys_than_planned_are_noticed_where_the_count_is_below_the_capacity(run, lines):
+    build = ["build", "-o", "f.bloom", "--kind", "bloom", "--fpr", "25%", "--capacity", 10_000]
+    assert b"warning: f.bloom: about 10," in run(*build, input=lines(10_700)).ok().err
+    run(*build, "--force", "--strict", input=lines(10_700)).refused("f.bloom: ", "nothing was written")
+    assert b"warning" not in run(*build, "--force", "--strict", input=lines(10_000)).ok().err
+
+
+def test_copies_that_take_no_room_do_not_count_against_the_capacity(run, lines):
+    done = run("build", "-o", "f.bloom", "--kind", "counting_bloom", "--capacity", 1000, "--strict",
+               input=lines(1000) * 5).ok()
+    assert b"warning" not in done.err
+    done = run("add", "f.bloom", input=lines(1000)).ok()
+    assert re.search(rb"now about (1,0\d\d|9\d\d) keys in 6,000 copies", done.err)

@@ -153,3 +153,33 @@ def test_output_that_cannot_be_written_is_an_error(run, filled, args):
     assert lost.code == 2
     assert lost.err.startswith(b"bloomery") and lost.err.endswith(b"No space left on device\n")
     assert lost.err.count(b"\n") == 1
+
+
+def test_the_estimate_of_an_intersection_is_of_common_keys(run, info, lines):
+    """Of 10,000 disjoint keys each, less than six standard errors (40 keys each, of the union 60)."""
+    every = lines(20_000).splitlines(keepends=True)
+    for name, some in (("a", every[:10_000]), ("b", every[10_000:]), ("c", every[5000:15_000])):
+        run("build", "-o", name, "--fpr", "1%", "--capacity", "10k", input=b"".join(some)).ok()
+    run("intersect", "-o", "ab", "a", "b").ok()
+    assert info("ab")["estimated_size"] < 500
+    assert info("ab")["count"] < 500
+    run("intersect", "-o", "ac", "a", "c").ok()
+    assert info("ac")["estimated_size"] == pytest.approx(5000, abs=500)
+    run("intersect", "-o", "abc", "a", "c", "b").ok()
+    assert info("abc")["estimated_size"] is None
+    assert b"unknown: bits of an intersection do not tell" in run("info", "abc").ok().out
+
+
+@pytest.mark.parametrize("kind", ["cuckoo", "counting_bloom", "vector_quotient", "expandable"])
+def test_copies_are_counted_and_keys_estimated(run, info, lines, kind):
+    run("build", "-o", "f.bloom", "--kind", kind, "--capacity", 4000, "--fpr", "1%",
+        input=lines(1000) * 2).ok()
+    assert info("f.bloom")["count"] == 2000
+    assert info("f.bloom")["estimated_size"] == pytest.approx(1000, rel=0.06)
+    text = run("info", "f.bloom").ok().out
+    assert b"2,000 keys inserted, copies included" in text
+
+
+def test_a_count_of_bits_says_what_it_is(run, lines):
+    run("build", "-o", "f.bloom", "--kind", "bloom", "--capacity", 100, input=lines(100)).ok()
+    assert b"keys inserted, as far as they were certainly new" in run("info", "f.bloom").ok().out
