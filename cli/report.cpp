@@ -101,9 +101,11 @@ std::string hash_text(const filter_info& info) {
                                     : fmt::format("{}, seed {}", name_of(info.hash), info.seed);
 }
 
-std::string keys_text(double keys) {
-  if (std::isnan(keys)) return "unknown: bits of an intersection do not tell";
-  if (!std::isfinite(keys)) return "unknown: too full to tell";
+std::string keys_text(double keys, double fill) {
+  if (!std::isfinite(keys)) {
+    return fill < 1 ? "unknown: bits of several intersections do not tell"
+                    : "unknown: too full to tell";
+  }
   return fmt::format("{} distinct keys",
                      format_count(static_cast<std::uint64_t>(std::llround(keys))));
 }
@@ -184,7 +186,7 @@ figures info_figures(const filter_info& info) {
       {"kind", std::string(info.kind_name)},
       {"capacity (n)", format_count(plan.capacity) + " keys"},
       {"count", count_text(info)},
-      {"estimated size", keys_text(info.estimated_size)},
+      {"estimated size", keys_text(info.estimated_size, info.fill)},
       {"size (m)", fmt::format("{} bits, {}", format_count(plan.bits), format_bytes(plan.bytes))},
   };
   if (plan.hashes) rows.emplace_back("hashes (k)", hashes_text(*plan.hashes, plan));
@@ -225,7 +227,7 @@ figures info_figures(const dialects::foreign_info& info) {
     rows.emplace_back("capacity (n)", format_count(*info.capacity) + " keys");
   }
   if (info.count) rows.emplace_back("count", format_count(*info.count) + " keys inserted");
-  rows.emplace_back("estimated size", keys_text(info.estimated_size));
+  rows.emplace_back("estimated size", keys_text(info.estimated_size, info.fill));
   rows.emplace_back(
       "size (m)", fmt::format("{} bits, {}", format_count(info.bits), format_bytes(info.bytes())));
   rows.emplace_back("hashes (k)", fmt::format("{}", info.hashes));
@@ -280,8 +282,11 @@ std::string keys_held(const filter_info& info) {
     if (!(keys < 0.99 * static_cast<double>(info.count))) return counted + " keys";
     return fmt::format("about {} keys in {} copies", whole(), counted);
   }
-  if (std::isnan(keys)) return fmt::format("an unknown number of keys ({} counted)", counted);
-  if (std::isinf(keys)) return fmt::format("more keys than it can tell ({} counted)", counted);
+  if (!std::isfinite(keys)) {
+    return fmt::format("{} ({} counted)",
+                       info.fill < 1 ? "an unknown number of keys" : "more keys than it can tell",
+                       counted);
+  }
   if (whole() == counted) return counted + " keys";
   return fmt::format("about {} keys ({} counted)", whole(), counted);
 }
@@ -293,6 +298,7 @@ bool beyond_capacity(const filter_info& info) {
   if (info.count > info.plan.capacity && (counts_room || !holds_copies(info))) return true;
   // At capacity a Bloom filter's estimate has a standard error of 0.67 sqrt(n/k) keys or less, and
   // one from fingerprints a smaller one; five of them.
+  if (std::isinf(info.estimated_size) && info.fill < 1) return false;
   return !counts_room && distinct_keys(info) > capacity + 3.4 * std::sqrt(capacity);
 }
 

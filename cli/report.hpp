@@ -39,7 +39,7 @@ nlohmann::ordered_json info_json(const std::string& file, const dialects::foreig
 /// count, "about 1,000 keys (352 counted)" or "about 500 keys in 1,500 copies".
 std::string keys_held(const filter_info& info);
 
-/// The distinct keys, from estimate and count. NaN or infinite if they are unknown.
+/// The distinct keys, from estimate and count. Infinite if they are unknown.
 double distinct_keys(const filter_info& info);
 
 /// Whether there is more in a filter than it was planned for, by count or beyond the estimate's

@@ -65,11 +65,12 @@ double segment_census::rate(unsigned cell_bits) const noexcept {
 }
 
 segment_census::key_estimate segment_census::keys(unsigned cell_bits) const noexcept {
-  key_estimate all{0, 0};
+  key_estimate all{};
   double free_cells = std::ldexp(1.0, static_cast<int>(cell_bits));
   for (std::size_t r = 0; r < uncovered.size(); ++r) {
     if (uncovered[r] == 0) continue;
     const auto entries = static_cast<double>(uncovered[r]);
+    (r == 0 ? all.seen_in_whole_cells : all.seen_in_others) += entries;
     (r == 0 ? all.of_whole_cells : all.others) +=
         formulas::throws_behind(entries, std::ldexp(free_cells, static_cast<int>(r))) *
         std::ldexp(1.0, static_cast<int>(cell_bits)) / free_cells;

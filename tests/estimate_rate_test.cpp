@@ -97,7 +97,7 @@ TEST(throws_behind, is_the_sum_of_the_mean_waits_for_each_place) {
     }
     EXPECT_EQ(formulas::throws_behind(m, m), infinity);
   }
-  EXPECT_NEAR(formulas::throws_behind(1e9, 0x1p62), 1e9, 1e-5);
+  EXPECT_NEAR(formulas::throws_behind(1e9, 0x1p62), 1e9 + 1e18 / 0x1p63, 1e-5);
 }
 
 TYPED_TEST(estimate, is_the_number_of_keys_at_every_fill) {
@@ -283,11 +283,11 @@ TYPED_TEST(estimate_of_common, of_an_intersection_with_a_third_set_cannot_be_kno
   fill(other, keys_of(5, 3000));
   auto both = reopen<owned_storage>(f);
   value_of(f.intersect(other));
-  EXPECT_TRUE(std::isnan(f.estimate_size()));
+  EXPECT_EQ(f.estimate_size(), infinity);
   const auto again = reopen<owned_storage>(f);
-  EXPECT_TRUE(std::isnan(again.filter.estimate_size()));
+  EXPECT_EQ(again.filter.estimate_size(), infinity);
   value_of(other.merge(both.filter));
-  EXPECT_TRUE(std::isnan(other.estimate_size()));
+  EXPECT_EQ(other.estimate_size(), infinity);
 }
 
 TYPED_TEST(estimate_of_common, of_filters_too_full_to_tell_is_not_known) {
@@ -297,7 +297,7 @@ TYPED_TEST(estimate_of_common, of_filters_too_full_to_tell_is_not_known) {
   fill(b, keys_of(2, 10));
   ASSERT_EQ(a.estimate_size(), infinity);
   value_of(b.intersect(a));
-  EXPECT_TRUE(std::isnan(b.estimate_size()));
+  EXPECT_EQ(b.estimate_size(), infinity);
   EXPECT_LE(b.size(), 10U);
 }
 

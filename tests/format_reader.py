@@ -93,7 +93,7 @@ class Bloom(BitArray):
         check(kind_version == 1, "unknown version of the kind")
         check(len(parameters) == 64 and not any(parameters[40:]), "wrong parameter block")
         self.capacity, self.fpr, self.m, self.k, rule, zero, chance = struct.unpack_from("<QdQIHHd", parameters)
-        check(zero == 0 and chance >= 0, "wrong parameter block")
+        check(zero == 0 and (chance == 0 or chance >= 2**-20), "wrong parameter block")
         check(1 <= self.capacity <= 2**57 and 0 <= self.fpr <= 1, "wrong promise")
         check(1 <= self.m <= 2**62 and 1 <= self.k <= 64 and rule in RULES, "wrong layout")
         self.rule, its_hash, most = RULES[rule]
@@ -136,7 +136,7 @@ class BlockedBloom(BitArray):
         check(kind_version == 1, "unknown version of the kind")
         check(len(parameters) == 64 and not any(parameters[40:]), "wrong parameter block")
         self.capacity, self.fpr, self.blocks, self.k, layout, zero, chance = struct.unpack_from("<QdQIHHd", parameters)
-        check(zero == 0 and chance >= 0, "wrong parameter block")
+        check(zero == 0 and (chance == 0 or chance >= 2**-20), "wrong parameter block")
         check(1 <= self.capacity <= 2**57 and 0 <= self.fpr <= 1, "wrong promise")
         check(layout in LAYOUTS and hash == 1, "unknown layout or hash")
         self.layout, self.block_bits, most, its_k = LAYOUTS[layout]

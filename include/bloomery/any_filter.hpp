@@ -85,8 +85,8 @@ struct filter_info {
   /// Kinds that hold copies: these. Static kinds: distinct keys. Others: keys that certainly were
   /// new, of which there are no more than distinct keys.
   std::uint64_t count = 0;
-  /// Distinct keys, from the bits. Infinite if they are too full to tell, NaN if they cannot, as
-  /// after several intersections.
+  /// Distinct keys, from the bits. Infinite if these do not tell: too full, or of several
+  /// intersections.
   double estimated_size = 0;
   double current_fpr = 0;
   double fill = 0;  ///< of bits, counters or slots, in [0, 1]

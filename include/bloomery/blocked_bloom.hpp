@@ -321,8 +321,8 @@ class basic_blocked_bloom : public detail::key_shell<basic_blocked_bloom<Storage
   double current_fpr() const noexcept {
     return census().pass / static_cast<double>(params_.blocks);
   }
-  /// Distinct keys, estimated from the set bits. Infinite when all are set. After intersect, by
-  /// inclusion and exclusion over the union; NaN where that cannot be known, which is after an
+  /// Distinct keys, estimated from the set bits; infinite when all are set. After intersect, by
+  /// inclusion and exclusion over the union. Infinite also where that cannot be known: after an
   /// intersection's merge or intersection with bits that it has not. O(m).
   double estimate_size() const noexcept {
     return detail::less_chance(keys_of()(ones()), params_.chance_keys);

@@ -200,8 +200,8 @@ class basic_bloom : public detail::key_shell<basic_bloom<Probe, Storage>> {
   }
   /// The rate of the bits as they stand: a stranger's k places are all set with fill^k. O(m).
   double current_fpr() const noexcept { return std::pow(fill(), params_.hashes); }
-  /// Distinct keys, estimated from the set bits. Infinite when all are set. After intersect, by
-  /// inclusion and exclusion over the union; NaN where that cannot be known, which is after an
+  /// Distinct keys, estimated from the set bits; infinite when all are set. After intersect, by
+  /// inclusion and exclusion over the union. Infinite also where that cannot be known: after an
   /// intersection's merge or intersection with bits that it has not. O(m).
   double estimate_size() const noexcept {
     return detail::less_chance(keys_of()(ones()), params_.chance_keys);

@@ -59,7 +59,7 @@ concept membership_filter =
       { f.size() } noexcept -> std::same_as<std::uint64_t>;
       { f.planned_fpr() } noexcept -> std::same_as<double>;  // the rate at capacity
       { f.current_fpr() } noexcept -> std::same_as<double>;  // the rate of the bits as they stand
-      // Distinct keys, from the bits; infinite if these are too full to tell, NaN if they cannot.
+      // Distinct keys, from the bits; infinite if these do not tell.
       { f.estimate_size() } noexcept -> std::same_as<double>;
       { f.size_in_bytes() } noexcept -> std::same_as<std::uint64_t>;
       { f.image() } -> std::same_as<filter_image>;

@@ -232,11 +232,13 @@ class basic_cuckoo : public detail::key_shell<basic_cuckoo<Storage>> {
     return std::min(1.0, passing / all + formulas::hash_collision_fpr(static_cast<double>(count_)));
   }
   /// Distinct keys: different fingerprints, and those that are estimated to be equal to another's
-  /// by chance. O(slots).
+  /// by chance. size(), if copies are no more than chance explains. O(slots).
   double estimate_size() const noexcept {
-    return formulas::fingerprint_cardinality(static_cast<double>(census().different),
-                                             static_cast<double>(params_.buckets),
-                                             static_cast<double>(layout_.values()));
+    const auto different = static_cast<double>(census().different);
+    return formulas::distinct_among(
+        static_cast<double>(count_), different,
+        formulas::fingerprint_cardinality(different, static_cast<double>(params_.buckets),
+                                          static_cast<double>(layout_.values())));
   }
 
   /// The table, for pictures of it: where a key may be, what a slot holds (zero: nothing), and how

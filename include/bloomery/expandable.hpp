@@ -327,7 +327,7 @@ class basic_expandable : public detail::key_shell<basic_expandable<Storage>> {
   /// match one. O(size).
   double current_fpr() const noexcept { return parts_.rate(params_); }
   /// Distinct keys: different entries, and those that are estimated to match another's by chance.
-  /// O(size).
+  /// size(), if copies are no more than chance explains. O(size).
   double estimate_size() const noexcept { return parts_.distinct_keys(params_, count_); }
 
   /// Bytes that inserts have written since the filter was made or opened, growth included.

@@ -294,11 +294,13 @@ class basic_vector_quotient : public detail::key_shell<basic_vector_quotient<Sto
                              formulas::hash_collision_fpr(static_cast<double>(census.tags)));
   }
   /// Distinct keys: different tags, and those that are estimated to be equal to another by chance.
-  /// O(slots).
+  /// size(), if copies are no more than chance explains. O(slots).
   double estimate_size() const noexcept {
-    return formulas::fingerprint_cardinality(
-        static_cast<double>(detail::vq_take_census(reader()).tags),
-        static_cast<double>(params_.blocks), static_cast<double>(layout_.tags()));
+    const auto tags = static_cast<double>(detail::vq_take_census(reader()).tags);
+    return formulas::distinct_among(
+        static_cast<double>(count_), tags,
+        formulas::fingerprint_cardinality(tags, static_cast<double>(params_.blocks),
+                                          static_cast<double>(layout_.tags())));
   }
 
   /// The table, for pictures of it: where a key may be, how many slots of a block are taken, and

@@ -342,7 +342,7 @@ result<blocked_bloom_params> blocked_bloom_params::decode(const filter_header& h
   }
   if (!reader.complete() || params.capacity == 0 || params.capacity > most_keys ||
       !params.possible() || !(params.fpr >= 0 && params.fpr <= 1) || unused != 0 ||
-      !(params.chance_keys >= 0)) {
+      !is_chance_keys(params.chance_keys)) {
     return fail(errc::corrupt,
                 "the blocked Bloom filter's parameters are out of range; the file is damaged");
   }

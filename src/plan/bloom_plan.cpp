@@ -237,7 +237,7 @@ result<bloom_params> bloom_params::decode(const filter_header& header,
   if (!reader.complete() || params.capacity == 0 || params.capacity > most_keys ||
       params.bits == 0 || params.bits > most_bits || params.hashes == 0 ||
       params.hashes > most_hashes || !(params.fpr >= 0 && params.fpr <= 1) || unused != 0 ||
-      !(params.chance_keys >= 0)) {
+      !is_chance_keys(params.chance_keys)) {
     return fail(errc::corrupt,
                 "the Bloom filter's parameters are out of range; the file is damaged");
   }

@@ -236,6 +236,12 @@ double fingerprint_cardinality(double fingerprints, double buckets, double value
   return throws_behind(fingerprints, buckets * values / (2 - 1 / buckets));
 }
 
+double distinct_among(double count, double seen, double estimate) {
+  // The mean of a Poisson variable, and its variance.
+  const double by_chance = std::max(0.0, estimate - seen);
+  return std::fabs(count - seen - by_chance) <= 3 * std::sqrt(by_chance) ? count : estimate;
+}
+
 double counter_reaches(double n, double m, unsigned k, unsigned value) {
   if (value == 0) return 1;
   if (n < value) return 0;

@@ -167,7 +167,7 @@ def test_the_estimate_of_an_intersection_is_of_common_keys(run, info, lines):
     assert info("ac")["estimated_size"] == pytest.approx(5000, abs=500)
     run("intersect", "-o", "abc", "a", "c", "b").ok()
     assert info("abc")["estimated_size"] is None
-    assert b"unknown: bits of an intersection do not tell" in run("info", "abc").ok().out
+    assert b"unknown: bits of several intersections do not tell" in run("info", "abc").ok().out
 
 
 @pytest.mark.parametrize("kind", ["cuckoo", "counting_bloom", "vector_quotient", "expandable"])

@@ -121,7 +121,7 @@ typedef struct bloomery_info_report {
   double planned_fpr;
   double current_fpr;
   uint64_t count;        /* copies, or keys that certainly were new */
-  double estimated_size; /* distinct keys, from the bits; infinite or NaN if they do not tell */
+  double estimated_size; /* distinct keys, from the bits; infinite if they do not tell */
   double fill;           /* in [0, 1] */
   uint64_t seed;
   bool can_insert;

@@ -216,11 +216,9 @@ bool same(const filter_image& a, const filter_image& b) {
 std::uint64_t approximate_size(const shared_filter& f) {
   const double estimate =
       f.read([](const any_filter& filter) { return filter.info().estimated_size; });
-  if (std::isnan(estimate)) {
-    raise(PyExc_ValueError, "the bits of several intersections do not tell how many keys it has");
-  }
   if (!std::isfinite(estimate) || estimate >= 0x1p63) {
-    raise(PyExc_ValueError, "the filter is too full to tell how many keys it has");
+    raise(PyExc_ValueError,
+          "the filter is too full to tell how many keys it has, or of several intersections");
   }
   return static_cast<std::uint64_t>(std::llround(estimate));
 }

@@ -3,6 +3,7 @@
 // How many keys a union or an intersection of Bloom filters has.
 
 #include <algorithm>
+#include <bloomery/plan/bloom_plan.hpp>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -16,16 +17,17 @@ struct bloom_tally {
   double chance_keys;   ///< keys that the bits show beyond those that are there; infinite: unknown
 };
 
-/// The keys that are there, of those that the bits show. NaN where nothing tells.
+/// The keys that are there, of those that the bits show. Infinite where nothing tells.
 inline double less_chance(double keys, double chance_keys) noexcept {
-  if (!std::isfinite(keys)) return keys;
-  if (!std::isfinite(chance_keys)) return std::numeric_limits<double>::quiet_NaN();
+  if (!std::isfinite(keys) || !std::isfinite(chance_keys)) {
+    return std::numeric_limits<double>::infinity();
+  }
   return std::max(0.0, keys - chance_keys);
 }
 
-/// The nearest whole number within bounds; of NaN the lower one.
+/// The nearest whole number within bounds.
 inline std::uint64_t whole_between(std::uint64_t low, double keys, std::uint64_t high) noexcept {
-  if (!(keys > static_cast<double>(low))) return low;
+  if (keys <= static_cast<double>(low)) return low;
   return keys >= static_cast<double>(high) ? high : static_cast<std::uint64_t>(std::llround(keys));
 }
 
@@ -62,8 +64,9 @@ bloom_tally common_of(const bloom_tally& a, const bloom_tally& b, std::uint64_t 
   if (neither_is_full && ones == b.ones) return b;
   const bool is_known = a.chance_keys == 0 && b.chance_keys == 0 && std::isfinite(common);
   const double keys = keys_of(ones);
-  const double chance_keys = is_known ? std::max(0.0, keys - std::max(0.0, common))
-                                      : std::numeric_limits<double>::infinity();
+  double chance_keys = std::numeric_limits<double>::infinity();
+  if (is_known) chance_keys = keys - std::max(0.0, common);
+  if (chance_keys < min_chance_keys) chance_keys = 0;
   return {ones, whole_between(0, less_chance(keys, chance_keys), std::min(a.count, b.count)),
           chance_keys};
 }

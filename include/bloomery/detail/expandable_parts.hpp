@@ -13,6 +13,7 @@
 #include <bloomery/detail/segment_layout.hpp>
 #include <bloomery/detail/source_memory.hpp>
 #include <bloomery/plan/expandable_plan.hpp>
+#include <bloomery/plan/formulas.hpp>
 #include <bloomery/storage.hpp>
 #include <concepts>
 #include <cstddef>
@@ -123,21 +124,26 @@ double rate_of(const expandable_params& params, const Segments& segments) noexce
 template <class Segments>
 double distinct_keys_of(const expandable_params& params, const Segments& segments,
                         std::span<const segment_entry> list, std::uint64_t count) noexcept {
-  double keys = 0;
-  double of_whole_cells = 0;
+  segment_census::key_estimate all{};
   double whole_cells = 0;
   double beside = 0;  // copies that are counted by hash
   for (std::uint64_t i = 0; i < params.segments(); ++i) {
     const auto found = segment_ops().census(shape_of(params, i), segments[i].bytes.bytes());
     const auto here = found.keys(params.cell_bits);
-    keys += here.others;
-    of_whole_cells += here.of_whole_cells;
+    all.of_whole_cells += here.of_whole_cells;
+    all.others += here.others;
+    all.seen_in_whole_cells += here.seen_in_whole_cells;
+    all.seen_in_others += here.seen_in_others;
     whole_cells += static_cast<double>(found.whole_cells);
     beside += copies_counted(segments[i].counted.bytes(), list[i].counted);
   }
   const double surplus = static_cast<double>(params.entries) + beside - static_cast<double>(count);
   const double left = std::min(whole_cells, whole_cells - surplus);
-  return left > 0 ? keys + of_whole_cells * (left / whole_cells) : keys;
+  if (left > 0) {
+    all.others += all.of_whole_cells * (left / whole_cells);
+    all.seen_in_others += all.seen_in_whole_cells * (left / whole_cells);
+  }
+  return formulas::distinct_among(static_cast<double>(count), all.seen_in_others, all.others);
 }
 
 /// That there is no memory.

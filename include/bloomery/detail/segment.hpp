@@ -124,6 +124,8 @@ struct segment_census {
   struct key_estimate {
     double of_whole_cells;  ///< from entries without a remainder, as if each were a key
     double others;
+    double seen_in_whole_cells;  ///< uncovered entries
+    double seen_in_others;
   };
   key_estimate keys(unsigned cell_bits) const noexcept;
 };

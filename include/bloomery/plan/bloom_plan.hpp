@@ -48,6 +48,12 @@ struct bloom_params {
 inline constexpr std::uint64_t most_bits = std::uint64_t{1} << 62;
 inline constexpr std::uint64_t most_keys = std::uint64_t{1} << 57;
 
+/// Fewer chance_keys are none: in files they are 0, at least these, or infinite.
+inline constexpr double min_chance_keys = 0x1p-20;
+constexpr bool is_chance_keys(double keys) noexcept {
+  return keys == 0 || keys >= min_chance_keys;
+}
+
 /// Finds what `spec` leaves open, so that formulas::bloom_fpr at capacity is at most spec.fpr: with
 /// a rate, the fewest bits; with bits and a rate, the most keys; the number of functions that is
 /// best for it. fpr is the mean over all filters of a plan; with `confidence`, that share of them

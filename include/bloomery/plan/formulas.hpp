@@ -86,6 +86,11 @@ double bloom_cardinality(double ones, double m, unsigned k);
 /// values), and are one key to the table. Infinite where all there are is taken.
 double fingerprint_cardinality(double fingerprints, double buckets, double values);
 
+/// The distinct keys among `count` copies that show as `seen` different ones: the estimate (one of
+/// those above), or the count itself if what it has beyond `seen` is within three standard errors
+/// of what chance makes equal. Then all copies are of different keys, as far as can be told.
+double distinct_among(double count, double seen, double estimate);
+
 /// A bound on the chance that some counter of a counting Bloom filter with n distinct keys reaches
 /// `value`: m (e n k / (value m))^value, at most 1. A counter at `value` has been hit by that many
 /// keys; each hits it with probability at most k/m; the sum over m counters and all C(n, value) <=
