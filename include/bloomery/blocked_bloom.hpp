@@ -368,7 +368,7 @@ class basic_blocked_bloom : public detail::key_shell<basic_blocked_bloom<Storage
   auto keys_of() const noexcept {
     return [this](std::uint64_t ones) noexcept {
       const double stays = params_.layout == block_layout::free_512
-                               ? std::pow(1 - 1.0 / 512, params_.hashes)
+                               ? numeric::power(1 - 1.0 / 512, params_.hashes)
                                : 1 - 8.0 / static_cast<double>(block_bits(params_.layout));
       return formulas::blocked_cardinality(
           static_cast<double>(ones), static_cast<double>(params_.bits()), params_.blocks, stays);

@@ -17,6 +17,7 @@
 #include <bloomery/detail/probing.hpp>
 #include <bloomery/plan/bloom_plan.hpp>
 #include <bloomery/plan/formulas.hpp>
+#include <bloomery/plan/numeric.hpp>
 #include <bloomery/probe.hpp>
 #include <bloomery/storage.hpp>
 #include <cassert>
@@ -199,7 +200,7 @@ class basic_bloom : public detail::key_shell<basic_bloom<Probe, Storage>> {
     return static_cast<double>(ones()) / static_cast<double>(params_.bits);
   }
   /// The rate of the bits as they stand: a stranger's k places are all set with fill^k. O(m).
-  double current_fpr() const noexcept { return std::pow(fill(), params_.hashes); }
+  double current_fpr() const noexcept { return numeric::power(fill(), params_.hashes); }
   /// Distinct keys, estimated from the set bits; infinite when all are set. After intersect, by
   /// inclusion and exclusion over the union. Infinite also where that cannot be known: after an
   /// intersection's merge or intersection with bits that it has not. O(m).

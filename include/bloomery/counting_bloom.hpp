@@ -21,6 +21,7 @@
 #include <bloomery/detail/probing.hpp>
 #include <bloomery/plan/counting_bloom_plan.hpp>
 #include <bloomery/plan/formulas.hpp>
+#include <bloomery/plan/numeric.hpp>
 #include <bloomery/probe.hpp>
 #include <bloomery/storage.hpp>
 #include <cassert>
@@ -275,7 +276,7 @@ class basic_counting_bloom : public detail::key_shell<basic_counting_bloom<Probe
   }
   /// The rate of the counters as they stand: a stranger's k places are all occupied with fill^k.
   /// O(m).
-  double current_fpr() const noexcept { return std::pow(fill(), params_.array.hashes); }
+  double current_fpr() const noexcept { return numeric::power(fill(), params_.array.hashes); }
   /// Distinct keys, estimated from the counters that are not zero; infinite when none is zero.
   /// Stuck counters are among them: while there are any, a key of theirs that was erased still
   /// counts. O(m).

@@ -19,6 +19,7 @@
 #include <bloomery/detail/filter_memory.hpp>
 #include <bloomery/detail/key_shell.hpp>
 #include <bloomery/detail/precondition.hpp>
+#include <bloomery/plan/numeric.hpp>
 #include <bloomery/plan/scalable_bloom_plan.hpp>
 #include <bloomery/probe.hpp>
 #include <bloomery/storage.hpp>
@@ -237,8 +238,8 @@ class basic_scalable_bloom : public detail::key_shell<basic_scalable_bloom<Stora
   /// The rate of the bits as they stand: a stranger passes unless each member refuses it,
   /// 1 - prod(1 - f_i). O(m).
   double current_fpr() const noexcept {
-    return -std::expm1(
-        sum<double>([](const member_type& m) { return std::log1p(-m.current_fpr()); }));
+    return -numeric::expm1(
+        sum<double>([](const member_type& m) { return numeric::log1p(-m.current_fpr()); }));
   }
   /// Distinct keys, estimated from the set bits; infinite when a member's are all set. A member's
   /// bits show the keys that came to it, also those that seemed to be in it already. Keys that

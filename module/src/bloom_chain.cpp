@@ -4,6 +4,7 @@
 
 #include <bit>
 #include <bloomery/plan/formulas.hpp>
+#include <bloomery/plan/numeric.hpp>
 #include <cmath>
 #include <cstring>
 #include <new>
@@ -168,7 +169,7 @@ filter_state bloom_chain::state() const {
     const double came = full < 1 ? formulas::throws_behind(full * places, places) / link.hashes
                                  : static_cast<double>(link.items);
     if (passes_none > 0) items += came / passes_none;
-    passes_none *= 1 - std::pow(full, link.hashes);
+    passes_none *= 1 - numeric::power(full, link.hashes);
   }
   return {1 - passes_none, items};
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <bloomery/plan/formulas.hpp>
+#include <bloomery/plan/numeric.hpp>
 #include <cmath>
 #include <new>
 
@@ -285,7 +286,7 @@ filter_state cuckoo_chain::state() const {
     const auto all = slots_[i].bytes();
     const auto slots = static_cast<double>(all.size());
     const double taken = slots - static_cast<double>(std::ranges::count(all, free_slot));
-    passes_none *= std::pow(1 - taken / slots / fingerprints, 2.0 * shape_.bucket_size);
+    passes_none *= numeric::power(1 - taken / slots / fingerprints, 2 * shape_.bucket_size);
     // Of copies, in one bucket or both, the first one counts.
     const std::uint64_t buckets = last_bucket(i) + 1;
     std::uint64_t different = 0;

@@ -223,7 +223,7 @@ double throws_behind(double hit, double places) {
   double b = places - hit;
   double difference = 0;  // H_places - H_(places - hit)
   for (; b < 16; ++a, ++b) difference += 1 / (b + 1) - 1 / (a + 1);
-  difference += behind_log(a) - behind_log(b) - std::log1p(-hit / a);
+  difference += behind_log(a) - behind_log(b) - numeric::log1p(-hit / a);
   return places * difference;
 }
 

@@ -370,7 +370,7 @@ class expandable_parts {
   template <storage Other>
   result<std::uint64_t> unite(expandable_params& params, const expandable_params& theirs,
                               const expandable_parts<Other>& other, std::uint64_t count,
-                               bool only_absent) {
+                              bool only_absent) {
     expect_segments();
     segment_spans others;
     if (!has_memory_for([&] { other.list_spans(others); })) return no_segment_memory();
