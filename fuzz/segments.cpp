@@ -169,23 +169,31 @@ std::optional<segment> received(input& from, const d::segment_shape& shape) {
   return segment{shape, at, *scalar};
 }
 
+// More have no room in a segment, whatever its slots.
+constexpr std::size_t max_entries = std::size_t{1} << 18;
+
 /// Nothing where there is no room for so many entries.
 std::optional<segment> of_runs(input& from, const d::segment_shape& shape,
                                const d::segment_kernels& kernel) {
-  std::vector<d::cell_entry> all;
-  const unsigned runs = from.byte() % 16;
-  for (unsigned i = 0; i < runs; ++i) {
+  struct run {
+    std::uint32_t cell;
+    std::size_t entries;
+  };
+  std::vector<run> runs(from.byte() % 16);
+  for (run& each : runs) {
     const std::size_t block = from.byte() % shape.blocks();
-    const auto cell = static_cast<std::uint32_t>(block * d::block_cells + from.byte() % 32);
-    std::size_t more = from.two_bytes();
-    // Beyond this a segment has no room whatever its slots.
-    more = std::min(more + more / 4, std::size_t{1 << 17} - all.size());
-    for (std::size_t k = 0; k < more; ++k) {
+    each.cell = static_cast<std::uint32_t>(block * d::block_cells + from.byte() % d::block_cells);
+    each.entries = from.byte();
+    each.entries <<= from.byte() % 9;
+  }
+  std::ranges::sort(runs, {}, &run::cell);
+  std::vector<d::cell_entry> all;
+  for (const run& each : runs) {
+    for (std::size_t k = 0; k < each.entries && all.size() < max_entries; ++k) {
       const std::uint64_t entry = (k + 1) * 0x9e3779b97f4a7c15 >> (64 - shape.slot_bits);
-      all.push_back({cell, entry == 0 ? 1 : entry});
+      all.push_back({each.cell, entry == 0 ? 1 : entry});
     }
   }
-  std::ranges::sort(all, {}, &d::cell_entry::cell);
   bytes none(shape.stored_bytes(5 * shape.blocks()));
   kernel.empty(shape, 5 * shape.blocks(), none);
   const auto built = kernel.unite(shape, none, all);

@@ -127,8 +127,7 @@ void owned_segments::put(std::uint64_t segment, const arena_bytes& place) noexce
 result<owned_segments> owned_segments::empty(const expandable_params& plan) {
   // Segments are allocated and written one by one: without this check a plan that is too large
   // would take all memory there is before it is refused.
-  const std::uint64_t bytes = planned_bytes(plan);
-  if (bytes > machine_bytes() || !owned_storage::make(bytes)) return no_segment_memory();
+  if (planned_bytes(plan) > machine_bytes()) return no_segment_memory();
   auto made = try_empty(plan);
   if (!made) return no_segment_memory();
   return std::move(*made);

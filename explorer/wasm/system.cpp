@@ -83,6 +83,10 @@ void unmap_pages(std::byte* data, std::size_t) noexcept {
   std::free(data);  // NOLINT(*-no-malloc): the pair of aligned_alloc
 }
 
+std::uint64_t machine_bytes() noexcept {
+  return std::uint64_t{1} << 32;  // what 32-bit addresses reach
+}
+
 }  // namespace detail
 }  // namespace bloomery
 

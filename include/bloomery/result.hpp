@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 #include <tl/expected.hpp>
+#include <type_traits>
 #include <utility>
 
 namespace bloomery {
@@ -50,6 +51,14 @@ class [[nodiscard]] result : public tl::expected<T, failure> {
   result& operator=(result&&) = default;
   ~result() = default;
 };
+
+}  // namespace bloomery
+
+/// and_then() takes functions that return a result.
+template <class T>
+struct tl::detail::is_expected_impl<bloomery::result<T>> : std::true_type {};
+
+namespace bloomery {
 
 /// Makes a failed result of any type: `return fail(errc::io, "...")`.
 [[nodiscard]] inline tl::unexpected<failure> fail(errc code, std::string message) {
