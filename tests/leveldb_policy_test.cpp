@@ -4,6 +4,7 @@
 #include <leveldb/db.h>
 #include <leveldb/filter_policy.h>
 #include <leveldb/slice.h>
+#include <unistd.h>
 
 #include <bloomery/leveldb_filter_policy.hpp>
 #include <filesystem>
@@ -197,7 +198,8 @@ class leveldb_with_policy : public ::testing::Test {
     }
   }
 
-  fs::path folder_ = fs::path(::testing::TempDir()) / "bloomery-leveldb-policy-test";
+  fs::path folder_ = fs::path(::testing::TempDir()) /
+                     ("bloomery-leveldb-policy-test-" + std::to_string(::getpid()));
 };
 
 // What docs/leveldb.md says of a change of policy.

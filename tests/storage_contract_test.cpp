@@ -220,6 +220,8 @@ TYPED_TEST(stored_contract, parameters_of_nothing_are_refused) {
       return filter::open({}, owned_storage(), 0);
     } else if constexpr (std::same_as<typename TypeParam::storage_type, mapped_storage>) {
       return filter::open({}, mapped_storage(nullptr, {}), 0);
+    } else if constexpr (std::same_as<typename TypeParam::storage_type, custom_storage>) {
+      return filter::open({}, custom_storage::copy_of({}), 0);
     } else {
       return filter::open({}, borrowed_storage(std::span<const std::byte>()), 0);
     }

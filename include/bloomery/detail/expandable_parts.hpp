@@ -393,13 +393,13 @@ class expandable_parts {
     return distinct_keys_of(params, all_.segments, all_.list, count);
   }
   segment_spans spans() const {
-    expect_segments();
     segment_spans all;
     list_spans(all);
     return all;
   }
   /// The same, into an empty list.
   void list_spans(segment_spans& all) const {
+    expect_segments();
     all.bytes.reserve(all_.segments.size());
     all.counted.reserve(all_.segments.size());
     for (std::size_t i = 0; i < all_.segments.size(); ++i) {
