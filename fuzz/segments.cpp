@@ -84,7 +84,7 @@ class player {
   }
 
   void expect_rate() const {
-    const double rate = kernel_.rate(now_.shape, now_.at);
+    const double rate = kernel_.census(now_.shape, now_.at).rate(now_.shape.cell_bits);
     require(rate >= 0 && rate <= 1, "a rate outside of 0 to 1");
   }
 

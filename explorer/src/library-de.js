@@ -29,6 +29,8 @@ const SENTENCES = [
     ([, kind, claim, can, figure, next], name) => CLAIMS[claim] && `${name(kind)} ${CLAIMS[claim]} ${among(can)}: ${amount(figure)}, nicht mehr als ${name(next)}`],
   [/^(\w+) (.+?)(?: of the kinds here| of the kinds that can ([\w ]+)): (.+), against (.+) for (\w+)$/,
     ([, kind, claim, can, figure, theirs, next], name) => CLAIMS[claim] && `${name(kind)} ${CLAIMS[claim]} ${among(can)}: ${amount(figure)} gegenüber ${theirs} bei ${name(next)}`],
+  [/^(\w+) reads (\d+) cache lines? per query, against (\d+) cache lines? for (\w+), which (.+): (.+), against (.+)$/,
+    ([, kind, lines, others, next, claim, figure, theirs], name) => CLAIMS[claim] && `${name(kind)} liest je Anfrage ${lines} Cachezeile${lines === '1' ? '' : 'n'}, gegenüber ${others} bei ${name(next)}; ${name(next)} ${CLAIMS[claim]}: ${amount(figure)} gegenüber ${theirs}`],
   [/^(\w+) is the only kind here that can (.+)$/, ([, kind, can], name) => `${name(kind)} ist die einzige Art hier, die ${verbs(can)} kann`],
   [/^(\w+) is the only kind here that meets the request$/, ([, kind], name) => `${name(kind)} ist die einzige Art hier, die der Anfrage genügt`],
   [/^no kind here that is built once for an unchanging set fits$/, () => 'keine der Arten, die einmal für eine feste Menge gebaut werden, passt'],
