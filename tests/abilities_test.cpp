@@ -64,8 +64,10 @@ void expect_counts(bool expected) {
 template <class Subject>
 void expect_abilities() {
   using F = typename Subject::type;
-  constexpr bool writable = writable_storage<typename Subject::storage_type>;
+  using storage = typename Subject::storage_type;
   const abilities& can = find_kind(F::kind)->can;
+  // What grows has memory of its own, and so has what is built.
+  const bool writable = can.grow ? growable_storage<storage> : writable_storage<storage>;
   expect_inserts<F>(can.insert && writable);
   expect_erases<F>(can.erase && writable);
   expect_counts<F>(can.count);
@@ -83,7 +85,7 @@ void expect_abilities() {
   EXPECT_EQ(countable<F>, can.count);
   EXPECT_EQ(mergeable<F>, can.merge && writable);
   EXPECT_EQ(intersectable<F>, can.intersect && writable);
-  EXPECT_EQ(buildable<F>, find_kind(F::kind)->build != nullptr && writable);
+  EXPECT_EQ(buildable<F>, find_kind(F::kind)->build != nullptr && growable_storage<storage>);
 }
 
 template <class Subject>
