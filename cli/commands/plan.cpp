@@ -18,7 +18,7 @@ namespace {
 
 constexpr double assumed_fpr = 0.01;
 
-/// What the request leaves to be assumed or checked; empty if nothing.
+/// Says which figure is assumed, or only checked; empty if none is.
 std::string_view remark_on(const plan_request& request, bool rate_assumed) {
   if (rate_assumed) return "No rate was given; 1% is assumed.\n\n";
   if (request.capacity != 0 && request.fpr != 0 && request.bits != 0) {
