@@ -68,7 +68,7 @@ WRITERS = [("add", "f"), ("remove", "f"), ("build", "--force", "-o", "f", "--kin
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
 @pytest.mark.parametrize("args", WRITERS, ids=" ".join)
-def test_who_changes_a_file_keeps_its_owner_or_says_so(run, tmp_path, args):
+def test_who_changes_a_file_keeps_its_owner_or_says_so(run, bloomery, tmp_path, args):
     for name, how in (("f", ["--kind", "cuckoo"]), ("g", ["--kind", "cuckoo"]),
                       ("d", ["--format", "dcso"])):
         build(run, name, MEMBERS, *how, "--capacity", "100")
@@ -89,7 +89,10 @@ def test_who_changes_a_file_keeps_its_owner_or_says_so(run, tmp_path, args):
         os.setgid(12346)
         os.setuid(12346)
 
-    done = run(*args, input=b"bob\n", preexec_fn=another).ok()
+    # Opened here, since the other may not be allowed into the folders above it.
+    with open(bloomery, "rb") as program:
+        done = run(*args, input=b"bob\n", preexec_fn=another, pass_fds=[program.fileno()],
+                   executable=f"/proc/self/fd/{program.fileno()}").ok()
     assert owners(changed) == (12346, 54321, 0o660)
     assert (f"{kind}: the file belongs to 12346:54321 now, since only root could keep its owner "
             "12345:54321\n").encode() in done.err
