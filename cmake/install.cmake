@@ -26,7 +26,7 @@ install(FILES ${PROJECT_BINARY_DIR}/bloomeryConfig.cmake
 # Who links the static library links what it needs too, with pkg-config --static or without it.
 get_target_property(type bloomery TYPE)
 if(type STREQUAL "STATIC_LIBRARY")
-  set(pc_static_requires " fmt libcrypto")
+  set(pc_static_requires " fmt")
   set(pc_static_libs " -pthread")
 endif()
 # Relative, so that an installed tree can be moved.

@@ -12,12 +12,13 @@
 #include <memory>
 #include <new>
 #include <span>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
+
+#include "tests/words.hpp"
 
 namespace bloomery::test {
 
@@ -66,16 +67,6 @@ using can_merge = std::bool_constant<mergeable<F>>;
 template <class F>
 using can_intersect = std::bool_constant<intersectable<F>>;
 
-/// The value; a failure ends the test with its sentence.
-template <class T>
-T value_of(result<T> made) {
-  if (!made) throw std::runtime_error(made.error().message);
-  return std::move(*made);
-}
-inline void value_of(const result<void>& done) {
-  if (!done) throw std::runtime_error(done.error().message);
-}
-
 /// An empty filter of any kind.
 template <class F>
 F make(std::uint64_t capacity, double fpr, std::uint64_t seed = 0) {
@@ -89,24 +80,6 @@ F built_of(std::span<const hash64> hashes, double fpr, std::uint64_t seed = 0) {
   spec.fpr = fpr;
   spec.seed = seed;
   return value_of(F::build(spec, hashes));
-}
-
-/// `prefix` and a number: keys of different prefixes are disjoint.
-inline std::string word(std::string_view prefix, std::uint64_t i) {
-  return fmt::format("{}-{}", prefix, i);
-}
-inline std::vector<std::string> words(std::string_view prefix, std::uint64_t n) {
-  std::vector<std::string> all;
-  for (std::uint64_t i = 0; i < n; ++i) all.push_back(word(prefix, i));
-  return all;
-}
-
-/// Bytes as a file would have them, read and verified. They are aligned as a mapping is.
-inline result<stored_filter> read_bytes(std::span<const std::byte> bytes,
-                                        verification how = verification::always,
-                                        const std::string& name = "memory") {
-  const auto owner = std::make_shared<owned_storage>(value_of(owned_storage::copy_of(bytes)));
-  return read_stored(mapped_storage(owner, owner->bytes()), how, name);
 }
 
 template <class F>

@@ -3,14 +3,16 @@
 // How the golden files were made: a small file of every kind and of every way to store it. A new
 // kind or option gets a line here; then `bloomery_make_golden tests/golden` writes what is missing.
 
+#include <algorithm>
 #include <array>
+#include <bloomery/any_filter.hpp>
 #include <filesystem>
 #include <ostream>
 #include <span>
 #include <string_view>
 #include <utility>
 
-#include "tests/filter_types.hpp"
+#include "tests/words.hpp"
 
 namespace bloomery::test {
 
@@ -160,11 +162,13 @@ inline any_filter cook(const recipe& how) {
   return filter;
 }
 
+#ifdef BLOOMERY_GOLDEN_FOLDER
 inline std::filesystem::path golden_folder() {
   return BLOOMERY_GOLDEN_FOLDER;
 }
 inline std::filesystem::path golden_path(const recipe& how) {
   return golden_folder() / fmt::format("{}.bloom", how.name);
 }
+#endif
 
 }  // namespace bloomery::test

@@ -141,6 +141,19 @@ TEST(probe, md5_hashing_is_md5_of_the_key_and_the_number) {
   EXPECT_EQ(md5_hashing::word({bytes("hello")}, 10), md5_hashing::word({bytes("hello1")}, 0));
 }
 
+// Where the last block begins and ends: `printf "%s3" $(printf 'x%.0s' {1..54}) | md5sum`.
+TEST(probe, md5_hashing_takes_keys_of_any_length) {
+  const std::vector<std::pair<std::size_t, std::uint64_t>> digests = {
+      {0, 0xeccbc87e4b5ce2fe},   {54, 0x76bcb43d51561729},  {55, 0x78c699fa459f7b32},
+      {62, 0xbd1a5486cb25616e},  {63, 0xa59e0c44141589aa},  {64, 0x450783a5d8a4a684},
+      {118, 0x3d19439bb5ce07f6}, {119, 0x00b5eb69502331e5}, {127, 0xed3f71b41497461a},
+      {1000, 0x7667f512d7d959cb}};
+  for (const auto& [length, digest] : digests) {
+    const std::string key(length, 'x');
+    EXPECT_EQ(md5_hashing::word({bytes(key)}, 3), digest) << length;
+  }
+}
+
 TEST(probe, every_place_exists) {
   for (const std::uint64_t m : {1ULL, 2ULL, 3ULL, 10ULL, 64ULL, 4294967296ULL}) {
     for (int key = 0; key < 200; ++key) {

@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+# Compiles the library, or its planners alone, by itself as told, and runs same_bytes_main.cpp: fails
+# if one of 10,000 plans or one golden file differs from what is pinned.
+#   same_bytes.sh plans|all BUILD_FOLDER RUNNER COMPILER FLAG...
+# RUNNER runs the program: "" on this machine, "qemu-aarch64 -L /usr/aarch64-linux-gnu", and so on. The
+# build's own -ffp-contract=off comes after the flags, as in CMakeLists.txt.
+set -euo pipefail
+what=$1
+folder=$2
+read -ra runner <<<"$3"
+compiler=("${@:4}")
+root=$(cd "$(dirname "$0")/.." && pwd)
+rm -rf "$folder"
+mkdir -p "$folder/headers"
+# By links, since another machine's compiler must not see the other headers of this one.
+for header in fmt tl xxhash.h; do
+  found=$(find /usr/local/include /usr/include -maxdepth 1 -name "$header" | head -1)
+  ln -s "$found" "$folder/headers/$header"
+done
+compile() {
+  "${compiler[@]}" -std=c++20 -DFMT_HEADER_ONLY -DXXH_INLINE_ALL -I"$root/include" -I"$root/src" -I"$root" \
+    -isystem "$folder/headers" -ffp-contract=off -fno-fast-math "$@"
+}
+cd "$root/src"
+sources=(plan/*.cpp)
+golden=()
+if [[ $what == plans ]]; then
+  compiler+=(-DBLOOMERY_PLANS_ALONE)
+else
+  golden=("$root/tests/golden")
+  for source in *.cpp file/*.cpp kinds/*.cpp kernels/*.cpp; do
+    # The kernels of one CPU family are not for another.
+    [[ $source == *avx* || $source == *bmi2* ]] || sources+=("$source")
+  done
+fi
+# What nearly every source reads, read once.
+printf '#include <%s>\n' bloomery/any_filter.hpp fmt/format.h >"$folder/common.hpp"
+compile -x c++-header "$folder/common.hpp" -o "$folder/common.hpp.gch"
+i=0
+for source in "${sources[@]}" "$root/tests/same_bytes_main.cpp"; do
+  compile -include "$folder/common.hpp" -c "$source" -o "$folder/$((i++)).o"
+done
+compile "$folder"/*.o -o "$folder/same_bytes" -pthread
+"${runner[@]}" "$folder/same_bytes" "${golden[@]}"

@@ -1,0 +1,80 @@
+// What the library computes and writes where this runs, against what is pinned: a hash of each
+// kind's plans (plan_table.hpp), and every golden file. For other machines and compilers
+// (same_bytes.sh), hence without a test framework.
+//   same_bytes [GOLDEN_FOLDER]       exits with 1 if anything differs; without a folder, plans
+//   alone
+
+#include <cstdio>
+
+#include "tests/plan_table.hpp"
+#ifndef BLOOMERY_PLANS_ALONE
+#include "tests/golden_recipes.hpp"
+#endif
+
+namespace bloomery::test {
+namespace {
+
+bool plans_are_the_same() {
+  bool all_same = true;
+  for (const pinned_plans& each : pinned) {
+    const std::uint64_t hash = hash_of_plans(each.kind);
+    std::printf("%-16s 0x%016llx\n", each.kind.data(), static_cast<unsigned long long>(hash));
+    all_same = all_same && hash == each.hash;
+  }
+  return all_same;
+}
+
+#ifndef BLOOMERY_PLANS_ALONE
+std::vector<std::byte> contents(const std::string& path) {
+  std::vector<std::byte> bytes;
+  std::FILE* const file = std::fopen(path.c_str(), "rb");
+  if (file == nullptr) return bytes;
+  std::array<std::byte, 4096> some{};
+  std::size_t read = 0;
+  while ((read = std::fread(some.data(), 1, some.size(), file)) != 0) {
+    bytes.insert(bytes.end(), some.begin(), some.begin() + static_cast<std::ptrdiff_t>(read));
+  }
+  std::fclose(file);
+  return bytes;
+}
+
+/// What is wrong with a golden file here; empty if nothing is.
+std::string_view fault_of(const recipe& how, const std::vector<std::byte>& golden) {
+  if (golden.empty()) return "is not there";
+  const any_filter filter =
+      value_of(open_any(value_of(read_bytes(golden)), access::writable, std::string(how.name)));
+  for (const std::string& key : golden_keys(how)) {
+    if (!filter.may_contain(key)) return "has lost a key";
+  }
+  if (serialize(filter.image()) != golden) return "is written again with other bytes";
+  if (!how.is_read_only && serialize(cook(how).image()) != golden)
+    return "is made with other bytes";
+  return {};
+}
+
+bool golden_files_are_the_same(const std::string& folder) {
+  bool all_same = true;
+  for (const recipe& how : recipes()) {
+    const std::string_view fault =
+        fault_of(how, contents(fmt::format("{}/{}.bloom", folder, how.name)));
+    std::printf("%-32s %s\n", how.name.data(), fault.empty() ? "the same" : fault.data());
+    all_same = all_same && fault.empty();
+  }
+  return all_same;
+}
+#endif
+
+}  // namespace
+}  // namespace bloomery::test
+
+int main(int argc, [[maybe_unused]] char** argv) {
+  bool all_same = bloomery::test::plans_are_the_same();
+  if (argc > 1) {
+#ifdef BLOOMERY_PLANS_ALONE
+    return 2;
+#else
+    all_same = bloomery::test::golden_files_are_the_same(argv[1]) && all_same;
+#endif
+  }
+  return all_same ? 0 : 1;
+}
