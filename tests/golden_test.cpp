@@ -11,6 +11,7 @@
 #include <iterator>
 #include <set>
 
+#include "tests/filter_types.hpp"
 #include "tests/golden_recipes.hpp"
 
 namespace bloomery::test {

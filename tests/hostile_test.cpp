@@ -11,6 +11,7 @@
 #include <limits>
 #include <random>
 
+#include "tests/filter_types.hpp"
 #include "tests/golden_recipes.hpp"
 #include "tests/stored_bytes.hpp"
 
