@@ -3,6 +3,7 @@
 #include <cfloat>
 #include <cmath>
 #include <limits>
+#include <numbers>
 
 // The build passes -ffp-contract=off -fno-fast-math after the user's options: a fused
 // multiplication and addition, or another order of sums, gives other last bits.
@@ -18,10 +19,10 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 
 // ln 2 as a number of 42 bits, whose product with an exponent is exact, and the rest.
-constexpr double ln2_high = 0x1.62e42fefa38p-1;
+constexpr double ln2_high = 0x1.62e42fefa38p-1;  // NOLINT(modernize-use-std-numbers): a part of it
 constexpr double ln2_low = 0x1.ef35793c76730p-45;
-constexpr double inverse_ln2 = 0x1.71547652b82fep+0;
-constexpr double inverse_ln10 = 0x1.bcb7b1526e50ep-2;
+constexpr double inverse_ln2 = std::numbers::log2e;
+constexpr double inverse_ln10 = std::numbers::log10e;
 
 // 1/2!, 1/3!, ...: with |r| <= ln 2 / 2 the first that is missing, r^14 / 14!, is 2^-58 of r.
 constexpr auto inverse_factorials = [] {
