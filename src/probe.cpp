@@ -66,8 +66,8 @@ std::uint64_t md5_hashing::word(key_ref key, unsigned i) noexcept {
   md5_state sum = {0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476};
   auto rest = key.bytes;
   for (; rest.size() >= md5_block; rest = rest.subspan(md5_block)) add_block(sum, rest.data());
-  // What is left of the key, the digits, a one and zeros, and the length in bits: one or two
-  // blocks.
+  // The last one or two blocks: the rest of the key, the digits, a one bit, zeros, and the length
+  // in bits (RFC 1321, sections 3.1 and 3.2).
   std::array<std::byte, 2 * md5_block> end{};
   auto* at = std::copy(rest.begin(), rest.end(), end.data());
   std::array<char, 10> digits{};

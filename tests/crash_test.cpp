@@ -349,6 +349,7 @@ TEST_F(shared_folder, a_replaced_file_keeps_owner_group_and_mode_where_that_is_a
   EXPECT_EQ(status().st_gid, group);
   EXPECT_EQ(status().st_mode & 07777U, 02640U);
 
+  // Below a root folder of mode 0700 another user can open no path at all, /proc included.
   struct stat root{};
   ASSERT_EQ(::stat("/", &root), 0);
   if ((root.st_mode & S_IXOTH) == 0) GTEST_SKIP() << "other users may not look into / here";

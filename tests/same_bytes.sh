@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Compiles the library, or its planners alone, by itself as told, and runs same_bytes_main.cpp: fails
-# if one of 10,000 plans or one golden file differs from what is pinned.
+# Compiles the library, or only its planners, with the given compiler and flags, and runs
+# same_bytes_main.cpp on it. Fails if one of 10,000 plans or one golden file differs.
 #   same_bytes.sh plans|all BUILD_FOLDER RUNNER COMPILER FLAG...
 # RUNNER runs the program: "" on this machine, "qemu-aarch64 -L /usr/aarch64-linux-gnu", and so on. The
 # build's own -ffp-contract=off comes after the flags, as in CMakeLists.txt.
@@ -33,7 +33,7 @@ else
     [[ $source == *avx* || $source == *bmi2* ]] || sources+=("$source")
   done
 fi
-# What nearly every source reads, read once.
+# A precompiled header of the includes that nearly every source has.
 printf '#include <%s>\n' bloomery/any_filter.hpp fmt/format.h >"$folder/common.hpp"
 compile -x c++-header "$folder/common.hpp" -o "$folder/common.hpp.gch"
 i=0

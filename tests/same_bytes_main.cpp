@@ -1,8 +1,8 @@
-// What the library computes and writes where this runs, against what is pinned: a hash of each
-// kind's plans (plan_table.hpp), and every golden file. For other machines and compilers
+// Compares the library's output on the machine that runs this with pinned values: a hash of each
+// kind's plans (plan_table.hpp), and every golden file. It is for other machines and compilers
 // (same_bytes.sh), hence without a test framework.
-//   same_bytes [GOLDEN_FOLDER]       exits with 1 if anything differs; without a folder, plans
-//   alone
+//   same_bytes [GOLDEN_FOLDER]
+// Without a folder it compares plans only. Exits with 1 if anything differs.
 
 #include <cstdio>
 
@@ -38,7 +38,7 @@ std::vector<std::byte> contents(const std::string& path) {
   return bytes;
 }
 
-/// What is wrong with a golden file here; empty if nothing is.
+/// The first difference between a golden file and this machine; empty if there is none.
 std::string_view fault_of(const recipe& how, const std::vector<std::byte>& golden) {
   if (golden.empty()) return "is not there";
   const any_filter filter =
@@ -67,14 +67,10 @@ bool golden_files_are_the_same(const std::string& folder) {
 }  // namespace
 }  // namespace bloomery::test
 
-int main(int argc, [[maybe_unused]] char** argv) {
+int main([[maybe_unused]] int argc, [[maybe_unused]] char** argv) {
   bool all_same = bloomery::test::plans_are_the_same();
-  if (argc > 1) {
-#ifdef BLOOMERY_PLANS_ALONE
-    return 2;
-#else
-    all_same = bloomery::test::golden_files_are_the_same(argv[1]) && all_same;
+#ifndef BLOOMERY_PLANS_ALONE
+  if (argc > 1) all_same = bloomery::test::golden_files_are_the_same(argv[1]) && all_same;
 #endif
-  }
   return all_same ? 0 : 1;
 }

@@ -1,4 +1,4 @@
-// What the library asks of a system, in the page: memory.
+// The page's memory, in place of the operating system's (src/pages.cpp).
 
 #include <bloomery/detail/bits.hpp>
 #include <cstdlib>

@@ -82,6 +82,7 @@ def test_who_changes_a_file_keeps_its_owner_or_says_so(run, bloomery, tmp_path, 
     assert owners(changed) == (12345, 54321, 0o660)
 
     # One who may write into the folder and has not the owner's name.
+    # Below a root folder of mode 0700 another user can open no path at all.
     if not os.stat("/").st_mode & 0o001:
         pytest.skip("other users may not look into / here")
     tmp_path.chmod(0o777)
