@@ -3,7 +3,7 @@
 #include <unistd.h>
 
 #include <array>
-#include <bloomery/detail/block_kernels.hpp>
+#include <bloomery/detail/blocked_bloom/kernels.hpp>
 #include <bloomery/hash.hpp>
 #include <fstream>
 #include <string>

@@ -5,7 +5,7 @@
 // 2014, algorithm 1). 16-bit fingerprints in whole words, so that nothing but the moves costs.
 
 #include <bit>
-#include <bloomery/detail/bits.hpp>
+#include <bloomery/detail/core/bits.hpp>
 #include <bloomery/hash.hpp>
 #include <cstddef>
 #include <cstdint>

@@ -1,7 +1,7 @@
 #include "blocks.hpp"
 
 #include <algorithm>
-#include <bloomery/detail/source_memory.hpp>
+#include <bloomery/detail/core/source_memory.hpp>
 #include <condition_variable>
 #include <mutex>
 #include <new>

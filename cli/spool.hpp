@@ -3,7 +3,7 @@
 // Keys that are to be inserted once their number is known, kept as their hashes.
 
 #include <bloomery/any_filter.hpp>
-#include <bloomery/detail/cardinality.hpp>
+#include <bloomery/detail/core/cardinality.hpp>
 #include <bloomery/hash.hpp>
 #include <bloomery/result.hpp>
 #include <bloomery/storage.hpp>

@@ -5,7 +5,7 @@
 
 #include <array>
 #include <bloomery/bloomery.hpp>
-#include <bloomery/detail/precondition.hpp>
+#include <bloomery/detail/core/precondition.hpp>
 #include <cstdio>
 #include <cstdlib>
 

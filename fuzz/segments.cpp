@@ -10,8 +10,8 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <bloomery/detail/block_kernels.hpp>
-#include <bloomery/detail/segment.hpp>
+#include <bloomery/detail/blocked_bloom/kernels.hpp>
+#include <bloomery/detail/expandable/segment.hpp>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>

@@ -5,7 +5,7 @@
 
 #include <array>
 #include <bit>
-#include <bloomery/detail/bits.hpp>
+#include <bloomery/detail/core/bits.hpp>
 #include <bloomery/dialects/dialect.hpp>
 #include <random>
 

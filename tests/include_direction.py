@@ -16,19 +16,18 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 # include each other.
 ROOMS = [
     ("base", r"include/bloomery/(result|storage|memory_source|hash|probe|image|concepts)\.hpp"),
-    ("base", r"src/(storage|hash|probe|cardinality|pages)\.[ch]pp"),
-    ("base", r"include/bloomery/detail/(bits|source_memory|bit_array|cardinality|counter_array|cuckoo_layout|record|precondition|key_shell"
-             r"|segment_layout|vector_quotient_layout|real_number)\.hpp"),
-    ("base", r"include/bloomery/detail/segment_view\.inl"),
+    ("base", r"src/core/|include/bloomery/detail/core/(?!(filter_memory|probing|bloom_tally|key_hashes)\.hpp)"),
+    ("base", r"include/bloomery/detail/((cuckoo|vector_quotient)/layout|counting_bloom/counter_array)\.hpp"),
+    ("base", r"include/bloomery/detail/expandable/segment_(layout\.hpp|view\.inl)"),
     # The other details are the mechanics of filters, which know their plans.
     ("filters", r"include/bloomery/detail/"),
-    ("plan", r"(include/bloomery|src)/plan/"),
-    ("filters", r"src/kernels/"),
+    ("plan", r"include/bloomery/plan/|src/plan/|src/kinds/[a-z_]+/(plan\.cpp|shares\.hpp)"),
+    ("registry", r"src/kinds/[a-z_]+/row\.cpp"),
+    ("filters", r"src/(kinds|cpu)/"),
     ("file", r"include/bloomery/file\.hpp|src/file/"),
-    ("registry", r"include/bloomery/(any_filter|advise)\.hpp|src/(any_filter|registry|advise)\.cpp"
-                 r"|src/kinds/"),
+    ("registry", r"include/bloomery/(any_filter|advise)\.hpp|src/registry/"),
     ("all", r"include/bloomery/bloomery\.hpp"),
-    ("filters", r"include/bloomery/[a-z_]+\.hpp|src/[a-z_]+\.cpp"),
+    ("filters", r"include/bloomery/[a-z_]+\.hpp"),
     ("dialects", r"dialects/"),
     ("keys", r"keys/"),
     ("edge", r"(cli|module|bindings|explorer|tests|fuzz|bench|examples)/"),

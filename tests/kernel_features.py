@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Checks that a kernel set is chosen only on CPUs that have every instruction it is compiled with.
 
-src/kernels/NAME.cpp names its features in BLOOMERY_TARGET_BEGIN; src/kernels/dispatch.cpp asks the CPU for
+src/kinds/KIND/kernels/NAME.cpp names its features in BLOOMERY_TARGET_BEGIN; src/cpu/dispatch.cpp asks the CPU for
 them, those of the AVX2 set first, then those that the AVX-512 set needs beside. Prints each feature that is
 used and not asked for, and exits 1; exits 0 if there is none.
 """
@@ -10,7 +10,7 @@ import pathlib
 import re
 import sys
 
-KERNELS = pathlib.Path(__file__).resolve().parent.parent / "src" / "kernels"
+SOURCES = pathlib.Path(__file__).resolve().parent.parent / "src"
 
 
 def features_used(source):
@@ -29,14 +29,14 @@ def features_asked_for(source):
 
 
 def main():
-    of_avx2, of_avx512 = features_asked_for((KERNELS / "dispatch.cpp").read_text())
+    of_avx2, of_avx512 = features_asked_for((SOURCES / "cpu" / "dispatch.cpp").read_text())
     missing = []
     regions = 0
-    for path in sorted(KERNELS.glob("*.cpp")):
+    for path in sorted(SOURCES.glob("kinds/*/kernels/*.cpp")):
         used = features_used(path.read_text())
         regions += bool(used)
         asked = of_avx512 if "avx512" in path.name else of_avx2
-        missing += [f"{path.name} uses {name}, which dispatch.cpp does not ask for" for name in sorted(used - asked)]
+        missing += [f"{path.relative_to(SOURCES)} uses {name}, which dispatch.cpp does not ask for" for name in sorted(used - asked)]
     if regions < 5:
         missing.append(f"only {regions} files with a target region were found; the pattern here is out of date")
     print("\n".join(missing), end="\n" if missing else "")

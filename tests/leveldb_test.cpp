@@ -5,7 +5,7 @@
 #include <leveldb/db.h>
 #include <leveldb/filter_policy.h>
 
-#include <bloomery/detail/bits.hpp>
+#include <bloomery/detail/core/bits.hpp>
 #include <bloomery/dialects/dialect.hpp>
 #include <filesystem>
 #include <fstream>

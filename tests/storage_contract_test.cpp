@@ -7,7 +7,7 @@
 #include <concepts>
 #include <set>
 
-#include "src/kinds/any_model.hpp"
+#include "src/registry/any_model.hpp"
 #include "tests/filter_types.hpp"
 
 namespace bloomery::test {

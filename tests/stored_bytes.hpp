@@ -3,7 +3,7 @@
 // A stored filter's bytes, to be damaged or forged: the header's fields by docs/format.md, and the
 // seals made right again after a forgery.
 
-#include <bloomery/detail/bits.hpp>
+#include <bloomery/detail/core/bits.hpp>
 #include <bloomery/hash.hpp>
 #include <cstddef>
 #include <cstdint>

@@ -9,7 +9,7 @@
 #include <array>
 #include <atomic>
 #include <bloomery/any_filter.hpp>
-#include <bloomery/detail/key_shell.hpp>
+#include <bloomery/detail/core/key_overloads.hpp>
 #include <bloomery/plan/formulas.hpp>
 #include <bloomery/plan/units.hpp>
 #include <bloomery/probe.hpp>

@@ -1,6 +1,6 @@
-// The page's memory, in place of the operating system's (src/pages.cpp).
+// The page's memory, in place of the operating system's (src/core/pages.cpp).
 
-#include <bloomery/detail/bits.hpp>
+#include <bloomery/detail/core/bits.hpp>
 #include <cstdlib>
 #include <cstring>
 

@@ -4,7 +4,7 @@
 /// bindings see filters only through this header, plan/units.hpp and file.hpp.
 
 #include <bloomery/concepts.hpp>
-#include <bloomery/detail/filter_model.hpp>
+#include <bloomery/detail/core/filter_model.hpp>
 #include <bloomery/file.hpp>
 #include <bloomery/image.hpp>
 #include <bloomery/result.hpp>
@@ -101,7 +101,7 @@ struct filter_info {
 /// with errc::unsupported. Threads: as for every filter, const calls may run at once.
 class any_filter {
  public:
-  class model;  // the interface that each kind implements (src/kinds/any_model.hpp)
+  class model;  // the interface that each kind implements (src/registry/any_model.hpp)
 
   explicit any_filter(std::unique_ptr<model> m) noexcept;
   any_filter(any_filter&&) noexcept;

@@ -9,12 +9,12 @@
 ///     if (seen.may_contain("bob@example.com")) ask_the_database();
 
 #include <bloomery/concepts.hpp>
-#include <bloomery/detail/bit_array.hpp>
-#include <bloomery/detail/bloom_tally.hpp>
-#include <bloomery/detail/filter_memory.hpp>
-#include <bloomery/detail/key_shell.hpp>
-#include <bloomery/detail/precondition.hpp>
-#include <bloomery/detail/probing.hpp>
+#include <bloomery/detail/core/bit_array.hpp>
+#include <bloomery/detail/core/bloom_tally.hpp>
+#include <bloomery/detail/core/filter_memory.hpp>
+#include <bloomery/detail/core/key_overloads.hpp>
+#include <bloomery/detail/core/precondition.hpp>
+#include <bloomery/detail/core/probing.hpp>
 #include <bloomery/plan/bloom_plan.hpp>
 #include <bloomery/plan/formulas.hpp>
 #include <bloomery/plan/numeric.hpp>

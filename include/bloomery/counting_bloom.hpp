@@ -13,12 +13,12 @@
 
 #include <algorithm>
 #include <bloomery/concepts.hpp>
-#include <bloomery/detail/bit_array.hpp>
-#include <bloomery/detail/counter_array.hpp>
-#include <bloomery/detail/filter_memory.hpp>
-#include <bloomery/detail/key_shell.hpp>
-#include <bloomery/detail/precondition.hpp>
-#include <bloomery/detail/probing.hpp>
+#include <bloomery/detail/core/bit_array.hpp>
+#include <bloomery/detail/counting_bloom/counter_array.hpp>
+#include <bloomery/detail/core/filter_memory.hpp>
+#include <bloomery/detail/core/key_overloads.hpp>
+#include <bloomery/detail/core/precondition.hpp>
+#include <bloomery/detail/core/probing.hpp>
 #include <bloomery/plan/counting_bloom_plan.hpp>
 #include <bloomery/plan/formulas.hpp>
 #include <bloomery/plan/numeric.hpp>

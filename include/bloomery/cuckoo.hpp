@@ -11,11 +11,11 @@
 #include <algorithm>
 #include <array>
 #include <bloomery/concepts.hpp>
-#include <bloomery/detail/cuckoo_layout.hpp>
-#include <bloomery/detail/cuckoo_table.hpp>
-#include <bloomery/detail/filter_memory.hpp>
-#include <bloomery/detail/key_shell.hpp>
-#include <bloomery/detail/precondition.hpp>
+#include <bloomery/detail/cuckoo/layout.hpp>
+#include <bloomery/detail/cuckoo/table.hpp>
+#include <bloomery/detail/core/filter_memory.hpp>
+#include <bloomery/detail/core/key_overloads.hpp>
+#include <bloomery/detail/core/precondition.hpp>
 #include <bloomery/plan/cuckoo_plan.hpp>
 #include <bloomery/plan/formulas.hpp>
 #include <bloomery/storage.hpp>

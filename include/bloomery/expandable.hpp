@@ -16,11 +16,11 @@
 #include <algorithm>
 #include <array>
 #include <bloomery/concepts.hpp>
-#include <bloomery/detail/expandable_parts.hpp>
-#include <bloomery/detail/in_stages.hpp>
-#include <bloomery/detail/key_shell.hpp>
-#include <bloomery/detail/precondition.hpp>
-#include <bloomery/detail/segment_native.hpp>
+#include <bloomery/detail/expandable/segment_table.hpp>
+#include <bloomery/detail/expandable/in_stages.hpp>
+#include <bloomery/detail/core/key_overloads.hpp>
+#include <bloomery/detail/core/precondition.hpp>
+#include <bloomery/detail/expandable/segment_native.hpp>
 #include <bloomery/plan/expandable_plan.hpp>
 #include <bloomery/storage.hpp>
 #include <cassert>

@@ -9,10 +9,10 @@
 ///     if (f->may_contain("bob@example.com")) ask_the_database();
 
 #include <bloomery/concepts.hpp>
-#include <bloomery/detail/filter_memory.hpp>
-#include <bloomery/detail/fuse_layout.hpp>
-#include <bloomery/detail/key_hashes.hpp>
-#include <bloomery/detail/key_shell.hpp>
+#include <bloomery/detail/core/filter_memory.hpp>
+#include <bloomery/detail/fuse/layout.hpp>
+#include <bloomery/detail/core/key_hashes.hpp>
+#include <bloomery/detail/core/key_overloads.hpp>
 #include <bloomery/plan/fuse_plan.hpp>
 #include <bloomery/storage.hpp>
 #include <cassert>
@@ -26,7 +26,7 @@
 namespace bloomery {
 namespace detail {
 
-/// The mechanics of basic_fuse::build (src/fuse_build.cpp).
+/// The mechanics of basic_fuse::build (src/kinds/fuse/build.cpp).
 result<built_fuse> build_fuse(const fuse_spec& spec, const hash_source& source);
 
 }  // namespace detail

@@ -19,7 +19,7 @@
 #include <xxhash.h>
 
 #include <array>
-#include <bloomery/detail/bits.hpp>
+#include <bloomery/detail/core/bits.hpp>
 #include <compare>
 #include <concepts>
 #include <cstddef>

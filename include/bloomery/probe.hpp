@@ -3,7 +3,7 @@
 /// From a hash to places: probe i of k among m places. Every rule here is a pure function, the
 /// same on every machine; what a rule is called in a file is its `id`.
 
-#include <bloomery/detail/bits.hpp>
+#include <bloomery/detail/core/bits.hpp>
 #include <bloomery/hash.hpp>
 #include <concepts>
 #include <cstddef>

@@ -11,12 +11,12 @@
 
 #include <algorithm>
 #include <bloomery/concepts.hpp>
-#include <bloomery/detail/block_kernels.hpp>
-#include <bloomery/detail/filter_memory.hpp>
-#include <bloomery/detail/key_hashes.hpp>
-#include <bloomery/detail/key_shell.hpp>
-#include <bloomery/detail/ribbon_kernels.hpp>
-#include <bloomery/detail/ribbon_layout.hpp>
+#include <bloomery/detail/blocked_bloom/kernels.hpp>
+#include <bloomery/detail/core/filter_memory.hpp>
+#include <bloomery/detail/core/key_hashes.hpp>
+#include <bloomery/detail/core/key_overloads.hpp>
+#include <bloomery/detail/ribbon/kernels.hpp>
+#include <bloomery/detail/ribbon/layout.hpp>
 #include <bloomery/plan/formulas.hpp>
 #include <bloomery/plan/ribbon_plan.hpp>
 #include <bloomery/storage.hpp>
@@ -31,7 +31,7 @@
 namespace bloomery {
 namespace detail {
 
-/// The mechanics of basic_ribbon::build (src/ribbon_build.cpp).
+/// The mechanics of basic_ribbon::build (src/kinds/ribbon/build.cpp).
 result<built_ribbon> build_ribbon(const ribbon_spec& spec, const hash_source& source);
 
 }  // namespace detail

@@ -14,11 +14,11 @@
 #include <array>
 #include <bloomery/bloom.hpp>
 #include <bloomery/concepts.hpp>
-#include <bloomery/detail/bits.hpp>
-#include <bloomery/detail/bloom_chain.hpp>
-#include <bloomery/detail/filter_memory.hpp>
-#include <bloomery/detail/key_shell.hpp>
-#include <bloomery/detail/precondition.hpp>
+#include <bloomery/detail/core/bits.hpp>
+#include <bloomery/detail/scalable_bloom/chain.hpp>
+#include <bloomery/detail/core/filter_memory.hpp>
+#include <bloomery/detail/core/key_overloads.hpp>
+#include <bloomery/detail/core/precondition.hpp>
 #include <bloomery/plan/numeric.hpp>
 #include <bloomery/plan/scalable_bloom_plan.hpp>
 #include <bloomery/probe.hpp>

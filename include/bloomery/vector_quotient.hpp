@@ -13,11 +13,11 @@
 #include <algorithm>
 #include <array>
 #include <bloomery/concepts.hpp>
-#include <bloomery/detail/filter_memory.hpp>
-#include <bloomery/detail/key_shell.hpp>
-#include <bloomery/detail/precondition.hpp>
-#include <bloomery/detail/vector_quotient_kernels.hpp>
-#include <bloomery/detail/vector_quotient_table.hpp>
+#include <bloomery/detail/core/filter_memory.hpp>
+#include <bloomery/detail/core/key_overloads.hpp>
+#include <bloomery/detail/core/precondition.hpp>
+#include <bloomery/detail/vector_quotient/kernels.hpp>
+#include <bloomery/detail/vector_quotient/table.hpp>
 #include <bloomery/plan/formulas.hpp>
 #include <bloomery/plan/vector_quotient_plan.hpp>
 #include <bloomery/storage.hpp>

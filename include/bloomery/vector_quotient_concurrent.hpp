@@ -8,8 +8,8 @@
 ///     if (shared.may_contain("alice")) ask_the_database();
 
 #include <bloomery/concepts.hpp>
-#include <bloomery/detail/key_shell.hpp>
-#include <bloomery/detail/vector_quotient_table.hpp>
+#include <bloomery/detail/core/key_overloads.hpp>
+#include <bloomery/detail/vector_quotient/table.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <memory>

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include <bloomery/detail/bits.hpp>
-#include <bloomery/detail/record.hpp>
+#include <bloomery/detail/core/bits.hpp>
+#include <bloomery/detail/core/record.hpp>
 
 namespace bloomery::detail {
 namespace {

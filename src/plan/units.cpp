@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <array>
-#include <bloomery/detail/real_number.hpp>
+#include <bloomery/detail/core/real_number.hpp>
 #include <charconv>
 #include <cmath>
 #include <optional>

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <bloomery/detail/cardinality.hpp>
+#include <bloomery/detail/core/cardinality.hpp>
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>

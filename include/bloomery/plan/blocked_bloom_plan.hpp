@@ -13,7 +13,7 @@
 
 namespace bloomery {
 
-/// Where in its block a key's bits are (bloomery/detail/block_layout.hpp). Numbers of the file
+/// Where in its block a key's bits are (bloomery/detail/blocked_bloom/layout.hpp). Numbers of the file
 /// format, never renumbered.
 enum class block_layout : std::uint16_t {
   split_512 = 1,    ///< 8 lanes of 64 bits, a bit in each: one SIMD comparison

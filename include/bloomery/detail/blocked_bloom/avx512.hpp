@@ -1,0 +1,100 @@
+#pragma once
+
+// One key in a block of a blocked Bloom filter, by AVX-512 with VBMI: block_layout.hpp's scalar
+// forms bit for bit. To be included where the compiler may use those. All of it is always inlined,
+// so that no function of these names is emitted that a caller on a lesser CPU could be linked to.
+//
+// The maskz forms, with all of the mask, are the plain instructions: g++ 12 warns of what the
+// header's plain forms leave undefined (GCC bug 105593), and would in the user's program.
+
+#include <immintrin.h>
+
+#include <array>
+#include <bloomery/detail/blocked_bloom/layout.hpp>
+
+namespace bloomery::detail::avx512 {
+
+// The key's bit in each lane: VPMULTISHIFTQB takes the byte at bit 6j of the fields into lane j,
+// and a rotation minds only the low 6 bits of its count.
+[[gnu::always_inline]] inline __m512i mask(split_512, hash64 h) noexcept {
+  const std::uint64_t product = h.value * golden64;
+  const __m512i fields = _mm512_set1_epi64(static_cast<long long>(product));
+  const __m512i offsets = _mm512_setr_epi64(0, 6, 12, 18, 24, 30, 36, 42);
+  return _mm512_maskz_rolv_epi64(
+      0xff, _mm512_set1_epi64(1),
+      _mm512_maskz_multishift_epi64_epi8(~__mmask64{0}, offsets, fields));
+}
+
+[[gnu::always_inline]] inline bool test(split_512 layout, const std::byte* block, hash64 h,
+                                        unsigned) noexcept {
+  return _mm512_testn_epi64_mask(_mm512_loadu_si512(block), mask(layout, h)) == 0;
+}
+
+[[gnu::always_inline]] inline bool set(split_512 layout, std::byte* block, hash64 h,
+                                       unsigned) noexcept {
+  const __m512i bits = mask(layout, h);
+  const __m512i before = _mm512_loadu_si512(block);
+  _mm512_storeu_si512(block, _mm512_or_si512(before, bits));
+  return _mm512_testn_epi64_mask(before, bits) != 0;
+}
+
+// Positions i to i + 7 of the free layout, from h and the powers of the multiplier.
+struct powers {
+  alignas(64) std::array<std::uint64_t, most_block_hashes> of;
+};
+constexpr powers make_powers() noexcept {
+  powers all{};
+  std::uint64_t power = 1;
+  for (std::uint64_t& one : all.of) one = power *= golden64;
+  return all;
+}
+inline constexpr powers golden_powers = make_powers();
+static_assert(most_block_hashes % 8 == 0);
+
+[[gnu::always_inline]] inline bool test(free_512, const std::byte* block, hash64 h,
+                                        unsigned hashes) noexcept {
+  const __m512i words = _mm512_loadu_si512(block);
+  const __m512i hash = _mm512_set1_epi64(static_cast<long long>(h.value));
+  unsigned missing = 0;
+  for (unsigned i = 0; i < hashes; i += 8) {
+    const __m512i x =
+        _mm512_maskz_mullo_epi64(0xff, hash, _mm512_load_si512(golden_powers.of.data() + i));
+    const __m512i word =
+        _mm512_maskz_permutexvar_epi64(0xff, _mm512_maskz_srli_epi64(0xff, x, 61), words);
+    const __m512i bit =
+        _mm512_maskz_rolv_epi64(0xff, _mm512_set1_epi64(1), _mm512_maskz_srli_epi64(0xff, x, 55));
+    const unsigned wanted = hashes - i >= 8 ? 0xff : (1U << (hashes - i)) - 1;
+    missing |= _mm512_mask_testn_epi64_mask(static_cast<__mmask8>(wanted), word, bit);
+  }
+  return missing == 0;
+}
+
+[[gnu::always_inline]] inline bool set(free_512, std::byte* block, hash64 h,
+                                       unsigned hashes) noexcept {
+  return free_512::set(block, h, hashes);
+}
+
+[[gnu::always_inline]] inline __m256i mask(parquet_256, hash64 h) noexcept {
+  const __m256i salts =
+      _mm256_loadu_si256(reinterpret_cast<const __m256i*>(parquet_256::salts.data()));
+  const __m256i low = _mm256_set1_epi32(static_cast<int>(static_cast<std::uint32_t>(h.value)));
+  return _mm256_sllv_epi32(_mm256_set1_epi32(1),
+                           _mm256_srli_epi32(_mm256_mullo_epi32(low, salts), 27));
+}
+
+[[gnu::always_inline]] inline bool test(parquet_256 layout, const std::byte* block, hash64 h,
+                                        unsigned) noexcept {
+  const __m256i now = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(block));
+  return _mm256_testn_epi32_mask(now, mask(layout, h)) == 0;
+}
+
+[[gnu::always_inline]] inline bool set(parquet_256 layout, std::byte* block, hash64 h,
+                                       unsigned) noexcept {
+  auto* const at = reinterpret_cast<__m256i*>(block);
+  const __m256i bits = mask(layout, h);
+  const __m256i before = _mm256_loadu_si256(at);
+  _mm256_storeu_si256(at, _mm256_or_si256(before, bits));
+  return _mm256_testn_epi32_mask(before, bits) != 0;
+}
+
+}  // namespace bloomery::detail::avx512

@@ -1,0 +1,170 @@
+#pragma once
+
+// Blocked Bloom filters: the block of a key and its bits there. Each layout is a stateless struct
+// over the bytes of one block; these scalar forms are the specification that every SIMD kernel
+// (src/kernels/) repeats bit for bit. docs/format.md ("blocked_bloom") is normative: a layout is
+// never edited, a better one gets a new name and number.
+//
+// In all of them a word of a block is little-endian.
+
+#include <array>
+#include <bloomery/detail/core/bits.hpp>
+#include <bloomery/hash.hpp>
+#include <bloomery/plan/blocked_bloom_plan.hpp>
+#include <cstddef>
+#include <cstdint>
+
+namespace bloomery::detail {
+
+/// Spreads the low bits of a hash, which the choice of the block leaves free, over the word that
+/// the bits are taken from: the golden ratio, 2^64 / phi, rounded to odd (Knuth, volume 3, 6.4).
+inline constexpr std::uint64_t golden64 = 0x9e3779b97f4a7c15;
+
+/// 8 lanes of 64 bits; a key sets one bit in each: bit (h * golden64 >> 6j) mod 64 of lane j.
+///
+/// The block is chosen by the hash's high bits. Multiplication by an odd number maps the low 48
+/// bits of h one to one to the 8 six-bit fields, so that up to 2^16 blocks the lanes are exactly
+/// independent, and beyond that a bit of h that chose the block has no field to itself.
+struct split_512 {
+  static constexpr std::size_t block_bytes = 64;
+  static constexpr unsigned lanes = 8;
+  static constexpr unsigned lane_bits = 64;
+
+  static std::uint64_t block_of(hash64 h, std::uint64_t blocks) noexcept {
+    return mulhi64(h.value, blocks);
+  }
+
+  static bool test(const std::byte* block, hash64 h, unsigned) noexcept {
+    const std::uint64_t fields = h.value * golden64;
+    std::uint64_t all = 1;
+    for (unsigned j = 0; j < lanes; ++j) {
+      all &= load<std::uint64_t>(block + std::size_t{8} * j) >> (fields >> (6 * j) & 63);
+    }
+    return all != 0;
+  }
+
+  /// Sets the key's bits; says whether one was clear.
+  static bool set(std::byte* block, hash64 h, unsigned) noexcept {
+    const std::uint64_t fields = h.value * golden64;
+    std::uint64_t clear = 0;
+    for (unsigned j = 0; j < lanes; ++j) {
+      std::byte* at = block + std::size_t{8} * j;
+      const std::uint64_t bit = std::uint64_t{1} << (fields >> (6 * j) & 63);
+      const auto lane = load<std::uint64_t>(at);
+      clear |= bit & ~lane;
+      store(at, lane | bit);
+    }
+    return clear != 0;
+  }
+
+  /// Calls `use(word, bits)` for each 64-bit word of the block that the key has bits in.
+  template <class Use>
+  static void for_words(hash64 h, unsigned, Use&& use) noexcept {
+    const std::uint64_t fields = h.value * golden64;
+    for (unsigned j = 0; j < lanes; ++j) use(j, std::uint64_t{1} << (fields >> (6 * j) & 63));
+  }
+};
+
+/// k bits anywhere among 512: bit i is (h * golden64^(i+1)) >> 55. A multiplication gives each
+/// position fresh high bits (Dillinger's cache-local filter of RocksDB does the same in 32 bits).
+struct free_512 {
+  static constexpr std::size_t block_bytes = 64;
+  static constexpr unsigned block_bits = 512;
+
+  static std::uint64_t block_of(hash64 h, std::uint64_t blocks) noexcept {
+    return mulhi64(h.value, blocks);
+  }
+
+  static bool test(const std::byte* block, hash64 h, unsigned hashes) noexcept {
+    std::uint64_t x = h.value;
+    std::uint64_t all = 1;
+    for (unsigned i = 0; i < hashes; ++i) {
+      x *= golden64;
+      all &= load<std::uint64_t>(block + (x >> 61) * 8) >> (x >> 55 & 63);
+    }
+    return all != 0;
+  }
+
+  static bool set(std::byte* block, hash64 h, unsigned hashes) noexcept {
+    std::uint64_t clear = 0;
+    for_words(h, hashes, [&](std::uint64_t word, std::uint64_t bit) noexcept {
+      std::byte* at = block + word * 8;
+      const auto lane = load<std::uint64_t>(at);
+      clear |= bit & ~lane;
+      store(at, lane | bit);
+    });
+    return clear != 0;
+  }
+
+  template <class Use>
+  static void for_words(hash64 h, unsigned hashes, Use&& use) noexcept {
+    std::uint64_t x = h.value;
+    for (unsigned i = 0; i < hashes; ++i) {
+      x *= golden64;
+      use(x >> 61, std::uint64_t{1} << (x >> 55 & 63));
+    }
+  }
+};
+
+/// The split-block Bloom filter of Apache Parquet, bit for bit: blocks of 256 bits, 8 lanes of 32;
+/// the upper half of the hash chooses the block, the lower half times a salt a lane its bit.
+struct parquet_256 {
+  static constexpr std::size_t block_bytes = 32;
+  static constexpr unsigned lanes = 8;
+  static constexpr unsigned lane_bits = 32;
+  static constexpr std::array<std::uint32_t, lanes> salts = {0x47b6137b, 0x44974d91, 0x8824ad5b,
+                                                             0xa2b7289d, 0x705495c7, 0x2df1424b,
+                                                             0x9efc4947, 0x5c6bfb31};
+
+  static std::uint64_t block_of(hash64 h, std::uint64_t blocks) noexcept {
+    return (h.value >> 32) * blocks >> 32;
+  }
+
+  static bool test(const std::byte* block, hash64 h, unsigned) noexcept {
+    std::uint32_t all = 1;
+    for (unsigned j = 0; j < lanes; ++j) {
+      all &= load<std::uint32_t>(block + std::size_t{4} * j) >> bit_of(h, j);
+    }
+    return all != 0;
+  }
+
+  static bool set(std::byte* block, hash64 h, unsigned) noexcept {
+    std::uint32_t clear = 0;
+    for (unsigned j = 0; j < lanes; ++j) {
+      std::byte* at = block + std::size_t{4} * j;
+      const std::uint32_t bit = std::uint32_t{1} << bit_of(h, j);
+      const auto lane = load<std::uint32_t>(at);
+      clear |= bit & ~lane;
+      store(at, lane | bit);
+    }
+    return clear != 0;
+  }
+
+  template <class Use>
+  static void for_words(hash64 h, unsigned, Use&& use) noexcept {
+    for (unsigned j = 0; j < lanes; j += 2) {
+      use(j / 2, std::uint64_t{1} << bit_of(h, j) | std::uint64_t{1} << (32 + bit_of(h, j + 1)));
+    }
+  }
+
+ private:
+  static std::uint32_t bit_of(hash64 h, unsigned j) noexcept {
+    return static_cast<std::uint32_t>(h.value) * salts[j] >> 27;
+  }
+};
+
+/// Calls `use(layout)` with the struct of that name. Always inlined, as what it calls may be.
+template <class Use>
+[[gnu::always_inline]] constexpr decltype(auto) with_layout(block_layout layout, Use&& use) {
+  switch (layout) {
+    case block_layout::free_512:
+      return use(free_512());
+    case block_layout::parquet_256:
+      return use(parquet_256());
+    case block_layout::split_512:
+      break;
+  }
+  return use(split_512());
+}
+
+}  // namespace bloomery::detail

@@ -1,0 +1,41 @@
+#pragma once
+
+// One key in a block of a blocked Bloom filter, as the compiler may write it here: with AVX-512 or
+// AVX2 where the program is built for them (-march=native and the like), else in the scalar form.
+// The bits are the same. Batches need none of this: their kernels are picked at run time.
+
+#include <bloomery/detail/blocked_bloom/layout.hpp>
+
+#if defined(__AVX512VBMI__) && defined(__AVX512VL__) && defined(__AVX512DQ__)
+#include <bloomery/detail/blocked_bloom/avx512.hpp>
+#elif defined(__AVX2__)
+#include <bloomery/detail/blocked_bloom/avx2.hpp>
+#endif
+
+namespace bloomery::detail {
+
+namespace scalar {
+
+template <class Layout>
+[[gnu::always_inline]] inline bool test(Layout, const std::byte* block, hash64 h,
+                                        unsigned hashes) noexcept {
+  return Layout::test(block, h, hashes);
+}
+
+template <class Layout>
+[[gnu::always_inline]] inline bool set(Layout, std::byte* block, hash64 h,
+                                       unsigned hashes) noexcept {
+  return Layout::set(block, h, hashes);
+}
+
+}  // namespace scalar
+
+#if defined(__AVX512VBMI__) && defined(__AVX512VL__) && defined(__AVX512DQ__)
+namespace native = avx512;
+#elif defined(__AVX2__)
+namespace native = avx2;
+#else
+namespace native = scalar;
+#endif
+
+}  // namespace bloomery::detail

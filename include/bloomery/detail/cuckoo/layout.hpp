@@ -1,0 +1,182 @@
+#pragma once
+
+// The bytes of a cuckoo filter and the rule that turns a hash into places in them; docs/format.md
+// ("cuckoo") draws them. Stateless over the bytes: all functions take the payload.
+//
+//   payload = table | zeros up to a multiple of 8 bytes | stash
+//
+// Slot s of bucket b is the f bits from bit (b * slots + s) * f on; zero is an empty slot. The
+// stash of 64 bytes behind the table is also what keeps an 8-byte access to the last slots inside.
+
+#include <bit>
+#include <bloomery/detail/core/bits.hpp>
+#include <bloomery/hash.hpp>
+#include <cstddef>
+#include <cstdint>
+
+namespace bloomery {
+
+/// Where a key of a cuckoo filter may be: the fingerprint, in the first bucket or the second. They
+/// are one bucket for about one key in `buckets`.
+struct cuckoo_place {
+  std::uint64_t first;
+  std::uint64_t second;
+  std::uint32_t fingerprint;  ///< in [1, 2^f), never zero
+};
+
+}  // namespace bloomery
+
+namespace bloomery::detail {
+
+/// A fingerprint without a slot: bucket (8 bytes), fingerprint (4), zero (4). Fingerprint zero:
+/// none.
+struct stash_entry {
+  std::uint64_t bucket;
+  std::uint32_t fingerprint;
+  std::uint32_t zero;
+};
+static_assert(sizeof(stash_entry) == 16);
+
+/// Four fill one cache line. A stash of s entries lowers the chance that n keys below the threshold
+/// do not fit from O(1/n) to O(1/n^(s+1)) (Kirsch, Mitzenmacher, Wieder, "More Robust Hashing:
+/// Cuckoo Hashing with a Stash", 2009).
+inline constexpr unsigned stash_entries = 4;
+inline constexpr std::uint64_t stash_bytes = stash_entries * sizeof(stash_entry);
+
+class cuckoo_layout {
+ public:
+  /// Precondition: buckets * slots * fingerprint_bits <= 2^62; slots is 2, 4 or 8; fingerprint_bits
+  /// is in [4, 32].
+  constexpr cuckoo_layout(std::uint64_t buckets, unsigned slots, unsigned fingerprint_bits) noexcept
+      : buckets_(buckets), slots_(slots), bits_(fingerprint_bits), lanes_(slots) {
+    // A word holds as many slots as fit into 64 bits less the shift to the first one; the halves of
+    // a bucket are looked at one after the other where it is longer.
+    const unsigned shift = slots * fingerprint_bits % 8 == 0 ? 0 : 7;
+    while (lanes_ * bits_ + (lanes_ * bits_ % 8 == 0 ? shift : 7) > 64) lanes_ /= 2;
+    for (unsigned lane = 0; lane < lanes_; ++lane) ones_ |= std::uint64_t{1} << (lane * bits_);
+    high_ = ones_ << (bits_ - 1);
+    low_ = high_ - ones_;
+  }
+
+  constexpr std::uint64_t buckets() const noexcept { return buckets_; }
+  constexpr unsigned slots() const noexcept { return slots_; }
+  constexpr unsigned fingerprint_bits() const noexcept { return bits_; }
+  /// Fingerprints that exist: 2^f - 1.
+  constexpr std::uint64_t values() const noexcept { return (std::uint64_t{1} << bits_) - 1; }
+  constexpr std::uint64_t table_bits() const noexcept { return buckets_ * slots_ * bits_; }
+  constexpr std::uint64_t stash_at() const noexcept {
+    return round_up(bytes_for_bits(table_bits()), 8);
+  }
+  constexpr std::uint64_t payload_bytes() const noexcept { return stash_at() + stash_bytes; }
+
+  /// The first bucket and the fingerprint come from two different mixes of all 64 bits, so that
+  /// neither tells anything of the other, whatever the number of buckets.
+  constexpr cuckoo_place place(hash64 h) const noexcept {
+    const std::uint64_t folded = h.value ^ (h.value >> 32);
+    // 2^64 divided by the golden ratio (Knuth, TAOCP 3, 6.4): spreads weak hashes too.
+    const std::uint64_t first = mulhi64(folded * 0x9e3779b97f4a7c15, buckets_);
+    const auto fingerprint = static_cast<std::uint32_t>(1 + mulhi64(remix64(h.value), values()));
+    return {first, other(first, fingerprint), fingerprint};
+  }
+
+  /// The other bucket of a fingerprint: (g(fingerprint) - bucket) modulo buckets. Its own inverse,
+  /// for any number of buckets, so that a fingerprint can move without its key.
+  constexpr std::uint64_t other(std::uint64_t bucket, std::uint32_t fingerprint) const noexcept {
+    const std::uint64_t g = mulhi64(remix64(fingerprint), buckets_);
+    return g >= bucket ? g - bucket : g + (buckets_ - bucket);
+  }
+  constexpr cuckoo_place place(std::uint64_t bucket, std::uint32_t fingerprint) const noexcept {
+    return {bucket, other(bucket, fingerprint), fingerprint};
+  }
+
+  void prefetch(const std::byte* payload, const cuckoo_place& at) const noexcept {
+    prefetch(payload, at.first);
+    prefetch(payload, at.second);
+  }
+  void prefetch(const std::byte* payload, std::uint64_t bucket) const noexcept {
+    __builtin_prefetch(payload + (bucket * slots_ * bits_ >> 3));
+  }
+
+  std::uint32_t get(const std::byte* payload, std::uint64_t bucket, unsigned slot) const noexcept {
+    const std::uint64_t bit = (bucket * slots_ + slot) * bits_;
+    return static_cast<std::uint32_t>(word(payload, bit) & values());
+  }
+
+  void set(std::byte* payload, std::uint64_t bucket, unsigned slot,
+           std::uint32_t fingerprint) const noexcept {
+    const std::uint64_t bit = (bucket * slots_ + slot) * bits_;
+    std::byte* at = payload + (bit >> 3);
+    const unsigned shift = bit & 7;
+    const std::uint64_t others = load<std::uint64_t>(at) & ~(values() << shift);
+    store(at, others | (std::uint64_t{fingerprint} << shift));
+  }
+
+  /// Whether a slot of the bucket holds the fingerprint.
+  bool holds(const std::byte* payload, std::uint64_t bucket,
+             std::uint32_t fingerprint) const noexcept {
+    std::uint64_t found = 0;
+    for_words(bucket, [&](std::uint64_t bit, unsigned) noexcept {
+      found |= equal_lanes(word(payload, bit), fingerprint);
+    });
+    return found != 0;
+  }
+
+  /// How many slots of the bucket hold the fingerprint; those of zero are the free ones.
+  unsigned copies(const std::byte* payload, std::uint64_t bucket,
+                  std::uint32_t fingerprint) const noexcept {
+    int found = 0;
+    for_words(bucket, [&](std::uint64_t bit, unsigned) noexcept {
+      found += std::popcount(equal_lanes(word(payload, bit), fingerprint));
+    });
+    return static_cast<unsigned>(found);
+  }
+
+  /// The first slot of the bucket that holds the fingerprint, or slots() if none does.
+  unsigned find(const std::byte* payload, std::uint64_t bucket,
+                std::uint32_t fingerprint) const noexcept {
+    unsigned slot = slots_;
+    for_words(bucket, [&](std::uint64_t bit, unsigned first) noexcept {
+      const std::uint64_t found = equal_lanes(word(payload, bit), fingerprint);
+      if (found != 0 && slot == slots_) {
+        slot = first + static_cast<unsigned>(std::countr_zero(found)) / bits_;
+      }
+    });
+    return slot;
+  }
+
+  stash_entry stashed(const std::byte* payload, unsigned i) const noexcept {
+    return load<stash_entry>(payload + stash_at() + i * sizeof(stash_entry));
+  }
+  void set_stashed(std::byte* payload, unsigned i, const stash_entry& entry) const noexcept {
+    store(payload + stash_at() + i * sizeof(stash_entry), entry);
+  }
+
+ private:
+  static std::uint64_t word(const std::byte* payload, std::uint64_t bit) noexcept {
+    return load<std::uint64_t>(payload + (bit >> 3)) >> (bit & 7);
+  }
+
+  // The top bit of each lane that equals the fingerprint. Exact: no sum leaves its lane (Warren,
+  // "Hacker's Delight", 6-1). What stands in the word above the lanes plays no part.
+  std::uint64_t equal_lanes(std::uint64_t lanes, std::uint32_t fingerprint) const noexcept {
+    const std::uint64_t x = lanes ^ (fingerprint * ones_);
+    return ~(((x & low_) + low_) | x) & high_;
+  }
+
+  template <class Use>
+  void for_words(std::uint64_t bucket, Use&& use) const noexcept {
+    const std::uint64_t start = bucket * slots_ * bits_;
+    for (unsigned slot = 0; slot < slots_; slot += lanes_)
+      use(start + std::uint64_t{slot} * bits_, slot);
+  }
+
+  std::uint64_t buckets_;
+  unsigned slots_;
+  unsigned bits_;
+  unsigned lanes_;          // slots compared at once
+  std::uint64_t ones_ = 0;  // the lowest bit of each lane
+  std::uint64_t high_ = 0;  // the highest
+  std::uint64_t low_ = 0;   // all but the highest
+};
+
+}  // namespace bloomery::detail

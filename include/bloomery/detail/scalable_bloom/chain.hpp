@@ -1,0 +1,123 @@
+#pragma once
+
+// A batch of hashes asked of a chain of Bloom filters. The memory accesses of all keys and members
+// overlap, few lines are fetched that are not needed, and few branches depend on bits: in a chain
+// whose members are half set a branch a probe would be guessed wrong twice a member.
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <bloomery/detail/core/bit_array.hpp>
+#include <bloomery/detail/core/bits.hpp>
+#include <bloomery/hash.hpp>
+#include <bloomery/probe.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace bloomery::detail {
+
+/// Keys that are asked together.
+inline constexpr std::size_t chain_group = 16;
+
+// Probes that are fetched before it is known whether they are needed. A full member's bits are half
+// set, so a stranger needs two probes of each member on average, whatever k.
+inline constexpr unsigned chain_first_probes = 2;
+
+// Members up to this size stay in a core's own cache; to fetch from them ahead only costs.
+inline constexpr std::size_t chain_cached_bytes = std::size_t{256} << 10;
+
+// Member is a Bloom filter by double hashing over any storage.
+template <class Member>
+void prefetch_probes(const Member& member, hash64 h, unsigned from) noexcept {
+  const auto bits = member.bits();
+  if (bits.size() <= chain_cached_bytes) return;
+  for (unsigned i = from; i < member.params().hashes; ++i) {
+    __builtin_prefetch(bits.data() + (double_hashing::position(h, i, member.params().bits) >> 3));
+  }
+}
+
+/// At most chain_group hashes and what is known of them: a bit a key in each mask.
+template <class Member>
+class chain_question {
+ public:
+  /// Precondition: hs.size() <= chain_group. Refers to `hs`.
+  explicit chain_question(std::span<const hash64> hs) noexcept
+      : hashes_(hs), open_((std::uint32_t{1} << hs.size()) - 1) {
+    for (std::size_t key = 0; key < hs.size(); ++key) {
+      first_[key] = double_hashing::word(hs[key], 0);
+      second_[key] = double_hashing::word(hs[key], 1);
+    }
+  }
+
+  /// Asks all members, newest first; a key that one may contain is not asked of older ones.
+  /// Returns the keys that none contains.
+  std::uint32_t ask(std::span<const Member> members) noexcept {
+    for (std::size_t i = members.size(); i-- > 0;) prefetch_first(members[i]);
+    // The further probes of one member are fetched while the first ones of the next are tested.
+    const Member* waiting = nullptr;
+    std::uint32_t candidates = 0;
+    for (std::size_t i = members.size(); i-- > 0 && open_ != 0;) {
+      const std::uint32_t found = pass_first(members[i]) & open_;
+      for_keys(found, [&](std::size_t key) {
+        prefetch_probes(members[i], hashes_[key], chain_first_probes);
+      });
+      if (waiting != nullptr) test_rest(*waiting, candidates);
+      waiting = &members[i];
+      candidates = found;
+    }
+    if (waiting != nullptr) test_rest(*waiting, candidates);
+    return open_;
+  }
+
+ private:
+  template <class Use>
+  static void for_keys(std::uint32_t keys, Use&& use) noexcept {
+    for (; keys != 0; keys &= keys - 1) use(static_cast<std::size_t>(std::countr_zero(keys)));
+  }
+
+  // A member of one function has its first probe for its second.
+  const std::array<std::uint64_t, chain_group>& second_of(const Member& m) const noexcept {
+    return m.params().hashes >= chain_first_probes ? second_ : first_;
+  }
+
+  void prefetch_first(const Member& m) const noexcept {
+    const auto bits = m.bits();
+    if (bits.size() <= chain_cached_bytes) return;
+    const auto& second = second_of(m);
+    for (std::size_t key = 0; key < hashes_.size(); ++key) {
+      __builtin_prefetch(bits.data() + (mulhi64(first_[key], m.params().bits) >> 3));
+      __builtin_prefetch(bits.data() + (mulhi64(second[key], m.params().bits) >> 3));
+    }
+  }
+
+  std::uint32_t pass_first(const Member& m) const noexcept {
+    const std::byte* bits = m.bits().data();
+    const std::uint64_t places = m.params().bits;
+    const auto& second = second_of(m);
+    std::uint32_t passed = 0;
+    for (std::size_t key = 0; key < hashes_.size(); ++key) {
+      const bool a = test_bit(bits, mulhi64(first_[key], places));
+      const bool b = test_bit(bits, mulhi64(second[key], places));
+      passed |= static_cast<std::uint32_t>(a & b) << key;
+    }
+    return passed;
+  }
+
+  void test_rest(const Member& m, std::uint32_t candidates) noexcept {
+    const std::byte* bits = m.bits().data();
+    for_keys(candidates & open_, [&](std::size_t key) {
+      for (unsigned i = chain_first_probes; i < m.params().hashes; ++i) {
+        if (!test_bit(bits, double_hashing::position(hashes_[key], i, m.params().bits))) return;
+      }
+      open_ &= ~(std::uint32_t{1} << key);
+    });
+  }
+
+  std::span<const hash64> hashes_;
+  std::array<std::uint64_t, chain_group> first_;
+  std::array<std::uint64_t, chain_group> second_;
+  std::uint32_t open_;  // keys that no member asked so far contains
+};
+
+}  // namespace bloomery::detail

@@ -1,0 +1,146 @@
+#include <bloomery/detail/core/hash_shards.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <vector>
+
+#include <bloomery/detail/core/cardinality.hpp>
+#include <bloomery/detail/core/threads.hpp>
+#include <bloomery/storage.hpp>
+
+namespace bloomery::detail {
+namespace {
+
+constexpr std::uint64_t least_group_hashes = std::uint64_t{1} << 23;  // 64 MiB
+
+/// Room for the hashes of one shard: its part of the group's memory or, when that was too small,
+/// memory of its own.
+struct slab {
+  hash64* data = nullptr;
+  std::size_t size = 0;
+  std::size_t room = 0;
+  owned_storage own;
+
+  result<void> make_room() {
+    size = drop_repetitions({data, size});
+    if (size <= room - room / 4) return {};
+    auto larger = owned_storage::make(2 * room * sizeof(hash64));
+    if (!larger) return fail(std::move(larger.error()));
+    auto* const to = reinterpret_cast<hash64*>(larger->writable_bytes().data());
+    std::copy_n(data, size, to);
+    own = std::move(*larger);
+    data = to;
+    room *= 2;
+    return {};
+  }
+};
+
+// Below this a thread's start costs more than its part of the work.
+constexpr std::size_t least_hashes_a_thread = std::size_t{1} << 16;
+
+unsigned useful_threads(std::size_t hashes, unsigned threads) noexcept {
+  return static_cast<unsigned>(
+      std::clamp<std::size_t>(hashes / least_hashes_a_thread, 1, std::max(threads, 1U)));
+}
+
+/// Puts those hashes of the span that belong to the slabs' shards, from `first` on, into them.
+result<void> scatter(std::span<const hash64> hashes, std::uint64_t shards, std::uint64_t first,
+                     std::span<slab> slabs) {
+  // The hashes of the group are picked without a branch, which would be mispredicted.
+  std::array<hash64, 1024> picked;
+  while (!hashes.empty()) {
+    const auto some = hashes.first(std::min(hashes.size(), picked.size()));
+    hashes = hashes.subspan(some.size());
+    std::size_t n = 0;
+    for (const hash64 h : some) {
+      picked[n] = h;
+      n += shard_of(h, shards) - first < slabs.size();
+    }
+    for (std::size_t i = 0; i < n; ++i) {
+      slab& into = slabs[shard_of(picked[i], shards) - first];
+      if (into.size == into.room) {
+        if (auto ok = into.make_room(); !ok) return ok;
+      }
+      into.data[into.size++] = picked[i];
+    }
+  }
+  return {};
+}
+
+/// The same by several threads: each reads all hashes and fills slabs of its own, so that each slab
+/// has its hashes in the order of the span.
+result<void> scatter(std::span<const hash64> hashes, std::uint64_t shards, std::uint64_t first,
+                     std::span<slab> slabs, unsigned threads) {
+  threads = std::min(useful_threads(hashes.size(), threads), static_cast<unsigned>(slabs.size()));
+  if (threads == 1) return scatter(hashes, shards, first, slabs);
+  std::vector<result<void>> done(threads);
+  in_threads(threads, [&](unsigned t) {
+    const std::size_t begin = slabs.size() * t / threads;
+    const std::size_t end = slabs.size() * (t + 1) / threads;
+    done[t] = scatter(hashes, shards, first + begin, slabs.subspan(begin, end - begin));
+  });
+  for (auto& one : done) {
+    if (!one) return std::move(one);
+  }
+  return {};
+}
+
+}  // namespace
+
+std::size_t drop_repetitions(std::span<hash64> hashes) noexcept {
+  std::sort(hashes.begin(), hashes.end());
+  return static_cast<std::size_t>(std::unique(hashes.begin(), hashes.end()) - hashes.begin());
+}
+
+result<std::uint64_t> estimate_distinct(const hash_source& source, unsigned threads) {
+  std::vector<cardinality_estimator> distinct(std::max(threads, 1U));
+  const auto done = source.for_each([&](std::span<const hash64> hashes) -> result<void> {
+    const unsigned parts = useful_threads(hashes.size(), threads);
+    in_threads(parts, [&](unsigned t) {
+      const std::size_t begin = hashes.size() * t / parts;
+      const std::size_t end = hashes.size() * (t + 1) / parts;
+      for (const hash64 h : hashes.subspan(begin, end - begin)) distinct[t].add(h);
+    });
+    return {};
+  });
+  if (!done) return fail(done.error());
+  for (const auto& other : distinct) distinct.front().merge(other);
+  return static_cast<std::uint64_t>(std::llround(distinct.front().estimate()));
+}
+
+result<void> for_each_shard_group(
+    const hash_source& source, std::uint64_t shards, std::uint64_t distinct, unsigned threads,
+    const std::function<result<void>(std::uint64_t, std::span<const std::span<hash64>>)>& use) {
+  // A shard's part of the hashes but for a chance of 10^-9, the estimate being four of its standard
+  // errors too low; an exact number where there is no repetition.
+  const double most =
+      static_cast<double>(distinct) * (1 + 4 * cardinality_estimator::standard_error);
+  const double mean =
+      std::min(static_cast<double>(source.size), most) / static_cast<double>(shards);
+  const auto room = shards == 1 ? static_cast<std::size_t>(mean) + 64
+                                : static_cast<std::size_t>(mean + 6 * std::sqrt(mean)) + 64;
+  const std::uint64_t at_once =
+      std::max(least_group_hashes, std::min(distinct, source.size) / 3 + least_group_hashes / 8);
+  const std::uint64_t group = std::clamp<std::uint64_t>(at_once / room, 1, shards);
+  auto memory = owned_storage::make(group * room * sizeof(hash64));
+  if (!memory) return fail(std::move(memory.error()));
+  auto* const hashes = reinterpret_cast<hash64*>(memory->writable_bytes().data());
+  for (std::uint64_t first = 0; first < shards; first += group) {
+    std::vector<slab> slabs(std::min(group, shards - first));
+    for (std::size_t i = 0; i < slabs.size(); ++i) {
+      slabs[i].data = hashes + i * room;
+      slabs[i].room = room;
+    }
+    auto gathered = source.for_each(
+        [&](std::span<const hash64> some) { return scatter(some, shards, first, slabs, threads); });
+    if (!gathered) return gathered;
+    std::vector<std::span<hash64>> spans;
+    spans.reserve(slabs.size());
+    for (const slab& one : slabs) spans.emplace_back(one.data, one.size);
+    if (auto ok = use(first, spans); !ok) return ok;
+  }
+  return {};
+}
+
+}  // namespace bloomery::detail

@@ -1,0 +1,21 @@
+#include <bloomery/detail/core/precondition.hpp>
+#include <cstdio>
+#include <cstdlib>
+#include <new>
+
+namespace bloomery::detail {
+
+void stop(const failure& why) {
+  if (why.code == errc::out_of_memory) throw std::bad_alloc();
+  (void)std::fprintf(stderr, "bloomery: %s\n", why.message.c_str());
+  std::abort();
+}
+
+bool has_memory_for(void (*work)(void* context), void* context) try {
+  work(context);
+  return true;
+} catch (const std::bad_alloc&) {
+  return false;
+}
+
+}  // namespace bloomery::detail

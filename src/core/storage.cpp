@@ -1,0 +1,188 @@
+#include <bloomery/storage.hpp>
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+#include <new>
+
+#include <bloomery/detail/core/bits.hpp>
+#include <bloomery/detail/core/source_memory.hpp>
+#include <bloomery/memory_source.hpp>
+
+#include "core/pages.hpp"
+
+namespace bloomery {
+namespace {
+
+using detail::map_pages;
+using detail::unmap_pages;
+
+// From this size on memory comes from the kernel, which zeroes pages as they are touched, so that
+// a filter for 10^9 keys is there at once; below it, malloc is faster than two system calls.
+constexpr std::size_t map_threshold = std::size_t{1} << 21;
+constexpr std::size_t cache_line = 64;
+
+// Where it comes from instead, if somebody else is to give it.
+memory_source& foreign_source() noexcept {
+  static memory_source source;
+  return source;
+}
+
+// A line more than was asked for, so that there is an aligned place and a word before it, which
+// says where the allocation begins.
+std::byte* place_in(void* whole) noexcept {
+  const auto begin = reinterpret_cast<std::uintptr_t>(whole);
+  const std::size_t before = detail::round_up(begin + sizeof whole, cache_line) - begin;
+  return static_cast<std::byte*>(whole) + before;
+}
+void note_begin(std::byte* at, void* whole) noexcept {
+  std::memcpy(at - sizeof whole, static_cast<const void*>(&whole), sizeof whole);
+}
+
+std::byte* borrow(const memory_source& source, std::size_t size) noexcept {
+  if (size > std::numeric_limits<std::size_t>::max() - cache_line) return nullptr;
+  void* const whole = source.allocate(size + cache_line);
+  if (whole == nullptr) return nullptr;
+  std::byte* const at = place_in(whole);
+  note_begin(at, whole);
+  return at;
+}
+
+void give_back(const memory_source& source, std::byte* data, std::size_t size) noexcept {
+  void* whole = nullptr;
+  std::memcpy(static_cast<void*>(&whole), data - sizeof whole, sizeof whole);
+  source.release(whole, size + cache_line);
+}
+
+std::byte* allocate_zeroed(std::size_t size, paging pages = paging::huge) noexcept {
+  if (size == 0) return nullptr;
+  if (foreign_source().allocate != nullptr) return borrow(foreign_source(), size);
+  if (size >= map_threshold) {
+    return map_pages(size, pages);
+  }
+  const std::size_t rounded = detail::round_up(size, cache_line);
+  void* at = std::aligned_alloc(cache_line, rounded);
+  if (at != nullptr) std::memset(at, 0, rounded);
+  return static_cast<std::byte*>(at);
+}
+
+void release(std::byte* data, std::size_t size) noexcept {
+  if (data == nullptr) return;
+  if (foreign_source().allocate != nullptr) {
+    give_back(foreign_source(), data, size);
+  } else if (size >= map_threshold) {
+    unmap_pages(data, size);
+  } else {
+    std::free(data);  // NOLINT(cppcoreguidelines-no-malloc): the pair of aligned_alloc
+  }
+}
+
+}  // namespace
+
+void use_memory_source(const memory_source& source) noexcept {
+  foreign_source() = source;
+}
+
+tl::unexpected<failure> detail::no_memory(const char* sentence) noexcept {
+  try {
+    return fail(errc::out_of_memory, sentence);
+  } catch (const std::bad_alloc&) {
+    return fail(errc::out_of_memory, "no memory");
+  }
+}
+
+void* detail::take_memory(std::size_t size) {
+  const memory_source& source = foreign_source();
+  if (source.allocate == nullptr) return ::operator new(size);
+  void* const at = source.allocate(size);
+  if (at == nullptr) throw std::bad_alloc();
+  return at;
+}
+
+void detail::give_back_memory(void* at, std::size_t size) noexcept {
+  const memory_source& source = foreign_source();
+  if (source.allocate == nullptr) {
+    ::operator delete(at, size);
+  } else {
+    source.release(at, size);
+  }
+}
+
+namespace {
+
+// Of so many bytes. Without memory for the sentence, two words that need none.
+tl::unexpected<failure> no_memory_for(std::uint64_t size) noexcept {
+  try {
+    return fail(errc::out_of_memory,
+                fmt::format("{} bytes of memory could not be had for the filter; plan a smaller "
+                            "one, or use a machine with more memory",
+                            size));
+  } catch (const std::bad_alloc&) {
+    return fail(errc::out_of_memory, "no memory");
+  }
+}
+
+}  // namespace
+
+result<owned_storage> owned_storage::make(std::uint64_t size, paging pages) {
+  if (size > std::numeric_limits<std::ptrdiff_t>::max()) {
+    return fail(errc::out_of_memory,
+                fmt::format("{} bytes are more than this machine can address; plan a smaller "
+                            "filter",
+                            size));
+  }
+  std::byte* data = allocate_zeroed(size, pages);
+  if (data == nullptr && size != 0) return no_memory_for(size);
+  return owned_storage(data, size);
+}
+
+result<owned_storage> owned_storage::copy_of(std::span<const std::byte> from) {
+  auto made = make(from.size());
+  if (made && !from.empty()) std::memcpy(made->data_, from.data(), from.size());
+  return made;
+}
+
+void owned_storage::relocate(const memory_mover& mover) noexcept {
+  if (data_ == nullptr || foreign_source().allocate == nullptr) return;
+  void* whole = nullptr;
+  std::memcpy(static_cast<void*>(&whole), data_ - sizeof whole, sizeof whole);
+  const auto before = static_cast<std::size_t>(data_ - static_cast<std::byte*>(whole));
+  void* const moved = mover.move(whole, mover.context);
+  if (moved == nullptr) return;
+  // The new place may lie otherwise to the cache lines.
+  std::byte* const at = place_in(moved);
+  if (const std::byte* const was = static_cast<std::byte*>(moved) + before; was != at) {
+    std::memmove(at, was, size_);
+  }
+  note_begin(at, moved);
+  data_ = at;
+}
+
+owned_storage::owned_storage(const owned_storage& other)
+    : data_(allocate_zeroed(other.size_)), size_(other.size_) {
+  if (size_ == 0) return;
+  if (data_ == nullptr) throw std::bad_alloc();
+  std::memcpy(data_, other.data_, size_);
+}
+
+owned_storage& owned_storage::operator=(const owned_storage& other) {
+  if (this != &other) *this = owned_storage(other);
+  return *this;
+}
+
+owned_storage& owned_storage::operator=(owned_storage&& other) noexcept {
+  if (this != &other) {
+    release(data_, size_);
+    data_ = std::exchange(other.data_, nullptr);
+    size_ = std::exchange(other.size_, 0);
+  }
+  return *this;
+}
+
+owned_storage::~owned_storage() {
+  release(data_, size_);
+}
+
+}  // namespace bloomery

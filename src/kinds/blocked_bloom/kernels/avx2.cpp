@@ -1,0 +1,32 @@
+#if defined(__x86_64__)
+
+#include <immintrin.h>
+
+#include <bloomery/detail/blocked_bloom/kernels.hpp>
+#include <bloomery/detail/blocked_bloom/layout.hpp>
+
+#include "cpu/sets.hpp"
+#include "cpu/target.hpp"
+
+BLOOMERY_TARGET_BEGIN("avx2,bmi,bmi2,popcnt")
+
+#include <bloomery/detail/blocked_bloom/avx2.hpp>
+
+namespace bloomery::detail {
+namespace avx2 {
+namespace {
+
+#include "kinds/blocked_bloom/kernels/loops.inl"
+
+}  // namespace
+}  // namespace avx2
+
+const kernel_set avx2_kernels = {
+    "avx2",       avx2::loops<split_512>, avx2::loops<free_512>, avx2::loops<parquet_256>,
+    &avx2_ribbon, &avx2_quotient,         &bmi2_segments};
+
+}  // namespace bloomery::detail
+
+BLOOMERY_TARGET_END
+
+#endif

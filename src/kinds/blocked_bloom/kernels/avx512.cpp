@@ -1,0 +1,35 @@
+#if defined(__x86_64__)
+
+#include <immintrin.h>
+
+#include <array>
+#include <bloomery/detail/blocked_bloom/kernels.hpp>
+#include <bloomery/detail/blocked_bloom/layout.hpp>
+
+#include "cpu/sets.hpp"
+#include "cpu/target.hpp"
+
+// VBMI came with Ice Lake and Zen 4: CPUs with AVX-512 but without it take the AVX2 kernels, which
+// also spares them the lower clock of their 512-bit units.
+BLOOMERY_TARGET_BEGIN("avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx2,bmi,bmi2,popcnt")
+
+#include <bloomery/detail/blocked_bloom/avx512.hpp>
+
+namespace bloomery::detail {
+namespace avx512 {
+namespace {
+
+#include "kinds/blocked_bloom/kernels/loops.inl"
+
+}  // namespace
+}  // namespace avx512
+
+const kernel_set avx512_kernels = {
+    "avx512",       avx512::loops<split_512>, avx512::loops<free_512>, avx512::loops<parquet_256>,
+    &avx512_ribbon, &avx512_quotient,         &avx512_segments};
+
+}  // namespace bloomery::detail
+
+BLOOMERY_TARGET_END
+
+#endif

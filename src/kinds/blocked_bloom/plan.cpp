@@ -1,0 +1,352 @@
+#include <bloomery/plan/blocked_bloom_plan.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include <bloomery/detail/core/record.hpp>
+#include <bloomery/plan/formulas.hpp>
+#include <bloomery/plan/units.hpp>
+
+#include "plan/block_rates.hpp"
+
+namespace bloomery {
+namespace {
+
+namespace f = formulas;
+
+// Between these the split layout needs at most 4.4% more bits than the free one, and is faster.
+constexpr double split_from = 0.0005;
+constexpr double split_to = 0.02;
+// How far below the requested rate is planned; see plan_blocked_bloom.
+constexpr double caution = 0.997;
+constexpr std::uint64_t most_parquet_blocks = std::uint64_t{1} << 31;
+
+std::uint64_t most_blocks(block_layout layout) {
+  return layout == block_layout::parquet_256 ? most_parquet_blocks : most_bits / 512;
+}
+
+struct shape {
+  block_layout layout{};
+  unsigned hashes = 0;
+  std::uint64_t blocks = 0;
+};
+
+double scatter_of(double n, block_layout layout, std::uint64_t blocks, unsigned k) {
+  return layout == block_layout::free_512
+             ? f::free_block_fpr_scatter(n, blocks, 512, k)
+             : f::split_block_fpr_scatter(n, blocks, 8,
+                                          layout == block_layout::split_512 ? 64 : 32);
+}
+
+/// The rate of one layout for many sizes: what these have in common is computed once. It is
+/// blocked_bloom_fpr, or the rate so many standard deviations above it.
+class rates {
+ public:
+  rates(block_layout layout, unsigned k, double deviations = 0)
+      : layout_(layout),
+        k_(k),
+        deviations_(deviations),
+        split_(f::split_block(8, layout == block_layout::split_512 ? 64 : 32)),
+        free_(f::free_block(512, k)) {}
+
+  double operator()(double n, std::uint64_t blocks) {
+    double rate =
+        layout_ == block_layout::free_512 ? free_.mean(n, blocks) : split_.mean(n, blocks);
+    if (deviations_ != 0) {
+      rate = f::fpr_at(rate, scatter_of(n, layout_, blocks, k_), deviations_);
+    }
+    return std::min(1.0, rate + f::hash_collision_fpr(n));
+  }
+
+ private:
+  block_layout layout_;
+  unsigned k_;
+  double deviations_;
+  f::block_rates<f::split_block> split_;
+  f::block_rates<f::free_block> free_;
+};
+
+// The fewest blocks for that rate; above most_blocks when so many are not enough.
+std::uint64_t blocks_for(double n, double eps, block_layout layout, unsigned k, double deviations) {
+  rates fpr(layout, k, deviations);
+  const auto fits = [&](std::uint64_t blocks) { return fpr(n, blocks) <= eps; };
+  // No filter of that rate has fewer bits than the information bound.
+  const double least = n * f::information_bound(eps) / static_cast<double>(block_bits(layout));
+  auto low = static_cast<std::uint64_t>(std::min(least, 0x1p60));  // does not fit, or is 0
+  std::uint64_t step = 1;
+  std::uint64_t high = low + step;
+  while (high <= most_blocks(layout) && !fits(high)) {
+    low = high;
+    step *= 2;
+    high += step;
+  }
+  while (high - low > 1) {
+    const std::uint64_t middle = low + (high - low) / 2;
+    (fits(middle) ? high : low) = middle;
+  }
+  return high;
+}
+
+std::uint64_t keys_for(const shape& in, double eps, double deviations) {
+  rates fpr(in.layout, in.hashes, deviations);
+  const auto fits = [&](std::uint64_t n) { return fpr(static_cast<double>(n), in.blocks) <= eps; };
+  std::uint64_t low = 0;  // fits
+  std::uint64_t high = 1;
+  while (high <= most_keys && fits(high)) {
+    low = high;
+    high *= 2;
+  }
+  while (high - low > 1) {
+    const std::uint64_t middle = low + (high - low) / 2;
+    (fits(middle) ? low : high) = middle;
+  }
+  return std::min(low, most_keys);
+}
+
+/// The layouts to be tried: the one asked for, or those that suit the rate.
+block_layout layout_for(const blocked_bloom_spec& spec, double eps) {
+  if (spec.layout != block_layout{}) return spec.layout;
+  if (spec.hashes != 0) return block_layout::free_512;
+  return eps >= split_from && eps <= split_to ? block_layout::split_512 : block_layout::free_512;
+}
+
+/// The numbers of hash functions to be tried.
+std::pair<unsigned, unsigned> hashes_for(const blocked_bloom_spec& spec, block_layout layout) {
+  if (layout != block_layout::free_512) return {8, 8};
+  if (spec.hashes != 0) return {spec.hashes, spec.hashes};
+  return {1, most_block_hashes};
+}
+
+// The best number in a range under a measure that falls, may stand still, and then rises in k.
+template <class Measure>
+unsigned best_hashes(std::pair<unsigned, unsigned> range, Measure&& measure) {
+  unsigned best = range.first;
+  double least = measure(best);
+  for (unsigned k = range.first + 1; k <= range.second; ++k) {
+    const double now = measure(k);
+    if (now > least) break;
+    if (now < least) best = k;
+    least = now;
+  }
+  return best;
+}
+
+result<void> check_ranges(const blocked_bloom_spec& spec) {
+  const auto refuse = [](std::string why) { return fail(errc::invalid_argument, std::move(why)); };
+  if (spec.capacity > most_keys) {
+    return refuse(
+        fmt::format("a capacity of {} keys is beyond what 64-bit hashes can serve; at "
+                    "most {} are possible",
+                    format_count(spec.capacity), format_count(most_keys)));
+  }
+  if (!(spec.fpr >= 0 && spec.fpr < 1)) {
+    return refuse(
+        fmt::format("a false-positive rate of {} is not one; it lies between 0 and 1, "
+                    "such as 0.01",
+                    spec.fpr));
+  }
+  const double n = std::max(static_cast<double>(spec.capacity), 1.0);
+  if (spec.fpr != 0 && spec.fpr < 2 * f::hash_collision_fpr(n)) {
+    return refuse(
+        fmt::format("a rate of {:.3g} with {} keys is below what 64-bit hashes can promise "
+                    "({:.3g}); ask for a higher rate",
+                    spec.fpr, format_count(std::max<std::uint64_t>(spec.capacity, 1)),
+                    2 * f::hash_collision_fpr(n)));
+  }
+  if (spec.fpr != 0 && spec.fpr < least_blocked_fpr) {
+    return refuse(
+        fmt::format("a rate of {:.3g} is below what blocks can serve ({:.0g}); take kind "
+                    "bloom or cuckoo",
+                    spec.fpr, least_blocked_fpr));
+  }
+  if (spec.confidence != 0 && !(spec.confidence >= 0.5 && spec.confidence < 1)) {
+    return refuse(
+        fmt::format("a confidence of {} is out of range; give 50% or more, below 100%, such as 95%",
+                    format_rate(spec.confidence)));
+  }
+  if (spec.bits > most_bits) {
+    return refuse(fmt::format("{} bits are too many; at most 2^62 are possible", spec.bits));
+  }
+  if (spec.hashes > most_block_hashes) {
+    return refuse(fmt::format("{} hash functions are too many for a block; at most {} are possible",
+                              spec.hashes, most_block_hashes));
+  }
+  if (spec.hashes != 0 && spec.hashes != 8 && spec.layout != block_layout{} &&
+      spec.layout != block_layout::free_512) {
+    return refuse(
+        fmt::format("the {} layout has 8 hash functions, not {}; leave them open or take "
+                    "the free layout",
+                    name_of(spec.layout), spec.hashes));
+  }
+  return {};
+}
+
+std::uint64_t whole_blocks(std::uint64_t bits, block_layout layout) {
+  return std::clamp<std::uint64_t>(bits / block_bits(layout), 1, most_blocks(layout));
+}
+
+// For a size and a number of keys: the split layout where its rate is in the range that it suits.
+shape best_shape(const blocked_bloom_spec& spec) {
+  const auto n = static_cast<double>(spec.capacity);
+  const auto in_layout = [&](block_layout layout) {
+    shape found{layout, 8, whole_blocks(spec.bits, layout)};
+    found.hashes = best_hashes(hashes_for(spec, layout), [&](unsigned k) {
+      return blocked_bloom_fpr(n, layout, found.blocks, k);
+    });
+    return found;
+  };
+  if (spec.layout != block_layout{}) return in_layout(spec.layout);
+  const shape split = in_layout(block_layout::split_512);
+  const double eps = blocked_bloom_fpr(n, split.layout, split.blocks, 8);
+  const block_layout layout = layout_for(spec, eps);
+  return layout == split.layout ? split : in_layout(layout);
+}
+
+}  // namespace
+
+std::string_view name_of(block_layout layout) noexcept {
+  switch (layout) {
+    case block_layout::split_512:
+      return "split";
+    case block_layout::free_512:
+      return "free";
+    case block_layout::parquet_256:
+      return "parquet";
+  }
+  return "unknown";
+}
+
+double blocked_bloom_fpr(double n, block_layout layout, std::uint64_t blocks, unsigned hashes) {
+  return rates(layout, hashes)(n, blocks);
+}
+
+result<blocked_bloom_params> plan_blocked_bloom(const blocked_bloom_spec& spec) {
+  if (auto ok = check_ranges(spec); !ok) return fail(std::move(ok.error()));
+  const auto n = static_cast<double>(spec.capacity);
+  const double deviations = spec.confidence != 0 ? f::normal_quantile(spec.confidence) : 0;
+  const double target = spec.confidence != 0 ? spec.fpr : spec.fpr * caution;
+  blocked_bloom_params plan{.capacity = spec.capacity, .seed = spec.seed};
+  shape found;
+  if (spec.capacity != 0 && spec.bits != 0) {
+    found = best_shape(spec);
+  } else if (spec.capacity != 0 && spec.fpr != 0) {
+    found.layout = layout_for(spec, spec.fpr);
+    // Many blocks have the shape of the limit, so k is found on fractions of a block a key.
+    const double sample = std::min(n, 1e6);
+    found.hashes = best_hashes(hashes_for(spec, found.layout), [&](unsigned k) {
+      return static_cast<double>(blocks_for(sample, target, found.layout, k, deviations));
+    });
+    found.blocks = blocks_for(n, target, found.layout, found.hashes, deviations);
+    if (found.blocks > most_blocks(found.layout)) {
+      return fail(errc::invalid_argument,
+                  fmt::format("{} keys at a rate of {:.3g} need more blocks than the {} layout has",
+                              format_count(spec.capacity), spec.fpr, name_of(found.layout)));
+    }
+  } else if (spec.bits != 0 && spec.fpr != 0) {
+    found.layout = layout_for(spec, spec.fpr);
+    found.blocks = whole_blocks(spec.bits, found.layout);
+    found.hashes = best_hashes(hashes_for(spec, found.layout), [&](unsigned k) {
+      return -static_cast<double>(keys_for({found.layout, k, found.blocks}, target, deviations));
+    });
+    plan.capacity = keys_for(found, target, deviations);
+    if (plan.capacity == 0) {
+      return fail(errc::invalid_argument,
+                  fmt::format("{} bits cannot hold a single key at a rate of {:.3g}; give more "
+                              "memory or a higher rate",
+                              format_count(spec.bits), spec.fpr));
+    }
+  } else {
+    return fail(errc::invalid_argument,
+                "a blocked Bloom filter's size is open; give two of capacity, rate and memory");
+  }
+  plan.layout = found.layout;
+  plan.hashes = found.hashes;
+  plan.blocks = found.blocks;
+  plan.fpr =
+      blocked_bloom_fpr(static_cast<double>(plan.capacity), plan.layout, plan.blocks, plan.hashes);
+  // A rate given beside capacity and bits is a promise to check, not one more unknown. The last
+  // digits are forgiven: a plan's own figures, rounded, must plan the same filter again.
+  const double promised =
+      rates(plan.layout, plan.hashes, deviations)(static_cast<double>(plan.capacity), plan.blocks);
+  if (spec.fpr != 0 && promised > spec.fpr * (1 + 1e-6)) {
+    return fail(errc::invalid_argument,
+                fmt::format("{} keys in {} bits have a rate of {}, not {}; leave one of capacity, "
+                            "rate and memory open",
+                            format_count(plan.capacity), format_count(plan.bits()),
+                            format_rate(promised), format_rate(spec.fpr)));
+  }
+  return plan;
+}
+
+double blocked_bloom_params::scatter() const {
+  return scatter_of(static_cast<double>(capacity), layout, blocks, hashes);
+}
+
+result<void> same_shape(const blocked_bloom_params& a, const blocked_bloom_params& b) {
+  const auto differ = [](std::string_view what, auto x, auto y) {
+    return fail(errc::incompatible,
+                fmt::format("the filters differ in {} ({} and {}); only filters built with equal "
+                            "blocks, layout, hashes and seed can be combined",
+                            what, x, y));
+  };
+  if (a.layout != b.layout) return differ("layout", name_of(a.layout), name_of(b.layout));
+  if (a.blocks != b.blocks) return differ("blocks", a.blocks, b.blocks);
+  if (a.hashes != b.hashes) return differ("hashes", a.hashes, b.hashes);
+  if (a.seed != b.seed) return differ("seed", a.seed, b.seed);
+  return {};
+}
+
+std::vector<std::byte> blocked_bloom_params::encode() const {
+  return detail::record_writer()
+      .put(capacity)
+      .put(fpr)
+      .put(blocks)
+      .put(std::uint32_t{hashes})
+      .put(static_cast<std::uint16_t>(layout))
+      .put(std::uint16_t{0})
+      .put(chance_keys)
+      .finish();
+}
+
+bool blocked_bloom_params::possible() const noexcept {
+  const bool any_hashes = layout == block_layout::free_512;
+  return blocks != 0 && blocks <= most_blocks(layout) && hashes != 0 &&
+         hashes <= most_block_hashes && (any_hashes || hashes == 8);
+}
+
+result<blocked_bloom_params> blocked_bloom_params::decode(const filter_header& header,
+                                                          std::span<const std::byte> block) {
+  detail::record_reader reader(block);
+  blocked_bloom_params params;
+  params.capacity = reader.get<std::uint64_t>();
+  params.fpr = reader.get<double>();
+  params.blocks = reader.get<std::uint64_t>();
+  params.hashes = reader.get<std::uint32_t>();
+  const auto layout = reader.get<std::uint16_t>();
+  params.layout = static_cast<block_layout>(layout);
+  const auto unused = reader.get<std::uint16_t>();
+  params.chance_keys = reader.get<double>();
+  params.seed = header.seed;
+  if (header.kind_version != 1) {
+    return fail(errc::unsupported,
+                fmt::format("this blocked Bloom filter has layout version {}, and version 1 is "
+                            "known here; use a newer bloomery",
+                            header.kind_version));
+  }
+  if (layout < 1 || layout > 3) {
+    return fail(errc::unsupported, fmt::format("the filter's block layout {} is not known here; "
+                                               "use a newer bloomery",
+                                               layout));
+  }
+  if (!reader.complete() || params.capacity == 0 || params.capacity > most_keys ||
+      !params.possible() || !(params.fpr >= 0 && params.fpr <= 1) || unused != 0 ||
+      !is_chance_keys(params.chance_keys)) {
+    return fail(errc::corrupt,
+                "the blocked Bloom filter's parameters are out of range; the file is damaged");
+  }
+  return params;
+}
+
+}  // namespace bloomery

@@ -1,0 +1,247 @@
+#include <bloomery/plan/bloom_plan.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+#include <bloomery/detail/core/record.hpp>
+#include <bloomery/plan/formulas.hpp>
+#include <bloomery/plan/units.hpp>
+
+namespace bloomery {
+namespace {
+
+namespace f = formulas;
+
+/// The mean rate, or the one so many standard deviations above it.
+double full_fpr(double n, std::uint64_t m, unsigned k, double deviations = 0) {
+  double rate = f::bloom_fpr(n, m, k);
+  if (deviations != 0) rate = f::fpr_at(rate, f::bloom_fpr_scatter(n, m, k), deviations);
+  return std::min(1.0, rate + f::hash_collision_fpr(n));
+}
+
+// Beyond 28 functions the rate of a small array is known only by expansion (formulas.hpp), so an
+// array for them is never smaller than where the expansion is good: 512 bytes.
+std::uint64_t least_bits(unsigned k) {
+  return k > 28 ? 4096 : 1;
+}
+
+// The k that needs the fewest bits is one of the two whole numbers around log2(1/eps), up to the
+// shift that small arrays cause; a window of five is searched.
+unsigned first_candidate(double ideal) {
+  return static_cast<unsigned>(std::clamp(std::floor(ideal) - 2, 1.0, double{most_hashes - 4}));
+}
+
+unsigned best_hashes(double n, std::uint64_t m) {
+  const unsigned first = first_candidate(f::optimal_hashes(n, static_cast<double>(m)));
+  unsigned best = first;
+  for (unsigned k = first; k < first + 5; ++k) {
+    if (f::bloom_fpr(n, m, k) < f::bloom_fpr(n, m, best)) best = k;
+  }
+  return best;
+}
+
+struct shape {
+  std::uint64_t bits;
+  unsigned hashes;
+};
+
+shape smallest(double n, double eps, unsigned fixed_hashes, double deviations) {
+  const double target = eps - f::hash_collision_fpr(n);
+  const auto bits_for = [&](unsigned k) {
+    return std::max(least_bits(k), f::bloom_bits(n, target, k, deviations));
+  };
+  if (fixed_hashes != 0) return {bits_for(fixed_hashes), fixed_hashes};
+  const unsigned first = first_candidate(f::information_bound(eps));
+  shape best{std::numeric_limits<std::uint64_t>::max(), 0};
+  for (unsigned k = first; k < first + 5; ++k) {
+    const std::uint64_t bits = bits_for(k);
+    if (bits < best.bits) best = {bits, k};
+  }
+  return best;
+}
+
+// The most keys whose rate stays within eps, with the best number of functions for them.
+std::uint64_t most_capacity(std::uint64_t bits, double eps, unsigned fixed_hashes,
+                            double deviations) {
+  const auto fits = [&](std::uint64_t n) {
+    const auto keys = static_cast<double>(n);
+    const unsigned k = fixed_hashes != 0 ? fixed_hashes : best_hashes(keys, bits);
+    return full_fpr(keys, bits, k, deviations) <= eps;
+  };
+  std::uint64_t low = 0;
+  std::uint64_t high = 1;
+  while (high < most_keys && fits(high)) {
+    low = high;
+    high *= 2;
+  }
+  while (high - low > 1) {
+    const std::uint64_t middle = low + (high - low) / 2;
+    (fits(middle) ? low : high) = middle;
+  }
+  return low;
+}
+
+result<void> check_ranges(const bloom_spec& spec) {
+  const auto refuse = [](std::string why) { return fail(errc::invalid_argument, std::move(why)); };
+  if (spec.capacity > most_keys) {
+    return refuse(
+        fmt::format("a capacity of {} keys is beyond what 64-bit hashes can serve; at "
+                    "most {} are possible",
+                    format_count(spec.capacity), format_count(most_keys)));
+  }
+  if (!(spec.fpr >= 0 && spec.fpr < 1)) {
+    return refuse(
+        fmt::format("a false-positive rate of {} is not one; it lies between 0 and 1, "
+                    "such as 0.01",
+                    spec.fpr));
+  }
+  if (spec.confidence != 0 && !(spec.confidence >= 0.5 && spec.confidence < 1)) {
+    return refuse(
+        fmt::format("a confidence of {} is out of range; give 50% or more, below 100%, such as 95%",
+                    format_rate(spec.confidence)));
+  }
+  if (spec.bits > most_bits) {
+    return refuse(fmt::format("{} bits are too many; at most 2^62 are possible", spec.bits));
+  }
+  if (spec.hashes > most_hashes) {
+    return refuse(fmt::format("{} hash functions are too many; at most {} are possible",
+                              spec.hashes, most_hashes));
+  }
+  if (spec.hashes > 28 && spec.bits != 0 && spec.bits < least_bits(spec.hashes)) {
+    return refuse(fmt::format("{} hash functions need at least {} bits", spec.hashes,
+                              least_bits(spec.hashes)));
+  }
+  return {};
+}
+
+}  // namespace
+
+result<bloom_params> plan_bloom(const bloom_spec& spec) {
+  if (auto ok = check_ranges(spec); !ok) return fail(std::move(ok.error()));
+  bloom_params plan{.capacity = spec.capacity,
+                    .fpr = 0,
+                    .bits = spec.bits,
+                    .hashes = spec.hashes,
+                    .seed = spec.seed};
+  const auto keys = static_cast<double>(spec.capacity);
+  const double deviations = spec.confidence != 0 ? f::normal_quantile(spec.confidence) : 0;
+  if (spec.fpr != 0 && spec.fpr < 2 * f::hash_collision_fpr(std::max(keys, 1.0))) {
+    return fail(errc::invalid_argument,
+                fmt::format("a rate of {:.3g} with {} keys is below what 64-bit hashes can promise "
+                            "({:.3g}); ask for a higher rate",
+                            spec.fpr, format_count(std::max<std::uint64_t>(spec.capacity, 1)),
+                            2 * f::hash_collision_fpr(std::max(keys, 1.0))));
+  }
+  if (spec.capacity != 0 && spec.bits != 0) {
+    if (plan.hashes == 0) plan.hashes = best_hashes(keys, spec.bits);
+  } else if (spec.capacity != 0 && spec.fpr != 0) {
+    const shape found = smallest(keys, spec.fpr, spec.hashes, deviations);
+    if (found.bits > most_bits) {
+      return fail(errc::invalid_argument,
+                  fmt::format("{} keys at a rate of {:.3g} need more than 2^62 bits",
+                              format_count(spec.capacity), spec.fpr));
+    }
+    plan.bits = found.bits;
+    plan.hashes = found.hashes;
+  } else if (spec.bits != 0 && spec.fpr != 0) {
+    plan.capacity = most_capacity(spec.bits, spec.fpr, spec.hashes, deviations);
+    if (plan.capacity == 0) {
+      return fail(errc::invalid_argument,
+                  fmt::format("{} bits cannot hold a single key at a rate of {:.3g}; give more "
+                              "memory or a higher rate",
+                              format_count(spec.bits), spec.fpr));
+    }
+    if (plan.hashes == 0) plan.hashes = best_hashes(static_cast<double>(plan.capacity), spec.bits);
+  } else if (spec.hashes != 0 && spec.capacity != 0) {
+    const double bits = std::ceil(spec.hashes * keys / std::numbers::ln2);
+    if (bits > static_cast<double>(most_bits)) {
+      return fail(errc::invalid_argument, "so many keys and functions need more than 2^62 bits");
+    }
+    plan.bits = std::max(least_bits(spec.hashes), static_cast<std::uint64_t>(bits));
+  } else if (spec.hashes != 0 && spec.bits != 0) {
+    const double best = static_cast<double>(spec.bits) * std::numbers::ln2 / spec.hashes;
+    plan.capacity = std::clamp(static_cast<std::uint64_t>(best), std::uint64_t{1}, most_keys);
+  } else {
+    return fail(errc::invalid_argument,
+                "a Bloom filter's size is open; give two of capacity, rate and memory");
+  }
+  plan.fpr = full_fpr(static_cast<double>(plan.capacity), plan.bits, plan.hashes);
+  // A rate given beside capacity and bits is a promise to check, not one more unknown. The last
+  // digits are forgiven: a plan's own figures, rounded, must plan the same filter again.
+  const double promised =
+      full_fpr(static_cast<double>(plan.capacity), plan.bits, plan.hashes, deviations);
+  if (spec.fpr != 0 && promised > spec.fpr * (1 + 1e-6)) {
+    return fail(errc::invalid_argument,
+                fmt::format("{} keys in {} bits have a rate of {}, not {}; leave one of capacity, "
+                            "rate and memory open",
+                            format_count(plan.capacity), format_count(plan.bits),
+                            format_rate(promised), format_rate(spec.fpr)));
+  }
+  return plan;
+}
+
+double bloom_params::scatter() const {
+  return formulas::bloom_fpr_scatter(static_cast<double>(capacity), bits, hashes);
+}
+
+result<void> same_shape(const bloom_params& a, const bloom_params& b) {
+  const auto differ = [](std::string_view what, auto x, auto y) {
+    return fail(errc::incompatible,
+                fmt::format("the filters differ in {} ({} and {}); only filters built with equal "
+                            "bits, hashes and seed can be combined",
+                            what, x, y));
+  };
+  if (a.bits != b.bits) return differ("bits", a.bits, b.bits);
+  if (a.hashes != b.hashes) return differ("hashes", a.hashes, b.hashes);
+  if (a.seed != b.seed) return differ("seed", a.seed, b.seed);
+  if (a.probe != b.probe) {
+    return differ("probe rule", static_cast<unsigned>(a.probe), static_cast<unsigned>(b.probe));
+  }
+  return {};
+}
+
+std::vector<std::byte> bloom_params::encode() const {
+  return detail::record_writer()
+      .put(capacity)
+      .put(fpr)
+      .put(bits)
+      .put(std::uint32_t{hashes})
+      .put(static_cast<std::uint16_t>(probe))
+      .put(std::uint16_t{0})
+      .put(chance_keys)
+      .finish();
+}
+
+result<bloom_params> bloom_params::decode(const filter_header& header,
+                                          std::span<const std::byte> block) {
+  detail::record_reader reader(block);
+  bloom_params params;
+  params.capacity = reader.get<std::uint64_t>();
+  params.fpr = reader.get<double>();
+  params.bits = reader.get<std::uint64_t>();
+  params.hashes = reader.get<std::uint32_t>();
+  params.probe = static_cast<probe_id>(reader.get<std::uint16_t>());
+  const auto unused = reader.get<std::uint16_t>();
+  params.chance_keys = reader.get<double>();
+  params.seed = header.seed;
+  if (header.kind_version != 1) {
+    return fail(errc::unsupported,
+                fmt::format("this Bloom filter has layout version {}, and version 1 is known here; "
+                            "use a newer bloomery",
+                            header.kind_version));
+  }
+  if (!reader.complete() || params.capacity == 0 || params.capacity > most_keys ||
+      params.bits == 0 || params.bits > most_bits || params.hashes == 0 ||
+      params.hashes > most_hashes || !(params.fpr >= 0 && params.fpr <= 1) || unused != 0 ||
+      !is_chance_keys(params.chance_keys)) {
+    return fail(errc::corrupt,
+                "the Bloom filter's parameters are out of range; the file is damaged");
+  }
+  return params;
+}
+
+}  // namespace bloomery

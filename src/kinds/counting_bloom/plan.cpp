@@ -1,0 +1,114 @@
+#include <bloomery/plan/counting_bloom_plan.hpp>
+
+#include <fmt/format.h>
+
+#include <bloomery/detail/counting_bloom/counter_array.hpp>
+#include <bloomery/detail/core/record.hpp>
+#include <bloomery/plan/units.hpp>
+
+namespace bloomery {
+namespace {
+
+constexpr std::uint16_t bloom_block_version = 1;
+
+result<void> check_ranges(const counting_bloom_spec& spec) {
+  const auto refuse = [](std::string why) { return fail(errc::invalid_argument, std::move(why)); };
+  if (!detail::is_counter_width(spec.counter_bits)) {
+    return refuse(
+        fmt::format("counters of {} bits do not exist; give 4, 8 or 16", spec.counter_bits));
+  }
+  if (spec.bits > most_bits) {
+    return refuse(fmt::format("{} bits are too many; at most 2^62 are possible", spec.bits));
+  }
+  if (spec.bits != 0 && spec.bits < spec.counter_bits) {
+    return refuse(fmt::format("{} bits do not hold a single counter of {}; give more memory",
+                              spec.bits, spec.counter_bits));
+  }
+  return {};
+}
+
+}  // namespace
+
+result<counting_bloom_params> plan_counting_bloom(const counting_bloom_spec& spec) {
+  if (auto ok = check_ranges(spec); !ok) return fail(std::move(ok.error()));
+  auto array = plan_bloom({.capacity = spec.capacity,
+                           .fpr = spec.fpr,
+                           .bits = spec.bits / spec.counter_bits,
+                           .hashes = spec.hashes,
+                           .seed = spec.seed,
+                           .confidence = spec.confidence});
+  if (!array) {
+    const bool bits_alone = spec.capacity == 0 && spec.fpr == 0 && spec.hashes == 0;
+    if (spec.bits == 0 || bits_alone) return fail(std::move(array.error()));
+    // The sentence speaks of the array's bits, not of the memory that was asked for.
+    return fail(array.error().code,
+                fmt::format("{} bits are {} when each is a counter of {}: {}",
+                            format_count(spec.bits), format_count(spec.bits / spec.counter_bits),
+                            spec.counter_bits, array.error().message));
+  }
+  if (array->bits > most_bits / spec.counter_bits) {
+    return fail(
+        errc::invalid_argument,
+        fmt::format("{} counters of {} bits need more than 2^62 bits; ask for fewer keys or "
+                    "a higher rate",
+                    format_count(array->bits), spec.counter_bits));
+  }
+  return counting_bloom_params{.array = *array, .counter_bits = spec.counter_bits};
+}
+
+result<void> check_layout(const counting_bloom_params& params) {
+  if (!detail::is_counter_width(params.counter_bits) || params.array.bits == 0 ||
+      params.array.bits > most_bits / params.counter_bits || params.array.hashes == 0 ||
+      params.array.hashes > most_hashes) {
+    return fail(errc::corrupt,
+                "the counting Bloom filter's parameters are out of range; the file is damaged");
+  }
+  return {};
+}
+
+result<void> same_shape(const counting_bloom_params& a, const counting_bloom_params& b) {
+  if (a.counter_bits != b.counter_bits) {
+    return fail(
+        errc::incompatible,
+        fmt::format("the filters have counters of {} and of {} bits; only filters with equal "
+                    "counters can be combined",
+                    a.counter_bits, b.counter_bits));
+  }
+  return same_shape(a.array, b.array);
+}
+
+std::vector<std::byte> counting_bloom_params::encode() const {
+  std::vector<std::byte> block = array.encode();
+  const auto own = detail::record_writer().put(std::uint32_t{counter_bits}).finish();
+  block.insert(block.end(), own.begin(), own.end());
+  return block;
+}
+
+result<counting_bloom_params> counting_bloom_params::decode(const filter_header& header,
+                                                            std::span<const std::byte> block) {
+  if (header.kind_version != 1) {
+    return fail(errc::unsupported,
+                fmt::format("this counting Bloom filter has layout version {}, and version 1 is "
+                            "known here; use a newer bloomery",
+                            header.kind_version));
+  }
+  if (block.size() < detail::block_bytes) {
+    return fail(errc::corrupt,
+                "the counting Bloom filter's parameters are incomplete; the file is damaged");
+  }
+  filter_header of_array = header;
+  of_array.kind_version = bloom_block_version;
+  auto array = bloom_params::decode(of_array, block.first(detail::block_bytes));
+  if (!array) return fail(std::move(array.error()));
+  detail::record_reader reader(block.subspan(detail::block_bytes));
+  const counting_bloom_params params{.array = *array, .counter_bits = reader.get<std::uint32_t>()};
+  if (!reader.complete() || array->chance_keys != 0) {
+    return fail(errc::corrupt,
+                "the counting Bloom filter's parameters do not end as they should; the file is "
+                "damaged");
+  }
+  if (auto ok = check_layout(params); !ok) return fail(std::move(ok.error()));
+  return params;
+}
+
+}  // namespace bloomery

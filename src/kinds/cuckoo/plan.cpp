@@ -1,0 +1,340 @@
+#include <bloomery/plan/cuckoo_plan.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include <bloomery/detail/cuckoo/layout.hpp>
+#include <bloomery/detail/core/record.hpp>
+#include <bloomery/plan/formulas.hpp>
+#include <bloomery/plan/units.hpp>
+
+namespace bloomery {
+namespace {
+
+namespace f = formulas;
+
+constexpr unsigned default_slots = 4;
+constexpr unsigned least_fingerprint = 4;
+constexpr unsigned most_fingerprint = 32;
+constexpr std::uint64_t least_payload_bits = 64 + 8 * detail::stash_bytes;
+
+// Below this many slots a table's luck varies: the loads that all but 1 in 10,000 tables reach are
+// lower there. Measured over 300,000 tables of each size up to 128 slots, down to thousands of
+// those of 3,200; the lowest were 0.77, 0.917 and 0.964 at 2, 4 and 8 slots a bucket. The
+// thresholds of large tables are 0.897, 0.980 and above 0.99; 512 searched buckets reach 0.88,
+// 0.97, 0.995.
+constexpr std::uint64_t small_table = 1000;
+constexpr double most_look_alike_chance = 1e-4;
+
+bool known_slots(unsigned slots) {
+  return slots == 2 || slots == 4 || slots == 8;
+}
+
+double highest_load(std::uint64_t all_slots, unsigned slots) {
+  const bool small = all_slots < small_table;
+  if (slots == 2) return small ? 0.75 : 0.84;
+  if (slots == 4) return small ? 0.90 : 0.95;
+  return small ? 0.96 : 0.98;
+}
+
+std::uint64_t most_keys_in(std::uint64_t buckets, unsigned slots) {
+  if (buckets == 1) return slots;
+  const std::uint64_t all = buckets * slots;
+  return static_cast<std::uint64_t>(static_cast<double>(all) * highest_load(all, slots));
+}
+
+// n choose t, times p^t: the expected number of t-subsets of n keys that fall into one class of
+// probability p.
+double expected_subsets(double n, unsigned t, double p) {
+  if (n < t) return 0;
+  double product = 1;
+  for (unsigned i = 0; i < t; ++i) product *= (n - i) / (i + 1) * p;
+  return product;
+}
+
+struct table {
+  std::uint64_t buckets;
+  unsigned slots;
+  unsigned fingerprint_bits;
+
+  double values() const { return std::ldexp(1.0, static_cast<int>(fingerprint_bits)) - 1; }
+  std::uint64_t payload_bits() const {
+    return 8 * detail::cuckoo_layout(buckets, slots, fingerprint_bits).payload_bytes();
+  }
+  double fpr(double n) const {
+    return std::min(1.0,
+                    f::cuckoo_fpr_exact(n, buckets, fingerprint_bits) + f::hash_collision_fpr(n));
+  }
+  // A bound on the chance that more of n distinct keys look alike (equal buckets and fingerprint)
+  // than their buckets hold: 2b, or b where both are one bucket, as for one key in `buckets`.
+  double look_alike_chance(double n) const {
+    const auto all = static_cast<double>(buckets);
+    const double pair_classes = (all - 1) * values() / 2;
+    return pair_classes * expected_subsets(n, 2 * slots + 1, 2 / (all * values())) +
+           values() * expected_subsets(n, slots + 1, 1 / (all * values()));
+  }
+  bool holds(std::uint64_t n) const {
+    return n <= most_keys_in(buckets, slots) &&
+           look_alike_chance(static_cast<double>(n)) <= most_look_alike_chance;
+  }
+  bool serves(std::uint64_t n, double eps) const {
+    return holds(n) && (eps == 0 || fpr(static_cast<double>(n)) <= eps);
+  }
+};
+
+// The smallest value in (low, high] for which `good` holds, given that it holds for high, not for
+// low, and changes once between them.
+template <class Good>
+std::uint64_t first_good(std::uint64_t low, std::uint64_t high, Good&& good) {
+  while (high - low > 1) {
+    const std::uint64_t middle = low + (high - low) / 2;
+    (good(middle) ? high : low) = middle;
+  }
+  return high;
+}
+
+// The fewest buckets that serve n keys at the rate eps (0: at any). A rate may be met by leaving
+// slots free, but not more than as many again: one more bit of fingerprint is cheaper.
+std::optional<table> fewest_buckets(std::uint64_t n, double eps, unsigned slots,
+                                    unsigned fingerprint_bits) {
+  const auto with = [&](std::uint64_t buckets) { return table{buckets, slots, fingerprint_bits}; };
+  const std::uint64_t enough = 2 * (n / slots + 1);  // the lowest planned load is above one half
+  const std::uint64_t least = first_good(
+      0, enough, [&](std::uint64_t buckets) { return n <= most_keys_in(buckets, slots); });
+  if (least > most_bits / (std::uint64_t{2} * slots * fingerprint_bits)) return std::nullopt;
+  if (with(least).serves(n, eps)) return with(least);
+  if (!with(2 * least).serves(n, eps)) return std::nullopt;
+  return with(first_good(least, 2 * least,
+                         [&](std::uint64_t buckets) { return with(buckets).serves(n, eps); }));
+}
+
+// As many buckets as fit into that many bits, if it is one.
+std::optional<table> fill_bits(std::uint64_t bits, unsigned slots, unsigned fingerprint_bits) {
+  if (bits < least_payload_bits) return std::nullopt;
+  const std::uint64_t table_bits = (bits - 8 * detail::stash_bytes) / 64 * 64;
+  const table filled{table_bits / (std::uint64_t{slots} * fingerprint_bits), slots,
+                     fingerprint_bits};
+  if (filled.buckets == 0) return std::nullopt;
+  return filled;
+}
+
+std::uint64_t most_served(const table& in, double eps) {
+  const std::uint64_t all = std::min(most_keys_in(in.buckets, in.slots), most_keys);
+  if (in.serves(all, eps)) return all;
+  const std::uint64_t over =
+      first_good(0, all, [&](std::uint64_t n) { return n != 0 && !in.serves(n, eps); });
+  return 2 * (over - 1) >= all ? over - 1 : 0;
+}
+
+struct fingerprint_range {
+  unsigned first;
+  unsigned last;
+};
+
+fingerprint_range candidates(const cuckoo_spec& spec) {
+  if (spec.fingerprint_bits != 0) return {spec.fingerprint_bits, spec.fingerprint_bits};
+  return {least_fingerprint, most_fingerprint};
+}
+
+tl::unexpected<failure> refuse(std::string why) {
+  return fail(errc::invalid_argument, std::move(why));
+}
+
+result<void> check_ranges(const cuckoo_spec& spec) {
+  if (spec.capacity > most_keys) {
+    return refuse(
+        fmt::format("a capacity of {} keys is beyond what 64-bit hashes can serve; at "
+                    "most {} are possible",
+                    format_count(spec.capacity), format_count(most_keys)));
+  }
+  if (std::isnan(spec.fpr) || spec.fpr < 0 || spec.fpr >= 1) {
+    return refuse(
+        fmt::format("a false-positive rate of {} is not one; it lies between 0 and 1, "
+                    "such as 0.01",
+                    spec.fpr));
+  }
+  if (spec.bits > most_bits) {
+    return refuse(fmt::format("{} bits are too many; at most 2^62 are possible", spec.bits));
+  }
+  if (spec.slots != 0 && !known_slots(spec.slots)) {
+    return refuse(fmt::format("a bucket of {} slots is not possible; give 2, 4 or 8", spec.slots));
+  }
+  if (spec.fingerprint_bits != 0 &&
+      (spec.fingerprint_bits < least_fingerprint || spec.fingerprint_bits > most_fingerprint)) {
+    return refuse(fmt::format("fingerprints of {} bits are not possible; give 4 to 32",
+                              spec.fingerprint_bits));
+  }
+  if (spec.bits != 0 && spec.bits < least_payload_bits) {
+    return refuse(fmt::format("{} bits are too few for a cuckoo filter; give at least {}",
+                              spec.bits, least_payload_bits));
+  }
+  return {};
+}
+
+struct choice {
+  table shape;
+  std::uint64_t capacity;
+};
+
+result<choice> for_capacity(const cuckoo_spec& spec, unsigned slots) {
+  std::optional<table> best;
+  const auto range = candidates(spec);
+  for (unsigned bits = range.first; bits <= range.last; ++bits) {
+    const auto found = fewest_buckets(spec.capacity, spec.fpr, slots, bits);
+    if (found && (!best || found->payload_bits() < best->payload_bits())) best = found;
+  }
+  if (best) return choice{*best, spec.capacity};
+  if (spec.fingerprint_bits == 0) {
+    return refuse(
+        fmt::format("{} keys at a rate of {} need fingerprints of more than {} bits or a "
+                    "table of more than 2^62; give a higher rate or fewer keys",
+                    format_count(spec.capacity), format_rate(spec.fpr), most_fingerprint));
+  }
+  return refuse(
+      fmt::format("fingerprints of {} bits are too short for {} keys{}; give longer ones, "
+                  "or leave them open",
+                  spec.fingerprint_bits, format_count(spec.capacity),
+                  spec.fpr == 0 ? "" : " at a rate of " + format_rate(spec.fpr)));
+}
+
+result<choice> for_bits(const cuckoo_spec& spec, unsigned slots) {
+  std::optional<choice> best;
+  const auto range = candidates(spec);
+  for (unsigned bits = range.first; bits <= range.last; ++bits) {
+    const auto shape = fill_bits(spec.bits, slots, bits);
+    if (!shape) continue;
+    const std::uint64_t n = most_served(*shape, spec.fpr);
+    if (n != 0 && (!best || n > best->capacity)) best = choice{*shape, n};
+  }
+  if (best) return *best;
+  return refuse(
+      fmt::format("{} bits hold no key{}{}; give more memory{}", format_count(spec.bits),
+                  spec.fpr == 0 ? "" : " at a rate of " + format_rate(spec.fpr),
+                  spec.fingerprint_bits == 0
+                      ? ""
+                      : fmt::format(" with fingerprints of {} bits", spec.fingerprint_bits),
+                  spec.fpr == 0 ? "" : " or a higher rate"));
+}
+
+result<choice> for_capacity_and_bits(const cuckoo_spec& spec, unsigned slots) {
+  std::optional<table> best;
+  const auto keys = static_cast<double>(spec.capacity);
+  const auto range = candidates(spec);
+  for (unsigned bits = range.first; bits <= range.last; ++bits) {
+    const auto shape = fill_bits(spec.bits, slots, bits);
+    if (!shape || !shape->holds(spec.capacity)) continue;
+    if (!best || shape->fpr(keys) < best->fpr(keys)) best = shape;
+  }
+  if (best) return choice{*best, spec.capacity};
+  return refuse(
+      fmt::format("{} keys do not fit into a cuckoo filter of {} bits; give more memory, "
+                  "fewer keys or other fingerprints",
+                  format_count(spec.capacity), format_count(spec.bits)));
+}
+
+result<choice> choose(const cuckoo_spec& spec, unsigned slots) {
+  if (spec.bits == 0) return for_capacity(spec, slots);
+  if (spec.capacity == 0) return for_bits(spec, slots);
+  return for_capacity_and_bits(spec, slots);
+}
+
+}  // namespace
+
+result<cuckoo_params> plan_cuckoo(const cuckoo_spec& spec) {
+  if (auto ok = check_ranges(spec); !ok) return fail(std::move(ok.error()));
+  const unsigned slots = spec.slots != 0 ? spec.slots : default_slots;
+  const bool size_known = spec.fpr != 0 || spec.fingerprint_bits != 0;
+  if ((spec.capacity == 0 && spec.bits == 0) ||
+      (!size_known && (spec.capacity == 0 || spec.bits == 0))) {
+    return refuse("a cuckoo filter's size is open; give two of capacity, rate and memory");
+  }
+  const auto chosen = choose(spec, slots);
+  if (!chosen) return fail(chosen.error());
+  cuckoo_params plan;
+  plan.capacity = chosen->capacity;
+  plan.fpr = chosen->shape.fpr(static_cast<double>(chosen->capacity));
+  plan.buckets = chosen->shape.buckets;
+  plan.slots = slots;
+  plan.fingerprint_bits = chosen->shape.fingerprint_bits;
+  plan.seed = spec.seed;
+  // A rate given beside capacity and bits is a promise to check, not one more unknown. The last
+  // digits are forgiven: a plan's own figures, rounded, must plan the same filter again.
+  if (spec.fpr != 0 && plan.fpr > spec.fpr * (1 + 1e-6)) {
+    return refuse(
+        fmt::format("{} keys in {} bits have a rate of {}, not {}; leave one of capacity, "
+                    "rate and memory open",
+                    format_count(plan.capacity), format_count(spec.bits), format_rate(plan.fpr),
+                    format_rate(spec.fpr)));
+  }
+  return plan;
+}
+
+result<void> same_shape(const cuckoo_params& a, const cuckoo_params& b) {
+  const auto differ = [](std::string_view what, auto x, auto y) {
+    return fail(errc::incompatible,
+                fmt::format("the filters differ in {} ({} and {}); only filters built with equal "
+                            "buckets, slots, fingerprints and seed can be combined",
+                            what, x, y));
+  };
+  if (a.buckets != b.buckets) return differ("buckets", a.buckets, b.buckets);
+  if (a.slots != b.slots) return differ("slots", a.slots, b.slots);
+  if (a.fingerprint_bits != b.fingerprint_bits) {
+    return differ("fingerprint bits", a.fingerprint_bits, b.fingerprint_bits);
+  }
+  if (a.seed != b.seed) return differ("seed", a.seed, b.seed);
+  return {};
+}
+
+bool cuckoo_params::possible() const noexcept {
+  // The product of the last three is bounded by a division: it is from outside and may overflow.
+  return capacity != 0 && capacity <= most_keys && fpr >= 0 && fpr <= 1 && known_slots(slots) &&
+         fingerprint_bits >= least_fingerprint && fingerprint_bits <= most_fingerprint &&
+         buckets != 0 && buckets <= most_bits / (std::uint64_t{slots} * fingerprint_bits);
+}
+
+std::uint64_t cuckoo_params::payload_bytes() const noexcept {
+  return detail::cuckoo_layout(buckets, slots, fingerprint_bits).payload_bytes();
+}
+
+double cuckoo_params::load() const noexcept {
+  return static_cast<double>(capacity) / (static_cast<double>(buckets) * slots);
+}
+
+std::vector<std::byte> cuckoo_params::encode() const {
+  return detail::record_writer()
+      .put(capacity)
+      .put(fpr)
+      .put(buckets)
+      .put(static_cast<std::uint16_t>(slots))
+      .put(static_cast<std::uint16_t>(fingerprint_bits))
+      .finish();
+}
+
+result<cuckoo_params> cuckoo_params::decode(const filter_header& header,
+                                            std::span<const std::byte> block) {
+  detail::record_reader reader(block);
+  cuckoo_params params;
+  params.capacity = reader.get<std::uint64_t>();
+  params.fpr = reader.get<double>();
+  params.buckets = reader.get<std::uint64_t>();
+  params.slots = reader.get<std::uint16_t>();
+  params.fingerprint_bits = reader.get<std::uint16_t>();
+  params.seed = header.seed;
+  if (header.kind_version != 1) {
+    return fail(
+        errc::unsupported,
+        fmt::format("this cuckoo filter has layout version {}, and version 1 is known here; "
+                    "use a newer bloomery",
+                    header.kind_version));
+  }
+  if (!reader.complete() || !params.possible()) {
+    return fail(errc::corrupt,
+                "the cuckoo filter's parameters are out of range; the file is damaged");
+  }
+  return params;
+}
+
+}  // namespace bloomery

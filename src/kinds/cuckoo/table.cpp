@@ -1,0 +1,246 @@
+#include <bloomery/detail/cuckoo/table.hpp>
+
+#include <array>
+#include <bitset>
+
+namespace bloomery::detail {
+namespace {
+
+// 512 buckets and all their neighbours: at the planner's loads a search visits a handful; the rest
+// is for tables at the limit. 8 KiB of stack.
+constexpr unsigned most_nodes = 512;
+constexpr unsigned no_parent = most_nodes;
+
+// Buckets that the search has been to, by their low bits: exact up to 4096 buckets, where missing
+// one could mean missing the only way. In larger tables it skips a bucket now and then for another.
+constexpr std::size_t visited_bits = 4096;
+
+struct node {
+  std::uint64_t bucket;
+  std::uint16_t parent;
+  std::uint16_t slot;  // of the parent's bucket, whose fingerprint may move here
+};
+
+// Moves fingerprints so that one of the place's buckets, both full, takes its fingerprint. False if
+// the search finds no way; then nothing has changed. Each fingerprint is copied to its new slot
+// before its old one is overwritten.
+bool relocate_and_place(const cuckoo_layout& layout, std::byte* payload,
+                        const cuckoo_place& at) noexcept {
+  std::array<node, most_nodes> nodes;  // not initialised: only nodes[0, used) are read
+  std::bitset<visited_bits> visited;
+  unsigned used = 0;
+  for (const std::uint64_t root : {at.first, at.second}) {
+    if (!visited[root % visited_bits]) nodes[used++] = {root, no_parent, 0};
+    visited[root % visited_bits] = true;
+  }
+  for (unsigned from = 0; from < used; ++from) {
+    std::array<std::uint64_t, 8> others;
+    for (unsigned slot = 0; slot < layout.slots(); ++slot) {
+      const std::uint64_t bucket = nodes[from].bucket;
+      others[slot] = layout.other(bucket, layout.get(payload, bucket, slot));
+      layout.prefetch(payload, others[slot]);
+    }
+    for (unsigned slot = 0; slot < layout.slots(); ++slot) {
+      auto seen = visited[others[slot] % visited_bits];
+      if (seen) continue;
+      seen = true;
+      const unsigned free = layout.find(payload, others[slot], 0);
+      if (free == layout.slots()) {
+        if (used < most_nodes) {
+          nodes[used++] = {others[slot], static_cast<std::uint16_t>(from),
+                           static_cast<std::uint16_t>(slot)};
+        }
+        continue;
+      }
+      // The way back to a root: no bucket is on it twice, so each move's source is still what the
+      // search saw.
+      std::uint64_t to_bucket = others[slot];
+      unsigned to_slot = free;
+      unsigned from_slot = slot;
+      for (unsigned i = from; i != no_parent; i = nodes[i].parent) {
+        layout.set(payload, to_bucket, to_slot, layout.get(payload, nodes[i].bucket, from_slot));
+        to_bucket = nodes[i].bucket;
+        to_slot = from_slot;
+        from_slot = nodes[i].slot;
+      }
+      layout.set(payload, to_bucket, to_slot, at.fingerprint);
+      return true;
+    }
+  }
+  return false;
+}
+
+bool is_stashed_at(const cuckoo_layout& layout, const std::byte* payload, unsigned i,
+                   const cuckoo_place& at) noexcept {
+  const stash_entry entry = layout.stashed(payload, i);
+  return entry.fingerprint == at.fingerprint &&
+         (entry.bucket == at.first || entry.bucket == at.second);
+}
+
+void unstash(const cuckoo_layout& layout, std::byte* payload, unsigned& stashed,
+             unsigned i) noexcept {
+  --stashed;
+  layout.set_stashed(payload, i, layout.stashed(payload, stashed));
+  layout.set_stashed(payload, stashed, {0, 0, 0});
+}
+
+void refill(const cuckoo_layout& layout, std::byte* payload, unsigned& stashed,
+            std::uint64_t bucket, unsigned slot) noexcept {
+  for (unsigned i = 0; i < stashed; ++i) {
+    const stash_entry entry = layout.stashed(payload, i);
+    if (entry.bucket != bucket && layout.other(entry.bucket, entry.fingerprint) != bucket) continue;
+    layout.set(payload, bucket, slot, entry.fingerprint);
+    unstash(layout, payload, stashed, i);
+    return;
+  }
+}
+
+bool put(const cuckoo_layout& layout, std::byte* payload, unsigned& stashed,
+         const cuckoo_place& at) noexcept {
+  for (const std::uint64_t bucket : {at.first, at.second}) {
+    const unsigned slot = layout.find(payload, bucket, 0);
+    if (slot == layout.slots()) continue;
+    layout.set(payload, bucket, slot, at.fingerprint);
+    return true;
+  }
+  if (relocate_and_place(layout, payload, at)) return true;
+  if (stashed == stash_entries) return false;
+  layout.set_stashed(payload, stashed++, {at.first, at.fingerprint, 0});
+  return true;
+}
+
+}  // namespace
+
+unsigned stashed_copies(const cuckoo_layout& layout, const std::byte* payload, unsigned stashed,
+                        const cuckoo_place& at) noexcept {
+  unsigned found = 0;
+  for (unsigned i = 0; i < stashed; ++i) found += is_stashed_at(layout, payload, i, at) ? 1 : 0;
+  return found;
+}
+
+unsigned all_copies(const cuckoo_layout& layout, const std::byte* payload, unsigned stashed,
+                    const cuckoo_place& at) noexcept {
+  unsigned found = layout.copies(payload, at.first, at.fingerprint) +
+                   stashed_copies(layout, payload, stashed, at);
+  if (at.first != at.second) found += layout.copies(payload, at.second, at.fingerprint);
+  return found;
+}
+
+insert_outcome insert_copy(const cuckoo_layout& layout, std::byte* payload, unsigned& stashed,
+                           const cuckoo_place& at) noexcept {
+  const unsigned present = all_copies(layout, payload, stashed, at);
+  if (present >= (at.first == at.second ? 1 : 2) * layout.slots()) {
+    return insert_outcome::too_many_copies;
+  }
+  if (!put(layout, payload, stashed, at)) return insert_outcome::full;
+  return present == 0 ? insert_outcome::inserted : insert_outcome::maybe_present;
+}
+
+bool erase_copy(const cuckoo_layout& layout, std::byte* payload, unsigned& stashed,
+                const cuckoo_place& at) noexcept {
+  for (unsigned i = 0; i < stashed; ++i) {
+    if (!is_stashed_at(layout, payload, i, at)) continue;
+    unstash(layout, payload, stashed, i);
+    return true;
+  }
+  for (const std::uint64_t bucket : {at.first, at.second}) {
+    const unsigned slot = layout.find(payload, bucket, at.fingerprint);
+    if (slot == layout.slots()) continue;
+    layout.set(payload, bucket, slot, 0);
+    refill(layout, payload, stashed, bucket, slot);
+    return true;
+  }
+  return false;
+}
+
+std::optional<std::uint64_t> insert_all(const cuckoo_layout& layout, std::byte* payload,
+                                        unsigned& stashed, const std::byte* theirs) noexcept {
+  std::uint64_t added = 0;
+  const auto add = [&](std::uint64_t bucket, std::uint32_t fingerprint) noexcept {
+    ++added;
+    return is_contained(insert_copy(layout, payload, stashed, layout.place(bucket, fingerprint)));
+  };
+  for (std::uint64_t bucket = 0; bucket < layout.buckets(); ++bucket) {
+    for (unsigned slot = 0; slot < layout.slots(); ++slot) {
+      const std::uint32_t fingerprint = layout.get(theirs, bucket, slot);
+      if (fingerprint != 0 && !add(bucket, fingerprint)) return std::nullopt;
+    }
+  }
+  for (unsigned i = 0; i < stash_entries; ++i) {
+    const stash_entry entry = layout.stashed(theirs, i);
+    if (entry.fingerprint != 0 && !add(entry.bucket, entry.fingerprint)) return std::nullopt;
+  }
+  return added;
+}
+
+cuckoo_census take_cuckoo_census(const cuckoo_layout& layout, const std::byte* payload,
+                                 unsigned stashed) noexcept {
+  std::uint64_t pairs = 0;
+  std::uint64_t single = 0;  // of these, where both buckets are one
+  // A stored fingerprint answers for itself, and for the other bucket unless that one's own copy is
+  // counted there. The look into other buckets is delayed, so that their misses overlap.
+  std::array<cuckoo_place, 64> waiting;
+  unsigned count = 0;
+  const auto settle = [&]() noexcept {
+    for (unsigned i = 0; i < count; ++i) {
+      pairs += !layout.holds(payload, waiting[i].second, waiting[i].fingerprint);
+    }
+    count = 0;
+  };
+  for (std::uint64_t bucket = 0; bucket < layout.buckets(); ++bucket) {
+    for (unsigned slot = 0; slot < layout.slots(); ++slot) {
+      const std::uint32_t fingerprint = layout.get(payload, bucket, slot);
+      if (fingerprint == 0 || layout.find(payload, bucket, fingerprint) != slot) continue;
+      ++pairs;
+      const cuckoo_place at = layout.place(bucket, fingerprint);
+      if (at.second == bucket) {
+        ++single;
+        continue;
+      }
+      layout.prefetch(payload, at.second);
+      waiting[count++] = at;
+      if (count == waiting.size()) settle();
+    }
+  }
+  settle();
+  for (unsigned i = 0; i < stashed; ++i) {
+    const stash_entry entry = layout.stashed(payload, i);
+    const cuckoo_place at = layout.place(entry.bucket, entry.fingerprint);
+    bool counted = layout.holds(payload, at.first, at.fingerprint) ||
+                   layout.holds(payload, at.second, at.fingerprint);
+    for (unsigned j = 0; j < i; ++j) {
+      const stash_entry earlier = layout.stashed(payload, j);
+      counted |= earlier.fingerprint == at.fingerprint &&
+                 (earlier.bucket == at.first || earlier.bucket == at.second);
+    }
+    if (counted) continue;
+    pairs += at.first == at.second ? 1 : 2;
+    single += at.first == at.second ? 1 : 0;
+  }
+  return {pairs, (pairs + single) / 2};
+}
+
+std::optional<unsigned> check_stash(const cuckoo_layout& layout,
+                                    std::span<const std::byte> payload) noexcept {
+  const std::uint64_t bits = layout.table_bits();
+  for (std::uint64_t at = bits / 8; at < layout.stash_at(); ++at) {
+    const unsigned kept = at == bits / 8 ? static_cast<unsigned>(bits % 8) : 0;
+    if (std::to_integer<unsigned>(payload[at]) >> kept != 0) return std::nullopt;
+  }
+  unsigned used = 0;
+  for (unsigned i = 0; i < stash_entries; ++i) {
+    const stash_entry entry = layout.stashed(payload.data(), i);
+    if (entry.zero != 0) return std::nullopt;
+    if (entry.fingerprint == 0) {
+      if (entry.bucket != 0) return std::nullopt;
+    } else if (used != i || entry.fingerprint > layout.values() ||
+               entry.bucket >= layout.buckets()) {
+      return std::nullopt;
+    } else {
+      ++used;
+    }
+  }
+  return used;
+}
+
+}  // namespace bloomery::detail

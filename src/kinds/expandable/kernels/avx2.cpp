@@ -1,0 +1,118 @@
+#if defined(__x86_64__)
+
+#include <immintrin.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <bloomery/detail/blocked_bloom/kernels.hpp>
+#include <bloomery/detail/expandable/segment.hpp>
+#include <cstring>
+#include <new>
+#include <vector>
+
+#include "cpu/sets.hpp"
+#include "cpu/target.hpp"
+
+BLOOMERY_TARGET_BEGIN("avx2,bmi,bmi2,popcnt,lzcnt")
+
+namespace bloomery::detail {
+namespace bmi2 {
+namespace {
+
+unsigned select_one(std::uint64_t x, unsigned k) noexcept {
+  return static_cast<unsigned>(_tzcnt_u64(_pdep_u64(std::uint64_t{1} << k, x)));
+}
+unsigned count_ones(std::uint64_t x) noexcept {
+  return static_cast<unsigned>(_mm_popcnt_u64(x));
+}
+
+#include "kinds/expandable/kernels/bits.inl"
+
+// NOLINTBEGIN(portability-simd-intrinsics): this folder is where they belong.
+
+__m256i read(const std::byte* from) noexcept {
+  return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from));
+}
+// The bits below number `below` of a row of 256 that begins at bit `base`, in words of 64.
+// Precondition: both are below 2^15.
+__m256i bits_below(std::size_t below, std::size_t base) noexcept {
+  // 64 less the bits of each word that are below, at least 0; a shift by more than 63 gives 0.
+  const __m256i ends = _mm256_add_epi64(_mm256_set1_epi64x(static_cast<long long>(base)),
+                                        _mm256_setr_epi64x(64, 128, 192, 256));
+  const __m256i beyond = _mm256_subs_epu16(ends, _mm256_set1_epi64x(static_cast<long long>(below)));
+  return _mm256_srlv_epi64(_mm256_set1_epi64x(-1), beyond);
+}
+
+// By 256 bits, two of them always: how many words there are cannot be foretold. A short block has
+// at most 95 slots.
+void push_slot(const slot_row& row, std::size_t n, std::size_t at, std::uint64_t entry) noexcept {
+  const std::size_t w = row.slot_bits;
+  const std::size_t begin = (row.end - (n + 1) * w) / 8;
+  const std::size_t end = row.end - at * w - 8 * begin;  // of the new entry
+  // Behind the last vector, its neighbour that is shifted in, and what a slot has of whole bytes.
+  if (begin + end / 8 + 32 + 64 + 16 > row.bytes) [[unlikely]] {
+    push_slot_by_words(row, n, at, entry);
+    return;
+  }
+  const __m128i down = _mm_cvtsi32_si128(static_cast<int>(w % 8));
+  const __m128i up = _mm_cvtsi32_si128(64 - static_cast<int>(w % 8));
+  const __m256i all = _mm256_set1_epi64x(static_cast<long long>(entry));
+  std::byte* to = row.area + begin;
+  for (std::size_t base = 0; base < 512 || base < end; base += 256, to += 32) {
+    const __m256i shifted = _mm256_or_si256(_mm256_srl_epi64(read(to + w / 8), down),
+                                            _mm256_sll_epi64(read(to + w / 8 + 8), up));
+    const __m256i before = bits_below(end - w, base);
+    const __m256i upto = bits_below(end, base);
+    // The entry's bits in each word, shifted in from either side.
+    const __m256i words = _mm256_add_epi64(_mm256_set1_epi64x(static_cast<long long>(base)),
+                                           _mm256_setr_epi64x(0, 64, 128, 192));
+    const __m256i place = _mm256_set1_epi64x(static_cast<long long>(end - w));
+    const __m256i here = _mm256_or_si256(_mm256_sllv_epi64(all, _mm256_sub_epi64(place, words)),
+                                         _mm256_srlv_epi64(all, _mm256_sub_epi64(words, place)));
+    const __m256i made =
+        _mm256_or_si256(_mm256_and_si256(shifted, before),
+                        _mm256_or_si256(here, _mm256_andnot_si256(upto, read(to))));
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), made);
+  }
+}
+
+// As above; 64 bytes or more, for as a rule that is enough.
+void copy_bytes(std::byte* to, const std::byte* from, std::size_t n, bool is_inside) noexcept {
+  if (!is_inside || n >= most_cleared) [[unlikely]] {
+    copy_words(to, from, n);
+    return;
+  }
+  const __m256i bytes =
+      _mm256_setr_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21,
+                       22, 23, 24, 25, 26, 27, 28, 29, 30, 31);
+  for (std::size_t at = 0; at < 64 || at < n; at += 32) {
+    const auto left = static_cast<char>(static_cast<int>(n) - static_cast<int>(at));
+    const __m256i used = _mm256_cmpgt_epi8(_mm256_set1_epi8(left), bytes);
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(to + at),
+                        _mm256_and_si256(used, read(from + at)));
+  }
+}
+
+// NOLINTEND(portability-simd-intrinsics)
+
+void store_code(std::byte* block, const code_words& words, unsigned n) noexcept {
+  store_by_fours(block, words, n);
+}
+
+void open_gap(std::byte* at, std::size_t n, std::size_t gap) noexcept {
+  open_gap_by_bytes(at, n, gap);
+}
+
+#include "kinds/expandable/kernels/loops.inl"
+
+}  // namespace
+}  // namespace bmi2
+
+const segment_kernels bmi2_segments = bmi2::loops;
+
+}  // namespace bloomery::detail
+
+BLOOMERY_TARGET_END
+
+#endif

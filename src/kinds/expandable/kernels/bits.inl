@@ -1,0 +1,186 @@
+// Bits of a segment, moved by words; the first of what segment_loops.inl needs. Included into a
+// namespace that has select_one and count_ones.
+
+#include <bloomery/detail/expandable/segment_view.inl>
+
+constexpr std::size_t code_bits(std::size_t entries) {
+  return block_cells + 1 + entries;
+}
+
+void put_bits(std::byte* to, std::size_t at, std::uint64_t value, unsigned n) noexcept {
+  std::byte* const word = to + (at >> 3);
+  const auto shift = static_cast<unsigned>(at & 7);
+  const std::uint64_t mask = ((std::uint64_t{1} << n) - 1) << shift;
+  store(word, (load<std::uint64_t>(word) & ~mask) | (value << shift & mask));
+}
+
+// `n` of 64 bits from bit `at` on, and others behind them. Reads 8 bytes, and one more if it must.
+std::uint64_t get_word(const std::byte* from, std::size_t at, std::size_t n) noexcept {
+  const std::byte* const byte = from + (at >> 3);
+  const auto shift = static_cast<unsigned>(at & 7);
+  std::uint64_t word = load<std::uint64_t>(byte) >> shift;
+  if (shift + n > 64) word |= std::uint64_t{load<std::uint8_t>(byte + 8)} << (64 - shift);
+  return word;
+}
+
+// Moves n bits from bit `from` to bit `to`. By whole words of the target, each written once, since
+// a load that overlaps a store of another width waits for it to leave the core's buffer.
+void move_bits(std::byte* in, std::size_t from, std::size_t n, std::size_t to) noexcept {
+  if (n == 0) return;
+  std::byte* const first = in + (to >> 3);
+  const std::size_t before = to & 7;
+  const std::size_t words = (before + n + 63) / 64;
+  const auto move_word = [&](std::size_t k) noexcept {
+    const std::uint64_t moved = k == 0 ? get_word(in, from, std::min(n, 64 - before)) << before
+                                       : get_word(in, from + 64 * k - before,
+                                                  std::min<std::size_t>(64, before + n - 64 * k));
+    std::uint64_t mask = k == 0 ? ~std::uint64_t{0} << before : ~std::uint64_t{0};
+    if (k + 1 == words) mask &= ~std::uint64_t{0} >> (64 * words - before - n);
+    std::byte* const word = first + 8 * k;
+    store(word, (load<std::uint64_t>(word) & ~mask) | (moved & mask));
+  };
+  if (to < from) {
+    for (std::size_t k = 0; k < words; ++k) move_word(k);
+  } else {
+    for (std::size_t k = words; k-- > 0;) move_word(k);
+  }
+}
+
+// Copies n bytes by words, which for a few is faster than a call; up to 7 bytes behind them become
+// zero.
+[[maybe_unused]] void copy_words(std::byte* to, const std::byte* from, std::size_t n) noexcept {
+  std::size_t i = 0;
+  for (; i + 8 <= n; i += 8) store(to + i, load<std::uint64_t>(from + i));
+  if (i != n)
+    store(to + i, low_bits(load<std::uint64_t>(from + i), static_cast<unsigned>(8 * (n - i))));
+}
+
+// What copy_bytes() may clear behind n bytes that it copies, and read, if all that is inside.
+constexpr std::size_t most_cleared = 128;
+
+// n of 64 bits, 0 to 64; without a branch, since codes end before and behind a word's end.
+constexpr std::uint64_t first_bits(std::uint64_t x, unsigned n) noexcept {
+  return x & (((std::uint64_t{1} << n % 64) - 1) | -std::uint64_t{n / 64});
+}
+
+// 16 bytes of a code.
+struct code_words {
+  std::uint64_t low;
+  std::uint64_t high;
+};
+
+// The first 128 bits of a block's code, as a rule all of it. Read without branches, since which of
+// the two words has a zero cannot be foretold.
+class block_code {
+ public:
+  explicit block_code(const std::byte* block) noexcept
+      : low_(load<std::uint64_t>(block)),
+        high_(load<std::uint64_t>(block + 8)),
+        below_(count_ones(~low_)) {}
+
+  bool has(unsigned zero) const noexcept { return zero < below_ + count_ones(~high_); }
+  /// Precondition: has(k).
+  unsigned zero(unsigned k) const noexcept {
+    const bool in_low = k < below_;
+    const std::uint64_t word = high_ ^ ((low_ ^ high_) & -std::uint64_t{in_low});
+    return 64U * static_cast<unsigned>(!in_low) +
+           select_one(~word, k - (below_ & -static_cast<unsigned>(!in_low)));
+  }
+
+  /// A cell's entries, if the zeros before and behind them are in the first 128 bits.
+  std::optional<cell_run> run(unsigned cell) const noexcept {
+    if (!has(cell)) [[unlikely]]
+      return std::nullopt;
+    const unsigned place = zero(cell);
+    const auto behind = static_cast<std::uint64_t>((wide{high_} << 64 | low_) >> place >> 1);
+    const auto size = static_cast<unsigned>(std::countr_one(behind));
+    if (size >= 64 || place + 1 + size >= 128) [[unlikely]]
+      return std::nullopt;
+    return cell_run{place - cell, size};
+  }
+
+  /// The first `bits` of them with a one more at `place`, and zeros behind.
+  /// Precondition: 32 < bits <= 128.
+  code_words with_one(unsigned place, unsigned bits) const noexcept {
+    // Few codes are longer than a word by much, so that this is foretold well.
+    const bool in_low = place < 64;
+    const std::uint64_t word = in_low ? low_ : high_;
+    const std::uint64_t one = std::uint64_t{1} << place % 64;
+    const std::uint64_t made = (word & (one - 1)) | one | (word & ~(one - 1)) << 1;
+    const unsigned bits_in_low = std::min(bits, 64U);
+    return {first_bits(in_low ? made : low_, bits_in_low),
+            first_bits(in_low ? high_ << 1 | low_ >> 63 : made, bits - bits_in_low)};
+  }
+
+ private:
+  __extension__ using wide = unsigned __int128;
+
+  std::uint64_t low_;
+  std::uint64_t high_;
+  unsigned below_;  // zeros in low_
+};
+
+// Slots of a block: they end at bit `end` of an area of `bytes` bytes, padding included.
+struct slot_row {
+  std::byte* area;
+  std::size_t bytes;
+  std::size_t end;
+  unsigned slot_bits;
+};
+
+// Whether an entry's remainder begins `rest`: the bits below its marker are shifted to the top.
+// Zero is no entry.
+constexpr bool begins(std::uint64_t entry, std::uint64_t rest) noexcept {
+  const std::uint64_t differing = (entry ^ rest) << std::countl_zero(entry | 1) << 1;
+  return static_cast<unsigned>(differing == 0) & static_cast<unsigned>(entry != 0);
+}
+
+// How many of a run's entries match, which ends at bit `end`. The first two without branches: that
+// there are none, one or two is all but as likely. If they are short both are in the last 8 bytes.
+std::size_t matching_entries(const std::byte* area, std::size_t end, unsigned slot_bits,
+                             std::size_t size, std::uint64_t rest) noexcept {
+  const std::size_t w = slot_bits;
+  std::size_t found = 0;
+  if (2 * w <= 57 && end >= 64) [[likely]] {
+    const std::size_t last = bytes_for_bits(end);
+    const std::uint64_t word = load<std::uint64_t>(area + last - 8) << (8 * last - end);
+    found =
+        (static_cast<unsigned>(begins(word >> (64 - w), rest)) & static_cast<unsigned>(size > 0)) +
+        (static_cast<unsigned>(begins(word << w >> (64 - w), rest)) &
+         static_cast<unsigned>(size > 1));
+  } else {
+    for (std::size_t i = 0; i < std::min<std::size_t>(size, 2); ++i) {
+      found += begins(get_bits(area, end - (i + 1) * w, slot_bits), rest);
+    }
+  }
+  for (std::size_t i = 2; i < size; ++i) {
+    found += begins(get_bits(area, end - (i + 1) * w, slot_bits), rest);
+  }
+  return found;
+}
+
+// Puts an entry before number `at` of n. Below the last one its bits are zero, as are the others of
+// their bytes.
+void push_slot_by_words(const slot_row& row, std::size_t n, std::size_t at,
+                        std::uint64_t entry) noexcept {
+  const std::size_t w = row.slot_bits;
+  move_bits(row.area, row.end - n * w, (n - at) * w, row.end - (n + 1) * w);
+  put_bits(row.area, row.end - (at + 1) * w, entry, row.slot_bits);
+}
+
+// Stores n of 16 bytes, at least 5, as four words of 4 bytes that overlap to so many.
+[[maybe_unused]] void store_by_fours(std::byte* to, const code_words& words, unsigned n) noexcept {
+  __extension__ using wide = unsigned __int128;
+  const wide all = wide{words.high} << 64 | words.low;
+  const unsigned last = n - 4;
+  const unsigned second = (last + 2) / 3;  // last - 2 * second <= 4
+  for (const unsigned at : {0U, second, last - second, last}) {
+    store(to + at, static_cast<std::uint32_t>(all >> 8 * at));
+  }
+}
+
+// Moves n bytes up by `gap` and clears what they leave.
+void open_gap_by_bytes(std::byte* at, std::size_t n, std::size_t gap) noexcept {
+  std::memmove(at + gap, at, n);
+  std::memset(at, 0, gap);
+}

@@ -1,0 +1,399 @@
+// Building binary fuse filters: shard by shard, each by peeling (Graf and Lemire, "Binary Fuse
+// Filters: Fast and Smaller Than Xor Filters", 2022, section 3; the graphs are those of
+// Dietzfelbinger and Walzer, "Dense Peelable Random Uniform Hypergraphs", 2019).
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <bloomery/detail/blocked_bloom/kernels.hpp>
+#include <bloomery/detail/fuse/layout.hpp>
+#include <bloomery/detail/core/hash_shards.hpp>
+#include <bloomery/detail/core/source_memory.hpp>
+#include <bloomery/detail/core/threads.hpp>
+#include <bloomery/fuse.hpp>
+#include <bloomery/plan/units.hpp>
+#include <cstring>
+#include <mutex>
+#include <new>
+#include <optional>
+#include <vector>
+
+namespace bloomery::detail {
+namespace {
+
+// So many keys are one shard for certain, so that nothing needs to be estimated.
+constexpr std::uint64_t surely_one_shard = std::uint64_t{3} << 19;
+// Four in five tries succeed. From the fifth on each is a sixteenth larger than the one before, so
+// that after 64 the shard has 40 times its slots, and no chance is left: hashes that defy this were
+// made to.
+constexpr unsigned tries_at_size = 4;
+constexpr unsigned most_tries = 64;
+// A cell is the number of keys at a slot and, below it, the exclusive-or of their indices.
+constexpr unsigned index_bits = 26;
+constexpr std::uint32_t one_key = std::uint32_t{1} << index_bits;
+constexpr std::uint32_t index_mask = one_key - 1;
+constexpr std::uint64_t most_shard_keys = index_mask;
+
+struct built_shard {
+  std::uint64_t starts = 1;
+  std::uint64_t seed = 0;
+  std::uint64_t count = 0;
+  unsigned segment_log2 = 0;
+  owned_storage fingerprints;
+};
+
+/// What one thread needs to build shard after shard: 21 bytes a key of the largest.
+class shard_builder {
+ public:
+  explicit shard_builder(const fuse_params& params) noexcept : params_(params) {}
+
+  /// The shard of these hashes, which may be put in another order. Where `segment_log2` is 0 it
+  /// follows from their number.
+  result<built_shard> build(std::uint64_t shard, std::span<hash64> hashes, unsigned segment_log2) {
+    return params_.arity == 3 ? build<3>(shard, hashes, segment_log2)
+                              : build<4>(shard, hashes, segment_log2);
+  }
+
+ private:
+  template <unsigned Arity>
+  result<built_shard> build(std::uint64_t shard, std::span<hash64> hashes, unsigned given_log2) {
+    built_shard made;
+    bool may_repeat = true;
+    for (unsigned attempt = 0; attempt < most_tries; ++attempt) {
+      if (hashes.size() > most_shard_keys) return too_uneven();
+      made.count = hashes.size();
+      made.segment_log2 = given_log2 != 0 ? given_log2 : fuse_segment_log2(made.count, Arity);
+      made.starts = fuse_segments_for(made.count, Arity, made.segment_log2);
+      for (unsigned i = tries_at_size; i <= attempt; ++i) made.starts += made.starts / 16 + 1;
+      made.seed = remix64(params_.seed + remix64(shard * most_tries + attempt + 1));
+      if (auto ok = reserve(hashes.size(), slots<Arity>(made)); !ok) return fail(ok.error());
+      if (lay_out<Arity>(hashes, made)) {
+        if (auto ok = write<Arity>(made); !ok) return fail(ok.error());
+        return made;
+      }
+      // Equal hashes are never told apart, so that no set with one can be laid out: only then it is
+      // worth while to look for them, and the try with the same seed is taken again without.
+      if (may_repeat) {
+        may_repeat = false;
+        const std::size_t distinct = drop_repetitions(hashes);
+        if (distinct != hashes.size()) {
+          hashes = hashes.first(distinct);
+          --attempt;
+        }
+      }
+    }
+    return too_uneven();
+  }
+
+  static tl::unexpected<failure> too_uneven() {
+    return fail(errc::invalid_argument,
+                "the hashes were made to be alike and cannot be laid out; hash the keys with "
+                "another seed");
+  }
+
+  template <unsigned Arity>
+  static std::uint64_t slots(const built_shard& shard) noexcept {
+    return (shard.starts + Arity - 1) << shard.segment_log2;
+  }
+
+  result<void> reserve(std::size_t keys, std::uint64_t slots) {
+    if (auto ok = reserve(mixed_, keys * sizeof(std::uint64_t)); !ok) return ok;
+    if (auto ok = reserve(order_, keys * sizeof(std::uint32_t)); !ok) return ok;
+    if (auto ok = reserve(cells_, slots * sizeof(std::uint32_t)); !ok) return ok;
+    // One more than can be in it, since the word after the last is written before it is known
+    // whether it counts.
+    return reserve(queue_, (slots + 1) * sizeof(std::uint32_t));
+  }
+  static result<void> reserve(owned_storage& memory, std::uint64_t bytes) {
+    if (memory.bytes().size() >= bytes) return {};
+    memory = owned_storage();
+    auto larger = owned_storage::make(bytes + bytes / 16);
+    if (!larger) return fail(std::move(larger.error()));
+    memory = std::move(*larger);
+    return {};
+  }
+
+  template <class Word>
+  static Word* words(owned_storage& memory) noexcept {
+    return reinterpret_cast<Word*>(memory.writable_bytes().data());
+  }
+
+  /// Finds the order in which keys can be given their fingerprints: order_ from its end. False when
+  /// there is none.
+  template <unsigned Arity>
+  bool lay_out(std::span<const hash64> hashes, const built_shard& shard) {
+    sort_by_segment(hashes, shard);
+    return count<Arity>(hashes.size(), shard) && peel<Arity>(hashes.size(), shard);
+  }
+
+  /// The mixed hashes by the segment of their first place, so that all that follows goes through
+  /// memory from one end to the other and touches only a few segments at a time.
+  void sort_by_segment(std::span<const hash64> hashes, const built_shard& shard) {
+    auto* const to = words<std::uint64_t>(mixed_);
+    bounds_.assign(shard.starts + 1, 0);
+    const auto segment_of = [&](std::uint64_t mixed) { return mulhi64(mixed, shard.starts); };
+    for (const hash64 h : hashes) ++bounds_[segment_of(fuse_mix(h, shard.seed)) + 1];
+    for (std::size_t i = 1; i < bounds_.size(); ++i) bounds_[i] += bounds_[i - 1];
+    for (const hash64 h : hashes) {
+      const std::uint64_t mixed = fuse_mix(h, shard.seed);
+      to[bounds_[segment_of(mixed)]++] = mixed;
+    }
+  }
+
+  template <unsigned Arity>
+  bool count(std::size_t n, const built_shard& shard) {
+    const auto* const mixed = words<std::uint64_t>(mixed_);
+    auto* const cells = words<std::uint32_t>(cells_);
+    std::memset(cells, 0, slots<Arity>(shard) * sizeof *cells);
+    std::uint32_t seen = 0;
+    for (std::uint32_t i = 0; i < n; ++i) {
+      fuse_places<Arity>(mixed[i], shard.starts, shard.segment_log2, [&](std::uint64_t place) {
+        cells[place] = (cells[place] + one_key) ^ i;
+        seen |= cells[place];
+      });
+    }
+    // A slot with 32 keys, half of what a cell can count: many equal hashes, as a rule (a chance of
+    // 10^-22 a slot else).
+    return seen >> 31 == 0;
+  }
+
+  /// Takes away keys that are alone at one of their slots until none is left: from the first
+  /// segment to the last, and in each until there is no more such slot, so that the wave of peeled
+  /// slots and the cells in use move on together.
+  template <unsigned Arity>
+  bool peel(std::size_t n, const built_shard& shard) {
+    const auto* const mixed = words<std::uint64_t>(mixed_);
+    auto* const cells = words<std::uint32_t>(cells_);
+    auto* const queue = words<std::uint32_t>(queue_);
+    auto* const order = words<std::uint32_t>(order_);
+    const unsigned log2 = shard.segment_log2;
+    std::size_t done = 0;
+    for (std::uint64_t segment = 0; segment < shard.starts + Arity - 1; ++segment) {
+      std::size_t tail = 0;
+      for (std::uint64_t slot = segment << log2; slot < (segment + 1) << log2; ++slot) {
+        queue[tail] = static_cast<std::uint32_t>(slot);
+        tail += cells[slot] >> index_bits == 1;
+      }
+      for (std::size_t head = 0; head < tail; ++head) {
+        const std::uint32_t slot = queue[head];
+        if (cells[slot] >> index_bits != 1) continue;  // its key was alone elsewhere too
+        const std::uint32_t i = cells[slot] & index_mask;
+        const auto first_segment = static_cast<std::uint32_t>(mulhi64(mixed[i], shard.starts));
+        order[done++] = i << 2 | ((slot >> log2) - first_segment);
+        fuse_places<Arity>(mixed[i], shard.starts, log2, [&](std::uint64_t place) {
+          const std::uint32_t left = (cells[place] - one_key) ^ i;
+          cells[place] = left;
+          queue[tail] = static_cast<std::uint32_t>(place);
+          tail += left >> index_bits == 1;
+        });
+      }
+    }
+    return done == n;
+  }
+
+  template <unsigned Arity>
+  result<void> write(built_shard& shard) {
+    const std::uint64_t all = slots<Arity>(shard);
+    auto memory = owned_storage::make(bytes_for_bits(all * params_.fingerprint_bits));
+    if (!memory) return fail(std::move(memory.error()));
+    shard.fingerprints = std::move(*memory);
+    if (params_.fingerprint_bits <= 8) {
+      assign<Arity, std::uint8_t>(shard);
+    } else if (params_.fingerprint_bits <= 16) {
+      assign<Arity, std::uint16_t>(shard);
+    } else {
+      assign<Arity, std::uint32_t>(shard);
+    }
+    return {};
+  }
+
+  /// Gives each key, the last peeled first, the fingerprint at its own slot that makes the sum
+  /// right. The cells, all zero after peeling, hold them.
+  template <unsigned Arity, class Word>
+  void assign(built_shard& shard) {
+    const auto* const mixed = words<std::uint64_t>(mixed_);
+    const auto* const order = words<std::uint32_t>(order_);
+    Word* const at = words<Word>(cells_);
+    for (std::uint64_t left = shard.count; left-- != 0;) {
+      const std::uint64_t key = mixed[order[left] >> 2];
+      std::uint32_t sum = fuse_fingerprint(key, params_.fingerprint_bits);
+      std::array<std::uint64_t, Arity> places;
+      unsigned j = 0;
+      fuse_places<Arity>(key, shard.starts, shard.segment_log2, [&](std::uint64_t place) {
+        sum ^= at[place];
+        places[j++] = place;
+      });
+      at[places[order[left] & 3]] = static_cast<Word>(sum);
+    }
+    pack(std::span<const Word>(at, slots<Arity>(shard)), shard.fingerprints.writable_bytes());
+  }
+
+  template <class Word>
+  void pack(std::span<const Word> from, std::span<std::byte> to) const noexcept {
+    const unsigned w = params_.fingerprint_bits;
+    if (w == 8 * sizeof(Word)) {
+      std::memcpy(to.data(), from.data(), from.size_bytes());
+      return;
+    }
+    std::uint64_t pending = 0;
+    unsigned bits = 0;
+    std::byte* at = to.data();
+    for (const Word fingerprint : from) {
+      pending |= std::uint64_t{fingerprint} << bits;
+      bits += w;
+      if (bits >= 32) {
+        store(at, static_cast<std::uint32_t>(pending));
+        at += sizeof(std::uint32_t);
+        pending >>= 32;
+        bits -= 32;
+      }
+    }
+    for (; at != to.data() + to.size(); ++at, pending >>= 8) *at = static_cast<std::byte>(pending);
+  }
+
+  const fuse_params params_;
+  owned_storage mixed_;
+  owned_storage cells_;
+  owned_storage queue_;
+  owned_storage order_;
+  std::vector<std::uint32_t> bounds_;
+};
+
+/// Builds the shards of a group, by several threads: shard i is the same whoever builds it.
+result<void> build_group(std::vector<shard_builder>& builders, std::uint64_t first,
+                         std::span<const std::span<hash64>> hashes, unsigned segment_log2,
+                         std::span<built_shard> shards) {
+  std::atomic<std::size_t> next{0};
+  mutex telling;
+  std::optional<failure> failed;
+  const auto work = [&](unsigned t) {
+    for (std::size_t i = next++; i < hashes.size(); i = next++) {
+      auto made = builders[t].build(first + i, hashes[i], segment_log2);
+      if (made) {
+        shards[first + i] = std::move(*made);
+      } else {
+        const std::lock_guard lock(telling);
+        failed = made.error();
+        return;
+      }
+    }
+  };
+  in_threads(static_cast<unsigned>(std::min(builders.size(), hashes.size())), work);
+  if (failed) return fail(std::move(*failed));
+  return {};
+}
+
+/// One shard after the other behind their directory; each shard's own memory goes as it is copied.
+result<built_fuse> put_together(fuse_params params, std::vector<built_shard> shards) {
+  built_fuse all{.params = params, .payload = {}, .count = 0};
+  all.params.shards = static_cast<std::uint32_t>(shards.size());
+  all.params.segment_log2 = shards.front().segment_log2;
+  for (const built_shard& one : shards) {
+    all.params.segments += one.starts + params.arity - 1;
+    all.count += one.count;
+  }
+  if (all.count == 0) {
+    all.params = params;
+    return all;
+  }
+  auto memory = owned_storage::make(all.params.payload_bytes());
+  if (!memory) return fail(std::move(memory.error()));
+  std::byte* entry = memory->writable_bytes().data();
+  std::byte* to = entry + all.params.directory_bytes();
+  std::uint64_t segment = 0;
+  for (built_shard& one : shards) {
+    store(entry, fuse_shard{static_cast<std::uint32_t>(segment),
+                            static_cast<std::uint32_t>(one.starts), one.seed});
+    entry += sizeof(fuse_shard);
+    segment += one.starts + params.arity - 1;
+    const auto from = one.fingerprints.bytes();
+    std::memcpy(to, from.data(), from.size());
+    to += from.size();
+    one.fingerprints = owned_storage();
+  }
+  all.payload = std::move(*memory);
+  return all;
+}
+
+result<built_fuse> build(const fuse_spec& spec, const hash_source& source) {
+  const auto shape = fuse_shape_for(spec);
+  if (!shape) return fail(shape.error());
+  const fuse_params params = *shape;
+  const unsigned threads = threads_for(spec.threads);
+  if (source.size == 0) return built_fuse{.params = params, .payload = {}, .count = 0};
+  std::uint64_t distinct = source.size;
+  if (source.size > surely_one_shard) {
+    const auto estimate = estimate_distinct(source, threads);
+    if (!estimate) return fail(estimate.error());
+    distinct = std::max<std::uint64_t>(*estimate, 1);
+  }
+  if (distinct > most_fuse_keys) {
+    return fail(errc::invalid_argument,
+                fmt::format("{} keys are more than a fuse filter can have; at most {} are possible",
+                            format_count(distinct), format_count(most_fuse_keys)));
+  }
+  const std::uint64_t shards = fuse_shards_for(distinct);
+  const unsigned log2 = shards == 1 ? 0 : fuse_segment_log2(distinct / shards, params.arity);
+  std::vector<built_shard> built(shards);
+  std::vector<shard_builder> builders(std::min<std::uint64_t>(threads, shards),
+                                      shard_builder(params));
+  auto done =
+      for_each_shard_group(source, shards, distinct, threads,
+                           [&](std::uint64_t first, std::span<const std::span<hash64>> group) {
+                             return build_group(builders, first, group, log2, built);
+                           });
+  if (!done) return fail(std::move(done.error()));
+  builders.clear();
+  auto all = put_together(params, std::move(built));
+  if (all && spec.bits != 0 && all->payload.bytes().size() * 8 > spec.bits) {
+    return fail(errc::invalid_argument,
+                fmt::format("{} keys take {} in this fuse filter, more than the {} allowed; give "
+                            "more memory or a higher rate",
+                            format_count(all->count), format_bytes(all->payload.bytes().size()),
+                            format_bytes(spec.bits / 8)));
+  }
+  return all;
+}
+
+}  // namespace
+
+result<built_fuse> build_fuse(const fuse_spec& spec, const hash_source& source) {
+  try {
+    return build(spec, source);
+  } catch (const std::bad_alloc&) {
+    return no_memory(
+        "memory ran out while building a fuse filter; build it on a machine with more");
+  }
+}
+
+result<void> check_fuse_payload(const fuse_params& params, std::span<const std::byte> payload,
+                                std::uint64_t count) {
+  const auto refuse = [] {
+    return fail(errc::corrupt,
+                "the fuse filter's directory does not fit its fingerprints; the file is damaged");
+  };
+  if (!params.possible(count) || payload.size() != params.payload_bytes() ||
+      count > params.slots()) {
+    return refuse();
+  }
+  std::uint64_t segment = 0;
+  for (std::uint64_t i = 0; i < params.shards; ++i) {
+    const auto shard = load<fuse_shard>(payload.data() + i * sizeof(fuse_shard));
+    if (shard.first != segment || shard.starts == 0) return refuse();
+    segment += std::uint64_t{shard.starts} + params.arity - 1;
+  }
+  if (segment != params.segments) return refuse();
+  const auto is_zero = [](std::byte b) { return b == std::byte{0}; };
+  const auto directory = payload.first(params.directory_bytes());
+  const auto fingerprints = payload.subspan(directory.size());
+  const std::uint64_t bits = params.slots() * params.fingerprint_bits;
+  const bool padded =
+      std::ranges::all_of(directory.subspan(params.shards * sizeof(fuse_shard)), is_zero) &&
+      std::ranges::all_of(fingerprints.subspan(bytes_for_bits(bits)), is_zero) &&
+      (bits % 8 == 0 || std::to_integer<unsigned>(fingerprints[bits / 8]) >> (bits % 8) == 0);
+  return padded ? result<void>{} : refuse();
+}
+
+}  // namespace bloomery::detail

@@ -1,0 +1,290 @@
+#include <bloomery/plan/fuse_plan.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+
+#include <bloomery/detail/core/record.hpp>
+#include <bloomery/plan/formulas.hpp>
+#include <bloomery/plan/units.hpp>
+
+namespace bloomery {
+namespace {
+
+namespace f = formulas;
+
+// A query reads words of 8 bytes that begin in the last fingerprint's bytes.
+constexpr std::uint64_t slack_bytes = 7;
+constexpr std::uint64_t most_slots = std::uint64_t{1} << 44;
+constexpr unsigned most_segment_log2 = 18;
+// Building costs the same from 2^17 to 2^21 keys a shard (its working set is a few segments, not
+// the shard), larger shards are smaller in sum, and smaller ones need less memory while building.
+constexpr std::uint64_t keys_a_shard = std::uint64_t{3} << 19;
+// A plan's own figures, rounded, must plan the same filter again.
+constexpr double rounding = 1 + 1e-6;
+
+struct sizing {
+  unsigned segment_log2;
+  unsigned slots;  // for 10,000 keys
+};
+
+// For 2^i keys: the segment length that needs the fewest slots, and the slots with which four of
+// five random sets could be laid out at once, bisected over 200 sets (20 from 2^18 keys on). Graf
+// and Lemire (section 4) give formulas for both; these are up to 1.5% smaller, and whole numbers.
+constexpr std::array<sizing, 22> three_wise = {{
+    {2, 30000},  {2, 30000},  {2, 30000},  {2, 25000},  {3, 20000},  {4, 20000},
+    {5, 15300},  {5, 15100},  {6, 15000},  {6, 13900},  {6, 13700},  {7, 13200},
+    {7, 12850},  {8, 12500},  {8, 12210},  {9, 11910},  {10, 11730}, {11, 11590},
+    {11, 11490}, {12, 11340}, {13, 11245}, {13, 11180},
+}};
+constexpr std::array<sizing, 22> four_wise = {
+    {{2, 40000},  {2, 40000},  {2, 40000},  {2, 20000}, {2, 20000}, {3, 17600},
+     {4, 15300},  {4, 15000},  {5, 15000},  {5, 13800}, {6, 13200}, {6, 12850},
+     {7, 12500},  {8, 12050},  {8, 11740},  {9, 11420}, {9, 11260}, {10, 11030},
+     {11, 10870}, {11, 10770}, {12, 10685}, {12, 10620}},
+};
+
+const std::array<sizing, 22>& sizes_of(unsigned arity) noexcept {
+  return arity == 3 ? three_wise : four_wise;
+}
+
+unsigned log2_of(std::uint64_t n) noexcept {
+  return std::min<unsigned>(static_cast<unsigned>(std::bit_width(n | 1) - 1),
+                            three_wise.size() - 1);
+}
+
+/// Bits for a rate: the fewest whose rate, equal hashes left aside, is not above it.
+unsigned bits_for(double eps) noexcept {
+  unsigned w = 1;
+  while (w < most_fingerprint_bits && std::ldexp(1.0, -static_cast<int>(w)) > eps * rounding) ++w;
+  return w;
+}
+
+fuse_params shape_of(std::uint64_t n, unsigned arity, unsigned w, std::uint64_t seed) noexcept {
+  fuse_params params{.arity = arity, .fingerprint_bits = w, .seed = seed};
+  params.shards = detail::fuse_shards_for(n);
+  if (params.shards == 0) return params;
+  const std::uint64_t each = n / params.shards;
+  params.segment_log2 = detail::fuse_segment_log2(each, arity);
+  params.segments =
+      params.shards * (detail::fuse_segments_for(each, arity, params.segment_log2) + arity - 1);
+  return params;
+}
+
+std::uint64_t bits_of(const fuse_params& params) noexcept {
+  return params.payload_bytes() * 8;
+}
+
+result<void> check_ranges(const fuse_spec& spec) {
+  const auto refuse = [](std::string why) { return fail(errc::invalid_argument, std::move(why)); };
+  if (spec.capacity > most_fuse_keys) {
+    return refuse(
+        fmt::format("a capacity of {} keys is more than a fuse filter can have; at most "
+                    "{} are possible",
+                    format_count(spec.capacity), format_count(most_fuse_keys)));
+  }
+  if (!(spec.fpr >= 0 && spec.fpr < 1)) {
+    return refuse(fmt::format(
+        "a false-positive rate of {} is not one; it lies between 0 and 1, such as 0.01", spec.fpr));
+  }
+  if (spec.fpr != 0 && spec.fpr * rounding < std::ldexp(1.0, -32)) {
+    return refuse(
+        fmt::format("a rate of {:.3g} is below what 32 fingerprint bits give (2.33e-10); "
+                    "ask for a higher one",
+                    spec.fpr));
+  }
+  if (spec.arity != 0 && spec.arity != 3 && spec.arity != 4) {
+    return refuse(fmt::format("a fuse filter has arity 3 or 4, not {}", spec.arity));
+  }
+  if (spec.fingerprint_bits > most_fingerprint_bits) {
+    return refuse(fmt::format("fingerprints of {} bits are too long; at most 32 are possible",
+                              spec.fingerprint_bits));
+  }
+  if (spec.fpr != 0 && spec.fingerprint_bits != 0 && bits_for(spec.fpr) > spec.fingerprint_bits) {
+    return refuse(
+        fmt::format("fingerprints of {} bits have a rate of {}, not {}; leave one of the "
+                    "two open",
+                    spec.fingerprint_bits,
+                    format_rate(std::ldexp(1.0, -static_cast<int>(spec.fingerprint_bits))),
+                    format_rate(spec.fpr)));
+  }
+  return {};
+}
+
+/// The longest fingerprints with which n keys fit, or 0.
+unsigned bits_that_fit(std::uint64_t n, unsigned arity, std::uint64_t bits) noexcept {
+  unsigned w = most_fingerprint_bits;
+  while (w != 0 && bits_of(shape_of(n, arity, w, 0)) > bits) --w;
+  return w;
+}
+
+/// The most keys that fit. Sizes go up in steps and, where the segments' length changes, a little
+/// down, so that this is a number that fits and not always the very greatest.
+std::uint64_t keys_that_fit(unsigned arity, unsigned w, std::uint64_t bits) noexcept {
+  std::uint64_t low = 0;
+  std::uint64_t high = most_fuse_keys + 1;
+  while (high - low > 1) {
+    const std::uint64_t middle = low + (high - low) / 2;
+    (bits_of(shape_of(middle, arity, w, 0)) <= bits ? low : high) = middle;
+  }
+  return low;
+}
+
+unsigned fingerprint_bits_of(const fuse_spec& spec) noexcept {
+  if (spec.fingerprint_bits != 0) return spec.fingerprint_bits;
+  return spec.fpr != 0 ? bits_for(spec.fpr) : 0;
+}
+
+}  // namespace
+
+std::uint64_t fuse_params::payload_bytes() const noexcept {
+  if (shards == 0) return 0;
+  const std::uint64_t bytes = detail::bytes_for_bits(slots() * fingerprint_bits);
+  return directory_bytes() + detail::round_up(bytes + slack_bytes, detail::block_bytes);
+}
+
+double fuse_fpr(double n, unsigned fingerprint_bits) noexcept {
+  return std::min(1.0,
+                  std::ldexp(1.0, -static_cast<int>(fingerprint_bits)) + f::hash_collision_fpr(n));
+}
+
+result<fuse_params> detail::fuse_shape_for(const fuse_spec& spec) {
+  if (auto ok = check_ranges(spec); !ok) return fail(std::move(ok.error()));
+  if (const unsigned w = fingerprint_bits_of(spec); w != 0) {
+    return fuse_params{
+        .arity = spec.arity != 0 ? spec.arity : 3, .fingerprint_bits = w, .seed = spec.seed};
+  }
+  const auto plan = plan_fuse(spec);
+  if (!plan) return fail(plan.error());
+  return fuse_params{.arity = plan->params.arity,
+                     .fingerprint_bits = plan->params.fingerprint_bits,
+                     .seed = spec.seed};
+}
+
+result<fuse_plan> plan_fuse(const fuse_spec& spec) {
+  if (auto ok = check_ranges(spec); !ok) return fail(std::move(ok.error()));
+  const unsigned given = fingerprint_bits_of(spec);
+  if ((spec.capacity != 0) + (given != 0) + (spec.bits != 0) < 2) {
+    return fail(errc::invalid_argument,
+                "a fuse filter's size is open; give two of capacity, rate and memory");
+  }
+  fuse_plan plan;
+  plan.capacity = spec.capacity;
+  unsigned arity = spec.arity != 0 ? spec.arity : 3;
+  unsigned w = given;
+  const auto too_little = [&](std::uint64_t keys) {
+    return fail(errc::invalid_argument,
+                fmt::format("{} bits cannot hold {} key{} in a fuse filter{}; give more memory{}",
+                            format_count(spec.bits), format_count(keys), keys == 1 ? "" : "s",
+                            given != 0 ? fmt::format(" of {} fingerprint bits", given) : "",
+                            given != 0 ? " or a higher rate" : ""));
+  };
+  if (plan.capacity == 0) {
+    plan.capacity = keys_that_fit(arity, w, spec.bits);
+    if (const auto more = keys_that_fit(4, w, spec.bits); spec.arity == 0 && more > plan.capacity) {
+      arity = 4;
+      plan.capacity = more;
+    }
+    if (plan.capacity == 0) return too_little(1);
+  } else if (w == 0) {
+    w = bits_that_fit(spec.capacity, arity, spec.bits);
+    if (const auto more = bits_that_fit(spec.capacity, 4, spec.bits); spec.arity == 0 && more > w) {
+      arity = 4;
+      w = more;
+    }
+    if (w == 0) return too_little(spec.capacity);
+  }
+  plan.params = shape_of(plan.capacity, arity, w, spec.seed);
+  // All three given: a promise to check, and four places may keep it where three do not.
+  if (spec.bits != 0 && spec.arity == 0 && bits_of(plan.params) > spec.bits) {
+    plan.params = shape_of(plan.capacity, 4, w, spec.seed);
+  }
+  if (spec.bits != 0 && bits_of(plan.params) > spec.bits) return too_little(spec.capacity);
+  plan.fpr = fuse_fpr(static_cast<double>(plan.capacity), w);
+  if (spec.fpr != 0 && plan.fpr > spec.fpr * rounding) {
+    return fail(errc::invalid_argument,
+                fmt::format("a rate of {:.3g} with {} keys is below what 64-bit hashes can promise "
+                            "beside fingerprints of {} bits; ask for a higher rate",
+                            spec.fpr, format_count(plan.capacity), w));
+  }
+  return plan;
+}
+
+namespace detail {
+
+std::uint32_t fuse_shards_for(std::uint64_t n) noexcept {
+  if (n == 0) return 0;
+  return static_cast<std::uint32_t>(
+      std::max<std::uint64_t>(1, (n + keys_a_shard / 2) / keys_a_shard));
+}
+
+unsigned fuse_segment_log2(std::uint64_t n, unsigned arity) noexcept {
+  // The nearer power of two: from 4/3 of one on the next one's.
+  return sizes_of(arity)[log2_of(n + n / 2)].segment_log2;
+}
+
+std::uint64_t fuse_segments_for(std::uint64_t n, unsigned arity, unsigned segment_log2) noexcept {
+  const auto& sizes = sizes_of(arity);
+  const unsigned i = log2_of(n);
+  const std::uint64_t from = sizes[i].slots;
+  const std::uint64_t to = sizes[std::min<std::size_t>(i + 1, sizes.size() - 1)].slots;
+  const std::uint64_t base = std::uint64_t{1} << i;
+  // Linear between powers of two; constant beyond the table. n < 2^43 and slots < 2^16: no
+  // overflow.
+  const std::uint64_t beyond = std::min(n, 2 * base) - std::min(n, base);
+  const std::uint64_t slots_for_10000 = from - (from - to) * beyond / base;
+  const std::uint64_t slots = n * slots_for_10000 / 10000 + 1;
+  const std::uint64_t segments = (slots + (std::uint64_t{1} << segment_log2) - 1) >> segment_log2;
+  return std::max<std::uint64_t>(segments, arity) - (arity - 1);
+}
+
+}  // namespace detail
+
+std::vector<std::byte> fuse_params::encode() const {
+  return detail::record_writer()
+      .put(static_cast<std::uint16_t>(arity))
+      .put(static_cast<std::uint16_t>(fingerprint_bits))
+      .put(std::uint32_t{segment_log2})
+      .put(std::uint32_t{shards})
+      .put(std::uint32_t{0})
+      .put(segments)
+      .finish();
+}
+
+bool fuse_params::possible(std::uint64_t count) const noexcept {
+  if (arity < 3 || arity > 4 || fingerprint_bits == 0 || fingerprint_bits > most_fingerprint_bits ||
+      segment_log2 < 2 || segment_log2 > most_segment_log2) {
+    return false;
+  }
+  if (count == 0) return shards == 0 && segments == 0;
+  return shards != 0 && segments / arity >= shards && segments <= most_slots >> segment_log2;
+}
+
+result<fuse_params> fuse_params::decode(const filter_header& header,
+                                        std::span<const std::byte> block) {
+  detail::record_reader reader(block);
+  fuse_params params;
+  params.arity = reader.get<std::uint16_t>();
+  params.fingerprint_bits = reader.get<std::uint16_t>();
+  params.segment_log2 = reader.get<std::uint32_t>();
+  params.shards = reader.get<std::uint32_t>();
+  const auto reserved = reader.get<std::uint32_t>();
+  params.segments = reader.get<std::uint64_t>();
+  params.seed = header.seed;
+  if (header.kind_version != 1) {
+    return fail(errc::unsupported,
+                fmt::format("this fuse filter has layout version {}, and version 1 is known here; "
+                            "use a newer bloomery",
+                            header.kind_version));
+  }
+  if (!reader.complete() || reserved != 0 || !params.possible(header.count)) {
+    return fail(errc::corrupt,
+                "the fuse filter's parameters are out of range; the file is damaged");
+  }
+  return params;
+}
+
+}  // namespace bloomery

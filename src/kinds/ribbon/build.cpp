@@ -1,0 +1,359 @@
+// Building bumped ribbon filters: level after level, each shard by shard. The solving itself is in
+// src/kernels/.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <bloomery/detail/blocked_bloom/kernels.hpp>
+#include <bloomery/detail/core/hash_shards.hpp>
+#include <bloomery/detail/ribbon/kernels.hpp>
+#include <bloomery/detail/core/source_memory.hpp>
+#include <bloomery/detail/core/threads.hpp>
+#include <bloomery/plan/units.hpp>
+#include <bloomery/ribbon.hpp>
+#include <cstring>
+#include <mutex>
+#include <new>
+#include <optional>
+#include <vector>
+
+namespace bloomery::detail {
+namespace {
+
+// Up to so many, distinct keys are counted before the first level is planned; of more their
+// estimate serves, since a level with 1% too few or too many slots for its keys is hardly worse.
+constexpr std::uint64_t counted_keys = std::uint64_t{1} << 21;
+// A last level's tries; those from the fifth on are larger, see plan_ribbon_level.
+constexpr unsigned most_tries = 64;
+
+std::uint64_t level_seed(const ribbon_params& params, unsigned attempt) noexcept {
+  // Odd, so that it is not 0, which would leave the hashes as they are.
+  return remix64(params.seed + remix64(params.levels.size() * most_tries + attempt + 1)) >> 1 | 1;
+}
+
+/// A shard's keys by their starts, without repetitions.
+struct sorted_keys {
+  std::vector<std::uint64_t> keys;
+  std::vector<std::uint32_t> begins;  // starts + 1
+
+  void assign(std::span<const hash64> hashes, std::uint64_t shards, std::uint64_t starts) {
+    const auto start_of = [&](hash64 h) { return ribbon_start_of(h.value, shards, starts); };
+    begins.assign(starts + 2, 0);
+    keys.resize(hashes.size());
+    // Counted two places further on, so that placing the keys moves the ends to where begins are.
+    for (const hash64 h : hashes) ++begins[start_of(h) + 2];
+    for (std::size_t i = 2; i < begins.size(); ++i) begins[i] += begins[i - 1];
+    for (const hash64 h : hashes) keys[begins[start_of(h) + 1]++] = h.value;
+    begins.pop_back();
+    drop_repetitions();
+  }
+
+ private:
+  // Few hashes have a start in common, so that looking at all pairs is faster than sorting.
+  static bool repeats(std::span<const std::uint64_t> some) noexcept {
+    constexpr std::size_t few = 24;
+    if (some.size() > few) return true;
+    bool found = false;
+    for (std::size_t i = 1; i < some.size(); ++i) {
+      for (std::size_t j = 0; j < i; ++j) found |= some[i] == some[j];
+    }
+    return found;
+  }
+
+  void drop_repetitions() {
+    std::uint32_t from = 0;
+    std::uint32_t to = 0;
+    for (std::size_t start = 0; start + 1 < begins.size(); ++start) {
+      const std::uint32_t end = begins[start + 1];
+      std::span<std::uint64_t> some(keys.data() + from, end - from);
+      std::size_t left = some.size();
+      if (repeats(some)) {
+        std::ranges::sort(some);
+        left = static_cast<std::size_t>(std::ranges::unique(some).begin() - some.begin());
+      }
+      if (to != from) std::copy_n(some.begin(), left, keys.begin() + to);
+      from = end;
+      to += static_cast<std::uint32_t>(left);
+      begins[start + 1] = to;
+    }
+    keys.resize(to);
+  }
+};
+
+/// What one thread needs to build shard after shard, and what it bumped.
+struct shard_builder {
+  sorted_keys sorted;
+  std::vector<std::uint64_t> rows;
+  std::vector<std::uint32_t> results;
+  std::vector<std::byte> data;
+  std::vector<std::byte> codes;
+  std::vector<std::uint64_t> bumped_here;
+  std::vector<hash64> bumped;
+  std::uint64_t keys = 0;
+};
+
+/// A level under construction: codes, then slots.
+struct open_level {
+  ribbon_level shape;
+  ribbon_level_view view{};
+  owned_storage bytes;
+
+  static result<open_level> make(const ribbon_level& shape) {
+    open_level level{.shape = shape, .bytes = {}};
+    ribbon_params alone;
+    alone.levels = {shape};
+    level.view = ribbon_views(alone).front();
+    auto memory = owned_storage::make(shape.bytes());
+    if (!memory) return fail(std::move(memory.error()));
+    level.bytes = std::move(*memory);
+    return level;
+  }
+
+  /// The starts from `first` to `last` of a shard, which have equally many columns. False if there
+  /// is no solution.
+  bool solve(std::uint64_t shard, std::uint64_t first, std::uint64_t last, shard_builder& by) {
+    if (first == last) return true;
+    const std::uint64_t start = shard * shape.starts + first;
+    ribbon_job job{.keys = by.sorted.keys.data(),
+                   .begins = by.sorted.begins.data() + first,
+                   .starts = last - first,
+                   .columns = shape.columns + (start >= shape.cut),
+                   .bumps = shape.bumps,
+                   .first_bucket = start / bucket_starts % 4};
+    const std::uint64_t slots = 8 * job.groups();
+    const std::size_t data_bytes = job.groups() * job.columns;
+    by.rows.resize(std::max<std::size_t>(by.rows.size(), slots));
+    by.results.resize(by.rows.size());
+    // Windows are read whole, also those of the last groups.
+    const std::size_t readable =
+        data_bytes + (ribbon_window_groups - 1) * job.columns + ribbon_padding;
+    by.data.resize(std::max<std::size_t>(by.data.size(), readable));
+    by.codes.assign(job.starts / (4 * bucket_starts) + 2, std::byte{0});
+    by.bumped_here.resize(std::max(by.bumped_here.size(), by.sorted.keys.size()));
+    job.codes = by.codes.data();
+    job.data = by.data.data();
+    job.bumped = by.bumped_here.data();
+    job.rows = by.rows.data();
+    job.results = by.results.data();
+    const std::size_t bumped = kernels().ribbon->build(job);
+    if (bumped == ribbon_kernels::no_solution) return false;
+    for (std::size_t i = 0; i < bumped; ++i) by.bumped.push_back({by.bumped_here[i]});
+    std::byte* const all = bytes.writable_bytes().data();
+    const std::uint64_t group = start + (ribbon_window_groups - 1) * shard;
+    const std::uint64_t at = start >= shape.cut ? view.upper_at : view.lower_at;
+    if (data_bytes != 0) std::memcpy(all + (at + group * job.columns), job.data, data_bytes);
+    if (shape.bumps) {
+      // Shards share the byte in which one ends and the next begins.
+      std::byte* const codes = all + start / (4 * bucket_starts);
+      const std::uint64_t buckets = (job.starts + bucket_starts - 1) / bucket_starts;
+      for (std::size_t i = 0; i < (job.first_bucket + buckets + 3) / 4; ++i) {
+        std::atomic_ref(*reinterpret_cast<unsigned char*>(codes + i))
+            .fetch_or(std::to_integer<unsigned char>(by.codes[i]), std::memory_order_relaxed);
+      }
+    }
+    return true;
+  }
+
+  bool build_shard(std::uint64_t shard, std::span<const hash64> hashes, shard_builder& by) {
+    by.sorted.assign(hashes, shape.shards, shape.starts);
+    by.keys += by.sorted.keys.size();
+    const std::uint64_t before = shard * shape.starts;
+    const std::uint64_t cut = std::clamp(shape.cut, before, before + shape.starts) - before;
+    return solve(shard, 0, cut, by) && solve(shard, cut, shape.starts, by);
+  }
+};
+
+class ribbon_builder {
+ public:
+  ribbon_builder(const ribbon_spec& spec, double fpr)
+      : spec_(spec), threads_(threads_for(spec.threads)), builders_(threads_) {
+    params_.fpr = fpr;
+    params_.seed = spec.seed;
+  }
+
+  result<built_ribbon> build(const hash_source& source) {
+    if (source.size == 0) return put_together();
+    std::uint64_t distinct = source.size;
+    if (source.size > counted_keys / 2) {
+      const auto estimate = estimate_distinct(source, threads_);
+      if (!estimate) return fail(estimate.error());
+      distinct = std::max<std::uint64_t>(*estimate, 1);
+    }
+    if (distinct > most_ribbon_keys) {
+      return fail(errc::invalid_argument,
+                  fmt::format("{} keys are more than a ribbon filter can have; at most {} are "
+                              "possible",
+                              format_count(distinct), format_count(most_ribbon_keys)));
+    }
+    std::vector<hash64> keys;
+    if (distinct <= counted_keys) {
+      if (auto ok = gather(source, distinct, keys); !ok) return fail(ok.error());
+      distinct = keys.size();
+    }
+    // A size that was planned for the capacity must not be missed because the estimate is too high.
+    else if (spec_.bits != 0 && spec_.capacity != 0) {
+      distinct = std::min(distinct, spec_.capacity);
+    }
+    if (auto ok = check_ribbon_rate(params_.fpr, distinct); !ok) return fail(ok.error());
+    double eps = params_.fpr - formulas::hash_collision_fpr(static_cast<double>(distinct));
+    if (!is_last_ribbon_level(distinct)) {
+      const auto first = keys.empty() ? source : hash_source::of(keys);
+      if (auto ok = add_level(first, distinct, 0, eps); !ok) return fail(ok.error());
+      count_ = keys_built_;
+      keys = take_bumped();
+    } else {
+      count_ = distinct;
+    }
+    while (!is_last_ribbon_level(keys.size())) {
+      // Hashes that were made for it could go on without end.
+      if (params_.levels.size() + 1 == most_ribbon_levels) return made_to_be_alike();
+      const std::uint64_t seed = level_seed(params_, 0);
+      for (hash64& h : keys) h.value = ribbon_hash(h.value, seed);
+      if (auto ok = add_level(hash_source::of(keys), keys.size(), seed, eps); !ok) {
+        return fail(ok.error());
+      }
+      keys = take_bumped();
+    }
+    // Without a key there is nothing to look for, but levels that bump need one after them.
+    if (auto ok = add_last_level(keys, eps); !ok) return fail(ok.error());
+    return put_together();
+  }
+
+ private:
+  static tl::unexpected<failure> made_to_be_alike() {
+    return fail(errc::invalid_argument,
+                "the hashes were made to be alike and cannot be laid out; hash the keys with "
+                "another seed");
+  }
+
+  /// All hashes in memory, once each.
+  result<void> gather(const hash_source& source, std::uint64_t distinct,
+                      std::vector<hash64>& keys) {
+    constexpr std::uint64_t keys_a_shard = std::uint64_t{1} << 15;
+    const std::uint64_t shards = distinct / keys_a_shard + 1;
+    keys.reserve(distinct + distinct / 64);
+    sorted_keys sorted;
+    return for_each_shard_group(
+        source, shards, distinct, threads_,
+        [&](std::uint64_t, std::span<const std::span<hash64>> group) -> result<void> {
+          for (const auto some : group) {
+            sorted.assign(some, shards, some.size() / 8 + 1);
+            for (const std::uint64_t y : sorted.keys) keys.push_back({y});
+          }
+          return {};
+        });
+  }
+
+  /// Builds a level that bumps. `eps` becomes the rate that the levels beyond may have.
+  result<void> add_level(const hash_source& source, std::uint64_t n, std::uint64_t seed,
+                         double& eps) {
+    ribbon_level shape = plan_ribbon_level(n, eps);
+    shape.seed = seed;
+    auto level = open_level::make(shape);
+    if (!level) return fail(std::move(level.error()));
+    keys_built_ = 0;
+    auto done =
+        for_each_shard_group(source, shape.shards, n, threads_,
+                             [&](std::uint64_t first, std::span<const std::span<hash64>> group) {
+                               return build_group(*level, first, group);
+                             });
+    if (!done) return done;
+    for (shard_builder& one : builders_) keys_built_ += std::exchange(one.keys, 0);
+    const ribbon_share share = ribbon_share_of(shape, level->bytes.bytes().data());
+    if (share.bumped > 0) eps = (eps - share.pass) / share.bumped;
+    params_.levels.push_back(shape);
+    bytes_.push_back(std::move(level->bytes));
+    return {};
+  }
+
+  result<void> build_group(open_level& level, std::uint64_t first,
+                           std::span<const std::span<hash64>> group) {
+    std::atomic<std::size_t> next{0};
+    in_threads(static_cast<unsigned>(std::min<std::size_t>(threads_, group.size())),
+               [&](unsigned t) {
+                 for (std::size_t i = next++; i < group.size(); i = next++) {
+                   level.build_shard(first + i, group[i], builders_[t]);
+                 }
+               });
+    return {};
+  }
+
+  result<void> add_last_level(std::span<const hash64> keys, double eps) {
+    std::vector<hash64> mixed(keys.size());
+    for (unsigned attempt = 0; attempt < most_tries; ++attempt) {
+      ribbon_level shape = plan_ribbon_level(std::max<std::uint64_t>(keys.size(), 1), eps, attempt);
+      shape.seed = level_seed(params_, attempt);
+      for (std::size_t i = 0; i < keys.size(); ++i) {
+        mixed[i].value = ribbon_hash(keys[i].value, shape.seed);
+      }
+      auto level = open_level::make(shape);
+      if (!level) return fail(std::move(level.error()));
+      if (!level->build_shard(0, mixed, builders_.front())) continue;
+      params_.levels.push_back(shape);
+      bytes_.push_back(std::move(level->bytes));
+      return {};
+    }
+    return made_to_be_alike();
+  }
+
+  std::vector<hash64> take_bumped() {
+    std::vector<hash64> all;
+    for (shard_builder& one : builders_) {
+      if (all.empty()) {
+        all = std::exchange(one.bumped, {});
+      } else {
+        all.insert(all.end(), one.bumped.begin(), one.bumped.end());
+        one.bumped = {};
+      }
+    }
+    return all;
+  }
+
+  result<built_ribbon> put_together() {
+    built_ribbon all{
+        .params = params_, .payload = {}, .views = ribbon_views(params_), .count = count_};
+    const std::uint64_t size = params_.payload_bytes();
+    if (spec_.bits != 0 && size * 8 > spec_.bits) {
+      return fail(
+          errc::invalid_argument,
+          fmt::format("{} keys take {} in this ribbon filter, more than the {} allowed; "
+                      "give more memory or a higher rate",
+                      format_count(count_), format_bytes(size), format_bytes(spec_.bits / 8)));
+    }
+    auto memory = owned_storage::make(size);
+    if (!memory) return fail(std::move(memory.error()));
+    std::byte* to = memory->writable_bytes().data();
+    for (owned_storage& level : bytes_) {
+      const auto from = level.bytes();
+      if (!from.empty()) std::memcpy(to, from.data(), from.size());
+      to += from.size();
+      level = owned_storage();
+    }
+    all.payload = std::move(*memory);
+    return all;
+  }
+
+  const ribbon_spec spec_;
+  const unsigned threads_;
+  std::vector<shard_builder> builders_;
+  ribbon_params params_;
+  std::vector<owned_storage> bytes_;  // of the levels
+  std::uint64_t count_ = 0;
+  std::uint64_t keys_built_ = 0;
+};
+
+}  // namespace
+
+result<built_ribbon> build_ribbon(const ribbon_spec& spec, const hash_source& source) {
+  const auto fpr = ribbon_rate_for(spec);
+  if (!fpr) return fail(fpr.error());
+  try {
+    return ribbon_builder(spec, *fpr).build(source);
+  } catch (const std::bad_alloc&) {
+    return no_memory(
+        "memory ran out while building a ribbon filter; build it on a machine with more");
+  }
+}
+
+}  // namespace bloomery::detail

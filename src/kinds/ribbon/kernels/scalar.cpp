@@ -1,0 +1,23 @@
+// The specification (bloomery/detail/ribbon/layout.hpp) run as it stands.
+
+#include <bloomery/detail/ribbon/kernels.hpp>
+
+#include "cpu/sets.hpp"
+
+namespace bloomery::detail {
+namespace ribbon_scalar {
+namespace {
+
+inline std::uint32_t value(const std::byte* window, std::uint32_t columns, std::uint64_t row) {
+  return ribbon_value(window, columns, row);
+}
+
+#include "kinds/ribbon/kernels/admit.inl"
+#include "kinds/ribbon/kernels/loops.inl"
+
+}  // namespace
+}  // namespace ribbon_scalar
+
+const ribbon_kernels scalar_ribbon = {ribbon_scalar::may_contain, ribbon_scalar::build};
+
+}  // namespace bloomery::detail

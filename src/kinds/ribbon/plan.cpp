@@ -1,0 +1,294 @@
+#include <bloomery/plan/ribbon_plan.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include <bloomery/detail/core/record.hpp>
+#include <bloomery/plan/formulas.hpp>
+#include <bloomery/plan/numeric.hpp>
+#include <bloomery/plan/units.hpp>
+
+namespace bloomery {
+namespace {
+
+namespace f = formulas;
+
+constexpr std::uint64_t tail = ribbon_window_groups - 1;
+constexpr std::uint64_t bucket = 16;
+constexpr unsigned most_columns = 31;
+// Of starts: the 32 Ki keys of a shard, sorted and as equations, take 1 MB while they are solved,
+// which the second-level cache holds.
+constexpr std::uint64_t shard_starts = 4096;
+constexpr std::uint64_t most_starts = std::uint64_t{1} << 46;
+// So few keys find room in 3% more slots than they are, more likely than not (measured: 1 key in
+// 64 slots, 60% to 98% of the sets from there to 1024 keys). Bumping costs more up to there.
+constexpr std::uint64_t last_level_keys = 1024;
+// A level that bumps has 1.05 keys for a slot: it then bumps 4.9% and leaves 0.17% of the slots
+// empty. Measured, of the memory: 0.45% lost at 1.04, 0.39% at 1.05, 0.36% at 1.06, and all the
+// more keys to be looked for twice.
+constexpr std::uint64_t load_numerator = 21;
+constexpr std::uint64_t load_denominator = 20;
+// A plan's own figures, rounded, must plan the same filter again.
+constexpr double rounding = 1 + 1e-6;
+constexpr double least_fpr = 0x1p-32;
+
+/// The cut for a rate, and the columns below it.
+void set_rate(ribbon_level& level, double eps) noexcept {
+  if (!(eps < 1)) {
+    level.columns = 0;
+    level.cut = level.all_starts();
+    return;
+  }
+  // eps = m 2^e, 1/2 <= m < 1: between the rates of -e and 1 - e columns.
+  int e = 0;
+  const double m = std::frexp(std::max(eps, least_fpr), &e);
+  level.columns = static_cast<std::uint32_t>(-e);
+  const auto all = static_cast<double>(level.all_starts());
+  level.cut = std::min(static_cast<std::uint64_t>((2 * m - 1) * all), level.all_starts());
+  if (level.bumps) level.cut -= level.cut % bucket;
+}
+
+/// Shards of that many groups in all, of which `systems` systems need their tails.
+void set_groups(ribbon_level& level, std::uint64_t groups, std::uint64_t more_systems) noexcept {
+  const std::uint64_t spent = tail * (level.shards + more_systems);
+  const std::uint64_t starts = groups > spent ? groups - spent : 1;
+  level.starts = level.shards == 1
+                     ? starts
+                     : std::max(bucket, (starts / level.shards + bucket / 2) / bucket * bucket);
+}
+
+/// Keys that a level bumps, at the most: what its slots do not hold. Of those 0.1% and 22 for each
+/// system's end stay empty (measured), and six standard deviations more.
+double bumped_keys(double n, const ribbon_level& level) noexcept {
+  const auto slots = static_cast<double>(level.slots());
+  const double empty = 0.001 * slots + 22 * static_cast<double>(level.shards + 1);
+  return n - slots + empty + 6 * std::sqrt(empty);
+}
+
+std::uint64_t bytes_for(std::uint64_t n, double eps) noexcept {
+  std::uint64_t bytes = ribbon_padding;
+  auto left = static_cast<double>(n);
+  while (true) {
+    const auto keys = static_cast<std::uint64_t>(std::ceil(left));
+    const ribbon_level level = detail::plan_ribbon_level(keys, eps);
+    bytes += level.bytes();
+    if (!level.bumps) return bytes;
+    left = bumped_keys(left, level);
+  }
+}
+
+double rate_of_columns(double n, double eps) noexcept {
+  return eps - f::hash_collision_fpr(n);
+}
+
+result<void> check_ranges(const ribbon_spec& spec) {
+  const auto refuse = [](std::string why) { return fail(errc::invalid_argument, std::move(why)); };
+  if (spec.capacity > most_ribbon_keys) {
+    return refuse(
+        fmt::format("a capacity of {} keys is more than a ribbon filter can have; at most "
+                    "{} are possible",
+                    format_count(spec.capacity), format_count(most_ribbon_keys)));
+  }
+  if (!(spec.fpr >= 0 && spec.fpr < 1)) {
+    return refuse(fmt::format(
+        "a false-positive rate of {} is not one; it lies between 0 and 1, such as 0.01", spec.fpr));
+  }
+  if (spec.fpr != 0) {
+    if (auto ok = detail::check_ribbon_rate(spec.fpr, spec.capacity); !ok) return ok;
+  }
+  return {};
+}
+
+/// The lowest rate with which n keys fit, or 1.
+double rate_that_fits(std::uint64_t n, std::uint64_t bits) noexcept {
+  const double collisions = f::hash_collision_fpr(static_cast<double>(n));
+  const auto fits = [&](double log2_eps) {
+    return bytes_for(n, numeric::exp2(log2_eps)) * 8 <= bits;
+  };
+  double low = -32;
+  if (!fits(low)) {
+    double high = 0;
+    for (int i = 0; i < 50; ++i) {
+      const double middle = (low + high) / 2;
+      (fits(middle) ? high : low) = middle;
+    }
+    low = high;
+  }
+  return std::min(numeric::exp2(low) + collisions, 1.0);
+}
+
+std::uint64_t keys_that_fit(double eps, std::uint64_t bits) noexcept {
+  std::uint64_t low = 0;
+  std::uint64_t high = most_ribbon_keys + 1;
+  while (high - low > 1) {
+    const std::uint64_t middle = low + (high - low) / 2;
+    const double rate = rate_of_columns(static_cast<double>(middle), eps);
+    (bytes_for(middle, rate) * 8 <= bits ? low : high) = middle;
+  }
+  return low;
+}
+
+}  // namespace
+
+std::uint64_t ribbon_level::lower_groups() const noexcept {
+  return cut + tail * ((cut + starts - 1) / starts);
+}
+
+std::uint64_t ribbon_level::upper_groups() const noexcept {
+  const std::uint64_t upper = all_starts() - cut;
+  return upper == 0 ? 0 : upper + tail * (shards - cut / starts);
+}
+
+double ribbon_level::fpr() const noexcept {
+  const double lower = static_cast<double>(cut) / static_cast<double>(all_starts());
+  return std::ldexp((1 + lower) / 2, -static_cast<int>(columns));
+}
+
+std::uint64_t ribbon_params::payload_bytes() const noexcept {
+  if (levels.empty()) return 0;
+  std::uint64_t bytes = ribbon_padding;
+  for (const ribbon_level& level : levels) bytes += level.bytes();
+  return bytes;
+}
+
+namespace detail {
+
+bool is_last_ribbon_level(std::uint64_t keys) noexcept {
+  return keys <= last_level_keys;
+}
+
+ribbon_level plan_ribbon_level(std::uint64_t n, double eps, unsigned attempt) noexcept {
+  ribbon_level level;
+  level.bumps = !is_last_ribbon_level(n);
+  std::uint64_t groups = 0;
+  if (level.bumps) {
+    groups = n * load_denominator / (8 * load_numerator);
+    level.shards = std::max<std::uint64_t>(1, (groups + shard_starts / 2) / shard_starts);
+  } else {
+    groups = (n + n / 32 + n / 256 + 7) / 8;
+    for (unsigned i = 4; i <= attempt; i += 4) groups += groups / 16 + 1;
+    groups = std::max(groups, ribbon_window_groups);
+  }
+  // With the cut inside a shard there is one system more. Where that costs more than the columns it
+  // saves, all slots have the greater number.
+  ribbon_level mixed = level;
+  set_groups(level, groups, 0);
+  set_rate(level, eps);
+  level.cut = level.cut == level.all_starts() ? level.cut : 0;
+  set_groups(mixed, level.bumps ? groups : groups + tail, 1);
+  set_rate(mixed, eps);
+  return mixed.bytes() < level.bytes() ? mixed : level;
+}
+
+result<void> check_ribbon_rate(double eps, std::uint64_t n) {
+  const double least = least_fpr + f::hash_collision_fpr(static_cast<double>(n));
+  if (eps * rounding >= least) return {};
+  return fail(
+      errc::invalid_argument,
+      fmt::format("a rate of {:.3g} with {} keys is below what 32 columns and 64-bit hashes "
+                  "give ({:.3g}); ask for a higher one",
+                  eps, format_count(n), least));
+}
+
+result<double> ribbon_rate_for(const ribbon_spec& spec) {
+  if (auto ok = check_ranges(spec); !ok) return fail(std::move(ok.error()));
+  if (spec.fpr != 0) return spec.fpr;
+  const auto plan = plan_ribbon(spec);
+  if (!plan) return fail(plan.error());
+  return plan->fpr;
+}
+
+}  // namespace detail
+
+result<ribbon_plan> plan_ribbon(const ribbon_spec& spec) {
+  if (auto ok = check_ranges(spec); !ok) return fail(std::move(ok.error()));
+  if ((spec.capacity != 0) + (spec.fpr != 0) + (spec.bits != 0) < 2) {
+    return fail(errc::invalid_argument,
+                "a ribbon filter's size is open; give two of capacity, rate and memory");
+  }
+  const auto too_little = [&](std::uint64_t keys) {
+    return fail(errc::invalid_argument,
+                fmt::format("{} bits cannot hold {} key{} in a ribbon filter{}; give more memory{}",
+                            format_count(spec.bits), format_count(keys), keys == 1 ? "" : "s",
+                            spec.fpr != 0 ? " at a rate of " + format_rate(spec.fpr) : "",
+                            spec.fpr != 0 ? " or a higher rate" : ""));
+  };
+  ribbon_plan plan{.capacity = spec.capacity, .fpr = spec.fpr};
+  if (plan.capacity == 0) {
+    plan.capacity = keys_that_fit(plan.fpr, spec.bits);
+    if (plan.capacity == 0) return too_little(1);
+  } else if (plan.fpr == 0) {
+    plan.fpr = rate_that_fits(plan.capacity, spec.bits);
+    if (plan.fpr >= 1) return too_little(plan.capacity);
+  }
+  const double rate = rate_of_columns(static_cast<double>(plan.capacity), plan.fpr);
+  plan.bytes = bytes_for(plan.capacity, rate);
+  if (spec.bits != 0 && plan.bytes * 8 > spec.bits) return too_little(plan.capacity);
+  return plan;
+}
+
+std::vector<std::byte> ribbon_params::encode() const {
+  detail::record_writer writer;
+  writer.put(fpr).put(static_cast<std::uint32_t>(levels.size())).put(std::uint32_t{0});
+  for (const ribbon_level& level : levels) {
+    writer.put(level.seed)
+        .put(level.shards)
+        .put(level.starts)
+        .put(level.cut)
+        .put(std::uint64_t{level.columns});
+  }
+  return writer.finish();
+}
+
+bool ribbon_params::possible(std::uint64_t count) const noexcept {
+  if (levels.size() > most_ribbon_levels || !(fpr > 0 && fpr < 1) ||
+      levels.empty() != (count == 0)) {
+    return false;
+  }
+  return std::ranges::all_of(levels, [this](const ribbon_level& level) {
+    return level.shards != 0 && level.starts != 0 && level.starts <= most_starts / level.shards &&
+           (level.shards == 1 || level.starts % bucket == 0) && level.cut <= level.all_starts() &&
+           (!level.bumps || level.cut % bucket == 0 || level.cut == level.all_starts()) &&
+           level.columns <= most_columns && level.seed >> 63 == 0 &&
+           level.bumps == (&level != &levels.back());
+  });
+}
+
+result<ribbon_params> ribbon_params::decode(const filter_header& header,
+                                            std::span<const std::byte> block) {
+  const auto refuse = [] {
+    return fail(errc::corrupt,
+                "the ribbon filter's parameters are out of range; the file is damaged");
+  };
+  if (header.kind_version != 1) {
+    return fail(errc::unsupported,
+                fmt::format("this ribbon filter has layout version {}, and version 1 is known "
+                            "here; use a newer bloomery",
+                            header.kind_version));
+  }
+  detail::record_reader reader(block);
+  ribbon_params params;
+  params.seed = header.seed;
+  params.fpr = reader.get<double>();
+  const auto levels = reader.get<std::uint32_t>();
+  const auto reserved = reader.get<std::uint32_t>();
+  if (reserved != 0 || levels > most_ribbon_levels) return refuse();
+  for (std::uint32_t i = 0; i < levels; ++i) {
+    ribbon_level level;
+    level.seed = reader.get<std::uint64_t>();
+    level.shards = reader.get<std::uint64_t>();
+    level.starts = reader.get<std::uint64_t>();
+    level.cut = reader.get<std::uint64_t>();
+    const auto columns = reader.get<std::uint64_t>();
+    if (columns > most_columns) return refuse();
+    level.columns = static_cast<std::uint32_t>(columns);
+    level.bumps = i + 1 < levels;
+    params.levels.push_back(level);
+  }
+  if (!reader.complete() || !params.possible(header.count)) return refuse();
+  return params;
+}
+
+}  // namespace bloomery

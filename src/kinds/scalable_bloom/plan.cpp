@@ -1,0 +1,260 @@
+#include <bloomery/plan/scalable_bloom_plan.hpp>
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <string>
+#include <utility>
+
+#include <bloomery/detail/core/record.hpp>
+#include <bloomery/plan/formulas.hpp>
+#include <bloomery/plan/numeric.hpp>
+#include <bloomery/plan/units.hpp>
+
+namespace bloomery {
+namespace {
+
+constexpr double least_growth = 1;
+constexpr double most_growth = 65536;
+constexpr double least_tightening = 0.01;
+constexpr double most_tightening = 0.99;
+
+// The share of the rate that the series of the members' rates adds up to; the rest is for equal
+// 64-bit hashes. A member is planned with twice what equal hashes add (plan_bloom asks for that),
+// so N keys in all spend 2N / 2^64, which is eps / 64 at N = eps * 2^57.
+constexpr double series_share = 63.0 / 64;
+constexpr double keys_for_rate_one = 0x1p57;
+
+// A member takes whole cache lines (member_alignment) in any case, so it gets the bits of one. In
+// fewer the rate of one filter is far from the mean of all: three keys may set 60% of the bits or
+// 90%, and the first members, which have most of the compound rate, keep it for ever.
+constexpr std::uint64_t least_member_bits = 8 * member_alignment;
+
+/// False for what is no number, too.
+bool in_range(double x, double low, double high) {
+  return x >= low && x <= high;
+}
+
+bool is_growth(double s) {
+  return in_range(s, least_growth, most_growth);
+}
+bool is_tightening(double r) {
+  return in_range(r, least_tightening, most_tightening);
+}
+
+double series(double fpr, double tightening, std::size_t i) {
+  return series_share * fpr * (1 - tightening) *
+         numeric::power(tightening, static_cast<unsigned>(i));
+}
+
+// ceil(n0 * s^i), as a real number. A product such as 10 * 1.1 comes out a little above the whole
+// number that it is, which must not cost a key.
+double capacity_of(const scalable_bloom_params& params, std::size_t i) {
+  const double exact = static_cast<double>(params.capacity) *
+                       numeric::power(params.growth, static_cast<unsigned>(i));
+  return std::ceil(exact * (1 - 1e-12));
+}
+
+bool within_limit(double fpr, double keys) {
+  return keys <= fpr * keys_for_rate_one;
+}
+
+std::uint64_t planned_keys(const scalable_bloom_params& params) {
+  std::uint64_t keys = 0;  // at most 2^57, for every plan and every block that decode() takes
+  for (const bloom_params& member : params.members) keys += member.capacity;
+  return keys;
+}
+
+bool has_room_for(const scalable_bloom_params& params, std::size_t members, std::uint64_t keys,
+                  double more) {
+  return members < most_members && within_limit(params.fpr, static_cast<double>(keys) + more);
+}
+
+tl::unexpected<failure> refuse(std::string why) {
+  return fail(errc::invalid_argument, std::move(why));
+}
+
+tl::unexpected<failure> too_many_keys(std::uint64_t capacity, double fpr) {
+  return refuse(
+      fmt::format("{} keys at a rate of {:.3g} are beyond what 64-bit hashes can promise; "
+                  "at most {} are possible at it",
+                  format_count(capacity), fpr,
+                  format_count(static_cast<std::uint64_t>(fpr * keys_for_rate_one))));
+}
+
+result<void> check_ranges(const scalable_bloom_spec& spec) {
+  if (spec.fpr == 1 || !in_range(spec.fpr, 0, 1)) {
+    return refuse(
+        fmt::format("a false-positive rate of {} is not one; it lies between 0 and 1, "
+                    "such as 0.01",
+                    spec.fpr));
+  }
+  if (!is_growth(spec.growth)) {
+    return refuse(
+        fmt::format("a growth of {} is out of range; give 1 to 65536, such as 2", spec.growth));
+  }
+  if (!is_tightening(spec.tightening)) {
+    return refuse(fmt::format("a tightening of {} is out of range; give 0.01 to 0.99, such as 0.5",
+                              spec.tightening));
+  }
+  if (spec.fpr == 0 && (spec.capacity == 0 || spec.bits == 0)) {
+    return refuse(
+        "a scalable Bloom filter's rate is open; give it, or both the capacity and the "
+        "memory of the first member");
+  }
+  return {};
+}
+
+}  // namespace
+
+result<scalable_bloom_params> plan_scalable_bloom(const scalable_bloom_spec& spec) {
+  if (auto ok = check_ranges(spec); !ok) return fail(std::move(ok.error()));
+  scalable_bloom_params plan{.capacity = spec.capacity,
+                             .fpr = spec.fpr,
+                             .growth = spec.growth,
+                             .tightening = spec.tightening,
+                             .seed = spec.seed,
+                             .members = {}};
+  if (spec.bits == 0) {
+    if (plan.capacity == 0) plan.capacity = default_initial_capacity;
+    if (!within_limit(plan.fpr, static_cast<double>(plan.capacity))) {
+      return too_many_keys(plan.capacity, plan.fpr);
+    }
+    auto first = plan_next_member(plan);
+    if (!first) return fail(std::move(first.error()));
+    plan.members.push_back(*first);
+    return plan;
+  }
+  const auto first = plan_bloom({.capacity = spec.capacity,
+                                 .fpr = series(spec.fpr, spec.tightening, 0),
+                                 .bits = spec.bits,
+                                 .hashes = 0,
+                                 .seed = spec.seed});
+  if (!first) {
+    return fail(first.error().code, "in the first member, " + first.error().message);
+  }
+  plan.capacity = first->capacity;
+  if (plan.fpr == 0) {
+    plan.fpr = first->fpr / series(1, spec.tightening, 0);
+    if (plan.fpr >= 1) {
+      return refuse(fmt::format(
+          "{} keys in {} bits have a rate of {}, which is more than the first "
+          "member's share of any rate below 100%; give more memory",
+          format_count(first->capacity), format_count(first->bits), format_rate(first->fpr)));
+    }
+  }
+  if (!within_limit(plan.fpr, static_cast<double>(plan.capacity))) {
+    return too_many_keys(plan.capacity, plan.fpr);
+  }
+  plan.members.push_back(*first);
+  return plan;
+}
+
+result<bloom_params> plan_next_member(const scalable_bloom_params& params) {
+  const std::size_t i = params.members.size();
+  const double keys = capacity_of(params, i);
+  if (!has_room_for(params, i, planned_keys(params), keys)) {
+    return fail(errc::full,
+                fmt::format("the filter has {} members for {} keys, and its rate allows no further "
+                            "one; start with a larger capacity or a higher rate",
+                            i, format_count(planned_keys(params))));
+  }
+  auto planned = plan_bloom(
+      {.capacity = static_cast<std::uint64_t>(keys),
+       .fpr = series(params.fpr, params.tightening, i) + 2 * formulas::hash_collision_fpr(keys),
+       .bits = 0,
+       .hashes = 0,
+       .seed = params.seed});
+  if (planned && planned->bits < least_member_bits) {
+    planned = plan_bloom({.capacity = planned->capacity,
+                          .fpr = 0,
+                          .bits = least_member_bits,
+                          .hashes = planned->hashes,
+                          .seed = params.seed});
+  }
+  if (!planned && i > 0) planned.error().code = errc::full;
+  return planned;
+}
+
+std::uint64_t scalable_bloom_limit(const scalable_bloom_params& params) {
+  std::uint64_t keys = planned_keys(params);
+  for (std::size_t i = params.members.size();; ++i) {
+    const double next = capacity_of(params, i);
+    if (!has_room_for(params, i, keys, next)) return keys;
+    keys += static_cast<std::uint64_t>(next);
+  }
+}
+
+std::vector<std::byte> scalable_bloom_params::encode() const {
+  detail::record_writer writer;
+  writer.put(capacity)
+      .put(fpr)
+      .put(growth)
+      .put(tightening)
+      .put(static_cast<std::uint32_t>(members.size()))
+      .put(static_cast<std::uint16_t>(probe_id::double_hashing))
+      .put(std::uint16_t{0});
+  for (const bloom_params& member : members) {
+    writer.put(member.capacity)
+        .put(member.fpr)
+        .put(member.bits)
+        .put(std::uint32_t{member.hashes})
+        .put(std::uint32_t{0});
+  }
+  return writer.finish();
+}
+
+result<scalable_bloom_params> scalable_bloom_params::decode(const filter_header& header,
+                                                            std::span<const std::byte> block) {
+  if (header.kind_version != 1) {
+    return fail(errc::unsupported,
+                fmt::format("this scalable Bloom filter has layout version {}, and version 1 is "
+                            "known here; use a newer bloomery",
+                            header.kind_version));
+  }
+  const auto damaged = [] {
+    return fail(errc::corrupt,
+                "the scalable Bloom filter's parameters are out of range; the file is damaged");
+  };
+  detail::record_reader reader(block);
+  scalable_bloom_params params;
+  params.capacity = reader.get<std::uint64_t>();
+  params.fpr = reader.get<double>();
+  params.growth = reader.get<double>();
+  params.tightening = reader.get<double>();
+  params.seed = header.seed;
+  const auto count = reader.get<std::uint32_t>();
+  const auto probe = reader.get<std::uint16_t>();
+  const auto reserved = reader.get<std::uint16_t>();
+  if (params.capacity == 0 || params.capacity > most_keys || params.fpr == 0 || params.fpr == 1 ||
+      !in_range(params.fpr, 0, 1) || !is_growth(params.growth) ||
+      !is_tightening(params.tightening) || count == 0 || count > most_members || reserved != 0) {
+    return damaged();
+  }
+  if (probe != static_cast<std::uint16_t>(probe_id::double_hashing)) {
+    return fail(errc::unsupported,
+                fmt::format("the scalable Bloom filter's probe rule {} is not known here; use a "
+                            "newer bloomery",
+                            probe));
+  }
+  std::uint64_t keys = 0;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const bloom_params member{.capacity = reader.get<std::uint64_t>(),
+                              .fpr = reader.get<double>(),
+                              .bits = reader.get<std::uint64_t>(),
+                              .hashes = reader.get<std::uint32_t>(),
+                              .seed = header.seed};
+    // `keys` stays below 2^57, so neither sum nor difference can wrap.
+    if (reader.get<std::uint32_t>() != 0 || member.capacity == 0 ||
+        member.capacity > most_keys - keys || !in_range(member.fpr, 0, 1) || member.bits == 0 ||
+        member.bits > most_bits || member.hashes == 0 || member.hashes > most_hashes) {
+      return damaged();
+    }
+    keys += member.capacity;
+    params.members.push_back(member);
+  }
+  if (!reader.complete()) return damaged();
+  return params;
+}
+
+}  // namespace bloomery

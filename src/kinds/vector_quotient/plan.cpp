@@ -1,0 +1,351 @@
+#include <bloomery/plan/vector_quotient_plan.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bloomery/detail/core/record.hpp>
+#include <bloomery/detail/vector_quotient/layout.hpp>
+#include <bloomery/plan/formulas.hpp>
+#include <bloomery/plan/numeric.hpp>
+#include <bloomery/plan/units.hpp>
+#include <cmath>
+#include <optional>
+
+namespace bloomery {
+namespace {
+
+namespace f = formulas;
+
+constexpr unsigned least_remainder = 5;
+constexpr unsigned most_remainder = 32;
+constexpr std::uint64_t most_keys = std::uint64_t{1} << 57;
+constexpr std::uint64_t most_bits = std::uint64_t{1} << 62;
+constexpr std::uint64_t most_blocks = std::uint64_t{1} << 44;
+constexpr std::uint64_t most_side_entries = std::uint64_t{1} << 56;
+constexpr std::uint64_t least_bits = 8 * (detail::vq_block_bytes + detail::vq_stash_bytes);
+
+// The share of slots that is planned for. Filled with distinct keys until one found no room, the
+// emptiest of each size was (53 slots of 7 bits: 20,000 filters of 2 to 32 blocks, 3000 of 200,
+// 1000 of 1000, 200 of 10,000, 20 of 100,000): above 1, .9998, .9994, .9989, .9962; with 28 slots
+// .9948 in 100 filters of 10,000 blocks, with 14 slots .9796 in 20,000 of 7 blocks and .9712 in 20
+// of 100,000. Where some or most keys were there several times it was .9685 with 54 slots.
+constexpr double highest_load_with(unsigned slots) {
+  return slots >= 24 ? 0.965 : 0.94;
+}
+
+// Of a block; shapes that use less are not worth a look.
+constexpr unsigned least_used_bits = detail::vq_block_bits * 7 / 8;
+
+struct shape {
+  unsigned slots;
+  unsigned buckets;
+  unsigned bits;
+
+  double tags() const { return std::ldexp(buckets, static_cast<int>(bits)); }
+
+  std::uint64_t most_keys_in(std::uint64_t blocks) const {
+    // One block is both of a key's: it holds as many tags as it has slots.
+    if (blocks == 1) return slots;
+    return static_cast<std::uint64_t>(static_cast<double>(blocks) * slots *
+                                      highest_load_with(slots));
+  }
+
+  // A stranger passes if one of n keys has the same tag in the same pair of blocks: of blocks *
+  // tags that it may have, a key covers two (one if its blocks are the same, which is left out of
+  // account, and for one block makes half of it).
+  double fpr(double n, std::uint64_t blocks) const {
+    const double covered = (blocks == 1 ? 1 : 2) / (static_cast<double>(blocks) * tags());
+    return std::min(1.0, -numeric::expm1(n * numeric::log1p(-covered)) + f::hash_collision_fpr(n));
+  }
+};
+
+// Remainders and ends fill the block, as far as the ends are within reach of three words.
+std::optional<shape> shape_of(unsigned slots, unsigned bits) {
+  if (slots * (bits + 1) >= detail::vq_block_bits || slots > detail::vq_most_slots) {
+    return std::nullopt;
+  }
+  const unsigned buckets =
+      std::min(detail::vq_block_bits - slots * (bits + 1), detail::vq_most_ends - slots);
+  if (slots + buckets < detail::vq_least_ends || slots * (bits + 1) + buckets < least_used_bits) {
+    return std::nullopt;
+  }
+  return shape{slots, buckets, bits};
+}
+
+// The fewest blocks that hold n keys at the rate eps (0: at any).
+std::optional<std::uint64_t> fewest_blocks(const shape& of, std::uint64_t n, double eps) {
+  const auto keys = static_cast<double>(n);
+  const double load = highest_load_with(of.slots);
+  double least = n <= of.slots ? 1 : std::max(2.0, keys / (of.slots * load));
+  if (eps != 0) {
+    const double aim = eps - f::hash_collision_fpr(keys);
+    if (aim <= 0) return std::nullopt;
+    // 1 - (1 - c)^n = eps for c = 2 / (blocks * tags).
+    const double covered = -numeric::expm1(numeric::log1p(-aim) / keys);
+    const double for_rate = 2 / (covered * of.tags());
+    least = std::max(least, for_rate <= 2 ? 1.0 : for_rate);
+  }
+  // A rate may be met by leaving slots free, but not more than as many again.
+  if (least > static_cast<double>(most_blocks) || least > 2 * keys / (of.slots * load) + 1) {
+    return std::nullopt;
+  }
+  const auto serves = [&](std::uint64_t blocks) {
+    return n <= of.most_keys_in(blocks) && (eps == 0 || of.fpr(keys, blocks) <= eps);
+  };
+  // The formulas above are exact up to rounding.
+  auto blocks = static_cast<std::uint64_t>(std::floor(least));
+  blocks -= blocks > 1;
+  for (int step = 0; step < 5; ++step, ++blocks) {
+    if (serves(blocks)) return blocks;
+  }
+  return std::nullopt;
+}
+
+std::optional<std::uint64_t> blocks_in(std::uint64_t bits) {
+  if (bits < least_bits) return std::nullopt;
+  return std::min(most_blocks, (bits - 8 * detail::vq_stash_bytes) / detail::vq_block_bits);
+}
+
+std::uint64_t most_served(const shape& of, std::uint64_t blocks, double eps) {
+  std::uint64_t n = std::min(of.most_keys_in(blocks), most_keys);
+  if (eps == 0 || n == 0 || of.fpr(static_cast<double>(n), blocks) <= eps) return n;
+  std::uint64_t low = 0;  // fits
+  while (n - low > 1) {
+    const std::uint64_t middle = low + (n - low) / 2;
+    (of.fpr(static_cast<double>(middle), blocks) <= eps ? low : n) = middle;
+  }
+  return low;
+}
+
+struct choice {
+  shape of;
+  std::uint64_t blocks;
+  std::uint64_t capacity;
+
+  double fpr() const { return of.fpr(static_cast<double>(capacity), blocks); }
+};
+
+// Calls `use` with every shape of block that the spec allows.
+template <class Use>
+void for_shapes(const vector_quotient_spec& spec, Use&& use) {
+  unsigned first = spec.remainder_bits != 0 ? spec.remainder_bits : least_remainder;
+  unsigned last = spec.remainder_bits != 0 ? spec.remainder_bits : most_remainder;
+  if (spec.remainder_bits == 0 && spec.fpr != 0) {
+    // eps is about 2 S / B 2^-r, with S / B between 1/4 and 4 where blocks are used well.
+    const double near = -numeric::log2(spec.fpr);
+    first = static_cast<unsigned>(std::clamp(near - 3, 5.0, 30.0));
+    last = static_cast<unsigned>(std::clamp(near + 4, 8.0, 32.0));
+  }
+  for (unsigned bits = first; bits <= last; ++bits) {
+    const unsigned least_slots = spec.slots != 0 ? spec.slots : 1;
+    const unsigned most_slots = spec.slots != 0 ? spec.slots : detail::vq_most_slots;
+    for (unsigned slots = least_slots; slots <= most_slots; ++slots) {
+      if (const auto of = shape_of(slots, bits)) use(*of);
+    }
+  }
+}
+
+tl::unexpected<failure> refuse(std::string why) {
+  return fail(errc::invalid_argument, std::move(why));
+}
+
+result<void> check_ranges(const vector_quotient_spec& spec) {
+  if (spec.capacity > most_keys) {
+    return refuse(
+        fmt::format("a capacity of {} keys is beyond what 64-bit hashes can serve; at "
+                    "most {} are possible",
+                    format_count(spec.capacity), format_count(most_keys)));
+  }
+  if (std::isnan(spec.fpr) || spec.fpr < 0 || spec.fpr >= 1) {
+    return refuse(
+        fmt::format("a false-positive rate of {} is not one; it lies between 0 and 1, "
+                    "such as 0.01",
+                    spec.fpr));
+  }
+  if (spec.bits > most_bits) {
+    return refuse(fmt::format("{} bits are too many; at most 2^62 are possible", spec.bits));
+  }
+  if (spec.remainder_bits != 0 &&
+      (spec.remainder_bits < least_remainder || spec.remainder_bits > most_remainder)) {
+    return refuse(fmt::format("remainders of {} bits are not possible; give {} to {}",
+                              spec.remainder_bits, least_remainder, most_remainder));
+  }
+  if (spec.slots > detail::vq_most_slots) {
+    return refuse(fmt::format("a block of {} slots is not possible; give 1 to {}", spec.slots,
+                              detail::vq_most_slots));
+  }
+  if (spec.slots != 0 && spec.remainder_bits != 0 && !shape_of(spec.slots, spec.remainder_bits)) {
+    return refuse(
+        fmt::format("{} remainders of {} bits do not fit into a block of 512 bits with their "
+                    "buckets, or leave too much of it; leave one of slots and remainder_bits open",
+                    spec.slots, spec.remainder_bits));
+  }
+  if (spec.bits != 0 && spec.bits < least_bits) {
+    return refuse(fmt::format("{} bits are too few for a vector quotient filter; give at least {}",
+                              spec.bits, least_bits));
+  }
+  return {};
+}
+
+result<choice> for_capacity(const vector_quotient_spec& spec) {
+  std::optional<choice> best;
+  for_shapes(spec, [&](const shape& of) {
+    const auto blocks = fewest_blocks(of, spec.capacity, spec.fpr);
+    if (!blocks) return;
+    const choice found{of, *blocks, spec.capacity};
+    if (!best || *blocks < best->blocks || (*blocks == best->blocks && found.fpr() < best->fpr())) {
+      best = found;
+    }
+  });
+  if (best) return *best;
+  return refuse(fmt::format(
+      "{} keys{} are beyond remainders of {} bits or 2^44 blocks; give a higher rate or fewer keys",
+      format_count(spec.capacity), spec.fpr == 0 ? "" : " at a rate of " + format_rate(spec.fpr),
+      spec.remainder_bits != 0 ? spec.remainder_bits : most_remainder));
+}
+
+result<choice> for_bits(const vector_quotient_spec& spec) {
+  std::optional<choice> best;
+  if (const auto blocks = blocks_in(spec.bits)) {
+    for_shapes(spec, [&](const shape& of) {
+      const std::uint64_t n = most_served(of, *blocks, spec.fpr);
+      if (n == 0) return;
+      const choice found{of, *blocks, n};
+      if (!best || n > best->capacity || (n == best->capacity && found.fpr() < best->fpr())) {
+        best = found;
+      }
+    });
+  }
+  if (best) return *best;
+  return refuse(fmt::format("{} bits hold no key{}; give more memory{}", format_count(spec.bits),
+                            spec.fpr == 0 ? "" : " at a rate of " + format_rate(spec.fpr),
+                            spec.fpr == 0 ? "" : " or a higher rate"));
+}
+
+result<choice> for_capacity_and_bits(const vector_quotient_spec& spec) {
+  std::optional<choice> best;
+  if (const auto blocks = blocks_in(spec.bits)) {
+    for_shapes(spec, [&](const shape& of) {
+      if (spec.capacity > of.most_keys_in(*blocks)) return;
+      const choice found{of, *blocks, spec.capacity};
+      if (!best || found.fpr() < best->fpr()) best = found;
+    });
+  }
+  if (best) return *best;
+  return refuse(
+      fmt::format("{} keys do not fit into a vector quotient filter of {} bits; give more memory "
+                  "or fewer keys",
+                  format_count(spec.capacity), format_count(spec.bits)));
+}
+
+}  // namespace
+
+result<vector_quotient_params> plan_vector_quotient(const vector_quotient_spec& spec) {
+  if (auto ok = check_ranges(spec); !ok) return fail(std::move(ok.error()));
+  const bool size_known = spec.fpr != 0 || spec.remainder_bits != 0;
+  if ((spec.capacity == 0 && spec.bits == 0) ||
+      (!size_known && (spec.capacity == 0 || spec.bits == 0))) {
+    return refuse("a vector quotient filter's size is open; give two of capacity, rate and memory");
+  }
+  // Given both, the rate is a promise to check, not one more unknown.
+  const auto chosen = spec.bits == 0       ? for_capacity(spec)
+                      : spec.capacity == 0 ? for_bits(spec)
+                                           : for_capacity_and_bits(spec);
+  if (!chosen) return fail(chosen.error());
+  vector_quotient_params plan;
+  plan.capacity = chosen->capacity;
+  plan.fpr = chosen->fpr();
+  plan.blocks = chosen->blocks;
+  plan.slots = chosen->of.slots;
+  plan.buckets = chosen->of.buckets;
+  plan.remainder_bits = chosen->of.bits;
+  plan.seed = spec.seed;
+  // The last digits are forgiven: a plan's own figures, rounded, must plan the same filter again.
+  if (spec.fpr != 0 && plan.fpr > spec.fpr * (1 + 1e-6)) {
+    return refuse(
+        fmt::format("{} keys in {} bits have a rate of {}, not {}; leave one of capacity, "
+                    "rate and memory open",
+                    format_count(plan.capacity), format_count(spec.bits), format_rate(plan.fpr),
+                    format_rate(spec.fpr)));
+  }
+  return plan;
+}
+
+result<void> same_shape(const vector_quotient_params& a, const vector_quotient_params& b) {
+  const auto differ = [](std::string_view what, auto x, auto y) {
+    return fail(errc::incompatible,
+                fmt::format("the filters differ in {} ({} and {}); only filters built with equal "
+                            "blocks, slots, buckets, remainders and seed can be combined",
+                            what, x, y));
+  };
+  if (a.blocks != b.blocks) return differ("blocks", a.blocks, b.blocks);
+  if (a.slots != b.slots) return differ("slots", a.slots, b.slots);
+  if (a.buckets != b.buckets) return differ("buckets", a.buckets, b.buckets);
+  if (a.remainder_bits != b.remainder_bits) {
+    return differ("remainder bits", a.remainder_bits, b.remainder_bits);
+  }
+  if (a.seed != b.seed) return differ("seed", a.seed, b.seed);
+  return {};
+}
+
+bool vector_quotient_params::possible() const noexcept {
+  // Each bound is checked before the products that need it.
+  return capacity != 0 && capacity <= most_keys && fpr >= 0 && fpr <= 1 && blocks != 0 &&
+         blocks <= most_blocks && slots != 0 && slots <= detail::vq_most_slots && buckets != 0 &&
+         slots + buckets >= detail::vq_least_ends && slots + buckets <= detail::vq_most_ends &&
+         remainder_bits >= least_remainder && remainder_bits <= most_remainder &&
+         slots * (remainder_bits + 1) + buckets <= detail::vq_block_bits &&
+         blocks <= (std::uint64_t{1} << 63) / (std::uint64_t{buckets} << remainder_bits) &&
+         (side_entries & (side_entries - 1)) == 0 && side_entries <= most_side_entries;
+}
+
+std::uint64_t vector_quotient_params::table_bytes() const noexcept {
+  return blocks * detail::vq_block_bytes + detail::vq_stash_bytes;
+}
+
+std::uint64_t vector_quotient_params::payload_bytes() const noexcept {
+  return table_bytes() + side_entries * sizeof(detail::vq_entry);
+}
+
+double vector_quotient_params::load() const noexcept {
+  return static_cast<double>(capacity) / (static_cast<double>(blocks) * slots);
+}
+
+std::vector<std::byte> vector_quotient_params::encode() const {
+  return detail::record_writer()
+      .put(capacity)
+      .put(fpr)
+      .put(blocks)
+      .put(side_entries)
+      .put(static_cast<std::uint16_t>(slots))
+      .put(static_cast<std::uint16_t>(buckets))
+      .put(static_cast<std::uint16_t>(remainder_bits))
+      .finish();
+}
+
+result<vector_quotient_params> vector_quotient_params::decode(const filter_header& header,
+                                                              std::span<const std::byte> block) {
+  detail::record_reader reader(block);
+  vector_quotient_params params;
+  params.capacity = reader.get<std::uint64_t>();
+  params.fpr = reader.get<double>();
+  params.blocks = reader.get<std::uint64_t>();
+  params.side_entries = reader.get<std::uint64_t>();
+  params.slots = reader.get<std::uint16_t>();
+  params.buckets = reader.get<std::uint16_t>();
+  params.remainder_bits = reader.get<std::uint16_t>();
+  params.seed = header.seed;
+  if (header.kind_version != 1) {
+    return fail(errc::unsupported,
+                fmt::format("this vector quotient filter has layout version {}, and version 1 is "
+                            "known here; use a newer bloomery",
+                            header.kind_version));
+  }
+  if (!reader.complete() || !params.possible()) {
+    return fail(errc::corrupt,
+                "the vector quotient filter's parameters are out of range; the file is damaged");
+  }
+  return params;
+}
+
+}  // namespace bloomery

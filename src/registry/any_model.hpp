@@ -1,0 +1,291 @@
+#pragma once
+
+// How a typed filter becomes an any_filter: the interface, and the one template that implements it
+// for every kind by asking the type what it can do.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <bloomery/any_filter.hpp>
+#include <bloomery/detail/core/key_overloads.hpp>
+#include <bloomery/detail/core/source_memory.hpp>
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+namespace bloomery {
+
+class any_filter::model {
+ public:
+  static void* operator new(std::size_t size) { return detail::take_memory(size); }
+  static void operator delete(void* at, std::size_t size) noexcept {
+    detail::give_back_memory(at, size);
+  }
+
+  model() = default;
+  model(const model&) = delete;
+  model& operator=(const model&) = delete;
+  virtual ~model() = default;
+
+  virtual filter_info info() const = 0;
+  virtual abilities can() const noexcept = 0;
+  virtual std::string_view kind_name() const noexcept = 0;
+  virtual std::uint64_t capacity() const noexcept = 0;
+  virtual std::uint64_t size() const noexcept = 0;
+  virtual std::uint64_t size_in_bytes() const noexcept = 0;
+  virtual std::uint64_t next_growth() const noexcept = 0;
+  virtual double current_fpr() const noexcept = 0;
+  virtual bool may_contain(std::string_view key) const noexcept = 0;
+  virtual void may_contain(std::span<const std::string_view> keys,
+                           std::span<bool> answers) const noexcept = 0;
+  virtual result<void> may_contain(std::span<const hash64> hashes,
+                                   std::span<bool> answers) const = 0;
+  virtual result<insert_summary> insert(std::span<const std::string_view> keys) = 0;
+  virtual result<insert_summary> insert(std::span<const hash64> hashes, unsigned threads) = 0;
+  virtual result<insert_summary> insert_absent(std::span<const std::string_view> keys,
+                                               std::span<bool> added) = 0;
+  virtual result<void> erase(std::span<const std::string_view> keys, std::span<bool> erased) = 0;
+  virtual result<void> count(std::span<const std::string_view> keys,
+                             std::span<std::uint64_t> counts) const = 0;
+  virtual result<void> merge(const any_filter::model& other) = 0;
+  virtual result<void> merge_absent(const any_filter::model& other) = 0;
+  virtual result<void> intersect(const any_filter::model& other) = 0;
+  virtual result<void> clear() = 0;
+  virtual filter_image image() const = 0;
+  virtual result<any_filter> copy() const = 0;
+  virtual void relocate(const memory_mover& mover) noexcept = 0;
+};
+
+namespace detail {
+
+/// What the type of a filter says that it can do.
+template <membership_filter F>
+constexpr abilities abilities_of() noexcept {
+  return {.insert = insertable<F>,
+          .erase = erasable<F>,
+          .count = countable<F>,
+          .merge = mergeable<F>,
+          .intersect = intersectable<F>,
+          .grow = requires(const F& f){f.grows();
+}
+};  // namespace detail
+}  // namespace bloomery
+
+/// Describe is a function object of the kind: describe(filter) -> filter_info with all that is not
+/// common to every kind (plan, fill, extras).
+template <membership_filter F, class Describe>
+class typed_model final : public any_filter::model {
+ public:
+  typed_model(F filter, std::string_view kind_name)
+      : filter_(std::move(filter)), kind_name_(kind_name) {}
+
+  filter_info info() const override {
+    filter_info info = Describe()(filter_);
+    info.kind = F::kind;
+    info.kind_name = kind_name_;
+    info.hash = F::hasher_type::id;
+    info.seed = filter_.hash_function().seed();
+    info.plan.capacity = filter_.capacity();
+    info.plan.planned_fpr = filter_.planned_fpr();
+    info.plan.bytes = filter_.size_in_bytes();
+    info.count = filter_.size();
+    info.estimated_size = filter_.estimate_size();
+    info.current_fpr = filter_.current_fpr();
+    info.can = can();
+    return info;
+  }
+  abilities can() const noexcept override { return abilities_of<F>(); }
+  std::string_view kind_name() const noexcept override { return kind_name_; }
+  std::uint64_t capacity() const noexcept override { return filter_.capacity(); }
+  std::uint64_t size() const noexcept override { return filter_.size(); }
+  std::uint64_t size_in_bytes() const noexcept override { return filter_.size_in_bytes(); }
+  std::uint64_t next_growth() const noexcept override {
+    if constexpr (requires { filter_.next_growth(); }) return filter_.next_growth();
+    return 0;
+  }
+  double current_fpr() const noexcept override { return filter_.current_fpr(); }
+
+  bool may_contain(std::string_view key) const noexcept override {
+    return filter_.may_contain(key);
+  }
+  void may_contain(std::span<const std::string_view> keys,
+                   std::span<bool> answers) const noexcept override {
+    filter_.may_contain(keys, answers);
+  }
+  result<void> may_contain(std::span<const hash64> hashes, std::span<bool> answers) const override {
+    if constexpr (std::same_as<typename F::hash_type, hash64>) {
+      filter_.may_contain(hashes, answers);
+      return {};
+    } else {
+      return cannot("be asked by hashes");
+    }
+  }
+
+  result<insert_summary> insert(std::span<const std::string_view> keys) override {
+    if constexpr (insertable<F>) {
+      return filter_.insert(keys);
+    } else {
+      return cannot("insert");
+    }
+  }
+  result<insert_summary> insert(std::span<const hash64> hashes,
+                                [[maybe_unused]] unsigned threads) override {
+    if constexpr (requires { filter_.insert_parallel(hashes, threads); }) {
+      return filter_.insert_parallel(hashes, threads);
+    } else if constexpr (insertable<F> && std::same_as<typename F::hash_type, hash64>) {
+      return filter_.insert(hashes);
+    } else {
+      return cannot("insert hashes");
+    }
+  }
+  result<insert_summary> insert_absent(std::span<const std::string_view> keys,
+                                       std::span<bool> added) override {
+    if constexpr (insertable<F>) {
+      insert_summary all;
+      for_hashes(filter_.hash_function(), keys, [&](auto hashes, std::size_t at) noexcept {
+        const insert_summary part = absent_of(hashes, added.subspan(at, hashes.size()));
+        all.inserted += part.inserted;
+        all.maybe_present += part.maybe_present;
+        all.done += part.done;
+        all.stopped_by = part.stopped_by;
+        return part.done == hashes.size();
+      });
+      return all;
+    } else {
+      return cannot("insert");
+    }
+  }
+  result<void> erase(std::span<const std::string_view> keys, std::span<bool> erased) override {
+    if constexpr (erasable<F>) {
+      filter_.erase(keys, erased);
+      return {};
+    } else {
+      return cannot("erase");
+    }
+  }
+  result<void> count(std::span<const std::string_view> keys,
+                     std::span<std::uint64_t> counts) const override {
+    if constexpr (countable<F>) {
+      filter_.count(keys, counts);
+      return {};
+    } else {
+      return cannot("count");
+    }
+  }
+  result<void> merge(const any_filter::model& other) override {
+    if constexpr (mergeable<F>) {
+      return combine(other, [this](const auto& theirs) { return filter_.merge(theirs); });
+    } else {
+      return cannot("be merged");
+    }
+  }
+  result<void> merge_absent(const any_filter::model& other) override {
+    if constexpr (requires { filter_.merge_absent(filter_); }) {
+      return combine(other, [this](const auto& theirs) { return filter_.merge_absent(theirs); });
+    } else {
+      return merge(other);
+    }
+  }
+  result<void> intersect(const any_filter::model& other) override {
+    if constexpr (intersectable<F>) {
+      return combine(other, [this](const auto& theirs) { return filter_.intersect(theirs); });
+    } else {
+      return cannot("be intersected");
+    }
+  }
+  result<void> clear() override {
+    if constexpr (insertable<F>) {
+      filter_.clear();
+      return {};
+    } else {
+      return cannot("be cleared");
+    }
+  }
+  filter_image image() const override { return filter_.image(); }
+  void relocate([[maybe_unused]] const memory_mover& mover) noexcept override {
+    if constexpr (requires { filter_.relocate(mover); }) filter_.relocate(mover);
+  }
+  result<any_filter> copy() const override {
+    try {
+      return any_filter(std::make_unique<typed_model>(filter_, kind_name_));
+    } catch (const std::bad_alloc&) {
+      return fail(errc::out_of_memory,
+                  fmt::format("memory for a copy of the filter, {} bytes, could not be had; give "
+                              "back others first",
+                              filter_.size_in_bytes()));
+    }
+  }
+
+ private:
+  tl::unexpected<failure> cannot(std::string_view what) const {
+    // Const calls work on any storage, so only the writing ones can be lost to a mapped one.
+    return fail(errc::unsupported, fmt::format("a filter of kind {}{} cannot {}", kind_name_,
+                                               insertable<F> ? "" : ", opened read-only,", what));
+  }
+
+  template <class Hash>
+  insert_summary absent_of(std::span<const Hash> hashes, std::span<bool> answers) noexcept {
+    if constexpr (requires { filter_.insert_absent(hashes, answers); }) {
+      return filter_.insert_absent(hashes, answers);
+    } else {
+      insert_summary all;
+      filter_.may_contain(hashes, answers);  // which also brings their memory near
+      for (std::size_t i = 0; i < hashes.size(); ++i) {
+        bool found = answers[i];  // NOLINT(misc-const-correctness): if keys are not counted
+        // A key of this batch may have made it a member since.
+        if constexpr (countable<F>) found = found || filter_.may_contain(hashes[i]);
+        const insert_outcome outcome =
+            found ? insert_outcome::maybe_present : filter_.insert(hashes[i]);
+        if (!is_contained(outcome)) {
+          all.stopped_by = outcome;
+          break;
+        }
+        ++all.done;
+        answers[i] = outcome == insert_outcome::inserted;
+        ++(answers[i] ? all.inserted : all.maybe_present);
+      }
+      return all;
+    }
+  }
+
+  template <class Combine>
+  result<void> combine(const any_filter::model& other, Combine&& with) const {
+    // The other filter is of the same type, or of the same kind over a mapped file.
+    using mapped = typename F::template rebind_storage<mapped_storage>;
+    if (const auto* same = dynamic_cast<const typed_model*>(&other)) return with(same->filter_);
+    if (const auto* view = dynamic_cast<const typed_model<mapped, Describe>*>(&other)) {
+      return with(view->filter());
+    }
+    return fail(errc::incompatible,
+                fmt::format("the filters are of different kinds ({} and {}) or probe rules; only "
+                            "filters built alike can be combined",
+                            kind_name_, other.kind_name()));
+  }
+
+ public:
+  const F& filter() const noexcept { return filter_; }
+
+ private:
+  F filter_;
+  std::string_view kind_name_;
+};
+
+/// A typed filter, or why there is none, as an any_filter.
+template <class Describe, membership_filter F>
+result<any_filter> as_any(result<F> filter, std::string_view name) {
+  if (!filter) return fail(std::move(filter.error()));
+  return any_filter(std::make_unique<typed_model<F, Describe>>(std::move(*filter), name));
+}
+
+/// A registry row's `open` for one type: the owned filter when it is to be written, else the
+/// mapped.
+template <class F, class Describe>
+result<any_filter> open_typed(const stored_filter& stored, access how, std::string_view name) {
+  if (how == access::writable) return as_any<Describe>(open_stored<F>(stored), name);
+  using view = typename F::template rebind_storage<mapped_storage>;
+  return as_any<Describe>(open_stored<view>(stored), name);
+}
+
+}  // namespace detail
+}  // namespace bloomery

@@ -1,0 +1,79 @@
+#include "registry/options.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <bloomery/detail/core/real_number.hpp>
+#include <charconv>
+#include <optional>
+#include <type_traits>
+
+namespace bloomery::detail {
+namespace {
+
+template <class Number>
+std::optional<Number> number_of(std::string_view text) {
+  if constexpr (std::is_floating_point_v<Number>) {
+    return real_number(text);
+  } else {
+    Number value{};
+    const char* end = text.data() + text.size();
+    // NOLINTNEXTLINE(bugprone-suspicious-stringview-data-usage): its size is in `end`
+    const auto read = std::from_chars(text.data(), end, value);
+    if (read.ec != std::errc{} || read.ptr != end) return std::nullopt;
+    return value;
+  }
+}
+
+template <class Number>
+result<Number> parse(const plan_request& request, std::string_view name, Number otherwise,
+                     std::string_view what) {
+  const std::string_view text = option_text(request, name, "");
+  if (text.empty()) return otherwise;
+  const auto value = number_of<Number>(text);
+  if (!value) {
+    return fail(errc::invalid_argument,
+                fmt::format("the option {}={} is not {}; give a number", name, text, what));
+  }
+  return *value;
+}
+
+}  // namespace
+
+result<void> check_options(const plan_request& request, std::string_view kind,
+                           std::span<const kind_option> known) {
+  for (const auto& given : request.options) {
+    const std::string& name = given.first;
+    if (std::any_of(known.begin(), known.end(),
+                    [&](const kind_option& option) { return option.name == name; })) {
+      continue;
+    }
+    std::vector<std::string_view> names;
+    for (const kind_option& option : known) names.push_back(option.name);
+    return fail(errc::invalid_argument,
+                fmt::format("a filter of kind {} has no option '{}'; it has {}", kind, name,
+                            names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "))));
+  }
+  return {};
+}
+
+std::string_view option_text(const plan_request& request, std::string_view name,
+                             std::string_view otherwise) noexcept {
+  std::string_view text = otherwise;
+  for (const auto& given : request.options) {
+    if (given.first == name) text = given.second;
+  }
+  return text;
+}
+
+result<unsigned> option_number(const plan_request& request, std::string_view name,
+                               unsigned otherwise) {
+  return parse<unsigned>(request, name, otherwise, "a whole number");
+}
+
+result<double> option_real(const plan_request& request, std::string_view name, double otherwise) {
+  return parse<double>(request, name, otherwise, "a number");
+}
+
+}  // namespace bloomery::detail

@@ -1,0 +1,39 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <bloomery/any_filter.hpp>
+
+#include "registry/rows.hpp"
+
+namespace bloomery {
+
+std::span<const kind_info> kinds() noexcept {
+  static const std::array rows = {
+      detail::blocked_bloom_row(),   detail::bloom_row(),  detail::counting_bloom_row(),
+      detail::vector_quotient_row(), detail::cuckoo_row(), detail::expandable_row(),
+      detail::scalable_bloom_row(),  detail::fuse_row(),   detail::ribbon_row(),
+  };
+  return rows;
+}
+
+result<const kind_info*> find_kind(std::string_view name) {
+  const auto all = kinds();
+  const auto found = std::find_if(all.begin(), all.end(),
+                                  [name](const kind_info& row) { return row.name == name; });
+  if (found != all.end()) return &*found;
+  std::vector<std::string_view> names;
+  for (const kind_info& row : all) names.push_back(row.name);
+  return fail(errc::invalid_argument, fmt::format("'{}' is no kind of filter; the kinds are {}",
+                                                  name, fmt::join(names, ", ")));
+}
+
+const kind_info* find_kind(filter_kind kind) noexcept {
+  const auto all = kinds();
+  const auto found = std::find_if(all.begin(), all.end(),
+                                  [kind](const kind_info& row) { return row.kind == kind; });
+  return found == all.end() ? nullptr : &*found;
+}
+
+}  // namespace bloomery

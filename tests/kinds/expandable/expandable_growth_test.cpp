@@ -1,0 +1,148 @@
+// The rate and the size of an expandable filter at every doubling.
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "tests/kinds/expandable/expandable_filters.hpp"
+
+namespace bloomery::test {
+namespace {
+
+struct growth_case {
+  double fpr;
+  double hint;
+  double most_bits;  // a key
+};
+
+class expandable_growth : public ::testing::TestWithParam<growth_case> {};
+
+TEST_P(expandable_growth, at_every_doubling_rate_and_size_are_as_promised_and_no_key_is_lost) {
+  const auto [fpr, hint, most_bits] = GetParam();
+  expandable f({.capacity = 64, .fpr = fpr, .growth = hint, .seed = 0});
+  std::uint64_t at = 0;
+  for (std::uint64_t n = 64; n <= std::uint64_t{1} << 20; n *= 2) {
+    SCOPED_TRACE(fmt::format("{} keys", n));
+    ASSERT_NO_FATAL_FAILURE(insert_up_to(f, at, n));
+    EXPECT_EQ(f.size(), n);
+    EXPECT_LE(f.current_fpr(), fpr);
+    // `spent` is what the planner has given away; the entries' chance is in the last percents.
+    EXPECT_LE(f.current_fpr(), f.params().spent * 1.05);
+    EXPECT_LE(f.params().spent, fpr);
+    ASSERT_NO_FATAL_FAILURE(expect_rate_as_said(f, 200'000));
+    EXPECT_LE(bits_per_key(f), most_bits);
+    if (n <= 1 << 15 || n == 1 << 20) {
+      ASSERT_NO_FATAL_FAILURE(expect_members(f, n));
+    }
+    // What the planner foretells, without a key.
+    const auto foretold =
+        grown_to(value_of(plan_expandable({.capacity = 64, .fpr = fpr, .growth = hint})),
+                 f.params().entries);
+    ASSERT_TRUE(foretold);
+    EXPECT_EQ(foretold->cells(), f.params().cells());
+    EXPECT_EQ(foretold->slot_bits, f.params().slot_bits);
+    EXPECT_EQ(foretold->deep_slot_bits, f.params().deep_slot_bits);
+    EXPECT_EQ(foretold->spent, f.params().spent);
+    if (n >= 1024) {
+      const auto entries = f.params().entries;
+      // Of the gaps half are foretold: at any one size nearly none may be there, or nearly all.
+      const double bits = expandable_bits(*foretold, entries) / static_cast<double>(n);
+      EXPECT_NEAR(bits, bits_per_key(f), hint == 0 ? 0.3 + bits / 12 : 1);
+    }
+  }
+  // An entry that is in several cells has no bits left and matches all strangers there: there are
+  // no more of them than the rate allows.
+  EXPECT_LE(static_cast<double>(f.params().entries - f.size()),
+            fpr * static_cast<double>(f.params().cells()));
+}
+
+// Files say by which rule their only segment grows. Those from before two entries a cell were
+// allowed there keep three for four cells, and the rate that was planned with that.
+TEST(expandable_growth, a_file_of_before_goes_on_by_its_own_rule) {
+  for (const std::string_view name : {"expandable-1", "expandable-grown", "expandable-split"}) {
+    SCOPED_TRACE(name);
+    const auto file = value_of(
+        load(std::filesystem::path(BLOOMERY_GOLDEN_FOLDER) / fmt::format("{}.bloom", name)));
+    auto f = value_of(open_stored<expandable>(value_of(read_bytes(serialize(file.image())))));
+    const std::uint64_t before = f.size();
+    std::uint64_t at = 0;
+    for (std::uint64_t n = 64; n <= 1 << 16; n *= 2) {
+      ASSERT_NO_FATAL_FAILURE(insert_up_to(f, at, n));
+      EXPECT_EQ(f.params().first_load, 0U);
+      EXPECT_LE(f.params().entries, f.params().cells() / 4 * 3);
+      EXPECT_LE(f.current_fpr(), f.params().spent * 1.05);
+      EXPECT_LE(f.params().spent, 0.02);
+      ASSERT_NO_FATAL_FAILURE(expect_members(f, n));
+    }
+    EXPECT_EQ(f.size(), before + at);
+    // One of today takes it in, though its own segment is fuller.
+    expandable today({.capacity = 64, .fpr = 0.05, .seed = f.params().seed});
+    std::uint64_t more = first_stranger;
+    ASSERT_NO_FATAL_FAILURE(insert_up_to(today, more, first_stranger + 500));
+    value_of(today.merge(f));
+    EXPECT_EQ(today.size(), f.size() + 500);
+    EXPECT_LE(today.current_fpr(), 0.05);
+    ASSERT_NO_FATAL_FAILURE(expect_members(today, at));
+    // Cleared, it is one of today.
+    f.clear();
+    EXPECT_EQ(f.params().first_load, 2U);
+    ASSERT_NO_FATAL_FAILURE(insert_up_to(f, at = 0, 5000));
+    EXPECT_LE(f.current_fpr(), 0.02);
+  }
+}
+
+// Beyond what was foretold slots get longer, and at high rates entries lose all their bits: neither
+// ends growth, in batches nor one by one, and what there is can be saved and opened at any time.
+TEST(expandable_growth, goes_on_at_any_rate_far_beyond_what_was_foretold) {
+  for (const double fpr : {0.95, 0.8, 0.6, 0.4, 0.25, 0.05, 0.007, 0.004, 0.001}) {
+    for (const double growth : {0.0, 1.0, 16.0}) {
+      for (const std::uint64_t capacity : {64U, 8192U, 16384U}) {
+        SCOPED_TRACE(fmt::format("{} for {} keys, growth {}", fpr, capacity, growth));
+        expandable f({.capacity = capacity, .fpr = fpr, .growth = growth});
+        std::uint64_t at = 0;
+        for (const std::uint64_t n : {11'000U, 20'000U, 25'000U, 40'000U, 70'000U}) {
+          for (; at < n && at % 1000 != 0; ++at) ASSERT_TRUE(is_contained(f.insert(hash_of(at))));
+          while (at + 1000 <= n) {
+            ASSERT_EQ(f.insert(hashes_from(at, 1000)).done, 1000U) << at;
+            at += 1000;
+          }
+          for (; at < n + 10; ++at) ASSERT_TRUE(is_contained(f.insert(hash_of(at)))) << at;
+          EXPECT_LE(f.current_fpr(), fpr * 1.02);
+          EXPECT_EQ(file_bytes(reopen<owned_storage>(f).filter), file_bytes(f));
+          ASSERT_NO_FATAL_FAILURE(expect_members(f, at));
+        }
+      }
+    }
+  }
+  // Near the end of what 64-bit hashes can promise, too, until they cannot.
+  for (const double fpr : {1e-12, 1e-14}) {
+    for (const std::uint64_t capacity : {64U, 16384U, 24576U}) {
+      SCOPED_TRACE(fmt::format("{} for {} keys", fpr, capacity));
+      expandable f({.capacity = capacity, .fpr = fpr, .growth = 1});
+      for (std::uint64_t at = 0; at < 60'000; at += 1000) {
+        if (f.insert(hashes_from(at, 1000)).done != 1000) break;
+        EXPECT_EQ(file_bytes(reopen<owned_storage>(f).filter), file_bytes(f)) << at;
+      }
+      EXPECT_GE(f.size(), capacity);
+    }
+  }
+  for (const double fpr : {0.004, 0.007, 0.01, 0.03}) {
+    expandable f({.capacity = 64, .fpr = fpr, .growth = 1});
+    std::uint64_t at = 0;
+    for (; at < 1'000'000; at += 1000) {
+      ASSERT_EQ(f.insert(hashes_from(at, 1000)).done, 1000U) << at << " keys at " << fpr;
+    }
+    EXPECT_LE(f.current_fpr(), fpr);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(rates, expandable_growth,
+                         ::testing::Values(growth_case{0.01, 0, 18.2},
+                                           growth_case{0.01, 0x1p14, 16},
+                                           growth_case{0.01, 0x1p21, 16.1},
+                                           growth_case{0.2, 0, 14.2}, growth_case{0.001, 4, 26.5},
+                                           growth_case{1e-6, 0, 32.8}),
+                         [](const auto& test) { return fmt::format("case_{}", test.index); });
+
+}  // namespace
+}  // namespace bloomery::test

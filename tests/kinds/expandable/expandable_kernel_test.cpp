@@ -1,0 +1,222 @@
+// Segments as each instruction set asks and changes them: the same answers for one query and for
+// many, whatever the bytes are, the same bytes after the same inserts, and none read or written
+// that is not the segment's.
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <bloomery/detail/blocked_bloom/kernels.hpp>
+#include <bloomery/detail/expandable/segment.hpp>
+#include <cstring>
+#include <random>
+
+#include "tests/kinds/expandable/expandable_filters.hpp"
+
+namespace bloomery::test {
+namespace {
+
+using detail::segment_query;
+
+// Bytes between two pages that end the program if they are touched: at the first's end, or at the
+// second's beginning.
+class fenced_bytes {
+ public:
+  explicit fenced_bytes(std::size_t most)
+      : page_(static_cast<std::size_t>(::sysconf(_SC_PAGESIZE))),
+        inner_((most + page_ - 1) / page_ * page_),
+        whole_(::mmap(nullptr, inner_ + 2 * page_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)) {
+    if (whole_ == MAP_FAILED || ::mprotect(begin(), inner_, PROT_READ | PROT_WRITE) != 0) {
+      throw std::bad_alloc();
+    }
+  }
+  fenced_bytes(const fenced_bytes&) = delete;
+  fenced_bytes& operator=(const fenced_bytes&) = delete;
+  fenced_bytes(fenced_bytes&&) = delete;
+  fenced_bytes& operator=(fenced_bytes&&) = delete;
+  ~fenced_bytes() { ::munmap(whole_, inner_ + 2 * page_); }
+
+  std::span<std::byte> at_begin(std::span<const std::byte> from) { return put(begin(), from); }
+  std::span<std::byte> at_end(std::span<const std::byte> from) {
+    return put(begin() + inner_ - from.size(), from);
+  }
+
+ private:
+  std::byte* begin() const { return static_cast<std::byte*>(whole_) + page_; }
+  static std::span<std::byte> put(std::byte* to, std::span<const std::byte> from) {
+    std::memcpy(to, from.data(), from.size());
+    return {to, from.size()};
+  }
+
+  std::size_t page_;
+  std::size_t inner_;
+  void* whole_;
+};
+
+struct asked_segment {
+  std::vector<std::byte> bytes;
+  unsigned cell_bits;
+  std::uint32_t slot_bits;
+  std::vector<hash64> members;
+};
+
+// The only segment of a filter with so many keys, and `chosen` ones more in one cell.
+asked_segment segment_with(double fpr, std::uint64_t keys, std::uint64_t chosen) {
+  expandable f({.capacity = 20, .fpr = fpr, .growth = 1024});
+  std::vector<hash64> members = hashes_from(0, keys);
+  for (std::uint64_t i = 0; i < chosen; ++i) members.push_back({hash_of(i).value << 20 | 3});
+  EXPECT_EQ(f.insert(members).done, members.size());
+  EXPECT_EQ(f.params().segments(), 1U);
+  const auto image = f.image();
+  return {{image.payload[1].begin(), image.payload[1].end()},
+          f.params().cell_bits,
+          f.params().slot_bits,
+          std::move(members)};
+}
+
+// All instruction sets' answers to queries for every cell, in batches of all sizes; and how many
+// are yes. Of a sound segment those of the reader that has no kernels, too.
+std::size_t expect_one_answer(std::span<const std::byte> bytes, const asked_segment& of,
+                              bool is_sound, std::mt19937_64& random) {
+  std::vector<segment_query> queries;
+  for (std::uint32_t cell = 0; cell < 1U << of.cell_bits; ++cell) {
+    queries.push_back({bytes.data(), bytes.size(), random(), cell, of.slot_bits});
+  }
+  const std::size_t strangers = queries.size();
+  for (const hash64& h : of.members) {
+    const auto cell = static_cast<std::uint32_t>(detail::low_bits(h.value, of.cell_bits));
+    queries.push_back({bytes.data(), bytes.size(), h.value >> of.cell_bits, cell, of.slot_bits});
+  }
+  std::array<bool, 33> answers{};
+  std::size_t yes = 0;
+  const auto& scalar = *detail::usable_kernels().front()->segments;
+  for (std::size_t first = 0, n = 1; first < queries.size(); first += n, n = n % 33 + 1) {
+    n = std::min(n, queries.size() - first);
+    const auto some = std::span<const segment_query>(queries).subspan(first, n);
+    const auto others =
+        std::span<const segment_query>(queries).first(std::min(first % 41, queries.size()));
+    for (const auto* set : detail::usable_kernels()) {
+      set->segments->ask(of.cell_bits, some, others, answers.data());
+      for (std::size_t i = 0; i < n; ++i) {
+        const bool wanted = scalar.holds(of.cell_bits, some[i]);
+        if (is_sound) {
+          const detail::segment_view view({of.cell_bits, of.slot_bits}, bytes);
+          EXPECT_EQ(view.holds(some[i].cell, some[i].rest), wanted) << "cell " << some[i].cell;
+          EXPECT_TRUE(wanted || first + i < strangers) << "member " << first + i - strangers;
+        }
+        EXPECT_EQ(answers.at(i), wanted) << set->name << ", cell " << some[i].cell;
+        EXPECT_EQ(set->segments->holds(of.cell_bits, some[i]), wanted) << set->name;
+        yes += static_cast<std::size_t>(wanted);
+      }
+    }
+  }
+  return yes;
+}
+
+TEST(segment_kernels, agree_about_any_bytes_and_read_no_others) {
+  std::mt19937_64 random(7);
+  fenced_bytes fenced(detail::most_segment_bytes);
+  std::size_t yes = 0;
+  for (const double fpr : {0.25, 0.05, 0.003, 1e-5, 1e-9, 1e-14}) {
+    for (const std::uint64_t keys : {0U, 1U, 20U, 64U, 100U, 1500U}) {
+      for (const std::uint64_t chosen : {0U, 12U, 120U}) {
+        SCOPED_TRACE(fmt::format("{} keys at {}, {} chosen", keys, fpr, chosen));
+        const asked_segment sound = segment_with(fpr, keys, chosen);
+        asked_segment damaged = sound;
+        for (int round = 0; round < 12; ++round) {
+          yes += expect_one_answer(fenced.at_begin(damaged.bytes), damaged, round == 0, random);
+          yes += expect_one_answer(fenced.at_end(damaged.bytes), damaged, round == 0, random);
+          // Starts, codes, slots; some of it twice.
+          damaged = sound;
+          for (int k = 0; k <= round; ++k) {
+            const std::size_t most = k % 2 == 0 ? 8 : damaged.bytes.size();
+            damaged.bytes[random() % most] = std::byte(random());
+          }
+        }
+        ASSERT_FALSE(::testing::Test::HasFailure());
+      }
+    }
+  }
+  EXPECT_GT(yes, 100'000U);
+}
+
+// In a few cells, where each moves all that are there.
+constexpr std::size_t most_inserts = 3000;
+
+// Inserts the same keys, run by run, into the segment at that place by one instruction set, and one
+// by one by the scalar one into a copy, until there is no room or they are enough. How many.
+std::size_t expect_same_inserts(std::span<std::byte> bytes, const asked_segment& of,
+                                const detail::kernel_set& set, std::size_t most,
+                                std::uint64_t cells, std::mt19937_64 random) {
+  const auto& scalar = *detail::usable_kernels().front()->segments;
+  std::vector<std::byte> copy(bytes.begin(), bytes.end());
+  const detail::segment_shape shape{of.cell_bits, of.slot_bits};
+  std::size_t all = 0;
+  for (std::size_t n = 1;; n = n % 17 + 1) {
+    std::vector<segment_query> queries;
+    for (std::size_t i = 0; i < n; ++i) {
+      const auto cell = static_cast<std::uint32_t>(random() % cells);
+      queries.push_back({bytes.data(), bytes.size(), random(), cell, of.slot_bits});
+      if (i % 5 == 4) queries.back() = queries[i / 2];
+    }
+    std::uint64_t moved = 0;
+    std::uint64_t fresh = 0;
+    const std::size_t run = set.segments->insert_run(of.cell_bits, queries, most, fresh, moved);
+    std::size_t wanted = 0;
+    std::uint64_t wanted_moved = 0;
+    std::uint64_t wanted_fresh = 0;
+    for (const segment_query& q : queries) {
+      const auto one = scalar.insert(shape, copy, q.cell, q.rest, most, wanted_moved);
+      if (!one.placed) break;
+      wanted_fresh += static_cast<std::uint64_t>(one.matching == 0);
+      ++wanted;
+    }
+    EXPECT_EQ(run, wanted) << set.name;
+    EXPECT_EQ(fresh, wanted_fresh) << set.name;
+    EXPECT_EQ(moved, wanted_moved) << set.name;
+    all += run;
+    const bool ends = run != n || all > most_inserts;
+    if (ends || n == 1) {
+      EXPECT_TRUE(std::ranges::equal(bytes, copy)) << set.name << ", after " << all;
+    }
+    if (ends || ::testing::Test::HasFailure()) return all;
+  }
+}
+
+TEST(segment_kernels, insert_the_same_bytes_and_write_no_others) {
+  std::mt19937_64 random(11);
+  fenced_bytes fenced(detail::most_segment_bytes);
+  std::size_t inserted = 0;
+  for (const double fpr : {0.25, 0.05, 0.003, 1e-5, 1e-9, 1e-14}) {
+    for (const std::uint64_t keys : {0U, 20U, 100U, 1500U}) {
+      const asked_segment empty = segment_with(fpr, keys, 0);
+      const detail::segment_shape shape{empty.cell_bits, empty.slot_bits};
+      // Gaps as a layout leaves them, and far larger ones, where some blocks' codes become long.
+      for (const std::size_t area : {empty.bytes.size() * 5 / 4, empty.bytes.size() * 6}) {
+        if (area > detail::most_segment_area) continue;
+        asked_segment roomy = empty;
+        roomy.bytes.resize(shape.stored_bytes(area));
+        detail::usable_kernels().front()->segments->empty(shape, area, roomy.bytes);
+        for (const std::size_t most : {std::size_t{1}, std::size_t{3}, detail::any_copies}) {
+          for (const std::uint64_t cells :
+               {std::uint64_t{1} << empty.cell_bits, std::uint64_t{5}}) {
+            SCOPED_TRACE(fmt::format("as for {} keys at {}, {} bytes, up to {} copies, {} cells",
+                                     keys, fpr, area, most, cells));
+            for (const auto* set : detail::usable_kernels()) {
+              inserted += expect_same_inserts(fenced.at_begin(roomy.bytes), roomy, *set, most,
+                                              cells, random);
+              inserted +=
+                  expect_same_inserts(fenced.at_end(roomy.bytes), roomy, *set, most, cells, random);
+            }
+            random.discard(1);
+            ASSERT_FALSE(::testing::Test::HasFailure());
+          }
+        }
+      }
+    }
+  }
+  EXPECT_GT(inserted, 100'000U);
+}
+
+}  // namespace
+}  // namespace bloomery::test

@@ -1,0 +1,155 @@
+// The expandable filter's memory against a model of it: what was written stays, no two places share
+// a byte, and the holes keep within what the arena promises.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <bloomery/detail/expandable/segment_arena.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <random>
+#include <vector>
+
+namespace bloomery {
+namespace {
+
+// Places of an arena, each filled with a pattern of its own.
+class filled_arena {
+ public:
+  void add(std::size_t size) {
+    places_.push_back({write(size, places_.size(), next_), next_});
+    ++next_;
+  }
+
+  /// As a segment that is laid out anew: its new place is had before the old one is given back.
+  void replace(std::size_t i, std::size_t size) {
+    const detail::arena_bytes place = write(size, i, next_);
+    arena_.give_back(places_[i].bytes);
+    places_[i] = {place, next_};
+    ++next_;
+  }
+
+  /// As a filter does after each such step. Returns the bytes that were moved.
+  std::size_t make_room() {
+    return arena_.is_tight()
+               ? arena_.make_room([this](std::uint64_t owner) -> detail::arena_bytes& {
+                   return places_.at(owner).bytes;
+                 })
+               : 0;
+  }
+
+  void give_back_all() {
+    for (const held& each : places_) arena_.give_back(each.bytes);
+    places_.clear();
+  }
+
+  std::size_t used() const {
+    std::size_t sum = 0;
+    for (const held& each : places_) sum += each.bytes.bytes().size();
+    return sum;
+  }
+  std::size_t size() const { return places_.size(); }
+  std::size_t size_of(std::size_t i) const { return places_[i].bytes.bytes().size(); }
+  std::size_t footprint() const { return arena_.footprint(); }
+
+  void expect_whole() const {
+    std::vector<std::pair<const std::byte*, std::size_t>> extents;
+    for (const held& each : places_) {
+      const auto bytes = each.bytes.bytes();
+      const auto pattern = static_cast<std::byte>(each.number * 131 + 7);
+      EXPECT_TRUE(std::ranges::all_of(bytes, [&](std::byte b) { return b == pattern; }))
+          << "place " << each.number;
+      extents.emplace_back(bytes.data(), bytes.size());
+    }
+    std::ranges::sort(extents);
+    for (std::size_t i = 1; i < extents.size(); ++i) {
+      EXPECT_LE(extents[i - 1].first + extents[i - 1].second, extents[i].first);
+    }
+  }
+
+ private:
+  struct held {
+    detail::arena_bytes bytes;
+    std::uint64_t number;
+  };
+
+  detail::arena_bytes write(std::size_t size, std::uint64_t owner, std::uint64_t number) {
+    const auto pages = number % 2 == 0 ? paging::huge : paging::one_by_one;
+    auto place = arena_.make(size, owner, pages);
+    EXPECT_TRUE(place);
+    EXPECT_EQ(place->bytes().size(), size);
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(place->bytes().data()) % 64, 0U);
+    std::memset(place->writable_bytes().data(), static_cast<int>((number * 131 + 7) & 0xff), size);
+    return *place;
+  }
+
+  detail::segment_arena arena_;
+  std::vector<held> places_;
+  std::uint64_t next_ = 0;
+};
+
+// Sizes as those of segments between two splits: each grows by a tenth until it is halved.
+void grow_segments(filled_arena& arena, std::size_t steps, std::mt19937_64& random) {
+  constexpr std::size_t most = 52'000;
+  for (std::size_t step = 0; step < steps; ++step) {
+    const std::size_t i = random() % arena.size();
+    const std::size_t grown = arena.size_of(i) + arena.size_of(i) / 10;
+    if (grown > most) {
+      arena.replace(i, grown / 2 + 64);
+      arena.add(grown / 2);
+    } else {
+      arena.replace(i, grown);
+    }
+    EXPECT_LE(arena.make_room(), detail::segment_arena::most_moved);
+  }
+}
+
+TEST(segment_arena, places_keep_what_was_written_and_never_meet) {
+  std::mt19937_64 random(1);
+  filled_arena arena;
+  for (std::size_t i = 0; i < 64; ++i) arena.add(1 + random() % 40'000);
+  for (int round = 0; round < 40; ++round) {
+    grow_segments(arena, 50, random);
+    arena.expect_whole();
+    if (HasFailure()) return;
+  }
+}
+
+TEST(segment_arena, a_small_filter_has_no_holes) {
+  std::mt19937_64 random(2);
+  filled_arena arena;
+  arena.add(24'000);
+  while (arena.used() < 1'500'000) {
+    grow_segments(arena, 1, random);
+    // Whole cache lines each.
+    ASSERT_LE(arena.footprint(), arena.used() + 64 * arena.size());
+  }
+}
+
+TEST(segment_arena, holes_of_a_large_filter_keep_within_their_share) {
+  std::mt19937_64 random(3);
+  filled_arena arena;
+  for (int i = 0; i < 40; ++i) arena.add(24'000 + random() % 24'000);
+  while (arena.used() < 4'000'000) grow_segments(arena, 100, random);
+  while (arena.used() < 24'000'000) {
+    grow_segments(arena, 100, random);
+    // A twelfth, the room for one split, and a chunk that was just begun: an eighth.
+    ASSERT_LE(static_cast<double>(arena.footprint()), static_cast<double>(arena.used()) * 1.3);
+  }
+  // In the long run, where chunks are small against the whole.
+  ASSERT_LE(static_cast<double>(arena.footprint()), static_cast<double>(arena.used()) * 1.2);
+  arena.expect_whole();
+}
+
+TEST(segment_arena, what_is_given_back_is_had_no_longer) {
+  std::mt19937_64 random(4);
+  filled_arena arena;
+  for (int i = 0; i < 200; ++i) arena.add(24'000 + random() % 24'000);
+  ASSERT_GT(arena.footprint(), arena.used());
+  arena.give_back_all();
+  EXPECT_EQ(arena.footprint(), 0U);
+}
+
+}  // namespace
+}  // namespace bloomery

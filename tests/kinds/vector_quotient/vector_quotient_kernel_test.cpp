@@ -1,0 +1,142 @@
+// The kernels of the vector quotient filter against its specification, byte for byte.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <bloomery/detail/vector_quotient/kernels.hpp>
+#include <random>
+#include <vector>
+
+#include "tests/kinds/vector_quotient/vector_quotient_filters.hpp"
+
+namespace bloomery::test {
+namespace {
+
+using namespace quotients;  // NOLINT(google-build-using-namespace)
+
+/// Runs `use` with each kernel set that this CPU has, and restores the best.
+template <class Use>
+void with_every_kernel(Use&& use) {
+  for (const detail::kernel_set* set : detail::usable_kernels()) {
+    SCOPED_TRACE(std::string(set->name));
+    detail::use_kernels(*set);
+    use();
+  }
+  detail::use_kernels(*detail::usable_kernels().back());
+}
+
+std::vector<char> answers_of(const vector_quotient& f, const std::vector<hash64>& asked) {
+  std::vector<char> room(asked.size());
+  f.may_contain(asked, std::span(reinterpret_cast<bool*>(room.data()), room.size()));
+  return room;
+}
+
+TEST(vector_quotient_kernels, every_kernel_does_the_same_to_the_same_bytes) {
+  for (unsigned bits = 5; bits <= 32; ++bits) {
+    for (const unsigned slots : {512U / (bits + 3), 512U / (bits + 6)}) {
+      const shape of{9, std::min(63U, slots), bits};
+      SCOPED_TRACE(fmt::format("{} slots of {} bits", of.slots, bits));
+      if (!plan_vector_quotient({.bits = 5120, .slots = of.slots, .remainder_bits = bits}))
+        continue;
+      // More than fit, and some twice, so that all ways of an insert are gone.
+      auto members = keys(of.blocks * of.slots + 50, bits);
+      for (std::size_t i = 0; i < members.size(); i += 7) members[i] = members[i / 2];
+      const auto strangers = keys(3000, 99);
+      auto expected = filter_of(of);
+      insert_summary all;
+      for (const hash64 h : members) {
+        const auto outcome = expected.insert(h);
+        if (!is_contained(outcome)) {
+          all.stopped_by = outcome;
+          break;
+        }
+        ++all.done;
+        ++(outcome == insert_outcome::inserted ? all.inserted : all.maybe_present);
+      }
+      const auto full = file_bytes(expected);
+      auto erased = expected;
+      std::vector<char> expected_erased;
+      for (const hash64 h : members) expected_erased.push_back(erased.erase(h) ? 1 : 0);
+      const auto emptied = file_bytes(erased);
+      with_every_kernel([&] {
+        auto f = filter_of(of);
+        const auto summary = f.insert(std::span<const hash64>(members));
+        EXPECT_EQ(summary.done, all.done);
+        EXPECT_EQ(summary.inserted, all.inserted);
+        EXPECT_EQ(summary.maybe_present, all.maybe_present);
+        EXPECT_EQ(summary.stopped_by, all.stopped_by);
+        ASSERT_EQ(file_bytes(f), full);
+        const auto members_found = answers_of(f, members);
+        const auto strangers_found = answers_of(f, strangers);
+        std::vector<std::uint64_t> counts(members.size());
+        f.count(std::span<const hash64>(members), counts);
+        for (std::size_t i = 0; i < members.size(); ++i) {
+          ASSERT_EQ(members_found[i] != 0, f.count(members[i]) != 0);
+          ASSERT_EQ(members_found[i] != 0, f.may_contain(members[i]));
+          ASSERT_EQ(counts[i], f.count(members[i]));
+        }
+        for (std::size_t i = 0; i < strangers.size(); ++i) {
+          ASSERT_EQ(strangers_found[i] != 0, f.count(strangers[i]) != 0);
+        }
+        std::vector<char> room(members.size());
+        f.erase(std::span<const hash64>(members),
+                std::span(reinterpret_cast<bool*>(room.data()), room.size()));
+        EXPECT_EQ(room, expected_erased);
+        ASSERT_EQ(file_bytes(f), emptied);
+      });
+    }
+  }
+}
+
+// A damaged filter answers something, the same in every kernel.
+TEST(vector_quotient_kernels, every_kernel_says_the_same_of_random_bytes) {
+  std::mt19937_64 random(3);
+  const auto asked = keys(2000);
+  for (const shape& of : shapes) {
+    const auto params = filter_of(of).params();
+    auto bytes = value_of(owned_storage::make(params.payload_bytes()));
+    for (int fill = 0; fill < 6; ++fill) {
+      const auto table = bytes.writable_bytes().first(params.blocks * 64);
+      for (std::byte& b : table) {
+        b = static_cast<std::byte>(fill == 0 ? 0xff : fill == 1 ? random() | random() : random());
+      }
+      std::vector<char> expected;
+      with_every_kernel([&] {
+        // Not at a multiple of 64 bytes: borrowed memory may begin anywhere.
+        std::vector<std::byte> moved(bytes.bytes().size() + 24);
+        std::ranges::copy(bytes.bytes(), moved.begin() + 24);
+        const auto f = value_of(basic_vector_quotient<borrowed_storage>::open(
+            params, borrowed_storage(std::span(moved).subspan(24)), 0));
+        std::vector<char> room(asked.size());
+        f.may_contain(asked, std::span(reinterpret_cast<bool*>(room.data()), room.size()));
+        for (std::size_t i = 0; i < asked.size(); ++i) {
+          ASSERT_EQ(room[i] != 0, f.may_contain(asked[i]))
+              << i << " of " << of.slots << " x " << of.remainder_bits << ", " << fill;
+        }
+        if (expected.empty()) expected = room;
+        EXPECT_EQ(room, expected);
+      });
+    }
+  }
+}
+
+// A filter of 16 MiB and a batch of as many keys as it has blocks are what is brought together.
+TEST(vector_quotient_kernels, a_batch_brought_together_by_region_says_what_single_queries_say) {
+  auto f = filter_of({std::uint64_t{1} << 18, 54, 7});
+  const auto members = keys(std::uint64_t{1} << 18);
+  ASSERT_EQ(f.insert(std::span<const hash64>(members)).done, members.size());
+  std::vector<hash64> asked;
+  for (std::uint64_t i = 0; i < members.size(); ++i) {
+    asked.push_back(i % 2 == 0 ? members[i] : key(i, 5));
+  }
+  const auto said = answers_of(f, asked);
+  for (std::size_t i = 0; i < asked.size(); ++i) {
+    ASSERT_EQ(said[i] != 0, f.may_contain(asked[i])) << i;
+    if (i % 2 == 0) {
+      ASSERT_TRUE(said[i] != 0);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace bloomery::test
