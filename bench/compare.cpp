@@ -26,7 +26,7 @@ constexpr std::uint64_t beyond_caches = 5'000'000;
 constexpr std::size_t few_questions = std::size_t{1} << 16;
 // All filters at once, and what the hungriest peer needs to build its own.
 constexpr std::uint64_t bytes_a_key = 80;
-constexpr std::size_t most_checked = std::size_t{1} << 20;
+constexpr std::size_t max_checked = std::size_t{1} << 20;
 
 enum class mode : std::uint8_t { single, batch, bulk };
 constexpr const char* name_of(mode m) {
@@ -58,7 +58,7 @@ class table {
     const auto plan = bloomery::plan_blocked_bloom({.capacity = n, .fpr = fpr}).value();
     setting_.bits_per_key = static_cast<double>(plan.bits()) / static_cast<double>(n);
     for (const entry& one : all) {
-      if (n > one.most_keys) continue;
+      if (n > one.max_keys) continue;
       rows_.emplace_back();
       rows_.back().what = &one;
       rows_.back().it = one.make(setting_);
@@ -120,7 +120,7 @@ class table {
 
   /// No member is denied, and the ways to ask agree.
   void check() {
-    const std::size_t few = std::min<std::size_t>(members_.size(), most_checked);
+    const std::size_t few = std::min<std::size_t>(members_.size(), max_checked);
     const keys sample = keys(members_).subspan(members_.size() - few);
     for (const row& one : rows_) {
       if (one.what->of == group::limit) continue;

@@ -3,12 +3,12 @@
 #include <unistd.h>
 
 #include <array>
-#include <bloomery/detail/blocked_bloom/kernels.hpp>
 #include <bloomery/hash.hpp>
 #include <fstream>
 #include <string>
 #include <thread>
 
+#include "cpu/dispatch.hpp"
 #include "keys.hpp"
 #include "measure.hpp"
 #include "modes.hpp"
@@ -49,7 +49,7 @@ void describe_machine(const std::vector<left_out>& missing, const sink& write) {
       {"huge_pages", line_of("/sys/kernel/mm/transparent_hugepage/enabled", "")},
       {"compiler", BLOOMERY_BENCH_COMPILER},
       {"flags", BLOOMERY_BENCH_FLAGS},
-      {"kernels", bloomery::detail::kernels().name},
+      {"kernels", bloomery::detail::name_of(bloomery::detail::chosen_instruction_set())},
       {"without", nlohmann::json::array()}};
   for (const left_out& one : missing) {
     j["without"].push_back({{"name", one.name}, {"why", one.why}});

@@ -26,7 +26,7 @@ class random_walk_cuckoo {
     auto fingerprint = static_cast<std::uint16_t>(h.value | 1);
     std::size_t at = h.value >> 16 & mask_;
     if (put(at, fingerprint) || put(at = other(at, fingerprint), fingerprint)) return true;
-    for (unsigned moves = 0; moves < most_moves; ++moves) {
+    for (unsigned moves = 0; moves < max_moves; ++moves) {
       random_ = random_ * 6364136223846793005 + 1442695040888963407;  // Knuth, MMIX
       std::swap(fingerprint, slots_[at * slots + (random_ >> 62)]);
       if (put(at = other(at, fingerprint), fingerprint)) return true;
@@ -36,7 +36,7 @@ class random_walk_cuckoo {
 
  private:
   static constexpr std::size_t slots = 4;
-  static constexpr unsigned most_moves = 500;
+  static constexpr unsigned max_moves = 500;
 
   std::size_t other(std::size_t bucket, std::uint16_t fingerprint) const noexcept {
     return (bucket ^ bloomery::detail::remix64(fingerprint)) & mask_;

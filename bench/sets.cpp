@@ -28,12 +28,12 @@ using views = std::span<const std::string_view>;
 // Bytes that the largest of them, std::set, takes a URL with glibc's allocator, and some to spare.
 constexpr std::uint64_t bytes_a_key = 175;
 constexpr std::size_t chunk = std::size_t{1} << 16;
-constexpr std::size_t most_questions = std::size_t{1} << 20;
+constexpr std::size_t max_questions = std::size_t{1} << 20;
 
 /// The questions of one share of members: URLs at random places of the set, or strangers.
 std::vector<std::string> questions(std::uint64_t n, int present) {
   // No more than there are keys, so that a trial is short.
-  std::vector<std::string> all(std::min<std::uint64_t>(n, most_questions));
+  std::vector<std::string> all(std::min<std::uint64_t>(n, max_questions));
   for (std::uint64_t i = 0; i < all.size(); ++i) {
     const std::uint64_t coin = mixed(i);
     const bool member = coin % 100 < static_cast<unsigned>(present);
@@ -158,7 +158,7 @@ nlohmann::json filter_of(const bloomery::kind_info& kind, const how& what) {
     hashes.reserve(what.n);
   }
   const bloomery::xxh3_hasher hash(request.seed);
-  const flags answers = make_flags(most_questions);
+  const flags answers = make_flags(max_questions);
   nlohmann::json j = measure(
       "bloomery " + std::string(kind.name), what,
       [&](views keys) {

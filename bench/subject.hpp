@@ -67,7 +67,7 @@ struct entry {
   bool batch = false;
   bool parallel_build = false;
   bool parallel_ask = false;
-  std::uint64_t most_keys = ~std::uint64_t{0};
+  std::uint64_t max_keys = ~std::uint64_t{0};
   std::function<std::unique_ptr<subject>(const setting&)> make;
 };
 

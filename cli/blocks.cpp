@@ -13,7 +13,7 @@
 namespace bloomery::cli {
 namespace {
 
-constexpr unsigned most_threads = 8;
+constexpr unsigned max_threads = 8;
 constexpr std::size_t block_bytes = std::size_t{2} << 20;
 
 class block_line {
@@ -94,7 +94,7 @@ class block_line {
 }  // namespace
 
 unsigned threads_for_blocks(unsigned threads) noexcept {
-  return threads != 0 ? threads : std::clamp(std::thread::hardware_concurrency(), 1U, most_threads);
+  return threads != 0 ? threads : std::clamp(std::thread::hardware_concurrency(), 1U, max_threads);
 }
 
 result<void> in_blocks(key_input& input, const block_steps& steps, unsigned threads) {

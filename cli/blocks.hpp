@@ -63,7 +63,7 @@ reading for_each_batch(const key_block& block, const key_input& input, record_ke
     };
     for_each_line(block.bytes, input.format(), [&](std::string_view line) {
       lines.push_back(line);
-      if (lines.size() == key_reader::most_keys) give();
+      if (lines.size() == key_reader::max_keys) give();
     });
     if (!lines.empty()) give();
     read.keys = read.lines;
@@ -75,8 +75,7 @@ reading for_each_batch(const key_block& block, const key_input& input, record_ke
     reader->clear();
   };
   for_each_line(block.bytes, input.format(), [&](std::string_view line) {
-    if (!read.stopped && reader->read(line, read) && read.lines % key_reader::most_keys == 0)
-      give();
+    if (!read.stopped && reader->read(line, read) && read.lines % key_reader::max_keys == 0) give();
   });
   give();
   return read;

@@ -234,10 +234,10 @@ result<std::vector<std::string>> split_commas(std::string_view option, std::stri
 }
 
 result<shared_family> formula_family(const std::vector<std::string>& formulas) {
-  if (formulas.size() > most_hashes) {
+  if (formulas.size() > max_hash_functions) {
     return fail(errc::invalid_argument,
                 fmt::format("--hash: {} formulas are too many; at most {} are possible",
-                            formulas.size(), most_hashes));
+                            formulas.size(), max_hash_functions));
   }
   std::vector<formula> parsed;
   for (const std::string& text : formulas) {
@@ -269,8 +269,8 @@ result<shared_family> literal_family(const std::vector<std::string>& table, std:
       }
       places.push_back(*place);
     }
-    if (places.size() > most_hashes) {
-      return refuse(pair, fmt::format("these are more than {} places", most_hashes));
+    if (places.size() > max_hash_functions) {
+      return refuse(pair, fmt::format("these are more than {} places", max_hash_functions));
     }
     if (!all.empty() && all.begin()->second.size() != places.size()) {
       return refuse(pair, fmt::format("{} places here and {} for '{}'; give every word as many",

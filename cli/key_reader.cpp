@@ -8,7 +8,7 @@ namespace bloomery::cli {
 
 key_reader::key_reader(std::unique_ptr<byte_source> source, key_format format, std::size_t block)
     : source_(std::move(source)), format_(format), block_(block + 1) {
-  keys_.reserve(most_keys);
+  keys_.reserve(max_keys);
 }
 
 void key_reader::restart(std::unique_ptr<byte_source> source) noexcept {
@@ -120,7 +120,7 @@ void key_reader::keep(std::span<const char> rest) {
 void key_reader::split() noexcept {
   keys_.clear();
   const char* const all = block_.data();
-  while (keys_.size() < most_keys) {
+  while (keys_.size() < max_keys) {
     const auto* const at =
         static_cast<const char*>(std::memchr(all + searched_, format_.end, end_ - searched_));
     if (at == nullptr) {

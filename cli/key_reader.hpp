@@ -32,7 +32,7 @@ enum class byte_order_mark : std::uint8_t { none, utf8, utf16 };
 class key_reader {
  public:
   static constexpr std::size_t default_block = std::size_t{1} << 20;
-  static constexpr std::size_t most_keys = 1024;  ///< of a batch; its views stay in the first cache
+  static constexpr std::size_t max_keys = 1024;  ///< of a batch; its views stay in the first cache
 
   explicit key_reader(std::unique_ptr<byte_source> source, key_format format = {},
                       std::size_t block = default_block);

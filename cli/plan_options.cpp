@@ -21,8 +21,9 @@ std::string check_hashes(const std::string& text) {
   unsigned k = 0;
   const char* end = text.data() + text.size();
   const auto read = std::from_chars(text.data(), end, k);
-  if (read.ec == std::errc{} && read.ptr == end && k >= 1 && k <= most_hashes) return "";
-  return fmt::format("'{}' is not a number of hash functions; give 1 to {}", text, most_hashes);
+  if (read.ec == std::errc{} && read.ptr == end && k >= 1 && k <= max_hash_functions) return "";
+  return fmt::format("'{}' is not a number of hash functions; give 1 to {}", text,
+                     max_hash_functions);
 }
 
 std::uint64_t read_seed(const std::string& text) {

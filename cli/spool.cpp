@@ -66,7 +66,7 @@ key_spool::key_spool(std::function<void(const std::string&)> notice, std::size_t
     : notice_(std::move(notice)),
       // Filters are filled fastest from many hashes at a time: 64 MiB of them where it may be.
       chunk_hashes_(std::clamp(limit / sizeof(hash64), std::size_t{1} << 17, std::size_t{1} << 23)),
-      most_chunks_(std::max<std::size_t>(1, limit / (chunk_hashes_ * sizeof(hash64)))) {}
+      max_chunks_(std::max<std::size_t>(1, limit / (chunk_hashes_ * sizeof(hash64)))) {}
 
 std::size_t key_spool::default_limit() noexcept {
   constexpr std::uint64_t mebi = std::uint64_t{1} << 20;
@@ -85,7 +85,7 @@ key_spool::~key_spool() {
 result<void> key_spool::add(std::span<const hash64> hashes) {
   while (!hashes.empty()) {
     if (chunks_.empty() || chunks_.back().size == chunk_hashes_) {
-      if (chunks_.size() == most_chunks_) {
+      if (chunks_.size() == max_chunks_) {
         if (auto ok = spill(); !ok) return ok;
       }
       auto memory = owned_storage::make(chunk_hashes_ * sizeof(hash64));

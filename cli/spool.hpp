@@ -25,7 +25,7 @@ class copy_sample {
     if ((h.value >> first_bit & mask_) != 0) [[likely]]
       return;
     ++copies_[h.value];
-    if (copies_.size() > most_keys) thin();
+    if (copies_.size() > max_keys) thin();
   }
 
   /// The sum over all keys of their copies, `most` of each at the most. O(sample), as is what
@@ -35,7 +35,7 @@ class copy_sample {
   double standard_error(std::uint64_t most) const noexcept;
 
  private:
-  static constexpr std::size_t most_keys = std::size_t{1} << 16;
+  static constexpr std::size_t max_keys = std::size_t{1} << 16;
   static constexpr unsigned first_bit = 20;
 
   void thin();
@@ -92,7 +92,7 @@ class key_spool {
 
   std::function<void(const std::string&)> notice_;
   std::size_t chunk_hashes_;
-  std::size_t most_chunks_;
+  std::size_t max_chunks_;
   std::vector<chunk> chunks_;
   std::uint64_t keys_ = 0;
   std::string folder_;

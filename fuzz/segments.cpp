@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <bloomery/detail/blocked_bloom/kernels.hpp>
 #include <bloomery/detail/expandable/segment.hpp>
 #include <cstdint>
 #include <cstdio>
@@ -18,6 +17,8 @@
 #include <optional>
 #include <span>
 #include <vector>
+
+#include "kinds/expandable/kernels/table.hpp"
 
 namespace {
 
@@ -161,9 +162,10 @@ class player {
 /// Nothing where the bytes are refused, by every kernel set.
 std::optional<segment> received(input& from, const d::segment_shape& shape) {
   const bytes at = from.some(from.two_bytes());
-  const auto scalar = d::usable_kernels().front()->segments->check(shape, at);
-  for (const auto* set : d::usable_kernels()) {
-    require(set->segments->check(shape, at) == scalar, "kernel sets disagree about bytes");
+  const auto scalar = d::scalar_segments.check(shape, at);
+  for (const d::instruction_set set : d::usable_instruction_sets()) {
+    require(d::segment_kernel_table[set].check(shape, at) == scalar,
+            "kernel sets disagree about bytes");
   }
   if (!scalar) return std::nullopt;
   return segment{shape, at, *scalar};
@@ -212,9 +214,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   constexpr unsigned max_steps = 50;
   input from({data, size});
   const unsigned first = from.byte();
-  const auto sets = d::usable_kernels();
-  const d::segment_kernels& kernel = *sets[first / 2 % sets.size()]->segments;
-  const d::segment_shape shape{5 + from.byte() % 10U, 2 + from.byte() % (d::most_slot_bits - 1)};
+  const auto sets = d::usable_instruction_sets();
+  const d::segment_kernels& kernel = d::segment_kernel_table[sets[first / 2 % sets.size()]];
+  const d::segment_shape shape{5 + from.byte() % 10U, 2 + from.byte() % (d::max_slot_bits - 1)};
   auto start = first % 2 == 1 ? received(from, shape) : of_runs(from, shape, kernel);
   if (!start) return 0;
   player steps(kernel, std::move(*start));

@@ -266,8 +266,8 @@ TEST_P(hostile_bloom_block, out_of_its_ranges_is_refused) {
   const auto refused_u64 = [&](std::size_t offset, std::uint64_t value) {
     return refused(forged(good_, block + offset, value));
   };
-  const std::uint64_t most_words[] = {0, (std::uint64_t{1} << 57) + 1, ~std::uint64_t{0}};
-  for (const std::uint64_t n : most_words) EXPECT_TRUE(refused_u64(0, n)) << n;
+  const std::uint64_t max_words[] = {0, (std::uint64_t{1} << 57) + 1, ~std::uint64_t{0}};
+  for (const std::uint64_t n : max_words) EXPECT_TRUE(refused_u64(0, n)) << n;
   for (const double fpr : {-0.1, 1.5, std::numeric_limits<double>::infinity(),
                            std::numeric_limits<double>::quiet_NaN()}) {
     EXPECT_TRUE(refused(forged(good_, block + 8, fpr))) << fpr;

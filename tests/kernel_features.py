@@ -22,8 +22,8 @@ def features_used(source):
 def features_asked_for(source):
     """What dispatch.cpp asks for before it takes the AVX2 set, and before it takes the AVX-512 set."""
     start = source.index("__builtin_cpu_init()")
-    avx2 = source.index("&avx2_kernels", start)
-    avx512 = source.index("&avx512_kernels", avx2)
+    avx2 = source.index("instruction_set::avx2;", start)
+    avx512 = source.index("instruction_set::avx512;", avx2)
     asked = lambda part: set(re.findall(r'__builtin_cpu_supports\("([^"]*)"\)', part))
     return asked(source[start:avx2]), asked(source[start:avx512])
 

@@ -21,7 +21,7 @@ TYPED_TEST_SUITE(native_test, layouts);
 
 TYPED_TEST(native_test, sets_and_tests_the_bits_of_the_scalar_form) {
   std::mt19937_64 next(20240601);
-  for (unsigned hashes = 1; hashes <= most_block_hashes; ++hashes) {
+  for (unsigned hashes = 1; hashes <= max_block_hashes; ++hashes) {
     alignas(64) std::array<std::byte, 64> native{};
     alignas(64) std::array<std::byte, 64> scalar{};
     for (int i = 0; i < 100; ++i) {

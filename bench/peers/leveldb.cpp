@@ -47,7 +47,7 @@ class leveldb_bloom final : public subject {
 entries leveldb_peer() {
   return {{.name = "LevelDB Bloom",
            .takes_keys = true,
-           .most_keys = std::numeric_limits<int>::max(),
+           .max_keys = std::numeric_limits<int>::max(),
            .make = [](const setting& s) { return std::make_unique<leveldb_bloom>(s); }}};
 }
 

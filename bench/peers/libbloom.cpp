@@ -41,7 +41,7 @@ class libbloom final : public subject {
 entries libbloom_peer() {
   return {{.name = "libbloom",
            .takes_keys = true,
-           .most_keys = std::uint64_t{130'000'000},  // its number of bits is an int
+           .max_keys = std::uint64_t{130'000'000},  // its number of bits is an int
            .make = [](const setting& s) { return std::make_unique<libbloom>(s); }}};
 }
 

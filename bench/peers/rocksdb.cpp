@@ -41,7 +41,7 @@ namespace bench {
 namespace {
 
 // As many as its batches may have.
-constexpr std::size_t most_in_batch = 32;
+constexpr std::size_t max_in_batch = 32;
 
 rocksdb::Slice slice_of(const bloomery::hash64& h) {
   return {reinterpret_cast<const char*>(&h.value), sizeof h.value};
@@ -69,11 +69,11 @@ class rocksdb_filter final : public subject {
     return found;
   }
   void ask_batch(keys asked, bool* answers, unsigned) const override {
-    std::array<rocksdb::Slice, most_in_batch> slices;
-    std::array<rocksdb::Slice*, most_in_batch> to;
-    for (std::size_t i = 0; i < most_in_batch; ++i) to[i] = &slices[i];
-    for (std::size_t at = 0; at < asked.size(); at += most_in_batch) {
-      const std::size_t n = std::min(most_in_batch, asked.size() - at);
+    std::array<rocksdb::Slice, max_in_batch> slices;
+    std::array<rocksdb::Slice*, max_in_batch> to;
+    for (std::size_t i = 0; i < max_in_batch; ++i) to[i] = &slices[i];
+    for (std::size_t at = 0; at < asked.size(); at += max_in_batch) {
+      const std::size_t n = std::min(max_in_batch, asked.size() - at);
       for (std::size_t i = 0; i < n; ++i) slices[i] = slice_of(asked[at + i]);
       reader_->MayMatch(static_cast<int>(n), to.data(), answers + at);
     }
@@ -93,7 +93,7 @@ entries rocksdb_peers() {
     return entry{.name = std::move(name),
                  .takes_keys = true,
                  .batch = true,
-                 .most_keys = std::numeric_limits<std::uint32_t>::max() / 2,
+                 .max_keys = std::numeric_limits<std::uint32_t>::max() / 2,
                  .make = [policy](const setting& s) {
                    return std::make_unique<rocksdb_filter>(policy(s.bits_per_key));
                  }};

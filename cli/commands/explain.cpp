@@ -15,9 +15,9 @@ namespace bloomery::cli {
 namespace {
 
 // What a terminal can show: 4096 bits are 69 rows.
-constexpr std::uint64_t most_drawn = 4096;
-constexpr std::uint64_t most_buckets = 512;
-constexpr std::size_t most_steps = 1000;
+constexpr std::uint64_t max_drawn = 4096;
+constexpr std::uint64_t max_buckets = 512;
+constexpr std::size_t max_steps = 1000;
 constexpr std::size_t longest_element = 200;
 
 struct explain_options {
@@ -121,9 +121,9 @@ result<std::vector<explain_step>> steps_of(const CLI::App& app, const explain_op
   if (steps.empty()) {
     return refuse("there is nothing to walk through; give for example --insert 2,4,9 --check 4,7");
   }
-  if (steps.size() > most_steps) {
+  if (steps.size() > max_steps) {
     return refuse(fmt::format("{} steps are too many to read; give at most {} elements",
-                              steps.size(), most_steps));
+                              steps.size(), max_steps));
   }
   return steps;
 }
@@ -144,9 +144,9 @@ result<shared_family> family_of(const explain_options& options, std::uint64_t m,
   if (!options.hash.empty()) return formula_family(options.hash);
   if (!options.place.empty()) return literal_family(options.place, m);
   unsigned k = options.hashes.value_or(0);
-  if (options.hashes && (k == 0 || k > most_hashes)) {
+  if (options.hashes && (k == 0 || k > max_hash_functions)) {
     return refuse(
-        fmt::format("--hashes: {} functions make no filter; give 1 to {}", k, most_hashes));
+        fmt::format("--hashes: {} functions make no filter; give 1 to {}", k, max_hash_functions));
   }
   if (k == 0) {
     std::set<std::string_view> distinct;
@@ -166,11 +166,11 @@ result<std::string> story(const CLI::App& app, const explain_options& options,
   auto steps = steps_of(app, options);
   if (!steps) return fail(std::move(steps.error()));
   if (options.cuckoo) {
-    const auto buckets = drawable("--buckets", options.buckets, most_buckets);
+    const auto buckets = drawable("--buckets", options.buckets, max_buckets);
     if (!buckets) return fail(buckets.error());
     return walk_cuckoo(*buckets, options.slots, options.fingerprint_bits, *steps, paint);
   }
-  const auto m = drawable("--bits", options.bits, most_drawn);
+  const auto m = drawable("--bits", options.bits, max_drawn);
   if (!m) return fail(m.error());
   const auto family = family_of(options, *m, *steps);
   if (!family) return fail(family.error());

@@ -34,9 +34,9 @@ bool parquet(bytes_view bytes) noexcept {
        {std::size_t{0}, bytes.size() - std::min<std::size_t>(4, bytes.size())}) {
     if (has(bytes, at, {'P', 'A', 'R', '1'}) || has(bytes, at, {'P', 'A', 'R', 'E'})) return true;
   }
-  constexpr std::size_t most_varint = 5;
+  constexpr std::size_t max_varint = 5;
   std::size_t at = 1;
-  while (at < bytes.size() && at <= most_varint && (bytes[at] & std::byte{0x80}) != std::byte{0}) {
+  while (at < bytes.size() && at <= max_varint && (bytes[at] & std::byte{0x80}) != std::byte{0}) {
     ++at;
   }
   const bool structures = has(bytes, at + 1, {0x1c}) && has(bytes, at + 3, {0, 0, 0x1c});

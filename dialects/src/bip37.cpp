@@ -11,8 +11,8 @@
 namespace bloomery::dialects {
 namespace {
 
-constexpr std::uint64_t most_bytes = 36000;
-constexpr unsigned most_hashes = 50;
+constexpr std::uint64_t max_bytes = 36000;
+constexpr unsigned max_hashes = 50;
 constexpr std::size_t trailer_bytes = 9;
 
 constexpr std::array options = {
@@ -78,7 +78,7 @@ result<parsed> read(std::span<const std::byte> bytes) {
   } else if (size >= 0xfd) {
     return fail(errc::corrupt, "its length is beyond the 36,000 bytes that a filter may have");
   }
-  if (size == 0 || size > most_bytes || bytes.size() - at != size + trailer_bytes) {
+  if (size == 0 || size > max_bytes || bytes.size() - at != size + trailer_bytes) {
     return fail(errc::corrupt,
                 fmt::format("its length says {} bytes of filter and 9 more, and {} follow (at most "
                             "36,000 and at least 1 can be)",
@@ -86,7 +86,7 @@ result<parsed> read(std::span<const std::byte> bytes) {
   }
   const std::byte* const end = bytes.data() + at + size;
   const auto hashes = little_endian<std::uint32_t>(end);
-  if (hashes == 0 || hashes > most_hashes) {
+  if (hashes == 0 || hashes > max_hashes) {
     return fail(errc::corrupt,
                 fmt::format("it says {} hash functions, and 1 to 50 can be", hashes));
   }
@@ -128,7 +128,7 @@ result<foreign_filter> create_filter(const plan_request& request) {
   const double bits = -1 / (ln2 * ln2) * n * numeric::log(p);
   // Bitcoin cuts at the largest filter, which then misses the rate without a word; that is no
   // build.
-  if (bits > static_cast<double>(most_bytes * 8)) return too_large("bip37", "36,000 bytes");
+  if (bits > static_cast<double>(max_bytes * 8)) return too_large("bip37", "36,000 bytes");
   const auto size = static_cast<std::uint64_t>(bits) / 8;
   if (size == 0) {
     return fail(errc::invalid_argument,
@@ -138,7 +138,7 @@ result<foreign_filter> create_filter(const plan_request& request) {
   // Bitcoin Core divides whole numbers, and so has fewer functions than the formula in BIP37.
   const std::uint64_t bits_a_key = size * 8 / request.capacity;
   const auto hashes =
-      static_cast<unsigned>(std::min<double>(static_cast<double>(bits_a_key) * ln2, most_hashes));
+      static_cast<unsigned>(std::min<double>(static_cast<double>(bits_a_key) * ln2, max_hashes));
   if (hashes == 0) {
     return fail(errc::invalid_argument,
                 "BIP37's formula gives no hash function for this capacity and rate; give a smaller "

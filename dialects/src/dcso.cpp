@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t header_bytes = 48;
 constexpr std::uint64_t no_limit = std::numeric_limits<std::uint64_t>::max();
 // Of the data behind the filter, which may be anything, where gzip could make them of nothing.
-constexpr std::size_t most_packed_data = std::size_t{16} << 20;
+constexpr std::size_t max_packed_data = std::size_t{16} << 20;
 constexpr std::array options = {kind_option{"gzip", "yes or no (default as the file was, else no)",
                                             "the whole file packed by gzip, when it is written"}};
 
@@ -52,7 +52,7 @@ struct dcso_container {
   }
 
   result<foreign_image> image(std::span<const std::byte> words, std::uint64_t count) const {
-    if (packed && data.size() > most_packed_data) {
+    if (packed && data.size() > max_packed_data) {
       return fail(errc::unsupported,
                   fmt::format("{} bytes of data stand behind the filter, and a packed file is read "
                               "with 16 MiB of them at most; write it with gzip=no",
@@ -156,9 +156,9 @@ result<std::vector<std::byte>> unpack_data(gunzip_stream& stream) {
   std::size_t had = 0;
   do {
     had = data.size();
-    data.resize(std::clamp<std::size_t>(had * 2, std::size_t{64} << 10, most_packed_data + 1));
+    data.resize(std::clamp<std::size_t>(had * 2, std::size_t{64} << 10, max_packed_data + 1));
     data.resize(had + stream.fill(std::span(data).subspan(had)));
-    if (data.size() > most_packed_data) {
+    if (data.size() > max_packed_data) {
       return fail(errc::unsupported,
                   "more than 16 MiB of data stand behind the filter in its gzip data; unpack the "
                   "file first, or get the whole and right one");
@@ -179,7 +179,7 @@ result<parts> unpack(std::span<const std::byte> packed) {
   auto header = read_header(head, no_limit);
   if (!header) return fail(std::move(header.error()));
   const std::uint64_t words = ((header->bits - 1) / 64 + 1) * 8;
-  if (words > most_unpacked(packed.size())) {
+  if (words > max_unpacked(packed.size())) {
     return fail(errc::corrupt,
                 fmt::format("its header says m = {} bits, more than {} bytes of gzip can hold; get "
                             "the whole file",
@@ -230,12 +230,12 @@ result<foreign_filter> create_filter(const plan_request& request) {
   const double m =
       std::fabs(std::ceil(n * numeric::log(p) / (std::numbers::ln2 * std::numbers::ln2)));
   const double k = std::ceil(std::numbers::ln2 * m / n);
-  if (!(m >= 1 && m < static_cast<double>(most_bits) && k <= rules::dcso::max_hashes())) {
+  if (!(m >= 1 && m < static_cast<double>(max_bits) && k <= rules::dcso::max_hashes())) {
     return fail(errc::invalid_argument,
                 fmt::format("format dcso's formulas give m = {:g} bits and k = {:g} functions for "
                             "a capacity of {} at a rate of {:g}, and it takes 1 bit or more, less "
                             "than 2^{} bits and up to {} functions; give others",
-                            m, k, request.capacity, p, std::bit_width(most_bits) - 1,
+                            m, k, request.capacity, p, std::bit_width(max_bits) - 1,
                             rules::dcso::max_hashes()));
   }
   return empty_filter(dcso_container{.capacity = request.capacity,

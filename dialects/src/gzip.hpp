@@ -42,7 +42,7 @@ class gunzip_stream {
 std::size_t gunzip_front(std::span<const std::byte> packed, std::span<std::byte> into) noexcept;
 
 /// What so many bytes of gzip can unpack to at most: a match of 258 bytes takes two bits or more.
-constexpr std::uint64_t most_unpacked(std::uint64_t packed) noexcept {
+constexpr std::uint64_t max_unpacked(std::uint64_t packed) noexcept {
   constexpr std::uint64_t ratio = std::uint64_t{258} * 4;
   return packed < ~std::uint64_t{0} / ratio ? packed * ratio : ~std::uint64_t{0};
 }

@@ -6,8 +6,8 @@
 namespace bloomery::dialects {
 namespace {
 
-constexpr unsigned most_hashes = 30;  // greater numbers are kept for other encodings: always maybe
-constexpr std::uint64_t least_bits = 64;
+constexpr unsigned max_hashes = 30;  // greater numbers are kept for other encodings: always maybe
+constexpr std::uint64_t min_bits = 64;
 
 constexpr std::array options = {
     kind_option{"bits_per_key", "1 to 1000 (default 10)", "what NewBloomFilterPolicy is given"}};
@@ -38,7 +38,7 @@ result<leveldb_container> read(std::span<const std::byte> bytes) {
     return fail(errc::corrupt, "a LevelDB filter has two bytes or more: bits, and one for k");
   }
   const auto hashes = std::to_integer<unsigned>(bytes.back());
-  if (hashes == 0 || hashes > most_hashes) {
+  if (hashes == 0 || hashes > max_hashes) {
     return fail(errc::unsupported,
                 fmt::format("its last byte, the number of hash functions, is {}, and 1 to 30 are "
                             "known",
@@ -53,7 +53,7 @@ result<leveldb_container> read(std::span<const std::byte> bytes) {
 
 recognition looks_like(std::span<const std::byte> bytes) noexcept {
   // Any bytes that happen to end in a small number; only the policy's least size says more.
-  return bytes.size() > least_bits / 8 && read(bytes) ? recognition::maybe : recognition::no;
+  return bytes.size() > min_bits / 8 && read(bytes) ? recognition::maybe : recognition::no;
 }
 
 result<foreign_filter> open_filter(const mapped_storage& bytes, const open_request& request) {
@@ -76,9 +76,9 @@ result<foreign_filter> create_filter(const plan_request& request) {
   if (request.capacity > rules::leveldb::max_places / *per_key) {
     return too_large("leveldb", "2^32 bits");
   }
-  const std::uint64_t bits = up_to_eight(std::max(least_bits, request.capacity * *per_key));
+  const std::uint64_t bits = up_to_eight(std::max(min_bits, request.capacity * *per_key));
   const auto hashes = static_cast<unsigned>(static_cast<double>(*per_key) * 0.69);  // times ln 2
-  return empty_filter(leveldb_container{bits, std::clamp(hashes, 1U, most_hashes)});
+  return empty_filter(leveldb_container{bits, std::clamp(hashes, 1U, max_hashes)});
 }
 
 }  // namespace

@@ -15,8 +15,8 @@ namespace {
 
 constexpr std::string_view types =
     "bytes (or string), int32, int64, uint32, uint64, date, uuid, float or double";
-constexpr std::uint64_t least_bytes = 32;
-constexpr std::uint64_t most_bytes = std::uint64_t{128} << 20;  // of the writers; 2^31 can be read
+constexpr std::uint64_t min_bytes = 32;
+constexpr std::uint64_t max_bytes = std::uint64_t{128} << 20;  // of the writers; 2^31 can be read
 
 constexpr std::array options = {
     kind_option{"column", "a column's path, with dots",
@@ -305,7 +305,7 @@ result<std::uint64_t> bytes_for(const plan_request& request) {
                   "blocks and a rate or a size contradict each other; give "
                   "one of them");
     }
-    return *blocks * least_bytes;
+    return *blocks * min_bytes;
   }
   if (request.bits != 0) {
     if (request.bits % 256 != 0 || request.bits / 8 >= std::uint64_t{1} << 31) {
@@ -321,8 +321,8 @@ result<std::uint64_t> bytes_for(const plan_request& request) {
   const double p = request.fpr == 0 ? 0.01 : request.fpr;
   const double bits =
       -8 * static_cast<double>(request.capacity) / numeric::log(1 - numeric::pow(p, 1.0 / 8));
-  if (!(bits <= static_cast<double>(most_bytes * 8))) return too_large("parquet", "128 MiB");
-  std::uint64_t bytes = least_bytes;
+  if (!(bits <= static_cast<double>(max_bytes * 8))) return too_large("parquet", "128 MiB");
+  std::uint64_t bytes = min_bytes;
   while (static_cast<double>(bytes * 8) < bits) bytes *= 2;
   return bytes;
 }

@@ -182,9 +182,9 @@ parquet_type number_of(encoding how) {
 }
 
 parquet_type decimal_of(const element& leaf) {
-  constexpr std::int64_t most_places = 18;  // of 64 bits
+  constexpr std::int64_t max_places = 18;  // of 64 bits
   const bool narrow = leaf.physical == int32;
-  if ((!narrow && leaf.physical != int64) || leaf.scale < 0 || leaf.scale > most_places) {
+  if ((!narrow && leaf.physical != int64) || leaf.scale < 0 || leaf.scale > max_places) {
     return cannot_be_asked("a DECIMAL that is not stored as an integer of 32 or 64 bits");
   }
   return {{.how = narrow ? encoding::decimal32 : encoding::decimal64,

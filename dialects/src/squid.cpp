@@ -9,8 +9,8 @@ namespace {
 constexpr std::size_t header_bytes = 128;
 constexpr std::size_t used_bytes = 22;  // of the header; the others are zero
 constexpr std::int16_t current_version = 5;
-constexpr std::int16_t least_version = 3;
-constexpr std::uint64_t most_mask_bytes = (std::uint64_t{1} << 28) - 1;  // its bits in an int
+constexpr std::int16_t min_version = 3;
+constexpr std::uint64_t max_mask_bytes = (std::uint64_t{1} << 28) - 1;  // its bits in an int
 
 constexpr std::array options = {
     kind_option{"bits_per_entry", "1 to 255 (default 5)", "bits for each entry of the capacity"},
@@ -24,7 +24,7 @@ struct squid_container {
   static constexpr counting counts = counting::inserts;
 
   std::int16_t current = current_version;
-  std::int16_t required = least_version;
+  std::int16_t required = min_version;
   std::int32_t capacity = 0;
   std::int32_t removed = 0;
   std::int32_t mask_bytes = 0;
@@ -104,7 +104,7 @@ result<squid_container> read_header(std::span<const std::byte> bytes) {
                              .removed = big_endian<std::int32_t>(at + 12),
                              .mask_bytes = big_endian<std::int32_t>(at + 16),
                              .bits_per_entry = big_endian<std::uint8_t>(at + 20)};
-  if (made.required > current_version || made.current < least_version ||
+  if (made.required > current_version || made.current < min_version ||
       made.required > made.current) {
     return fail(errc::unsupported,
                 fmt::format("its header says version {}, readable from version {} on; 3 to 5 are "
@@ -164,7 +164,7 @@ result<foreign_filter> create_filter(const plan_request& request) {
   const auto method = method_of(request.options);
   if (!method) return fail(method.error());
   if (request.capacity > std::numeric_limits<std::int32_t>::max() ||
-      (request.capacity * *per_entry + 7) / 8 > most_mask_bytes) {
+      (request.capacity * *per_entry + 7) / 8 > max_mask_bytes) {
     return too_large("squid", "256 MiB of mask");
   }
   const auto capacity = static_cast<std::int32_t>(request.capacity);

@@ -34,7 +34,7 @@ namespace {
 using bloomery::filter_kind;
 
 constexpr std::size_t value_bytes = 100;
-constexpr int most_keys = 10'000'000;
+constexpr int max_keys = 10'000'000;
 constexpr int large_block = 65536;
 
 void check(const leveldb::Status& status) {
@@ -209,7 +209,7 @@ database take_options(std::span<const std::string_view>& arguments) {
 
 void run(std::span<const std::string_view> arguments) {
   const database shape = take_options(arguments);
-  const int keys = arguments.empty() ? 100'000 : number(arguments[0], 1, most_keys);
+  const int keys = arguments.empty() ? 100'000 : number(arguments[0], 1, max_keys);
   std::vector<int> bits = {6, 8, 10, 12, 14, 16, 18, 20};
   if (arguments.size() > 1) {
     bits.clear();

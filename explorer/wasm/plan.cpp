@@ -33,8 +33,9 @@ result<plan_request> request_of(const json& asked) {
   if (bytes > (std::uint64_t{1} << 59)) {
     return fail(errc::invalid_argument, "a filter has at most 2^59 bytes; give less memory");
   }
-  if (hashes > most_hashes) {
-    return fail(errc::invalid_argument, fmt::format("a filter has 1 to {} functions", most_hashes));
+  if (hashes > max_hash_functions) {
+    return fail(errc::invalid_argument,
+                fmt::format("a filter has 1 to {} functions", max_hash_functions));
   }
   request.bits = bytes * 8;
   request.hashes = static_cast<unsigned>(hashes);

@@ -10,8 +10,8 @@
 namespace bloomery::explorer {
 namespace {
 
-constexpr std::uint64_t most_measured = 200'000;
-constexpr std::uint64_t most_asked = 2'000'000;
+constexpr std::uint64_t max_measured = 200'000;
+constexpr std::uint64_t max_asked = 2'000'000;
 
 struct asked_filter {
   const kind_info* kind;
@@ -25,7 +25,7 @@ result<asked_filter> filter_of(const json& asked) {
   if (!capacity) return fail(capacity.error());
   const auto bits = number_of(asked, "bits", 0, 0, std::uint64_t{1} << 50);
   if (!bits) return fail(bits.error());
-  const auto hashes = number_of(asked, "hashes", 0, 0, most_hashes);
+  const auto hashes = number_of(asked, "hashes", 0, 0, max_hash_functions);
   if (!hashes) return fail(hashes.error());
   const auto seed = number_of(asked, "seed", 0, 0, std::uint64_t{1} << 50);
   if (!seed) return fail(seed.error());
@@ -145,9 +145,9 @@ result<json> curve(const json& asked) {
 result<json> measure(const json& asked) {
   const auto of = filter_of(asked);
   if (!of) return fail(of.error());
-  const auto n = number_of(asked, "keys", of->request.capacity, 1, most_measured);
+  const auto n = number_of(asked, "keys", of->request.capacity, 1, max_measured);
   if (!n) return fail(n.error());
-  const auto strangers = number_of(asked, "strangers", 100'000, 1, most_asked);
+  const auto strangers = number_of(asked, "strangers", 100'000, 1, max_asked);
   if (!strangers) return fail(strangers.error());
   std::uint64_t taken = 0;
   const auto filter = filled(*of, *n, taken);

@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "pages.hpp"
+#include "core/pages.hpp"
 
 namespace bloomery {
 namespace detail {

@@ -7,7 +7,7 @@
 namespace bloomery::explorer {
 namespace {
 
-constexpr std::size_t most_steps = 1000;
+constexpr std::size_t max_steps = 1000;
 constexpr std::size_t longest_element = 200;
 
 constexpr std::array<std::string_view, 3> verbs = {"insert", "check", "erase"};
@@ -21,9 +21,9 @@ tl::unexpected<failure> refuse(std::string why) {
 result<std::vector<step>> steps_of(const json& asked) {
   std::vector<step> steps;
   const json all = asked.value("steps", json::array());
-  if (all.size() > most_steps) {
+  if (all.size() > max_steps) {
     return refuse(
-        fmt::format("{} steps are too many to watch; give at most {}", all.size(), most_steps));
+        fmt::format("{} steps are too many to watch; give at most {}", all.size(), max_steps));
   }
   for (const json& each : all) {
     const std::string what = each.value("verb", "");

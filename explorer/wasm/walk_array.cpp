@@ -12,14 +12,14 @@
 namespace bloomery::explorer {
 namespace {
 
-constexpr std::uint64_t most_cells = 4096;
-constexpr std::uint64_t most_shown_hashes = 16;
+constexpr std::uint64_t max_cells = 4096;
+constexpr std::uint64_t max_shown_hashes = 16;
 
 result<cli::shared_family> family_of(const json& asked, std::uint64_t m,
                                      const std::vector<step>& steps) {
   const auto formulas = asked.value("formulas", std::vector<std::string>{});
   if (!formulas.empty()) return cli::formula_family(formulas);
-  auto k = number_of(asked, "hashes", 0, 0, most_shown_hashes);
+  auto k = number_of(asked, "hashes", 0, 0, max_shown_hashes);
   if (!k) return fail(k.error());
   if (*k == 0) {
     std::set<std::string_view> distinct;
@@ -29,7 +29,7 @@ result<cli::shared_family> family_of(const json& asked, std::uint64_t m,
     const auto planned =
         plan_bloom({.capacity = std::max<std::uint64_t>(1, distinct.size()), .bits = m});
     if (!planned) return fail(planned.error());
-    k = std::min<std::uint64_t>(planned->hashes, most_shown_hashes);
+    k = std::min<std::uint64_t>(planned->hashes, max_shown_hashes);
   }
   return cli::named_family(asked.value("family", "double"), static_cast<unsigned>(*k));
 }
@@ -119,7 +119,7 @@ class array_walk {
 }  // namespace
 
 result<json> walk_array(const json& asked, const std::vector<step>& steps) {
-  const auto m = number_of(asked, "m", 10, 1, most_cells);
+  const auto m = number_of(asked, "m", 10, 1, max_cells);
   if (!m) return fail(m.error());
   const auto family = family_of(asked, *m, steps);
   if (!family) return fail(family.error());

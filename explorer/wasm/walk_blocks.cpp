@@ -9,7 +9,7 @@
 namespace bloomery::explorer {
 namespace {
 
-constexpr std::uint64_t most_blocks = 16;
+constexpr std::uint64_t max_blocks = 16;
 constexpr std::uint64_t line_bits = 512;
 
 json ones_of(std::span<const std::byte> bits) {
@@ -74,7 +74,7 @@ class block_walk {
 }  // namespace
 
 result<json> walk_blocks(const json& asked, const std::vector<step>& steps) {
-  const auto blocks = number_of(asked, "blocks", 4, 1, most_blocks);
+  const auto blocks = number_of(asked, "blocks", 4, 1, max_blocks);
   if (!blocks) return fail(blocks.error());
   const blocked_bloom_params params{
       .capacity = *blocks * 50,

@@ -7,9 +7,9 @@
 namespace bloomery::explorer {
 namespace {
 
-constexpr std::uint64_t most_first_capacity = 64;
+constexpr std::uint64_t max_first_capacity = 64;
 // The bits of a chain that are sent to the page: what can be drawn.
-constexpr std::uint64_t most_bits = 4096;
+constexpr std::uint64_t max_bits = 4096;
 
 class chain_walk {
  public:
@@ -50,7 +50,7 @@ class chain_walk {
                   {"used", member.size()},
                   {"rate", member.current_fpr()}};
       drawn += member.params().bits;
-      if (drawn <= most_bits) {
+      if (drawn <= max_bits) {
         json& set = one["set"] = json::array();
         for (std::uint64_t i = 0; i < member.params().bits; ++i) {
           if (detail::test_bit(member.bits().data(), i)) set.push_back(i);
@@ -71,7 +71,7 @@ class chain_walk {
 }  // namespace
 
 result<json> walk_chain(const json& asked, const std::vector<step>& steps) {
-  const auto capacity = number_of(asked, "capacity", 4, 1, most_first_capacity);
+  const auto capacity = number_of(asked, "capacity", 4, 1, max_first_capacity);
   if (!capacity) return fail(capacity.error());
   const auto rate = parse_rate(asked.value("rate", "5%"));
   if (!rate) return fail(rate.error());

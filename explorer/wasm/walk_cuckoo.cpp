@@ -8,7 +8,7 @@
 namespace bloomery::explorer {
 namespace {
 
-constexpr std::uint64_t most_buckets = 64;
+constexpr std::uint64_t max_buckets = 64;
 
 class cuckoo_walk {
  public:
@@ -104,7 +104,7 @@ class cuckoo_walk {
 }  // namespace
 
 result<json> walk_cuckoo(const json& asked, const std::vector<step>& steps) {
-  const auto buckets = number_of(asked, "buckets", 4, 1, most_buckets);
+  const auto buckets = number_of(asked, "buckets", 4, 1, max_buckets);
   if (!buckets) return fail(buckets.error());
   const auto slots = number_of(asked, "slots", 2, 2, 8);
   if (!slots) return fail(slots.error());

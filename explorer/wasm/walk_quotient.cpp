@@ -8,7 +8,7 @@
 namespace bloomery::explorer {
 namespace {
 
-constexpr std::uint64_t most_blocks = 16;
+constexpr std::uint64_t max_blocks = 16;
 
 class quotient_walk {
  public:
@@ -60,7 +60,7 @@ class quotient_walk {
 }  // namespace
 
 result<json> walk_quotient(const json& asked, const std::vector<step>& steps) {
-  const auto blocks = number_of(asked, "blocks", 4, 1, most_blocks);
+  const auto blocks = number_of(asked, "blocks", 4, 1, max_blocks);
   if (!blocks) return fail(blocks.error());
   // As large as so many blocks are at 1%: the plan's own shape.
   auto filter = vector_quotient::make({.fpr = 0.01, .bits = *blocks * 512 + 512});

@@ -50,7 +50,7 @@ class segments_walk {
       const insert_outcome outcome = filter_.insert(h);
       now["verdict"] = roll_.insert(each.element, outcome);
       // A fourth copy is counted beside the table; the table then stays as it is.
-      const bool counted = copies >= detail::owned_segments::most_copies_in_cell;
+      const bool counted = copies >= detail::owned_segments::max_copies_in_cell;
       if (is_contained(outcome) && !counted) now["entry"] = bits_of(at.rest, at.slot_bits - 1);
       now["counted"] = is_contained(outcome) && counted;
       if (const json growth = growth_since(before); !growth.is_null()) now["growth"] = growth;
@@ -148,7 +148,7 @@ class segments_walk {
     now["cells"] = std::uint64_t{1} << params.cell_bits;
     now["next"] = params.split;
     now["generation"] = params.generation;
-    now["most"] = params.most_entries();
+    now["most"] = params.max_entries();
   }
 
   /// What an insert made of the filter's size, or null. All entries but those of no bits are there
@@ -158,12 +158,12 @@ class segments_walk {
     json growth;
     if (now.segments() != before.segments()) {
       growth = {
-          {"split", before.split}, {"into", before.segments()}, {"most", before.most_entries()}};
+          {"split", before.split}, {"into", before.segments()}, {"most", before.max_entries()}};
     }
     if (now.cell_bits != before.cell_bits) {
       const std::uint32_t cells = std::uint32_t{1} << before.cell_bits;
       growth["cells"] = cells;
-      growth["most"] = before.most_entries();
+      growth["most"] = before.max_entries();
       // While both halves can be drawn.
       if (before.cell_bits == detail::block_cell_bits) {
         growth["halves"] = {block(0, 0), block(0, cells)};

@@ -17,6 +17,7 @@
 #include <bloomery/detail/core/filter_memory.hpp>
 #include <bloomery/detail/core/key_overloads.hpp>
 #include <bloomery/detail/core/precondition.hpp>
+#include <bloomery/detail/core/threads.hpp>
 #include <bloomery/plan/blocked_bloom_plan.hpp>
 #include <bloomery/plan/formulas.hpp>
 #include <bloomery/plan/numeric.hpp>

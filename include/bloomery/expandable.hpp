@@ -16,11 +16,11 @@
 #include <algorithm>
 #include <array>
 #include <bloomery/concepts.hpp>
-#include <bloomery/detail/expandable/segment_table.hpp>
-#include <bloomery/detail/expandable/in_stages.hpp>
 #include <bloomery/detail/core/key_overloads.hpp>
 #include <bloomery/detail/core/precondition.hpp>
+#include <bloomery/detail/expandable/in_stages.hpp>
 #include <bloomery/detail/expandable/segment_native.hpp>
+#include <bloomery/detail/expandable/segment_table.hpp>
 #include <bloomery/plan/expandable_plan.hpp>
 #include <bloomery/storage.hpp>
 #include <cassert>
@@ -321,7 +321,7 @@ class basic_expandable : public detail::key_shell<basic_expandable<Storage>> {
   /// and there are more.
   double fill() const noexcept {
     return std::min(
-        1.0, static_cast<double>(params_.entries) / static_cast<double>(params_.most_entries()));
+        1.0, static_cast<double>(params_.entries) / static_cast<double>(params_.max_entries()));
   }
   /// The rate of the entries as they stand, exact up to equal hashes: the share of all hashes that
   /// match one. O(size).

@@ -10,9 +10,9 @@
 
 #include <bloomery/concepts.hpp>
 #include <bloomery/detail/core/filter_memory.hpp>
-#include <bloomery/detail/fuse/layout.hpp>
 #include <bloomery/detail/core/key_hashes.hpp>
 #include <bloomery/detail/core/key_overloads.hpp>
+#include <bloomery/detail/fuse/table.hpp>
 #include <bloomery/plan/fuse_plan.hpp>
 #include <bloomery/storage.hpp>
 #include <cassert>

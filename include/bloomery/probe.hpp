@@ -41,7 +41,7 @@ concept probe_scheme =
     };
 
 /// As many functions as any filter here uses: 2^-64 is below what 64-bit hashes can promise.
-inline constexpr unsigned most_hashes = 64;
+inline constexpr unsigned max_hash_functions = 64;
 
 /// Double hashing (Kirsch and Mitzenmacher, "Less Hashing, Same Performance", 2006): one 64-bit
 /// hash gives the pair (h1, h2), and g_i = h1 + i*h2 modulo 2^64.
@@ -59,7 +59,7 @@ struct double_hashing {
   static constexpr std::string_view name = "double";
   static constexpr std::uint64_t max_places = std::numeric_limits<std::uint64_t>::max();
 
-  static constexpr unsigned max_hashes() noexcept { return most_hashes; }
+  static constexpr unsigned max_hashes() noexcept { return max_hash_functions; }
   static constexpr std::uint64_t position(hash64 h, unsigned i, std::uint64_t m) noexcept {
     return detail::mulhi64(word(h, i), m);
   }
@@ -82,7 +82,7 @@ struct salted_hashing {
   static constexpr std::string_view name = "salted";
   static constexpr std::uint64_t max_places = std::numeric_limits<std::uint64_t>::max();
 
-  static constexpr unsigned max_hashes() noexcept { return most_hashes; }
+  static constexpr unsigned max_hashes() noexcept { return max_hash_functions; }
   static std::uint64_t position(key_ref key, unsigned i, std::uint64_t m) noexcept {
     return detail::mulhi64(word(key, i), m);
   }
@@ -101,7 +101,7 @@ struct md5_hashing {
   static constexpr std::string_view name = "md5";
   static constexpr std::uint64_t max_places = std::numeric_limits<std::uint64_t>::max();
 
-  static constexpr unsigned max_hashes() noexcept { return most_hashes; }
+  static constexpr unsigned max_hashes() noexcept { return max_hash_functions; }
   static std::uint64_t position(key_ref key, unsigned i, std::uint64_t m) noexcept {
     return word(key, i) % m;
   }
@@ -125,7 +125,7 @@ struct fnv_murmur_hashing {
   static constexpr std::string_view name = "fnv-murmur";
   static constexpr std::uint64_t max_places = std::uint64_t{1} << 32;
 
-  static constexpr unsigned max_hashes() noexcept { return most_hashes; }
+  static constexpr unsigned max_hashes() noexcept { return max_hash_functions; }
   static constexpr std::uint64_t position(hash32_pair h, unsigned i, std::uint64_t m) noexcept {
     const std::uint64_t a = h.first;
     const std::uint64_t b = h.second;

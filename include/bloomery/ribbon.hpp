@@ -11,12 +11,11 @@
 
 #include <algorithm>
 #include <bloomery/concepts.hpp>
-#include <bloomery/detail/blocked_bloom/kernels.hpp>
 #include <bloomery/detail/core/filter_memory.hpp>
 #include <bloomery/detail/core/key_hashes.hpp>
 #include <bloomery/detail/core/key_overloads.hpp>
 #include <bloomery/detail/ribbon/kernels.hpp>
-#include <bloomery/detail/ribbon/layout.hpp>
+#include <bloomery/detail/ribbon/payload.hpp>
 #include <bloomery/plan/formulas.hpp>
 #include <bloomery/plan/ribbon_plan.hpp>
 #include <bloomery/storage.hpp>
@@ -133,7 +132,7 @@ class basic_ribbon : public detail::key_shell<basic_ribbon<Storage>> {
   /// The same for a batch. Precondition: answers.size() >= hs.size().
   void may_contain(std::span<const hash64> hs, std::span<bool> answers) const noexcept {
     assert(answers.size() >= hs.size());
-    detail::kernels().ribbon->may_contain({bytes().data(), levels_}, hs, answers.data());
+    detail::ribbon_ops().may_contain({bytes().data(), levels_}, hs, answers.data());
   }
 
   const ribbon_params& params() const noexcept { return params_; }

@@ -143,7 +143,7 @@ expression_list url_expressions(const canonical_url& url) noexcept {
   const std::string_view path = url.path();
 
   // Where the hosts begin in `all`: the exact one, then the last five components to the last two.
-  std::array<std::size_t, expression_list::most_hosts> hosts{};
+  std::array<std::size_t, expression_list::max_hosts> hosts{};
   std::size_t host_count = 1;
   if (!url.has_address()) {
     std::array<std::size_t, 4> shorter{};  // from two components to five
@@ -157,7 +157,7 @@ expression_list url_expressions(const canonical_url& url) noexcept {
   }
 
   // Where the paths end: with query, without, then at the first four slashes.
-  std::array<std::size_t, expression_list::most_paths> paths{};
+  std::array<std::size_t, expression_list::max_paths> paths{};
   std::size_t path_count = 0;
   const std::size_t exact = host.size() + path.size();
   if (!url.query().empty()) paths.at(path_count++) = all.size();

@@ -28,14 +28,14 @@ wire_error parse_rate(const string* text, double& out, wire_error no_number) noe
   double rate = 0;
   if (api.string_to_real(text, &rate) != ok || std::isnan(rate)) return no_number;
   if (!(rate > 0 && rate < 1)) return rate_range;
-  out = std::min(rate, most_error_rate);
+  out = std::min(rate, max_error_rate);
   return nullptr;
 }
 
 wire_error parse_capacity(const string* text, std::uint64_t& out, wire_error no_number) noexcept {
   long long capacity = 0;
   if (api.string_to_integer(text, &capacity) != ok) return no_number;
-  if (capacity < 1 || capacity > most_capacity) return capacity_range;
+  if (capacity < 1 || capacity > max_capacity) return capacity_range;
   out = static_cast<std::uint64_t>(capacity);
   return nullptr;
 }
@@ -43,7 +43,7 @@ wire_error parse_capacity(const string* text, std::uint64_t& out, wire_error no_
 wire_error parse_expansion(const string* text, std::uint32_t& out, wire_error no_number) noexcept {
   long long expansion = 0;
   if (api.string_to_integer(text, &expansion) != ok) return no_number;
-  if (expansion < 0 || expansion > most_expansion) return expansion_range;
+  if (expansion < 0 || expansion > max_expansion) return expansion_range;
   out = static_cast<std::uint32_t>(expansion);
   return nullptr;
 }
@@ -123,7 +123,7 @@ constexpr std::uint32_t default_expansion = 2;
 wire_error parse_window(const string* text, filter_spec& out) noexcept {
   long long seconds = 0;
   if (api.string_to_integer(text, &seconds) != ok) return "ERR bad window";
-  if (seconds < 1 || static_cast<std::uint64_t>(seconds) > most_window) {
+  if (seconds < 1 || static_cast<std::uint64_t>(seconds) > max_window) {
     return "ERR window must be in the range [1, 1000000000] seconds";
   }
   out.window = static_cast<std::uint64_t>(seconds);
@@ -133,7 +133,7 @@ wire_error parse_window(const string* text, filter_spec& out) noexcept {
 wire_error parse_generations(const string* text, filter_spec& out) noexcept {
   long long generations = 0;
   if (api.string_to_integer(text, &generations) != ok) return "ERR bad generations";
-  if (generations < 1 || generations > most_generations) {
+  if (generations < 1 || generations > max_generations) {
     return "ERR generations must be in the range [1, 64]";
   }
   out.generations = static_cast<std::uint16_t>(generations);
@@ -269,7 +269,7 @@ wire_error parse_bf_reserve(const request& in, filter_spec& out, memory_request&
     long long told = 0;
     if (*nonscaling + 1 < in.argv.size() &&
         api.string_to_integer(in.argv[*nonscaling + 1], &told) == ok && told >= 0 &&
-        told <= most_expansion) {
+        told <= max_expansion) {
       out.growth = static_cast<std::uint32_t>(told);
     }
   }
@@ -395,11 +395,11 @@ wire_error parse_cf_reserve(const request& in, filter_spec& out) noexcept {
     wire_error range;
   };
   const std::array options = {
-      option{"BUCKETSIZE", 1, most_bucket_size, &bucket_size, "Couldn't parse BUCKETSIZE",
+      option{"BUCKETSIZE", 1, max_bucket_size, &bucket_size, "Couldn't parse BUCKETSIZE",
              "BUCKETSIZE: value must be in the range [1, 255]"},
-      option{"MAXITERATIONS", 1, most_iterations, &iterations, "Couldn't parse MAXITERATIONS",
+      option{"MAXITERATIONS", 1, max_iterations, &iterations, "Couldn't parse MAXITERATIONS",
              "MAXITERATIONS: value must be in the range [1, 65535]"},
-      option{"EXPANSION", 0, most_expansion, &expansion, "Couldn't parse EXPANSION",
+      option{"EXPANSION", 0, max_expansion, &expansion, "Couldn't parse EXPANSION",
              "EXPANSION: value must be in the range [0, 32768]"}};
   for (const option& each : options) {
     const auto at = in.find(each.word, 3);
@@ -414,7 +414,7 @@ wire_error parse_cf_reserve(const request& in, filter_spec& out) noexcept {
     const wire_error why = parse_rate(in.argv[*rate + 1], out.error_rate, "Bad error rate");
     if (why != nullptr) return why;
   }
-  if (capacity < 2 * bucket_size || capacity > most_capacity) {
+  if (capacity < 2 * bucket_size || capacity > max_capacity) {
     return "Capacity must be in the range [2 * BUCKETSIZE, 1073741824]";
   }
   out.capacity = static_cast<std::uint64_t>(capacity);
@@ -448,7 +448,7 @@ wire_error parse_cf_insert(const request& in, insert_options& out) noexcept {
     }
     long long capacity = 0;
     if (api.string_to_integer(value, &capacity) != ok) return "Bad capacity";
-    if (capacity < 2 * current_settings().cf_bucket_size || capacity > most_capacity) {
+    if (capacity < 2 * current_settings().cf_bucket_size || capacity > max_capacity) {
       return "Capacity must be in the range [cf-bucket-size * 2, 1073741824]";
     }
     out.spec.capacity = static_cast<std::uint64_t>(capacity);

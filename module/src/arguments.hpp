@@ -48,8 +48,8 @@ enum class filter_family : std::uint8_t { bloom = 1, cuckoo = 2 };
 enum class filter_engine : std::uint8_t { native, compatible };
 
 /// What a WINDOW can be: seconds, and the number of its generations.
-inline constexpr std::uint64_t most_window = 1'000'000'000;
-inline constexpr std::uint16_t most_generations = 64;
+inline constexpr std::uint64_t max_window = 1'000'000'000;
+inline constexpr std::uint16_t max_generations = 64;
 
 /// What RESERVE and INSERT ask a filter to be.
 struct filter_spec {

@@ -104,10 +104,10 @@ int bf_reserve(const request& in) {
   memory_request memory;
   if (const auto why = parse_bf_reserve(in, spec, memory)) return reply_error(in.ctx, why);
   // Clients that do not know the last options know fewer words.
-  constexpr std::size_t most_words = 7;
+  constexpr std::size_t max_words = 7;
   const bool has_more =
       spec.deletable || spec.window != 0 || memory.bytes != 0 || in.find("ENGINE", 4).has_value();
-  if (in.argv.size() > most_words && !has_more) return api.wrong_arity(in.ctx);
+  if (in.argv.size() > max_words && !has_more) return api.wrong_arity(in.ctx);
   if (const auto why = fit_into(memory, spec)) return reply_error(in.ctx, why);
   return reserve(in, spec, "bf.reserve");
 }

@@ -132,9 +132,9 @@ growth_limit limit_for(const request& in, const filter_value& filter, std::size_
   // What comes behind a front begins with a fourth of its size, a table of counted copies doubles,
   // and a window's next generation, if one is due, is as large as the others.
   constexpr std::uint64_t bytes_of_item = 64;
-  const std::uint64_t most_added = bytes + items * bytes_of_item + (std::uint64_t{1} << 20);
+  const std::uint64_t max_added = bytes + items * bytes_of_item + (std::uint64_t{1} << 20);
   // A compatible filter grows by as much as it has, or more.
-  const bool near = bytes + most_added > std::min(of_one, of_all) || spec.window != 0 ||
+  const bool near = bytes + max_added > std::min(of_one, of_all) || spec.window != 0 ||
                     spec.engine == filter_engine::compatible;
   growth_limit limit;
   limit.asked = in.ctx;
@@ -155,8 +155,8 @@ wire_error refusal(const request& in, filter_engine engine, std::uint64_t bytes)
 wire_error refusal(const request& in, const filter_value& made) noexcept {
   if (!in.is_limited()) return nullptr;
   if (made.bytes() > max_filter_bytes(made.facts().spec.engine)) return too_large;
-  const auto most_of_all = static_cast<std::uint64_t>(current_settings().max_memory);
-  return most_of_all == 0 || bytes_of_filters() <= most_of_all ? nullptr : too_much_for_all;
+  const auto max_of_all = static_cast<std::uint64_t>(current_settings().max_memory);
+  return max_of_all == 0 || bytes_of_filters() <= max_of_all ? nullptr : too_much_for_all;
 }
 
 void announce(const request& in, filter_key& key, const char* event) noexcept {

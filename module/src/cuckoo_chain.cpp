@@ -162,7 +162,7 @@ bool cuckoo_chain::kick(const homes& item) noexcept {
 stop cuckoo_chain::grow(const growth_limit& limit) noexcept try {
   if (shape_.expansion == 0) return stop::full;
   const std::uint64_t size = shape_.bytes_of(shape_.filters);
-  if (shape_.filters == most_sub_filters || size > most_sub_filter_bytes) return stop::memory;
+  if (shape_.filters == max_sub_filters || size > max_sub_filter_bytes) return stop::memory;
   if (const stop why = limit.refusal(bytes(), size); why != stop::none) return why;
   auto slots = owned_storage::make(size);
   if (!slots) return stop::memory;

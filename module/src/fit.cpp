@@ -12,7 +12,7 @@ namespace {
 // What MEMORY USAGE counts beside the bits: the key's name, which may be longer, and the objects.
 constexpr std::uint64_t beside = 700;
 // Below, items are told apart as surely as their 64-bit hashes are at the largest capacity.
-constexpr double least_rate = 1e-9;
+constexpr double min_rate = 1e-9;
 // The rate is found to a thousandth of a doubling.
 constexpr int rate_steps = 1024;
 
@@ -23,8 +23,8 @@ bool fits(const filter_spec& spec, std::uint64_t bytes) {
 
 wire_error find_capacity(std::uint64_t bytes, filter_spec& spec) {
   std::uint64_t known = 0;  // to fit
-  for (std::uint64_t step = most_capacity; step != 0; step /= 2) {
-    if (known + step > most_capacity) continue;
+  for (std::uint64_t step = max_capacity; step != 0; step /= 2) {
+    if (known + step > max_capacity) continue;
     spec.capacity = known + step;
     if (fits(spec, bytes)) known += step;
   }
@@ -34,10 +34,10 @@ wire_error find_capacity(std::uint64_t bytes, filter_spec& spec) {
 
 wire_error find_rate(std::uint64_t bytes, filter_spec& spec) {
   const auto rate_at = [](int i) {
-    return most_error_rate * numeric::exp2(-double(i) / rate_steps);
+    return max_error_rate * numeric::exp2(-double(i) / rate_steps);
   };
   const auto first_below = [](double rate) {
-    return static_cast<int>(numeric::log2(most_error_rate / rate) * rate_steps) + 1;
+    return static_cast<int>(numeric::log2(max_error_rate / rate) * rate_steps) + 1;
   };
   const auto fits_at = [&](int i) {
     spec.error_rate = rate_at(i);
@@ -48,10 +48,10 @@ wire_error find_rate(std::uint64_t bytes, filter_spec& spec) {
            "fewer items";
   }
   // From there on filters are of another kind, and smaller than those of somewhat higher rates.
-  const int other_kind = first_below(least_blocked_rate);
+  const int other_kind = first_below(min_blocked_rate);
   const bool is_below = !spec.deletable && fits_at(other_kind);
   int known = is_below ? other_kind : 0;
-  int beyond = is_below || spec.deletable ? first_below(least_rate) : other_kind;
+  int beyond = is_below || spec.deletable ? first_below(min_rate) : other_kind;
   while (beyond - known > 1) {
     const int middle = known + (beyond - known) / 2;
     (fits_at(middle) ? known : beyond) = middle;

@@ -9,7 +9,7 @@ namespace {
 
 // Growing filters of fewer items are one expandable from the start: most of those that are made
 // without being asked for grow far beyond, and what stands in front would be asked for nothing.
-constexpr std::uint64_t least_front = 10'000;
+constexpr std::uint64_t min_front = 10'000;
 // Shares of the rate that the front may use. A blocked filter pays 0.18 bits an item for the 7%
 // that it leaves, a vector quotient filter goes to the next longer remainder.
 constexpr double blocked_share = 0.93;
@@ -18,7 +18,7 @@ constexpr double quotient_share = 0.5;
 constexpr double lone_quotient_share = 0.95;
 // What comes behind begins with room for this share of the front's items.
 constexpr std::uint64_t back_divisor = 8;
-constexpr std::uint64_t least_back = 100;
+constexpr std::uint64_t min_back = 100;
 
 planned_part part(filter_kind kind, std::uint64_t capacity, double rate) {
   return {find_kind(kind), {.capacity = capacity, .fpr = rate}};
@@ -47,11 +47,11 @@ planned_part part_of_new(filter_kind kind, std::uint64_t items, double rate) {
 
 /// One line an item as long as that takes at most a sixth more memory than the classic filter.
 filter_kind bloom_kind(const filter_spec& spec) {
-  return spec.error_rate < least_blocked_rate ? filter_kind::bloom : filter_kind::blocked_bloom;
+  return spec.error_rate < min_blocked_rate ? filter_kind::bloom : filter_kind::blocked_bloom;
 }
 
 planned_part back_of(const filter_spec& spec, double share) {
-  return part(filter_kind::expandable, std::max(least_back, spec.capacity / back_divisor),
+  return part(filter_kind::expandable, std::max(min_back, spec.capacity / back_divisor),
               spec.error_rate * share);
 }
 
@@ -69,7 +69,7 @@ native_plan plan_native(const filter_spec& spec) {
   if (!grows) {
     return {part_of_new(bloom_kind(spec), spec.capacity, spec.error_rate), std::nullopt};
   }
-  if (spec.capacity < least_front) {
+  if (spec.capacity < min_front) {
     return {part(expandable, spec.capacity, spec.error_rate), std::nullopt};
   }
   return {part_of_new(bloom_kind(spec), spec.capacity, spec.error_rate * blocked_share),

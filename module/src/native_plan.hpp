@@ -24,7 +24,7 @@ struct native_plan {
 native_plan plan_native(const filter_spec& spec);
 
 /// Lower rates have the classic Bloom filter where others have a blocked one.
-inline constexpr double least_blocked_rate = 1e-4;
+inline constexpr double min_blocked_rate = 1e-4;
 
 /// Whether a dump may have such a front: filters that were made when it was planned otherwise go on
 /// as they are.

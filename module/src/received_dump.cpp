@@ -17,11 +17,11 @@ namespace {
 constexpr std::string_view signature = "BLMRYDMP";
 constexpr std::uint32_t dump_version = 1;
 constexpr std::size_t prefix_bytes = 64;
-constexpr std::size_t most_parts = 2;
+constexpr std::size_t max_parts = 2;
 // Header and parameters of a filter file; those of the filters that are used here have 128 bytes.
-constexpr std::size_t most_file_header = 4096;
+constexpr std::size_t max_file_header = 4096;
 // No machine has more; sums of it and a header do not overflow.
-constexpr std::uint64_t most_payload = std::uint64_t{1} << 47;
+constexpr std::uint64_t max_payload = std::uint64_t{1} << 47;
 
 // Where each number stands (docs/server.md, "Dumps").
 enum place : std::size_t {
@@ -52,9 +52,9 @@ enum window_place : std::size_t {
   at_list = 24,
 };
 constexpr std::size_t list_row = 16;
-constexpr std::size_t most_generation_header = prefix_bytes + most_parts * most_file_header;
+constexpr std::size_t max_generation_header = prefix_bytes + max_parts * max_file_header;
 // Times since 1970 are less for some million years to come.
-constexpr std::uint64_t most_milliseconds = std::uint64_t{1} << 57;
+constexpr std::uint64_t max_milliseconds = std::uint64_t{1} << 57;
 
 // The numbers of a dump are little-endian, as the machines are that servers run on.
 template <class T>
@@ -110,8 +110,8 @@ bool read_prefix(std::string_view bytes, dump_prefix& out) noexcept {
     return false;
   spec.window = has_window ? 1 : 0;  // its length comes behind
   return known && (flags & ~(flag_deletable | flag_window)) == 0 &&
-         number_at<std::uint16_t>(bytes, at_unused) == 0 && spec.expansion <= most_expansion &&
-         spec.capacity >= 1 && spec.capacity <= most_capacity && spec.error_rate > 0 &&
+         number_at<std::uint16_t>(bytes, at_unused) == 0 && spec.expansion <= max_expansion &&
+         spec.capacity >= 1 && spec.capacity <= max_capacity && spec.error_rate > 0 &&
          spec.error_rate < 1;
 }
 
@@ -127,14 +127,14 @@ wire_error received_dump::begin(std::string_view header) {
     return nullptr;
   }
   std::string_view rest = header.substr(prefix_bytes);
-  for (std::size_t i = 0; i < most_parts; ++i) {
+  for (std::size_t i = 0; i < max_parts; ++i) {
     const auto size = number_at<std::uint32_t>(header, at_part_headers + i * sizeof(std::uint32_t));
     if (size == 0) break;
-    if (size > most_file_header || size > rest.size()) return bad_data;
+    if (size > max_file_header || size > rest.size()) return bad_data;
     const std::string_view file_header = rest.substr(0, size);
     rest.remove_prefix(size);
     const auto announced = read_header(std::as_bytes(std::span(file_header)), "dump");
-    if (!announced || announced->payload_bytes == 0 || announced->payload_bytes > most_payload) {
+    if (!announced || announced->payload_bytes == 0 || announced->payload_bytes > max_payload) {
       return bad_data;
     }
     part& made = next.parts_.emplace_back();
@@ -203,19 +203,19 @@ wire_error received_dump::begin_window(std::string_view header) {
   const auto generations = number_at<std::uint32_t>(block, at_generations);
   const auto held = number_at<std::uint32_t>(block, at_held);
   prefix_.newest = number_at<std::uint64_t>(block, at_newest);
-  if (spec.window < 1 || spec.window > most_window || generations < 1 ||
-      generations > most_generations || held > generations + 1 ||
+  if (spec.window < 1 || spec.window > max_window || generations < 1 ||
+      generations > max_generations || held > generations + 1 ||
       block.size() != at_list + held * list_row) {
     return bad_data;
   }
   spec.generations = static_cast<std::uint16_t>(generations);
-  if (prefix_.newest > most_milliseconds / slice_milliseconds(spec)) return bad_data;
+  if (prefix_.newest > max_milliseconds / slice_milliseconds(spec)) return bad_data;
   for (std::size_t i = 0; i < held; ++i) {
     const auto slice = number_at<std::uint64_t>(block, at_list + i * list_row);
     const auto size = number_at<std::uint64_t>(block, at_list + i * list_row + sizeof slice);
     const bool is_late = slice <= prefix_.newest && slice + generations >= prefix_.newest &&
                          (i == 0 || slice > generations_.back().slice);
-    if (!is_late || size > most_generation_header || size > rest.size()) return bad_data;
+    if (!is_late || size > max_generation_header || size > rest.size()) return bad_data;
     generation& made = generations_.emplace_back(slice, received_dump());
     if (const auto why = made.dump.begin(rest.substr(0, size))) return why;
     if (made.dump.prefix().spec != generation_spec(spec)) return bad_data;

@@ -51,7 +51,7 @@ bool load_link(io* from, int version, link_shape& link, owned_storage& bits) {
     if (!load_number(from, link.bits) || !load_number(from, link.log2_bits)) return false;
   } else {
     const double wanted = static_cast<double>(link.capacity) * link.bits_per_item;
-    if (!(wanted >= 1 && wanted < static_cast<double>(most_payload_bytes) * 8)) return false;
+    if (!(wanted >= 1 && wanted < static_cast<double>(max_payload_bytes) * 8)) return false;
     link.bits = static_cast<std::uint64_t>(wanted);
   }
   auto loaded = load_storage(from);

@@ -30,7 +30,7 @@ constexpr std::uint16_t old_max_iterations = 500;
 constexpr std::uint32_t known_options =
     exact_bits | capacity_is_log2 | hash_of_64_bits | does_not_grow;
 // A rate of 2^-1074, the least there is, asks for so many; no item's places take long to find.
-constexpr std::uint32_t most_hashes = 1075;
+constexpr std::uint32_t max_hash_functions = 1075;
 
 /// Takes numbers from the front of bytes that are there.
 class reader {
@@ -76,15 +76,15 @@ std::optional<link_shape> plan_link(std::uint64_t capacity, double error_rate,
   link.bits_per_item = -numeric::log(error_rate) / ln_2_squared;
   if (capacity == 0 || !(link.bits_per_item > 0) || !(error_rate > 0)) return std::nullopt;
   const double wanted = static_cast<double>(capacity) * link.bits_per_item;
-  constexpr auto most_bits = static_cast<double>(most_payload_bytes) * 8;
+  constexpr auto max_bits = static_cast<double>(max_payload_bytes) * 8;
   if ((options & capacity_is_log2) != 0) {
-    if (capacity > static_cast<std::uint64_t>(std::countr_zero(most_payload_bytes))) {
+    if (capacity > static_cast<std::uint64_t>(std::countr_zero(max_payload_bytes))) {
       return std::nullopt;
     }
     link.log2_bits = static_cast<std::uint8_t>(capacity);
     link.bits = link.places();
     link.capacity = static_cast<std::uint64_t>(static_cast<double>(link.bits) / link.bits_per_item);
-  } else if (!(wanted < most_bits)) {
+  } else if (!(wanted < max_bits)) {
     return std::nullopt;
   } else if ((options & exact_bits) != 0) {
     link.bits = static_cast<std::uint64_t>(wanted);
@@ -105,11 +105,11 @@ std::optional<link_shape> plan_link(std::uint64_t capacity, double error_rate,
 }
 
 bool make_sound(link_shape& link) noexcept {
-  if (link.bytes > most_payload_bytes) return false;
+  if (link.bytes > max_payload_bytes) return false;
   if (link.bits == 0 && link.log2_bits != 0) link.bits = link.bytes * 8;
   // Links of 2018 have as many bits as their rate needs, and whole bytes; later ones whole words.
   return link.error_rate > 0 && link.error_rate < 1 && link.bits_per_item > 0 &&
-         link.bits_per_item * ln_2 <= most_hashes && link.hashes >= 1 &&
+         link.bits_per_item * ln_2 <= max_hash_functions && link.hashes >= 1 &&
          link.hashes == hashes_for(link.bits_per_item) && link.bits >= 1 &&
          link.bits <= link.bytes * 8 && link.bytes * 8 - link.bits < 64 && link.log2_bits < 64 &&
          link.places() <= link.bits;
@@ -120,9 +120,9 @@ bool is_sound(const chain_shape& chain) noexcept {
 }
 
 bool is_sound(const cuckoo_shape& filter) noexcept {
-  if (!std::has_single_bit(filter.buckets) || filter.buckets > most_sub_filter_bytes ||
+  if (!std::has_single_bit(filter.buckets) || filter.buckets > max_sub_filter_bytes ||
       filter.bucket_size == 0 || filter.bucket_size > 255 || filter.filters == 0 ||
-      filter.filters > most_sub_filters || filter.expansion > 32768 ||
+      filter.filters > max_sub_filters || filter.expansion > 32768 ||
       (filter.expansion == 0 ? filter.filters > 1 : !std::has_single_bit(filter.expansion))) {
     return false;
   }
@@ -130,7 +130,7 @@ bool is_sound(const cuckoo_shape& filter) noexcept {
   for (std::uint32_t i = 0; i < filter.filters; ++i) {
     const std::uint64_t bytes = filter.bytes_of(i);
     sum += bytes;
-    if (bytes > most_sub_filter_bytes || sum > most_payload_bytes) return false;
+    if (bytes > max_sub_filter_bytes || sum > max_payload_bytes) return false;
   }
   return true;
 }
@@ -139,10 +139,10 @@ std::uint64_t cuckoo_shape::bytes_of(std::uint32_t filter) const noexcept {
   const auto first = static_cast<unsigned>(std::countr_zero(buckets));
   const auto step = expansion > 1 ? static_cast<unsigned>(std::countr_zero(expansion)) : 0U;
   const std::uint64_t log2_buckets = first + std::uint64_t{step} * filter;
-  constexpr auto most = static_cast<unsigned>(std::countr_zero(most_sub_filter_bytes));
-  if (log2_buckets > most) return most_sub_filter_bytes + 1;
+  constexpr auto most = static_cast<unsigned>(std::countr_zero(max_sub_filter_bytes));
+  if (log2_buckets > most) return max_sub_filter_bytes + 1;
   const std::uint64_t bytes = (std::uint64_t{1} << log2_buckets) * bucket_size;
-  return std::min(bytes, most_sub_filter_bytes + 1);
+  return std::min(bytes, max_sub_filter_bytes + 1);
 }
 
 std::uint64_t payload_bytes(const cuckoo_shape& filter) noexcept {
@@ -186,7 +186,7 @@ std::optional<chain_shape> read_chain_header(std::string_view header) {
     from >> link.log2_bits;
     if (!make_sound(link) || __builtin_add_overflow(items, link.items, &items)) return std::nullopt;
     bytes += link.bytes;
-    if (bytes > most_payload_bytes) return std::nullopt;
+    if (bytes > max_payload_bytes) return std::nullopt;
     chain.links.push_back(link);
   }
   if (items != chain.items) return std::nullopt;
@@ -211,7 +211,7 @@ std::optional<cuckoo_shape> read_cuckoo_header(std::string_view header) noexcept
   std::uint64_t filters = 0;
   reader from(header);
   from >> filter.items >> filter.buckets >> filter.deletes >> filters;
-  if (filters > most_sub_filters) return std::nullopt;
+  if (filters > max_sub_filters) return std::nullopt;
   filter.filters = static_cast<std::uint32_t>(filters);
   if (header.size() == cuckoo_header_bytes) {
     from >> filter.bucket_size >> filter.max_iterations >> filter.expansion;

@@ -17,7 +17,7 @@
 namespace bloomery::server {
 
 /// No machine has more memory; sums of it and of what comes with it do not overflow.
-inline constexpr std::uint64_t most_payload_bytes = std::uint64_t{1} << 47;
+inline constexpr std::uint64_t max_payload_bytes = std::uint64_t{1} << 47;
 
 /// One Bloom filter of a chain.
 struct link_shape {
@@ -70,9 +70,9 @@ struct cuckoo_shape {
   std::uint64_t bytes_of(std::uint32_t filter) const noexcept;
 };
 
-inline constexpr std::uint32_t most_sub_filters = 65535;
+inline constexpr std::uint32_t max_sub_filters = 65535;
 /// RedisBloom finds its way in larger ones with 32 bits, and so not everywhere.
-inline constexpr std::uint64_t most_sub_filter_bytes = std::uint64_t{1} << 32;
+inline constexpr std::uint64_t max_sub_filter_bytes = std::uint64_t{1} << 32;
 
 /// The link that a chain gets for a capacity and rate; none where RedisBloom makes none either, or
 /// none of that size can be. The rate lies between 0 and 1, both excluded.

@@ -49,23 +49,23 @@ constexpr std::array numbers = {
     number_row{"initial-size",
                {"bf-initial-size", "INITIAL_SIZE"},
                1,
-               most_capacity,
+               max_capacity,
                0,
                &settings::bf_initial_size},
     number_row{"expansion-factor",
                {"bf-expansion-factor", "EXPANSION"},
                0,
-               most_expansion,
+               max_expansion,
                0,
                &settings::bf_expansion_factor},
-    number_row{"cf-initial-size", {}, 2, most_capacity, 0, &settings::cf_initial_size},
-    number_row{"cf-bucket-size", {}, 1, most_bucket_size, 0, &settings::cf_bucket_size},
-    number_row{"cf-max-iterations", {}, 1, most_iterations, 0, &settings::cf_max_iterations},
-    number_row{"cf-expansion-factor", {}, 0, most_expansion, 0, &settings::cf_expansion_factor},
+    number_row{"cf-initial-size", {}, 2, max_capacity, 0, &settings::cf_initial_size},
+    number_row{"cf-bucket-size", {}, 1, max_bucket_size, 0, &settings::cf_bucket_size},
+    number_row{"cf-max-iterations", {}, 1, max_iterations, 0, &settings::cf_max_iterations},
+    number_row{"cf-expansion-factor", {}, 0, max_expansion, 0, &settings::cf_expansion_factor},
     number_row{"cf-max-expansions",
                {"CF_MAX_EXPANSIONS"},
                1,
-               most_iterations,
+               max_iterations,
                0,
                &settings::cf_max_expansions},
     number_row{"max-filter-size",
@@ -89,12 +89,12 @@ bool is_named(const Row& row, std::string_view name) noexcept {
 }
 
 // Less would hold no filter that grows.
-constexpr long long least_filter_size = 1 << 16;
+constexpr long long min_filter_size = 1 << 16;
 constexpr std::string_view filter_size_sentence =
     "max-filter-size takes a whole number from 65536 on, or a size such as 64mb; 0: the default";
 
 bool is_in_range(const number_row& row, long long value) noexcept {
-  return row.value != &settings::max_filter_size || value == 0 || value >= least_filter_size;
+  return row.value != &settings::max_filter_size || value == 0 || value >= min_filter_size;
 }
 
 // The server passes back the pointer that a setting was registered with.
@@ -117,7 +117,7 @@ bool keep_rate(rate_row& row, string* text) {
   const std::string_view bytes = bytes_of(text);
   if (row.as_written != nullptr) api.free_string(nullptr, row.as_written);
   row.as_written = api.create_string(nullptr, bytes.data(), bytes.size());
-  now.*row.value = rate < most_error_rate ? rate : most_error_rate;
+  now.*row.value = rate < max_error_rate ? rate : max_error_rate;
   return true;
 }
 string* get_rate(const char*, void* row) {

@@ -41,11 +41,11 @@ std::uint64_t max_filter_bytes(filter_engine engine) noexcept;
 bool load_settings(context* ctx, string** argv, int argc);
 
 // The ranges that requests share with settings.
-inline constexpr long long most_capacity = std::int64_t{1} << 30;
-inline constexpr long long most_expansion = 32768;
-inline constexpr long long most_bucket_size = 255;
-inline constexpr long long most_iterations = 65535;
+inline constexpr long long max_capacity = std::int64_t{1} << 30;
+inline constexpr long long max_expansion = 32768;
+inline constexpr long long max_bucket_size = 255;
+inline constexpr long long max_iterations = 65535;
 /// Requests above are taken as this.
-inline constexpr double most_error_rate = 0.25;
+inline constexpr double max_error_rate = 0.25;
 
 }  // namespace bloomery::server

@@ -12,7 +12,7 @@
 namespace bloomery::detail {
 namespace {
 
-constexpr std::uint64_t least_group_hashes = std::uint64_t{1} << 23;  // 64 MiB
+constexpr std::uint64_t min_group_hashes = std::uint64_t{1} << 23;  // 64 MiB
 
 /// Room for the hashes of one shard: its part of the group's memory or, when that was too small,
 /// memory of its own.
@@ -37,11 +37,11 @@ struct slab {
 };
 
 // Below this a thread's start costs more than its part of the work.
-constexpr std::size_t least_hashes_a_thread = std::size_t{1} << 16;
+constexpr std::size_t min_hashes_a_thread = std::size_t{1} << 16;
 
 unsigned useful_threads(std::size_t hashes, unsigned threads) noexcept {
   return static_cast<unsigned>(
-      std::clamp<std::size_t>(hashes / least_hashes_a_thread, 1, std::max(threads, 1U)));
+      std::clamp<std::size_t>(hashes / min_hashes_a_thread, 1, std::max(threads, 1U)));
 }
 
 /// Puts those hashes of the span that belong to the slabs' shards, from `first` on, into them.
@@ -121,7 +121,7 @@ result<void> for_each_shard_group(
   const auto room = shards == 1 ? static_cast<std::size_t>(mean) + 64
                                 : static_cast<std::size_t>(mean + 6 * std::sqrt(mean)) + 64;
   const std::uint64_t at_once =
-      std::max(least_group_hashes, std::min(distinct, source.size) / 3 + least_group_hashes / 8);
+      std::max(min_group_hashes, std::min(distinct, source.size) / 3 + min_group_hashes / 8);
   const std::uint64_t group = std::clamp<std::uint64_t>(at_once / room, 1, shards);
   auto memory = owned_storage::make(group * room * sizeof(hash64));
   if (!memory) return fail(std::move(memory.error()));

@@ -177,7 +177,7 @@ TEST(key_reader, batches_are_bounded_and_a_long_line_is_whole) {
   EXPECT_EQ(first->front().size(), 5'000'000U);
   std::size_t keys = first->size();
   for (auto batch = reader.next(); batch && !batch->empty(); batch = reader.next()) {
-    EXPECT_LE(batch->size(), key_reader::most_keys);
+    EXPECT_LE(batch->size(), key_reader::max_keys);
     keys += batch->size();
   }
   EXPECT_EQ(keys, 5001U);

@@ -248,7 +248,7 @@ def test_output_is_written_in_large_pieces(run, bloomery, tmp_path, lines):
 def test_one_key_against_a_large_filter_reads_little_of_it(run, bloomery, tmp_path):
     build(run, "f", MEMBERS, "--memory", "150MB")
 
-    def most_memory(*args):
+    def max_memory(*args):
         """The most memory it held, in KiB, pages of a mapped file among them, when it had answered."""
         with subprocess.Popen([bloomery, *args], cwd=tmp_path, stdin=subprocess.PIPE,
                               stdout=subprocess.PIPE) as check:
@@ -262,9 +262,9 @@ def test_one_key_against_a_large_filter_reads_little_of_it(run, bloomery, tmp_pa
         return int(held.split()[1])
 
     build(run, "small", MEMBERS)
-    program = most_memory("check", "small")
-    assert most_memory("check", "f") < program + 20_000
-    assert most_memory("check", "--verify", "f") > program + 140_000, "what reading it all shows"
+    program = max_memory("check", "small")
+    assert max_memory("check", "f") < program + 20_000
+    assert max_memory("check", "--verify", "f") > program + 140_000, "what reading it all shows"
 
 
 def test_nul_bytes_and_bytes_that_are_no_text(run):

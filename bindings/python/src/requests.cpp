@@ -19,8 +19,8 @@ namespace bloomery::python {
 namespace {
 
 constexpr double default_fpr = 0.01;
-constexpr unsigned most_hashes = 64;
-constexpr std::uint64_t most_bytes = std::uint64_t{1} << 59;
+constexpr unsigned max_hash_functions = 64;
+constexpr std::uint64_t max_bytes = std::uint64_t{1} << 59;
 
 [[noreturn]] void refuse(PyObject* type, std::string_view name, const std::string& why) {
   raise(type, fmt::format("{}: {}", name, why));
@@ -132,14 +132,14 @@ plan_request request_of(const py::object& capacity, const py::object& fpr, const
   request.capacity = amount("capacity", capacity, any, parse_count);
   request.fpr = rate("fpr", fpr);
   request.bits = amount("bits", bits, any, parse_count);
-  if (const std::uint64_t bytes = amount("memory", memory, most_bytes, parse_bytes); bytes != 0) {
+  if (const std::uint64_t bytes = amount("memory", memory, max_bytes, parse_bytes); bytes != 0) {
     if (request.bits != 0) {
       refuse(PyExc_ValueError, "memory", "bits say the size already; give one of them");
     }
     request.bits = bytes * 8;
   }
   if (!hashes.is_none()) {
-    request.hashes = static_cast<unsigned>(whole("hashes", hashes, 1, most_hashes));
+    request.hashes = static_cast<unsigned>(whole("hashes", hashes, 1, max_hash_functions));
   }
   request.seed = whole("seed", seed, 0, std::numeric_limits<std::uint64_t>::max());
   for (const auto& [name, value] : options) {

@@ -15,8 +15,8 @@
 namespace bloomery::leveldb_entries {
 namespace {
 
-constexpr unsigned most_hashes = 32;  // what five bits hold, less one
-constexpr unsigned tries = 16;        // seeds before a ribbon is given another shape
+constexpr unsigned max_hashes = 32;  // what five bits hold, less one
+constexpr unsigned tries = 16;       // seeds before a ribbon is given another shape
 
 /// The byte that begins an entry; `number` is 1 to 32.
 char head(layout id, unsigned number) noexcept {
@@ -126,7 +126,7 @@ std::string make_bloom(std::span<const hash64> hashes, const demand& wanted) {
     bytes = plan ? (plan->bits + 7) / 8 : 8;
   }
   const double best = std::numbers::ln2 * 8 * static_cast<double>(bytes) / n;
-  const auto k = static_cast<unsigned>(std::clamp(std::round(best), 1.0, double{most_hashes}));
+  const auto k = static_cast<unsigned>(std::clamp(std::round(best), 1.0, double{max_hashes}));
   std::string entry(1 + bytes, '\0');
   entry[0] = head(layout::bloom, k);
   insert_all<basic_bloom<double_hashing, entry_storage>>(bloom_of(bytes, k), hashes,
@@ -138,15 +138,15 @@ std::string make_ribbon(std::span<const hash64> hashes, const demand& wanted) {
   const std::uint64_t n = hashes.size();
   if (wanted.fpr != 0) {
     const auto columns = static_cast<unsigned>(
-        std::clamp(std::ceil(-numeric::log2(wanted.fpr)), 1.0, double{most_columns}));
-    for (std::uint64_t slots = least_slots(n);; slots += slots / 64 + 1) {
+        std::clamp(std::ceil(-numeric::log2(wanted.fpr)), 1.0, double{max_columns}));
+    for (std::uint64_t slots = min_slots(n);; slots += slots / 64 + 1) {
       if (auto made = try_ribbon(hashes, (slots * columns + 7) / 8, columns))
         return std::move(*made);
     }
   }
   const std::uint64_t bytes = wanted.bytes - 2;
   auto columns =
-      static_cast<unsigned>(std::min<std::uint64_t>(bytes * 8 / least_slots(n), most_columns));
+      static_cast<unsigned>(std::min<std::uint64_t>(bytes * 8 / min_slots(n), max_columns));
   for (; columns != 0; --columns) {
     if (auto made = try_ribbon(hashes, bytes, columns)) return std::move(*made);
   }
@@ -207,7 +207,7 @@ bool may_contain(std::span<const std::byte> entry, hash64 h) noexcept {
     case layout::ribbon:
       return ribbon_may_contain(rest, number, h);
     case layout::blocked_bloom: {
-      if (rest.size() % 64 != 0 || number > most_block_hashes) return true;
+      if (rest.size() % 64 != 0 || number > max_block_hashes) return true;
       const auto filter = basic_blocked_bloom<borrowed_storage>::open(
           blocks_of(rest.size(), number), borrowed_storage(rest), 0);
       return !filter || filter->may_contain(h);

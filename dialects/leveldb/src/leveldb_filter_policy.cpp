@@ -15,8 +15,8 @@ namespace {
 namespace entries = leveldb_entries;
 
 constexpr double default_bits_per_key = 10;
-constexpr double most_bits_per_key = 64;
-constexpr double least_fpr = 1e-9;
+constexpr double max_bits_per_key = 64;
+constexpr double min_fpr = 1e-9;
 constexpr std::size_t many_keys = 1024;  // from which on blocks of 512 bits fill evenly
 
 std::span<const std::byte> bytes_of(const leveldb::Slice& slice) noexcept {
@@ -63,14 +63,14 @@ result<std::unique_ptr<const leveldb_filter_policy>> leveldb_filter_policy::make
   if (by_rate && options.bits_per_key != 0) {
     return refuse("both bits a key and a rate are given; one of them decides the size");
   }
-  if (by_rate && !(options.fpr >= least_fpr && options.fpr < 1)) {
+  if (by_rate && !(options.fpr >= min_fpr && options.fpr < 1)) {
     return refuse(
         fmt::format("a false-positive rate of {} is out of range; give one from 1e-9 to "
                     "below 1, such as 0.01",
                     options.fpr));
   }
   if (!by_rate && options.bits_per_key != 0 &&
-      !(options.bits_per_key >= 1 && options.bits_per_key <= most_bits_per_key)) {
+      !(options.bits_per_key >= 1 && options.bits_per_key <= max_bits_per_key)) {
     return refuse(fmt::format("{} bits a key are out of range; give 1 to 64, such as 10",
                               options.bits_per_key));
   }

@@ -88,7 +88,7 @@ bool eliminate(const short_ribbon& shape, std::span<const hash64> hashes,
 
 }  // namespace
 
-std::uint64_t least_slots(std::uint64_t n) noexcept {
+std::uint64_t min_slots(std::uint64_t n) noexcept {
   return n <= window ? n : n + n / 64;
 }
 
@@ -96,7 +96,7 @@ bool solve(const short_ribbon& shape, std::span<const hash64> hashes, std::span<
   std::vector<equation> rows(shape.slots);
   if (!eliminate(shape, hashes, rows)) return false;
   // From the last slot to the first: `known` has the 128 slots after the present one.
-  std::array<wide, most_columns> known{};
+  std::array<wide, max_columns> known{};
   for (std::uint64_t slot = shape.slots; slot-- != 0;) {
     const equation& row = rows[slot];
     for (unsigned c = 0; c < shape.columns; ++c) {

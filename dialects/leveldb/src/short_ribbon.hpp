@@ -9,7 +9,7 @@
 
 namespace bloomery::leveldb_entries {
 
-inline constexpr unsigned most_columns = 32;
+inline constexpr unsigned max_columns = 32;
 /// Slots that a key's equation is over: all of them, or so many neighbours.
 inline constexpr std::uint64_t window = 128;
 
@@ -24,7 +24,7 @@ struct short_ribbon {
 };
 
 /// The fewest slots with which n distinct keys are worth a try. n >= 1.
-std::uint64_t least_slots(std::uint64_t n) noexcept;
+std::uint64_t min_slots(std::uint64_t n) noexcept;
 
 /// Solves the equations of the hashes, which are distinct: each says that the exclusive or of the
 /// slots that it chooses is its result of r bits (M. Dietzfelbinger, S. Walzer, "Efficient Gauss

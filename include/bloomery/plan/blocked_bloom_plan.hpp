@@ -2,32 +2,16 @@
 
 /// Sizing a blocked Bloom filter, by the exact rate of blocks of unequal load.
 
+#include <bloomery/block_layout.hpp>
 #include <bloomery/image.hpp>
 #include <bloomery/plan/bloom_plan.hpp>
 #include <bloomery/result.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <string_view>
 #include <vector>
 
 namespace bloomery {
-
-/// Where in its block a key's bits are (bloomery/detail/blocked_bloom/layout.hpp). Numbers of the file
-/// format, never renumbered.
-enum class block_layout : std::uint16_t {
-  split_512 = 1,    ///< 8 lanes of 64 bits, a bit in each: one SIMD comparison
-  free_512 = 2,     ///< k bits anywhere among 512: fewer bits a key, above 2% and below 0.05%
-  parquet_256 = 3,  ///< 8 lanes of 32 bits: Apache Parquet's split block, bit for bit
-};
-
-/// `split`, `free`, `parquet`.
-std::string_view name_of(block_layout layout) noexcept;
-
-/// Bits of one block.
-constexpr std::uint64_t block_bits(block_layout layout) noexcept {
-  return layout == block_layout::parquet_256 ? 256 : 512;
-}
 
 /// What is asked for; zero means "find it". Sufficient: two of capacity, fpr, bits.
 struct blocked_bloom_spec {
@@ -68,8 +52,7 @@ struct blocked_bloom_params {
                                              std::span<const std::byte> block);
 };
 
-inline constexpr unsigned most_block_hashes = 24;
-inline constexpr double least_blocked_fpr = 1e-9;
+inline constexpr double min_blocked_fpr = 1e-9;
 
 /// Finds what `spec` leaves open, so that the mean rate of such filters at capacity is at most
 /// spec.fpr. It is planned 0.3% below it, which costs 0.007 bits per key: the rate of one filter of

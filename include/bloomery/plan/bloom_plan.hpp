@@ -45,8 +45,8 @@ struct bloom_params {
   static result<bloom_params> decode(const filter_header& header, std::span<const std::byte> block);
 };
 
-inline constexpr std::uint64_t most_bits = std::uint64_t{1} << 62;
-inline constexpr std::uint64_t most_keys = std::uint64_t{1} << 57;
+inline constexpr std::uint64_t max_bits = std::uint64_t{1} << 62;
+inline constexpr std::uint64_t max_keys = std::uint64_t{1} << 57;
 
 /// Fewer chance_keys are none: in files they are 0, at least these, or infinite.
 inline constexpr double min_chance_keys = 0x1p-20;

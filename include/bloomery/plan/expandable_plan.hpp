@@ -48,14 +48,14 @@ struct expandable_params {
   bool widens() const noexcept { return cell_bits < segment_cell_bits; }
   /// Entries beyond which the filter grows by a step: two a cell while that widens it, else three
   /// for four cells.
-  std::uint64_t most_entries() const noexcept {
+  std::uint64_t max_entries() const noexcept {
     return widens() && first_load != 0 ? first_load * cells() : cells() / 4 * 3;
   }
   /// Entries beyond which nothing is inserted, where growth cannot be had: a quarter more.
   std::uint64_t entries_limit() const noexcept;
 
   /// What the filter has room for now: the capacity that it was made for, or once it has grown, or
-  /// if that is as little as no filter is, most_entries().
+  /// if that is as little as no filter is, max_entries().
   std::uint64_t room() const noexcept;
 
   /// The parameter block of a file (docs/format.md, "expandable").

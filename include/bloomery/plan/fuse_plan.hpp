@@ -59,8 +59,8 @@ struct fuse_plan {
   double fpr = 0;
 };
 
-inline constexpr std::uint64_t most_fuse_keys = std::uint64_t{1} << 42;
-inline constexpr unsigned most_fingerprint_bits = 32;
+inline constexpr std::uint64_t max_fuse_keys = std::uint64_t{1} << 42;
+inline constexpr unsigned max_fingerprint_bits = 32;
 
 /// Finds what `spec` leaves open. The rate of w bits is 2^-w (and n / 2^64 for equal hashes), so w
 /// is ceil(log2(1/eps)). Three places are the default: a query is faster by a quarter; where `bits`

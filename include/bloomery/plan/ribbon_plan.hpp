@@ -21,9 +21,6 @@ struct ribbon_spec {
   unsigned threads = 1;        ///< that build, 0 for one a core; the result is the same
 };
 
-/// A window is 8 groups of 8 slots, and begins at a group.
-inline constexpr std::uint64_t ribbon_window_groups = 8;
-
 /// A level holds the keys that all levels before it bumped, in shards of equal shape, each a system
 /// of linear equations of its own. The starts of windows are counted through all shards; those
 /// below the cut have `columns` bits a slot, the others one more, so that their mean rate may be
@@ -51,10 +48,8 @@ struct ribbon_level {
   double fpr() const noexcept;
 };
 
-inline constexpr std::size_t most_ribbon_levels = 32;
-inline constexpr std::uint64_t most_ribbon_keys = std::uint64_t{1} << 48;
-/// Zeros at the end of the payload, which vectors may read over.
-inline constexpr std::uint64_t ribbon_padding = 64;
+inline constexpr std::size_t max_ribbon_levels = 32;
+inline constexpr std::uint64_t max_ribbon_keys = std::uint64_t{1} << 48;
 
 /// Everything that fixes a ribbon filter's layout, and what it promises. The number of keys is the
 /// filter's count, since it is known exactly.

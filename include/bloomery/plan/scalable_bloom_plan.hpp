@@ -43,7 +43,7 @@ struct scalable_bloom_params {
 /// Keys of the first member when neither capacity nor bits is asked for.
 inline constexpr std::uint64_t default_initial_capacity = 1024;
 /// Members that a filter can have. Only a growth below 1.15 comes near.
-inline constexpr std::size_t most_members = 256;
+inline constexpr std::size_t max_members = 256;
 /// Each member's bytes in a payload are padded to a multiple of this, so that every member starts a
 /// cache line when the file is mapped.
 inline constexpr std::uint64_t member_alignment = 64;
@@ -62,7 +62,7 @@ result<scalable_bloom_params> plan_scalable_bloom(const scalable_bloom_spec& spe
 /// eps_i then stays within eps up to eps * 2^57 keys in all (1.4e15 at 1%).
 ///
 /// A member has at least the bits of a cache line. Fails with `full` beyond that number of keys, at
-/// most_members, and beyond 2^62 bits for the member.
+/// max_members, and beyond 2^62 bits for the member.
 result<bloom_params> plan_next_member(const scalable_bloom_params& params);
 
 /// Keys that the filter can take in all before it is full, were memory without end.

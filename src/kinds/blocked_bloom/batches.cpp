@@ -10,6 +10,7 @@
 #include <bloomery/plan/numeric.hpp>
 
 #include "cpu/partition.hpp"
+#include "kinds/blocked_bloom/kernels/table.hpp"
 
 namespace bloomery::detail {
 namespace {
@@ -23,50 +24,61 @@ constexpr unsigned insert_ahead = 24;
 
 // Hashes that are brought together at a time: as many bytes of them as of the filter, up to 128
 // MiB, and 64 MiB beside filters so large that only threads make it worth while.
-constexpr std::size_t most_chunk_bytes = std::size_t{1} << 27;
+constexpr std::size_t max_chunk_bytes = std::size_t{1} << 27;
 // A region is a power of two of blocks, of about this size: half of a second-level cache.
 constexpr std::size_t region_bytes = std::size_t{1} << 20;
-constexpr std::size_t most_regions = 1024;
+constexpr std::size_t max_regions = 1024;
 // An array is partitioned from this size on, if there are so many keys a cache line: each line is
 // then fetched once for several of them.
 constexpr std::size_t partitioned_bytes = std::size_t{1} << 24;
-constexpr std::size_t least_keys_a_line = 4;
+constexpr std::size_t min_keys_a_line = 4;
 // Below this a thread's start costs more than its part of the work.
-constexpr std::size_t least_keys_a_thread = std::size_t{1} << 15;
+constexpr std::size_t min_keys_a_thread = std::size_t{1} << 15;
+
+const block_kernels& kernels_of(block_layout layout) noexcept {
+  const layout_kernels& kernels = block_kernel_table.chosen();
+  switch (layout) {
+    case block_layout::free_512:
+      return kernels.free_512;
+    case block_layout::parquet_256:
+      return kernels.parquet_256;
+    case block_layout::split_512:
+      break;
+  }
+  return kernels.split_512;
+}
 
 /// The kernel, and how far it fetches ahead.
 void ask(const block_array& array, std::span<const hash64> hashes, bool* answers) {
-  kernels()
-      .of(array.layout)
+  kernels_of(array.layout)
       .may_contain(array, hashes, answers, array.size() <= cached_bytes ? 0 : query_ahead);
 }
 std::uint64_t put(const block_array& array, std::span<const hash64> hashes) {
-  return kernels()
-      .of(array.layout)
+  return kernels_of(array.layout)
       .insert(array, hashes, array.size() <= cached_bytes ? 0 : insert_ahead);
 }
 
 std::size_t chunk_for(const block_array& array) noexcept {
-  const std::size_t bytes = array.size() > 4 * most_chunk_bytes
-                                ? most_chunk_bytes / 2
-                                : std::clamp(array.size(), partitioned_bytes, most_chunk_bytes);
+  const std::size_t bytes = array.size() > 4 * max_chunk_bytes
+                                ? max_chunk_bytes / 2
+                                : std::clamp(array.size(), partitioned_bytes, max_chunk_bytes);
   return bytes / sizeof(hash64);
 }
 
 bool worth_partitioning(const block_array& array, std::size_t n) noexcept {
   return array.size() >= partitioned_bytes &&
-         std::min(n, chunk_for(array)) >= array.size() / 64 * least_keys_a_line;
+         std::min(n, chunk_for(array)) >= array.size() / 64 * min_keys_a_line;
 }
 
 unsigned useful_threads(std::size_t n, unsigned threads) noexcept {
   return static_cast<unsigned>(
-      std::clamp<std::size_t>(n / least_keys_a_thread, 1, std::max(1U, threads)));
+      std::clamp<std::size_t>(n / min_keys_a_thread, 1, std::max(1U, threads)));
 }
 
 /// A region is a power of two of blocks.
 unsigned region_shift(const block_array& array) noexcept {
   const std::size_t block_bytes = block_bits(array.layout) / 8;
-  const std::size_t bytes = std::max(region_bytes, array.size() / most_regions);
+  const std::size_t bytes = std::max(region_bytes, array.size() / max_regions);
   return static_cast<unsigned>(std::bit_width((bytes - 1) / block_bytes));
 }
 
@@ -89,17 +101,13 @@ bool by_region(const block_array& array, std::span<const hash64> hashes, unsigne
 
 }  // namespace
 
-unsigned threads_for(unsigned wanted) noexcept {
-  return wanted != 0 ? wanted : hardware_threads();
-}
-
 void blocks_may_contain(const block_array& array, std::span<const hash64> hashes, bool* answers,
                         unsigned threads) noexcept {
   threads = useful_threads(hashes.size(), threads);
   if (worth_partitioning(array, hashes.size()) &&
       by_region(array, hashes, threads, true, [&](auto& work, auto now, std::size_t at) {
         work.ask(now, answers + at, [&](std::span<const hash64> some, bool* replies) {
-          kernels().of(array.layout).may_contain(array, some, replies, query_ahead);
+          kernels_of(array.layout).may_contain(array, some, replies, query_ahead);
         });
       })) {
     return;
@@ -118,7 +126,7 @@ std::uint64_t blocks_insert(const block_array& array, std::span<const hash64> ha
   if ((threads > 1 || worth_partitioning(array, hashes.size())) &&
       by_region(array, hashes, threads, false, [&](auto& work, auto, std::size_t) {
         work.for_each_region([&](std::span<const hash64> some) {
-          fresh.fetch_add(kernels().of(array.layout).insert(array, some, insert_ahead),
+          fresh.fetch_add(kernels_of(array.layout).insert(array, some, insert_ahead),
                           std::memory_order_relaxed);
         });
       })) {

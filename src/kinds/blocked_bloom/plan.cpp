@@ -21,10 +21,10 @@ constexpr double split_from = 0.0005;
 constexpr double split_to = 0.02;
 // How far below the requested rate is planned; see plan_blocked_bloom.
 constexpr double caution = 0.997;
-constexpr std::uint64_t most_parquet_blocks = std::uint64_t{1} << 31;
+constexpr std::uint64_t max_parquet_blocks = std::uint64_t{1} << 31;
 
-std::uint64_t most_blocks(block_layout layout) {
-  return layout == block_layout::parquet_256 ? most_parquet_blocks : most_bits / 512;
+std::uint64_t max_blocks(block_layout layout) {
+  return layout == block_layout::parquet_256 ? max_parquet_blocks : max_bits / 512;
 }
 
 struct shape {
@@ -68,7 +68,7 @@ class rates {
   f::block_rates<f::free_block> free_;
 };
 
-// The fewest blocks for that rate; above most_blocks when so many are not enough.
+// The fewest blocks for that rate; above max_blocks when so many are not enough.
 std::uint64_t blocks_for(double n, double eps, block_layout layout, unsigned k, double deviations) {
   rates fpr(layout, k, deviations);
   const auto fits = [&](std::uint64_t blocks) { return fpr(n, blocks) <= eps; };
@@ -77,7 +77,7 @@ std::uint64_t blocks_for(double n, double eps, block_layout layout, unsigned k, 
   auto low = static_cast<std::uint64_t>(std::min(least, 0x1p60));  // does not fit, or is 0
   std::uint64_t step = 1;
   std::uint64_t high = low + step;
-  while (high <= most_blocks(layout) && !fits(high)) {
+  while (high <= max_blocks(layout) && !fits(high)) {
     low = high;
     step *= 2;
     high += step;
@@ -94,7 +94,7 @@ std::uint64_t keys_for(const shape& in, double eps, double deviations) {
   const auto fits = [&](std::uint64_t n) { return fpr(static_cast<double>(n), in.blocks) <= eps; };
   std::uint64_t low = 0;  // fits
   std::uint64_t high = 1;
-  while (high <= most_keys && fits(high)) {
+  while (high <= max_keys && fits(high)) {
     low = high;
     high *= 2;
   }
@@ -102,7 +102,7 @@ std::uint64_t keys_for(const shape& in, double eps, double deviations) {
     const std::uint64_t middle = low + (high - low) / 2;
     (fits(middle) ? low : high) = middle;
   }
-  return std::min(low, most_keys);
+  return std::min(low, max_keys);
 }
 
 /// The layouts to be tried: the one asked for, or those that suit the rate.
@@ -116,7 +116,7 @@ block_layout layout_for(const blocked_bloom_spec& spec, double eps) {
 std::pair<unsigned, unsigned> hashes_for(const blocked_bloom_spec& spec, block_layout layout) {
   if (layout != block_layout::free_512) return {8, 8};
   if (spec.hashes != 0) return {spec.hashes, spec.hashes};
-  return {1, most_block_hashes};
+  return {1, max_block_hashes};
 }
 
 // The best number in a range under a measure that falls, may stand still, and then rises in k.
@@ -135,11 +135,11 @@ unsigned best_hashes(std::pair<unsigned, unsigned> range, Measure&& measure) {
 
 result<void> check_ranges(const blocked_bloom_spec& spec) {
   const auto refuse = [](std::string why) { return fail(errc::invalid_argument, std::move(why)); };
-  if (spec.capacity > most_keys) {
+  if (spec.capacity > max_keys) {
     return refuse(
         fmt::format("a capacity of {} keys is beyond what 64-bit hashes can serve; at "
                     "most {} are possible",
-                    format_count(spec.capacity), format_count(most_keys)));
+                    format_count(spec.capacity), format_count(max_keys)));
   }
   if (!(spec.fpr >= 0 && spec.fpr < 1)) {
     return refuse(
@@ -155,23 +155,23 @@ result<void> check_ranges(const blocked_bloom_spec& spec) {
                     spec.fpr, format_count(std::max<std::uint64_t>(spec.capacity, 1)),
                     2 * f::hash_collision_fpr(n)));
   }
-  if (spec.fpr != 0 && spec.fpr < least_blocked_fpr) {
+  if (spec.fpr != 0 && spec.fpr < min_blocked_fpr) {
     return refuse(
         fmt::format("a rate of {:.3g} is below what blocks can serve ({:.0g}); take kind "
                     "bloom or cuckoo",
-                    spec.fpr, least_blocked_fpr));
+                    spec.fpr, min_blocked_fpr));
   }
   if (spec.confidence != 0 && !(spec.confidence >= 0.5 && spec.confidence < 1)) {
     return refuse(
         fmt::format("a confidence of {} is out of range; give 50% or more, below 100%, such as 95%",
                     format_rate(spec.confidence)));
   }
-  if (spec.bits > most_bits) {
+  if (spec.bits > max_bits) {
     return refuse(fmt::format("{} bits are too many; at most 2^62 are possible", spec.bits));
   }
-  if (spec.hashes > most_block_hashes) {
+  if (spec.hashes > max_block_hashes) {
     return refuse(fmt::format("{} hash functions are too many for a block; at most {} are possible",
-                              spec.hashes, most_block_hashes));
+                              spec.hashes, max_block_hashes));
   }
   if (spec.hashes != 0 && spec.hashes != 8 && spec.layout != block_layout{} &&
       spec.layout != block_layout::free_512) {
@@ -184,7 +184,7 @@ result<void> check_ranges(const blocked_bloom_spec& spec) {
 }
 
 std::uint64_t whole_blocks(std::uint64_t bits, block_layout layout) {
-  return std::clamp<std::uint64_t>(bits / block_bits(layout), 1, most_blocks(layout));
+  return std::clamp<std::uint64_t>(bits / block_bits(layout), 1, max_blocks(layout));
 }
 
 // For a size and a number of keys: the split layout where its rate is in the range that it suits.
@@ -239,7 +239,7 @@ result<blocked_bloom_params> plan_blocked_bloom(const blocked_bloom_spec& spec) 
       return static_cast<double>(blocks_for(sample, target, found.layout, k, deviations));
     });
     found.blocks = blocks_for(n, target, found.layout, found.hashes, deviations);
-    if (found.blocks > most_blocks(found.layout)) {
+    if (found.blocks > max_blocks(found.layout)) {
       return fail(errc::invalid_argument,
                   fmt::format("{} keys at a rate of {:.3g} need more blocks than the {} layout has",
                               format_count(spec.capacity), spec.fpr, name_of(found.layout)));
@@ -312,8 +312,8 @@ std::vector<std::byte> blocked_bloom_params::encode() const {
 
 bool blocked_bloom_params::possible() const noexcept {
   const bool any_hashes = layout == block_layout::free_512;
-  return blocks != 0 && blocks <= most_blocks(layout) && hashes != 0 &&
-         hashes <= most_block_hashes && (any_hashes || hashes == 8);
+  return blocks != 0 && blocks <= max_blocks(layout) && hashes != 0 && hashes <= max_block_hashes &&
+         (any_hashes || hashes == 8);
 }
 
 result<blocked_bloom_params> blocked_bloom_params::decode(const filter_header& header,
@@ -340,7 +340,7 @@ result<blocked_bloom_params> blocked_bloom_params::decode(const filter_header& h
                                                "use a newer bloomery",
                                                layout));
   }
-  if (!reader.complete() || params.capacity == 0 || params.capacity > most_keys ||
+  if (!reader.complete() || params.capacity == 0 || params.capacity > max_keys ||
       !params.possible() || !(params.fpr >= 0 && params.fpr <= 1) || unused != 0 ||
       !is_chance_keys(params.chance_keys)) {
     return fail(errc::corrupt,

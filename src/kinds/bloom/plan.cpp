@@ -25,14 +25,15 @@ double full_fpr(double n, std::uint64_t m, unsigned k, double deviations = 0) {
 
 // Beyond 28 functions the rate of a small array is known only by expansion (formulas.hpp), so an
 // array for them is never smaller than where the expansion is good: 512 bytes.
-std::uint64_t least_bits(unsigned k) {
+std::uint64_t min_bits(unsigned k) {
   return k > 28 ? 4096 : 1;
 }
 
 // The k that needs the fewest bits is one of the two whole numbers around log2(1/eps), up to the
 // shift that small arrays cause; a window of five is searched.
 unsigned first_candidate(double ideal) {
-  return static_cast<unsigned>(std::clamp(std::floor(ideal) - 2, 1.0, double{most_hashes - 4}));
+  return static_cast<unsigned>(
+      std::clamp(std::floor(ideal) - 2, 1.0, double{max_hash_functions - 4}));
 }
 
 unsigned best_hashes(double n, std::uint64_t m) {
@@ -52,7 +53,7 @@ struct shape {
 shape smallest(double n, double eps, unsigned fixed_hashes, double deviations) {
   const double target = eps - f::hash_collision_fpr(n);
   const auto bits_for = [&](unsigned k) {
-    return std::max(least_bits(k), f::bloom_bits(n, target, k, deviations));
+    return std::max(min_bits(k), f::bloom_bits(n, target, k, deviations));
   };
   if (fixed_hashes != 0) return {bits_for(fixed_hashes), fixed_hashes};
   const unsigned first = first_candidate(f::information_bound(eps));
@@ -65,8 +66,8 @@ shape smallest(double n, double eps, unsigned fixed_hashes, double deviations) {
 }
 
 // The most keys whose rate stays within eps, with the best number of functions for them.
-std::uint64_t most_capacity(std::uint64_t bits, double eps, unsigned fixed_hashes,
-                            double deviations) {
+std::uint64_t max_capacity(std::uint64_t bits, double eps, unsigned fixed_hashes,
+                           double deviations) {
   const auto fits = [&](std::uint64_t n) {
     const auto keys = static_cast<double>(n);
     const unsigned k = fixed_hashes != 0 ? fixed_hashes : best_hashes(keys, bits);
@@ -74,7 +75,7 @@ std::uint64_t most_capacity(std::uint64_t bits, double eps, unsigned fixed_hashe
   };
   std::uint64_t low = 0;
   std::uint64_t high = 1;
-  while (high < most_keys && fits(high)) {
+  while (high < max_keys && fits(high)) {
     low = high;
     high *= 2;
   }
@@ -87,11 +88,11 @@ std::uint64_t most_capacity(std::uint64_t bits, double eps, unsigned fixed_hashe
 
 result<void> check_ranges(const bloom_spec& spec) {
   const auto refuse = [](std::string why) { return fail(errc::invalid_argument, std::move(why)); };
-  if (spec.capacity > most_keys) {
+  if (spec.capacity > max_keys) {
     return refuse(
         fmt::format("a capacity of {} keys is beyond what 64-bit hashes can serve; at "
                     "most {} are possible",
-                    format_count(spec.capacity), format_count(most_keys)));
+                    format_count(spec.capacity), format_count(max_keys)));
   }
   if (!(spec.fpr >= 0 && spec.fpr < 1)) {
     return refuse(
@@ -104,16 +105,16 @@ result<void> check_ranges(const bloom_spec& spec) {
         fmt::format("a confidence of {} is out of range; give 50% or more, below 100%, such as 95%",
                     format_rate(spec.confidence)));
   }
-  if (spec.bits > most_bits) {
+  if (spec.bits > max_bits) {
     return refuse(fmt::format("{} bits are too many; at most 2^62 are possible", spec.bits));
   }
-  if (spec.hashes > most_hashes) {
+  if (spec.hashes > max_hash_functions) {
     return refuse(fmt::format("{} hash functions are too many; at most {} are possible",
-                              spec.hashes, most_hashes));
+                              spec.hashes, max_hash_functions));
   }
-  if (spec.hashes > 28 && spec.bits != 0 && spec.bits < least_bits(spec.hashes)) {
-    return refuse(fmt::format("{} hash functions need at least {} bits", spec.hashes,
-                              least_bits(spec.hashes)));
+  if (spec.hashes > 28 && spec.bits != 0 && spec.bits < min_bits(spec.hashes)) {
+    return refuse(
+        fmt::format("{} hash functions need at least {} bits", spec.hashes, min_bits(spec.hashes)));
   }
   return {};
 }
@@ -140,7 +141,7 @@ result<bloom_params> plan_bloom(const bloom_spec& spec) {
     if (plan.hashes == 0) plan.hashes = best_hashes(keys, spec.bits);
   } else if (spec.capacity != 0 && spec.fpr != 0) {
     const shape found = smallest(keys, spec.fpr, spec.hashes, deviations);
-    if (found.bits > most_bits) {
+    if (found.bits > max_bits) {
       return fail(errc::invalid_argument,
                   fmt::format("{} keys at a rate of {:.3g} need more than 2^62 bits",
                               format_count(spec.capacity), spec.fpr));
@@ -148,7 +149,7 @@ result<bloom_params> plan_bloom(const bloom_spec& spec) {
     plan.bits = found.bits;
     plan.hashes = found.hashes;
   } else if (spec.bits != 0 && spec.fpr != 0) {
-    plan.capacity = most_capacity(spec.bits, spec.fpr, spec.hashes, deviations);
+    plan.capacity = max_capacity(spec.bits, spec.fpr, spec.hashes, deviations);
     if (plan.capacity == 0) {
       return fail(errc::invalid_argument,
                   fmt::format("{} bits cannot hold a single key at a rate of {:.3g}; give more "
@@ -158,13 +159,13 @@ result<bloom_params> plan_bloom(const bloom_spec& spec) {
     if (plan.hashes == 0) plan.hashes = best_hashes(static_cast<double>(plan.capacity), spec.bits);
   } else if (spec.hashes != 0 && spec.capacity != 0) {
     const double bits = std::ceil(spec.hashes * keys / std::numbers::ln2);
-    if (bits > static_cast<double>(most_bits)) {
+    if (bits > static_cast<double>(max_bits)) {
       return fail(errc::invalid_argument, "so many keys and functions need more than 2^62 bits");
     }
-    plan.bits = std::max(least_bits(spec.hashes), static_cast<std::uint64_t>(bits));
+    plan.bits = std::max(min_bits(spec.hashes), static_cast<std::uint64_t>(bits));
   } else if (spec.hashes != 0 && spec.bits != 0) {
     const double best = static_cast<double>(spec.bits) * std::numbers::ln2 / spec.hashes;
-    plan.capacity = std::clamp(static_cast<std::uint64_t>(best), std::uint64_t{1}, most_keys);
+    plan.capacity = std::clamp(static_cast<std::uint64_t>(best), std::uint64_t{1}, max_keys);
   } else {
     return fail(errc::invalid_argument,
                 "a Bloom filter's size is open; give two of capacity, rate and memory");
@@ -234,9 +235,9 @@ result<bloom_params> bloom_params::decode(const filter_header& header,
                             "use a newer bloomery",
                             header.kind_version));
   }
-  if (!reader.complete() || params.capacity == 0 || params.capacity > most_keys ||
-      params.bits == 0 || params.bits > most_bits || params.hashes == 0 ||
-      params.hashes > most_hashes || !(params.fpr >= 0 && params.fpr <= 1) || unused != 0 ||
+  if (!reader.complete() || params.capacity == 0 || params.capacity > max_keys ||
+      params.bits == 0 || params.bits > max_bits || params.hashes == 0 ||
+      params.hashes > max_hash_functions || !(params.fpr >= 0 && params.fpr <= 1) || unused != 0 ||
       !is_chance_keys(params.chance_keys)) {
     return fail(errc::corrupt,
                 "the Bloom filter's parameters are out of range; the file is damaged");

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <bloomery/detail/counting_bloom/counter_array.hpp>
 #include <bloomery/detail/core/record.hpp>
+#include <bloomery/detail/counting_bloom/counter_array.hpp>
 #include <bloomery/plan/units.hpp>
 
 namespace bloomery {
@@ -17,7 +17,7 @@ result<void> check_ranges(const counting_bloom_spec& spec) {
     return refuse(
         fmt::format("counters of {} bits do not exist; give 4, 8 or 16", spec.counter_bits));
   }
-  if (spec.bits > most_bits) {
+  if (spec.bits > max_bits) {
     return refuse(fmt::format("{} bits are too many; at most 2^62 are possible", spec.bits));
   }
   if (spec.bits != 0 && spec.bits < spec.counter_bits) {
@@ -46,7 +46,7 @@ result<counting_bloom_params> plan_counting_bloom(const counting_bloom_spec& spe
                             format_count(spec.bits), format_count(spec.bits / spec.counter_bits),
                             spec.counter_bits, array.error().message));
   }
-  if (array->bits > most_bits / spec.counter_bits) {
+  if (array->bits > max_bits / spec.counter_bits) {
     return fail(
         errc::invalid_argument,
         fmt::format("{} counters of {} bits need more than 2^62 bits; ask for fewer keys or "
@@ -58,8 +58,8 @@ result<counting_bloom_params> plan_counting_bloom(const counting_bloom_spec& spe
 
 result<void> check_layout(const counting_bloom_params& params) {
   if (!detail::is_counter_width(params.counter_bits) || params.array.bits == 0 ||
-      params.array.bits > most_bits / params.counter_bits || params.array.hashes == 0 ||
-      params.array.hashes > most_hashes) {
+      params.array.bits > max_bits / params.counter_bits || params.array.hashes == 0 ||
+      params.array.hashes > max_hash_functions) {
     return fail(errc::corrupt,
                 "the counting Bloom filter's parameters are out of range; the file is damaged");
   }

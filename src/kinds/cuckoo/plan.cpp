@@ -6,8 +6,8 @@
 #include <cmath>
 #include <optional>
 
-#include <bloomery/detail/cuckoo/layout.hpp>
 #include <bloomery/detail/core/record.hpp>
+#include <bloomery/detail/cuckoo/layout.hpp>
 #include <bloomery/plan/formulas.hpp>
 #include <bloomery/plan/units.hpp>
 
@@ -17,9 +17,9 @@ namespace {
 namespace f = formulas;
 
 constexpr unsigned default_slots = 4;
-constexpr unsigned least_fingerprint = 4;
-constexpr unsigned most_fingerprint = 32;
-constexpr std::uint64_t least_payload_bits = 64 + 8 * detail::stash_bytes;
+constexpr unsigned min_fingerprint = 4;
+constexpr unsigned max_fingerprint = 32;
+constexpr std::uint64_t min_payload_bits = 64 + 8 * detail::stash_bytes;
 
 // Below this many slots a table's luck varies: the loads that all but 1 in 10,000 tables reach are
 // lower there. Measured over 300,000 tables of each size up to 128 slots, down to thousands of
@@ -27,7 +27,7 @@ constexpr std::uint64_t least_payload_bits = 64 + 8 * detail::stash_bytes;
 // thresholds of large tables are 0.897, 0.980 and above 0.99; 512 searched buckets reach 0.88,
 // 0.97, 0.995.
 constexpr std::uint64_t small_table = 1000;
-constexpr double most_look_alike_chance = 1e-4;
+constexpr double max_look_alike_chance = 1e-4;
 
 bool known_slots(unsigned slots) {
   return slots == 2 || slots == 4 || slots == 8;
@@ -40,7 +40,7 @@ double highest_load(std::uint64_t all_slots, unsigned slots) {
   return small ? 0.96 : 0.98;
 }
 
-std::uint64_t most_keys_in(std::uint64_t buckets, unsigned slots) {
+std::uint64_t max_keys_in(std::uint64_t buckets, unsigned slots) {
   if (buckets == 1) return slots;
   const std::uint64_t all = buckets * slots;
   return static_cast<std::uint64_t>(static_cast<double>(all) * highest_load(all, slots));
@@ -77,8 +77,8 @@ struct table {
            values() * expected_subsets(n, slots + 1, 1 / (all * values()));
   }
   bool holds(std::uint64_t n) const {
-    return n <= most_keys_in(buckets, slots) &&
-           look_alike_chance(static_cast<double>(n)) <= most_look_alike_chance;
+    return n <= max_keys_in(buckets, slots) &&
+           look_alike_chance(static_cast<double>(n)) <= max_look_alike_chance;
   }
   bool serves(std::uint64_t n, double eps) const {
     return holds(n) && (eps == 0 || fpr(static_cast<double>(n)) <= eps);
@@ -103,8 +103,8 @@ std::optional<table> fewest_buckets(std::uint64_t n, double eps, unsigned slots,
   const auto with = [&](std::uint64_t buckets) { return table{buckets, slots, fingerprint_bits}; };
   const std::uint64_t enough = 2 * (n / slots + 1);  // the lowest planned load is above one half
   const std::uint64_t least = first_good(
-      0, enough, [&](std::uint64_t buckets) { return n <= most_keys_in(buckets, slots); });
-  if (least > most_bits / (std::uint64_t{2} * slots * fingerprint_bits)) return std::nullopt;
+      0, enough, [&](std::uint64_t buckets) { return n <= max_keys_in(buckets, slots); });
+  if (least > max_bits / (std::uint64_t{2} * slots * fingerprint_bits)) return std::nullopt;
   if (with(least).serves(n, eps)) return with(least);
   if (!with(2 * least).serves(n, eps)) return std::nullopt;
   return with(first_good(least, 2 * least,
@@ -113,7 +113,7 @@ std::optional<table> fewest_buckets(std::uint64_t n, double eps, unsigned slots,
 
 // As many buckets as fit into that many bits, if it is one.
 std::optional<table> fill_bits(std::uint64_t bits, unsigned slots, unsigned fingerprint_bits) {
-  if (bits < least_payload_bits) return std::nullopt;
+  if (bits < min_payload_bits) return std::nullopt;
   const std::uint64_t table_bits = (bits - 8 * detail::stash_bytes) / 64 * 64;
   const table filled{table_bits / (std::uint64_t{slots} * fingerprint_bits), slots,
                      fingerprint_bits};
@@ -121,8 +121,8 @@ std::optional<table> fill_bits(std::uint64_t bits, unsigned slots, unsigned fing
   return filled;
 }
 
-std::uint64_t most_served(const table& in, double eps) {
-  const std::uint64_t all = std::min(most_keys_in(in.buckets, in.slots), most_keys);
+std::uint64_t max_served(const table& in, double eps) {
+  const std::uint64_t all = std::min(max_keys_in(in.buckets, in.slots), max_keys);
   if (in.serves(all, eps)) return all;
   const std::uint64_t over =
       first_good(0, all, [&](std::uint64_t n) { return n != 0 && !in.serves(n, eps); });
@@ -136,7 +136,7 @@ struct fingerprint_range {
 
 fingerprint_range candidates(const cuckoo_spec& spec) {
   if (spec.fingerprint_bits != 0) return {spec.fingerprint_bits, spec.fingerprint_bits};
-  return {least_fingerprint, most_fingerprint};
+  return {min_fingerprint, max_fingerprint};
 }
 
 tl::unexpected<failure> refuse(std::string why) {
@@ -144,11 +144,11 @@ tl::unexpected<failure> refuse(std::string why) {
 }
 
 result<void> check_ranges(const cuckoo_spec& spec) {
-  if (spec.capacity > most_keys) {
+  if (spec.capacity > max_keys) {
     return refuse(
         fmt::format("a capacity of {} keys is beyond what 64-bit hashes can serve; at "
                     "most {} are possible",
-                    format_count(spec.capacity), format_count(most_keys)));
+                    format_count(spec.capacity), format_count(max_keys)));
   }
   if (std::isnan(spec.fpr) || spec.fpr < 0 || spec.fpr >= 1) {
     return refuse(
@@ -156,20 +156,20 @@ result<void> check_ranges(const cuckoo_spec& spec) {
                     "such as 0.01",
                     spec.fpr));
   }
-  if (spec.bits > most_bits) {
+  if (spec.bits > max_bits) {
     return refuse(fmt::format("{} bits are too many; at most 2^62 are possible", spec.bits));
   }
   if (spec.slots != 0 && !known_slots(spec.slots)) {
     return refuse(fmt::format("a bucket of {} slots is not possible; give 2, 4 or 8", spec.slots));
   }
   if (spec.fingerprint_bits != 0 &&
-      (spec.fingerprint_bits < least_fingerprint || spec.fingerprint_bits > most_fingerprint)) {
+      (spec.fingerprint_bits < min_fingerprint || spec.fingerprint_bits > max_fingerprint)) {
     return refuse(fmt::format("fingerprints of {} bits are not possible; give 4 to 32",
                               spec.fingerprint_bits));
   }
-  if (spec.bits != 0 && spec.bits < least_payload_bits) {
+  if (spec.bits != 0 && spec.bits < min_payload_bits) {
     return refuse(fmt::format("{} bits are too few for a cuckoo filter; give at least {}",
-                              spec.bits, least_payload_bits));
+                              spec.bits, min_payload_bits));
   }
   return {};
 }
@@ -191,7 +191,7 @@ result<choice> for_capacity(const cuckoo_spec& spec, unsigned slots) {
     return refuse(
         fmt::format("{} keys at a rate of {} need fingerprints of more than {} bits or a "
                     "table of more than 2^62; give a higher rate or fewer keys",
-                    format_count(spec.capacity), format_rate(spec.fpr), most_fingerprint));
+                    format_count(spec.capacity), format_rate(spec.fpr), max_fingerprint));
   }
   return refuse(
       fmt::format("fingerprints of {} bits are too short for {} keys{}; give longer ones, "
@@ -206,7 +206,7 @@ result<choice> for_bits(const cuckoo_spec& spec, unsigned slots) {
   for (unsigned bits = range.first; bits <= range.last; ++bits) {
     const auto shape = fill_bits(spec.bits, slots, bits);
     if (!shape) continue;
-    const std::uint64_t n = most_served(*shape, spec.fpr);
+    const std::uint64_t n = max_served(*shape, spec.fpr);
     if (n != 0 && (!best || n > best->capacity)) best = choice{*shape, n};
   }
   if (best) return *best;
@@ -290,9 +290,9 @@ result<void> same_shape(const cuckoo_params& a, const cuckoo_params& b) {
 
 bool cuckoo_params::possible() const noexcept {
   // The product of the last three is bounded by a division: it is from outside and may overflow.
-  return capacity != 0 && capacity <= most_keys && fpr >= 0 && fpr <= 1 && known_slots(slots) &&
-         fingerprint_bits >= least_fingerprint && fingerprint_bits <= most_fingerprint &&
-         buckets != 0 && buckets <= most_bits / (std::uint64_t{slots} * fingerprint_bits);
+  return capacity != 0 && capacity <= max_keys && fpr >= 0 && fpr <= 1 && known_slots(slots) &&
+         fingerprint_bits >= min_fingerprint && fingerprint_bits <= max_fingerprint &&
+         buckets != 0 && buckets <= max_bits / (std::uint64_t{slots} * fingerprint_bits);
 }
 
 std::uint64_t cuckoo_params::payload_bytes() const noexcept {

@@ -8,8 +8,8 @@ namespace {
 
 // 512 buckets and all their neighbours: at the planner's loads a search visits a handful; the rest
 // is for tables at the limit. 8 KiB of stack.
-constexpr unsigned most_nodes = 512;
-constexpr unsigned no_parent = most_nodes;
+constexpr unsigned max_nodes = 512;
+constexpr unsigned no_parent = max_nodes;
 
 // Buckets that the search has been to, by their low bits: exact up to 4096 buckets, where missing
 // one could mean missing the only way. In larger tables it skips a bucket now and then for another.
@@ -26,7 +26,7 @@ struct node {
 // before its old one is overwritten.
 bool relocate_and_place(const cuckoo_layout& layout, std::byte* payload,
                         const cuckoo_place& at) noexcept {
-  std::array<node, most_nodes> nodes;  // not initialised: only nodes[0, used) are read
+  std::array<node, max_nodes> nodes;  // not initialised: only nodes[0, used) are read
   std::bitset<visited_bits> visited;
   unsigned used = 0;
   for (const std::uint64_t root : {at.first, at.second}) {
@@ -46,7 +46,7 @@ bool relocate_and_place(const cuckoo_layout& layout, std::byte* payload,
       seen = true;
       const unsigned free = layout.find(payload, others[slot], 0);
       if (free == layout.slots()) {
-        if (used < most_nodes) {
+        if (used < max_nodes) {
           nodes[used++] = {others[slot], static_cast<std::uint16_t>(from),
                            static_cast<std::uint16_t>(slot)};
         }

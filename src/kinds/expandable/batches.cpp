@@ -14,22 +14,20 @@ namespace {
 
 // From a key for so many cells on one pass over a segment is faster than their inserts one by one:
 // for each key it passes some ten entries, each in a twentieth of an insert.
-constexpr std::uint64_t most_cells_a_key = 16;
-constexpr std::size_t least_chunk = std::size_t{1} << 15;
-constexpr std::size_t most_keys_a_segment = std::size_t{1} << 16;
+constexpr std::uint64_t max_cells_a_key = 16;
+constexpr std::size_t min_chunk = std::size_t{1} << 15;
+constexpr std::size_t max_keys_a_segment = std::size_t{1} << 16;
 // At most 256 MiB of hashes, with room for segments that get twice as many as others.
-constexpr std::size_t most_chunk = std::size_t{1} << 24;
+constexpr std::size_t max_chunk = std::size_t{1} << 24;
 
 // A filter's entries at most double in a chunk: until copies have been told from keys, none is
 // known to need the room.
 std::size_t chunk_for(const expandable_params& params, std::size_t hashes) noexcept {
-  const std::uint64_t room =
-      params.most_entries() - std::min(params.most_entries(), params.entries);
-  const std::uint64_t most = std::max({params.entries, room, std::uint64_t{least_chunk}});
+  const std::uint64_t room = params.max_entries() - std::min(params.max_entries(), params.entries);
+  const std::uint64_t most = std::max({params.entries, room, std::uint64_t{min_chunk}});
   const std::size_t chunk =
-      std::min({static_cast<std::uint64_t>(hashes), most, std::uint64_t{most_chunk}});
-  const std::uint64_t least =
-      std::max(std::uint64_t{least_chunk}, params.cells() / most_cells_a_key);
+      std::min({static_cast<std::uint64_t>(hashes), most, std::uint64_t{max_chunk}});
+  const std::uint64_t least = std::max(std::uint64_t{min_chunk}, params.cells() / max_cells_a_key);
   return chunk < least ? 0 : chunk;
 }
 
@@ -133,7 +131,7 @@ std::size_t owned_segments::merge(expandable_params& params, std::uint64_t segme
                                   std::uint64_t& fresh) noexcept try {
   const auto next = splits ? params.grown() : std::nullopt;
   // More have no room in any segment.
-  if (keys.size() > most_keys_a_segment || (keys.empty() && !next)) return keys.size();
+  if (keys.size() > max_keys_a_segment || (keys.empty() && !next)) return keys.size();
   const segment_shape shape = shape_of(params, segment);
   const auto bytes = segments[segment].bytes.bytes();
   const unsigned next_bits = !next              ? shape.slot_bits
@@ -142,7 +140,7 @@ std::size_t owned_segments::merge(expandable_params& params, std::uint64_t segme
   const merge_order order{segment, params.level + (is_deep(params, segment) ? 1 : 0),
                           next.has_value(), next_bits,
                           load<std::uint16_t>(bytes.data() + shape.table_bytes() - 2)};
-  const auto merged = segment_ops().merge(shape, bytes, order, most_copies_in_cell, keys, room);
+  const auto merged = segment_ops().merge(shape, bytes, order, max_copies_in_cell, keys, room);
   if (!merged) return keys.size();
   if (next) {
     if (!put_pair(params, *next, merged->parts)) return keys.size();

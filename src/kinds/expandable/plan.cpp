@@ -22,8 +22,8 @@ namespace {
 using expandable_shares::allowance;
 using expandable_shares::first_cell_bits;
 using expandable_shares::first_cells;
-using expandable_shares::least_cell_bits;
 using expandable_shares::load_of_first;
+using expandable_shares::min_cell_bits;
 using expandable_shares::part_of_unknown;
 using expandable_shares::planned_share;
 using expandable_shares::share;
@@ -32,15 +32,15 @@ using expandable_shares::weight;
 
 // Above this rate the entries of a first segment that is so full lose all their bits, and each then
 // counts twice.
-constexpr double most_rate_of_full_first = 0.25;
-constexpr double most_growth = 0x1p50;
+constexpr double max_rate_of_full_first = 0.25;
+constexpr double max_growth = 0x1p50;
 
 constexpr unsigned hash_bits = 63;  // that cell and remainder may take together
-constexpr unsigned most_segment_cell_bits = 14;
-constexpr unsigned least_segment_cell_bits = 12;
+constexpr unsigned max_segment_cell_bits = 14;
+constexpr unsigned min_segment_cell_bits = 12;
 // Hashes have no bits for more doublings than 50, and a union may begin as if after so many.
-constexpr std::uint32_t most_generations = 128;
-constexpr std::uint32_t most_generations_united = 64;
+constexpr std::uint32_t max_generations = 128;
+constexpr std::uint32_t max_generations_united = 64;
 
 bool in_range(double x, double low, double high) {
   return x >= low && x <= high;
@@ -49,14 +49,14 @@ bool is_rate(double x) {
   return x > 0 && x < 1;
 }
 bool is_growth(double x) {
-  return x == 0 || in_range(x, 1, most_growth);
+  return x == 0 || in_range(x, 1, max_growth);
 }
 
 /// The least remainder for which `spent(share)` keeps within `allowed`, if hashes have the bits.
 template <class Spent>
-std::optional<unsigned> least_remainder(unsigned from, unsigned address_bits, double allowed,
-                                        Spent&& spent) {
-  for (unsigned bits = from; address_bits + bits <= hash_bits && bits < detail::most_slot_bits;
+std::optional<unsigned> min_remainder(unsigned from, unsigned address_bits, double allowed,
+                                      Spent&& spent) {
+  for (unsigned bits = from; address_bits + bits <= hash_bits && bits < detail::max_slot_bits;
        ++bits) {
     if (spent(share(bits)) <= allowed) return bits;
   }
@@ -91,7 +91,7 @@ result<void> check_ranges(const expandable_spec& spec) {
 bool fits_segment(unsigned cell_bits, unsigned remainder_bits, double entries) {
   const double slot = (remainder_bits + 1 + 1) / 8.0;
   return std::ldexp(entries * slot + 5.0 / 32, static_cast<int>(cell_bits)) <=
-         detail::most_segment_area;
+         detail::max_segment_area;
 }
 
 /// Cells of a segment, as many as its starts can serve: at most 1.5 entries a cell just before a
@@ -99,8 +99,8 @@ bool fits_segment(unsigned cell_bits, unsigned remainder_bits, double entries) {
 /// thirteen where it may be far beyond the growth that was foretold.
 unsigned segment_cell_bits(unsigned remainder_bits, bool is_foretold) {
   const unsigned longest = remainder_bits + (is_foretold ? 13 : 6);
-  unsigned bits = most_segment_cell_bits;
-  while (bits > least_segment_cell_bits && !fits_segment(bits, longest, 1.65)) --bits;
+  unsigned bits = max_segment_cell_bits;
+  while (bits > min_segment_cell_bits && !fits_segment(bits, longest, 1.65)) --bits;
   return bits;
 }
 
@@ -114,10 +114,10 @@ bool lay_out(expandable_params& plan) {
   const double at_first = plan.growth == 0
                               ? allowance(plan, 0)
                               : plan.fpr * planned_share * sharing(plan.growth).part(0);
-  const auto without_growth = least_remainder(1, 0, at_first, [](double x) { return x; });
+  const auto without_growth = min_remainder(1, 0, at_first, [](double x) { return x; });
   if (!without_growth) return false;
   plan.segment_cell_bits = segment_cell_bits(*without_growth, plan.growth != 0);
-  plan.first_load = plan.fpr <= most_rate_of_full_first ? load_of_first : 0;
+  plan.first_load = plan.fpr <= max_rate_of_full_first ? load_of_first : 0;
   plan.cell_bits = first_cell_bits(plan);
   const std::uint64_t cells = plan.widens() ? 1 : first_cells(plan.capacity);
   const std::uint64_t segments = cells / (std::uint64_t{1} << plan.cell_bits) +
@@ -133,10 +133,10 @@ bool lay_out(expandable_params& plan) {
   const double rest = f == 0 ? 0 : (1 - f) - (1 - f * f) / 4 + 0.5;
   const unsigned address = plan.level + (plan.split != 0) + plan.cell_bits;
   auto remainder =
-      least_remainder(1, address, allowance(plan, 0), [&](double x) { return begun * x; });
+      min_remainder(1, address, allowance(plan, 0), [&](double x) { return begun * x; });
   if (remainder && f != 0) {
-    remainder = least_remainder(*remainder, address, allowance(plan, 1),
-                                [&](double x) { return (begun + rest) * x; });
+    remainder = min_remainder(*remainder, address, allowance(plan, 1),
+                              [&](double x) { return (begun + rest) * x; });
   }
   if (!remainder) return false;
   plan.slot_bits = *remainder + 1;
@@ -155,7 +155,7 @@ result<expandable_params> plan_expandable(const expandable_spec& spec) {
     plan.fpr = fpr;
     plan.growth = spec.growth;
     plan.seed = spec.seed;
-    if (capacity > most_keys || !lay_out(plan)) return std::nullopt;
+    if (capacity > max_keys || !lay_out(plan)) return std::nullopt;
     return plan;
   };
   const auto fits = [&](const std::optional<expandable_params>& plan) {
@@ -165,7 +165,7 @@ result<expandable_params> plan_expandable(const expandable_spec& spec) {
   double fpr = spec.fpr;
   if (spec.bits != 0 && capacity == 0) {
     // The most keys that fit, up to where their slots alone would not.
-    std::uint64_t beyond = std::min(spec.bits, most_keys) + 1;
+    std::uint64_t beyond = std::min(spec.bits, max_keys) + 1;
     while (beyond - capacity > 1) {
       const std::uint64_t middle = capacity + (beyond - capacity) / 2;
       (fits(with(middle, fpr)) ? capacity : beyond) = middle;
@@ -201,17 +201,17 @@ result<expandable_params> plan_expandable(const expandable_spec& spec) {
 std::uint64_t expandable_params::entries_limit() const noexcept {
   // A first segment that has become a whole one is split at once, or else has this many.
   const std::uint64_t most = first_load != 0 && !widens() && segments() == 1
-                                 ? std::max(most_entries(), cells() / 2 * first_load)
-                                 : most_entries();
+                                 ? std::max(max_entries(), cells() / 2 * first_load)
+                                 : max_entries();
   return most + most / 4;
 }
 
 std::uint64_t expandable_params::room() const noexcept {
   const std::uint64_t segment = std::uint64_t{1} << cell_bits;
-  std::uint64_t before = most_entries() - segment / 4 * 3;
-  if (segments() == 1) before = most_entries() / 2;
+  std::uint64_t before = max_entries() - segment / 4 * 3;
+  if (segments() == 1) before = max_entries() / 2;
   if (first_load != 0 && !widens() && segments() <= 2) before = segment / 2 * first_load;
-  return capacity > before ? capacity : most_entries();
+  return capacity > before ? capacity : max_entries();
 }
 
 std::optional<expandable_params> expandable_params::grown() const noexcept {
@@ -225,9 +225,9 @@ std::optional<expandable_params> expandable_params::grown() const noexcept {
     const double whole = widens() ? weight(*this, cell_bits + 1, false) : 0.75;
     const auto spends = [&](double x) { return spent + first + whole * x; };
     const unsigned address = level + cell_bits + 1;
-    const auto remainder = least_remainder(std::max(1U, before - 1), address,
-                                           allowance(*this, next.generation), spends);
-    if (!remainder || next.generation > most_generations) return std::nullopt;
+    const auto remainder =
+        min_remainder(std::max(1U, before - 1), address, allowance(*this, next.generation), spends);
+    if (!remainder || next.generation > max_generations) return std::nullopt;
     next.spent = spends(share(*remainder));
     next.deep_slot_bits = *remainder + 1;
   }
@@ -250,7 +250,7 @@ std::optional<expandable_params> expandable_params::holding(double rate) const n
   const double shallow = std::ldexp(2.0, -static_cast<int>(level + cell_bits + slot_bits));
   const double deep = std::ldexp(1.0, -static_cast<int>(level + cell_bits + deep_slot_bits));
   const double f = std::ldexp(static_cast<double>(split), -static_cast<int>(level));
-  const double waiting = static_cast<double>(most_entries() - std::min(most_entries(), entries));
+  const double waiting = static_cast<double>(max_entries() - std::min(max_entries(), entries));
   rate += waiting * ((1 - f) * shallow + f * deep);
   if (f != 0) {
     // The rest of this doubling, and of the next what comes to segments that are not split yet.
@@ -271,20 +271,20 @@ std::optional<expandable_params> expandable_params::holding(double rate) const n
   }
   next.spent = rate;
   while (next.spent > allowed(next.generation)) {
-    if (++next.generation > most_generations_united) return std::nullopt;
+    if (++next.generation > max_generations_united) return std::nullopt;
   }
   // The next doubling's entries, of which half again as many as cells are in a segment at the most.
   const double whole = widens() ? std::max(1.0, weight(*this, cell_bits + 1, false)) : 1;
   const auto remainder =
-      least_remainder(1, level + (split != 0) + cell_bits + 1, allowed(next.generation + 1),
-                      [&](double x) { return next.spent + whole * x; });
+      min_remainder(1, level + (split != 0) + cell_bits + 1, allowed(next.generation + 1),
+                    [&](double x) { return next.spent + whole * x; });
   if (!remainder || !fits_segment(segment_cell_bits, *remainder, 1.55)) return std::nullopt;
   return next;
 }
 
 std::optional<expandable_params> grown_to(expandable_params params, std::uint64_t keys) {
   params.entries = keys;
-  while (params.most_entries() < keys) {
+  while (params.max_entries() < keys) {
     // Whole doublings at a stroke: the state at the end of one does not depend on its steps.
     auto next = params.grown();
     if (!next) return std::nullopt;
@@ -307,7 +307,7 @@ std::size_t planned_area(const expandable_params& plan, bool deep) noexcept {
   // Codes of 33 bits and one an entry, slots, both in whole bytes; and a twelfth for chance.
   const std::uint64_t here = (plan.capacity >> (plan.level + (deep ? 1 : 0))) + 1;
   const std::uint64_t bytes = (shape.blocks() * (33 + 7) + here * (1 + shape.slot_bits)) / 8;
-  return std::min<std::uint64_t>(bytes + bytes / 12 + 2, detail::most_segment_area);
+  return std::min<std::uint64_t>(bytes + bytes / 12 + 2, detail::max_segment_area);
 }
 
 std::uint64_t planned_bytes(const expandable_params& plan) noexcept {
@@ -331,7 +331,7 @@ double expandable_bits(const expandable_params& params, std::uint64_t keys) {
     const double in_block = entries / blocks;
     const double used = (33 + in_block + 3.5) + (in_block * slot_bits + (in_block > 1 ? 3.5 : 0));
     const double gap =
-        std::min(used / shape.gaps.share, 8.0 * static_cast<double>(shape.most_gap()));
+        std::min(used / shape.gaps.share, 8.0 * static_cast<double>(shape.max_gap()));
     return blocks * (16 + used + gap / 2) + 8 * (2.0 + detail::code_read + 4) + 64;
   };
   const detail::segment_shape first = shape_with(params.slot_bits);
@@ -347,11 +347,11 @@ double expandable_bits(const expandable_params& params, std::uint64_t keys) {
 }
 
 bool expandable_params::possible() const noexcept {
-  const auto slots = [](unsigned bits) { return bits >= 2 && bits <= detail::most_slot_bits; };
+  const auto slots = [](unsigned bits) { return bits >= 2 && bits <= detail::max_slot_bits; };
   if (!is_rate(fpr) || !is_growth(growth) || !in_range(spent, 0, 1) || capacity == 0 ||
-      capacity > most_keys || generation > most_generations ||
-      segment_cell_bits < least_segment_cell_bits || segment_cell_bits > most_segment_cell_bits ||
-      cell_bits < least_cell_bits || cell_bits > segment_cell_bits || level > 50 ||
+      capacity > max_keys || generation > max_generations ||
+      segment_cell_bits < min_segment_cell_bits || segment_cell_bits > max_segment_cell_bits ||
+      cell_bits < min_cell_bits || cell_bits > segment_cell_bits || level > 50 ||
       split >= std::uint64_t{1} << level || !slots(slot_bits) || !slots(deep_slot_bits) ||
       (first_load != 0 && first_load != load_of_first)) {
     return false;

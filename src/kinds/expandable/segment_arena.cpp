@@ -13,7 +13,7 @@ namespace {
 // A huge page; smaller ones while the filter is small, so that what is not used yet is at most
 // an eighth of it. Up to as much memory, some hundred segments, each has a chunk of just its size:
 // among so few, holes were a fourth to a half.
-constexpr std::size_t most_chunk = std::size_t{1} << 21;
+constexpr std::size_t max_chunk = std::size_t{1} << 21;
 constexpr std::size_t chunk_share = 8;
 // Of the memory, that may lie in holes before segments are moved. With 1/16 holes were 8% of a
 // filter of 10^8 keys instead of 10%, and with 1/32 4%, for 2 and 5 times the moving.
@@ -62,8 +62,8 @@ std::optional<std::size_t> segment_arena::chunk_for(std::size_t size, paging pag
     chunks_.emplace_back();
     largest_.push_back(0);
   }
-  const std::size_t shared = std::min(most_chunk, std::bit_floor(total_ / chunk_share));
-  const std::size_t wanted = total_ < most_chunk ? size : std::max(size, shared);
+  const std::size_t shared = std::min(max_chunk, std::bit_floor(total_ / chunk_share));
+  const std::size_t wanted = total_ < max_chunk ? size : std::max(size, shared);
   auto memory = owned_storage::make(wanted, pages);
   if (!memory) return std::nullopt;
   chunks_[unused].memory = std::move(*memory);
@@ -152,7 +152,7 @@ segment_arena::window segment_arena::find_window() noexcept {
   const chunk& in = chunks_[best.chunk];
   std::size_t cost = 0;
   std::size_t last = best.first;
-  while (last < best.last && cost + in.places[last].size <= most_moved) {
+  while (last < best.last && cost + in.places[last].size <= max_moved) {
     cost += in.places[last++].size;
   }
   // What is left of it comes next: then the hole before it is larger.

@@ -102,7 +102,7 @@ result<owned_segments> owned_segments::copy_of(std::span<const std::byte> payloa
     owned_segments made;
     made.segments.reserve(extents.size());
     for (const segment_extent& each : extents) {
-      if (each.size > most_segment_bytes) return mismatch();
+      if (each.size > max_segment_bytes) return mismatch();
       auto place = made.arena_.make(each.size, made.segments.size(), paging::huge);
       auto counted = owned_storage::copy_of(payload.subspan(each.counted_at, each.counted_size));
       if (!place || !counted) return no_segment_memory();
@@ -290,7 +290,7 @@ bool owned_segments::count_copy(std::uint64_t segment, hash64 h) noexcept {
     store(copies.writable_bytes().data() + at * sizeof each, each);
     return true;
   }
-  if (size == most_counted) return false;
+  if (size == max_counted) return false;
   if (size == copies.bytes().size() / sizeof(counted_copies)) {
     auto more = owned_storage::make(sizeof(counted_copies) * (size + size / 8 + 4));
     if (!more) return false;
@@ -324,7 +324,7 @@ bool owned_segments::uncount_copy(std::uint64_t segment, hash64 h) noexcept {
 insert_outcome owned_segments::insert_up_to(std::size_t copies, expandable_params& params, hash64 h,
                                             segment_place at) noexcept {
   const auto is_over = [&]() noexcept {
-    return params.entries > params.most_entries() && params.entries > params.entries_limit();
+    return params.entries > params.max_entries() && params.entries > params.entries_limit();
   };
   bool is_full = is_over();
   if (is_full && grow(params)) [[unlikely]] {
@@ -354,15 +354,15 @@ insert_outcome owned_segments::insert_up_to(std::size_t copies, expandable_param
       done.matching != 0 || counted ? insert_outcome::maybe_present : insert_outcome::inserted;
   if (!done.placed) {
     if (copies == 1 && done.matching != 0) return insert_outcome::maybe_present;
-    const bool to_count = done.matching >= most_copies_in_cell;
+    const bool to_count = done.matching >= max_copies_in_cell;
     return to_count && count_copy(at.segment, h) ? outcome : insert_outcome::full;
   }
   ++params.entries;
-  if (params.entries > params.most_entries()) [[unlikely]] {
+  if (params.entries > params.max_entries()) [[unlikely]] {
     // Where it cannot be done, the next insert tries again, until there are too many. A first
     // segment that becomes a whole one is split at once.
     const bool widens = params.widens();
-    if (grow(params) && widens && params.entries > params.most_entries()) (void)grow(params);
+    if (grow(params) && widens && params.entries > params.max_entries()) (void)grow(params);
   } else if (arena_.is_tight() && !lays_out) [[unlikely]] {
     ++changes;
     moved += arena_.make_room(
@@ -444,7 +444,7 @@ result<std::vector<segment_extent>> read_segment_list(const expandable_params& p
   for (std::uint64_t i = 0; i < n; ++i) {
     const std::uint64_t size_said = std::uint64_t{entry(i).words} * 8;
     const std::uint64_t counted_said = std::uint64_t{entry(i).counted} * sizeof(counted_copies);
-    if (size_said < shape_of(params, i).least_bytes() || size_said > payload.size() - at ||
+    if (size_said < shape_of(params, i).min_bytes() || size_said > payload.size() - at ||
         counted_said > payload.size() - at - size_said) {
       return mismatch();
     }

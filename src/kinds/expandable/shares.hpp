@@ -15,8 +15,7 @@
 
 namespace bloomery::expandable_shares {
 
-inline constexpr double load =
-    0.75;  // entries a cell when a segment is to be split: most_entries()
+inline constexpr double load = 0.75;  // entries a cell when a segment is to be split: max_entries()
 // And when a single one that is smaller is to be widened. Its blocks are half empty after that;
 // with 3/4 there, too, filters of 128 to 16,384 keys took up to 2 bits a key more.
 inline constexpr unsigned load_of_first = 2;
@@ -44,7 +43,7 @@ inline constexpr double evenness = 8;
 // for ever fewer.
 inline constexpr double pace_of_first = 0.6;
 
-inline constexpr unsigned least_cell_bits = detail::block_cell_bits;
+inline constexpr unsigned min_cell_bits = detail::block_cell_bits;
 
 /// Expected doublings. Also a filter that is not to grow may have to a little: one at the least.
 inline double doublings(double growth) {
@@ -54,7 +53,7 @@ inline double doublings(double growth) {
 /// log2 of the cells that a filter begins with, if they are one segment.
 inline unsigned first_cell_bits(std::uint64_t cells, unsigned segment_cell_bits) {
   if (cells > std::uint64_t{1} << segment_cell_bits) return segment_cell_bits;
-  return std::max(least_cell_bits, static_cast<unsigned>(std::bit_width(cells - 1)));
+  return std::max(min_cell_bits, static_cast<unsigned>(std::bit_width(cells - 1)));
 }
 /// 4/3 of a cell a key; capacities are at most 2^57.
 inline std::uint64_t first_cells(std::uint64_t capacity) {

@@ -33,7 +33,7 @@ tl::unexpected<failure> too_high(const expandable_params& params) {
 }
 
 /// Entries of a cell that another is compared with; more are chosen, and then taken as different.
-constexpr std::size_t most_compared = 64;
+constexpr std::size_t max_compared = 64;
 
 /// Whether the other entry, which is no longer, matches all that this one does.
 bool is_covered(std::uint64_t longer, std::uint64_t shorter) {
@@ -118,7 +118,7 @@ class segment_inboxes {
       while (first < own_.size() && own_[first].cell < each.cell) ++first;
       bool is_there = false;
       bool is_fresh = true;
-      const std::size_t end = std::min(own_.size(), first + most_compared);
+      const std::size_t end = std::min(own_.size(), first + max_compared);
       for (std::size_t i = first; i < end && own_[i].cell == each.cell && !is_there; ++i) {
         is_there = is_covered(each.entry, own_[i].entry);
         is_fresh = is_fresh && !is_covered(own_[i].entry, each.entry);
@@ -161,7 +161,7 @@ class segment_inboxes {
     std::size_t kept = 0;
     for (const cell_entry& each : listed_) {
       bool is_there = false;
-      const std::size_t end = kept - std::min(kept, most_compared);
+      const std::size_t end = kept - std::min(kept, max_compared);
       for (std::size_t i = kept; i > end && listed_[i - 1].cell == each.cell && !is_there; --i) {
         is_there = is_covered(each.entry, listed_[i - 1].entry);
       }
@@ -241,12 +241,12 @@ result<std::uint64_t> owned_segments::unite(expandable_params& params,
   expandable_params next = params;
   std::uint64_t fresh_at_last = 0;
   auto made = [&]() -> result<owned_segments> {
-    if (wanted <= next.most_entries()) {
+    if (wanted <= next.max_entries()) {
       return united(next, theirs, others, only_absent, fresh_at_last);
     }
     owned_segments larger = *this;
-    const auto pages = larger.pages_for(least_batch_on_huge_pages);
-    while (next.most_entries() < wanted) {
+    const auto pages = larger.pages_for(min_batch_on_huge_pages);
+    while (next.max_entries() < wanted) {
       if (!larger.grow(next)) return no_room();
     }
     return larger.united(next, theirs, others, only_absent, fresh_at_last);
@@ -297,7 +297,7 @@ result<owned_segments> owned_segments::united(expandable_params& params,
       const auto own_copies = segments[i].counted.bytes();
       const auto& copies =
           inboxes.copies(i, own_copies.first(list[i].counted * sizeof(counted_copies)));
-      has_room = size && copies.size() <= most_counted && params.entries + entries.size() <= most;
+      has_room = size && copies.size() <= max_counted && params.entries + entries.size() <= most;
       if (!has_room) return;
       auto place = made.arena_.make(*size, i, paging::huge);
       auto counted = owned_storage::copy_of(std::as_bytes(std::span(copies)));

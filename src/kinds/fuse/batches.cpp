@@ -2,12 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <bloomery/detail/blocked_bloom/kernels.hpp>
-#include <bloomery/detail/fuse/layout.hpp>
+#include <bloomery/detail/fuse/table.hpp>
 
-#include "kinds/fuse/kernels/kernels.hpp"
 #include "cpu/partition.hpp"
-#include "cpu/sets.hpp"
+#include "kinds/fuse/kernels/kernels.hpp"
 
 namespace bloomery::detail {
 namespace {
@@ -17,9 +15,9 @@ constexpr std::size_t group = fuse_group;
 // Beside filters from this size on, batches with so many keys a cache line are brought together by
 // shard, so that the lines of a shard are fetched once, and many of them in the nearer caches.
 constexpr std::size_t partitioned_bytes = std::size_t{1} << 24;
-constexpr std::size_t least_keys_a_line = 1;
+constexpr std::size_t min_keys_a_line = 1;
 // As many at a time: 128 MiB of hashes.
-constexpr std::size_t most_chunk = std::size_t{1} << 24;
+constexpr std::size_t max_chunk = std::size_t{1} << 24;
 
 /// Where a group's fingerprints are, and what they have to add up to.
 template <unsigned Arity>
@@ -97,7 +95,7 @@ void fuse_may_contain(const fuse_table& table, std::span<const hash64> hashes,
                       bool* answers) noexcept {
   if (hashes.empty()) return;
 #if defined(__x86_64__)
-  if (table.shards == 1 && &kernels() == &avx512_kernels) {
+  if (table.shards == 1 && chosen_instruction_set() == instruction_set::avx512) {
     fuse_may_contain_avx512(table, hashes, answers);
     return;
   }
@@ -107,13 +105,13 @@ void fuse_may_contain(const fuse_table& table, std::span<const hash64> hashes,
     if (some.empty()) return;
     table.arity == 3 ? ask<3>(table, some, replies, cached) : ask<4>(table, some, replies, cached);
   };
-  if (table.size >= partitioned_bytes && hashes.size() / least_keys_a_line >= table.size / 64) {
+  if (table.size >= partitioned_bytes && hashes.size() / min_keys_a_line >= table.size / 64) {
     const auto shard_of = [shards = table.shards](hash64 h) noexcept {
       return static_cast<std::size_t>(mulhi64(h.value, shards));
     };
     const hash_regions regions{shard_of, static_cast<std::size_t>(table.shards),
                                1 / static_cast<double>(table.shards)};
-    if (in_chunks(regions, 1, hashes, most_chunk, true, [&](auto& work, auto now, std::size_t at) {
+    if (in_chunks(regions, 1, hashes, max_chunk, true, [&](auto& work, auto now, std::size_t at) {
           work.ask(now, answers + at, ask_some);
         })) {
       return;

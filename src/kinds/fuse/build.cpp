@@ -7,11 +7,10 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <bloomery/detail/blocked_bloom/kernels.hpp>
-#include <bloomery/detail/fuse/layout.hpp>
 #include <bloomery/detail/core/hash_shards.hpp>
 #include <bloomery/detail/core/source_memory.hpp>
 #include <bloomery/detail/core/threads.hpp>
+#include <bloomery/detail/fuse/table.hpp>
 #include <bloomery/fuse.hpp>
 #include <bloomery/plan/units.hpp>
 #include <cstring>
@@ -29,12 +28,12 @@ constexpr std::uint64_t surely_one_shard = std::uint64_t{3} << 19;
 // that after 64 the shard has 40 times its slots, and no chance is left: hashes that defy this were
 // made to.
 constexpr unsigned tries_at_size = 4;
-constexpr unsigned most_tries = 64;
+constexpr unsigned max_tries = 64;
 // A cell is the number of keys at a slot and, below it, the exclusive-or of their indices.
 constexpr unsigned index_bits = 26;
 constexpr std::uint32_t one_key = std::uint32_t{1} << index_bits;
 constexpr std::uint32_t index_mask = one_key - 1;
-constexpr std::uint64_t most_shard_keys = index_mask;
+constexpr std::uint64_t max_shard_keys = index_mask;
 
 struct built_shard {
   std::uint64_t starts = 1;
@@ -61,13 +60,13 @@ class shard_builder {
   result<built_shard> build(std::uint64_t shard, std::span<hash64> hashes, unsigned given_log2) {
     built_shard made;
     bool may_repeat = true;
-    for (unsigned attempt = 0; attempt < most_tries; ++attempt) {
-      if (hashes.size() > most_shard_keys) return too_uneven();
+    for (unsigned attempt = 0; attempt < max_tries; ++attempt) {
+      if (hashes.size() > max_shard_keys) return too_uneven();
       made.count = hashes.size();
       made.segment_log2 = given_log2 != 0 ? given_log2 : fuse_segment_log2(made.count, Arity);
       made.starts = fuse_segments_for(made.count, Arity, made.segment_log2);
       for (unsigned i = tries_at_size; i <= attempt; ++i) made.starts += made.starts / 16 + 1;
-      made.seed = remix64(params_.seed + remix64(shard * most_tries + attempt + 1));
+      made.seed = remix64(params_.seed + remix64(shard * max_tries + attempt + 1));
       if (auto ok = reserve(hashes.size(), slots<Arity>(made)); !ok) return fail(ok.error());
       if (lay_out<Arity>(hashes, made)) {
         if (auto ok = write<Arity>(made); !ok) return fail(ok.error());
@@ -329,10 +328,10 @@ result<built_fuse> build(const fuse_spec& spec, const hash_source& source) {
     if (!estimate) return fail(estimate.error());
     distinct = std::max<std::uint64_t>(*estimate, 1);
   }
-  if (distinct > most_fuse_keys) {
+  if (distinct > max_fuse_keys) {
     return fail(errc::invalid_argument,
                 fmt::format("{} keys are more than a fuse filter can have; at most {} are possible",
-                            format_count(distinct), format_count(most_fuse_keys)));
+                            format_count(distinct), format_count(max_fuse_keys)));
   }
   const std::uint64_t shards = fuse_shards_for(distinct);
   const unsigned log2 = shards == 1 ? 0 : fuse_segment_log2(distinct / shards, params.arity);

@@ -18,8 +18,8 @@ namespace f = formulas;
 
 // A query reads words of 8 bytes that begin in the last fingerprint's bytes.
 constexpr std::uint64_t slack_bytes = 7;
-constexpr std::uint64_t most_slots = std::uint64_t{1} << 44;
-constexpr unsigned most_segment_log2 = 18;
+constexpr std::uint64_t max_slots = std::uint64_t{1} << 44;
+constexpr unsigned max_segment_log2 = 18;
 // Building costs the same from 2^17 to 2^21 keys a shard (its working set is a few segments, not
 // the shard), larger shards are smaller in sum, and smaller ones need less memory while building.
 constexpr std::uint64_t keys_a_shard = std::uint64_t{3} << 19;
@@ -59,7 +59,7 @@ unsigned log2_of(std::uint64_t n) noexcept {
 /// Bits for a rate: the fewest whose rate, equal hashes left aside, is not above it.
 unsigned bits_for(double eps) noexcept {
   unsigned w = 1;
-  while (w < most_fingerprint_bits && std::ldexp(1.0, -static_cast<int>(w)) > eps * rounding) ++w;
+  while (w < max_fingerprint_bits && std::ldexp(1.0, -static_cast<int>(w)) > eps * rounding) ++w;
   return w;
 }
 
@@ -80,11 +80,11 @@ std::uint64_t bits_of(const fuse_params& params) noexcept {
 
 result<void> check_ranges(const fuse_spec& spec) {
   const auto refuse = [](std::string why) { return fail(errc::invalid_argument, std::move(why)); };
-  if (spec.capacity > most_fuse_keys) {
+  if (spec.capacity > max_fuse_keys) {
     return refuse(
         fmt::format("a capacity of {} keys is more than a fuse filter can have; at most "
                     "{} are possible",
-                    format_count(spec.capacity), format_count(most_fuse_keys)));
+                    format_count(spec.capacity), format_count(max_fuse_keys)));
   }
   if (!(spec.fpr >= 0 && spec.fpr < 1)) {
     return refuse(fmt::format(
@@ -99,7 +99,7 @@ result<void> check_ranges(const fuse_spec& spec) {
   if (spec.arity != 0 && spec.arity != 3 && spec.arity != 4) {
     return refuse(fmt::format("a fuse filter has arity 3 or 4, not {}", spec.arity));
   }
-  if (spec.fingerprint_bits > most_fingerprint_bits) {
+  if (spec.fingerprint_bits > max_fingerprint_bits) {
     return refuse(fmt::format("fingerprints of {} bits are too long; at most 32 are possible",
                               spec.fingerprint_bits));
   }
@@ -116,7 +116,7 @@ result<void> check_ranges(const fuse_spec& spec) {
 
 /// The longest fingerprints with which n keys fit, or 0.
 unsigned bits_that_fit(std::uint64_t n, unsigned arity, std::uint64_t bits) noexcept {
-  unsigned w = most_fingerprint_bits;
+  unsigned w = max_fingerprint_bits;
   while (w != 0 && bits_of(shape_of(n, arity, w, 0)) > bits) --w;
   return w;
 }
@@ -125,7 +125,7 @@ unsigned bits_that_fit(std::uint64_t n, unsigned arity, std::uint64_t bits) noex
 /// down, so that this is a number that fits and not always the very greatest.
 std::uint64_t keys_that_fit(unsigned arity, unsigned w, std::uint64_t bits) noexcept {
   std::uint64_t low = 0;
-  std::uint64_t high = most_fuse_keys + 1;
+  std::uint64_t high = max_fuse_keys + 1;
   while (high - low > 1) {
     const std::uint64_t middle = low + (high - low) / 2;
     (bits_of(shape_of(middle, arity, w, 0)) <= bits ? low : high) = middle;
@@ -255,12 +255,12 @@ std::vector<std::byte> fuse_params::encode() const {
 }
 
 bool fuse_params::possible(std::uint64_t count) const noexcept {
-  if (arity < 3 || arity > 4 || fingerprint_bits == 0 || fingerprint_bits > most_fingerprint_bits ||
-      segment_log2 < 2 || segment_log2 > most_segment_log2) {
+  if (arity < 3 || arity > 4 || fingerprint_bits == 0 || fingerprint_bits > max_fingerprint_bits ||
+      segment_log2 < 2 || segment_log2 > max_segment_log2) {
     return false;
   }
   if (count == 0) return shards == 0 && segments == 0;
-  return shards != 0 && segments / arity >= shards && segments <= most_slots >> segment_log2;
+  return shards != 0 && segments / arity >= shards && segments <= max_slots >> segment_log2;
 }
 
 result<fuse_params> fuse_params::decode(const filter_header& header,

@@ -5,11 +5,11 @@
 
 #include <algorithm>
 #include <atomic>
-#include <bloomery/detail/blocked_bloom/kernels.hpp>
 #include <bloomery/detail/core/hash_shards.hpp>
-#include <bloomery/detail/ribbon/kernels.hpp>
 #include <bloomery/detail/core/source_memory.hpp>
 #include <bloomery/detail/core/threads.hpp>
+#include <bloomery/detail/ribbon/kernels.hpp>
+#include <bloomery/detail/ribbon/payload.hpp>
 #include <bloomery/plan/units.hpp>
 #include <bloomery/ribbon.hpp>
 #include <cstring>
@@ -25,11 +25,11 @@ namespace {
 // estimate serves, since a level with 1% too few or too many slots for its keys is hardly worse.
 constexpr std::uint64_t counted_keys = std::uint64_t{1} << 21;
 // A last level's tries; those from the fifth on are larger, see plan_ribbon_level.
-constexpr unsigned most_tries = 64;
+constexpr unsigned max_tries = 64;
 
 std::uint64_t level_seed(const ribbon_params& params, unsigned attempt) noexcept {
   // Odd, so that it is not 0, which would leave the hashes as they are.
-  return remix64(params.seed + remix64(params.levels.size() * most_tries + attempt + 1)) >> 1 | 1;
+  return remix64(params.seed + remix64(params.levels.size() * max_tries + attempt + 1)) >> 1 | 1;
 }
 
 /// A shard's keys by their starts, without repetitions.
@@ -136,7 +136,7 @@ struct open_level {
     job.bumped = by.bumped_here.data();
     job.rows = by.rows.data();
     job.results = by.results.data();
-    const std::size_t bumped = kernels().ribbon->build(job);
+    const std::size_t bumped = ribbon_ops().build(job);
     if (bumped == ribbon_kernels::no_solution) return false;
     for (std::size_t i = 0; i < bumped; ++i) by.bumped.push_back({by.bumped_here[i]});
     std::byte* const all = bytes.writable_bytes().data();
@@ -180,11 +180,11 @@ class ribbon_builder {
       if (!estimate) return fail(estimate.error());
       distinct = std::max<std::uint64_t>(*estimate, 1);
     }
-    if (distinct > most_ribbon_keys) {
+    if (distinct > max_ribbon_keys) {
       return fail(errc::invalid_argument,
                   fmt::format("{} keys are more than a ribbon filter can have; at most {} are "
                               "possible",
-                              format_count(distinct), format_count(most_ribbon_keys)));
+                              format_count(distinct), format_count(max_ribbon_keys)));
     }
     std::vector<hash64> keys;
     if (distinct <= counted_keys) {
@@ -207,7 +207,7 @@ class ribbon_builder {
     }
     while (!is_last_ribbon_level(keys.size())) {
       // Hashes that were made for it could go on without end.
-      if (params_.levels.size() + 1 == most_ribbon_levels) return made_to_be_alike();
+      if (params_.levels.size() + 1 == max_ribbon_levels) return made_to_be_alike();
       const std::uint64_t seed = level_seed(params_, 0);
       for (hash64& h : keys) h.value = ribbon_hash(h.value, seed);
       if (auto ok = add_level(hash_source::of(keys), keys.size(), seed, eps); !ok) {
@@ -281,7 +281,7 @@ class ribbon_builder {
 
   result<void> add_last_level(std::span<const hash64> keys, double eps) {
     std::vector<hash64> mixed(keys.size());
-    for (unsigned attempt = 0; attempt < most_tries; ++attempt) {
+    for (unsigned attempt = 0; attempt < max_tries; ++attempt) {
       ribbon_level shape = plan_ribbon_level(std::max<std::uint64_t>(keys.size(), 1), eps, attempt);
       shape.seed = level_seed(params_, attempt);
       for (std::size_t i = 0; i < keys.size(); ++i) {

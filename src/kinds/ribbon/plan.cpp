@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include <bloomery/detail/core/record.hpp>
+#include <bloomery/detail/ribbon/layout.hpp>
 #include <bloomery/plan/formulas.hpp>
 #include <bloomery/plan/numeric.hpp>
 #include <bloomery/plan/units.hpp>
@@ -15,13 +16,13 @@ namespace {
 
 namespace f = formulas;
 
-constexpr std::uint64_t tail = ribbon_window_groups - 1;
+constexpr std::uint64_t tail = detail::ribbon_window_groups - 1;
 constexpr std::uint64_t bucket = 16;
-constexpr unsigned most_columns = 31;
+constexpr unsigned max_columns = 31;
 // Of starts: the 32 Ki keys of a shard, sorted and as equations, take 1 MB while they are solved,
 // which the second-level cache holds.
 constexpr std::uint64_t shard_starts = 4096;
-constexpr std::uint64_t most_starts = std::uint64_t{1} << 46;
+constexpr std::uint64_t max_starts = std::uint64_t{1} << 46;
 // So few keys find room in 3% more slots than they are, more likely than not (measured: 1 key in
 // 64 slots, 60% to 98% of the sets from there to 1024 keys). Bumping costs more up to there.
 constexpr std::uint64_t last_level_keys = 1024;
@@ -32,7 +33,7 @@ constexpr std::uint64_t load_numerator = 21;
 constexpr std::uint64_t load_denominator = 20;
 // A plan's own figures, rounded, must plan the same filter again.
 constexpr double rounding = 1 + 1e-6;
-constexpr double least_fpr = 0x1p-32;
+constexpr double min_fpr = 0x1p-32;
 
 /// The cut for a rate, and the columns below it.
 void set_rate(ribbon_level& level, double eps) noexcept {
@@ -43,7 +44,7 @@ void set_rate(ribbon_level& level, double eps) noexcept {
   }
   // eps = m 2^e, 1/2 <= m < 1: between the rates of -e and 1 - e columns.
   int e = 0;
-  const double m = std::frexp(std::max(eps, least_fpr), &e);
+  const double m = std::frexp(std::max(eps, min_fpr), &e);
   level.columns = static_cast<std::uint32_t>(-e);
   const auto all = static_cast<double>(level.all_starts());
   level.cut = std::min(static_cast<std::uint64_t>((2 * m - 1) * all), level.all_starts());
@@ -68,7 +69,7 @@ double bumped_keys(double n, const ribbon_level& level) noexcept {
 }
 
 std::uint64_t bytes_for(std::uint64_t n, double eps) noexcept {
-  std::uint64_t bytes = ribbon_padding;
+  std::uint64_t bytes = detail::ribbon_padding;
   auto left = static_cast<double>(n);
   while (true) {
     const auto keys = static_cast<std::uint64_t>(std::ceil(left));
@@ -85,11 +86,11 @@ double rate_of_columns(double n, double eps) noexcept {
 
 result<void> check_ranges(const ribbon_spec& spec) {
   const auto refuse = [](std::string why) { return fail(errc::invalid_argument, std::move(why)); };
-  if (spec.capacity > most_ribbon_keys) {
+  if (spec.capacity > max_ribbon_keys) {
     return refuse(
         fmt::format("a capacity of {} keys is more than a ribbon filter can have; at most "
                     "{} are possible",
-                    format_count(spec.capacity), format_count(most_ribbon_keys)));
+                    format_count(spec.capacity), format_count(max_ribbon_keys)));
   }
   if (!(spec.fpr >= 0 && spec.fpr < 1)) {
     return refuse(fmt::format(
@@ -121,7 +122,7 @@ double rate_that_fits(std::uint64_t n, std::uint64_t bits) noexcept {
 
 std::uint64_t keys_that_fit(double eps, std::uint64_t bits) noexcept {
   std::uint64_t low = 0;
-  std::uint64_t high = most_ribbon_keys + 1;
+  std::uint64_t high = max_ribbon_keys + 1;
   while (high - low > 1) {
     const std::uint64_t middle = low + (high - low) / 2;
     const double rate = rate_of_columns(static_cast<double>(middle), eps);
@@ -148,7 +149,7 @@ double ribbon_level::fpr() const noexcept {
 
 std::uint64_t ribbon_params::payload_bytes() const noexcept {
   if (levels.empty()) return 0;
-  std::uint64_t bytes = ribbon_padding;
+  std::uint64_t bytes = detail::ribbon_padding;
   for (const ribbon_level& level : levels) bytes += level.bytes();
   return bytes;
 }
@@ -169,7 +170,7 @@ ribbon_level plan_ribbon_level(std::uint64_t n, double eps, unsigned attempt) no
   } else {
     groups = (n + n / 32 + n / 256 + 7) / 8;
     for (unsigned i = 4; i <= attempt; i += 4) groups += groups / 16 + 1;
-    groups = std::max(groups, ribbon_window_groups);
+    groups = std::max(groups, detail::ribbon_window_groups);
   }
   // With the cut inside a shard there is one system more. Where that costs more than the columns it
   // saves, all slots have the greater number.
@@ -183,7 +184,7 @@ ribbon_level plan_ribbon_level(std::uint64_t n, double eps, unsigned attempt) no
 }
 
 result<void> check_ribbon_rate(double eps, std::uint64_t n) {
-  const double least = least_fpr + f::hash_collision_fpr(static_cast<double>(n));
+  const double least = min_fpr + f::hash_collision_fpr(static_cast<double>(n));
   if (eps * rounding >= least) return {};
   return fail(
       errc::invalid_argument,
@@ -243,15 +244,15 @@ std::vector<std::byte> ribbon_params::encode() const {
 }
 
 bool ribbon_params::possible(std::uint64_t count) const noexcept {
-  if (levels.size() > most_ribbon_levels || !(fpr > 0 && fpr < 1) ||
+  if (levels.size() > max_ribbon_levels || !(fpr > 0 && fpr < 1) ||
       levels.empty() != (count == 0)) {
     return false;
   }
   return std::ranges::all_of(levels, [this](const ribbon_level& level) {
-    return level.shards != 0 && level.starts != 0 && level.starts <= most_starts / level.shards &&
+    return level.shards != 0 && level.starts != 0 && level.starts <= max_starts / level.shards &&
            (level.shards == 1 || level.starts % bucket == 0) && level.cut <= level.all_starts() &&
            (!level.bumps || level.cut % bucket == 0 || level.cut == level.all_starts()) &&
-           level.columns <= most_columns && level.seed >> 63 == 0 &&
+           level.columns <= max_columns && level.seed >> 63 == 0 &&
            level.bumps == (&level != &levels.back());
   });
 }
@@ -274,7 +275,7 @@ result<ribbon_params> ribbon_params::decode(const filter_header& header,
   params.fpr = reader.get<double>();
   const auto levels = reader.get<std::uint32_t>();
   const auto reserved = reader.get<std::uint32_t>();
-  if (reserved != 0 || levels > most_ribbon_levels) return refuse();
+  if (reserved != 0 || levels > max_ribbon_levels) return refuse();
   for (std::uint32_t i = 0; i < levels; ++i) {
     ribbon_level level;
     level.seed = reader.get<std::uint64_t>();
@@ -282,7 +283,7 @@ result<ribbon_params> ribbon_params::decode(const filter_header& header,
     level.starts = reader.get<std::uint64_t>();
     level.cut = reader.get<std::uint64_t>();
     const auto columns = reader.get<std::uint64_t>();
-    if (columns > most_columns) return refuse();
+    if (columns > max_columns) return refuse();
     level.columns = static_cast<std::uint32_t>(columns);
     level.bumps = i + 1 < levels;
     params.levels.push_back(level);

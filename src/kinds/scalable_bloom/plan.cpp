@@ -14,10 +14,10 @@
 namespace bloomery {
 namespace {
 
-constexpr double least_growth = 1;
-constexpr double most_growth = 65536;
-constexpr double least_tightening = 0.01;
-constexpr double most_tightening = 0.99;
+constexpr double min_growth = 1;
+constexpr double max_growth = 65536;
+constexpr double min_tightening = 0.01;
+constexpr double max_tightening = 0.99;
 
 // The share of the rate that the series of the members' rates adds up to; the rest is for equal
 // 64-bit hashes. A member is planned with twice what equal hashes add (plan_bloom asks for that),
@@ -28,7 +28,7 @@ constexpr double keys_for_rate_one = 0x1p57;
 // A member takes whole cache lines (member_alignment) in any case, so it gets the bits of one. In
 // fewer the rate of one filter is far from the mean of all: three keys may set 60% of the bits or
 // 90%, and the first members, which have most of the compound rate, keep it for ever.
-constexpr std::uint64_t least_member_bits = 8 * member_alignment;
+constexpr std::uint64_t min_member_bits = 8 * member_alignment;
 
 /// False for what is no number, too.
 bool in_range(double x, double low, double high) {
@@ -36,10 +36,10 @@ bool in_range(double x, double low, double high) {
 }
 
 bool is_growth(double s) {
-  return in_range(s, least_growth, most_growth);
+  return in_range(s, min_growth, max_growth);
 }
 bool is_tightening(double r) {
-  return in_range(r, least_tightening, most_tightening);
+  return in_range(r, min_tightening, max_tightening);
 }
 
 double series(double fpr, double tightening, std::size_t i) {
@@ -67,7 +67,7 @@ std::uint64_t planned_keys(const scalable_bloom_params& params) {
 
 bool has_room_for(const scalable_bloom_params& params, std::size_t members, std::uint64_t keys,
                   double more) {
-  return members < most_members && within_limit(params.fpr, static_cast<double>(keys) + more);
+  return members < max_members && within_limit(params.fpr, static_cast<double>(keys) + more);
 }
 
 tl::unexpected<failure> refuse(std::string why) {
@@ -165,10 +165,10 @@ result<bloom_params> plan_next_member(const scalable_bloom_params& params) {
        .bits = 0,
        .hashes = 0,
        .seed = params.seed});
-  if (planned && planned->bits < least_member_bits) {
+  if (planned && planned->bits < min_member_bits) {
     planned = plan_bloom({.capacity = planned->capacity,
                           .fpr = 0,
-                          .bits = least_member_bits,
+                          .bits = min_member_bits,
                           .hashes = planned->hashes,
                           .seed = params.seed});
   }
@@ -226,9 +226,9 @@ result<scalable_bloom_params> scalable_bloom_params::decode(const filter_header&
   const auto count = reader.get<std::uint32_t>();
   const auto probe = reader.get<std::uint16_t>();
   const auto reserved = reader.get<std::uint16_t>();
-  if (params.capacity == 0 || params.capacity > most_keys || params.fpr == 0 || params.fpr == 1 ||
+  if (params.capacity == 0 || params.capacity > max_keys || params.fpr == 0 || params.fpr == 1 ||
       !in_range(params.fpr, 0, 1) || !is_growth(params.growth) ||
-      !is_tightening(params.tightening) || count == 0 || count > most_members || reserved != 0) {
+      !is_tightening(params.tightening) || count == 0 || count > max_members || reserved != 0) {
     return damaged();
   }
   if (probe != static_cast<std::uint16_t>(probe_id::double_hashing)) {
@@ -246,8 +246,8 @@ result<scalable_bloom_params> scalable_bloom_params::decode(const filter_header&
                               .seed = header.seed};
     // `keys` stays below 2^57, so neither sum nor difference can wrap.
     if (reader.get<std::uint32_t>() != 0 || member.capacity == 0 ||
-        member.capacity > most_keys - keys || !in_range(member.fpr, 0, 1) || member.bits == 0 ||
-        member.bits > most_bits || member.hashes == 0 || member.hashes > most_hashes) {
+        member.capacity > max_keys - keys || !in_range(member.fpr, 0, 1) || member.bits == 0 ||
+        member.bits > max_bits || member.hashes == 0 || member.hashes > max_hash_functions) {
       return damaged();
     }
     keys += member.capacity;

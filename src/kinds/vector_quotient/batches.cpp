@@ -12,22 +12,22 @@ namespace {
 // Beside filters from this size on, batches with so many keys a block are brought together by
 // region, so that its blocks are fetched once for several of them.
 constexpr std::uint64_t partitioned_bytes = std::uint64_t{1} << 24;
-constexpr std::uint64_t least_keys_a_block = 1;
+constexpr std::uint64_t min_keys_a_block = 1;
 // As many at a time: 128 MiB of hashes.
-constexpr std::size_t most_chunk = std::size_t{1} << 24;
-constexpr std::uint64_t most_regions = 1024;
+constexpr std::size_t max_chunk = std::size_t{1} << 24;
+constexpr std::uint64_t max_regions = 1024;
 
 }  // namespace
 
 void vq_may_contain(const vq_reader& filter, std::span<const hash64> hashes,
                     bool* answers) noexcept {
-  const vq_kernels& with = *kernels().quotient;
+  const vq_kernels& with = vq_ops();
   const std::uint64_t blocks = filter.layout->blocks();
-  const std::size_t chunk = std::min(hashes.size(), most_chunk);
-  if (filter.layout->block_bytes() >= partitioned_bytes && chunk >= blocks * least_keys_a_block) {
+  const std::size_t chunk = std::min(hashes.size(), max_chunk);
+  if (filter.layout->block_bytes() >= partitioned_bytes && chunk >= blocks * min_keys_a_block) {
     // Some of the regions that a key's two blocks share, but for the last, which may be larger.
-    const auto shift = static_cast<unsigned>(
-        std::bit_width(std::max(vq_region_blocks, blocks / most_regions) - 1));
+    const auto shift =
+        static_cast<unsigned>(std::bit_width(std::max(vq_region_blocks, blocks / max_regions) - 1));
     const double share =
         static_cast<double>(std::uint64_t{1} << shift) / static_cast<double>(blocks);
     const auto region_of = [blocks, shift](hash64 h) noexcept {

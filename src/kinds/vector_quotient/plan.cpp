@@ -16,13 +16,13 @@ namespace {
 
 namespace f = formulas;
 
-constexpr unsigned least_remainder = 5;
-constexpr unsigned most_remainder = 32;
-constexpr std::uint64_t most_keys = std::uint64_t{1} << 57;
-constexpr std::uint64_t most_bits = std::uint64_t{1} << 62;
-constexpr std::uint64_t most_blocks = std::uint64_t{1} << 44;
-constexpr std::uint64_t most_side_entries = std::uint64_t{1} << 56;
-constexpr std::uint64_t least_bits = 8 * (detail::vq_block_bytes + detail::vq_stash_bytes);
+constexpr unsigned min_remainder = 5;
+constexpr unsigned max_remainder = 32;
+constexpr std::uint64_t max_keys = std::uint64_t{1} << 57;
+constexpr std::uint64_t max_bits = std::uint64_t{1} << 62;
+constexpr std::uint64_t max_blocks = std::uint64_t{1} << 44;
+constexpr std::uint64_t max_side_entries = std::uint64_t{1} << 56;
+constexpr std::uint64_t min_bits = 8 * (detail::vq_block_bytes + detail::vq_stash_bytes);
 
 // The share of slots that is planned for. Filled with distinct keys until one found no room, the
 // emptiest of each size was (53 slots of 7 bits: 20,000 filters of 2 to 32 blocks, 3000 of 200,
@@ -34,7 +34,7 @@ constexpr double highest_load_with(unsigned slots) {
 }
 
 // Of a block; shapes that use less are not worth a look.
-constexpr unsigned least_used_bits = detail::vq_block_bits * 7 / 8;
+constexpr unsigned min_used_bits = detail::vq_block_bits * 7 / 8;
 
 struct shape {
   unsigned slots;
@@ -43,7 +43,7 @@ struct shape {
 
   double tags() const { return std::ldexp(buckets, static_cast<int>(bits)); }
 
-  std::uint64_t most_keys_in(std::uint64_t blocks) const {
+  std::uint64_t max_keys_in(std::uint64_t blocks) const {
     // One block is both of a key's: it holds as many tags as it has slots.
     if (blocks == 1) return slots;
     return static_cast<std::uint64_t>(static_cast<double>(blocks) * slots *
@@ -66,7 +66,7 @@ std::optional<shape> shape_of(unsigned slots, unsigned bits) {
   }
   const unsigned buckets =
       std::min(detail::vq_block_bits - slots * (bits + 1), detail::vq_most_ends - slots);
-  if (slots + buckets < detail::vq_least_ends || slots * (bits + 1) + buckets < least_used_bits) {
+  if (slots + buckets < detail::vq_least_ends || slots * (bits + 1) + buckets < min_used_bits) {
     return std::nullopt;
   }
   return shape{slots, buckets, bits};
@@ -86,11 +86,11 @@ std::optional<std::uint64_t> fewest_blocks(const shape& of, std::uint64_t n, dou
     least = std::max(least, for_rate <= 2 ? 1.0 : for_rate);
   }
   // A rate may be met by leaving slots free, but not more than as many again.
-  if (least > static_cast<double>(most_blocks) || least > 2 * keys / (of.slots * load) + 1) {
+  if (least > static_cast<double>(max_blocks) || least > 2 * keys / (of.slots * load) + 1) {
     return std::nullopt;
   }
   const auto serves = [&](std::uint64_t blocks) {
-    return n <= of.most_keys_in(blocks) && (eps == 0 || of.fpr(keys, blocks) <= eps);
+    return n <= of.max_keys_in(blocks) && (eps == 0 || of.fpr(keys, blocks) <= eps);
   };
   // The formulas above are exact up to rounding.
   auto blocks = static_cast<std::uint64_t>(std::floor(least));
@@ -102,12 +102,12 @@ std::optional<std::uint64_t> fewest_blocks(const shape& of, std::uint64_t n, dou
 }
 
 std::optional<std::uint64_t> blocks_in(std::uint64_t bits) {
-  if (bits < least_bits) return std::nullopt;
-  return std::min(most_blocks, (bits - 8 * detail::vq_stash_bytes) / detail::vq_block_bits);
+  if (bits < min_bits) return std::nullopt;
+  return std::min(max_blocks, (bits - 8 * detail::vq_stash_bytes) / detail::vq_block_bits);
 }
 
-std::uint64_t most_served(const shape& of, std::uint64_t blocks, double eps) {
-  std::uint64_t n = std::min(of.most_keys_in(blocks), most_keys);
+std::uint64_t max_served(const shape& of, std::uint64_t blocks, double eps) {
+  std::uint64_t n = std::min(of.max_keys_in(blocks), max_keys);
   if (eps == 0 || n == 0 || of.fpr(static_cast<double>(n), blocks) <= eps) return n;
   std::uint64_t low = 0;  // fits
   while (n - low > 1) {
@@ -128,8 +128,8 @@ struct choice {
 // Calls `use` with every shape of block that the spec allows.
 template <class Use>
 void for_shapes(const vector_quotient_spec& spec, Use&& use) {
-  unsigned first = spec.remainder_bits != 0 ? spec.remainder_bits : least_remainder;
-  unsigned last = spec.remainder_bits != 0 ? spec.remainder_bits : most_remainder;
+  unsigned first = spec.remainder_bits != 0 ? spec.remainder_bits : min_remainder;
+  unsigned last = spec.remainder_bits != 0 ? spec.remainder_bits : max_remainder;
   if (spec.remainder_bits == 0 && spec.fpr != 0) {
     // eps is about 2 S / B 2^-r, with S / B between 1/4 and 4 where blocks are used well.
     const double near = -numeric::log2(spec.fpr);
@@ -137,9 +137,9 @@ void for_shapes(const vector_quotient_spec& spec, Use&& use) {
     last = static_cast<unsigned>(std::clamp(near + 4, 8.0, 32.0));
   }
   for (unsigned bits = first; bits <= last; ++bits) {
-    const unsigned least_slots = spec.slots != 0 ? spec.slots : 1;
-    const unsigned most_slots = spec.slots != 0 ? spec.slots : detail::vq_most_slots;
-    for (unsigned slots = least_slots; slots <= most_slots; ++slots) {
+    const unsigned min_slots = spec.slots != 0 ? spec.slots : 1;
+    const unsigned max_slots = spec.slots != 0 ? spec.slots : detail::vq_most_slots;
+    for (unsigned slots = min_slots; slots <= max_slots; ++slots) {
       if (const auto of = shape_of(slots, bits)) use(*of);
     }
   }
@@ -150,11 +150,11 @@ tl::unexpected<failure> refuse(std::string why) {
 }
 
 result<void> check_ranges(const vector_quotient_spec& spec) {
-  if (spec.capacity > most_keys) {
+  if (spec.capacity > max_keys) {
     return refuse(
         fmt::format("a capacity of {} keys is beyond what 64-bit hashes can serve; at "
                     "most {} are possible",
-                    format_count(spec.capacity), format_count(most_keys)));
+                    format_count(spec.capacity), format_count(max_keys)));
   }
   if (std::isnan(spec.fpr) || spec.fpr < 0 || spec.fpr >= 1) {
     return refuse(
@@ -162,13 +162,13 @@ result<void> check_ranges(const vector_quotient_spec& spec) {
                     "such as 0.01",
                     spec.fpr));
   }
-  if (spec.bits > most_bits) {
+  if (spec.bits > max_bits) {
     return refuse(fmt::format("{} bits are too many; at most 2^62 are possible", spec.bits));
   }
   if (spec.remainder_bits != 0 &&
-      (spec.remainder_bits < least_remainder || spec.remainder_bits > most_remainder)) {
+      (spec.remainder_bits < min_remainder || spec.remainder_bits > max_remainder)) {
     return refuse(fmt::format("remainders of {} bits are not possible; give {} to {}",
-                              spec.remainder_bits, least_remainder, most_remainder));
+                              spec.remainder_bits, min_remainder, max_remainder));
   }
   if (spec.slots > detail::vq_most_slots) {
     return refuse(fmt::format("a block of {} slots is not possible; give 1 to {}", spec.slots,
@@ -180,9 +180,9 @@ result<void> check_ranges(const vector_quotient_spec& spec) {
                     "buckets, or leave too much of it; leave one of slots and remainder_bits open",
                     spec.slots, spec.remainder_bits));
   }
-  if (spec.bits != 0 && spec.bits < least_bits) {
+  if (spec.bits != 0 && spec.bits < min_bits) {
     return refuse(fmt::format("{} bits are too few for a vector quotient filter; give at least {}",
-                              spec.bits, least_bits));
+                              spec.bits, min_bits));
   }
   return {};
 }
@@ -201,14 +201,14 @@ result<choice> for_capacity(const vector_quotient_spec& spec) {
   return refuse(fmt::format(
       "{} keys{} are beyond remainders of {} bits or 2^44 blocks; give a higher rate or fewer keys",
       format_count(spec.capacity), spec.fpr == 0 ? "" : " at a rate of " + format_rate(spec.fpr),
-      spec.remainder_bits != 0 ? spec.remainder_bits : most_remainder));
+      spec.remainder_bits != 0 ? spec.remainder_bits : max_remainder));
 }
 
 result<choice> for_bits(const vector_quotient_spec& spec) {
   std::optional<choice> best;
   if (const auto blocks = blocks_in(spec.bits)) {
     for_shapes(spec, [&](const shape& of) {
-      const std::uint64_t n = most_served(of, *blocks, spec.fpr);
+      const std::uint64_t n = max_served(of, *blocks, spec.fpr);
       if (n == 0) return;
       const choice found{of, *blocks, n};
       if (!best || n > best->capacity || (n == best->capacity && found.fpr() < best->fpr())) {
@@ -226,7 +226,7 @@ result<choice> for_capacity_and_bits(const vector_quotient_spec& spec) {
   std::optional<choice> best;
   if (const auto blocks = blocks_in(spec.bits)) {
     for_shapes(spec, [&](const shape& of) {
-      if (spec.capacity > of.most_keys_in(*blocks)) return;
+      if (spec.capacity > of.max_keys_in(*blocks)) return;
       const choice found{of, *blocks, spec.capacity};
       if (!best || found.fpr() < best->fpr()) best = found;
     });
@@ -290,13 +290,13 @@ result<void> same_shape(const vector_quotient_params& a, const vector_quotient_p
 
 bool vector_quotient_params::possible() const noexcept {
   // Each bound is checked before the products that need it.
-  return capacity != 0 && capacity <= most_keys && fpr >= 0 && fpr <= 1 && blocks != 0 &&
-         blocks <= most_blocks && slots != 0 && slots <= detail::vq_most_slots && buckets != 0 &&
+  return capacity != 0 && capacity <= max_keys && fpr >= 0 && fpr <= 1 && blocks != 0 &&
+         blocks <= max_blocks && slots != 0 && slots <= detail::vq_most_slots && buckets != 0 &&
          slots + buckets >= detail::vq_least_ends && slots + buckets <= detail::vq_most_ends &&
-         remainder_bits >= least_remainder && remainder_bits <= most_remainder &&
+         remainder_bits >= min_remainder && remainder_bits <= max_remainder &&
          slots * (remainder_bits + 1) + buckets <= detail::vq_block_bits &&
          blocks <= (std::uint64_t{1} << 63) / (std::uint64_t{buckets} << remainder_bits) &&
-         (side_entries & (side_entries - 1)) == 0 && side_entries <= most_side_entries;
+         (side_entries & (side_entries - 1)) == 0 && side_entries <= max_side_entries;
 }
 
 std::uint64_t vector_quotient_params::table_bytes() const noexcept {

@@ -6,7 +6,7 @@
 namespace bloomery::detail {
 namespace {
 
-constexpr std::uint64_t least_slots = 4;  // a cache line
+constexpr std::uint64_t min_slots = 4;  // a cache line
 
 // Beyond three quarters a search for a tag that is not there takes more than 8 steps.
 constexpr bool is_full(std::uint64_t used, std::uint64_t slots) noexcept {
@@ -17,7 +17,7 @@ constexpr bool is_full(std::uint64_t used, std::uint64_t slots) noexcept {
 
 std::uint64_t vq_side::next_growth() const noexcept {
   if (!is_full(used_, slots())) return 0;
-  return std::max(least_slots, slots()) * sizeof(vq_entry);
+  return std::max(min_slots, slots()) * sizeof(vq_entry);
 }
 
 result<vq_side> vq_side::copy_of(std::span<const std::byte> entries) {
@@ -39,7 +39,7 @@ bool vq_side::add(std::uint64_t pair, std::uint64_t copies) noexcept {
     set(at, {pair, had + copies});
     return true;
   }
-  if (is_full(used_, slots()) && !resize(slots() == 0 ? least_slots : 2 * slots())) {
+  if (is_full(used_, slots()) && !resize(slots() == 0 ? min_slots : 2 * slots())) {
     return false;
   }
   table = view();
@@ -75,7 +75,7 @@ bool vq_side::take(std::uint64_t pair) noexcept {
   --used_;
   if (used_ == 0) {
     clear();
-  } else if (4 * used_ < slots() && slots() > least_slots) {
+  } else if (4 * used_ < slots() && slots() > min_slots) {
     resize(slots() / 2);  // without memory for it the larger one stays
   }
   return true;

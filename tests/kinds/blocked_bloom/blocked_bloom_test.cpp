@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "tests/filter_types.hpp"
+#include "tests/instruction_sets.hpp"
 
 namespace bloomery::test {
 namespace {
@@ -102,17 +103,6 @@ TEST(blocked_bloom, bits_are_where_the_format_says) {
   }
 }
 
-/// Runs `use` with each kernel set that this CPU has, and restores the best.
-template <class Use>
-void with_every_kernel(Use&& use) {
-  for (const detail::kernel_set* set : detail::usable_kernels()) {
-    SCOPED_TRACE(std::string(set->name));
-    detail::use_kernels(*set);
-    use();
-  }
-  detail::use_kernels(*detail::usable_kernels().back());
-}
-
 struct layout_of_test : ::testing::TestWithParam<block_layout> {
   static blocked_bloom make(std::uint64_t bits, unsigned hashes = 0) {
     const bool any = GetParam() == block_layout::free_512;
@@ -131,7 +121,7 @@ TEST_P(layout_of_test, every_kernel_sets_the_same_bits_and_gives_the_same_answer
     auto one_by_one = make(40'000, hashes);
     std::uint64_t fresh = 0;
     for (const hash64 h : members) fresh += one_by_one.insert(h) == insert_outcome::inserted;
-    with_every_kernel([&] {
+    with_each_instruction_set([&] {
       auto batch = make(40'000, hashes);
       const insert_summary done = batch.insert(members);
       EXPECT_EQ(done.inserted, fresh);

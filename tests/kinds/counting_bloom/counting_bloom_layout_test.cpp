@@ -235,7 +235,7 @@ TEST(counting_bloom, refuses_hostile_parameters) {
   }
   for (const unsigned width : widths) {
     with([&](auto& p) { p.counter_bits = width, p.array.bits = 0; });
-    with([&](auto& p) { p.counter_bits = width, p.array.bits = bloomery::most_bits / width + 1; });
+    with([&](auto& p) { p.counter_bits = width, p.array.bits = bloomery::max_bits / width + 1; });
     // The bits of all counters are 2^64, or 2^64 + 16: wrapped, an empty or a tiny payload would
     // fit.
     with([&](auto& p) { p.counter_bits = width, p.array.bits = (~std::uint64_t{0} / width) + 1; });
@@ -243,7 +243,7 @@ TEST(counting_bloom, refuses_hostile_parameters) {
     with([&](auto& p) { p.counter_bits = width, p.array.bits = ~std::uint64_t{0}; });
   }
   with([](auto& p) { p.array.hashes = 0; });
-  with([](auto& p) { p.array.hashes = bloomery::most_hashes + 1; });
+  with([](auto& p) { p.array.hashes = bloomery::max_hash_functions + 1; });
   for (const auto& params : hostile) {
     const auto decoded = counting_bloom_params::decode(header_of(), params.encode());
     ASSERT_FALSE(decoded) << params.array.bits << " x " << params.counter_bits;

@@ -72,10 +72,10 @@ TEST(counting_bloom, keeps_step_with_a_multiset) {
     const auto counters = *rc::gen::inRange<std::uint64_t>(1, 40);
     const auto hashes = *rc::gen::inRange(1U, 9U);
     // Enough copies at once that 4 and 8 bits saturate; 16 bits have a test of their own.
-    const unsigned most_copies = width == 4 ? 7 : 120;
+    const unsigned max_copies = width == 4 ? 7 : 120;
     constexpr unsigned keys = 12;
     const auto steps = *rc::gen::container<std::vector<step>>(rc::gen::construct<step>(
-        rc::gen::inRange(0U, keys), rc::gen::inRange(1U, most_copies), rc::gen::arbitrary<bool>()));
+        rc::gen::inRange(0U, keys), rc::gen::inRange(1U, max_copies), rc::gen::arbitrary<bool>()));
     counting_bloom filter({.bits = counters * width,
                            .hashes = hashes,
                            .seed = *rc::gen::arbitrary<std::uint64_t>(),

@@ -98,7 +98,7 @@ class lockstep {
   }
 
   std::string check(hash64 h) {
-    most_stashed = std::max(most_stashed, filter_.stashed());
+    max_stashed = std::max(max_stashed, filter_.stashed());
     if (filter_.size() != total_) return "wrong size";
     if (filter_.count(h) != classes_[class_of(h)]) return "wrong count";
     if (filter_.may_contain(h) != (classes_[class_of(h)] > 0)) return "wrong answer";
@@ -109,7 +109,7 @@ class lockstep {
 
   int fulls = 0;
   int too_manys = 0;
-  unsigned most_stashed = 0;
+  unsigned max_stashed = 0;
 
  private:
   using key_class = std::tuple<std::uint32_t, std::uint64_t, std::uint64_t>;
@@ -143,7 +143,7 @@ TEST(cuckoo, overfull_tables_refuse_keep_and_give_back_everything) {
   std::mt19937_64 random(1);
   int fulls = 0;
   int too_manys = 0;
-  unsigned most_stashed = 0;
+  unsigned max_stashed = 0;
   for (const unsigned slots : {2U, 4U, 8U}) {
     for (const unsigned bits : {4U, 7U, 8U, 11U, 12U, 15U, 16U, 20U, 31U, 32U}) {
       for (const std::uint64_t buckets : {1U, 2U, 3U, 10U, 61U}) {
@@ -161,13 +161,13 @@ TEST(cuckoo, overfull_tables_refuse_keep_and_give_back_everything) {
         ASSERT_TRUE(all_zero(run.filter())) << "after the last erase nothing may be left";
         fulls += run.fulls;
         too_manys += run.too_manys;
-        most_stashed = std::max(most_stashed, run.most_stashed);
+        max_stashed = std::max(max_stashed, run.max_stashed);
       }
     }
   }
   EXPECT_GT(fulls, 1000);
   EXPECT_GT(too_manys, 500);
-  EXPECT_EQ(most_stashed, bloomery::detail::stash_entries);
+  EXPECT_EQ(max_stashed, bloomery::detail::stash_entries);
 }
 
 TEST(cuckoo, holds_two_buckets_of_copies_then_says_so) {

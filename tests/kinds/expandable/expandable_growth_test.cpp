@@ -12,13 +12,13 @@ namespace {
 struct growth_case {
   double fpr;
   double hint;
-  double most_bits;  // a key
+  double max_bits;  // a key
 };
 
 class expandable_growth : public ::testing::TestWithParam<growth_case> {};
 
 TEST_P(expandable_growth, at_every_doubling_rate_and_size_are_as_promised_and_no_key_is_lost) {
-  const auto [fpr, hint, most_bits] = GetParam();
+  const auto [fpr, hint, max_bits] = GetParam();
   expandable f({.capacity = 64, .fpr = fpr, .growth = hint, .seed = 0});
   std::uint64_t at = 0;
   for (std::uint64_t n = 64; n <= std::uint64_t{1} << 20; n *= 2) {
@@ -30,7 +30,7 @@ TEST_P(expandable_growth, at_every_doubling_rate_and_size_are_as_promised_and_no
     EXPECT_LE(f.current_fpr(), f.params().spent * 1.05);
     EXPECT_LE(f.params().spent, fpr);
     ASSERT_NO_FATAL_FAILURE(expect_rate_as_said(f, 200'000));
-    EXPECT_LE(bits_per_key(f), most_bits);
+    EXPECT_LE(bits_per_key(f), max_bits);
     if (n <= 1 << 15 || n == 1 << 20) {
       ASSERT_NO_FATAL_FAILURE(expect_members(f, n));
     }

@@ -6,11 +6,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <bloomery/detail/blocked_bloom/kernels.hpp>
 #include <bloomery/detail/expandable/segment.hpp>
 #include <cstring>
 #include <random>
 
+#include "src/kinds/expandable/kernels/table.hpp"
 #include "tests/kinds/expandable/expandable_filters.hpp"
 
 namespace bloomery::test {
@@ -89,23 +89,23 @@ std::size_t expect_one_answer(std::span<const std::byte> bytes, const asked_segm
   }
   std::array<bool, 33> answers{};
   std::size_t yes = 0;
-  const auto& scalar = *detail::usable_kernels().front()->segments;
   for (std::size_t first = 0, n = 1; first < queries.size(); first += n, n = n % 33 + 1) {
     n = std::min(n, queries.size() - first);
     const auto some = std::span<const segment_query>(queries).subspan(first, n);
     const auto others =
         std::span<const segment_query>(queries).first(std::min(first % 41, queries.size()));
-    for (const auto* set : detail::usable_kernels()) {
-      set->segments->ask(of.cell_bits, some, others, answers.data());
+    for (const auto set : detail::usable_instruction_sets()) {
+      const auto& kernels = detail::segment_kernel_table[set];
+      kernels.ask(of.cell_bits, some, others, answers.data());
       for (std::size_t i = 0; i < n; ++i) {
-        const bool wanted = scalar.holds(of.cell_bits, some[i]);
+        const bool wanted = detail::scalar_segments.holds(of.cell_bits, some[i]);
         if (is_sound) {
           const detail::segment_view view({of.cell_bits, of.slot_bits}, bytes);
           EXPECT_EQ(view.holds(some[i].cell, some[i].rest), wanted) << "cell " << some[i].cell;
           EXPECT_TRUE(wanted || first + i < strangers) << "member " << first + i - strangers;
         }
-        EXPECT_EQ(answers.at(i), wanted) << set->name << ", cell " << some[i].cell;
-        EXPECT_EQ(set->segments->holds(of.cell_bits, some[i]), wanted) << set->name;
+        EXPECT_EQ(answers.at(i), wanted) << name_of(set) << ", cell " << some[i].cell;
+        EXPECT_EQ(kernels.holds(of.cell_bits, some[i]), wanted) << name_of(set);
         yes += static_cast<std::size_t>(wanted);
       }
     }
@@ -115,7 +115,7 @@ std::size_t expect_one_answer(std::span<const std::byte> bytes, const asked_segm
 
 TEST(segment_kernels, agree_about_any_bytes_and_read_no_others) {
   std::mt19937_64 random(7);
-  fenced_bytes fenced(detail::most_segment_bytes);
+  fenced_bytes fenced(detail::max_segment_bytes);
   std::size_t yes = 0;
   for (const double fpr : {0.25, 0.05, 0.003, 1e-5, 1e-9, 1e-14}) {
     for (const std::uint64_t keys : {0U, 1U, 20U, 64U, 100U, 1500U}) {
@@ -141,14 +141,13 @@ TEST(segment_kernels, agree_about_any_bytes_and_read_no_others) {
 }
 
 // In a few cells, where each moves all that are there.
-constexpr std::size_t most_inserts = 3000;
+constexpr std::size_t max_inserts = 3000;
 
 // Inserts the same keys, run by run, into the segment at that place by one instruction set, and one
 // by one by the scalar one into a copy, until there is no room or they are enough. How many.
 std::size_t expect_same_inserts(std::span<std::byte> bytes, const asked_segment& of,
-                                const detail::kernel_set& set, std::size_t most,
-                                std::uint64_t cells, std::mt19937_64 random) {
-  const auto& scalar = *detail::usable_kernels().front()->segments;
+                                detail::instruction_set set, std::size_t most, std::uint64_t cells,
+                                std::mt19937_64 random) {
   std::vector<std::byte> copy(bytes.begin(), bytes.end());
   const detail::segment_shape shape{of.cell_bits, of.slot_bits};
   std::size_t all = 0;
@@ -161,23 +160,25 @@ std::size_t expect_same_inserts(std::span<std::byte> bytes, const asked_segment&
     }
     std::uint64_t moved = 0;
     std::uint64_t fresh = 0;
-    const std::size_t run = set.segments->insert_run(of.cell_bits, queries, most, fresh, moved);
+    const std::size_t run =
+        detail::segment_kernel_table[set].insert_run(of.cell_bits, queries, most, fresh, moved);
     std::size_t wanted = 0;
     std::uint64_t wanted_moved = 0;
     std::uint64_t wanted_fresh = 0;
     for (const segment_query& q : queries) {
-      const auto one = scalar.insert(shape, copy, q.cell, q.rest, most, wanted_moved);
+      const auto one =
+          detail::scalar_segments.insert(shape, copy, q.cell, q.rest, most, wanted_moved);
       if (!one.placed) break;
       wanted_fresh += static_cast<std::uint64_t>(one.matching == 0);
       ++wanted;
     }
-    EXPECT_EQ(run, wanted) << set.name;
-    EXPECT_EQ(fresh, wanted_fresh) << set.name;
-    EXPECT_EQ(moved, wanted_moved) << set.name;
+    EXPECT_EQ(run, wanted) << name_of(set);
+    EXPECT_EQ(fresh, wanted_fresh) << name_of(set);
+    EXPECT_EQ(moved, wanted_moved) << name_of(set);
     all += run;
-    const bool ends = run != n || all > most_inserts;
+    const bool ends = run != n || all > max_inserts;
     if (ends || n == 1) {
-      EXPECT_TRUE(std::ranges::equal(bytes, copy)) << set.name << ", after " << all;
+      EXPECT_TRUE(std::ranges::equal(bytes, copy)) << name_of(set) << ", after " << all;
     }
     if (ends || ::testing::Test::HasFailure()) return all;
   }
@@ -185,7 +186,7 @@ std::size_t expect_same_inserts(std::span<std::byte> bytes, const asked_segment&
 
 TEST(segment_kernels, insert_the_same_bytes_and_write_no_others) {
   std::mt19937_64 random(11);
-  fenced_bytes fenced(detail::most_segment_bytes);
+  fenced_bytes fenced(detail::max_segment_bytes);
   std::size_t inserted = 0;
   for (const double fpr : {0.25, 0.05, 0.003, 1e-5, 1e-9, 1e-14}) {
     for (const std::uint64_t keys : {0U, 20U, 100U, 1500U}) {
@@ -193,20 +194,20 @@ TEST(segment_kernels, insert_the_same_bytes_and_write_no_others) {
       const detail::segment_shape shape{empty.cell_bits, empty.slot_bits};
       // Gaps as a layout leaves them, and far larger ones, where some blocks' codes become long.
       for (const std::size_t area : {empty.bytes.size() * 5 / 4, empty.bytes.size() * 6}) {
-        if (area > detail::most_segment_area) continue;
+        if (area > detail::max_segment_area) continue;
         asked_segment roomy = empty;
         roomy.bytes.resize(shape.stored_bytes(area));
-        detail::usable_kernels().front()->segments->empty(shape, area, roomy.bytes);
+        detail::scalar_segments.empty(shape, area, roomy.bytes);
         for (const std::size_t most : {std::size_t{1}, std::size_t{3}, detail::any_copies}) {
           for (const std::uint64_t cells :
                {std::uint64_t{1} << empty.cell_bits, std::uint64_t{5}}) {
             SCOPED_TRACE(fmt::format("as for {} keys at {}, {} bytes, up to {} copies, {} cells",
                                      keys, fpr, area, most, cells));
-            for (const auto* set : detail::usable_kernels()) {
-              inserted += expect_same_inserts(fenced.at_begin(roomy.bytes), roomy, *set, most,
-                                              cells, random);
+            for (const auto set : detail::usable_instruction_sets()) {
+              inserted += expect_same_inserts(fenced.at_begin(roomy.bytes), roomy, set, most, cells,
+                                              random);
               inserted +=
-                  expect_same_inserts(fenced.at_end(roomy.bytes), roomy, *set, most, cells, random);
+                  expect_same_inserts(fenced.at_end(roomy.bytes), roomy, set, most, cells, random);
             }
             random.discard(1);
             ASSERT_FALSE(::testing::Test::HasFailure());

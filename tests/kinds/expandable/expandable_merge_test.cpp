@@ -3,10 +3,10 @@
 
 #include <gtest/gtest.h>
 
-#include <bloomery/detail/blocked_bloom/kernels.hpp>
 #include <random>
 #include <string>
 
+#include "tests/instruction_sets.hpp"
 #include "tests/kinds/expandable/expandable_filters.hpp"
 
 namespace bloomery::test {
@@ -205,18 +205,15 @@ TEST(expandable_merge, filters_of_other_seeds_are_refused) {
 }
 
 TEST(expandable_merge, every_kernel_makes_the_same_bytes) {
-  const auto& before = detail::kernels();
   std::vector<std::byte> first;
-  for (const auto* set : detail::usable_kernels()) {
-    detail::use_kernels(*set);
+  with_each_instruction_set([&] {
     expandable f = filter_of(0, 30'000, {.capacity = 50, .fpr = 0.05});
     value_of(f.merge(filter_of(30'000, 100, {.capacity = 50, .fpr = 0.01})));
     value_of(f.merge(filter_of(40'000, 60'000, {.capacity = 50, .fpr = 0.001})));
     const auto bytes = file_bytes(f);
     if (first.empty()) first = bytes;
-    EXPECT_EQ(bytes, first) << set->name;
-  }
-  detail::use_kernels(before);
+    EXPECT_EQ(bytes, first);
+  });
 }
 
 // Hashes that agree in all bits that choose a segment have room in no larger filter either.

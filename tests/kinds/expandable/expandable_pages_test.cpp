@@ -67,13 +67,13 @@ TEST(expandable_pages, batches_grow_a_filter_on_huge_pages_and_single_keys_on_sm
     EXPECT_GT(f.size_in_bytes(), std::size_t{20} << 20);
     return f;
   };
-  for (const std::size_t batch : {std::size_t{1}, detail::least_batch_on_huge_pages - 1}) {
+  for (const std::size_t batch : {std::size_t{1}, detail::min_batch_on_huge_pages - 1}) {
     const expandable f = grow(batch);
     EXPECT_EQ(bytes_on_huge_pages(), before) << "by " << batch;
     const expandable copy = f;
     expect_huge(copy, batch);
   }
-  for (const std::size_t batch : {detail::least_batch_on_huge_pages, std::size_t{1} << 20}) {
+  for (const std::size_t batch : {detail::min_batch_on_huge_pages, std::size_t{1} << 20}) {
     const expandable f = grow(batch);
     expect_huge(f, batch);
   }

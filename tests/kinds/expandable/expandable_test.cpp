@@ -3,11 +3,11 @@
 
 #include <gtest/gtest.h>
 
-#include <bloomery/detail/blocked_bloom/kernels.hpp>
 #include <cmath>
 #include <map>
 #include <random>
 
+#include "tests/instruction_sets.hpp"
 #include "tests/kinds/expandable/expandable_filters.hpp"
 
 namespace bloomery::test {
@@ -251,10 +251,8 @@ TEST(expandable, a_large_batch_that_finds_no_room_is_there_up_to_the_first_witho
 }
 
 TEST(expandable, every_kernel_makes_the_same_bytes_and_gives_the_same_answers) {
-  const auto& before = detail::kernels();
   std::vector<std::byte> first;
-  for (const auto* set : detail::usable_kernels()) {
-    detail::use_kernels(*set);
+  with_each_instruction_set([&] {
     expandable f({.capacity = 50, .fpr = 0.05});
     std::uint64_t at = 0;
     ASSERT_NO_FATAL_FAILURE(insert_up_to(f, at, 40'000));
@@ -273,9 +271,8 @@ TEST(expandable, every_kernel_makes_the_same_bytes_and_gives_the_same_answers) {
     for (const bool each : answers) bytes.push_back(std::byte{each});
     for (std::uint64_t i = 0; i < asked; ++i) ASSERT_EQ(f.may_contain(keys[i]), answers.at(i));
     if (first.empty()) first = bytes;
-    EXPECT_EQ(bytes, first) << set->name;
-  }
-  detail::use_kernels(before);
+    EXPECT_EQ(bytes, first);
+  });
 }
 
 // Hashes that agree in all bits that choose a segment, so that no split parts them.

@@ -101,7 +101,7 @@ void grow_segments(filled_arena& arena, std::size_t steps, std::mt19937_64& rand
     } else {
       arena.replace(i, grown);
     }
-    EXPECT_LE(arena.make_room(), detail::segment_arena::most_moved);
+    EXPECT_LE(arena.make_room(), detail::segment_arena::max_moved);
   }
 }
 

@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <bloomery/detail/blocked_bloom/kernels.hpp>
 #include <bloomery/detail/core/hash_shards.hpp>
 #include <cmath>
 #include <map>
@@ -13,6 +12,7 @@
 #include <numeric>
 
 #include "tests/filter_types.hpp"
+#include "tests/instruction_sets.hpp"
 #include "tests/stored_bytes.hpp"
 
 namespace bloomery::test {
@@ -76,18 +76,16 @@ TEST(fuse, every_kernel_gives_the_same_answers) {
     for (const unsigned arity : {3U, 4U}) {
       for (unsigned w = n > 100'000 ? 7 : 1; w <= 32; w += n > 100'000 ? 9 : 1) {
         const auto f = fuse_of(members, {.arity = arity, .fingerprint_bits = w});
-        for (const detail::kernel_set* set : detail::usable_kernels()) {
-          detail::use_kernels(*set);
+        with_each_instruction_set([&] {
           for (std::size_t size = 0; size <= asked.size(); size += size < 20 ? 1 : 47) {
             std::array<bool, 300> answers{};
             f.may_contain(std::span<const hash64>(asked).first(size), answers);
             for (std::size_t i = 0; i < size; ++i) {
-              ASSERT_EQ(answers.at(i), f.may_contain(asked[i])) << set->name << ' ' << w;
+              ASSERT_EQ(answers.at(i), f.may_contain(asked[i])) << w;
             }
-            ASSERT_EQ(std::count(answers.begin() + size, answers.end(), true), 0) << set->name;
+            ASSERT_EQ(std::count(answers.begin() + size, answers.end(), true), 0);
           }
-        }
-        detail::use_kernels(*detail::usable_kernels().back());
+        });
       }
     }
   }
@@ -247,7 +245,7 @@ TEST(fuse_plan, refuses_in_a_sentence) {
       {.capacity = 10},
       {.fpr = 0.01},
       {.bits = 1000},
-      {.capacity = most_fuse_keys + 1, .fpr = 0.01},
+      {.capacity = max_fuse_keys + 1, .fpr = 0.01},
       {.capacity = 10, .fpr = 1},
       {.capacity = 10, .fpr = std::nan("")},
       {.capacity = 10, .fpr = 1e-11},

@@ -4,12 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <bloomery/detail/blocked_bloom/kernels.hpp>
 #include <cmath>
 #include <memory>
 #include <vector>
 
 #include "tests/filter_types.hpp"
+#include "tests/instruction_sets.hpp"
 #include "tests/stored_bytes.hpp"
 
 namespace bloomery::test {
@@ -99,15 +99,7 @@ TEST(ribbon, levels_bump_a_twentieth_of_their_keys) {
 
 // Every kernel set of this CPU, in every number of columns, builds the same bytes and gives the
 // same answers as the single key, which is the specification.
-class ribbon_kernels : public ::testing::Test {
- protected:
-  ~ribbon_kernels() override { detail::use_kernels(before_); }
-
- private:
-  const detail::kernel_set& before_ = detail::kernels();
-};
-
-TEST_F(ribbon_kernels, build_and_answer_alike) {
+TEST(ribbon_kernels, build_and_answer_alike) {
   for (unsigned columns = 0; columns < 32; ++columns) {
     for (const std::size_t n : {40U, 5000U}) {
       const double eps = std::exp2(-0.4 - columns);
@@ -115,34 +107,31 @@ TEST_F(ribbon_kernels, build_and_answer_alike) {
       auto asked = hashes_of_stream(100, 3000);
       asked.insert(asked.end(), members.begin(), members.begin() + 40);
       std::vector<std::byte> bytes;
-      for (const detail::kernel_set* set : detail::usable_kernels()) {
-        detail::use_kernels(*set);
+      with_each_instruction_set([&] {
         const auto f = build(members, eps);
         if (bytes.empty()) bytes = file_bytes(f);
-        ASSERT_EQ(file_bytes(f), bytes) << set->name << ", " << columns << " columns";
+        ASSERT_EQ(file_bytes(f), bytes) << columns << " columns";
         const auto answers = answers_of(f, asked);
         for (std::size_t i = 0; i < asked.size(); ++i) {
-          ASSERT_EQ(answers[i] != 0, f.may_contain(asked[i]))
-              << set->name << ", " << columns << " columns";
+          ASSERT_EQ(answers[i] != 0, f.may_contain(asked[i])) << columns << " columns";
         }
         const auto own = answers_of(f, members);
         ASSERT_EQ(std::ranges::count(own, 1), static_cast<std::ptrdiff_t>(n));
-      }
+      });
     }
   }
 }
 
 // A batch goes through the levels in pieces of its own.
-TEST_F(ribbon_kernels, answer_batches_of_any_size) {
+TEST(ribbon_kernels, answer_batches_of_any_size) {
   const auto members = hashes_of_stream(1, 30'000);
   const auto f = build(members, 0.01);
-  for (const detail::kernel_set* set : detail::usable_kernels()) {
-    detail::use_kernels(*set);
+  with_each_instruction_set([&] {
     for (const std::size_t n : {0U, 1U, 63U, 64U, 65U, 1023U, 1024U, 1025U, 2049U}) {
       const auto answers = answers_of(f, std::span(members).first(n));
       EXPECT_EQ(std::ranges::count(answers, 1), static_cast<std::ptrdiff_t>(n));
     }
-  }
+  });
 }
 
 // Plans -----------------------------------------------------------------------------------------

@@ -151,7 +151,7 @@ TEST(scalable_bloom_file, member_sizes_whose_sum_wraps_are_refused) {
   // Every member of 2^62 bits is in range by itself; 32 of them have 2^64 bytes, which wraps to 0.
   scalable_bloom_params params =
       bloomery::plan_scalable_bloom({.capacity = 1, .fpr = 0.01}).value();
-  params.members.front().bits = bloomery::most_bits;
+  params.members.front().bits = bloomery::max_bits;
   params.members.resize(32, params.members.front());
   const auto decoded = scalable_bloom_params::decode(
       {bloomery::filter_kind::scalable_bloom, 1, bloomery::hash_id::xxh3_64, 0, 0},

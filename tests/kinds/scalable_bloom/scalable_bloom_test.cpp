@@ -296,7 +296,7 @@ TEST(scalable_bloom_limits, full_with_256_members) {
   scalable_bloom filter({.capacity = 2, .fpr = 0.01, .growth = 1});
   std::uint64_t i = 0;
   while (filter.insert(nth(i)) != insert_outcome::full) ++i;
-  EXPECT_EQ(filter.members().size(), bloomery::most_members);
+  EXPECT_EQ(filter.members().size(), bloomery::max_members);
   EXPECT_EQ(filter.size(), 512U);
   EXPECT_LE(filter.current_fpr(), 0.01);
   expect_full(filter, i);

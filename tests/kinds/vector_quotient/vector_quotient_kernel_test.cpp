@@ -7,23 +7,13 @@
 #include <random>
 #include <vector>
 
+#include "tests/instruction_sets.hpp"
 #include "tests/kinds/vector_quotient/vector_quotient_filters.hpp"
 
 namespace bloomery::test {
 namespace {
 
 using namespace quotients;  // NOLINT(google-build-using-namespace)
-
-/// Runs `use` with each kernel set that this CPU has, and restores the best.
-template <class Use>
-void with_every_kernel(Use&& use) {
-  for (const detail::kernel_set* set : detail::usable_kernels()) {
-    SCOPED_TRACE(std::string(set->name));
-    detail::use_kernels(*set);
-    use();
-  }
-  detail::use_kernels(*detail::usable_kernels().back());
-}
 
 std::vector<char> answers_of(const vector_quotient& f, const std::vector<hash64>& asked) {
   std::vector<char> room(asked.size());
@@ -58,7 +48,7 @@ TEST(vector_quotient_kernels, every_kernel_does_the_same_to_the_same_bytes) {
       std::vector<char> expected_erased;
       for (const hash64 h : members) expected_erased.push_back(erased.erase(h) ? 1 : 0);
       const auto emptied = file_bytes(erased);
-      with_every_kernel([&] {
+      with_each_instruction_set([&] {
         auto f = filter_of(of);
         const auto summary = f.insert(std::span<const hash64>(members));
         EXPECT_EQ(summary.done, all.done);
@@ -101,7 +91,7 @@ TEST(vector_quotient_kernels, every_kernel_says_the_same_of_random_bytes) {
         b = static_cast<std::byte>(fill == 0 ? 0xff : fill == 1 ? random() | random() : random());
       }
       std::vector<char> expected;
-      with_every_kernel([&] {
+      with_each_instruction_set([&] {
         // Not at a multiple of 64 bytes: borrowed memory may begin anywhere.
         std::vector<std::byte> moved(bytes.bytes().size() + 24);
         std::ranges::copy(bytes.bytes(), moved.begin() + 24);

@@ -57,12 +57,12 @@ class model {
     ASSERT_EQ(filter_.count(h), copies);
     ASSERT_EQ(filter_.may_contain(h), copies != 0);
     ASSERT_EQ(filter_.size(), total_);
-    most_stashed = std::max(most_stashed, filter_.stashed());
+    max_stashed = std::max(max_stashed, filter_.stashed());
   }
 
   vector_quotient& filter() { return filter_; }
   int fulls = 0;
-  unsigned most_stashed = 0;
+  unsigned max_stashed = 0;
 
  private:
   using key_class = std::pair<std::uint64_t, std::uint64_t>;
@@ -117,7 +117,7 @@ TEST(vector_quotient, full_is_said_after_the_stash_and_nothing_is_lost) {
       ASSERT_NO_FATAL_FAILURE(run.insert(key(n)));
       ASSERT_NO_FATAL_FAILURE(run.check(key(n++)));
     }
-    EXPECT_EQ(run.most_stashed, 4U);
+    EXPECT_EQ(run.max_stashed, 4U);
     EXPECT_GE(n, run.filter().params().capacity);
     const auto before = file_bytes(run.filter());
     std::uint64_t refused = 0;
@@ -256,7 +256,7 @@ TEST(vector_quotient, an_insert_touches_few_lines_and_moves_one_tag_at_the_most)
     });
     return tags;
   };
-  unsigned most_lines = 0;
+  unsigned max_lines = 0;
   std::uint64_t all_lines = 0;
   std::uint64_t moves = 0;
   for (std::uint64_t i = 0; i < n; ++i) {
@@ -319,9 +319,9 @@ TEST(vector_quotient, an_insert_touches_few_lines_and_moves_one_tag_at_the_most)
     ASSERT_EQ(found_from, expected_from);
     ++moves;
     all_lines += lines;
-    most_lines = std::max(most_lines, lines);
+    max_lines = std::max(max_lines, lines);
   }
-  EXPECT_LE(most_lines, 12U);
+  EXPECT_LE(max_lines, 12U);
   EXPECT_LT(static_cast<double>(all_lines), 2.1 * static_cast<double>(n));
   EXPECT_LT(static_cast<double>(moves), 0.01 * static_cast<double>(n));
   EXPECT_GT(moves, 0U);

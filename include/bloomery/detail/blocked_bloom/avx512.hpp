@@ -40,7 +40,7 @@ namespace bloomery::detail::avx512 {
 
 // Positions i to i + 7 of the free layout, from h and the powers of the multiplier.
 struct powers {
-  alignas(64) std::array<std::uint64_t, most_block_hashes> of;
+  alignas(64) std::array<std::uint64_t, max_block_hashes> of;
 };
 constexpr powers make_powers() noexcept {
   powers all{};
@@ -49,7 +49,7 @@ constexpr powers make_powers() noexcept {
   return all;
 }
 inline constexpr powers golden_powers = make_powers();
-static_assert(most_block_hashes % 8 == 0);
+static_assert(max_block_hashes % 8 == 0);
 
 [[gnu::always_inline]] inline bool test(free_512, const std::byte* block, hash64 h,
                                         unsigned hashes) noexcept {

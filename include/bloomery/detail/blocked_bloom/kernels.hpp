@@ -1,14 +1,13 @@
 #pragma once
 
-// What a blocked filter does with many hashes at once: kernels for one thread, picked once a batch
-// for this CPU, and the bulk operations over them. Mechanics in src/kernels/.
+// Operations of a blocked Bloom filter on many hashes: kernels for one thread, chosen once per
+// batch for this CPU, and the batch operations over them (src/kinds/blocked_bloom/).
 
+#include <bloomery/block_layout.hpp>
 #include <bloomery/hash.hpp>
-#include <bloomery/plan/blocked_bloom_plan.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <string_view>
 
 namespace bloomery::detail {
 
@@ -30,33 +29,12 @@ struct block_kernels {
   std::uint64_t (*insert)(const block_array&, std::span<const hash64>, unsigned ahead);
 };
 
-struct ribbon_kernels;   // bloomery/detail/ribbon/kernels.hpp
-struct vq_kernels;       // bloomery/detail/vector_quotient/kernels.hpp
-struct segment_kernels;  // bloomery/detail/expandable/segment.hpp
-
-/// The kernels of an instruction set, `scalar`, `avx2` or `avx512`: byte-identical in all they do.
-struct kernel_set {
-  const char* name;
+/// The kernels of one instruction set.
+struct layout_kernels {
   block_kernels split_512;
   block_kernels free_512;
   block_kernels parquet_256;
-  const ribbon_kernels* ribbon;
-  const vq_kernels* quotient;
-  const segment_kernels* segments;
-
-  const block_kernels& of(block_layout layout) const noexcept;
 };
-
-/// Those that this CPU can run, the plainest first.
-std::span<const kernel_set* const> usable_kernels() noexcept;
-
-/// The best of them, or the one that the environment variable BLOOMERY_KERNEL names when it is
-/// first asked for; a name that is unknown or that this CPU cannot run is said on stderr and passed
-/// over.
-const kernel_set& kernels() noexcept;
-
-/// Makes kernels() return that set from now on, for tests and benchmarks. Not thread-safe.
-void use_kernels(const kernel_set& set) noexcept;
 
 /// The batch operations of a filter. With more than one thread, or when the batch is large beside
 /// an array beyond the cache, hashes are first brought together by region, so that each region is
@@ -67,9 +45,6 @@ void blocks_may_contain(const block_array& array, std::span<const hash64> hashes
                         unsigned threads) noexcept;
 std::uint64_t blocks_insert(const block_array& array, std::span<const hash64> hashes,
                             unsigned threads) noexcept;
-
-/// A number of threads: as wanted, or for 0 one a core.
-unsigned threads_for(unsigned wanted) noexcept;
 
 /// For what is known of an array's bits: the sum over blocks of the chance that a stranger of that
 /// block passes, and the number of set bits. O(size).

@@ -8,9 +8,9 @@
 // In all of them a word of a block is little-endian.
 
 #include <array>
+#include <bloomery/block_layout.hpp>
 #include <bloomery/detail/core/bits.hpp>
 #include <bloomery/hash.hpp>
-#include <bloomery/plan/blocked_bloom_plan.hpp>
 #include <cstddef>
 #include <cstdint>
 

@@ -59,7 +59,7 @@ class distinct_places {
   const std::uint64_t* end() const noexcept { return at_.data() + size_; }
 
  private:
-  std::array<std::uint64_t, most_hashes> at_;  // not zeroed: 512 bytes a key would show
+  std::array<std::uint64_t, max_hash_functions> at_;  // not zeroed: 512 bytes a key would show
   std::size_t size_ = 0;
 };
 

@@ -74,4 +74,9 @@ void in_threads(unsigned threads, Work&& work) {
 
 #endif
 
+/// The number of threads to use: `wanted`, or one per core if that is 0.
+inline unsigned threads_for(unsigned wanted) noexcept {
+  return wanted != 0 ? wanted : hardware_threads();
+}
+
 }  // namespace bloomery::detail

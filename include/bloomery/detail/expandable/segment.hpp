@@ -41,14 +41,14 @@ struct insert_result {
 /// As many copies as an insert may find: it does not look for any.
 inline constexpr std::size_t any_copies = ~std::size_t{0};
 
-constexpr std::size_t most_segment_blocks = std::size_t{1} << (14 - block_cell_bits);
+constexpr std::size_t max_segment_blocks = std::size_t{1} << (14 - block_cell_bits);
 
 /// How a segment is laid out anew, with gaps in all its blocks and one entry's bytes in one.
 struct segment_layout {
   std::size_t bytes;  ///< that it will have
   std::size_t gaps;   ///< bytes of them
   std::size_t needed;
-  std::array<std::uint16_t, most_segment_blocks> entries;  ///< of each block
+  std::array<std::uint16_t, max_segment_blocks> entries;  ///< of each block
 };
 
 /// Blocks one after the other, as half of a segment that is yet to be written.
@@ -205,7 +205,7 @@ struct segment_kernels {
   bool (*holds)(unsigned cell_bits, const segment_query& query) noexcept;
 };
 
-/// Those of the kernel set in use (block_kernels.hpp).
+/// Those for this CPU.
 const segment_kernels& segment_ops() noexcept;
 
 }  // namespace bloomery::detail

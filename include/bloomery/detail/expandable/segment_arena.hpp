@@ -43,7 +43,7 @@ class segment_arena {
 
   /// Whether the next large segment would need a new chunk although holes are many.
   bool is_tight() const noexcept { return unsearched_ != 0; }
-  /// Moves a few segments, at most `most_moved` bytes, so that a large hole comes to be now or when
+  /// Moves a few segments, at most `max_moved` bytes, so that a large hole comes to be now or when
   /// it is called again, if that can be had; returns how many bytes. place_of(owner) is where to
   /// write the new places.
   template <class PlaceOf>
@@ -68,7 +68,7 @@ class segment_arena {
   /// Bytes of all chunks.
   std::size_t footprint() const noexcept { return total_; }
 
-  static constexpr std::size_t most_moved = std::size_t{120} * 1024;
+  static constexpr std::size_t max_moved = std::size_t{120} * 1024;
 
  private:
   struct held_place {

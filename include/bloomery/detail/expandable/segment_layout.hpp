@@ -33,11 +33,11 @@ inline constexpr unsigned block_cells = 1U << block_cell_bits;
 /// What is read at once of a block's code, whatever its length.
 inline constexpr std::size_t code_read = 16;
 /// What a start can name.
-inline constexpr std::size_t most_segment_area = 65535;
+inline constexpr std::size_t max_segment_area = 65535;
 /// What segment_layout can count. Only slots of up to 6 bits leave room for more in a segment.
 inline constexpr std::size_t max_block_entries = 65535;
 /// The longest slot that one unaligned 64-bit read always has whole.
-inline constexpr unsigned most_slot_bits = 57;
+inline constexpr unsigned max_slot_bits = 57;
 
 constexpr std::uint64_t low_bits(std::uint64_t x, unsigned n) noexcept {
   return x & ((std::uint64_t{1} << n) - 1);
@@ -85,8 +85,8 @@ constexpr bool is_match(std::uint64_t entry, std::uint64_t rest) noexcept {
 /// How large the gaps are that blocks get when a segment is laid out. It is nothing that a reader
 /// needs to know.
 struct gap_plan {
-  unsigned share;         ///< a byte for so many that are used,
-  unsigned most_entries;  ///< but on average for no more entries than these in a block
+  unsigned share;        ///< a byte for so many that are used,
+  unsigned max_entries;  ///< but on average for no more entries than these in a block
 };
 /// Where 16 bits a key are promised.
 inline constexpr gap_plan narrow_gaps{12, 3};
@@ -98,12 +98,12 @@ constexpr gap_plan gaps_for(double growth) noexcept {
   return growth == 0 ? wide_gaps : narrow_gaps;
 }
 /// Where there is no room for any.
-inline constexpr gap_plan no_gaps{most_segment_area + 1, 0};
+inline constexpr gap_plan no_gaps{max_segment_area + 1, 0};
 
 /// A segment's cells and slots.
 struct segment_shape {
   unsigned cell_bits;  ///< 5 .. 14
-  unsigned slot_bits;  ///< w, a remainder and its marker: 2 .. most_slot_bits
+  unsigned slot_bits;  ///< w, a remainder and its marker: 2 .. max_slot_bits
   gap_plan gaps = narrow_gaps;
 
   std::size_t blocks() const noexcept { return std::size_t{1} << (cell_bits - block_cell_bits); }
@@ -116,10 +116,10 @@ struct segment_shape {
   std::size_t stored_bytes(std::size_t area) const noexcept {
     return round_up(table_bytes() + std::max(area + padding(), code_read), 8);
   }
-  std::size_t least_bytes() const noexcept { return stored_bytes(0); }
+  std::size_t min_bytes() const noexcept { return stored_bytes(0); }
   /// The largest gap that a block needs on average.
-  std::size_t most_gap() const noexcept {
-    return std::max<std::size_t>(2, std::size_t{gaps.most_entries} * slot_bits / 8);
+  std::size_t max_gap() const noexcept {
+    return std::max<std::size_t>(2, std::size_t{gaps.max_entries} * slot_bits / 8);
   }
   /// The most bytes of blocks that so many stored ones have room for.
   std::size_t area_within(std::size_t stored) const noexcept {
@@ -128,8 +128,8 @@ struct segment_shape {
 };
 
 /// The largest segment: 2^14 cells, and all that its starts can name.
-inline constexpr std::size_t most_segment_bytes =
-    round_up(2 * ((std::size_t{1} << 9) + 1) + most_segment_area + code_read, 8);
+inline constexpr std::size_t max_segment_bytes =
+    round_up(2 * ((std::size_t{1} << 9) + 1) + max_segment_area + code_read, 8);
 
 #include <bloomery/detail/expandable/segment_view.inl>
 

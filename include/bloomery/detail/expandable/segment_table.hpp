@@ -8,10 +8,10 @@
 #include <bloomery/detail/core/filter_memory.hpp>
 #include <bloomery/detail/core/key_overloads.hpp>
 #include <bloomery/detail/core/precondition.hpp>
+#include <bloomery/detail/core/source_memory.hpp>
 #include <bloomery/detail/expandable/segment.hpp>
 #include <bloomery/detail/expandable/segment_arena.hpp>
 #include <bloomery/detail/expandable/segment_layout.hpp>
-#include <bloomery/detail/core/source_memory.hpp>
 #include <bloomery/plan/expandable_plan.hpp>
 #include <bloomery/plan/formulas.hpp>
 #include <bloomery/storage.hpp>
@@ -153,7 +153,7 @@ tl::unexpected<failure> no_segment_memory() noexcept;
 /// It is read faster then, and grows faster, but one of the keys may wait until a page is cleared:
 /// on virtual machines whose hosts give them memory as they touch it, 6 ms. Whoever inserts keys
 /// one by one would see that.
-inline constexpr std::size_t least_batch_on_huge_pages = shell_batch;
+inline constexpr std::size_t min_batch_on_huge_pages = shell_batch;
 
 /// Operations on segments in their own memory; the list is kept as it will be written.
 struct owned_segments {
@@ -175,7 +175,7 @@ struct owned_segments {
                                         std::span<const segment_extent> extents);
   /// These four: `at` is the hash's place.
   insert_outcome insert(expandable_params& params, hash64 h, const segment_place& at) noexcept {
-    return insert_up_to(most_copies_in_cell, params, h, at);
+    return insert_up_to(max_copies_in_cell, params, h, at);
   }
   /// Nothing changes where an entry matches: maybe_present.
   insert_outcome insert_absent(expandable_params& params, hash64 h,
@@ -192,7 +192,7 @@ struct owned_segments {
   /// raised by those that no entry matched.
   std::size_t insert_run(expandable_params& params, std::span<const segment_query> queries,
                          std::size_t copies, std::uint64_t& fresh) noexcept {
-    const std::uint64_t most = params.most_entries();
+    const std::uint64_t most = params.max_entries();
     if (counts_copies || arena_.is_tight() || params.entries >= most) return 0;
     queries = queries.first(std::min<std::uint64_t>(queries.size(), most - params.entries));
     const std::size_t done =
@@ -217,16 +217,16 @@ struct owned_segments {
 
   /// Keys of a segment whose copies are counted: a segment has at most 24,576 entries when it is
   /// split, three for each of them. Only chosen keys are more.
-  static constexpr std::size_t most_counted = std::size_t{1} << 14;
+  static constexpr std::size_t max_counted = std::size_t{1} << 14;
   /// Entries that match a key before its further copies are counted by hash: two strangers that
   /// match by chance do not yet cost a key sixteen bytes.
-  static constexpr std::size_t most_copies_in_cell = 3;
+  static constexpr std::size_t max_copies_in_cell = 3;
 
   /// What new memory's pages are while it lives, for so many keys at once; else they are small.
   class [[nodiscard]] page_choice {
    public:
     page_choice(owned_segments& in, std::size_t keys) noexcept : in_(in) {
-      in_.pages_ = keys < least_batch_on_huge_pages ? paging::one_by_one : paging::huge;
+      in_.pages_ = keys < min_batch_on_huge_pages ? paging::one_by_one : paging::huge;
     }
     page_choice(const page_choice&) = delete;
     page_choice& operator=(const page_choice&) = delete;
@@ -349,7 +349,7 @@ class expandable_parts {
   /// The first keys of a batch, without one by one what insert() does beside; most of them.
   std::size_t insert_run(expandable_params& params, std::span<const segment_query> queries,
                          std::uint64_t& fresh) noexcept {
-    return all_.insert_run(params, queries, owned_segments::most_copies_in_cell, fresh);
+    return all_.insert_run(params, queries, owned_segments::max_copies_in_cell, fresh);
   }
   /// The same for keys that no entry matches.
   std::size_t insert_new_run(expandable_params& params,

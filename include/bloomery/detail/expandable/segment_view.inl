@@ -47,7 +47,7 @@ inline cell_run find_run(const std::byte* block, std::size_t bytes, unsigned cel
 }
 
 /// Reads a segment. Whatever its bytes are, it reads no others.
-/// Precondition: bytes.size() >= shape.least_bytes().
+/// Precondition: bytes.size() >= shape.min_bytes().
 class segment_view {
  public:
   segment_view(const segment_shape& shape, std::span<const std::byte> bytes) noexcept

@@ -1,7 +1,7 @@
 #pragma once
 
-// What a ribbon filter does with many hashes at once, for one instruction set. Mechanics in
-// src/kernels/, the specification in ribbon_layout.hpp.
+// Operations of a ribbon filter on many hashes, for one instruction set
+// (src/kinds/ribbon/kernels/). The specification is layout.hpp.
 
 #include <bloomery/detail/ribbon/layout.hpp>
 #include <bloomery/hash.hpp>
@@ -42,5 +42,8 @@ struct ribbon_kernels {
   std::size_t (*build)(const ribbon_job&);
   static constexpr std::size_t no_solution = ~std::size_t{0};
 };
+
+/// Those for this CPU.
+const ribbon_kernels& ribbon_ops() noexcept;
 
 }  // namespace bloomery::detail

@@ -8,15 +8,16 @@
 
 #include <bloomery/detail/core/bits.hpp>
 #include <bloomery/hash.hpp>
-#include <bloomery/plan/ribbon_plan.hpp>
-#include <bloomery/result.hpp>
-#include <bloomery/storage.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <vector>
 
 namespace bloomery::detail {
+
+/// A window is 8 groups of 8 slots, and begins at a group.
+inline constexpr std::uint64_t ribbon_window_groups = 8;
+/// Zeros at the end of the payload, which vectors may read over.
+inline constexpr std::uint64_t ribbon_padding = 64;
 
 /// A bucket's code says how many of its 16 starts are bumped, from its first on: all keys whose
 /// window begins there are in the next level. The values were found by measurement.
@@ -58,33 +59,6 @@ struct ribbon_level_view {
   std::uint64_t codes_at;
   std::uint64_t code_mask;  ///< 0 where nothing is bumped: then codes_at is that of a zero
   std::uint32_t columns;
-};
-
-/// The views of a filter's levels.
-std::vector<ribbon_level_view> ribbon_views(const ribbon_params& params);
-
-/// The share of strangers that pass a level: those whose start is bumped pass at the rate of the
-/// levels beyond. O(code bytes).
-struct ribbon_share {
-  double pass = 0;    ///< of those that are not bumped
-  double bumped = 0;  ///< of all
-};
-ribbon_share ribbon_share_of(const ribbon_level& level, const std::byte* codes) noexcept;
-
-/// The rate of a filter: its levels' shares put together. O(code bytes).
-double ribbon_fpr(const ribbon_params& params, std::span<const std::byte> payload) noexcept;
-
-/// Whether the payload has the size that the parameters give it, and zeros where none can be
-/// written; else corrupt. O(levels).
-result<void> check_ribbon_payload(const ribbon_params& params, std::span<const std::byte> payload,
-                                  std::uint64_t count);
-
-/// What a build made.
-struct built_ribbon {
-  ribbon_params params;
-  owned_storage payload;
-  std::vector<ribbon_level_view> views;
-  std::uint64_t count = 0;
 };
 
 /// Where a key is at a level.

@@ -1,10 +1,9 @@
 #pragma once
 
-// What a vector quotient filter does with many hashes at once, for one instruction set. Mechanics
-// in src/kernels/, the specification in vector_quotient_layout.hpp.
+// Operations of a vector quotient filter on many hashes, for one instruction set
+// (src/kinds/vector_quotient/kernels/). The specification is layout.hpp.
 
 #include <bloomery/concepts.hpp>
-#include <bloomery/detail/blocked_bloom/kernels.hpp>
 #include <bloomery/detail/vector_quotient/table.hpp>
 #include <bloomery/hash.hpp>
 #include <cstdint>
@@ -21,11 +20,14 @@ struct vq_kernels {
   void (*erase)(const vq_writer&, std::span<const hash64>, bool* erased);
 };
 
+/// Those for this CPU.
+const vq_kernels& vq_ops() noexcept;
+
 /// One key: both blocks are on their way before the first is looked at.
 inline bool vq_may_contain(const vq_reader& filter, const vector_quotient_place& at) noexcept {
   __builtin_prefetch(filter.layout->block(filter.blocks, at.first));
   __builtin_prefetch(filter.layout->block(filter.blocks, at.second));
-  return kernels().quotient->holds(filter, at);
+  return vq_ops().holds(filter, at);
 }
 
 /// A batch. One that is large beside a filter beyond the cache is first brought together by region,
@@ -34,11 +36,11 @@ void vq_may_contain(const vq_reader& filter, std::span<const hash64> hashes,
                     bool* answers) noexcept;
 
 inline insert_summary vq_insert(const vq_writer& filter, std::span<const hash64> hashes) noexcept {
-  return kernels().quotient->insert(filter, hashes);
+  return vq_ops().insert(filter, hashes);
 }
 inline void vq_erase(const vq_writer& filter, std::span<const hash64> hashes,
                      bool* erased) noexcept {
-  kernels().quotient->erase(filter, hashes, erased);
+  vq_ops().erase(filter, hashes, erased);
 }
 
 }  // namespace bloomery::detail

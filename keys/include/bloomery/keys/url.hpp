@@ -89,8 +89,8 @@ result<canonical_url> canonicalise(std::string_view url);
 /// Up to 30 expressions, in a fixed room. Views into the canonical URL's text.
 class expression_list {
  public:
-  static constexpr std::size_t most_hosts = 5;
-  static constexpr std::size_t most_paths = 6;
+  static constexpr std::size_t max_hosts = 5;
+  static constexpr std::size_t max_paths = 6;
 
   const std::string_view* begin() const noexcept { return items_.data(); }
   const std::string_view* end() const noexcept { return items_.data() + size_; }
@@ -100,7 +100,7 @@ class expression_list {
  private:
   friend expression_list url_expressions(const canonical_url& url) noexcept;
 
-  std::array<std::string_view, most_hosts * most_paths> items_;
+  std::array<std::string_view, max_hosts * max_paths> items_;
   std::size_t size_ = 0;
 };
 

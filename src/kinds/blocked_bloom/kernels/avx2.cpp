@@ -5,8 +5,8 @@
 #include <bloomery/detail/blocked_bloom/kernels.hpp>
 #include <bloomery/detail/blocked_bloom/layout.hpp>
 
-#include "cpu/sets.hpp"
 #include "cpu/target.hpp"
+#include "kinds/blocked_bloom/kernels/table.hpp"
 
 BLOOMERY_TARGET_BEGIN("avx2,bmi,bmi2,popcnt")
 
@@ -21,9 +21,8 @@ namespace {
 }  // namespace
 }  // namespace avx2
 
-const kernel_set avx2_kernels = {
-    "avx2",       avx2::loops<split_512>, avx2::loops<free_512>, avx2::loops<parquet_256>,
-    &avx2_ribbon, &avx2_quotient,         &bmi2_segments};
+const layout_kernels avx2_blocks = {avx2::loops<split_512>, avx2::loops<free_512>,
+                                    avx2::loops<parquet_256>};
 
 }  // namespace bloomery::detail
 

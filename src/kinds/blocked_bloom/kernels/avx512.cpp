@@ -6,8 +6,8 @@
 #include <bloomery/detail/blocked_bloom/kernels.hpp>
 #include <bloomery/detail/blocked_bloom/layout.hpp>
 
-#include "cpu/sets.hpp"
 #include "cpu/target.hpp"
+#include "kinds/blocked_bloom/kernels/table.hpp"
 
 // VBMI came with Ice Lake and Zen 4: CPUs with AVX-512 but without it take the AVX2 kernels, which
 // also spares them the lower clock of their 512-bit units.
@@ -24,9 +24,8 @@ namespace {
 }  // namespace
 }  // namespace avx512
 
-const kernel_set avx512_kernels = {
-    "avx512",       avx512::loops<split_512>, avx512::loops<free_512>, avx512::loops<parquet_256>,
-    &avx512_ribbon, &avx512_quotient,         &avx512_segments};
+const layout_kernels avx512_blocks = {avx512::loops<split_512>, avx512::loops<free_512>,
+                                      avx512::loops<parquet_256>};
 
 }  // namespace bloomery::detail
 

@@ -3,7 +3,7 @@
 #include <bloomery/detail/blocked_bloom/kernels.hpp>
 #include <bloomery/detail/blocked_bloom/native.hpp>
 
-#include "cpu/sets.hpp"
+#include "kinds/blocked_bloom/kernels/table.hpp"
 
 namespace bloomery::detail {
 namespace scalar {
@@ -14,8 +14,7 @@ namespace {
 }  // namespace
 }  // namespace scalar
 
-const kernel_set scalar_kernels = {
-    "scalar",       scalar::loops<split_512>, scalar::loops<free_512>, scalar::loops<parquet_256>,
-    &scalar_ribbon, &scalar_quotient,         &scalar_segments};
+const layout_kernels scalar_blocks = {scalar::loops<split_512>, scalar::loops<free_512>,
+                                      scalar::loops<parquet_256>};
 
 }  // namespace bloomery::detail

@@ -9,8 +9,8 @@
 #include <bloomery/detail/expandable/segment.hpp>
 #include <cstddef>
 
-#include "cpu/sets.hpp"
 #include "cpu/target.hpp"
+#include "kinds/expandable/kernels/table.hpp"
 
 #if !defined(__clang__)
 // g++ 12 warns of its own _mm512_undefined_epi32() (GCC bug 105593).
@@ -30,7 +30,7 @@ constexpr std::size_t lanes = 8;
 // What 8 bytes always have whole of slots that end in the last of them.
 constexpr unsigned word_bits = 57;
 // Of a cell's entries: one in fifty has more where two a cell are held.
-constexpr std::uint64_t most_entries = 4;
+constexpr std::uint64_t max_entries = 4;
 
 static_assert(sizeof(segment_query) == 32 && offsetof(segment_query, bytes) == 0 &&
               offsetof(segment_query, size) == 8 && offsetof(segment_query, rest) == 16 &&
@@ -152,8 +152,8 @@ eight_answers ask_eight(const segment_shape& shape, const segment_query* queries
   const __m512i top = _mm512_sub_epi64(all_lanes(64), q.slot_bits);
   __m512i read = q.slot_bits;
   __mmask8 yes = 0;
-  __mmask8 more = _mm512_cmpgt_epu64_mask(runs.size, all_lanes(most_entries));
-  for (std::uint64_t i = 0; i < most_entries; ++i) {
+  __mmask8 more = _mm512_cmpgt_epu64_mask(runs.size, all_lanes(max_entries));
+  for (std::uint64_t i = 0; i < max_entries; ++i) {
     const __mmask8 has = _mm512_cmpgt_epu64_mask(runs.size, all_lanes(i));
     const __mmask8 is_read = _mm512_cmple_epu64_mask(read, all_lanes(word_bits));
     yes = yes | (has & is_read & match(_mm512_srlv_epi64(slots, top), q.rest));
@@ -175,18 +175,18 @@ void ask_eight_at_once(unsigned cell_bits, std::span<const segment_query> querie
   std::size_t i = 0;
   for (; i + lanes <= queries.size(); i += lanes) {
     if (i + lanes <= to_fetch.size()) {
-      bmi2_segments.fetch(cell_bits, {to_fetch.data() + i, lanes});
+      avx2_segments.fetch(cell_bits, {to_fetch.data() + i, lanes});
     }
     const auto [yes, unsure] = ask_eight(shape, &queries[i]);
     for (unsigned k = 0; k < lanes; ++k) answers[i + k] = (yes >> k & 1) != 0;
     for (unsigned left = unsure; left != 0; left &= left - 1) {
       const auto k = static_cast<unsigned>(std::countr_zero(left));
-      answers[i + k] = bmi2_segments.holds(cell_bits, queries[i + k]);
+      answers[i + k] = avx2_segments.holds(cell_bits, queries[i + k]);
     }
   }
   // The last ones, and what of the others is not fetched yet.
   const std::size_t fetched = to_fetch.size() < i ? to_fetch.size() / lanes * lanes : i;
-  bmi2_segments.ask(cell_bits, {queries.data() + i, queries.size() - i},
+  avx2_segments.ask(cell_bits, {queries.data() + i, queries.size() - i},
                     {to_fetch.data() + fetched, to_fetch.size() - fetched}, answers + i);
 }
 

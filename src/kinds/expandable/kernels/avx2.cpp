@@ -5,14 +5,14 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <bloomery/detail/blocked_bloom/kernels.hpp>
 #include <bloomery/detail/expandable/segment.hpp>
 #include <cstring>
 #include <new>
+#include <utility>
 #include <vector>
 
-#include "cpu/sets.hpp"
 #include "cpu/target.hpp"
+#include "kinds/expandable/kernels/table.hpp"
 
 BLOOMERY_TARGET_BEGIN("avx2,bmi,bmi2,popcnt,lzcnt")
 
@@ -79,7 +79,7 @@ void push_slot(const slot_row& row, std::size_t n, std::size_t at, std::uint64_t
 
 // As above; 64 bytes or more, for as a rule that is enough.
 void copy_bytes(std::byte* to, const std::byte* from, std::size_t n, bool is_inside) noexcept {
-  if (!is_inside || n >= most_cleared) [[unlikely]] {
+  if (!is_inside || n >= max_cleared) [[unlikely]] {
     copy_words(to, from, n);
     return;
   }
@@ -109,7 +109,7 @@ void open_gap(std::byte* at, std::size_t n, std::size_t gap) noexcept {
 }  // namespace
 }  // namespace bmi2
 
-const segment_kernels bmi2_segments = bmi2::loops;
+const segment_kernels avx2_segments = bmi2::loops;
 
 }  // namespace bloomery::detail
 

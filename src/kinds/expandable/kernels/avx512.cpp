@@ -8,14 +8,14 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <bloomery/detail/blocked_bloom/kernels.hpp>
 #include <bloomery/detail/expandable/segment.hpp>
 #include <cstring>
 #include <new>
+#include <utility>
 #include <vector>
 
-#include "cpu/sets.hpp"
 #include "cpu/target.hpp"
+#include "kinds/expandable/kernels/table.hpp"
 
 #if !defined(__clang__)
 // g++ 12 warns of its own _mm512_undefined_epi32() (GCC bug 105593).

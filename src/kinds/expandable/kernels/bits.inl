@@ -56,7 +56,7 @@ void move_bits(std::byte* in, std::size_t from, std::size_t n, std::size_t to) n
 }
 
 // What copy_bytes() may clear behind n bytes that it copies, and read, if all that is inside.
-constexpr std::size_t most_cleared = 128;
+constexpr std::size_t max_cleared = 128;
 
 // n of 64 bits, 0 to 64; without a branch, since codes end before and behind a word's end.
 constexpr std::uint64_t first_bits(std::uint64_t x, unsigned n) noexcept {

@@ -36,9 +36,9 @@ class builder {
       : slot_bits_(shape.slot_bits),
         blocks_(blocks),
         share_(shape.gaps.share),
-        most_gap_(shape.most_gap()),
+        max_gap_(shape.max_gap()),
         more_gaps_(more_gaps) {
-    made_.area.resize(bytes + more_gaps + most_cleared);
+    made_.area.resize(bytes + more_gaps + max_cleared);
     made_.ends.reserve(blocks);
     make_room(std::size_t{4} * block_cells);
   }
@@ -65,14 +65,14 @@ class builder {
     const std::size_t n = waiting_;
     const std::size_t code = bytes_for_bits(code_bits(n));
     const std::size_t slots = bytes_for_bits(n * slot_bits_);
-    owed_ += std::min(code + slots, share_ * most_gap_);
+    owed_ += std::min(code + slots, share_ * max_gap_);
     const std::size_t begin = made_.size;
     const std::size_t built = made_.ends.size();
     made_.size += code + slots + owed_ / share_ + more_gaps_ * (built + 1) / blocks_ -
                   more_gaps_ * built / blocks_;
     owed_ %= share_;
-    if (made_.area.size() < made_.size + most_cleared) {
-      made_.area.resize(2 * made_.size + most_cleared);
+    if (made_.area.size() < made_.size + max_cleared) {
+      made_.area.resize(2 * made_.size + max_cleared);
     }
     copy_bytes(made_.area.data() + begin, std::as_bytes(std::span(code_)).data(), code, true);
     copy_bytes(made_.area.data() + made_.size - slots, slots_.data() + slots_end() - slots, slots,
@@ -91,12 +91,12 @@ class builder {
 
  private:
   // A word before them, and behind both code and slots what copy_bytes() may read.
-  static constexpr std::size_t least_slots = 8 + most_cleared;
-  std::size_t slots_end() const noexcept { return slots_.size() - most_cleared; }
+  static constexpr std::size_t min_slots = 8 + max_cleared;
+  std::size_t slots_end() const noexcept { return slots_.size() - max_cleared; }
 
   void make_room(std::size_t entries) {
-    code_.resize((code_bits(entries) + 8 * most_cleared) / 64 + 1);
-    std::vector<std::byte> slots(least_slots + bytes_for_bits(entries * slot_bits_));
+    code_.resize((code_bits(entries) + 8 * max_cleared) / 64 + 1);
+    std::vector<std::byte> slots(min_slots + bytes_for_bits(entries * slot_bits_));
     slots_at_ += slots.size() - slots_.size();
     std::copy_backward(slots_.begin(), slots_.end(), slots.end());
     slots_ = std::move(slots);
@@ -109,11 +109,11 @@ class builder {
   std::uint64_t last_word_ = 0;
   std::size_t slots_at_ = 8;  // behind the bytes that are yet to be filled
   std::vector<std::uint64_t> code_;
-  std::vector<std::byte> slots_ = std::vector<std::byte>(least_slots);
+  std::vector<std::byte> slots_ = std::vector<std::byte>(min_slots);
   std::size_t room_ = 0;
   std::size_t blocks_;
   std::size_t share_;
-  std::size_t most_gap_;
+  std::size_t max_gap_;
   std::size_t more_gaps_;
   built_half made_;  // zeros behind its size
   std::size_t owed_ = 0;

@@ -100,14 +100,14 @@ bool plan_layout(const segment_shape& shape, std::span<const std::byte> segment,
     plan.entries[i] = static_cast<std::uint16_t>(n);
     used += old.used(n);
   }
-  if (used > most_segment_area) return false;
+  if (used > max_segment_area) return false;
   // What was planned with is not given back.
   const std::size_t area = old.start(blocks);
   // A single block has what its last word leaves.
   const std::size_t gaps = blocks == 1
                                ? shape.area_within(shape.stored_bytes(used)) - used
-                               : std::min(used / shape.gaps.share, blocks * shape.most_gap());
-  plan.gaps = std::min(std::max(gaps, area - std::min(area, used)), most_segment_area - used);
+                               : std::min(used / shape.gaps.share, blocks * shape.max_gap());
+  plan.gaps = std::min(std::max(gaps, area - std::min(area, used)), max_segment_area - used);
   plan.needed = needed;
   plan.bytes = shape.stored_bytes(used + plan.gaps);
   return true;
@@ -125,7 +125,7 @@ void lay_out(const segment_shape& shape, const segment_layout& plan, std::size_t
   const std::size_t room = std::min(from.size(), to.size()) - shape.table_bytes();
   const auto copy = [&](std::size_t to_at, std::size_t from_at, std::size_t n) noexcept {
     copy_bytes(laid.area() + to_at, old.area() + from_at, n,
-               std::max(to_at, from_at) + most_cleared <= room);
+               std::max(to_at, from_at) + max_cleared <= room);
   };
   for (std::size_t i = 0; i < blocks; ++i) {
     const std::size_t n = plan.entries[i];

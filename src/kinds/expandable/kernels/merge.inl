@@ -4,16 +4,16 @@
 // An entry with its cell above it, so that the order of both is that of one number. A split's
 // entries have a bit more than a slot, at most 58.
 constexpr unsigned cell_shift = 58;
-static_assert(cell_shift > most_slot_bits && cell_shift + block_cell_bits < 64);
+static_assert(cell_shift > max_slot_bits && cell_shift + block_cell_bits < 64);
 
 // With gaps as large as they are on average between two layouts for single inserts.
 constexpr segment_shape merged_shape(const segment_shape& shape, unsigned slot_bits) {
-  return {shape.cell_bits, slot_bits, {2 * shape.gaps.share, shape.gaps.most_entries}};
+  return {shape.cell_bits, slot_bits, {2 * shape.gaps.share, shape.gaps.max_entries}};
 }
 
 // Each key is compared with all others of its cell: more in a block, of some twenty as a rule, are
 // chosen, or copies of a few.
-constexpr std::size_t most_keys_a_block = 1024;
+constexpr std::size_t max_keys_a_block = 1024;
 
 // Of the bytes that a segment's blocks have had, those beyond what it will have: what it was
 // planned with is not given back.
@@ -113,18 +113,18 @@ std::optional<merged_segment> merge(const segment_shape& shape, std::span<const 
     is_sorted = true;
     std::size_t entries = 0;
     std::size_t used = 0;
-    std::size_t most_in_block = 0;
+    std::size_t max_in_block = 0;
     for (std::size_t b = 0; b < shape.blocks(); ++b) {
       const std::size_t n = parent.entries(b);
       const std::size_t end = room.ends[(b + 1) * block_cells - 1];
       const std::size_t begin = b == 0 ? 0 : room.ends[b * block_cells - 1];
-      if (end - begin > most_keys_a_block) return std::nullopt;
+      if (end - begin > max_keys_a_block) return std::nullopt;
       entries += n;
       used += parent.used(n + end - begin);
-      most_in_block = std::max(most_in_block, n + end - begin);
+      max_in_block = std::max(max_in_block, n + end - begin);
     }
-    room.held.resize(most_in_block + 1);
-    room.merged.resize(most_in_block);
+    room.held.resize(max_in_block + 1);
+    room.merged.resize(max_in_block);
     const segment_shape merged = merged_shape(shape, order.slot_bits);
     const std::size_t gaps = used / merged.gaps.share;
     const std::size_t more = gaps_to_keep(used + gaps, order.room_before);
@@ -134,7 +134,7 @@ std::optional<merged_segment> merge(const segment_shape& shape, std::span<const 
     for (std::size_t i = 0; i < parts; ++i) {
       made.emplace_back(merged, order.splits ? shape.blocks() / 2 : shape.blocks(),
                         (used + gaps) / parts + used / (parts * 8), order.splits ? 0 : more);
-      made.back().reserve(2 * most_in_block);
+      made.back().reserve(2 * max_in_block);
     }
     block_merger merger(shape, order, most, keys, room);
     for (std::size_t b = 0; b < shape.blocks(); ++b) {

@@ -1,13 +1,13 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <bloomery/detail/blocked_bloom/kernels.hpp>
 #include <bloomery/detail/expandable/segment.hpp>
 #include <cstring>
 #include <new>
+#include <utility>
 #include <vector>
 
-#include "cpu/sets.hpp"
+#include "kinds/expandable/kernels/table.hpp"
 
 namespace bloomery::detail {
 namespace scalar {
@@ -39,12 +39,12 @@ void open_gap(std::byte* at, std::size_t n, std::size_t gap) noexcept {
 const segment_kernels scalar_segments = scalar::loops;
 
 const segment_kernels& segment_ops() noexcept {
-  return *kernels().segments;
+  return segment_kernel_table.chosen();
 }
 
 std::optional<std::size_t> built_segment::stored_bytes(const segment_shape& shape) const noexcept {
   const std::size_t area = low.size + high.size;
-  if (area > most_segment_area) return std::nullopt;
+  if (area > max_segment_area) return std::nullopt;
   if (std::max(low.largest_block, high.largest_block) > max_block_entries) return std::nullopt;
   return shape.stored_bytes(area);
 }

@@ -56,7 +56,7 @@ std::optional<std::size_t> check(const segment_shape& shape,
                        segment.begin() + static_cast<std::ptrdiff_t>(end),
                        [](std::byte b) { return b == std::byte{0}; });
   };
-  if (segment.size() < shape.least_bytes()) return std::nullopt;
+  if (segment.size() < shape.min_bytes()) return std::nullopt;
   const segment_view view(shape, segment);
   const std::size_t limit = shape.area_within(segment.size());
   std::size_t entries = 0;

@@ -6,10 +6,10 @@
 
 #include <algorithm>
 #include <array>
-#include <bloomery/detail/fuse/layout.hpp>
+#include <bloomery/detail/fuse/table.hpp>
 
-#include "kinds/fuse/kernels/kernels.hpp"
 #include "cpu/target.hpp"
+#include "kinds/fuse/kernels/kernels.hpp"
 
 #if !defined(__clang__)
 // g++ 12 warns of its own _mm512_undefined_epi32() (GCC bug 105593).

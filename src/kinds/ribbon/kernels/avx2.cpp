@@ -4,8 +4,8 @@
 
 #include <bloomery/detail/ribbon/kernels.hpp>
 
-#include "cpu/sets.hpp"
 #include "cpu/target.hpp"
+#include "kinds/ribbon/kernels/table.hpp"
 
 BLOOMERY_TARGET_BEGIN("avx2,bmi,bmi2,popcnt")
 

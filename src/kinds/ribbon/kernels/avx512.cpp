@@ -4,8 +4,8 @@
 
 #include <bloomery/detail/ribbon/kernels.hpp>
 
-#include "cpu/sets.hpp"
 #include "cpu/target.hpp"
+#include "kinds/ribbon/kernels/table.hpp"
 
 #if !defined(__clang__)
 // g++ 12 warns of its own _mm512_undefined_epi32() (GCC bug 105593).

@@ -2,7 +2,7 @@
 
 #include <bloomery/detail/ribbon/kernels.hpp>
 
-#include "cpu/sets.hpp"
+#include "kinds/ribbon/kernels/table.hpp"
 
 namespace bloomery::detail {
 namespace ribbon_scalar {
@@ -19,5 +19,9 @@ inline std::uint32_t value(const std::byte* window, std::uint32_t columns, std::
 }  // namespace ribbon_scalar
 
 const ribbon_kernels scalar_ribbon = {ribbon_scalar::may_contain, ribbon_scalar::build};
+
+const ribbon_kernels& ribbon_ops() noexcept {
+  return ribbon_kernel_table.chosen();
+}
 
 }  // namespace bloomery::detail

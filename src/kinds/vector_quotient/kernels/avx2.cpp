@@ -4,9 +4,9 @@
 
 #include <bloomery/detail/vector_quotient/kernels.hpp>
 
-#include "cpu/sets.hpp"
 #include "cpu/target.hpp"
 #include "kinds/vector_quotient/kernels/seen.hpp"
+#include "kinds/vector_quotient/kernels/table.hpp"
 
 BLOOMERY_TARGET_BEGIN("avx2,bmi,bmi2,popcnt")
 

@@ -4,9 +4,9 @@
 
 #include <bloomery/detail/vector_quotient/kernels.hpp>
 
-#include "cpu/sets.hpp"
 #include "cpu/target.hpp"
 #include "kinds/vector_quotient/kernels/seen.hpp"
+#include "kinds/vector_quotient/kernels/table.hpp"
 
 #if !defined(__clang__)
 // g++ 12 warns of its own _mm512_undefined_epi32() (GCC bug 105593).
@@ -35,15 +35,15 @@ struct lane_tables {
   alignas(64) std::uint8_t bytes[2][64];
   alignas(64) std::uint8_t shifts[2][64];
 };
-constexpr unsigned least_lanes = 5;
-constexpr unsigned most_lanes = 16;
+constexpr unsigned min_lanes = 5;
+constexpr unsigned max_lanes = 16;
 struct all_lanes {
-  lane_tables of[most_lanes - least_lanes + 1];
+  lane_tables of[max_lanes - min_lanes + 1];
 };
 constexpr all_lanes find_lanes() {
   all_lanes all{};
-  for (unsigned r = least_lanes; r <= most_lanes; ++r) {
-    lane_tables& tables = all.of[r - least_lanes];
+  for (unsigned r = min_lanes; r <= max_lanes; ++r) {
+    lane_tables& tables = all.of[r - min_lanes];
     const unsigned lane_bytes = r <= 8 ? 1 : 2;
     const unsigned lanes = 8 / lane_bytes;
     for (unsigned v = 0; v < 2; ++v) {
@@ -72,7 +72,7 @@ class comparer {
  public:
   explicit comparer(const vq_layout& layout)
       : slots_mask_((std::uint64_t{1} << layout.slots()) - 1) {
-    const lane_tables& tables = lanes.of[layout.remainder_bits() - least_lanes];
+    const lane_tables& tables = lanes.of[layout.remainder_bits() - min_lanes];
     for (unsigned v = 0; v < 2; ++v) {
       bytes_[v] = load_block(tables.bytes[v]);
       shifts_[v] = load_block(tables.shifts[v]);
@@ -351,27 +351,27 @@ bool holds_one(const vq_reader& filter, const vector_quotient_place& at) {
 bool holds(const vq_reader& filter, const vector_quotient_place& at) {
   const unsigned bits = filter.layout->remainder_bits();
   if (bits <= 8) return holds_one<0>(filter, at);
-  if (bits > most_lanes) return avx2_quotient.holds(filter, at);
+  if (bits > max_lanes) return avx2_quotient.holds(filter, at);
   return filter.layout->slots() <= 32 ? holds_one<1>(filter, at) : holds_one<2>(filter, at);
 }
 void may_contain(const vq_reader& filter, std::span<const hash64> hashes, bool* answers) {
   const unsigned bits = filter.layout->remainder_bits();
   if (bits <= 8) return find_loop<ops<0>>(filter, hashes, answers);
-  if (bits > most_lanes) return avx2_quotient.may_contain(filter, hashes, answers);
+  if (bits > max_lanes) return avx2_quotient.may_contain(filter, hashes, answers);
   if (filter.layout->slots() <= 32) return find_loop<ops<1>>(filter, hashes, answers);
   return find_loop<ops<2>>(filter, hashes, answers);
 }
 insert_summary insert(const vq_writer& filter, std::span<const hash64> hashes) {
   const unsigned bits = filter.layout->remainder_bits();
   if (bits <= 8) return vq_insert_loop<ops<0>>(filter, hashes);
-  if (bits > most_lanes) return avx2_quotient.insert(filter, hashes);
+  if (bits > max_lanes) return avx2_quotient.insert(filter, hashes);
   if (filter.layout->slots() <= 32) return vq_insert_loop<ops<1>>(filter, hashes);
   return vq_insert_loop<ops<2>>(filter, hashes);
 }
 void erase(const vq_writer& filter, std::span<const hash64> hashes, bool* erased) {
   const unsigned bits = filter.layout->remainder_bits();
   if (bits <= 8) return vq_erase_loop<ops<0>>(filter, hashes, erased);
-  if (bits > most_lanes) return avx2_quotient.erase(filter, hashes, erased);
+  if (bits > max_lanes) return avx2_quotient.erase(filter, hashes, erased);
   if (filter.layout->slots() <= 32) return vq_erase_loop<ops<1>>(filter, hashes, erased);
   return vq_erase_loop<ops<2>>(filter, hashes, erased);
 }

@@ -2,8 +2,8 @@
 
 #include <bloomery/detail/vector_quotient/kernels.hpp>
 
-#include "cpu/sets.hpp"
 #include "kinds/vector_quotient/kernels/seen.hpp"
+#include "kinds/vector_quotient/kernels/table.hpp"
 
 namespace bloomery::detail {
 namespace vq_scalar {
@@ -49,5 +49,9 @@ class ops {
 const vq_kernels scalar_quotient = {
     vq_scalar::vq_holds<vq_scalar::ops>, vq_scalar::vq_may_contain_loop<vq_scalar::ops>,
     vq_scalar::vq_insert_loop<vq_scalar::ops>, vq_scalar::vq_erase_loop<vq_scalar::ops>};
+
+const vq_kernels& vq_ops() noexcept {
+  return vq_kernel_table.chosen();
+}
 
 }  // namespace bloomery::detail

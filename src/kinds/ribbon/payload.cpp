@@ -1,4 +1,4 @@
-#include <bloomery/detail/ribbon/layout.hpp>
+#include <bloomery/detail/ribbon/payload.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -1,0 +1,61 @@
+#pragma once
+
+// Which instruction set the kernels of every kind use on this CPU. A kind has a kernel_table with
+// one entry per instruction set; this header does not know the kinds.
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#pragma GCC visibility push(hidden)  // a shared build does not show it
+
+namespace bloomery::detail {
+
+/// The plainest first. All kernels of a kind give the same bytes and answers.
+enum class instruction_set : std::uint8_t { scalar, avx2, avx512 };
+inline constexpr std::size_t instruction_sets = 3;
+
+/// The name that BLOOMERY_KERNEL takes.
+const char* name_of(instruction_set set) noexcept;
+
+/// Those that this CPU can run, the plainest first. `scalar` is always one of them.
+std::span<const instruction_set> usable_instruction_sets() noexcept;
+
+/// The last of them, or the one that the environment variable BLOOMERY_KERNEL names at the first
+/// call. A name that is unknown, or that this CPU cannot run, is reported on stderr and ignored.
+instruction_set chosen_instruction_set() noexcept;
+
+/// Replaces the choice, for tests and benchmarks. Not thread-safe.
+void choose_instruction_set(instruction_set set) noexcept;
+
+/// A kind's kernels, one set of function pointers per instruction set.
+template <class Kernels>
+class kernel_table {
+ public:
+  /// Null means that the next plainer instruction set's kernels are used.
+  struct entries {
+    const Kernels* scalar;
+    const Kernels* avx2 = nullptr;
+    const Kernels* avx512 = nullptr;
+  };
+
+  constexpr explicit kernel_table(const entries& given) noexcept
+      : kernels_{given.scalar, given.avx2, given.avx512} {
+    for (std::size_t i = 1; i < instruction_sets; ++i) {
+      if (kernels_[i] == nullptr) kernels_[i] = kernels_[i - 1];
+    }
+  }
+
+  const Kernels& operator[](instruction_set set) const noexcept {
+    return *kernels_[static_cast<std::size_t>(set)];
+  }
+  const Kernels& chosen() const noexcept { return (*this)[chosen_instruction_set()]; }
+
+ private:
+  std::array<const Kernels*, instruction_sets> kernels_;
+};
+
+}  // namespace bloomery::detail
+
+#pragma GCC visibility pop

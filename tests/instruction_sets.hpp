@@ -1,0 +1,22 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include "src/cpu/dispatch.hpp"
+
+namespace bloomery {
+
+/// Calls `use()` once with the kernels of each instruction set that this CPU can run, then restores
+/// the choice.
+template <class Use>
+void with_each_instruction_set(Use&& use) {
+  const detail::instruction_set before = detail::chosen_instruction_set();
+  for (const detail::instruction_set set : detail::usable_instruction_sets()) {
+    SCOPED_TRACE(detail::name_of(set));
+    detail::choose_instruction_set(set);
+    use();
+  }
+  detail::choose_instruction_set(before);
+}
+
+}  // namespace bloomery
