@@ -16,7 +16,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 # include each other.
 ROOMS = [
     ("base", r"include/bloomery/(result|storage|memory_source|hash|probe|image|concepts|block_layout)\.hpp"),
-    ("base", r"src/core/|include/bloomery/detail/core/(?!(filter_memory|probing|bloom_tally|key_hashes)\.hpp)"),
+    ("base", r"src/core/|include/bloomery/detail/core/(?!(filter_memory|key_hashes)\.hpp)"),
     ("base", r"include/bloomery/detail/([a-z_]+/layout|counting_bloom/counter_array)\.hpp"),
     ("base", r"include/bloomery/detail/expandable/segment_(layout\.hpp|view\.inl)"),
     # The other details are the mechanics of filters, which know their plans.
@@ -40,6 +40,20 @@ RESULT = "include/bloomery/result.hpp"
 # `bloomery explain` draws a kind's own cells, under hash functions that the student writes: what
 # any_filter exists to hide.
 PICTURES = ("cli/explain_arrays.cpp", "cli/explain_cuckoo.cpp", "cli/cuckoo_moves.hpp")
+
+
+# A kind's own files. No kind includes another, except those named here: a scalable Bloom filter's
+# members are Bloom filters, and a counting Bloom filter is planned as one.
+KIND = r"(?:src/kinds|include/bloomery/detail)/([a-z_]+)/|include/bloomery/(?:plan/)?([a-z_]+?)(?:_plan|_concurrent)?\.hpp$"
+KINDS = {path.name for path in (ROOT / "src" / "kinds").iterdir()}
+MAY_INCLUDE = {("scalable_bloom", "bloom"), ("counting_bloom", "bloom")}
+
+
+def kind(path):
+    """The kind that a file belongs to, or None."""
+    match = re.match(KIND, path)
+    name = match and (match[1] or match[2])
+    return name if name in KINDS else None
 
 
 def room(path):
@@ -82,6 +96,10 @@ def main():
                 edges += 1
                 if ORDER[room(target)] > ORDER[here]:
                     wrong.append(f"{path} ({here}) includes {target} ({room(target)})")
+                ours, theirs = kind(path), kind(target)
+                if (theirs and ours != theirs and (ours, theirs) not in MAY_INCLUDE
+                        and folder in ("include", "src") and here != "all"):
+                    wrong.append(f"{path}: {ours or 'what no kind owns'} includes {target}, of {theirs}")
                 edge = folder in ("cli", "module", "bindings")
                 if edge and room(target) in ("filters", "all") and path not in PICTURES:
                     wrong.append(f"{path}: {folder} sees filters only through any_filter, "

@@ -146,6 +146,7 @@ class basic_blocked_bloom : public detail::key_shell<basic_blocked_bloom<Storage
   using hash_type = hash64;
   using hasher_type = xxh3_hasher;
   using params_type = blocked_bloom_params;
+  using spec_type = blocked_bloom_spec;
   using storage_type = Storage;
   /// The same filter over another storage.
   template <storage Other>

@@ -9,12 +9,12 @@
 ///     if (seen.may_contain("bob@example.com")) ask_the_database();
 
 #include <bloomery/concepts.hpp>
+#include <bloomery/detail/bloom/probing.hpp>
 #include <bloomery/detail/core/bit_array.hpp>
 #include <bloomery/detail/core/bloom_tally.hpp>
 #include <bloomery/detail/core/filter_memory.hpp>
 #include <bloomery/detail/core/key_overloads.hpp>
 #include <bloomery/detail/core/precondition.hpp>
-#include <bloomery/detail/core/probing.hpp>
 #include <bloomery/plan/bloom_plan.hpp>
 #include <bloomery/plan/formulas.hpp>
 #include <bloomery/plan/numeric.hpp>
@@ -45,6 +45,7 @@ class basic_bloom : public detail::key_shell<basic_bloom<Probe, Storage>> {
   using hash_type = typename Probe::hash_type;
   using hasher_type = typename Probe::hasher_type;
   using params_type = bloom_params;
+  using spec_type = bloom_spec;
   using storage_type = Storage;
   /// The same filter over another storage.
   template <storage Other>

@@ -13,12 +13,12 @@
 
 #include <algorithm>
 #include <bloomery/concepts.hpp>
+#include <bloomery/detail/bloom/probing.hpp>
 #include <bloomery/detail/core/bit_array.hpp>
-#include <bloomery/detail/counting_bloom/counter_array.hpp>
 #include <bloomery/detail/core/filter_memory.hpp>
 #include <bloomery/detail/core/key_overloads.hpp>
 #include <bloomery/detail/core/precondition.hpp>
-#include <bloomery/detail/core/probing.hpp>
+#include <bloomery/detail/counting_bloom/counter_array.hpp>
 #include <bloomery/plan/counting_bloom_plan.hpp>
 #include <bloomery/plan/formulas.hpp>
 #include <bloomery/plan/numeric.hpp>
@@ -71,6 +71,7 @@ class basic_counting_bloom : public detail::key_shell<basic_counting_bloom<Probe
   using hash_type = typename Probe::hash_type;
   using hasher_type = typename Probe::hasher_type;
   using params_type = counting_bloom_params;
+  using spec_type = counting_bloom_spec;
   using storage_type = Storage;
   /// The same filter over another storage.
   template <storage Other>

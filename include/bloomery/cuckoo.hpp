@@ -11,11 +11,11 @@
 #include <algorithm>
 #include <array>
 #include <bloomery/concepts.hpp>
-#include <bloomery/detail/cuckoo/layout.hpp>
-#include <bloomery/detail/cuckoo/table.hpp>
 #include <bloomery/detail/core/filter_memory.hpp>
 #include <bloomery/detail/core/key_overloads.hpp>
 #include <bloomery/detail/core/precondition.hpp>
+#include <bloomery/detail/cuckoo/layout.hpp>
+#include <bloomery/detail/cuckoo/table.hpp>
 #include <bloomery/plan/cuckoo_plan.hpp>
 #include <bloomery/plan/formulas.hpp>
 #include <bloomery/storage.hpp>
@@ -54,6 +54,7 @@ class basic_cuckoo : public detail::key_shell<basic_cuckoo<Storage>> {
   using hash_type = hash64;
   using hasher_type = xxh3_hasher;
   using params_type = cuckoo_params;
+  using spec_type = cuckoo_spec;
   using storage_type = Storage;
   /// The same filter over another storage.
   template <storage Other>

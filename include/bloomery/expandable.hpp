@@ -70,6 +70,7 @@ class basic_expandable : public detail::key_shell<basic_expandable<Storage>> {
   using hash_type = hash64;
   using hasher_type = xxh3_hasher;
   using params_type = expandable_params;
+  using spec_type = expandable_spec;
   using storage_type = Storage;
   /// The same filter over another storage.
   template <piecewise_storage Other>

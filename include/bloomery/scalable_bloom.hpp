@@ -15,10 +15,10 @@
 #include <bloomery/bloom.hpp>
 #include <bloomery/concepts.hpp>
 #include <bloomery/detail/core/bits.hpp>
-#include <bloomery/detail/scalable_bloom/chain.hpp>
 #include <bloomery/detail/core/filter_memory.hpp>
 #include <bloomery/detail/core/key_overloads.hpp>
 #include <bloomery/detail/core/precondition.hpp>
+#include <bloomery/detail/scalable_bloom/chain.hpp>
 #include <bloomery/plan/numeric.hpp>
 #include <bloomery/plan/scalable_bloom_plan.hpp>
 #include <bloomery/probe.hpp>
@@ -57,6 +57,7 @@ class basic_scalable_bloom : public detail::key_shell<basic_scalable_bloom<Stora
   using hash_type = probe::hash_type;
   using hasher_type = probe::hasher_type;
   using params_type = scalable_bloom_params;
+  using spec_type = scalable_bloom_spec;
   using storage_type = Storage;
   using member_type = basic_bloom<probe, Storage>;
   /// The same filter over another storage.

@@ -68,6 +68,7 @@ class basic_vector_quotient : public detail::key_shell<basic_vector_quotient<Sto
   using hash_type = hash64;
   using hasher_type = xxh3_hasher;
   using params_type = vector_quotient_params;
+  using spec_type = vector_quotient_spec;
   using storage_type = Storage;
   /// The same filter over another storage.
   template <storage Other>

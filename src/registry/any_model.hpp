@@ -72,18 +72,18 @@ constexpr abilities abilities_of() noexcept {
 };  // namespace detail
 }  // namespace bloomery
 
-/// Describe is a function object of the kind: describe(filter) -> filter_info with all that is not
-/// common to every kind (plan, fill, extras).
-template <membership_filter F, class Describe>
+/// `Kind` is the kind's own part of its row (kind_row.hpp): Kind::name, and Kind::describe(filter,
+/// info), which adds what not every kind has (bits of the plan, fill, extras).
+template <membership_filter F, class Kind>
 class typed_model final : public any_filter::model {
  public:
-  typed_model(F filter, std::string_view kind_name)
-      : filter_(std::move(filter)), kind_name_(kind_name) {}
+  explicit typed_model(F filter) : filter_(std::move(filter)) {}
 
   filter_info info() const override {
-    filter_info info = Describe()(filter_);
+    filter_info info;
+    Kind::describe(filter_, info);
     info.kind = F::kind;
-    info.kind_name = kind_name_;
+    info.kind_name = Kind::name;
     info.hash = F::hasher_type::id;
     info.seed = filter_.hash_function().seed();
     info.plan.capacity = filter_.capacity();
@@ -96,7 +96,7 @@ class typed_model final : public any_filter::model {
     return info;
   }
   abilities can() const noexcept override { return abilities_of<F>(); }
-  std::string_view kind_name() const noexcept override { return kind_name_; }
+  std::string_view kind_name() const noexcept override { return Kind::name; }
   std::uint64_t capacity() const noexcept override { return filter_.capacity(); }
   std::uint64_t size() const noexcept override { return filter_.size(); }
   std::uint64_t size_in_bytes() const noexcept override { return filter_.size_in_bytes(); }
@@ -208,7 +208,7 @@ class typed_model final : public any_filter::model {
   }
   result<any_filter> copy() const override {
     try {
-      return any_filter(std::make_unique<typed_model>(filter_, kind_name_));
+      return any_filter(std::make_unique<typed_model>(filter_));
     } catch (const std::bad_alloc&) {
       return fail(errc::out_of_memory,
                   fmt::format("memory for a copy of the filter, {} bytes, could not be had; give "
@@ -220,7 +220,7 @@ class typed_model final : public any_filter::model {
  private:
   tl::unexpected<failure> cannot(std::string_view what) const {
     // Const calls work on any storage, so only the writing ones can be lost to a mapped one.
-    return fail(errc::unsupported, fmt::format("a filter of kind {}{} cannot {}", kind_name_,
+    return fail(errc::unsupported, fmt::format("a filter of kind {}{} cannot {}", Kind::name,
                                                insertable<F> ? "" : ", opened read-only,", what));
   }
 
@@ -254,13 +254,13 @@ class typed_model final : public any_filter::model {
     // The other filter is of the same type, or of the same kind over a mapped file.
     using mapped = typename F::template rebind_storage<mapped_storage>;
     if (const auto* same = dynamic_cast<const typed_model*>(&other)) return with(same->filter_);
-    if (const auto* view = dynamic_cast<const typed_model<mapped, Describe>*>(&other)) {
+    if (const auto* view = dynamic_cast<const typed_model<mapped, Kind>*>(&other)) {
       return with(view->filter());
     }
     return fail(errc::incompatible,
                 fmt::format("the filters are of different kinds ({} and {}) or probe rules; only "
                             "filters built alike can be combined",
-                            kind_name_, other.kind_name()));
+                            Kind::name, other.kind_name()));
   }
 
  public:
@@ -268,24 +268,7 @@ class typed_model final : public any_filter::model {
 
  private:
   F filter_;
-  std::string_view kind_name_;
 };
-
-/// A typed filter, or why there is none, as an any_filter.
-template <class Describe, membership_filter F>
-result<any_filter> as_any(result<F> filter, std::string_view name) {
-  if (!filter) return fail(std::move(filter.error()));
-  return any_filter(std::make_unique<typed_model<F, Describe>>(std::move(*filter), name));
-}
-
-/// A registry row's `open` for one type: the owned filter when it is to be written, else the
-/// mapped.
-template <class F, class Describe>
-result<any_filter> open_typed(const stored_filter& stored, access how, std::string_view name) {
-  if (how == access::writable) return as_any<Describe>(open_stored<F>(stored), name);
-  using view = typename F::template rebind_storage<mapped_storage>;
-  return as_any<Describe>(open_stored<view>(stored), name);
-}
 
 }  // namespace detail
 }  // namespace bloomery

@@ -27,16 +27,17 @@ std::optional<Number> number_of(std::string_view text) {
 }
 
 template <class Number>
-result<Number> parse(const plan_request& request, std::string_view name, Number otherwise,
-                     std::string_view what) {
+result<void> read(const plan_request& request, std::string_view name, Number& value,
+                  std::string_view what) {
   const std::string_view text = option_text(request, name, "");
-  if (text.empty()) return otherwise;
-  const auto value = number_of<Number>(text);
-  if (!value) {
+  if (text.empty()) return {};
+  const auto number = number_of<Number>(text);
+  if (!number) {
     return fail(errc::invalid_argument,
                 fmt::format("the option {}={} is not {}; give a number", name, text, what));
   }
-  return *value;
+  value = *number;
+  return {};
 }
 
 }  // namespace
@@ -67,13 +68,20 @@ std::string_view option_text(const plan_request& request, std::string_view name,
   return text;
 }
 
-result<unsigned> option_number(const plan_request& request, std::string_view name,
-                               unsigned otherwise) {
-  return parse<unsigned>(request, name, otherwise, "a whole number");
+result<void> read_option(const plan_request& request, std::string_view name, unsigned& value) {
+  return read(request, name, value, "a whole number");
 }
 
-result<double> option_real(const plan_request& request, std::string_view name, double otherwise) {
-  return parse<double>(request, name, otherwise, "a number");
+result<void> read_option(const plan_request& request, std::string_view name, double& value) {
+  return read(request, name, value, "a number");
+}
+
+result<void> read_positive_option(const plan_request& request, std::string_view name,
+                                  unsigned& value) {
+  if (auto ok = read_option(request, name, value); !ok) return ok;
+  if (value != 0 || option_text(request, name, "").empty()) return {};
+  return fail(errc::invalid_argument,
+              fmt::format("the option {}=0 is not possible; leave it out to have it chosen", name));
 }
 
 }  // namespace bloomery::detail

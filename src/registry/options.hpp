@@ -19,12 +19,13 @@ result<void> check_options(const plan_request& request, std::string_view kind,
 std::string_view option_text(const plan_request& request, std::string_view name,
                              std::string_view otherwise) noexcept;
 
-/// An option as a whole number, or `otherwise`.
-result<unsigned> option_number(const plan_request& request, std::string_view name,
-                               unsigned otherwise);
+/// Puts a kind's own option into `value` if it was given; refuses text that is no number.
+result<void> read_option(const plan_request& request, std::string_view name, unsigned& value);
+result<void> read_option(const plan_request& request, std::string_view name, double& value);
 
-/// An option as a real number, or `otherwise`.
-result<double> option_real(const plan_request& request, std::string_view name, double otherwise);
+/// The same for numbers where zero in the spec means "find it", but a given zero is an error.
+result<void> read_positive_option(const plan_request& request, std::string_view name,
+                                  unsigned& value);
 
 }  // namespace bloomery::detail
 

@@ -9,6 +9,8 @@
 #include <bloomery/result.hpp>
 #include <type_traits>
 
+#include "registry/options.hpp"
+
 namespace bloomery::detail {
 
 inline constexpr kind_option probe_option = {
@@ -40,5 +42,37 @@ result<any_filter> with_probe(Key wanted, Use&& use) {
         fmt::format("'{}' is no probe rule; give double, salted, md5 or fnv-murmur", wanted));
   }
 }
+
+/// The probe rule in a file's parameters.
+template <class Params>
+probe_id probe_of(const Params& params) noexcept {
+  if constexpr (requires { params.probe; }) {
+    return params.probe;
+  } else {
+    return params.array.probe;
+  }
+}
+
+/// A kind with a filter type per probe rule.
+template <template <class Probe> class Filter, class Params>
+struct one_type_per_probe {
+  using filter = Filter<double_hashing>;
+  using spec_type = typename filter::spec_type;
+
+  template <class Use>
+  static result<any_filter> with_type(const plan_request& request, Use&& use) {
+    return with_probe(option_text(request, "probe", double_hashing::name), [&](auto probe) {
+      return use(std::type_identity<Filter<decltype(probe)>>());
+    });
+  }
+  template <class Use>
+  static result<any_filter> with_type(const stored_filter& stored, Use&& use) {
+    const auto params = Params::decode(stored.header, stored.parameters);
+    if (!params) return fail(params.error());
+    return with_probe(probe_of(*params), [&](auto probe) {
+      return use(std::type_identity<Filter<decltype(probe)>>());
+    });
+  }
+};
 
 }  // namespace bloomery::detail

@@ -198,7 +198,7 @@ def test_static_is_answered_truthfully(run, plan, static_kinds):
     (("--capacity", "10 M", "--fpr", "1%"), "' M' is no unit"),
     (("--capacity", "nan", "--fpr", "1%"), "--capacity: 'nan' is not a count"),
     (("--capacity", "9223372036854775808", "--fpr", "1%"), "too large"),
-    (("--capacity", "9223372036854775807", "--fpr", "1%"), "beyond what 64-bit hashes can serve"),
+    (("--capacity", "9223372036854775807", "--fpr", "1%"), "is too large; at most 144,115,188,075,855,872 are possible"),
     (("--capacity", "", "--fpr", "1%"), "--capacity: its value is empty"),
     (("--capacity", "1\n2", "--fpr", "1%"), "--capacity: '1\\n2' is not a count"),
     (("--capacity", "10", "--fpr", "0"), "--fpr: '0' is not a rate"),

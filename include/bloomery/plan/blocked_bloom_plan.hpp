@@ -4,7 +4,7 @@
 
 #include <bloomery/block_layout.hpp>
 #include <bloomery/image.hpp>
-#include <bloomery/plan/bloom_plan.hpp>
+#include <bloomery/plan/limits.hpp>
 #include <bloomery/result.hpp>
 #include <cstddef>
 #include <cstdint>

@@ -3,6 +3,7 @@
 /// Sizing a Bloom filter: from what is known to what is not.
 
 #include <bloomery/image.hpp>
+#include <bloomery/plan/limits.hpp>
 #include <bloomery/probe.hpp>
 #include <bloomery/result.hpp>
 #include <cstddef>
@@ -44,15 +45,6 @@ struct bloom_params {
   /// Reads it; a value out of range is corrupt or unsupported.
   static result<bloom_params> decode(const filter_header& header, std::span<const std::byte> block);
 };
-
-inline constexpr std::uint64_t max_bits = std::uint64_t{1} << 62;
-inline constexpr std::uint64_t max_keys = std::uint64_t{1} << 57;
-
-/// Fewer chance_keys are none: in files they are 0, at least these, or infinite.
-inline constexpr double min_chance_keys = 0x1p-20;
-constexpr bool is_chance_keys(double keys) noexcept {
-  return keys == 0 || keys >= min_chance_keys;
-}
 
 /// Finds what `spec` leaves open, so that formulas::bloom_fpr at capacity is at most spec.fpr: with
 /// a rate, the fewest bits; with bits and a rate, the most keys; the number of functions that is

@@ -3,7 +3,7 @@
 /// Sizing a cuckoo filter: from what is known to what is not.
 
 #include <bloomery/image.hpp>
-#include <bloomery/plan/bloom_plan.hpp>
+#include <bloomery/plan/limits.hpp>
 #include <bloomery/result.hpp>
 #include <cstddef>
 #include <cstdint>

@@ -5,11 +5,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include <bloomery/detail/core/bloom_tally.hpp>
 #include <bloomery/detail/core/record.hpp>
 #include <bloomery/plan/formulas.hpp>
 #include <bloomery/plan/units.hpp>
 
 #include "plan/block_rates.hpp"
+#include "plan/checks.hpp"
 
 namespace bloomery {
 namespace {
@@ -134,48 +136,22 @@ unsigned best_hashes(std::pair<unsigned, unsigned> range, Measure&& measure) {
 }
 
 result<void> check_ranges(const blocked_bloom_spec& spec) {
-  const auto refuse = [](std::string why) { return fail(errc::invalid_argument, std::move(why)); };
-  if (spec.capacity > max_keys) {
-    return refuse(
-        fmt::format("a capacity of {} keys is beyond what 64-bit hashes can serve; at "
-                    "most {} are possible",
-                    format_count(spec.capacity), format_count(max_keys)));
-  }
-  if (!(spec.fpr >= 0 && spec.fpr < 1)) {
-    return refuse(
-        fmt::format("a false-positive rate of {} is not one; it lies between 0 and 1, "
-                    "such as 0.01",
-                    spec.fpr));
-  }
-  const double n = std::max(static_cast<double>(spec.capacity), 1.0);
-  if (spec.fpr != 0 && spec.fpr < 2 * f::hash_collision_fpr(n)) {
-    return refuse(
-        fmt::format("a rate of {:.3g} with {} keys is below what 64-bit hashes can promise "
-                    "({:.3g}); ask for a higher rate",
-                    spec.fpr, format_count(std::max<std::uint64_t>(spec.capacity, 1)),
-                    2 * f::hash_collision_fpr(n)));
-  }
+  if (auto ok = detail::check_common(spec); !ok) return ok;
+  if (auto ok = detail::check_hash_collisions(spec.fpr, spec.capacity); !ok) return ok;
   if (spec.fpr != 0 && spec.fpr < min_blocked_fpr) {
-    return refuse(
+    return detail::refuse(
         fmt::format("a rate of {:.3g} is below what blocks can serve ({:.0g}); take kind "
                     "bloom or cuckoo",
                     spec.fpr, min_blocked_fpr));
   }
-  if (spec.confidence != 0 && !(spec.confidence >= 0.5 && spec.confidence < 1)) {
-    return refuse(
-        fmt::format("a confidence of {} is out of range; give 50% or more, below 100%, such as 95%",
-                    format_rate(spec.confidence)));
-  }
-  if (spec.bits > max_bits) {
-    return refuse(fmt::format("{} bits are too many; at most 2^62 are possible", spec.bits));
-  }
   if (spec.hashes > max_block_hashes) {
-    return refuse(fmt::format("{} hash functions are too many for a block; at most {} are possible",
-                              spec.hashes, max_block_hashes));
+    return detail::refuse(
+        fmt::format("{} hash functions are too many for a block; at most {} are possible",
+                    spec.hashes, max_block_hashes));
   }
   if (spec.hashes != 0 && spec.hashes != 8 && spec.layout != block_layout{} &&
       spec.layout != block_layout::free_512) {
-    return refuse(
+    return detail::refuse(
         fmt::format("the {} layout has 8 hash functions, not {}; leave them open or take "
                     "the free layout",
                     name_of(spec.layout), spec.hashes));
@@ -251,31 +227,19 @@ result<blocked_bloom_params> plan_blocked_bloom(const blocked_bloom_spec& spec) 
       return -static_cast<double>(keys_for({found.layout, k, found.blocks}, target, deviations));
     });
     plan.capacity = keys_for(found, target, deviations);
-    if (plan.capacity == 0) {
-      return fail(errc::invalid_argument,
-                  fmt::format("{} bits cannot hold a single key at a rate of {:.3g}; give more "
-                              "memory or a higher rate",
-                              format_count(spec.bits), spec.fpr));
-    }
+    if (plan.capacity == 0) return detail::no_key_fits(spec.bits, spec.fpr);
   } else {
-    return fail(errc::invalid_argument,
-                "a blocked Bloom filter's size is open; give two of capacity, rate and memory");
+    return detail::size_is_open("a blocked Bloom filter");
   }
   plan.layout = found.layout;
   plan.hashes = found.hashes;
   plan.blocks = found.blocks;
   plan.fpr =
       blocked_bloom_fpr(static_cast<double>(plan.capacity), plan.layout, plan.blocks, plan.hashes);
-  // A rate given beside capacity and bits is a promise to check, not one more unknown. The last
-  // digits are forgiven: a plan's own figures, rounded, must plan the same filter again.
   const double promised =
       rates(plan.layout, plan.hashes, deviations)(static_cast<double>(plan.capacity), plan.blocks);
-  if (spec.fpr != 0 && promised > spec.fpr * (1 + 1e-6)) {
-    return fail(errc::invalid_argument,
-                fmt::format("{} keys in {} bits have a rate of {}, not {}; leave one of capacity, "
-                            "rate and memory open",
-                            format_count(plan.capacity), format_count(plan.bits()),
-                            format_rate(promised), format_rate(spec.fpr)));
+  if (auto ok = detail::check_promise(spec.fpr, promised, plan.capacity, plan.bits()); !ok) {
+    return fail(std::move(ok.error()));
   }
   return plan;
 }
@@ -342,7 +306,7 @@ result<blocked_bloom_params> blocked_bloom_params::decode(const filter_header& h
   }
   if (!reader.complete() || params.capacity == 0 || params.capacity > max_keys ||
       !params.possible() || !(params.fpr >= 0 && params.fpr <= 1) || unused != 0 ||
-      !is_chance_keys(params.chance_keys)) {
+      !detail::is_chance_keys(params.chance_keys)) {
     return fail(errc::corrupt,
                 "the blocked Bloom filter's parameters are out of range; the file is damaged");
   }

@@ -7,9 +7,12 @@
 #include <limits>
 #include <numbers>
 
+#include <bloomery/detail/core/bloom_tally.hpp>
 #include <bloomery/detail/core/record.hpp>
 #include <bloomery/plan/formulas.hpp>
 #include <bloomery/plan/units.hpp>
+
+#include "plan/checks.hpp"
 
 namespace bloomery {
 namespace {
@@ -87,33 +90,13 @@ std::uint64_t max_capacity(std::uint64_t bits, double eps, unsigned fixed_hashes
 }
 
 result<void> check_ranges(const bloom_spec& spec) {
-  const auto refuse = [](std::string why) { return fail(errc::invalid_argument, std::move(why)); };
-  if (spec.capacity > max_keys) {
-    return refuse(
-        fmt::format("a capacity of {} keys is beyond what 64-bit hashes can serve; at "
-                    "most {} are possible",
-                    format_count(spec.capacity), format_count(max_keys)));
-  }
-  if (!(spec.fpr >= 0 && spec.fpr < 1)) {
-    return refuse(
-        fmt::format("a false-positive rate of {} is not one; it lies between 0 and 1, "
-                    "such as 0.01",
-                    spec.fpr));
-  }
-  if (spec.confidence != 0 && !(spec.confidence >= 0.5 && spec.confidence < 1)) {
-    return refuse(
-        fmt::format("a confidence of {} is out of range; give 50% or more, below 100%, such as 95%",
-                    format_rate(spec.confidence)));
-  }
-  if (spec.bits > max_bits) {
-    return refuse(fmt::format("{} bits are too many; at most 2^62 are possible", spec.bits));
-  }
+  if (auto ok = detail::check_common(spec); !ok) return ok;
   if (spec.hashes > max_hash_functions) {
-    return refuse(fmt::format("{} hash functions are too many; at most {} are possible",
-                              spec.hashes, max_hash_functions));
+    return detail::refuse(fmt::format("{} hash functions are too many; at most {} are possible",
+                                      spec.hashes, max_hash_functions));
   }
   if (spec.hashes > 28 && spec.bits != 0 && spec.bits < min_bits(spec.hashes)) {
-    return refuse(
+    return detail::refuse(
         fmt::format("{} hash functions need at least {} bits", spec.hashes, min_bits(spec.hashes)));
   }
   return {};
@@ -130,12 +113,8 @@ result<bloom_params> plan_bloom(const bloom_spec& spec) {
                     .seed = spec.seed};
   const auto keys = static_cast<double>(spec.capacity);
   const double deviations = spec.confidence != 0 ? f::normal_quantile(spec.confidence) : 0;
-  if (spec.fpr != 0 && spec.fpr < 2 * f::hash_collision_fpr(std::max(keys, 1.0))) {
-    return fail(errc::invalid_argument,
-                fmt::format("a rate of {:.3g} with {} keys is below what 64-bit hashes can promise "
-                            "({:.3g}); ask for a higher rate",
-                            spec.fpr, format_count(std::max<std::uint64_t>(spec.capacity, 1)),
-                            2 * f::hash_collision_fpr(std::max(keys, 1.0))));
+  if (auto ok = detail::check_hash_collisions(spec.fpr, spec.capacity); !ok) {
+    return fail(std::move(ok.error()));
   }
   if (spec.capacity != 0 && spec.bits != 0) {
     if (plan.hashes == 0) plan.hashes = best_hashes(keys, spec.bits);
@@ -150,12 +129,7 @@ result<bloom_params> plan_bloom(const bloom_spec& spec) {
     plan.hashes = found.hashes;
   } else if (spec.bits != 0 && spec.fpr != 0) {
     plan.capacity = max_capacity(spec.bits, spec.fpr, spec.hashes, deviations);
-    if (plan.capacity == 0) {
-      return fail(errc::invalid_argument,
-                  fmt::format("{} bits cannot hold a single key at a rate of {:.3g}; give more "
-                              "memory or a higher rate",
-                              format_count(spec.bits), spec.fpr));
-    }
+    if (plan.capacity == 0) return detail::no_key_fits(spec.bits, spec.fpr);
     if (plan.hashes == 0) plan.hashes = best_hashes(static_cast<double>(plan.capacity), spec.bits);
   } else if (spec.hashes != 0 && spec.capacity != 0) {
     const double bits = std::ceil(spec.hashes * keys / std::numbers::ln2);
@@ -167,20 +141,13 @@ result<bloom_params> plan_bloom(const bloom_spec& spec) {
     const double best = static_cast<double>(spec.bits) * std::numbers::ln2 / spec.hashes;
     plan.capacity = std::clamp(static_cast<std::uint64_t>(best), std::uint64_t{1}, max_keys);
   } else {
-    return fail(errc::invalid_argument,
-                "a Bloom filter's size is open; give two of capacity, rate and memory");
+    return detail::size_is_open("a Bloom filter");
   }
   plan.fpr = full_fpr(static_cast<double>(plan.capacity), plan.bits, plan.hashes);
-  // A rate given beside capacity and bits is a promise to check, not one more unknown. The last
-  // digits are forgiven: a plan's own figures, rounded, must plan the same filter again.
   const double promised =
       full_fpr(static_cast<double>(plan.capacity), plan.bits, plan.hashes, deviations);
-  if (spec.fpr != 0 && promised > spec.fpr * (1 + 1e-6)) {
-    return fail(errc::invalid_argument,
-                fmt::format("{} keys in {} bits have a rate of {}, not {}; leave one of capacity, "
-                            "rate and memory open",
-                            format_count(plan.capacity), format_count(plan.bits),
-                            format_rate(promised), format_rate(spec.fpr)));
+  if (auto ok = detail::check_promise(spec.fpr, promised, plan.capacity, plan.bits); !ok) {
+    return fail(std::move(ok.error()));
   }
   return plan;
 }
@@ -238,7 +205,7 @@ result<bloom_params> bloom_params::decode(const filter_header& header,
   if (!reader.complete() || params.capacity == 0 || params.capacity > max_keys ||
       params.bits == 0 || params.bits > max_bits || params.hashes == 0 ||
       params.hashes > max_hash_functions || !(params.fpr >= 0 && params.fpr <= 1) || unused != 0 ||
-      !is_chance_keys(params.chance_keys)) {
+      !detail::is_chance_keys(params.chance_keys)) {
     return fail(errc::corrupt,
                 "the Bloom filter's parameters are out of range; the file is damaged");
   }

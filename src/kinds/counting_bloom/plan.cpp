@@ -6,23 +6,23 @@
 #include <bloomery/detail/counting_bloom/counter_array.hpp>
 #include <bloomery/plan/units.hpp>
 
+#include "plan/checks.hpp"
+
 namespace bloomery {
 namespace {
 
 constexpr std::uint16_t bloom_block_version = 1;
 
 result<void> check_ranges(const counting_bloom_spec& spec) {
-  const auto refuse = [](std::string why) { return fail(errc::invalid_argument, std::move(why)); };
+  if (auto ok = detail::check_common(spec); !ok) return ok;
   if (!detail::is_counter_width(spec.counter_bits)) {
-    return refuse(
+    return detail::refuse(
         fmt::format("counters of {} bits do not exist; give 4, 8 or 16", spec.counter_bits));
   }
-  if (spec.bits > max_bits) {
-    return refuse(fmt::format("{} bits are too many; at most 2^62 are possible", spec.bits));
-  }
   if (spec.bits != 0 && spec.bits < spec.counter_bits) {
-    return refuse(fmt::format("{} bits do not hold a single counter of {}; give more memory",
-                              spec.bits, spec.counter_bits));
+    return detail::refuse(
+        fmt::format("{} bits do not hold a single counter of {}; give more memory", spec.bits,
+                    spec.counter_bits));
   }
   return {};
 }

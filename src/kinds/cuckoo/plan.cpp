@@ -11,6 +11,8 @@
 #include <bloomery/plan/formulas.hpp>
 #include <bloomery/plan/units.hpp>
 
+#include "plan/checks.hpp"
+
 namespace bloomery {
 namespace {
 
@@ -139,37 +141,20 @@ fingerprint_range candidates(const cuckoo_spec& spec) {
   return {min_fingerprint, max_fingerprint};
 }
 
-tl::unexpected<failure> refuse(std::string why) {
-  return fail(errc::invalid_argument, std::move(why));
-}
-
 result<void> check_ranges(const cuckoo_spec& spec) {
-  if (spec.capacity > max_keys) {
-    return refuse(
-        fmt::format("a capacity of {} keys is beyond what 64-bit hashes can serve; at "
-                    "most {} are possible",
-                    format_count(spec.capacity), format_count(max_keys)));
-  }
-  if (std::isnan(spec.fpr) || spec.fpr < 0 || spec.fpr >= 1) {
-    return refuse(
-        fmt::format("a false-positive rate of {} is not one; it lies between 0 and 1, "
-                    "such as 0.01",
-                    spec.fpr));
-  }
-  if (spec.bits > max_bits) {
-    return refuse(fmt::format("{} bits are too many; at most 2^62 are possible", spec.bits));
-  }
+  if (auto ok = detail::check_common(spec); !ok) return ok;
   if (spec.slots != 0 && !known_slots(spec.slots)) {
-    return refuse(fmt::format("a bucket of {} slots is not possible; give 2, 4 or 8", spec.slots));
+    return detail::refuse(
+        fmt::format("a bucket of {} slots is not possible; give 2, 4 or 8", spec.slots));
   }
   if (spec.fingerprint_bits != 0 &&
       (spec.fingerprint_bits < min_fingerprint || spec.fingerprint_bits > max_fingerprint)) {
-    return refuse(fmt::format("fingerprints of {} bits are not possible; give 4 to 32",
-                              spec.fingerprint_bits));
+    return detail::refuse(fmt::format("fingerprints of {} bits are not possible; give 4 to 32",
+                                      spec.fingerprint_bits));
   }
   if (spec.bits != 0 && spec.bits < min_payload_bits) {
-    return refuse(fmt::format("{} bits are too few for a cuckoo filter; give at least {}",
-                              spec.bits, min_payload_bits));
+    return detail::refuse(fmt::format("{} bits are too few for a cuckoo filter; give at least {}",
+                                      spec.bits, min_payload_bits));
   }
   return {};
 }
@@ -188,12 +173,12 @@ result<choice> for_capacity(const cuckoo_spec& spec, unsigned slots) {
   }
   if (best) return choice{*best, spec.capacity};
   if (spec.fingerprint_bits == 0) {
-    return refuse(
+    return detail::refuse(
         fmt::format("{} keys at a rate of {} need fingerprints of more than {} bits or a "
                     "table of more than 2^62; give a higher rate or fewer keys",
                     format_count(spec.capacity), format_rate(spec.fpr), max_fingerprint));
   }
-  return refuse(
+  return detail::refuse(
       fmt::format("fingerprints of {} bits are too short for {} keys{}; give longer ones, "
                   "or leave them open",
                   spec.fingerprint_bits, format_count(spec.capacity),
@@ -210,7 +195,7 @@ result<choice> for_bits(const cuckoo_spec& spec, unsigned slots) {
     if (n != 0 && (!best || n > best->capacity)) best = choice{*shape, n};
   }
   if (best) return *best;
-  return refuse(
+  return detail::refuse(
       fmt::format("{} bits hold no key{}{}; give more memory{}", format_count(spec.bits),
                   spec.fpr == 0 ? "" : " at a rate of " + format_rate(spec.fpr),
                   spec.fingerprint_bits == 0
@@ -229,7 +214,7 @@ result<choice> for_capacity_and_bits(const cuckoo_spec& spec, unsigned slots) {
     if (!best || shape->fpr(keys) < best->fpr(keys)) best = shape;
   }
   if (best) return choice{*best, spec.capacity};
-  return refuse(
+  return detail::refuse(
       fmt::format("{} keys do not fit into a cuckoo filter of {} bits; give more memory, "
                   "fewer keys or other fingerprints",
                   format_count(spec.capacity), format_count(spec.bits)));
@@ -249,7 +234,7 @@ result<cuckoo_params> plan_cuckoo(const cuckoo_spec& spec) {
   const bool size_known = spec.fpr != 0 || spec.fingerprint_bits != 0;
   if ((spec.capacity == 0 && spec.bits == 0) ||
       (!size_known && (spec.capacity == 0 || spec.bits == 0))) {
-    return refuse("a cuckoo filter's size is open; give two of capacity, rate and memory");
+    return detail::size_is_open("a cuckoo filter");
   }
   const auto chosen = choose(spec, slots);
   if (!chosen) return fail(chosen.error());
@@ -260,14 +245,8 @@ result<cuckoo_params> plan_cuckoo(const cuckoo_spec& spec) {
   plan.slots = slots;
   plan.fingerprint_bits = chosen->shape.fingerprint_bits;
   plan.seed = spec.seed;
-  // A rate given beside capacity and bits is a promise to check, not one more unknown. The last
-  // digits are forgiven: a plan's own figures, rounded, must plan the same filter again.
-  if (spec.fpr != 0 && plan.fpr > spec.fpr * (1 + 1e-6)) {
-    return refuse(
-        fmt::format("{} keys in {} bits have a rate of {}, not {}; leave one of capacity, "
-                    "rate and memory open",
-                    format_count(plan.capacity), format_count(spec.bits), format_rate(plan.fpr),
-                    format_rate(spec.fpr)));
+  if (auto ok = detail::check_promise(spec.fpr, plan.fpr, plan.capacity, spec.bits); !ok) {
+    return fail(std::move(ok.error()));
   }
   return plan;
 }

@@ -10,11 +10,12 @@
 
 #include <bloomery/detail/core/record.hpp>
 #include <bloomery/detail/expandable/segment_layout.hpp>
-#include <bloomery/plan/bloom_plan.hpp>
+#include <bloomery/plan/limits.hpp>
 #include <bloomery/plan/numeric.hpp>
 #include <bloomery/plan/units.hpp>
 
 #include "kinds/expandable/shares.hpp"
+#include "plan/checks.hpp"
 
 namespace bloomery {
 namespace {
@@ -63,23 +64,14 @@ std::optional<unsigned> min_remainder(unsigned from, unsigned address_bits, doub
   return std::nullopt;
 }
 
-tl::unexpected<failure> refuse(std::string why) {
-  return fail(errc::invalid_argument, std::move(why));
-}
-
 result<void> check_ranges(const expandable_spec& spec) {
+  if (auto ok = detail::check_common(spec); !ok) return ok;
   if (spec.fpr == 0 && (spec.capacity == 0 || spec.bits == 0)) {
-    return refuse(
+    return detail::refuse(
         "an expandable filter's rate is open; give it, or both capacity and memory to begin with");
   }
-  if (spec.fpr != 0 && !is_rate(spec.fpr)) {
-    return refuse(
-        fmt::format("a false-positive rate of {} is not one; it lies between 0 and 1, "
-                    "such as 0.01",
-                    spec.fpr));
-  }
   if (!is_growth(spec.growth)) {
-    return refuse(
+    return detail::refuse(
         fmt::format("a growth of {} is out of range; give 1 to 2^50, or leave it out if it is "
                     "unknown",
                     spec.growth));
@@ -184,13 +176,13 @@ result<expandable_params> plan_expandable(const expandable_spec& spec) {
   }
   const auto plan = capacity == 0 ? std::nullopt : with(capacity, fpr);
   if (spec.bits != 0 && !fits(plan)) {
-    return refuse(fmt::format(
+    return detail::refuse(fmt::format(
         "{} bits are too few for {}; give more memory, or leave it out", format_count(spec.bits),
         spec.capacity == 0 ? std::string("an expandable filter of that rate")
                            : format_count(spec.capacity) + " keys to begin with"));
   }
   if (!plan) {
-    return refuse(
+    return detail::refuse(
         fmt::format("{} keys at a rate of {:.3g} are beyond what 64-bit hashes can "
                     "promise; give fewer keys or a higher rate",
                     format_count(capacity), fpr));

@@ -1,22 +1,12 @@
-#include <fmt/format.h>
-
 #include <array>
 #include <bloomery/expandable.hpp>
 #include <cmath>
 
-#include "registry/any_model.hpp"
-#include "registry/options.hpp"
+#include "registry/kind_row.hpp"
 #include "registry/rows.hpp"
 
 namespace bloomery::detail {
 namespace {
-
-constexpr std::string_view name = "expandable";
-
-constexpr std::array options = {
-    kind_option{"growth", "1 to 2^50 (default: unknown)",
-                "how many times its capacity the filter will become"},
-};
 
 std::vector<property> shape_of(const expandable_params& params) {
   return {{"segments", params.segments()},
@@ -24,10 +14,52 @@ std::vector<property> shape_of(const expandable_params& params) {
           {"remainder_bits", std::uint64_t{params.slot_bits - 1}}};
 }
 
-struct describe {
+struct expandable_kind : one_type<expandable> {
+  static constexpr std::string_view name = "expandable";
+  static constexpr std::string_view summary =
+      "a quotient filter that grows with the set; insert, erase, count and query";
+  static constexpr std::string_view strengths =
+      "the number of keys need not be known, and size, rate and speed hold at any; "
+      "deletes and counts; half as much again as a Bloom filter of known size";
+  static constexpr std::array options = {
+      kind_option{"growth", "1 to 2^50 (default: unknown)",
+                  "how many times its capacity the filter will become"},
+  };
+
+  static result<void> set_options(const plan_request& request, expandable_spec& spec) {
+    if (auto ok = read_option(request, "growth", spec.growth); !ok) return ok;
+    if (spec.growth == 0 && !option_text(request, "growth", "").empty()) {
+      return fail(errc::invalid_argument,
+                  "a growth of 0 is not possible; leave it out if it is unknown");
+    }
+    return {};
+  }
+
+  static result<plan_report> plan(const expandable_spec& spec) {
+    const auto params = plan_expandable(spec);
+    if (!params) return fail(params.error());
+    plan_report report{.capacity = params->room(),
+                       .bits = 8 * planned_bytes(*params),
+                       .bytes = planned_bytes(*params),
+                       .hashes = std::nullopt,
+                       .planned_fpr = params->fpr,
+                       .lines_per_query = 2,
+                       .extras = shape_of(*params)};
+    for (const unsigned doublings : {10U, 20U}) {
+      const auto keys =
+          std::ldexp(static_cast<double>(params->capacity), static_cast<int>(doublings));
+      if (keys > 0x1p57) break;
+      const auto later = grown_to(*params, static_cast<std::uint64_t>(keys));
+      if (!later) break;
+      report.extras.push_back({doublings == 10 ? "bits_per_key_after_1024fold_growth"
+                                               : "bits_per_key_after_millionfold_growth",
+                               expandable_bits(*later, later->entries) / keys});
+    }
+    return report;
+  }
+
   template <class F>
-  filter_info operator()(const F& filter) const {
-    filter_info info;
+  static void describe(const F& filter, filter_info& info) {
     info.plan.bits = 8 * filter.size_in_bytes();
     info.fill = filter.fill();
     info.extras = shape_of(filter.params());
@@ -36,80 +68,13 @@ struct describe {
     if (filter.params().growth != 0) {
       info.extras.push_back({"expected_growth", filter.params().growth});
     }
-    return info;
   }
 };
-
-result<expandable_spec> spec_of(const plan_request& request) {
-  if (auto ok = check_options(request, name, options); !ok) return fail(std::move(ok.error()));
-  if (request.hashes != 0) {
-    return fail(errc::invalid_argument,
-                "an expandable filter has no number of hash functions; leave it out");
-  }
-  const auto growth = option_real(request, "growth", 0);
-  if (!growth) return fail(growth.error());
-  if (*growth == 0 && !option_text(request, "growth", "").empty()) {
-    return fail(errc::invalid_argument,
-                "a growth of 0 is not possible; leave it out if it is unknown");
-  }
-  return expandable_spec{.capacity = request.capacity,
-                         .fpr = request.fpr,
-                         .bits = request.bits,
-                         .growth = *growth,
-                         .seed = request.seed};
-}
-
-result<plan_report> plan(const plan_request& request) {
-  const auto spec = spec_of(request);
-  if (!spec) return fail(spec.error());
-  const auto params = plan_expandable(*spec);
-  if (!params) return fail(params.error());
-  plan_report report{.capacity = params->room(),
-                     .bits = 8 * planned_bytes(*params),
-                     .bytes = planned_bytes(*params),
-                     .hashes = std::nullopt,
-                     .planned_fpr = params->fpr,
-                     .lines_per_query = 2,
-                     .extras = shape_of(*params)};
-  for (const unsigned doublings : {10U, 20U}) {
-    const auto keys =
-        std::ldexp(static_cast<double>(params->capacity), static_cast<int>(doublings));
-    if (keys > 0x1p57) break;
-    const auto later = grown_to(*params, static_cast<std::uint64_t>(keys));
-    if (!later) break;
-    report.extras.push_back({doublings == 10 ? "bits_per_key_after_1024fold_growth"
-                                             : "bits_per_key_after_millionfold_growth",
-                             expandable_bits(*later, later->entries) / keys});
-  }
-  return report;
-}
-
-result<any_filter> create(const plan_request& request) {
-  const auto spec = spec_of(request);
-  if (!spec) return fail(spec.error());
-  return as_any<describe>(expandable::make(*spec), name);
-}
-
-result<any_filter> open(const stored_filter& stored, access how) {
-  return open_typed<expandable, describe>(stored, how, name);
-}
 
 }  // namespace
 
 kind_info expandable_row() {
-  return {.kind = filter_kind::expandable,
-          .name = name,
-          .summary = "a quotient filter that grows with the set; insert, erase, count and query",
-          .strengths =
-              "the number of keys need not be known, and size, rate and speed hold at any; "
-              "deletes and counts; half as much again as a Bloom filter of known size",
-          .can = abilities_of<expandable>(),
-          .takes_hashes = true,
-          .options = options,
-          .plan = plan,
-          .create = create,
-          .build = nullptr,
-          .open = open};
+  return kind_row<expandable_kind>::info();
 }
 
 }  // namespace bloomery::detail

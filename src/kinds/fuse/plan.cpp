@@ -11,6 +11,8 @@
 #include <bloomery/plan/formulas.hpp>
 #include <bloomery/plan/units.hpp>
 
+#include "plan/checks.hpp"
+
 namespace bloomery {
 namespace {
 
@@ -79,32 +81,22 @@ std::uint64_t bits_of(const fuse_params& params) noexcept {
 }
 
 result<void> check_ranges(const fuse_spec& spec) {
-  const auto refuse = [](std::string why) { return fail(errc::invalid_argument, std::move(why)); };
-  if (spec.capacity > max_fuse_keys) {
-    return refuse(
-        fmt::format("a capacity of {} keys is more than a fuse filter can have; at most "
-                    "{} are possible",
-                    format_count(spec.capacity), format_count(max_fuse_keys)));
-  }
-  if (!(spec.fpr >= 0 && spec.fpr < 1)) {
-    return refuse(fmt::format(
-        "a false-positive rate of {} is not one; it lies between 0 and 1, such as 0.01", spec.fpr));
-  }
+  if (auto ok = detail::check_common(spec, max_fuse_keys); !ok) return ok;
   if (spec.fpr != 0 && spec.fpr * rounding < std::ldexp(1.0, -32)) {
-    return refuse(
+    return detail::refuse(
         fmt::format("a rate of {:.3g} is below what 32 fingerprint bits give (2.33e-10); "
                     "ask for a higher one",
                     spec.fpr));
   }
   if (spec.arity != 0 && spec.arity != 3 && spec.arity != 4) {
-    return refuse(fmt::format("a fuse filter has arity 3 or 4, not {}", spec.arity));
+    return detail::refuse(fmt::format("a fuse filter has arity 3 or 4, not {}", spec.arity));
   }
   if (spec.fingerprint_bits > max_fingerprint_bits) {
-    return refuse(fmt::format("fingerprints of {} bits are too long; at most 32 are possible",
-                              spec.fingerprint_bits));
+    return detail::refuse(fmt::format(
+        "fingerprints of {} bits are too long; at most 32 are possible", spec.fingerprint_bits));
   }
   if (spec.fpr != 0 && spec.fingerprint_bits != 0 && bits_for(spec.fpr) > spec.fingerprint_bits) {
-    return refuse(
+    return detail::refuse(
         fmt::format("fingerprints of {} bits have a rate of {}, not {}; leave one of the "
                     "two open",
                     spec.fingerprint_bits,
@@ -168,8 +160,7 @@ result<fuse_plan> plan_fuse(const fuse_spec& spec) {
   if (auto ok = check_ranges(spec); !ok) return fail(std::move(ok.error()));
   const unsigned given = fingerprint_bits_of(spec);
   if ((spec.capacity != 0) + (given != 0) + (spec.bits != 0) < 2) {
-    return fail(errc::invalid_argument,
-                "a fuse filter's size is open; give two of capacity, rate and memory");
+    return detail::size_is_open("a fuse filter");
   }
   fuse_plan plan;
   plan.capacity = spec.capacity;

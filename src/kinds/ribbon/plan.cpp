@@ -11,6 +11,8 @@
 #include <bloomery/plan/numeric.hpp>
 #include <bloomery/plan/units.hpp>
 
+#include "plan/checks.hpp"
+
 namespace bloomery {
 namespace {
 
@@ -85,17 +87,7 @@ double rate_of_columns(double n, double eps) noexcept {
 }
 
 result<void> check_ranges(const ribbon_spec& spec) {
-  const auto refuse = [](std::string why) { return fail(errc::invalid_argument, std::move(why)); };
-  if (spec.capacity > max_ribbon_keys) {
-    return refuse(
-        fmt::format("a capacity of {} keys is more than a ribbon filter can have; at most "
-                    "{} are possible",
-                    format_count(spec.capacity), format_count(max_ribbon_keys)));
-  }
-  if (!(spec.fpr >= 0 && spec.fpr < 1)) {
-    return refuse(fmt::format(
-        "a false-positive rate of {} is not one; it lies between 0 and 1, such as 0.01", spec.fpr));
-  }
+  if (auto ok = detail::check_common(spec, max_ribbon_keys); !ok) return ok;
   if (spec.fpr != 0) {
     if (auto ok = detail::check_ribbon_rate(spec.fpr, spec.capacity); !ok) return ok;
   }
@@ -206,8 +198,7 @@ result<double> ribbon_rate_for(const ribbon_spec& spec) {
 result<ribbon_plan> plan_ribbon(const ribbon_spec& spec) {
   if (auto ok = check_ranges(spec); !ok) return fail(std::move(ok.error()));
   if ((spec.capacity != 0) + (spec.fpr != 0) + (spec.bits != 0) < 2) {
-    return fail(errc::invalid_argument,
-                "a ribbon filter's size is open; give two of capacity, rate and memory");
+    return detail::size_is_open("a ribbon filter");
   }
   const auto too_little = [&](std::uint64_t keys) {
     return fail(errc::invalid_argument,

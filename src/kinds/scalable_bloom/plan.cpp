@@ -11,6 +11,8 @@
 #include <bloomery/plan/numeric.hpp>
 #include <bloomery/plan/units.hpp>
 
+#include "plan/checks.hpp"
+
 namespace bloomery {
 namespace {
 
@@ -70,12 +72,8 @@ bool has_room_for(const scalable_bloom_params& params, std::size_t members, std:
   return members < max_members && within_limit(params.fpr, static_cast<double>(keys) + more);
 }
 
-tl::unexpected<failure> refuse(std::string why) {
-  return fail(errc::invalid_argument, std::move(why));
-}
-
 tl::unexpected<failure> too_many_keys(std::uint64_t capacity, double fpr) {
-  return refuse(
+  return detail::refuse(
       fmt::format("{} keys at a rate of {:.3g} are beyond what 64-bit hashes can promise; "
                   "at most {} are possible at it",
                   format_count(capacity), fpr,
@@ -83,22 +81,17 @@ tl::unexpected<failure> too_many_keys(std::uint64_t capacity, double fpr) {
 }
 
 result<void> check_ranges(const scalable_bloom_spec& spec) {
-  if (spec.fpr == 1 || !in_range(spec.fpr, 0, 1)) {
-    return refuse(
-        fmt::format("a false-positive rate of {} is not one; it lies between 0 and 1, "
-                    "such as 0.01",
-                    spec.fpr));
-  }
+  if (auto ok = detail::check_common(spec); !ok) return ok;
   if (!is_growth(spec.growth)) {
-    return refuse(
+    return detail::refuse(
         fmt::format("a growth of {} is out of range; give 1 to 65536, such as 2", spec.growth));
   }
   if (!is_tightening(spec.tightening)) {
-    return refuse(fmt::format("a tightening of {} is out of range; give 0.01 to 0.99, such as 0.5",
-                              spec.tightening));
+    return detail::refuse(fmt::format(
+        "a tightening of {} is out of range; give 0.01 to 0.99, such as 0.5", spec.tightening));
   }
   if (spec.fpr == 0 && (spec.capacity == 0 || spec.bits == 0)) {
-    return refuse(
+    return detail::refuse(
         "a scalable Bloom filter's rate is open; give it, or both the capacity and the "
         "memory of the first member");
   }
@@ -137,7 +130,7 @@ result<scalable_bloom_params> plan_scalable_bloom(const scalable_bloom_spec& spe
   if (plan.fpr == 0) {
     plan.fpr = first->fpr / series(1, spec.tightening, 0);
     if (plan.fpr >= 1) {
-      return refuse(fmt::format(
+      return detail::refuse(fmt::format(
           "{} keys in {} bits have a rate of {}, which is more than the first "
           "member's share of any rate below 100%; give more memory",
           format_count(first->capacity), format_count(first->bits), format_rate(first->fpr)));

@@ -11,6 +11,8 @@
 #include <cmath>
 #include <optional>
 
+#include "plan/checks.hpp"
+
 namespace bloomery {
 namespace {
 
@@ -18,8 +20,6 @@ namespace f = formulas;
 
 constexpr unsigned min_remainder = 5;
 constexpr unsigned max_remainder = 32;
-constexpr std::uint64_t max_keys = std::uint64_t{1} << 57;
-constexpr std::uint64_t max_bits = std::uint64_t{1} << 62;
 constexpr std::uint64_t max_blocks = std::uint64_t{1} << 44;
 constexpr std::uint64_t max_side_entries = std::uint64_t{1} << 56;
 constexpr std::uint64_t min_bits = 8 * (detail::vq_block_bytes + detail::vq_stash_bytes);
@@ -145,44 +145,26 @@ void for_shapes(const vector_quotient_spec& spec, Use&& use) {
   }
 }
 
-tl::unexpected<failure> refuse(std::string why) {
-  return fail(errc::invalid_argument, std::move(why));
-}
-
 result<void> check_ranges(const vector_quotient_spec& spec) {
-  if (spec.capacity > max_keys) {
-    return refuse(
-        fmt::format("a capacity of {} keys is beyond what 64-bit hashes can serve; at "
-                    "most {} are possible",
-                    format_count(spec.capacity), format_count(max_keys)));
-  }
-  if (std::isnan(spec.fpr) || spec.fpr < 0 || spec.fpr >= 1) {
-    return refuse(
-        fmt::format("a false-positive rate of {} is not one; it lies between 0 and 1, "
-                    "such as 0.01",
-                    spec.fpr));
-  }
-  if (spec.bits > max_bits) {
-    return refuse(fmt::format("{} bits are too many; at most 2^62 are possible", spec.bits));
-  }
+  if (auto ok = detail::check_common(spec); !ok) return ok;
   if (spec.remainder_bits != 0 &&
       (spec.remainder_bits < min_remainder || spec.remainder_bits > max_remainder)) {
-    return refuse(fmt::format("remainders of {} bits are not possible; give {} to {}",
-                              spec.remainder_bits, min_remainder, max_remainder));
+    return detail::refuse(fmt::format("remainders of {} bits are not possible; give {} to {}",
+                                      spec.remainder_bits, min_remainder, max_remainder));
   }
   if (spec.slots > detail::vq_most_slots) {
-    return refuse(fmt::format("a block of {} slots is not possible; give 1 to {}", spec.slots,
-                              detail::vq_most_slots));
+    return detail::refuse(fmt::format("a block of {} slots is not possible; give 1 to {}",
+                                      spec.slots, detail::vq_most_slots));
   }
   if (spec.slots != 0 && spec.remainder_bits != 0 && !shape_of(spec.slots, spec.remainder_bits)) {
-    return refuse(
+    return detail::refuse(
         fmt::format("{} remainders of {} bits do not fit into a block of 512 bits with their "
                     "buckets, or leave too much of it; leave one of slots and remainder_bits open",
                     spec.slots, spec.remainder_bits));
   }
   if (spec.bits != 0 && spec.bits < min_bits) {
-    return refuse(fmt::format("{} bits are too few for a vector quotient filter; give at least {}",
-                              spec.bits, min_bits));
+    return detail::refuse(fmt::format(
+        "{} bits are too few for a vector quotient filter; give at least {}", spec.bits, min_bits));
   }
   return {};
 }
@@ -198,7 +180,7 @@ result<choice> for_capacity(const vector_quotient_spec& spec) {
     }
   });
   if (best) return *best;
-  return refuse(fmt::format(
+  return detail::refuse(fmt::format(
       "{} keys{} are beyond remainders of {} bits or 2^44 blocks; give a higher rate or fewer keys",
       format_count(spec.capacity), spec.fpr == 0 ? "" : " at a rate of " + format_rate(spec.fpr),
       spec.remainder_bits != 0 ? spec.remainder_bits : max_remainder));
@@ -217,9 +199,10 @@ result<choice> for_bits(const vector_quotient_spec& spec) {
     });
   }
   if (best) return *best;
-  return refuse(fmt::format("{} bits hold no key{}; give more memory{}", format_count(spec.bits),
-                            spec.fpr == 0 ? "" : " at a rate of " + format_rate(spec.fpr),
-                            spec.fpr == 0 ? "" : " or a higher rate"));
+  return detail::refuse(fmt::format("{} bits hold no key{}; give more memory{}",
+                                    format_count(spec.bits),
+                                    spec.fpr == 0 ? "" : " at a rate of " + format_rate(spec.fpr),
+                                    spec.fpr == 0 ? "" : " or a higher rate"));
 }
 
 result<choice> for_capacity_and_bits(const vector_quotient_spec& spec) {
@@ -232,7 +215,7 @@ result<choice> for_capacity_and_bits(const vector_quotient_spec& spec) {
     });
   }
   if (best) return *best;
-  return refuse(
+  return detail::refuse(
       fmt::format("{} keys do not fit into a vector quotient filter of {} bits; give more memory "
                   "or fewer keys",
                   format_count(spec.capacity), format_count(spec.bits)));
@@ -245,7 +228,7 @@ result<vector_quotient_params> plan_vector_quotient(const vector_quotient_spec& 
   const bool size_known = spec.fpr != 0 || spec.remainder_bits != 0;
   if ((spec.capacity == 0 && spec.bits == 0) ||
       (!size_known && (spec.capacity == 0 || spec.bits == 0))) {
-    return refuse("a vector quotient filter's size is open; give two of capacity, rate and memory");
+    return detail::size_is_open("a vector quotient filter");
   }
   // Given both, the rate is a promise to check, not one more unknown.
   const auto chosen = spec.bits == 0       ? for_capacity(spec)
@@ -260,13 +243,8 @@ result<vector_quotient_params> plan_vector_quotient(const vector_quotient_spec& 
   plan.buckets = chosen->of.buckets;
   plan.remainder_bits = chosen->of.bits;
   plan.seed = spec.seed;
-  // The last digits are forgiven: a plan's own figures, rounded, must plan the same filter again.
-  if (spec.fpr != 0 && plan.fpr > spec.fpr * (1 + 1e-6)) {
-    return refuse(
-        fmt::format("{} keys in {} bits have a rate of {}, not {}; leave one of capacity, "
-                    "rate and memory open",
-                    format_count(plan.capacity), format_count(spec.bits), format_rate(plan.fpr),
-                    format_rate(spec.fpr)));
+  if (auto ok = detail::check_promise(spec.fpr, plan.fpr, plan.capacity, spec.bits); !ok) {
+    return fail(std::move(ok.error()));
   }
   return plan;
 }

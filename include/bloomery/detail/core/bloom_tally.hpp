@@ -3,12 +3,17 @@
 // How many keys a union or an intersection of Bloom filters has.
 
 #include <algorithm>
-#include <bloomery/plan/bloom_plan.hpp>
 #include <cmath>
 #include <cstdint>
 #include <limits>
 
 namespace bloomery::detail {
+
+/// Fewer chance_keys are none: in files they are 0, at least these, or infinite.
+inline constexpr double min_chance_keys = 0x1p-20;
+constexpr bool is_chance_keys(double keys) noexcept {
+  return keys == 0 || keys >= min_chance_keys;
+}
 
 /// What is known of a Bloom filter's keys.
 struct bloom_tally {

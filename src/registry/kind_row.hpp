@@ -1,0 +1,135 @@
+#pragma once
+
+// A registry row, made of what is a kind's own. A kind K derives from one_type<F>, or from
+// one_type_per_probe (probes.hpp), and has
+//   name, summary, strengths        texts of the row (kind_info)
+//   options                         its kind_option list
+//   spec_type                       its spec
+//   set_options(request, spec)      reads its own options: result<void>
+//   plan(spec)                      result<plan_report>
+//   describe(filter, info)          adds to a filter_info what not every kind has
+// and, where they differ from kind_info's defaults, copies_take_room and copies_to_plan_for.
+
+#include <fmt/format.h>
+
+#include <bloomery/any_filter.hpp>
+#include <concepts>
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+#include "registry/any_model.hpp"
+#include "registry/options.hpp"
+
+namespace bloomery::detail {
+
+/// A kind whose filters are all of one type, except for their storage.
+template <class F>
+struct one_type {
+  using filter = F;
+  using spec_type = typename F::spec_type;
+
+  /// Calls use(std::type_identity<F>) with the type for a plan_request or a stored_filter.
+  template <class From, class Use>
+  static result<any_filter> with_type(const From&, Use&& use) {
+    return use(std::type_identity<F>());
+  }
+};
+
+template <class K>
+class kind_row {
+ public:
+  static kind_info info() {
+    using filter = typename K::filter;
+    kind_info row{.kind = filter::kind,
+                  .name = K::name,
+                  .summary = K::summary,
+                  .strengths = K::strengths,
+                  .can = abilities_of<filter>(),
+                  .takes_hashes = std::same_as<typename filter::hash_type, hash64>,
+                  .options = K::options,
+                  .plan = plan,
+                  .create = create,
+                  .build = nullptr,
+                  .open = open};
+    if constexpr (is_static) row.build = build;
+    if constexpr (requires { K::copies_take_room; }) row.copies_take_room = K::copies_take_room;
+    if constexpr (requires { K::copies_to_plan_for; }) {
+      row.copies_to_plan_for = K::copies_to_plan_for;
+    }
+    return row;
+  }
+
+ private:
+  using spec_type = typename K::spec_type;
+  static constexpr bool is_static = !insertable<typename K::filter>;
+
+  static result<spec_type> spec_of(const plan_request& request) {
+    if (auto ok = check_options(request, K::name, K::options); !ok) {
+      return fail(std::move(ok.error()));
+    }
+    spec_type spec;
+    spec.capacity = request.capacity;
+    spec.fpr = request.fpr;
+    spec.bits = request.bits;
+    spec.seed = request.seed;
+    if constexpr (requires { spec.hashes; }) {
+      spec.hashes = request.hashes;
+    } else if (request.hashes != 0) {
+      return fail(errc::invalid_argument,
+                  fmt::format("a filter of kind {} has no number of hash functions; leave it out",
+                              K::name));
+    }
+    if constexpr (requires { spec.confidence; }) spec.confidence = request.confidence;
+    if constexpr (requires { spec.threads; }) spec.threads = 0;
+    if (auto ok = K::set_options(request, spec); !ok) return fail(std::move(ok.error()));
+    return spec;
+  }
+
+  static result<plan_report> plan(const plan_request& request) {
+    const auto spec = spec_of(request);
+    if (!spec) return fail(spec.error());
+    return K::plan(*spec);
+  }
+
+  static result<any_filter> create(const plan_request& request) {
+    if constexpr (is_static) {
+      return fail(errc::unsupported,
+                  fmt::format("a {} filter is built once from all its keys and cannot begin empty; "
+                              "use build",
+                              K::name));
+    } else {
+      const auto spec = spec_of(request);
+      if (!spec) return fail(spec.error());
+      return K::with_type(request, [&](auto type) {
+        return as_any<typename decltype(type)::type>(decltype(type)::type::make(*spec));
+      });
+    }
+  }
+
+  static result<any_filter> build(const plan_request& request, const hash_source& source)
+    requires is_static
+  {
+    const auto spec = spec_of(request);
+    if (!spec) return fail(spec.error());
+    return as_any<typename K::filter>(K::filter::build(*spec, source));
+  }
+
+  static result<any_filter> open(const stored_filter& stored, access how) {
+    return K::with_type(stored, [&](auto type) {
+      using owned = typename decltype(type)::type;
+      using mapped = typename owned::template rebind_storage<mapped_storage>;
+      if (how == access::writable) return as_any<owned>(open_stored<owned>(stored));
+      return as_any<mapped>(open_stored<mapped>(stored));
+    });
+  }
+
+  /// A typed filter, or why there is none, as an any_filter.
+  template <class F>
+  static result<any_filter> as_any(result<F> filter) {
+    if (!filter) return fail(std::move(filter.error()));
+    return any_filter(std::make_unique<typed_model<F, K>>(std::move(*filter)));
+  }
+};
+
+}  // namespace bloomery::detail
