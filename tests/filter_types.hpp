@@ -1,7 +1,8 @@
 #pragma once
 
-// The filters under test. A new kind is one line in `filter_types`; every suite that stands over
-// all kinds (contract, property, rate, hostile) then runs over it.
+// The filters under test: every kind of src/registry/kinds.inc, and variants of kinds that are
+// stored or hashed in another way. The suites over all kinds (contract, property, rate, hostile and
+// so on) run over these lists. With BLOOMERY_TESTED_KIND they run over that type alone.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -22,23 +23,6 @@
 
 namespace bloomery::test {
 
-/// Every kind, and every variant of a kind that is stored or hashed in a way of its own.
-using filter_types = ::testing::Types<     //
-    basic_blocked_bloom<>,                 //
-    basic_bloom<double_hashing>,           //
-    basic_bloom<salted_hashing>,           //
-    basic_bloom<md5_hashing>,              //
-    basic_bloom<fnv_murmur_hashing>,       //
-    basic_counting_bloom<double_hashing>,  //
-    basic_scalable_bloom<>,                //
-    basic_cuckoo<>,                        //
-    basic_vector_quotient<>,               //
-    basic_expandable<>>;
-
-/// Those that are built once from all their keys. Their contract is static_contract_test.cpp.
-using static_filter_types = ::testing::Types<  //
-    basic_fuse<>, basic_ribbon<>>;
-
 template <class... Lists>
 struct joined;
 template <class... A>
@@ -55,9 +39,42 @@ template <template <class> class Can, class... F>
 struct only<Can, ::testing::Types<F...>>
     : joined<std::conditional_t<Can<F>::value, ::testing::Types<F>, ::testing::Types<>>...> {};
 
+template <class F>
+using can_insert = std::bool_constant<insertable<F>>;
+template <class F>
+using can_build_only = std::bool_constant<!insertable<F>>;
+
+#ifdef BLOOMERY_TESTED_KIND
+using all_types = ::testing::Types<BLOOMERY_TESTED_KIND>;
+#else
+using variants = ::testing::Types<basic_bloom<salted_hashing>, basic_bloom<md5_hashing>,
+                                  basic_bloom<fnv_murmur_hashing>>;
+using all_types = joined<variants
+#define KIND(name) , ::testing::Types<name>
+#include "src/registry/kinds.inc"
+                         >::type;
+#endif
+
+/// Those that take keys at any time.
+using filter_types = only<can_insert, all_types>::type;
+/// Those that are built once from all their keys. Their contract is static_contract_test.cpp.
+using static_filter_types = only<can_build_only, all_types>::type;
+
+/// A list, or another where it is empty: a suite has at least one type.
+template <class List, class Otherwise>
+struct or_else {
+  using type = List;
+};
+template <class Otherwise>
+struct or_else<::testing::Types<>, Otherwise> {
+  using type = Otherwise;
+};
+
 /// Those of the filters that have an ability: `filter_types_that<can_erase>`.
 template <template <class> class Can>
-using filter_types_that = typename only<Can, filter_types>::type;
+using filter_types_that =
+    or_else<typename only<Can, filter_types>::type,
+            typename only<Can, ::testing::Types<bloom, counting_bloom>>::type>::type;
 template <class F>
 using can_erase = std::bool_constant<erasable<F>>;
 template <class F>

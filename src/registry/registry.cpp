@@ -11,9 +11,8 @@ namespace bloomery {
 
 std::span<const kind_info> kinds() noexcept {
   static const std::array rows = {
-      detail::blocked_bloom_row(),   detail::bloom_row(),  detail::counting_bloom_row(),
-      detail::vector_quotient_row(), detail::cuckoo_row(), detail::expandable_row(),
-      detail::scalable_bloom_row(),  detail::fuse_row(),   detail::ribbon_row(),
+#define KIND(name) detail::name##_row(),
+#include "registry/kinds.inc"
   };
   return rows;
 }

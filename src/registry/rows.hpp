@@ -1,6 +1,6 @@
 #pragma once
 
-// The registry's rows, one function a kind, each in a file of its own beside this one.
+// The registry's rows: one function per kind, each in src/kinds/KIND/row.cpp.
 
 #include <bloomery/any_filter.hpp>
 
@@ -8,15 +8,8 @@
 
 namespace bloomery::detail {
 
-kind_info blocked_bloom_row();
-kind_info bloom_row();
-kind_info counting_bloom_row();
-kind_info cuckoo_row();
-kind_info expandable_row();
-kind_info fuse_row();
-kind_info ribbon_row();
-kind_info scalable_bloom_row();
-kind_info vector_quotient_row();
+#define KIND(name) kind_info name##_row();
+#include "registry/kinds.inc"
 
 }  // namespace bloomery::detail
 

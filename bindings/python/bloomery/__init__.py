@@ -28,3 +28,6 @@ __all__ = [
     "Ribbon", "ScalableBloom", "Static", "VectorQuotient", "__version__", "from_bytes", "kinds",
     "open", "plan",
 ]
+
+# Kinds of one's own, compiled in from outside the tree (docs/adding-a-kind.md).
+globals().update((each.__name__, each) for each in KINDS.values())

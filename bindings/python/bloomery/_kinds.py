@@ -3,10 +3,11 @@ them to what the library says."""
 
 from __future__ import annotations
 
-from typing import Dict, Tuple, Type
+from typing import Any, Dict, Tuple, Type
 
 from ._filter import (CLASSES, Countable, Deletable, Filter, Insertable, Intersectable, Mergeable,
                       Static)
+from ._plan import kinds
 
 
 class BlockedBloom(Insertable, Mergeable, Intersectable):
@@ -136,6 +137,20 @@ class Ribbon(Static):
 _ALL: Tuple[Type[Filter], ...] = (BlockedBloom, Bloom, CountingBloom, VectorQuotient, Cuckoo,
                                   Expandable, ScalableBloom, Fuse, Ribbon)
 CLASSES.update((each.kind, each) for each in _ALL)
+
+
+def _class_of(name: str, row: Dict[str, Any]) -> Type[Filter]:
+    """The class of a kind that was compiled in from outside, from its row in the registry."""
+    can = row["can"]
+    first = Static if row["built_once"] else Deletable if can["erase"] else Insertable
+    others = {"count": Countable, "merge": Mergeable, "intersect": Intersectable}
+    bases = (first, *(base for ability, base in others.items() if can[ability]))
+    title = "".join(word.capitalize() for word in name.split("_"))
+    return type(title, bases, {"__slots__": (), "__doc__": row["summary"], "kind": name,
+                               "__module__": "bloomery"})
+
+
+CLASSES.update((name, _class_of(name, row)) for name, row in kinds().items() if name not in CLASSES)
 
 #: The class of each kind, by the kind's name.
 KINDS: Dict[str, Type[Filter]] = CLASSES

@@ -1,0 +1,108 @@
+// A kind of filter, FILTER, on bytes from the fuzzer.
+//
+// One that takes keys at any time goes through a sequence of operations in lockstep with a real
+// multiset: the program ends at the first false negative, count that is too low, or refusal that
+// changed something. Byte 0 is the capacity, byte 1 the rate, byte 2 the seed; then each operation
+// has three bytes (tests/lockstep.hpp, apply).
+//
+// One that is built once is built from any set of hashes, repeated or chosen by an adversary. It
+// must deny no member and be the same in another order, or be refused with a sentence.
+
+#include <algorithm>
+#include <array>
+#include <bloomery/bloomery.hpp>
+#include <bloomery/detail/core/precondition.hpp>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include "tests/lockstep.hpp"
+
+namespace {
+
+void require(bool holds, const char* what) {
+  if (holds) return;
+  std::fprintf(stderr, "%s\n", what);
+  std::abort();
+}
+
+/// The bytes behind the first eight as hashes of one to eight bytes, in the lower or upper bits.
+std::vector<bloomery::hash64> hashes_in(const std::uint8_t* data, std::size_t size, unsigned width,
+                                        bool upper) {
+  std::vector<bloomery::hash64> hashes;
+  for (; size >= width; data += width, size -= width) {
+    std::uint64_t value = 0;
+    std::memcpy(&value, data, width);
+    hashes.push_back({upper ? value << (64 - 8 * width) : value});
+  }
+  return hashes;
+}
+
+template <class Filter>
+void play_operations(const std::uint8_t* data, std::size_t size) {
+  constexpr std::size_t max_operations = 300;
+  if (size < 3) return;
+  constexpr std::array rates = {0.5, 0.1, 0.01, 0.0001};
+  bloomery::test::lockstep<Filter> pair(
+      bloomery::detail::or_die(Filter::make({.capacity = std::uint64_t{data[0]} % 100 + 1,
+                                             .fpr = rates.at(data[1] % rates.size()),
+                                             .seed = data[2]})));
+  for (std::size_t i = 3; i + 3 <= size && i < 3 * max_operations; i += 3) {
+    bloomery::test::apply(pair, data[i], data[i + 1], data[i + 2]);
+    if (pair.ok()) continue;
+    std::fprintf(stderr, "operation %zu: %s\n", i / 3 - 1, pair.contradiction().c_str());
+    std::abort();
+  }
+  pair.check_all();
+  if (!pair.ok()) {
+    std::fprintf(stderr, "at the end: %s\n", pair.contradiction().c_str());
+    std::abort();
+  }
+}
+
+template <class Filter>
+void build_from_hashes(const std::uint8_t* data, std::size_t size) {
+  if (size < 8) return;
+  const std::array rates = {0.5, 0.1, 0.01, 0.004, 1e-4, 1e-9};
+  typename Filter::spec_type spec;
+  spec.fpr = rates.at(data[0] % rates.size());
+  spec.seed = data[1];
+  auto hashes = hashes_in(data + 8, size - 8, 1 + data[2] % 8U, data[3] % 2 == 0);
+  const std::size_t times = 1 + data[4] % 4U;
+  const std::size_t once = hashes.size();
+  for (std::size_t i = 1; i < times; ++i) {
+    hashes.insert(hashes.end(), hashes.begin(), hashes.begin() + static_cast<std::ptrdiff_t>(once));
+  }
+  const auto filter = Filter::build(spec, std::span<const bloomery::hash64>(hashes));
+  if (!filter) {
+    require(filter.error().message.size() > 30, "no sentence");
+    return;
+  }
+  const auto answers = std::make_unique<bool[]>(hashes.size());
+  filter->may_contain(hashes, {answers.get(), hashes.size()});
+  for (std::size_t i = 0; i < hashes.size(); ++i) {
+    require(answers[i] && filter->may_contain(hashes[i]), "a false negative");
+  }
+  const auto bytes = bloomery::serialize(filter->image());
+  std::reverse(hashes.begin(), hashes.end());
+  const auto again = Filter::build(spec, std::span<const bloomery::hash64>(hashes));
+  require(again && bloomery::serialize(again->image()) == bytes, "another order, another filter");
+}
+
+template <class Filter>
+void run(const std::uint8_t* data, std::size_t size) {
+  if constexpr (bloomery::insertable<Filter>) {
+    play_operations<Filter>(data, size);
+  } else {
+    build_from_hashes<Filter>(data, size);
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  run<FILTER>(data, size);
+  return 0;
+}

@@ -1,0 +1,52 @@
+"""A kind of one's own, examples/own-kind/bitmap, on the command line and in Python, in files of both."""
+
+import os
+import pickle
+import subprocess
+
+import bloomery
+import pytest
+
+KEYS = [f"key {i}" for i in range(1000)]
+
+
+def run(*arguments, **options):
+    done = subprocess.run([os.environ["BLOOMERY"], *arguments], capture_output=True, text=True, **options)
+    assert done.returncode in (0, 1), done.stderr
+    return done.stdout
+
+
+def test_its_row_is_in_the_lists():
+    assert "bitmap" in run("plan", "--help")
+    assert "99,500 bits" in run("plan", "--kind", "bitmap", "--capacity", "1000", "--fpr", "1%")
+    assert bloomery.kinds()["bitmap"]["summary"] == "one bit per key, by one hash function"
+    assert issubclass(bloomery.Bitmap, bloomery.Insertable) and not issubclass(bloomery.Bitmap, bloomery.Deletable)
+
+
+def test_a_file_goes_from_the_command_line_to_python_and_back(tmp_path):
+    file = tmp_path / "members.bloom"
+    run("build", "-o", str(file), "--kind", "bitmap", "--fpr", "1%", input="\n".join(KEYS) + "\n")
+    assert "bitmap" in run("info", str(file))
+    members = bloomery.open(file)
+    assert type(members) is bloomery.Bitmap and all(members.contains(KEYS))
+    strangers = sum(f"stranger {i}" in members for i in range(20_000))
+    assert 100 < strangers < 300  # 200 expected; outside with a chance below 1e-9
+    own = pickle.loads(pickle.dumps(bloomery.Bitmap.build(KEYS, fpr="1%")))
+    own.save(tmp_path / "own.bloom")
+    assert run("check", str(tmp_path / "own.bloom"), input="\n".join(KEYS) + "\n").splitlines() == KEYS
+
+
+def test_what_it_cannot_do_is_refused(tmp_path):
+    file = tmp_path / "members.bloom"
+    run("build", "-o", str(file), "--kind", "bitmap", "--capacity", "10", input="a\n")
+    done = subprocess.run([os.environ["BLOOMERY"], "remove", str(file)], input="a\n", capture_output=True, text=True)
+    assert done.returncode == 2 and "from a filter of kind bitmap no key can be removed" in done.stderr
+    with pytest.raises(ValueError, match="size is open"):
+        bloomery.Bitmap()
+
+
+def test_a_damaged_file_is_found(tmp_path):
+    data = bytearray(bloomery.Bitmap.build(KEYS).to_bytes())
+    data[70] ^= 1
+    with pytest.raises(ValueError):
+        bloomery.from_bytes(bytes(data))
