@@ -18,11 +18,11 @@ def counting(results, charts):
     body = [[r["name"], times(ratio(r["bits_per_key"], base["bits_per_key"])),
              figure(r["bits_per_key"], 4), percent(r["rate"]), "yes" if r["erases"] else "no",
              "yes" if r["counts"] else "no"] for r in rows]
-    charts["counting.svg"] = bars(f"{count(base['n'])} keys at 1%: bits a key",
+    charts["counting.svg"] = bars(f"{count(base['n'])} keys at 1%: bits per key",
                                   [(r["name"], r["bits_per_key"], colour(r["name"])) for r in rows])
     return (f"{count(base['n'])} keys, planned for 1%.\n\n"
             + table(["", "memory, ratio", "bits/key", "measured rate", "erases", "counts"], body)
-            + "\n\n![Bits a key]({folder}/counting.svg)")
+            + "\n\n![Bits per key]({folder}/counting.svg)")
 
 
 def grown(results):
@@ -47,7 +47,7 @@ SHOWN_AFTER = (8, 12, 16, 20)   # doublings of the first size
 
 
 def against_made(series):
-    """What a query takes in a grown filter, of one made at that size: by batches, and one by one."""
+    """The time of a query in a grown filter relative to one made at that size: in batches, and one by one."""
     first = next(iter(series.values()))[0]["n"]
     sizes = [first << k for k in SHOWN_AFTER]
     made = {name: {r["n"]: r for r in rows} for name, rows in series.items()}
@@ -59,8 +59,8 @@ def against_made(series):
         body.append([name] + [" / ".join(times(ratio(at[n][what], twin[n][what]))
                                          for what in ("absent_ns", "alone_ns"))
                               if n in at and n in twin else "–" for n in sizes])
-    return ("A stranger's query of one in a filter made at that size, in batches of 1024 / one at a time, "
-            "after growth by:\n\n"
+    return ("Time of a non-member's query in a grown filter, relative to a filter made at that size: in batches "
+            "of 1024 / one at a time, after growth by:\n\n"
             + table([""] + [f"2^{k}, {count(n)} keys" for k, n in zip(SHOWN_AFTER, sizes)], body))
 
 
@@ -85,11 +85,11 @@ def growth(results, charts):
                      figure(end["bits_per_key"], 4),
                      percent(max(r["rate"] for r in series[name] if r["n"] >= 1024)
                              if name in series else 0)])
-    text = (f"From 64 to {count(most)} keys at 1%, one thread. Keys are asked in batches of 1024; "
-            "those of a doubling are inserted in one, if not said otherwise. The least of three runs, in "
-            "which the filters take turns at each size.\n\n"
-            + table(["", "absent, ns", "present, ns", "insert, ns",
-                     "of vector_quotient's", "longest insert, ms", "bits/key",
+    text = (f"Growth from 64 to {count(most)} keys at 1%, one thread. Queries are batches of 1024 keys. The keys "
+            "of one doubling are inserted in one batch, except where the name says otherwise. Times are ns per "
+            "key, the least of three runs, in which the filters take turns at each size.\n\n"
+            + table(["", "query, absent", "query, present", "insert",
+                     "insert / vector_quotient's", "longest insert, ms", "bits/key",
                      "highest rate from 1024 keys on"], body)
             + "\n\n" + against_made(series))
     growing = {n: rows for n, rows in series.items()
@@ -101,10 +101,10 @@ def growth(results, charts):
                                              for label, rows in of.items()], list(marks))
         return f"\n\n![{unit}]({{folder}}/{name})"
 
-    text += chart("growth-time.svg", "A stranger asked as a filter grows: ns",
+    text += chart("growth-time.svg", "Query of a non-member as a filter grows: ns",
                   lambda r: r["absent_ns"], "Time by size")
-    text += chart("growth-bits.svg", "Bits a key as a filter grows (from 1024 keys on)",
-                  lambda r: r["bits_per_key"], "Bits a key by size",
+    text += chart("growth-bits.svg", "Bits per key as a filter grows (from 1024 keys on)",
+                  lambda r: r["bits_per_key"], "Bits per key by size",
                   of={n: [r for r in rows if r["n"] >= 1024] for n, rows in growing.items()})
     text += chart("growth-rate.svg", "Rate of false positives, measured, in percent",
                   lambda r: 100 * r["rate"], "Rate by size", marks=[("asked for: 1%", 1)],
@@ -127,13 +127,13 @@ def loads(results, charts):
     def at(row, load):
         return next((p["ns"] for p in row["points"] if p["load"] == load), None)
 
-    charts["loads.svg"] = lines("An insert, as the table fills: ns", "share of slots taken",
+    charts["loads.svg"] = lines("Insert as the table fills: ns", "share of slots taken",
                                 [(r["name"], [(p["load"], p["ns"]) for p in r["points"]])
                                  for r in rows], [], label=lambda x: f"{100 * x:.0f}%")
     shown = [x for x in everywhere if x >= 0.5]
-    return (f"Tables of {binary(rows[0]['slots'])} slots, keys in batches of 128; a dash: the table "
-            "was full before.\n\n"
-            + table(["insert, ns, up to"] + [f"{100 * x:.0f}%" for x in shown],
+    return (f"Insert time in ns per key, up to the given load. Tables of {binary(rows[0]['slots'])} slots, keys in "
+            "batches of 128. A dash: the table was full before.\n\n"
+            + table(["load"] + [f"{100 * x:.0f}%" for x in shown],
                     [[r["name"]] + [figure(at(r, x)) for x in shown] for r in rows])
             + "\n\n![Insert by load]({folder}/loads.svg)")
 

@@ -60,7 +60,7 @@ class Bench:
         pipe.execute()
 
     def time_of(self, pipelined, calls, *command):
-        """Microseconds a call, as the server counts them. __rand_int__ is a number of twelve digits
+        """Microseconds per call, as the server counts them. __rand_int__ is a number of twelve digits
         below twice the items, so that every other question is about a member."""
         self.client.config_resetstat()
         subprocess.run(["redis-benchmark", "-p", str(self.port), "-c", "10", "-P", str(pipelined),
@@ -114,7 +114,7 @@ def main():
         if shutil.which(program) is None:
             sys.exit(f"server.py: {program} is not installed; scripts/install-packages.sh test "
                      "installs redis-server, which brings redis-benchmark along")
-    print("| filter | command | us, P=1 | us, P=50 | bits an item | rate |\n|---|---|---|---|---|---|")
+    print("| filter | command | us, P=1 | us, P=50 | bits per item | rate |\n|---|---|---|---|---|---|")
     with tempfile.TemporaryDirectory() as folder:
         bench = Bench(options, folder)
         try:

@@ -23,7 +23,7 @@ constexpr std::size_t max_file_header = 4096;
 // No machine has more; sums of it and a header do not overflow.
 constexpr std::uint64_t max_payload = std::uint64_t{1} << 47;
 
-// Where each number stands (docs/server.md, "Dumps").
+// Where each number stands (docs/server/internals.md, "Dumps").
 enum place : std::size_t {
   at_version = 8,
   at_family = 12,

@@ -1,8 +1,8 @@
 #pragma once
 
 // A dump of a filter while it comes in: by LOADCHUNK, from an RDB, or from a filter that is copied.
-// A header tells whose it is. Layout of native ones: docs/server.md, "Dumps". They have one part or
-// two, each a filter file:
+// A header tells whose it is. Layout of native ones: docs/server/internals.md, "Dumps". They have
+// one part or two, each a filter file:
 //
 //     header:   prefix of 64 bytes | header and parameters of each part's file
 //     payload:  each part's payload

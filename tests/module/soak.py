@@ -23,7 +23,7 @@ import redis
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 from conftest import Server  # noqa: E402
 
-# What docs/server.md says that may happen to somebody here.
+# Errors that may happen to a client here (docs/server/commands.md, "Full filters").
 DOCUMENTED = ("non scaling filter is full", "Filter is full")
 ROUND_SECONDS = 5
 

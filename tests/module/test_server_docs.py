@@ -1,4 +1,4 @@
-"""The commands that docs/server.md and docs/moving-from-redisbloom.md show run against a server, and reply what they say."""
+"""The commands that docs/server*.md and docs/moving-from-redisbloom.md show run against a server, and reply what they say."""
 
 import re
 
@@ -6,7 +6,8 @@ import pytest
 
 from conftest import ROOT
 
-TEXT = (ROOT / "docs" / "server.md").read_text()
+PAGES = [ROOT / "docs" / "server.md", *sorted((ROOT / "docs" / "server").glob("*.md"))]
+TEXT = "".join(page.read_text() for page in PAGES)
 MOVING = (ROOT / "docs" / "moving-from-redisbloom.md").read_text()
 
 

@@ -90,7 +90,7 @@ struct gap_plan {
 };
 /// Where 16 bits a key are promised.
 inline constexpr gap_plan narrow_gaps{12, 3};
-/// Nine tenths of a bit a key more, so that inserts find room nearer (ARCHITECTURE.md).
+/// 0.9 bits per key more, so that inserts find room nearer (docs/decisions/expandable-segments.md).
 inline constexpr gap_plan wide_gaps{6, 6};
 /// Where the growth is known, memory is asked to be little; where it is not (0), inserts to be
 /// fast.
