@@ -141,7 +141,7 @@ def run_python(block, session, name):
 
 
 def test_there_is_something_to_run():
-    assert ROOT / "README.md" in documents_with(*SHELL)
+    assert ROOT / "README.md" in documents_with("console")
 
 
 @pytest.mark.parametrize("document", documents_with(*SHELL), ids=name_of)
