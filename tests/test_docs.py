@@ -123,10 +123,20 @@ def check_output(what, shown, output, status):
         actual.append(f"[exit {status}]")
     if same_lines(shown, actual):
         return
-    # Lines that agree are shown as the document has them, so that the difference is what has to change.
+    pytest.fail(f"{what}\n{difference(shown, actual)}", pytrace=False)
+
+
+def difference(shown, actual):
+    # Lines that agree are written as the document has them, so that what differs is what has to change.
     matching = [next((s for s in shown if same_line(s, line)), line) for line in actual]
-    difference = "\n".join(difflib.unified_diff(shown, matching, "the document", "the output", lineterm="", n=9))
-    pytest.fail(f"{what}\n{difference}", pytrace=False)
+    if "..." not in shown:
+        return "\n".join(difflib.unified_diff(shown, matching, "the document", "the output", lineterm="", n=9))
+    # Most lines of the output are rightly not shown: name those that the document has and the output has not.
+    missing = [line for line in shown if line != "..." and line not in matching]
+    lines = ["not in the output, with the closest line that is:" if missing else "lines in another order, or more of them:"]
+    for line in missing:
+        lines += ["-" + line, *("+" + close for close in difflib.get_close_matches(line, actual, n=1, cutoff=0.3))]
+    return "\n".join([*lines, "the output:", *actual])
 
 
 def run_python(block, session, name):
