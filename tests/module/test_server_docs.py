@@ -53,3 +53,9 @@ def test_a_dump_holds_a_file_that_the_command_line_reads(server, tmp_path):
     assert whole[:8] == b"BLMRYDMP"
     filter = read(whole[64:])
     assert all(filter.may_contain(f"member{i}".encode()) for i in range(500))
+
+
+def test_what_the_readme_shows_is_what_happens(server):
+    block = re.search(r"^```redis\n(.*?)^```$", (ROOT / "README.md").read_text(), re.M | re.S)[1]
+    for command, reply in re.findall(r"(.*)\n# -> (.*)\n", block):
+        assert shown(server.call(*command.split())) == reply
