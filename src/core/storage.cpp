@@ -1,7 +1,5 @@
 #include <bloomery/storage.hpp>
 
-#include <fmt/format.h>
-
 #include <cstdlib>
 #include <cstring>
 #include <limits>
@@ -11,6 +9,7 @@
 #include <bloomery/detail/core/source_memory.hpp>
 #include <bloomery/memory_source.hpp>
 
+#include "core/format.hpp"
 #include "core/pages.hpp"
 
 namespace bloomery {
@@ -115,8 +114,9 @@ namespace {
 // Of so many bytes. Without memory for the sentence, two words that need none.
 tl::unexpected<failure> no_memory_for(std::uint64_t size) noexcept {
   try {
-    return fail(errc::out_of_memory,
-                fmt::format("{} bytes of memory could not be had for the filter; plan a smaller "
+    return fail(
+        errc::out_of_memory,
+        detail::format_text("{} bytes of memory could not be had for the filter; plan a smaller "
                             "one, or use a machine with more memory",
                             size));
   } catch (const std::bad_alloc&) {
@@ -128,8 +128,9 @@ tl::unexpected<failure> no_memory_for(std::uint64_t size) noexcept {
 
 result<owned_storage> owned_storage::make(std::uint64_t size, paging pages) {
   if (size > std::numeric_limits<std::ptrdiff_t>::max()) {
-    return fail(errc::out_of_memory,
-                fmt::format("{} bytes are more than this machine can address; plan a smaller "
+    return fail(
+        errc::out_of_memory,
+        detail::format_text("{} bytes are more than this machine can address; plan a smaller "
                             "filter",
                             size));
   }

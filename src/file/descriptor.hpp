@@ -2,7 +2,6 @@
 
 // A file descriptor that closes itself, and the sentence for what the system refused.
 
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include <bloomery/result.hpp>
@@ -11,6 +10,8 @@
 #include <string_view>
 #include <system_error>
 #include <utility>
+
+#include "core/format.hpp"
 
 namespace bloomery::detail {
 
@@ -42,7 +43,7 @@ inline tl::unexpected<failure> system_failure(const std::string& name, std::stri
   const int error = errno;
   return fail(failure{
       error == ENOENT ? errc::not_found : errc::io,
-      fmt::format("{}: cannot {}: {}", name, what, std::generic_category().message(error)), error});
+      format_text("{}: cannot {}: {}", name, what, std::generic_category().message(error)), error});
 }
 
 }  // namespace bloomery::detail

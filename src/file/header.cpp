@@ -1,12 +1,12 @@
 #include "file/header.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstring>
 
 #include <bloomery/detail/core/bits.hpp>
 #include <bloomery/detail/core/record.hpp>
+
+#include "core/format.hpp"
 
 namespace bloomery::detail {
 namespace {
@@ -79,16 +79,16 @@ result<file_header> decode_header(std::span<const std::byte> file, const std::st
                                   bool with_payload) {
   const auto is_damaged = [&](const std::string& how) {
     return fail(errc::corrupt,
-                fmt::format("{}: {}; the file is damaged, restore or rebuild it", name, how));
+                format_text("{}: {}; the file is damaged, restore or rebuild it", name, how));
   };
   if (!has_magic(file)) {
-    return fail(errc::corrupt, fmt::format("{}: this is not a Bloomery filter (its first 8 bytes "
+    return fail(errc::corrupt, format_text("{}: this is not a Bloomery filter (its first 8 bytes "
                                            "are not the signature); give a file that a filter was "
                                            "saved to",
                                            name));
   }
   if (file.size() < header_bytes) {
-    return is_damaged(fmt::format("it ends after {} of the header's 64 bytes", file.size()));
+    return is_damaged(format_text("it ends after {} of the header's 64 bytes", file.size()));
   }
   const std::byte* raw = file.data();
   // A newer version may lay out all that follows differently, so it is looked at first. Damage to
@@ -96,7 +96,7 @@ result<file_header> decode_header(std::span<const std::byte> file, const std::st
   if (const auto version = load<std::uint16_t>(raw + at_format_version);
       version != format_version) {
     return fail(errc::unsupported,
-                fmt::format("{}: the file has format version {}, and version {} is known here; use "
+                format_text("{}: the file has format version {}, and version {} is known here; use "
                             "a newer bloomery",
                             name, version, format_version));
   }
@@ -113,7 +113,7 @@ result<file_header> decode_header(std::span<const std::byte> file, const std::st
     return is_damaged("the header's checksum does not match");
   }
   if (rest - header.parameter_bytes != (with_payload ? header.payload_bytes : 0)) {
-    return is_damaged(fmt::format("its payload has {} bytes where the header says {}",
+    return is_damaged(format_text("its payload has {} bytes where the header says {}",
                                   rest - header.parameter_bytes,
                                   with_payload ? header.payload_bytes : 0));
   }
@@ -121,7 +121,7 @@ result<file_header> decode_header(std::span<const std::byte> file, const std::st
       (flags & ~known_required_flags) != 0) {
     return fail(
         errc::unsupported,
-        fmt::format("{}: the file needs features (flags {:#x}) that are not known here; use "
+        format_text("{}: the file needs features (flags {:#x}) that are not known here; use "
                     "a newer bloomery",
                     name, flags));
   }

@@ -11,6 +11,7 @@
 #include <optional>
 #include <random>
 
+#include "core/format.hpp"
 #include "file/descriptor.hpp"
 #include "file/header.hpp"
 
@@ -141,7 +142,8 @@ class pending_file {
   /// is waited for, since in a shared folder anyone can have that name: the file then gets a random
   /// one.
   result<void> take_passing_name() {
-    const fs::path shared = folder_ / fmt::format(".{}.bloomery.tmp", target_.filename().string());
+    const fs::path shared =
+        folder_ / detail::format_text(".{}.bloomery.tmp", target_.filename().string());
     (void)::flock(file_.get(), LOCK_EX);
     fs::path name = shared;
     for (bool first = true; !link_to(name); first = false) {
@@ -167,8 +169,8 @@ class pending_file {
 
   fs::path fresh_name() const {
     std::random_device random;
-    return folder_ /
-           fmt::format(".{}.{:08x}{:08x}.tmp", target_.filename().string(), random(), random());
+    return folder_ / detail::format_text(".{}.{:08x}{:08x}.tmp", target_.filename().string(),
+                                         random(), random());
   }
 
   fs::path target_;

@@ -1,11 +1,11 @@
 #include "plan/checks.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <bloomery/plan/formulas.hpp>
 #include <bloomery/plan/units.hpp>
 #include <utility>
+
+#include "core/format.hpp"
 
 namespace bloomery::detail {
 
@@ -16,19 +16,19 @@ tl::unexpected<failure> refuse(std::string why) {
 result<void> check_request(std::uint64_t capacity, std::uint64_t max_capacity, double fpr,
                            std::uint64_t bits, double confidence) {
   if (capacity > max_capacity) {
-    return refuse(fmt::format("a capacity of {} keys is too large; at most {} are possible",
+    return refuse(format_text("a capacity of {} keys is too large; at most {} are possible",
                               format_count(capacity), format_count(max_capacity)));
   }
   if (!(fpr >= 0 && fpr < 1)) {
-    return refuse(fmt::format(
+    return refuse(format_text(
         "a false-positive rate of {} is not one; it lies between 0 and 1, such as 0.01", fpr));
   }
   if (bits > max_bits) {
-    return refuse(fmt::format("{} bits are too many; at most 2^62 are possible", bits));
+    return refuse(format_text("{} bits are too many; at most 2^62 are possible", bits));
   }
   if (confidence != 0 && !(confidence >= 0.5 && confidence < 1)) {
     return refuse(
-        fmt::format("a confidence of {} is out of range; give 50% or more, below 100%, such as 95%",
+        format_text("a confidence of {} is out of range; give 50% or more, below 100%, such as 95%",
                     format_rate(confidence)));
   }
   return {};
@@ -39,18 +39,18 @@ result<void> check_hash_collisions(double fpr, std::uint64_t n) {
   const double least = 2 * formulas::hash_collision_fpr(static_cast<double>(keys));
   if (fpr == 0 || fpr >= least) return {};
   return refuse(
-      fmt::format("a rate of {:.3g} with {} keys is below what 64-bit hashes can promise "
+      format_text("a rate of {:.3g} with {} keys is below what 64-bit hashes can promise "
                   "({:.3g}); ask for a higher rate",
                   fpr, format_count(keys), least));
 }
 
 tl::unexpected<failure> size_is_open(std::string_view kind) {
-  return refuse(fmt::format("{}'s size is open; give two of capacity, rate and memory", kind));
+  return refuse(format_text("{}'s size is open; give two of capacity, rate and memory", kind));
 }
 
 tl::unexpected<failure> no_key_fits(std::uint64_t bits, double fpr) {
   return refuse(
-      fmt::format("{} bits cannot hold a single key at a rate of {:.3g}; give more "
+      format_text("{} bits cannot hold a single key at a rate of {:.3g}; give more "
                   "memory or a higher rate",
                   format_count(bits), fpr));
 }
@@ -58,7 +58,7 @@ tl::unexpected<failure> no_key_fits(std::uint64_t bits, double fpr) {
 result<void> check_promise(double wanted, double planned, std::uint64_t capacity,
                            std::uint64_t bits) {
   if (wanted == 0 || planned <= wanted * (1 + 1e-6)) return {};
-  return refuse(fmt::format(
+  return refuse(format_text(
       "{} keys in {} bits have a rate of {}, not {}; leave one of capacity, "
       "rate and memory open",
       format_count(capacity), format_count(bits), format_rate(planned), format_rate(wanted)));

@@ -1,13 +1,13 @@
 #include <bloomery/plan/units.hpp>
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <bloomery/detail/core/real_number.hpp>
 #include <charconv>
 #include <cmath>
 #include <optional>
+
+#include "core/format.hpp"
 
 namespace bloomery {
 namespace {
@@ -62,8 +62,8 @@ template <std::size_t N>
 result<std::uint64_t> parse_whole(std::string_view text, const std::array<unit, N>& units,
                                   std::string_view what, std::string_view examples) {
   const auto refuse = [&](std::string_view why) {
-    return fail(errc::invalid_argument,
-                fmt::format("'{}' is not {}: {}; write it as {}", text, what, why, examples));
+    return fail(errc::invalid_argument, detail::format_text("'{}' is not {}: {}; write it as {}",
+                                                            text, what, why, examples));
   };
   // Plain digits are read as an integer: beyond 2^53 a double would round them.
   if (!text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos) {
@@ -80,7 +80,7 @@ result<std::uint64_t> parse_whole(std::string_view text, const std::array<unit, 
   const unit* const end = units.data() + units.size();
   const unit* const found =
       std::find_if(units.data(), end, [&](const unit& u) { return u.name == number->rest; });
-  if (found == end) return refuse(fmt::format("'{}' is no unit", number->rest));
+  if (found == end) return refuse(detail::format_text("'{}' is no unit", number->rest));
   const double value = number->value * found->factor;
   if (value >= count_limit) return refuse("it is too large");
   const double whole = std::round(value);
@@ -102,15 +102,16 @@ result<std::uint64_t> parse_bytes(std::string_view text) {
 
 result<double> parse_rate(std::string_view text) {
   const auto refuse = [&](std::string_view why) {
-    return fail(errc::invalid_argument,
-                fmt::format("'{}' is not a rate: {}; write it as 1%, 0.01 or 1/1000", text, why));
+    return fail(
+        errc::invalid_argument,
+        detail::format_text("'{}' is not a rate: {}; write it as 1%, 0.01 or 1/1000", text, why));
   };
   const auto number = leading_number(text);
   if (!number) return refuse("it does not start with a number");
   double rate = number->value;
   if (number->rest == "%") {
     // 0.45% is the number that 0.0045 is, which a division misses.
-    rate = detail::real_number(fmt::format("{}e-2", rate)).value_or(rate / 100);
+    rate = detail::real_number(detail::format_text("{}e-2", rate)).value_or(rate / 100);
   } else if (number->rest.starts_with('/')) {
     const auto divisor = leading_number(number->rest.substr(1));
     if (!divisor || !divisor->rest.empty() || divisor->value == 0) {
@@ -118,14 +119,14 @@ result<double> parse_rate(std::string_view text) {
     }
     rate /= divisor->value;
   } else if (!number->rest.empty()) {
-    return refuse(fmt::format("'{}' is no unit", number->rest));
+    return refuse(detail::format_text("'{}' is no unit", number->rest));
   }
   if (!(rate > 0 && rate < 1)) return refuse("it must lie between 0 and 1");
   return rate;
 }
 
 std::string format_count(std::uint64_t n) {
-  const std::string digits = fmt::format("{}", n);
+  const std::string digits = detail::format_text("{}", n);
   std::string grouped;
   for (std::size_t i = 0; i < digits.size(); ++i) {
     if (i != 0 && (digits.size() - i) % 3 == 0) grouped += ',';
@@ -142,23 +143,23 @@ std::string format_bytes(std::uint64_t n) {
     value /= 1000;
     ++unit;
   }
-  return unit == 0 ? fmt::format("{} B", n)
-                   : fmt::format("{:.{}f} {}", value,
-                                 value < 9.995   ? 2
-                                 : value < 99.95 ? 1
-                                                 : 0,
-                                 names.at(unit));
+  return unit == 0 ? detail::format_text("{} B", n)
+                   : detail::format_text("{} {}",
+                                         detail::format_fixed(value, value < 9.995   ? 2
+                                                                     : value < 99.95 ? 1
+                                                                                     : 0),
+                                         names.at(unit));
 }
 
 std::string format_rate(double rate) {
   const double percent = rate * 100;
   if (percent == 0) return "0%";
-  if (percent < 1e-4) return fmt::format("{:.2e}%", percent);
+  if (percent < 1e-4) return detail::format_text("{:.2e}%", percent);
   // The power of ten of the rounded figure: 0.99996 is shown as 1.00, not as 1.000.
-  const std::string rounded = fmt::format("{:.2e}", percent);
+  const std::string rounded = detail::format_text("{:.2e}", percent);
   const int power = std::stoi(rounded.substr(rounded.find('e') + 1));
   const int decimals = std::max(0, 2 - power);
-  return fmt::format("{:.{}f}%", percent, decimals);
+  return detail::format_fixed(percent, decimals) + "%";
 }
 
 }  // namespace bloomery

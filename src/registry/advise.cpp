@@ -1,8 +1,5 @@
 #include <bloomery/advise.hpp>
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <bloomery/plan/formulas.hpp>
 #include <bloomery/plan/units.hpp>
@@ -11,13 +8,15 @@
 #include <string_view>
 #include <variant>
 
+#include "core/format.hpp"
+
 namespace bloomery {
 namespace {
 
 using words = std::vector<std::string_view>;
 
 std::string join_with_and(const words& all) {
-  return fmt::format("{}", fmt::join(all, " and "));
+  return detail::format_text("{}", detail::join(all, " and "));
 }
 
 words verbs_of(const needs& wanted) {
@@ -109,7 +108,8 @@ std::size_t fewest_lines(std::span<const candidate> ranked, yardstick by) {
 }
 
 std::string text_of_lines(const plan_report& plan) {
-  return fmt::format("{} cache line{}", plan.lines_per_query, plan.lines_per_query == 1 ? "" : "s");
+  return detail::format_text("{} cache line{}", plan.lines_per_query,
+                             plan.lines_per_query == 1 ? "" : "s");
 }
 
 struct phrase {
@@ -128,12 +128,12 @@ phrase compare(const plan_report& best, const plan_report& next, yardstick by) {
               format_count(next.capacity)};
     case yardstick::overhead:
       return {"wastes the least memory for its rate",
-              fmt::format("{:.2f} times the least possible", overhead(best)),
-              fmt::format("{:.2f}", overhead(next))};
+              detail::format_text("{:.2f} times the least possible", overhead(best)),
+              detail::format_text("{:.2f}", overhead(next))};
     case yardstick::growth:
       return {"takes the least memory once it has grown a thousandfold",
-              fmt::format("{:.2f} bits/key", bits_when_grown(best)),
-              fmt::format("{:.2f}", bits_when_grown(next))};
+              detail::format_text("{:.2f} bits/key", bits_when_grown(best)),
+              detail::format_text("{:.2f}", bits_when_grown(next))};
     case yardstick::bytes:
       break;
   }
@@ -152,7 +152,7 @@ std::string reason_for(const std::vector<candidate>& ranked, std::size_t fitting
   if (fitting == 1) {
     reason += best.kind->name;
     if (able_kinds == 1 && !verbs.empty()) {
-      reason += fmt::format(" is the only kind here that can {}", join_with_and(verbs));
+      reason += detail::format_text(" is the only kind here that can {}", join_with_and(verbs));
     } else if (ranked.size() == 1) {
       reason += " is the only kind here";
     } else {
@@ -162,24 +162,26 @@ std::string reason_for(const std::vector<candidate>& ranked, std::size_t fitting
              better(*ranked[1].plan, *best.plan, by)) {
     const candidate& smaller = ranked[1];
     const phrase said = compare(*smaller.plan, *best.plan, by);
-    reason += fmt::format("{} reads {} per query, against {} for {}, which {}: {}, against {}",
-                          best.kind->name, text_of_lines(*best.plan), text_of_lines(*smaller.plan),
-                          smaller.kind->name, said.claim, said.figure, said.rivals_figure);
+    reason += detail::format_text(
+        "{} reads {} per query, against {} for {}, which {}: {}, against {}", best.kind->name,
+        text_of_lines(*best.plan), text_of_lines(*smaller.plan), smaller.kind->name, said.claim,
+        said.figure, said.rivals_figure);
   } else {
     const candidate& next = ranked[1];
     const phrase said = compare(*best.plan, *next.plan, by);
-    const std::string among = verbs.empty()
-                                  ? "of the kinds here"
-                                  : fmt::format("of the kinds that can {}", join_with_and(verbs));
+    const std::string among =
+        verbs.empty() ? "of the kinds here"
+                      : detail::format_text("of the kinds that can {}", join_with_and(verbs));
     const bool tied = !better(*best.plan, *next.plan, by);
-    reason += tied ? fmt::format("{} {} {}: {}, no more than {}", best.kind->name, said.claim,
-                                 among, said.figure, next.kind->name)
-                   : fmt::format("{} {} {}: {}, against {} for {}", best.kind->name, said.claim,
-                                 among, said.figure, said.rivals_figure, next.kind->name);
+    reason +=
+        tied ? detail::format_text("{} {} {}: {}, no more than {}", best.kind->name, said.claim,
+                                   among, said.figure, next.kind->name)
+             : detail::format_text("{} {} {}: {}, against {} for {}", best.kind->name, said.claim,
+                                   among, said.figure, said.rivals_figure, next.kind->name);
   }
   if (wanted.unchanging) {
-    reason += fmt::format("; no filter of that rate can do with less than {:.2f} bits/key",
-                          formulas::information_bound(best.plan->planned_fpr));
+    reason += detail::format_text("; no filter of that rate can do with less than {:.2f} bits/key",
+                                  formulas::information_bound(best.plan->planned_fpr));
   }
   return reason;
 }
@@ -200,12 +202,13 @@ result<void> check_sufficient(const plan_request& request, const needs& wanted) 
 result<plan_report> plan_for(const kind_info& kind, const plan_request& request,
                              const needs& wanted) {
   if (const words lacking = missing(kind.can, wanted); !lacking.empty()) {
-    return fail(errc::unsupported, fmt::format("a filter of kind {} cannot {}", kind.name,
-                                               fmt::join(lacking, " or ")));
+    return fail(errc::unsupported, detail::format_text("a filter of kind {} cannot {}", kind.name,
+                                                       detail::join(lacking, " or ")));
   }
   if (!kind.can.insert && !wanted.unchanging) {
-    return fail(errc::unsupported,
-                fmt::format("a filter of kind {} is built once and takes no more keys", kind.name));
+    return fail(
+        errc::unsupported,
+        detail::format_text("a filter of kind {} is built once and takes no more keys", kind.name));
   }
   return kind.plan(request);
 }
@@ -214,8 +217,9 @@ result<advice> advise(const plan_request& request, const needs& wanted,
                       std::span<const kind_info> among) {
   const words verbs = verbs_of(wanted);
   if (wanted.unchanging && !verbs.empty()) {
-    return fail(errc::invalid_argument,
-                fmt::format("a set that never changes has no need to {}; drop one of the two",
+    return fail(
+        errc::invalid_argument,
+        detail::format_text("a set that never changes has no need to {}; drop one of the two",
                             join_with_and(verbs)));
   }
   if (auto ok = check_sufficient(request, wanted); !ok) return fail(std::move(ok.error()));
@@ -226,7 +230,8 @@ result<advice> advise(const plan_request& request, const needs& wanted,
     const std::string what = verbs.empty()       ? std::string("take keys one by one")
                              : verbs.size() == 1 ? std::string(verbs.front())
                                                  : join_with_and(verbs) + " at once";
-    return fail(errc::unsupported, fmt::format("no kind here can {}; drop that need", what));
+    return fail(errc::unsupported,
+                detail::format_text("no kind here can {}; drop that need", what));
   }
 
   advice found;

@@ -2,6 +2,7 @@
 
 #include <bloomery/plan/formulas.hpp>
 
+#include "core/format.hpp"
 #include "registry/any_model.hpp"
 
 namespace bloomery {
@@ -121,14 +122,14 @@ result<any_filter> load(const std::filesystem::path& path) {
 result<any_filter> open_any(const stored_filter& stored, access how, const std::string& name) {
   const kind_info* kind = find_kind(stored.header.kind);
   if (kind == nullptr) {
-    return fail(
-        errc::unsupported,
-        fmt::format("{}: the file holds a filter of kind {}, which is not known here; use a "
+    return fail(errc::unsupported,
+                detail::format_text(
+                    "{}: the file holds a filter of kind {}, which is not known here; use a "
                     "newer bloomery",
                     name, static_cast<unsigned>(stored.header.kind)));
   }
   auto opened = kind->open(stored, how);
-  if (!opened) opened.error().message = fmt::format("{}: {}", name, opened.error().message);
+  if (!opened) opened.error().message = detail::format_text("{}: {}", name, opened.error().message);
   return opened;
 }
 

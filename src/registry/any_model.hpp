@@ -3,8 +3,6 @@
 // How a typed filter becomes an any_filter: the interface, and the one template that implements it
 // for every kind by asking the type what it can do.
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <bloomery/any_filter.hpp>
@@ -13,6 +11,8 @@
 #include <memory>
 #include <type_traits>
 #include <utility>
+
+#include "core/format.hpp"
 
 namespace bloomery {
 
@@ -210,8 +210,9 @@ class typed_model final : public any_filter::model {
     try {
       return any_filter(std::make_unique<typed_model>(filter_));
     } catch (const std::bad_alloc&) {
-      return fail(errc::out_of_memory,
-                  fmt::format("memory for a copy of the filter, {} bytes, could not be had; give "
+      return fail(
+          errc::out_of_memory,
+          detail::format_text("memory for a copy of the filter, {} bytes, could not be had; give "
                               "back others first",
                               filter_.size_in_bytes()));
     }
@@ -220,8 +221,9 @@ class typed_model final : public any_filter::model {
  private:
   tl::unexpected<failure> cannot(std::string_view what) const {
     // Const calls work on any storage, so only the writing ones can be lost to a mapped one.
-    return fail(errc::unsupported, fmt::format("a filter of kind {}{} cannot {}", Kind::name,
-                                               insertable<F> ? "" : ", opened read-only,", what));
+    return fail(errc::unsupported,
+                detail::format_text("a filter of kind {}{} cannot {}", Kind::name,
+                                    insertable<F> ? "" : ", opened read-only,", what));
   }
 
   template <class Hash>
@@ -257,8 +259,9 @@ class typed_model final : public any_filter::model {
     if (const auto* view = dynamic_cast<const typed_model<mapped, Kind>*>(&other)) {
       return with(view->filter());
     }
-    return fail(errc::incompatible,
-                fmt::format("the filters are of different kinds ({} and {}) or probe rules; only "
+    return fail(
+        errc::incompatible,
+        detail::format_text("the filters are of different kinds ({} and {}) or probe rules; only "
                             "filters built alike can be combined",
                             Kind::name, other.kind_name()));
   }

@@ -10,14 +10,13 @@
 //   describe(filter, info)          adds to a filter_info what not every kind has
 // and, where they differ from kind_info's defaults, copies_take_room and copies_to_plan_for.
 
-#include <fmt/format.h>
-
 #include <bloomery/any_filter.hpp>
 #include <concepts>
 #include <memory>
 #include <type_traits>
 #include <utility>
 
+#include "core/format.hpp"
 #include "registry/any_model.hpp"
 #include "registry/options.hpp"
 
@@ -77,7 +76,7 @@ class kind_row {
       spec.hashes = request.hashes;
     } else if (request.hashes != 0) {
       return fail(errc::invalid_argument,
-                  fmt::format("a filter of kind {} has no number of hash functions; leave it out",
+                  format_text("a filter of kind {} has no number of hash functions; leave it out",
                               K::name));
     }
     if constexpr (requires { spec.confidence; }) spec.confidence = request.confidence;
@@ -95,7 +94,7 @@ class kind_row {
   static result<any_filter> create(const plan_request& request) {
     if constexpr (is_static) {
       return fail(errc::unsupported,
-                  fmt::format("a {} filter is built once from all its keys and cannot begin empty; "
+                  format_text("a {} filter is built once from all its keys and cannot begin empty; "
                               "use build",
                               K::name));
     } else {

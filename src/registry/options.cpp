@@ -1,13 +1,12 @@
 #include "registry/options.hpp"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <bloomery/detail/core/real_number.hpp>
 #include <charconv>
 #include <optional>
 #include <type_traits>
+
+#include "core/format.hpp"
 
 namespace bloomery::detail {
 namespace {
@@ -34,7 +33,7 @@ result<void> read(const plan_request& request, std::string_view name, Number& va
   const auto number = number_of<Number>(text);
   if (!number) {
     return fail(errc::invalid_argument,
-                fmt::format("the option {}={} is not {}; give a number", name, text, what));
+                format_text("the option {}={} is not {}; give a number", name, text, what));
   }
   value = *number;
   return {};
@@ -53,8 +52,8 @@ result<void> check_options(const plan_request& request, std::string_view kind,
     std::vector<std::string_view> names;
     for (const kind_option& option : known) names.push_back(option.name);
     return fail(errc::invalid_argument,
-                fmt::format("a filter of kind {} has no option '{}'; it has {}", kind, name,
-                            names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "))));
+                format_text("a filter of kind {} has no option '{}'; it has {}", kind, name,
+                            names.empty() ? "none" : format_text("{}", join(names, ", "))));
   }
   return {};
 }
@@ -81,7 +80,7 @@ result<void> read_positive_option(const plan_request& request, std::string_view 
   if (auto ok = read_option(request, name, value); !ok) return ok;
   if (value != 0 || option_text(request, name, "").empty()) return {};
   return fail(errc::invalid_argument,
-              fmt::format("the option {}=0 is not possible; leave it out to have it chosen", name));
+              format_text("the option {}=0 is not possible; leave it out to have it chosen", name));
 }
 
 }  // namespace bloomery::detail

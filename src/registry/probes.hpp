@@ -2,13 +2,12 @@
 
 // The probe rules that can be named, as types, for the kinds that send a key to k of m places.
 
-#include <fmt/format.h>
-
 #include <bloomery/any_filter.hpp>
 #include <bloomery/probe.hpp>
 #include <bloomery/result.hpp>
 #include <type_traits>
 
+#include "core/format.hpp"
 #include "registry/options.hpp"
 
 namespace bloomery::detail {
@@ -33,13 +32,13 @@ result<any_filter> with_probe(Key wanted, Use&& use) {
   if (matches(fnv_murmur_hashing())) return use(fnv_murmur_hashing());
   if constexpr (std::is_same_v<Key, probe_id>) {
     return fail(errc::unsupported,
-                fmt::format("the filter's probe rule {} is not known here; use a newer "
+                format_text("the filter's probe rule {} is not known here; use a newer "
                             "bloomery",
                             static_cast<unsigned>(wanted)));
   } else {
     return fail(
         errc::invalid_argument,
-        fmt::format("'{}' is no probe rule; give double, salted, md5 or fnv-murmur", wanted));
+        format_text("'{}' is no probe rule; give double, salted, md5 or fnv-murmur", wanted));
   }
 }
 

@@ -1,7 +1,5 @@
 #include <bloomery/plan/blocked_bloom_plan.hpp>
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 
@@ -10,6 +8,7 @@
 #include <bloomery/plan/formulas.hpp>
 #include <bloomery/plan/units.hpp>
 
+#include "core/format.hpp"
 #include "plan/block_rates.hpp"
 #include "plan/checks.hpp"
 
@@ -140,21 +139,21 @@ result<void> check_ranges(const blocked_bloom_spec& spec) {
   if (auto ok = detail::check_hash_collisions(spec.fpr, spec.capacity); !ok) return ok;
   if (spec.fpr != 0 && spec.fpr < min_blocked_fpr) {
     return detail::refuse(
-        fmt::format("a rate of {:.3g} is below what blocks can serve ({:.0g}); take kind "
-                    "bloom or cuckoo",
-                    spec.fpr, min_blocked_fpr));
+        detail::format_text("a rate of {:.3g} is below what blocks can serve ({:.0g}); take kind "
+                            "bloom or cuckoo",
+                            spec.fpr, min_blocked_fpr));
   }
   if (spec.hashes > max_block_hashes) {
     return detail::refuse(
-        fmt::format("{} hash functions are too many for a block; at most {} are possible",
-                    spec.hashes, max_block_hashes));
+        detail::format_text("{} hash functions are too many for a block; at most {} are possible",
+                            spec.hashes, max_block_hashes));
   }
   if (spec.hashes != 0 && spec.hashes != 8 && spec.layout != block_layout{} &&
       spec.layout != block_layout::free_512) {
     return detail::refuse(
-        fmt::format("the {} layout has 8 hash functions, not {}; leave them open or take "
-                    "the free layout",
-                    name_of(spec.layout), spec.hashes));
+        detail::format_text("the {} layout has 8 hash functions, not {}; leave them open or take "
+                            "the free layout",
+                            name_of(spec.layout), spec.hashes));
   }
   return {};
 }
@@ -216,8 +215,9 @@ result<blocked_bloom_params> plan_blocked_bloom(const blocked_bloom_spec& spec) 
     });
     found.blocks = blocks_for(n, target, found.layout, found.hashes, deviations);
     if (found.blocks > max_blocks(found.layout)) {
-      return fail(errc::invalid_argument,
-                  fmt::format("{} keys at a rate of {:.3g} need more blocks than the {} layout has",
+      return fail(
+          errc::invalid_argument,
+          detail::format_text("{} keys at a rate of {:.3g} need more blocks than the {} layout has",
                               format_count(spec.capacity), spec.fpr, name_of(found.layout)));
     }
   } else if (spec.bits != 0 && spec.fpr != 0) {
@@ -250,8 +250,9 @@ double blocked_bloom_params::scatter() const {
 
 result<void> same_shape(const blocked_bloom_params& a, const blocked_bloom_params& b) {
   const auto differ = [](std::string_view what, auto x, auto y) {
-    return fail(errc::incompatible,
-                fmt::format("the filters differ in {} ({} and {}); only filters built with equal "
+    return fail(
+        errc::incompatible,
+        detail::format_text("the filters differ in {} ({} and {}); only filters built with equal "
                             "blocks, layout, hashes and seed can be combined",
                             what, x, y));
   };
@@ -294,15 +295,17 @@ result<blocked_bloom_params> blocked_bloom_params::decode(const filter_header& h
   params.chance_keys = reader.get<double>();
   params.seed = header.seed;
   if (header.kind_version != 1) {
-    return fail(errc::unsupported,
-                fmt::format("this blocked Bloom filter has layout version {}, and version 1 is "
+    return fail(
+        errc::unsupported,
+        detail::format_text("this blocked Bloom filter has layout version {}, and version 1 is "
                             "known here; use a newer bloomery",
                             header.kind_version));
   }
   if (layout < 1 || layout > 3) {
-    return fail(errc::unsupported, fmt::format("the filter's block layout {} is not known here; "
-                                               "use a newer bloomery",
-                                               layout));
+    return fail(errc::unsupported,
+                detail::format_text("the filter's block layout {} is not known here; "
+                                    "use a newer bloomery",
+                                    layout));
   }
   if (!reader.complete() || params.capacity == 0 || params.capacity > max_keys ||
       !params.possible() || !(params.fpr >= 0 && params.fpr <= 1) || unused != 0 ||

@@ -1,6 +1,7 @@
 #include <array>
 #include <bloomery/blocked_bloom.hpp>
 
+#include "core/format.hpp"
 #include "registry/kind_row.hpp"
 #include "registry/rows.hpp"
 
@@ -28,7 +29,7 @@ struct blocked_bloom_kind : one_type<blocked_bloom> {
       return {};
     }
     return fail(errc::invalid_argument,
-                fmt::format("'{}' is no block layout; give split, free or parquet", wanted));
+                format_text("'{}' is no block layout; give split, free or parquet", wanted));
   }
 
   static result<plan_report> plan(const blocked_bloom_spec& spec) {

@@ -1,7 +1,5 @@
 #include <bloomery/plan/bloom_plan.hpp>
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -12,6 +10,7 @@
 #include <bloomery/plan/formulas.hpp>
 #include <bloomery/plan/units.hpp>
 
+#include "core/format.hpp"
 #include "plan/checks.hpp"
 
 namespace bloomery {
@@ -92,12 +91,13 @@ std::uint64_t max_capacity(std::uint64_t bits, double eps, unsigned fixed_hashes
 result<void> check_ranges(const bloom_spec& spec) {
   if (auto ok = detail::check_common(spec); !ok) return ok;
   if (spec.hashes > max_hash_functions) {
-    return detail::refuse(fmt::format("{} hash functions are too many; at most {} are possible",
-                                      spec.hashes, max_hash_functions));
+    return detail::refuse(
+        detail::format_text("{} hash functions are too many; at most {} are possible", spec.hashes,
+                            max_hash_functions));
   }
   if (spec.hashes > 28 && spec.bits != 0 && spec.bits < min_bits(spec.hashes)) {
-    return detail::refuse(
-        fmt::format("{} hash functions need at least {} bits", spec.hashes, min_bits(spec.hashes)));
+    return detail::refuse(detail::format_text("{} hash functions need at least {} bits",
+                                              spec.hashes, min_bits(spec.hashes)));
   }
   return {};
 }
@@ -122,8 +122,8 @@ result<bloom_params> plan_bloom(const bloom_spec& spec) {
     const shape found = smallest(keys, spec.fpr, spec.hashes, deviations);
     if (found.bits > max_bits) {
       return fail(errc::invalid_argument,
-                  fmt::format("{} keys at a rate of {:.3g} need more than 2^62 bits",
-                              format_count(spec.capacity), spec.fpr));
+                  detail::format_text("{} keys at a rate of {:.3g} need more than 2^62 bits",
+                                      format_count(spec.capacity), spec.fpr));
     }
     plan.bits = found.bits;
     plan.hashes = found.hashes;
@@ -158,8 +158,9 @@ double bloom_params::scatter() const {
 
 result<void> same_shape(const bloom_params& a, const bloom_params& b) {
   const auto differ = [](std::string_view what, auto x, auto y) {
-    return fail(errc::incompatible,
-                fmt::format("the filters differ in {} ({} and {}); only filters built with equal "
+    return fail(
+        errc::incompatible,
+        detail::format_text("the filters differ in {} ({} and {}); only filters built with equal "
                             "bits, hashes and seed can be combined",
                             what, x, y));
   };
@@ -197,8 +198,9 @@ result<bloom_params> bloom_params::decode(const filter_header& header,
   params.chance_keys = reader.get<double>();
   params.seed = header.seed;
   if (header.kind_version != 1) {
-    return fail(errc::unsupported,
-                fmt::format("this Bloom filter has layout version {}, and version 1 is known here; "
+    return fail(
+        errc::unsupported,
+        detail::format_text("this Bloom filter has layout version {}, and version 1 is known here; "
                             "use a newer bloomery",
                             header.kind_version));
   }

@@ -1,11 +1,10 @@
 #include <bloomery/plan/counting_bloom_plan.hpp>
 
-#include <fmt/format.h>
-
 #include <bloomery/detail/core/record.hpp>
 #include <bloomery/detail/counting_bloom/counter_array.hpp>
 #include <bloomery/plan/units.hpp>
 
+#include "core/format.hpp"
 #include "plan/checks.hpp"
 
 namespace bloomery {
@@ -16,13 +15,13 @@ constexpr std::uint16_t bloom_block_version = 1;
 result<void> check_ranges(const counting_bloom_spec& spec) {
   if (auto ok = detail::check_common(spec); !ok) return ok;
   if (!detail::is_counter_width(spec.counter_bits)) {
-    return detail::refuse(
-        fmt::format("counters of {} bits do not exist; give 4, 8 or 16", spec.counter_bits));
+    return detail::refuse(detail::format_text("counters of {} bits do not exist; give 4, 8 or 16",
+                                              spec.counter_bits));
   }
   if (spec.bits != 0 && spec.bits < spec.counter_bits) {
     return detail::refuse(
-        fmt::format("{} bits do not hold a single counter of {}; give more memory", spec.bits,
-                    spec.counter_bits));
+        detail::format_text("{} bits do not hold a single counter of {}; give more memory",
+                            spec.bits, spec.counter_bits));
   }
   return {};
 }
@@ -41,15 +40,16 @@ result<counting_bloom_params> plan_counting_bloom(const counting_bloom_spec& spe
     const bool bits_alone = spec.capacity == 0 && spec.fpr == 0 && spec.hashes == 0;
     if (spec.bits == 0 || bits_alone) return fail(std::move(array.error()));
     // The sentence speaks of the array's bits, not of the memory that was asked for.
-    return fail(array.error().code,
-                fmt::format("{} bits are {} when each is a counter of {}: {}",
+    return fail(
+        array.error().code,
+        detail::format_text("{} bits are {} when each is a counter of {}: {}",
                             format_count(spec.bits), format_count(spec.bits / spec.counter_bits),
                             spec.counter_bits, array.error().message));
   }
   if (array->bits > max_bits / spec.counter_bits) {
-    return fail(
-        errc::invalid_argument,
-        fmt::format("{} counters of {} bits need more than 2^62 bits; ask for fewer keys or "
+    return fail(errc::invalid_argument,
+                detail::format_text(
+                    "{} counters of {} bits need more than 2^62 bits; ask for fewer keys or "
                     "a higher rate",
                     format_count(array->bits), spec.counter_bits));
   }
@@ -68,9 +68,9 @@ result<void> check_layout(const counting_bloom_params& params) {
 
 result<void> same_shape(const counting_bloom_params& a, const counting_bloom_params& b) {
   if (a.counter_bits != b.counter_bits) {
-    return fail(
-        errc::incompatible,
-        fmt::format("the filters have counters of {} and of {} bits; only filters with equal "
+    return fail(errc::incompatible,
+                detail::format_text(
+                    "the filters have counters of {} and of {} bits; only filters with equal "
                     "counters can be combined",
                     a.counter_bits, b.counter_bits));
   }
@@ -87,8 +87,9 @@ std::vector<std::byte> counting_bloom_params::encode() const {
 result<counting_bloom_params> counting_bloom_params::decode(const filter_header& header,
                                                             std::span<const std::byte> block) {
   if (header.kind_version != 1) {
-    return fail(errc::unsupported,
-                fmt::format("this counting Bloom filter has layout version {}, and version 1 is "
+    return fail(
+        errc::unsupported,
+        detail::format_text("this counting Bloom filter has layout version {}, and version 1 is "
                             "known here; use a newer bloomery",
                             header.kind_version));
   }

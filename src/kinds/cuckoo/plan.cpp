@@ -1,7 +1,5 @@
 #include <bloomery/plan/cuckoo_plan.hpp>
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -11,6 +9,7 @@
 #include <bloomery/plan/formulas.hpp>
 #include <bloomery/plan/units.hpp>
 
+#include "core/format.hpp"
 #include "plan/checks.hpp"
 
 namespace bloomery {
@@ -145,16 +144,16 @@ result<void> check_ranges(const cuckoo_spec& spec) {
   if (auto ok = detail::check_common(spec); !ok) return ok;
   if (spec.slots != 0 && !known_slots(spec.slots)) {
     return detail::refuse(
-        fmt::format("a bucket of {} slots is not possible; give 2, 4 or 8", spec.slots));
+        detail::format_text("a bucket of {} slots is not possible; give 2, 4 or 8", spec.slots));
   }
   if (spec.fingerprint_bits != 0 &&
       (spec.fingerprint_bits < min_fingerprint || spec.fingerprint_bits > max_fingerprint)) {
-    return detail::refuse(fmt::format("fingerprints of {} bits are not possible; give 4 to 32",
-                                      spec.fingerprint_bits));
+    return detail::refuse(detail::format_text(
+        "fingerprints of {} bits are not possible; give 4 to 32", spec.fingerprint_bits));
   }
   if (spec.bits != 0 && spec.bits < min_payload_bits) {
-    return detail::refuse(fmt::format("{} bits are too few for a cuckoo filter; give at least {}",
-                                      spec.bits, min_payload_bits));
+    return detail::refuse(detail::format_text(
+        "{} bits are too few for a cuckoo filter; give at least {}", spec.bits, min_payload_bits));
   }
   return {};
 }
@@ -174,15 +173,15 @@ result<choice> for_capacity(const cuckoo_spec& spec, unsigned slots) {
   if (best) return choice{*best, spec.capacity};
   if (spec.fingerprint_bits == 0) {
     return detail::refuse(
-        fmt::format("{} keys at a rate of {} need fingerprints of more than {} bits or a "
-                    "table of more than 2^62; give a higher rate or fewer keys",
-                    format_count(spec.capacity), format_rate(spec.fpr), max_fingerprint));
+        detail::format_text("{} keys at a rate of {} need fingerprints of more than {} bits or a "
+                            "table of more than 2^62; give a higher rate or fewer keys",
+                            format_count(spec.capacity), format_rate(spec.fpr), max_fingerprint));
   }
   return detail::refuse(
-      fmt::format("fingerprints of {} bits are too short for {} keys{}; give longer ones, "
-                  "or leave them open",
-                  spec.fingerprint_bits, format_count(spec.capacity),
-                  spec.fpr == 0 ? "" : " at a rate of " + format_rate(spec.fpr)));
+      detail::format_text("fingerprints of {} bits are too short for {} keys{}; give longer ones, "
+                          "or leave them open",
+                          spec.fingerprint_bits, format_count(spec.capacity),
+                          spec.fpr == 0 ? "" : " at a rate of " + format_rate(spec.fpr)));
 }
 
 result<choice> for_bits(const cuckoo_spec& spec, unsigned slots) {
@@ -195,13 +194,13 @@ result<choice> for_bits(const cuckoo_spec& spec, unsigned slots) {
     if (n != 0 && (!best || n > best->capacity)) best = choice{*shape, n};
   }
   if (best) return *best;
-  return detail::refuse(
-      fmt::format("{} bits hold no key{}{}; give more memory{}", format_count(spec.bits),
-                  spec.fpr == 0 ? "" : " at a rate of " + format_rate(spec.fpr),
-                  spec.fingerprint_bits == 0
-                      ? ""
-                      : fmt::format(" with fingerprints of {} bits", spec.fingerprint_bits),
-                  spec.fpr == 0 ? "" : " or a higher rate"));
+  return detail::refuse(detail::format_text(
+      "{} bits hold no key{}{}; give more memory{}", format_count(spec.bits),
+      spec.fpr == 0 ? "" : " at a rate of " + format_rate(spec.fpr),
+      spec.fingerprint_bits == 0
+          ? ""
+          : detail::format_text(" with fingerprints of {} bits", spec.fingerprint_bits),
+      spec.fpr == 0 ? "" : " or a higher rate"));
 }
 
 result<choice> for_capacity_and_bits(const cuckoo_spec& spec, unsigned slots) {
@@ -215,9 +214,9 @@ result<choice> for_capacity_and_bits(const cuckoo_spec& spec, unsigned slots) {
   }
   if (best) return choice{*best, spec.capacity};
   return detail::refuse(
-      fmt::format("{} keys do not fit into a cuckoo filter of {} bits; give more memory, "
-                  "fewer keys or other fingerprints",
-                  format_count(spec.capacity), format_count(spec.bits)));
+      detail::format_text("{} keys do not fit into a cuckoo filter of {} bits; give more memory, "
+                          "fewer keys or other fingerprints",
+                          format_count(spec.capacity), format_count(spec.bits)));
 }
 
 result<choice> choose(const cuckoo_spec& spec, unsigned slots) {
@@ -253,8 +252,9 @@ result<cuckoo_params> plan_cuckoo(const cuckoo_spec& spec) {
 
 result<void> same_shape(const cuckoo_params& a, const cuckoo_params& b) {
   const auto differ = [](std::string_view what, auto x, auto y) {
-    return fail(errc::incompatible,
-                fmt::format("the filters differ in {} ({} and {}); only filters built with equal "
+    return fail(
+        errc::incompatible,
+        detail::format_text("the filters differ in {} ({} and {}); only filters built with equal "
                             "buckets, slots, fingerprints and seed can be combined",
                             what, x, y));
   };
@@ -303,9 +303,9 @@ result<cuckoo_params> cuckoo_params::decode(const filter_header& header,
   params.fingerprint_bits = reader.get<std::uint16_t>();
   params.seed = header.seed;
   if (header.kind_version != 1) {
-    return fail(
-        errc::unsupported,
-        fmt::format("this cuckoo filter has layout version {}, and version 1 is known here; "
+    return fail(errc::unsupported,
+                detail::format_text(
+                    "this cuckoo filter has layout version {}, and version 1 is known here; "
                     "use a newer bloomery",
                     header.kind_version));
   }

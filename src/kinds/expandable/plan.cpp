@@ -1,7 +1,5 @@
 #include <bloomery/plan/expandable_plan.hpp>
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -14,6 +12,7 @@
 #include <bloomery/plan/numeric.hpp>
 #include <bloomery/plan/units.hpp>
 
+#include "core/format.hpp"
 #include "kinds/expandable/shares.hpp"
 #include "plan/checks.hpp"
 
@@ -71,10 +70,10 @@ result<void> check_ranges(const expandable_spec& spec) {
         "an expandable filter's rate is open; give it, or both capacity and memory to begin with");
   }
   if (!is_growth(spec.growth)) {
-    return detail::refuse(
-        fmt::format("a growth of {} is out of range; give 1 to 2^50, or leave it out if it is "
-                    "unknown",
-                    spec.growth));
+    return detail::refuse(detail::format_text(
+        "a growth of {} is out of range; give 1 to 2^50, or leave it out if it is "
+        "unknown",
+        spec.growth));
   }
   return {};
 }
@@ -176,16 +175,16 @@ result<expandable_params> plan_expandable(const expandable_spec& spec) {
   }
   const auto plan = capacity == 0 ? std::nullopt : with(capacity, fpr);
   if (spec.bits != 0 && !fits(plan)) {
-    return detail::refuse(fmt::format(
+    return detail::refuse(detail::format_text(
         "{} bits are too few for {}; give more memory, or leave it out", format_count(spec.bits),
         spec.capacity == 0 ? std::string("an expandable filter of that rate")
                            : format_count(spec.capacity) + " keys to begin with"));
   }
   if (!plan) {
     return detail::refuse(
-        fmt::format("{} keys at a rate of {:.3g} are beyond what 64-bit hashes can "
-                    "promise; give fewer keys or a higher rate",
-                    format_count(capacity), fpr));
+        detail::format_text("{} keys at a rate of {:.3g} are beyond what 64-bit hashes can "
+                            "promise; give fewer keys or a higher rate",
+                            format_count(capacity), fpr));
   }
   return *plan;
 }
@@ -378,8 +377,9 @@ std::vector<std::byte> expandable_params::encode() const {
 result<expandable_params> expandable_params::decode(const filter_header& header,
                                                     std::span<const std::byte> block) {
   if (header.kind_version != 1) {
-    return fail(errc::unsupported,
-                fmt::format("this expandable filter has layout version {}, and version 1 is known "
+    return fail(
+        errc::unsupported,
+        detail::format_text("this expandable filter has layout version {}, and version 1 is known "
                             "here; use a newer bloomery",
                             header.kind_version));
   }

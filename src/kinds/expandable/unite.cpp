@@ -1,8 +1,6 @@
 // The union of two expandable filters, of whatever sizes and lengths of entries: what an entry
 // knows of its key's hash is read out of one and written among the entries of the other.
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <bit>
 #include <bloomery/detail/expandable/segment_table.hpp>
@@ -12,6 +10,8 @@
 #include <span>
 #include <utility>
 #include <vector>
+
+#include "core/format.hpp"
 
 namespace bloomery::detail {
 namespace {
@@ -26,7 +26,7 @@ tl::unexpected<failure> no_room() {
 tl::unexpected<failure> too_high(const expandable_params& params) {
   return fail(
       errc::incompatible,
-      fmt::format("the union could not keep the rate of {:.3g} that was promised, of which "
+      format_text("the union could not keep the rate of {:.3g} that was promised, of which "
                   "each filter has spent a part; give the union the sum of their rates: merge "
                   "both into an empty filter of that rate",
                   params.fpr));

@@ -2,8 +2,6 @@
 // Filters: Fast and Smaller Than Xor Filters", 2022, section 3; the graphs are those of
 // Dietzfelbinger and Walzer, "Dense Peelable Random Uniform Hypergraphs", 2019).
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -18,6 +16,8 @@
 #include <new>
 #include <optional>
 #include <vector>
+
+#include "core/format.hpp"
 
 namespace bloomery::detail {
 namespace {
@@ -330,7 +330,7 @@ result<built_fuse> build(const fuse_spec& spec, const hash_source& source) {
   }
   if (distinct > max_fuse_keys) {
     return fail(errc::invalid_argument,
-                fmt::format("{} keys are more than a fuse filter can have; at most {} are possible",
+                format_text("{} keys are more than a fuse filter can have; at most {} are possible",
                             format_count(distinct), format_count(max_fuse_keys)));
   }
   const std::uint64_t shards = fuse_shards_for(distinct);
@@ -348,7 +348,7 @@ result<built_fuse> build(const fuse_spec& spec, const hash_source& source) {
   auto all = put_together(params, std::move(built));
   if (all && spec.bits != 0 && all->payload.bytes().size() * 8 > spec.bits) {
     return fail(errc::invalid_argument,
-                fmt::format("{} keys take {} in this fuse filter, more than the {} allowed; give "
+                format_text("{} keys take {} in this fuse filter, more than the {} allowed; give "
                             "more memory or a higher rate",
                             format_count(all->count), format_bytes(all->payload.bytes().size()),
                             format_bytes(spec.bits / 8)));

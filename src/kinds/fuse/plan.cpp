@@ -1,7 +1,5 @@
 #include <bloomery/plan/fuse_plan.hpp>
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -11,6 +9,7 @@
 #include <bloomery/plan/formulas.hpp>
 #include <bloomery/plan/units.hpp>
 
+#include "core/format.hpp"
 #include "plan/checks.hpp"
 
 namespace bloomery {
@@ -84,24 +83,25 @@ result<void> check_ranges(const fuse_spec& spec) {
   if (auto ok = detail::check_common(spec, max_fuse_keys); !ok) return ok;
   if (spec.fpr != 0 && spec.fpr * rounding < std::ldexp(1.0, -32)) {
     return detail::refuse(
-        fmt::format("a rate of {:.3g} is below what 32 fingerprint bits give (2.33e-10); "
-                    "ask for a higher one",
-                    spec.fpr));
+        detail::format_text("a rate of {:.3g} is below what 32 fingerprint bits give (2.33e-10); "
+                            "ask for a higher one",
+                            spec.fpr));
   }
   if (spec.arity != 0 && spec.arity != 3 && spec.arity != 4) {
-    return detail::refuse(fmt::format("a fuse filter has arity 3 or 4, not {}", spec.arity));
+    return detail::refuse(
+        detail::format_text("a fuse filter has arity 3 or 4, not {}", spec.arity));
   }
   if (spec.fingerprint_bits > max_fingerprint_bits) {
-    return detail::refuse(fmt::format(
+    return detail::refuse(detail::format_text(
         "fingerprints of {} bits are too long; at most 32 are possible", spec.fingerprint_bits));
   }
   if (spec.fpr != 0 && spec.fingerprint_bits != 0 && bits_for(spec.fpr) > spec.fingerprint_bits) {
     return detail::refuse(
-        fmt::format("fingerprints of {} bits have a rate of {}, not {}; leave one of the "
-                    "two open",
-                    spec.fingerprint_bits,
-                    format_rate(std::ldexp(1.0, -static_cast<int>(spec.fingerprint_bits))),
-                    format_rate(spec.fpr)));
+        detail::format_text("fingerprints of {} bits have a rate of {}, not {}; leave one of the "
+                            "two open",
+                            spec.fingerprint_bits,
+                            format_rate(std::ldexp(1.0, -static_cast<int>(spec.fingerprint_bits))),
+                            format_rate(spec.fpr)));
   }
   return {};
 }
@@ -167,10 +167,11 @@ result<fuse_plan> plan_fuse(const fuse_spec& spec) {
   unsigned arity = spec.arity != 0 ? spec.arity : 3;
   unsigned w = given;
   const auto too_little = [&](std::uint64_t keys) {
-    return fail(errc::invalid_argument,
-                fmt::format("{} bits cannot hold {} key{} in a fuse filter{}; give more memory{}",
+    return fail(
+        errc::invalid_argument,
+        detail::format_text("{} bits cannot hold {} key{} in a fuse filter{}; give more memory{}",
                             format_count(spec.bits), format_count(keys), keys == 1 ? "" : "s",
-                            given != 0 ? fmt::format(" of {} fingerprint bits", given) : "",
+                            given != 0 ? detail::format_text(" of {} fingerprint bits", given) : "",
                             given != 0 ? " or a higher rate" : ""));
   };
   if (plan.capacity == 0) {
@@ -196,8 +197,9 @@ result<fuse_plan> plan_fuse(const fuse_spec& spec) {
   if (spec.bits != 0 && bits_of(plan.params) > spec.bits) return too_little(spec.capacity);
   plan.fpr = fuse_fpr(static_cast<double>(plan.capacity), w);
   if (spec.fpr != 0 && plan.fpr > spec.fpr * rounding) {
-    return fail(errc::invalid_argument,
-                fmt::format("a rate of {:.3g} with {} keys is below what 64-bit hashes can promise "
+    return fail(
+        errc::invalid_argument,
+        detail::format_text("a rate of {:.3g} with {} keys is below what 64-bit hashes can promise "
                             "beside fingerprints of {} bits; ask for a higher rate",
                             spec.fpr, format_count(plan.capacity), w));
   }
@@ -266,8 +268,9 @@ result<fuse_params> fuse_params::decode(const filter_header& header,
   params.segments = reader.get<std::uint64_t>();
   params.seed = header.seed;
   if (header.kind_version != 1) {
-    return fail(errc::unsupported,
-                fmt::format("this fuse filter has layout version {}, and version 1 is known here; "
+    return fail(
+        errc::unsupported,
+        detail::format_text("this fuse filter has layout version {}, and version 1 is known here; "
                             "use a newer bloomery",
                             header.kind_version));
   }

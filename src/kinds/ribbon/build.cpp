@@ -1,8 +1,6 @@
 // Building bumped ribbon filters: level after level, each shard by shard. The solving itself is in
 // src/kernels/.
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <atomic>
 #include <bloomery/detail/core/hash_shards.hpp>
@@ -17,6 +15,8 @@
 #include <new>
 #include <optional>
 #include <vector>
+
+#include "core/format.hpp"
 
 namespace bloomery::detail {
 namespace {
@@ -182,7 +182,7 @@ class ribbon_builder {
     }
     if (distinct > max_ribbon_keys) {
       return fail(errc::invalid_argument,
-                  fmt::format("{} keys are more than a ribbon filter can have; at most {} are "
+                  format_text("{} keys are more than a ribbon filter can have; at most {} are "
                               "possible",
                               format_count(distinct), format_count(max_ribbon_keys)));
     }
@@ -317,7 +317,7 @@ class ribbon_builder {
     if (spec_.bits != 0 && size * 8 > spec_.bits) {
       return fail(
           errc::invalid_argument,
-          fmt::format("{} keys take {} in this ribbon filter, more than the {} allowed; "
+          format_text("{} keys take {} in this ribbon filter, more than the {} allowed; "
                       "give more memory or a higher rate",
                       format_count(count_), format_bytes(size), format_bytes(spec_.bits / 8)));
     }

@@ -1,7 +1,5 @@
 #include <bloomery/plan/ribbon_plan.hpp>
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 
@@ -11,6 +9,7 @@
 #include <bloomery/plan/numeric.hpp>
 #include <bloomery/plan/units.hpp>
 
+#include "core/format.hpp"
 #include "plan/checks.hpp"
 
 namespace bloomery {
@@ -178,9 +177,9 @@ ribbon_level plan_ribbon_level(std::uint64_t n, double eps, unsigned attempt) no
 result<void> check_ribbon_rate(double eps, std::uint64_t n) {
   const double least = min_fpr + f::hash_collision_fpr(static_cast<double>(n));
   if (eps * rounding >= least) return {};
-  return fail(
-      errc::invalid_argument,
-      fmt::format("a rate of {:.3g} with {} keys is below what 32 columns and 64-bit hashes "
+  return fail(errc::invalid_argument,
+              detail::format_text(
+                  "a rate of {:.3g} with {} keys is below what 32 columns and 64-bit hashes "
                   "give ({:.3g}); ask for a higher one",
                   eps, format_count(n), least));
 }
@@ -201,8 +200,9 @@ result<ribbon_plan> plan_ribbon(const ribbon_spec& spec) {
     return detail::size_is_open("a ribbon filter");
   }
   const auto too_little = [&](std::uint64_t keys) {
-    return fail(errc::invalid_argument,
-                fmt::format("{} bits cannot hold {} key{} in a ribbon filter{}; give more memory{}",
+    return fail(
+        errc::invalid_argument,
+        detail::format_text("{} bits cannot hold {} key{} in a ribbon filter{}; give more memory{}",
                             format_count(spec.bits), format_count(keys), keys == 1 ? "" : "s",
                             spec.fpr != 0 ? " at a rate of " + format_rate(spec.fpr) : "",
                             spec.fpr != 0 ? " or a higher rate" : ""));
@@ -255,8 +255,9 @@ result<ribbon_params> ribbon_params::decode(const filter_header& header,
                 "the ribbon filter's parameters are out of range; the file is damaged");
   };
   if (header.kind_version != 1) {
-    return fail(errc::unsupported,
-                fmt::format("this ribbon filter has layout version {}, and version 1 is known "
+    return fail(
+        errc::unsupported,
+        detail::format_text("this ribbon filter has layout version {}, and version 1 is known "
                             "here; use a newer bloomery",
                             header.kind_version));
   }

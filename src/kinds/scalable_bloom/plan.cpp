@@ -1,7 +1,5 @@
 #include <bloomery/plan/scalable_bloom_plan.hpp>
 
-#include <fmt/format.h>
-
 #include <cmath>
 #include <string>
 #include <utility>
@@ -11,6 +9,7 @@
 #include <bloomery/plan/numeric.hpp>
 #include <bloomery/plan/units.hpp>
 
+#include "core/format.hpp"
 #include "plan/checks.hpp"
 
 namespace bloomery {
@@ -74,20 +73,20 @@ bool has_room_for(const scalable_bloom_params& params, std::size_t members, std:
 
 tl::unexpected<failure> too_many_keys(std::uint64_t capacity, double fpr) {
   return detail::refuse(
-      fmt::format("{} keys at a rate of {:.3g} are beyond what 64-bit hashes can promise; "
-                  "at most {} are possible at it",
-                  format_count(capacity), fpr,
-                  format_count(static_cast<std::uint64_t>(fpr * keys_for_rate_one))));
+      detail::format_text("{} keys at a rate of {:.3g} are beyond what 64-bit hashes can promise; "
+                          "at most {} are possible at it",
+                          format_count(capacity), fpr,
+                          format_count(static_cast<std::uint64_t>(fpr * keys_for_rate_one))));
 }
 
 result<void> check_ranges(const scalable_bloom_spec& spec) {
   if (auto ok = detail::check_common(spec); !ok) return ok;
   if (!is_growth(spec.growth)) {
-    return detail::refuse(
-        fmt::format("a growth of {} is out of range; give 1 to 65536, such as 2", spec.growth));
+    return detail::refuse(detail::format_text(
+        "a growth of {} is out of range; give 1 to 65536, such as 2", spec.growth));
   }
   if (!is_tightening(spec.tightening)) {
-    return detail::refuse(fmt::format(
+    return detail::refuse(detail::format_text(
         "a tightening of {} is out of range; give 0.01 to 0.99, such as 0.5", spec.tightening));
   }
   if (spec.fpr == 0 && (spec.capacity == 0 || spec.bits == 0)) {
@@ -130,7 +129,7 @@ result<scalable_bloom_params> plan_scalable_bloom(const scalable_bloom_spec& spe
   if (plan.fpr == 0) {
     plan.fpr = first->fpr / series(1, spec.tightening, 0);
     if (plan.fpr >= 1) {
-      return detail::refuse(fmt::format(
+      return detail::refuse(detail::format_text(
           "{} keys in {} bits have a rate of {}, which is more than the first "
           "member's share of any rate below 100%; give more memory",
           format_count(first->capacity), format_count(first->bits), format_rate(first->fpr)));
@@ -147,8 +146,9 @@ result<bloom_params> plan_next_member(const scalable_bloom_params& params) {
   const std::size_t i = params.members.size();
   const double keys = capacity_of(params, i);
   if (!has_room_for(params, i, planned_keys(params), keys)) {
-    return fail(errc::full,
-                fmt::format("the filter has {} members for {} keys, and its rate allows no further "
+    return fail(
+        errc::full,
+        detail::format_text("the filter has {} members for {} keys, and its rate allows no further "
                             "one; start with a larger capacity or a higher rate",
                             i, format_count(planned_keys(params))));
   }
@@ -200,8 +200,9 @@ std::vector<std::byte> scalable_bloom_params::encode() const {
 result<scalable_bloom_params> scalable_bloom_params::decode(const filter_header& header,
                                                             std::span<const std::byte> block) {
   if (header.kind_version != 1) {
-    return fail(errc::unsupported,
-                fmt::format("this scalable Bloom filter has layout version {}, and version 1 is "
+    return fail(
+        errc::unsupported,
+        detail::format_text("this scalable Bloom filter has layout version {}, and version 1 is "
                             "known here; use a newer bloomery",
                             header.kind_version));
   }
@@ -225,8 +226,9 @@ result<scalable_bloom_params> scalable_bloom_params::decode(const filter_header&
     return damaged();
   }
   if (probe != static_cast<std::uint16_t>(probe_id::double_hashing)) {
-    return fail(errc::unsupported,
-                fmt::format("the scalable Bloom filter's probe rule {} is not known here; use a "
+    return fail(
+        errc::unsupported,
+        detail::format_text("the scalable Bloom filter's probe rule {} is not known here; use a "
                             "newer bloomery",
                             probe));
   }

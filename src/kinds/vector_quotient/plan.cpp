@@ -1,7 +1,5 @@
 #include <bloomery/plan/vector_quotient_plan.hpp>
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <bloomery/detail/core/record.hpp>
 #include <bloomery/detail/vector_quotient/layout.hpp>
@@ -11,6 +9,7 @@
 #include <cmath>
 #include <optional>
 
+#include "core/format.hpp"
 #include "plan/checks.hpp"
 
 namespace bloomery {
@@ -149,21 +148,22 @@ result<void> check_ranges(const vector_quotient_spec& spec) {
   if (auto ok = detail::check_common(spec); !ok) return ok;
   if (spec.remainder_bits != 0 &&
       (spec.remainder_bits < min_remainder || spec.remainder_bits > max_remainder)) {
-    return detail::refuse(fmt::format("remainders of {} bits are not possible; give {} to {}",
-                                      spec.remainder_bits, min_remainder, max_remainder));
+    return detail::refuse(
+        detail::format_text("remainders of {} bits are not possible; give {} to {}",
+                            spec.remainder_bits, min_remainder, max_remainder));
   }
   if (spec.slots > detail::vq_most_slots) {
-    return detail::refuse(fmt::format("a block of {} slots is not possible; give 1 to {}",
-                                      spec.slots, detail::vq_most_slots));
+    return detail::refuse(detail::format_text("a block of {} slots is not possible; give 1 to {}",
+                                              spec.slots, detail::vq_most_slots));
   }
   if (spec.slots != 0 && spec.remainder_bits != 0 && !shape_of(spec.slots, spec.remainder_bits)) {
-    return detail::refuse(
-        fmt::format("{} remainders of {} bits do not fit into a block of 512 bits with their "
-                    "buckets, or leave too much of it; leave one of slots and remainder_bits open",
-                    spec.slots, spec.remainder_bits));
+    return detail::refuse(detail::format_text(
+        "{} remainders of {} bits do not fit into a block of 512 bits with their "
+        "buckets, or leave too much of it; leave one of slots and remainder_bits open",
+        spec.slots, spec.remainder_bits));
   }
   if (spec.bits != 0 && spec.bits < min_bits) {
-    return detail::refuse(fmt::format(
+    return detail::refuse(detail::format_text(
         "{} bits are too few for a vector quotient filter; give at least {}", spec.bits, min_bits));
   }
   return {};
@@ -180,7 +180,7 @@ result<choice> for_capacity(const vector_quotient_spec& spec) {
     }
   });
   if (best) return *best;
-  return detail::refuse(fmt::format(
+  return detail::refuse(detail::format_text(
       "{} keys{} are beyond remainders of {} bits or 2^44 blocks; give a higher rate or fewer keys",
       format_count(spec.capacity), spec.fpr == 0 ? "" : " at a rate of " + format_rate(spec.fpr),
       spec.remainder_bits != 0 ? spec.remainder_bits : max_remainder));
@@ -199,10 +199,10 @@ result<choice> for_bits(const vector_quotient_spec& spec) {
     });
   }
   if (best) return *best;
-  return detail::refuse(fmt::format("{} bits hold no key{}; give more memory{}",
-                                    format_count(spec.bits),
-                                    spec.fpr == 0 ? "" : " at a rate of " + format_rate(spec.fpr),
-                                    spec.fpr == 0 ? "" : " or a higher rate"));
+  return detail::refuse(
+      detail::format_text("{} bits hold no key{}; give more memory{}", format_count(spec.bits),
+                          spec.fpr == 0 ? "" : " at a rate of " + format_rate(spec.fpr),
+                          spec.fpr == 0 ? "" : " or a higher rate"));
 }
 
 result<choice> for_capacity_and_bits(const vector_quotient_spec& spec) {
@@ -215,10 +215,10 @@ result<choice> for_capacity_and_bits(const vector_quotient_spec& spec) {
     });
   }
   if (best) return *best;
-  return detail::refuse(
-      fmt::format("{} keys do not fit into a vector quotient filter of {} bits; give more memory "
-                  "or fewer keys",
-                  format_count(spec.capacity), format_count(spec.bits)));
+  return detail::refuse(detail::format_text(
+      "{} keys do not fit into a vector quotient filter of {} bits; give more memory "
+      "or fewer keys",
+      format_count(spec.capacity), format_count(spec.bits)));
 }
 
 }  // namespace
@@ -251,8 +251,9 @@ result<vector_quotient_params> plan_vector_quotient(const vector_quotient_spec& 
 
 result<void> same_shape(const vector_quotient_params& a, const vector_quotient_params& b) {
   const auto differ = [](std::string_view what, auto x, auto y) {
-    return fail(errc::incompatible,
-                fmt::format("the filters differ in {} ({} and {}); only filters built with equal "
+    return fail(
+        errc::incompatible,
+        detail::format_text("the filters differ in {} ({} and {}); only filters built with equal "
                             "blocks, slots, buckets, remainders and seed can be combined",
                             what, x, y));
   };
@@ -314,8 +315,9 @@ result<vector_quotient_params> vector_quotient_params::decode(const filter_heade
   params.remainder_bits = reader.get<std::uint16_t>();
   params.seed = header.seed;
   if (header.kind_version != 1) {
-    return fail(errc::unsupported,
-                fmt::format("this vector quotient filter has layout version {}, and version 1 is "
+    return fail(
+        errc::unsupported,
+        detail::format_text("this vector quotient filter has layout version {}, and version 1 is "
                             "known here; use a newer bloomery",
                             header.kind_version));
   }

@@ -1,0 +1,90 @@
+#include "core/format.hpp"
+
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <cstddef>
+
+namespace bloomery::detail {
+namespace {
+
+// Enough for a double of any size with a few decimals.
+constexpr std::size_t max_digits = 400;
+
+std::string text_of(double value, std::chars_format form, int precision) {
+  std::array<char, max_digits> digits;  // NOLINT(cppcoreguidelines-pro-type-member-init)
+  const char* const end =
+      std::to_chars(digits.data(), digits.data() + digits.size(), value, form, precision).ptr;
+  return std::string(digits.data(), end);
+}
+
+std::string shortest(double value) {
+  const double size = std::fabs(value);
+  const bool is_plain = size == 0 || (size >= 1e-4 && size < 1e16) || !std::isfinite(value);
+  std::array<char, max_digits> digits;  // NOLINT(cppcoreguidelines-pro-type-member-init)
+  const auto form = is_plain ? std::chars_format::fixed : std::chars_format::scientific;
+  const char* const end =
+      std::to_chars(digits.data(), digits.data() + digits.size(), value, form).ptr;
+  return std::string(digits.data(), end);
+}
+
+}  // namespace
+
+void format_value::append_to(std::string& out, std::string_view spec) const {
+  switch (sort_) {
+    case sort::text:
+      out += text_;
+      return;
+    case sort::integer: {
+      const bool is_hexadecimal = spec.ends_with('x');
+      std::array<char, 20> digits;  // NOLINT(cppcoreguidelines-pro-type-member-init)
+      const char* const end = std::to_chars(digits.data(), digits.data() + digits.size(), integer_,
+                                            is_hexadecimal ? 16 : 10)
+                                  .ptr;
+      const auto size = static_cast<std::size_t>(end - digits.data());
+      if (is_negative_) out += '-';
+      if (spec.starts_with('#')) out += "0x";
+      if (spec.starts_with("08")) out.append(size < 8 ? 8 - size : 0, '0');
+      out.append(digits.data(), size);
+      return;
+    }
+    case sort::real:
+      break;
+  }
+  if (spec.empty()) {
+    out += shortest(real_);
+    return;
+  }
+  const auto form = spec.ends_with('e')   ? std::chars_format::scientific
+                    : spec.ends_with('f') ? std::chars_format::fixed
+                                          : std::chars_format::general;
+  out += text_of(real_, form, spec[1] - '0');
+}
+
+std::string format_values(std::string_view pattern, std::span<const format_value> values) {
+  std::string out;
+  for (const format_value& value : values) {
+    const std::size_t open = pattern.find('{');
+    const std::size_t close = pattern.find('}', open);
+    out += pattern.substr(0, open);
+    const std::string_view inside = pattern.substr(open + 1, close - open - 1);
+    value.append_to(out, inside.substr(inside.starts_with(':') ? 1 : 0));
+    pattern.remove_prefix(close + 1);
+  }
+  return out += pattern;
+}
+
+std::string format_fixed(double value, int decimals) {
+  return text_of(value, std::chars_format::fixed, decimals);
+}
+
+std::string join(std::span<const std::string_view> texts, std::string_view separator) {
+  std::string out;
+  for (const std::string_view text : texts) {
+    if (!out.empty()) out += separator;
+    out += text;
+  }
+  return out;
+}
+
+}  // namespace bloomery::detail
