@@ -213,8 +213,8 @@ struct kind_info {
   /// Whether further copies of a key need the room of other keys, as in most kinds that keep
   /// copies.
   bool copies_take_room = true;
-  /// The number of copies of each key to plan for. Further copies need more memory than room for
-  /// them would.
+  /// The largest number of copies of one key to plan room for. Copies that find no room need more
+  /// memory than the room would.
   std::uint64_t copies_to_plan_for = std::numeric_limits<std::uint64_t>::max();
   std::span<const kind_option> options;
   result<plan_report> (*plan)(const plan_request&);
