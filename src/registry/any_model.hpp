@@ -1,7 +1,7 @@
 #pragma once
 
-// How a typed filter becomes an any_filter: the interface, and the one template that implements it
-// for every kind by asking the type what it can do.
+// The step from a typed filter to any_filter: the interface, and the one template that implements
+// it for every kind by testing which operations the type has.
 
 #include <fmt/format.h>
 
@@ -59,7 +59,7 @@ class any_filter::model {
 
 namespace detail {
 
-/// What the type of a filter says that it can do.
+/// The abilities of a filter type.
 template <membership_filter F>
 constexpr abilities abilities_of() noexcept {
   return {.insert = insertable<F>,
@@ -72,8 +72,8 @@ constexpr abilities abilities_of() noexcept {
 };  // namespace detail
 }  // namespace bloomery
 
-/// Describe is a function object of the kind: describe(filter) -> filter_info with all that is not
-/// common to every kind (plan, fill, extras).
+/// Describe is a function object of the kind: describe(filter) returns a filter_info with the
+/// values that are not common to every kind (plan, fill, extras).
 template <membership_filter F, class Describe>
 class typed_model final : public any_filter::model {
  public:
@@ -219,7 +219,7 @@ class typed_model final : public any_filter::model {
 
  private:
   tl::unexpected<failure> cannot(std::string_view what) const {
-    // Const calls work on any storage, so only the writing ones can be lost to a mapped one.
+    // Const calls work on any storage, so a mapped storage can lack only those that write.
     return fail(errc::unsupported, fmt::format("a filter of kind {}{} cannot {}", kind_name_,
                                                insertable<F> ? "" : ", opened read-only,", what));
   }
@@ -230,10 +230,10 @@ class typed_model final : public any_filter::model {
       return filter_.insert_absent(hashes, answers);
     } else {
       insert_summary all;
-      filter_.may_contain(hashes, answers);  // which also brings their memory near
+      filter_.may_contain(hashes, answers);  // also loads their memory into the caches
       for (std::size_t i = 0; i < hashes.size(); ++i) {
         bool found = answers[i];  // NOLINT(misc-const-correctness): if keys are not counted
-        // A key of this batch may have made it a member since.
+        // A key of this batch may have made it a member in the meantime.
         if constexpr (countable<F>) found = found || filter_.may_contain(hashes[i]);
         const insert_outcome outcome =
             found ? insert_outcome::maybe_present : filter_.insert(hashes[i]);
@@ -271,15 +271,15 @@ class typed_model final : public any_filter::model {
   std::string_view kind_name_;
 };
 
-/// A typed filter, or why there is none, as an any_filter.
+/// A typed filter, or the reason why there is none, as an any_filter.
 template <class Describe, membership_filter F>
 result<any_filter> as_any(result<F> filter, std::string_view name) {
   if (!filter) return fail(std::move(filter.error()));
   return any_filter(std::make_unique<typed_model<F, Describe>>(std::move(*filter), name));
 }
 
-/// A registry row's `open` for one type: the owned filter when it is to be written, else the
-/// mapped.
+/// The `open` of a registry row for one type: the owned filter if it is to be written, else the
+/// mapped one.
 template <class F, class Describe>
 result<any_filter> open_typed(const stored_filter& stored, access how, std::string_view name) {
   if (how == access::writable) return as_any<Describe>(open_stored<F>(stored), name);

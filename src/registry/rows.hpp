@@ -1,6 +1,6 @@
 #pragma once
 
-// The registry's rows, one function a kind, each in a file of its own beside this one.
+// The rows of the registry, one function per kind, each in src/kinds/KIND/row.cpp.
 
 #include <bloomery/any_filter.hpp>
 

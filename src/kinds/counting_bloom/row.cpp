@@ -73,7 +73,7 @@ result<plan_report> plan(const plan_request& request) {
   };
   add("times_bloom", static_cast<double>(params->bits()) / static_cast<double>(params->array.bits));
   add("optimal_hashes", formulas::optimal_hashes(n, m));
-  // Chances that any counter does so, with that many distinct keys.
+  // Bounds on the chance that any counter does so, with that many distinct keys.
   add("stuck_bound", formulas::counter_reaches(n, m, k, params->maximum()));
   add("overflow_bound", formulas::counter_reaches(n, m, k, params->maximum() + 1));
   return report;

@@ -60,8 +60,7 @@ class distinct_places {
   const std::uint64_t* end() const noexcept { return at_.data() + size_; }
 
  private:
-  std::array<std::uint64_t, max_hash_functions>
-      at_;  // not zeroed: writing 512 bytes per key would take time
+  std::array<std::uint64_t, max_hash_functions> at_;  // not zeroed: 512 bytes per key take time
   std::size_t size_ = 0;
 };
 
