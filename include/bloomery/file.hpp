@@ -65,7 +65,7 @@ struct announced_filter {
 /// unsupported. No bytes support the announced length yet, so do not allocate it.
 result<announced_filter> read_header(std::span<const std::byte> bytes, const std::string& name);
 
-/// What to do if the file exists.
+/// The action if the file exists.
 enum class if_exists : std::uint8_t { replace, refuse };
 
 /// Writes a filter to a file in one step. At every moment, also after a power failure, the path

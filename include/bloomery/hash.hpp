@@ -87,7 +87,7 @@ concept integer_key =
 template <class K>
 concept key = byte_key<K> || integer_key<K>;
 
-/// The bytes of a key that is bytes.
+/// The bytes of a byte_key.
 template <byte_key K>
 std::span<const std::byte> bytes_of(const K& k) noexcept {
   if constexpr (std::convertible_to<const K&, std::string_view>) {

@@ -1,7 +1,7 @@
 #pragma once
 
 /// Storage: where the bytes of a filter are. Ownership is a type: a filter over read-only storage
-/// has no `insert`. All storages are cheap to move; each says what its copies are.
+/// has no `insert`. All storages are cheap to move; each documents its copies.
 ///
 /// A program's own type is a storage for every kind of filter if it meets these:
 ///

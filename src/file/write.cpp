@@ -77,7 +77,7 @@ class pending_file {
     pending_file made(std::move(target), folder);
     made.file_ = descriptor(::open(folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, mode));
     if (!made.file_) {
-      made.name_ = made.fresh_name();
+      made.name_ = made.random_name();
       made.file_ =
           descriptor(::open(made.name_->c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, mode));
       if (!made.file_) {
@@ -149,7 +149,7 @@ class pending_file {
     fs::path name = shared;
     for (bool first = true; !link_to(name); first = false) {
       if (errno != EEXIST) return system_failure(target_.string(), "create the file");
-      if (!first || !remove_leftover(shared)) name = fresh_name();
+      if (!first || !remove_leftover(shared)) name = random_name();
     }
     name_ = name;
     return {};
@@ -168,7 +168,7 @@ class pending_file {
            ::unlink(name.c_str()) == 0;
   }
 
-  fs::path fresh_name() const {
+  fs::path random_name() const {
     std::random_device random;
     return folder_ /
            fmt::format(".{}.{:08x}{:08x}.tmp", target_.filename().string(), random(), random());

@@ -46,18 +46,20 @@ std::uint64_t insert_loop(const block_array& array, std::span<const hash64> hash
   for (std::size_t i = 0; i < lead; ++i) {
     __builtin_prefetch(data + Layout::block_of(h[i], blocks) * Layout::block_bytes, 1, 3);
   }
-  std::uint64_t fresh = 0;
+  std::uint64_t newly_inserted = 0;
   std::size_t i = 0;
   if (lead != 0) {
     for (; i + lead < n; ++i) {
       __builtin_prefetch(data + Layout::block_of(h[i + lead], blocks) * Layout::block_bytes, 1, 3);
-      fresh += set(Layout(), data + Layout::block_of(h[i], blocks) * Layout::block_bytes, h[i], k);
+      newly_inserted +=
+          set(Layout(), data + Layout::block_of(h[i], blocks) * Layout::block_bytes, h[i], k);
     }
   }
   for (; i < n; ++i) {
-    fresh += set(Layout(), data + Layout::block_of(h[i], blocks) * Layout::block_bytes, h[i], k);
+    newly_inserted +=
+        set(Layout(), data + Layout::block_of(h[i], blocks) * Layout::block_bytes, h[i], k);
   }
-  return fresh;
+  return newly_inserted;
 }
 
 template <class Layout>
