@@ -37,11 +37,11 @@ struct slab {
 };
 
 // With fewer hashes, starting a thread costs more than its part of the work.
-constexpr std::size_t min_hashes_a_thread = std::size_t{1} << 16;
+constexpr std::size_t min_hashes_per_thread = std::size_t{1} << 16;
 
 unsigned useful_threads(std::size_t hashes, unsigned threads) noexcept {
   return static_cast<unsigned>(
-      std::clamp<std::size_t>(hashes / min_hashes_a_thread, 1, std::max(threads, 1U)));
+      std::clamp<std::size_t>(hashes / min_hashes_per_thread, 1, std::max(threads, 1U)));
 }
 
 /// Puts the hashes of the slabs' shards, from `first` on, into the slabs.

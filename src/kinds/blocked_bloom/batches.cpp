@@ -32,9 +32,9 @@ constexpr std::size_t max_regions = 1024;
 // An array from this size on is partitioned if a batch has so many keys per cache line. Each line
 // is then fetched once for several keys.
 constexpr std::size_t partitioned_bytes = std::size_t{1} << 24;
-constexpr std::size_t min_keys_a_line = 4;
+constexpr std::size_t min_keys_per_line = 4;
 // With fewer keys, starting a thread costs more than its part of the work.
-constexpr std::size_t min_keys_a_thread = std::size_t{1} << 15;
+constexpr std::size_t min_keys_per_thread = std::size_t{1} << 15;
 
 const block_kernels& kernels_of(block_layout layout) noexcept {
   const layout_kernels& kernels = block_kernel_table.chosen();
@@ -68,12 +68,12 @@ std::size_t chunk_for(const block_array& array) noexcept {
 
 bool worth_partitioning(const block_array& array, std::size_t n) noexcept {
   return array.size() >= partitioned_bytes &&
-         std::min(n, chunk_for(array)) >= array.size() / 64 * min_keys_a_line;
+         std::min(n, chunk_for(array)) >= array.size() / 64 * min_keys_per_line;
 }
 
 unsigned useful_threads(std::size_t n, unsigned threads) noexcept {
   return static_cast<unsigned>(
-      std::clamp<std::size_t>(n / min_keys_a_thread, 1, std::max(1U, threads)));
+      std::clamp<std::size_t>(n / min_keys_per_thread, 1, std::max(1U, threads)));
 }
 
 /// log2 of the number of blocks of a region.
