@@ -1,6 +1,6 @@
 #pragma once
 
-/// Which kind of filter suits, and why: every kind's plan for one request, ranked.
+/// Advice on kinds: the plans of every kind for one request, ranked, with the reason for the first.
 ///
 ///     const auto found = bloomery::advise({.capacity = 1'000'000, .fpr = 0.01},
 ///                                         {.deletable = true});
@@ -14,12 +14,13 @@
 
 namespace bloomery {
 
-/// What the filter must be able to do besides taking keys and answering.
+/// The abilities that the filter needs beside inserts and queries.
 struct needs {
-  bool deletable = false;   ///< keys are erased again
-  bool counting = false;    ///< how often a key was inserted is asked
-  bool growing = false;     ///< the number of keys is unknown: it may exceed the capacity
-  bool unchanging = false;  ///< all keys are known before the filter is made, and none comes later
+  bool deletable = false;  ///< keys will be erased
+  bool counting = false;   ///< the number of inserts of a key will be queried
+  bool growing = false;    ///< the number of keys is unknown and may exceed the capacity
+  bool unchanging =
+      false;  ///< all keys are known before the filter is made, and none is added later
 };
 
 /// A kind, and its plan or the sentence that says why it does not fit.
@@ -29,30 +30,36 @@ struct candidate {
 };
 
 struct advice {
-  /// Every kind: those that fit, best first, then those that do not, in the registry's order.
+  /// Every kind: first those that fit, best first, then the others in the registry's order.
   std::vector<candidate> ranked;
-  std::string reason;  ///< one sentence: why the first is recommended
+  std::string reason;  ///< one sentence: the reason for the first
 
-  /// The best of those that fit: there always is one.
+  /// The best kind that fits. There is always one.
   const candidate& recommended() const noexcept { return ranked.front(); }
 };
 
-/// What one kind makes of the request, or why it does not fit: an ability that it lacks is
-/// unsupported, what its planner refuses is invalid_argument.
+/// The plan of one kind for the request. Fails with unsupported if the kind lacks an ability, and
+/// with invalid_argument if its planner refuses the request.
 result<plan_report> plan_for(const kind_info& kind, const plan_request& request,
                              const needs& wanted);
 
-/// Plans the request with every kind that has the needed abilities and ranks the plans by what the
-/// request leaves open: the fewest bytes for a capacity and a rate, the lowest rate for a capacity
-/// and a size, the most keys for a size and a rate, the fewest bits a key after a thousandfold
-/// growth where growing is needed and a rate is all that is known. Equal plans keep the order of
-/// `among`. Where space is compared, a plan that takes at most a tenth more than the smallest and
-/// whose queries read fewer cache lines is recommended before it.
+/// Plans the request with every kind that has the needed abilities, and ranks the plans by the
+/// value that the request leaves open:
 ///
-/// Fails with invalid_argument where the request is not sufficient (it takes two of capacity, rate
-/// and size, or a number of hashes with capacity or size; growing is content with a rate), where
-/// the needs contradict each other or no kind can meet it; with unsupported where no kind has the
-/// needed abilities together. One call of each kind's planner.
+///     given                         best
+///     capacity and rate             fewest bytes
+///     capacity and size             lowest rate
+///     size and rate                 most keys
+///     rate alone, growing needed    fewest bits per key after growth by 1000 times
+///
+/// Equal plans keep the order of `among`. Where space is compared, plans that need at most a tenth
+/// more than the smallest also compete: the one whose queries read the fewest cache lines is
+/// recommended.
+///
+/// Fails with invalid_argument if the request is not sufficient, if the needs contradict each
+/// other, or if no kind can meet it. Sufficient are two of capacity, rate and size, or a number of
+/// hashes with capacity or size, or a rate alone with growing. Fails with unsupported if no kind
+/// has all needed abilities. Calls each kind's planner once.
 result<advice> advise(const plan_request& request, const needs& wanted,
                       std::span<const kind_info> among = kinds());
 

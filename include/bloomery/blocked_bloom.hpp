@@ -1,8 +1,8 @@
 #pragma once
 
 /// The blocked Bloom filter (F. Putze, P. Sanders, J. Singler, "Cache-, Hash- and Space-Efficient
-/// Bloom Filters", 2007): all bits of a key lie in one cache line, so that an insert or a query
-/// costs one memory access instead of k, for 0.5 bits a key more at 1%.
+/// Bloom Filters", 2007). All bits of a key are in one cache line, so an insert or a query costs
+/// one memory access instead of k. It needs 0.5 bits per key more than a Bloom filter at 1%.
 ///
 ///     bloomery::blocked_bloom seen({.capacity = 1'000'000, .fpr = 0.01});
 ///     seen.insert("alice@example.com");
@@ -32,15 +32,17 @@
 
 namespace bloomery {
 
-/// A view through which any number of threads insert into one blocked filter and query it at once.
-/// Obtained by basic_blocked_bloom::concurrent(), copied freely. An insert that has returned is
-/// seen by every query that begins after it (in the sense of happens-before). Inserts cost an
-/// atomic operation a bit that is still clear; queries cost nothing more.
+/// A handle through which any number of threads insert into one blocked filter and query it at the
+/// same time. basic_blocked_bloom::concurrent() makes it; copies refer to the same filter.
 ///
-/// While views are in use the filter itself may be used only by its const members that do not read
-/// bits; when all threads are done (joined), it is as if they had inserted one after the other, and
-/// its bits do not depend on their order. size() may then be too high by keys that several threads
-/// inserted at the same moment.
+/// Query       As fast as in the filter itself.
+/// Insert      One atomic operation for each word in which a bit of the key is still clear.
+/// Ordering    A query that begins after an insert returned finds the key (happens-before).
+/// The filter  While handles are in use, call only those const members of the filter that do not
+///             read bits.
+/// Result      Once all threads have joined, the bits are those of the same inserts one by one, in
+///             any order. size() may be too high by the keys that several threads inserted at the
+///             same moment.
 class concurrent_blocked_bloom : public detail::key_shell<concurrent_blocked_bloom> {
   using shell = detail::key_shell<concurrent_blocked_bloom>;
 
@@ -60,17 +62,17 @@ class concurrent_blocked_bloom : public detail::key_shell<concurrent_blocked_blo
   }
   void may_contain(std::span<const hash64> hs, std::span<bool> answers) const noexcept {
     assert(answers.size() >= hs.size());
-    fetching(hs, [&](std::size_t i) noexcept { answers[i] = may_contain(hs[i]); });
+    prefetch_and_use(hs, [&](std::size_t i) noexcept { answers[i] = may_contain(hs[i]); });
   }
 
   insert_outcome insert(hash64 h) noexcept {
-    const bool fresh = set(h);
-    if (fresh) std::atomic_ref(*count_).fetch_add(1, std::memory_order_relaxed);
-    return fresh ? insert_outcome::inserted : insert_outcome::maybe_present;
+    const bool newly_inserted = set(h);
+    if (newly_inserted) std::atomic_ref(*count_).fetch_add(1, std::memory_order_relaxed);
+    return newly_inserted ? insert_outcome::inserted : insert_outcome::maybe_present;
   }
   insert_summary insert(std::span<const hash64> hs) noexcept {
     insert_summary summary{.done = hs.size()};
-    fetching(hs, [&](std::size_t i) noexcept { summary.inserted += set(hs[i]); });
+    prefetch_and_use(hs, [&](std::size_t i) noexcept { summary.inserted += set(hs[i]); });
     summary.maybe_present = hs.size() - summary.inserted;
     std::atomic_ref(*count_).fetch_add(summary.inserted, std::memory_order_relaxed);
     return summary;
@@ -103,18 +105,19 @@ class concurrent_blocked_bloom : public detail::key_shell<concurrent_blocked_blo
   }
 
   bool set(hash64 h) const noexcept {
-    bool fresh = false;
+    bool newly_inserted = false;
     visit(h, [&](std::uint64_t& word, std::uint64_t bits) noexcept {
       const std::atomic_ref lane(word);
-      // Most bits of a filter in use are set already, and reading is not exclusive.
+      // Most bits are set already in a filter in use, and a read does not make the cache line
+      // exclusive.
       if ((lane.load(std::memory_order_acquire) & bits) == bits) return;
-      fresh |= (lane.fetch_or(bits, std::memory_order_acq_rel) & bits) != bits;
+      newly_inserted |= (lane.fetch_or(bits, std::memory_order_acq_rel) & bits) != bits;
     });
-    return fresh;
+    return newly_inserted;
   }
 
   template <class Use>
-  void fetching(std::span<const hash64> hs, Use&& use) const noexcept {
+  void prefetch_and_use(std::span<const hash64> hs, Use&& use) const noexcept {
     constexpr std::size_t group = 32;
     for (std::size_t first = 0; first < hs.size(); first += group) {
       const std::size_t last = std::min(hs.size(), first + group);
@@ -128,14 +131,19 @@ class concurrent_blocked_bloom : public detail::key_shell<concurrent_blocked_blo
   std::uint64_t seed_;
 };
 
-/// A blocked Bloom filter over any storage. Queries and inserts are O(1), one cache line. 10.1 bits
-/// a key at 1%, 15.8 at 0.1% (see plan_blocked_bloom), the rate exact for blocks of unequal load.
-/// A batch overlaps the memory accesses of up to a hundred keys and picks SIMD kernels for the CPU;
-/// the bits and answers are the same on every CPU.
+/// A blocked Bloom filter over any storage.
 ///
-/// Threads: any number may query at once. An insert needs the filter to itself; concurrent() gives
-/// a view through which threads insert and query at once, and insert_parallel() and
-/// may_contain_parallel() spread one batch over threads of their own.
+/// Space       10.1 bits per key at 1%, 15.8 at 0.1% (plan_blocked_bloom). The planned rate
+///             accounts for the unequal load of blocks.
+/// Query       O(1), one cache line. A batch overlaps the cache misses of up to a hundred keys.
+/// Insert      O(1), one cache line, never full.
+/// Growth      None. The rate rises beyond the capacity.
+/// Duplicates  An insert of a key that is there changes nothing.
+/// SIMD        A batch picks the kernels for the CPU at run time. Bits and answers are the same on
+///             every CPU.
+/// Threads     Concurrent queries are safe. An insert needs exclusive access. concurrent() gives a
+///             handle through which threads insert and query at the same time. insert_parallel()
+///             and may_contain_parallel() spread one batch over threads of their own.
 template <storage Storage = owned_storage>
 class basic_blocked_bloom : public detail::key_shell<basic_blocked_bloom<Storage>> {
   using shell = detail::key_shell<basic_blocked_bloom>;
@@ -163,14 +171,14 @@ class basic_blocked_bloom : public detail::key_shell<basic_blocked_bloom<Storage
   basic_blocked_bloom& operator=(basic_blocked_bloom&&) = default;
   ~basic_blocked_bloom() = default;
 
-  /// An empty filter for a spec known to be good. Throws nothing but std::bad_alloc; a spec that
-  /// plan_blocked_bloom refuses is a broken precondition and ends the program with its sentence.
-  /// What comes from outside goes through make().
+  /// An empty filter for a spec that is known to be valid. Throws std::bad_alloc without memory. A
+  /// spec that plan_blocked_bloom refuses is a broken precondition: the program ends with the
+  /// planner's sentence. Use make() for values from outside the program.
   explicit basic_blocked_bloom(const blocked_bloom_spec& spec)
     requires std::same_as<Storage, owned_storage>
       : basic_blocked_bloom(detail::or_die(make(spec))) {}
 
-  /// An empty filter, or why there is none.
+  /// An empty filter, or the reason why there is none.
   static result<basic_blocked_bloom> make(const blocked_bloom_spec& spec)
     requires std::same_as<Storage, owned_storage>
   {
@@ -181,8 +189,8 @@ class basic_blocked_bloom : public detail::key_shell<basic_blocked_bloom<Storage
     return open(*plan, std::move(*memory), 0);
   }
 
-  /// The filter whose blocks are in `blocks`, as image() gave them. A storage that does not fit the
-  /// parameters is corrupt. O(1): the bits are not read.
+  /// The filter whose blocks are in `blocks`, as image() gave them. Fails with corrupt if the
+  /// storage does not fit the parameters. O(1): the bits are not read.
   static result<basic_blocked_bloom> open(const blocked_bloom_params& params, Storage blocks,
                                           std::uint64_t count) {
     if (!params.possible()) {
@@ -197,8 +205,9 @@ class basic_blocked_bloom : public detail::key_shell<basic_blocked_bloom<Storage
   using shell::insert;
   using shell::may_contain;
 
-  /// Whether the key of this hash may be a member: false is certain. One cache line; no branch on
-  /// the key or the CPU. A program that is built for AVX2 or AVX-512 gets it in these.
+  /// Whether the key of this hash may be a member. False is certain. Reads one cache line, without
+  /// a branch on the key or the CPU. A program that is compiled for AVX2 or AVX-512 uses these
+  /// instructions here.
   [[gnu::always_inline]] bool may_contain(hash64 h) const noexcept {
     const std::byte* const data = blocks_.bytes().data();
     return detail::with_layout(params_.layout, [&](auto layout) __attribute__((always_inline)) {
@@ -208,51 +217,52 @@ class basic_blocked_bloom : public detail::key_shell<basic_blocked_bloom<Storage
     });
   }
 
-  /// The same for a batch. Precondition: answers.size() >= hs.size().
+  /// Answers a batch of queries. Precondition: answers.size() >= hs.size().
   void may_contain(std::span<const hash64> hs, std::span<bool> answers) const noexcept {
     assert(answers.size() >= hs.size());
     detail::blocks_may_contain(array(), hs, answers.data(), 1);
   }
 
-  /// The same by up to `threads` threads, 0 for one a core. Precondition: answers.size() >=
-  /// hs.size().
+  /// Answers a batch with up to `threads` threads; 0 uses one thread per core. Precondition:
+  /// answers.size() >= hs.size().
   void may_contain_parallel(std::span<const hash64> hs, std::span<bool> answers,
                             unsigned threads = 0) const noexcept {
     assert(answers.size() >= hs.size());
     detail::blocks_may_contain(array(), hs, answers.data(), detail::threads_for(threads));
   }
 
-  /// Inserts the key of this hash: `inserted` if a bit was clear, so that it certainly was new.
+  /// Inserts the key of this hash. Returns `inserted` if at least one of its bits was clear: the
+  /// key was certainly new.
   [[gnu::always_inline]] insert_outcome insert(hash64 h) noexcept
     requires writable_storage<Storage>
   {
     std::byte* const data = blocks_.writable_bytes().data();
-    const bool fresh =
+    const bool newly_inserted =
         detail::with_layout(params_.layout, [&](auto layout) __attribute__((always_inline)) {
           return detail::native::set(layout,
                                      data + layout.block_of(h, params_.blocks) * layout.block_bytes,
                                      h, params_.hashes);
         });
-    count_ += fresh;
-    return fresh ? insert_outcome::inserted : insert_outcome::maybe_present;
+    count_ += newly_inserted;
+    return newly_inserted ? insert_outcome::inserted : insert_outcome::maybe_present;
   }
 
   /// Inserts a batch.
   insert_summary insert(std::span<const hash64> hs) noexcept
     requires writable_storage<Storage>
   {
-    return insert_by(hs, 1);
+    return insert_batch(hs, 1);
   }
 
-  /// Inserts a batch by up to `threads` threads, 0 for one a core. Bits and summary are those of
-  /// insert(hs); no thread has a filter of its own.
+  /// Inserts a batch with up to `threads` threads; 0 uses one thread per core. Bits and summary are
+  /// those of insert(hs). The threads share the filter: none needs a copy of it.
   insert_summary insert_parallel(std::span<const hash64> hs, unsigned threads = 0) noexcept
     requires writable_storage<Storage>
   {
-    return insert_by(hs, detail::threads_for(threads));
+    return insert_batch(hs, detail::threads_for(threads));
   }
 
-  /// A view for many threads. Valid while this filter is not moved or destroyed. Precondition: its
+  /// A handle for many threads, valid until this filter is moved or destroyed. Precondition: its
   /// bits begin at a multiple of 8, as those of owned_storage do.
   concurrent_blocked_bloom concurrent() noexcept
     requires writable_storage<Storage>
@@ -270,8 +280,9 @@ class basic_blocked_bloom : public detail::key_shell<basic_blocked_bloom<Storage
     params_.chance_keys = 0;
   }
 
-  /// Makes this the filter of the union: bit for bit the filter of both sets' keys. Filters that
-  /// differ in blocks, layout, functions or seed are incompatible. O(m).
+  /// Makes this filter that of the union of both sets. The bits are those of a filter into which
+  /// all keys of both were inserted. Fails with incompatible if the filters differ in blocks,
+  /// layout, functions or seed. O(m).
   template <storage Other>
   result<void> merge(const basic_blocked_bloom<Other>& other)
     requires writable_storage<Storage>
@@ -287,8 +298,9 @@ class basic_blocked_bloom : public detail::key_shell<basic_blocked_bloom<Storage
     return {};
   }
 
-  /// Keeps the bits that both have. Every common key is still a member; the rate is at most that of
-  /// either filter, though above that of a filter built from the common keys alone. O(m).
+  /// Keeps the bits that both filters have. Every common key stays a member. The rate is at most
+  /// that of either filter, but above that of a filter of the common keys alone. Fails as merge()
+  /// does. O(m).
   template <storage Other>
   result<void> intersect(const basic_blocked_bloom<Other>& other)
     requires writable_storage<Storage>
@@ -308,8 +320,8 @@ class basic_blocked_bloom : public detail::key_shell<basic_blocked_bloom<Storage
   std::span<const std::byte> bits() const noexcept { return blocks_.bytes(); }
 
   std::uint64_t capacity() const noexcept { return params_.capacity; }
-  /// Inserts that set a bit: no more than the distinct keys, and fewer by those that seemed to be
-  /// there already. After merge or intersect, an estimate.
+  /// The number of inserts that set a bit. It is a lower bound of the number of distinct keys: a
+  /// new key whose bits were all set is not counted. After merge or intersect it is an estimate.
   std::uint64_t size() const noexcept { return count_; }
   double planned_fpr() const noexcept { return params_.fpr; }
   std::uint64_t size_in_bytes() const noexcept { return blocks_.bytes().size(); }
@@ -318,14 +330,16 @@ class basic_blocked_bloom : public detail::key_shell<basic_blocked_bloom<Storage
   double fill() const noexcept {
     return static_cast<double>(census().ones) / static_cast<double>(params_.bits());
   }
-  /// The rate of the bits as they stand: the mean over blocks of the product of their lanes' fills,
-  /// or of their own fill to the power of k. O(m).
+  /// The rate of the bits as they are: the mean over all blocks of the chance that a non-member
+  /// passes. In a block this chance is the product of its lanes' fills, or in the free layout its
+  /// own fill to the power of k. O(m).
   double current_fpr() const noexcept {
     return census().pass / static_cast<double>(params_.blocks);
   }
-  /// Distinct keys, estimated from the set bits; infinite when all are set. After intersect, by
-  /// inclusion and exclusion over the union. Infinite also where that cannot be known: after an
-  /// intersection's merge or intersection with bits that it has not. O(m).
+  /// The number of distinct keys, estimated from the set bits. Infinite if all bits are set. After
+  /// intersect it is computed by inclusion and exclusion from both filters and their union. It is
+  /// infinite if that is unknown: after a filter that was intersected was merged or intersected
+  /// with a filter that has other bits. O(m).
   double estimate_size() const noexcept {
     return detail::less_chance(keys_of()(ones()), params_.chance_keys);
   }
@@ -337,7 +351,7 @@ class basic_blocked_bloom : public detail::key_shell<basic_blocked_bloom<Storage
     blocks_.relocate(mover);
   }
 
-  /// What save() writes. Refers to this filter's bits.
+  /// The image that save() writes. It refers to the bits of this filter.
   filter_image image() const {
     return {{kind, kind_version, hasher_type::id, params_.seed, count_},
             params_.encode(),
@@ -351,7 +365,7 @@ class basic_blocked_bloom : public detail::key_shell<basic_blocked_bloom<Storage
   basic_blocked_bloom(const blocked_bloom_params& params, Storage blocks, std::uint64_t count)
       : params_(params), blocks_(std::move(blocks)), count_(count) {}
 
-  // The kernels take one kind of array; those that only ask do not write to it.
+  // The kernels have one type of array. Kernels that query do not write to it.
   detail::block_array array() const noexcept {
     return {const_cast<std::byte*>(blocks_.bytes().data()), params_.blocks, params_.layout,
             params_.hashes};
@@ -359,14 +373,15 @@ class basic_blocked_bloom : public detail::key_shell<basic_blocked_bloom<Storage
 
   detail::block_census census() const noexcept { return detail::take_census(array()); }
 
-  insert_summary insert_by(std::span<const hash64> hs, unsigned threads) noexcept {
-    const std::uint64_t fresh = detail::blocks_insert(array(), hs, threads);
-    count_ += fresh;
-    return {.inserted = fresh, .maybe_present = hs.size() - fresh, .done = hs.size()};
+  insert_summary insert_batch(std::span<const hash64> hs, unsigned threads) noexcept {
+    const std::uint64_t newly_inserted = detail::blocks_insert(array(), hs, threads);
+    count_ += newly_inserted;
+    return {
+        .inserted = newly_inserted, .maybe_present = hs.size() - newly_inserted, .done = hs.size()};
   }
 
   std::uint64_t ones() const noexcept { return census().ones; }
-  /// The keys that so many set bits show.
+  /// A function from a number of set bits to the number of keys that it shows.
   auto keys_of() const noexcept {
     return [this](std::uint64_t ones) noexcept {
       const double stays = params_.layout == block_layout::free_512
@@ -389,9 +404,9 @@ class basic_blocked_bloom : public detail::key_shell<basic_blocked_bloom<Storage
   std::uint64_t count_;
 };
 
-/// The default filter, in its own memory.
+/// A blocked Bloom filter in its own memory. This is the default kind.
 using blocked_bloom = basic_blocked_bloom<>;
-/// One over a mapped file, read-only.
+/// A read-only blocked Bloom filter over a mapped file.
 using blocked_bloom_view = basic_blocked_bloom<mapped_storage>;
 
 }  // namespace bloomery

@@ -1,8 +1,8 @@
 #pragma once
 
 /// The Bloom filter (B. H. Bloom, "Space/Time Trade-offs in Hash Coding with Allowable Errors",
-/// Communications of the ACM 13(7), 1970): m bits, k functions; a key sets k bits, and may be a
-/// member if its k bits are set.
+/// Communications of the ACM 13(7), 1970). It has m bits and k functions. Inserting a key sets k
+/// bits; a key may be a member if its k bits are set.
 ///
 ///     bloomery::bloom seen({.capacity = 1'000'000, .fpr = 0.01});
 ///     seen.insert("alice@example.com");
@@ -30,10 +30,14 @@
 
 namespace bloomery {
 
-/// A Bloom filter over any probe rule and any storage. Queries and inserts are O(k) with up to k
-/// cache misses; a batch overlaps them. 9.59 bits a key at 1%, 14.4 at 0.1%.
+/// A Bloom filter over any probe rule and any storage.
 ///
-/// Threads: any number may query at once. An insert needs the filter to itself.
+/// Space       9.59 bits per key at 1%, 14.4 at 0.1%.
+/// Query       O(k), up to k cache misses. A batch overlaps the misses of many keys.
+/// Insert      O(k), up to k cache misses, never full.
+/// Growth      None. The rate rises beyond the capacity.
+/// Duplicates  An insert of a key that is there changes nothing.
+/// Threads     Concurrent queries are safe. An insert needs exclusive access.
 template <probe_scheme Probe = double_hashing, storage Storage = owned_storage>
 class basic_bloom : public detail::key_shell<basic_bloom<Probe, Storage>> {
   using shell = detail::key_shell<basic_bloom>;
@@ -62,14 +66,14 @@ class basic_bloom : public detail::key_shell<basic_bloom<Probe, Storage>> {
   basic_bloom& operator=(basic_bloom&&) = default;
   ~basic_bloom() = default;
 
-  /// An empty filter for a spec known to be good. Throws nothing but std::bad_alloc; a spec that
-  /// plan_bloom refuses is a broken precondition and ends the program with its sentence. What comes
-  /// from outside goes through make().
+  /// An empty filter for a spec that is known to be valid. Throws std::bad_alloc without memory. A
+  /// spec that plan_bloom refuses is a broken precondition: the program ends with the planner's
+  /// sentence. Use make() for values from outside the program.
   explicit basic_bloom(const bloom_spec& spec, Probe probe = Probe())
     requires std::same_as<Storage, owned_storage>
       : basic_bloom(detail::or_die(make(spec, std::move(probe)))) {}
 
-  /// An empty filter, or why there is none.
+  /// An empty filter, or the reason why there is none.
   static result<basic_bloom> make(const bloom_spec& spec, Probe probe = Probe())
     requires std::same_as<Storage, owned_storage>
   {
@@ -81,8 +85,8 @@ class basic_bloom : public detail::key_shell<basic_bloom<Probe, Storage>> {
     return open(*plan, std::move(*memory), 0, std::move(probe));
   }
 
-  /// The filter whose bits are in `bits`, as image() gave them. A storage that does not fit the
-  /// parameters is corrupt. O(1): the bits are not read.
+  /// The filter whose bits are in `bits`, as image() gave them. Fails with corrupt if the storage
+  /// does not fit the parameters. O(1): the bits are not read.
   static result<basic_bloom> open(const bloom_params& params, Storage bits, std::uint64_t count,
                                   Probe probe) {
     if (auto ok = detail::check_probe(params, probe); !ok) return fail(std::move(ok.error()));
@@ -101,7 +105,7 @@ class basic_bloom : public detail::key_shell<basic_bloom<Probe, Storage>> {
   using shell::insert;
   using shell::may_contain;
 
-  /// Whether the key of this hash may be a member: false is certain.
+  /// Whether the key of this hash may be a member. False is certain.
   bool may_contain(const hash_type& h) const noexcept {
     const std::byte* bits = bits_.bytes().data();
     for (unsigned i = 0; i < params_.hashes; ++i) {
@@ -110,7 +114,7 @@ class basic_bloom : public detail::key_shell<basic_bloom<Probe, Storage>> {
     return true;
   }
 
-  /// The same for a batch. Precondition: answers.size() >= hs.size().
+  /// Answers a batch of queries. Precondition: answers.size() >= hs.size().
   void may_contain(std::span<const hash_type> hs, std::span<bool> answers) const noexcept {
     assert(answers.size() >= hs.size());
     detail::in_groups(
@@ -118,17 +122,18 @@ class basic_bloom : public detail::key_shell<basic_bloom<Probe, Storage>> {
         [&](std::size_t i) noexcept { answers[i] = may_contain(hs[i]); });
   }
 
-  /// Inserts the key of this hash: `inserted` if a bit was clear, so that it certainly was new.
+  /// Inserts the key of this hash. Returns `inserted` if at least one of its bits was clear: the
+  /// key was certainly new.
   insert_outcome insert(const hash_type& h) noexcept
     requires writable_storage<Storage>
   {
     std::byte* bits = bits_.writable_bytes().data();
-    bool fresh = false;
+    bool newly_inserted = false;
     for (unsigned i = 0; i < params_.hashes; ++i) {
-      fresh |= detail::set_bit(bits, probe_.position(h, i, params_.bits));
+      newly_inserted |= detail::set_bit(bits, probe_.position(h, i, params_.bits));
     }
-    count_ += fresh;
-    return fresh ? insert_outcome::inserted : insert_outcome::maybe_present;
+    count_ += newly_inserted;
+    return newly_inserted ? insert_outcome::inserted : insert_outcome::maybe_present;
   }
 
   /// Inserts a batch.
@@ -149,8 +154,9 @@ class basic_bloom : public detail::key_shell<basic_bloom<Probe, Storage>> {
     params_.chance_keys = 0;
   }
 
-  /// Makes this the filter of the union: bit for bit the filter of both sets' keys. Filters that
-  /// differ in bits, functions, seed or probe rule are incompatible. O(m).
+  /// Makes this filter that of the union of both sets. The bits are those of a filter into which
+  /// all keys of both were inserted. Fails with incompatible if the filters differ in bits,
+  /// functions, seed or probe rule. O(m).
   template <storage Other>
   result<void> merge(const basic_bloom<Probe, Other>& other)
     requires writable_storage<Storage>
@@ -166,8 +172,9 @@ class basic_bloom : public detail::key_shell<basic_bloom<Probe, Storage>> {
     return {};
   }
 
-  /// Keeps the bits that both have. Every common key is still a member; the rate is at most that of
-  /// either filter, though above that of a filter built from the common keys alone. O(m).
+  /// Keeps the bits that both filters have. Every common key stays a member. The rate is at most
+  /// that of either filter, but above that of a filter of the common keys alone. Fails as merge()
+  /// does. O(m).
   template <storage Other>
   result<void> intersect(const basic_bloom<Probe, Other>& other)
     requires writable_storage<Storage>
@@ -188,23 +195,25 @@ class basic_bloom : public detail::key_shell<basic_bloom<Probe, Storage>> {
   std::span<const std::byte> bits() const noexcept { return bits_.bytes(); }
 
   std::uint64_t capacity() const noexcept { return params_.capacity; }
-  /// Inserts that set a bit: no more than the distinct keys, and fewer by those that seemed to be
-  /// there already. After merge or intersect, an estimate.
+  /// The number of inserts that set a bit. It is a lower bound of the number of distinct keys: a
+  /// new key whose bits were all set is not counted. After merge or intersect it is an estimate.
   std::uint64_t size() const noexcept { return count_; }
   double planned_fpr() const noexcept { return params_.fpr; }
   std::uint64_t size_in_bytes() const noexcept { return bits_.bytes().size(); }
 
-  /// Set bits. O(m).
+  /// The number of set bits. O(m).
   std::uint64_t ones() const noexcept { return detail::count_ones(bits_.bytes()); }
   /// The share of bits that are set. O(m).
   double fill() const noexcept {
     return static_cast<double>(ones()) / static_cast<double>(params_.bits);
   }
-  /// The rate of the bits as they stand: a stranger's k places are all set with fill^k. O(m).
+  /// The rate of the bits as they are: fill^k, the chance that all k bits of a non-member are set.
+  /// O(m).
   double current_fpr() const noexcept { return numeric::power(fill(), params_.hashes); }
-  /// Distinct keys, estimated from the set bits; infinite when all are set. After intersect, by
-  /// inclusion and exclusion over the union. Infinite also where that cannot be known: after an
-  /// intersection's merge or intersection with bits that it has not. O(m).
+  /// The number of distinct keys, estimated from the set bits. Infinite if all bits are set. After
+  /// intersect it is computed by inclusion and exclusion from both filters and their union. It is
+  /// infinite if that is unknown: after a filter that was intersected was merged or intersected
+  /// with a filter that has other bits. O(m).
   double estimate_size() const noexcept {
     return detail::less_chance(keys_of()(ones()), params_.chance_keys);
   }
@@ -216,7 +225,7 @@ class basic_bloom : public detail::key_shell<basic_bloom<Probe, Storage>> {
     bits_.relocate(mover);
   }
 
-  /// What save() writes. Refers to this filter's bits.
+  /// The image that save() writes. It refers to the bits of this filter.
   filter_image image() const {
     return {{kind, kind_version, hasher_type::id, params_.seed, count_},
             params_.encode(),
@@ -241,7 +250,7 @@ class basic_bloom : public detail::key_shell<basic_bloom<Probe, Storage>> {
     return same_shape(params_, other.params());
   }
 
-  /// The keys that so many set bits show.
+  /// A function from a number of set bits to the number of keys that it shows.
   auto keys_of() const noexcept {
     return [this](std::uint64_t ones) noexcept {
       return formulas::throws_behind(static_cast<double>(ones), static_cast<double>(params_.bits)) /
@@ -262,13 +271,13 @@ class basic_bloom : public detail::key_shell<basic_bloom<Probe, Storage>> {
   [[no_unique_address]] Probe probe_;
 };
 
-/// The Bloom filter of the textbooks, in its own memory.
+/// A Bloom filter with double hashing, in its own memory.
 using bloom = basic_bloom<>;
-/// One over a mapped file, read-only.
+/// A read-only Bloom filter over a mapped file.
 using bloom_view = basic_bloom<double_hashing, mapped_storage>;
 
 /// A Bloom filter of m bits over the caller's own functions of an element, each taken modulo m.
-/// Precondition: m >= 1 and there are 1 to 64 functions.
+/// Precondition: m >= 1, and 1 to 64 functions.
 template <class... Functions>
 basic_bloom<function_family<Functions...>> bloom_of(std::uint64_t m, Functions... functions) {
   return basic_bloom<function_family<Functions...>>(

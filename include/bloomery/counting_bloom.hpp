@@ -1,8 +1,8 @@
 #pragma once
 
 /// The counting Bloom filter (L. Fan, P. Cao, J. Almeida, A. Z. Broder, "Summary Cache: A Scalable
-/// Wide-Area Web Cache Sharing Protocol", IEEE/ACM Transactions on Networking 8(3), 2000): a
-/// counter for each bit of a Bloom filter, so that keys can be taken out again, and counted.
+/// Wide-Area Web Cache Sharing Protocol", IEEE/ACM Transactions on Networking 8(3), 2000). It has a
+/// counter for each bit of a Bloom filter, so keys can be erased and counted.
 ///
 ///     bloomery::counting_bloom online({.capacity = 1'000'000, .fpr = 0.01});
 ///     online.insert("alice");
@@ -35,31 +35,34 @@
 
 namespace bloomery {
 
-/// A counting Bloom filter over any probe rule and any storage: m counters of 4, 8 or 16 bits. With
-/// 4-bit counters it needs four times the memory of a Bloom filter: 38.4 bits a key at 1%.
+/// A counting Bloom filter over any probe rule and any storage: m counters of 4, 8 or 16 bits.
 ///
-/// A key has up to k places; where two of its probes meet, the place counts once. Insert adds one
-/// to the counter at each of these places, erase takes one away, and the key may be a member while
-/// all are positive: so inserts and erases cancel exactly, down to the last bit. (To count a shared
-/// place twice would cancel too, but a stranger whose probes meet on a counter of one would pass
-/// erase's check and take it below zero.)
+/// Space       38.4 bits per key at 1% with counters of 4 bits: four times a Bloom filter.
+/// Query       O(k), up to k cache misses. A batch overlaps the misses of many keys.
+/// Insert      O(k) with up to k cache misses, and O(k^2) comparisons of places in registers and
+///             cache. Never full.
+/// Erase       As insert. Only keys that were inserted: erasing a non-member that matches lowers
+///             the counters of members, which may then be missed.
+/// Growth      None. The rate rises beyond the capacity.
+/// Duplicates  Each insert adds a copy. count() tells up to ceiling().
+/// Overflow    A counter that reaches its maximum sticks: nothing decrements it again.
+/// Threads     Concurrent queries are safe. Insert and erase need exclusive access.
 ///
-/// A counter that reaches its maximum sticks: it is never decremented again, since it may stand for
-/// more than it can say. Overflow therefore never makes a member disappear; what it costs is that
-/// the places of stuck counters stay occupied until clear(). stuck_counters() tells how many there
-/// are. With distinct keys and the planned load, 4-bit counters practically never stick
-/// (formulas::counter_reaches); with keys that come more than a dozen times each they do, and 8 or
-/// 16 bits are the answer.
+/// A key has up to k places. If several of its probes meet in one place, the place counts once. An
+/// insert adds 1 to the counter of each place, an erase subtracts 1, and the key may be a member
+/// while all of them are positive. Inserts and erases therefore cancel exactly. Counting a shared
+/// place twice would also cancel. But then a non-member whose probes meet on a counter of 1 would
+/// pass erase's check and take the counter below zero.
 ///
-/// Costs: all per-key operations are O(k) with up to k cache misses, which a batch overlaps;
-/// inserts and erases also compare the places of the key with each other, O(k^2) in registers and
-/// cache.
+/// A counter sticks because its true value is unknown once it has reached the maximum. So overflow
+/// never makes a member disappear. The places of stuck counters stay occupied until clear();
+/// stuck_counters() tells how many there are. With distinct keys and the planned load, counters of
+/// 4 bits practically never stick (formulas::counter_reaches). With keys that come more than a
+/// dozen times each they do: use 8 or 16 bits.
 ///
-/// Threads: any number may query at once. An insert or erase needs the filter to itself.
-///
-/// There is no intersect. The smaller of two counters would keep every common key, but also counts
-/// that belong to none, and nothing could ever take those back: erasing all its keys would no
-/// longer empty the filter, which is what this kind is for.
+/// There is no intersect. The smaller of two counters would keep every common key, but it would
+/// also keep counts that belong to no key. No erase could take those back, so a filter whose keys
+/// were all erased would not be empty.
 template <probe_scheme Probe = double_hashing, storage Storage = owned_storage>
 class basic_counting_bloom : public detail::key_shell<basic_counting_bloom<Probe, Storage>> {
   using shell = detail::key_shell<basic_counting_bloom>;
@@ -88,14 +91,14 @@ class basic_counting_bloom : public detail::key_shell<basic_counting_bloom<Probe
   basic_counting_bloom& operator=(basic_counting_bloom&&) = default;
   ~basic_counting_bloom() = default;
 
-  /// An empty filter for a spec known to be good. Throws nothing but std::bad_alloc; a spec that
-  /// plan_counting_bloom refuses is a broken precondition and ends the program with its sentence.
-  /// What comes from outside goes through make().
+  /// An empty filter for a spec that is known to be valid. Throws std::bad_alloc without memory. A
+  /// spec that plan_counting_bloom refuses is a broken precondition: the program ends with the
+  /// planner's sentence. Use make() for values from outside the program.
   explicit basic_counting_bloom(const counting_bloom_spec& spec, Probe probe = Probe())
     requires std::same_as<Storage, owned_storage>
       : basic_counting_bloom(detail::or_die(make(spec, std::move(probe)))) {}
 
-  /// An empty filter, or why there is none.
+  /// An empty filter, or the reason why there is none.
   static result<basic_counting_bloom> make(const counting_bloom_spec& spec, Probe probe = Probe())
     requires std::same_as<Storage, owned_storage>
   {
@@ -107,8 +110,8 @@ class basic_counting_bloom : public detail::key_shell<basic_counting_bloom<Probe
     return open(*plan, std::move(*memory), 0, std::move(probe));
   }
 
-  /// The filter whose counters are in `counters`, as image() gave them. A storage that does not fit
-  /// the parameters is corrupt. O(1): the counters are not read.
+  /// The filter whose counters are in `counters`, as image() gave them. Fails with corrupt if the
+  /// storage does not fit the parameters. O(1): the counters are not read.
   static result<basic_counting_bloom> open(const counting_bloom_params& params, Storage counters,
                                            std::uint64_t count, Probe probe) {
     if (auto ok = check_layout(params); !ok) return fail(std::move(ok.error()));
@@ -133,12 +136,12 @@ class basic_counting_bloom : public detail::key_shell<basic_counting_bloom<Probe
   using shell::insert;
   using shell::may_contain;
 
-  /// Whether the key of this hash may be a member: false is certain.
+  /// Whether the key of this hash may be a member. False is certain.
   bool may_contain(const hash_type& h) const noexcept {
     return with_counters([&](auto counters) noexcept { return smallest(counters, h, 1) != 0; });
   }
 
-  /// The same for a batch. Precondition: answers.size() >= hs.size().
+  /// Answers a batch of queries. Precondition: answers.size() >= hs.size().
   void may_contain(std::span<const hash_type> hs, std::span<bool> answers) const noexcept {
     assert(answers.size() >= hs.size());
     detail::in_groups(
@@ -146,14 +149,14 @@ class basic_counting_bloom : public detail::key_shell<basic_counting_bloom<Probe
         [&](std::size_t i) noexcept { answers[i] = may_contain(hs[i]); });
   }
 
-  /// How many copies of the key of this hash there are, at most: never too low below ceiling(), and
-  /// at the ceiling it means "at least so many".
+  /// The number of copies of the key of this hash, at most. It is never too low below ceiling(); at
+  /// the ceiling it means "at least this many".
   std::uint64_t count(const hash_type& h) const noexcept {
     return with_counters(
         [&](auto counters) noexcept { return smallest(counters, h, counters.maximum); });
   }
 
-  /// The same for a batch. Precondition: counts.size() >= hs.size().
+  /// Counts a batch. Precondition: counts.size() >= hs.size().
   void count(std::span<const hash_type> hs, std::span<std::uint64_t> counts) const noexcept {
     assert(counts.size() >= hs.size());
     detail::in_groups(
@@ -164,20 +167,20 @@ class basic_counting_bloom : public detail::key_shell<basic_counting_bloom<Probe
   /// The largest count that can be told: 15, 255 or 65,535.
   std::uint64_t ceiling() const noexcept { return params_.maximum(); }
 
-  /// Adds a copy of the key of this hash: `inserted` if a counter was zero, so that it certainly
-  /// was new; else `maybe_present`, and there is one copy more now.
+  /// Adds a copy of the key of this hash. Returns `inserted` if one of its counters was zero: the
+  /// key was certainly new. Else it returns `maybe_present`, and there is one copy more.
   insert_outcome insert(const hash_type& h) noexcept
     requires writable_storage<Storage>
   {
     const detail::distinct_places at(probe_, h, params_.array);
     std::byte* bytes = counters_.writable_bytes().data();
-    const bool fresh = with_counters([&](auto counters) noexcept {
+    const bool newly_inserted = with_counters([&](auto counters) noexcept {
       bool any_zero = false;
       for (const std::uint64_t place : at) any_zero |= counters.increment(bytes, place) == 0;
       return any_zero;
     });
     ++count_;
-    return fresh ? insert_outcome::inserted : insert_outcome::maybe_present;
+    return newly_inserted ? insert_outcome::inserted : insert_outcome::maybe_present;
   }
 
   /// Inserts a batch.
@@ -189,9 +192,9 @@ class basic_counting_bloom : public detail::key_shell<basic_counting_bloom<Probe
         [&](std::size_t i) noexcept { return insert(hs[i]); });
   }
 
-  /// Takes back one copy of the key of this hash. False, and nothing changes, if one of its
-  /// counters is zero: then it certainly is no member. Erase only what was inserted: a stranger
-  /// that passes as a member takes counts away from members, which may then be missed.
+  /// Removes one copy of the key of this hash. Returns false and changes nothing if one of its
+  /// counters is zero: the key is certainly no member. Erase only keys that were inserted: a
+  /// non-member that passes as a member lowers the counters of members, which may then be missed.
   bool erase(const hash_type& h) noexcept
     requires writable_storage<Storage>
   {
@@ -204,13 +207,13 @@ class basic_counting_bloom : public detail::key_shell<basic_counting_bloom<Probe
       for (const std::uint64_t place : at) counters.decrement(bytes, place);
       return true;
     });
-    // Where all its counters are stuck, a key can be erased more often than it was inserted.
+    // A key whose counters are all stuck can be erased more often than it was inserted.
     count_ -= erased && count_ != 0;
     return erased;
   }
 
-  /// Erases a batch, in order; erased[i] says whether hs[i] was. Precondition: erased.size() >=
-  /// hs.size().
+  /// Erases a batch, in order. erased[i] tells whether hs[i] was erased. Precondition:
+  /// erased.size() >= hs.size().
   void erase(std::span<const hash_type> hs, std::span<bool> erased) noexcept
     requires writable_storage<Storage>
   {
@@ -228,10 +231,10 @@ class basic_counting_bloom : public detail::key_shell<basic_counting_bloom<Probe
     count_ = 0;
   }
 
-  /// Adds the other's copies to these: counter for counter the filter into which the keys of both
-  /// were inserted, where a sum beyond the maximum sticks there, and a stuck counter stays stuck.
-  /// Filters that differ in counters, their width, functions, seed or probe rule are incompatible,
-  /// and nothing changes. A filter may be merged with itself, which doubles every count. O(m).
+  /// Adds the other filter's copies to these. The counters are those of a filter into which the
+  /// keys of both were inserted: a sum beyond the maximum sticks there, and a stuck counter stays
+  /// stuck. Fails with incompatible, and changes nothing, if the filters differ in counters, width,
+  /// functions, seed or probe rule. Merging a filter with itself doubles every count. O(m).
   template <storage Other>
   result<void> merge(const basic_counting_bloom<Probe, Other>& other)
     requires writable_storage<Storage>
@@ -247,26 +250,26 @@ class basic_counting_bloom : public detail::key_shell<basic_counting_bloom<Probe
   const counting_bloom_params& params() const noexcept { return params_; }
   const Probe& probe() const noexcept { return probe_; }
   hasher_type hash_function() const noexcept { return hasher_type(params_.array.seed); }
-  /// The counters, as in a file's payload.
+  /// The counters, as in the payload of a file.
   std::span<const std::byte> bytes() const noexcept { return counters_.bytes(); }
-  /// The counter at a place. Precondition: place < params().counters().
+  /// The counter of a place. Precondition: place < params().counters().
   unsigned counter(std::uint64_t place) const noexcept {
     return with_counters(
         [&](auto counters) noexcept { return counters.get(counters_.bytes().data(), place); });
   }
 
   std::uint64_t capacity() const noexcept { return params_.array.capacity; }
-  /// Inserts less erases, as counted: copies, not distinct keys.
+  /// The number of inserts less that of erases: copies, not distinct keys.
   std::uint64_t size() const noexcept { return count_; }
   double planned_fpr() const noexcept { return params_.array.fpr; }
   std::uint64_t size_in_bytes() const noexcept { return counters_.bytes().size(); }
 
-  /// Counters that are not zero. O(m).
+  /// The number of counters that are not zero. O(m).
   std::uint64_t non_zero_counters() const noexcept {
     return with_counters(
         [&](auto counters) noexcept { return counters.count_non_zero(counters_.bytes()); });
   }
-  /// Counters at their maximum, which no erase can free. O(m).
+  /// The number of counters at their maximum, which no erase can free. O(m).
   std::uint64_t stuck_counters() const noexcept {
     return with_counters(
         [&](auto counters) noexcept { return counters.count_stuck(counters_.bytes()); });
@@ -275,19 +278,19 @@ class basic_counting_bloom : public detail::key_shell<basic_counting_bloom<Probe
   double fill() const noexcept {
     return static_cast<double>(non_zero_counters()) / static_cast<double>(params_.counters());
   }
-  /// The rate of the counters as they stand: a stranger's k places are all occupied with fill^k.
-  /// O(m).
+  /// The rate of the counters as they are: fill^k, the chance that no counter of a non-member is
+  /// zero. O(m).
   double current_fpr() const noexcept { return numeric::power(fill(), params_.array.hashes); }
-  /// Distinct keys, estimated from the counters that are not zero; infinite when none is zero.
-  /// Stuck counters are among them: while there are any, a key of theirs that was erased still
-  /// counts. O(m).
+  /// The number of distinct keys, estimated from the counters that are not zero. Infinite if none
+  /// is zero. Stuck counters are not zero either, so a key of theirs that was erased still counts.
+  /// O(m).
   double estimate_size() const noexcept {
     return formulas::throws_behind(static_cast<double>(non_zero_counters()),
                                    static_cast<double>(params_.counters())) /
            params_.array.hashes;
   }
 
-  /// What save() writes. Refers to this filter's counters.
+  /// The image that save() writes. It refers to the counters of this filter.
   filter_image image() const {
     return {{kind, kind_version, hasher_type::id, params_.array.seed, count_},
             params_.encode(),
@@ -308,15 +311,15 @@ class basic_counting_bloom : public detail::key_shell<basic_counting_bloom<Probe
     return detail::with_counters(params_.counter_bits, std::forward<Use>(use));
   }
 
-  /// The smallest of the key's counters, or `most` if that is less.
+  /// The smallest of the key's counters, or `maximum` if that is less.
   template <class Counters>
-  std::uint64_t smallest(Counters counters, const hash_type& h, unsigned most) const noexcept {
+  std::uint64_t smallest(Counters counters, const hash_type& h, unsigned maximum) const noexcept {
     const std::byte* bytes = counters_.bytes().data();
-    unsigned least = most;
-    for (unsigned i = 0; i < params_.array.hashes && least != 0; ++i) {
-      least = std::min(least, counters.get(bytes, position(h, i)));
+    unsigned minimum = maximum;
+    for (unsigned i = 0; i < params_.array.hashes && minimum != 0; ++i) {
+      minimum = std::min(minimum, counters.get(bytes, position(h, i)));
     }
-    return least;
+    return minimum;
   }
 
   void prefetch(const hash_type& h) const noexcept {
@@ -336,7 +339,7 @@ class basic_counting_bloom : public detail::key_shell<basic_counting_bloom<Probe
 
 /// A counting Bloom filter in its own memory.
 using counting_bloom = basic_counting_bloom<>;
-/// One over a mapped file, read-only.
+/// A read-only counting Bloom filter over a mapped file.
 using counting_bloom_view = basic_counting_bloom<double_hashing, mapped_storage>;
 
 }  // namespace bloomery

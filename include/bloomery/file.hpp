@@ -1,8 +1,8 @@
 #pragma once
 
 /// Filters as files, byte strings and streams. docs/format.md is the normative layout: a fixed
-/// 64-byte header, the kind's parameters, and the payload at a multiple of 64 bytes, so that a file
-/// can be mapped and used in place; checksums over all of it.
+/// header of 64 bytes, the kind's parameters, and the payload at a multiple of 64 bytes. A file can
+/// be mapped and used in place. Checksums cover all of it.
 
 #include <bloomery/concepts.hpp>
 #include <bloomery/image.hpp>
@@ -18,90 +18,98 @@
 
 namespace bloomery {
 
-/// How much of a file is checked before it is used. The header and the lengths always are.
+/// How much of a file is checked before it is used. The header and the lengths are always checked.
 enum class verification : std::uint8_t {
-  automatic,  ///< the payload's checksum too, up to automatic_verification_limit
-  always,     ///< the payload's checksum too, which reads the whole file
-  header,     ///< only the header: nothing else is read
+  automatic,  ///< also the payload's checksum, up to automatic_verification_limit
+  always,     ///< also the payload's checksum, which reads the whole file
+  header,     ///< only the header; nothing else is read
 };
 
-/// Payloads up to this size are checked whenever they are opened: it costs some milliseconds.
-/// Larger ones are mapped without being read; verify them with verification::always.
+/// Payloads up to this size are checked on every open, which takes some milliseconds. Larger ones
+/// are mapped without being read; verification::always checks them.
 inline constexpr std::uint64_t automatic_verification_limit = std::uint64_t{64} << 20;
 
-/// A stored filter whose header is sound and whose lengths fit its bytes. Shares the mapping.
+/// A stored filter whose header is sound and whose lengths fit its bytes. It shares the mapping.
 struct stored_filter {
   filter_header header;
   std::vector<std::byte> parameters;
   mapped_storage payload;
 };
 
-/// Maps a file, whatever is in it. A regular file is mapped, anything else (a pipe) is read into
-/// memory. Fails with not_found or io. O(1) for a mapped file.
+/// Maps a file, whatever it contains. A regular file is mapped; anything else, such as a pipe, is
+/// read into memory. Fails with not_found or io. O(1) for a mapped file.
 ///
-/// A mapped file must not be changed in place by other programs while it is in use: a shortened
-/// one ends the process with SIGBUS. save() never does that; it replaces.
+/// No program may change a mapped file in place while it is in use: a process that reads a file
+/// that was shortened ends with SIGBUS. save() never changes a file in place; it replaces it.
 result<mapped_storage> map_bytes(const std::filesystem::path& path);
 
 /// Whether the bytes begin with the signature of this format. O(1).
 bool has_signature(std::span<const std::byte> bytes) noexcept;
 
 /// Maps a filter file, as map_bytes does. Fails with not_found, io, corrupt (naming the damage) or
-/// unsupported. O(1) beyond what is verified.
+/// unsupported. O(1) beyond the bytes that are verified.
 result<stored_filter> map_file(const std::filesystem::path& path,
                                verification how = verification::automatic);
 
-/// The same for bytes in memory, which are referred to, not copied. `name` is what messages call
-/// them.
+/// Reads a stored filter from bytes in memory, which it refers to and does not copy. Messages call
+/// the bytes `name`.
 result<stored_filter> read_stored(mapped_storage bytes, verification how, const std::string& name);
 
-/// The header of a filter whose payload is still to come, and how long that is.
+/// The header of a filter whose payload has not arrived yet, and the length of that payload.
 struct announced_filter {
   filter_header header;
   std::uint64_t payload_bytes;
 };
 
-/// Reads header and parameters by themselves, as serialize_header() gives them. Fails with corrupt
-/// or unsupported. How much is promised there is not yet tied to any bytes: do not allocate it.
+/// Reads header and parameters alone, as serialize_header() gives them. Fails with corrupt or
+/// unsupported. No bytes support the announced length yet, so do not allocate it.
 result<announced_filter> read_header(std::span<const std::byte> bytes, const std::string& name);
 
-/// What to do where a file of that name is already.
+/// The action if the file exists.
 enum class if_exists : std::uint8_t { replace, refuse };
 
-/// Writes a filter so that at every moment, also after a power cut, the path holds the old file or
-/// the new one, whole: a nameless temporary file, fsync, rename, fsync of the folder. Follows
-/// symbolic links. A replaced file's owner, group and mode are kept as far as the process may set
-/// them: only root can give a file to another user, so that else the file becomes the caller's, and
-/// the group is kept if the caller is in it. What is not a regular file (a pipe) is written to.
-/// Waits for no other process. Fails with exists or io; then nothing has changed.
+/// Writes a filter to a file in one step. At every moment, also after a power failure, the path
+/// holds the whole old file or the whole new one.
+///
+/// Method      Writes a nameless temporary file, then fsync, rename, and fsync of the folder.
+/// Links       Follows symbolic links.
+/// Attributes  Keeps owner, group and mode of a replaced file as far as the process may set them.
+///             Only root can give a file to another user; else the file becomes the caller's, and
+///             keeps its group if the caller is in it.
+/// Pipes       Writes to anything that is not a regular file.
+/// Waiting     Waits for no other process.
+/// Failure     Fails with exists or io; then nothing has changed.
 result<void> write_file(const filter_image& image, const std::filesystem::path& path,
                         if_exists policy = if_exists::replace);
 
 /// Writes a filter to an open file descriptor.
 result<void> write_stream(const filter_image& image, int file, const std::string& name);
 
-/// Bytes that are written one after the other.
+/// Pieces of bytes that are written one after the other.
 using byte_pieces = std::span<const std::span<const std::byte>>;
 
-/// The same two for bytes of any format, with the same promises.
+/// The two functions above for bytes of any format, with the same promises.
 result<void> write_file(byte_pieces pieces, const std::filesystem::path& path,
                         if_exists policy = if_exists::replace);
 result<void> write_stream(byte_pieces pieces, int file, const std::string& name);
 
-/// A filter as a byte string, the same bytes as in a file.
+/// A filter as a byte string: the same bytes as in a file.
 std::vector<std::byte> serialize(const filter_image& image);
 
-/// The size of that, and the same into memory of the caller's. Precondition: into.size() is it.
+/// The size of that byte string, and serialize() into memory of the caller. Precondition:
+/// into.size() is that size.
 std::size_t serialized_size(const filter_image& image) noexcept;
 void serialize_to(const filter_image& image, std::span<std::byte> into);
 
-/// What stands before the payload there: header and parameters. Reads the payload, for its
-/// checksum.
+/// Header and parameters, which precede the payload there. It reads the payload for its checksum.
 std::vector<std::byte> serialize_header(const filter_image& image);
 
-/// The right to replace a file, among all processes that ask for it: hold it from before the file
-/// is read until after its replacement is written, and no other writer's keys are lost. Waits.
-/// Any process that may read the file can hold its lock, and so keep writers waiting.
+/// The exclusive right to replace a file, among all processes that ask for it. Hold it from before
+/// the file is read until after its replacement is written; then no keys of another writer are
+/// lost.
+///
+/// Waits until the lock is free. Any process that may read the file can hold its lock, and so keep
+/// writers waiting.
 class file_lock {
  public:
   /// Locks an existing file. Fails with not_found or io.
@@ -119,20 +127,20 @@ class file_lock {
   int descriptor_;
 };
 
-/// Saves any filter; atomic, see write_file.
+/// Saves any filter in one step; see write_file.
 template <membership_filter F>
 result<void> save(const F& filter, const std::filesystem::path& path,
                   if_exists policy = if_exists::replace) {
   return write_file(filter.image(), path, policy);
 }
 
-/// A filter whose storage can keep the bytes of a file: borrowed bytes would have no owner.
+/// A filter whose storage can keep the bytes of a file. Borrowed bytes would have no owner.
 template <class F>
 concept openable = membership_filter<F> && (std::same_as<typename F::storage_type, owned_storage> ||
                                             std::same_as<typename F::storage_type, mapped_storage>);
 
-/// The filter of a known type in stored bytes: shared when its storage is mapped_storage, copied
-/// into memory of its own when that is owned_storage. Another kind is incompatible.
+/// The filter of a known type in stored bytes. mapped_storage shares the bytes; owned_storage
+/// copies them. Fails with incompatible if the bytes are of another kind.
 template <openable F>
 result<F> open_stored(const stored_filter& stored) {
   if (stored.header.kind != F::kind || stored.header.hash != F::hasher_type::id) {
@@ -149,8 +157,8 @@ result<F> open_stored(const stored_filter& stored) {
   }
 }
 
-/// Opens a file as a filter of a known type: `open<bloom_view>(path)` maps it read-only,
-/// `open<bloom>(path)` copies it into memory, to be changed.
+/// Opens a file as a filter of a known type. `open<bloom_view>(path)` maps it read-only;
+/// `open<bloom>(path)` copies it into memory, where it can be changed.
 template <openable F>
 result<F> open(const std::filesystem::path& path, verification how = verification::automatic) {
   const auto stored = map_file(path, how);

@@ -1,14 +1,14 @@
 #pragma once
 
-/// From keys to hashes. A hash is a type of its own, so that `insert(hash64)` is the layout's door
-/// and `insert(key)` hashes first; nothing below this header knows keys.
+/// Hash functions: from keys to hashes. A hash has a type of its own, so `insert(hash64)` takes a
+/// hash and `insert(key)` hashes first. No header below this one knows keys.
 
 #ifndef XXH_INLINE_ALL
 #define XXH_INLINE_ALL
 #endif
-// XXH3 hashes long keys by the widest vectors that -m flags allow. Its code is inlined into ours,
-// which has one name whatever the flags are, so that it must not change with them: the vectors are
-// those of every CPU of the architecture.
+// XXH3 hashes long keys with the widest vectors that the -m flags allow. Its code is inlined into
+// functions that have one name whatever the flags are, so the code must not depend on them. The
+// vectors used are those that every CPU of the architecture has.
 #ifndef XXH_VECTOR
 #if defined(__x86_64__)
 #define XXH_VECTOR XXH_SSE2
@@ -31,16 +31,16 @@
 
 namespace bloomery {
 
-/// 64 bits that stand for a key. Keys with equal hashes are one key to every filter; among n keys
-/// a stranger meets an equal hash with probability n / 2^64.
+/// 64 bits that stand for a key. Keys with equal hashes are one key to every filter. A non-member
+/// has the hash of one of n keys with probability n / 2^64.
 struct hash64 {
   std::uint64_t value;
   friend constexpr auto operator<=>(const hash64&, const hash64&) = default;
 };
 
-/// Names a hash function in files. Never renumbered.
+/// Numbers of hash functions in files. A number never changes its meaning.
 enum class hash_id : std::uint16_t {
-  none = 0,        ///< the probe rule takes the key itself
+  none = 0,        ///< the probe rule hashes the key itself
   xxh3_64 = 1,     ///< XXH3, 64 bits, seeded
   fnv_murmur = 2,  ///< 32-bit FNV-1 and MurmurHash2 (see fnv_murmur_hasher)
 };
@@ -53,7 +53,7 @@ concept one_of = (std::same_as<std::remove_cv_t<T>, Types> || ...);
 template <class T>
 concept character = one_of<T, char, wchar_t, char8_t, char16_t, char32_t>;
 
-/// Contiguous bytes. `signed char` is not among them: std::int8_t is a number.
+/// Contiguous bytes. `signed char` is excluded, because std::int8_t is a number.
 template <class R>
 concept byte_range =
     std::ranges::contiguous_range<const R&> && std::ranges::sized_range<const R&> &&
@@ -64,29 +64,30 @@ using number_bytes = std::array<std::byte, 8>;
 
 }  // namespace detail
 
-/// Keys as bytes: strings, string views, literals, and contiguous ranges of std::byte, unsigned
-/// char (std::uint8_t), char or char8_t. Such a range is one key, never a batch of small integers:
-/// a digest in a std::array<std::uint8_t, 20> is the key of its 20 bytes. A literal and any other
-/// array of char or char8_t ends before its first zero, as strings do. UTF-8 text is the same key
-/// in every type.
+/// Keys that are bytes: strings, string views, literals, and contiguous ranges of std::byte,
+/// unsigned char (std::uint8_t), char or char8_t.
+///
+/// Such a range is one key, never a batch of small integers: a std::array of 20 std::uint8_t is the
+/// key of its 20 bytes. A literal, or another array of char or char8_t, ends before its first zero,
+/// as strings do. A UTF-8 text is the same key in every type.
 template <class K>
 concept byte_key =
     std::convertible_to<const K&, std::string_view> ||
     std::convertible_to<const K&, std::u8string_view> ||
     std::convertible_to<const K&, std::span<const std::byte>> || detail::byte_range<K>;
 
-/// Keys as whole numbers. Each is hashed as the eight little-endian bytes of its value (sign
-/// extended), so that int32_t{5} and uint64_t{5} are the same key. Characters are not numbers:
-/// whether a `char` is signed differs between machines.
+/// Keys that are whole numbers. A number is hashed as the eight little-endian bytes of its value,
+/// sign extended, so int32_t{5} and uint64_t{5} are the same key. Characters are not numbers,
+/// because the sign of `char` differs between machines.
 template <class K>
 concept integer_key =
     std::integral<K> && sizeof(K) <= 8 && !detail::one_of<K, bool> && !detail::character<K>;
 
-/// What `insert`, `may_contain` and their kin take: a string, bytes or an integer.
+/// The keys of `insert`, `may_contain` and the other operations: strings, bytes and integers.
 template <class K>
 concept key = byte_key<K> || integer_key<K>;
 
-/// The bytes of a key that is bytes already.
+/// The bytes of a byte_key.
 template <byte_key K>
 std::span<const std::byte> bytes_of(const K& k) noexcept {
   if constexpr (std::convertible_to<const K&, std::string_view>) {
@@ -100,8 +101,8 @@ std::span<const std::byte> bytes_of(const K& k) noexcept {
   }
 }
 
-/// A function from bytes to hashes: deterministic across machines and versions, named by an id,
-/// varied by a seed.
+/// A function from bytes to hashes. It gives the same hashes on all machines and in all versions,
+/// has a number in files, and depends on a seed.
 template <class H>
 concept hasher = std::copyable<H> && requires(const H& h, std::span<const std::byte> bytes) {
   typename H::hash_type;
@@ -110,8 +111,8 @@ concept hasher = std::copyable<H> && requires(const H& h, std::span<const std::b
   { h(bytes) } noexcept -> std::same_as<typename H::hash_type>;
 };
 
-/// The default: XXH3 (64 bits), about a nanosecond for a short key. Not a keyed hash: who may
-/// choose keys and knows the seed can make them collide.
+/// The default hash function: XXH3 with 64 bits, about a nanosecond for a short key. It is not a
+/// keyed hash: a person who knows the seed and chooses the keys can make them collide.
 class xxh3_hasher {
  public:
   using hash_type = hash64;
@@ -128,14 +129,14 @@ class xxh3_hasher {
   std::uint64_t seed_;
 };
 
-/// A key that is not hashed yet, for families whose every function reads the key anew. It refers
-/// to the caller's bytes and is meant to be used before they change.
+/// A key that is not hashed yet, for probe rules that read the key for each function. It refers to
+/// the caller's bytes and is valid as long as they are unchanged.
 struct key_ref {
   std::span<const std::byte> bytes;
   std::uint64_t seed = 0;
 };
 
-/// Hands the key through, for such families. The seed is the family's.
+/// Passes the key on unhashed, for such rules. The seed is used by the rule.
 class key_ref_hasher {
  public:
   using hash_type = key_ref;
@@ -156,8 +157,9 @@ struct hash32_pair {
   std::uint32_t second;
 };
 
-/// The pair of a well-known tutorial: FNV-1 computed in double precision with its 32-bit
-/// exclusive-or and the sign dropped, as a JavaScript page does; and MurmurHash2 with seed 0.
+/// The pair of hashes of a well-known tutorial. The first is FNV-1 in double precision with a
+/// 32-bit exclusive-or and the sign dropped, as a JavaScript page computes it. The second is
+/// MurmurHash2 with seed 0.
 class fnv_murmur_hasher {
  public:
   using hash_type = hash32_pair;
@@ -169,12 +171,13 @@ class fnv_murmur_hasher {
   hash32_pair operator()(std::span<const std::byte> bytes) const noexcept;
 };
 
-/// An element as itself, for hand-made families over numbers.
+/// A number as it is, for function families over numbers.
 struct element {
   std::uint64_t value;
 };
 
-/// Numbers as they are; strings of bytes by XXH3, so that a family over numbers takes words too.
+/// Numbers as they are, and byte strings hashed by XXH3, so that a family over numbers accepts
+/// words too.
 class element_hasher {
  public:
   using hash_type = element;
@@ -197,7 +200,7 @@ static_assert(hasher<xxh3_hasher> && hasher<key_ref_hasher> && hasher<fnv_murmur
 
 namespace detail {
 
-/// The hash of a key, which may refer to the key or to `number`.
+/// The hash of a key. It may refer to the key or to `number`.
 template <hasher H, key K>
 typename H::hash_type hash_of(const H& h, const K& k, number_bytes& number) noexcept {
   if constexpr (byte_key<K>) {
@@ -213,7 +216,7 @@ typename H::hash_type hash_of(const H& h, const K& k, number_bytes& number) noex
 }  // namespace detail
 
 /// Calls `use(hash)` with the hash of a key. The hash may refer to the key or to a temporary of
-/// this call: do not keep it.
+/// this call, so do not keep it.
 template <hasher H, key K, class Use>
 decltype(auto) with_hash(const H& h, const K& k, Use&& use) noexcept(
     noexcept(use(std::declval<const typename H::hash_type&>()))) {

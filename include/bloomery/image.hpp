@@ -1,7 +1,7 @@
 #pragma once
 
-/// A filter as it is stored: what kind it is, its parameters and its bytes. Filters make images and
-/// are opened from them; the file format (file.hpp) gives an image a header and checksums.
+/// A filter in stored form: its kind, its parameters and its bytes. Filters make images and are
+/// opened from them. The file format (file.hpp) adds a header and checksums.
 
 #include <bloomery/hash.hpp>
 #include <cstddef>
@@ -11,7 +11,8 @@
 
 namespace bloomery {
 
-/// Names a kind of filter in files. Never renumbered; the registry has a row for each.
+/// Numbers of the kinds in files. A number never changes its meaning. The registry has a row for
+/// each.
 enum class filter_kind : std::uint16_t {
   bloom = 1,
   counting_bloom = 2,
@@ -24,16 +25,16 @@ enum class filter_kind : std::uint16_t {
   expandable = 9,
 };
 
-/// What every stored filter says of itself.
+/// The properties that every stored filter has.
 struct filter_header {
   filter_kind kind;
-  std::uint16_t kind_version;  ///< of the kind's parameters and payload
+  std::uint16_t kind_version;  ///< version of the kind's parameters and payload
   hash_id hash;
   std::uint64_t seed;
   std::uint64_t count;  ///< keys inserted, as the filter counted them
 };
 
-/// A filter ready to be written. The payload refers to the filter's own bytes.
+/// A filter that is ready to be written. The payload refers to the bytes of the filter.
 struct filter_image {
   filter_header header;
   std::vector<std::byte> parameters;                ///< a multiple of 64 bytes

@@ -1,30 +1,30 @@
 #pragma once
 
-/// For programs whose host counts memory: where filters get their bits, and what an any_filter
-/// takes beside them.
+/// Memory from a host that counts it: the source of filters' bits, and of the memory that an
+/// any_filter needs beside them.
 
 #include <cstddef>
 
 namespace bloomery {
 
-/// Two functions that are called from any thread and do not throw.
+/// Two functions. Any thread may call them, and they do not throw.
 struct memory_source {
-  /// That many zero bytes, aligned as for any object, or null.
+  /// Returns `size` zero bytes, aligned for any object, or null.
   void* (*allocate)(std::size_t size) noexcept = nullptr;
-  /// Takes back what `allocate` gave for that size.
+  /// Takes back memory that `allocate` returned for this size.
   void (*release)(void* at, std::size_t size) noexcept = nullptr;
 };
 
-/// A host that moves its allocations, to have fewer holes between them.
+/// A host that moves its allocations, to reduce the holes between them.
 struct memory_mover {
-  /// Gives what `allocate` gave another place, with the same bytes, and takes the old one back;
-  /// null: it stays where it is.
+  /// Moves memory that `allocate` returned to another place, with the same bytes, and takes the old
+  /// place back. Returns null if the memory stays where it is.
   void* (*move)(void* at, void* context) noexcept = nullptr;
   void* context = nullptr;
 };
 
-/// Takes filters' memory from there. Call it once, before the first filter is made:
-/// bytes go back to the source that is set when they are released.
+/// Makes `source` the origin of filters' memory. Call it once, before the first filter is made:
+/// memory is released to the source that is set at that moment.
 void use_memory_source(const memory_source& source) noexcept;
 
 }  // namespace bloomery

@@ -1,7 +1,7 @@
 #pragma once
 
-/// From a hash to places: probe i of k among m places. Every rule here is a pure function, the
-/// same on every machine; what a rule is called in a file is its `id`.
+/// Probe rules: from a hash to the place of probe i (of k) among m places. Every rule is a pure
+/// function with the same result on every machine. `id` is its number in files.
 
 #include <bloomery/detail/core/bits.hpp>
 #include <bloomery/hash.hpp>
@@ -17,17 +17,18 @@
 
 namespace bloomery {
 
-/// Names a probe rule in files. Never renumbered.
+/// Numbers of probe rules in files. A number never changes its meaning.
 enum class probe_id : std::uint16_t {
   double_hashing = 1,
   salted_hashing = 2,
   md5_hashing = 3,
   fnv_murmur = 4,
-  caller = 0xffff,  ///< the caller's own functions: a filter that cannot be saved
+  caller = 0xffff,  ///< the caller's own functions; such a filter cannot be saved
 };
 
-/// `position(h, i, m)` is in [0, m) for every hash, every i and every m in [1, max_places].
-/// `max_hashes` bounds the number of functions. A rule is stateless unless it is the caller's own.
+/// A probe rule. `position(h, i, m)` is in [0, m) for every hash, every i and every m in [1,
+/// max_places]. `max_hashes` is the largest number of functions. A rule has no state, except the
+/// caller's own functions.
 template <class P>
 concept probe_scheme =
     std::copyable<P> && hasher<typename P::hasher_type> &&
@@ -40,18 +41,21 @@ concept probe_scheme =
       { p.position(h, i, m) } noexcept -> std::same_as<std::uint64_t>;
     };
 
-/// As many functions as any filter here uses: 2^-64 is below what 64-bit hashes can promise.
+/// The largest number of functions in any filter: a rate of 2^-64 is below the chance that 64-bit
+/// hashes are equal.
 inline constexpr unsigned max_hash_functions = 64;
 
 /// Double hashing (Kirsch and Mitzenmacher, "Less Hashing, Same Performance", 2006): one 64-bit
-/// hash gives the pair (h1, h2), and g_i = h1 + i*h2 modulo 2^64.
+/// hash gives the pair (h1, h2), and
 ///
-/// Before g_i is reduced to m places it goes through a bijection of words. Without it the k places
-/// of a key are an arithmetic progression, and two keys with near pairs share most of them: at
-/// n = 100, k = 13, m = 1920 the rate is 2.2 times that of independent functions (Dillinger and
-/// Manolios, "Bloom Filters in Probabilistic Verification", 2004, describe the effect). With it,
-/// the rate is that of independent functions to within measurement, so that the planner can promise
-/// it (tests/rate_test.cpp).
+///     g_i = h1 + i h2 modulo 2^64.
+///
+/// A bijection of words mixes g_i before it is reduced to m places. Without it the k places of a
+/// key are an arithmetic progression, and two keys with similar pairs share most of them (Dillinger
+/// and Manolios, "Bloom Filters in Probabilistic Verification", 2004, describe the effect). At n =
+/// 100, k = 13, m = 1920 the rate is then 2.2 times that of independent functions. With the mixing
+/// it is that of independent functions, within measurement, so the planner can promise it
+/// (tests/rate_test.cpp).
 struct double_hashing {
   using hash_type = hash64;
   using hasher_type = xxh3_hasher;
@@ -63,18 +67,18 @@ struct double_hashing {
   static constexpr std::uint64_t position(hash64 h, unsigned i, std::uint64_t m) noexcept {
     return detail::mulhi64(word(h, i), m);
   }
-  /// What i is multiplied with: h2, odd so that no two g_i are equal.
+  /// The factor of i, h2. It is odd, so no two g_i are equal.
   static constexpr std::uint64_t step(hash64 h) noexcept { return detail::remix64(h.value) | 1; }
-  /// The 64-bit value before it is reduced: the same for filters of any m.
+  /// The 64-bit value before the reduction. It does not depend on m.
   static constexpr std::uint64_t word(hash64 h, unsigned i) noexcept {
     std::uint64_t g = h.value + i * step(h);
     g ^= g >> 32;
-    return g * 0x9e3779b97f4a7c15;  // 2^64 by the golden ratio (Knuth, TAOCP 3, 6.4)
+    return g * 0x9e3779b97f4a7c15;  // 2^64 divided by the golden ratio (Knuth, TAOCP 3, 6.4)
   }
 };
 
-/// k independent functions: XXH3 of the key under k seeds. What the textbooks assume; each probe
-/// reads the key again, so a query costs up to k hashes.
+/// k independent functions, as the textbooks assume: XXH3 of the key with k seeds. Each probe reads
+/// the key again, so a query costs up to k hashes.
 struct salted_hashing {
   using hash_type = key_ref;
   using hasher_type = key_ref_hasher;
@@ -86,14 +90,14 @@ struct salted_hashing {
   static std::uint64_t position(key_ref key, unsigned i, std::uint64_t m) noexcept {
     return detail::mulhi64(word(key, i), m);
   }
-  /// The 64-bit value before it is reduced.
+  /// The 64-bit value before the reduction.
   static std::uint64_t word(key_ref key, unsigned i) noexcept {
     return xxh3_hasher(key.seed + detail::remix64(i + 1))(key.bytes).value;
   }
 };
 
-/// h_i(x) = MD5(x followed by the decimal digits of i), its first eight bytes read big-endian,
-/// modulo m. The construction of many course notes; for teaching, since MD5 is slow.
+/// h_i(x) = MD5(x followed by the decimal digits of i), the first eight bytes read big-endian,
+/// modulo m. Many course notes use this construction. It is for teaching, since MD5 is slow.
 struct md5_hashing {
   using hash_type = key_ref;
   using hasher_type = key_ref_hasher;
@@ -105,19 +109,24 @@ struct md5_hashing {
   static std::uint64_t position(key_ref key, unsigned i, std::uint64_t m) noexcept {
     return word(key, i) % m;
   }
-  /// The 64-bit value before it is reduced.
+  /// The 64-bit value before the reduction.
   static std::uint64_t word(key_ref key, unsigned i) noexcept;
 };
 
-/// FNV-1 for the first probe, MurmurHash2 for the second, and a*i-step double hashing of the two
-/// from the third on: g_0 = a, g_1 = b, g_i = a + i*b, each modulo m. 32-bit hashes: at most 2^32
-/// places, and among n keys a rate below about n / 2^32 cannot be had.
+/// FNV-1 for the first probe, MurmurHash2 for the second, and double hashing of the two from the
+/// third on:
 ///
-/// For teaching: the rate that was planned is met (tests/rate_test.cpp) from about 1000 keys on,
-/// with texts or random numbers. In small filters the places of a key are an arithmetic progression
-/// modulo m, and two keys with one place in common share others: at 7 keys and 0.1% seven times the
-/// rate was measured with texts. Regular numbers in the 8 bytes of an integer make it worse, up to
-/// 43 times there, and twice at 1000 keys and 10%.
+///     g_0 = a, g_1 = b, g_i = a + i b, each modulo m.
+///
+/// The hashes have 32 bits, so there are at most 2^32 places, and n keys cannot have a rate below
+/// about n / 2^32.
+///
+/// This rule is for teaching. It meets the planned rate from about 1000 keys on, with texts or
+/// random numbers (tests/rate_test.cpp). In small filters the places of a key are an arithmetic
+/// progression modulo m, and two keys with one common place share others too. At 7 keys and 0.1%
+/// the measured rate was 7 times the planned one with texts, and up to 43 times with regular
+/// numbers as the 8 bytes of an integer. At 1000 keys and 10% it was twice the planned one with
+/// such numbers.
 struct fnv_murmur_hashing {
   using hash_type = hash32_pair;
   using hasher_type = fnv_murmur_hasher;
@@ -133,7 +142,7 @@ struct fnv_murmur_hashing {
   }
 };
 
-/// The caller's own functions of an element, each taken modulo m. The lecture's example, whole:
+/// The caller's own functions of an element, each taken modulo m. A lecture's whole example:
 ///
 ///     auto f = bloomery::bloom_of(10, [](auto x) { return x + 3; },
 ///                                 [](auto x) { return 3 * x + 1; },

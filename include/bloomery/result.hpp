@@ -1,6 +1,7 @@
 #pragma once
 
-/// What a call returns that can fail for reasons outside the program: files, parameters, requests.
+/// The return type of calls that can fail for reasons outside the program: files, parameters,
+/// requests.
 
 #include <cstdint>
 #include <string>
@@ -10,27 +11,27 @@
 
 namespace bloomery {
 
-/// What went wrong, for programs to branch on. The sentence beside it is for people.
+/// The class of a failure, for programs. The sentence beside it is for people.
 enum class errc : std::uint8_t {
   invalid_argument,  ///< a parameter is out of its range, or parameters contradict each other
   not_found,         ///< the file does not exist
-  exists,            ///< the file exists and was not to be replaced
-  corrupt,           ///< the bytes are not what their checksum or their own lengths say
+  exists,            ///< the file exists and the caller asked not to replace it
+  corrupt,           ///< the bytes do not match their checksum or their own lengths
   unsupported,       ///< a newer version, an unknown kind, or an ability that this kind lacks
   incompatible,      ///< two filters that cannot be combined
-  full,              ///< no room for the key; nothing was changed
+  full,              ///< no room for the key; nothing has changed
   io,                ///< the operating system refused a read or a write
-  out_of_memory,     ///< the memory for the filter could not be had
+  out_of_memory,     ///< there was no memory for the filter
 };
 
 /// A failure: its class, and one sentence that says what was wrong, where, and what to do.
 struct failure {
   errc code;
   std::string message;
-  int system_error = 0;  ///< errno, where the operating system refused; else 0
+  int system_error = 0;  ///< errno if the operating system refused, else 0
 };
 
-/// A value or a failure: tl::expected, whose result nobody may drop without a warning.
+/// A value or a failure. It is a tl::expected that the compiler warns about if the caller drops it.
 ///
 ///     if (auto f = bloomery::open("seen.bloom")) use(*f); else report(f.error());
 template <class T>
@@ -39,11 +40,11 @@ class [[nodiscard]] result : public tl::expected<T, failure> {
 
  public:
   using base::base;
-  /// What tl::expected's own operations (map, and_then) return.
+  /// The result of tl::expected's own operations (map, and_then).
   result(base from) : base(std::move(from)) {}  // NOLINT(google-explicit-constructor)
 
   result() = default;
-  /// Otherwise a copy of a result<bool> would be made of what it is as a condition.
+  /// Without this, copying a non-const result<bool> would convert it to bool first.
   result(result&) = default;
   result(const result&) = default;
   result(result&&) = default;
@@ -54,7 +55,7 @@ class [[nodiscard]] result : public tl::expected<T, failure> {
 
 }  // namespace bloomery
 
-/// and_then() takes functions that return a result.
+/// Lets and_then() take functions that return a result.
 template <class T>
 struct tl::detail::is_expected_impl<bloomery::result<T>> : std::true_type {};
 

@@ -1,9 +1,9 @@
 #pragma once
 
 /// The scalable Bloom filter (P. S. Almeida, C. Baquero, N. Preguica and D. Hutchison, "Scalable
-/// Bloom Filters", Information Processing Letters 101(6), 2007): a chain of Bloom filters, each s
-/// times as large as the last and with r times its rate. The rates add up to at most eps, so that
-/// the number of keys need not be known in advance.
+/// Bloom Filters", Information Processing Letters 101(6), 2007). It is a chain of Bloom filters,
+/// the members of the chain. Each has s times the capacity of the one before and r times its rate.
+/// The rates add up to at most eps, so the number of keys need not be known in advance.
 ///
 ///     bloomery::scalable_bloom seen({.fpr = 0.01});
 ///     for (const std::string& line : lines) {
@@ -34,18 +34,26 @@
 
 namespace bloomery {
 
-/// A scalable Bloom filter over any storage. L members, about log_s(n / n0) + 1 of them: a query
-/// asks them newest first, where most keys are, and stops at a hit; a stranger costs about two
-/// probes a member. A batch fetches the lines of all members together. Growth costs memory, since
-/// each member's rate is lower than the last: started at 1024 keys at 1%, a million take 24 bits a
-/// key where a Bloom filter planned for them takes 9.6.
+/// A scalable Bloom filter over any storage. n0 is the capacity of the first member, L the number
+/// of members, about log_s(n / n0) + 1.
 ///
-/// A key that may be there already is not inserted again, so false positives take no room. No
-/// erase: bits are shared. No merge or intersect: two chains hold their keys in members of
-/// different ages, and the union of two members that are full for their rate would break the
-/// promised rate.
-///
-/// Threads: any number may query at once. An insert needs the filter to itself.
+/// Space       Grown from 1024 to a million keys at 1%, 24 bits per key; a Bloom filter planned for
+///             a million has 9.6. Each member has a lower rate than the one before and so needs
+///             more bits per key.
+/// Query       Asks the members newest first, where most keys are, and stops at the first that may
+///             contain the key. A non-member costs about two probes per member. A batch fetches the
+///             cache lines of all members together.
+/// Insert      A query of all members, then k bits in the newest: O(L k). O(m) when it opens a
+///             member.
+/// Growth      Opens a member when the newest has taken its capacity. The rate never exceeds eps.
+/// Duplicates  A key that may be there already is not inserted again, so false positives need no
+///             room.
+/// Full        Reports `full` and changes nothing if the next member cannot be planned
+///             (plan_next_member) or has no memory.
+/// Erase       None: keys share bits.
+/// Merge       None: two chains hold their keys in members of different ages, and the union of two
+///             members that are full would exceed their rate.
+/// Threads     Concurrent queries are safe. An insert needs exclusive access.
 template <piecewise_storage Storage = owned_storage>
 class basic_scalable_bloom : public detail::key_shell<basic_scalable_bloom<Storage>> {
   using shell = detail::key_shell<basic_scalable_bloom>;
@@ -77,14 +85,14 @@ class basic_scalable_bloom : public detail::key_shell<basic_scalable_bloom<Stora
   basic_scalable_bloom& operator=(basic_scalable_bloom&&) = default;
   ~basic_scalable_bloom() = default;
 
-  /// An empty filter for a spec known to be good. Throws nothing but std::bad_alloc; a spec that
-  /// plan_scalable_bloom refuses is a broken precondition and ends the program with its sentence.
-  /// What comes from outside goes through make().
+  /// An empty filter for a spec that is known to be valid. Throws std::bad_alloc without memory. A
+  /// spec that plan_scalable_bloom refuses is a broken precondition: the program ends with the
+  /// planner's sentence. Use make() for values from outside the program.
   explicit basic_scalable_bloom(const scalable_bloom_spec& spec)
     requires std::same_as<Storage, owned_storage>
       : basic_scalable_bloom(detail::or_die(make(spec))) {}
 
-  /// An empty filter, or why there is none.
+  /// An empty filter, or the reason why there is none.
   static result<basic_scalable_bloom> make(const scalable_bloom_spec& spec)
     requires std::same_as<Storage, owned_storage>
   {
@@ -97,9 +105,11 @@ class basic_scalable_bloom : public detail::key_shell<basic_scalable_bloom<Stora
     return basic_scalable_bloom(std::move(*plan), std::move(members), 0);
   }
 
-  /// The filter whose members lie one after the other in `bits`, as image() gave them. What does
-  /// not fit the parameters is corrupt. Mapped and borrowed bytes are shared and not read, O(L);
-  /// owned ones are copied into a piece for each member, O(m), so that for a moment both are there.
+  /// The filter whose members lie one after the other in `bits`, as image() gave them. Fails with
+  /// corrupt if the bits do not fit the parameters.
+  ///
+  /// Mapped and borrowed bytes are shared and not read: O(L). Owned bytes are copied into separate
+  /// memory for each member: O(m), and both copies exist for a moment.
   static result<basic_scalable_bloom> open(scalable_bloom_params params, const Storage& bits,
                                            std::uint64_t count) {
     const auto all = bits.bytes();
@@ -112,7 +122,7 @@ class basic_scalable_bloom : public detail::key_shell<basic_scalable_bloom<Stora
       if (padded > all.size() - at || !is_zero(all.subspan(at + size, padded - size))) {
         return mismatch();
       }
-      // Only the newest member has room: the count says how many keys it has.
+      // Only the newest member has room. The count of the whole tells how many keys it has.
       const bool newest = members.size() + 1 == params.members.size();
       if (keys_before > count) return mismatch();
       const std::uint64_t keys = newest ? count - keys_before : plan.capacity;
@@ -132,7 +142,7 @@ class basic_scalable_bloom : public detail::key_shell<basic_scalable_bloom<Stora
   using shell::insert;
   using shell::may_contain;
 
-  /// Whether the key of this hash may be a member: false is certain.
+  /// Whether the key of this hash may be a member. False is certain.
   bool may_contain(const hash_type& h) const noexcept {
     const std::span<const member_type> chain = members();
     for (std::size_t i = chain.size(); i-- > 0;) {
@@ -141,24 +151,24 @@ class basic_scalable_bloom : public detail::key_shell<basic_scalable_bloom<Stora
     return false;
   }
 
-  /// The same for a batch. Precondition: answers.size() >= hs.size().
+  /// Answers a batch of queries. Precondition: answers.size() >= hs.size().
   void may_contain(std::span<const hash_type> hs, std::span<bool> answers) const noexcept {
     assert(answers.size() >= hs.size());
     for (std::size_t at = 0; at < hs.size(); at += group) {
       const auto keys = hs.subspan(at, std::min(group, hs.size() - at));
-      const std::uint32_t strangers = question(keys).ask(members());
-      for (std::size_t i = 0; i < keys.size(); ++i) answers[at + i] = (strangers >> i & 1) == 0;
+      const std::uint32_t absent = query(keys).absent_from(members());
+      for (std::size_t i = 0; i < keys.size(); ++i) answers[at + i] = (absent >> i & 1) == 0;
     }
   }
 
-  /// Inserts the key of this hash unless it may be there, `maybe_present`. A new key beyond the
-  /// newest member's capacity opens the next member; where there can be none (plan_next_member says
-  /// when) or its memory cannot be had, it is `full` and nothing has changed. O(L k), and O(m) once
-  /// for each member that is opened.
+  /// Inserts the key of this hash unless it may be there: then it returns `maybe_present`. A new
+  /// key beyond the newest member's capacity opens the next member. If there can be none
+  /// (plan_next_member) or it has no memory, the insert returns `full` and changes nothing. O(L k),
+  /// and O(m) once for each member that is opened.
   insert_outcome insert(const hash_type& h) noexcept
     requires growable_storage<Storage>
   {
-    return may_contain(h) ? insert_outcome::maybe_present : insert_stranger(members_.size() - 1, h);
+    return may_contain(h) ? insert_outcome::maybe_present : insert_new(members_.size() - 1, h);
   }
 
   /// Inserts a batch, in order, up to the first key without room.
@@ -168,16 +178,16 @@ class basic_scalable_bloom : public detail::key_shell<basic_scalable_bloom<Stora
     insert_summary summary;
     for (std::size_t at = 0; at < hs.size(); at += group) {
       const auto keys = hs.subspan(at, std::min(group, hs.size() - at));
-      const std::uint32_t strangers = question(keys).ask(members());
+      const std::uint32_t absent = query(keys).absent_from(members());
       const std::size_t newest = members_.size() - 1;
       for (std::size_t i = 0; i < keys.size(); ++i) {
-        if ((strangers >> i & 1) != 0) {
+        if ((absent >> i & 1) != 0) {
           detail::prefetch_probes(members_[newest], keys[i], detail::chain_first_probes);
         }
       }
       for (std::size_t i = 0; i < keys.size(); ++i) {
-        const insert_outcome outcome = (strangers >> i & 1) == 0 ? insert_outcome::maybe_present
-                                                                 : insert_stranger(newest, keys[i]);
+        const insert_outcome outcome =
+            (absent >> i & 1) == 0 ? insert_outcome::maybe_present : insert_new(newest, keys[i]);
         if (!is_contained(outcome)) {
           summary.stopped_by = outcome;
           return summary;
@@ -189,7 +199,7 @@ class basic_scalable_bloom : public detail::key_shell<basic_scalable_bloom<Stora
     return summary;
   }
 
-  /// Removes every key, and every member but the first.
+  /// Removes every key, and every member except the first.
   void clear() noexcept
     requires growable_storage<Storage>
   {
@@ -202,28 +212,28 @@ class basic_scalable_bloom : public detail::key_shell<basic_scalable_bloom<Stora
 
   const scalable_bloom_params& params() const noexcept { return params_; }
   hasher_type hash_function() const noexcept { return hasher_type(params_.seed); }
-  /// The chain, oldest first.
+  /// The members, oldest first.
   std::span<const member_type> members() const noexcept {
     detail::expect_not_moved_from(!members_.empty());
     return members_;
   }
-  /// Whether it takes keys beyond capacity() at the promised rate: this kind does.
+  /// Whether it takes keys beyond capacity() at the promised rate. This kind does.
   bool grows() const noexcept
     requires growable_storage<Storage>
   {
     return true;
   }
 
-  /// Keys for which the members there are were planned; it rises as the filter grows.
+  /// The number of keys that the present members were planned for. It rises as the filter grows.
   std::uint64_t capacity() const noexcept {
     return sum<std::uint64_t>([](const member_type& m) { return m.capacity(); });
   }
-  /// Keys that certainly were new: no more than the distinct keys, and fewer by those that seemed
-  /// to be there already.
+  /// The number of keys that were certainly new. It is a lower bound of the number of distinct
+  /// keys: a new key that seemed to be there is not counted.
   std::uint64_t size() const noexcept { return count_; }
   /// The rate that was asked for. However far the filter grows, the mean over all seeds of the hash
-  /// function stays within it; current_fpr() is this one filter's, which varies about its plan as
-  /// any Bloom filter's does: with a standard deviation of 9% of it at n0 = 50, of 2% at n0 = 1000.
+  /// function stays within it. One filter's rate, current_fpr(), varies around its plan as that of
+  /// any Bloom filter: the standard deviation is 9% of it at n0 = 50, and 2% at n0 = 1000.
   double planned_fpr() const noexcept { return params_.fpr; }
   std::uint64_t size_in_bytes() const noexcept {
     return sum<std::uint64_t>(
@@ -236,29 +246,31 @@ class basic_scalable_bloom : public detail::key_shell<basic_scalable_bloom<Stora
     const auto ones = sum<std::uint64_t>([](const member_type& m) { return m.ones(); });
     return static_cast<double>(ones) / static_cast<double>(bits);
   }
-  /// The rate of the bits as they stand: a stranger passes unless each member refuses it,
-  /// 1 - prod(1 - f_i). O(m).
+  /// The rate of the bits as they are: 1 - prod(1 - f_i), with f_i the rate of member i. O(m).
   double current_fpr() const noexcept {
     return -numeric::expm1(
         sum<double>([](const member_type& m) { return numeric::log1p(-m.current_fpr()); }));
   }
-  /// Distinct keys, estimated from the set bits; infinite when a member's are all set. A member's
-  /// bits show the keys that came to it, also those that seemed to be in it already. Keys that
-  /// seemed to be in an older member never came to it: a share of them, the compound rate of the
-  /// members before. O(m).
+  /// The number of distinct keys, estimated from the set bits. Infinite if all bits of a member are
+  /// set.
+  ///
+  /// The bits of a member show all keys that were inserted into it, also those that seemed to be in
+  /// it already. Keys that seemed to be in an older member never reached it. Their share is the
+  /// compound rate of the members before, and the estimate is corrected for it. O(m).
   double estimate_size() const noexcept {
     double keys = 0;
     double passing = 1;  // share of new keys that no older member may contain
     for (const member_type& m : members_) {
-      if (m.ones() == 0) break;  // only the newest has no keys
+      if (m.ones() == 0) break;  // only the newest can be empty
       keys += m.estimate_size() / passing;
       passing *= 1 - m.current_fpr();
     }
     return keys;
   }
 
-  /// What save() writes: each member's bits, padded with zeros to a multiple of 64 bytes, so that
-  /// every member starts a cache line when the file is mapped. Refers to this filter's bits.
+  /// The image that save() writes: the bits of each member, padded with zeros to a multiple of 64
+  /// bytes, so that every member begins at a cache line when the file is mapped. It refers to the
+  /// bits of this filter.
   filter_image image() const {
     static constexpr std::array<std::byte, member_alignment> zeros{};
     filter_image image{
@@ -273,7 +285,7 @@ class basic_scalable_bloom : public detail::key_shell<basic_scalable_bloom<Stora
   }
 
  private:
-  using question = detail::chain_question<member_type>;
+  using query = detail::chain_query<member_type>;
   static constexpr std::size_t group = detail::chain_group;
 
   basic_scalable_bloom(scalable_bloom_params params, std::vector<member_type> members,
@@ -309,9 +321,9 @@ class basic_scalable_bloom : public detail::key_shell<basic_scalable_bloom<Stora
     return all;
   }
 
-  // Inserts a key that no member contained when `newest` was the newest: since then it can only
-  // have come into that one and those opened after it.
-  insert_outcome insert_stranger(std::size_t newest, const hash_type& h) noexcept {
+  // Inserts a key that no member contained when `newest` was the newest. Since then it can only
+  // have been inserted into that member and those opened after it.
+  insert_outcome insert_new(std::size_t newest, const hash_type& h) noexcept {
     for (std::size_t i = newest; i + 1 < members_.size(); ++i) {
       if (members_[i].may_contain(h)) return insert_outcome::maybe_present;
     }
@@ -345,9 +357,9 @@ class basic_scalable_bloom : public detail::key_shell<basic_scalable_bloom<Stora
   std::uint64_t count_;
 };
 
-/// The scalable Bloom filter in its own memory.
+/// A scalable Bloom filter in its own memory.
 using scalable_bloom = basic_scalable_bloom<>;
-/// One over a mapped file, read-only.
+/// A read-only scalable Bloom filter over a mapped file.
 using scalable_bloom_view = basic_scalable_bloom<mapped_storage>;
 
 static_assert(insertable<scalable_bloom> && !erasable<scalable_bloom> &&

@@ -1,18 +1,19 @@
 #pragma once
 
-/// Where a filter's bytes live. Ownership is a type: a filter over read-only storage has no
-/// `insert` to call. All storages are cheap to move; copies are stated on each.
+/// Storage: where the bytes of a filter are. Ownership is a type: a filter over read-only storage
+/// has no `insert`. All storages are cheap to move; each documents its copies.
 ///
 /// A program's own type is a storage for every kind of filter if it meets these:
 ///
 ///     to query any kind               storage
 ///     expandable, scalable_bloom      also sliceable_storage, unless it is owned_storage
 ///     to insert, erase and merge      also writable_storage
-///     what grows with its keys        owned_storage (expandable and scalable_bloom, to insert)
+///     to insert into kinds that grow  owned_storage (expandable and scalable_bloom)
 ///     vector_quotient, to insert      bytes() begins at a multiple of 64, or open() refuses it
 ///     blocked_bloom::concurrent()     bytes() begins at a multiple of 8
 ///
-/// All else works at any address, and is fastest where it is a multiple of 64, a cache line.
+/// Everything else works at any address. It is fastest at multiples of 64, the size of a cache
+/// line.
 
 #include <bloomery/result.hpp>
 #include <concepts>
@@ -26,8 +27,8 @@ namespace bloomery {
 
 struct memory_mover;
 
-/// Bytes that can be read. `bytes()` stays the same while the storage lives. A move hands them
-/// over: the new storage has them at the same address, and the old one has none.
+/// Bytes that can be read. `bytes()` stays the same while the storage lives. A move passes them on:
+/// the new storage has them at the same address, and the old one has none.
 template <class S>
 concept storage = std::movable<S> && requires(const S& s) {
   { s.bytes() } noexcept -> std::same_as<std::span<const std::byte>>;
@@ -39,8 +40,9 @@ concept writable_storage = storage<S> && requires(S& s) {
   { s.writable_bytes() } noexcept -> std::same_as<std::span<std::byte>>;
 };
 
-/// Bytes of which a part can be had by itself, shared and not copied. `slice(offset, size)` has the
-/// precondition that the part lies inside them; it keeps alive what the whole does.
+/// Bytes of which a part can be a storage by itself, shared and not copied. The precondition of
+/// `slice(offset, size)` is that the part lies inside the bytes. The part keeps alive what the
+/// whole keeps alive.
 template <class S>
 concept sliceable_storage = storage<S> && requires(const S& s, std::size_t n) {
   { s.slice(n, n) } noexcept -> std::same_as<S>;
@@ -54,17 +56,19 @@ concept relocatable_storage = writable_storage<S> && requires(S& s, const memory
 
 class owned_storage;
 
-/// Memory of which a filter can get more by itself.
+/// Memory that a filter can extend by itself.
 template <class S>
 concept growable_storage = std::same_as<S, owned_storage>;
 
-/// What kinds of several pieces lie in: parts of one storage, or memory of their own.
+/// The storage of kinds with several pieces: parts of one storage, or owned memory for each piece.
 template <class S>
 concept piecewise_storage = growable_storage<S> || sliceable_storage<S>;
 
-/// How large memory's pages come to be, where the system has a choice. `huge`: two megabytes each,
-/// which is best for lookups, and whose first byte waits until all of it is cleared: 0.1 to 6 ms.
-/// `one_by_one`: small ones, for memory in which no write may wait so long.
+/// Page-size hint for large allocations, where the system has a choice.
+///
+/// `huge`: pages of 2 MiB, which are best for lookups. The first access to one waits until the
+/// system has cleared it, 0.1 to 6 ms. `one_by_one`: small pages, for memory in which no write may
+/// wait so long.
 enum class paging : std::uint8_t { huge, one_by_one };
 
 /// Memory of its own, zeroed when made, aligned to 64 bytes (one cache line). A copy is deep.
@@ -72,10 +76,11 @@ class owned_storage {
  public:
   owned_storage() noexcept = default;
 
-  /// Allocates `size` zero bytes. Fails with out_of_memory; never throws. O(size) at first touch.
+  /// Allocates `size` zero bytes. Fails with out_of_memory; never throws. O(size), spread over the
+  /// first accesses.
   static result<owned_storage> make(std::uint64_t size, paging pages = paging::huge);
 
-  /// Allocates and copies `from`. Fails with out_of_memory.
+  /// Allocates memory and copies `from` into it. Fails with out_of_memory.
   static result<owned_storage> copy_of(std::span<const std::byte> from);
 
   owned_storage(const owned_storage& other);  ///< throws std::bad_alloc
@@ -88,8 +93,8 @@ class owned_storage {
   std::span<const std::byte> bytes() const noexcept { return {data_, size_}; }
   std::span<std::byte> writable_bytes() noexcept { return {data_, size_}; }
 
-  /// Lets the host move the memory, which has to come from a memory_source (memory_source.hpp). The
-  /// bytes stay the same and bytes() may be elsewhere. O(size) if it is moved.
+  /// Lets the host move the memory, which must come from a memory_source (memory_source.hpp). The
+  /// bytes stay the same; bytes() may have another address. O(size) if the memory is moved.
   void relocate(const memory_mover& mover) noexcept;
 
  private:
@@ -99,7 +104,7 @@ class owned_storage {
   std::size_t size_ = 0;
 };
 
-/// Read-only bytes kept alive by a shared owner, as a rule a mapped file. A copy shares them.
+/// Read-only bytes that a shared owner keeps alive, usually a mapped file. Copies share them.
 class mapped_storage {
  public:
   mapped_storage() noexcept = default;
@@ -129,7 +134,7 @@ class mapped_storage {
   std::span<const std::byte> bytes_;
 };
 
-/// Read-only bytes that somebody else keeps alive for as long as the filter is used.
+/// Read-only bytes that the caller keeps alive as long as the filter is used.
 class borrowed_storage {
  public:
   borrowed_storage() noexcept = default;

@@ -7,7 +7,8 @@
 namespace bloomery::detail {
 namespace {
 
-// Ertl's sigma(x) = x + sum over k >= 1 of x^(2^k) 2^(k-1): what registers still at zero say.
+// Ertl's sigma(x) = x + sum over k >= 1 of x^(2^k) 2^(k-1): the term of the registers that are
+// still zero.
 double sigma(double x) noexcept {
   if (x == 1) return std::numeric_limits<double>::infinity();
   double sum = x;
@@ -22,7 +23,8 @@ double sigma(double x) noexcept {
   return sum;
 }
 
-// Ertl's tau(x) = (1 - x - sum over k >= 1 of (1 - x^(2^-k))^2 2^-k) / 3: what full ones say.
+// Ertl's tau(x) = (1 - x - sum over k >= 1 of (1 - x^(2^-k))^2 2^-k) / 3: the term of the full
+// registers.
 double tau(double x) noexcept {
   if (x == 0 || x == 1) return 0;
   double sum = 1 - x;

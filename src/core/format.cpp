@@ -13,7 +13,7 @@ constexpr std::size_t max_digits = 400;
 
 std::string text_of(double value, std::chars_format form, int precision) {
   std::array<char, max_digits> digits;  // NOLINT(cppcoreguidelines-pro-type-member-init)
-  const char* const end =
+  char* const end =
       std::to_chars(digits.data(), digits.data() + digits.size(), value, form, precision).ptr;
   return std::string(digits.data(), end);
 }
@@ -23,7 +23,7 @@ std::string shortest(double value) {
   const bool is_plain = size == 0 || (size >= 1e-4 && size < 1e16) || !std::isfinite(value);
   std::array<char, max_digits> digits;  // NOLINT(cppcoreguidelines-pro-type-member-init)
   const auto form = is_plain ? std::chars_format::fixed : std::chars_format::scientific;
-  const char* const end =
+  char* const end =
       std::to_chars(digits.data(), digits.data() + digits.size(), value, form).ptr;
   return std::string(digits.data(), end);
 }

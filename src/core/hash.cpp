@@ -4,8 +4,8 @@
 namespace bloomery {
 namespace {
 
-// FNV-1 as a script engine computes it: the product is a double (53 bits), the exclusive-or takes
-// it modulo 2^32 as a signed number.
+// FNV-1 as a script engine computes it: the product is a double (53 bits), and the exclusive-or
+// takes it modulo 2^32 as a signed number.
 std::uint32_t fnv1_in_doubles(std::span<const std::byte> bytes) noexcept {
   constexpr double offset_basis = 2166136261.0;
   constexpr double prime = 16777619.0;

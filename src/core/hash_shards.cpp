@@ -14,8 +14,8 @@ namespace {
 
 constexpr std::uint64_t min_group_hashes = std::uint64_t{1} << 23;  // 64 MiB
 
-/// Room for the hashes of one shard: its part of the group's memory or, when that was too small,
-/// memory of its own.
+/// Room for the hashes of one shard: a part of the group's memory or, if that was too small, memory
+/// of its own.
 struct slab {
   hash64* data = nullptr;
   std::size_t size = 0;
@@ -36,18 +36,18 @@ struct slab {
   }
 };
 
-// Below this a thread's start costs more than its part of the work.
-constexpr std::size_t min_hashes_a_thread = std::size_t{1} << 16;
+// With fewer hashes, starting a thread costs more than its part of the work.
+constexpr std::size_t min_hashes_per_thread = std::size_t{1} << 16;
 
 unsigned useful_threads(std::size_t hashes, unsigned threads) noexcept {
   return static_cast<unsigned>(
-      std::clamp<std::size_t>(hashes / min_hashes_a_thread, 1, std::max(threads, 1U)));
+      std::clamp<std::size_t>(hashes / min_hashes_per_thread, 1, std::max(threads, 1U)));
 }
 
-/// Puts those hashes of the span that belong to the slabs' shards, from `first` on, into them.
+/// Puts the hashes of the slabs' shards, from `first` on, into the slabs.
 result<void> scatter(std::span<const hash64> hashes, std::uint64_t shards, std::uint64_t first,
                      std::span<slab> slabs) {
-  // The hashes of the group are picked without a branch, which would be mispredicted.
+  // The hashes of the group are selected without a branch, which would be mispredicted.
   std::array<hash64, 1024> picked;
   while (!hashes.empty()) {
     const auto some = hashes.first(std::min(hashes.size(), picked.size()));
@@ -68,7 +68,7 @@ result<void> scatter(std::span<const hash64> hashes, std::uint64_t shards, std::
   return {};
 }
 
-/// The same by several threads: each reads all hashes and fills slabs of its own, so that each slab
+/// The same with several threads. Each reads all hashes and fills slabs of its own, so each slab
 /// has its hashes in the order of the span.
 result<void> scatter(std::span<const hash64> hashes, std::uint64_t shards, std::uint64_t first,
                      std::span<slab> slabs, unsigned threads) {
@@ -112,12 +112,12 @@ result<std::uint64_t> estimate_distinct(const hash_source& source, unsigned thre
 result<void> for_each_shard_group(
     const hash_source& source, std::uint64_t shards, std::uint64_t distinct, unsigned threads,
     const std::function<result<void>(std::uint64_t, std::span<const std::span<hash64>>)>& use) {
-  // A shard's part of the hashes but for a chance of 10^-9, the estimate being four of its standard
-  // errors too low; an exact number where there is no repetition.
-  const double most =
+  // The hashes of the largest shard, exceeded with a chance of 10^-9 even if the estimate is four
+  // of its standard errors too low. The number is exact if there are no repetitions.
+  const double max_distinct =
       static_cast<double>(distinct) * (1 + 4 * cardinality_estimator::standard_error);
   const double mean =
-      std::min(static_cast<double>(source.size), most) / static_cast<double>(shards);
+      std::min(static_cast<double>(source.size), max_distinct) / static_cast<double>(shards);
   const auto room = shards == 1 ? static_cast<std::size_t>(mean) + 64
                                 : static_cast<std::size_t>(mean + 6 * std::sqrt(mean)) + 64;
   const std::uint64_t at_once =

@@ -16,8 +16,9 @@ constexpr std::size_t huge_page = std::size_t{1} << 21;
 
 }  // namespace
 
-// At a multiple of huge_page, and asking for such pages: with 4 KiB pages nearly every access to a
-// large filter misses the TLB too, which costs 1.4 times the time at 128 MB (bench/).
+// Memory that begins at a multiple of huge_page, with a request for huge pages. With pages of 4 KiB
+// nearly every access to a large filter misses the TLB too, which takes 1.4 times as long at 128 MB
+// (bench/).
 std::byte* map_pages(std::size_t size, [[maybe_unused]] paging how) noexcept {
   const std::size_t pages = round_up(size, 4096);
   if (pages < size || pages + huge_page < pages) return nullptr;

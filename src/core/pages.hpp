@@ -10,15 +10,15 @@
 
 namespace bloomery::detail {
 
-/// At least `size` bytes at a multiple of 64 or more, all zero, or null. Precondition: size is not
-/// 0.
+/// At least `size` zero bytes that begin at a multiple of 64 or more, or null. Precondition: size
+/// is not 0.
 std::byte* map_pages(std::size_t size, paging pages) noexcept;
 
-/// Gives them back; `size` as it was asked for.
+/// Releases them. `size` is that of the request.
 void unmap_pages(std::byte* data, std::size_t size) noexcept;
 
-/// Memory and swap of the machine, in bytes; the largest number where that is not known. Systems
-/// that are told to (vm.overcommit_memory = 1) map any number of pages.
+/// Memory and swap of the machine in bytes, or the largest number if that is unknown. Systems with
+/// vm.overcommit_memory = 1 map any number of pages.
 std::uint64_t machine_bytes() noexcept;
 
 }  // namespace bloomery::detail

@@ -66,8 +66,8 @@ std::uint64_t md5_hashing::word(key_ref key, unsigned i) noexcept {
   md5_state sum = {0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476};
   auto rest = key.bytes;
   for (; rest.size() >= md5_block; rest = rest.subspan(md5_block)) add_block(sum, rest.data());
-  // The last one or two blocks: the rest of the key, the digits, a one bit, zeros, and the length
-  // in bits (RFC 1321, sections 3.1 and 3.2).
+  // The last one or two blocks: the remainder of the key, the digits, a one bit, zeros, and the
+  // length in bits (RFC 1321, sections 3.1 and 3.2).
   std::array<std::byte, 2 * md5_block> end{};
   auto* at = std::copy(rest.begin(), rest.end(), end.data());
   std::array<char, 10> digits{};
@@ -82,7 +82,7 @@ std::uint64_t md5_hashing::word(key_ref key, unsigned i) noexcept {
   const std::uint64_t length = key.bytes.size() + static_cast<std::uint64_t>(written);
   detail::store<std::uint64_t>(end.data() + size - sizeof(std::uint64_t), 8 * length);
   for (std::size_t block = 0; block < size; block += md5_block) add_block(sum, end.data() + block);
-  // The digest is the state in little-endian order; its first eight bytes, read big-endian.
+  // The digest is the state in little-endian order. Its first eight bytes are read big-endian.
   const std::uint64_t digest = sum[0] | std::uint64_t{sum[1]} << 32;
   return __builtin_bswap64(digest);
 }

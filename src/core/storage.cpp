@@ -18,19 +18,19 @@ namespace {
 using detail::map_pages;
 using detail::unmap_pages;
 
-// From this size on memory comes from the kernel, which zeroes pages as they are touched, so that
-// a filter for 10^9 keys is there at once; below it, malloc is faster than two system calls.
+// From this size on memory comes from the kernel, which zeroes pages on first access. A filter for
+// 10^9 keys is then made at once. For smaller sizes malloc is faster than two system calls.
 constexpr std::size_t map_threshold = std::size_t{1} << 21;
 constexpr std::size_t cache_line = 64;
 
-// Where it comes from instead, if somebody else is to give it.
+// The source of memory that the program has set, if any.
 memory_source& foreign_source() noexcept {
   static memory_source source;
   return source;
 }
 
-// A line more than was asked for, so that there is an aligned place and a word before it, which
-// says where the allocation begins.
+// An allocation is a cache line larger than requested. It then has an aligned place with a word
+// before it, which tells where the allocation begins.
 std::byte* place_in(void* whole) noexcept {
   const auto begin = reinterpret_cast<std::uintptr_t>(whole);
   const std::size_t before = detail::round_up(begin + sizeof whole, cache_line) - begin;
@@ -111,7 +111,8 @@ void detail::give_back_memory(void* at, std::size_t size) noexcept {
 
 namespace {
 
-// Of so many bytes. Without memory for the sentence, two words that need none.
+// The failure for a request of that size. Without memory for the sentence it is two words that need
+// none.
 tl::unexpected<failure> no_memory_for(std::uint64_t size) noexcept {
   try {
     return fail(
@@ -152,7 +153,7 @@ void owned_storage::relocate(const memory_mover& mover) noexcept {
   const auto before = static_cast<std::size_t>(data_ - static_cast<std::byte*>(whole));
   void* const moved = mover.move(whole, mover.context);
   if (moved == nullptr) return;
-  // The new place may lie otherwise to the cache lines.
+  // The new place may have another offset to the cache lines.
   std::byte* const at = place_in(moved);
   if (const std::byte* const was = static_cast<std::byte*>(moved) + before; was != at) {
     std::memmove(at, was, size_);

@@ -1,7 +1,7 @@
 #pragma once
 
-// Which instruction set the kernels of every kind use on this CPU. A kind has a kernel_table with
-// one entry per instruction set; this header does not know the kinds.
+// The instruction set of every kind's kernels on this CPU. A kind has a kernel_table with one entry
+// per instruction set; this header does not know the kinds.
 
 #include <array>
 #include <cstddef>
@@ -16,7 +16,7 @@ namespace bloomery::detail {
 enum class instruction_set : std::uint8_t { scalar, avx2, avx512 };
 inline constexpr std::size_t instruction_sets = 3;
 
-/// The name that BLOOMERY_KERNEL takes.
+/// The name that BLOOMERY_KERNEL uses.
 const char* name_of(instruction_set set) noexcept;
 
 /// Those that this CPU can run, the plainest first. `scalar` is always one of them.

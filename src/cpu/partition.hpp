@@ -1,7 +1,7 @@
 #pragma once
 
-// Hashes of a large batch brought together by the region of a filter that they belong to, so that
-// each region is worked on in cache and fetched once for several of them.
+// Grouping the hashes of a large batch by the region of a filter that they belong to. Each region
+// is then processed in the cache, and fetched once for several hashes.
 
 #if defined(__x86_64__)
 #include <emmintrin.h>
@@ -22,11 +22,11 @@
 
 namespace bloomery::detail {
 
-// Four cache lines: with one, a branch that is taken every eighth time at random costs more than
-// the writes.
+// Four cache lines. With one, the cost of a branch that is taken at random every eighth time
+// exceeds that of the writes.
 inline constexpr std::size_t line_hashes = 32;
 
-/// Hashes on their way to places whose number modulo line_hashes is their index here.
+/// Hashes on their way to places. The number of the place modulo line_hashes is the index here.
 struct alignas(64) hash_line {
   std::array<hash64, line_hashes> hashes;
 };
@@ -48,9 +48,9 @@ inline void write_past_caches(hash64* to, const hash_line& full) noexcept {
 inline void finish_writes() noexcept {}
 #endif
 
-/// Brings the hashes of a chunk together by region, keeping their order within each. Thread t
-/// handles part t of the chunk and has a slab of its own in each region; then threads take whole
-/// regions. `RegionOf` gives a hash's region, below `regions`.
+/// Groups the hashes of a chunk by region and keeps their order within each. Thread t handles part
+/// t of the chunk and has a slab of its own in each region. Then each thread processes whole
+/// regions. `RegionOf` gives the region of a hash, below `regions`.
 template <class RegionOf>
 class hash_partition {
  public:
@@ -62,7 +62,7 @@ class hash_partition {
         threads_(threads),
         slabs_(regions * threads) {}
 
-  /// False when there is no memory for chunks of that size.
+  /// Returns false if there is no memory for chunks of that size.
   bool allocate(std::size_t keys, bool answers) {
     keys = expect(keys);
     auto hashes = owned_storage::make(keys * sizeof(hash64));
@@ -80,22 +80,22 @@ class hash_partition {
       if (!scatter(from, t)) fits = false;
     });
     if (fits) return;
-    // Keys that are repeated often, as a rule: count them.
+    // Usually some keys are repeated often: the slabs are counted.
     in_threads(threads_, [&](unsigned t) { count(from, t); });
     lay_out();
     in_threads(threads_, [&](unsigned t) { scatter(from, t); });
   }
 
-  /// Calls `work(hashes)` for the hashes of each region, a thread's part at a time and the parts of
-  /// a region in order, by the one thread that took the region; it may reorder them. With one
+  /// Calls `work(hashes)` for the hashes of each region. The thread that has the region makes the
+  /// calls, one for the part of each thread, in order. `work` may reorder the hashes. With one
   /// thread the regions come in order.
   template <class Work>
   void for_each_region(Work&& work) {
     over_slabs([&](const slab& one) { work(hashes_of(one)); });
   }
 
-  /// Asks region by region, by `work(hashes, answers)`, then deals the answers out in the order of
-  /// `from`, which was gathered.
+  /// Queries region by region with `work(hashes, answers)`, then distributes the answers in the
+  /// order of `from`, which was gathered.
   template <class Work>
   void ask(std::span<const hash64> from, bool* to, Work&& work) {
     bool* const replies = reinterpret_cast<bool*>(replies_.writable_bytes().data());
@@ -104,7 +104,8 @@ class hash_partition {
   }
 
  private:
-  // Hashes [begin, end) of the buffer, of room for [begin, limit); all but end multiples of a line.
+  // Hashes [begin, end) of the buffer, with room for [begin, limit). All except end are multiples
+  // of a line.
   struct slab {
     std::size_t begin = 0;
     std::size_t end = 0;
@@ -118,7 +119,8 @@ class hash_partition {
     return from.subspan(first, from.size() * (t + 1) / threads_ - first);
   }
 
-  /// Gives each slab the room of what it has been given as its limit.
+  /// Places the slabs one after the other. On entry the limit of a slab is the number of hashes
+  /// that it needs room for.
   std::size_t lay_out() {
     std::size_t begin = 0;
     for (slab& one : slabs_) {
@@ -129,7 +131,7 @@ class hash_partition {
     return begin;
   }
 
-  /// Room for what distinct keys need, but for a chance of 10^-9 a slab (six standard deviations).
+  /// Room for distinct keys, which a slab exceeds with a chance of 10^-9 (six standard deviations).
   std::size_t expect(std::size_t keys) {
     const double mean = static_cast<double>(keys) * share_ / threads_ + 1;
     for (slab& one : slabs_) one.limit = static_cast<std::size_t>(mean + 6 * std::sqrt(mean)) + 32;
@@ -142,7 +144,7 @@ class hash_partition {
     for (std::size_t r = 0; r < regions_; ++r) slab_of(r, t).limit = counts[r];
   }
 
-  // A store to a line that is not in the cache waits for it, and stores retire in order, so that
+  // A store to a line that is not in the cache waits for it, and stores retire in order, so
   // hundreds of streams at once run at the memory's latency. Hashes are therefore collected in the
   // nearer caches and written past all of them (Balkesen et al., "Main-Memory Hash Joins on
   // Multi-Core CPUs", 2013, section V).
@@ -201,8 +203,8 @@ class hash_partition {
   owned_storage replies_;
 };
 
-/// What in_chunks partitions by: a hash's region, how many there are, and the part of distinct
-/// hashes that the largest gets.
+/// The arguments of a partition: the region of a hash, the number of regions, and the part of
+/// distinct hashes in the largest.
 template <class RegionOf>
 struct hash_regions {
   RegionOf of;
@@ -210,7 +212,7 @@ struct hash_regions {
   double largest_share;
 };
 
-/// Gathers chunk after chunk of the hashes and calls `use(partition, chunk, at)`; false when there
+/// Gathers the hashes chunk by chunk and calls `use(partition, chunk, at)`. Returns false if there
 /// is no memory. With `answers`, the partition can ask().
 template <class RegionOf, class Use>
 bool in_chunks(const hash_regions<RegionOf>& regions, unsigned threads,

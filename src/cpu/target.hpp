@@ -1,6 +1,6 @@
 #pragma once
 
-// BLOOMERY_TARGET_BEGIN("avx2,bmi2") ... BLOOMERY_TARGET_END: what stands between may use these
+// BLOOMERY_TARGET_BEGIN("avx2,bmi2") ... BLOOMERY_TARGET_END: the code between may use these
 // instructions, whatever the build allows elsewhere. Headers are included before, so that no inline
 // function of theirs is emitted with instructions that other callers' CPUs lack.
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// A file descriptor that closes itself, and the sentence for what the system refused.
+// A file descriptor that closes itself, and the sentence for a refusal of the operating system.
 
 #include <unistd.h>
 
@@ -38,7 +38,7 @@ class descriptor {
   int number_ = -1;
 };
 
-/// "NAME: cannot WHAT: No space left on device", by errno as it stands.
+/// "NAME: cannot WHAT: No space left on device", by the present errno.
 inline tl::unexpected<failure> system_failure(const std::string& name, std::string_view what) {
   const int error = errno;
   return fail(failure{

@@ -11,8 +11,8 @@
 namespace bloomery::detail {
 namespace {
 
-// The first byte is no text and has the top bit set, and the end of line is in both styles, so that
-// a transfer in text mode shows at once (the idea of PNG's signature).
+// The first byte is no text and has its top bit set, and the line ends are in both styles. A
+// transfer in text mode therefore damages it visibly, as with PNG's signature.
 constexpr std::array<unsigned char, 8> magic = {0x89, 'B', 'L', 'O', 'O', 'M', '\r', '\n'};
 constexpr std::uint16_t format_version = 1;
 constexpr std::uint32_t known_required_flags = 0;
@@ -91,8 +91,8 @@ result<file_header> decode_header(std::span<const std::byte> file, const std::st
     return is_damaged(format_text("it ends after {} of the header's 64 bytes", file.size()));
   }
   const std::byte* raw = file.data();
-  // A newer version may lay out all that follows differently, so it is looked at first. Damage to
-  // this very field is reported as a newer version; either way the file is refused.
+  // A newer version may lay out everything that follows differently, so the version is read first.
+  // Damage to this field is reported as a newer version; either way the file is refused.
   if (const auto version = load<std::uint16_t>(raw + at_format_version);
       version != format_version) {
     return fail(errc::unsupported,

@@ -25,22 +25,22 @@ struct file_header {
 
 using raw_header = std::array<std::byte, header_bytes>;
 
-/// Lays the header out and seals it together with the parameter block.
+/// Lays out the header and seals it together with the parameter block.
 raw_header encode_header(const file_header& header, std::span<const std::byte> parameters);
 
-/// The header of a filter as it stands: the checksum reads all of its payload.
+/// The header of a filter in its present state. Its checksum reads the whole payload.
 raw_header header_of(const filter_image& image);
 
-/// Whether the bytes begin as a filter file does.
+/// Whether the bytes begin with the signature of a filter file.
 bool has_magic(std::span<const std::byte> file) noexcept;
 
-/// Reads a header and checks it against the whole file's bytes: magic, versions, flags, both
-/// lengths, and the checksum over header and parameters. Without `with_payload` the bytes end
-/// where the payload begins.
+/// Reads a header and checks it against the bytes of the whole file: magic, versions, flags, both
+/// lengths, and the checksum of header and parameters. Without `with_payload` the bytes end where
+/// the payload begins.
 result<file_header> decode_header(std::span<const std::byte> file, const std::string& name,
                                   bool with_payload = true);
 
-/// XXH3-64 over the pieces as if they stood one after the other.
+/// XXH3-64 of the pieces, as if they were one run of bytes.
 std::uint64_t checksum(std::span<const std::span<const std::byte>> pieces) noexcept;
 
 }  // namespace bloomery::detail

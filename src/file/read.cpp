@@ -18,7 +18,8 @@ namespace {
 using detail::descriptor;
 using detail::system_failure;
 
-// What cannot be mapped: read to its end, in pieces, so that memory follows the bytes that come.
+// Reads a file that cannot be mapped, to its end. It reads in pieces, so that memory grows with the
+// bytes that arrive.
 result<mapped_storage> read_all(const descriptor& file, const std::string& name) {
   constexpr std::size_t piece = std::size_t{1} << 20;
   auto bytes = std::make_shared<std::vector<std::byte>>();
@@ -73,8 +74,8 @@ result<file_lock> file_lock::acquire(const std::filesystem::path& path) {
     while (::flock(file.get(), LOCK_EX) != 0) {
       if (errno != EINTR) return system_failure(name, "lock");
     }
-    // While this waited, the holder may have put a new file in the path: then the lock is on one
-    // that nobody will read again.
+    // While this process waited, the holder of the lock may have put a new file in the path. The
+    // lock is then on a file that nobody will read again.
     struct stat locked{};
     struct stat current{};
     if (::fstat(file.get(), &locked) != 0 || ::stat(path.c_str(), &current) != 0) {

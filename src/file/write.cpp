@@ -23,7 +23,8 @@ using detail::descriptor;
 using detail::system_failure;
 
 bool write_all(int file, std::span<const std::byte> bytes) noexcept {
-  // One system call writes at most about 2 GiB; pieces of 256 MiB also let a signal come through.
+  // One system call writes at most about 2 GiB. Pieces of 256 MiB also let signals be handled in
+  // between.
   constexpr std::size_t piece = std::size_t{1} << 28;
   while (!bytes.empty()) {
     const ssize_t done = ::write(file, bytes.data(), std::min(piece, bytes.size()));
@@ -41,7 +42,7 @@ bool write_pieces(int file, byte_pieces pieces) noexcept {
                      [file](std::span<const std::byte> piece) { return write_all(file, piece); });
 }
 
-/// Calls `write(pieces)` with all of a filter file.
+/// Calls `write(pieces)` with all pieces of a filter file.
 template <class Write>
 result<void> with_pieces(const filter_image& image, Write&& write) {
   const auto header = detail::header_of(image);
@@ -50,15 +51,16 @@ result<void> with_pieces(const filter_image& image, Write&& write) {
   return write(byte_pieces(pieces));
 }
 
-/// Gives a new file the owner, group and mode of the one that it will replace, as far as this
-/// process may: only root gives a file to another user, and others give it to their own groups
-/// only. Set-id bits never pass to another owner, nor the group's permissions to another group.
-/// False if the mode cannot be set.
+/// Gives a new file the owner, group and mode of the file that it will replace, as far as this
+/// process may set them. Only root can give a file to another user; other users can give it only to
+/// their own groups. Set-id bits never pass to another owner, nor the group's permissions to
+/// another group. Returns false if the mode cannot be set.
 bool take_attributes(int file, const struct stat& old) noexcept {
   constexpr auto same = static_cast<uid_t>(-1);
   [[maybe_unused]] const bool group_given =
       ::fchown(file, old.st_uid, old.st_gid) == 0 || ::fchown(file, same, old.st_gid) == 0;
-  struct stat now{};  // says more than those: some file systems refuse what is so already
+  struct stat now{};  // more reliable than those calls: some file systems refuse a change that
+                      // changes nothing
   if (::fstat(file, &now) != 0) return false;
   mode_t mode = old.st_mode & 07777U;
   if (now.st_uid != old.st_uid || now.st_gid != old.st_gid) mode &= 0777U;
@@ -66,8 +68,9 @@ bool take_attributes(int file, const struct stat& old) noexcept {
   return ::fchmod(file, mode) == 0;
 }
 
-/// A new file in the target's folder. It has no name where the file system can do that, so that a
-/// process that dies leaves nothing behind; else a hidden one, removed unless it is published.
+/// A new file in the target's folder. It has no name where the file system supports that, so a
+/// process that dies leaves nothing behind. Elsewhere it has a hidden name and is removed unless it
+/// is published.
 class pending_file {
  public:
   static result<pending_file> make(fs::path target, mode_t mode) {
@@ -75,7 +78,7 @@ class pending_file {
     pending_file made(std::move(target), folder);
     made.file_ = descriptor(::open(folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, mode));
     if (!made.file_) {
-      made.name_ = made.fresh_name();
+      made.name_ = made.random_name();
       made.file_ =
           descriptor(::open(made.name_->c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, mode));
       if (!made.file_) {
@@ -100,7 +103,7 @@ class pending_file {
 
   int get() const noexcept { return file_.get(); }
 
-  /// Puts the written file into its place, all at once.
+  /// Puts the written file into its place in one step.
   result<void> publish(if_exists policy) {
     const std::string target = target_.string();
     if (::fsync(file_.get()) != 0) return system_failure(target, "write");
@@ -136,11 +139,11 @@ class pending_file {
     return ::linkat(AT_FDCWD, self.data(), AT_FDCWD, to.c_str(), AT_SYMLINK_FOLLOW) == 0;
   }
 
-  /// A nameless file can take another's place only by way of a name of its own, for the moment
-  /// between two system calls. Writers try the same name first and hold the lock of the file that
-  /// has it: a name that a killed writer left has no lock, and the next writer removes it. Nobody
-  /// is waited for, since in a shared folder anyone can have that name: the file then gets a random
-  /// one.
+  /// A nameless file can replace another only by way of a name of its own, for the moment between
+  /// two system calls. Writers try the same name first and hold the lock of the file that has it. A
+  /// name that a killed writer left has no lock, and the next writer removes it. Writers do not
+  /// wait for each other, because in a shared folder anyone can have that name; the file then gets
+  /// a random one.
   result<void> take_passing_name() {
     const fs::path shared =
         folder_ / detail::format_text(".{}.bloomery.tmp", target_.filename().string());
@@ -148,18 +151,18 @@ class pending_file {
     fs::path name = shared;
     for (bool first = true; !link_to(name); first = false) {
       if (errno != EEXIST) return system_failure(target_.string(), "create the file");
-      if (!first || !remove_leftover(shared)) name = fresh_name();
+      if (!first || !remove_leftover(shared)) name = random_name();
     }
     name_ = name;
     return {};
   }
 
-  /// Removes what a killed writer left. False if the name is still taken.
+  /// Removes the file that a killed writer left. Returns false if the name is still taken.
   static bool remove_leftover(const fs::path& name) noexcept {
     const descriptor left(::open(name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
     if (!left) return errno == ENOENT;
     if (::flock(left.get(), LOCK_EX | LOCK_NB) != 0) return false;
-    // Its writer may have finished just now, and the name may be gone or another writer's.
+    // Its writer may have finished just now, and the name may be gone or belong to another writer.
     struct stat locked{};
     struct stat named{};
     return ::fstat(left.get(), &locked) == 0 && ::lstat(name.c_str(), &named) == 0 &&
@@ -167,7 +170,7 @@ class pending_file {
            ::unlink(name.c_str()) == 0;
   }
 
-  fs::path fresh_name() const {
+  fs::path random_name() const {
     std::random_device random;
     return folder_ / detail::format_text(".{}.{:08x}{:08x}.tmp", target_.filename().string(),
                                          random(), random());
@@ -216,7 +219,7 @@ result<void> write_file(byte_pieces pieces, const fs::path& path, if_exists poli
     target = fs::canonical(path, error);
     if (error) target = path;
   }
-  // A new file's mode is that less the umask. One that replaces another is nobody else's until it
+  // A new file has the usual mode less the umask. A file that replaces another is private until it
   // has the other's mode.
   auto pending = pending_file::make(target, replaced ? 0600 : 0666);
   if (!pending) return fail(std::move(pending.error()));

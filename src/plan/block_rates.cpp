@@ -7,18 +7,18 @@
 namespace bloomery::formulas {
 namespace {
 
-// With more keys a block's bits are all set: a clear bit of 512 has a chance below 10^-50 even with
-// one bit a key.
+// With more keys all bits of a block are set: one of 512 bits is clear with a chance below 10^-50
+// even with one bit per key.
 constexpr double full_load = 0x1p16;
 constexpr double all_but_one = 1 - 0x1p-53;
-// Of the sum so far; terms beyond are smaller by a factor each.
+// Relative to the sum so far. Each further term is smaller than the one before by a factor.
 constexpr double negligible = 1e-16;
 
 }  // namespace
 
 double split_block::next() {
   const double set = 1 - clear_;
-  // E[(X/w)^2] = P(two probes of a lane hit set bits): the same bit, or two.
+  // E[(X/w)^2] is the chance that two probes of a lane hit set bits: the same bit, or two.
   const double of_lane =
       probes_ == 1 ? set : set / lane_bits_ + (1 - 1 / lane_bits_) * (set - clear_ + both_clear_);
   clear_ *= 1 - 1 / lane_bits_;
@@ -58,8 +58,8 @@ double block_rates<Block>::mean(double n, std::uint64_t blocks) {
   if (!(n > 0)) return 0;
   if (n >= full_load * all) return 1;
   if (blocks == 1) return at(static_cast<std::uint64_t>(std::ceil(n)));
-  // P(i + 1) / P(i) = (n - i) / ((i + 1) (blocks - 1)). From the most likely i on, whose weight is
-  // 1, in both directions; weights are divided by their sum in the end.
+  // P(i + 1) / P(i) = (n - i) / ((i + 1) (blocks - 1)). The sum goes in both directions from the
+  // most likely i, whose weight is 1. The weights are divided by their sum at the end.
   const auto mode = static_cast<std::uint64_t>((n + 1) / all);
   double weights = 0;
   double sum = 0;

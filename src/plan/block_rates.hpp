@@ -1,7 +1,7 @@
 #pragma once
 
-/// The rate of a blocked filter as a mean over its blocks, summed without cancellation: every term
-/// is positive, so that the sum keeps the precision of its terms however low the rate is.
+/// The rate of a blocked filter as a mean over its blocks. All terms of the sum are positive, so it
+/// keeps their precision at any rate.
 
 #include <cstdint>
 #include <vector>
@@ -13,7 +13,7 @@
 namespace bloomery::formulas {
 
 /// The rate of one block with 0, 1, 2, ... keys, one after the other, where each key sets one bit
-/// in each lane: (1 - (1 - 1/w)^i)^L. With two probes, the mean of its square. O(1)
+/// in each of L lanes of w bits: (1 - (1 - 1/w)^i)^L. With two probes, the mean of its square. O(1)
 /// each.
 class split_block {
  public:
@@ -29,9 +29,9 @@ class split_block {
   double both_clear_ = 1;  // (1 - 2/w)^i
 };
 
-/// The same where each key sets k bits anywhere in a block: E[(X/b)^k], X the distinct bits of i k
-/// throws. With two probes, the mean of the rate's square. O(k^2) each.
-/// Precondition: k * probes <= max_given_places.
+/// The rate of one block in which each key sets k bits anywhere: E[(X/b)^k], X the distinct bits
+/// that i k throws set. With two probes, the mean of the rate's square. O(k^2) each. Precondition:
+/// k * probes <= max_given_places.
 class free_block {
  public:
   free_block(unsigned block_bits, unsigned k, unsigned probes = 1);
@@ -46,7 +46,7 @@ class free_block {
   bool is_empty_ = true;
 };
 
-/// Means of a block's rate, with the rates kept that were needed before.
+/// Means of a block's rate. The rates that were computed are kept.
 template <class Block>
 class block_rates {
  public:
@@ -57,7 +57,7 @@ class block_rates {
   double mean(double n, std::uint64_t blocks);
 
  private:
-  /// f(i); 1 from where it is so to the last digit.
+  /// f(i). It is 1 from the i on where it equals 1 in the last digit.
   double at(std::uint64_t keys);
 
   Block block_;

@@ -14,11 +14,12 @@ namespace bloomery::formulas {
 namespace {
 
 constexpr double ln2 = std::numbers::ln2;
-// Where the rate of an array is exact. Beyond 28 functions its cost, k^3, is no longer small.
+// Arrays below this size have an exact rate. With more than 28 functions its cost, k^3, is no
+// longer small.
 constexpr std::uint64_t exact_below_bits = 4096;
 constexpr unsigned exact_up_to_hashes = 28;
 
-/// How d given places that are not set become r that are not, by some number of throws: the chance
+/// Chances that d given places that are not set yet become r such places, by some number of throws:
 /// at [d][r], a sum of positive terms. The matrix of s + t throws is the product of those of s and
 /// t.
 class throws_at_places {
@@ -32,7 +33,7 @@ class throws_at_places {
     }
   }
 
-  /// By twice as many.
+  /// By twice as many throws.
   void square() {
     for (unsigned d = k_ + 1; d-- != 0;) {
       for (unsigned r = 0; r <= d; ++r) {
@@ -46,7 +47,7 @@ class throws_at_places {
     }
   }
 
-  /// P(d given places are all set), from what it was before these throws.
+  /// P(d given places are all set), from its value before these throws.
   by_places apply(const by_places& set) const {
     by_places after{};
     for (unsigned d = 0; d <= k_; ++d) {
@@ -112,9 +113,9 @@ struct fill_moments {
 };
 
 fill_moments moments_of_fill(double throws, double places) {
-  // The mean is 1 - q, the variance q/m + (1 - 1/m) q2 - q^2, with q the chance that one place
-  // stays empty and q2 that two do. q2 / q^2 = ((1 - 2/m) / (1 - 1/m)^2)^throws, where the fraction
-  // is 1 - (1 / (m - 1))^2.
+  // The mean is 1 - q, the variance q/m + (1 - 1/m) q2 - q^2. q is the chance that one place stays
+  // empty, q2 that two do. q2 / q^2 = ((1 - 2/m) / (1 - 1/m)^2)^throws, and the fraction is 1 - (1
+  // / (m - 1))^2.
   if (places <= 1) return {1, 0};
   const double log_empty = throws * numeric::log1p(-1 / places);
   const double one_of_others = 1 / (places - 1);
@@ -125,7 +126,8 @@ fill_moments moments_of_fill(double throws, double places) {
   return {mean, std::max(0.0, q / places * mean + q * q * correlation * (1 - 1 / places))};
 }
 
-/// Of the logarithm of what is distributed lognormally, from the variance over the squared mean.
+/// The standard deviation of the logarithm of a lognormal variable, from its variance over its
+/// squared mean.
 double log_deviation(double relative_variance) {
   return std::sqrt(numeric::log1p(std::max(0.0, relative_variance)));
 }
@@ -143,9 +145,9 @@ double normal_distribution(double z) {
   return 0.5 + sum * inverse_sqrt_2_pi * numeric::exp(-z * z / 2);
 }
 
-/// The mean over blocks of E[pass^2] gives the variance of one block's rate. The blocks' keys add
-/// up to n, which takes the part away that follows a block's number of keys: Cov(f, i)^2 / Var(i) =
-/// n (B - 1) (mean(n) - mean(n - 1))^2.
+/// The scatter of blocked filters. The mean over blocks of E[pass^2] gives the variance of one
+/// block's rate. The keys of all blocks add up to n, which removes the part of the variance that
+/// follows a block's number of keys: Cov(f, i)^2 / Var(i) = n (B - 1) (mean(n) - mean(n - 1))^2.
 template <class Block>
 double scatter_over_blocks(Block once, Block twice, double n, std::uint64_t blocks) {
   if (n < 1) return 0;
@@ -213,7 +215,7 @@ double blocked_cardinality(double ones, double bits, std::uint64_t blocks, doubl
 
 double throws_behind(double hit, double places) {
   if (hit >= places) return std::numeric_limits<double>::infinity();
-  // H_x = ln x + gamma + 1/(2x) - 1/(12x^2) + 1/(120x^4) - ..., exact to 1e-11 from 16 on; before,
+  // H_x = ln x + gamma + 1/(2x) - 1/(12x^2) + 1/(120x^4) - ..., exact to 1e-11 from 16 on. Below,
   // H_x = H_(x+1) - 1/(x+1).
   const auto behind_log = [](double x) {
     const double square = 1 / (x * x);
@@ -245,7 +247,7 @@ double distinct_among(double count, double seen, double estimate) {
 double counter_reaches(double n, double m, unsigned k, unsigned value) {
   if (value == 0) return 1;
   if (n < value) return 0;
-  // In logarithms, since with 16-bit counters the power leaves the range of a double.
+  // Computed in logarithms, because with 16-bit counters the power exceeds the range of a double.
   const double log_bound = numeric::log(m) + value * (1 + numeric::log(n * k / (value * m)));
   return numeric::exp(std::min(0.0, log_bound));
 }
@@ -255,7 +257,7 @@ std::uint64_t bloom_bits(double n, double eps, unsigned k, double deviations) {
     const double mean = bloom_fpr(n, m, k);
     return (deviations == 0 ? mean : fpr_at(mean, bloom_fpr_scatter(n, m, k), deviations)) > eps;
   };
-  // The classic formula, solved for m, is a lower bound; double from there and bisect.
+  // The classic formula, solved for m, is a lower bound. The search doubles from there and bisects.
   const double fill = numeric::pow(eps, 1.0 / k);
   const double start = std::max(1.0, -static_cast<double>(k) * n / numeric::log1p(-fill));
   auto low = static_cast<std::uint64_t>(std::min(start, 0x1p62));

@@ -18,7 +18,7 @@ namespace {
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 
-// ln 2 as a number of 42 bits, whose product with an exponent is exact, and the rest.
+// ln 2 as a number of 42 bits, whose product with an exponent is exact, and the remainder.
 constexpr double ln2_high = 0x1.62e42fefa38p-1;  // NOLINT(modernize-use-std-numbers): a part of it
 constexpr double ln2_low = 0x1.ef35793c76730p-45;
 constexpr double inverse_ln2 = std::numbers::log2e;

@@ -1,7 +1,7 @@
 #pragma once
 
-/// Balls thrown at places, for small numbers of them: chances as sums of positive terms, which
-/// unlike inclusion and exclusion lose no digits.
+/// Balls thrown at places, for small numbers of balls. The chances are sums of positive terms,
+/// which unlike inclusion and exclusion lose no digits.
 
 #include <algorithm>
 #include <array>
@@ -15,7 +15,7 @@ inline constexpr unsigned max_given_places = 48;
 /// A chance for d = 0 to k given places.
 using by_places = std::array<double, max_given_places + 1>;
 
-/// P(k throws at so many places hit d distinct ones). O(k^2).
+/// P(k throws at `places` places hit d distinct ones). O(k^2).
 inline by_places distinct_places(double places, unsigned k) {
   by_places distinct{};
   distinct[0] = 1;
@@ -29,8 +29,8 @@ inline by_places distinct_places(double places, unsigned k) {
   return distinct;
 }
 
-/// From P(d given places are all set) to the same after one more throw: one of the d places is hit
-/// with d/m, and then d - 1 are left to be set. O(k).
+/// From P(d given places are all set) to the same after one more throw. The throw hits one of the d
+/// places with chance d/m; then d - 1 remain to be set. O(k).
 inline void throw_at_places(by_places& set, double places, unsigned k) {
   for (unsigned d = k; d > 0; --d) {
     const double hit = std::min(1.0, d / places);

@@ -19,7 +19,7 @@ struct number_and_rest {
   std::string_view rest;
 };
 
-// A non-negative decimal number at the front, without sign, inf or nan; underscores between digits
+// A non-negative decimal number at the front, without sign, inf or nan. Underscores between digits
 // are dropped.
 std::optional<number_and_rest> leading_number(std::string_view text) {
   std::string digits;
@@ -65,7 +65,7 @@ result<std::uint64_t> parse_whole(std::string_view text, const std::array<unit, 
     return fail(errc::invalid_argument, detail::format_text("'{}' is not {}: {}; write it as {}",
                                                             text, what, why, examples));
   };
-  // Plain digits are read as an integer: beyond 2^53 a double would round them.
+  // Plain digits are read as an integer, because a double would round them beyond 2^53.
   if (!text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos) {
     std::uint64_t whole = 0;
     const auto read = std::from_chars(text.data(), text.data() + text.size(), whole);
@@ -84,7 +84,7 @@ result<std::uint64_t> parse_whole(std::string_view text, const std::array<unit, 
   const double value = number->value * found->factor;
   if (value >= count_limit) return refuse("it is too large");
   const double whole = std::round(value);
-  // 1.1e6 and 0.3M are whole, though their products are not to the last bit.
+  // 1.1e6 and 0.3M are whole numbers, although their products are not whole to the last bit.
   if (std::fabs(value - whole) > 1e-9 * value) return refuse("it is not a whole number");
   if (whole < 1) return refuse("it must be at least 1");
   return static_cast<std::uint64_t>(whole);
@@ -110,7 +110,7 @@ result<double> parse_rate(std::string_view text) {
   if (!number) return refuse("it does not start with a number");
   double rate = number->value;
   if (number->rest == "%") {
-    // 0.45% is the number that 0.0045 is, which a division misses.
+    // 0.45% is the number 0.0045, which a division by 100 misses.
     rate = detail::real_number(detail::format_text("{}e-2", rate)).value_or(rate / 100);
   } else if (number->rest.starts_with('/')) {
     const auto divisor = leading_number(number->rest.substr(1));

@@ -39,11 +39,11 @@ bool able(const kind_info& kind, const needs& wanted) {
   return missing(kind.can, wanted).empty() && (kind.can.insert || wanted.unchanging);
 }
 
-/// What the request leaves open, and by what plans are compared therefore.
+/// The value that the request leaves open, by which plans are compared.
 enum class yardstick : std::uint8_t { bytes, rate, keys, overhead, growth };
 
 yardstick yardstick_of(const plan_request& request, const needs& wanted) {
-  // A filter that is to grow is judged by what it will be, whatever it begins with.
+  // A filter that grows is judged by its later size, not by the size at which it begins.
   if (wanted.growing && request.bits == 0) return yardstick::growth;
   if (request.capacity != 0 && request.bits != 0) return yardstick::rate;
   if (request.bits != 0 && request.fpr != 0) return yardstick::keys;
@@ -51,14 +51,15 @@ yardstick yardstick_of(const plan_request& request, const needs& wanted) {
   return yardstick::overhead;
 }
 
-/// Bits a key over the least that its rate allows any filter.
+/// Bits per key above the least that its rate allows any filter.
 double overhead(const plan_report& plan) {
-  // A filter that always says "maybe" needs nothing; next to it any memory is infinitely much.
-  const double least = std::max(formulas::information_bound(plan.planned_fpr), 1e-300);
-  return 8.0 * static_cast<double>(plan.bytes) / static_cast<double>(plan.capacity) / least;
+  // A filter that always answers "maybe" needs no memory; compared with it any memory is infinitely
+  // much.
+  const double minimum = std::max(formulas::information_bound(plan.planned_fpr), 1e-300);
+  return 8.0 * static_cast<double>(plan.bytes) / static_cast<double>(plan.capacity) / minimum;
 }
 
-/// Bits a key once a filter has grown far, as kinds that grow foretell it.
+/// Bits per key of a filter that has grown far, as the kinds that grow predict it.
 double bits_when_grown(const plan_report& plan) {
   for (const property& each : plan.extras) {
     const auto* bits = std::get_if<double>(&each.value);
@@ -83,19 +84,19 @@ bool better(const plan_report& a, const plan_report& b, yardstick by) {
   return a.bytes < b.bytes;
 }
 
-// Memory that is given for fewer cache lines per query.
+// The factor in memory that fewer cache lines per query are worth.
 constexpr double worth_a_line = 1.1;
 
-/// Bytes, or the share of a key's room where the memory is given; infinite where plans are compared
-/// by something that is neither.
+/// Bytes, or the share of a key's room where the memory is given. Infinite if plans are compared by
+/// another value.
 double space(const plan_report& plan, yardstick by) {
   if (by == yardstick::bytes) return static_cast<double>(plan.bytes);
   if (by == yardstick::keys) return 1 / static_cast<double>(plan.capacity);
   return std::numeric_limits<double>::infinity();
 }
 
-/// Of plans ranked by space the first whose queries read the fewest cache lines, among those that
-/// take little more space than the first.
+/// Among the plans that need little more space than the first, the one whose queries read the
+/// fewest cache lines. `ranked` is ordered by space.
 std::size_t fewest_lines(std::span<const candidate> ranked, yardstick by) {
   std::size_t best = 0;
   for (std::size_t i = 1; i < ranked.size(); ++i) {
@@ -146,7 +147,7 @@ std::string reason_for(const std::vector<candidate>& ranked, std::size_t fitting
   const words verbs = verbs_of(wanted);
   std::string reason;
   if (wanted.unchanging && best.kind->can.insert) {
-    // Truthful while the registry has no such kind, or none that fits.
+    // True as long as the registry has no such kind, or none that fits.
     reason = "no kind here that is built once for an unchanging set fits; ";
   }
   if (fitting == 1) {
@@ -241,7 +242,8 @@ result<advice> advise(const plan_request& request, const needs& wanted,
     if (!added.plan && !first_failure && able(kind, wanted)) first_failure = added.plan.error();
   }
   const yardstick by = yardstick_of(request, wanted);
-  // Those with a plan first, the better before the worse, and else in the registry's order.
+  // Kinds with a plan come first, the better before the worse. Others keep the order of the
+  // registry.
   std::sort(found.ranked.begin(), found.ranked.end(), [by](const candidate& a, const candidate& b) {
     if (a.plan.has_value() != b.plan.has_value()) return a.plan.has_value();
     if (a.plan && better(*a.plan, *b.plan, by)) return true;

@@ -1,7 +1,7 @@
 #pragma once
 
-// How a typed filter becomes an any_filter: the interface, and the one template that implements it
-// for every kind by asking the type what it can do.
+// The step from a typed filter to any_filter: the interface, and the one template that implements
+// it for every kind by testing which operations the type has.
 
 #include <algorithm>
 #include <array>
@@ -59,7 +59,7 @@ class any_filter::model {
 
 namespace detail {
 
-/// What the type of a filter says that it can do.
+/// The abilities of a filter type.
 template <membership_filter F>
 constexpr abilities abilities_of() noexcept {
   return {.insert = insertable<F>,
@@ -73,7 +73,7 @@ constexpr abilities abilities_of() noexcept {
 }  // namespace bloomery
 
 /// `Kind` is the kind's own part of its row (kind_row.hpp): Kind::name, and Kind::describe(filter,
-/// info), which adds what not every kind has (bits of the plan, fill, extras).
+/// info), which adds the values that are not common to every kind (bits of the plan, fill, extras).
 template <membership_filter F, class Kind>
 class typed_model final : public any_filter::model {
  public:
@@ -220,7 +220,7 @@ class typed_model final : public any_filter::model {
 
  private:
   tl::unexpected<failure> cannot(std::string_view what) const {
-    // Const calls work on any storage, so only the writing ones can be lost to a mapped one.
+    // Const calls work on any storage, so a mapped storage can lack only those that write.
     return fail(errc::unsupported,
                 detail::format_text("a filter of kind {}{} cannot {}", Kind::name,
                                     insertable<F> ? "" : ", opened read-only,", what));
@@ -232,10 +232,10 @@ class typed_model final : public any_filter::model {
       return filter_.insert_absent(hashes, answers);
     } else {
       insert_summary all;
-      filter_.may_contain(hashes, answers);  // which also brings their memory near
+      filter_.may_contain(hashes, answers);  // also loads their memory into the caches
       for (std::size_t i = 0; i < hashes.size(); ++i) {
         bool found = answers[i];  // NOLINT(misc-const-correctness): if keys are not counted
-        // A key of this batch may have made it a member since.
+        // A key of this batch may have made it a member in the meantime.
         if constexpr (countable<F>) found = found || filter_.may_contain(hashes[i]);
         const insert_outcome outcome =
             found ? insert_outcome::maybe_present : filter_.insert(hashes[i]);

@@ -1,6 +1,6 @@
 #pragma once
 
-// A kind's own options, read from a request by name.
+// Reading a kind's own options from a request, by name.
 
 #include <bloomery/any_filter.hpp>
 #include <bloomery/result.hpp>
@@ -11,11 +11,12 @@
 
 namespace bloomery::detail {
 
-/// Refuses an option that the kind does not have, naming those that it has.
+/// Refuses an option that the kind does not have. The message names those that it has.
 result<void> check_options(const plan_request& request, std::string_view kind,
                            std::span<const kind_option> known);
 
-/// The text of an option, or `otherwise` if it was not given. The last one given counts.
+/// The text of an option, or `otherwise` if it was not given. If it was given several times, the
+/// last one counts.
 std::string_view option_text(const plan_request& request, std::string_view name,
                              std::string_view otherwise) noexcept;
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// The probe rules that can be named, as types, for the kinds that send a key to k of m places.
+// The named probe rules as types, for the kinds with k of m places per key.
 
 #include <bloomery/any_filter.hpp>
 #include <bloomery/probe.hpp>
@@ -16,7 +16,7 @@ inline constexpr kind_option probe_option = {
     "probe", "double, salted, md5 or fnv-murmur (default double)",
     "how k places come from a key; fnv-murmur is for teaching and misses the planned rate"};
 
-/// Calls `use` with the probe rule of that name or id as a type.
+/// Calls `use` with the type of the probe rule of that name or id.
 template <class Key, class Use>
 result<any_filter> with_probe(Key wanted, Use&& use) {
   const auto matches = [&](auto probe) {

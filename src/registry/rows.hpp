@@ -1,6 +1,6 @@
 #pragma once
 
-// The registry's rows: one function per kind, each in src/kinds/KIND/row.cpp.
+// The rows of the registry, one function per kind, each in src/kinds/KIND/row.cpp.
 
 #include <bloomery/any_filter.hpp>
 

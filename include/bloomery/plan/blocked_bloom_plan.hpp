@@ -1,6 +1,6 @@
 #pragma once
 
-/// Sizing a blocked Bloom filter, by the exact rate of blocks of unequal load.
+/// Sizing a blocked Bloom filter. The rate accounts exactly for the unequal load of blocks.
 
 #include <bloomery/block_layout.hpp>
 #include <bloomery/image.hpp>
@@ -13,59 +13,65 @@
 
 namespace bloomery {
 
-/// What is asked for; zero means "find it". Sufficient: two of capacity, fpr, bits.
+/// A request. A value of zero is to be found by the planner. Sufficient are two of capacity, fpr
+/// and bits.
 struct blocked_bloom_spec {
   std::uint64_t capacity = 0;  ///< n, distinct keys, at most 2^57
   double fpr = 0;              ///< eps at capacity, in [1e-9, 1)
   std::uint64_t bits = 0;      ///< at most 2^62; rounded down to whole blocks, at least one
-  unsigned hashes = 0;         ///< k, at most 24, of the free layout; 8 in the others
+  unsigned hashes = 0;         ///< k: at most 24 in the free layout, 8 in the others
   std::uint64_t seed = 0;      ///< of the hash function
   block_layout layout{};       ///< {} chooses: split from 0.05% to 2%, else free
-  /// The share of filters whose own rate keeps within fpr, in [1/2, 1); 0: the mean of all does.
+  /// The share of filters whose own rate is at most fpr, in [1/2, 1). With 0, the mean of all
+  /// filters is at most fpr.
   double confidence = 0;
 };
 
-/// Everything that fixes a blocked filter's bits, and what it promises.
+/// The values that fix the bits of a blocked filter, and its promise.
 struct blocked_bloom_params {
   std::uint64_t capacity = 0;
-  double fpr = 0;            ///< the expected rate at capacity; at most the one asked for
-  std::uint64_t blocks = 0;  ///< any number from 1; for parquet_256 at most 2^31
+  double fpr = 0;            ///< the mean rate at capacity; at most the requested one
+  std::uint64_t blocks = 0;  ///< at least 1; in parquet_256 at most 2^31
   unsigned hashes = 0;
   std::uint64_t seed = 0;
   block_layout layout = block_layout::split_512;
-  /// Keys that the bits show beyond those that are in the filter: what chance leaves of an
-  /// intersection. Infinite if it is unknown.
+  /// The keys that the bits show beyond those in the filter. Chance leaves their bits in an
+  /// intersection. Infinite if the number is unknown.
   double chance_keys = 0;
 
   std::uint64_t bits() const noexcept { return blocks * block_bits(layout); }
-  /// Whether there can be a filter of so many blocks and functions in that layout.
+  /// Whether a filter of this many blocks and functions exists in that layout.
   bool possible() const noexcept;
 
-  /// How far one filter's rate is from `fpr` (formulas::bloom_fpr_scatter). Most where filters are
-  /// small and rates low, since few blocks with many keys then have most of the rate.
+  /// The scatter of one filter's rate around `fpr` (formulas::bloom_fpr_scatter). It is largest for
+  /// small filters and low rates, where a few blocks with many keys give most of the rate.
   double scatter() const;
 
   /// The parameter block of a file (docs/format.md, "blocked_bloom").
   std::vector<std::byte> encode() const;
-  /// Reads it; a value out of range is corrupt or unsupported.
+  /// Reads that block. A value out of range is corrupt or unsupported.
   static result<blocked_bloom_params> decode(const filter_header& header,
                                              std::span<const std::byte> block);
 };
 
 inline constexpr double min_blocked_fpr = 1e-9;
 
-/// Finds what `spec` leaves open, so that the mean rate of such filters at capacity is at most
-/// spec.fpr. It is planned 0.3% below it, which costs 0.007 bits per key: the rate of one filter of
-/// 10^8 keys at 1% is above the mean by more with a chance of 3e-7. Small filters scatter further
-/// (scatter()); with `confidence`, that share of filters keeps within spec.fpr. Fails with
-/// invalid_argument, saying which value is out of range, missing or contradicts the others. O(1),
-/// below a millisecond.
+/// Finds the values that `spec` leaves open, so that the mean rate of such filters at capacity is
+/// at most spec.fpr.
+///
+/// The plan aims 0.3% below it, which costs 0.007 bits per key. One filter of 10^8 keys at 1% then
+/// exceeds the requested rate with a chance of 3e-7. Small filters scatter further (scatter());
+/// with `confidence`, that share of filters has a rate of at most spec.fpr.
+///
+/// Fails with invalid_argument; the message names the value that is out of range, missing, or
+/// contradicts the others. O(1), below a millisecond.
 result<blocked_bloom_params> plan_blocked_bloom(const blocked_bloom_spec& spec);
 
 /// The expected rate of n distinct keys in that many blocks, equal hashes included.
 double blocked_bloom_fpr(double n, block_layout layout, std::uint64_t blocks, unsigned hashes);
 
-/// Whether two filters put every key in the same places; else incompatible, with what differs.
+/// Whether two filters have the same places for every key. Else fails with incompatible, and the
+/// message names the difference.
 result<void> same_shape(const blocked_bloom_params& a, const blocked_bloom_params& b);
 
 }  // namespace bloomery

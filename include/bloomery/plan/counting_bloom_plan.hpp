@@ -1,6 +1,6 @@
 #pragma once
 
-/// Sizing a counting Bloom filter: a Bloom filter's plan, with a counter for each bit.
+/// Sizing a counting Bloom filter: the plan of a Bloom filter, with a counter for each bit.
 
 #include <bloomery/image.hpp>
 #include <bloomery/plan/bloom_plan.hpp>
@@ -12,22 +12,22 @@
 
 namespace bloomery {
 
-/// What is asked for; zero means "find it". Sufficient: any two of capacity, fpr, bits; or hashes
-/// with capacity or with bits.
+/// A request. A value of zero is to be found by the planner. Sufficient are any two of capacity,
+/// fpr and bits; or hashes with capacity or with bits.
 struct counting_bloom_spec {
   std::uint64_t capacity = 0;  ///< n, distinct keys, at most 2^57
   double fpr = 0;              ///< eps at capacity, in (0, 1)
-  std::uint64_t bits = 0;      ///< of all counters together, at most 2^62; what is over is unused
+  std::uint64_t bits = 0;      ///< of all counters together, at most 2^62; a remainder is unused
   unsigned hashes = 0;         ///< k, at most 64
   std::uint64_t seed = 0;      ///< of the hash function
   unsigned counter_bits = 4;   ///< w: 4, 8 or 16
   double confidence = 0;       ///< as in bloom_spec
 };
 
-/// Everything that fixes a counting Bloom filter's layout, and what it promises.
+/// The values that fix the layout of a counting Bloom filter, and its promise.
 struct counting_bloom_params {
-  /// The Bloom filter that has a bit for each counter: equal places for every key, and an equal
-  /// rate.
+  /// The Bloom filter with a bit for each counter. Its places for every key and its rate are the
+  /// same.
   bloom_params array;
   unsigned counter_bits = 4;
 
@@ -39,22 +39,23 @@ struct counting_bloom_params {
 
   /// The parameter block of a file (docs/format.md, "counting_bloom").
   std::vector<std::byte> encode() const;
-  /// Reads it; a value out of range is corrupt or unsupported.
+  /// Reads that block. A value out of range is corrupt or unsupported.
   static result<counting_bloom_params> decode(const filter_header& header,
                                               std::span<const std::byte> block);
 };
 
-/// Finds what `spec` leaves open, as plan_bloom does for the array of bits / counter_bits places.
-/// Fails with invalid_argument, saying which value is out of range, missing or contradicts the
-/// others. O(1).
+/// Finds the values that `spec` leaves open, as plan_bloom does for an array of bits / counter_bits
+/// places. Fails with invalid_argument; the message names the value that is out of range, missing,
+/// or contradicts the others. O(1).
 result<counting_bloom_params> plan_counting_bloom(const counting_bloom_spec& spec);
 
-/// Whether the layout exists: counters of 4, 8 or 16 bits, and at least one, of at most 2^62 bits
-/// together, under 1 to 64 functions; else corrupt.
+/// Whether the layout exists: counters of 4, 8 or 16 bits, at least one, at most 2^62 bits
+/// together, and 1 to 64 functions. Else fails with corrupt.
 result<void> check_layout(const counting_bloom_params& params);
 
-/// Whether two filters put every key on the same counters: an equal array (see its same_shape) and
-/// counters of equal width; else incompatible, with what differs.
+/// Whether two filters have the same counters for every key: equal arrays (see same_shape of
+/// bloom_params) and counters of equal width. Else fails with incompatible, and the message names
+/// the difference.
 result<void> same_shape(const counting_bloom_params& a, const counting_bloom_params& b);
 
 }  // namespace bloomery

@@ -26,8 +26,8 @@ double log10(double x) noexcept;
 double log1p(double x) noexcept;
 /// x to the power of y, for x >= 0; NaN for negative x.
 double pow(double x, double y) noexcept;
-/// x to the power of k by squaring: below k units in the last place, and exact where all powers
-/// are.
+/// x to the power of k by squaring. The error is below k units in the last place; the result is
+/// exact if all powers are.
 double power(double x, unsigned k) noexcept;
 
 }  // namespace bloomery::numeric

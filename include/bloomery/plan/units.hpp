@@ -1,6 +1,7 @@
 #pragma once
 
-/// Numbers as people write them, read and written. One sentence says what is wrong with the rest.
+/// Numbers as people write them: reading and formatting. A text that is no such number gives a
+/// failure with one sentence that says what is wrong.
 
 #include <bloomery/result.hpp>
 #include <cstdint>
@@ -9,12 +10,13 @@
 
 namespace bloomery {
 
-/// A count: `1000`, `10M`, `1e9`, `2.5k`, `1_000_000`; suffixes k, M, G (also B), T are powers of
-/// 1000. In [1, 2^63), a whole number after the suffix is applied. Fails with invalid_argument.
+/// A count in [1, 2^63): `1000`, `10M`, `1e9`, `2.5k`, `1_000_000`. The suffixes k, M, G (also B)
+/// and T are powers of 1000. The number must be whole once the suffix is applied. Fails with
+/// invalid_argument.
 result<std::uint64_t> parse_count(std::string_view text);
 
-/// A size in bytes: `120MB` (powers of 1000), `1GiB` (powers of 1024), `4096`, `64k`; a trailing B
-/// may be left out. In [1, 2^63).
+/// A size in bytes in [1, 2^63): `120MB` (powers of 1000), `1GiB` (powers of 1024), `4096`, `64k`.
+/// A trailing B may be left out.
 result<std::uint64_t> parse_bytes(std::string_view text);
 
 /// A rate strictly between 0 and 1: `1%`, `0.01`, `1/1000`, `1e-6`.

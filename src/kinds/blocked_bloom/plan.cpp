@@ -17,10 +17,11 @@ namespace {
 
 namespace f = formulas;
 
-// Between these the split layout needs at most 4.4% more bits than the free one, and is faster.
+// Between these rates the split layout needs at most 4.4% more bits than the free one, and is
+// faster.
 constexpr double split_from = 0.0005;
 constexpr double split_to = 0.02;
-// How far below the requested rate is planned; see plan_blocked_bloom.
+// The share of the requested rate that the plan aims at; see plan_blocked_bloom.
 constexpr double caution = 0.997;
 constexpr std::uint64_t max_parquet_blocks = std::uint64_t{1} << 31;
 
@@ -41,8 +42,8 @@ double scatter_of(double n, block_layout layout, std::uint64_t blocks, unsigned 
                                           layout == block_layout::split_512 ? 64 : 32);
 }
 
-/// The rate of one layout for many sizes: what these have in common is computed once. It is
-/// blocked_bloom_fpr, or the rate so many standard deviations above it.
+/// The rate of one layout for many sizes: blocked_bloom_fpr, or the rate that is so many standard
+/// deviations above it. Values common to the sizes are computed once.
 class rates {
  public:
   rates(block_layout layout, unsigned k, double deviations = 0)
@@ -69,13 +70,13 @@ class rates {
   f::block_rates<f::free_block> free_;
 };
 
-// The fewest blocks for that rate; above max_blocks when so many are not enough.
+// The fewest blocks for that rate, or a number above max_blocks if that many are not enough.
 std::uint64_t blocks_for(double n, double eps, block_layout layout, unsigned k, double deviations) {
   rates fpr(layout, k, deviations);
   const auto fits = [&](std::uint64_t blocks) { return fpr(n, blocks) <= eps; };
   // No filter of that rate has fewer bits than the information bound.
-  const double least = n * f::information_bound(eps) / static_cast<double>(block_bits(layout));
-  auto low = static_cast<std::uint64_t>(std::min(least, 0x1p60));  // does not fit, or is 0
+  const double min_blocks = n * f::information_bound(eps) / static_cast<double>(block_bits(layout));
+  auto low = static_cast<std::uint64_t>(std::min(min_blocks, 0x1p60));  // does not fit, or is 0
   std::uint64_t step = 1;
   std::uint64_t high = low + step;
   while (high <= max_blocks(layout) && !fits(high)) {
@@ -106,30 +107,30 @@ std::uint64_t keys_for(const shape& in, double eps, double deviations) {
   return std::min(low, max_keys);
 }
 
-/// The layouts to be tried: the one asked for, or those that suit the rate.
+/// The layout to try: the requested one, or the one that suits the rate.
 block_layout layout_for(const blocked_bloom_spec& spec, double eps) {
   if (spec.layout != block_layout{}) return spec.layout;
   if (spec.hashes != 0) return block_layout::free_512;
   return eps >= split_from && eps <= split_to ? block_layout::split_512 : block_layout::free_512;
 }
 
-/// The numbers of hash functions to be tried.
+/// The numbers of hash functions to try.
 std::pair<unsigned, unsigned> hashes_for(const blocked_bloom_spec& spec, block_layout layout) {
   if (layout != block_layout::free_512) return {8, 8};
   if (spec.hashes != 0) return {spec.hashes, spec.hashes};
   return {1, max_block_hashes};
 }
 
-// The best number in a range under a measure that falls, may stand still, and then rises in k.
+// The best number in a range, for a measure that falls, may stay level, and then rises in k.
 template <class Measure>
 unsigned best_hashes(std::pair<unsigned, unsigned> range, Measure&& measure) {
   unsigned best = range.first;
-  double least = measure(best);
+  double lowest = measure(best);
   for (unsigned k = range.first + 1; k <= range.second; ++k) {
     const double now = measure(k);
-    if (now > least) break;
-    if (now < least) best = k;
-    least = now;
+    if (now > lowest) break;
+    if (now < lowest) best = k;
+    lowest = now;
   }
   return best;
 }
@@ -162,7 +163,8 @@ std::uint64_t whole_blocks(std::uint64_t bits, block_layout layout) {
   return std::clamp<std::uint64_t>(bits / block_bits(layout), 1, max_blocks(layout));
 }
 
-// For a size and a number of keys: the split layout where its rate is in the range that it suits.
+// The shape for a given size and number of keys: the split layout if its rate is in the range that
+// suits it.
 shape best_shape(const blocked_bloom_spec& spec) {
   const auto n = static_cast<double>(spec.capacity);
   const auto in_layout = [&](block_layout layout) {

@@ -18,21 +18,21 @@ namespace {
 
 namespace f = formulas;
 
-/// The mean rate, or the one so many standard deviations above it.
+/// The mean rate, or the rate that is so many standard deviations above it.
 double full_fpr(double n, std::uint64_t m, unsigned k, double deviations = 0) {
   double rate = f::bloom_fpr(n, m, k);
   if (deviations != 0) rate = f::fpr_at(rate, f::bloom_fpr_scatter(n, m, k), deviations);
   return std::min(1.0, rate + f::hash_collision_fpr(n));
 }
 
-// Beyond 28 functions the rate of a small array is known only by expansion (formulas.hpp), so an
-// array for them is never smaller than where the expansion is good: 512 bytes.
+// With more than 28 functions the rate of a small array is known only by an expansion
+// (formulas.hpp). Such arrays are never smaller than 512 bytes, where the expansion is accurate.
 std::uint64_t min_bits(unsigned k) {
   return k > 28 ? 4096 : 1;
 }
 
-// The k that needs the fewest bits is one of the two whole numbers around log2(1/eps), up to the
-// shift that small arrays cause; a window of five is searched.
+// The k with the fewest bits is one of the two whole numbers around log2(1/eps), except for a shift
+// in small arrays. A window of five is searched.
 unsigned first_candidate(double ideal) {
   return static_cast<unsigned>(
       std::clamp(std::floor(ideal) - 2, 1.0, double{max_hash_functions - 4}));
@@ -67,7 +67,7 @@ shape smallest(double n, double eps, unsigned fixed_hashes, double deviations) {
   return best;
 }
 
-// The most keys whose rate stays within eps, with the best number of functions for them.
+// The largest number of keys whose rate is at most eps, with the best number of functions for them.
 std::uint64_t max_capacity(std::uint64_t bits, double eps, unsigned fixed_hashes,
                            double deviations) {
   const auto fits = [&](std::uint64_t n) {

@@ -39,7 +39,8 @@ result<counting_bloom_params> plan_counting_bloom(const counting_bloom_spec& spe
   if (!array) {
     const bool bits_alone = spec.capacity == 0 && spec.fpr == 0 && spec.hashes == 0;
     if (spec.bits == 0 || bits_alone) return fail(std::move(array.error()));
-    // The sentence speaks of the array's bits, not of the memory that was asked for.
+    // The planner's sentence is about the bits of the array, not about the memory that was
+    // requested.
     return fail(
         array.error().code,
         detail::format_text("{} bits are {} when each is a counter of {}: {}",

@@ -20,18 +20,19 @@ constexpr double max_growth = 65536;
 constexpr double min_tightening = 0.01;
 constexpr double max_tightening = 0.99;
 
-// The share of the rate that the series of the members' rates adds up to; the rest is for equal
-// 64-bit hashes. A member is planned with twice what equal hashes add (plan_bloom asks for that),
-// so N keys in all spend 2N / 2^64, which is eps / 64 at N = eps * 2^57.
+// The share of the rate that the series of the members' rates adds up to. The remainder is for
+// equal 64-bit hashes. plan_bloom requires that a member is planned with twice the rate that equal
+// hashes add. N keys in all then use 2N / 2^64, which is eps / 64 at N = eps * 2^57.
 constexpr double series_share = 63.0 / 64;
 constexpr double keys_for_rate_one = 0x1p57;
 
-// A member takes whole cache lines (member_alignment) in any case, so it gets the bits of one. In
-// fewer the rate of one filter is far from the mean of all: three keys may set 60% of the bits or
-// 90%, and the first members, which have most of the compound rate, keep it for ever.
+// A member occupies whole cache lines in any case (member_alignment), so it has at least the bits
+// of one. With fewer bits the rate of one filter is far from the mean of all: three keys may set
+// 60% of the bits or 90%. The first members have most of the compound rate and keep it as long as
+// the filter lives.
 constexpr std::uint64_t min_member_bits = 8 * member_alignment;
 
-/// False for what is no number, too.
+/// Also false for NaN.
 bool in_range(double x, double low, double high) {
   return x >= low && x <= high;
 }
@@ -48,8 +49,8 @@ double series(double fpr, double tightening, std::size_t i) {
          numeric::power(tightening, static_cast<unsigned>(i));
 }
 
-// ceil(n0 * s^i), as a real number. A product such as 10 * 1.1 comes out a little above the whole
-// number that it is, which must not cost a key.
+// ceil(n0 * s^i), as a real number. A product such as 10 * 1.1 is computed slightly above its whole
+// number, which must not add a key.
 double capacity_of(const scalable_bloom_params& params, std::size_t i) {
   const double exact = static_cast<double>(params.capacity) *
                        numeric::power(params.growth, static_cast<unsigned>(i));
@@ -61,7 +62,7 @@ bool within_limit(double fpr, double keys) {
 }
 
 std::uint64_t planned_keys(const scalable_bloom_params& params) {
-  std::uint64_t keys = 0;  // at most 2^57, for every plan and every block that decode() takes
+  std::uint64_t keys = 0;  // at most 2^57, for every plan and every block that decode() accepts
   for (const bloom_params& member : params.members) keys += member.capacity;
   return keys;
 }

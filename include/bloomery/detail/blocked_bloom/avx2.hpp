@@ -1,8 +1,8 @@
 #pragma once
 
-// One key in a block of a blocked Bloom filter, by AVX2: block_layout.hpp's scalar forms bit for
-// bit. To be included where the compiler may use AVX2 and BMI2. All of it is always inlined, so
-// that no function of these names is emitted that a caller on a lesser CPU could be linked to.
+// One key in a block of a blocked Bloom filter, in AVX2. The bits are those of the scalar forms in
+// layout.hpp. Include it where the compiler may use AVX2 and BMI2. All functions are always
+// inlined: an emitted function of such a name could be linked into code for a CPU without AVX2.
 
 #include <immintrin.h>
 
@@ -75,8 +75,8 @@ struct two_halves {
   return _mm256_testc_si256(before, bits) == 0;
 }
 
-// AVX2 has neither a 64-bit multiplication nor a permutation of 8 words: the scalar form, with the
-// shifts of BMI2, is as fast as what can be built of its parts.
+// AVX2 has neither a 64-bit multiplication nor a permutation of 8 words. The scalar form, with the
+// shifts of BMI2, is as fast as any form composed of AVX2 instructions.
 [[gnu::always_inline]] inline bool test(free_512, const std::byte* block, hash64 h,
                                         unsigned hashes) noexcept {
   return free_512::test(block, h, hashes);

@@ -1,11 +1,12 @@
 #pragma once
 
-// One key in a block of a blocked Bloom filter, by AVX-512 with VBMI: block_layout.hpp's scalar
-// forms bit for bit. To be included where the compiler may use those. All of it is always inlined,
-// so that no function of these names is emitted that a caller on a lesser CPU could be linked to.
+// One key in a block of a blocked Bloom filter, in AVX-512 with VBMI. The bits are those of the
+// scalar forms in layout.hpp. Include it where the compiler may use these instructions. All
+// functions are always inlined: an emitted function of such a name could be linked into code for a
+// CPU without AVX-512.
 //
-// The maskz forms, with all of the mask, are the plain instructions: g++ 12 warns of what the
-// header's plain forms leave undefined (GCC bug 105593), and would in the user's program.
+// A maskz form with a full mask is the plain instruction. The plain forms make g++ 12 warn of
+// undefined values in the compiler's header (GCC bug 105593), also in the user's program.
 
 #include <immintrin.h>
 
@@ -14,8 +15,8 @@
 
 namespace bloomery::detail::avx512 {
 
-// The key's bit in each lane: VPMULTISHIFTQB takes the byte at bit 6j of the fields into lane j,
-// and a rotation minds only the low 6 bits of its count.
+// The key's bit in each lane. VPMULTISHIFTQB moves the byte at bit 6j of the fields into lane j. A
+// rotation uses only the low 6 bits of its count.
 [[gnu::always_inline]] inline __m512i mask(split_512, hash64 h) noexcept {
   const std::uint64_t product = h.value * golden64;
   const __m512i fields = _mm512_set1_epi64(static_cast<long long>(product));
@@ -38,14 +39,14 @@ namespace bloomery::detail::avx512 {
   return _mm512_testn_epi64_mask(before, bits) != 0;
 }
 
-// Positions i to i + 7 of the free layout, from h and the powers of the multiplier.
+// Positions i to i + 7 of the free layout come from h and the powers of the multiplier.
 struct powers {
-  alignas(64) std::array<std::uint64_t, max_block_hashes> of;
+  alignas(64) std::array<std::uint64_t, max_block_hashes> values;
 };
 constexpr powers make_powers() noexcept {
   powers all{};
   std::uint64_t power = 1;
-  for (std::uint64_t& one : all.of) one = power *= golden64;
+  for (std::uint64_t& one : all.values) one = power *= golden64;
   return all;
 }
 inline constexpr powers golden_powers = make_powers();
@@ -58,7 +59,7 @@ static_assert(max_block_hashes % 8 == 0);
   unsigned missing = 0;
   for (unsigned i = 0; i < hashes; i += 8) {
     const __m512i x =
-        _mm512_maskz_mullo_epi64(0xff, hash, _mm512_load_si512(golden_powers.of.data() + i));
+        _mm512_maskz_mullo_epi64(0xff, hash, _mm512_load_si512(golden_powers.values.data() + i));
     const __m512i word =
         _mm512_maskz_permutexvar_epi64(0xff, _mm512_maskz_srli_epi64(0xff, x, 61), words);
     const __m512i bit =

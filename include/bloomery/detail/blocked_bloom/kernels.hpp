@@ -1,7 +1,7 @@
 #pragma once
 
-// Operations of a blocked Bloom filter on many hashes: kernels for one thread, chosen once per
-// batch for this CPU, and the batch operations over them (src/kinds/blocked_bloom/).
+// Batch operations of a blocked Bloom filter on hashes (src/kinds/blocked_bloom/). The kernels run
+// in one thread; the batch operations choose them once per batch for this CPU.
 
 #include <bloomery/block_layout.hpp>
 #include <bloomery/hash.hpp>
@@ -11,7 +11,7 @@
 
 namespace bloomery::detail {
 
-/// The blocks of a filter. `data` is written only by what inserts.
+/// The blocks of a filter. Only functions that insert write to `data`.
 struct block_array {
   std::byte* data = nullptr;
   std::uint64_t blocks = 0;
@@ -21,11 +21,11 @@ struct block_array {
   std::size_t size() const noexcept { return blocks * (block_bits(layout) / 8); }
 };
 
-/// The loops over a batch for one layout and one instruction set. Each fetches the blocks of keys
-/// up to `ahead` further on; 0 fetches nothing, for arrays in the cache.
+/// The loops over a batch for one layout and one instruction set. Each prefetches the blocks of
+/// keys up to `ahead` further on. 0 prefetches nothing, for arrays in the cache.
 struct block_kernels {
   void (*may_contain)(const block_array&, std::span<const hash64>, bool* answers, unsigned ahead);
-  /// Inserts in order; returns how many were certainly new.
+  /// Inserts in order. Returns the number of keys that were certainly new.
   std::uint64_t (*insert)(const block_array&, std::span<const hash64>, unsigned ahead);
 };
 
@@ -36,17 +36,19 @@ struct layout_kernels {
   block_kernels parquet_256;
 };
 
-/// The batch operations of a filter. With more than one thread, or when the batch is large beside
-/// an array beyond the cache, hashes are first brought together by region, so that each region is
-/// worked on in cache; in the order given within a region, so that the result, also the number of
-/// new keys, is the same as one by one. Needs as much memory as the array, 128 MiB at most, and
-/// without it goes on one by one.
+/// The batch operations of a filter. Hashes are first grouped by region of the array if there are
+/// several threads, or if the array is larger than the cache and the batch is large compared with
+/// it. Each region is then processed in the cache.
+///
+/// The order within a region is that of the batch, so the result, also the number of new keys, is
+/// that of single calls. Grouping needs as much memory as the array, at most 128 MiB. Without that
+/// memory the keys are processed one by one.
 void blocks_may_contain(const block_array& array, std::span<const hash64> hashes, bool* answers,
                         unsigned threads) noexcept;
 std::uint64_t blocks_insert(const block_array& array, std::span<const hash64> hashes,
                             unsigned threads) noexcept;
 
-/// For what is known of an array's bits: the sum over blocks of the chance that a stranger of that
+/// A census of the array's bits: the sum over all blocks of the chance that a non-member of that
 /// block passes, and the number of set bits. O(size).
 struct block_census {
   double pass = 0;

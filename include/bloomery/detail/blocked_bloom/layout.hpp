@@ -1,11 +1,11 @@
 #pragma once
 
-// Blocked Bloom filters: the block of a key and its bits there. Each layout is a stateless struct
-// over the bytes of one block; these scalar forms are the specification that every SIMD kernel
-// (src/kernels/) repeats bit for bit. docs/format.md ("blocked_bloom") is normative: a layout is
-// never edited, a better one gets a new name and number.
+// The layouts of a blocked Bloom filter: the block of a key and its bits there. Each layout is a
+// stateless struct over the bytes of one block. These scalar forms are the specification; every
+// SIMD kernel (src/kinds/blocked_bloom/kernels/) sets the same bits.
 //
-// In all of them a word of a block is little-endian.
+// docs/format.md ("blocked_bloom") is normative. A layout never changes; a better one gets a new
+// name and number. Words of a block are little-endian.
 
 #include <array>
 #include <bloomery/block_layout.hpp>
@@ -16,15 +16,16 @@
 
 namespace bloomery::detail {
 
-/// Spreads the low bits of a hash, which the choice of the block leaves free, over the word that
-/// the bits are taken from: the golden ratio, 2^64 / phi, rounded to odd (Knuth, volume 3, 6.4).
+/// The multiplier that spreads the low bits of a hash over the word that the bit positions come
+/// from. The low bits are those that the choice of the block does not use. It is the golden ratio,
+/// 2^64 / phi, rounded to odd (Knuth, volume 3, 6.4).
 inline constexpr std::uint64_t golden64 = 0x9e3779b97f4a7c15;
 
-/// 8 lanes of 64 bits; a key sets one bit in each: bit (h * golden64 >> 6j) mod 64 of lane j.
+/// 8 lanes of 64 bits. A key sets one bit in each: bit (h * golden64 >> 6j) mod 64 of lane j.
 ///
-/// The block is chosen by the hash's high bits. Multiplication by an odd number maps the low 48
-/// bits of h one to one to the 8 six-bit fields, so that up to 2^16 blocks the lanes are exactly
-/// independent, and beyond that a bit of h that chose the block has no field to itself.
+/// The high bits of the hash choose the block. Multiplication by an odd number maps the low 48 bits
+/// of h one to one to the 8 six-bit fields. Up to 2^16 blocks the lanes are therefore exactly
+/// independent. With more blocks, some bits of h choose both the block and a field.
 struct split_512 {
   static constexpr std::size_t block_bytes = 64;
   static constexpr unsigned lanes = 8;
@@ -43,7 +44,7 @@ struct split_512 {
     return all != 0;
   }
 
-  /// Sets the key's bits; says whether one was clear.
+  /// Sets the key's bits. Returns whether one was clear.
   static bool set(std::byte* block, hash64 h, unsigned) noexcept {
     const std::uint64_t fields = h.value * golden64;
     std::uint64_t clear = 0;
@@ -57,7 +58,7 @@ struct split_512 {
     return clear != 0;
   }
 
-  /// Calls `use(word, bits)` for each 64-bit word of the block that the key has bits in.
+  /// Calls `use(word, bits)` for each 64-bit word of the block in which the key has bits.
   template <class Use>
   static void for_words(hash64 h, unsigned, Use&& use) noexcept {
     const std::uint64_t fields = h.value * golden64;
@@ -65,8 +66,8 @@ struct split_512 {
   }
 };
 
-/// k bits anywhere among 512: bit i is (h * golden64^(i+1)) >> 55. A multiplication gives each
-/// position fresh high bits (Dillinger's cache-local filter of RocksDB does the same in 32 bits).
+/// k bits anywhere among 512: bit i is (h * golden64^(i+1)) >> 55. One multiplication gives each
+/// position new high bits. Dillinger's cache-local filter of RocksDB does the same in 32 bits.
 struct free_512 {
   static constexpr std::size_t block_bytes = 64;
   static constexpr unsigned block_bits = 512;
@@ -106,8 +107,9 @@ struct free_512 {
   }
 };
 
-/// The split-block Bloom filter of Apache Parquet, bit for bit: blocks of 256 bits, 8 lanes of 32;
-/// the upper half of the hash chooses the block, the lower half times a salt a lane its bit.
+/// The split-block Bloom filter of Apache Parquet, bit for bit: blocks of 256 bits, 8 lanes of 32.
+/// The upper half of the hash chooses the block. The lower half times a salt per lane gives the bit
+/// in that lane.
 struct parquet_256 {
   static constexpr std::size_t block_bytes = 32;
   static constexpr unsigned lanes = 8;
@@ -153,7 +155,8 @@ struct parquet_256 {
   }
 };
 
-/// Calls `use(layout)` with the struct of that name. Always inlined, as what it calls may be.
+/// Calls `use(layout)` with the struct of that layout. Always inlined, because the functions that
+/// it calls may be.
 template <class Use>
 [[gnu::always_inline]] constexpr decltype(auto) with_layout(block_layout layout, Use&& use) {
   switch (layout) {

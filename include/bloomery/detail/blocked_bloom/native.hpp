@@ -1,8 +1,8 @@
 #pragma once
 
-// One key in a block of a blocked Bloom filter, as the compiler may write it here: with AVX-512 or
-// AVX2 where the program is built for them (-march=native and the like), else in the scalar form.
-// The bits are the same. Batches need none of this: their kernels are picked at run time.
+// One key in a block of a blocked Bloom filter, in the best instructions that this program is
+// compiled for: AVX-512 or AVX2 (-march=native and the like), else the scalar form. The bits are
+// the same. Batches do not use this header; their kernels are chosen at run time.
 
 #include <bloomery/detail/blocked_bloom/layout.hpp>
 

@@ -1,7 +1,8 @@
 #pragma once
 
-// What filters share that send each key to k of m places: the check that a probe rule can serve the
-// parameters, the places of a key, and batches that fetch those of many keys before they use one.
+// Parts that are common to filters with k of m places per key: the check that a probe rule can
+// serve the parameters, the places of a key, and batches that fetch the places of many keys before
+// they use one.
 
 #include <algorithm>
 #include <array>
@@ -15,7 +16,7 @@
 
 namespace bloomery::detail {
 
-/// Whether this rule is the one that the array was built with, and has the functions and places.
+/// Whether the array was built with this rule, and the rule has enough functions and places.
 template <probe_scheme Probe>
 result<void> check_probe(const bloom_params& array, const Probe& probe) {
   if (array.probe != Probe::id) {
@@ -32,7 +33,7 @@ result<void> check_probe(const bloom_params& array, const Probe& probe) {
   return {};
 }
 
-/// Asks for the cache lines of a key's places; `address(place)` says where a place is.
+/// Prefetches the cache lines of a key's places. `address(place)` is the address of a place.
 template <probe_scheme Probe, class Address>
 void prefetch_places(const Probe& probe, const typename Probe::hash_type& h,
                      const bloom_params& array, Address&& address) noexcept {
@@ -44,7 +45,7 @@ void prefetch_places(const Probe& probe, const typename Probe::hash_type& h,
   }
 }
 
-/// The places of a key, each once, though several of its probes may meet there. O(k^2) comparisons.
+/// The places of a key, each once, also if several of its probes meet in one. O(k^2) comparisons.
 class distinct_places {
  public:
   template <probe_scheme Probe>
@@ -59,15 +60,16 @@ class distinct_places {
   const std::uint64_t* end() const noexcept { return at_.data() + size_; }
 
  private:
-  std::array<std::uint64_t, max_hash_functions> at_;  // not zeroed: 512 bytes a key would show
+  std::array<std::uint64_t, max_hash_functions> at_;  // not zeroed: 512 bytes per key take time
   std::size_t size_ = 0;
 };
 
-// Keys whose lines are fetched together: 16 keys of 7 probes are about as many misses as a core
-// can have under way several times over.
+// Keys whose lines are fetched together. 16 keys of 7 probes are several times as many cache misses
+// as a core can have in flight.
 inline constexpr std::size_t prefetch_group = 16;
 
-/// Calls `use(i)` for each i below n, in order, each after `prefetch(i)` by up to a group.
+/// Calls `use(i)` for each i below n, in order. `prefetch(i)` is called before it, by up to a group
+/// earlier.
 template <class Prefetch, class Use>
 void in_groups(std::size_t n, Prefetch&& prefetch, Use&& use) noexcept {
   for (std::size_t first = 0; first < n; first += prefetch_group) {
@@ -77,7 +79,7 @@ void in_groups(std::size_t n, Prefetch&& prefetch, Use&& use) noexcept {
   }
 }
 
-/// The same for inserts that always find room: `insert(i)` says what it did.
+/// in_groups() for inserts that always find room: `insert(i)` returns the outcome.
 template <class Prefetch, class Insert>
 insert_summary insert_in_groups(std::size_t n, Prefetch&& prefetch, Insert&& insert) noexcept {
   insert_summary summary;

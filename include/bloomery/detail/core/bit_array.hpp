@@ -1,6 +1,7 @@
 #pragma once
 
-// m bits in bytes: bit p is bit p & 7 of byte p >> 3. The layout of every bit array in a payload.
+// m bits in bytes: bit p is bit p mod 8 of byte p / 8. Every bit array in a payload has this
+// layout.
 
 #include <algorithm>
 #include <bit>
@@ -15,7 +16,7 @@ inline bool test_bit(const std::byte* bits, std::uint64_t p) noexcept {
   return (std::to_integer<unsigned>(bits[p >> 3]) >> (p & 7) & 1U) != 0;
 }
 
-/// Sets a bit; says whether it was clear.
+/// Sets a bit. Returns whether it was clear.
 inline bool set_bit(std::byte* bits, std::uint64_t p) noexcept {
   const auto mask = static_cast<std::byte>(1U << (p & 7));
   const bool was_clear = (bits[p >> 3] & mask) == std::byte{0};
@@ -35,7 +36,7 @@ inline std::uint64_t count_ones(std::span<const std::byte> bits) noexcept {
   return ones;
 }
 
-/// Whether the bits of the last byte that lie beyond m are zero. Precondition: m > 0.
+/// Whether the bits of the last byte beyond m are zero. Precondition: m > 0.
 inline bool padding_is_zero(std::span<const std::byte> bits, std::uint64_t m) noexcept {
   return m % 8 == 0 || std::to_integer<unsigned>(bits.back()) >> (m % 8) == 0;
 }

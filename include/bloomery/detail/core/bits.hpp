@@ -1,6 +1,7 @@
 #pragma once
 
-// Arithmetic on 64-bit words and unaligned little-endian access: the only place that knows how.
+// Arithmetic on 64-bit words, and unaligned little-endian access. No other header depends on byte
+// order.
 
 #include <bit>
 #include <cstddef>
@@ -12,16 +13,16 @@ namespace bloomery::detail {
 static_assert(std::endian::native == std::endian::little,
               "payloads are little-endian and are used in place; a big-endian port has to swap");
 
-/// The upper 64 bits of a product. With a uniform x it maps to [0, n) for any n without a division
+/// The upper 64 bits of a product. It maps a uniform x to [0, n) for any n without a division
 /// (Lemire, "Fast Random Integer Generation in an Interval", 2019).
 constexpr std::uint64_t mulhi64(std::uint64_t x, std::uint64_t n) noexcept {
   __extension__ using wide = unsigned __int128;
   return static_cast<std::uint64_t>((static_cast<wide>(x) * n) >> 64);
 }
 
-/// A bijection of 64-bit words whose output bits each depend on every input bit: the constants that
-/// Jon Maiga found for the form of MurmurHash3's finalizer ("Improved mx3 and the RRC test", 2020).
-/// boost::hash_combine has them too.
+/// A bijection of 64-bit words in which each output bit depends on every input bit. It has the form
+/// of MurmurHash3's finalizer with the constants that Jon Maiga found ("Improved mx3 and the RRC
+/// test", 2020). boost::hash_combine uses them too.
 constexpr std::uint64_t remix64(std::uint64_t x) noexcept {
   x ^= x >> 32;
   x *= 0xe9846af9b1a615d;
@@ -43,12 +44,13 @@ void store(std::byte* to, Word word) noexcept {
   std::memcpy(to, &word, sizeof word);
 }
 
-/// The smallest multiple of `unit` (a power of two) that is not below n. n <= 2^64 - unit.
+/// The smallest multiple of `unit` (a power of two) that is at least n. Precondition: n <= 2^64 -
+/// unit.
 constexpr std::uint64_t round_up(std::uint64_t n, std::uint64_t unit) noexcept {
   return (n + unit - 1) & ~(unit - 1);
 }
 
-/// Bytes that hold n bits, for every n up to 2^64 - 1.
+/// The number of bytes that hold n bits, for every n up to 2^64 - 1.
 constexpr std::uint64_t bytes_for_bits(std::uint64_t n) noexcept {
   return n / 8 + (n % 8 != 0);
 }

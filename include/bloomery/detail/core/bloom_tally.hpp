@@ -1,6 +1,6 @@
 #pragma once
 
-// How many keys a union or an intersection of Bloom filters has.
+// The number of keys of a union or an intersection of Bloom filters.
 
 #include <algorithm>
 #include <cmath>
@@ -9,20 +9,21 @@
 
 namespace bloomery::detail {
 
-/// Fewer chance_keys are none: in files they are 0, at least these, or infinite.
+/// The least number of chance_keys above zero. In files the number is 0, at least this, or
+/// infinite.
 inline constexpr double min_chance_keys = 0x1p-20;
 constexpr bool is_chance_keys(double keys) noexcept {
   return keys == 0 || keys >= min_chance_keys;
 }
 
-/// What is known of a Bloom filter's keys.
+/// The known numbers of a Bloom filter.
 struct bloom_tally {
-  std::uint64_t ones;   ///< bits that are set
-  std::uint64_t count;  ///< keys as counted
-  double chance_keys;   ///< keys that the bits show beyond those that are there; infinite: unknown
+  std::uint64_t ones;   ///< set bits
+  std::uint64_t count;  ///< keys as the filter counted them
+  double chance_keys;   ///< keys that the bits show beyond those in the filter; infinite: unknown
 };
 
-/// The keys that are there, of those that the bits show. Infinite where nothing tells.
+/// The keys in the filter: those that the bits show, less those of chance. Infinite if unknown.
 inline double less_chance(double keys, double chance_keys) noexcept {
   if (!std::isfinite(keys) || !std::isfinite(chance_keys)) {
     return std::numeric_limits<double>::infinity();
@@ -30,20 +31,21 @@ inline double less_chance(double keys, double chance_keys) noexcept {
   return std::max(0.0, keys - chance_keys);
 }
 
-/// The nearest whole number within bounds.
+/// The nearest whole number, within bounds.
 inline std::uint64_t whole_between(std::uint64_t low, double keys, std::uint64_t high) noexcept {
   if (keys <= static_cast<double>(low)) return low;
   return keys >= static_cast<double>(high) ? high : static_cast<std::uint64_t>(std::llround(keys));
 }
 
-/// The union, whose bits are those of either. `keys_of` gives the keys that so many set bits show.
-/// a.ones and b.ones are read only where one has chance_keys.
+/// The tally of a union, whose bits are those of either filter. `keys_of` gives the number of keys
+/// that so many set bits show. a.ones and b.ones are read only if one of the filters has
+/// chance_keys.
 template <class KeysOf>
 bloom_tally union_of(const bloom_tally& a, const bloom_tally& b, std::uint64_t ones,
                      KeysOf&& keys_of) noexcept {
   bloom_tally both{ones, 0, 0};
-  // Bits that chance left in one may be keys' bits in the other. If one has all the bits, it has
-  // all the keys.
+  // Bits that chance left in one filter may belong to keys of the other. If one filter has all bits
+  // of the union, it has all keys of the union.
   if (a.chance_keys != 0 || b.chance_keys != 0) {
     both.chance_keys = ones == a.ones   ? a.chance_keys
                        : ones == b.ones ? b.chance_keys
@@ -54,10 +56,12 @@ bloom_tally union_of(const bloom_tally& a, const bloom_tally& b, std::uint64_t o
   return both;
 }
 
-/// The intersection, whose bits are those that both have. Common keys leave theirs, and so do
-/// different keys that meet by chance; so the common ones are estimated by inclusion and exclusion,
-/// |a| + |b| - |a or b|, where the union's bits are |a| + |b| less the common ones. That holds for
-/// filters of keys alone: bits that chance left may be in the other filter by the same keys.
+/// The tally of an intersection, whose bits are those that both filters have.
+///
+/// Common keys leave their bits there, and so do different keys whose bits meet by chance. The
+/// common keys are therefore estimated by inclusion and exclusion, |a| + |b| - |a or b|. The union
+/// has as many set bits as a and b together, less the common ones. This holds for filters without
+/// chance_keys: bits that chance left may be in the other filter because of the same keys.
 template <class KeysOf>
 bloom_tally common_of(const bloom_tally& a, const bloom_tally& b, std::uint64_t ones,
                       KeysOf&& keys_of) noexcept {

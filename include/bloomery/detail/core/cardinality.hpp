@@ -1,6 +1,6 @@
 #pragma once
 
-// How many distinct hashes there were, in 64 KiB: HyperLogLog.
+// The number of distinct hashes, estimated in 64 KiB: HyperLogLog.
 
 #include <algorithm>
 #include <array>
@@ -11,28 +11,28 @@
 
 namespace bloomery::detail {
 
-/// Estimates the number of distinct hashes among those that it was shown, however often each.
+/// Estimates the number of distinct hashes among those that were added, with any repetitions.
 ///
-/// 2^16 registers hold the greatest rank seen among the hashes that fall to each (Flajolet, Fusy,
+/// 2^16 registers hold the greatest rank among the hashes that fall to each (Flajolet, Fusy,
 /// Gandouet, Meunier, "HyperLogLog: the analysis of a near-optimal cardinality estimation
 /// algorithm", 2007). The estimate is Ertl's improved raw one ("New cardinality estimation
-/// algorithms for HyperLogLog sketches", 2017, algorithm 6), which needs neither a switch to linear
-/// counting for few hashes nor a table of corrections in between.
+/// algorithms for HyperLogLog sketches", 2017, algorithm 6). It needs neither linear counting for
+/// few hashes nor a table of corrections.
 class cardinality_estimator {
  public:
   /// The relative standard error, 1.04 / sqrt(2^16) = 0.41%.
   static constexpr double standard_error = 1.04 / 256;
 
   void add(hash64 h) noexcept {
-    // The first 16 bits choose the register; the rank is the place of the first one-bit among the
-    // other 48, or 49 if there is none.
+    // The first 16 bits choose the register. The rank is the position of the first 1 among the
+    // other 48 bits, or 49 if there is none.
     const auto index = static_cast<std::size_t>(h.value >> (64 - index_bits));
     const auto rank = static_cast<std::uint8_t>(
         std::countl_zero((h.value << index_bits) | (std::uint64_t{1} << (index_bits - 1))) + 1);
     registers_[index] = std::max(registers_[index], rank);
   }
 
-  /// As if it had been shown the other's hashes too. O(2^16).
+  /// Adds all hashes that were added to the other. O(2^16).
   void merge(const cardinality_estimator& other) noexcept {
     for (std::size_t i = 0; i < registers_.size(); ++i) {
       registers_[i] = std::max(registers_[i], other.registers_[i]);

@@ -1,6 +1,6 @@
 #pragma once
 
-// A filter's storage, and two preconditions on it.
+// The storage of a filter, and two preconditions on it.
 
 #include <bloomery/memory_source.hpp>
 #include <bloomery/storage.hpp>
@@ -13,8 +13,8 @@
 
 namespace bloomery::detail {
 
-/// A filter that was moved from may only be destroyed or assigned to. Its bytes are with another
-/// filter then, by which any other call is known.
+/// A filter that was moved from may only be destroyed or assigned to. Its bytes belong to another
+/// filter, so every other call finds it without bytes.
 [[gnu::always_inline]] inline void expect_not_moved_from([[maybe_unused]] bool has_bytes) noexcept {
   assert(has_bytes && "the filter was moved from: it may only be destroyed or assigned to");
 }
@@ -24,7 +24,7 @@ inline bool is_aligned(std::span<const std::byte> bytes, std::size_t unit) noexc
   return reinterpret_cast<std::uintptr_t>(bytes.data()) % unit == 0;
 }
 
-/// The storage of a filter of a kind that always has bytes.
+/// The storage of a filter whose kind always has bytes.
 template <storage Storage>
 class filter_memory {
  public:

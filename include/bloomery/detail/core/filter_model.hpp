@@ -1,6 +1,6 @@
 #pragma once
 
-// What a type-erased filter has.
+// The member of a type-erased filter.
 
 #include <cstdio>
 #include <cstdlib>
@@ -9,8 +9,9 @@
 
 namespace bloomery::detail {
 
-/// A pointer to the model of a type-erased filter. One that was moved from may only be destroyed or
-/// assigned to (concepts.hpp): any other call ends the program with that sentence, in every build.
+/// A pointer to the model of a type-erased filter. A filter that was moved from may only be
+/// destroyed or assigned to (concepts.hpp). Any other call ends the program with that sentence, in
+/// every build.
 template <class Model>
 class filter_model {
  public:

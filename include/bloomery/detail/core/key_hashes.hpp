@@ -12,8 +12,8 @@
 
 namespace bloomery::detail {
 
-/// Calls `use(hashes)` with the hashes of all keys, 8 bytes each, and returns what it returns; or
-/// fails with out_of_memory.
+/// Calls `use(hashes)` with the hashes of all keys, 8 bytes each, and returns its result. Fails
+/// with out_of_memory.
 template <key_batch R, class Use>
 auto with_all_hashes(const xxh3_hasher& hash, const R& keys, Use&& use)
     -> decltype(use(std::span<const hash64>())) {

@@ -1,6 +1,7 @@
 #pragma once
 
-// The thin typed shell over a filter's hashes: bytes, strings and integers, one or a batch.
+// The operations on keys that a filter gets from its operations on hashes: for bytes, strings and
+// integers, one key or a batch.
 
 #include <algorithm>
 #include <array>
@@ -14,19 +15,19 @@
 
 namespace bloomery::detail {
 
-// Keys hashed before the filter is asked: enough for its prefetches to overlap, few enough for the
-// stack and the first-level cache.
+// Keys that are hashed before the filter is called. They are enough for its prefetches to overlap,
+// and few enough for the stack and the first-level cache.
 inline constexpr std::size_t shell_batch = 128;
 
-/// A contiguous sequence of keys that is not itself a key. Numbers of 8 bits are no batch: they are
-/// as likely to be the bytes of one key.
+/// A contiguous sequence of keys that is not itself a key. Numbers of 8 bits are no batch: they may
+/// as well be the bytes of one key.
 template <class R>
 concept key_batch =
     std::ranges::contiguous_range<R> && std::ranges::sized_range<R> && !key<R> &&
     key<std::ranges::range_value_t<R>> &&
     (byte_key<std::ranges::range_value_t<R>> || sizeof(std::ranges::range_value_t<R>) > 1);
 
-// What a filter can do with hashes, and so with keys.
+// Operations on hashes that a filter has. It gets the same operations on keys.
 template <class F>
 concept inserts_hashes = requires(F& f, const typename F::hash_type& h) { f.insert(h); };
 template <class F>
@@ -34,13 +35,13 @@ concept erases_hashes = requires(F& f, const typename F::hash_type& h) { f.erase
 template <class F>
 concept counts_hashes = requires(const F& f, const typename F::hash_type& h) { f.count(h); };
 
-/// Hashes `keys` in pieces and calls `use(hashes, offset)` for each; stops when it returns false.
+/// Hashes `keys` in pieces and calls `use(hashes, offset)` for each piece, until it returns false.
 template <hasher H, key_batch R, class Use>
 void for_hashes(const H& hash, const R& keys, Use&& use) noexcept {
   const std::span all(std::ranges::data(keys), std::ranges::size(keys));
   using hash_type = typename H::hash_type;
   using key_type = std::ranges::range_value_t<R>;
-  // A hash may refer to its key, so the bytes that stand for a number must last as long as it does.
+  // A hash may refer to its key, so the bytes of a number must live as long as its hash.
   constexpr bool as_bytes = integer_key<key_type> && !std::invocable<const H&, key_type>;
   // NOLINTNEXTLINE(misc-const-correctness): written where as_bytes holds
   std::array<number_bytes, as_bytes ? shell_batch : 0> words;
@@ -59,23 +60,24 @@ void for_hashes(const H& hash, const R& keys, Use&& use) noexcept {
   }
 }
 
-/// Adds the key forms of every operation that Derived has for hashes, and of no other. Derived says
-/// `using key_shell<Derived>::insert;` and so on beside its own, and has `hash_function()`.
+/// Adds the key form of every operation that Derived has for hashes, and of no other. Derived has
+/// `hash_function()`, and names these forms beside its own with `using key_shell<Derived>::insert;`
+/// and so on.
 ///
-/// The operations on one key are always inlined, since a filter may do them in instructions that
-/// this translation unit alone may use (block_native.hpp, segment_native.hpp).
+/// The operations on one key are always inlined. A filter may use instructions in them that only
+/// this translation unit may use (blocked_bloom/native.hpp, expandable/segment_native.hpp).
 template <class Derived>
 class key_shell {
  public:
-  /// Whether the key may be a member: false is certain.
+  /// Whether the key may be a member. False is certain.
   template <key K>
   [[gnu::always_inline]] bool may_contain(const K& k) const noexcept {
     number_bytes number;
     return self().may_contain(hash_of(self().hash_function(), k, number));
   }
 
-  /// The same for a batch, answers[i] for keys[i]. Faster than one by one: the memory accesses of
-  /// many keys overlap. Precondition: answers.size() >= keys.size().
+  /// Answers a batch: answers[i] is that of keys[i]. A batch is faster than single calls, because
+  /// the memory accesses of many keys overlap. Precondition: answers.size() >= keys.size().
   template <key_batch R>
   void may_contain(const R& keys, std::span<bool> answers) const noexcept {
     assert(answers.size() >= std::ranges::size(keys));
@@ -85,7 +87,7 @@ class key_shell {
     });
   }
 
-  /// Inserts a key; says whether it was new.
+  /// Inserts a key. The result tells whether it was new.
   template <key K>
     requires inserts_hashes<Derived>
   [[gnu::always_inline]] insert_outcome insert(const K& k) noexcept {
@@ -109,7 +111,7 @@ class key_shell {
     return all;
   }
 
-  /// Takes back one insert of a member; false for what certainly is none.
+  /// Takes back one insert of a member. Returns false if the key is certainly no member.
   template <key K>
     requires erases_hashes<Derived>
   [[gnu::always_inline]] bool erase(const K& k) noexcept {
@@ -117,7 +119,7 @@ class key_shell {
     return self().erase(hash_of(self().hash_function(), k, number));
   }
 
-  /// Erases a batch; returns how many were erased.
+  /// Erases a batch. Returns the number of keys that were erased.
   template <key_batch R>
     requires erases_hashes<Derived>
   std::uint64_t erase(const R& keys) noexcept {
@@ -131,8 +133,8 @@ class key_shell {
     return erased;
   }
 
-  /// Erases a batch, in order; erased[i] says whether keys[i] was. Precondition: erased.size() >=
-  /// keys.size().
+  /// Erases a batch, in order. erased[i] tells whether keys[i] was erased. Precondition:
+  /// erased.size() >= keys.size().
   template <key_batch R>
     requires erases_hashes<Derived>
   void erase(const R& keys, std::span<bool> erased) noexcept {
@@ -143,7 +145,8 @@ class key_shell {
     });
   }
 
-  /// How often the key was inserted and not erased: never too low up to the kind's ceiling.
+  /// The number of inserts of the key less that of its erases. It is never too low up to the kind's
+  /// ceiling.
   template <key K>
     requires counts_hashes<Derived>
   [[gnu::always_inline]] std::uint64_t count(const K& k) const noexcept {
@@ -151,7 +154,7 @@ class key_shell {
     return self().count(hash_of(self().hash_function(), k, number));
   }
 
-  /// The same for a batch. Precondition: counts.size() >= keys.size().
+  /// Counts a batch. Precondition: counts.size() >= keys.size().
   template <key_batch R>
     requires counts_hashes<Derived>
   void count(const R& keys, std::span<std::uint64_t> counts) const noexcept {
@@ -171,7 +174,7 @@ class key_shell {
   friend Derived;
   key_shell() = default;
 
-  // By the filter's own batch, where it has one that overlaps the memory accesses.
+  // Uses the filter's own batch if it has one, which overlaps the memory accesses.
   template <class Hash>
   void erase_hashes(std::span<const Hash> hashes, std::span<bool> erased) noexcept {
     if constexpr (requires { self().erase(hashes, erased); }) {

@@ -1,7 +1,7 @@
 #pragma once
 
-// What only the library can do for a program that is compiled with -fno-exceptions: throw, and
-// catch what the memory's allocators throw.
+// Throwing, and catching the exceptions of memory allocators. Both are compiled in the library,
+// because a program may be compiled with -fno-exceptions.
 
 #include <bloomery/result.hpp>
 #include <memory>
@@ -10,8 +10,8 @@
 
 namespace bloomery::detail {
 
-/// Throws std::bad_alloc where memory was short. Any other failure is a broken precondition, the
-/// program's own error: prints its sentence and ends the program.
+/// Throws std::bad_alloc if memory was short. Any other failure is a broken precondition, an error
+/// of the program: it prints the sentence and ends the program.
 [[noreturn]] void stop(const failure& why);
 
 /// The value, or stop().
@@ -21,11 +21,11 @@ T or_die(result<T> made) {
   return std::move(*made);
 }
 
-/// Calls work(context); false where it threw std::bad_alloc.
+/// Calls work(context). Returns false if it threw std::bad_alloc.
 bool has_memory_for(void (*work)(void* context), void* context);
 
-/// Calls work(); false where it threw std::bad_alloc. It keeps nothing that a destructor would have
-/// to give back then.
+/// Calls work(). Returns false if it threw std::bad_alloc. `work` must then own nothing that a
+/// destructor would have to release.
 template <class Work>
 bool has_memory_for(Work&& work) {
   using work_type = std::remove_reference_t<Work>;

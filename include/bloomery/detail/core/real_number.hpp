@@ -1,6 +1,6 @@
 #pragma once
 
-// A real number from text, the same whatever the locale is.
+// Reading a real number from text, independent of the locale.
 
 #include <charconv>
 #include <optional>
@@ -16,8 +16,8 @@
 
 namespace bloomery::detail {
 
-/// The number that the whole of the text is, in the form that std::from_chars reads; nothing if it
-/// is none, or beyond what a double holds.
+/// The number that the whole text is, in the form that std::from_chars reads. Nothing if the text
+/// is no number, or if the number is beyond the range of a double.
 inline std::optional<double> real_number(std::string_view text) {
   double value = 0;
 #if defined(__cpp_lib_to_chars)
@@ -25,8 +25,8 @@ inline std::optional<double> real_number(std::string_view text) {
   const auto read = std::from_chars(text.data(), end, value);
   if (read.ec != std::errc{} || read.ptr != end) return std::nullopt;
 #else
-  // libc++ reads real numbers from version 20 on. What strtod takes beyond them is kept from it;
-  // WebAssembly, for which this is, has no locale but "C".
+  // libc++ reads real numbers from version 20 on; older versions use strtod. Texts that only strtod
+  // reads are refused first. This branch is for WebAssembly, which has no locale except "C".
   if (text.empty() || text.front() == '+' ||
       text.find_first_not_of("0123456789.eE+-") != std::string_view::npos) {
     return std::nullopt;

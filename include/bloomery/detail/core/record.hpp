@@ -1,6 +1,7 @@
 #pragma once
 
-// Parameter blocks: little-endian fields one after the other, zeros up to a multiple of 64 bytes.
+// Parameter blocks: little-endian fields one after the other, then zeros up to a multiple of 64
+// bytes.
 
 #include <bloomery/detail/core/bits.hpp>
 #include <cstddef>
@@ -32,7 +33,7 @@ class record_writer {
   std::vector<std::byte> block_;
 };
 
-/// Reads what record_writer wrote. A read past the end gives zeros and is remembered.
+/// Reads the fields that record_writer wrote. A read past the end gives zero and is remembered.
 class record_reader {
  public:
   explicit record_reader(std::span<const std::byte> block) noexcept : block_(block) {}
@@ -48,7 +49,8 @@ class record_reader {
     return word;
   }
 
-  /// Whether every read was inside the block and the rest of it is the padding that a writer makes.
+  /// Whether every read was inside the block, and the bytes after the last field are the padding
+  /// that a writer makes.
   bool complete() const noexcept {
     if (overrun_ || block_.size() != round_up(at_, block_bytes)) return false;
     for (std::size_t i = at_; i < block_.size(); ++i) {

@@ -1,7 +1,8 @@
 #pragma once
 
-// What a filter takes beside its bits, from the program's memory_source if it has set one
-// (memory_source.hpp): of a filter of a few keys that is the larger part.
+// Allocation of the memory that a filter needs beside its bits. It comes from the program's
+// memory_source if there is one (memory_source.hpp). In a filter of a few keys this is the larger
+// part of its memory.
 
 #include <bloomery/result.hpp>
 #include <cstddef>
@@ -10,12 +11,13 @@
 
 namespace bloomery::detail {
 
-/// That there is no memory, in that sentence, or in two words if there is none for a sentence.
+/// The failure out_of_memory with that sentence, or with two words if there is no memory for a
+/// sentence.
 tl::unexpected<failure> no_memory(const char* sentence) noexcept;
 
-/// Throws std::bad_alloc.
+/// Allocates. Throws std::bad_alloc.
 void* take_memory(std::size_t size);
-/// What take_memory() gave for that size.
+/// Releases memory that take_memory() returned for that size.
 void give_back_memory(void* at, std::size_t size) noexcept;
 
 template <class T>
@@ -28,9 +30,10 @@ struct source_allocator {
   source_allocator(const source_allocator<U>&) noexcept {}
 
   T* allocate(std::size_t n) {
-    // More than there can be is asked for as the most: this throws, not the program's own code.
-    constexpr std::size_t most = std::numeric_limits<std::size_t>::max();
-    return static_cast<T*>(take_memory(n > most / sizeof(T) ? most : n * sizeof(T)));
+    // A size beyond the largest number becomes the largest number, so that take_memory() throws and
+    // not the program's own code.
+    constexpr std::size_t max_size = std::numeric_limits<std::size_t>::max();
+    return static_cast<T*>(take_memory(n > max_size / sizeof(T) ? max_size : n * sizeof(T)));
   }
   void deallocate(T* at, std::size_t n) noexcept { give_back_memory(at, n * sizeof(T)); }
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// Work for several threads, and what they need to take turns. Where the C++ library has no threads,
-// as in WebAssembly, one does all.
+// Work for several threads, and a mutex for them. Where the C++ library has no threads, as in
+// WebAssembly, one thread does all the work.
 
 #include <exception>
 #include <functional>
@@ -15,7 +15,7 @@ namespace bloomery::detail {
 
 using mutex = std::mutex;
 
-/// Threads that the machine can run at once, at least 1.
+/// The number of threads that the machine can run at the same time, at least 1.
 inline unsigned hardware_threads() noexcept {
   const unsigned known = std::thread::hardware_concurrency();
   return known == 0 ? 1 : known;
@@ -26,9 +26,9 @@ inline void give_way() noexcept {
   std::this_thread::yield();
 }
 
-/// Calls `work(t)` for t below `threads`, each in a thread of its own, the last in this one. Where
-/// no thread can be had this one does all. `threads` is not 0. If calls throw, one of the
-/// exceptions is thrown from here after all calls have ended.
+/// Calls `work(t)` for each t below `threads`, each in a thread of its own and the last in this
+/// one. If no thread can be created, this thread makes the remaining calls. If calls throw, one of
+/// the exceptions is thrown from here once all calls have ended. Precondition: `threads` is not 0.
 template <class Work>
 void in_threads(unsigned threads, Work&& work) {
   std::exception_ptr thrown;
@@ -47,11 +47,11 @@ void in_threads(unsigned threads, Work&& work) {
     helpers.reserve(threads - 1);
     for (; begun + 1 < threads; ++begun) helpers.emplace_back(std::cref(call), begun);
   } catch (const std::exception&) {
-    // No memory or no thread to be had: this one does what is left.
+    // There is no memory or no thread to be had: this thread does the rest.
     static_cast<void>(begun);
   }
   for (; begun < threads; ++begun) call(begun);
-  helpers.clear();  // which waits for them
+  helpers.clear();  // waits for them
   if (thrown) std::rethrow_exception(thrown);
 }
 

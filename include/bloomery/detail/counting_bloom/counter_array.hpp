@@ -1,8 +1,8 @@
 #pragma once
 
-// m counters of 4, 8 or 16 bits, one after the other in little-endian order: counter i has the bits
-// [i*w, (i+1)*w), so that of two nibbles in a byte the low one is first. Bits beyond the last
-// counter are zero. A counter at its maximum is stuck: what it stands for is no longer known.
+// m counters of w = 4, 8 or 16 bits, one after the other in little-endian order. Counter i has the
+// bits [i w, (i+1) w), so the low half of a byte comes first. Bits beyond the last counter are
+// zero. A counter at its maximum is stuck: its true value is no longer known.
 
 #include <bit>
 #include <bloomery/detail/core/bits.hpp>
@@ -34,31 +34,31 @@ struct counter_array {
     return static_cast<unsigned>(load<cell>(bytes + offset(i))) >> shift(i) & maximum;
   }
 
-  /// Adds one, unless the counter is at its maximum. Returns what it was.
+  /// Adds 1, unless the counter is at its maximum. Returns the value before.
   static unsigned increment(std::byte* bytes, std::uint64_t i) noexcept {
     const unsigned was = get(bytes, i);
     if (was != maximum) set(bytes, i, was + 1);
     return was;
   }
 
-  /// Takes one away, unless the counter is at its maximum. Precondition: it is not zero.
+  /// Subtracts 1, unless the counter is at its maximum. Precondition: it is not zero.
   static void decrement(std::byte* bytes, std::uint64_t i) noexcept {
     const unsigned was = get(bytes, i);
     if (was != maximum) set(bytes, i, was - 1);
   }
 
-  /// How many counters are not zero, a word of them at a time.
+  /// The number of counters that are not zero. Processes a word of them at a time.
   static std::uint64_t count_non_zero(std::span<const std::byte> bytes) noexcept {
     return count_words(bytes, [](std::uint64_t word, unsigned by) { return word | word >> by; });
   }
 
-  /// How many counters are at their maximum.
+  /// The number of counters at their maximum.
   static std::uint64_t count_stuck(std::span<const std::byte> bytes) noexcept {
     return count_words(bytes, [](std::uint64_t word, unsigned by) { return word & word >> by; });
   }
 
-  /// Adds each counter of `from` to its like in `into`, up to the maximum: a stuck one stays stuck.
-  /// Precondition: equal sizes. They may be the same bytes.
+  /// Adds each counter of `from` to that of `into`, up to the maximum; a stuck one stays stuck.
+  /// Precondition: equal sizes. Both may be the same bytes.
   static void add(std::span<std::byte> into, std::span<const std::byte> from) noexcept {
     const std::size_t whole = into.size() / word_bytes * word_bytes;
     for (std::size_t at = 0; at < whole; at += word_bytes) {
@@ -73,7 +73,7 @@ struct counter_array {
   using cell = std::conditional_t<Width == 16, std::uint16_t, std::uint8_t>;
   static constexpr std::size_t word_bytes = 8;
 
-  /// A word with the lowest bit of each `lane` bits set.
+  /// A word in which the lowest bit of each `lane` bits is set.
   static constexpr std::uint64_t lowest_of(unsigned lane) noexcept {
     std::uint64_t ones = 0;
     for (unsigned bit = 0; bit < 64; bit += lane) ones |= std::uint64_t{1} << bit;
@@ -89,7 +89,7 @@ struct counter_array {
     store(bytes + offset(i), static_cast<cell>(others | value << shift(i)));
   }
 
-  // The tail of an array, as a word that is zero beyond it: zero counters count neither as non-zero
+  // The tail of an array as a word, with zeros beyond it. Zero counters count neither as non-zero
   // nor as stuck, and add nothing.
   static std::uint64_t load_tail(std::span<const std::byte> tail) noexcept {
     std::uint64_t word = 0;
@@ -100,8 +100,8 @@ struct counter_array {
     if (!tail.empty()) std::memcpy(tail.data(), &word, tail.size());
   }
 
-  // Folds each counter into its lowest bit with "or" (is any bit set?) or "and" (are all?): after
-  // shifts by 1, 2, 4, ... that bit has seen exactly the counter's own bits.
+  // Folds each counter into its lowest bit, with "or" (is any bit set?) or "and" (are all set?).
+  // After shifts by 1, 2, 4, ... the lowest bit has combined exactly the counter's own bits.
   template <class Fold>
   static std::uint64_t count_words(std::span<const std::byte> bytes, Fold fold) noexcept {
     const auto count = [fold](std::uint64_t word) {
@@ -115,8 +115,8 @@ struct counter_array {
     return total + count(load_tail(bytes));
   }
 
-  // Every other counter in a lane of twice its width, so that the sum's carry has a place; a carry
-  // becomes a counter of ones.
+  // Adds every other counter, each in a lane of twice its width, so that the carry has a place. A
+  // carry sets all bits of the counter.
   static constexpr std::uint64_t sum_in_lanes(std::uint64_t a, std::uint64_t b) noexcept {
     const std::uint64_t total = a + b;
     const std::uint64_t carries = total >> Width & lowest_of(2 * Width);
@@ -130,7 +130,7 @@ struct counter_array {
   }
 };
 
-/// Calls `use` with the layout of a width that is known at run time: one predictable branch.
+/// Calls `use` with the layout for a width that is known at run time: one predictable branch.
 /// Precondition: is_counter_width(width).
 template <class Use>
 decltype(auto) with_counters(unsigned width, Use&& use) noexcept {

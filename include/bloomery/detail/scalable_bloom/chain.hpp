@@ -1,8 +1,8 @@
 #pragma once
 
-// A batch of hashes asked of a chain of Bloom filters. The memory accesses of all keys and members
-// overlap, few lines are fetched that are not needed, and few branches depend on bits: in a chain
-// whose members are half set a branch a probe would be guessed wrong twice a member.
+// A batch of queries to a chain of Bloom filters. The memory accesses of all keys and members
+// overlap, and few lines are fetched that are not needed. Few branches depend on bits: in a chain
+// whose members are half set, one branch per probe would be mispredicted twice per member.
 
 #include <algorithm>
 #include <array>
@@ -17,17 +17,18 @@
 
 namespace bloomery::detail {
 
-/// Keys that are asked together.
+/// The number of keys that are processed together.
 inline constexpr std::size_t chain_group = 16;
 
-// Probes that are fetched before it is known whether they are needed. A full member's bits are half
-// set, so a stranger needs two probes of each member on average, whatever k.
+// Probes that are fetched before it is known whether they are needed. The bits of a full member are
+// half set, so a non-member needs two probes of each member on average, for any k.
 inline constexpr unsigned chain_first_probes = 2;
 
-// Members up to this size stay in a core's own cache; to fetch from them ahead only costs.
+// Members up to this size stay in a core's own cache, where prefetching only costs time.
 inline constexpr std::size_t chain_cached_bytes = std::size_t{256} << 10;
 
-// Member is a Bloom filter by double hashing over any storage.
+// Prefetches the probes of a key from number `from` on. Member is a Bloom filter with double
+// hashing over any storage.
 template <class Member>
 void prefetch_probes(const Member& member, hash64 h, unsigned from) noexcept {
   const auto bits = member.bits();
@@ -37,12 +38,12 @@ void prefetch_probes(const Member& member, hash64 h, unsigned from) noexcept {
   }
 }
 
-/// At most chain_group hashes and what is known of them: a bit a key in each mask.
+/// At most chain_group hashes, and one bit per key in each mask of results.
 template <class Member>
-class chain_question {
+class chain_query {
  public:
   /// Precondition: hs.size() <= chain_group. Refers to `hs`.
-  explicit chain_question(std::span<const hash64> hs) noexcept
+  explicit chain_query(std::span<const hash64> hs) noexcept
       : hashes_(hs), open_((std::uint32_t{1} << hs.size()) - 1) {
     for (std::size_t key = 0; key < hs.size(); ++key) {
       first_[key] = double_hashing::word(hs[key], 0);
@@ -50,9 +51,9 @@ class chain_question {
     }
   }
 
-  /// Asks all members, newest first; a key that one may contain is not asked of older ones.
-  /// Returns the keys that none contains.
-  std::uint32_t ask(std::span<const Member> members) noexcept {
+  /// Queries all members, newest first. A key that one member may contain is not looked up in older
+  /// ones. Returns the keys that none contains.
+  std::uint32_t absent_from(std::span<const Member> members) noexcept {
     for (std::size_t i = members.size(); i-- > 0;) prefetch_first(members[i]);
     // The further probes of one member are fetched while the first ones of the next are tested.
     const Member* waiting = nullptr;
@@ -62,11 +63,11 @@ class chain_question {
       for_keys(found, [&](std::size_t key) {
         prefetch_probes(members[i], hashes_[key], chain_first_probes);
       });
-      if (waiting != nullptr) test_rest(*waiting, candidates);
+      if (waiting != nullptr) test_remaining(*waiting, candidates);
       waiting = &members[i];
       candidates = found;
     }
-    if (waiting != nullptr) test_rest(*waiting, candidates);
+    if (waiting != nullptr) test_remaining(*waiting, candidates);
     return open_;
   }
 
@@ -76,7 +77,7 @@ class chain_question {
     for (; keys != 0; keys &= keys - 1) use(static_cast<std::size_t>(std::countr_zero(keys)));
   }
 
-  // A member of one function has its first probe for its second.
+  // In a member with one function the second probe is the first.
   const std::array<std::uint64_t, chain_group>& second_of(const Member& m) const noexcept {
     return m.params().hashes >= chain_first_probes ? second_ : first_;
   }
@@ -104,7 +105,7 @@ class chain_question {
     return passed;
   }
 
-  void test_rest(const Member& m, std::uint32_t candidates) noexcept {
+  void test_remaining(const Member& m, std::uint32_t candidates) noexcept {
     const std::byte* bits = m.bits().data();
     for_keys(candidates & open_, [&](std::size_t key) {
       for (unsigned i = chain_first_probes; i < m.params().hashes; ++i) {
@@ -117,7 +118,7 @@ class chain_question {
   std::span<const hash64> hashes_;
   std::array<std::uint64_t, chain_group> first_;
   std::array<std::uint64_t, chain_group> second_;
-  std::uint32_t open_;  // keys that no member asked so far contains
+  std::uint32_t open_;  // keys that no member queried so far contains
 };
 
 }  // namespace bloomery::detail

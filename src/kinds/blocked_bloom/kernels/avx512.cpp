@@ -9,8 +9,8 @@
 #include "cpu/target.hpp"
 #include "kinds/blocked_bloom/kernels/table.hpp"
 
-// VBMI came with Ice Lake and Zen 4: CPUs with AVX-512 but without it take the AVX2 kernels, which
-// also spares them the lower clock of their 512-bit units.
+// VBMI came with Ice Lake and Zen 4. CPUs with AVX-512 but without VBMI use the AVX2 kernels, which
+// also avoids the lower clock of their 512-bit units.
 BLOOMERY_TARGET_BEGIN("avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx2,bmi,bmi2,popcnt")
 
 #include <bloomery/detail/blocked_bloom/avx512.hpp>

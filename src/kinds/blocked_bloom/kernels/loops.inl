@@ -1,9 +1,10 @@
-// The loops over a batch, once for every instruction set: included by each src/kernels/*.cpp inside
-// its own namespace and target region, after it defined for every layout L
+// The loops over a batch, once for every instruction set. Each kernels/*.cpp includes this file
+// inside its own namespace and target region, after it has defined for every layout L
 //   bool test(L, const std::byte* block, hash64, unsigned hashes)
 //   bool set(L, std::byte* block, hash64, unsigned hashes)         (true if a bit was clear)
-// No inline function of another header may be emitted here under its own name: only what the
-// compiler inlines away is called.
+//
+// No inline function of another header may be emitted here under its own name. So this file calls
+// only functions that the compiler inlines.
 
 template <class Layout>
 void may_contain_loop(const block_array& array, std::span<const hash64> hashes, bool* answers,
@@ -14,8 +15,8 @@ void may_contain_loop(const block_array& array, std::span<const hash64> hashes, 
   const hash64* const h = hashes.data();
   const std::size_t n = hashes.size();
   const std::size_t lead = ahead < n ? ahead : n;
-  // Into the second-level cache: a core can have more of those fetches under way than of those into
-  // the first, and bringing a line up from there costs less than the difference.
+  // Prefetches into the second-level cache. A core can have more such fetches in flight than
+  // fetches into the first, and loading a line from there costs less than the difference.
   for (std::size_t i = 0; i < lead; ++i) {
     __builtin_prefetch(data + Layout::block_of(h[i], blocks) * Layout::block_bytes, 0, 2);
   }
@@ -45,18 +46,20 @@ std::uint64_t insert_loop(const block_array& array, std::span<const hash64> hash
   for (std::size_t i = 0; i < lead; ++i) {
     __builtin_prefetch(data + Layout::block_of(h[i], blocks) * Layout::block_bytes, 1, 3);
   }
-  std::uint64_t fresh = 0;
+  std::uint64_t newly_inserted = 0;
   std::size_t i = 0;
   if (lead != 0) {
     for (; i + lead < n; ++i) {
       __builtin_prefetch(data + Layout::block_of(h[i + lead], blocks) * Layout::block_bytes, 1, 3);
-      fresh += set(Layout(), data + Layout::block_of(h[i], blocks) * Layout::block_bytes, h[i], k);
+      newly_inserted +=
+          set(Layout(), data + Layout::block_of(h[i], blocks) * Layout::block_bytes, h[i], k);
     }
   }
   for (; i < n; ++i) {
-    fresh += set(Layout(), data + Layout::block_of(h[i], blocks) * Layout::block_bytes, h[i], k);
+    newly_inserted +=
+        set(Layout(), data + Layout::block_of(h[i], blocks) * Layout::block_bytes, h[i], k);
   }
-  return fresh;
+  return newly_inserted;
 }
 
 template <class Layout>

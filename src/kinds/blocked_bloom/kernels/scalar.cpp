@@ -1,4 +1,4 @@
-// The specification (bloomery/detail/blocked_bloom/layout.hpp) run as it stands.
+// The scalar kernels: the specification (bloomery/detail/blocked_bloom/layout.hpp) without change.
 
 #include <bloomery/detail/blocked_bloom/kernels.hpp>
 #include <bloomery/detail/blocked_bloom/native.hpp>
