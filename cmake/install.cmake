@@ -1,22 +1,26 @@
 # What an installed Bloomery consists of: headers, library, find_package and pkg-config files.
 include(CMakePackageConfigHelpers)
 
-install(TARGETS bloomery bloomery_dialects bloomery_keys EXPORT bloomeryTargets)
+install(TARGETS bloomery EXPORT bloomeryTargets)
+install(TARGETS bloomery_dialects EXPORT bloomery_dialectsTargets)
+install(TARGETS bloomery_keys EXPORT bloomery_keysTargets)
 install(DIRECTORY include/bloomery dialects/include/bloomery keys/include/bloomery
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+set(exports bloomery bloomery_dialects bloomery_keys)
 if(TARGET bloomery_leveldb)
-  install(TARGETS bloomery_leveldb EXPORT bloomeryLeveldbTargets)
+  install(TARGETS bloomery_leveldb EXPORT bloomery_leveldbTargets)
   install(DIRECTORY dialects/leveldb/include/bloomery DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+  list(APPEND exports bloomery_leveldb)
 endif()
 if(BLOOMERY_C)
-  install(TARGETS bloomery_c_static bloomery_c_shared EXPORT bloomeryTargets)
+  install(TARGETS bloomery_c_static bloomery_c_shared EXPORT bloomery_cTargets)
   install(FILES bindings/c/include/bloomery.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+  list(APPEND exports bloomery_c)
 endif()
 set(config_dir ${CMAKE_INSTALL_LIBDIR}/cmake/bloomery)
-install(EXPORT bloomeryTargets NAMESPACE bloomery:: DESTINATION ${config_dir})
-if(TARGET bloomery_leveldb)
-  install(EXPORT bloomeryLeveldbTargets NAMESPACE bloomery:: DESTINATION ${config_dir})
-endif()
+foreach(export IN LISTS exports)
+  install(EXPORT ${export}Targets NAMESPACE bloomery:: DESTINATION ${config_dir})
+endforeach()
 configure_package_config_file(cmake/bloomeryConfig.cmake.in bloomeryConfig.cmake
                               INSTALL_DESTINATION ${config_dir})
 # As BLOOMERY_SOVERSION says.
@@ -26,7 +30,6 @@ install(FILES ${PROJECT_BINARY_DIR}/bloomeryConfig.cmake
 # Who links the static library links what it needs too, with pkg-config --static or without it.
 get_target_property(type bloomery TYPE)
 if(type STREQUAL "STATIC_LIBRARY")
-  set(pc_static_requires " fmt")
   set(pc_static_libs " -pthread")
 endif()
 # Relative, so that an installed tree can be moved.

@@ -167,7 +167,7 @@ inline std::filesystem::path golden_folder() {
   return BLOOMERY_GOLDEN_FOLDER;
 }
 inline std::filesystem::path golden_path(const recipe& how) {
-  return golden_folder() / fmt::format("{}.bloom", how.name);
+  return golden_folder() / (std::string(how.name) + ".bloom");
 }
 #endif
 

@@ -16,6 +16,12 @@ cmake --build "$work/cmake" >/dev/null
 [[ $("$work/cmake/consumer") == "$expected" ]] || { echo "find_package: wrong answers" >&2; exit 1; }
 [[ $("$work/cmake/dialects_consumer") == "$expected" ]] ||
   { echo "find_package, dialects: wrong answers" >&2; exit 1; }
+# The core needs none of the components' libraries.
+cmake -G Ninja -S "$here/consumer" -B "$work/core" -DCMAKE_PREFIX_PATH="$work/usr" -DCMAKE_CXX_COMPILER="$cxx" \
+  -DCMAKE_DISABLE_FIND_PACKAGE_{fmt,OpenSSL,ZLIB}=TRUE >/dev/null
+cmake --build "$work/core" >/dev/null
+[[ $("$work/core/consumer") == "$expected" && ! -e $work/core/dialects_consumer ]] ||
+  { echo "find_package, core alone: wrong answers" >&2; exit 1; }
 if [[ -f $work/usr/include/bloomery/leveldb_filter_policy.hpp ]]; then
   [[ $("$work/cmake/leveldb_consumer") == "$expected" ]] ||
     { echo "find_package, LevelDB: wrong answers" >&2; exit 1; }

@@ -13,12 +13,12 @@ root=$(cd "$(dirname "$0")/.." && pwd)
 rm -rf "$folder"
 mkdir -p "$folder/headers"
 # By links, since another machine's compiler must not see the other headers of this one.
-for header in fmt tl xxhash.h; do
+for header in tl xxhash.h; do
   found=$(find /usr/local/include /usr/include -maxdepth 1 -name "$header" | head -1)
   ln -s "$found" "$folder/headers/$header"
 done
 compile() {
-  "${compiler[@]}" -std=c++20 -DFMT_HEADER_ONLY -DXXH_INLINE_ALL -I"$root/include" -I"$root/src" -I"$root" \
+  "${compiler[@]}" -std=c++20 -DXXH_INLINE_ALL -I"$root/include" -I"$root/src" -I"$root" \
     -isystem "$folder/headers" -ffp-contract=off -fno-fast-math "$@"
 }
 cd "$root/src"
@@ -34,7 +34,7 @@ else
   done
 fi
 # A precompiled header of the includes that nearly every source has.
-printf '#include <%s>\n' bloomery/any_filter.hpp fmt/format.h >"$folder/common.hpp"
+printf '#include <%s>\n' bloomery/any_filter.hpp >"$folder/common.hpp"
 compile -x c++-header "$folder/common.hpp" -o "$folder/common.hpp.gch"
 i=0
 for source in "${sources[@]}" "$root/tests/same_bytes_main.cpp"; do

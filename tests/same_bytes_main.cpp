@@ -56,7 +56,7 @@ bool golden_files_are_the_same(const std::string& folder) {
   bool all_same = true;
   for (const recipe& how : recipes()) {
     const std::string_view fault =
-        fault_of(how, contents(fmt::format("{}/{}.bloom", folder, how.name)));
+        fault_of(how, contents(folder + "/" + std::string(how.name) + ".bloom"));
     std::printf("%-32s %s\n", how.name.data(), fault.empty() ? "the same" : fault.data());
     all_same = all_same && fault.empty();
   }

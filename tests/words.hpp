@@ -2,8 +2,6 @@
 
 // Keys, results and bytes for tests, without a test framework.
 
-#include <fmt/format.h>
-
 #include <bloomery/file.hpp>
 #include <bloomery/result.hpp>
 #include <bloomery/storage.hpp>
@@ -30,7 +28,7 @@ inline void value_of(const result<void>& done) {
 
 /// `prefix` and a number: keys of different prefixes are disjoint.
 inline std::string word(std::string_view prefix, std::uint64_t i) {
-  return fmt::format("{}-{}", prefix, i);
+  return std::string(prefix) + "-" + std::to_string(i);
 }
 inline std::vector<std::string> words(std::string_view prefix, std::uint64_t n) {
   std::vector<std::string> all;
