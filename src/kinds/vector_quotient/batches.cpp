@@ -1,4 +1,4 @@
-// Batches over a whole vector quotient filter.
+// Large batches of queries to a vector quotient filter.
 
 #include <algorithm>
 #include <bit>
@@ -9,11 +9,11 @@
 namespace bloomery::detail {
 namespace {
 
-// Beside filters from this size on, batches with so many keys a block are brought together by
-// region, so that its blocks are fetched once for several of them.
-constexpr std::uint64_t partitioned_bytes = std::uint64_t{1} << 24;
-constexpr std::uint64_t min_keys_a_block = 1;
-// As many at a time: 128 MiB of hashes.
+// Batches of at least one key per block of a filter of at least this size are partitioned by region
+// first, so that each block is fetched once for all its keys.
+constexpr std::uint64_t min_partitioned_bytes = std::uint64_t{1} << 24;
+constexpr std::uint64_t min_keys_per_block = 1;
+// Keys that are partitioned at once: 128 MiB of hashes.
 constexpr std::size_t max_chunk = std::size_t{1} << 24;
 constexpr std::uint64_t max_regions = 1024;
 
@@ -21,11 +21,13 @@ constexpr std::uint64_t max_regions = 1024;
 
 void vq_may_contain(const vq_reader& filter, std::span<const hash64> hashes,
                     bool* answers) noexcept {
-  const vq_kernels& with = vq_ops();
+  const vq_kernels& kernels = vq_ops();
   const std::uint64_t blocks = filter.layout->blocks();
   const std::size_t chunk = std::min(hashes.size(), max_chunk);
-  if (filter.layout->block_bytes() >= partitioned_bytes && chunk >= blocks * min_keys_a_block) {
-    // Some of the regions that a key's two blocks share, but for the last, which may be larger.
+  if (filter.layout->block_bytes() >= min_partitioned_bytes &&
+      chunk >= blocks * min_keys_per_block) {
+    // 2^shift blocks: one region of the layout or several, which have both blocks of a key (the
+    // last region of the layout may be larger).
     const auto shift =
         static_cast<unsigned>(std::bit_width(std::max(vq_region_blocks, blocks / max_regions) - 1));
     const double share =
@@ -34,15 +36,15 @@ void vq_may_contain(const vq_reader& filter, std::span<const hash64> hashes,
       return static_cast<std::size_t>(mulhi64(h.value, blocks) >> shift);
     };
     const hash_regions regions{region_of, static_cast<std::size_t>(blocks >> shift) + 1, share};
-    if (in_chunks(regions, 1, hashes, chunk, true, [&](auto& work, auto now, std::size_t at) {
-          work.ask(now, answers + at, [&](std::span<const hash64> some, bool* replies) {
-            with.may_contain(filter, some, replies);
+    const bool done =
+        in_chunks(regions, 1, hashes, chunk, true, [&](auto& work, auto part, std::size_t at) {
+          work.ask(part, answers + at, [&](std::span<const hash64> keys, bool* found) {
+            kernels.may_contain(filter, keys, found);
           });
-        })) {
-      return;
-    }
+        });
+    if (done) return;
   }
-  with.may_contain(filter, hashes, answers);
+  kernels.may_contain(filter, hashes, answers);
 }
 
 }  // namespace bloomery::detail

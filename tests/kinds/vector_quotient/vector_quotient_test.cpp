@@ -250,7 +250,7 @@ TEST(vector_quotient, an_insert_touches_few_lines_and_moves_one_tag_at_the_most)
   const vq_layout layout = layout_of(f);
   const auto tags_of = [&](const std::byte* table, std::uint64_t i) {
     std::vector<std::uint64_t> tags;
-    layout.for_tags(layout.block(table, i), [&](unsigned, std::uint64_t tag) {
+    layout.for_each_tag(layout.block(table, i), [&](unsigned, std::uint64_t tag) {
       tags.push_back(tag);
       return true;
     });
@@ -276,7 +276,7 @@ TEST(vector_quotient, an_insert_touches_few_lines_and_moves_one_tag_at_the_most)
     std::uint64_t moved = 0;
     for (const std::uint64_t block : {at.first, at.second}) {
       for (const std::uint64_t tag : tags_of(table.data(), block)) {
-        const std::uint64_t other = layout.other(block, tag);
+        const std::uint64_t other = layout.other_block(block, tag);
         if (other == block) continue;
         ++lines;
         if (f.slots_taken(other) == layout.slots()) continue;
@@ -342,13 +342,13 @@ TEST(vector_quotient, its_fingerprints_are_listed_once_with_their_copies) {
     std::map<std::uint64_t, std::uint64_t> listed;
     std::uint64_t sum = 0;
     f.for_each_fingerprint([&](const vector_quotient_place& at, std::uint64_t copies) {
-      EXPECT_TRUE(listed.emplace(layout.pair_of(at), copies).second) << "listed twice";
-      EXPECT_EQ(layout.other(at.first, at.tag), at.second);
+      EXPECT_TRUE(listed.emplace(layout.pair_number(at), copies).second) << "listed twice";
+      EXPECT_EQ(layout.other_block(at.first, at.tag), at.second);
       sum += copies;
     });
     EXPECT_EQ(sum, f.size());
     for (std::uint64_t i = 0; i < of.blocks * of.slots; ++i) {
-      const auto found = listed.find(layout.pair_of(f.place(key(i))));
+      const auto found = listed.find(layout.pair_number(f.place(key(i))));
       EXPECT_EQ(found == listed.end() ? 0 : found->second, f.count(key(i)));
     }
   }
@@ -428,36 +428,36 @@ TEST(vector_quotient, what_contradicts_itself_is_not_opened) {
   }
 }
 
-TEST(vector_quotient_side_table, is_a_multiset_that_ends_as_it_began) {
-  detail::vq_side side;
+TEST(vector_quotient_overflow_table, is_a_multiset_that_ends_as_it_began) {
+  detail::vq_overflow_table table;
   std::map<std::uint64_t, std::uint64_t> expected;
   std::mt19937_64 random(1);
-  std::uint64_t most = 0;
+  std::uint64_t max_entries = 0;
   for (int step = 0; step < 60'000; ++step) {
     const std::uint64_t pair = random() % 500 * 0x10001;
     const bool filling = step / 10'000 % 2 == 0;
     if (random() % 4 != 0 ? filling : !filling) {
       const std::uint64_t copies = 1 + random() % 3;
-      ASSERT_TRUE(side.add(pair, copies));
+      ASSERT_TRUE(table.insert(pair, copies));
       expected[pair] += copies;
     } else {
-      ASSERT_EQ(side.take(pair), expected.contains(pair));
+      ASSERT_EQ(table.erase(pair), expected.contains(pair));
       if (expected.contains(pair) && --expected[pair] == 0) expected.erase(pair);
     }
-    ASSERT_EQ(side.view().copies(pair), expected.contains(pair) ? expected[pair] : 0);
-    ASSERT_EQ(side.used(), expected.size());
-    ASSERT_LE(4 * side.used(), 3 * side.slots());
-    most = std::max(most, side.slots());
+    ASSERT_EQ(table.view().copies(pair), expected.contains(pair) ? expected[pair] : 0);
+    ASSERT_EQ(table.used(), expected.size());
+    ASSERT_LE(4 * table.used(), 3 * table.entries());
+    max_entries = std::max(max_entries, table.entries());
   }
-  EXPECT_EQ(most, 1024U);
+  EXPECT_EQ(max_entries, 1024U);
   for (const auto& [pair, copies] : expected) {
-    ASSERT_EQ(side.view().copies(pair), copies);
-    for (std::uint64_t i = 0; i < copies; ++i) ASSERT_TRUE(side.take(pair));
+    ASSERT_EQ(table.view().copies(pair), copies);
+    for (std::uint64_t i = 0; i < copies; ++i) ASSERT_TRUE(table.erase(pair));
   }
-  EXPECT_EQ(side.slots(), 0U);
-  ASSERT_TRUE(side.add(7, ~std::uint64_t{0}));
-  EXPECT_FALSE(side.add(7, 1)) << "beyond 64 bits";
-  EXPECT_EQ(side.view().copies(7), ~std::uint64_t{0});
+  EXPECT_EQ(table.entries(), 0U);
+  ASSERT_TRUE(table.insert(7, ~std::uint64_t{0}));
+  EXPECT_FALSE(table.insert(7, 1)) << "beyond 64 bits";
+  EXPECT_EQ(table.view().copies(7), ~std::uint64_t{0});
 }
 
 }  // namespace
