@@ -204,9 +204,9 @@ TEST(cuckoo, the_other_bucket_is_an_involution_for_any_number_of_buckets) {
     for (int i = 0; i < 20000; ++i) {
       const std::uint64_t bucket = random() % buckets;
       const auto fingerprint = static_cast<std::uint32_t>(1 + random() % 255);
-      const std::uint64_t other = layout.other(bucket, fingerprint);
+      const std::uint64_t other = layout.other_bucket(bucket, fingerprint);
       ASSERT_LT(other, buckets);
-      ASSERT_EQ(layout.other(other, fingerprint), bucket) << buckets;
+      ASSERT_EQ(layout.other_bucket(other, fingerprint), bucket) << buckets;
     }
   }
 }
