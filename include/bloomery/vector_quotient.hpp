@@ -149,7 +149,7 @@ class basic_vector_quotient : public detail::key_shell<basic_vector_quotient<Sto
   /// The same for a batch. Precondition: answers.size() >= hs.size().
   void may_contain(std::span<const hash_type> hs, std::span<bool> answers) const noexcept {
     assert(answers.size() >= hs.size());
-    detail::vq_may_contain(reader(), hs, answers.data());
+    detail::vq_ops().may_contain(reader(), hs, answers.data());
   }
 
   /// Inserts one copy: `inserted` if there was none, `maybe_present` if there was, or `full`, which

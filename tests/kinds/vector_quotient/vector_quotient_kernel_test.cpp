@@ -110,23 +110,5 @@ TEST(vector_quotient_kernels, every_kernel_says_the_same_of_random_bytes) {
   }
 }
 
-// A batch of one key per block of a filter of 16 MiB is partitioned by region.
-TEST(vector_quotient_kernels, a_batch_partitioned_by_region_answers_as_single_queries_do) {
-  auto f = filter_of({std::uint64_t{1} << 18, 54, 7});
-  const auto members = keys(std::uint64_t{1} << 18);
-  ASSERT_EQ(f.insert(std::span<const hash64>(members)).done, members.size());
-  std::vector<hash64> asked;
-  for (std::uint64_t i = 0; i < members.size(); ++i) {
-    asked.push_back(i % 2 == 0 ? members[i] : key(i, 5));
-  }
-  const auto said = answers_of(f, asked);
-  for (std::size_t i = 0; i < asked.size(); ++i) {
-    ASSERT_EQ(said[i] != 0, f.may_contain(asked[i])) << i;
-    if (i % 2 == 0) {
-      ASSERT_TRUE(said[i] != 0);
-    }
-  }
-}
-
 }  // namespace
 }  // namespace bloomery::test

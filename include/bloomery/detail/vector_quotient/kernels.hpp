@@ -31,12 +31,6 @@ inline bool vq_may_contain(const vq_reader& filter, hash64 h) noexcept {
   return vq_ops().contains(filter, at);
 }
 
-/// A batch of at least one key per block of a filter of at least 16 MiB is partitioned by region
-/// first. This needs as much memory as its hashes, at most 128 MiB; without memory the batch is
-/// answered in its own order.
-void vq_may_contain(const vq_reader& filter, std::span<const hash64> hashes,
-                    bool* answers) noexcept;
-
 inline std::uint64_t vq_count(const vq_reader& filter, hash64 h) noexcept {
   std::uint64_t copies = 0;
   vq_ops().count(filter, {&h, 1}, &copies);
