@@ -35,7 +35,7 @@ std::vector<cuckoo_move> moves_between(const detail::cuckoo_layout& layout,
     fingerprint = before[*to];
     if (fingerprint == 0) break;
     from = to;
-    to = changed_to(fingerprint, layout.other(*from / layout.slots(), fingerprint));
+    to = changed_to(fingerprint, layout.other_bucket(*from / layout.slots(), fingerprint));
   }
   return chain;
 }

@@ -283,7 +283,7 @@ class VectorQuotient:
         check(5 <= self.r <= 32 and self.s * (self.r + 1) + self.b <= 512, "wrong block")
         self.tags = self.b << self.r
         check(1 <= self.n <= 2**44 and self.n * self.tags <= 2**63, "wrong number of blocks")
-        check(entries <= 2**56 and entries & (entries - 1) == 0, "wrong side table")
+        check(entries <= 2**56 and entries & (entries - 1) == 0, "wrong overflow table")
         side = 64 * self.n + 64
         check(len(payload) == side + 16 * entries, "wrong payload size")
         self.seed, self.count, self.payload = seed, count, payload

@@ -1,8 +1,8 @@
 #pragma once
 
-/// The cuckoo filter (Fan, Andersen, Kaminsky, Mitzenmacher, "Cuckoo Filter: Practically Better
-/// Than Bloom", CoNEXT 2014): a hash table of short fingerprints with two buckets for each key.
-/// Keys can be erased and counted.
+/// The cuckoo filter (B. Fan, D. G. Andersen, M. Kaminsky, M. Mitzenmacher, "Cuckoo Filter:
+/// Practically Better Than Bloom", CoNEXT 2014): a hash table of short fingerprints, with two
+/// buckets for each key. Keys can be erased and counted.
 ///
 ///     bloomery::cuckoo sessions({.capacity = 1'000'000, .fpr = 0.01});
 ///     if (!is_contained(sessions.insert("alice"))) ask_for_a_larger_one();
@@ -29,21 +29,23 @@
 
 namespace bloomery {
 
-/// A cuckoo filter over any storage. A query looks into two buckets: two cache misses, which a
-/// batch overlaps. About 10.5 bits a key at 1%, 13.7 at 0.1%, with 4 slots a bucket.
+/// A cuckoo filter over any storage.
 ///
-/// Duplicates: each insert of a key holds one copy more, in a slot of its own, up to what its two
-/// buckets hold (twice `slots`; for the few keys whose buckets are one, `slots`); the next is
-/// too_many_copies. Keys with equal fingerprint and buckets are one key to the filter.
-///
-/// A full filter loses nothing: an insert searches for a chain of moves (breadth first, at most
-/// about 4,000 buckets: 0.05 to 0.25 ms in a table of 100,000 keys, more where they are far from
-/// the core), then takes one of four stash entries; else it is `full` and the filter is byte for
-/// byte as before. Planned capacities fit (see plan_cuckoo).
-///
-/// Erase only what was inserted: a stranger that passes as a member takes a member's copy.
-///
-/// Threads: any number may query at once. Insert and erase need the filter to themselves.
+/// Space       About 10.5 bits per key at 1%, 13.7 at 0.1%, with 4 slots per bucket.
+/// Query       O(1): two buckets, that is two cache misses. A batch prefetches them.
+/// Insert      A breadth-first search for a chain of moves reads at most about 4,000 buckets: 0.05
+/// to
+///             0.25 ms in a table of 100,000 keys, more if memory is far.
+/// Full        Planned capacities fit (see plan_cuckoo). If the search fails, one of four stash
+/// entries
+///             is used; then the outcome is `full` and the filter is unchanged.
+/// Duplicates  Each insert adds a copy in a slot of its own, up to the slots of the two buckets
+/// (twice
+///             `slots`; `slots` for the few keys whose buckets are the same). Then the outcome is
+///             too_many_copies. Keys with equal fingerprint and buckets are one key to the filter.
+/// Erase       Only keys that were inserted: erasing a non-member that matches removes a copy of a
+///             member.
+/// Threads     Concurrent queries are safe. Insert and erase need exclusive access.
 template <storage Storage = owned_storage>
 class basic_cuckoo : public detail::key_shell<basic_cuckoo<Storage>> {
   using shell = detail::key_shell<basic_cuckoo>;
@@ -71,14 +73,13 @@ class basic_cuckoo : public detail::key_shell<basic_cuckoo<Storage>> {
   basic_cuckoo& operator=(basic_cuckoo&&) = default;
   ~basic_cuckoo() = default;
 
-  /// An empty filter for a spec known to be good. Throws nothing but std::bad_alloc; a spec that
-  /// plan_cuckoo refuses is a broken precondition and ends the program with its sentence. What
-  /// comes from outside goes through make().
+  /// An empty filter. Precondition: plan_cuckoo accepts the spec; else the program ends with its
+  /// sentence. Use make() for a spec from outside. Throws only std::bad_alloc.
   explicit basic_cuckoo(const cuckoo_spec& spec)
     requires std::same_as<Storage, owned_storage>
       : basic_cuckoo(detail::or_die(make(spec))) {}
 
-  /// An empty filter, or why there is none.
+  /// An empty filter, or the failure of plan_cuckoo, or out_of_memory.
   static result<basic_cuckoo> make(const cuckoo_spec& spec)
     requires std::same_as<Storage, owned_storage>
   {
@@ -89,8 +90,8 @@ class basic_cuckoo : public detail::key_shell<basic_cuckoo<Storage>> {
     return open(*plan, std::move(*memory), 0);
   }
 
-  /// The filter whose slots are in `bytes`, as image() gave them; `count` of them are taken. A
-  /// storage that does not fit the parameters is corrupt. O(1): the slots are not read.
+  /// A filter of `count` copies over the payload of image(). Fails with corrupt if the payload does
+  /// not fit the parameters. O(1), as the slots are not read.
   static result<basic_cuckoo> open(const cuckoo_params& params, Storage bytes,
                                    std::uint64_t count) {
     if (!params.possible()) {
@@ -112,8 +113,8 @@ class basic_cuckoo : public detail::key_shell<basic_cuckoo<Storage>> {
   using shell::insert;
   using shell::may_contain;
 
-  /// Whether the key of this hash may be a member: false is certain.
-  bool may_contain(const hash_type& h) const noexcept { return holds(layout_.place(h)); }
+  /// Whether the key of this hash may be a member; false is certain.
+  bool may_contain(const hash_type& h) const noexcept { return contains(layout_.place(h)); }
 
   /// The same for a batch. Precondition: answers.size() >= hs.size().
   void may_contain(std::span<const hash_type> hs, std::span<bool> answers) const noexcept {
@@ -121,12 +122,12 @@ class basic_cuckoo : public detail::key_shell<basic_cuckoo<Storage>> {
     std::array<cuckoo_place, group> places;
     for (std::size_t first = 0; first < hs.size(); first += group) {
       const std::size_t n = fetch(hs, first, places);
-      for (std::size_t i = 0; i < n; ++i) answers[first + i] = holds(places[i]);
+      for (std::size_t i = 0; i < n; ++i) answers[first + i] = contains(places[i]);
     }
   }
 
-  /// Inserts one copy: `inserted` if none was there, else `maybe_present`. What finds no room is
-  /// `full` or too_many_copies, and has changed nothing.
+  /// Inserts one copy: `inserted` if there was none, `maybe_present` if there was, or `full` or
+  /// too_many_copies, which change nothing.
   insert_outcome insert(const hash_type& h) noexcept
     requires writable_storage<Storage>
   {
@@ -155,19 +156,18 @@ class basic_cuckoo : public detail::key_shell<basic_cuckoo<Storage>> {
     return summary;
   }
 
-  /// Takes back one copy; false, and nothing changes, if there is none. A stashed fingerprint moves
-  /// into the slot that becomes free, if it is one of its own.
+  /// Erases one copy. Returns false, and changes nothing, if there is none. A stashed fingerprint
+  /// of the bucket moves into the free slot.
   bool erase(const hash_type& h) noexcept
     requires writable_storage<Storage>
   {
     if (!detail::erase_copy(layout_, payload(), stashed_, layout_.place(h))) return false;
-    // A count from a damaged file may be too low: it does not fall below the stash for that.
+    // The count of a damaged file may be too low; it stays at least the number of stash entries.
     count_ -= count_ > stashed_;
     return true;
   }
 
-  /// Copies of the key: never too low, and too high by those of keys with equal fingerprint and
-  /// buckets.
+  /// Copies of the key, and of other keys with the same fingerprint and buckets.
   std::uint64_t count(const hash_type& h) const noexcept {
     return detail::all_copies(layout_, bytes_.bytes().data(), stashed_, layout_.place(h));
   }
@@ -181,11 +181,10 @@ class basic_cuckoo : public detail::key_shell<basic_cuckoo<Storage>> {
     stashed_ = 0;
   }
 
-  /// Adds every copy that the other filter holds; the keys are not needed. Filters that differ in
-  /// buckets, slots, fingerprint bits or seed are incompatible. If not all fit, by room or by
-  /// copies of one key, it fails with `full` and nothing has changed. O(slots); takes as much
-  /// memory again as this filter while it runs (without it: out_of_memory, and nothing has
-  /// changed).
+  /// Inserts every copy of the other filter, whose keys are not needed. Fails with incompatible if
+  /// the filters differ in buckets, slots, fingerprint bits or seed, with `full` if the copies of
+  /// all keys, or of one, do not fit, and with out_of_memory; then nothing has changed. O(slots).
+  /// Needs the memory of this filter a second time while it runs.
   template <storage Other>
   result<void> merge(const basic_cuckoo<Other>& other)
     requires writable_storage<Storage>
@@ -194,10 +193,10 @@ class basic_cuckoo : public detail::key_shell<basic_cuckoo<Storage>> {
     auto before = owned_storage::copy_of(bytes_.bytes());
     if (!before) return fail(std::move(before.error()));
     const unsigned stashed_before = stashed_;
-    // A filter merged with itself reads from the copy.
+    // A merge with itself reads the copy.
     const bool is_same = other.bytes().data() == bytes_.bytes().data();
-    const auto theirs = is_same ? std::as_const(*before).bytes() : other.bytes();
-    if (const auto added = detail::insert_all(layout_, payload(), stashed_, theirs.data())) {
+    const auto source = is_same ? std::as_const(*before).bytes() : other.bytes();
+    if (const auto added = detail::insert_all(layout_, payload(), stashed_, source.data())) {
       count_ += *added;
       return {};
     }
@@ -213,27 +212,26 @@ class basic_cuckoo : public detail::key_shell<basic_cuckoo<Storage>> {
   std::span<const std::byte> bytes() const noexcept { return bytes_.bytes(); }
 
   std::uint64_t capacity() const noexcept { return params_.capacity; }
-  /// Copies held: occupied slots and stash entries.
+  /// Copies of all keys: slots and stash entries in use.
   std::uint64_t size() const noexcept { return count_; }
   double planned_fpr() const noexcept { return params_.fpr; }
   std::uint64_t size_in_bytes() const noexcept { return bytes_.bytes().size(); }
 
-  /// The share of slots that are taken.
+  /// The load: slots in use / slots.
   double fill() const noexcept {
     return static_cast<double>(count_ - stashed_) /
            (static_cast<double>(params_.buckets) * params_.slots);
   }
-  /// The rate of the slots as they stand, exact up to equal hashes: of all pairs of first bucket
-  /// and fingerprint that a stranger may have, each as likely as the other, the share that passes.
-  /// That is, for each different fingerprint in a bucket, that bucket's pair and the other
-  /// bucket's; a pair that both sides reach counts once. O(slots).
+  /// The rate of the stored fingerprints: passing / (buckets (2^f - 1)) + n / 2^64, where `passing`
+  /// counts the pairs (first bucket, fingerprint) that pass as a member: for each stored
+  /// fingerprint those of its two buckets. All pairs are equally likely. O(slots).
   double current_fpr() const noexcept {
     const auto passing = static_cast<double>(census().passing);
     const double all = static_cast<double>(params_.buckets) * static_cast<double>(layout_.values());
     return std::min(1.0, passing / all + formulas::hash_collision_fpr(static_cast<double>(count_)));
   }
-  /// Distinct keys: different fingerprints, and those that are estimated to be equal to another's
-  /// by chance. size(), if copies are no more than chance explains. O(slots).
+  /// Estimates the distinct keys: different fingerprints, plus the keys expected to share one by
+  /// chance. Equals size() if chance explains all copies. O(slots).
   double estimate_size() const noexcept {
     const auto different = static_cast<double>(census().different);
     return formulas::distinct_among(
@@ -242,8 +240,8 @@ class basic_cuckoo : public detail::key_shell<basic_cuckoo<Storage>> {
                                           static_cast<double>(layout_.values())));
   }
 
-  /// The table, for pictures of it: where a key may be, what a slot holds (zero: nothing), and how
-  /// many fingerprints wait in the stash. Preconditions: bucket < params().buckets, slot <
+  /// The table, for visualisation: the places of a key, the fingerprint in a slot (0: free), and
+  /// the fingerprints in the stash. Preconditions: bucket < params().buckets, slot <
   /// params().slots.
   cuckoo_place place(const hash_type& h) const noexcept { return layout_.place(h); }
   std::uint32_t slot(std::uint64_t bucket, unsigned slot) const noexcept {
@@ -251,7 +249,7 @@ class basic_cuckoo : public detail::key_shell<basic_cuckoo<Storage>> {
   }
   unsigned stashed() const noexcept { return stashed_; }
 
-  /// What save() writes. Refers to this filter's slots.
+  /// The fields and bytes that save() writes. Refers to this filter's slots.
   filter_image image() const {
     return {{kind, kind_version, hasher_type::id, params_.seed, count_},
             params_.encode(),
@@ -259,7 +257,7 @@ class basic_cuckoo : public detail::key_shell<basic_cuckoo<Storage>> {
   }
 
  private:
-  // Keys whose two buckets are fetched together; 32 measured no slower than 8 or 16.
+  // Keys whose buckets are prefetched together.
   static constexpr std::size_t group = 32;
 
   basic_cuckoo(const cuckoo_params& params, Storage bytes, std::uint64_t count, unsigned stashed)
@@ -269,7 +267,7 @@ class basic_cuckoo : public detail::key_shell<basic_cuckoo<Storage>> {
         count_(count),
         stashed_(stashed) {}
 
-  // The places of the next group of keys, on their way into the cache.
+  // Finds the places of the next group of keys and prefetches their buckets; returns how many.
   std::size_t fetch(std::span<const hash_type> hs, std::size_t first,
                     std::array<cuckoo_place, group>& places) const noexcept {
     const std::size_t n = std::min(group, hs.size() - first);
@@ -280,10 +278,10 @@ class basic_cuckoo : public detail::key_shell<basic_cuckoo<Storage>> {
     return n;
   }
 
-  bool holds(const cuckoo_place& at) const noexcept {
+  bool contains(const cuckoo_place& at) const noexcept {
     const std::byte* payload = bytes_.bytes().data();
-    bool found = layout_.holds(payload, at.first, at.fingerprint);
-    found |= layout_.holds(payload, at.second, at.fingerprint);
+    bool found = layout_.contains(payload, at.first, at.fingerprint);
+    found |= layout_.contains(payload, at.second, at.fingerprint);
     if (stashed_ != 0) [[unlikely]]
       found |= detail::stashed_copies(layout_, payload, stashed_, at) != 0;
     return found;

@@ -1,8 +1,9 @@
 #pragma once
 
 /// The binary fuse filter (T. M. Graf, D. Lemire, "Binary Fuse Filters: Fast and Smaller Than Xor
-/// Filters", ACM Journal of Experimental Algorithmics 27, 2022): built once from all its keys, 9.0
-/// bits a key at 0.39%, where a Bloom filter needs 11.5; a query adds up three fingerprints.
+/// Filters", ACM Journal of Experimental Algorithmics 27, 2022). It is built once from all its
+/// keys. At 0.39% it needs 9.0 bits per key, a Bloom filter 11.5. A query is the XOR of three
+/// fingerprints.
 ///
 ///     const std::vector<std::string> members = {"alice@example.com", "carol@example.com"};
 ///     auto f = bloomery::fuse::build({.fpr = 0.01}, members);   // result
@@ -26,30 +27,33 @@
 namespace bloomery {
 namespace detail {
 
-/// The mechanics of basic_fuse::build (src/kinds/fuse/build.cpp).
+/// basic_fuse::build without its types (src/kinds/fuse/build.cpp).
 result<built_fuse> build_fuse(const fuse_spec& spec, const hash_source& source);
 
 }  // namespace detail
 
-/// A binary fuse filter over any storage. Every key has 3 (or 4) places, in neighbouring segments
-/// of a table, and the exclusive-or of the w-bit fingerprints there is the key's own fingerprint. A
-/// stranger passes with probability 2^-w, exactly. With three places 1.12 w bits a key, with four
-/// 1.07 w (from a million keys on; 1.2 w at ten thousand, more for less).
+/// A binary fuse filter over any storage. A key has 3 (or 4) places in neighbouring segments of a
+/// table. The XOR of the w-bit fingerprints there is the fingerprint of the key.
 ///
-/// Built from hashes in any order, with repetitions; the same set gives the same bytes. Hashes are
-/// split by their upper bits into shards of about 1.6 million keys, each with a seed of its own.
-/// Memory while building, beyond the filter: at most 64 MiB or 2.7 bytes a distinct key, whichever
-/// is more, and 21 bytes a key of a shard (some 35 MB) for each thread: below 4 bytes a key from 30
-/// million keys on with one thread. 25 to 40 ns a key and thread, where hashes are uniform; where
-/// they are not, shards are as large as their hashes make them, with memory to match, up to 67
-/// million keys each.
-///
-/// Building does not fail by chance: a shard that cannot be laid out is tried with other seeds, and
-/// from the fifth time on with more room. What is refused are hashes that were made for it.
-///
-/// Queries are O(1), three or four cache lines; a batch overlaps those of a hundred keys, and up to
-/// some two million keys it is answered by AVX-512, eight at a time, where the CPU has it. Threads:
-/// any number may query at once.
+/// Space       1.12 w bits per key with three places, 1.07 w with four, from a million keys on; 1.2
+/// w
+///             at ten thousand, more below.
+/// Rate        2^-w exactly, plus n / 2^64 for equal hashes.
+/// Query       O(1): three or four cache lines. A batch prefetches those of a hundred keys; in a
+///             filter of one shard, up to about two million keys, AVX-512 answers eight at a time.
+/// Build       From hashes in any order, with repetitions; the same set gives the same bytes. 25 to
+/// 40
+///             ns per key and thread. Hashes are split by their upper bits into shards of about 1.6
+///             million keys, each with a seed of its own.
+/// Memory      Of a build, besides the filter: max(64 MiB, 2.7 bytes per distinct key), and 21
+/// bytes
+///             per key of a shard (about 35 MB) per thread; with one thread below 4 bytes per key
+///             from 30 million keys on. If hashes are not uniform, a shard has as many keys as its
+///             hashes give it, at most 67 million, and its memory grows with it.
+/// Failure     A build does not fail by chance: a shard is tried with other seeds, and from the
+/// fifth
+///             try on with more slots. Hashes that were chosen to collide are refused.
+/// Threads     Concurrent queries are safe.
 template <storage Storage = owned_storage>
 class basic_fuse : public detail::key_shell<basic_fuse<Storage>> {
   using shell = detail::key_shell<basic_fuse>;
@@ -77,10 +81,10 @@ class basic_fuse : public detail::key_shell<basic_fuse<Storage>> {
   basic_fuse& operator=(basic_fuse&&) = default;
   ~basic_fuse() = default;
 
-  /// The filter of these hashes, which were made with `spec.seed`. Needs a rate or fingerprint bits
-  /// (or a capacity and a size to find them by); fails with what plan_fuse says of them, with
-  /// invalid_argument where the filter is larger than `spec.bits`, with out_of_memory, and with
-  /// what the source fails with. The source is gone through two to five times.
+  /// The filter of these hashes, which have the seed `spec.seed`. Needs spec.fpr, fingerprint_bits,
+  /// or capacity and bits. Fails as plan_fuse does, with invalid_argument if the filter is larger
+  /// than spec.bits, with out_of_memory, and with the failure of the source. Reads the source two
+  /// to five times.
   static result<basic_fuse> build(const fuse_spec& spec, const hash_source& source)
     requires std::same_as<Storage, owned_storage>
   {
@@ -94,7 +98,7 @@ class basic_fuse : public detail::key_shell<basic_fuse<Storage>> {
     return build(spec, hash_source::of(hashes));
   }
 
-  /// The filter of these keys: strings, bytes or integers. Takes 8 bytes a key for their hashes.
+  /// The filter of these keys: strings, bytes or integers. Their hashes need 8 bytes per key.
   template <detail::key_batch R>
   static result<basic_fuse> build(const fuse_spec& spec, const R& keys)
     requires std::same_as<Storage, owned_storage>
@@ -104,9 +108,8 @@ class basic_fuse : public detail::key_shell<basic_fuse<Storage>> {
         [&](std::span<const hash64> hashes) { return build(spec, hashes); });
   }
 
-  /// The filter whose directory and fingerprints are in `payload`, as image() gave them. A storage
-  /// or a directory that does not fit the parameters is corrupt. O(shards): the fingerprints are
-  /// not read.
+  /// A filter of `count` keys over the payload of image(). Fails with corrupt if payload or
+  /// directory do not fit the parameters. O(shards), as the fingerprints are not read.
   static result<basic_fuse> open(const fuse_params& params, Storage payload, std::uint64_t count) {
     if (auto ok = detail::check_fuse_payload(params, payload.bytes(), count); !ok) {
       return fail(std::move(ok.error()));
@@ -116,8 +119,8 @@ class basic_fuse : public detail::key_shell<basic_fuse<Storage>> {
 
   using shell::may_contain;
 
-  /// Whether the key of this hash may be a member: false is certain. Always false if there are no
-  /// members.
+  /// Whether the key of this hash may be a member; false is certain, and the answer of an empty
+  /// filter.
   bool may_contain(hash64 h) const noexcept {
     return params_.shards != 0 && table().may_contain(h);
   }
@@ -135,23 +138,23 @@ class basic_fuse : public detail::key_shell<basic_fuse<Storage>> {
   const fuse_params& params() const noexcept { return params_; }
   hasher_type hash_function() const noexcept { return hasher_type(params_.seed); }
 
-  /// Distinct keys; as many as there are.
+  /// The number of distinct keys, which is also size().
   std::uint64_t capacity() const noexcept { return count_; }
   std::uint64_t size() const noexcept { return count_; }
   double estimate_size() const noexcept { return static_cast<double>(count_); }
-  /// 2^-w, and n / 2^64 for equal hashes.
+  /// 2^-w + n / 2^64.
   double planned_fpr() const noexcept {
     return fuse_fpr(static_cast<double>(count_), params_.fingerprint_bits);
   }
-  /// The same, or 0 while there are no members.
+  /// The same, or 0 without members.
   double current_fpr() const noexcept { return params_.shards == 0 ? 0 : planned_fpr(); }
   std::uint64_t size_in_bytes() const noexcept { return bytes().size(); }
-  /// Keys a slot.
+  /// Keys per slot.
   double fill() const noexcept {
     return count_ == 0 ? 0 : static_cast<double>(count_) / static_cast<double>(params_.slots());
   }
 
-  /// What save() writes. Refers to this filter's bytes.
+  /// The fields and bytes that save() writes. Refers to this filter's bytes.
   filter_image image() const {
     return {
         {kind, kind_version, hasher_type::id, params_.seed, count_}, params_.encode(), {bytes()}};
@@ -161,7 +164,7 @@ class basic_fuse : public detail::key_shell<basic_fuse<Storage>> {
   basic_fuse(const fuse_params& params, Storage payload, std::uint64_t count)
       : params_(params), payload_(std::move(payload)), count_(count) {}
 
-  // None where there are no members.
+  // Empty without members.
   std::span<const std::byte> bytes() const noexcept {
     const auto all = payload_.bytes();
     detail::expect_not_moved_from(params_.shards == 0 || !all.empty());

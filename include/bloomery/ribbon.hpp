@@ -1,9 +1,8 @@
 #pragma once
 
-/// The bumped ribbon filter, or BuRR (P. Dillinger, L. Huebschle-Schneider, P. Sanders, S. Walzer,
-/// "Fast Succinct Retrieval and Approximate Membership Using Ribbon", 2022): built once from all
-/// its keys, in hardly more memory than information theory asks for: 6.75 bits a key at 1%, where a
-/// Bloom filter needs 9.6 and nothing can do with less than 6.64.
+/// The bumped ribbon filter, BuRR (P. Dillinger, L. Huebschle-Schneider, P. Sanders, S. Walzer,
+/// "Fast Succinct Retrieval and Approximate Membership Using Ribbon", 2022). It is built once from
+/// all its keys. At 1% it needs 6.75 bits per key, a Bloom filter 9.6; the lower bound is 6.64.
 ///
 ///     const std::vector<std::string> members = {"alice@example.com", "carol@example.com"};
 ///     auto f = bloomery::ribbon::build({.fpr = 0.01}, members);   // result
@@ -30,31 +29,32 @@
 namespace bloomery {
 namespace detail {
 
-/// The mechanics of basic_ribbon::build (src/kinds/ribbon/build.cpp).
+/// basic_ribbon::build without its types (src/kinds/ribbon/build.cpp).
 result<built_ribbon> build_ribbon(const ribbon_spec& spec, const hash_source& source);
 
 }  // namespace detail
 
-/// A ribbon filter over any storage. Every key is an equation over 64 neighbouring slots of r bits:
-/// the exclusive-or of about half of them is a function of the key. A stranger's equation holds
-/// with probability 2^-r; some slots have r bits and the others r + 1, so that any rate is met.
-/// Keys whose equation contradicts others are bumped to a next, twentieth as large level, and so
-/// on; the last, of at most 1024 keys, bumps none. At 1% 6.75 bits a key from a million keys
-/// on, 6.9 at ten thousand, 7.8 at a thousand.
+/// A ribbon filter over any storage. Each key is an equation over the 64 slots of a window: the XOR
+/// of about half of them is a function of the key. Slots have r bits, or r + 1 behind a cut, so
+/// that any rate is met. Keys whose equation contradicts others are bumped to the next level, which
+/// is a twentieth as large. The last level, of at most 1024 keys, bumps none.
 ///
-/// Built from hashes in any order, with repetitions; the same set gives the same bytes. Hashes are
-/// split by their upper bits into shards of about 34,000 keys. Memory while building, beyond the
-/// filter: at most 64 MiB or 2.7 bytes a distinct key, whichever is more, half a byte a key for
-/// those that are bumped, and 2 MB for each thread; at the end once more the filter's own size
-/// instead. Hashes that are not uniform are built too, at the cost of more memory.
-///
-/// Building does not fail by chance: what finds no room is bumped, and a last level that has no
-/// solution is tried with other seeds, and from the fifth time on with more room. What is refused
-/// are hashes that were made for it.
-///
-/// Queries are O(1), two adjacent cache lines for 95% of the keys; a batch overlaps those of many
-/// keys and picks SIMD kernels for the CPU; the answers are the same on every CPU. Threads: any
-/// number may query at once.
+/// Space       In bits per key at 1%:
+///                 keys     1000   10,000   from 1,000,000
+///                 bits     7.8    6.9      6.75
+/// Query       O(1): two adjacent cache lines for 95% of the keys. A batch prefetches those of many
+///             keys and uses SIMD. A non-member passes with probability 2^-r.
+/// Build       From hashes in any order, with repetitions; the same set gives the same bytes on
+/// every
+///             CPU. Hashes are split by their upper bits into shards of about 34,000 keys.
+/// Memory      Of a build, besides the filter: max(64 MiB, 2.7 bytes per distinct key), 0.5 bytes
+/// per
+///             key for bumped keys, and 2 MB per thread; at the end, instead, the size of the
+///             filter again. More if hashes are not uniform.
+/// Failure     A build does not fail by chance: a last level without a solution is tried with other
+///             seeds, and from the fifth try on with more slots. Hashes that were chosen to collide
+///             are refused.
+/// Threads     Concurrent queries are safe.
 template <storage Storage = owned_storage>
 class basic_ribbon : public detail::key_shell<basic_ribbon<Storage>> {
   using shell = detail::key_shell<basic_ribbon>;
@@ -82,10 +82,9 @@ class basic_ribbon : public detail::key_shell<basic_ribbon<Storage>> {
   basic_ribbon& operator=(basic_ribbon&&) = default;
   ~basic_ribbon() = default;
 
-  /// The filter of these hashes, which were made with `spec.seed`. Needs a rate (or a capacity and
-  /// a size to find it by); fails with what plan_ribbon says of them, with invalid_argument where
-  /// the filter is larger than `spec.bits`, with out_of_memory, and with what the source fails
-  /// with. The source is gone through two to five times.
+  /// The filter of these hashes, which have the seed `spec.seed`. Needs spec.fpr, or capacity and
+  /// bits. Fails as plan_ribbon does, with invalid_argument if the filter is larger than spec.bits,
+  /// with out_of_memory, and with the failure of the source. Reads the source two to five times.
   static result<basic_ribbon> build(const ribbon_spec& spec, const hash_source& source)
     requires std::same_as<Storage, owned_storage>
   {
@@ -100,7 +99,7 @@ class basic_ribbon : public detail::key_shell<basic_ribbon<Storage>> {
     return build(spec, hash_source::of(hashes));
   }
 
-  /// The filter of these keys: strings, bytes or integers. Takes 8 bytes a key for their hashes.
+  /// The filter of these keys: strings, bytes or integers. Their hashes need 8 bytes per key.
   template <detail::key_batch R>
   static result<basic_ribbon> build(const ribbon_spec& spec, const R& keys)
     requires std::same_as<Storage, owned_storage>
@@ -110,9 +109,8 @@ class basic_ribbon : public detail::key_shell<basic_ribbon<Storage>> {
         [&](std::span<const hash64> hashes) { return build(spec, hashes); });
   }
 
-  /// The filter whose levels are in `payload`, as image() gave them. A storage that does not fit
-  /// the parameters is corrupt, and so are members without a level. O(levels): the slots are not
-  /// read.
+  /// A filter of `count` keys over the payload of image(). Fails with corrupt if it does not fit
+  /// the parameters, or has members and no level. O(levels), as the slots are not read.
   static result<basic_ribbon> open(ribbon_params params, Storage payload, std::uint64_t count) {
     if (auto ok = detail::check_ribbon_payload(params, payload.bytes(), count); !ok) {
       return fail(std::move(ok.error()));
@@ -123,8 +121,8 @@ class basic_ribbon : public detail::key_shell<basic_ribbon<Storage>> {
 
   using shell::may_contain;
 
-  /// Whether the key of this hash may be a member: false is certain. Always false if there are no
-  /// members.
+  /// Whether the key of this hash may be a member; false is certain, and the answer of an empty
+  /// filter.
   bool may_contain(hash64 h) const noexcept {
     return detail::ribbon_may_contain(bytes().data(), levels_, h);
   }
@@ -138,34 +136,34 @@ class basic_ribbon : public detail::key_shell<basic_ribbon<Storage>> {
   const ribbon_params& params() const noexcept { return params_; }
   hasher_type hash_function() const noexcept { return hasher_type(params_.seed); }
 
-  /// Distinct keys; as many as there are.
+  /// The number of distinct keys, which is also size().
   std::uint64_t capacity() const noexcept { return count_; }
   std::uint64_t size() const noexcept { return count_; }
   double estimate_size() const noexcept { return static_cast<double>(count_); }
   double planned_fpr() const noexcept { return params_.fpr; }
-  /// The rate by the columns of each start and the levels' bump codes, and n / 2^64 for equal
-  /// hashes; 0 while there are no members. O(n / 512).
+  /// The rate by the columns of each start and the bump codes of the levels, plus n / 2^64 for
+  /// equal hashes; 0 without members. O(n / 512).
   double current_fpr() const noexcept {
     if (count_ == 0) return 0;
     return std::min(1.0, detail::ribbon_fpr(params_, bytes()) +
                              formulas::hash_collision_fpr(static_cast<double>(count_)));
   }
   std::uint64_t size_in_bytes() const noexcept { return bytes().size(); }
-  /// Keys a slot.
+  /// Keys per slot.
   double fill() const noexcept {
     std::uint64_t slots = 0;
     for (const ribbon_level& level : params_.levels) slots += level.slots();
     return slots == 0 ? 0 : static_cast<double>(count_) / static_cast<double>(slots);
   }
 
-  /// What save() writes. Refers to this filter's bytes.
+  /// The fields and bytes that save() writes. Refers to this filter's bytes.
   filter_image image() const {
     return {
         {kind, kind_version, hasher_type::id, params_.seed, count_}, params_.encode(), {bytes()}};
   }
 
  private:
-  // None where there are no members.
+  // Empty without members.
   std::span<const std::byte> bytes() const noexcept {
     detail::expect_not_moved_from(count_ == 0 || !levels_.empty());
     return payload_.bytes();

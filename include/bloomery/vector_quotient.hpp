@@ -11,7 +11,6 @@
 ///     sessions.erase("alice");
 
 #include <algorithm>
-#include <array>
 #include <bloomery/concepts.hpp>
 #include <bloomery/detail/core/filter_memory.hpp>
 #include <bloomery/detail/core/key_overloads.hpp>
@@ -23,7 +22,6 @@
 #include <bloomery/storage.hpp>
 #include <bloomery/vector_quotient_concurrent.hpp>
 #include <cassert>
-#include <cmath>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -34,33 +32,35 @@
 
 namespace bloomery {
 
-/// A vector quotient filter over any storage. A key is a tag of some 13 bits in one of two cache
-/// lines: two cache misses, which a batch overlaps, at every load. 9.95 bits a key at 1%, 11.1 at
-/// 0.45%, 13.6 at 0.1%.
+/// A vector quotient filter over any storage. A key is a tag of about 13 bits in one of two blocks
+/// of 64 bytes.
 ///
-/// Copies: each insert of a key holds one copy more, of any number. A second and a third take a
-/// slot each as long as no other key wants it; all others count in a side table, 16 to 64 bytes for
-/// each such key, however many. Where most keys have two or three copies, plan for the copies: 1 M
-/// keys twice each at 1% then take 20 bits a key, planned for 1 M they take 278. count()
-/// is never too low, and too high for about eps / 2 of the keys, by the copies of another with
-/// equal tag and blocks: these are one key to the filter. Counts are of 64 bits and cannot overflow
-/// by inserts.
-///
-/// A full filter loses nothing. Up to the planned capacity an insert moves at most one key to its
-/// other block and, unless neither a move among ten nor a copy makes room, reads a dozen lines at
-/// the most; `capacity` distinct keys fit, whatever their copies (see plan_vector_quotient).
-/// Beyond, as a rule up to 99% of the slots, an insert looks longer for room; then four tags are
-/// stashed; then it is `full`, and the filter is byte for byte as before.
-///
-/// Erase only what was inserted: a stranger that passes as a member takes a member's copy.
-///
-/// Threads: any number may query at once. Insert and erase need the filter to themselves, or go
-/// through concurrent().
+/// Space       In bits per key, at the planned capacity:
+///                 rate     1%      0.45%   0.1%
+///                 bits     9.95    11.1    13.6
+///             Copies that the blocks have no room for take 16 to 64 bytes per key in an overflow
+///             table, in any number.
+/// Query       O(1): two cache lines at every load. A batch prefetches them.
+/// Insert      O(1). Up to the planned capacity an insert moves at most one tag to its other block,
+///             and as a rule reads at most twelve cache lines.
+/// Full        `capacity` distinct keys fit, whatever their copies (see plan_vector_quotient).
+///             Beyond, usually up to 99% of the slots, an insert searches longer, then four tags
+///             are stashed, then the outcome is `full` and the filter is unchanged.
+/// Duplicates  Each insert adds a copy, in any number. A second and a third copy use a slot each
+///             until another key needs it; all others are counted in the overflow table. If most
+///             keys have two or three copies, plan for the copies: 1 M keys twice each at 1% use 20
+///             bits per key then, and 278 if planned for 1 M.
+/// Count       Never too low. Two keys with the same tag and blocks are one key to the filter, so
+///             the count is too high for about eps / 2 of the keys. Counts have 64 bits.
+/// Erase       Only keys that were inserted: erasing a non-member that matches removes a copy of a
+///             member.
+/// Threads     Concurrent queries are safe. Insert and erase need exclusive access, or a handle
+///             from concurrent().
 template <storage Storage = owned_storage>
 class basic_vector_quotient : public detail::key_shell<basic_vector_quotient<Storage>> {
   using shell = detail::key_shell<basic_vector_quotient>;
-  using side_type =
-      std::conditional_t<writable_storage<Storage>, detail::vq_side, detail::vq_side_view>;
+  using overflow_type = std::conditional_t<writable_storage<Storage>, detail::vq_overflow_table,
+                                           detail::vq_overflow_view>;
 
  public:
   static constexpr filter_kind kind = filter_kind::vector_quotient;
@@ -85,14 +85,13 @@ class basic_vector_quotient : public detail::key_shell<basic_vector_quotient<Sto
   basic_vector_quotient& operator=(basic_vector_quotient&&) = default;
   ~basic_vector_quotient() = default;
 
-  /// An empty filter for a spec known to be good. Throws nothing but std::bad_alloc; a spec that
-  /// plan_vector_quotient refuses is a broken precondition and ends the program with its sentence.
-  /// What comes from outside goes through make().
+  /// An empty filter. Precondition: plan_vector_quotient accepts the spec; else the program ends
+  /// with its sentence. Use make() for a spec from outside. Throws only std::bad_alloc.
   explicit basic_vector_quotient(const vector_quotient_spec& spec)
     requires std::same_as<Storage, owned_storage>
       : basic_vector_quotient(detail::or_die(make(spec))) {}
 
-  /// An empty filter, or why there is none.
+  /// An empty filter, or the failure of plan_vector_quotient, or out_of_memory.
   static result<basic_vector_quotient> make(const vector_quotient_spec& spec)
     requires std::same_as<Storage, owned_storage>
   {
@@ -103,10 +102,10 @@ class basic_vector_quotient : public detail::key_shell<basic_vector_quotient<Sto
     return open(*plan, std::move(*memory), 0);
   }
 
-  /// The filter whose blocks, stash and side table are in `bytes`, as image() gave them; `count`
-  /// copies are in it. A storage that does not fit the parameters is corrupt; writable bytes that
-  /// do not begin at a multiple of 64 are invalid_argument. O(1): the blocks are not read; but a
-  /// writable filter copies the side table, so that it can grow.
+  /// A filter of `count` copies over the payload of image(). Fails with corrupt if the payload does
+  /// not fit the parameters, and with invalid_argument if writable bytes are not aligned to 64.
+  /// O(1), as the blocks are not read; a writable filter copies the overflow table, so that it can
+  /// grow.
   static result<basic_vector_quotient> open(const vector_quotient_params& params, Storage bytes,
                                             std::uint64_t count) {
     if (!params.possible()) {
@@ -129,12 +128,12 @@ class basic_vector_quotient : public detail::key_shell<basic_vector_quotient<Sto
                   "the vector quotient filter's stash is damaged, or contradicts its count");
     }
     if constexpr (writable_storage<Storage>) {
-      auto side = detail::vq_side::copy_of(entries);
-      if (!side) return fail(std::move(side.error()));
-      return basic_vector_quotient(params, std::move(bytes), std::move(*side), count, *stashed);
+      auto overflow = detail::vq_overflow_table::copy_of(entries);
+      if (!overflow) return fail(std::move(overflow.error()));
+      return basic_vector_quotient(params, std::move(bytes), std::move(*overflow), count, *stashed);
     } else {
-      const detail::vq_side_view side(entries.data(), params.side_entries);
-      return basic_vector_quotient(params, std::move(bytes), side, count, *stashed);
+      const detail::vq_overflow_view overflow(entries.data(), params.side_entries);
+      return basic_vector_quotient(params, std::move(bytes), overflow, count, *stashed);
     }
   }
 
@@ -143,24 +142,24 @@ class basic_vector_quotient : public detail::key_shell<basic_vector_quotient<Sto
   using shell::insert;
   using shell::may_contain;
 
-  /// Whether the key of this hash may be a member: false is certain.
+  /// Whether the key of this hash may be a member; false is certain.
   bool may_contain(const hash_type& h) const noexcept {
-    return detail::vq_may_contain(reader(), layout_.place(h));
+    return detail::vq_may_contain(reader(), h);
   }
 
   /// The same for a batch. Precondition: answers.size() >= hs.size().
   void may_contain(std::span<const hash_type> hs, std::span<bool> answers) const noexcept {
     assert(answers.size() >= hs.size());
-    detail::vq_may_contain(reader(), hs, answers.data());
+    detail::vq_ops().may_contain(reader(), hs, answers.data());
   }
 
-  /// Inserts one copy: `inserted` if none was there, else `maybe_present`. What finds no room is
-  /// `full`, and has changed nothing.
+  /// Inserts one copy: `inserted` if there was none, `maybe_present` if there was, or `full`, which
+  /// changes nothing.
   insert_outcome insert(const hash_type& h) noexcept
     requires writable_storage<Storage>
   {
-    const insert_outcome outcome = detail::vq_insert(writer(), layout_.place(h));
-    params_.side_entries = side_.slots();
+    const insert_outcome outcome = detail::vq_insert(writer(), h);
+    params_.side_entries = overflow_.entries();
     return outcome;
   }
 
@@ -168,50 +167,47 @@ class basic_vector_quotient : public detail::key_shell<basic_vector_quotient<Sto
   insert_summary insert(std::span<const hash_type> hs) noexcept
     requires writable_storage<Storage>
   {
-    const insert_summary summary = detail::vq_insert(writer(), hs);
-    params_.side_entries = side_.slots();
+    const insert_summary summary = detail::vq_ops().insert(writer(), hs);
+    params_.side_entries = overflow_.entries();
     return summary;
   }
 
-  /// Takes back one copy; false, and nothing changes, if there is none.
+  /// Erases one copy. Returns false, and changes nothing, if there is none.
   bool erase(const hash_type& h) noexcept
     requires writable_storage<Storage>
   {
-    const bool erased = detail::vq_erase(writer(), layout_.place(h));
-    params_.side_entries = side_.slots();
+    const bool erased = detail::vq_erase(writer(), h);
+    params_.side_entries = overflow_.entries();
     return erased;
   }
 
-  /// Erases a batch, in order; erased[i] says whether hs[i] was. Precondition: erased.size() >=
+  /// Erases a batch, in order; erased[i] is the result for hs[i]. Precondition: erased.size() >=
   /// hs.size().
   void erase(std::span<const hash_type> hs, std::span<bool> erased) noexcept
     requires writable_storage<Storage>
   {
     assert(erased.size() >= hs.size());
-    detail::vq_erase(writer(), hs, erased.data());
-    params_.side_entries = side_.slots();
+    detail::vq_ops().erase(writer(), hs, erased.data());
+    params_.side_entries = overflow_.entries();
   }
 
-  /// Copies of the key: never too low, and too high by those of keys with equal tag and blocks.
-  std::uint64_t count(const hash_type& h) const noexcept {
-    return detail::vq_copies(reader(), layout_.place(h));
-  }
+  /// Copies of the key, and of other keys with the same tag and blocks.
+  std::uint64_t count(const hash_type& h) const noexcept { return detail::vq_count(reader(), h); }
   /// The same for a batch. Precondition: counts.size() >= hs.size().
   void count(std::span<const hash_type> hs, std::span<std::uint64_t> counts) const noexcept {
     assert(counts.size() >= hs.size());
-    detail::vq_count(reader(), hs, counts.data());
+    detail::vq_ops().count(reader(), hs, counts.data());
   }
 
-  /// Calls `use(place, copies)` once for every fingerprint in the filter: its tag, its two blocks,
-  /// and how often it was inserted, which is all that the filter knows of its keys. In no order
-  /// that means anything. O(slots).
+  /// Calls `use(place, copies)` once for each different tag in a pair of blocks: all that the
+  /// filter knows of its keys. The order is unspecified. O(slots).
   template <std::invocable<const vector_quotient_place&, std::uint64_t> Use>
   void for_each_fingerprint(Use&& use) const {
     detail::vq_for_each(reader(), std::forward<Use>(use));
   }
 
-  /// A door for threads that insert, erase and ask at once; the filter itself must not be used, nor
-  /// moved, while it is open. Throws std::bad_alloc. See concurrent_vector_quotient.
+  /// A handle for threads that insert, erase and query at once. Do not use or move the filter while
+  /// the handle exists. Throws std::bad_alloc. See concurrent_vector_quotient.
   concurrent_vector_quotient concurrent()
     requires writable_storage<Storage>
   {
@@ -223,16 +219,16 @@ class basic_vector_quotient : public detail::key_shell<basic_vector_quotient<Sto
     requires writable_storage<Storage>
   {
     std::ranges::fill(table(), std::byte{0});
-    side_.clear();
+    overflow_.clear();
     params_.side_entries = 0;
     count_ = 0;
     stashed_ = 0;
   }
 
-  /// Adds every copy that the other filter holds; the keys are not needed. Filters that differ in
-  /// blocks, slots, buckets, remainder bits or seed are incompatible. If not all fit, it fails with
-  /// `full` and nothing has changed. O(slots); takes as much memory again as this filter while it
-  /// runs (without it: out_of_memory, and nothing has changed).
+  /// Inserts every copy of the other filter, whose keys are not needed. Fails with incompatible if
+  /// the filters differ in blocks, slots, buckets, remainder bits or seed, with `full` if not all
+  /// copies fit, and with out_of_memory; then nothing has changed. O(slots). Needs the memory of
+  /// this filter a second time while it runs.
   template <storage Other>
   result<void> merge(const basic_vector_quotient<Other>& other)
     requires writable_storage<Storage>
@@ -240,23 +236,23 @@ class basic_vector_quotient : public detail::key_shell<basic_vector_quotient<Sto
     if (auto ok = same_shape(params_, other.params()); !ok) return ok;
     auto blocks_before = owned_storage::copy_of(table());
     if (!blocks_before) return fail(std::move(blocks_before.error()));
-    auto side_before = detail::vq_side::copy_of(side_.bytes());
-    if (!side_before) return fail(std::move(side_before.error()));
+    auto overflow_before = detail::vq_overflow_table::copy_of(overflow_.bytes());
+    if (!overflow_before) return fail(std::move(overflow_before.error()));
     const std::uint64_t count_before = count_;
     const unsigned stashed_before = stashed_;
-    detail::vq_reader theirs = other.reader();
-    if (theirs.blocks == bytes_.bytes().data()) {  // merged with itself: it reads from the copies
-      theirs.blocks = std::as_const(*blocks_before).bytes().data();
-      theirs.side = side_before->view();
+    detail::vq_reader source = other.reader();
+    if (source.blocks == bytes_.bytes().data()) {  // a merge with itself reads the copies
+      source.blocks = std::as_const(*blocks_before).bytes().data();
+      source.overflow = overflow_before->view();
     }
-    const bool all = detail::vq_insert_all(writer(), theirs);
+    const bool all = detail::vq_insert_all(writer(), source);
     if (!all) {
       std::memcpy(table().data(), blocks_before->bytes().data(), table().size());
-      side_ = std::move(*side_before);
+      overflow_ = std::move(*overflow_before);
       count_ = count_before;
       stashed_ = stashed_before;
     }
-    params_.side_entries = side_.slots();
+    params_.side_entries = overflow_.entries();
     if (all) return {};
     return fail(
         errc::full,
@@ -267,35 +263,34 @@ class basic_vector_quotient : public detail::key_shell<basic_vector_quotient<Sto
   hasher_type hash_function() const noexcept { return hasher_type(params_.seed); }
 
   std::uint64_t capacity() const noexcept { return params_.capacity; }
-  /// Copies held.
+  /// Copies of all keys.
   std::uint64_t size() const noexcept { return count_; }
   double planned_fpr() const noexcept { return params_.fpr; }
-  /// Blocks, stash and side table.
+  /// Bytes of blocks, stash and overflow table.
   std::uint64_t size_in_bytes() const noexcept { return params_.payload_bytes(); }
-  /// Bytes by which that grows if the next insert has to count a copy in the side table; 0 as long
-  /// as it has room. Each insert counts one tag at the most.
+  /// Bytes that size_in_bytes() grows by if the next insert adds a tag to the overflow table; 0
+  /// while it has room. An insert adds at most one.
   std::uint64_t next_growth() const noexcept
     requires writable_storage<Storage>
   {
-    return side_.next_growth();
+    return overflow_.next_growth();
   }
 
-  /// The share of slots that are taken. O(slots).
+  /// The load: slots in use / slots. O(blocks).
   double fill() const noexcept {
     return static_cast<double>(detail::vq_slots_taken(reader())) /
            (static_cast<double>(params_.blocks) * params_.slots);
   }
-  /// The rate of the blocks as they stand, exact up to equal hashes: of all pairs of first block
-  /// and tag that a stranger may have, each as likely as the other, the share that passes.
-  /// O(slots).
+  /// The rate of the stored tags: passing / (N B 2^r) + n / 2^64, where `passing` counts the pairs
+  /// (first block, tag) that pass as a member. All N B 2^r pairs are equally likely. O(slots).
   double current_fpr() const noexcept {
     const detail::vq_census census = detail::vq_take_census(reader());
     const double all = static_cast<double>(params_.blocks) * static_cast<double>(layout_.tags());
     return std::min(1.0, static_cast<double>(census.passing) / all +
                              formulas::hash_collision_fpr(static_cast<double>(census.tags)));
   }
-  /// Distinct keys: different tags, and those that are estimated to be equal to another by chance.
-  /// size(), if copies are no more than chance explains. O(slots).
+  /// Estimates the distinct keys: different tags, plus the keys expected to share one by chance.
+  /// Equals size() if chance explains all copies. O(slots).
   double estimate_size() const noexcept {
     const auto tags = static_cast<double>(detail::vq_take_census(reader()).tags);
     return formulas::distinct_among(
@@ -304,8 +299,8 @@ class basic_vector_quotient : public detail::key_shell<basic_vector_quotient<Sto
                                           static_cast<double>(layout_.tags())));
   }
 
-  /// The table, for pictures of it: where a key may be, how many slots of a block are taken, and
-  /// how many tags wait in the stash.
+  /// The table, for visualisation: the places of a key, the slots of a block in use, and the tags
+  /// in the stash.
   vector_quotient_place place(const hash_type& h) const noexcept { return layout_.place(h); }
   unsigned slots_taken(std::uint64_t block) const noexcept {
     return layout_.taken(layout_.block(bytes_.bytes().data(), block));
@@ -317,15 +312,15 @@ class basic_vector_quotient : public detail::key_shell<basic_vector_quotient<Sto
     requires relocatable_storage<Storage>
   {
     bytes_.relocate(mover);
-    side_.relocate(mover);
+    overflow_.relocate(mover);
   }
 
-  /// What save() writes. Refers to this filter's bytes.
+  /// The fields and bytes that save() writes. Refers to this filter's bytes.
   filter_image image() const {
     filter_image image{{kind, kind_version, hasher_type::id, params_.seed, count_},
                        params_.encode(),
                        {bytes_.bytes().first(params_.table_bytes())}};
-    if (side_.slots() != 0) image.payload.push_back(side_bytes());
+    if (overflow_.entries() != 0) image.payload.push_back(overflow_bytes());
     return image;
   }
 
@@ -333,12 +328,12 @@ class basic_vector_quotient : public detail::key_shell<basic_vector_quotient<Sto
   template <storage>
   friend class basic_vector_quotient;
 
-  basic_vector_quotient(const vector_quotient_params& params, Storage bytes, side_type side,
+  basic_vector_quotient(const vector_quotient_params& params, Storage bytes, overflow_type overflow,
                         std::uint64_t count, unsigned stashed)
       : params_(params),
         layout_(layout_of(params)),
         bytes_(std::move(bytes)),
-        side_(std::move(side)),
+        overflow_(std::move(overflow)),
         count_(count),
         stashed_(stashed) {}
 
@@ -349,29 +344,28 @@ class basic_vector_quotient : public detail::key_shell<basic_vector_quotient<Sto
   std::span<std::byte> table() noexcept {
     return bytes_.writable_bytes().first(params_.table_bytes());
   }
-  std::span<const std::byte> side_bytes() const noexcept {
+  std::span<const std::byte> overflow_bytes() const noexcept {
     if constexpr (writable_storage<Storage>) {
-      return side_.bytes();
+      return overflow_.bytes();
     } else {
       return bytes_.bytes().subspan(params_.table_bytes());
     }
   }
   detail::vq_reader reader() const noexcept {
     if constexpr (writable_storage<Storage>) {
-      return {&layout_, bytes_.bytes().data(), side_.view(), stashed_};
+      return {&layout_, bytes_.bytes().data(), overflow_.view(), stashed_};
     } else {
-      return {&layout_, bytes_.bytes().data(), side_, stashed_};
+      return {&layout_, bytes_.bytes().data(), overflow_, stashed_};
     }
   }
   detail::vq_writer writer() noexcept {
-    return {&layout_, bytes_.writable_bytes().data(), &side_, &stashed_, &count_};
+    return {&layout_, bytes_.writable_bytes().data(), &overflow_, &stashed_, &count_};
   }
 
-  vector_quotient_params params_;  // side_entries follows side_
+  vector_quotient_params params_;  // side_entries is overflow_.entries()
   detail::vq_layout layout_;
-  detail::filter_memory<Storage>
-      bytes_;       // blocks and stash; what follows them was the side table when it was opened
-  side_type side_;  // in memory of its own where it may grow
+  detail::filter_memory<Storage> bytes_;  // a writable filter uses only blocks and stash
+  overflow_type overflow_;
   std::uint64_t count_;
   unsigned stashed_;
 };

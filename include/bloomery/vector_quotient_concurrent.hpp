@@ -1,6 +1,6 @@
 #pragma once
 
-/// A vector quotient filter in use by several threads at once.
+/// A vector quotient filter that several threads change and query at once.
 ///
 ///     bloomery::vector_quotient sessions({.capacity = 1'000'000, .fpr = 0.01});
 ///     auto shared = sessions.concurrent();
@@ -18,18 +18,19 @@
 
 namespace bloomery {
 
-/// Obtained by basic_vector_quotient::concurrent() and shared by reference. Any number of threads
-/// may call any of its members at once.
+/// A handle to a vector quotient filter, made by basic_vector_quotient::concurrent() and shared by
+/// reference.
 ///
-/// Queries write nothing and take no lock: one that meets a change of its two blocks in the very
-/// moment looks again when it is done. Only while tags are stashed, in a filter all but full, does
-/// a query that finds nothing wait its turn. Inserts, erases and counts take turns, by a mutex.
-/// What has returned is seen by everything that begins after it (in the sense of happens-before),
-/// and a key that is a member all the while is found at every moment, also while it moves.
-///
-/// While the door is open the filter itself may not be used; afterwards it is as if one thread had
-/// done everything in the order of the turns. A door that was moved from may only be destroyed or
-/// assigned to.
+/// Threads   Any number of threads may call any of its members at once. Do not use the filter
+///           itself while the handle exists; afterwards it is as if one thread had made all
+///           changes, in the order of the mutex.
+/// Query     Writes nothing and takes no lock. A query whose two blocks are being changed repeats
+///           after the change. While tags are stashed, which is in an almost full filter, a query
+///           that finds nothing takes the mutex. A key that is a member throughout is always found,
+///           also while its tag moves.
+/// Insert    Takes a mutex, as do erase and count; a batch takes it once for 32 keys. An operation
+///           that begins after another one returned (happens-before) sees its result.
+/// Moved     A handle that was moved from may only be destroyed or assigned to.
 class concurrent_vector_quotient : public detail::key_shell<concurrent_vector_quotient> {
   using shell = detail::key_shell<concurrent_vector_quotient>;
 
@@ -42,10 +43,10 @@ class concurrent_vector_quotient : public detail::key_shell<concurrent_vector_qu
   using shell::insert;
   using shell::may_contain;
 
-  bool may_contain(const hash64& h) const noexcept { return holds(layout().place(h)); }
+  bool may_contain(const hash64& h) const noexcept { return contains(layout().place(h)); }
   void may_contain(std::span<const hash64> hs, std::span<bool> answers) const noexcept;
 
-  /// As the filter's own; see there.
+  /// See basic_vector_quotient.
   insert_outcome insert(const hash64& h) noexcept;
   insert_summary insert(std::span<const hash64> hs) noexcept;
   bool erase(const hash64& h) noexcept;
@@ -53,8 +54,8 @@ class concurrent_vector_quotient : public detail::key_shell<concurrent_vector_qu
 
   hasher_type hash_function() const noexcept { return hasher_type(seed_); }
 
-  /// Made by basic_vector_quotient::concurrent().
-  concurrent_vector_quotient(const detail::vq_writer& filter, std::uint64_t* side_entries,
+  /// For basic_vector_quotient::concurrent().
+  concurrent_vector_quotient(const detail::vq_writer& filter, std::uint64_t* overflow_entries,
                              std::uint64_t seed);
   ~concurrent_vector_quotient();
   concurrent_vector_quotient(concurrent_vector_quotient&&) noexcept;
@@ -63,17 +64,17 @@ class concurrent_vector_quotient : public detail::key_shell<concurrent_vector_qu
   concurrent_vector_quotient& operator=(const concurrent_vector_quotient&) = delete;
 
  private:
-  struct shared;
+  struct shared_state;
 
-  shared& in_use() const noexcept;
+  shared_state& state() const noexcept;
   const detail::vq_layout& layout() const noexcept { return *filter_.layout; }
-  bool holds(const vector_quotient_place& at) const noexcept;
-  insert_outcome insert_at(const vector_quotient_place& at) noexcept;
+  bool contains(const vector_quotient_place& at) const noexcept;
+  insert_outcome insert_locked(const vector_quotient_place& at) noexcept;
 
   detail::vq_writer filter_;
-  std::uint64_t* side_entries_;
+  std::uint64_t* overflow_entries_;  // of the filter's parameters
   std::uint64_t seed_;
-  std::unique_ptr<shared> shared_;
+  std::unique_ptr<shared_state> state_;
 };
 
 }  // namespace bloomery

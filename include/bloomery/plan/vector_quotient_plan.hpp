@@ -1,6 +1,6 @@
 #pragma once
 
-/// Sizing a vector quotient filter: from what is known to what is not.
+/// The plan of a vector quotient filter: its shape and size for a capacity, a rate and memory.
 
 #include <bloomery/image.hpp>
 #include <bloomery/result.hpp>
@@ -11,59 +11,61 @@
 
 namespace bloomery {
 
-/// What is asked for; zero means "find it". Sufficient: any two of capacity, fpr, bits; or
-/// remainder_bits with capacity or with bits.
+/// The requirements. A member that is zero is chosen by the plan, which needs any two of capacity,
+/// fpr and bits, or remainder_bits with one of capacity and bits.
 struct vector_quotient_spec {
   std::uint64_t capacity = 0;   ///< n, distinct keys, at most 2^57
   double fpr = 0;               ///< eps at capacity, in (0, 1)
-  std::uint64_t bits = 0;       ///< of the payload at most, without the side table; at least 1024
-  unsigned slots = 0;           ///< S, a block's, in [1, 63]
+  std::uint64_t bits = 0;       ///< at most, of blocks and stash; at least 1024
+  unsigned slots = 0;           ///< S, per block, in [1, 63]
   unsigned remainder_bits = 0;  ///< r, in [5, 32]
   std::uint64_t seed = 0;       ///< of the hash function
 };
 
-/// Everything that fixes a vector quotient filter's layout, and what it promises.
+/// The parameters that fix the layout of a vector quotient filter, and its planned rate.
 struct vector_quotient_params {
   std::uint64_t capacity = 0;
-  double fpr = 0;  ///< the rate at capacity, at most the one asked for
+  double fpr = 0;  ///< eps at capacity, at most the one required
   std::uint64_t blocks = 0;
   unsigned slots = 0;              ///< S
-  unsigned buckets = 0;            ///< B, mini-buckets of a block
+  unsigned buckets = 0;            ///< B, per block
   unsigned remainder_bits = 0;     ///< r
-  std::uint64_t side_entries = 0;  ///< of the side table as it stands: a power of two, or none
+  std::uint64_t side_entries = 0;  ///< E, of the overflow table now: a power of two or 0
   std::uint64_t seed = 0;
 
-  /// Whether such a filter can be: every value in its range, S (r + 1) + B <= 512.
+  /// Whether every value is in its range and S (r + 1) + B <= 512.
   bool possible() const noexcept;
-  /// Bytes of blocks and stash, and of the side table. Precondition for these: possible().
+  /// Bytes of blocks and stash. Precondition, also of the members below: possible().
   std::uint64_t table_bytes() const noexcept;
+  /// table_bytes() and the bytes of the overflow table.
   std::uint64_t payload_bytes() const noexcept;
-  /// The share of slots that `capacity` distinct keys take.
+  /// The load at `capacity` distinct keys: n / (N S).
   double load() const noexcept;
 
   /// The parameter block of a file (docs/format.md, "vector_quotient").
   std::vector<std::byte> encode() const;
-  /// Reads it; a value out of range is corrupt or unsupported.
+  /// Reads it. Fails with corrupt or unsupported if a value is out of range.
   static result<vector_quotient_params> decode(const filter_header& header,
                                                std::span<const std::byte> block);
 };
 
-/// Finds what `spec` leaves open, so that the rate at capacity is at most spec.fpr: with a rate the
-/// shape of block that takes the fewest of them, with bits and a rate the one that holds the most
-/// keys, with capacity and bits that of the lowest rate. Rates above 3% take no less memory than
-/// that of 3%.
+/// Finds the members of `spec` that are zero, so that the rate at capacity is at most spec.fpr:
+///     capacity and fpr     the fewest blocks
+///     bits and fpr         the largest capacity
+///     capacity and bits    the lowest rate
+/// Rates above 3% need as much memory as 3%.
 ///
-/// `capacity` distinct keys fit, each in any number of copies: at most 96.5% of the slots are
-/// planned for, less in filters of a few blocks or of blocks of a few slots. The chance that they
-/// do not was below 1/10,000 in every size that was tried, from one block, whose 63 slots or fewer
-/// always hold their number, to 100,000.
+/// `capacity` distinct keys fit, each in any number of copies: the planned load is at most 0.965,
+/// and less in filters of a few blocks or of few slots per block. The chance that they do not fit
+/// is below 1/10,000 at every measured size, from one block, whose slots always hold their number
+/// of keys, to 100,000 blocks.
 ///
-/// Fails with invalid_argument, saying which value is out of range, missing or contradicts the
-/// others. O(1), some tens of microseconds.
+/// Fails with invalid_argument, which names the value that is out of range, missing or
+/// contradictory. O(1), some tens of microseconds.
 result<vector_quotient_params> plan_vector_quotient(const vector_quotient_spec& spec);
 
-/// Whether two filters put every key in the same places: equal blocks, slots, buckets, remainders
-/// and seed; else incompatible, with what differs.
+/// Succeeds if two filters have the same places for every key: equal blocks, slots, buckets,
+/// remainder bits and seed. Else fails with incompatible and names the difference.
 result<void> same_shape(const vector_quotient_params& a, const vector_quotient_params& b);
 
 }  // namespace bloomery

@@ -22,13 +22,12 @@ constexpr unsigned min_fingerprint = 4;
 constexpr unsigned max_fingerprint = 32;
 constexpr std::uint64_t min_payload_bits = 64 + 8 * detail::stash_bytes;
 
-// Below this many slots a table's luck varies: the loads that all but 1 in 10,000 tables reach are
-// lower there. Measured over 300,000 tables of each size up to 128 slots, down to thousands of
-// those of 3,200; the lowest were 0.77, 0.917 and 0.964 at 2, 4 and 8 slots a bucket. The
-// thresholds of large tables are 0.897, 0.980 and above 0.99; 512 searched buckets reach 0.88,
-// 0.97, 0.995.
+// Tables with fewer slots have lower planned loads, since the load that all but 1 in 10,000 of them
+// reach is lower: 0.77, 0.917 and 0.964 at 2, 4 and 8 slots per bucket, the lowest of 300,000
+// tables of each size up to 128 slots and thousands of 3,200. The thresholds of large tables are
+// 0.897, 0.980 and above 0.99; a search of 512 buckets reaches 0.88, 0.97 and 0.995.
 constexpr std::uint64_t small_table = 1000;
-constexpr double max_look_alike_chance = 1e-4;
+constexpr double max_collision_chance = 1e-4;
 
 bool known_slots(unsigned slots) {
   return slots == 2 || slots == 4 || slots == 8;
@@ -47,8 +46,7 @@ std::uint64_t max_keys_in(std::uint64_t buckets, unsigned slots) {
   return static_cast<std::uint64_t>(static_cast<double>(all) * highest_load(all, slots));
 }
 
-// n choose t, times p^t: the expected number of t-subsets of n keys that fall into one class of
-// probability p.
+// C(n, t) p^t: the expected number of subsets of t keys, of n, in one class of probability p.
 double expected_subsets(double n, unsigned t, double p) {
   if (n < t) return 0;
   double product = 1;
@@ -69,25 +67,26 @@ struct table {
     return std::min(1.0,
                     f::cuckoo_fpr_exact(n, buckets, fingerprint_bits) + f::hash_collision_fpr(n));
   }
-  // A bound on the chance that more of n distinct keys look alike (equal buckets and fingerprint)
-  // than their buckets hold: 2b, or b where both are one bucket, as for one key in `buckets`.
-  double look_alike_chance(double n) const {
+  // An upper bound of the chance that more of n distinct keys have equal buckets and fingerprint
+  // than their buckets have slots: 2b, or b for the one key in `buckets` whose buckets are the
+  // same.
+  double collision_chance(double n) const {
     const auto all = static_cast<double>(buckets);
     const double pair_classes = (all - 1) * values() / 2;
     return pair_classes * expected_subsets(n, 2 * slots + 1, 2 / (all * values())) +
            values() * expected_subsets(n, slots + 1, 1 / (all * values()));
   }
-  bool holds(std::uint64_t n) const {
+  bool has_room_for(std::uint64_t n) const {
     return n <= max_keys_in(buckets, slots) &&
-           look_alike_chance(static_cast<double>(n)) <= max_look_alike_chance;
+           collision_chance(static_cast<double>(n)) <= max_collision_chance;
   }
   bool serves(std::uint64_t n, double eps) const {
-    return holds(n) && (eps == 0 || fpr(static_cast<double>(n)) <= eps);
+    return has_room_for(n) && (eps == 0 || fpr(static_cast<double>(n)) <= eps);
   }
 };
 
-// The smallest value in (low, high] for which `good` holds, given that it holds for high, not for
-// low, and changes once between them.
+// The smallest value in (low, high] for which `good` is true. Preconditions: it is false for low
+// and true for high, and changes once.
 template <class Good>
 std::uint64_t first_good(std::uint64_t low, std::uint64_t high, Good&& good) {
   while (high - low > 1) {
@@ -97,22 +96,24 @@ std::uint64_t first_good(std::uint64_t low, std::uint64_t high, Good&& good) {
   return high;
 }
 
-// The fewest buckets that serve n keys at the rate eps (0: at any). A rate may be met by leaving
-// slots free, but not more than as many again: one more bit of fingerprint is cheaper.
+// The fewest buckets for n keys at the rate eps, or at any rate if eps is 0. A low rate may leave
+// slots free, at most every second one: beyond that a longer fingerprint needs less memory.
 std::optional<table> fewest_buckets(std::uint64_t n, double eps, unsigned slots,
                                     unsigned fingerprint_bits) {
-  const auto with = [&](std::uint64_t buckets) { return table{buckets, slots, fingerprint_bits}; };
+  const auto table_of = [&](std::uint64_t buckets) {
+    return table{buckets, slots, fingerprint_bits};
+  };
   const std::uint64_t enough = 2 * (n / slots + 1);  // the lowest planned load is above one half
-  const std::uint64_t least = first_good(
+  const std::uint64_t fewest = first_good(
       0, enough, [&](std::uint64_t buckets) { return n <= max_keys_in(buckets, slots); });
-  if (least > max_bits / (std::uint64_t{2} * slots * fingerprint_bits)) return std::nullopt;
-  if (with(least).serves(n, eps)) return with(least);
-  if (!with(2 * least).serves(n, eps)) return std::nullopt;
-  return with(first_good(least, 2 * least,
-                         [&](std::uint64_t buckets) { return with(buckets).serves(n, eps); }));
+  if (fewest > max_bits / (std::uint64_t{2} * slots * fingerprint_bits)) return std::nullopt;
+  if (table_of(fewest).serves(n, eps)) return table_of(fewest);
+  if (!table_of(2 * fewest).serves(n, eps)) return std::nullopt;
+  return table_of(first_good(
+      fewest, 2 * fewest, [&](std::uint64_t buckets) { return table_of(buckets).serves(n, eps); }));
 }
 
-// As many buckets as fit into that many bits, if it is one.
+// The table with as many buckets as fit into `bits`, if there is one.
 std::optional<table> fill_bits(std::uint64_t bits, unsigned slots, unsigned fingerprint_bits) {
   if (bits < min_payload_bits) return std::nullopt;
   const std::uint64_t table_bits = (bits - 8 * detail::stash_bytes) / 64 * 64;
@@ -209,7 +210,7 @@ result<choice> for_capacity_and_bits(const cuckoo_spec& spec, unsigned slots) {
   const auto range = candidates(spec);
   for (unsigned bits = range.first; bits <= range.last; ++bits) {
     const auto shape = fill_bits(spec.bits, slots, bits);
-    if (!shape || !shape->holds(spec.capacity)) continue;
+    if (!shape || !shape->has_room_for(spec.capacity)) continue;
     if (!best || shape->fpr(keys) < best->fpr(keys)) best = shape;
   }
   if (best) return choice{*best, spec.capacity};
@@ -268,7 +269,7 @@ result<void> same_shape(const cuckoo_params& a, const cuckoo_params& b) {
 }
 
 bool cuckoo_params::possible() const noexcept {
-  // The product of the last three is bounded by a division: it is from outside and may overflow.
+  // By a division, since the product of values from outside may overflow.
   return capacity != 0 && capacity <= max_keys && fpr >= 0 && fpr <= 1 && known_slots(slots) &&
          fingerprint_bits >= min_fingerprint && fingerprint_bits <= max_fingerprint &&
          buckets != 0 && buckets <= max_bits / (std::uint64_t{slots} * fingerprint_bits);

@@ -6,27 +6,27 @@
 namespace bloomery::detail {
 namespace {
 
-// 512 buckets and all their neighbours: at the planner's loads a search visits a handful; the rest
-// is for tables at the limit. 8 KiB of stack.
+// The buckets whose neighbours a search visits, in 8 KiB of stack. At planned loads it visits a
+// few; the others are for almost full tables.
 constexpr unsigned max_nodes = 512;
 constexpr unsigned no_parent = max_nodes;
 
-// Buckets that the search has been to, by their low bits: exact up to 4096 buckets, where missing
-// one could mean missing the only way. In larger tables it skips a bucket now and then for another.
+// Visited buckets, by their low bits. This is exact up to 4096 buckets, where there may be only one
+// chain. In larger tables a search skips some buckets that it has not visited.
 constexpr std::size_t visited_bits = 4096;
 
 struct node {
   std::uint64_t bucket;
   std::uint16_t parent;
-  std::uint16_t slot;  // of the parent's bucket, whose fingerprint may move here
+  std::uint16_t slot;  // of the parent's bucket; its fingerprint can move here
 };
 
-// Moves fingerprints so that one of the place's buckets, both full, takes its fingerprint. False if
-// the search finds no way; then nothing has changed. Each fingerprint is copied to its new slot
-// before its old one is overwritten.
-bool relocate_and_place(const cuckoo_layout& layout, std::byte* payload,
-                        const cuckoo_place& at) noexcept {
-  std::array<node, max_nodes> nodes;  // not initialised: only nodes[0, used) are read
+// Inserts a fingerprint whose two buckets are full, after a chain of moves. Returns false, and
+// changes nothing, if the search finds none. Each fingerprint is copied to its new slot before its
+// old slot is overwritten.
+bool insert_by_moves(const cuckoo_layout& layout, std::byte* payload,
+                     const cuckoo_place& at) noexcept {
+  std::array<node, max_nodes> nodes;  // only [0, used) is initialised
   std::bitset<visited_bits> visited;
   unsigned used = 0;
   for (const std::uint64_t root : {at.first, at.second}) {
@@ -37,7 +37,7 @@ bool relocate_and_place(const cuckoo_layout& layout, std::byte* payload,
     std::array<std::uint64_t, 8> others;
     for (unsigned slot = 0; slot < layout.slots(); ++slot) {
       const std::uint64_t bucket = nodes[from].bucket;
-      others[slot] = layout.other(bucket, layout.get(payload, bucket, slot));
+      others[slot] = layout.other_bucket(bucket, layout.get(payload, bucket, slot));
       layout.prefetch(payload, others[slot]);
     }
     for (unsigned slot = 0; slot < layout.slots(); ++slot) {
@@ -52,8 +52,8 @@ bool relocate_and_place(const cuckoo_layout& layout, std::byte* payload,
         }
         continue;
       }
-      // The way back to a root: no bucket is on it twice, so each move's source is still what the
-      // search saw.
+      // Back to a root. No bucket is on this chain twice, so each source still has the fingerprint
+      // that the search saw.
       std::uint64_t to_bucket = others[slot];
       unsigned to_slot = free;
       unsigned from_slot = slot;
@@ -77,33 +77,34 @@ bool is_stashed_at(const cuckoo_layout& layout, const std::byte* payload, unsign
          (entry.bucket == at.first || entry.bucket == at.second);
 }
 
-void unstash(const cuckoo_layout& layout, std::byte* payload, unsigned& stashed,
-             unsigned i) noexcept {
+void erase_stashed(const cuckoo_layout& layout, std::byte* payload, unsigned& stashed,
+                   unsigned i) noexcept {
   --stashed;
   layout.set_stashed(payload, i, layout.stashed(payload, stashed));
   layout.set_stashed(payload, stashed, {0, 0, 0});
 }
 
-void refill(const cuckoo_layout& layout, std::byte* payload, unsigned& stashed,
-            std::uint64_t bucket, unsigned slot) noexcept {
+void unstash_into(const cuckoo_layout& layout, std::byte* payload, unsigned& stashed,
+                  std::uint64_t bucket, unsigned slot) noexcept {
   for (unsigned i = 0; i < stashed; ++i) {
     const stash_entry entry = layout.stashed(payload, i);
-    if (entry.bucket != bucket && layout.other(entry.bucket, entry.fingerprint) != bucket) continue;
+    if (entry.bucket != bucket && layout.other_bucket(entry.bucket, entry.fingerprint) != bucket)
+      continue;
     layout.set(payload, bucket, slot, entry.fingerprint);
-    unstash(layout, payload, stashed, i);
+    erase_stashed(layout, payload, stashed, i);
     return;
   }
 }
 
-bool put(const cuckoo_layout& layout, std::byte* payload, unsigned& stashed,
-         const cuckoo_place& at) noexcept {
+bool insert_fingerprint(const cuckoo_layout& layout, std::byte* payload, unsigned& stashed,
+                        const cuckoo_place& at) noexcept {
   for (const std::uint64_t bucket : {at.first, at.second}) {
     const unsigned slot = layout.find(payload, bucket, 0);
     if (slot == layout.slots()) continue;
     layout.set(payload, bucket, slot, at.fingerprint);
     return true;
   }
-  if (relocate_and_place(layout, payload, at)) return true;
+  if (insert_by_moves(layout, payload, at)) return true;
   if (stashed == stash_entries) return false;
   layout.set_stashed(payload, stashed++, {at.first, at.fingerprint, 0});
   return true;
@@ -132,7 +133,7 @@ insert_outcome insert_copy(const cuckoo_layout& layout, std::byte* payload, unsi
   if (present >= (at.first == at.second ? 1 : 2) * layout.slots()) {
     return insert_outcome::too_many_copies;
   }
-  if (!put(layout, payload, stashed, at)) return insert_outcome::full;
+  if (!insert_fingerprint(layout, payload, stashed, at)) return insert_outcome::full;
   return present == 0 ? insert_outcome::inserted : insert_outcome::maybe_present;
 }
 
@@ -140,21 +141,21 @@ bool erase_copy(const cuckoo_layout& layout, std::byte* payload, unsigned& stash
                 const cuckoo_place& at) noexcept {
   for (unsigned i = 0; i < stashed; ++i) {
     if (!is_stashed_at(layout, payload, i, at)) continue;
-    unstash(layout, payload, stashed, i);
+    erase_stashed(layout, payload, stashed, i);
     return true;
   }
   for (const std::uint64_t bucket : {at.first, at.second}) {
     const unsigned slot = layout.find(payload, bucket, at.fingerprint);
     if (slot == layout.slots()) continue;
     layout.set(payload, bucket, slot, 0);
-    refill(layout, payload, stashed, bucket, slot);
+    unstash_into(layout, payload, stashed, bucket, slot);
     return true;
   }
   return false;
 }
 
 std::optional<std::uint64_t> insert_all(const cuckoo_layout& layout, std::byte* payload,
-                                        unsigned& stashed, const std::byte* theirs) noexcept {
+                                        unsigned& stashed, const std::byte* source) noexcept {
   std::uint64_t added = 0;
   const auto add = [&](std::uint64_t bucket, std::uint32_t fingerprint) noexcept {
     ++added;
@@ -162,12 +163,12 @@ std::optional<std::uint64_t> insert_all(const cuckoo_layout& layout, std::byte* 
   };
   for (std::uint64_t bucket = 0; bucket < layout.buckets(); ++bucket) {
     for (unsigned slot = 0; slot < layout.slots(); ++slot) {
-      const std::uint32_t fingerprint = layout.get(theirs, bucket, slot);
+      const std::uint32_t fingerprint = layout.get(source, bucket, slot);
       if (fingerprint != 0 && !add(bucket, fingerprint)) return std::nullopt;
     }
   }
   for (unsigned i = 0; i < stash_entries; ++i) {
-    const stash_entry entry = layout.stashed(theirs, i);
+    const stash_entry entry = layout.stashed(source, i);
     if (entry.fingerprint != 0 && !add(entry.bucket, entry.fingerprint)) return std::nullopt;
   }
   return added;
@@ -176,14 +177,14 @@ std::optional<std::uint64_t> insert_all(const cuckoo_layout& layout, std::byte* 
 cuckoo_census take_cuckoo_census(const cuckoo_layout& layout, const std::byte* payload,
                                  unsigned stashed) noexcept {
   std::uint64_t pairs = 0;
-  std::uint64_t single = 0;  // of these, where both buckets are one
-  // A stored fingerprint answers for itself, and for the other bucket unless that one's own copy is
-  // counted there. The look into other buckets is delayed, so that their misses overlap.
+  std::uint64_t single = 0;  // of these, where the two buckets are the same
+  // A stored fingerprint counts for its bucket, and for the other bucket unless it is stored there
+  // too. Queries of other buckets wait for a group of them, so that their cache misses overlap.
   std::array<cuckoo_place, 64> waiting;
   unsigned count = 0;
   const auto settle = [&]() noexcept {
     for (unsigned i = 0; i < count; ++i) {
-      pairs += !layout.holds(payload, waiting[i].second, waiting[i].fingerprint);
+      pairs += !layout.contains(payload, waiting[i].second, waiting[i].fingerprint);
     }
     count = 0;
   };
@@ -206,8 +207,8 @@ cuckoo_census take_cuckoo_census(const cuckoo_layout& layout, const std::byte* p
   for (unsigned i = 0; i < stashed; ++i) {
     const stash_entry entry = layout.stashed(payload, i);
     const cuckoo_place at = layout.place(entry.bucket, entry.fingerprint);
-    bool counted = layout.holds(payload, at.first, at.fingerprint) ||
-                   layout.holds(payload, at.second, at.fingerprint);
+    bool counted = layout.contains(payload, at.first, at.fingerprint) ||
+                   layout.contains(payload, at.second, at.fingerprint);
     for (unsigned j = 0; j < i; ++j) {
       const stash_entry earlier = layout.stashed(payload, j);
       counted |= earlier.fingerprint == at.fingerprint &&
@@ -233,12 +234,12 @@ std::optional<unsigned> check_stash(const cuckoo_layout& layout,
     if (entry.zero != 0) return std::nullopt;
     if (entry.fingerprint == 0) {
       if (entry.bucket != 0) return std::nullopt;
-    } else if (used != i || entry.fingerprint > layout.values() ||
-               entry.bucket >= layout.buckets()) {
-      return std::nullopt;
-    } else {
-      ++used;
+      continue;
     }
+    if (used != i || entry.fingerprint > layout.values() || entry.bucket >= layout.buckets()) {
+      return std::nullopt;
+    }
+    ++used;
   }
   return used;
 }

@@ -1,6 +1,6 @@
-// Building binary fuse filters: shard by shard, each by peeling (Graf and Lemire, "Binary Fuse
-// Filters: Fast and Smaller Than Xor Filters", 2022, section 3; the graphs are those of
-// Dietzfelbinger and Walzer, "Dense Peelable Random Uniform Hypergraphs", 2019).
+// The build of a binary fuse filter: shard by shard, each by peeling (T. M. Graf, D. Lemire,
+// "Binary Fuse Filters: Fast and Smaller Than Xor Filters", 2022, section 3; the graphs are those
+// of M. Dietzfelbinger, S. Walzer, "Dense Peelable Random Uniform Hypergraphs", 2019).
 
 #include <algorithm>
 #include <array>
@@ -22,14 +22,13 @@
 namespace bloomery::detail {
 namespace {
 
-// So many keys are one shard for certain, so that nothing needs to be estimated.
+// Up to so many keys there is one shard, and their number is not estimated.
 constexpr std::uint64_t surely_one_shard = std::uint64_t{3} << 19;
-// Four in five tries succeed. From the fifth on each is a sixteenth larger than the one before, so
-// that after 64 the shard has 40 times its slots, and no chance is left: hashes that defy this were
-// made to.
+// Four in five tries succeed. From the fifth on each has a sixteenth more slots than the one
+// before, and the 64th 40 times the slots: only chosen hashes fail then.
 constexpr unsigned tries_at_size = 4;
 constexpr unsigned max_tries = 64;
-// A cell is the number of keys at a slot and, below it, the exclusive-or of their indices.
+// A cell has the number of keys at a slot in its upper bits, and the XOR of their indices below.
 constexpr unsigned index_bits = 26;
 constexpr std::uint32_t one_key = std::uint32_t{1} << index_bits;
 constexpr std::uint32_t index_mask = one_key - 1;
@@ -43,13 +42,13 @@ struct built_shard {
   owned_storage fingerprints;
 };
 
-/// What one thread needs to build shard after shard: 21 bytes a key of the largest.
+/// The memory of a thread that builds shard after shard: 21 bytes per key of the largest.
 class shard_builder {
  public:
   explicit shard_builder(const fuse_params& params) noexcept : params_(params) {}
 
-  /// The shard of these hashes, which may be put in another order. Where `segment_log2` is 0 it
-  /// follows from their number.
+  /// The shard of these hashes, which may be reordered. A `segment_log2` of 0 means the best for
+  /// their number.
   result<built_shard> build(std::uint64_t shard, std::span<hash64> hashes, unsigned segment_log2) {
     return params_.arity == 3 ? build<3>(shard, hashes, segment_log2)
                               : build<4>(shard, hashes, segment_log2);
@@ -61,19 +60,19 @@ class shard_builder {
     built_shard made;
     bool may_repeat = true;
     for (unsigned attempt = 0; attempt < max_tries; ++attempt) {
-      if (hashes.size() > max_shard_keys) return too_uneven();
+      if (hashes.size() > max_shard_keys) return hashes_were_chosen();
       made.count = hashes.size();
       made.segment_log2 = given_log2 != 0 ? given_log2 : fuse_segment_log2(made.count, Arity);
       made.starts = fuse_segments_for(made.count, Arity, made.segment_log2);
       for (unsigned i = tries_at_size; i <= attempt; ++i) made.starts += made.starts / 16 + 1;
       made.seed = remix64(params_.seed + remix64(shard * max_tries + attempt + 1));
       if (auto ok = reserve(hashes.size(), slots<Arity>(made)); !ok) return fail(ok.error());
-      if (lay_out<Arity>(hashes, made)) {
+      if (find_order<Arity>(hashes, made)) {
         if (auto ok = write<Arity>(made); !ok) return fail(ok.error());
         return made;
       }
-      // Equal hashes are never told apart, so that no set with one can be laid out: only then it is
-      // worth while to look for them, and the try with the same seed is taken again without.
+      // A set with equal hashes cannot be peeled. They are searched only after a failure, and the
+      // same try is repeated without them.
       if (may_repeat) {
         may_repeat = false;
         const std::size_t distinct = drop_repetitions(hashes);
@@ -83,10 +82,10 @@ class shard_builder {
         }
       }
     }
-    return too_uneven();
+    return hashes_were_chosen();
   }
 
-  static tl::unexpected<failure> too_uneven() {
+  static tl::unexpected<failure> hashes_were_chosen() {
     return fail(errc::invalid_argument,
                 "the hashes were made to be alike and cannot be laid out; hash the keys with "
                 "another seed");
@@ -101,8 +100,7 @@ class shard_builder {
     if (auto ok = reserve(mixed_, keys * sizeof(std::uint64_t)); !ok) return ok;
     if (auto ok = reserve(order_, keys * sizeof(std::uint32_t)); !ok) return ok;
     if (auto ok = reserve(cells_, slots * sizeof(std::uint32_t)); !ok) return ok;
-    // One more than can be in it, since the word after the last is written before it is known
-    // whether it counts.
+    // One more than the slots: the word behind the last is written before it is known to count.
     return reserve(queue_, (slots + 1) * sizeof(std::uint32_t));
   }
   static result<void> reserve(owned_storage& memory, std::uint64_t bytes) {
@@ -119,16 +117,16 @@ class shard_builder {
     return reinterpret_cast<Word*>(memory.writable_bytes().data());
   }
 
-  /// Finds the order in which keys can be given their fingerprints: order_ from its end. False when
-  /// there is none.
+  /// Finds the order in which assign() goes through the keys, which is order_ from its end. Returns
+  /// false if there is none.
   template <unsigned Arity>
-  bool lay_out(std::span<const hash64> hashes, const built_shard& shard) {
+  bool find_order(std::span<const hash64> hashes, const built_shard& shard) {
     sort_by_segment(hashes, shard);
     return count<Arity>(hashes.size(), shard) && peel<Arity>(hashes.size(), shard);
   }
 
-  /// The mixed hashes by the segment of their first place, so that all that follows goes through
-  /// memory from one end to the other and touches only a few segments at a time.
+  /// Sorts the mixed hashes by the segment of their first place, so that the later steps go through
+  /// memory in one direction and touch only a few segments at a time.
   void sort_by_segment(std::span<const hash64> hashes, const built_shard& shard) {
     auto* const to = words<std::uint64_t>(mixed_);
     bounds_.assign(shard.starts + 1, 0);
@@ -153,14 +151,14 @@ class shard_builder {
         seen |= cells[place];
       });
     }
-    // A slot with 32 keys, half of what a cell can count: many equal hashes, as a rule (a chance of
-    // 10^-22 a slot else).
+    // A cell counts up to 63 keys. A slot of 32 or more means many equal hashes: distinct ones have
+    // a chance of 10^-22 per slot.
     return seen >> 31 == 0;
   }
 
-  /// Takes away keys that are alone at one of their slots until none is left: from the first
-  /// segment to the last, and in each until there is no more such slot, so that the wave of peeled
-  /// slots and the cells in use move on together.
+  /// Removes keys that are alone at a slot until none is left. It goes from the first segment to
+  /// the last, and empties each as far as possible, so that only a few segments are in use at a
+  /// time.
   template <unsigned Arity>
   bool peel(std::size_t n, const built_shard& shard) {
     const auto* const mixed = words<std::uint64_t>(mixed_);
@@ -208,8 +206,9 @@ class shard_builder {
     return {};
   }
 
-  /// Gives each key, the last peeled first, the fingerprint at its own slot that makes the sum
-  /// right. The cells, all zero after peeling, hold them.
+  /// Sets the slot at which each key was alone, so that the XOR of its slots is its fingerprint;
+  /// the key that was peeled last comes first. The cells, which are zero after peeling, become the
+  /// slots.
   template <unsigned Arity, class Word>
   void assign(built_shard& shard) {
     const auto* const mixed = words<std::uint64_t>(mixed_);
@@ -260,7 +259,7 @@ class shard_builder {
   std::vector<std::uint32_t> bounds_;
 };
 
-/// Builds the shards of a group, by several threads: shard i is the same whoever builds it.
+/// Builds the shards of a group in several threads; the result does not depend on their number.
 result<void> build_group(std::vector<shard_builder>& builders, std::uint64_t first,
                          std::span<const std::span<hash64>> hashes, unsigned segment_log2,
                          std::span<built_shard> shards) {
@@ -284,8 +283,8 @@ result<void> build_group(std::vector<shard_builder>& builders, std::uint64_t fir
   return {};
 }
 
-/// One shard after the other behind their directory; each shard's own memory goes as it is copied.
-result<built_fuse> put_together(fuse_params params, std::vector<built_shard> shards) {
+/// Copies the shards behind their directory and frees the memory of each.
+result<built_fuse> assemble(fuse_params params, std::vector<built_shard> shards) {
   built_fuse all{.params = params, .payload = {}, .count = 0};
   all.params.shards = static_cast<std::uint32_t>(shards.size());
   all.params.segment_log2 = shards.front().segment_log2;
@@ -345,7 +344,7 @@ result<built_fuse> build(const fuse_spec& spec, const hash_source& source) {
                            });
   if (!done) return fail(std::move(done.error()));
   builders.clear();
-  auto all = put_together(params, std::move(built));
+  auto all = assemble(params, std::move(built));
   if (all && spec.bits != 0 && all->payload.bytes().size() * 8 > spec.bits) {
     return fail(errc::invalid_argument,
                 format_text("{} keys take {} in this fuse filter, more than the {} allowed; give "

@@ -17,14 +17,14 @@ namespace {
 
 namespace f = formulas;
 
-// A query reads words of 8 bytes that begin in the last fingerprint's bytes.
+// A query reads words of up to 8 bytes from the first byte of any fingerprint.
 constexpr std::uint64_t slack_bytes = 7;
 constexpr std::uint64_t max_slots = std::uint64_t{1} << 44;
 constexpr unsigned max_segment_log2 = 18;
-// Building costs the same from 2^17 to 2^21 keys a shard (its working set is a few segments, not
-// the shard), larger shards are smaller in sum, and smaller ones need less memory while building.
-constexpr std::uint64_t keys_a_shard = std::uint64_t{3} << 19;
-// A plan's own figures, rounded, must plan the same filter again.
+// A build takes the same time with 2^17 to 2^21 keys per shard, since its working set is a few
+// segments. Larger shards need fewer slots, smaller ones less memory during the build.
+constexpr std::uint64_t keys_per_shard = std::uint64_t{3} << 19;
+// The figures of a plan, rounded for display, have to give the same plan again.
 constexpr double rounding = 1 + 1e-6;
 
 struct sizing {
@@ -33,8 +33,8 @@ struct sizing {
 };
 
 // For 2^i keys: the segment length that needs the fewest slots, and the slots with which four of
-// five random sets could be laid out at once, bisected over 200 sets (20 from 2^18 keys on). Graf
-// and Lemire (section 4) give formulas for both; these are up to 1.5% smaller, and whole numbers.
+// five random sets succeed at the first try, bisected over 200 sets (20 from 2^18 keys on). The
+// formulas of Graf and Lemire (section 4) need up to 1.5% more slots.
 constexpr std::array<sizing, 22> three_wise = {{
     {2, 30000},  {2, 30000},  {2, 30000},  {2, 25000},  {3, 20000},  {4, 20000},
     {5, 15300},  {5, 15100},  {6, 15000},  {6, 13900},  {6, 13700},  {7, 13200},
@@ -57,7 +57,7 @@ unsigned log2_of(std::uint64_t n) noexcept {
                             three_wise.size() - 1);
 }
 
-/// Bits for a rate: the fewest whose rate, equal hashes left aside, is not above it.
+/// The fewest bits w with 2^-w <= eps.
 unsigned bits_for(double eps) noexcept {
   unsigned w = 1;
   while (w < max_fingerprint_bits && std::ldexp(1.0, -static_cast<int>(w)) > eps * rounding) ++w;
@@ -106,15 +106,15 @@ result<void> check_ranges(const fuse_spec& spec) {
   return {};
 }
 
-/// The longest fingerprints with which n keys fit, or 0.
+/// The longest fingerprints with which n keys fit, or 0 if there are none.
 unsigned bits_that_fit(std::uint64_t n, unsigned arity, std::uint64_t bits) noexcept {
   unsigned w = max_fingerprint_bits;
   while (w != 0 && bits_of(shape_of(n, arity, w, 0)) > bits) --w;
   return w;
 }
 
-/// The most keys that fit. Sizes go up in steps and, where the segments' length changes, a little
-/// down, so that this is a number that fits and not always the very greatest.
+/// The most keys that fit. Where the segment length changes, sizes fall a little, so that it may be
+/// less than the largest number that fits.
 std::uint64_t keys_that_fit(unsigned arity, unsigned w, std::uint64_t bits) noexcept {
   std::uint64_t low = 0;
   std::uint64_t high = max_fuse_keys + 1;
@@ -211,7 +211,7 @@ namespace detail {
 std::uint32_t fuse_shards_for(std::uint64_t n) noexcept {
   if (n == 0) return 0;
   return static_cast<std::uint32_t>(
-      std::max<std::uint64_t>(1, (n + keys_a_shard / 2) / keys_a_shard));
+      std::max<std::uint64_t>(1, (n + keys_per_shard / 2) / keys_per_shard));
 }
 
 unsigned fuse_segment_log2(std::uint64_t n, unsigned arity) noexcept {

@@ -1,5 +1,5 @@
-// Building bumped ribbon filters: level after level, each shard by shard. The solving itself is in
-// src/kernels/.
+// The build of a ribbon filter: level after level, each shard by shard. The kernels solve the
+// equations (kernels/loops.inl).
 
 #include <algorithm>
 #include <atomic>
@@ -21,10 +21,10 @@
 namespace bloomery::detail {
 namespace {
 
-// Up to so many, distinct keys are counted before the first level is planned; of more their
-// estimate serves, since a level with 1% too few or too many slots for its keys is hardly worse.
+// Up to so many distinct keys are counted before the first level is planned. The number of more
+// keys is estimated: 1% more or fewer slots make a level hardly worse.
 constexpr std::uint64_t counted_keys = std::uint64_t{1} << 21;
-// A last level's tries; those from the fifth on are larger, see plan_ribbon_level.
+// Tries of a last level; from the fifth on it is larger (plan_ribbon_level).
 constexpr unsigned max_tries = 64;
 
 std::uint64_t level_seed(const ribbon_params& params, unsigned attempt) noexcept {
@@ -32,7 +32,7 @@ std::uint64_t level_seed(const ribbon_params& params, unsigned attempt) noexcept
   return remix64(params.seed + remix64(params.levels.size() * max_tries + attempt + 1)) >> 1 | 1;
 }
 
-/// A shard's keys by their starts, without repetitions.
+/// The keys of a shard by start, without repetitions.
 struct sorted_keys {
   std::vector<std::uint64_t> keys;
   std::vector<std::uint32_t> begins;  // starts + 1
@@ -41,7 +41,7 @@ struct sorted_keys {
     const auto start_of = [&](hash64 h) { return ribbon_start_of(h.value, shards, starts); };
     begins.assign(starts + 2, 0);
     keys.resize(hashes.size());
-    // Counted two places further on, so that placing the keys moves the ends to where begins are.
+    // Counted at index start + 2, so that the second pass leaves begins[start] in place.
     for (const hash64 h : hashes) ++begins[start_of(h) + 2];
     for (std::size_t i = 2; i < begins.size(); ++i) begins[i] += begins[i - 1];
     for (const hash64 h : hashes) keys[begins[start_of(h) + 1]++] = h.value;
@@ -50,7 +50,7 @@ struct sorted_keys {
   }
 
  private:
-  // Few hashes have a start in common, so that looking at all pairs is faster than sorting.
+  // Few hashes have the same start, so that comparing all pairs is faster than sorting.
   static bool repeats(std::span<const std::uint64_t> some) noexcept {
     constexpr std::size_t few = 24;
     if (some.size() > few) return true;
@@ -81,7 +81,7 @@ struct sorted_keys {
   }
 };
 
-/// What one thread needs to build shard after shard, and what it bumped.
+/// The memory of a thread that builds shard after shard, and the keys that it bumped.
 struct shard_builder {
   sorted_keys sorted;
   std::vector<std::uint64_t> rows;
@@ -110,57 +110,57 @@ struct open_level {
     return level;
   }
 
-  /// The starts from `first` to `last` of a shard, which have equally many columns. False if there
-  /// is no solution.
-  bool solve(std::uint64_t shard, std::uint64_t first, std::uint64_t last, shard_builder& by) {
+  /// Solves the starts [first, last) of a shard, which have equally many columns. Returns false if
+  /// there is no solution.
+  bool solve(std::uint64_t shard, std::uint64_t first, std::uint64_t last, shard_builder& builder) {
     if (first == last) return true;
     const std::uint64_t start = shard * shape.starts + first;
-    ribbon_job job{.keys = by.sorted.keys.data(),
-                   .begins = by.sorted.begins.data() + first,
+    ribbon_job job{.keys = builder.sorted.keys.data(),
+                   .begins = builder.sorted.begins.data() + first,
                    .starts = last - first,
                    .columns = shape.columns + (start >= shape.cut),
                    .bumps = shape.bumps,
                    .first_bucket = start / bucket_starts % 4};
     const std::uint64_t slots = 8 * job.groups();
     const std::size_t data_bytes = job.groups() * job.columns;
-    by.rows.resize(std::max<std::size_t>(by.rows.size(), slots));
-    by.results.resize(by.rows.size());
-    // Windows are read whole, also those of the last groups.
+    builder.rows.resize(std::max<std::size_t>(builder.rows.size(), slots));
+    builder.results.resize(builder.rows.size());
+    // The windows of the last groups are read whole too.
     const std::size_t readable =
         data_bytes + (ribbon_window_groups - 1) * job.columns + ribbon_padding;
-    by.data.resize(std::max<std::size_t>(by.data.size(), readable));
-    by.codes.assign(job.starts / (4 * bucket_starts) + 2, std::byte{0});
-    by.bumped_here.resize(std::max(by.bumped_here.size(), by.sorted.keys.size()));
-    job.codes = by.codes.data();
-    job.data = by.data.data();
-    job.bumped = by.bumped_here.data();
-    job.rows = by.rows.data();
-    job.results = by.results.data();
+    builder.data.resize(std::max<std::size_t>(builder.data.size(), readable));
+    builder.codes.assign(job.starts / (4 * bucket_starts) + 2, std::byte{0});
+    builder.bumped_here.resize(std::max(builder.bumped_here.size(), builder.sorted.keys.size()));
+    job.codes = builder.codes.data();
+    job.data = builder.data.data();
+    job.bumped = builder.bumped_here.data();
+    job.rows = builder.rows.data();
+    job.results = builder.results.data();
     const std::size_t bumped = ribbon_ops().build(job);
     if (bumped == ribbon_kernels::no_solution) return false;
-    for (std::size_t i = 0; i < bumped; ++i) by.bumped.push_back({by.bumped_here[i]});
+    for (std::size_t i = 0; i < bumped; ++i) builder.bumped.push_back({builder.bumped_here[i]});
     std::byte* const all = bytes.writable_bytes().data();
     const std::uint64_t group = start + (ribbon_window_groups - 1) * shard;
     const std::uint64_t at = start >= shape.cut ? view.upper_at : view.lower_at;
     if (data_bytes != 0) std::memcpy(all + (at + group * job.columns), job.data, data_bytes);
     if (shape.bumps) {
-      // Shards share the byte in which one ends and the next begins.
+      // Two shards may share a byte of codes.
       std::byte* const codes = all + start / (4 * bucket_starts);
       const std::uint64_t buckets = (job.starts + bucket_starts - 1) / bucket_starts;
       for (std::size_t i = 0; i < (job.first_bucket + buckets + 3) / 4; ++i) {
         std::atomic_ref(*reinterpret_cast<unsigned char*>(codes + i))
-            .fetch_or(std::to_integer<unsigned char>(by.codes[i]), std::memory_order_relaxed);
+            .fetch_or(std::to_integer<unsigned char>(builder.codes[i]), std::memory_order_relaxed);
       }
     }
     return true;
   }
 
-  bool build_shard(std::uint64_t shard, std::span<const hash64> hashes, shard_builder& by) {
-    by.sorted.assign(hashes, shape.shards, shape.starts);
-    by.keys += by.sorted.keys.size();
+  bool build_shard(std::uint64_t shard, std::span<const hash64> hashes, shard_builder& builder) {
+    builder.sorted.assign(hashes, shape.shards, shape.starts);
+    builder.keys += builder.sorted.keys.size();
     const std::uint64_t before = shard * shape.starts;
     const std::uint64_t cut = std::clamp(shape.cut, before, before + shape.starts) - before;
-    return solve(shard, 0, cut, by) && solve(shard, cut, shape.starts, by);
+    return solve(shard, 0, cut, builder) && solve(shard, cut, shape.starts, builder);
   }
 };
 
@@ -173,7 +173,7 @@ class ribbon_builder {
   }
 
   result<built_ribbon> build(const hash_source& source) {
-    if (source.size == 0) return put_together();
+    if (source.size == 0) return assemble();
     std::uint64_t distinct = source.size;
     if (source.size > counted_keys / 2) {
       const auto estimate = estimate_distinct(source, threads_);
@@ -191,7 +191,7 @@ class ribbon_builder {
       if (auto ok = gather(source, distinct, keys); !ok) return fail(ok.error());
       distinct = keys.size();
     }
-    // A size that was planned for the capacity must not be missed because the estimate is too high.
+    // An estimate that is too high must not exceed the size that was planned for the capacity.
     else if (spec_.bits != 0 && spec_.capacity != 0) {
       distinct = std::min(distinct, spec_.capacity);
     }
@@ -201,37 +201,37 @@ class ribbon_builder {
       const auto first = keys.empty() ? source : hash_source::of(keys);
       if (auto ok = add_level(first, distinct, 0, eps); !ok) return fail(ok.error());
       count_ = keys_built_;
-      keys = take_bumped();
+      keys = extract_bumped();
     } else {
       count_ = distinct;
     }
     while (!is_last_ribbon_level(keys.size())) {
-      // Hashes that were made for it could go on without end.
-      if (params_.levels.size() + 1 == max_ribbon_levels) return made_to_be_alike();
+      // Chosen hashes could need levels without end.
+      if (params_.levels.size() + 1 == max_ribbon_levels) return hashes_were_chosen();
       const std::uint64_t seed = level_seed(params_, 0);
       for (hash64& h : keys) h.value = ribbon_hash(h.value, seed);
       if (auto ok = add_level(hash_source::of(keys), keys.size(), seed, eps); !ok) {
         return fail(ok.error());
       }
-      keys = take_bumped();
+      keys = extract_bumped();
     }
-    // Without a key there is nothing to look for, but levels that bump need one after them.
+    // A level that bumps needs a level after it, even without keys.
     if (auto ok = add_last_level(keys, eps); !ok) return fail(ok.error());
-    return put_together();
+    return assemble();
   }
 
  private:
-  static tl::unexpected<failure> made_to_be_alike() {
+  static tl::unexpected<failure> hashes_were_chosen() {
     return fail(errc::invalid_argument,
                 "the hashes were made to be alike and cannot be laid out; hash the keys with "
                 "another seed");
   }
 
-  /// All hashes in memory, once each.
+  /// Brings all distinct hashes into memory.
   result<void> gather(const hash_source& source, std::uint64_t distinct,
                       std::vector<hash64>& keys) {
-    constexpr std::uint64_t keys_a_shard = std::uint64_t{1} << 15;
-    const std::uint64_t shards = distinct / keys_a_shard + 1;
+    constexpr std::uint64_t keys_per_shard = std::uint64_t{1} << 15;
+    const std::uint64_t shards = distinct / keys_per_shard + 1;
     keys.reserve(distinct + distinct / 64);
     sorted_keys sorted;
     return for_each_shard_group(
@@ -245,7 +245,7 @@ class ribbon_builder {
         });
   }
 
-  /// Builds a level that bumps. `eps` becomes the rate that the levels beyond may have.
+  /// Builds a level that bumps. Then `eps` is the rate that is left for the levels beyond.
   result<void> add_level(const hash_source& source, std::uint64_t n, std::uint64_t seed,
                          double& eps) {
     ribbon_level shape = plan_ribbon_level(n, eps);
@@ -294,10 +294,10 @@ class ribbon_builder {
       bytes_.push_back(std::move(level->bytes));
       return {};
     }
-    return made_to_be_alike();
+    return hashes_were_chosen();
   }
 
-  std::vector<hash64> take_bumped() {
+  std::vector<hash64> extract_bumped() {
     std::vector<hash64> all;
     for (shard_builder& one : builders_) {
       if (all.empty()) {
@@ -310,7 +310,7 @@ class ribbon_builder {
     return all;
   }
 
-  result<built_ribbon> put_together() {
+  result<built_ribbon> assemble() {
     built_ribbon all{
         .params = params_, .payload = {}, .views = ribbon_views(params_), .count = count_};
     const std::uint64_t size = params_.payload_bytes();

@@ -20,23 +20,23 @@ namespace f = formulas;
 constexpr std::uint64_t tail = detail::ribbon_window_groups - 1;
 constexpr std::uint64_t bucket = 16;
 constexpr unsigned max_columns = 31;
-// Of starts: the 32 Ki keys of a shard, sorted and as equations, take 1 MB while they are solved,
-// which the second-level cache holds.
+// Starts per shard. The 32 Ki keys of a shard and their equations need 1 MB while they are solved,
+// which fits into the second-level cache.
 constexpr std::uint64_t shard_starts = 4096;
 constexpr std::uint64_t max_starts = std::uint64_t{1} << 46;
-// So few keys find room in 3% more slots than they are, more likely than not (measured: 1 key in
-// 64 slots, 60% to 98% of the sets from there to 1024 keys). Bumping costs more up to there.
+// Up to so many keys a system with 3% more slots than keys has a solution in 60% to 98% of the sets
+// (measured), and bumping needs more memory.
 constexpr std::uint64_t last_level_keys = 1024;
-// A level that bumps has 1.05 keys for a slot: it then bumps 4.9% and leaves 0.17% of the slots
-// empty. Measured, of the memory: 0.45% lost at 1.04, 0.39% at 1.05, 0.36% at 1.06, and all the
-// more keys to be looked for twice.
+// A level that bumps has 1.05 keys per slot: it bumps 4.9% of them and leaves 0.17% of the slots
+// empty. Memory lost (measured): 0.45% at 1.04 keys per slot, 0.39% at 1.05, 0.36% at 1.06, where
+// more keys need a second level.
 constexpr std::uint64_t load_numerator = 21;
 constexpr std::uint64_t load_denominator = 20;
-// A plan's own figures, rounded, must plan the same filter again.
+// The figures of a plan, rounded for display, have to give the same plan again.
 constexpr double rounding = 1 + 1e-6;
 constexpr double min_fpr = 0x1p-32;
 
-/// The cut for a rate, and the columns below it.
+/// Sets the columns and the cut for a rate.
 void set_rate(ribbon_level& level, double eps) noexcept {
   if (!(eps < 1)) {
     level.columns = 0;
@@ -52,7 +52,8 @@ void set_rate(ribbon_level& level, double eps) noexcept {
   if (level.bumps) level.cut -= level.cut % bucket;
 }
 
-/// Shards of that many groups in all, of which `systems` systems need their tails.
+/// Sets the starts per shard of a level of `groups` groups. Each shard needs a tail of 7 groups,
+/// and so does each of `more_systems`.
 void set_groups(ribbon_level& level, std::uint64_t groups, std::uint64_t more_systems) noexcept {
   const std::uint64_t spent = tail * (level.shards + more_systems);
   const std::uint64_t starts = groups > spent ? groups - spent : 1;
@@ -61,8 +62,8 @@ void set_groups(ribbon_level& level, std::uint64_t groups, std::uint64_t more_sy
                      : std::max(bucket, (starts / level.shards + bucket / 2) / bucket * bucket);
 }
 
-/// Keys that a level bumps, at the most: what its slots do not hold. Of those 0.1% and 22 for each
-/// system's end stay empty (measured), and six standard deviations more.
+/// An upper bound of the keys that a level bumps: n less the slots in use. 0.1% of the slots and 22
+/// per system stay empty (measured); six standard deviations are added.
 double bumped_keys(double n, const ribbon_level& level) noexcept {
   const auto slots = static_cast<double>(level.slots());
   const double empty = 0.001 * slots + 22 * static_cast<double>(level.shards + 1);
@@ -163,8 +164,8 @@ ribbon_level plan_ribbon_level(std::uint64_t n, double eps, unsigned attempt) no
     for (unsigned i = 4; i <= attempt; i += 4) groups += groups / 16 + 1;
     groups = std::max(groups, detail::ribbon_window_groups);
   }
-  // With the cut inside a shard there is one system more. Where that costs more than the columns it
-  // saves, all slots have the greater number.
+  // A cut inside a shard needs one more system. If that costs more than the columns it saves, all
+  // slots have the larger number of columns.
   ribbon_level mixed = level;
   set_groups(level, groups, 0);
   set_rate(level, eps);

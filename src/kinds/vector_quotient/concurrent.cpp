@@ -1,32 +1,27 @@
 #include <bloomery/vector_quotient_concurrent.hpp>
 
-#include <algorithm>
 #include <array>
 #include <atomic>
-#include <bloomery/detail/vector_quotient/stripes.hpp>
+#include <bloomery/detail/vector_quotient/seqlocks.hpp>
 #include <cassert>
 
+#include "kinds/vector_quotient/kernels/group.hpp"
+
 namespace bloomery {
-namespace {
 
-// Keys that are fetched together, and that a writer does in one turn.
-constexpr std::size_t group = 16;
-
-}  // namespace
-
-struct concurrent_vector_quotient::shared {
-  detail::vq_stripes stripes;
-  std::mutex turn;  // for whoever writes, or reads what lies outside of the blocks
+struct concurrent_vector_quotient::shared_state {
+  detail::vq_seqlocks seqlocks;
+  std::mutex mutex;  // for writes, and for reads of the stash and the overflow table
 };
 
 concurrent_vector_quotient::concurrent_vector_quotient(const detail::vq_writer& filter,
-                                                       std::uint64_t* side_entries,
+                                                       std::uint64_t* overflow_entries,
                                                        std::uint64_t seed)
     : filter_(filter),
-      side_entries_(side_entries),
+      overflow_entries_(overflow_entries),
       seed_(seed),
-      shared_(std::make_unique<shared>()) {
-  filter_.stripes = &shared_->stripes;
+      state_(std::make_unique<shared_state>()) {
+  filter_.seqlocks = &state_->seqlocks;
 }
 
 concurrent_vector_quotient::~concurrent_vector_quotient() = default;
@@ -35,100 +30,88 @@ concurrent_vector_quotient::concurrent_vector_quotient(concurrent_vector_quotien
 concurrent_vector_quotient& concurrent_vector_quotient::operator=(
     concurrent_vector_quotient&&) noexcept = default;
 
-concurrent_vector_quotient::shared& concurrent_vector_quotient::in_use() const noexcept {
-  assert(shared_ != nullptr && "the door was moved from");
-  return *shared_;
+concurrent_vector_quotient::shared_state& concurrent_vector_quotient::state() const noexcept {
+  assert(state_ != nullptr && "the handle was moved from");
+  return *state_;
 }
 
-// A tag moves only between its own two blocks, or from the stash into one of them: an answer for
-// which neither has changed from beginning to end is that of one moment.
-bool concurrent_vector_quotient::holds(const vector_quotient_place& at) const noexcept {
-  const detail::vq_layout& blocks = layout();
-  const detail::vq_stripes& stripes = in_use().stripes;
+// A tag moves only between its own two blocks, or from the stash into one of them. So if neither
+// block was written from beginning to end, the answer is that of one moment.
+bool concurrent_vector_quotient::contains(const vector_quotient_place& at) const noexcept {
+  const detail::vq_seqlocks& seqlocks = state().seqlocks;
   alignas(64) std::array<std::byte, detail::vq_block_bytes> copy;
   const auto is_in = [&](std::uint64_t block) noexcept {
-    detail::vq_stripes::copy(blocks.block(filter_.blocks, block), copy.data());
-    return blocks.copies(copy.data(), at.tag) != 0;
+    detail::vq_seqlocks::copy(layout().block(filter_.blocks, block), copy.data());
+    return layout().copies(copy.data(), at.tag) != 0;
   };
   for (;;) {
-    const std::uint32_t first = stripes.begin_read(at.first);
-    const std::uint32_t second = stripes.begin_read(at.second);
+    const std::uint32_t first = seqlocks.begin_read(at.first);
+    const std::uint32_t second = seqlocks.begin_read(at.second);
     bool found = is_in(at.first) || is_in(at.second);
     if (!found && std::atomic_ref(*filter_.stashed).load(std::memory_order_acquire) != 0) {
-      const std::scoped_lock lock(in_use().turn);
+      const std::scoped_lock lock(state().mutex);
       found = detail::vq_stashed_copies(filter_.reader(), at) != 0;
     }
-    if (stripes.is_still(at.first, first) && stripes.is_still(at.second, second)) return found;
+    if (seqlocks.is_unchanged(at.first, first) && seqlocks.is_unchanged(at.second, second)) {
+      return found;
+    }
   }
 }
 
 void concurrent_vector_quotient::may_contain(std::span<const hash64> hs,
                                              std::span<bool> answers) const noexcept {
   assert(answers.size() >= hs.size());
-  std::array<vector_quotient_place, group> places;
-  for (std::size_t begin = 0; begin < hs.size(); begin += group) {
-    const std::size_t n = std::min(group, hs.size() - begin);
-    for (std::size_t i = 0; i < n; ++i) {
-      places[i] = layout().place(hs[begin + i]);
-      __builtin_prefetch(layout().block(filter_.blocks, places[i].first));
-      __builtin_prefetch(layout().block(filter_.blocks, places[i].second));
-    }
-    for (std::size_t i = 0; i < n; ++i) answers[begin + i] = holds(places[i]);
-  }
+  detail::vq_for_each_group(layout(), filter_.blocks, hs, [&](std::size_t i, auto places) noexcept {
+    for (const vector_quotient_place& at : places) answers[i++] = contains(at);
+    return true;
+  });
 }
 
-insert_outcome concurrent_vector_quotient::insert_at(const vector_quotient_place& at) noexcept {
-  const detail::vq_change first(filter_.stripes, at.first);
-  const detail::vq_change second(filter_.stripes, at.second);
-  return detail::vq_insert(filter_, at);
+insert_outcome concurrent_vector_quotient::insert_locked(const vector_quotient_place& at) noexcept {
+  const detail::vq_block_write first(filter_.seqlocks, at.first);
+  const detail::vq_block_write second(filter_.seqlocks, at.second);
+  const insert_outcome outcome = detail::vq_insert(filter_, at);
+  *overflow_entries_ = filter_.overflow->entries();
+  return outcome;
 }
 
 insert_outcome concurrent_vector_quotient::insert(const hash64& h) noexcept {
   const vector_quotient_place at = layout().place(h);
-  const std::scoped_lock lock(in_use().turn);
-  const insert_outcome outcome = insert_at(at);
-  *side_entries_ = filter_.side->slots();
-  return outcome;
+  const std::scoped_lock lock(state().mutex);
+  return insert_locked(at);
 }
 
 insert_summary concurrent_vector_quotient::insert(std::span<const hash64> hs) noexcept {
   insert_summary summary;
-  std::array<vector_quotient_place, group> places;
-  for (std::size_t begin = 0; begin < hs.size(); begin += group) {
-    const std::size_t n = std::min(group, hs.size() - begin);
-    for (std::size_t i = 0; i < n; ++i) {
-      places[i] = layout().place(hs[begin + i]);
-      __builtin_prefetch(layout().block(filter_.blocks, places[i].first));
-      __builtin_prefetch(layout().block(filter_.blocks, places[i].second));
-    }
-    const std::scoped_lock lock(in_use().turn);
-    for (std::size_t i = 0; i < n; ++i) {
-      const insert_outcome outcome = insert_at(places[i]);
-      *side_entries_ = filter_.side->slots();
+  detail::vq_for_each_group(layout(), filter_.blocks, hs, [&](std::size_t, auto places) noexcept {
+    const std::scoped_lock lock(state().mutex);
+    for (const vector_quotient_place& at : places) {
+      const insert_outcome outcome = insert_locked(at);
       if (!is_contained(outcome)) {
         summary.stopped_by = outcome;
-        return summary;
+        return false;
       }
       ++summary.done;
       ++(outcome == insert_outcome::inserted ? summary.inserted : summary.maybe_present);
     }
-  }
+    return true;
+  });
   return summary;
 }
 
 bool concurrent_vector_quotient::erase(const hash64& h) noexcept {
   const vector_quotient_place at = layout().place(h);
-  const std::scoped_lock lock(in_use().turn);
-  const detail::vq_change first(filter_.stripes, at.first);
-  const detail::vq_change second(filter_.stripes, at.second);
+  const std::scoped_lock lock(state().mutex);
+  const detail::vq_block_write first(filter_.seqlocks, at.first);
+  const detail::vq_block_write second(filter_.seqlocks, at.second);
   const bool erased = detail::vq_erase(filter_, at);
-  *side_entries_ = filter_.side->slots();
+  *overflow_entries_ = filter_.overflow->entries();
   return erased;
 }
 
 std::uint64_t concurrent_vector_quotient::count(const hash64& h) const noexcept {
   const vector_quotient_place at = layout().place(h);
-  const std::scoped_lock lock(in_use().turn);
+  const std::scoped_lock lock(state().mutex);
   return detail::vq_copies(filter_.reader(), at);
 }
 

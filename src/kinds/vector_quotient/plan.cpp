@@ -23,18 +23,18 @@ constexpr std::uint64_t max_blocks = std::uint64_t{1} << 44;
 constexpr std::uint64_t max_side_entries = std::uint64_t{1} << 56;
 constexpr std::uint64_t min_bits = 8 * (detail::vq_block_bytes + detail::vq_stash_bytes);
 
-// The share of slots that is planned for. Filled with distinct keys until one found no room, the
-// emptiest of each size was (53 slots of 7 bits: 20,000 filters of 2 to 32 blocks, 3000 of 200,
-// 1000 of 1000, 200 of 10,000, 20 of 100,000): above 1, .9998, .9994, .9989, .9962; with 28 slots
-// .9948 in 100 filters of 10,000 blocks, with 14 slots .9796 in 20,000 of 7 blocks and .9712 in 20
-// of 100,000. Where some or most keys were there several times it was .9685 with 54 slots.
-constexpr double highest_load_with(unsigned slots) {
+// The planned load. Measured: the lowest load at which a filter of distinct keys first found no
+// room, over 20 to 20,000 filters of each size, was 0.9962 with 53 slots of 7 bits per block,
+// 0.9948 with 28 slots and 0.9712 with 14. With repeated keys it was 0.9685 at 54 slots
+// (docs/decisions/vector-quotient-code.md).
+constexpr double max_load(unsigned slots) {
   return slots >= 24 ? 0.965 : 0.94;
 }
 
-// Of a block; shapes that use less are not worth a look.
+// Shapes that use fewer bits of a block need more blocks.
 constexpr unsigned min_used_bits = detail::vq_block_bits * 7 / 8;
 
+// The shape of a block.
 struct shape {
   unsigned slots;
   unsigned buckets;
@@ -43,105 +43,115 @@ struct shape {
   double tags() const { return std::ldexp(buckets, static_cast<int>(bits)); }
 
   std::uint64_t max_keys_in(std::uint64_t blocks) const {
-    // One block is both of a key's: it holds as many tags as it has slots.
+    // With one block, both blocks of a key are the same: it stores as many tags as it has slots.
     if (blocks == 1) return slots;
-    return static_cast<std::uint64_t>(static_cast<double>(blocks) * slots *
-                                      highest_load_with(slots));
+    return static_cast<std::uint64_t>(static_cast<double>(blocks) * slots * max_load(slots));
   }
 
-  // A stranger passes if one of n keys has the same tag in the same pair of blocks: of blocks *
-  // tags that it may have, a key covers two (one if its blocks are the same, which is left out of
-  // account, and for one block makes half of it).
+  // 1 - (1 - c)^n + n / 2^64: a non-member passes if one of n keys has its tag in its pair of
+  // blocks. Of N B 2^r pairs (first block, tag) a key covers two, so c = 2 / (N B 2^r). (A key
+  // whose two blocks are the same covers one, which is neglected unless N = 1.)
   double fpr(double n, std::uint64_t blocks) const {
     const double covered = (blocks == 1 ? 1 : 2) / (static_cast<double>(blocks) * tags());
     return std::min(1.0, -numeric::expm1(n * numeric::log1p(-covered)) + f::hash_collision_fpr(n));
   }
 };
 
-// Remainders and ends fill the block, as far as the ends are within reach of three words.
+// The shape with as many buckets as fit, if its ends fit into three words.
 std::optional<shape> shape_of(unsigned slots, unsigned bits) {
-  if (slots * (bits + 1) >= detail::vq_block_bits || slots > detail::vq_most_slots) {
+  if (slots * (bits + 1) >= detail::vq_block_bits || slots > detail::vq_max_slots) {
     return std::nullopt;
   }
   const unsigned buckets =
-      std::min(detail::vq_block_bits - slots * (bits + 1), detail::vq_most_ends - slots);
-  if (slots + buckets < detail::vq_least_ends || slots * (bits + 1) + buckets < min_used_bits) {
+      std::min(detail::vq_block_bits - slots * (bits + 1), detail::vq_max_ends - slots);
+  if (slots + buckets < detail::vq_min_ends || slots * (bits + 1) + buckets < min_used_bits) {
     return std::nullopt;
   }
   return shape{slots, buckets, bits};
 }
 
-// The fewest blocks that hold n keys at the rate eps (0: at any).
-std::optional<std::uint64_t> fewest_blocks(const shape& of, std::uint64_t n, double eps) {
+// The fewest blocks for n keys at the rate eps, or at any rate if eps is 0.
+std::optional<std::uint64_t> fewest_blocks(const shape& form, std::uint64_t n, double eps) {
   const auto keys = static_cast<double>(n);
-  const double load = highest_load_with(of.slots);
-  double least = n <= of.slots ? 1 : std::max(2.0, keys / (of.slots * load));
+  const double full_blocks = keys / (form.slots * max_load(form.slots));
+  double estimate = n <= form.slots ? 1 : std::max(2.0, full_blocks);
   if (eps != 0) {
-    const double aim = eps - f::hash_collision_fpr(keys);
-    if (aim <= 0) return std::nullopt;
-    // 1 - (1 - c)^n = eps for c = 2 / (blocks * tags).
-    const double covered = -numeric::expm1(numeric::log1p(-aim) / keys);
-    const double for_rate = 2 / (covered * of.tags());
-    least = std::max(least, for_rate <= 2 ? 1.0 : for_rate);
+    const double tag_rate = eps - f::hash_collision_fpr(keys);
+    if (tag_rate <= 0) return std::nullopt;
+    // 1 - (1 - c)^n = tag_rate, solved for N.
+    const double covered = -numeric::expm1(numeric::log1p(-tag_rate) / keys);
+    const double for_rate = 2 / (covered * form.tags());
+    estimate = std::max(estimate, for_rate <= 2 ? 1.0 : for_rate);
   }
-  // A rate may be met by leaving slots free, but not more than as many again.
-  if (least > static_cast<double>(max_blocks) || least > 2 * keys / (of.slots * load) + 1) {
+  // A low rate may leave slots free, at most every second one.
+  if (estimate > static_cast<double>(max_blocks) || estimate > 2 * full_blocks + 1) {
     return std::nullopt;
   }
-  const auto serves = [&](std::uint64_t blocks) {
-    return n <= of.max_keys_in(blocks) && (eps == 0 || of.fpr(keys, blocks) <= eps);
+  const auto is_enough = [&](std::uint64_t blocks) {
+    return n <= form.max_keys_in(blocks) && (eps == 0 || form.fpr(keys, blocks) <= eps);
   };
-  // The formulas above are exact up to rounding.
-  auto blocks = static_cast<std::uint64_t>(std::floor(least));
+  // The estimate is exact up to rounding.
+  auto blocks = static_cast<std::uint64_t>(std::floor(estimate));
   blocks -= blocks > 1;
   for (int step = 0; step < 5; ++step, ++blocks) {
-    if (serves(blocks)) return blocks;
+    if (is_enough(blocks)) return blocks;
   }
   return std::nullopt;
 }
 
-std::optional<std::uint64_t> blocks_in(std::uint64_t bits) {
-  if (bits < min_bits) return std::nullopt;
+std::uint64_t blocks_in(std::uint64_t bits) {
   return std::min(max_blocks, (bits - 8 * detail::vq_stash_bytes) / detail::vq_block_bits);
 }
 
-std::uint64_t max_served(const shape& of, std::uint64_t blocks, double eps) {
-  std::uint64_t n = std::min(of.max_keys_in(blocks), max_keys);
-  if (eps == 0 || n == 0 || of.fpr(static_cast<double>(n), blocks) <= eps) return n;
-  std::uint64_t low = 0;  // fits
+// The most keys at the rate eps, or at any rate if eps is 0.
+std::uint64_t max_capacity(const shape& form, std::uint64_t blocks, double eps) {
+  std::uint64_t n = std::min(form.max_keys_in(blocks), max_keys);
+  if (eps == 0 || n == 0 || form.fpr(static_cast<double>(n), blocks) <= eps) return n;
+  std::uint64_t low = 0;  // meets the rate
   while (n - low > 1) {
     const std::uint64_t middle = low + (n - low) / 2;
-    (of.fpr(static_cast<double>(middle), blocks) <= eps ? low : n) = middle;
+    (form.fpr(static_cast<double>(middle), blocks) <= eps ? low : n) = middle;
   }
   return low;
 }
 
 struct choice {
-  shape of;
+  shape form;
   std::uint64_t blocks;
   std::uint64_t capacity;
 
-  double fpr() const { return of.fpr(static_cast<double>(capacity), blocks); }
+  double fpr() const { return form.fpr(static_cast<double>(capacity), blocks); }
+
+  bool is_better_than(const choice& other) const {
+    if (blocks != other.blocks) return blocks < other.blocks;
+    if (capacity != other.capacity) return capacity > other.capacity;
+    return fpr() < other.fpr();
+  }
 };
 
-// Calls `use` with every shape of block that the spec allows.
-template <class Use>
-void for_shapes(const vector_quotient_spec& spec, Use&& use) {
-  unsigned first = spec.remainder_bits != 0 ? spec.remainder_bits : min_remainder;
-  unsigned last = spec.remainder_bits != 0 ? spec.remainder_bits : max_remainder;
+// The best of the choices that `choose(shape)` finds for the shapes that the spec allows.
+template <class Choose>
+std::optional<choice> best_choice(const vector_quotient_spec& spec, Choose&& choose) {
+  unsigned min_bits_tried = spec.remainder_bits != 0 ? spec.remainder_bits : min_remainder;
+  unsigned max_bits_tried = spec.remainder_bits != 0 ? spec.remainder_bits : max_remainder;
   if (spec.remainder_bits == 0 && spec.fpr != 0) {
-    // eps is about 2 S / B 2^-r, with S / B between 1/4 and 4 where blocks are used well.
-    const double near = -numeric::log2(spec.fpr);
-    first = static_cast<unsigned>(std::clamp(near - 3, 5.0, 30.0));
-    last = static_cast<unsigned>(std::clamp(near + 4, 8.0, 32.0));
+    // eps is about 2 S / B 2^-r, and S / B is between 1/4 and 4 in blocks that are used well.
+    const double log2_rate = -numeric::log2(spec.fpr);
+    min_bits_tried = static_cast<unsigned>(std::clamp(log2_rate - 3, 5.0, 30.0));
+    max_bits_tried = static_cast<unsigned>(std::clamp(log2_rate + 4, 8.0, 32.0));
   }
-  for (unsigned bits = first; bits <= last; ++bits) {
-    const unsigned min_slots = spec.slots != 0 ? spec.slots : 1;
-    const unsigned max_slots = spec.slots != 0 ? spec.slots : detail::vq_most_slots;
+  const unsigned min_slots = spec.slots != 0 ? spec.slots : 1;
+  const unsigned max_slots = spec.slots != 0 ? spec.slots : detail::vq_max_slots;
+  std::optional<choice> best;
+  for (unsigned bits = min_bits_tried; bits <= max_bits_tried; ++bits) {
     for (unsigned slots = min_slots; slots <= max_slots; ++slots) {
-      if (const auto of = shape_of(slots, bits)) use(*of);
+      const auto form = shape_of(slots, bits);
+      if (!form) continue;
+      const std::optional<choice> found = choose(*form);
+      if (found && (!best || found->is_better_than(*best))) best = found;
     }
   }
+  return best;
 }
 
 result<void> check_ranges(const vector_quotient_spec& spec) {
@@ -152,9 +162,9 @@ result<void> check_ranges(const vector_quotient_spec& spec) {
         detail::format_text("remainders of {} bits are not possible; give {} to {}",
                             spec.remainder_bits, min_remainder, max_remainder));
   }
-  if (spec.slots > detail::vq_most_slots) {
+  if (spec.slots > detail::vq_max_slots) {
     return detail::refuse(detail::format_text("a block of {} slots is not possible; give 1 to {}",
-                                              spec.slots, detail::vq_most_slots));
+                                              spec.slots, detail::vq_max_slots));
   }
   if (spec.slots != 0 && spec.remainder_bits != 0 && !shape_of(spec.slots, spec.remainder_bits)) {
     return detail::refuse(detail::format_text(
@@ -170,14 +180,10 @@ result<void> check_ranges(const vector_quotient_spec& spec) {
 }
 
 result<choice> for_capacity(const vector_quotient_spec& spec) {
-  std::optional<choice> best;
-  for_shapes(spec, [&](const shape& of) {
-    const auto blocks = fewest_blocks(of, spec.capacity, spec.fpr);
-    if (!blocks) return;
-    const choice found{of, *blocks, spec.capacity};
-    if (!best || *blocks < best->blocks || (*blocks == best->blocks && found.fpr() < best->fpr())) {
-      best = found;
-    }
+  const auto best = best_choice(spec, [&](const shape& form) -> std::optional<choice> {
+    const auto blocks = fewest_blocks(form, spec.capacity, spec.fpr);
+    if (!blocks) return std::nullopt;
+    return choice{form, *blocks, spec.capacity};
   });
   if (best) return *best;
   return detail::refuse(detail::format_text(
@@ -187,17 +193,12 @@ result<choice> for_capacity(const vector_quotient_spec& spec) {
 }
 
 result<choice> for_bits(const vector_quotient_spec& spec) {
-  std::optional<choice> best;
-  if (const auto blocks = blocks_in(spec.bits)) {
-    for_shapes(spec, [&](const shape& of) {
-      const std::uint64_t n = max_served(of, *blocks, spec.fpr);
-      if (n == 0) return;
-      const choice found{of, *blocks, n};
-      if (!best || n > best->capacity || (n == best->capacity && found.fpr() < best->fpr())) {
-        best = found;
-      }
-    });
-  }
+  const std::uint64_t blocks = blocks_in(spec.bits);
+  const auto best = best_choice(spec, [&](const shape& form) -> std::optional<choice> {
+    const std::uint64_t n = max_capacity(form, blocks, spec.fpr);
+    if (n == 0) return std::nullopt;
+    return choice{form, blocks, n};
+  });
   if (best) return *best;
   return detail::refuse(
       detail::format_text("{} bits hold no key{}; give more memory{}", format_count(spec.bits),
@@ -206,14 +207,11 @@ result<choice> for_bits(const vector_quotient_spec& spec) {
 }
 
 result<choice> for_capacity_and_bits(const vector_quotient_spec& spec) {
-  std::optional<choice> best;
-  if (const auto blocks = blocks_in(spec.bits)) {
-    for_shapes(spec, [&](const shape& of) {
-      if (spec.capacity > of.max_keys_in(*blocks)) return;
-      const choice found{of, *blocks, spec.capacity};
-      if (!best || found.fpr() < best->fpr()) best = found;
-    });
-  }
+  const std::uint64_t blocks = blocks_in(spec.bits);
+  const auto best = best_choice(spec, [&](const shape& form) -> std::optional<choice> {
+    if (spec.capacity > form.max_keys_in(blocks)) return std::nullopt;
+    return choice{form, blocks, spec.capacity};
+  });
   if (best) return *best;
   return detail::refuse(detail::format_text(
       "{} keys do not fit into a vector quotient filter of {} bits; give more memory "
@@ -230,7 +228,7 @@ result<vector_quotient_params> plan_vector_quotient(const vector_quotient_spec& 
       (!size_known && (spec.capacity == 0 || spec.bits == 0))) {
     return detail::size_is_open("a vector quotient filter");
   }
-  // Given both, the rate is a promise to check, not one more unknown.
+  // A rate beside capacity and memory is a promise that is checked below.
   const auto chosen = spec.bits == 0       ? for_capacity(spec)
                       : spec.capacity == 0 ? for_bits(spec)
                                            : for_capacity_and_bits(spec);
@@ -239,9 +237,9 @@ result<vector_quotient_params> plan_vector_quotient(const vector_quotient_spec& 
   plan.capacity = chosen->capacity;
   plan.fpr = chosen->fpr();
   plan.blocks = chosen->blocks;
-  plan.slots = chosen->of.slots;
-  plan.buckets = chosen->of.buckets;
-  plan.remainder_bits = chosen->of.bits;
+  plan.slots = chosen->form.slots;
+  plan.buckets = chosen->form.buckets;
+  plan.remainder_bits = chosen->form.bits;
   plan.seed = spec.seed;
   if (auto ok = detail::check_promise(spec.fpr, plan.fpr, plan.capacity, spec.bits); !ok) {
     return fail(std::move(ok.error()));
@@ -268,10 +266,10 @@ result<void> same_shape(const vector_quotient_params& a, const vector_quotient_p
 }
 
 bool vector_quotient_params::possible() const noexcept {
-  // Each bound is checked before the products that need it.
+  // Each bound is checked before the products that rely on it.
   return capacity != 0 && capacity <= max_keys && fpr >= 0 && fpr <= 1 && blocks != 0 &&
-         blocks <= max_blocks && slots != 0 && slots <= detail::vq_most_slots && buckets != 0 &&
-         slots + buckets >= detail::vq_least_ends && slots + buckets <= detail::vq_most_ends &&
+         blocks <= max_blocks && slots != 0 && slots <= detail::vq_max_slots && buckets != 0 &&
+         slots + buckets >= detail::vq_min_ends && slots + buckets <= detail::vq_max_ends &&
          remainder_bits >= min_remainder && remainder_bits <= max_remainder &&
          slots * (remainder_bits + 1) + buckets <= detail::vq_block_bits &&
          blocks <= (std::uint64_t{1} << 63) / (std::uint64_t{buckets} << remainder_bits) &&

@@ -3,32 +3,24 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <bloomery/detail/vector_quotient/stripes.hpp>
+#include <bloomery/detail/vector_quotient/seqlocks.hpp>
 
 namespace bloomery::detail {
 namespace {
-
-// With so many copies beyond their tags' first in a block keys are taken to come several times, and
-// a copy gives up its slot before a tag is moved. In a block of distinct keys there are 0.3 of 53
-// at a rate of 1%, few of which are to cost an entry of the side table.
-constexpr unsigned many_spare(const vq_layout& layout) noexcept {
-  return layout.slots() >= 40 ? 2 : 1;
-}
 
 void set_stash(const vq_writer& filter, unsigned i, const vq_entry& entry) noexcept {
   store(filter.blocks + filter.layout->block_bytes() + i * sizeof(vq_entry), entry);
 }
 
-// Other threads may be asking whether there is anything in the stash.
+// Concurrent readers ask whether the stash is in use.
 void set_stashed(const vq_writer& filter, unsigned n) noexcept {
   std::atomic_ref(*filter.stashed).store(n, std::memory_order_release);
 }
 
-void unstash(const vq_writer& filter, unsigned i) noexcept {
+void erase_stashed(const vq_writer& filter, unsigned i) noexcept {
   const unsigned last = *filter.stashed - 1;
   set_stashed(filter, last);
-  set_stash(filter, i,
-            load<vq_entry>(filter.blocks + filter.layout->block_bytes() + last * sizeof(vq_entry)));
+  set_stash(filter, i, filter.reader().stash(last));
   set_stash(filter, last, {0, 0});
 }
 
@@ -39,117 +31,119 @@ unsigned find_stashed(const vq_reader& filter, std::uint64_t pair) noexcept {
   return i;
 }
 
-void put_tag(const vq_layout& layout, std::byte* block, std::uint64_t tag) noexcept {
+void insert_tag(const vq_layout& layout, std::byte* block, std::uint64_t tag) noexcept {
   const unsigned bucket = layout.bucket_of(tag);
-  layout.put(block, bucket, layout.run(block, bucket).end, layout.remainder_of(tag));
+  layout.insert(block, bucket, layout.run(block, bucket).end, layout.remainder_of(tag));
 }
 
-// Calls use(slot, tag) for each copy that a block could do without, until it returns false.
-template <class Use>
-void for_spare_copies(const vq_writer& filter, std::uint64_t of, Use&& use) noexcept {
+// The copies of a block beside the first of each tag: how many, and the first of these.
+struct spare_copies {
+  unsigned count = 0;
+  unsigned slot = 0;
+  std::uint64_t tag = 0;
+};
+spare_copies find_spare_copies(const vq_writer& filter, std::uint64_t block) noexcept {
   const vq_layout& layout = *filter.layout;
-  std::array<std::uint64_t, vq_most_slots> tags;
-  layout.for_tags(layout.block(filter.blocks, of), [&](unsigned slot, std::uint64_t tag) noexcept {
-    tags[slot] = tag;
-    // Equal ones are in one bucket, and buckets in order.
-    for (unsigned i = slot; i != 0 && layout.bucket_of(tags[i - 1]) == layout.bucket_of(tag); --i) {
-      if (tags[i - 1] == tag) return use(slot, tag);
-    }
-    return true;
-  });
-}
-
-// One of several copies in a full block goes to the side table: so the number of different tags
-// that fit does not depend on the copies.
-bool displace_copy(const vq_writer& filter, std::uint64_t from) noexcept {
-  const vq_layout& layout = *filter.layout;
-  bool displaced = false;
-  for_spare_copies(filter, from, [&](unsigned slot, std::uint64_t resident) noexcept {
-    displaced = filter.side->add(layout.pair_of(layout.place(from, resident)), 1);
-    if (displaced) {
-      layout.take(layout.block(filter.blocks, from), layout.bucket_of(resident), slot);
-    }
-    return false;
-  });
-  return displaced;
-}
-
-// How many copies a block could do without.
-unsigned spare_copies(const vq_writer& filter, std::uint64_t of) noexcept {
-  unsigned spare = 0;
-  for_spare_copies(filter, of, [&](unsigned, std::uint64_t) noexcept {
-    ++spare;
-    return true;
-  });
+  spare_copies spare;
+  std::array<std::uint64_t, vq_max_slots> tags;
+  layout.for_each_tag(layout.block(filter.blocks, block),
+                      [&](unsigned slot, std::uint64_t tag) noexcept {
+                        tags[slot] = tag;
+                        // Equal tags are in one bucket, and tags are in bucket order.
+                        const unsigned bucket = layout.bucket_of(tag);
+                        for (unsigned i = slot; i != 0; --i) {
+                          if (layout.bucket_of(tags[i - 1]) != bucket) break;
+                          if (tags[i - 1] != tag) continue;
+                          if (spare.count++ == 0) spare = {1, slot, tag};
+                          break;
+                        }
+                        return true;
+                      });
   return spare;
 }
 
-// One remainder of a full block moves to its other block, if that has room or a copy can make some.
-// It is put there before it is taken here. The first `most` are looked at.
-enum class room : std::uint8_t { as_it_is, for_copies };
-bool relocate(const vq_writer& filter, std::uint64_t from, room wanted, unsigned most) noexcept {
+// Moves a spare copy of a full block to the overflow table, so that copies do not change how many
+// different tags fit.
+bool displace_copy(const vq_writer& filter, std::uint64_t from) noexcept {
+  const vq_layout& layout = *filter.layout;
+  const spare_copies spare = find_spare_copies(filter, from);
+  if (spare.count == 0 ||
+      !filter.overflow->insert(layout.pair_number(layout.place(from, spare.tag)), 1)) {
+    return false;
+  }
+  layout.erase(layout.block(filter.blocks, from), layout.bucket_of(spare.tag), spare.slot);
+  return true;
+}
+
+// Moves one of the first `candidates` remainders of a full block to its other block, if that has a
+// free slot, or with `displacing` a copy to displace. The remainder is in both blocks for a moment,
+// so that concurrent readers never miss it.
+bool relocate(const vq_writer& filter, std::uint64_t from, unsigned candidates,
+              bool displacing) noexcept {
   const vq_layout& layout = *filter.layout;
   std::byte* const block = layout.block(filter.blocks, from);
   bool moved = false;
-  layout.for_tags(block, [&](unsigned slot, std::uint64_t resident) noexcept {
-    if (slot >= most) return false;
-    const std::uint64_t to = layout.other(from, resident);
+  layout.for_each_tag(block, [&](unsigned slot, std::uint64_t resident) noexcept {
+    if (slot >= candidates) return false;
+    const std::uint64_t to = layout.other_block(from, resident);
     if (to == from) return true;
     std::byte* const target = layout.block(filter.blocks, to);
-    if (wanted == room::as_it_is && layout.taken(target) >= layout.slots()) return true;
+    if (!displacing && layout.taken(target) >= layout.slots()) return true;
     {
-      const vq_change change(filter.stripes, to);
-      if (wanted == room::for_copies && !displace_copy(filter, to)) return true;
+      const vq_block_write write(filter.seqlocks, to);
+      if (displacing && !displace_copy(filter, to)) return true;
       if (layout.taken(target) >= layout.slots()) return true;  // damaged
-      put_tag(layout, target, resident);
+      insert_tag(layout, target, resident);
     }
-    layout.take(block, layout.bucket_of(resident), slot);
+    layout.erase(block, layout.bucket_of(resident), slot);
     moved = true;
     return false;
   });
   return moved;
 }
 
-// A place for the tag in one of its blocks, both of which are full.
-bool make_room(const vq_writer& filter, const vector_quotient_place& at) noexcept {
-  const auto in_either = [&](auto&& way) noexcept {
-    // NOLINTNEXTLINE(readability-use-anyofallof): the order is what it is about
-    for (const std::uint64_t block : {at.first, at.second}) {
-      // A damaged block may seem to have more slots than there are.
-      if (filter.layout->taken(filter.layout->block(filter.blocks, block)) ==
-              filter.layout->slots() &&
-          way(block)) {
-        put_tag(*filter.layout, filter.layout->block(filter.blocks, block), at.tag);
-        return true;
-      }
-    }
-    return false;
+// Inserts a tag whose two blocks are full.
+bool insert_into_full(const vq_writer& filter, const vector_quotient_place& at) noexcept {
+  const vq_layout& layout = *filter.layout;
+  const auto insert_after = [&](std::uint64_t block, auto&& free_slot) noexcept {
+    std::byte* const bytes = layout.block(filter.blocks, block);
+    // A damaged block may seem to have more remainders than slots.
+    if (layout.taken(bytes) != layout.slots() || !free_slot(block)) return false;
+    insert_tag(layout, bytes, at.tag);
+    return true;
   };
-  // Where copies are many they go, from the block with fewer different tags, so that these stay
-  // balanced; where there are but those of keys that look alike, the side table is spared.
-  const unsigned first = spare_copies(filter, at.first);
-  const unsigned second = spare_copies(filter, at.second);
-  const std::uint64_t more = second > first ? at.second : at.first;
-  const auto displace = [&](auto block) noexcept { return displace_copy(filter, block); };
-  if (std::max(first, second) >= many_spare(*filter.layout) && in_either([&](auto block) noexcept {
-        return block == more && displace_copy(filter, block);
-      })) {
+  const auto in_either = [&](auto&& free_slot) noexcept {
+    return insert_after(at.first, free_slot) || insert_after(at.second, free_slot);
+  };
+  const auto displace = [&](std::uint64_t block) noexcept { return displace_copy(filter, block); };
+  const auto relocate_one_of = [&](unsigned candidates, bool displacing) noexcept {
+    return [&filter, candidates, displacing](std::uint64_t block) noexcept {
+      return relocate(filter, block, candidates, displacing);
+    };
+  };
+  // Many spare copies mean that keys are inserted several times. Then copies are displaced first,
+  // from the block with fewer different tags, which keeps the blocks balanced. Else the spare
+  // copies are those of different keys with equal tags (0.3 per block of 53 slots at a rate of 1%),
+  // and moving a tag saves the 16 bytes of an overflow entry.
+  const unsigned many = layout.slots() >= 40 ? 2 : 1;
+  const unsigned first = find_spare_copies(filter, at.first).count;
+  const unsigned second = find_spare_copies(filter, at.second).count;
+  if (std::max(first, second) >= many &&
+      insert_after(second > first ? at.second : at.first, displace)) {
     return true;
   }
-  // Two blocks and ten others are twelve lines; more only where none of these helps.
+  // The place's two blocks and the other blocks of 2 * 5 tags are twelve cache lines.
   constexpr unsigned few = 5;
-  const auto move_one_of = [&](unsigned most, room wanted) noexcept {
-    return in_either([&](auto block) noexcept { return relocate(filter, block, wanted, most); });
-  };
-  return move_one_of(few, room::as_it_is) || in_either(displace) ||
-         move_one_of(vq_most_slots, room::as_it_is) || move_one_of(vq_most_slots, room::for_copies);
+  return in_either(relocate_one_of(few, false)) || in_either(displace) ||
+         in_either(relocate_one_of(vq_max_slots, false)) ||
+         in_either(relocate_one_of(vq_max_slots, true));
 }
 
 }  // namespace
 
 std::uint64_t vq_stashed_copies(const vq_reader& filter, const vector_quotient_place& at) noexcept {
   if (filter.stashed == 0) return 0;
-  const unsigned i = find_stashed(filter, filter.layout->pair_of(at));
+  const unsigned i = find_stashed(filter, filter.layout->pair_number(at));
   return i < filter.stashed ? filter.stash(i).copies : 0;
 }
 
@@ -160,7 +154,7 @@ std::uint64_t vq_copies(const vq_reader& filter, const vector_quotient_place& at
     found += layout.copies(layout.block(filter.blocks, at.second), at.tag);
   }
   if (found == 0) return vq_stashed_copies(filter, at);
-  return filter.side.slots() == 0 ? found : found + filter.side.copies(layout.pair_of(at));
+  return found + filter.overflow.copies(layout.pair_number(at));
 }
 
 insert_outcome vq_insert(const vq_writer& filter, const vector_quotient_place& at) noexcept {
@@ -169,56 +163,55 @@ insert_outcome vq_insert(const vq_writer& filter, const vector_quotient_place& a
   const std::uint64_t remainder = layout.remainder_of(at.tag);
   std::byte* const first = layout.block(filter.blocks, at.first);
   std::byte* const second = layout.block(filter.blocks, at.second);
-  const vq_run in_first = layout.run(first, bucket);
-  const vq_run in_second = layout.run(second, bucket);
-  unsigned present = layout.copies(first, in_first, remainder);
-  if (first != second) present += layout.copies(second, in_second, remainder);
-  const unsigned taken = layout.taken(first);
-  const unsigned taken_second = layout.taken(second);
-  const bool is_first = taken <= taken_second;
-  if (present != 0 || (is_first ? taken : taken_second) >= layout.slots() || *filter.stashed != 0) {
-    return vq_insert_else(filter, at, present);
+  const vq_ends first_ends = layout.ends(first);
+  const vq_ends second_ends = layout.ends(second);
+  const vq_run first_run = layout.run(first_ends, bucket);
+  const vq_run second_run = layout.run(second_ends, bucket);
+  unsigned present = layout.match(first, first_run, remainder).copies;
+  if (first != second) present += layout.match(second, second_run, remainder).copies;
+  const unsigned first_taken = layout.taken(first_ends);
+  const unsigned second_taken = layout.taken(second_ends);
+  if (present != 0 || std::min(first_taken, second_taken) >= layout.slots() ||
+      *filter.stashed != 0) {
+    return vq_insert_slow(filter, at, present);
   }
-  layout.put(is_first ? first : second, bucket, (is_first ? in_first : in_second).end, remainder);
+  if (first_taken <= second_taken) {
+    layout.insert(first, bucket, first_run.end, remainder);
+  } else {
+    layout.insert(second, bucket, second_run.end, remainder);
+  }
   ++*filter.count;
   return insert_outcome::inserted;
 }
 
-insert_outcome vq_insert_else(const vq_writer& filter, const vector_quotient_place& at,
+insert_outcome vq_insert_slow(const vq_writer& filter, const vector_quotient_place& at,
                               unsigned present) noexcept {
   const vq_layout& layout = *filter.layout;
-  const std::uint64_t pair = layout.pair_of(at);
-  const std::uint64_t emptier = layout.taken(layout.block(filter.blocks, at.first)) <=
-                                        layout.taken(layout.block(filter.blocks, at.second))
-                                    ? at.first
-                                    : at.second;
-  std::byte* const block = layout.block(filter.blocks, emptier);
-  const bool has_slot = layout.taken(block) < layout.slots();
+  const std::uint64_t pair = layout.pair_number(at);
+  std::byte* const first = layout.block(filter.blocks, at.first);
+  std::byte* const second = layout.block(filter.blocks, at.second);
   if (present != 0) {
-    // Beside the first, where it is seen that the slot can be spared.
-    const bool is_first = layout.copies(layout.block(filter.blocks, at.first), at.tag) != 0;
-    std::byte* const beside = layout.block(filter.blocks, is_first ? at.first : at.second);
-    if (present < vq_most_copies && layout.taken(beside) < layout.slots()) {
-      put_tag(layout, beside, at.tag);
-    } else if (!filter.side->add(pair, 1)) {
+    // Copies stay in one block, where displace_copy sees that a slot can be spared.
+    std::byte* const block = layout.copies(first, at.tag) != 0 ? first : second;
+    if (present < vq_most_copies && layout.taken(block) < layout.slots()) {
+      insert_tag(layout, block, at.tag);
+    } else if (!filter.overflow->insert(pair, 1)) {
       return insert_outcome::full;
     }
     ++*filter.count;
     return insert_outcome::maybe_present;
   }
-  if (*filter.stashed != 0) {
-    const unsigned i = find_stashed(filter.reader(), pair);
-    if (i < *filter.stashed) {
-      const std::uint64_t copies = filter.reader().stash(i).copies;
-      if (copies + 1 == 0) return insert_outcome::full;  // only in a damaged filter
-      set_stash(filter, i, {pair, copies + 1});
-      ++*filter.count;
-      return insert_outcome::maybe_present;
-    }
+  if (const unsigned i = find_stashed(filter.reader(), pair); i < *filter.stashed) {
+    const std::uint64_t copies = filter.reader().stash(i).copies + 1;
+    if (copies == 0) return insert_outcome::full;  // only in a damaged filter
+    set_stash(filter, i, {pair, copies});
+    ++*filter.count;
+    return insert_outcome::maybe_present;
   }
-  if (has_slot) {
-    put_tag(layout, block, at.tag);
-  } else if (!make_room(filter, at)) {
+  std::byte* const emptier = layout.taken(first) <= layout.taken(second) ? first : second;
+  if (layout.taken(emptier) < layout.slots()) {
+    insert_tag(layout, emptier, at.tag);
+  } else if (!insert_into_full(filter, at)) {
     if (*filter.stashed == vq_stash_entries) return insert_outcome::full;
     set_stash(filter, *filter.stashed, {pair, 1});
     set_stashed(filter, *filter.stashed + 1);
@@ -227,61 +220,67 @@ insert_outcome vq_insert_else(const vq_writer& filter, const vector_quotient_pla
   return insert_outcome::inserted;
 }
 
-bool vq_erase(const vq_writer& filter, const vector_quotient_place& at) noexcept {
-  const vq_layout& layout = *filter.layout;
-  // A count from a damaged file may be too low.
-  const auto done = [&]() noexcept {
-    *filter.count -= *filter.count != 0;
-    return true;
-  };
-  if (filter.side->slots() != 0 && filter.side->take(layout.pair_of(at))) return done();
-  for (const std::uint64_t i : {at.first, at.second}) {
-    std::byte* const block = layout.block(filter.blocks, i);
-    const unsigned bucket = layout.bucket_of(at.tag);
-    const vq_run run = layout.run(block, bucket);
-    const unsigned slot = layout.find(block, run, layout.remainder_of(at.tag));
-    if (slot == run.end) continue;
-    layout.take(block, bucket, slot);
-    if (*filter.stashed != 0) vq_refill(filter, i);
-    return done();
-  }
-  if (*filter.stashed != 0) {
-    const std::uint64_t pair = layout.pair_of(at);
-    const unsigned i = find_stashed(filter.reader(), pair);
-    if (i < *filter.stashed) {
-      const std::uint64_t copies = filter.reader().stash(i).copies;
-      if (copies > 1) {
-        set_stash(filter, i, {pair, copies - 1});
-      } else {
-        unstash(filter, i);
-      }
-      return done();
-    }
-  }
-  return false;
-}
+namespace {
 
-void vq_refill(const vq_writer& filter, std::uint64_t block) noexcept {
+// A slot of the block became free: a stashed tag of the block takes it.
+void unstash_into(const vq_writer& filter, std::uint64_t block) noexcept {
   const vq_layout& layout = *filter.layout;
-  std::byte* const into = layout.block(filter.blocks, block);
-  if (layout.taken(into) >= layout.slots()) return;
+  std::byte* const bytes = layout.block(filter.blocks, block);
+  if (*filter.stashed == 0 || layout.taken(bytes) >= layout.slots()) return;
   for (unsigned i = 0; i < *filter.stashed; ++i) {
     const vq_entry entry = filter.reader().stash(i);
     const vector_quotient_place at = layout.place_of_pair(entry.pair);
     if (at.first != block && at.second != block) continue;
-    if (entry.copies > 1 && !filter.side->add(entry.pair, entry.copies - 1)) continue;
-    put_tag(layout, into, at.tag);
-    unstash(filter, i);
+    if (entry.copies > 1 && !filter.overflow->insert(entry.pair, entry.copies - 1)) continue;
+    insert_tag(layout, bytes, at.tag);
+    erase_stashed(filter, i);
     return;
   }
 }
 
-bool vq_insert_all(const vq_writer& filter, const vq_reader& theirs) noexcept {
+bool erase_from_blocks(const vq_writer& filter, const vector_quotient_place& at) noexcept {
+  const vq_layout& layout = *filter.layout;
+  for (const std::uint64_t i : {at.first, at.second}) {
+    std::byte* const block = layout.block(filter.blocks, i);
+    const unsigned bucket = layout.bucket_of(at.tag);
+    const vq_match found =
+        layout.match(block, layout.run(block, bucket), layout.remainder_of(at.tag));
+    if (found.copies == 0) continue;
+    layout.erase(block, bucket, found.slot);
+    unstash_into(filter, i);
+    return true;
+  }
+  return false;
+}
+
+bool erase_from_stash(const vq_writer& filter, std::uint64_t pair) noexcept {
+  const unsigned i = find_stashed(filter.reader(), pair);
+  if (i == *filter.stashed) return false;
+  const std::uint64_t copies = filter.reader().stash(i).copies;
+  if (copies > 1) {
+    set_stash(filter, i, {pair, copies - 1});
+  } else {
+    erase_stashed(filter, i);
+  }
+  return true;
+}
+
+}  // namespace
+
+bool vq_erase(const vq_writer& filter, const vector_quotient_place& at) noexcept {
+  const std::uint64_t pair = filter.layout->pair_number(at);
+  const bool erased = filter.overflow->erase(pair) || erase_from_blocks(filter, at) ||
+                      erase_from_stash(filter, pair);
+  *filter.count -= erased && *filter.count != 0;  // the count of a damaged file may be too low
+  return erased;
+}
+
+bool vq_insert_all(const vq_writer& filter, const vq_reader& source) noexcept {
   const vq_layout& layout = *filter.layout;
   bool all = true;
-  vq_for_each(theirs, [&](const vector_quotient_place& at, std::uint64_t copies) noexcept {
+  vq_for_each(source, [&](const vector_quotient_place& at, std::uint64_t copies) noexcept {
     if (!all) return;
-    if (*filter.count + copies < copies) {  // the sum of all counts is one
+    if (*filter.count + copies < copies) {  // beyond 2^64 copies
       all = false;
       return;
     }
@@ -290,33 +289,16 @@ bool vq_insert_all(const vq_writer& filter, const vq_reader& theirs) noexcept {
       all = is_contained(vq_insert(filter, at));
     }
     if (!all || left == 0) return;
-    const std::uint64_t pair = layout.pair_of(at);
+    const std::uint64_t pair = layout.pair_number(at);
     const unsigned i = find_stashed(filter.reader(), pair);
     if (i < *filter.stashed) {
       set_stash(filter, i, {pair, filter.reader().stash(i).copies + left});
     } else {
-      all = filter.side->add(pair, left);
+      all = filter.overflow->insert(pair, left);
     }
     *filter.count += left;
   });
   return all;
-}
-
-void vq_count(const vq_reader& filter, std::span<const hash64> hashes,
-              std::uint64_t* counts) noexcept {
-  constexpr std::size_t group = 16;
-  const vq_layout& layout = *filter.layout;
-  std::array<vector_quotient_place, group> places;
-  for (std::size_t first = 0; first < hashes.size(); first += group) {
-    const std::size_t n = std::min(group, hashes.size() - first);
-    for (std::size_t i = 0; i < n; ++i) {
-      places[i] = layout.place(hashes[first + i]);
-      __builtin_prefetch(layout.block(filter.blocks, places[i].first));
-      __builtin_prefetch(layout.block(filter.blocks, places[i].second));
-      filter.side.prefetch(layout.pair_of(places[i]));
-    }
-    for (std::size_t i = 0; i < n; ++i) counts[first + i] = vq_copies(filter, places[i]);
-  }
 }
 
 vq_census vq_take_census(const vq_reader& filter) noexcept {
@@ -345,11 +327,10 @@ std::optional<unsigned> vq_check_stash(const vq_layout& layout,
     const vq_entry entry = filter.stash(i);
     if (entry.copies == 0) {
       if (entry.pair != 0) return std::nullopt;
-    } else if (used != i || entry.pair >= layout.blocks() * layout.tags()) {
-      return std::nullopt;
-    } else {
-      ++used;
+      continue;
     }
+    if (used != i || entry.pair >= layout.blocks() * layout.tags()) return std::nullopt;
+    ++used;
   }
   return used;
 }

@@ -1,4 +1,4 @@
-// Sizing a cuckoo filter, and what is believed of parameters from outside.
+// The plan of a cuckoo filter, and the validation of its parameters.
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// The cuckoo filter: against a multiset, against its own promises, and against damage.
+// The cuckoo filter against a multiset, its documented promises and damaged files.
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -59,13 +59,13 @@ hash64 key(std::uint64_t i, std::uint64_t seed = 0) {
   return {bloomery::detail::remix64(i + (seed << 40) + 1)};
 }
 
-// A filter beside an exact multiset of classes: keys of equal fingerprint and equal pair of buckets
-// are one key to the filter, so that every answer can be foretold, not only bounded.
+// A filter and an exact multiset of its fingerprints. Keys of equal fingerprint and pair of buckets
+// are one key to the filter, so that every answer is known exactly.
 class lockstep {
  public:
   explicit lockstep(const shape& of) : filter_(empty_filter(of)), slots_(of.slots) {}
 
-  /// What went wrong, or nothing.
+  /// The first failure, or nothing.
   std::string insert(hash64 h) {
     auto& copies = classes_[class_of(h)];
     const auto before = bytes_of(filter_);
@@ -138,7 +138,7 @@ RC_GTEST_PROP(cuckoo_properties, runs_in_lockstep_with_a_multiset, ()) {
   for (std::uint64_t i = 0; i < universe; ++i) RC_ASSERT(run.check(key(i)).empty());
 }
 
-// The same with many steps in tables that overflow in every way, and every key taken back.
+// The same with many steps in tables that overflow in every way; then every key is erased.
 TEST(cuckoo, overfull_tables_refuse_keep_and_give_back_everything) {
   std::mt19937_64 random(1);
   int fulls = 0;
@@ -150,7 +150,7 @@ TEST(cuckoo, overfull_tables_refuse_keep_and_give_back_everything) {
         lockstep run({buckets, slots, bits});
         const std::uint64_t universe = buckets * slots * 3 / 2;
         for (std::uint64_t step = 0; step < 12 * universe; ++step) {
-          // Mostly inserts, so that the table is full most of the time; low keys are frequent.
+          // Mostly inserts, so that the table is usually full; low keys are frequent.
           const std::uint64_t i = random() % (1 + random() % universe);
           ASSERT_EQ(random() % 8 < 3 ? run.erase(key(i)) : run.insert(key(i)), "");
         }
@@ -204,15 +204,15 @@ TEST(cuckoo, the_other_bucket_is_an_involution_for_any_number_of_buckets) {
     for (int i = 0; i < 20000; ++i) {
       const std::uint64_t bucket = random() % buckets;
       const auto fingerprint = static_cast<std::uint32_t>(1 + random() % 255);
-      const std::uint64_t other = layout.other(bucket, fingerprint);
+      const std::uint64_t other = layout.other_bucket(bucket, fingerprint);
       ASSERT_LT(other, buckets);
-      ASSERT_EQ(layout.other(other, fingerprint), bucket) << buckets;
+      ASSERT_EQ(layout.other_bucket(other, fingerprint), bucket) << buckets;
     }
   }
 }
 
-// Among the 2^22 hashes of one bucket of 2^42, fingerprints are as uniform as among all: chi-square
-// with 254 degrees of freedom exceeds 420 with a chance of 1e-10.
+// The fingerprints of the 2^22 hashes of one bucket, of 2^42, are uniform. Chi-square with 254
+// degrees of freedom exceeds 420 with a chance of 1e-10.
 TEST(cuckoo, the_fingerprint_does_not_depend_on_the_bucket_beyond_2_to_32_buckets) {
   const cuckoo_layout layout(std::uint64_t{1} << 42, 4, 8);
   constexpr std::uint64_t golden = 0x9e3779b97f4a7c15;
@@ -261,8 +261,8 @@ TEST(cuckoo, planned_capacity_fits_for_all_shapes) {
   EXPECT_GE(bloomery::plan_cuckoo({.capacity = 1000000, .fpr = 0.01})->load(), 0.949);
 }
 
-// The chance that a filter cannot take its planned keys is stated as below 2/10,000. Of 3000
-// filters a shape, more than 8 then fail with a chance below 1e-7.
+// Planned keys do not fit with a chance below 2/10,000. Then more than 8 of 3000 filters of a shape
+// fail with a chance below 1e-7.
 TEST(cuckoo, small_tables_take_their_planned_keys_almost_always) {
   for (const unsigned slots : {2U, 4U, 8U}) {
     for (const std::uint64_t n : {1U, 2U, 3U, 5U, 7U, 12U, 20U, 43U, 90U, 400U}) {
@@ -303,8 +303,8 @@ TEST(cuckoo, the_current_rate_is_exact) {
   }
 }
 
-// The formula against the mean of exact rates: within five standard errors (1e-6), of both the
-// small odd tables where it is exact and the large ones where it is one with the textbook's.
+// The formula is within five standard errors (1e-6) of the mean of exact rates, both in small odd
+// tables, where it is exact, and in large ones, where it equals the textbook's.
 TEST(cuckoo, the_expected_rate_is_what_the_formula_says) {
   for (const auto& [buckets, n] : {std::pair{1U, 3U}, {5U, 14U}, {33U, 120U}, {1001U, 3800U}}) {
     cuckoo f = empty_filter({buckets, 4, 6});
@@ -344,7 +344,7 @@ TEST(cuckoo, a_merge_is_the_union_with_its_copies) {
   for (int i = 0; i < 8000; ++i) ASSERT_EQ(a.count(i), both.count(i)) << i;
   EXPECT_EQ(a.current_fpr(), both.current_fpr());
 
-  // Copies come in pairs, which need more room than as many different keys.
+  // Pairs of copies need more slots than as many different keys.
   cuckoo twice({.capacity = 4000, .fpr = 0.001});
   for (int i = 0; i < 1500; ++i) twice.insert(i);
   const cuckoo once = twice;
@@ -388,16 +388,16 @@ TEST(cuckoo, a_batch_does_what_one_by_one_does) {
   for (std::uint64_t i = 0; i < 6000; ++i) hashes.push_back(key(i % 4900));
   const auto summary = batch.insert(std::span<const hash64>(hashes));
   std::size_t done = 0;
-  std::uint64_t fresh = 0;
+  std::uint64_t newly_inserted = 0;
   for (; done < hashes.size(); ++done) {
     const auto outcome = one.insert(hashes[done]);
     if (!is_contained(outcome)) break;
-    fresh += outcome == insert_outcome::inserted;
+    newly_inserted += outcome == insert_outcome::inserted;
   }
   ASSERT_LT(done, hashes.size()) << "more than the slots: it has to stop";
   EXPECT_EQ(summary.done, done);
-  EXPECT_EQ(summary.inserted, fresh);
-  EXPECT_EQ(summary.maybe_present, done - fresh);
+  EXPECT_EQ(summary.inserted, newly_inserted);
+  EXPECT_EQ(summary.maybe_present, done - newly_inserted);
   EXPECT_EQ(summary.stopped_by, insert_outcome::full);
   EXPECT_EQ(bytes_of(batch), bytes_of(one));
   for (std::uint64_t i = 0; i < 6000; ++i) hashes[i] = key(i + 3000);

@@ -1,4 +1,4 @@
-// What is particular to fuse filters: sizes, every width, shards, the directory, the plan.
+// The fuse filter beyond the contract of static kinds: sizes, every width, shards, directory, plan.
 
 #include <bloomery/fuse.hpp>
 
@@ -20,7 +20,7 @@ namespace {
 
 using detail::remix64;
 
-/// n distinct hashes, disjoint from those of other streams.
+/// n distinct hashes; those of two streams are disjoint.
 std::vector<hash64> some_hashes(std::uint64_t stream, std::size_t n) {
   std::vector<hash64> all(n);
   for (std::size_t i = 0; i < n; ++i) all[i] = {remix64((stream << 40) + i + 1)};
@@ -37,7 +37,7 @@ std::size_t hits(const fuse& f, std::span<const hash64> asked) {
   return static_cast<std::size_t>(std::count(answers.get(), answers.get() + asked.size(), true));
 }
 
-/// A source that gives its hashes in pieces of a size.
+/// A source with its hashes in pieces of one size.
 hash_source in_pieces(std::span<const hash64> hashes, std::size_t piece) {
   return {hashes.size(), [=](const hash_source::sink& use) -> result<void> {
             for (std::size_t at = 0; at < hashes.size(); at += piece) {
@@ -48,26 +48,26 @@ hash_source in_pieces(std::span<const hash64> hashes, std::size_t piece) {
           }};
 }
 
-// Every width and arity: all members, and strangers at 2^-w. Of q strangers, hits outside
+// Every width and arity has all members and the rate 2^-w. Of q non-members, hits outside
 // mu +- 6 sqrt(mu) + 6 have a chance below 1e-8.
 TEST(fuse, fingerprints_of_every_width) {
   const auto members = some_hashes(1, 3000);
-  const auto strangers = some_hashes(2, 100'000);
+  const auto non_members = some_hashes(2, 100'000);
   for (unsigned w = 1; w <= 32; ++w) {
     for (const unsigned arity : {3U, 4U}) {
       const auto f = fuse_of(members, {.arity = arity, .fingerprint_bits = w});
       ASSERT_EQ(hits(f, members), members.size()) << w;
       EXPECT_EQ(f.params().fingerprint_bits, w);
       EXPECT_EQ(f.params().arity, arity);
-      const double mu = std::ldexp(static_cast<double>(strangers.size()), -static_cast<int>(w));
-      EXPECT_NEAR(static_cast<double>(hits(f, strangers)), mu, 6 * std::sqrt(mu) + 6) << w;
+      const double mu = std::ldexp(static_cast<double>(non_members.size()), -static_cast<int>(w));
+      EXPECT_NEAR(static_cast<double>(hits(f, non_members)), mu, 6 * std::sqrt(mu) + 6) << w;
       EXPECT_NEAR(f.planned_fpr(), std::ldexp(1.0, -static_cast<int>(w)), 1e-15);
     }
   }
 }
 
-// The scalar answers are the specification. Filters below and beyond what is asked without
-// fetching, batches of every length up to a few groups, members among strangers.
+// The scalar answers are the specification. Filters with and without prefetching, batches of every
+// length up to a few groups, members among non-members.
 TEST(fuse, every_kernel_gives_the_same_answers) {
   for (const std::size_t n : {1U, 40U, 5000U, 1'300'000U}) {
     const auto members = some_hashes(11, n);
@@ -91,7 +91,7 @@ TEST(fuse, every_kernel_gives_the_same_answers) {
   }
 }
 
-// Graf and Lemire promise 1.125 and 1.075 times the bound for large sets.
+// Graf and Lemire have 1.125 and 1.075 times the lower bound for large sets.
 TEST(fuse, bits_a_key_are_those_of_the_literature) {
   const auto members = some_hashes(3, 1'000'000);
   for (const auto& [arity, most] : std::map<unsigned, double>{{3, 9.05}, {4, 8.65}}) {
@@ -100,8 +100,8 @@ TEST(fuse, bits_a_key_are_those_of_the_literature) {
   }
 }
 
-// The first try fails for one set in five, so that among so many some took a second and a third;
-// sizes stay the planned ones but for those that needed five (one in 600).
+// The first try fails for one set in five, so that some of these sets needed a second and a third.
+// Sizes are the planned ones except for sets that needed five (one in 600).
 TEST(fuse, a_set_that_does_not_fit_at_once_is_tried_with_other_seeds) {
   std::map<std::uint64_t, int> seeds;
   int larger = 0;
@@ -133,9 +133,8 @@ TEST(fuse, several_shards_by_pieces_and_threads_are_the_same_filter) {
   EXPECT_EQ(file_bytes(reopen<mapped_storage>(whole).filter), bytes);
 }
 
-// 16 MiB and several shards: a batch of as many keys as there are cache lines is brought together
-// by shard, and the answers dealt out in the batch's order. One key in every place has no room in
-// its shard's part.
+// In a filter of 16 MiB and several shards, a batch of one key per cache line is partitioned by
+// shard, and answered in its own order. A batch of equal keys does not fit into its shard's part.
 TEST(fuse, large_batches_by_shard_are_as_one_by_one) {
   const auto members = some_hashes(7, 3'900'000);
   const auto f = fuse_of(members, {.fingerprint_bits = 32});
@@ -158,8 +157,8 @@ TEST(fuse, large_batches_by_shard_are_as_one_by_one) {
             static_cast<std::ptrdiff_t>(asked.size() - 1));
 }
 
-// The bytes are the same on every machine and in every version that does not say otherwise in the
-// changelog; small filters have golden files.
+// The bytes are the same on every machine, and in every version unless the changelog says
+// otherwise. Small filters have golden files.
 TEST(fuse, the_bytes_of_a_large_filter_are_pinned) {
   const auto members = some_hashes(6, 2'500'000);
   const auto f = fuse_of(members, {.arity = 4, .fingerprint_bits = 9, .seed = 1});
@@ -176,7 +175,8 @@ TEST(fuse, memory_that_was_promised_is_kept_or_refused) {
   EXPECT_EQ(too_small.error().code, errc::invalid_argument);
 }
 
-// Hostile directories: whatever stands in one, no place may lie outside of the fingerprints. ------
+// Hostile directories: no place may be outside the fingerprints
+// -------------------------------------
 
 TEST(fuse_hostile, a_directory_that_does_not_fit_is_refused) {
   const auto good = file_bytes(fuse_of(some_hashes(8, 2'000'000), {.fpr = 0.3}));
@@ -210,7 +210,7 @@ TEST(fuse_plan, finds_what_is_left_open) {
   EXPECT_EQ(by_rate.params.arity, 3U);
   EXPECT_EQ(by_rate.params.fingerprint_bits, 7U);
   EXPECT_LE(by_rate.fpr, 0.01);
-  // 2^-8 exactly is 8 bits, a little less is 9.
+  // A rate of 2^-8 needs 8 bits, a lower one 9.
   EXPECT_EQ(value_of(plan_fuse({.capacity = 9, .fpr = 0x1p-8})).params.fingerprint_bits, 8U);
   EXPECT_EQ(value_of(plan_fuse({.capacity = 9, .fpr = 0.0039})).params.fingerprint_bits, 9U);
   for (const std::uint64_t bits : {10'000U, 1'000'000U, 80'000'000U}) {
@@ -231,7 +231,7 @@ TEST(fuse_plan, is_monotone_enough_and_bounded_from_one_key_to_the_most) {
           value_of(plan_fuse({.capacity = keys, .arity = arity, .fingerprint_bits = 8}));
       const double slots = static_cast<double>(plan.params.slots());
       EXPECT_GE(slots, n) << arity;
-      // Dense peeling needs 1.09 and 1.024 slots a key at least; small sets more, and a few
+      // Dense peeling needs at least 1.09 and 1.024 slots per key; small sets need more, and a few
       // segments.
       EXPECT_LE(slots, (arity == 3 ? 1.14 : 1.09) * n + 60 * std::sqrt(n) + 20) << keys;
       EXPECT_LT(plan.params.segments, std::uint64_t{1} << 32) << "the directory has 32 bits";
@@ -282,7 +282,7 @@ TEST(hash_shards, every_hash_comes_once_in_its_shard_and_in_order) {
           ++groups;
           for (const auto& shard : group) {
             seen += shard.size();
-            // Each hash is the next one of its shard in the source.
+            // The hashes of a shard are in the order of the source.
             std::size_t i = 0;
             const std::uint64_t number = first + static_cast<std::uint64_t>(&shard - group.data());
             for (const hash64 h : shard) {

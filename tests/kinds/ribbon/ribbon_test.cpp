@@ -1,5 +1,5 @@
-// What is the ribbon's own beside the contract of static kinds: its memory, its mixed rate, its
-// levels, and that every CPU builds and answers the same.
+// The ribbon filter beyond the contract of static kinds: its memory, its mixed rate, its levels,
+// and the same bytes and answers on every CPU.
 
 #include <gtest/gtest.h>
 
@@ -35,8 +35,8 @@ double bits_per_key(const ribbon& f) {
   return 8 * static_cast<double>(f.size_in_bytes()) / static_cast<double>(f.size());
 }
 
-/// The mean number of columns of a mixture of r and r + 1 whose rate is eps: what log2(1/eps)
-/// becomes when whole numbers are mixed, 0.086 bits more at the most.
+/// The mean number of columns of a mixture of r and r + 1 columns with the rate eps: log2(1/eps)
+/// and at most 0.086 bits more.
 double mixed_columns(double eps) {
   const double r = std::ceil(-std::log2(eps)) - 1;
   const double lower = eps * std::exp2(r + 1) - 1;
@@ -54,7 +54,7 @@ TEST(ribbon, memory_is_within_a_percent_of_its_columns_and_codes) {
   EXPECT_LE(bits_per_key(build(hashes_of_stream(1, 400'000), 0.01)), 6.80);
 }
 
-// The level that is planned by an estimate of the number of keys.
+// A level that is planned by an estimate of the number of keys.
 TEST(ribbon, memory_holds_for_more_keys_than_are_counted_first) {
   const auto members = hashes_of_stream(3, 2'500'000);
   const auto f = build(members, 0.01);
@@ -65,8 +65,8 @@ TEST(ribbon, memory_holds_for_more_keys_than_are_counted_first) {
   EXPECT_EQ(std::ranges::count(answers, 1), 2'500'000);
 }
 
-// current_fpr() is exact: hits of q strangers are a binomial of that rate, and the chance of a
-// deviation of 6 sqrt(mu) + 6 is below 1e-8 (Bernstein).
+// current_fpr() is exact: the hits of q non-members are a binomial of that rate, and the chance of
+// a deviation of 6 sqrt(mu) + 6 is below 1e-8 (Bernstein).
 TEST(ribbon, any_rate_is_met_and_known_exactly) {
   constexpr std::size_t asked = 400'000;
   for (const double eps : {0.9, 0.6, 0.5, 0.35, 0.2, 0.1, 0.011, 0.0101, 0.0099, 0.005, 0.0021}) {
@@ -97,8 +97,8 @@ TEST(ribbon, levels_bump_a_twentieth_of_their_keys) {
   EXPECT_EQ(levels.front().seed, 0U);
 }
 
-// Every kernel set of this CPU, in every number of columns, builds the same bytes and gives the
-// same answers as the single key, which is the specification.
+// With every number of columns, all kernels of this CPU build the same bytes, and give the answers
+// of the specification, which is the query of a single key.
 TEST(ribbon_kernels, build_and_answer_alike) {
   for (unsigned columns = 0; columns < 32; ++columns) {
     for (const std::size_t n : {40U, 5000U}) {
@@ -122,7 +122,7 @@ TEST(ribbon_kernels, build_and_answer_alike) {
   }
 }
 
-// A batch goes through the levels in pieces of its own.
+// A batch is split into chunks that go through the levels.
 TEST(ribbon_kernels, answer_batches_of_any_size) {
   const auto members = hashes_of_stream(1, 30'000);
   const auto f = build(members, 0.01);
@@ -177,7 +177,7 @@ TEST(ribbon_plan, refuses_with_a_sentence) {
   }
 }
 
-// A filter for a size is built by the rate that its plan found, and fits.
+// A filter with a size limit is built with the rate of its plan, and fits.
 TEST(ribbon_plan, a_size_is_kept) {
   for (const std::uint64_t bits : {300'000U, 700'000U, 1'000'000U}) {
     const auto f = value_of(ribbon::build({.capacity = 50'000, .bits = bits},

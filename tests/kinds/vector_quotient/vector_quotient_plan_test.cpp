@@ -1,4 +1,4 @@
-// Sizing a vector quotient filter, and what is believed of parameters from outside.
+// The plan of a vector quotient filter, and the validation of its parameters.
 
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@ double bits_a_key(const vector_quotient_params& plan) {
 }
 
 TEST(vector_quotient_plan, takes_what_the_literature_says_of_such_blocks) {
-  // S, B, r and load fix the bits: 512 / (.965 S) or more, here for a million keys.
+  // Bits per key for a million keys, at least 512 / (0.965 S).
   const auto one = value_of(plan_vector_quotient({.capacity = 1'000'000, .fpr = 0.01}));
   EXPECT_LE(bits_a_key(one), 10.1);
   const auto half = value_of(plan_vector_quotient({.capacity = 1'000'000, .fpr = 0.0045}));
@@ -47,8 +47,8 @@ TEST(vector_quotient_plan, keeps_the_rate_and_takes_no_more_blocks_than_another_
   }
 }
 
-// The stated chance that planned keys do not fit is 1 in 10,000; here are 100 sizes of 200 sets and
-// some larger ones, all of which fit: fewer failures than that cannot be told from none.
+// Planned keys do not fit with a chance below 1 in 10,000. All sets fit here, of 100 sizes with 200
+// sets each and some larger ones; fewer failures than that cannot be told from none.
 TEST(vector_quotient_plan, planned_keys_fit) {
   std::mt19937_64 random(5);
   const auto fits = [&](std::uint64_t n, double eps) {

@@ -1,5 +1,4 @@
-// The vector quotient filter: against a multiset, against its own promises, the same in every
-// kernel.
+// The vector quotient filter against a multiset and against its documented promises.
 
 #include <bloomery/vector_quotient.hpp>
 
@@ -27,8 +26,8 @@ static_assert(!intersectable<vector_quotient>);
 static_assert(countable<vector_quotient_view> && !insertable<vector_quotient_view> &&
               !erasable<vector_quotient_view> && !mergeable<vector_quotient_view>);
 
-// A filter beside an exact multiset of fingerprints: keys of equal tag and pair of blocks are one
-// key to the filter, so that every answer can be foretold, not only bounded.
+// A filter and an exact multiset of its tags. Keys of equal tag and pair of blocks are one key to
+// the filter, so that every answer is known exactly.
 class model {
  public:
   explicit model(const shape& of) : filter_(filter_of(of)) {}
@@ -85,8 +84,8 @@ TEST(vector_quotient, runs_in_lockstep_with_a_multiset_of_zipf_counts) {
     std::mt19937_64 random(of.blocks * 100 + of.remainder_bits);
     const double slots = static_cast<double>(of.blocks * of.slots);
     const auto ranks = static_cast<std::uint64_t>(2 * slots);
-    // Rank k comes in proportion to 1/k: some keys thousands of times, most once or never. Phases
-    // of inserts and of erases, so that the filter is full, and empty, several times.
+    // Rank k has a frequency of 1/k: some keys come thousands of times, most once or never. Phases
+    // of inserts and of erases alternate, so that the filter is full and empty several times.
     std::vector<hash64> inserted;
     for (int step = 0; step < 12'000; ++step) {
       const bool filling = step / 2000 % 2 == 0;
@@ -101,7 +100,7 @@ TEST(vector_quotient, runs_in_lockstep_with_a_multiset_of_zipf_counts) {
       ASSERT_NO_FATAL_FAILURE(run.check(h));
       ASSERT_NO_FATAL_FAILURE(run.check(key(1 + random() % ranks)));
     }
-    // All out again: byte for byte the empty filter.
+    // Without keys it has the bytes of an empty filter.
     for (std::uint64_t rank = 1; rank <= ranks; ++rank) {
       while (run.filter().count(key(rank)) != 0) ASSERT_NO_FATAL_FAILURE(run.erase(key(rank)));
     }
@@ -137,7 +136,7 @@ TEST(vector_quotient, full_is_said_after_the_stash_and_nothing_is_lost) {
       EXPECT_EQ(file_bytes(run.filter()), before);
     }
     for (std::uint64_t i = 0; i + 1 < n; ++i) ASSERT_NO_FATAL_FAILURE(run.check(key(i)));
-    // Room that is made is used, by what is stashed first.
+    // Free slots take the stashed tags first.
     for (std::uint64_t i = 0; i < n / 2; ++i) ASSERT_NO_FATAL_FAILURE(run.erase(key(i)));
     for (std::uint64_t i = 0; i + 1 < n; ++i) ASSERT_NO_FATAL_FAILURE(run.check(key(i)));
     EXPECT_EQ(run.filter().stashed(), 0U);
@@ -181,8 +180,8 @@ TEST(vector_quotient, copies_take_no_room_from_distinct_keys) {
   EXPECT_EQ(f.size(), n / 2 * 6);
 }
 
-// Blocks of few slots show best what copies do to their balance. The chance that distinct keys do
-// not fit is below 1/10,000 for each, and the seeds are these.
+// Copies disturb the balance of blocks most if these have few slots. For each filter the chance
+// that distinct keys do not fit is below 1/10,000; the seeds are fixed.
 TEST(vector_quotient, twice_each_the_planned_keys_fit_at_every_rate) {
   for (const auto& [n, fpr, seeds] : {std::tuple{20'000U, 1e-9, 5U}, std::tuple{100'000U, 1e-4, 2U},
                                       std::tuple{200U, 0.01, 500U}, std::tuple{3'000U, 0.1, 20U}}) {
@@ -203,7 +202,7 @@ TEST(vector_quotient, planned_for_the_copies_they_have_slots) {
     vector_quotient f({.capacity = copies * n, .fpr = 0.01});
     const auto planned = f.size_in_bytes();
     for (std::uint64_t i = 0; i < n * copies; ++i) ASSERT_TRUE(is_contained(f.insert(key(i % n))));
-    // What did not find a slot beside the first: some hundred of a hundred thousand.
+    // The overflow table has the copies without a slot beside the first: hundreds of 100,000.
     EXPECT_LE(f.size_in_bytes(), planned + planned / 8);
     for (std::uint64_t i = 0; i < n; ++i) ASSERT_GE(f.count(key(i)), copies);
     for (std::uint64_t i = 0; i < n * copies; ++i) ASSERT_TRUE(f.erase(key(i % n)));
@@ -211,9 +210,8 @@ TEST(vector_quotient, planned_for_the_copies_they_have_slots) {
   }
 }
 
-// 10 n erases and inserts at a load of 0.97: nothing is lost, and the rate stays. It is the number
-// of different tags, some 10^5, that the rate depends on: those of two sets of keys differ by some
-// hundred, not by 1%.
+// 10 n erases and inserts at a load of 0.97. The rate depends on the number of different tags,
+// about 10^5, which differs by hundreds between two sets of keys, not by 1%.
 TEST(vector_quotient, churn_at_full_load_loses_nothing_and_the_rate_does_not_drift) {
   constexpr std::uint64_t blocks = 2000;
   constexpr auto n = static_cast<std::uint64_t>(blocks * 53 * 0.97);
@@ -224,11 +222,11 @@ TEST(vector_quotient, churn_at_full_load_loses_nothing_and_the_rate_does_not_dri
   const double rate = f.current_fpr();
   EXPECT_NEAR(rate, 2 * 0.97 * 53 / 88 / 128, 0.01 * rate);
   std::mt19937_64 random(1);
-  std::uint64_t fresh = n;
+  std::uint64_t next_key = n;
   for (std::uint64_t step = 0; step < 10 * n; ++step) {
     std::uint64_t& one = members[random() % n];
     ASSERT_TRUE(f.erase(key(one)));
-    one = fresh++;
+    one = next_key++;
     ASSERT_TRUE(is_contained(f.insert(key(one))));
   }
   EXPECT_EQ(f.size(), n);
@@ -242,7 +240,7 @@ TEST(vector_quotient, churn_at_full_load_loses_nothing_and_the_rate_does_not_dri
   EXPECT_EQ(file_bytes(f), file_bytes(filter_of({blocks, 53, 7})));
 }
 
-// To a load of 0.97 an insert looks at 12 blocks at the most and moves one tag at the most.
+// Up to a load of 0.97 an insert reads at most 12 blocks and moves at most one tag.
 TEST(vector_quotient, an_insert_touches_few_lines_and_moves_one_tag_at_the_most) {
   constexpr std::uint64_t blocks = 4000;
   constexpr auto n = static_cast<std::uint64_t>(blocks * 53 * 0.97);
@@ -250,7 +248,7 @@ TEST(vector_quotient, an_insert_touches_few_lines_and_moves_one_tag_at_the_most)
   const vq_layout layout = layout_of(f);
   const auto tags_of = [&](const std::byte* table, std::uint64_t i) {
     std::vector<std::uint64_t> tags;
-    layout.for_tags(layout.block(table, i), [&](unsigned, std::uint64_t tag) {
+    layout.for_each_tag(layout.block(table, i), [&](unsigned, std::uint64_t tag) {
       tags.push_back(tag);
       return true;
     });
@@ -270,13 +268,13 @@ TEST(vector_quotient, an_insert_touches_few_lines_and_moves_one_tag_at_the_most)
       ASSERT_TRUE(is_contained(f.insert(key(i))));
       continue;
     }
-    // Each tag's other block is looked at in turn, until one has room.
+    // The other block of each tag in turn, until one has a free slot.
     std::uint64_t to = blocks;
     std::uint64_t from = blocks;
     std::uint64_t moved = 0;
     for (const std::uint64_t block : {at.first, at.second}) {
       for (const std::uint64_t tag : tags_of(table.data(), block)) {
-        const std::uint64_t other = layout.other(block, tag);
+        const std::uint64_t other = layout.other_block(block, tag);
         if (other == block) continue;
         ++lines;
         if (f.slots_taken(other) == layout.slots()) continue;
@@ -342,13 +340,13 @@ TEST(vector_quotient, its_fingerprints_are_listed_once_with_their_copies) {
     std::map<std::uint64_t, std::uint64_t> listed;
     std::uint64_t sum = 0;
     f.for_each_fingerprint([&](const vector_quotient_place& at, std::uint64_t copies) {
-      EXPECT_TRUE(listed.emplace(layout.pair_of(at), copies).second) << "listed twice";
-      EXPECT_EQ(layout.other(at.first, at.tag), at.second);
+      EXPECT_TRUE(listed.emplace(layout.pair_number(at), copies).second) << "listed twice";
+      EXPECT_EQ(layout.other_block(at.first, at.tag), at.second);
       sum += copies;
     });
     EXPECT_EQ(sum, f.size());
     for (std::uint64_t i = 0; i < of.blocks * of.slots; ++i) {
-      const auto found = listed.find(layout.pair_of(f.place(key(i))));
+      const auto found = listed.find(layout.pair_number(f.place(key(i))));
       EXPECT_EQ(found == listed.end() ? 0 : found->second, f.count(key(i)));
     }
   }
@@ -374,7 +372,7 @@ TEST(vector_quotient, merge_adds_all_copies) {
     for (std::uint64_t i = 0; i < 3 * n; ++i) {
       ASSERT_EQ(a.count(key(i)), 2 * before_a.count(key(i)));
     }
-    // 64 times twice as many is more than 64 bits count.
+    // Doubled 64 times, a count exceeds 64 bits.
     auto doubled = before_a;
     int times = 0;
     while (doubled.merge(doubled)) ++times;
@@ -428,36 +426,36 @@ TEST(vector_quotient, what_contradicts_itself_is_not_opened) {
   }
 }
 
-TEST(vector_quotient_side_table, is_a_multiset_that_ends_as_it_began) {
-  detail::vq_side side;
+TEST(vector_quotient_overflow_table, is_a_multiset_that_ends_as_it_began) {
+  detail::vq_overflow_table table;
   std::map<std::uint64_t, std::uint64_t> expected;
   std::mt19937_64 random(1);
-  std::uint64_t most = 0;
+  std::uint64_t max_entries = 0;
   for (int step = 0; step < 60'000; ++step) {
     const std::uint64_t pair = random() % 500 * 0x10001;
     const bool filling = step / 10'000 % 2 == 0;
     if (random() % 4 != 0 ? filling : !filling) {
       const std::uint64_t copies = 1 + random() % 3;
-      ASSERT_TRUE(side.add(pair, copies));
+      ASSERT_TRUE(table.insert(pair, copies));
       expected[pair] += copies;
     } else {
-      ASSERT_EQ(side.take(pair), expected.contains(pair));
+      ASSERT_EQ(table.erase(pair), expected.contains(pair));
       if (expected.contains(pair) && --expected[pair] == 0) expected.erase(pair);
     }
-    ASSERT_EQ(side.view().copies(pair), expected.contains(pair) ? expected[pair] : 0);
-    ASSERT_EQ(side.used(), expected.size());
-    ASSERT_LE(4 * side.used(), 3 * side.slots());
-    most = std::max(most, side.slots());
+    ASSERT_EQ(table.view().copies(pair), expected.contains(pair) ? expected[pair] : 0);
+    ASSERT_EQ(table.used(), expected.size());
+    ASSERT_LE(4 * table.used(), 3 * table.entries());
+    max_entries = std::max(max_entries, table.entries());
   }
-  EXPECT_EQ(most, 1024U);
+  EXPECT_EQ(max_entries, 1024U);
   for (const auto& [pair, copies] : expected) {
-    ASSERT_EQ(side.view().copies(pair), copies);
-    for (std::uint64_t i = 0; i < copies; ++i) ASSERT_TRUE(side.take(pair));
+    ASSERT_EQ(table.view().copies(pair), copies);
+    for (std::uint64_t i = 0; i < copies; ++i) ASSERT_TRUE(table.erase(pair));
   }
-  EXPECT_EQ(side.slots(), 0U);
-  ASSERT_TRUE(side.add(7, ~std::uint64_t{0}));
-  EXPECT_FALSE(side.add(7, 1)) << "beyond 64 bits";
-  EXPECT_EQ(side.view().copies(7), ~std::uint64_t{0});
+  EXPECT_EQ(table.entries(), 0U);
+  ASSERT_TRUE(table.insert(7, ~std::uint64_t{0}));
+  EXPECT_FALSE(table.insert(7, 1)) << "beyond 64 bits";
+  EXPECT_EQ(table.view().copies(7), ~std::uint64_t{0});
 }
 
 }  // namespace

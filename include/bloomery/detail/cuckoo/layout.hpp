@@ -1,12 +1,12 @@
 #pragma once
 
-// The bytes of a cuckoo filter and the rule that turns a hash into places in them; docs/format.md
-// ("cuckoo") draws them. Stateless over the bytes: all functions take the payload.
+// The payload of a cuckoo filter, and the rule from a hash to its places in it. docs/format.md
+// ("cuckoo") has it in words. The layout has no bytes: its functions take the payload.
 //
 //   payload = table | zeros up to a multiple of 8 bytes | stash
 //
-// Slot s of bucket b is the f bits from bit (b * slots + s) * f on; zero is an empty slot. The
-// stash of 64 bytes behind the table is also what keeps an 8-byte access to the last slots inside.
+// Slot s of bucket c is the f bits from bit (c * slots + s) * f on; zero is an empty slot. The
+// stash of 64 bytes behind the table keeps 8-byte accesses to the last slots inside the payload.
 
 #include <bit>
 #include <bloomery/detail/core/bits.hpp>
@@ -16,8 +16,8 @@
 
 namespace bloomery {
 
-/// Where a key of a cuckoo filter may be: the fingerprint, in the first bucket or the second. They
-/// are one bucket for about one key in `buckets`.
+/// The places of a key in a cuckoo filter. The two buckets are the same for about one key in
+/// `buckets`.
 struct cuckoo_place {
   std::uint64_t first;
   std::uint64_t second;
@@ -28,29 +28,28 @@ struct cuckoo_place {
 
 namespace bloomery::detail {
 
-/// A fingerprint without a slot: bucket (8 bytes), fingerprint (4), zero (4). Fingerprint zero:
-/// none.
+/// A fingerprint without a slot.
 struct stash_entry {
-  std::uint64_t bucket;
-  std::uint32_t fingerprint;
+  std::uint64_t bucket;       ///< either of its two
+  std::uint32_t fingerprint;  ///< 0: a free entry
   std::uint32_t zero;
 };
 static_assert(sizeof(stash_entry) == 16);
 
-/// Four fill one cache line. A stash of s entries lowers the chance that n keys below the threshold
-/// do not fit from O(1/n) to O(1/n^(s+1)) (Kirsch, Mitzenmacher, Wieder, "More Robust Hashing:
-/// Cuckoo Hashing with a Stash", 2009).
+/// The stash fills one cache line. A stash of s entries lowers the chance that n keys below the
+/// load threshold do not fit from O(1/n) to O(1/n^(s+1)) (A. Kirsch, M. Mitzenmacher, U. Wieder,
+/// "More Robust Hashing: Cuckoo Hashing with a Stash", 2009).
 inline constexpr unsigned stash_entries = 4;
 inline constexpr std::uint64_t stash_bytes = stash_entries * sizeof(stash_entry);
 
 class cuckoo_layout {
  public:
-  /// Precondition: buckets * slots * fingerprint_bits <= 2^62; slots is 2, 4 or 8; fingerprint_bits
-  /// is in [4, 32].
+  /// Preconditions: buckets * slots * fingerprint_bits <= 2^62, slots is 2, 4 or 8,
+  /// fingerprint_bits is in [4, 32].
   constexpr cuckoo_layout(std::uint64_t buckets, unsigned slots, unsigned fingerprint_bits) noexcept
       : buckets_(buckets), slots_(slots), bits_(fingerprint_bits), lanes_(slots) {
-    // A word holds as many slots as fit into 64 bits less the shift to the first one; the halves of
-    // a bucket are looked at one after the other where it is longer.
+    // A word has room for the slots of 64 bits less the shift to the first. A longer bucket is
+    // compared in halves.
     const unsigned shift = slots * fingerprint_bits % 8 == 0 ? 0 : 7;
     while (lanes_ * bits_ + (lanes_ * bits_ % 8 == 0 ? shift : 7) > 64) lanes_ /= 2;
     for (unsigned lane = 0; lane < lanes_; ++lane) ones_ |= std::uint64_t{1} << (lane * bits_);
@@ -61,7 +60,7 @@ class cuckoo_layout {
   constexpr std::uint64_t buckets() const noexcept { return buckets_; }
   constexpr unsigned slots() const noexcept { return slots_; }
   constexpr unsigned fingerprint_bits() const noexcept { return bits_; }
-  /// Fingerprints that exist: 2^f - 1.
+  /// The number of possible fingerprints: 2^f - 1.
   constexpr std::uint64_t values() const noexcept { return (std::uint64_t{1} << bits_) - 1; }
   constexpr std::uint64_t table_bits() const noexcept { return buckets_ * slots_ * bits_; }
   constexpr std::uint64_t stash_at() const noexcept {
@@ -69,24 +68,26 @@ class cuckoo_layout {
   }
   constexpr std::uint64_t payload_bytes() const noexcept { return stash_at() + stash_bytes; }
 
-  /// The first bucket and the fingerprint come from two different mixes of all 64 bits, so that
-  /// neither tells anything of the other, whatever the number of buckets.
+  /// First bucket and fingerprint come from two different mixes of all 64 bits, so that they are
+  /// independent for any number of buckets.
   constexpr cuckoo_place place(hash64 h) const noexcept {
     const std::uint64_t folded = h.value ^ (h.value >> 32);
-    // 2^64 divided by the golden ratio (Knuth, TAOCP 3, 6.4): spreads weak hashes too.
+    // 2^64 divided by the golden ratio (D. E. Knuth, "The Art of Computer Programming" 3, 6.4).
+    // Spreads weak hashes too.
     const std::uint64_t first = mulhi64(folded * 0x9e3779b97f4a7c15, buckets_);
     const auto fingerprint = static_cast<std::uint32_t>(1 + mulhi64(remix64(h.value), values()));
-    return {first, other(first, fingerprint), fingerprint};
+    return {first, other_bucket(first, fingerprint), fingerprint};
   }
 
-  /// The other bucket of a fingerprint: (g(fingerprint) - bucket) modulo buckets. Its own inverse,
-  /// for any number of buckets, so that a fingerprint can move without its key.
-  constexpr std::uint64_t other(std::uint64_t bucket, std::uint32_t fingerprint) const noexcept {
+  /// The other bucket of a fingerprint: (g(fingerprint) - bucket) modulo buckets. An involution for
+  /// any number of buckets, so that a fingerprint can move without its key.
+  constexpr std::uint64_t other_bucket(std::uint64_t bucket,
+                                       std::uint32_t fingerprint) const noexcept {
     const std::uint64_t g = mulhi64(remix64(fingerprint), buckets_);
     return g >= bucket ? g - bucket : g + (buckets_ - bucket);
   }
   constexpr cuckoo_place place(std::uint64_t bucket, std::uint32_t fingerprint) const noexcept {
-    return {bucket, other(bucket, fingerprint), fingerprint};
+    return {bucket, other_bucket(bucket, fingerprint), fingerprint};
   }
 
   void prefetch(const std::byte* payload, const cuckoo_place& at) const noexcept {
@@ -111,9 +112,9 @@ class cuckoo_layout {
     store(at, others | (std::uint64_t{fingerprint} << shift));
   }
 
-  /// Whether a slot of the bucket holds the fingerprint.
-  bool holds(const std::byte* payload, std::uint64_t bucket,
-             std::uint32_t fingerprint) const noexcept {
+  /// Whether a slot of the bucket has the fingerprint.
+  bool contains(const std::byte* payload, std::uint64_t bucket,
+                std::uint32_t fingerprint) const noexcept {
     std::uint64_t found = 0;
     for_words(bucket, [&](std::uint64_t bit, unsigned) noexcept {
       found |= equal_lanes(word(payload, bit), fingerprint);
@@ -121,7 +122,7 @@ class cuckoo_layout {
     return found != 0;
   }
 
-  /// How many slots of the bucket hold the fingerprint; those of zero are the free ones.
+  /// Slots of the bucket with the fingerprint; those with zero are free.
   unsigned copies(const std::byte* payload, std::uint64_t bucket,
                   std::uint32_t fingerprint) const noexcept {
     int found = 0;
@@ -131,7 +132,7 @@ class cuckoo_layout {
     return static_cast<unsigned>(found);
   }
 
-  /// The first slot of the bucket that holds the fingerprint, or slots() if none does.
+  /// The first slot of the bucket with the fingerprint, or slots() if there is none.
   unsigned find(const std::byte* payload, std::uint64_t bucket,
                 std::uint32_t fingerprint) const noexcept {
     unsigned slot = slots_;
@@ -156,8 +157,8 @@ class cuckoo_layout {
     return load<std::uint64_t>(payload + (bit >> 3)) >> (bit & 7);
   }
 
-  // The top bit of each lane that equals the fingerprint. Exact: no sum leaves its lane (Warren,
-  // "Hacker's Delight", 6-1). What stands in the word above the lanes plays no part.
+  // The top bit of each lane that equals the fingerprint; no sum leaves its lane (H. S. Warren,
+  // "Hacker's Delight", 6-1). Bits above the lanes are ignored.
   std::uint64_t equal_lanes(std::uint64_t lanes, std::uint32_t fingerprint) const noexcept {
     const std::uint64_t x = lanes ^ (fingerprint * ones_);
     return ~(((x & low_) + low_) | x) & high_;

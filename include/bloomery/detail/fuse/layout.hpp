@@ -1,7 +1,7 @@
 #pragma once
 
-// Where a fuse filter's fingerprints are: the shard, the places in it, and the fingerprint. Scalar,
-// and the specification (docs/format.md, "fuse").
+// The rule from a hash to its places in a fuse filter and to its fingerprint: the specification, in
+// scalar code. docs/format.md ("fuse") has it in words.
 
 #include <bloomery/detail/core/bits.hpp>
 #include <bloomery/hash.hpp>
@@ -10,23 +10,21 @@
 
 namespace bloomery::detail {
 
-/// A shard's line in the directory: its first segment among all, the number of segments in which
-/// first places are (arity - 1 more follow them), and its seed.
+/// An entry of the directory. A shard has starts + arity - 1 segments.
 struct fuse_shard {
-  std::uint32_t first = 0;
-  std::uint32_t starts = 1;
+  std::uint32_t first = 0;   ///< its first segment among all
+  std::uint32_t starts = 1;  ///< segments that first places are in
   std::uint64_t seed = 0;
 };
 static_assert(sizeof(fuse_shard) == 16);
 
-/// A hash under a shard's seed. A bijection, so that distinct hashes stay distinct.
+/// Mixes a hash and the seed of a shard. A bijection, so that distinct hashes stay distinct.
 constexpr std::uint64_t fuse_mix(hash64 h, std::uint64_t seed) noexcept {
   return remix64(h.value ^ seed);
 }
 
-/// The places of a mixed hash in its shard: one in a segment, chosen by the upper bits, and one in
-/// each of the next, chosen by the lower bits (Graf and Lemire, 2022, section 3). `use(place)` is
-/// called in the order of the segments.
+/// Calls `use(place)` for the places of a mixed hash in its shard: the upper bits choose the first,
+/// the lower bits one in each of the next arity - 1 segments (Graf and Lemire, 2022, section 3).
 template <unsigned Arity, class Use>
 constexpr void fuse_places(std::uint64_t mixed, std::uint64_t starts, unsigned segment_log2,
                            Use&& use) noexcept {

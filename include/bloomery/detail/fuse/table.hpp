@@ -1,6 +1,6 @@
 #pragma once
 
-// A fuse filter's bytes: how they are queried, and whether they can be those of a filter.
+// The payload of a fuse filter: its queries and its validation.
 
 #include <bloomery/detail/core/bits.hpp>
 #include <bloomery/detail/fuse/layout.hpp>
@@ -14,7 +14,7 @@
 
 namespace bloomery::detail {
 
-/// A filter's bytes, to be asked. At least one shard.
+/// A filter of at least one shard, read-only.
 struct fuse_table {
   const std::byte* directory = nullptr;
   const std::byte* fingerprints = nullptr;
@@ -37,79 +37,63 @@ struct fuse_table {
     return load<fuse_shard>(directory + i * sizeof(fuse_shard));
   }
 
-  template <unsigned Arity, class Bits>
+  /// The first byte of a fingerprint.
+  const std::byte* address(std::uint64_t slot) const noexcept {
+    return fingerprints + slot * fingerprint_bits / 8;
+  }
+  /// A fingerprint, with any bits above its w bits. Word has at least w + 7 bits.
+  template <class Word>
+  std::uint32_t fingerprint(std::uint64_t slot) const noexcept {
+    return static_cast<std::uint32_t>(load<Word>(address(slot)) >> (slot * fingerprint_bits % 8));
+  }
+  /// Whether the w bits of a sum of fingerprints are zero.
+  bool is_zero(std::uint32_t sum) const noexcept { return sum << (32 - fingerprint_bits) == 0; }
+
+  template <unsigned Arity, class Word>
   bool may_contain(hash64 h) const noexcept;
   bool may_contain(hash64 h) const noexcept;
 };
 
-/// How fingerprints are read: those of 8 bits need no shift.
-struct fuse_bytes {
-  static const std::byte* address(const fuse_table& table, std::uint64_t slot) noexcept {
-    return table.fingerprints + slot;
-  }
-  static std::uint32_t at(const fuse_table& table, std::uint64_t slot) noexcept {
-    return load<std::uint8_t>(address(table, slot));
-  }
-  static bool is_zero(const fuse_table&, std::uint32_t sum) noexcept { return sum == 0; }
-};
-
-/// Those of w bits that begin anywhere in a byte, by the smallest Word that holds w and seven bits
-/// before them. A larger one would more often reach into another cache line: 64 bits for one slot
-/// in nine.
-template <class Word>
-struct fuse_bits {
-  static const std::byte* address(const fuse_table& table, std::uint64_t slot) noexcept {
-    return table.fingerprints + slot * table.fingerprint_bits / 8;
-  }
-  /// Above the w bits stands anything.
-  static std::uint32_t at(const fuse_table& table, std::uint64_t slot) noexcept {
-    const std::uint64_t bit = slot * table.fingerprint_bits;
-    return static_cast<std::uint32_t>(load<Word>(table.fingerprints + bit / 8) >> (bit % 8));
-  }
-  static bool is_zero(const fuse_table& table, std::uint32_t sum) noexcept {
-    return sum << (32 - table.fingerprint_bits) == 0;
-  }
-};
-
-/// Calls `use(bits)` with the struct by which fingerprints of w bits are read.
+/// Calls `use(Word{})` with the smallest word for fingerprints of w bits. A larger one would more
+/// often reach into a cache line that was not prefetched: 64 bits for one slot in nine.
 template <class Use>
-[[gnu::always_inline]] constexpr decltype(auto) with_fuse_bits(unsigned w, Use&& use) noexcept {
-  if (w == 8) return use(fuse_bytes());
-  if (w <= 25) return use(fuse_bits<std::uint32_t>());
-  return use(fuse_bits<std::uint64_t>());
+[[gnu::always_inline]] constexpr decltype(auto) with_fuse_word(unsigned w, Use&& use) noexcept {
+  if (w <= 9) return use(std::uint16_t{});
+  if (w <= 25) return use(std::uint32_t{});
+  return use(std::uint64_t{});
 }
 
-// Inlined in whatever calls it, or each of a loop's queries would read the table's members again:
-// at 100 M keys 43 ns instead of 34 with fingerprints of 8 bits.
-template <unsigned Arity, class Bits>
+// Always inlined, so that a loop of queries does not read the members of the table each time: 34 ns
+// instead of 43 among 100 M keys with fingerprints of 8 bits.
+template <unsigned Arity, class Word>
 [[gnu::always_inline]] inline bool fuse_table::may_contain(hash64 h) const noexcept {
   const fuse_shard in = shard(mulhi64(h.value, shards));
   const std::uint64_t mixed = fuse_mix(h, in.seed);
   const std::uint64_t first = std::uint64_t{in.first} << segment_log2;
   std::uint32_t sum = fuse_fingerprint(mixed, fingerprint_bits);
-  fuse_places<Arity>(mixed, in.starts, segment_log2,
-                     [&](std::uint64_t place) noexcept { sum ^= Bits::at(*this, first + place); });
-  return Bits::is_zero(*this, sum);
+  fuse_places<Arity>(mixed, in.starts, segment_log2, [&](std::uint64_t place) noexcept {
+    sum ^= fingerprint<Word>(first + place);
+  });
+  return is_zero(sum);
 }
 
 [[gnu::always_inline]] inline bool fuse_table::may_contain(hash64 h) const noexcept {
-  return with_fuse_bits(fingerprint_bits, [&](auto bits) __attribute__((always_inline)) {
-    using read_by = decltype(bits);
-    return arity == 3 ? may_contain<3, read_by>(h) : may_contain<4, read_by>(h);
+  return with_fuse_word(fingerprint_bits, [&](auto word) __attribute__((always_inline)) {
+    using word_type = decltype(word);
+    return arity == 3 ? may_contain<3, word_type>(h) : may_contain<4, word_type>(h);
   });
 }
 
-/// A batch: the fingerprints of up to a hundred keys further on are fetched ahead.
+/// A batch, which prefetches the fingerprints of up to a hundred later keys.
 void fuse_may_contain(const fuse_table& table, std::span<const hash64> hashes,
                       bool* answers) noexcept;
 
-/// Whether the payload is one of so many keys: its size right, the directory one for which every
-/// place lies inside the fingerprints, and zeros where the format has them; else corrupt.
-/// O(shards).
+/// Fails with corrupt unless the payload can be that of `count` keys: its size is right, every
+/// place of the directory's shards is inside the fingerprints, and the padding is zero. O(shards).
 result<void> check_fuse_payload(const fuse_params& params, std::span<const std::byte> payload,
                                 std::uint64_t count);
 
-/// What a build made.
+/// The result of a build.
 struct built_fuse {
   fuse_params params;
   owned_storage payload;

@@ -1,7 +1,6 @@
 #pragma once
 
-// A ribbon filter's payload as its parameters describe it: the levels' sections, their rate, and
-// whether the bytes can be those of a filter.
+// The payload of a ribbon filter: the sections of its levels, their rates, and its validation.
 
 #include <bloomery/detail/ribbon/layout.hpp>
 #include <bloomery/plan/ribbon_plan.hpp>
@@ -17,23 +16,23 @@ namespace bloomery::detail {
 /// The views of a filter's levels.
 std::vector<ribbon_level_view> ribbon_views(const ribbon_params& params);
 
-/// The share of strangers that pass a level: those whose start is bumped pass at the rate of the
-/// levels beyond. O(code bytes).
+/// The fractions of non-members that a level passes, and that it bumps to the levels beyond.
 struct ribbon_share {
-  double pass = 0;    ///< of those that are not bumped
-  double bumped = 0;  ///< of all
+  double pass = 0;
+  double bumped = 0;
 };
+/// O(code bytes).
 ribbon_share ribbon_share_of(const ribbon_level& level, const std::byte* codes) noexcept;
 
-/// The rate of a filter: its levels' shares put together. O(code bytes).
+/// The rate of all levels, without equal hashes. O(code bytes).
 double ribbon_fpr(const ribbon_params& params, std::span<const std::byte> payload) noexcept;
 
-/// Whether the payload has the size that the parameters give it, and zeros where none can be
-/// written; else corrupt. O(levels).
+/// Fails with corrupt unless the payload has the size of its parameters and zeros as its padding.
+/// O(levels).
 result<void> check_ribbon_payload(const ribbon_params& params, std::span<const std::byte> payload,
                                   std::uint64_t count);
 
-/// What a build made.
+/// The result of a build.
 struct built_ribbon {
   ribbon_params params;
   owned_storage payload;

@@ -1,7 +1,8 @@
 #pragma once
 
-// Operations of a vector quotient filter on many hashes, for one instruction set
-// (src/kinds/vector_quotient/kernels/). The specification is layout.hpp.
+// The operations of a vector quotient filter on batches of hashes, and on single hashes as batches
+// of one. Each instruction set has kernels of its own (src/kinds/vector_quotient/kernels/), which
+// do to the bytes what the operations of table.hpp do, one hash after the other.
 
 #include <bloomery/concepts.hpp>
 #include <bloomery/detail/vector_quotient/table.hpp>
@@ -11,36 +12,41 @@
 
 namespace bloomery::detail {
 
-/// Batches fetch the blocks of later keys while they look at those of earlier ones, and do to the
-/// bytes what single calls in that order do.
+/// Batches prefetch the blocks of later keys while they work on those of earlier keys.
 struct vq_kernels {
-  bool (*holds)(const vq_reader&, const vector_quotient_place&);
+  bool (*contains)(const vq_reader&, const vector_quotient_place&);
   void (*may_contain)(const vq_reader&, std::span<const hash64>, bool* answers);
+  void (*count)(const vq_reader&, std::span<const hash64>, std::uint64_t* counts);
   insert_summary (*insert)(const vq_writer&, std::span<const hash64>);
   void (*erase)(const vq_writer&, std::span<const hash64>, bool* erased);
 };
 
-/// Those for this CPU.
+/// The kernels for this CPU.
 const vq_kernels& vq_ops() noexcept;
 
-/// One key: both blocks are on their way before the first is looked at.
-inline bool vq_may_contain(const vq_reader& filter, const vector_quotient_place& at) noexcept {
+inline bool vq_may_contain(const vq_reader& filter, hash64 h) noexcept {
+  const vector_quotient_place at = filter.layout->place(h);
   __builtin_prefetch(filter.layout->block(filter.blocks, at.first));
   __builtin_prefetch(filter.layout->block(filter.blocks, at.second));
-  return vq_ops().holds(filter, at);
+  return vq_ops().contains(filter, at);
 }
 
-/// A batch. One that is large beside a filter beyond the cache is first brought together by region,
-/// which needs as much memory as its hashes, 128 MiB at most, and without it goes on one by one.
-void vq_may_contain(const vq_reader& filter, std::span<const hash64> hashes,
-                    bool* answers) noexcept;
-
-inline insert_summary vq_insert(const vq_writer& filter, std::span<const hash64> hashes) noexcept {
-  return vq_ops().insert(filter, hashes);
+inline std::uint64_t vq_count(const vq_reader& filter, hash64 h) noexcept {
+  std::uint64_t copies = 0;
+  vq_ops().count(filter, {&h, 1}, &copies);
+  return copies;
 }
-inline void vq_erase(const vq_writer& filter, std::span<const hash64> hashes,
-                     bool* erased) noexcept {
-  vq_ops().erase(filter, hashes, erased);
+
+inline insert_outcome vq_insert(const vq_writer& filter, hash64 h) noexcept {
+  const insert_summary one = vq_ops().insert(filter, {&h, 1});
+  if (one.done == 0) return one.stopped_by;
+  return one.inserted != 0 ? insert_outcome::inserted : insert_outcome::maybe_present;
+}
+
+inline bool vq_erase(const vq_writer& filter, hash64 h) noexcept {
+  bool erased = false;
+  vq_ops().erase(filter, {&h, 1}, &erased);
+  return erased;
 }
 
 }  // namespace bloomery::detail

@@ -1,16 +1,16 @@
 #pragma once
 
-// The blocks of a vector quotient filter and the rule that turns a hash into places in them;
-// docs/format.md ("vector_quotient") draws them. This is the specification: the kernels in
-// src/kernels/ do the same to the same bytes, faster.
+// The blocks of a vector quotient filter, and the rule from a hash to its places in them. This is
+// the specification: the kernels change the same bytes in the same way, faster. docs/format.md
+// ("vector_quotient") has it in words.
 //
-// A block is 512 bits for up to S remainders of r bits in B mini-buckets:
+// A block has 512 bits. It stores up to S remainders of r bits in B buckets:
 //
 //   bit 0            S r            512 - S - B                       512
-//   | remainder 0 .. S - 1 |  zeros  |  ends: for each bucket a one for each of its remainders,  |
-//   | ordered by bucket    |         |  then a zero; behind the last bucket's, zeros             |
+//   | slots 0 .. S - 1   |  zeros  |  ends: for each bucket a one per remainder, then a zero;  |
+//   | in bucket order    |         |  zeros behind the last bucket                             |
 //
-// so that an empty block is zero, and the number of ones is that of the remainders in use.
+// An empty block is all zeros. The ones in the ends count the remainders.
 
 #include <atomic>
 #include <bloomery/detail/core/bits.hpp>
@@ -20,12 +20,12 @@
 
 namespace bloomery {
 
-/// Where a key of a vector quotient filter may be: a tag, that is a mini-bucket and a remainder, in
-/// the first block or the second. They are one block for about one key in `blocks`, or in 8192.
+/// The places of a key in a vector quotient filter. The two blocks are the same for about one key
+/// in min(blocks, 8192).
 struct vector_quotient_place {
-  std::uint64_t first;
-  std::uint64_t second;
-  std::uint64_t tag;  ///< bucket * 2^r + remainder
+  std::uint64_t first;   ///< a block
+  std::uint64_t second;  ///< the tag's other block
+  std::uint64_t tag;     ///< bucket * 2^r + remainder
 };
 
 }  // namespace bloomery
@@ -34,15 +34,24 @@ namespace bloomery::detail {
 
 inline constexpr std::uint64_t vq_block_bytes = 64;
 inline constexpr unsigned vq_block_bits = 512;
-/// A key's two blocks lie in the same region of so many (512 KiB), so that both are found by one
-/// entry of the TLB, and everything that goes through a filter block by block stays in the cache.
-/// The last region takes what is left over: up to twice as many.
-inline constexpr unsigned vq_region_log2 = 13;
-inline constexpr std::uint64_t vq_region_blocks = std::uint64_t{1} << vq_region_log2;
-/// The ends of a block, and the bit before them, lie in its last three words.
-inline constexpr unsigned vq_most_ends = 191;
-inline constexpr unsigned vq_least_ends = 64;
-inline constexpr unsigned vq_most_slots = 63;
+/// The two blocks of a key lie in one region of 8192 blocks (512 KiB), so that one entry of the TLB
+/// finds both. The last region also has the remaining blocks: up to twice as many.
+inline constexpr std::uint64_t vq_region_blocks = 8192;
+/// Bounds of S + B: the ends, and the bit before them, lie in words 5 to 7 of a block.
+inline constexpr unsigned vq_min_ends = 64;
+inline constexpr unsigned vq_max_ends = 191;
+inline constexpr unsigned vq_max_slots = 63;
+
+/// An entry of the stash or of the overflow table: a tag in its pair of blocks, and copies of it.
+struct vq_entry {
+  std::uint64_t pair;
+  std::uint64_t copies;  ///< 0: a free entry
+};
+static_assert(sizeof(vq_entry) == 16);
+
+/// The stash fills one cache line.
+inline constexpr unsigned vq_stash_entries = 4;
+inline constexpr std::uint64_t vq_stash_bytes = vq_stash_entries * sizeof(vq_entry);
 
 [[gnu::always_inline]] inline std::uint64_t vq_word(const std::byte* block, unsigned i) noexcept {
   std::uint64_t word = 0;
@@ -50,26 +59,15 @@ inline constexpr unsigned vq_most_slots = 63;
   return word;
 }
 
-/// Of the stash and the side table behind the blocks: a tag in its pair of blocks, and its copies.
-struct vq_entry {
-  std::uint64_t pair;
-  std::uint64_t copies;
-};
-static_assert(sizeof(vq_entry) == 16);
-
-/// Four fill one cache line.
-inline constexpr unsigned vq_stash_entries = 4;
-inline constexpr std::uint64_t vq_stash_bytes = vq_stash_entries * sizeof(vq_entry);
-
-/// a or b without a branch, where none could be foretold.
-[[gnu::always_inline]] constexpr std::uint64_t vq_pick(bool is_a, std::uint64_t a,
-                                                       std::uint64_t b) noexcept {
-  return b ^ ((a ^ b) & (0 - std::uint64_t{is_a}));
+/// condition ? a : b without a branch, for conditions that no CPU can predict.
+[[gnu::always_inline]] constexpr std::uint64_t vq_choose(bool condition, std::uint64_t a,
+                                                         std::uint64_t b) noexcept {
+  return b ^ ((a ^ b) & (0 - std::uint64_t{condition}));
 }
 
-/// The place of the k-th set bit from below, or 64 if there is none (S. Vigna, "Broadword
-/// Implementation of Rank/Select Queries", 2008: sums of bytes, then the bits of one).
-[[gnu::always_inline]] constexpr unsigned vq_select(std::uint64_t word, unsigned k) noexcept {
+/// The position of the set bit of rank k, from the lowest, or 64 if there is none (S. Vigna,
+/// "Broadword Implementation of Rank/Select Queries", 2008).
+[[gnu::always_inline]] constexpr unsigned vq_select_bit(std::uint64_t word, unsigned k) noexcept {
   constexpr std::uint64_t ones = 0x0101010101010101;
   constexpr std::uint64_t high = 0x8080808080808080;
   if (k >= 64) return 64;
@@ -81,50 +79,69 @@ inline constexpr std::uint64_t vq_stash_bytes = vq_stash_entries * sizeof(vq_ent
   const auto shift = static_cast<unsigned>((not_above * ones) >> 56) * 8;
   const auto before = static_cast<unsigned>(shift == 0 ? 0 : (sums >> (shift - 8)) & 0xff);
   std::uint64_t byte = (word >> shift) & 0xff;
-  for (unsigned left = k - before; left != 0; --left) byte &= byte - 1;
+  for (unsigned skip = k - before; skip != 0; --skip) byte &= byte - 1;
   return shift + static_cast<unsigned>(__builtin_ctzll(byte));
 }
 
-/// The remainders of a bucket: slots [begin, end). Never beyond the block's slots, whatever its
-/// bytes are.
+/// Words 5 to 7 of a block: a bit is set where a bucket ends, and at the sentinel, the bit before
+/// the ends, where "the bucket before the first" ends. So bucket b lies between set bits b and
+/// b + 1.
+struct vq_ends {
+  std::uint64_t word5;
+  std::uint64_t word6;
+  std::uint64_t word7;
+  unsigned rank6;  ///< set bits in word5
+  unsigned rank7;  ///< set bits in word5 and word6
+  unsigned total;  ///< set bits
+};
+
+/// The slots [begin, end) of a bucket. Both are at most S, whatever the bytes of the block are.
 struct vq_run {
   unsigned begin;
   unsigned end;
 };
 
+/// A remainder in a run: how often, and its first slot, which means nothing without a copy.
+struct vq_match {
+  unsigned copies;
+  unsigned slot;
+};
+
 class vq_layout {
  public:
-  /// Precondition: blocks is in [1, 2^44], slots in [1, 63], bits in [1, 32],
+  /// Preconditions: blocks in [1, 2^44], slots in [1, 63], bits in [1, 32],
   /// slots + buckets in [64, 191], slots * (bits + 1) + buckets <= 512.
   constexpr vq_layout(std::uint64_t blocks, unsigned slots, unsigned buckets,
                       unsigned bits) noexcept
       : blocks_(blocks),
         tags_(std::uint64_t{buckets} << bits),
-        last_base_(
+        last_region_(
             blocks < 2 * vq_region_blocks ? 0 : (blocks / vq_region_blocks - 1) * vq_region_blocks),
         slots_(slots),
         bits_(bits),
-        ends_at_(vq_block_bits - slots - buckets),
+        ends_offset_(vq_block_bits - slots - buckets),
         lanes_(57 / bits) {
-    // The bit before the ends counts as the zero that ends a bucket before the first.
-    for (unsigned bit = ends_at_ - 1; bit < vq_block_bits; ++bit) {
-      zeros_[bit / 64 - 5] |= std::uint64_t{1} << (bit % 64);
+    const unsigned sentinel = ends_offset_ - 1;
+    sentinel_[sentinel / 64 - 5] = std::uint64_t{1} << (sentinel % 64);
+    for (unsigned bit = sentinel; bit < vq_block_bits; ++bit) {
+      ends_mask_[bit / 64 - 5] |= std::uint64_t{1} << (bit % 64);
     }
-    const unsigned mark = ends_at_ - 1;
-    before_[mark / 64 - 5] = std::uint64_t{1} << (mark % 64);
-    for (unsigned lane = 0; lane < lanes_; ++lane) ones_ |= std::uint64_t{1} << (lane * bits);
-    high_ = ones_ << (bits - 1);
-    low_ = high_ - ones_;
+    for (unsigned lane = 0; lane < lanes_; ++lane) {
+      lane_ones_ |= std::uint64_t{1} << (lane * bits);
+    }
   }
 
   constexpr std::uint64_t blocks() const noexcept { return blocks_; }
   constexpr unsigned slots() const noexcept { return slots_; }
-  constexpr unsigned buckets() const noexcept { return vq_block_bits - slots_ - ends_at_; }
+  constexpr unsigned buckets() const noexcept { return vq_block_bits - slots_ - ends_offset_; }
   constexpr unsigned remainder_bits() const noexcept { return bits_; }
-  constexpr unsigned ends_at() const noexcept { return ends_at_; }
-  /// Tags that exist: B * 2^r.
+  /// The number of possible tags: B * 2^r.
   constexpr std::uint64_t tags() const noexcept { return tags_; }
   constexpr std::uint64_t block_bytes() const noexcept { return blocks_ * vq_block_bytes; }
+  /// The bit of a block at which the ends begin.
+  constexpr unsigned ends_offset() const noexcept { return ends_offset_; }
+  /// The first block of the last region.
+  constexpr std::uint64_t last_region() const noexcept { return last_region_; }
 
   [[gnu::always_inline]] constexpr unsigned bucket_of(std::uint64_t tag) const noexcept {
     return static_cast<unsigned>(tag >> bits_);
@@ -133,33 +150,36 @@ class vq_layout {
     return tag & ((std::uint64_t{1} << bits_) - 1);
   }
 
-  /// The first block is h's share of them, the tag that of h times 2^64 divided by the golden
-  /// ratio: its upper bits depend on all lower ones of h, which the block does not.
+  // From a hash to its places --------------------------------------------------------------------
+
+  /// first = floor(h N / 2^64), tag = floor((h phi mod 2^64) B 2^r / 2^64), where phi is 2^64
+  /// divided by the golden ratio: the upper bits of h phi depend on all lower bits of h, unlike
+  /// `first`.
   [[gnu::always_inline]] constexpr vector_quotient_place place(hash64 h) const noexcept {
-    const std::uint64_t first = mulhi64(h.value, blocks_);
-    const std::uint64_t tag = mulhi64(h.value * 0x9e3779b97f4a7c15, tags_);
-    return {first, other(first, tag), tag};
+    return place(mulhi64(h.value, blocks_), mulhi64(h.value * 0x9e3779b97f4a7c15, tags_));
   }
-  constexpr vector_quotient_place place(std::uint64_t block, std::uint64_t tag) const noexcept {
-    return {block, other(block, tag), tag};
+  [[gnu::always_inline]] constexpr vector_quotient_place place(std::uint64_t block,
+                                                               std::uint64_t tag) const noexcept {
+    return {block, other_block(block, tag), tag};
   }
 
-  /// The other block of a tag: (g(tag) - block) modulo the region. Its own inverse, for any number
-  /// of blocks, so that a tag can move without its key.
-  [[gnu::always_inline]] constexpr std::uint64_t other(std::uint64_t block,
-                                                       std::uint64_t tag) const noexcept {
-    const bool is_last = block >= last_base_;
-    const std::uint64_t base = vq_pick(is_last, last_base_, block & ~(vq_region_blocks - 1));
-    const std::uint64_t size = vq_pick(is_last, blocks_ - last_base_, vq_region_blocks);
+  /// The other block of a tag: (g(tag) - block) modulo the region. An involution for any number of
+  /// blocks, so that a tag can move without its key.
+  [[gnu::always_inline]] constexpr std::uint64_t other_block(std::uint64_t block,
+                                                             std::uint64_t tag) const noexcept {
+    const bool is_last = block >= last_region_;
+    const std::uint64_t base = vq_choose(is_last, last_region_, block & ~(vq_region_blocks - 1));
+    const std::uint64_t size = vq_choose(is_last, blocks_ - last_region_, vq_region_blocks);
     std::uint64_t g = tag * 0xbf58476d1ce4e5b9;
     g = (g ^ (g >> 32)) * 0x94d049bb133111eb;
     g = ((g >> 32) * size) >> 32;
     const std::uint64_t local = block - base;
-    return base + g - local + vq_pick(g < local, size, 0);
+    return base + g - local + vq_choose(g < local, size, 0);
   }
 
-  /// One number for a tag in its pair of blocks. Precondition: blocks() * tags() <= 2^63.
-  [[gnu::always_inline]] constexpr std::uint64_t pair_of(
+  /// The number of a tag in its pair of blocks: min(first, second) * tags() + tag. Precondition:
+  /// blocks() * tags() <= 2^63.
+  [[gnu::always_inline]] constexpr std::uint64_t pair_number(
       const vector_quotient_place& at) const noexcept {
     return (at.first < at.second ? at.first : at.second) * tags_ + at.tag;
   }
@@ -167,55 +187,62 @@ class vq_layout {
     return place(pair / tags_, pair % tags_);
   }
 
-  [[gnu::always_inline]] const std::byte* block(const std::byte* blocks,
-                                                std::uint64_t i) const noexcept {
+  // A block --------------------------------------------------------------------------------------
+
+  [[gnu::always_inline]] static const std::byte* block(const std::byte* blocks,
+                                                       std::uint64_t i) noexcept {
     return blocks + i * vq_block_bytes;
   }
-  [[gnu::always_inline]] std::byte* block(std::byte* blocks, std::uint64_t i) const noexcept {
+  [[gnu::always_inline]] static std::byte* block(std::byte* blocks, std::uint64_t i) noexcept {
     return blocks + i * vq_block_bytes;
   }
 
-  /// Ones in words 5 to 7 where a zero is a bucket's end, or the one before them.
-  [[gnu::always_inline]] std::uint64_t ends(const std::byte* block, unsigned word) const noexcept {
-    return (~vq_word(block, word) & zeros_[word - 5]) | before_[word - 5];
+  [[gnu::always_inline]] vq_ends ends(const std::byte* block) const noexcept {
+    const auto ends_in = [&](unsigned i) __attribute__((always_inline)) {
+      return (~vq_word(block, 5 + i) & ends_mask_[i]) | sentinel_[i];
+    };
+    vq_ends found{ends_in(0), ends_in(1), ends_in(2), 0, 0, 0};
+    found.rank6 = static_cast<unsigned>(__builtin_popcountll(found.word5));
+    found.rank7 = found.rank6 + static_cast<unsigned>(__builtin_popcountll(found.word6));
+    found.total = found.rank7 + static_cast<unsigned>(__builtin_popcountll(found.word7));
+    return found;
   }
 
-  /// Remainders in use; above slots() only in a damaged block. Such a one counts as full.
+  /// Remainders in a block: its ends are S + B bits, a zero for each bucket, a one for each
+  /// remainder, and zeros. More than S only in a damaged block, which counts as full.
+  [[gnu::always_inline]] unsigned taken(const vq_ends& ends) const noexcept {
+    return vq_block_bits - ends_offset_ + 1 - ends.total;
+  }
   [[gnu::always_inline]] unsigned taken(const std::byte* block) const noexcept {
-    const int zeros = __builtin_popcountll(ends(block, 5)) + __builtin_popcountll(ends(block, 6)) +
-                      __builtin_popcountll(ends(block, 7));
-    return vq_block_bits - ends_at_ + 1 - static_cast<unsigned>(zeros);
+    return taken(ends(block));
   }
 
-  /// The run of a bucket: between the zero that ends the bucket before it and the next zero, less
-  /// the zeros on the way.
+  /// The run of a bucket: between the end of the bucket before it and its own.
+  vq_run run(const vq_ends& ends, unsigned bucket) const noexcept {
+    const unsigned word = bucket < ends.rank6 ? 5 : bucket < ends.rank7 ? 6 : 7;
+    const std::uint64_t here = word == 5 ? ends.word5 : word == 6 ? ends.word6 : ends.word7;
+    const std::uint64_t next = word == 5 ? ends.word6 : word == 6 ? ends.word7 : 0;
+    const unsigned before = word == 5 ? 0 : word == 6 ? ends.rank6 : ends.rank7;
+    return run_after(bucket, word, vq_select_bit(here, (bucket - before) % 64), here, next);
+  }
   vq_run run(const std::byte* block, unsigned bucket) const noexcept {
-    const std::uint64_t z5 = ends(block, 5);
-    const std::uint64_t z6 = ends(block, 6);
-    const std::uint64_t z7 = ends(block, 7);
-    const auto c5 = static_cast<unsigned>(__builtin_popcountll(z5));
-    const auto c6 = c5 + static_cast<unsigned>(__builtin_popcountll(z6));
-    const unsigned word = bucket < c5 ? 5 : bucket < c6 ? 6 : 7;
-    const std::uint64_t here = word == 5 ? z5 : word == 6 ? z6 : z7;
-    const std::uint64_t next = word == 5 ? z6 : word == 6 ? z7 : 0;
-    const unsigned before = word == 5 ? 0 : word == 6 ? c5 : c6;
-    const unsigned bit = vq_select(here, (bucket - before) % 64);
-    return run_between(bucket, word, bit, here, next);
+    return run(ends(block), bucket);
   }
 
-  /// The rest of run(): from the zero before it, at `bit` of `word`, or 64 for none.
-  [[gnu::always_inline]] vq_run run_between(unsigned bucket, unsigned word, unsigned bit,
-                                            std::uint64_t here, std::uint64_t next) const noexcept {
-    const std::uint64_t rest = (here >> (bit % 64)) >> 1;
-    unsigned run = 0;
-    if (rest != 0) [[likely]] {
-      run = static_cast<unsigned>(__builtin_ctzll(rest));
+  /// The run of a bucket, given the end before it: bit `bit` of word `word`, whose ends are `here`;
+  /// the ends of the next word are `next`. A bit of 64 means that there is no such end.
+  [[gnu::always_inline]] vq_run run_after(unsigned bucket, unsigned word, unsigned bit,
+                                          std::uint64_t here, std::uint64_t next) const noexcept {
+    const std::uint64_t above = (here >> (bit % 64)) >> 1;
+    unsigned length = 0;
+    if (above != 0) [[likely]] {
+      length = static_cast<unsigned>(__builtin_ctzll(above));
     } else {
-      run = 63 - bit % 64 + (next != 0 ? static_cast<unsigned>(__builtin_ctzll(next)) : 64);
+      length = 63 - bit % 64 + (next != 0 ? static_cast<unsigned>(__builtin_ctzll(next)) : 64);
     }
-    const unsigned begin = 64 * word + bit + 1 - ends_at_ - bucket;
+    const unsigned begin = 64 * word + bit + 1 - ends_offset_ - bucket;
     const unsigned first = begin < slots_ ? begin : slots_;
-    const unsigned end = first + run;
+    const unsigned end = first + length;
     return {first, end < slots_ ? end : slots_};
   }
 
@@ -225,69 +252,62 @@ class vq_layout {
     return (load<std::uint64_t>(block + bit / 8) >> (bit % 8)) & ((std::uint64_t{1} << bits_) - 1);
   }
 
-  /// Calls `use(first slot, equal)` for windows of the run: the top bit of lane i of `equal` is set
-  /// where slot first + i holds the remainder; lanes are r bits wide. Exact: no sum leaves its lane
-  /// (Warren, "Hacker's Delight", 6-1).
-  template <class Use>
-  [[gnu::always_inline]] void for_equal(const std::byte* block, vq_run run, std::uint64_t remainder,
-                                        Use&& use) const noexcept {
-    for (unsigned at = run.begin; at < run.end; at += lanes_) {
+  /// Looks for a remainder in a run. Compares as many remainders at a time as any 57 bits hold, in
+  /// lanes of r bits; no sum leaves its lane (H. S. Warren, "Hacker's Delight", 6-1). Runs are
+  /// mostly shorter than that, so that the loop's branch is predicted.
+  [[gnu::always_inline]] vq_match match(const std::byte* block, vq_run run,
+                                        std::uint64_t remainder) const noexcept {
+    const std::uint64_t high = lane_ones_ << (bits_ - 1);
+    const std::uint64_t low = high - lane_ones_;
+    const std::uint64_t wanted = remainder * lane_ones_;
+    vq_match found{0, run.end};
+    unsigned at = run.begin;
+    do {
       const unsigned bit = at * bits_;
       std::uint64_t x = 0;
       __builtin_memcpy(&x, block + bit / 8, sizeof x);
-      x = (x >> (bit % 8)) ^ (remainder * ones_);
-      std::uint64_t equal = ~(((x & low_) + low_) | x) & high_;
-      const unsigned left = run.end - at;
-      if (left < lanes_) equal &= (std::uint64_t{1} << (left * bits_)) - 1;
-      use(at, equal);
-    }
-  }
-
-  /// How often the run holds the remainder.
-  unsigned copies(const std::byte* block, vq_run run, std::uint64_t remainder) const noexcept {
-    int found = 0;
-    for_equal(block, run, remainder, [&](unsigned, std::uint64_t equal) noexcept {
-      found += __builtin_popcountll(equal);
-    });
-    return static_cast<unsigned>(found);
-  }
-  unsigned copies(const std::byte* block, std::uint64_t tag) const noexcept {
-    return copies(block, run(block, bucket_of(tag)), remainder_of(tag));
-  }
-  /// The first slot of the run that holds the remainder, or run.end.
-  unsigned find(const std::byte* block, vq_run run, std::uint64_t remainder) const noexcept {
-    unsigned slot = run.end;
-    for_equal(block, run, remainder, [&](unsigned at, std::uint64_t equal) noexcept {
-      if (equal != 0 && slot == run.end) {
-        slot = at + static_cast<unsigned>(__builtin_ctzll(equal)) / bits_;
+      x = (x >> (bit % 8)) ^ wanted;
+      const unsigned lanes = run.end - at < lanes_ ? run.end - at : lanes_;
+      const std::uint64_t in_run = (std::uint64_t{1} << (lanes * bits_)) - 1;
+      const std::uint64_t equal = ~(((x & low) + low) | x) & high & in_run;
+      if (found.copies == 0 && equal != 0) {
+        found.slot = at + static_cast<unsigned>(__builtin_ctzll(equal)) / bits_;
       }
-    });
-    return slot;
+      found.copies += static_cast<unsigned>(__builtin_popcountll(equal));
+      at += lanes_;
+    } while (at < run.end);
+    return found;
   }
 
-  /// Puts a remainder behind the bucket's others, in slot `end`. Precondition: taken() < slots(),
-  /// so that run() is what a sound block's is, also in a damaged one.
-  void put(std::byte* block, unsigned bucket, unsigned end,
-           std::uint64_t remainder) const noexcept {
-    open_bits(block, end * bits_, bits_, slots_ * bits_, remainder);
-    open_bits(block, ends_at_ + end + bucket, 1, vq_block_bits, 1);
-  }
-  /// Removes the remainder in a slot of the bucket's run. Precondition: slot < slots().
-  void take(std::byte* block, unsigned bucket, unsigned slot) const noexcept {
-    close_bits(block, slot * bits_, bits_, slots_ * bits_);
-    close_bits(block, ends_at_ + slot + bucket, 1, vq_block_bits);
+  /// Copies of a tag in a block.
+  unsigned copies(const std::byte* block, std::uint64_t tag) const noexcept {
+    return match(block, run(block, bucket_of(tag)), remainder_of(tag)).copies;
   }
 
-  /// Calls `use(slot, tag)` for each remainder in use until it returns false.
+  /// Inserts a remainder behind the others of its bucket, whose run ends at slot `end`.
+  /// Precondition: taken() < slots(), so that run() is also right in a damaged block.
+  [[gnu::always_inline]] void insert(std::byte* block, unsigned bucket, unsigned end,
+                                     std::uint64_t remainder) const noexcept {
+    insert_bits(block, end * bits_, bits_, slots_ * bits_, remainder);
+    insert_bits(block, ends_offset_ + end + bucket, 1, vq_block_bits, 1);
+  }
+  /// Erases the remainder in a slot of the bucket's run. Precondition: slot < slots().
+  [[gnu::always_inline]] void erase(std::byte* block, unsigned bucket,
+                                    unsigned slot) const noexcept {
+    erase_bits(block, slot * bits_, bits_, slots_ * bits_);
+    erase_bits(block, ends_offset_ + slot + bucket, 1, vq_block_bits);
+  }
+
+  /// Calls `use(slot, tag)` for each remainder of a block until it returns false.
   template <class Use>
-  void for_tags(const std::byte* block, Use&& use) const noexcept {
+  void for_each_tag(const std::byte* block, Use&& use) const noexcept {
     unsigned slot = 0;
-    for (unsigned word = 5; word < 8; ++word) {
-      std::uint64_t used = vq_word(block, word) & zeros_[word - 5] & ~before_[word - 5];
-      for (; used != 0; used &= used - 1) {
-        // The zeros before a one are the buckets before its own.
-        const unsigned bit = 64 * word + static_cast<unsigned>(__builtin_ctzll(used));
-        const unsigned bucket = bit - ends_at_ - slot;
+    for (unsigned i = 0; i < 3; ++i) {
+      std::uint64_t ones = vq_word(block, 5 + i) & ends_mask_[i] & ~sentinel_[i];
+      for (; ones != 0; ones &= ones - 1) {
+        // The zeros before a one are the ends of the buckets before its own.
+        const unsigned bit = 64 * (5 + i) + static_cast<unsigned>(__builtin_ctzll(ones));
+        const unsigned bucket = bit - ends_offset_ - slot;
         if (slot == slots_ || bucket >= buckets()) return;  // a damaged block
         if (!use(slot, (std::uint64_t{bucket} << bits_) | get(block, slot))) return;
         ++slot;
@@ -295,76 +315,71 @@ class vq_layout {
     }
   }
 
-  /// For the kernels.
-  constexpr std::uint64_t last_base() const noexcept { return last_base_; }
-  constexpr unsigned lanes() const noexcept { return lanes_; }
-  constexpr std::uint64_t lane_ones() const noexcept { return ones_; }
-  constexpr std::uint64_t lane_high() const noexcept { return high_; }
-  constexpr std::uint64_t lane_low() const noexcept { return low_; }
-
  private:
-  // Other threads may be reading (vector_quotient_stripes.hpp); on x86 this is any store.
-  static void set_word(std::byte* block, unsigned i, std::uint64_t word) noexcept {
+  // Other threads may be reading the block (seqlocks.hpp). On x86 this is an ordinary store.
+  static void store_word(std::byte* block, unsigned i, std::uint64_t word) noexcept {
     auto* const at = reinterpret_cast<std::uint64_t*>(block + std::size_t{8} * i);
     std::atomic_ref(*at).store(word, std::memory_order_release);
   }
 
-  static std::uint64_t mask_of(unsigned word, unsigned at, unsigned limit) noexcept {
+  // The bits of a word that are in [begin, end) of the block.
+  static std::uint64_t bits_between(unsigned word, unsigned begin, unsigned end) noexcept {
     std::uint64_t mask = ~std::uint64_t{0};
-    if (word == at / 64) mask <<= at % 64;
-    if (word == limit / 64) mask &= (std::uint64_t{1} << (limit % 64)) - 1;
+    if (word == begin / 64) mask <<= begin % 64;
+    if (word == end / 64) mask &= (std::uint64_t{1} << (end % 64)) - 1;
     return mask;
   }
 
-  // Moves the bits [at, limit - width) up by `width` and writes the value into the gap; what was in
-  // [limit - width, limit) is lost. 0 < width < 64, at + width <= limit.
-  static void open_bits(std::byte* block, unsigned at, unsigned width, unsigned limit,
-                        std::uint64_t value) noexcept {
-    for (unsigned i = (limit - 1) / 64; i + 1 > at / 64 && i < 8; --i) {
+  // Moves the bits [at, end - width) up by `width` and writes the value into the gap. The bits
+  // [end - width, end) are lost. Preconditions: 0 < width < 64, at + width <= end.
+  static void insert_bits(std::byte* block, unsigned at, unsigned width, unsigned end,
+                          std::uint64_t value) noexcept {
+    const unsigned first = at / 64;
+    const unsigned shift = at % 64;
+    for (unsigned i = (end - 1) / 64; i + 1 > first && i < 8; --i) {
       const std::uint64_t old = vq_word(block, i);
       std::uint64_t moved = old << width;
       if (i != 0) moved |= vq_word(block, i - 1) >> (64 - width);
-      const std::uint64_t mask = mask_of(i, at, limit);
-      // The gap: its first bits in the word of `at`, the rest, if any, in the next.
+      const std::uint64_t mask = bits_between(i, at, end);
+      // The gap begins in word `first` and may continue in the next.
       std::uint64_t gap = 0;
       std::uint64_t bits = 0;
-      if (i == at / 64) {
-        gap = ((std::uint64_t{1} << width) - 1) << (at % 64);
-        bits = value << (at % 64);
-      } else if (i == at / 64 + 1 && at % 64 + width > 64) {
-        gap = ((std::uint64_t{1} << width) - 1) >> (64 - at % 64);
-        bits = value >> (64 - at % 64);
+      if (i == first) {
+        gap = ((std::uint64_t{1} << width) - 1) << shift;
+        bits = value << shift;
+      } else if (i == first + 1 && shift + width > 64) {
+        gap = ((std::uint64_t{1} << width) - 1) >> (64 - shift);
+        bits = value >> (64 - shift);
       }
-      set_word(block, i, (old & ~mask) | (moved & mask & ~gap) | bits);
+      store_word(block, i, (old & ~mask) | (moved & mask & ~gap) | bits);
     }
   }
 
-  // The reverse: the bits [at + width, limit) down by `width`; zeros come in from above.
-  static void close_bits(std::byte* block, unsigned at, unsigned width, unsigned limit) noexcept {
-    const unsigned last = (limit - 1) / 64;
-    const auto below_limit = [&](unsigned i) noexcept {
-      return vq_word(block, i) & mask_of(i, 0, limit);
-    };
+  // The inverse: moves the bits [at + width, end) down by `width` and fills up with zeros.
+  static void erase_bits(std::byte* block, unsigned at, unsigned width, unsigned end) noexcept {
+    const unsigned last = (end - 1) / 64;
     for (unsigned i = at / 64; i <= last; ++i) {
-      std::uint64_t moved = below_limit(i) >> width;
-      if (i < last) moved |= below_limit(i + 1) << (64 - width);
-      const std::uint64_t mask = mask_of(i, at, limit);
-      set_word(block, i, (vq_word(block, i) & ~mask) | (moved & mask));
+      std::uint64_t moved = (vq_word(block, i) & bits_between(i, 0, end)) >> width;
+      if (i < last) {
+        moved |= (vq_word(block, i + 1) & bits_between(i + 1, 0, end)) << (64 - width);
+      }
+      const std::uint64_t mask = bits_between(i, at, end);
+      store_word(block, i, (vq_word(block, i) & ~mask) | (moved & mask));
     }
   }
 
   std::uint64_t blocks_;
   std::uint64_t tags_;
-  std::uint64_t last_base_;  // first block of the last region
+  std::uint64_t last_region_;
   unsigned slots_;
   unsigned bits_;
-  unsigned ends_at_;
-  unsigned lanes_;                // remainders compared at once: those that any 57 bits hold
-  std::uint64_t zeros_[3] = {};   // NOLINT(modernize-avoid-c-arrays): for kernels, which may not
-  std::uint64_t before_[3] = {};  // NOLINT(modernize-avoid-c-arrays): emit std::array's operators
-  std::uint64_t ones_ = 0;        // the lowest bit of each lane
-  std::uint64_t high_ = 0;        // the highest
-  std::uint64_t low_ = 0;         // all but the highest
+  unsigned ends_offset_;
+  unsigned lanes_;               // remainders that any 57 bits hold
+  std::uint64_t lane_ones_ = 0;  // the lowest bit of each lane
+  // NOLINTBEGIN(modernize-avoid-c-arrays): kernels may not emit operators of std::array
+  std::uint64_t ends_mask_[3] = {};  // of words 5 to 7: the ends and the sentinel
+  std::uint64_t sentinel_[3] = {};
+  // NOLINTEND(modernize-avoid-c-arrays)
 };
 
 }  // namespace bloomery::detail

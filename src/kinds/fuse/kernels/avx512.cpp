@@ -1,4 +1,4 @@
-// Batches over a fuse filter of one shard, eight keys at a time.
+// Batches of queries to a fuse filter of one shard, eight keys at a time.
 
 #if defined(__x86_64__)
 
@@ -22,7 +22,7 @@ BLOOMERY_TARGET_BEGIN("avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx2,bmi,bm
 namespace bloomery::detail {
 namespace {
 
-// NOLINTBEGIN(portability-simd-intrinsics): this folder is where they belong.
+// NOLINTBEGIN(portability-simd-intrinsics)
 
 constexpr std::size_t lanes = 8;
 static_assert(fuse_group % lanes == 0);
@@ -45,15 +45,15 @@ inline __m512i remix(__m512i x) noexcept {
   return _mm512_xor_si512(x, _mm512_srli_epi64(x, 28));
 }
 
-/// What is the same for all keys of a batch.
-class asker {
+/// The table, as vectors that all keys of a batch use.
+class probe {
  public:
-  /// The table has one shard.
-  explicit asker(const fuse_table& table) noexcept
-      : asker(table, table.shard(0), table.segment_log2) {}
+  /// Precondition: the table has one shard.
+  explicit probe(const fuse_table& table) noexcept
+      : probe(table, table.shard(0), table.segment_log2) {}
 
-  /// Calls `use(j, bits)` with the first bits of the fingerprints at the keys' places j; returns
-  /// their own fingerprints, in the upper bits.
+  /// Calls `use(j, bits)` with the first bit of the fingerprints at places j; returns the keys' own
+  /// fingerprints, in the upper w bits.
   template <unsigned Arity, class Use>
   __m512i find(__m512i hashes, Use&& use) const noexcept {
     const __m512i x = remix(_mm512_xor_si512(hashes, seed_));
@@ -66,17 +66,16 @@ class asker {
       const __m512i offset = _mm512_and_si512(_mm512_srl_epi64(x, by), mask_);
       use(j, _mm512_mullo_epi64(_mm512_xor_si512(slot, offset), bits_));
     }
-    // Below the w upper bits stands what differs from the fingerprint.
     return _mm512_mullo_epi64(x, all(0x9e3779b97f4a7c15));
   }
 
-  /// The fingerprints that begin at these bits, in the lower bits.
-  __m512i at(__m512i bits) const noexcept {
+  /// The fingerprints at these first bits, in the lower w bits.
+  __m512i fingerprints(__m512i bits) const noexcept {
     const __m512i words = _mm512_i64gather_epi64(_mm512_srli_epi64(bits, 3), fingerprints_, 1);
     return _mm512_srlv_epi64(words, _mm512_and_si512(bits, all(7)));
   }
 
-  /// Which of the sums are those of the fingerprints.
+  /// The lanes whose lower w bits of `sum` equal the upper w bits of `fingerprints`.
   __mmask8 equal(__m512i sum, __m512i fingerprints) const noexcept {
     return _mm512_testn_epi64_mask(_mm512_xor_si512(sum, _mm512_srl_epi64(fingerprints, top_)),
                                    low_bits_);
@@ -85,7 +84,7 @@ class asker {
   const std::byte* address(std::uint64_t bit) const noexcept { return fingerprints_ + bit / 8; }
 
  private:
-  asker(const fuse_table& table, const fuse_shard& shard, unsigned segment_log2) noexcept
+  probe(const fuse_table& table, const fuse_shard& shard, unsigned segment_log2) noexcept
       : bits_(all(table.fingerprint_bits)),
         low_bits_(all((std::uint64_t{1} << table.fingerprint_bits) - 1)),
         seed_(all(shard.seed)),
@@ -113,7 +112,7 @@ inline __mmask8 first_lanes(std::size_t n) noexcept {
   return static_cast<__mmask8>(n >= lanes ? 0xff : (1U << n) - 1);
 }
 
-/// Up to eight hashes; zeros, which have places too, stand for those that are not there.
+/// Up to eight hashes, and zeros, which have places too.
 inline __m512i load(const hash64* hashes, std::size_t n) noexcept {
   return _mm512_maskz_loadu_epi64(first_lanes(n), hashes);
 }
@@ -123,19 +122,19 @@ inline void store(bool* answers, std::size_t n, __mmask8 equal) noexcept {
 }
 
 template <unsigned Arity>
-void ask_cached(const fuse_table& table, const hash64* hashes, std::size_t n,
-                bool* answers) noexcept {
-  const asker ask(table);
+void query_cached(const fuse_table& table, const hash64* hashes, std::size_t n,
+                  bool* answers) noexcept {
+  const probe probes(table);
   for (std::size_t i = 0; i < n; i += lanes) {
     __m512i sum = _mm512_setzero_si512();
-    const __m512i own = ask.find<Arity>(load(hashes + i, n - i), [&](unsigned, __m512i bits) {
-      sum = _mm512_xor_si512(sum, ask.at(bits));
+    const __m512i own = probes.find<Arity>(load(hashes + i, n - i), [&](unsigned, __m512i bits) {
+      sum = _mm512_xor_si512(sum, probes.fingerprints(bits));
     });
-    store(answers + i, n - i, ask.equal(sum, own));
+    store(answers + i, n - i, probes.equal(sum, own));
   }
 }
 
-/// Where a group's fingerprints begin, and what they have to add up to.
+/// The first bits of a group's fingerprints, and the keys' own fingerprints.
 template <unsigned Arity>
 struct alignas(64) group_places {
   std::array<std::array<std::uint64_t, Arity * lanes>, fuse_group / lanes> bits;
@@ -143,52 +142,52 @@ struct alignas(64) group_places {
 };
 
 template <unsigned Arity>
-void find_group(const asker& ask, const hash64* hashes, std::size_t n,
+void find_group(const probe& probes, const hash64* hashes, std::size_t n,
                 group_places<Arity>& group) noexcept {
   for (std::size_t i = 0; i < n; i += lanes) {
     auto& at = group.bits[i / lanes];
-    const __m512i own = ask.find<Arity>(load(hashes + i, n - i), [&](unsigned j, __m512i bits) {
+    const __m512i own = probes.find<Arity>(load(hashes + i, n - i), [&](unsigned j, __m512i bits) {
       _mm512_store_si512(at.data() + j * lanes, bits);
     });
     _mm512_store_si512(group.own[i / lanes].data(), own);
-    // Into the second-level cache: a core can have more of those fetches under way.
-    for (const std::uint64_t bit : at) __builtin_prefetch(ask.address(bit), 0, 2);
+    // Into the second-level cache, to which a core can have more fetches under way.
+    for (const std::uint64_t bit : at) __builtin_prefetch(probes.address(bit), 0, 2);
   }
 }
 
 template <unsigned Arity>
-void compare_group(const asker& ask, const group_places<Arity>& group, std::size_t n,
+void compare_group(const probe& probes, const group_places<Arity>& group, std::size_t n,
                    bool* answers) noexcept {
   for (std::size_t i = 0; i < n; i += lanes) {
     const auto& at = group.bits[i / lanes];
     __m512i sum = _mm512_setzero_si512();
     for (unsigned j = 0; j < Arity; ++j) {
-      sum = _mm512_xor_si512(sum, ask.at(_mm512_load_si512(at.data() + j * lanes)));
+      sum = _mm512_xor_si512(sum, probes.fingerprints(_mm512_load_si512(at.data() + j * lanes)));
     }
-    store(answers + i, n - i, ask.equal(sum, _mm512_load_si512(group.own[i / lanes].data())));
+    store(answers + i, n - i, probes.equal(sum, _mm512_load_si512(group.own[i / lanes].data())));
   }
 }
 
 template <unsigned Arity>
-void ask_fetched(const fuse_table& table, const hash64* hashes, std::size_t n,
-                 bool* answers) noexcept {
-  const asker ask(table);
+void query_prefetched(const fuse_table& table, const hash64* hashes, std::size_t n,
+                      bool* answers) noexcept {
+  const probe probes(table);
   std::array<group_places<Arity>, 2> groups;
   const auto size_at = [n](std::size_t at) { return std::min(fuse_group, n - at); };
   unsigned now = 0;
-  find_group<Arity>(ask, hashes, size_at(0), groups[now]);
+  find_group<Arity>(probes, hashes, size_at(0), groups[now]);
   for (std::size_t at = 0; at < n; at += fuse_group, now ^= 1) {
     const std::size_t next = at + fuse_group;
-    if (next < n) find_group<Arity>(ask, hashes + next, size_at(next), groups[now ^ 1]);
-    compare_group<Arity>(ask, groups[now], size_at(at), answers + at);
+    if (next < n) find_group<Arity>(probes, hashes + next, size_at(next), groups[now ^ 1]);
+    compare_group<Arity>(probes, groups[now], size_at(at), answers + at);
   }
 }
 
 template <unsigned Arity>
-void ask(const fuse_table& table, std::span<const hash64> hashes, bool* answers) noexcept {
-  (table.size <= fuse_cached_bytes ? ask_cached<Arity> : ask_fetched<Arity>)(table, hashes.data(),
-                                                                             hashes.size(),
-                                                                             answers);
+void query(const fuse_table& table, std::span<const hash64> hashes, bool* answers) noexcept {
+  (table.size <= fuse_cached_bytes
+       ? query_cached<Arity>
+       : query_prefetched<Arity>)(table, hashes.data(), hashes.size(), answers);
 }
 
 // NOLINTEND(portability-simd-intrinsics)
@@ -197,7 +196,7 @@ void ask(const fuse_table& table, std::span<const hash64> hashes, bool* answers)
 
 void fuse_may_contain_avx512(const fuse_table& table, std::span<const hash64> hashes,
                              bool* answers) noexcept {
-  table.arity == 3 ? ask<3>(table, hashes, answers) : ask<4>(table, hashes, answers);
+  table.arity == 3 ? query<3>(table, hashes, answers) : query<4>(table, hashes, answers);
 }
 
 }  // namespace bloomery::detail

@@ -1,7 +1,7 @@
 #pragma once
 
-// The loops over a batch of a fuse filter, one for each instruction set that has one of its own;
-// the others take the scalar loop. All give the same answers.
+// The AVX-512 loop over a batch of a fuse filter. Other instruction sets use the scalar loops of
+// batches.cpp. The answers are the same.
 
 #include <bloomery/detail/fuse/table.hpp>
 
@@ -11,15 +11,14 @@
 
 namespace bloomery::detail {
 
-// Filters up to this size are asked without fetching: the second-level cache holds them.
+// Smaller filters fit into the second-level cache and are queried without prefetching.
 inline constexpr std::uint64_t fuse_cached_bytes = std::uint64_t{1} << 20;
-// Keys whose fingerprints are fetched while those of as many before them are read.
+// Keys whose fingerprints are prefetched while those of as many earlier keys are read.
 inline constexpr std::size_t fuse_group = 64;
 
 #if defined(__x86_64__)
-/// For instruction_set::avx512, and filters of one shard (beyond, memory is the
-/// limit, and gathering fingerprints from the second-level cache is slower than loading them one by
-/// one: 51 against 42 ns at 100 M keys). At least one hash.
+/// Preconditions: the table has one shard, hashes is not empty. Larger filters are limited by
+/// memory; gathering is slower there than single loads (51 ns against 42 ns at 100 M keys).
 void fuse_may_contain_avx512(const fuse_table& table, std::span<const hash64> hashes,
                              bool* answers) noexcept;
 #endif

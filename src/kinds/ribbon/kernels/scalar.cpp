@@ -1,4 +1,4 @@
-// The specification (bloomery/detail/ribbon/layout.hpp) run as it stands.
+// The specification (bloomery/detail/ribbon/layout.hpp) as it is.
 
 #include <bloomery/detail/ribbon/kernels.hpp>
 
@@ -12,7 +12,6 @@ inline std::uint32_t value(const std::byte* window, std::uint32_t columns, std::
   return ribbon_value(window, columns, row);
 }
 
-#include "kinds/ribbon/kernels/admit.inl"
 #include "kinds/ribbon/kernels/loops.inl"
 
 }  // namespace

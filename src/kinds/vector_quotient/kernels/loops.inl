@@ -1,24 +1,41 @@
-// The loops over a batch of a vector quotient filter, once for every instruction set: included
-// inside its own namespace and target region, after it defined a class Ops, made from a vq_layout:
-//   static bool holds(const vq_layout&, const std::byte* a, const std::byte* b, unsigned bucket,
-//                     std::uint64_t remainder)
-//   vq_seen look(const std::byte* block, unsigned bucket, std::uint64_t remainder)
-//   void put(std::byte* block, unsigned bucket, unsigned end, std::uint64_t remainder)
-//   void take(std::byte* block, unsigned bucket, unsigned slot)
-//   void place(const hash64* hashes, std::size_t n, vq_places& places)      (n up to vq_group)
-// No inline function of another header may be emitted here under its own name: only what the
-// compiler inlines away is called.
+// The loops over a batch, once for each instruction set with kernels of its own. Included inside
+// its namespace and target region, before `Ops`, which is made from a vq_layout and has:
+//   void place(const hash64* hashes, std::size_t n, vq_group& group) const    (n <= vq_group_size)
+//   vq_lookup look_up(const std::byte* block, unsigned bucket, std::uint64_t remainder) const
+//   void insert(std::byte* block, unsigned bucket, unsigned end, std::uint64_t remainder) const
+//   void erase(std::byte* block, unsigned bucket, unsigned slot) const
+// Only functions that the compiler inlines may be called here: an inline function of another header
+// that is emitted with these instructions could be linked into code for any CPU.
 
-// The places of a group of keys, on their way into the cache.
+// vq_layout::run with PDEP in place of vq_select_bit. Which word has the bucket cannot be
+// predicted, so there is no branch.
+[[gnu::always_inline]] inline vq_run run_by_pdep(const vq_layout& layout, const vq_ends& ends,
+                                                 unsigned bucket) {
+  const std::uint64_t from6 = 0 - std::uint64_t{bucket >= ends.rank6};
+  const std::uint64_t from7 = 0 - std::uint64_t{bucket >= ends.rank7};
+  const std::uint64_t to6 = ends.word5 ^ ends.word6;
+  const std::uint64_t to7 = ends.word6 ^ ends.word7;
+  const std::uint64_t here = ends.word5 ^ (to6 & from6) ^ (to7 & from7);
+  const std::uint64_t next = ends.word6 ^ (to7 & from6) ^ (ends.word7 & from7);
+  const auto before =
+      static_cast<unsigned>((ends.rank6 & from6) + ((ends.rank7 - ends.rank6) & from7));
+  const unsigned word = 5 + static_cast<unsigned>((from6 & 1) + (from7 & 1));
+  // PDEP deposits zeros on the k lowest set bits and ones on the others: the lowest one left is the
+  // bit of rank k.
+  const std::uint64_t from_rank = _pdep_u64(~std::uint64_t{0} << ((bucket - before) % 64), here);
+  return layout.run_after(bucket, word, static_cast<unsigned>(_tzcnt_u64(from_rank)), here, next);
+}
+
+// Finds the places of up to a group of keys and prefetches their blocks; returns how many.
 template <class Ops>
 [[gnu::always_inline]] inline std::size_t vq_fetch(const Ops& ops, const std::byte* blocks,
                                                    const hash64* hashes, std::size_t n,
-                                                   vq_places& places) {
-  n = n > vq_group ? vq_group : n;
-  ops.place(hashes, n, places);
+                                                   vq_group& group) {
+  n = n > vq_group_size ? vq_group_size : n;
+  ops.place(hashes, n, group);
   for (std::size_t i = 0; i < n; ++i) {
-    __builtin_prefetch(blocks + places.first[i] * vq_block_bytes, 0, Ops::locality);
-    __builtin_prefetch(blocks + places.second[i] * vq_block_bytes, 0, Ops::locality);
+    __builtin_prefetch(blocks + group.first[i] * vq_block_bytes);
+    __builtin_prefetch(blocks + group.second[i] * vq_block_bytes);
   }
   return n;
 }
@@ -26,46 +43,43 @@ template <class Ops>
 // Calls `use(i, place)` for every hash in order until it returns false.
 template <class Ops, class Use>
 [[gnu::always_inline]] inline void vq_for_places(const Ops& ops, const std::byte* blocks,
-                                                 const hash64* hashes, std::size_t n, Use&& use) {
-  vq_places places[2];  // NOLINT(modernize-avoid-c-arrays): std::array's operator could be emitted
-  std::size_t now = vq_fetch(ops, blocks, hashes, n, places[0]);
-  std::size_t at = 0;
-  for (unsigned turn = 0; now != 0; turn ^= 1) {
+                                                 std::span<const hash64> hashes, Use&& use) {
+  const hash64* const h = hashes.data();
+  const std::size_t n = hashes.size();
+  vq_group groups[2];  // NOLINT(modernize-avoid-c-arrays): std::array's operator could be emitted
+  std::size_t size = vq_fetch(ops, blocks, h, n, groups[0]);
+  std::size_t first = 0;
+  for (unsigned turn = 0; size != 0; turn ^= 1) {
     const std::size_t next =
-        vq_fetch(ops, blocks, hashes + at + now, n - at - now, places[turn ^ 1]);
-    const vq_places& here = places[turn];
-    for (std::size_t i = 0; i < now; ++i) {
-      if (!use(at + i, vector_quotient_place{here.first[i], here.second[i], here.tag[i]})) return;
+        vq_fetch(ops, blocks, h + first + size, n - first - size, groups[turn ^ 1]);
+    for (std::size_t i = 0; i < size; ++i) {
+      if (!use(first + i, groups[turn][i])) return;
     }
-    at += now;
-    now = next;
+    first += size;
+    size = next;
   }
 }
 
 template <class Ops>
-bool vq_holds(const vq_reader& filter, const vector_quotient_place& at) {
-  const vq_layout& layout = *filter.layout;
-  if (Ops::holds(layout, filter.blocks + at.first * vq_block_bytes,
-                 filter.blocks + at.second * vq_block_bytes, layout.bucket_of(at.tag),
-                 layout.remainder_of(at.tag))) {
-    return true;
-  }
-  return filter.stashed != 0 && vq_stashed_copies(filter, at) != 0;
-}
-
-template <class Ops>
-void vq_may_contain_loop(const vq_reader& filter, std::span<const hash64> hashes, bool* answers) {
+void vq_count_loop(const vq_reader& filter, std::span<const hash64> hashes, std::uint64_t* counts) {
   const vq_layout layout = *filter.layout;
   const Ops ops(layout);
   const std::byte* const blocks = filter.blocks;
-  const bool stashed = filter.stashed != 0;
-  vq_for_places(ops, blocks, hashes.data(), hashes.size(),
+  vq_for_places(ops, blocks, hashes,
                 [&](std::size_t i, const vector_quotient_place& at) __attribute__((always_inline)) {
-                  bool found = Ops::holds(layout, blocks + at.first * vq_block_bytes,
-                                          blocks + at.second * vq_block_bytes,
-                                          layout.bucket_of(at.tag), layout.remainder_of(at.tag));
-                  if (stashed && !found) found = vq_stashed_copies(filter, at) != 0;
-                  answers[i] = found;
+                  const unsigned bucket = layout.bucket_of(at.tag);
+                  const std::uint64_t remainder = layout.remainder_of(at.tag);
+                  std::uint64_t found =
+                      ops.look_up(layout.block(blocks, at.first), bucket, remainder).copies;
+                  if (at.second != at.first) {
+                    found += ops.look_up(layout.block(blocks, at.second), bucket, remainder).copies;
+                  }
+                  if (found == 0) {
+                    if (filter.stashed != 0) found = vq_stashed_copies(filter, at);
+                  } else if (filter.overflow.entries() != 0) {
+                    found += filter.overflow.copies(layout.pair_number(at));
+                  }
+                  counts[i] = found;
                   return true;
                 });
 }
@@ -77,38 +91,35 @@ insert_summary vq_insert_loop(const vq_writer& filter, std::span<const hash64> h
   std::byte* const blocks = filter.blocks;
   const unsigned slots = layout.slots();
   insert_summary summary;
-  std::uint64_t put = 0;
+  std::uint64_t added = 0;
   vq_for_places(
-      ops, blocks, hashes.data(), hashes.size(),
+      ops, blocks, hashes,
       [&](std::size_t, const vector_quotient_place& at) __attribute__((always_inline)) {
-        std::byte* const first = blocks + at.first * vq_block_bytes;
-        std::byte* const second = blocks + at.second * vq_block_bytes;
         const unsigned bucket = layout.bucket_of(at.tag);
         const std::uint64_t remainder = layout.remainder_of(at.tag);
-        const vq_seen a = ops.look(first, bucket, remainder);
-        const vq_seen b = ops.look(second, bucket, remainder);
-        const unsigned present = a.copies + (first == second ? 0 : b.copies);
+        const vq_lookup a = ops.look_up(layout.block(blocks, at.first), bucket, remainder);
+        const vq_lookup b = ops.look_up(layout.block(blocks, at.second), bucket, remainder);
+        const unsigned present = a.copies + (at.first == at.second ? 0 : b.copies);
         const bool is_first = a.taken <= b.taken;
-        bool fresh = true;
-        if (present != 0 || vq_pick(is_first, a.taken, b.taken) >= slots || *filter.stashed != 0)
+        bool newly_inserted = true;
+        if (present != 0 || vq_choose(is_first, a.taken, b.taken) >= slots || *filter.stashed != 0)
             [[unlikely]] {
-          const insert_outcome outcome = vq_insert_else(filter, at, present);
+          const insert_outcome outcome = vq_insert_slow(filter, at, present);
           if (outcome != insert_outcome::inserted && outcome != insert_outcome::maybe_present) {
             summary.stopped_by = outcome;
             return false;
           }
-          fresh = outcome == insert_outcome::inserted;
+          newly_inserted = outcome == insert_outcome::inserted;
         } else {
-          const std::uint64_t into = vq_pick(is_first, at.first, at.second);
-          ops.put(blocks + into * vq_block_bytes, bucket,
-                  static_cast<unsigned>(vq_pick(is_first, a.end, b.end)), remainder);
-          ++put;
+          ops.insert(layout.block(blocks, vq_choose(is_first, at.first, at.second)), bucket,
+                     static_cast<unsigned>(vq_choose(is_first, a.end, b.end)), remainder);
+          ++added;
         }
         ++summary.done;
-        summary.inserted += fresh;
+        summary.inserted += newly_inserted;
         return true;
       });
-  *filter.count += put;
+  *filter.count += added;
   summary.maybe_present = summary.done - summary.inserted;
   return summary;
 }
@@ -118,27 +129,25 @@ void vq_erase_loop(const vq_writer& filter, std::span<const hash64> hashes, bool
   const vq_layout layout = *filter.layout;
   const Ops ops(layout);
   std::byte* const blocks = filter.blocks;
-  vq_for_places(ops, blocks, hashes.data(), hashes.size(),
-                [&](std::size_t i, const vector_quotient_place& at) __attribute__((always_inline)) {
-                  if (*filter.stashed != 0 || filter.side->holds(layout.pair_of(at))) [[unlikely]] {
-                    erased[i] = vq_erase(filter, at);
-                    return true;
-                  }
-                  const unsigned bucket = layout.bucket_of(at.tag);
-                  const std::uint64_t remainder = layout.remainder_of(at.tag);
-                  std::byte* const first = blocks + at.first * vq_block_bytes;
-                  std::byte* const second = blocks + at.second * vq_block_bytes;
-                  const vq_seen a = ops.look(first, bucket, remainder);
-                  const vq_seen b = ops.look(second, bucket, remainder);
-                  const bool found = a.copies + b.copies != 0;
-                  if (found) {
-                    const bool is_first = a.copies != 0;
-                    const std::uint64_t from = vq_pick(is_first, at.first, at.second);
-                    ops.take(blocks + from * vq_block_bytes, bucket,
-                             static_cast<unsigned>(vq_pick(is_first, a.slot, b.slot)));
-                    *filter.count -= *filter.count != 0;
-                  }
-                  erased[i] = found;
-                  return true;
-                });
+  vq_for_places(
+      ops, blocks, hashes,
+      [&](std::size_t i, const vector_quotient_place& at) __attribute__((always_inline)) {
+        if (*filter.stashed != 0 || filter.overflow->copies(layout.pair_number(at)) != 0)
+            [[unlikely]] {
+          erased[i] = vq_erase(filter, at);
+          return true;
+        }
+        const unsigned bucket = layout.bucket_of(at.tag);
+        const std::uint64_t remainder = layout.remainder_of(at.tag);
+        const vq_lookup a = ops.look_up(layout.block(blocks, at.first), bucket, remainder);
+        const vq_lookup b = ops.look_up(layout.block(blocks, at.second), bucket, remainder);
+        erased[i] = a.copies + b.copies != 0;
+        if (erased[i]) {
+          const bool is_first = a.copies != 0;
+          ops.erase(layout.block(blocks, vq_choose(is_first, at.first, at.second)), bucket,
+                    static_cast<unsigned>(vq_choose(is_first, a.slot, b.slot)));
+          *filter.count -= *filter.count != 0;
+        }
+        return true;
+      });
 }

@@ -1,54 +1,61 @@
-// The specification (bloomery/detail/vector_quotient/layout.hpp) run as it stands.
+// The specification (bloomery/detail/vector_quotient/table.hpp) for one hash after the other.
 
 #include <bloomery/detail/vector_quotient/kernels.hpp>
 
-#include "kinds/vector_quotient/kernels/seen.hpp"
+#include "kinds/vector_quotient/kernels/group.hpp"
 #include "kinds/vector_quotient/kernels/table.hpp"
 
 namespace bloomery::detail {
-namespace vq_scalar {
 namespace {
 
-class ops {
- public:
-  static constexpr int locality = 3;
+bool contains(const vq_reader& filter, const vector_quotient_place& at) {
+  const vq_layout& layout = *filter.layout;
+  return layout.copies(layout.block(filter.blocks, at.first), at.tag) != 0 ||
+         layout.copies(layout.block(filter.blocks, at.second), at.tag) != 0 ||
+         vq_stashed_copies(filter, at) != 0;
+}
 
-  explicit ops(const vq_layout& layout) noexcept : layout_(layout) {}
+void may_contain(const vq_reader& filter, std::span<const hash64> hashes, bool* answers) {
+  vq_for_each_group(*filter.layout, filter.blocks, hashes, [&](std::size_t i, auto places) {
+    for (const vector_quotient_place& at : places) answers[i++] = contains(filter, at);
+    return true;
+  });
+}
 
-  void place(const hash64* hashes, std::size_t n, vq_places& places) const noexcept {
-    vq_place_each(layout_, hashes, n, places);
-  }
+void count(const vq_reader& filter, std::span<const hash64> hashes, std::uint64_t* counts) {
+  vq_for_each_group(*filter.layout, filter.blocks, hashes, [&](std::size_t i, auto places) {
+    for (const vector_quotient_place& at : places) counts[i++] = vq_copies(filter, at);
+    return true;
+  });
+}
 
-  static bool holds(const vq_layout& layout, const std::byte* a, const std::byte* b,
-                    unsigned bucket, std::uint64_t remainder) noexcept {
-    return layout.copies(a, layout.run(a, bucket), remainder) != 0 ||
-           layout.copies(b, layout.run(b, bucket), remainder) != 0;
-  }
-  vq_seen look(const std::byte* block, unsigned bucket, std::uint64_t remainder) const noexcept {
-    const vq_run run = layout_.run(block, bucket);
-    return {layout_.copies(block, run, remainder), layout_.find(block, run, remainder), run.end,
-            layout_.taken(block)};
-  }
-  void put(std::byte* block, unsigned bucket, unsigned end,
-           std::uint64_t remainder) const noexcept {
-    layout_.put(block, bucket, end, remainder);
-  }
-  void take(std::byte* block, unsigned bucket, unsigned slot) const noexcept {
-    layout_.take(block, bucket, slot);
-  }
+insert_summary insert(const vq_writer& filter, std::span<const hash64> hashes) {
+  insert_summary summary;
+  vq_for_each_group(*filter.layout, filter.blocks, hashes, [&](std::size_t, auto places) {
+    for (const vector_quotient_place& at : places) {
+      const insert_outcome outcome = vq_insert(filter, at);
+      if (!is_contained(outcome)) {
+        summary.stopped_by = outcome;
+        return false;
+      }
+      ++summary.done;
+      ++(outcome == insert_outcome::inserted ? summary.inserted : summary.maybe_present);
+    }
+    return true;
+  });
+  return summary;
+}
 
- private:
-  const vq_layout& layout_;
-};
-
-#include "kinds/vector_quotient/kernels/loops.inl"
+void erase(const vq_writer& filter, std::span<const hash64> hashes, bool* erased) {
+  vq_for_each_group(*filter.layout, filter.blocks, hashes, [&](std::size_t i, auto places) {
+    for (const vector_quotient_place& at : places) erased[i++] = vq_erase(filter, at);
+    return true;
+  });
+}
 
 }  // namespace
-}  // namespace vq_scalar
 
-const vq_kernels scalar_quotient = {
-    vq_scalar::vq_holds<vq_scalar::ops>, vq_scalar::vq_may_contain_loop<vq_scalar::ops>,
-    vq_scalar::vq_insert_loop<vq_scalar::ops>, vq_scalar::vq_erase_loop<vq_scalar::ops>};
+const vq_kernels scalar_quotient = {contains, may_contain, count, insert, erase};
 
 const vq_kernels& vq_ops() noexcept {
   return vq_kernel_table.chosen();
