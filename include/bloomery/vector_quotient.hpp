@@ -132,7 +132,7 @@ class basic_vector_quotient : public detail::key_shell<basic_vector_quotient<Sto
       if (!overflow) return fail(std::move(overflow.error()));
       return basic_vector_quotient(params, std::move(bytes), std::move(*overflow), count, *stashed);
     } else {
-      const detail::vq_overflow_view overflow(entries.data(), params.side_entries);
+      const detail::vq_overflow_view overflow(entries.data(), params.overflow_entries);
       return basic_vector_quotient(params, std::move(bytes), overflow, count, *stashed);
     }
   }
@@ -159,7 +159,7 @@ class basic_vector_quotient : public detail::key_shell<basic_vector_quotient<Sto
     requires writable_storage<Storage>
   {
     const insert_outcome outcome = detail::vq_insert(writer(), h);
-    params_.side_entries = overflow_.entries();
+    params_.overflow_entries = overflow_.entries();
     return outcome;
   }
 
@@ -168,7 +168,7 @@ class basic_vector_quotient : public detail::key_shell<basic_vector_quotient<Sto
     requires writable_storage<Storage>
   {
     const insert_summary summary = detail::vq_ops().insert(writer(), hs);
-    params_.side_entries = overflow_.entries();
+    params_.overflow_entries = overflow_.entries();
     return summary;
   }
 
@@ -177,7 +177,7 @@ class basic_vector_quotient : public detail::key_shell<basic_vector_quotient<Sto
     requires writable_storage<Storage>
   {
     const bool erased = detail::vq_erase(writer(), h);
-    params_.side_entries = overflow_.entries();
+    params_.overflow_entries = overflow_.entries();
     return erased;
   }
 
@@ -188,7 +188,7 @@ class basic_vector_quotient : public detail::key_shell<basic_vector_quotient<Sto
   {
     assert(erased.size() >= hs.size());
     detail::vq_ops().erase(writer(), hs, erased.data());
-    params_.side_entries = overflow_.entries();
+    params_.overflow_entries = overflow_.entries();
   }
 
   /// Copies of the key, and of other keys with the same tag and blocks.
@@ -211,7 +211,7 @@ class basic_vector_quotient : public detail::key_shell<basic_vector_quotient<Sto
   concurrent_vector_quotient concurrent()
     requires writable_storage<Storage>
   {
-    return {writer(), &params_.side_entries, params_.seed};
+    return {writer(), &params_.overflow_entries, params_.seed};
   }
 
   /// Removes every key.
@@ -220,7 +220,7 @@ class basic_vector_quotient : public detail::key_shell<basic_vector_quotient<Sto
   {
     std::ranges::fill(table(), std::byte{0});
     overflow_.clear();
-    params_.side_entries = 0;
+    params_.overflow_entries = 0;
     count_ = 0;
     stashed_ = 0;
   }
@@ -252,7 +252,7 @@ class basic_vector_quotient : public detail::key_shell<basic_vector_quotient<Sto
       count_ = count_before;
       stashed_ = stashed_before;
     }
-    params_.side_entries = overflow_.entries();
+    params_.overflow_entries = overflow_.entries();
     if (all) return {};
     return fail(
         errc::full,
@@ -362,7 +362,7 @@ class basic_vector_quotient : public detail::key_shell<basic_vector_quotient<Sto
     return {&layout_, bytes_.writable_bytes().data(), &overflow_, &stashed_, &count_};
   }
 
-  vector_quotient_params params_;  // side_entries is overflow_.entries()
+  vector_quotient_params params_;  // overflow_entries is overflow_.entries()
   detail::vq_layout layout_;
   detail::filter_memory<Storage> bytes_;  // a writable filter uses only blocks and stash
   overflow_type overflow_;

@@ -154,7 +154,7 @@ def test_a_filter_that_counts_is_planned_for_copies_too(run, lines, n, copies, m
     assert found["count"] == n * copies
     assert copies * n <= found["capacity"] <= most * n + 60
     # Nearly all copies have slots. The overflow table of all of them would take 30 bytes a key.
-    assert 16 * found["extras"]["side_entries"] <= n
+    assert 16 * found["extras"]["overflow_entries"] <= n
     counted = run("count", "f.bloom", input=lines(1)).ok().out
     assert counted.split()[0] == b"%d" % copies
 

@@ -27,10 +27,10 @@ struct vector_quotient_params {
   std::uint64_t capacity = 0;
   double fpr = 0;  ///< eps at capacity, at most the one required
   std::uint64_t blocks = 0;
-  unsigned slots = 0;              ///< S
-  unsigned buckets = 0;            ///< B, per block
-  unsigned remainder_bits = 0;     ///< r
-  std::uint64_t side_entries = 0;  ///< E, of the overflow table now: a power of two or 0
+  unsigned slots = 0;                  ///< S
+  unsigned buckets = 0;                ///< B, per block
+  unsigned remainder_bits = 0;         ///< r
+  std::uint64_t overflow_entries = 0;  ///< E, of the overflow table now: a power of two or 0
   std::uint64_t seed = 0;
 
   /// Whether every value is in its range and S (r + 1) + B <= 512.

@@ -20,7 +20,7 @@ namespace f = formulas;
 constexpr unsigned min_remainder = 5;
 constexpr unsigned max_remainder = 32;
 constexpr std::uint64_t max_blocks = std::uint64_t{1} << 44;
-constexpr std::uint64_t max_side_entries = std::uint64_t{1} << 56;
+constexpr std::uint64_t max_overflow_entries = std::uint64_t{1} << 56;
 constexpr std::uint64_t min_bits = 8 * (detail::vq_block_bytes + detail::vq_stash_bytes);
 
 // The planned load. Measured: the lowest load at which a filter of distinct keys first found no
@@ -273,7 +273,8 @@ bool vector_quotient_params::possible() const noexcept {
          remainder_bits >= min_remainder && remainder_bits <= max_remainder &&
          slots * (remainder_bits + 1) + buckets <= detail::vq_block_bits &&
          blocks <= (std::uint64_t{1} << 63) / (std::uint64_t{buckets} << remainder_bits) &&
-         (side_entries & (side_entries - 1)) == 0 && side_entries <= max_side_entries;
+         (overflow_entries & (overflow_entries - 1)) == 0 &&
+         overflow_entries <= max_overflow_entries;
 }
 
 std::uint64_t vector_quotient_params::table_bytes() const noexcept {
@@ -281,7 +282,7 @@ std::uint64_t vector_quotient_params::table_bytes() const noexcept {
 }
 
 std::uint64_t vector_quotient_params::payload_bytes() const noexcept {
-  return table_bytes() + side_entries * sizeof(detail::vq_entry);
+  return table_bytes() + overflow_entries * sizeof(detail::vq_entry);
 }
 
 double vector_quotient_params::load() const noexcept {
@@ -293,7 +294,7 @@ std::vector<std::byte> vector_quotient_params::encode() const {
       .put(capacity)
       .put(fpr)
       .put(blocks)
-      .put(side_entries)
+      .put(overflow_entries)
       .put(static_cast<std::uint16_t>(slots))
       .put(static_cast<std::uint16_t>(buckets))
       .put(static_cast<std::uint16_t>(remainder_bits))
@@ -307,7 +308,7 @@ result<vector_quotient_params> vector_quotient_params::decode(const filter_heade
   params.capacity = reader.get<std::uint64_t>();
   params.fpr = reader.get<double>();
   params.blocks = reader.get<std::uint64_t>();
-  params.side_entries = reader.get<std::uint64_t>();
+  params.overflow_entries = reader.get<std::uint64_t>();
   params.slots = reader.get<std::uint16_t>();
   params.buckets = reader.get<std::uint16_t>();
   params.remainder_bits = reader.get<std::uint16_t>();

@@ -23,7 +23,7 @@ struct vector_quotient_kind : one_type<vector_quotient> {
       "deletion and exact counts in about a Bloom filter's space, at full speed up to 97% "
       "full; says when it is full; any number of copies; its size is fixed in advance";
   static constexpr bool copies_take_room = false;
-  static constexpr std::uint64_t copies_to_plan_for = detail::vq_most_copies;
+  static constexpr std::uint64_t copies_to_plan_for = detail::vq_max_copies;
   static constexpr std::array options = {
       kind_option{"remainder_bits", "5 to 32 (default: as the rate needs)",
                   "bits kept of each key beside its bucket"},
@@ -55,7 +55,7 @@ struct vector_quotient_kind : one_type<vector_quotient> {
     info.fill = filter.fill();
     info.extras = shape_of(filter.params());
     info.extras.push_back({"stashed", std::uint64_t{filter.stashed()}});
-    info.extras.push_back({"side_entries", filter.params().side_entries});
+    info.extras.push_back({"overflow_entries", filter.params().overflow_entries});
   }
 };
 

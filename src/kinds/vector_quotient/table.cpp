@@ -193,7 +193,7 @@ insert_outcome vq_insert_slow(const vq_writer& filter, const vector_quotient_pla
   if (present != 0) {
     // Copies stay in one block, where displace_copy sees that a slot can be spared.
     std::byte* const block = layout.copies(first, at.tag) != 0 ? first : second;
-    if (present < vq_most_copies && layout.taken(block) < layout.slots()) {
+    if (present < vq_max_copies && layout.taken(block) < layout.slots()) {
       insert_tag(layout, block, at.tag);
     } else if (!filter.overflow->insert(pair, 1)) {
       return insert_outcome::full;
@@ -285,7 +285,7 @@ bool vq_insert_all(const vq_writer& filter, const vq_reader& source) noexcept {
       return;
     }
     std::uint64_t left = copies;
-    for (unsigned i = 0; i < vq_most_copies && left != 0 && all; ++i, --left) {
+    for (unsigned i = 0; i < vq_max_copies && left != 0 && all; ++i, --left) {
       all = is_contained(vq_insert(filter, at));
     }
     if (!all || left == 0) return;

@@ -29,7 +29,7 @@ TEST(cuckoo, meets_the_requested_rate) {
         for (std::uint64_t i = 0; i < n; ++i) ASSERT_TRUE(is_contained(f.insert(i)));
         std::vector<std::uint64_t> keys(non_members);
         for (std::uint64_t i = 0; i < non_members; ++i) keys[i] = n + i;
-        const std::unique_ptr<bool[]> answers(new bool[strangers]);
+        const std::unique_ptr<bool[]> answers(new bool[non_members]);
         f.may_contain(keys, std::span(answers.get(), non_members));
         passed += static_cast<double>(std::count(answers.get(), answers.get() + non_members, true));
         foretold += static_cast<double>(non_members) * f.current_fpr();

@@ -135,8 +135,8 @@ TEST(vector_quotient_plan, hostile_parameters_are_refused) {
            with([](auto& p) { p.remainder_bits = 4; }),
            with([](auto& p) { p.remainder_bits = 9; }),
            with([](auto& p) { p.remainder_bits = 33; }),
-           with([](auto& p) { p.side_entries = 3; }),
-           with([](auto& p) { p.side_entries = std::uint64_t{1} << 60; }),
+           with([](auto& p) { p.overflow_entries = 3; }),
+           with([](auto& p) { p.overflow_entries = std::uint64_t{1} << 60; }),
        }) {
     EXPECT_FALSE(decodes(bad));
     EXPECT_FALSE(vector_quotient::open(bad, owned_storage(), 0));

@@ -20,7 +20,7 @@ namespace bloomery::detail {
 
 /// Copies of a tag in the blocks. At a rate of 1% one key in 200 has the tag of another, and one in
 /// 30,000 that of two others or more: only these cost 16 bytes and more.
-inline constexpr unsigned vq_most_copies = 3;
+inline constexpr unsigned vq_max_copies = 3;
 
 class vq_seqlocks;
 
