@@ -96,20 +96,20 @@ void copy_bytes(std::byte* to, const std::byte* from, std::size_t n, bool is_ins
 
 // NOLINTEND(portability-simd-intrinsics)
 
-void store_code(std::byte* block, const code_words& words, unsigned n) noexcept {
-  store_by_fours(block, words, n);
-}
-
-void open_gap(std::byte* at, std::size_t n, std::size_t gap) noexcept {
-  open_gap_by_bytes(at, n, gap);
-}
-
 #include "kinds/expandable/kernels/loops.inl"
 
 }  // namespace
 }  // namespace bmi2
 
 const segment_kernels avx2_segments = bmi2::loops;
+
+// Vectors of 512 bits gain nothing for inserts. Defined here, where the table is a constant, so
+// that it is there before any constructor of a program runs.
+constinit const segment_kernels avx512_segments = [] {
+  segment_kernels all = bmi2::loops;
+  all.ask = ask_eight_at_once;
+  return all;
+}();
 
 }  // namespace bloomery::detail
 

@@ -169,7 +169,7 @@ void push_slot_by_words(const slot_row& row, std::size_t n, std::size_t at,
 }
 
 // Stores n of 16 bytes, at least 5, as four words of 4 bytes that overlap to so many.
-[[maybe_unused]] void store_by_fours(std::byte* to, const code_words& words, unsigned n) noexcept {
+void store_code(std::byte* to, const code_words& words, unsigned n) noexcept {
   __extension__ using wide = unsigned __int128;
   const wide all = wide{words.high} << 64 | words.low;
   const unsigned last = n - 4;
@@ -180,7 +180,7 @@ void push_slot_by_words(const slot_row& row, std::size_t n, std::size_t at,
 }
 
 // Moves n bytes up by `gap` and clears what they leave.
-void open_gap_by_bytes(std::byte* at, std::size_t n, std::size_t gap) noexcept {
+void open_gap(std::byte* at, std::size_t n, std::size_t gap) noexcept {
   std::memmove(at + gap, at, n);
   std::memset(at, 0, gap);
 }

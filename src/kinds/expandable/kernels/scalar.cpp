@@ -23,14 +23,6 @@ void copy_bytes(std::byte* to, const std::byte* from, std::size_t n, bool /*is_i
   copy_words(to, from, n);
 }
 
-void store_code(std::byte* block, const code_words& words, unsigned n) noexcept {
-  store_by_fours(block, words, n);
-}
-
-void open_gap(std::byte* at, std::size_t n, std::size_t gap) noexcept {
-  open_gap_by_bytes(at, n, gap);
-}
-
 #include "kinds/expandable/kernels/loops.inl"
 
 }  // namespace
