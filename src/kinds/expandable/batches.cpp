@@ -146,17 +146,13 @@ std::size_t owned_segments::merge(expandable_params& params, std::uint64_t segme
     if (!put_pair(params, *next, merged->parts)) return keys.size();
   } else {
     const auto size = merged->parts.first.stored_bytes(shape);
-    auto place = size ? arena_.make(*size, segment, pages_) : std::nullopt;
+    auto place = size ? arena_.make(*size, pages_) : std::nullopt;
     if (!place) return keys.size();
     merged->parts.first.write(shape, place->writable_bytes());
     put(segment, *place);
   }
   params.entries += merged->placed;
   fresh += merged->fresh;
-  if (arena_.is_tight()) {
-    moved += arena_.make_room(
-        [&](std::uint64_t owner) noexcept -> arena_bytes& { return segments[owner].bytes; });
-  }
   return keys.size() - merged->placed;
 } catch (const std::bad_alloc&) {
   return keys.size();

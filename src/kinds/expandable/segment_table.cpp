@@ -84,7 +84,7 @@ owned_segments::owned_segments(const owned_segments& other)
   segments.reserve(other.segments.size());
   for (const owned_segment& each : other.segments) {
     const auto from = each.bytes.bytes();
-    auto place = arena_.make(from.size(), segments.size(), paging::huge);
+    auto place = arena_.make(from.size(), paging::huge);
     if (!place) throw std::bad_alloc();
     std::ranges::copy(from, place->writable_bytes().begin());
     segments.push_back({*place, each.counted});
@@ -103,7 +103,7 @@ result<owned_segments> owned_segments::copy_of(std::span<const std::byte> payloa
     made.segments.reserve(extents.size());
     for (const segment_extent& each : extents) {
       if (each.size > max_segment_bytes) return mismatch();
-      auto place = made.arena_.make(each.size, made.segments.size(), paging::huge);
+      auto place = made.arena_.make(each.size, paging::huge);
       auto counted = owned_storage::copy_of(payload.subspan(each.counted_at, each.counted_size));
       if (!place || !counted) return no_segment_memory();
       std::ranges::copy(payload.subspan(each.at, each.size), place->writable_bytes().begin());
@@ -141,7 +141,7 @@ std::optional<owned_segments> owned_segments::try_empty(const expandable_params&
     for (std::uint64_t i = 0; i < plan.segments(); ++i) {
       const segment_shape shape = shape_of(plan, i);
       const std::size_t area = planned_area(plan, is_deep(plan, i));
-      auto place = made.arena_.make(shape.stored_bytes(area), i, paging::huge);
+      auto place = made.arena_.make(shape.stored_bytes(area), paging::huge);
       if (!place) return std::nullopt;
       segment_ops().empty(shape, area, place->writable_bytes());
       made.segments.emplace_back();
@@ -195,7 +195,7 @@ bool owned_segments::widen(expandable_params& params, const expandable_params& n
   if (!wide) return false;
   const segment_shape shape = shape_of(next, 0);
   const auto size = wide->stored_bytes(shape);
-  auto place = size ? arena_.make(*size, 0, pages_) : std::nullopt;
+  auto place = size ? arena_.make(*size, pages_) : std::nullopt;
   if (!place) return false;
   wide->write(shape, place->writable_bytes());
   put(0, *place);
@@ -238,9 +238,9 @@ bool owned_segments::put_pair(expandable_params& params, const expandable_params
   if (!stay || !go) return false;
   if (to == segments.capacity()) segments.reserve(2 * to);
   if (to == list.capacity()) list.reserve(2 * to);
-  auto first = arena_.make(*first_size, from, pages_);
+  auto first = arena_.make(*first_size, pages_);
   if (!first) return false;
-  auto second = arena_.make(*second_size, to, pages_);
+  auto second = arena_.make(*second_size, pages_);
   if (!second) {
     arena_.give_back(*first);
     return false;
@@ -273,7 +273,7 @@ bool owned_segments::lay_out(const segment_shape& shape, std::uint64_t segment, 
   const auto from = segments[segment].bytes.bytes();
   segment_layout plan;
   if (!kernel.plan_layout(shape, from, needed, plan)) return false;
-  auto place = arena_.make(plan.bytes, segment, pages_);
+  auto place = arena_.make(plan.bytes, pages_);
   if (!place) return false;
   kernel.lay_out(shape, plan, block, from, place->writable_bytes());
   put(segment, *place);
@@ -343,8 +343,7 @@ insert_outcome owned_segments::insert_up_to(std::size_t copies, expandable_param
                          moved);
   };
   insert_result done = try_insert();
-  const bool lays_out = done.needed != 0;
-  if (lays_out) [[unlikely]] {
+  if (done.needed != 0) [[unlikely]] {
     if (!lay_out(shape, at.segment, at.cell / block_cells, done.needed)) {
       return insert_outcome::full;
     }
@@ -363,10 +362,6 @@ insert_outcome owned_segments::insert_up_to(std::size_t copies, expandable_param
     // segment that becomes a whole one is split at once.
     const bool widens = params.widens();
     if (grow(params) && widens && params.entries > params.max_entries()) (void)grow(params);
-  } else if (arena_.is_tight() && !lays_out) [[unlikely]] {
-    ++changes;
-    moved += arena_.make_room(
-        [&](std::uint64_t owner) noexcept -> arena_bytes& { return segments[owner].bytes; });
   }
   return outcome;
 }
@@ -415,9 +410,11 @@ void owned_segments::empty_in_place(expandable_params& params) noexcept {
 }
 
 void owned_segments::relocate(const memory_mover& mover) noexcept {
-  arena_.relocate(
-      mover, [&](std::uint64_t owner) noexcept -> arena_bytes& { return segments[owner].bytes; });
-  for (owned_segment& each : segments) each.counted.relocate(mover);
+  arena_.relocate(mover);
+  for (owned_segment& each : segments) {
+    arena_.refresh(each.bytes);
+    each.counted.relocate(mover);
+  }
 }
 
 result<std::vector<segment_extent>> read_segment_list(const expandable_params& params,

@@ -299,7 +299,7 @@ result<owned_segments> owned_segments::united(expandable_params& params,
           inboxes.copies(i, own_copies.first(list[i].counted * sizeof(counted_copies)));
       has_room = size && copies.size() <= max_counted && params.entries + entries.size() <= most;
       if (!has_room) return;
-      auto place = made.arena_.make(*size, i, paging::huge);
+      auto place = made.arena_.make(*size, paging::huge);
       auto counted = owned_storage::copy_of(std::as_bytes(std::span(copies)));
       has_memory = place && counted;
       if (!has_memory) return;

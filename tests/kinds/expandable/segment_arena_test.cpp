@@ -18,25 +18,16 @@ namespace {
 class filled_arena {
  public:
   void add(std::size_t size) {
-    places_.push_back({write(size, places_.size(), next_), next_});
+    places_.push_back({write(size, next_), next_});
     ++next_;
   }
 
   /// As a segment that is laid out anew: its new place is had before the old one is given back.
   void replace(std::size_t i, std::size_t size) {
-    const detail::arena_bytes place = write(size, i, next_);
+    const detail::arena_bytes place = write(size, next_);
     arena_.give_back(places_[i].bytes);
     places_[i] = {place, next_};
     ++next_;
-  }
-
-  /// As a filter does after each such step. Returns the bytes that were moved.
-  std::size_t make_room() {
-    return arena_.is_tight()
-               ? arena_.make_room([this](std::uint64_t owner) -> detail::arena_bytes& {
-                   return places_.at(owner).bytes;
-                 })
-               : 0;
   }
 
   void give_back_all() {
@@ -74,9 +65,9 @@ class filled_arena {
     std::uint64_t number;
   };
 
-  detail::arena_bytes write(std::size_t size, std::uint64_t owner, std::uint64_t number) {
+  detail::arena_bytes write(std::size_t size, std::uint64_t number) {
     const auto pages = number % 2 == 0 ? paging::huge : paging::one_by_one;
-    auto place = arena_.make(size, owner, pages);
+    auto place = arena_.make(size, pages);
     EXPECT_TRUE(place);
     EXPECT_EQ(place->bytes().size(), size);
     EXPECT_EQ(reinterpret_cast<std::uintptr_t>(place->bytes().data()) % 64, 0U);
@@ -101,7 +92,6 @@ void grow_segments(filled_arena& arena, std::size_t steps, std::mt19937_64& rand
     } else {
       arena.replace(i, grown);
     }
-    EXPECT_LE(arena.make_room(), detail::segment_arena::max_moved);
   }
 }
 

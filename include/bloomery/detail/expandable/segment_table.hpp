@@ -193,7 +193,7 @@ struct owned_segments {
   std::size_t insert_run(expandable_params& params, std::span<const segment_query> queries,
                          std::size_t copies, std::uint64_t& fresh) noexcept {
     const std::uint64_t most = params.max_entries();
-    if (counts_copies || arena_.is_tight() || params.entries >= most) return 0;
+    if (counts_copies || params.entries >= most) return 0;
     queries = queries.first(std::min<std::uint64_t>(queries.size(), most - params.entries));
     const std::size_t done =
         segment_ops().insert_run(params.cell_bits, queries, copies, fresh, moved);
