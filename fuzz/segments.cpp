@@ -95,7 +95,7 @@ class player {
   }
 
   void insert(std::size_t cell, std::uint64_t rest, bool any) {
-    const std::size_t most = any ? d::any_copies : 3;
+    const std::size_t most = any ? ~std::size_t{0} : 3;
     std::uint64_t moved = 0;
     const std::size_t block = cell / d::block_cells;
     auto done = kernel_.insert(now_.shape, now_.at, cell, rest, most, moved);

@@ -205,13 +205,8 @@ class basic_expandable : public detail::key_shell<basic_expandable<Storage>> {
     const auto pages = parts_.pages_for(hs.size());
     detail::insert_absent_in_stages(
         params_, parts_, hs, contained,
-        [&](std::span<const detail::segment_query> queries) noexcept {
-          return parts_.insert_new_run(params_, queries);
-        },
-        [&](std::size_t i, const detail::segment_place& at, bool is_absent) noexcept {
-          const insert_outcome outcome = is_absent && !parts_.counts_copies()
-                                             ? parts_.insert_new(params_, hs[i], at)
-                                             : parts_.insert_absent(params_, hs[i], at);
+        [&](std::size_t i, const detail::segment_place& at) noexcept {
+          const insert_outcome outcome = parts_.insert_absent(params_, hs[i], at);
           contained[i] = outcome == insert_outcome::maybe_present;
           if (is_contained(outcome)) return true;
           summary.stopped_by = outcome;

@@ -198,7 +198,7 @@ TEST(segment_kernels, insert_the_same_bytes_and_write_no_others) {
         asked_segment roomy = empty;
         roomy.bytes.resize(shape.stored_bytes(area));
         detail::scalar_segments.empty(shape, area, roomy.bytes);
-        for (const std::size_t most : {std::size_t{1}, std::size_t{3}, detail::any_copies}) {
+        for (const std::size_t most : {std::size_t{1}, std::size_t{3}, ~std::size_t{0}}) {
           for (const std::uint64_t cells :
                {std::uint64_t{1} << empty.cell_bits, std::uint64_t{5}}) {
             SCOPED_TRACE(fmt::format("as for {} keys at {}, {} bytes, up to {} copies, {} cells",

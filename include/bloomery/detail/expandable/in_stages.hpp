@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <bloomery/detail/expandable/segment_table.hpp>
 #include <bloomery/hash.hpp>
 #include <cstddef>
@@ -143,57 +142,25 @@ void change_in_stages(const expandable_params& params, const Parts& parts,
   insert_in_stages(params, parts, hs, no_run, std::forward<Change>(change));
 }
 
-/// For keys that are inserted where they are not contained yet. A group is asked for at once, and
-/// those that are not contained are inserted then, most of them by run(queries) as above. Calls
-/// insert(i, place, is_absent) for each other key that is not known to be contained, until it
-/// returns false; `is_absent` says that it is known not to be. Sets `contained` for those that are.
-template <class Parts, class Run, class Insert>
+/// Inserts the keys that are not contained yet: a group is queried at once, and insert(i, place) is
+/// called for each key that was not found, until it returns false. Sets `contained` for the others.
+template <class Parts, class Insert>
 void insert_absent_in_stages(const expandable_params& params, const Parts& parts,
-                             std::span<const hash64> hs, std::span<bool> contained, Run&& run,
+                             std::span<const hash64> hs, std::span<bool> contained,
                              Insert&& insert) noexcept {
-  const auto& kernel = segment_ops();
   moving_groups groups(params, parts, hs);
   in_stages(
       hs.size(), [&](auto... at) noexcept { groups.find(at...); },
-      [&](auto... at) noexcept { kernel.fetch(params.cell_bits, groups.queries(at...)); },
+      [&](auto... at) noexcept {
+        segment_ops().fetch_to_insert(params.cell_bits, groups.queries(at...));
+      },
       [&](std::size_t first, std::size_t n, std::size_t turn) noexcept {
         const auto answers = contained.subspan(first, n);
-        const auto& group = groups.found(first, n, turn);
-        kernel.ask(params.cell_bits, std::span(group.queries).first(n), {}, answers.data());
-        const std::uint64_t asked_at = parts.changes();
-        // The absent ones, without branches, since which are cannot be foretold.
-        // NOLINTBEGIN(cppcoreguidelines-pro-type-member-init)
-        std::array<std::uint8_t, stage_group> others;
-        std::array<segment_query, stage_group> absent;
-        // NOLINTEND(cppcoreguidelines-pro-type-member-init)
-        std::size_t size = 0;
+        segment_ops().ask(params.cell_bits, groups.queries(first, n, turn), {}, answers.data());
         for (std::size_t i = 0; i < n; ++i) {
-          others[size] = static_cast<std::uint8_t>(i);
-          size += static_cast<std::size_t>(!answers[i]);
-        }
-        std::uint64_t written = 0;   // cells, by the last bits of their numbers
-        std::uint32_t is_again = 0;  // by others': one before may have come to its cell
-        for (std::size_t k = 0; k < size; ++k) {
-          absent[k] = group.queries[others[k]];
-          const segment_place& at = group.places[others[k]];
-          const auto bit = (at.cell ^ at.segment) % 64;
-          is_again |= static_cast<std::uint32_t>(written >> bit & 1) << k;
-          written |= std::uint64_t{1} << bit;
-        }
-        kernel.fetch_to_insert(params.cell_bits, std::span(absent).first(size));
-        for (std::size_t k = 0; k < size; ++k) {
-          // A no is still one if nothing has got another place, and none of the group has come to
-          // the key's cell.
-          bool is_absent = parts.changes() == asked_at && (is_again >> k & 1) == 0;
-          if (is_absent) {
-            const auto runs = static_cast<std::size_t>(
-                std::countr_zero(is_again >> k | std::uint32_t{1} << (size - k)));
-            k += run(std::span(absent).subspan(k, runs));
-            if (k == size) break;
-            is_absent = (is_again >> k & 1) == 0;
+          if (!answers[i] && !insert(first + i, groups.found(first, n, turn).places[i])) {
+            return false;
           }
-          const std::size_t i = others[k];
-          if (!insert(first + i, groups.found(first, n, turn).places[i], is_absent)) return false;
         }
         return true;
       });

@@ -38,9 +38,6 @@ struct insert_result {
   std::size_t needed;
 };
 
-/// As many copies as an insert may find: it does not look for any.
-inline constexpr std::size_t any_copies = ~std::size_t{0};
-
 constexpr std::size_t max_segment_blocks = std::size_t{1} << (14 - block_cell_bits);
 
 /// How a segment is laid out anew, with gaps in all its blocks and one entry's bytes in one.
@@ -134,8 +131,7 @@ struct segment_kernels {
   /// Writes a segment without entries, with so many bytes for its blocks.
   void (*empty)(const segment_shape& shape, std::size_t area, std::span<std::byte> to) noexcept;
 
-  /// Adds an entry to a cell, in front of its others, unless `most` match already; with any_copies
-  /// none is said to match. Not placed, and nothing has changed, for that, or if its block has
+  /// Adds an entry to a cell, in front of its others, unless `most` match already. Not placed, and nothing has changed, for that, or if its block has
   /// max_block_entries, or if the segment has to be laid out anew before. Moves bytes of a few
   /// blocks; `moved` is raised by those that were written.
   insert_result (*insert)(const segment_shape& shape, std::span<std::byte> segment,

@@ -173,7 +173,7 @@ struct owned_segments {
   static result<owned_segments> empty(const expandable_params& plan);
   static result<owned_segments> copy_of(std::span<const std::byte> payload,
                                         std::span<const segment_extent> extents);
-  /// These four: `at` is the hash's place.
+  /// These three: `at` is the hash's place.
   insert_outcome insert(expandable_params& params, hash64 h, const segment_place& at) noexcept {
     return insert_up_to(max_copies_in_cell, params, h, at);
   }
@@ -182,21 +182,17 @@ struct owned_segments {
                                const segment_place& at) noexcept {
     return insert_up_to(1, params, h, at);
   }
-  /// For a key that no entry matches, and no copy is counted of.
-  insert_outcome insert_new(expandable_params& params, hash64 h, const segment_place& at) noexcept {
-    return insert_up_to(any_copies, params, h, at);
-  }
   bool erase(expandable_params& params, hash64 h, const segment_place& at) noexcept;
   /// Inserts keys of a batch from the first on, as long as each has room where it belongs, fewer
-  /// than `copies` entries match it, and nothing else is to be done; returns how many. `fresh` is
+  /// than max_copies_in_cell entries match it, and nothing else is to be done; returns how many. `fresh` is
   /// raised by those that no entry matched.
   std::size_t insert_run(expandable_params& params, std::span<const segment_query> queries,
-                         std::size_t copies, std::uint64_t& fresh) noexcept {
+                         std::uint64_t& fresh) noexcept {
     const std::uint64_t most = params.max_entries();
     if (counts_copies || params.entries >= most) return 0;
     queries = queries.first(std::min<std::uint64_t>(queries.size(), most - params.entries));
     const std::size_t done =
-        segment_ops().insert_run(params.cell_bits, queries, copies, fresh, moved);
+        segment_ops().insert_run(params.cell_bits, queries, max_copies_in_cell, fresh, moved);
     params.entries += done;
     return done;
   }
@@ -342,20 +338,10 @@ class expandable_parts {
     expect_segments();
     return all_.insert_absent(params, h, at);
   }
-  insert_outcome insert_new(expandable_params& params, hash64 h, const segment_place& at) noexcept {
-    expect_segments();
-    return all_.insert_new(params, h, at);
-  }
   /// The first keys of a batch, without one by one what insert() does beside; most of them.
   std::size_t insert_run(expandable_params& params, std::span<const segment_query> queries,
                          std::uint64_t& fresh) noexcept {
-    return all_.insert_run(params, queries, owned_segments::max_copies_in_cell, fresh);
-  }
-  /// The same for keys that no entry matches.
-  std::size_t insert_new_run(expandable_params& params,
-                             std::span<const segment_query> queries) noexcept {
-    std::uint64_t fresh = 0;
-    return all_.insert_run(params, queries, any_copies, fresh);
+    return all_.insert_run(params, queries, fresh);
   }
   std::size_t insert_bulk(expandable_params& params, std::span<const hash64> hashes,
                           insert_summary& summary) noexcept {

@@ -164,13 +164,11 @@ insert_result insert(const segment_shape& shape, std::span<std::byte> segment, s
     n = code.zero(block_cells) - block_cells;
     const unsigned zero = code.zero(in_block);
     first = zero - in_block;
-    if (most != any_copies) {
-      matching = matching_entries(in.area(), 8 * in.start(b + 1) - first * shape.slot_bits,
-                                  shape.slot_bits, code.zero(in_block + 1) - zero - 1, rest);
-    }
+    matching = matching_entries(in.area(), 8 * in.start(b + 1) - first * shape.slot_bits,
+                                shape.slot_bits, code.zero(in_block + 1) - zero - 1, rest);
   } else {
     n = find_zero(in.block(b), in.size(b), block_cells) - block_cells;
-    if (most != any_copies) matching = segment_view(shape, segment).copies(cell, rest);
+    matching = segment_view(shape, segment).copies(cell, rest);
     if (n >= max_block_entries) return {matching, false, 0};
   }
   if (matching >= most) return {matching, false, 0};
