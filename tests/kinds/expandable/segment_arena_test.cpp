@@ -1,5 +1,4 @@
-// The expandable filter's memory against a model of it: what was written stays, no two places share
-// a byte, and the holes keep within what the arena promises.
+// An arena's places keep their bytes and never overlap, and its holes stay within their share.
 
 #include <gtest/gtest.h>
 
@@ -14,7 +13,7 @@
 namespace bloomery {
 namespace {
 
-// Places of an arena, each filled with a pattern of its own.
+// An arena whose places each have a pattern of their own.
 class filled_arena {
  public:
   void add(std::size_t size) {
@@ -22,7 +21,7 @@ class filled_arena {
     ++next_;
   }
 
-  /// As a segment that is laid out anew: its new place is had before the old one is given back.
+  /// As a layout does: makes the new place before it gives back the old one.
   void replace(std::size_t i, std::size_t size) {
     const detail::arena_bytes place = write(size, next_);
     arena_.give_back(places_[i].bytes);
@@ -80,13 +79,13 @@ class filled_arena {
   std::uint64_t next_ = 0;
 };
 
-// Sizes as those of segments between two splits: each grows by a tenth until it is halved.
+// Changes sizes as segments do between two splits: each grows by a tenth until it is halved.
 void grow_segments(filled_arena& arena, std::size_t steps, std::mt19937_64& random) {
-  constexpr std::size_t most = 52'000;
+  constexpr std::size_t max_size = 52'000;
   for (std::size_t step = 0; step < steps; ++step) {
     const std::size_t i = random() % arena.size();
     const std::size_t grown = arena.size_of(i) + arena.size_of(i) / 10;
-    if (grown > most) {
+    if (grown > max_size) {
       arena.replace(i, grown / 2 + 64);
       arena.add(grown / 2);
     } else {
@@ -112,7 +111,7 @@ TEST(segment_arena, a_small_filter_has_no_holes) {
   arena.add(24'000);
   while (arena.used() < 1'500'000) {
     grow_segments(arena, 1, random);
-    // Whole cache lines each.
+    // Each place has whole cache lines.
     ASSERT_LE(arena.footprint(), arena.used() + 64 * arena.size());
   }
 }
@@ -124,10 +123,10 @@ TEST(segment_arena, holes_of_a_large_filter_keep_within_their_share) {
   while (arena.used() < 4'000'000) grow_segments(arena, 100, random);
   while (arena.used() < 24'000'000) {
     grow_segments(arena, 100, random);
-    // A twelfth, the room for one split, and a chunk that was just begun: an eighth.
+    // A new chunk alone can be an eighth of the whole.
     ASSERT_LE(static_cast<double>(arena.footprint()), static_cast<double>(arena.used()) * 1.3);
   }
-  // In the long run, where chunks are small against the whole.
+  // Later a chunk is small compared with the whole.
   ASSERT_LE(static_cast<double>(arena.footprint()), static_cast<double>(arena.used()) * 1.2);
   arena.expect_whole();
 }

@@ -1,12 +1,12 @@
-// Eight queries to an expandable filter's segments at once (segment.hpp). What is unusual about one
-// of them, such as a code of more than 128 bits, is left to the function for one.
+// Eight queries to segments at once. A query with an unusual block, such as a code of more than 128
+// bits, is left to the kernel for single queries.
 
 #if defined(__x86_64__)
 
 #include <immintrin.h>
 
 #include <bit>
-#include <bloomery/detail/expandable/segment.hpp>
+#include <bloomery/detail/expandable/segment_kernels.hpp>
 #include <cstddef>
 
 #include "cpu/target.hpp"
@@ -27,13 +27,13 @@ namespace {
 // NOLINTBEGIN(portability-simd-intrinsics): this folder is where they belong.
 
 constexpr std::size_t lanes = 8;
-// What 8 bytes always have whole of slots that end in the last of them.
+// Bits of slots that 8 bytes always contain, if the slots end in the last byte.
 constexpr unsigned word_bits = 57;
-// Of a cell's entries: one in fifty has more where two a cell are held.
+// Entries of a cell that are compared here. One cell in fifty has more, at two entries per cell.
 constexpr std::uint64_t max_entries = 4;
 
 static_assert(sizeof(segment_query) == 32 && offsetof(segment_query, bytes) == 0 &&
-              offsetof(segment_query, size) == 8 && offsetof(segment_query, rest) == 16 &&
+              offsetof(segment_query, size) == 8 && offsetof(segment_query, remainder) == 16 &&
               offsetof(segment_query, cell) == 24 && offsetof(segment_query, slot_bits) == 28);
 
 __m512i all_lanes(std::uint64_t x) noexcept {
@@ -44,7 +44,7 @@ __m512i gather(__mmask8 lanes_to_read, __m512i addresses) noexcept {
 }
 
 struct eight_queries {
-  __m512i bytes, size, rest, cell, slot_bits;
+  __m512i bytes, size, remainder, cell, slot_bits;
 
   explicit eight_queries(const segment_query* from) noexcept {
     const auto read_two = [&](int i) noexcept { return _mm512_loadu_si512(from + i); };
@@ -56,14 +56,15 @@ struct eight_queries {
     const __m512i d = _mm512_permutex2var_epi64(read_two(4), last_words, read_two(6));
     bytes = _mm512_shuffle_i64x2(a, b, 0x44);
     size = _mm512_shuffle_i64x2(a, b, 0xee);
-    rest = _mm512_shuffle_i64x2(c, d, 0x44);
+    remainder = _mm512_shuffle_i64x2(c, d, 0x44);
     const __m512i both = _mm512_shuffle_i64x2(c, d, 0xee);
     cell = _mm512_and_si512(both, all_lanes(0xffffffff));
     slot_bits = _mm512_srli_epi64(both, 32);
   }
 };
 
-// The place of the k-th one (from 0) of each word, by halves. Precondition: it has more than k.
+// The place of one number k (from 0) of each word, by halves. Precondition: it has more than k
+// ones.
 __m512i select_ones(__m512i words, __m512i k) noexcept {
   __m512i place = _mm512_setzero_si512();
   for (unsigned half = 32; half != 0; half /= 2) {
@@ -77,9 +78,9 @@ __m512i select_ones(__m512i words, __m512i k) noexcept {
   return place;
 }
 
-// Where the cells' runs are in their blocks' codes.
+// The runs of eight cells in their blocks' codes.
 struct eight_runs {
-  __mmask8 found;  // those within 128 bits, and of fewer than 62 entries
+  __mmask8 found;  // runs within 128 bits and of fewer than 62 entries
   __m512i first;
   __m512i size;
 
@@ -107,15 +108,15 @@ struct eight_runs {
   }
 };
 
-// Whether the entries' remainders begin `rest`; zero is no entry.
-__mmask8 match(__m512i entries, __m512i rest) noexcept {
+// is_match() for eight entries.
+__mmask8 match(__m512i entries, __m512i remainder) noexcept {
   const __m512i differing =
-      _mm512_sllv_epi64(_mm512_xor_si512(entries, rest), _mm512_lzcnt_epi64(entries));
+      _mm512_sllv_epi64(_mm512_xor_si512(entries, remainder), _mm512_lzcnt_epi64(entries));
   return _mm512_testn_epi64_mask(differing, all_lanes(~std::uint64_t{0} >> 1)) &
          _mm512_test_epi64_mask(entries, entries);
 }
 
-// The answers, and which of them are none.
+// The answers, and the queries without one.
 struct eight_answers {
   __mmask8 yes;
   __mmask8 unsure;
@@ -125,17 +126,17 @@ eight_answers ask_eight(const segment_shape& shape, const segment_query* queries
   const eight_queries q(queries);
   const __m512i block = _mm512_srli_epi64(q.cell, block_cell_bits);
   const __m512i cell = _mm512_and_si512(q.cell, all_lanes(block_cells - 1));
-  // Both starts are in 32 bits.
-  const __m512i starts = _mm512_cvtepu32_epi64(
+  // Both offsets of a block are in 32 bits.
+  const __m512i offsets = _mm512_cvtepu32_epi64(
       _mm512_i64gather_epi32(_mm512_add_epi64(q.bytes, _mm512_slli_epi64(block, 1)), nullptr, 1));
-  const __m512i begins = _mm512_and_si512(starts, all_lanes(0xffff));
-  const __m512i ends = _mm512_srli_epi64(starts, 16);
-  const __m512i room = _mm512_sub_epi64(q.size, all_lanes(shape.table_bytes()));
+  const __m512i begins = _mm512_and_si512(offsets, all_lanes(0xffff));
+  const __m512i ends = _mm512_srli_epi64(offsets, 16);
+  const __m512i room = _mm512_sub_epi64(q.size, all_lanes(shape.offset_bytes()));
   const __mmask8 inside =
       _mm512_cmple_epu64_mask(begins, ends) &
       _mm512_cmple_epu64_mask(ends, _mm512_sub_epi64(room, all_lanes(shape.padding()))) &
       _mm512_cmple_epu64_mask(begins, _mm512_sub_epi64(room, all_lanes(code_read)));
-  const __m512i area = _mm512_add_epi64(q.bytes, all_lanes(shape.table_bytes()));
+  const __m512i area = _mm512_add_epi64(q.bytes, all_lanes(shape.offset_bytes()));
   const eight_runs runs(inside, _mm512_add_epi64(area, begins), cell);
 
   // The 8 bytes that end with the cell's first entry.
@@ -156,7 +157,7 @@ eight_answers ask_eight(const segment_shape& shape, const segment_query* queries
   for (std::uint64_t i = 0; i < max_entries; ++i) {
     const __mmask8 has = _mm512_cmpgt_epu64_mask(runs.size, all_lanes(i));
     const __mmask8 is_read = _mm512_cmple_epu64_mask(read, all_lanes(word_bits));
-    yes = yes | (has & is_read & match(_mm512_srlv_epi64(slots, top), q.rest));
+    yes = yes | (has & is_read & match(_mm512_srlv_epi64(slots, top), q.remainder));
     more = more | (has & ~is_read);
     slots = _mm512_sllv_epi64(slots, q.slot_bits);
     read = _mm512_add_epi64(read, q.slot_bits);
@@ -169,25 +170,26 @@ eight_answers ask_eight(const segment_shape& shape, const segment_query* queries
 
 }  // namespace
 
-void ask_eight_at_once(unsigned cell_bits, std::span<const segment_query> queries,
-                       std::span<const segment_query> to_fetch, bool* answers) noexcept {
+void contains_by_eights(unsigned cell_bits, std::span<const segment_query> queries,
+                        std::span<const segment_query> to_prefetch, bool* answers) noexcept {
   const segment_shape shape{cell_bits, 0};
   std::size_t i = 0;
   for (; i + lanes <= queries.size(); i += lanes) {
-    if (i + lanes <= to_fetch.size()) {
-      avx2_segments.fetch(cell_bits, {to_fetch.data() + i, lanes});
+    if (i + lanes <= to_prefetch.size()) {
+      avx2_segments.prefetch(cell_bits, {to_prefetch.data() + i, lanes});
     }
     const auto [yes, unsure] = ask_eight(shape, &queries[i]);
     for (unsigned k = 0; k < lanes; ++k) answers[i + k] = (yes >> k & 1) != 0;
     for (unsigned left = unsure; left != 0; left &= left - 1) {
       const auto k = static_cast<unsigned>(std::countr_zero(left));
-      answers[i + k] = avx2_segments.holds(cell_bits, queries[i + k]);
+      answers[i + k] = avx2_segments.contains(cell_bits, queries[i + k]);
     }
   }
-  // The last ones, and what of the others is not fetched yet.
-  const std::size_t fetched = to_fetch.size() < i ? to_fetch.size() / lanes * lanes : i;
-  avx2_segments.ask(cell_bits, {queries.data() + i, queries.size() - i},
-                    {to_fetch.data() + fetched, to_fetch.size() - fetched}, answers + i);
+  // The last queries, and the blocks that are not prefetched yet.
+  const std::size_t prefetched = to_prefetch.size() < i ? to_prefetch.size() / lanes * lanes : i;
+  avx2_segments.contains_batch(cell_bits, {queries.data() + i, queries.size() - i},
+                               {to_prefetch.data() + prefetched, to_prefetch.size() - prefetched},
+                               answers + i);
 }
 
 }  // namespace bloomery::detail
