@@ -286,11 +286,11 @@ result<owned_segments> owned_segments::united(expandable_params& params,
   made.segments.resize(segments.size());
   made.list.resize(segments.size());
   // The limit at which insert() reports `full`.
-  const std::uint64_t most = params.entries_limit();
+  const std::uint64_t limit = params.entries_limit();
   segment_inboxes inboxes(params, theirs);
   for (std::uint64_t group = 0; group < inboxes.groups(); ++group) {
     const std::uint64_t room =
-        only_absent ? most + theirs.entries : most - std::min(most, params.entries);
+        only_absent ? limit + theirs.entries : limit - std::min(limit, params.entries);
     if (!inboxes.receive(group, others, room, only_absent)) return no_room();
     bool has_room = true;
     bool has_memory = true;
@@ -307,7 +307,7 @@ result<owned_segments> owned_segments::united(expandable_params& params,
       const auto own_copies = segments[i].counted.bytes();
       const auto& copies =
           inboxes.copies(i, own_copies.first(list[i].counted * sizeof(counted_copies)));
-      has_room = size && copies.size() <= max_counted && params.entries + entries.size() <= most;
+      has_room = size && copies.size() <= max_counted && params.entries + entries.size() <= limit;
       if (!has_room) return;
       auto place = made.arena_.make(*size, paging::huge);
       auto counted = owned_storage::copy_of(std::as_bytes(std::span(copies)));

@@ -120,7 +120,7 @@ class builder {
 
 // Adds an entry to the half that the lowest bit of its remainder names, without this bit. An entry
 // without a remainder goes to both.
-void add_to_half(std::array<builder, 2>& halves, unsigned cell, std::uint64_t entry) noexcept {
+void add_to_half(std::span<builder, 2> halves, unsigned cell, std::uint64_t entry) noexcept {
   if (entry == 1) [[unlikely]] {
     for (builder& half : halves) half.add(cell, 1);
   } else {

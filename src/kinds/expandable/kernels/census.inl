@@ -1,4 +1,5 @@
-// What the entries of a segment match, whatever its bytes are. Included behind build.inl.
+// Counts the entries of a segment that no other covers. Reads no other bytes, whatever the
+// segment's are. Included behind build.inl.
 
 // Counts the entries of a cell that no other entry of the cell covers.
 class cell_entries {

@@ -113,7 +113,7 @@ class block_merger {
   std::size_t newly_inserted_ = 0;
 };
 
-// What a segment and its sorted keys need.
+// Sizes of a segment with its sorted keys.
 struct merge_sizes {
   std::size_t entries = 0;  // of the segment
   std::size_t used = 0;     // bytes of blocks with all keys
@@ -164,15 +164,8 @@ void add_merged(std::vector<builder>& made, std::size_t b, std::span<const std::
   const unsigned first_cell = b % 2 == 0 ? 0 : block_cells / 2;
   for (const std::uint64_t each : merged) {
     const unsigned cell = cell_of(each);
-    const std::uint64_t entry = low_bits(each, cell_shift);
-    const std::size_t child = 2 * std::size_t{cell & 1};
-    const unsigned to = first_cell + cell / 2;
-    if (entry == 1) [[unlikely]] {
-      made[child].add(to, 1);
-      made[child + 1].add(to, 1);
-    } else {
-      made[child + (entry & 1)].add(to, entry >> 1);
-    }
+    const auto child = std::span(made).subspan(2 * std::size_t{cell & 1}).first<2>();
+    add_to_half(child, first_cell + cell / 2, low_bits(each, cell_shift));
   }
   if (b % 2 == 0) return;
   for (builder& each : made) each.end_block();
