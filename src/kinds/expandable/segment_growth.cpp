@@ -28,7 +28,7 @@ std::optional<divided_copies> divide(std::span<const std::byte> list, std::size_
   divided_copies divided;
   for (std::size_t i = 0; i < size; ++i) ++divided.sizes.at(side_of(copies_at(list, i)));
   std::array<std::byte*, 2> next{};
-  for (const std::size_t side : {0, 1}) {
+  for (const std::size_t side : {std::size_t{0}, std::size_t{1}}) {
     auto made = owned_storage::make(divided.sizes.at(side) * sizeof(counted_copies));
     if (!made) return std::nullopt;
     divided.lists.at(side) = std::move(*made);
