@@ -1,16 +1,16 @@
-// Segments of an expandable filter (segment_layout.hpp), by the kernels of this CPU: bytes that are
-// checked as a file's are, or entries in so many runs, up to what a segment can name. What the
-// check takes can be changed: after every step it is well formed, and has the entries that it
-// should have.
+// Segments of an expandable filter (segment_layout.hpp), by the kernels of this CPU. A segment
+// comes from bytes that are checked as a file's are, or from runs of entries, up to what its block
+// offsets can address. A segment that passes the check is changed step by step: after every step it
+// is well formed, and has the entries that it should have.
 //
-// Byte 0 is the kernel set and whether bytes follow (odd) or runs; byte 1 the cells, byte 2 the
+// Byte 0: the kernel set, and whether bytes (odd) or runs follow. Byte 1: the cells. Byte 2: the
 // slots. Bytes: two of length, and the segment. Runs: their number, and four bytes each: block,
-// cell, and how many entries. Then three bytes a step.
+// cell and entries. Then three bytes per step.
 
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <bloomery/detail/expandable/segment.hpp>
+#include <bloomery/detail/expandable/segment_kernels.hpp>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -25,8 +25,8 @@ namespace {
 namespace d = bloomery::detail;
 using bytes = std::vector<std::byte>;
 
-void require(bool holds, const char* what) {
-  if (holds) return;
+void require(bool is_true, const char* what) {
+  if (is_true) return;
   (void)std::fprintf(stderr, "segments: %s\n", what);
   std::abort();
 }
@@ -66,21 +66,21 @@ class player {
   player(const d::segment_kernels& kernel, segment first)
       : kernel_(kernel), now_(std::move(first)) {}
 
-  void step(unsigned what, unsigned cell, unsigned rest) {
+  void step(unsigned what, unsigned cell, unsigned remainder) {
     const std::size_t cells = now_.shape.blocks() * d::block_cells;
     switch (what % 8) {
       case 0:
       case 1:
       case 2:
       case 3:
-        return insert(cell * 0x9e3779b1 % cells, rest * 0x9e3779b97f4a7c15, what % 2 == 0);
+        return insert(cell * 0x9e3779b1 % cells, remainder * 0x9e3779b97f4a7c15, what % 2 == 0);
       case 4:
       case 5:
-        return erase(cell * 0x9e3779b1 % cells, rest * 0x9e3779b97f4a7c15);
+        return erase(cell * 0x9e3779b1 % cells, remainder * 0x9e3779b97f4a7c15);
       case 6:
-        return split(cell % 2 == 0, now_.shape.slot_bits - (rest % 2));
+        return split(cell % 2 == 0, now_.shape.slot_bits - (remainder % 2));
       default:
-        return widen(now_.shape.slot_bits - (rest % 2));
+        return widen(now_.shape.slot_bits - (remainder % 2));
     }
   }
 
@@ -94,29 +94,29 @@ class player {
     require(kernel_.check(now_.shape, now_.at) == now_.entries, "no segment any more");
   }
 
-  void insert(std::size_t cell, std::uint64_t rest, bool any) {
-    const std::size_t most = any ? d::any_copies : 3;
+  void insert(std::size_t cell, std::uint64_t remainder, bool is_unlimited) {
+    const std::size_t max_copies = is_unlimited ? ~std::size_t{0} : 3;
     std::uint64_t moved = 0;
     const std::size_t block = cell / d::block_cells;
-    auto done = kernel_.insert(now_.shape, now_.at, cell, rest, most, moved);
+    auto done = kernel_.insert(now_.shape, now_.at, cell, remainder, max_copies, moved);
     d::segment_layout plan;
     if (done.needed != 0 && kernel_.plan_layout(now_.shape, now_.at, done.needed, plan)) {
       bytes anew(plan.bytes);
       kernel_.lay_out(now_.shape, plan, block, now_.at, anew);
       now_.at = std::move(anew);
       expect_well_formed();
-      done = kernel_.insert(now_.shape, now_.at, cell, rest, most, moved);
+      done = kernel_.insert(now_.shape, now_.at, cell, remainder, max_copies, moved);
       require(done.placed, "a layout made no room");
     }
     now_.entries += done.placed;
     expect_well_formed();
-    require(!done.placed || d::segment_view(now_.shape, now_.at).holds(cell, rest),
+    require(!done.placed || d::segment_view(now_.shape, now_.at).contains(cell, remainder),
             "a false negative");
   }
 
-  void erase(std::size_t cell, std::uint64_t rest) {
-    const bool is_there = d::segment_view(now_.shape, now_.at).holds(cell, rest);
-    const bool erased = kernel_.erase(now_.shape, now_.at, cell, rest);
+  void erase(std::size_t cell, std::uint64_t remainder) {
+    const bool is_there = d::segment_view(now_.shape, now_.at).contains(cell, remainder);
+    const bool erased = kernel_.erase(now_.shape, now_.at, cell, remainder);
     require(erased == is_there, "an erase against the answer");
     now_.entries -= erased;
     expect_well_formed();
@@ -159,8 +159,8 @@ class player {
   segment now_;
 };
 
-/// Nothing where the bytes are refused, by every kernel set.
-std::optional<segment> received(input& from, const d::segment_shape& shape) {
+/// A segment from bytes. Nothing if the check of every kernel set refuses them.
+std::optional<segment> segment_of_bytes(input& from, const d::segment_shape& shape) {
   const bytes at = from.some(from.two_bytes());
   const auto scalar = d::scalar_segments.check(shape, at);
   for (const d::instruction_set set : d::usable_instruction_sets()) {
@@ -171,12 +171,12 @@ std::optional<segment> received(input& from, const d::segment_shape& shape) {
   return segment{shape, at, *scalar};
 }
 
-// More have no room in a segment, whatever its slots.
+// More have no room in a segment of any slots.
 constexpr std::size_t max_entries = std::size_t{1} << 18;
 
-/// Nothing where there is no room for so many entries.
-std::optional<segment> of_runs(input& from, const d::segment_shape& shape,
-                               const d::segment_kernels& kernel) {
+/// A segment from runs of entries. Nothing if it has no room for them.
+std::optional<segment> segment_of_runs(input& from, const d::segment_shape& shape,
+                                       const d::segment_kernels& kernel) {
   struct run {
     std::uint32_t cell;
     std::size_t entries;
@@ -217,7 +217,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto sets = d::usable_instruction_sets();
   const d::segment_kernels& kernel = d::segment_kernel_table[sets[first / 2 % sets.size()]];
   const d::segment_shape shape{5 + from.byte() % 10U, 2 + from.byte() % (d::max_slot_bits - 1)};
-  auto start = first % 2 == 1 ? received(from, shape) : of_runs(from, shape, kernel);
+  auto start =
+      first % 2 == 1 ? segment_of_bytes(from, shape) : segment_of_runs(from, shape, kernel);
   if (!start) return 0;
   player steps(kernel, std::move(*start));
   for (unsigned i = 0; i < max_steps && !from.empty(); ++i) {

@@ -316,7 +316,7 @@ TEST(hostile_bloom, bits_beyond_m_are_refused) {
 // first cell, which the hash 0 matches.
 std::vector<std::byte> with_entries_in_one_cell(std::uint64_t entries) {
   expandable_params params = value_of(plan_expandable({.capacity = 100'000, .fpr = 0.3}));
-  params.slot_bits = params.deep_slot_bits = 2;
+  params.slot_bits = params.split_slot_bits = 2;
   params.entries = entries;
   const detail::segment_shape shape{params.cell_bits, params.slot_bits};
   constexpr std::size_t empty_block = 5;  // 33 zeros
@@ -332,7 +332,7 @@ std::vector<std::byte> with_entries_in_one_cell(std::uint64_t entries) {
       detail::store(segment.data() + 2 * b,
                     static_cast<std::uint16_t>(first_end + (b - 1) * empty_block));
     }
-    std::byte* const code = segment.data() + shape.table_bytes();
+    std::byte* const code = segment.data() + shape.offset_bytes();
     for (std::uint64_t k = 0; i == 0 && k < entries; ++k) {
       detail::set_bit(code, 1 + k);                      // an entry in cell 0,
       detail::set_bit(code, 8 * first_end - 2 * k - 1);  // the marker above

@@ -22,15 +22,16 @@ compile() {
     -isystem "$folder/headers" -ffp-contract=off -fno-fast-math "$@"
 }
 cd "$root/src"
-sources=(plan/*.cpp kinds/*/plan.cpp)
+sources=(plan/*.cpp kinds/*/plan*.cpp)
 golden=()
 if [[ $what == plans ]]; then
   compiler+=(-DBLOOMERY_PLANS_ALONE)
+  sources+=(core/format.cpp)
 else
   golden=("$root/tests/golden")
   for source in core/*.cpp cpu/*.cpp file/*.cpp registry/*.cpp kinds/*/*.cpp kinds/*/kernels/*.cpp; do
     # The kernels of one CPU family are not for another; the planners are in already.
-    [[ $source == *avx* || $source == */plan.cpp ]] || sources+=("$source")
+    [[ $source == *avx* || $source == */plan*.cpp ]] || sources+=("$source")
   done
 fi
 # A precompiled header of the includes that nearly every source has.

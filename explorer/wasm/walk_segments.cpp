@@ -1,6 +1,5 @@
-// The expandable filter: a hash read from its lowest bit on, first the segment's bits, then the
-// cell's, then the remainder, of which an entry keeps the beginning; and growth, by which every
-// entry gives a bit away.
+// The expandable filter: the three parts of a hash (segment, cell, remainder), the entries that
+// keep the remainder's first bits, and growth, by which every entry loses a bit.
 
 #include <bloomery/expandable.hpp>
 
@@ -9,7 +8,7 @@
 namespace bloomery::explorer {
 namespace {
 
-// Enough for the fifth segment.
+// Enough keys for a fifth segment.
 constexpr std::uint64_t largest_crowd = 50'000;
 
 /// The lowest bits of a number, the lowest first.
@@ -23,7 +22,7 @@ class segments_walk {
  public:
   explicit segments_walk(expandable filter) : filter_(std::move(filter)) {}
 
-  /// Inserts 1, 2, ... before the walk begins; false if there is no room for them.
+  /// Inserts 1, 2, ... before the walk begins. False if there is no room for them.
   bool admit(std::uint64_t crowd) {
     for (std::uint64_t i = 1; i <= crowd; ++i) {
       const std::string element = fmt::format("{}", i);
@@ -49,9 +48,9 @@ class segments_walk {
     if (each.what == verb::insert) {
       const insert_outcome outcome = filter_.insert(h);
       now["verdict"] = roll_.insert(each.element, outcome);
-      // A fourth copy is counted beside the table; the table then stays as it is.
+      // A fourth copy is counted beside the table, which does not change.
       const bool counted = copies >= detail::owned_segments::max_copies_in_cell;
-      if (is_contained(outcome) && !counted) now["entry"] = bits_of(at.rest, at.slot_bits - 1);
+      if (is_contained(outcome) && !counted) now["entry"] = bits_of(at.remainder, at.slot_bits - 1);
       now["counted"] = is_contained(outcome) && counted;
       if (const json growth = growth_since(before); !growth.is_null()) now["growth"] = growth;
     } else if (each.what == verb::check) {
@@ -77,7 +76,7 @@ class segments_walk {
     now["bytes"] = filter_.size_in_bytes();
   }
 
-  /// The first block, where no element has been asked for yet.
+  /// The first block, for the time before the first step.
   json first_block() const { return block(0, 0); }
 
  private:
@@ -88,20 +87,13 @@ class segments_walk {
   /// The bits that choose the segment and the cell, and those that a new entry keeps.
   json told_hash(hash64 h) const {
     const detail::segment_place at = place(h);
-    const unsigned depth = filter_.params().level + (is_deep(filter_.params(), at.segment) ? 1 : 0);
-    return {{"segment", bits_of(h.value, depth)},
+    const unsigned level = detail::level_of(filter_.params(), at.segment);
+    return {{"segment", bits_of(h.value, level)},
             {"cell", bits_of(at.cell, filter_.params().cell_bits)},
-            {"rest", bits_of(at.rest, at.slot_bits - 1)}};
+            {"rest", bits_of(at.remainder, at.slot_bits - 1)}};
   }
-  static bool is_deep(const expandable_params& params, std::uint64_t segment) {
-    return segment < params.split || segment >= std::uint64_t{1} << params.level;
-  }
-  static unsigned slot_bits(const expandable_params& params, std::uint64_t segment) {
-    return is_deep(params, segment) ? params.deep_slot_bits : params.slot_bits;
-  }
-
-  /// The bytes of a segment: the payload is the list of segments, then each, and behind it its
-  /// counted copies if it has any.
+  /// The bytes of a segment. The payload is the list of segments, then each segment, followed by
+  /// its counted copies if it has any.
   std::span<const std::byte> bytes_of_segment(const filter_image& image,
                                               std::uint64_t segment) const {
     std::size_t piece = 1;
@@ -113,18 +105,18 @@ class segments_walk {
     return image.payload[piece];
   }
 
-  /// The cells of the block that a cell is in, each with the remainders of its entries.
+  /// The cells of a cell's block, each with the remainders of its entries.
   json block(std::uint64_t segment, std::uint32_t cell) const {
     const expandable_params& params = filter_.params();
     const filter_image image = filter_.image();
-    const detail::segment_view view({params.cell_bits, slot_bits(params, segment)},
+    const detail::segment_view view(detail::shape_of(params, segment),
                                     bytes_of_segment(image, segment));
     const std::uint32_t first = cell / detail::block_cells * detail::block_cells;
     json cells = json::array();
     for (std::uint32_t i = first; i < first + detail::block_cells; ++i) {
       json& entries = cells.emplace_back(json::array());
       view.for_cell(i, [&](std::uint64_t entry, std::size_t) {
-        // Under a one that marks its length.
+        // The remainder is below the one that marks its length.
         entries.push_back(bits_of(entry, static_cast<unsigned>(std::bit_width(entry)) - 1));
         return true;
       });
@@ -132,18 +124,17 @@ class segments_walk {
     return {{"segment", segment}, {"first", first}, {"cells", std::move(cells)}};
   }
 
-  /// Each segment: its entries, and the longest remainder that it takes.
+  /// The entries of each segment, and its longest remainder.
   void figures(json& now) const {
     const expandable_params& params = filter_.params();
     const filter_image image = filter_.image();
     json& all = now["segments"] = json::array();
     for (std::uint64_t i = 0; i < params.segments(); ++i) {
-      const unsigned bits = slot_bits(params, i);
-      const auto entries =
-          detail::segment_ops().check({params.cell_bits, bits}, bytes_of_segment(image, i));
+      const detail::segment_shape shape = detail::shape_of(params, i);
+      const auto entries = detail::segment_ops().check(shape, bytes_of_segment(image, i));
       all.push_back({{"entries", entries.value_or(0)},
-                     {"remainder_bits", bits - 1},
-                     {"address", bits_of(i, params.level + (is_deep(params, i) ? 1 : 0))}});
+                     {"remainder_bits", shape.slot_bits - 1},
+                     {"address", bits_of(i, detail::level_of(params, i))}});
     }
     now["cells"] = std::uint64_t{1} << params.cell_bits;
     now["next"] = params.split;
@@ -151,8 +142,8 @@ class segments_walk {
     now["most"] = params.max_entries();
   }
 
-  /// What an insert made of the filter's size, or null. All entries but those of no bits are there
-  /// once, as before.
+  /// The growth since `before`, or null. All entries except those without a remainder are in the
+  /// filter once, as before.
   json growth_since(const expandable_params& before) const {
     const expandable_params& now = filter_.params();
     json growth;
@@ -164,7 +155,7 @@ class segments_walk {
       const std::uint32_t cells = std::uint32_t{1} << before.cell_bits;
       growth["cells"] = cells;
       growth["most"] = before.max_entries();
-      // While both halves can be drawn.
+      // Both halves are drawn while each is a single block.
       if (before.cell_bits == detail::block_cell_bits) {
         growth["halves"] = {block(0, 0), block(0, cells)};
       }
@@ -183,7 +174,7 @@ result<json> walk_segments(const json& asked, const std::vector<step>& steps) {
   if (!crowd) return fail(crowd.error());
   const auto rate = parse_rate(asked.value("rate", "5%"));
   if (!rate) return fail(rate.error());
-  // As small as one can be: 32 cells.
+  // The smallest filter: 32 cells.
   auto filter = expandable::make({.capacity = 1, .fpr = *rate});
   if (!filter) return fail(std::move(filter.error()));
   json all = {{"wanted", *rate}};

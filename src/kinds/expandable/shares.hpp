@@ -1,7 +1,6 @@
 #pragma once
 
-/// How an expandable filter's rate is shared out among its doublings: the A(g), u(g) and w(g) of
-/// plan/expandable_plan.hpp.
+/// The schedule of rates of an expandable filter: A(g), u(g) and w(g) of plan/expandable_plan.hpp.
 
 #include <algorithm>
 #include <bit>
@@ -15,51 +14,51 @@
 
 namespace bloomery::expandable_shares {
 
-inline constexpr double load = 0.75;  // entries a cell when a segment is to be split: max_entries()
-// And when a single one that is smaller is to be widened. Its blocks are half empty after that;
-// with 3/4 there, too, filters of 128 to 16,384 keys took up to 2 bits a key more.
+// Entries per cell when a whole segment is split: max_entries().
+inline constexpr double load = 0.75;
+// Entries per cell when a single small segment is widened, which halves its load. With 3/4, filters
+// of 128 to 16,384 keys had up to 2 bits per key more.
 inline constexpr unsigned load_of_first = 2;
 
-// The part of the rate that is planned with; the rest is for the chance of which keys come.
+// The part of the rate that is planned with. The rest is for the chance of which keys come.
 inline constexpr double planned_share = 63.0 / 64;
-// What a filter that has outgrown its hint may still spend: one that was expected to stay in one
-// segment, and another.
+// The part that a filter beyond its expected growth may still spend, if it was expected to stay in
+// one segment, and otherwise.
 inline constexpr double rate_beyond_little = 1.0 / 16;
 inline constexpr double rate_beyond_much = 1.0 / 32;
-// What the doublings of a single segment get of the rate, beside those of whole ones, so that keys
-// take as much in all: full cells need little more than slots, but for what is fixed where they are
-// few. Grown from 64 keys at 1% a filter has at most 16.1 bits a key then at each doubling from 256
-// keys on, up to 2^28, however far it is known to grow.
+// Weights of the doublings of a single segment in u(g), so that the bits per key are even over all
+// sizes: full cells need few bits beside their slots. Grown from 64 keys at 1%, a filter has at
+// most 16.1 bits per key at each doubling from 256 to 2^28 keys, however far it is known to grow.
 inline constexpr double share_of_first = 0.4;
 inline constexpr double share_of_smallest = 0.7;
 inline constexpr unsigned smallest_cell_bits = 7;
 // The same in files from before load_of_first.
 inline constexpr double share_of_first_before = 1.2;
-// The larger, the more even are the doublings' shares: it costs bits in filters that never grow,
-// and saves them in those that grow far. From 2^6 to 2^27 keys at 1% the lengths go from 10 to 12;
-// with 1 instead of 8, from 8 to 15.
+// Evenness of the doublings' shares if the growth is unknown. A larger number costs bits in filters
+// that never grow and saves bits in filters that grow far. Remainders from 2^6 to 2^27 keys at 1%
+// have 10 to 12 bits with 8, and 8 to 15 bits with 1.
 inline constexpr double evenness = 8;
-// A doubling of a single segment counts as so much of one there: keys take more bits at first, and
-// for ever fewer.
+// A widening counts as so much of a doubling if the growth is unknown: longer entries at first, and
+// shorter ones for ever after.
 inline constexpr double pace_of_first = 0.6;
 
 inline constexpr unsigned min_cell_bits = detail::block_cell_bits;
 
-/// Expected doublings. Also a filter that is not to grow may have to a little: one at the least.
+/// Expected doublings, at least one: a filter that is not expected to grow may grow a little.
 inline double doublings(double growth) {
   return std::max(1.0, std::ceil(numeric::log2(growth)));
 }
 
-/// log2 of the cells that a filter begins with, if they are one segment.
+/// log2 of the cells per segment of a filter that begins with so many cells.
 inline unsigned first_cell_bits(std::uint64_t cells, unsigned segment_cell_bits) {
   if (cells > std::uint64_t{1} << segment_cell_bits) return segment_cell_bits;
   return std::max(min_cell_bits, static_cast<unsigned>(std::bit_width(cells - 1)));
 }
-/// 4/3 of a cell a key; capacities are at most 2^57.
+/// Cells for so many keys: 4/3 per key. Capacities are at most 2^57.
 inline std::uint64_t first_cells(std::uint64_t capacity) {
   return capacity + (capacity + 2) / 3;
 }
-/// The same for a plan, whose single segment may be filled otherwise while it is not whole.
+/// The same for a plan, whose single segment has another load while it is not whole.
 inline unsigned first_cell_bits(const expandable_params& plan) {
   if (plan.first_load != 0) {
     const unsigned bits = first_cell_bits((plan.capacity + plan.first_load - 1) / plan.first_load,
@@ -69,7 +68,7 @@ inline unsigned first_cell_bits(const expandable_params& plan) {
   return first_cell_bits(first_cells(plan.capacity), plan.segment_cell_bits);
 }
 
-/// Doublings of cells until there are those of a plan that has become as large as expected.
+/// Doublings of the cells until a plan has reached its expected size.
 inline double expected_doublings(const expandable_params& plan) {
   const unsigned first = first_cell_bits(plan);
   if (plan.first_load == 0 || first == plan.segment_cell_bits) return doublings(plan.growth);
@@ -79,7 +78,7 @@ inline double expected_doublings(const expandable_params& plan) {
   return std::max(1.0, std::ceil(numeric::log2(is_small ? cells : keys / load)) - first);
 }
 
-/// w(g) of a single segment (plan_expandable) that has so many cells then.
+/// w(g) of a single segment of 2^cell_bits cells.
 inline double weight(const expandable_params& plan, unsigned cell_bits, bool is_first) {
   const bool is_whole = cell_bits == plan.segment_cell_bits;
   if (plan.first_load == 0) return is_first || is_whole ? 1 : 0.5;
@@ -87,7 +86,7 @@ inline double weight(const expandable_params& plan, unsigned cell_bits, bool is_
   return (is_first ? 1 : 0.5) * plan.first_load / load;
 }
 
-/// How a growth that is known shares the rate out.
+/// The schedule for a known growth.
 class sharing {
  public:
   explicit sharing(double growth) : expected_(doublings(growth)) {}
@@ -128,11 +127,11 @@ class sharing {
   double expected_;
   const expandable_params* plan_ = nullptr;  // null: as if all segments were whole
   unsigned first_cell_bits_ = 0;
-  unsigned widenings_ = 0;  // doublings, of those expected or beyond, of a single segment
-  bool is_far_ = false;     // that one is expected to be split
+  unsigned widenings_ = 0;  // doublings of a single segment until it is whole
+  bool is_far_ = false;     // expected to outgrow one segment
 };
 
-/// A(g) where growth is unknown.
+/// A(g) if the growth is unknown.
 inline double part_of_unknown(const expandable_params& plan, double generation) {
   const double widenings =
       plan.first_load == 0 ? 0 : plan.segment_cell_bits - first_cell_bits(plan);
@@ -140,18 +139,19 @@ inline double part_of_unknown(const expandable_params& plan, double generation) 
   return 1 - evenness / (generation - early * (1 - pace_of_first) + evenness + 1);
 }
 
-/// What doubling g and all before it may add to the rate.
+/// The rate that doubling g and all before it may spend.
 inline double allowance(const expandable_params& plan, double generation) {
   const double rate = plan.fpr * planned_share;
   if (plan.growth == 0) return rate * part_of_unknown(plan, generation);
   const sharing planned(plan);
-  // Files from before this rule have it shared out as if that were not far, and go on so.
+  // Files from before this schedule follow that of a near growth.
   if (generation > 0 && plan.spent > rate * planned.part(generation - 1)) {
     return rate * sharing(plan.growth).part(generation);
   }
   return rate * planned.part(generation);
 }
 
+/// s_g for remainders of so many bits.
 inline double share(unsigned remainder_bits) {
   return load * std::ldexp(1.0, -static_cast<int>(remainder_bits));
 }

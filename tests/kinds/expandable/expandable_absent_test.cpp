@@ -1,5 +1,5 @@
-// Keys that are inserted where they are not contained yet: in batches exactly as one after the
-// other, to the byte, however many are new.
+// insert_absent() with a batch gives the same bytes as with its keys one by one, however many are
+// new.
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 namespace bloomery::test {
 namespace {
 
-constexpr std::size_t most = 200;
+constexpr std::size_t max_batch = 200;
 
 class absent_keys : public ::testing::TestWithParam<double> {};
 
@@ -25,9 +25,9 @@ TEST_P(absent_keys, of_a_batch_are_inserted_as_they_are_one_after_the_other) {
     }
   }
   std::uint64_t known = 40;
-  std::array<bool, most> added{};
+  std::array<bool, max_batch> added{};
   for (int round = 0; round < 400; ++round) {
-    std::vector<hash64> batch(1 + random() % most);
+    std::vector<hash64> batch(1 + random() % max_batch);
     for (std::size_t i = 0; i < batch.size(); ++i) {
       const bool is_new = std::generate_canonical<double, 53>(random) < GetParam();
       const bool is_twice = i != 0 && random() % 16 == 0;
@@ -56,18 +56,18 @@ TEST_P(absent_keys, of_a_batch_are_inserted_as_they_are_one_after_the_other) {
 
 INSTANTIATE_TEST_SUITE_P(shares, absent_keys, ::testing::Values(0.0, 0.05, 0.3, 0.6, 0.9, 1.0));
 
-// Hashes that agree in all bits that choose a segment, and not in those of cells, among others,
-// until one finds no room.
+// Among the keys are hashes that agree in all bits that choose a segment and differ in those of
+// cells, until one finds no room.
 TEST(absent_key, without_room_is_where_a_batch_ends) {
   expandable f({.capacity = 64, .fpr = 1e-9});
   std::uint64_t n = 0;
-  std::array<bool, most> added{};
+  std::array<bool, max_batch> added{};
   insert_summary done;
   std::vector<hash64> batch;
   while (done.done == batch.size()) {
     ASSERT_LT(n, 200'000U);
     batch.clear();
-    for (std::size_t i = 0; i < most; ++i, ++n) {
+    for (std::size_t i = 0; i < max_batch; ++i, ++n) {
       const hash64 chosen{hash_of(n).value << 8 | 0x56};
       batch.push_back(i % 4 == 3 ? batch[i - 1] : i % 4 == 2 ? hash_of(n % 1000) : chosen);
     }

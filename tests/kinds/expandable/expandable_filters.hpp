@@ -1,6 +1,6 @@
 #pragma once
 
-// What the tests of expandable filters share.
+// Keys and expectations of the tests of expandable filters.
 
 #include <gtest/gtest.h>
 
@@ -13,14 +13,14 @@
 
 namespace bloomery::test {
 
-// Keys of one number and strangers of another are disjoint: the map is a bijection (the finaliser
-// of MurmurHash3, 2011).
+// A bijection (the finaliser of MurmurHash3, 2011): different numbers have different hashes, so
+// members and non-members are disjoint.
 inline hash64 hash_of(std::uint64_t i) {
   i = (i ^ i >> 33) * 0xff51afd7ed558ccd;
   i = (i ^ i >> 33) * 0xc4ceb9fe1a85ec53;
   return {i ^ i >> 33};
 }
-inline constexpr std::uint64_t first_stranger = std::uint64_t{1} << 40;
+inline constexpr std::uint64_t first_non_member = std::uint64_t{1} << 40;
 
 inline std::vector<hash64> hashes_from(std::uint64_t first, std::uint64_t count) {
   std::vector<hash64> keys(count);
@@ -46,13 +46,13 @@ inline double bits_per_key(const expandable& f) {
   return 8.0 * static_cast<double>(f.size_in_bytes()) / static_cast<double>(f.size());
 }
 
-/// Hits of q strangers are independent trials of the chance that current_fpr() is, so that
-/// Chernoff's bound exp(-mu h(d)), h(d) = (1 + d) ln(1 + d) - d, holds on either side; below 1e-9
-/// each here.
+/// Expects that the rate among q non-members is current_fpr(). The hits are independent trials of
+/// that chance, so Chernoff's bound exp(-mu h(d)), h(d) = (1 + d) ln(1 + d) - d, holds on either
+/// side. Chance of a false alarm: below 1e-9 on each side.
 inline void expect_rate_as_said(const expandable& f, std::uint64_t q) {
   std::vector<hash64> keys;
   const auto answers = std::make_unique<bool[]>(q);
-  for (std::uint64_t i = 0; i < q; ++i) keys.push_back(hash_of(first_stranger + i));
+  for (std::uint64_t i = 0; i < q; ++i) keys.push_back(hash_of(first_non_member + i));
   f.may_contain(keys, std::span(answers.get(), q));
   const auto hits = static_cast<double>(std::count(answers.get(), answers.get() + q, true));
   const double mu = f.current_fpr() * static_cast<double>(q);

@@ -1,4 +1,4 @@
-// The rate and the size of an expandable filter at every doubling.
+// Rate and size of an expandable filter at every doubling.
 
 #include <gtest/gtest.h>
 
@@ -26,7 +26,7 @@ TEST_P(expandable_growth, at_every_doubling_rate_and_size_are_as_promised_and_no
     ASSERT_NO_FATAL_FAILURE(insert_up_to(f, at, n));
     EXPECT_EQ(f.size(), n);
     EXPECT_LE(f.current_fpr(), fpr);
-    // `spent` is what the planner has given away; the entries' chance is in the last percents.
+    // `spent` is the planned rate; chance adds a few per cent.
     EXPECT_LE(f.current_fpr(), f.params().spent * 1.05);
     EXPECT_LE(f.params().spent, fpr);
     ASSERT_NO_FATAL_FAILURE(expect_rate_as_said(f, 200'000));
@@ -34,30 +34,30 @@ TEST_P(expandable_growth, at_every_doubling_rate_and_size_are_as_promised_and_no
     if (n <= 1 << 15 || n == 1 << 20) {
       ASSERT_NO_FATAL_FAILURE(expect_members(f, n));
     }
-    // What the planner foretells, without a key.
+    // The planner computes the same state without keys.
     const auto foretold =
         grown_to(value_of(plan_expandable({.capacity = 64, .fpr = fpr, .growth = hint})),
                  f.params().entries);
     ASSERT_TRUE(foretold);
     EXPECT_EQ(foretold->cells(), f.params().cells());
     EXPECT_EQ(foretold->slot_bits, f.params().slot_bits);
-    EXPECT_EQ(foretold->deep_slot_bits, f.params().deep_slot_bits);
+    EXPECT_EQ(foretold->split_slot_bits, f.params().split_slot_bits);
     EXPECT_EQ(foretold->spent, f.params().spent);
     if (n >= 1024) {
       const auto entries = f.params().entries;
-      // Of the gaps half are foretold: at any one size nearly none may be there, or nearly all.
+      // The planner counts half of the gaps. At one size nearly none or nearly all may be left.
       const double bits = expandable_bits(*foretold, entries) / static_cast<double>(n);
       EXPECT_NEAR(bits, bits_per_key(f), hint == 0 ? 0.3 + bits / 12 : 1);
     }
   }
-  // An entry that is in several cells has no bits left and matches all strangers there: there are
-  // no more of them than the rate allows.
+  // An entry in several cells has no remainder and matches its whole cell. The rate limits their
+  // number.
   EXPECT_LE(static_cast<double>(f.params().entries - f.size()),
             fpr * static_cast<double>(f.params().cells()));
 }
 
-// Files say by which rule their only segment grows. Those from before two entries a cell were
-// allowed there keep three for four cells, and the rate that was planned with that.
+// A file says when its only segment is widened. Older files keep 3/4 entries per cell, and the
+// schedule of rates for it.
 TEST(expandable_growth, a_file_of_before_goes_on_by_its_own_rule) {
   for (const std::string_view name : {"expandable-1", "expandable-grown", "expandable-split"}) {
     SCOPED_TRACE(name);
@@ -75,15 +75,15 @@ TEST(expandable_growth, a_file_of_before_goes_on_by_its_own_rule) {
       ASSERT_NO_FATAL_FAILURE(expect_members(f, n));
     }
     EXPECT_EQ(f.size(), before + at);
-    // One of today takes it in, though its own segment is fuller.
+    // A new filter merges it, though its own segment is fuller.
     expandable today({.capacity = 64, .fpr = 0.05, .seed = f.params().seed});
-    std::uint64_t more = first_stranger;
-    ASSERT_NO_FATAL_FAILURE(insert_up_to(today, more, first_stranger + 500));
+    std::uint64_t more = first_non_member;
+    ASSERT_NO_FATAL_FAILURE(insert_up_to(today, more, first_non_member + 500));
     value_of(today.merge(f));
     EXPECT_EQ(today.size(), f.size() + 500);
     EXPECT_LE(today.current_fpr(), 0.05);
     ASSERT_NO_FATAL_FAILURE(expect_members(today, at));
-    // Cleared, it is one of today.
+    // A clear() makes it a new filter.
     f.clear();
     EXPECT_EQ(f.params().first_load, 2U);
     ASSERT_NO_FATAL_FAILURE(insert_up_to(f, at = 0, 5000));
@@ -91,8 +91,9 @@ TEST(expandable_growth, a_file_of_before_goes_on_by_its_own_rule) {
   }
 }
 
-// Beyond what was foretold slots get longer, and at high rates entries lose all their bits: neither
-// ends growth, in batches nor one by one, and what there is can be saved and opened at any time.
+// Beyond the planned growth slots get longer, and at high rates entries lose all their bits.
+// Neither ends growth, in batches or by single keys, and the filter can be saved and opened at any
+// time.
 TEST(expandable_growth, goes_on_at_any_rate_far_beyond_what_was_foretold) {
   for (const double fpr : {0.95, 0.8, 0.6, 0.4, 0.25, 0.05, 0.007, 0.004, 0.001}) {
     for (const double growth : {0.0, 1.0, 16.0}) {
@@ -114,7 +115,7 @@ TEST(expandable_growth, goes_on_at_any_rate_far_beyond_what_was_foretold) {
       }
     }
   }
-  // Near the end of what 64-bit hashes can promise, too, until they cannot.
+  // The same near the lowest rates of 64-bit hashes, until growth ends.
   for (const double fpr : {1e-12, 1e-14}) {
     for (const std::uint64_t capacity : {64U, 16384U, 24576U}) {
       SCOPED_TRACE(fmt::format("{} for {} keys", fpr, capacity));

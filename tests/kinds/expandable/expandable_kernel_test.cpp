@@ -1,12 +1,12 @@
-// Segments as each instruction set asks and changes them: the same answers for one query and for
-// many, whatever the bytes are, the same bytes after the same inserts, and none read or written
-// that is not the segment's.
+// The kernels of all instruction sets give the same answers, for single queries and batches,
+// whatever the bytes are, and the same bytes after the same inserts. They read and write only the
+// segment.
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <bloomery/detail/expandable/segment.hpp>
+#include <bloomery/detail/expandable/segment_kernels.hpp>
 #include <cstring>
 #include <random>
 
@@ -18,13 +18,12 @@ namespace {
 
 using detail::segment_query;
 
-// Bytes between two pages that end the program if they are touched: at the first's end, or at the
-// second's beginning.
+// Bytes between two pages that end the program if they are touched. The bytes touch either page.
 class fenced_bytes {
  public:
-  explicit fenced_bytes(std::size_t most)
+  explicit fenced_bytes(std::size_t capacity)
       : page_(static_cast<std::size_t>(::sysconf(_SC_PAGESIZE))),
-        inner_((most + page_ - 1) / page_ * page_),
+        inner_((capacity + page_ - 1) / page_ * page_),
         whole_(::mmap(nullptr, inner_ + 2 * page_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)) {
     if (whole_ == MAP_FAILED || ::mprotect(begin(), inner_, PROT_READ | PROT_WRITE) != 0) {
       throw std::bad_alloc();
@@ -60,7 +59,7 @@ struct asked_segment {
   std::vector<hash64> members;
 };
 
-// The only segment of a filter with so many keys, and `chosen` ones more in one cell.
+// The only segment of a filter with `keys` keys, and `chosen` more in one cell.
 asked_segment segment_with(double fpr, std::uint64_t keys, std::uint64_t chosen) {
   expandable f({.capacity = 20, .fpr = fpr, .growth = 1024});
   std::vector<hash64> members = hashes_from(0, keys);
@@ -74,18 +73,19 @@ asked_segment segment_with(double fpr, std::uint64_t keys, std::uint64_t chosen)
           std::move(members)};
 }
 
-// All instruction sets' answers to queries for every cell, in batches of all sizes; and how many
-// are yes. Of a sound segment those of the reader that has no kernels, too.
-std::size_t expect_one_answer(std::span<const std::byte> bytes, const asked_segment& of,
+// Expects the same answers of all instruction sets to queries for every cell, in batches of all
+// sizes, and for a sound segment the answers of segment_view. Returns how many are yes.
+std::size_t expect_one_answer(std::span<const std::byte> bytes, const asked_segment& asked,
                               bool is_sound, std::mt19937_64& random) {
   std::vector<segment_query> queries;
-  for (std::uint32_t cell = 0; cell < 1U << of.cell_bits; ++cell) {
-    queries.push_back({bytes.data(), bytes.size(), random(), cell, of.slot_bits});
+  for (std::uint32_t cell = 0; cell < 1U << asked.cell_bits; ++cell) {
+    queries.push_back({bytes.data(), bytes.size(), random(), cell, asked.slot_bits});
   }
-  const std::size_t strangers = queries.size();
-  for (const hash64& h : of.members) {
-    const auto cell = static_cast<std::uint32_t>(detail::low_bits(h.value, of.cell_bits));
-    queries.push_back({bytes.data(), bytes.size(), h.value >> of.cell_bits, cell, of.slot_bits});
+  const std::size_t non_members = queries.size();
+  for (const hash64& h : asked.members) {
+    const auto cell = static_cast<std::uint32_t>(detail::low_bits(h.value, asked.cell_bits));
+    queries.push_back(
+        {bytes.data(), bytes.size(), h.value >> asked.cell_bits, cell, asked.slot_bits});
   }
   std::array<bool, 33> answers{};
   std::size_t yes = 0;
@@ -96,16 +96,17 @@ std::size_t expect_one_answer(std::span<const std::byte> bytes, const asked_segm
         std::span<const segment_query>(queries).first(std::min(first % 41, queries.size()));
     for (const auto set : detail::usable_instruction_sets()) {
       const auto& kernels = detail::segment_kernel_table[set];
-      kernels.ask(of.cell_bits, some, others, answers.data());
+      kernels.contains_batch(asked.cell_bits, some, others, answers.data());
       for (std::size_t i = 0; i < n; ++i) {
-        const bool wanted = detail::scalar_segments.holds(of.cell_bits, some[i]);
+        const bool wanted = detail::scalar_segments.contains(asked.cell_bits, some[i]);
         if (is_sound) {
-          const detail::segment_view view({of.cell_bits, of.slot_bits}, bytes);
-          EXPECT_EQ(view.holds(some[i].cell, some[i].rest), wanted) << "cell " << some[i].cell;
-          EXPECT_TRUE(wanted || first + i < strangers) << "member " << first + i - strangers;
+          const detail::segment_view view({asked.cell_bits, asked.slot_bits}, bytes);
+          EXPECT_EQ(view.contains(some[i].cell, some[i].remainder), wanted)
+              << "cell " << some[i].cell;
+          EXPECT_TRUE(wanted || first + i < non_members) << "member " << first + i - non_members;
         }
         EXPECT_EQ(answers.at(i), wanted) << name_of(set) << ", cell " << some[i].cell;
-        EXPECT_EQ(kernels.holds(of.cell_bits, some[i]), wanted) << name_of(set);
+        EXPECT_EQ(kernels.contains(asked.cell_bits, some[i]), wanted) << name_of(set);
         yes += static_cast<std::size_t>(wanted);
       }
     }
@@ -126,11 +127,11 @@ TEST(segment_kernels, agree_about_any_bytes_and_read_no_others) {
         for (int round = 0; round < 12; ++round) {
           yes += expect_one_answer(fenced.at_begin(damaged.bytes), damaged, round == 0, random);
           yes += expect_one_answer(fenced.at_end(damaged.bytes), damaged, round == 0, random);
-          // Starts, codes, slots; some of it twice.
+          // Damages block offsets, codes and slots.
           damaged = sound;
           for (int k = 0; k <= round; ++k) {
-            const std::size_t most = k % 2 == 0 ? 8 : damaged.bytes.size();
-            damaged.bytes[random() % most] = std::byte(random());
+            const std::size_t end = k % 2 == 0 ? 8 : damaged.bytes.size();
+            damaged.bytes[random() % end] = std::byte(random());
           }
         }
         ASSERT_FALSE(::testing::Test::HasFailure());
@@ -140,40 +141,40 @@ TEST(segment_kernels, agree_about_any_bytes_and_read_no_others) {
   EXPECT_GT(yes, 100'000U);
 }
 
-// In a few cells, where each moves all that are there.
+// Each insert into a few cells moves all their entries.
 constexpr std::size_t max_inserts = 3000;
 
-// Inserts the same keys, run by run, into the segment at that place by one instruction set, and one
-// by one by the scalar one into a copy, until there is no room or they are enough. How many.
-std::size_t expect_same_inserts(std::span<std::byte> bytes, const asked_segment& of,
-                                detail::instruction_set set, std::size_t most, std::uint64_t cells,
-                                std::mt19937_64 random) {
+// Inserts the same keys in runs by one instruction set, and one by one into a copy by the scalar
+// one, until there is no room or there are max_inserts. Returns how many.
+std::size_t expect_same_inserts(std::span<std::byte> bytes, const asked_segment& asked,
+                                detail::instruction_set set, std::size_t max_copies,
+                                std::uint64_t cells, std::mt19937_64 random) {
   std::vector<std::byte> copy(bytes.begin(), bytes.end());
-  const detail::segment_shape shape{of.cell_bits, of.slot_bits};
+  const detail::segment_shape shape{asked.cell_bits, asked.slot_bits};
   std::size_t all = 0;
   for (std::size_t n = 1;; n = n % 17 + 1) {
     std::vector<segment_query> queries;
     for (std::size_t i = 0; i < n; ++i) {
       const auto cell = static_cast<std::uint32_t>(random() % cells);
-      queries.push_back({bytes.data(), bytes.size(), random(), cell, of.slot_bits});
+      queries.push_back({bytes.data(), bytes.size(), random(), cell, asked.slot_bits});
       if (i % 5 == 4) queries.back() = queries[i / 2];
     }
     std::uint64_t moved = 0;
-    std::uint64_t fresh = 0;
-    const std::size_t run =
-        detail::segment_kernel_table[set].insert_run(of.cell_bits, queries, most, fresh, moved);
+    std::uint64_t newly_inserted = 0;
+    const std::size_t run = detail::segment_kernel_table[set].insert_run(
+        asked.cell_bits, queries, max_copies, newly_inserted, moved);
     std::size_t wanted = 0;
     std::uint64_t wanted_moved = 0;
     std::uint64_t wanted_fresh = 0;
     for (const segment_query& q : queries) {
-      const auto one =
-          detail::scalar_segments.insert(shape, copy, q.cell, q.rest, most, wanted_moved);
+      const auto one = detail::scalar_segments.insert(shape, copy, q.cell, q.remainder, max_copies,
+                                                      wanted_moved);
       if (!one.placed) break;
       wanted_fresh += static_cast<std::uint64_t>(one.matching == 0);
       ++wanted;
     }
     EXPECT_EQ(run, wanted) << name_of(set);
-    EXPECT_EQ(fresh, wanted_fresh) << name_of(set);
+    EXPECT_EQ(newly_inserted, wanted_fresh) << name_of(set);
     EXPECT_EQ(moved, wanted_moved) << name_of(set);
     all += run;
     const bool ends = run != n || all > max_inserts;
@@ -192,22 +193,22 @@ TEST(segment_kernels, insert_the_same_bytes_and_write_no_others) {
     for (const std::uint64_t keys : {0U, 20U, 100U, 1500U}) {
       const asked_segment empty = segment_with(fpr, keys, 0);
       const detail::segment_shape shape{empty.cell_bits, empty.slot_bits};
-      // Gaps as a layout leaves them, and far larger ones, where some blocks' codes become long.
+      // Gaps as after a layout, and far larger ones, with which some codes become long.
       for (const std::size_t area : {empty.bytes.size() * 5 / 4, empty.bytes.size() * 6}) {
         if (area > detail::max_segment_area) continue;
         asked_segment roomy = empty;
         roomy.bytes.resize(shape.stored_bytes(area));
         detail::scalar_segments.empty(shape, area, roomy.bytes);
-        for (const std::size_t most : {std::size_t{1}, std::size_t{3}, detail::any_copies}) {
+        for (const std::size_t max_copies : {std::size_t{1}, std::size_t{3}, ~std::size_t{0}}) {
           for (const std::uint64_t cells :
                {std::uint64_t{1} << empty.cell_bits, std::uint64_t{5}}) {
             SCOPED_TRACE(fmt::format("as for {} keys at {}, {} bytes, up to {} copies, {} cells",
-                                     keys, fpr, area, most, cells));
+                                     keys, fpr, area, max_copies, cells));
             for (const auto set : detail::usable_instruction_sets()) {
-              inserted += expect_same_inserts(fenced.at_begin(roomy.bytes), roomy, set, most, cells,
-                                              random);
-              inserted +=
-                  expect_same_inserts(fenced.at_end(roomy.bytes), roomy, set, most, cells, random);
+              inserted += expect_same_inserts(fenced.at_begin(roomy.bytes), roomy, set, max_copies,
+                                              cells, random);
+              inserted += expect_same_inserts(fenced.at_end(roomy.bytes), roomy, set, max_copies,
+                                              cells, random);
             }
             random.discard(1);
             ASSERT_FALSE(::testing::Test::HasFailure());

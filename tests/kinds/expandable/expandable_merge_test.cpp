@@ -1,5 +1,5 @@
-// The union of expandable filters: of any sizes, every member and every copy is there, and the rate
-// is kept, then and as it grows on, or the merge is refused and has changed nothing.
+// The union of expandable filters of any sizes has every member and every copy, and keeps its rate
+// also while it grows on. A refused merge changes nothing.
 
 #include <gtest/gtest.h>
 
@@ -29,7 +29,7 @@ class expandable_sizes : public testing::TestWithParam<two_sizes> {};
 
 TEST_P(expandable_sizes, a_union_holds_all_and_keeps_its_rate_as_it_grows_on) {
   const auto [ours, theirs] = GetParam();
-  // 14 bits of cells a segment in the first, 13 in the second, and a growth that is known.
+  // 2^14 cells per segment, 2^13 cells, and a known growth.
   for (const expandable_spec& spec : {expandable_spec{.capacity = 64, .fpr = 0.004},
                                       expandable_spec{.capacity = 1000, .fpr = 0.001},
                                       expandable_spec{.fpr = 0.004, .growth = 4096}}) {
@@ -44,7 +44,7 @@ TEST_P(expandable_sizes, a_union_holds_all_and_keeps_its_rate_as_it_grows_on) {
       EXPECT_LE(f.current_fpr(), 0.01) << at;
       EXPECT_LE(f.params().spent, 0.01) << at;
       ASSERT_NO_FATAL_FAILURE(expect_rate_as_said(f, 100'000));
-      // What saves it and what opens it agree with what is there.
+      // A file of it opens as the same filter.
       const auto again = reopen<owned_storage>(f);
       EXPECT_EQ(file_bytes(again.filter), file_bytes(f));
       ASSERT_NO_FATAL_FAILURE(insert_up_to(f, at, 2 * at + 1));
@@ -57,7 +57,7 @@ TEST_P(expandable_sizes, a_union_holds_all_and_keeps_its_rate_as_it_grows_on) {
   }
 }
 
-// From few entries, which know too few bits for the cells of a large filter, to as many segments.
+// From a few entries, which have too few bits for the cells of a large filter, to many segments.
 INSTANTIATE_TEST_SUITE_P(sizes, expandable_sizes,
                          testing::Values(two_sizes{0, 0}, two_sizes{0, 3000}, two_sizes{3000, 0},
                                          two_sizes{1, 1}, two_sizes{50, 60}, two_sizes{40, 40'000},
@@ -68,7 +68,7 @@ INSTANTIATE_TEST_SUITE_P(sizes, expandable_sizes,
                                   std::to_string(each.param.theirs);
                          });
 
-// A union of many is the sum of rates at the most: filters of a tenth of the rate.
+// The rate of a union is at most the sum of the rates.
 TEST(expandable_merge, ten_filters_of_a_tenth_of_the_rate_are_one_of_the_whole) {
   expandable all({.capacity = 1000, .fpr = 0.01});
   constexpr std::uint64_t each = 20'000;
@@ -82,7 +82,7 @@ TEST(expandable_merge, ten_filters_of_a_tenth_of_the_rate_are_one_of_the_whole) 
   EXPECT_LT(bits_per_key(all), 22);
 }
 
-// As a set: what both hold is counted once, and a union that adds nothing changes nothing.
+// A union of sets counts a common key once. A union that adds nothing changes nothing.
 TEST(expandable_merge, of_what_is_absent_is_a_union_of_sets) {
   struct sizes {
     std::uint64_t ours, theirs, common;
@@ -93,7 +93,7 @@ TEST(expandable_merge, of_what_is_absent_is_a_union_of_sets) {
     SCOPED_TRACE(fmt::format("{} and {}, {} in both", ours, theirs, common));
     expandable f = filter_of(0, ours, {.capacity = 64, .fpr = 0.01});
     expandable other = filter_of(ours - common, theirs, {.capacity = 100, .fpr = 0.002});
-    // Copies, one of them counted by its hash, count once.
+    // Copies count once, also those that are counted by hash.
     for (int i = 0; i < 5; ++i) (void)other.insert(hash_of(ours));
     value_of(f.merge_absent(other));
     const auto all = static_cast<double>(ours + theirs - common);
@@ -112,7 +112,7 @@ TEST(expandable_merge, of_what_is_absent_is_a_union_of_sets) {
     ASSERT_NO_FATAL_FAILURE(expect_members(f, at));
     EXPECT_LE(f.current_fpr(), 0.01);
   }
-  // A key whose entries were strangers', and are erased, is there by its hash alone.
+  // After the erase of entries that it matched by chance, a key is there by its counted hash alone.
   expandable other({.fpr = 0.01});
   const auto alike = [](std::uint64_t i) { return hash64{i << 48 | 0x123456789abc}; };
   for (std::uint64_t i = 0; i < 4; ++i) (void)other.insert(alike(i));
@@ -127,7 +127,7 @@ TEST(expandable_merge, of_what_is_absent_is_a_union_of_sets) {
   EXPECT_EQ(seeded.merge_absent(expandable({.fpr = 0.01})).error().code, errc::incompatible);
 }
 
-// More keys in a cell than a union compares, until it grows and finds them.
+// A cell has more keys than a union compares, until growth separates them.
 TEST(expandable_merge, counts_no_more_than_there_are_where_keys_are_chosen) {
   expandable f({.capacity = 64, .fpr = 0.01});
   expandable other({.capacity = 400, .fpr = 0.005});
@@ -143,7 +143,7 @@ TEST(expandable_merge, counts_no_more_than_there_are_where_keys_are_chosen) {
 }
 
 TEST(expandable_merge, a_rate_that_both_have_spent_is_not_promised_again) {
-  // Key by key: those of a large batch come after the splits that they cause, and spend less.
+  // In small batches: keys of a large one come after the splits that they cause, and spend less.
   constexpr std::uint64_t n = 250'000;
   expandable a({.capacity = 64, .fpr = 0.01});
   std::uint64_t at = 0;
@@ -216,7 +216,7 @@ TEST(expandable_merge, every_kernel_makes_the_same_bytes) {
   });
 }
 
-// Hashes that agree in all bits that choose a segment have room in no larger filter either.
+// Hashes that agree in all bits that choose a segment have no room in a larger filter either.
 TEST(expandable_merge, chosen_keys_that_meet_in_one_segment_have_no_room_and_nothing_changes) {
   const auto half = [](std::uint64_t first) {
     expandable f({.capacity = 64, .fpr = 0.01});
@@ -240,7 +240,7 @@ TEST(expandable_merge, chosen_keys_that_meet_in_one_segment_have_no_room_and_not
   EXPECT_EQ(file_bytes(a), bytes);
 }
 
-// Copies of one key lie in one block, which counts its entries by 16 bits.
+// Copies of one key are in one block, which counts its entries in 16 bits.
 TEST(expandable_merge, copies_beyond_what_a_block_can_count_have_no_room_and_none_is_lost) {
   expandable f({.capacity = 100'000, .fpr = 0.3});
   const hash64 key = hash_of(0);
@@ -255,7 +255,7 @@ TEST(expandable_merge, copies_beyond_what_a_block_can_count_have_no_room_and_non
   EXPECT_EQ(done.error().code, errc::full) << done.error().message;
   EXPECT_EQ(file_bytes(f), before);
   EXPECT_GT(f.size(), 30'000U);
-  // Enough for every segment to be laid out anew, split or widened.
+  // Enough keys for every segment to be laid out anew, split or widened.
   const std::uint64_t copies = f.size();
   std::uint64_t end = 1;
   ASSERT_NO_FATAL_FAILURE(insert_up_to(f, end, 20'000));
@@ -264,8 +264,7 @@ TEST(expandable_merge, copies_beyond_what_a_block_can_count_have_no_room_and_non
   EXPECT_TRUE(open_stored<expandable>(value_of(read_bytes(file_bytes(f)))));
 }
 
-// Segments over a mapped file are not checked when it is opened; before they are written from, they
-// are.
+// Segments over a mapped file are checked before a merge writes from them, not when it is opened.
 TEST(expandable_merge, damaged_bytes_are_found_before_anything_is_written) {
   const expandable good = filter_of(0, 40'000, {.fpr = 0.001});
   const auto bytes = value_of(read_bytes(file_bytes(good)));

@@ -1,5 +1,5 @@
-// On which pages a filter grows: huge ones where keys come in batches, and where they come one by
-// one none, whose clearing one of them would wait for.
+// Batches grow a filter on huge pages. Single keys grow it on small pages, because one of them
+// would wait until a huge page is cleared.
 
 #include <sys/mman.h>
 
@@ -12,7 +12,7 @@
 namespace bloomery::test {
 namespace {
 
-// Bytes for which this process has asked for huge pages: "hg" among a mapping's flags (Linux,
+// Bytes of this process that are marked for huge pages: the flag "hg" of a mapping (Linux,
 // Documentation/filesystems/proc.rst).
 std::size_t bytes_on_huge_pages() {
   std::ifstream maps("/proc/self/smaps");
@@ -29,7 +29,7 @@ std::size_t bytes_on_huge_pages() {
   return all;
 }
 
-// By the system's own word, not by the filters'.
+// Asks the system, without a filter.
 bool system_has_huge_pages() {
   constexpr std::size_t size = std::size_t{1} << 22;
   void* const at =
@@ -40,19 +40,19 @@ bool system_has_huge_pages() {
   return has;
 }
 
-// Chunks are as large as huge pages from 16 MiB on.
+// From 16 MiB on chunks are as large as huge pages.
 constexpr std::uint64_t keys = 4'000'000;
 constexpr expandable_spec long_entries{.capacity = 64, .fpr = 1e-9};
 
 TEST(expandable_pages, batches_grow_a_filter_on_huge_pages_and_single_keys_on_small_ones) {
   const std::size_t before = bytes_on_huge_pages();
   const bool has_huge_pages = system_has_huge_pages();
-  // Where the system has none, no filter may be on any.
+  // Without huge pages in the system, no filter may be on any.
   const auto expect_huge = [&](const expandable& f, std::size_t batch) {
-    const std::size_t least = has_huge_pages ? f.size_in_bytes() / 4 : 0;
-    const std::size_t most = has_huge_pages ? 2 * f.size_in_bytes() : 0;
-    EXPECT_GE(bytes_on_huge_pages(), before + least) << "by " << batch;
-    EXPECT_LE(bytes_on_huge_pages(), before + most) << "by " << batch;
+    const std::size_t min = has_huge_pages ? f.size_in_bytes() / 4 : 0;
+    const std::size_t max = has_huge_pages ? 2 * f.size_in_bytes() : 0;
+    EXPECT_GE(bytes_on_huge_pages(), before + min) << "by " << batch;
+    EXPECT_LE(bytes_on_huge_pages(), before + max) << "by " << batch;
   };
   const auto grow = [&](std::size_t batch) {
     expandable f(long_entries);

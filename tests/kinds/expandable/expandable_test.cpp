@@ -1,5 +1,5 @@
-// What only an expandable filter does: it grows from any size to any other, and at each step the
-// rate is what was promised, no key is lost, and no insert moves more than two segments.
+// An expandable filter grows from any size to any other. At each step it keeps the rate and its
+// keys, and no insert moves more than two segments.
 
 #include <gtest/gtest.h>
 
@@ -42,26 +42,26 @@ TEST(expandable, any_size_to_begin_with_is_as_good_as_having_grown_to_it) {
   }
 }
 
-// Two segments: the key's own, of at most 65,535 bytes of blocks and 1,026 of starts, and the one
-// that is split, into two that hold the same entries. Laying one out anew writes it once more.
+// An insert moves at most the key's own segment, of at most 65,535 bytes of blocks and 1,026 of
+// block offsets, and the one that is split into two.
 TEST(expandable, no_insert_moves_more_than_two_segments) {
   constexpr std::uint64_t segment = 65'535 + 1'026 + 24;
   expandable f({.capacity = 64, .fpr = 0.01});
   std::uint64_t before = 0;
-  std::uint64_t most = 0;
+  std::uint64_t longest = 0;
   constexpr std::uint64_t n = 400'000;
   for (std::uint64_t i = 0; i < n; ++i) {
     (void)f.insert(hash_of(i));
-    most = std::max(most, f.moved_bytes() - before);
+    longest = std::max(longest, f.moved_bytes() - before);
     before = f.moved_bytes();
   }
   EXPECT_GT(f.params().segments(), 30U);
-  EXPECT_LE(most, 2 * segment);
+  EXPECT_LE(longest, 2 * segment);
   EXPECT_LE(before / n, 300U) << "bytes a key on average";
 }
 
-/// A filter beside a real multiset, with Zipf counts, through growth from one small segment to
-/// some.
+/// Compares a filter with a real multiset of Zipf-distributed counts, through growth from one small
+/// segment to several.
 TEST(expandable, agrees_with_a_multiset_while_it_grows_and_shrinks) {
   for (const double fpr : {0.3, 0.01}) {
     std::mt19937_64 random(7);
@@ -69,7 +69,7 @@ TEST(expandable, agrees_with_a_multiset_while_it_grows_and_shrinks) {
     const auto empty = file_bytes(f);
     std::map<std::uint64_t, std::uint64_t> copies;
     std::vector<std::uint64_t> held;  // each copy
-    std::uint64_t fresh = 0;
+    std::uint64_t new_keys = 0;
     const auto check = [&] {
       for (const auto& [key, n] : copies) {
         ASSERT_TRUE(f.may_contain(hash_of(key))) << key;
@@ -80,11 +80,11 @@ TEST(expandable, agrees_with_a_multiset_while_it_grows_and_shrinks) {
     for (int step = 0; step < 180'000; ++step) {
       const bool grows = (step / 30'000) % 2 == 0;
       if (held.empty() || random() % 8 < (grows ? 6U : 3U)) {
-        // A few keys come very often.
+        // A few keys are very frequent.
         const std::uint64_t key =
             random() % 3 == 0
                 ? static_cast<std::uint64_t>(std::exp2(static_cast<double>(random() % 1000) / 100))
-                : 5000 + fresh++;
+                : 5000 + new_keys++;
         ASSERT_TRUE(is_contained(f.insert(hash_of(key))));
         ++copies[key];
         held.push_back(key);
@@ -161,7 +161,7 @@ TEST(expandable, one_that_was_written_grows_as_one_that_was_not) {
   }
 }
 
-// Large batches go another way: each segment is written once for all its keys.
+// A large batch rewrites each segment once for all its keys.
 TEST(expandable, a_large_batch_is_as_good_as_its_keys_one_by_one) {
   for (const double hint : {0.0, 0x1p13}) {
     for (const std::uint64_t begun : {0U, 50'000U, 90'000U}) {
@@ -192,7 +192,7 @@ TEST(expandable, a_large_batch_is_as_good_as_its_keys_one_by_one) {
       }
       EXPECT_LE((f.moved_bytes() - written) / 240'000, 60U) << "bytes a key: not one by one";
       EXPECT_EQ(file_bytes(reopen<owned_storage>(f).filter), file_bytes(f));
-      // What follows one by one finds a segment as any other.
+      // Single inserts afterwards find segments as any others.
       ASSERT_NO_FATAL_FAILURE(insert_up_to(f, at, at + 30'000));
       ASSERT_NO_FATAL_FAILURE(expect_members(f, at));
       for (std::uint64_t i = 0; i < at; ++i) ASSERT_TRUE(f.erase(hash_of(i))) << i;
@@ -226,15 +226,15 @@ TEST(expandable, copies_in_large_batches_are_counted_and_erased) {
   EXPECT_EQ(file_bytes(f), empty);
 }
 
-// Half of a batch belongs to one segment, where it does not fit: in order up to the first without
-// room, as always.
+// Half of a batch belongs to one segment, which is too small for it. The batch is inserted in order
+// up to the first key without room.
 TEST(expandable, a_large_batch_that_finds_no_room_is_there_up_to_the_first_without) {
   expandable f({.capacity = 64, .fpr = 0.01});
   std::uint64_t at = 0;
   ASSERT_NO_FATAL_FAILURE(insert_up_to(f, at, 40'000));
   const auto empty = file_bytes(expandable({.capacity = 64, .fpr = 0.01}));
   std::vector<hash64> batch = hashes_from(at, 40'000);
-  // In one cell of the segment, in each of many, in all of its blocks.
+  // Half of these hashes share a cell, half share only the segment.
   for (std::uint64_t i = 0; i < 40'000; i += 2) {
     batch[i] = {hash_of(i).value << 24 | (i % 4 == 0 ? 0x123456 : 0x56)};
   }
@@ -265,7 +265,7 @@ TEST(expandable, every_kernel_makes_the_same_bytes_and_gives_the_same_answers) {
     auto bytes = file_bytes(f);
     constexpr std::uint64_t asked = 20'000;
     std::vector<hash64> keys;
-    for (std::uint64_t i = 0; i < asked; ++i) keys.push_back(hash_of(first_stranger + i));
+    for (std::uint64_t i = 0; i < asked; ++i) keys.push_back(hash_of(first_non_member + i));
     std::array<bool, asked> answers{};
     f.may_contain(keys, answers);
     for (const bool each : answers) bytes.push_back(std::byte{each});
@@ -275,7 +275,7 @@ TEST(expandable, every_kernel_makes_the_same_bytes_and_gives_the_same_answers) {
   });
 }
 
-// Hashes that agree in all bits that choose a segment, so that no split parts them.
+// Hashes that agree in all bits that choose a segment, so that no split separates them.
 TEST(expandable, chosen_keys_that_all_meet_in_one_segment_fill_it_and_lose_nothing) {
   expandable f({.capacity = 64, .fpr = 0.01});
   std::uint64_t n = 0;
@@ -314,7 +314,7 @@ TEST(expandable_plan, a_rate_that_the_hash_cannot_keep_ends_growth) {
   EXPECT_FALSE(grown_to(plan, std::uint64_t{1} << 56));
 }
 
-// However it grows, what is given away stays within the rate.
+// However the filter grows, the planned rate stays within the requested one.
 TEST(expandable_plan, the_shares_of_all_doublings_add_up_to_less_than_the_rate) {
   for (const double fpr : {0.5, 0.01, 1e-4}) {
     for (const double growth : {0.0, 1.0, 64.0, 0x1p20}) {
@@ -336,7 +336,7 @@ TEST(expandable_plan, the_shares_of_all_doublings_add_up_to_less_than_the_rate) 
   }
 }
 
-// Hashes with the same five lowest bits: each split gives all of them to one of two segments, which
+// Hashes with the same five lowest bits: a split gives all of them to one of two segments, which
 // has room for them without gaps.
 TEST(expandable, a_segment_that_gets_all_of_anothers_keys_is_split_all_the_same) {
   expandable f({.capacity = 64, .fpr = 0.01});
@@ -348,7 +348,7 @@ TEST(expandable, a_segment_that_gets_all_of_anothers_keys_is_split_all_the_same)
   EXPECT_EQ(f.size(), 65'000U);
 }
 
-// From 64 to 2^27 keys, known from the start: what decides a slot's bits is the rate that is spent.
+// From 64 to 2^27 keys with the growth known: the spent rate determines a slot's bits.
 TEST(expandable_plan, growth_that_is_known_takes_sixteen_bits_a_key_at_each_doubling) {
   for (int doublings = 1; doublings <= 21; ++doublings) {
     const auto first = value_of(
@@ -364,14 +364,13 @@ TEST(expandable_plan, growth_that_is_known_takes_sixteen_bits_a_key_at_each_doub
   }
 }
 
-// Filters from before growth that reaches far was shared out otherwise have spent more of the rate
-// early. They go on, with slots as they had.
+// Older files have spent more of the rate early. They grow on with slots of the same length.
 TEST(expandable_plan, what_has_spent_more_early_grows_as_it_would_have) {
   auto plan = value_of(plan_expandable({.capacity = 64, .fpr = 0.01, .growth = 0x1p21}));
-  // As it began when three entries for four cells were the most in any segment.
+  // The initial state of an older file, with 3/4 entries per cell.
   plan.first_load = 0;
   plan.cell_bits = 7;
-  plan.slot_bits = plan.deep_slot_bits = 12;
+  plan.slot_bits = plan.split_slot_bits = 12;
   plan.spent = 0.75 * 0x1p-11;
   while (plan.cell_bits < plan.segment_cell_bits) plan = plan.grown().value();
   const double all = 0.01 * 63 / 64;
@@ -380,7 +379,7 @@ TEST(expandable_plan, what_has_spent_more_early_grows_as_it_would_have) {
   plan.spent = then;
   const auto grown = grown_to(plan, std::uint64_t{1} << 27).value();
   EXPECT_LE(grown.spent, all);
-  EXPECT_LE(grown.deep_slot_bits, 13U);
+  EXPECT_LE(grown.split_slot_bits, 13U);
 }
 
 }  // namespace

@@ -1,5 +1,4 @@
-// The expandable filter's memory against a model of it: what was written stays, no two places share
-// a byte, and the holes keep within what the arena promises.
+// An arena's places keep their bytes and never overlap, and its holes stay within their share.
 
 #include <gtest/gtest.h>
 
@@ -14,29 +13,20 @@
 namespace bloomery {
 namespace {
 
-// Places of an arena, each filled with a pattern of its own.
+// An arena whose places each have a pattern of their own.
 class filled_arena {
  public:
   void add(std::size_t size) {
-    places_.push_back({write(size, places_.size(), next_), next_});
+    places_.push_back({write(size, next_), next_});
     ++next_;
   }
 
-  /// As a segment that is laid out anew: its new place is had before the old one is given back.
+  /// As a layout does: makes the new place before it gives back the old one.
   void replace(std::size_t i, std::size_t size) {
-    const detail::arena_bytes place = write(size, i, next_);
+    const detail::arena_bytes place = write(size, next_);
     arena_.give_back(places_[i].bytes);
     places_[i] = {place, next_};
     ++next_;
-  }
-
-  /// As a filter does after each such step. Returns the bytes that were moved.
-  std::size_t make_room() {
-    return arena_.is_tight()
-               ? arena_.make_room([this](std::uint64_t owner) -> detail::arena_bytes& {
-                   return places_.at(owner).bytes;
-                 })
-               : 0;
   }
 
   void give_back_all() {
@@ -74,9 +64,9 @@ class filled_arena {
     std::uint64_t number;
   };
 
-  detail::arena_bytes write(std::size_t size, std::uint64_t owner, std::uint64_t number) {
+  detail::arena_bytes write(std::size_t size, std::uint64_t number) {
     const auto pages = number % 2 == 0 ? paging::huge : paging::one_by_one;
-    auto place = arena_.make(size, owner, pages);
+    auto place = arena_.make(size, pages);
     EXPECT_TRUE(place);
     EXPECT_EQ(place->bytes().size(), size);
     EXPECT_EQ(reinterpret_cast<std::uintptr_t>(place->bytes().data()) % 64, 0U);
@@ -89,19 +79,18 @@ class filled_arena {
   std::uint64_t next_ = 0;
 };
 
-// Sizes as those of segments between two splits: each grows by a tenth until it is halved.
+// Changes sizes as segments do between two splits: each grows by a tenth until it is halved.
 void grow_segments(filled_arena& arena, std::size_t steps, std::mt19937_64& random) {
-  constexpr std::size_t most = 52'000;
+  constexpr std::size_t max_size = 52'000;
   for (std::size_t step = 0; step < steps; ++step) {
     const std::size_t i = random() % arena.size();
     const std::size_t grown = arena.size_of(i) + arena.size_of(i) / 10;
-    if (grown > most) {
+    if (grown > max_size) {
       arena.replace(i, grown / 2 + 64);
       arena.add(grown / 2);
     } else {
       arena.replace(i, grown);
     }
-    EXPECT_LE(arena.make_room(), detail::segment_arena::max_moved);
   }
 }
 
@@ -122,7 +111,7 @@ TEST(segment_arena, a_small_filter_has_no_holes) {
   arena.add(24'000);
   while (arena.used() < 1'500'000) {
     grow_segments(arena, 1, random);
-    // Whole cache lines each.
+    // Each place has whole cache lines.
     ASSERT_LE(arena.footprint(), arena.used() + 64 * arena.size());
   }
 }
@@ -134,10 +123,10 @@ TEST(segment_arena, holes_of_a_large_filter_keep_within_their_share) {
   while (arena.used() < 4'000'000) grow_segments(arena, 100, random);
   while (arena.used() < 24'000'000) {
     grow_segments(arena, 100, random);
-    // A twelfth, the room for one split, and a chunk that was just begun: an eighth.
+    // A new chunk alone can be an eighth of the whole.
     ASSERT_LE(static_cast<double>(arena.footprint()), static_cast<double>(arena.used()) * 1.3);
   }
-  // In the long run, where chunks are small against the whole.
+  // Later a chunk is small compared with the whole.
   ASSERT_LE(static_cast<double>(arena.footprint()), static_cast<double>(arena.used()) * 1.2);
   arena.expect_whole();
 }

@@ -1,10 +1,10 @@
 #pragma once
 
-// One key in a segment of an expandable filter, in instructions that this translation unit may use
-// (-march=native and the like): `native_segments::segment_view` where it may use BMI2 and POPCNT,
-// as segment_layout.hpp's. In a nameless namespace, and to be used only in functions that are
-// always inlined: a function that has these instructions is then emitted under no name that a
-// caller on a lesser CPU could be linked to.
+/// Queries of one key in the instructions that the including translation unit may use, for example
+/// with -march=native. `native_segments::segment_view` exists if it may use BMI2 and POPCNT.
+///
+/// In an unnamed namespace, and to be used only by functions that are always inlined. So no
+/// function with these instructions has a name to which a caller for a lesser CPU could be linked.
 
 #include <bloomery/detail/expandable/segment_layout.hpp>
 

@@ -1,12 +1,11 @@
-// How a segment is read. Included into a namespace that has select_one and count_ones, which differ
-// by instruction set: bloomery::detail has the plain ones, segment_native.hpp and src/kernels/
-// others.
+// Reads a segment. Included into a namespace that has select_one and count_ones for its instruction
+// set: bloomery::detail has portable ones, segment_native.hpp and the kernels have others.
 
-/// The place of zero number `k` in the unary code of a block of `bytes` bytes, or 8 * bytes if
-/// there are fewer, as only damage makes it.
+/// The place of zero number k in the code of a block of `bytes` bytes. 8 * bytes if there are fewer
+/// zeros, which only damaged files have.
 inline std::size_t find_zero(const std::byte* block, std::size_t bytes, std::size_t k) noexcept {
   for (std::size_t at = 0; at < bytes; at += 8) {
-    // Bits beyond the block are no zeros.
+    // Bits beyond the block do not count.
     const std::size_t here = std::min<std::size_t>(8, bytes - at);
     std::uint64_t zeros = ~load<std::uint64_t>(block + at);
     if (here < 8) zeros = low_bits(zeros, static_cast<unsigned>(8 * here));
@@ -17,7 +16,7 @@ inline std::size_t find_zero(const std::byte* block, std::size_t bytes, std::siz
   return 8 * bytes;
 }
 
-/// The run of a cell in a code of any length; empty if there is no such cell.
+/// The run of a cell in a code of any length. Empty if the code has no such cell.
 inline cell_run long_run(const std::byte* block, std::size_t bytes, unsigned cell) noexcept {
   const std::size_t zero = find_zero(block, bytes, cell);
   const std::size_t next = find_zero(block, bytes, std::size_t{cell} + 1);
@@ -25,7 +24,7 @@ inline cell_run long_run(const std::byte* block, std::size_t bytes, unsigned cel
   return {zero - cell, next - zero - 1};
 }
 
-/// The same, faster, for codes of up to 128 bits, as nearly all are. Reads 16 bytes.
+/// As long_run, faster for codes of up to 128 bits, which nearly all are. Reads 16 bytes.
 inline cell_run find_run(const std::byte* block, std::size_t bytes, unsigned cell) noexcept {
   const auto low = load<std::uint64_t>(block);
   const unsigned below = count_ones(~low);
@@ -46,47 +45,47 @@ inline cell_run find_run(const std::byte* block, std::size_t bytes, unsigned cel
   return long_run(block, bytes, cell);
 }
 
-/// Reads a segment. Whatever its bytes are, it reads no others.
+/// A segment to be read. Reads only its bytes, whatever they are.
 /// Precondition: bytes.size() >= shape.min_bytes().
 class segment_view {
  public:
   segment_view(const segment_shape& shape, std::span<const std::byte> bytes) noexcept
       : shape_(shape),
-        starts_(bytes.data()),
-        area_(bytes.data() + shape.table_bytes()),
+        block_offsets_(bytes.data()),
+        area_(bytes.data() + shape.offset_bytes()),
         limit_(shape.area_within(bytes.size())),
-        last_begin_(bytes.size() - shape.table_bytes() - code_read) {}
+        last_begin_(bytes.size() - shape.offset_bytes() - code_read) {}
 
-  std::size_t start(std::size_t block) const noexcept {
-    return load<std::uint16_t>(starts_ + 2 * block);
+  std::size_t block_offset(std::size_t block) const noexcept {
+    return load<std::uint16_t>(block_offsets_ + 2 * block);
   }
   const std::byte* area() const noexcept { return area_; }
-  /// Whether a block can be read, as each of a segment that is well formed can.
+  /// True if the bytes [begin, end) can be read as a block. Always true in a well-formed segment.
   bool is_inside(std::size_t begin, std::size_t end) const noexcept {
     return begin <= end && end <= limit_ && begin <= last_begin_;
   }
 
-  void prefetch_start(std::size_t cell) const noexcept {
-    __builtin_prefetch(starts_ + 2 * (cell / block_cells));
+  void prefetch_block_offset(std::size_t cell) const noexcept {
+    __builtin_prefetch(block_offsets_ + 2 * (cell / block_cells));
   }
   void prefetch_block(std::size_t cell) const noexcept {
     const std::size_t block = cell / block_cells;
-    __builtin_prefetch(area_ + start(block));
-    __builtin_prefetch(area_ + start(block + 1));
+    __builtin_prefetch(area_ + block_offset(block));
+    __builtin_prefetch(area_ + block_offset(block + 1));
   }
 
-  /// The block and two cache lines behind it.
+  /// Prefetches four cache lines from the block's begin on, for writing.
   void prefetch_near(std::size_t cell) const noexcept {
-    const std::byte* const begin = area_ + start(cell / block_cells);
+    const std::byte* const begin = area_ + block_offset(cell / block_cells);
     for (std::size_t line = 0; line < 256; line += 64) __builtin_prefetch(begin + line, 1);
   }
 
-  /// Calls use(entry, number in its block) for each entry of the cell, until it returns false.
+/// Calls use(entry, its number in the block) for each entry of the cell, until it returns false.
   template <class Use>
   void for_cell(std::size_t cell, Use&& use) const noexcept {
     const std::size_t block = cell / block_cells;
-    const std::size_t begin = start(block);
-    const std::size_t end = start(block + 1);
+    const std::size_t begin = block_offset(block);
+    const std::size_t end = block_offset(block + 1);
     if (!is_inside(begin, end)) return;
     const cell_run run = find_run(area_ + begin, end - begin, cell % block_cells);
     const std::size_t w = shape_.slot_bits;
@@ -98,18 +97,18 @@ class segment_view {
     }
   }
 
-  bool holds(std::size_t cell, std::uint64_t rest) const noexcept {
+  bool contains(std::size_t cell, std::uint64_t remainder) const noexcept {
     bool found = false;
     for_cell(cell, [&](std::uint64_t entry, std::size_t) noexcept {
-      found = is_match(entry, rest);
+      found = is_match(entry, remainder);
       return !found;
     });
     return found;
   }
-  std::size_t copies(std::size_t cell, std::uint64_t rest) const noexcept {
+  std::size_t copies(std::size_t cell, std::uint64_t remainder) const noexcept {
     std::size_t found = 0;
     for_cell(cell, [&](std::uint64_t entry, std::size_t) noexcept {
-      found += is_match(entry, rest);
+      found += is_match(entry, remainder);
       return true;
     });
     return found;
@@ -117,7 +116,7 @@ class segment_view {
 
  private:
   segment_shape shape_;
-  const std::byte* starts_;
+  const std::byte* block_offsets_;
   const std::byte* area_;
   std::size_t limit_;
   std::size_t last_begin_;

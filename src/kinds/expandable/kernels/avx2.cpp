@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <bloomery/detail/expandable/segment.hpp>
+#include <bloomery/detail/expandable/segment_kernels.hpp>
 #include <cstring>
 #include <new>
 #include <utility>
@@ -34,23 +34,25 @@ unsigned count_ones(std::uint64_t x) noexcept {
 __m256i read(const std::byte* from) noexcept {
   return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from));
 }
-// The bits below number `below` of a row of 256 that begins at bit `base`, in words of 64.
-// Precondition: both are below 2^15.
+// A mask of the bits below number `below` in a row of 256 bits that begins at bit `base`, in words
+// of
+// 64. Precondition: both are below 2^15.
 __m256i bits_below(std::size_t below, std::size_t base) noexcept {
-  // 64 less the bits of each word that are below, at least 0; a shift by more than 63 gives 0.
+  // Shifts by 64 less the bits of each word that are below, at least 0. A shift by 64 gives 0.
   const __m256i ends = _mm256_add_epi64(_mm256_set1_epi64x(static_cast<long long>(base)),
                                         _mm256_setr_epi64x(64, 128, 192, 256));
   const __m256i beyond = _mm256_subs_epu16(ends, _mm256_set1_epi64x(static_cast<long long>(below)));
   return _mm256_srlv_epi64(_mm256_set1_epi64x(-1), beyond);
 }
 
-// By 256 bits, two of them always: how many words there are cannot be foretold. A short block has
-// at most 95 slots.
+// Always at least two vectors, because the number of words is unpredictable. A short block has at
+// most 95 slots.
 void push_slot(const slot_row& row, std::size_t n, std::size_t at, std::uint64_t entry) noexcept {
   const std::size_t w = row.slot_bits;
   const std::size_t begin = (row.end - (n + 1) * w) / 8;
   const std::size_t end = row.end - at * w - 8 * begin;  // of the new entry
-  // Behind the last vector, its neighbour that is shifted in, and what a slot has of whole bytes.
+  // The last vector, its neighbour that is shifted in, and the whole bytes of a slot must be
+  // inside.
   if (begin + end / 8 + 32 + 64 + 16 > row.bytes) [[unlikely]] {
     push_slot_by_words(row, n, at, entry);
     return;
@@ -77,7 +79,7 @@ void push_slot(const slot_row& row, std::size_t n, std::size_t at, std::uint64_t
   }
 }
 
-// As above; 64 bytes or more, for as a rule that is enough.
+// Always at least 64 bytes, which nearly always suffices.
 void copy_bytes(std::byte* to, const std::byte* from, std::size_t n, bool is_inside) noexcept {
   if (!is_inside || n >= max_cleared) [[unlikely]] {
     copy_words(to, from, n);
@@ -96,20 +98,20 @@ void copy_bytes(std::byte* to, const std::byte* from, std::size_t n, bool is_ins
 
 // NOLINTEND(portability-simd-intrinsics)
 
-void store_code(std::byte* block, const code_words& words, unsigned n) noexcept {
-  store_by_fours(block, words, n);
-}
-
-void open_gap(std::byte* at, std::size_t n, std::size_t gap) noexcept {
-  open_gap_by_bytes(at, n, gap);
-}
-
 #include "kinds/expandable/kernels/loops.inl"
 
 }  // namespace
 }  // namespace bmi2
 
-const segment_kernels avx2_segments = bmi2::loops;
+const segment_kernels avx2_segments = bmi2::kernels;
+
+// Inserts gain less than a tenth by 512-bit vectors, so only queries differ. Defined here, where
+// `kernels` is a constant expression, so that the table exists before any static constructor runs.
+constinit const segment_kernels avx512_segments = [] {
+  segment_kernels all = bmi2::kernels;
+  all.contains_batch = contains_by_eights;
+  return all;
+}();
 
 }  // namespace bloomery::detail
 

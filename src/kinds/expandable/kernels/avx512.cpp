@@ -1,18 +1,13 @@
-// As segment_bmi2.cpp, with vectors of 512 bits and masks: what an insert shifts is as a rule in
-// one vector, and what is stored needs no detour to end at its last byte.
+// Eight queries to segments at once. A query with an unusual block, such as a code of more than 128
+// bits, is left to the kernel for single queries.
 
 #if defined(__x86_64__)
 
 #include <immintrin.h>
 
-#include <algorithm>
-#include <array>
 #include <bit>
-#include <bloomery/detail/expandable/segment.hpp>
-#include <cstring>
-#include <new>
-#include <utility>
-#include <vector>
+#include <bloomery/detail/expandable/segment_kernels.hpp>
+#include <cstddef>
 
 #include "cpu/target.hpp"
 #include "kinds/expandable/kernels/table.hpp"
@@ -23,117 +18,179 @@
 #pragma GCC diagnostic ignored "-Wuninitialized"
 #endif
 
-BLOOMERY_TARGET_BEGIN("avx512f,avx512vl,avx512dq,avx512bw,avx512vbmi2,avx2,bmi,bmi2,popcnt,lzcnt")
+BLOOMERY_TARGET_BEGIN(
+    "avx512f,avx512vl,avx512dq,avx512bw,avx512cd,avx512vbmi2,avx512vpopcntdq,avx2,bmi,bmi2,popcnt")
 
 namespace bloomery::detail {
-namespace avx512_edit {
 namespace {
-
-unsigned select_one(std::uint64_t x, unsigned k) noexcept {
-  return static_cast<unsigned>(_tzcnt_u64(_pdep_u64(std::uint64_t{1} << k, x)));
-}
-unsigned count_ones(std::uint64_t x) noexcept {
-  return static_cast<unsigned>(_mm_popcnt_u64(x));
-}
-
-#include "kinds/expandable/kernels/bits.inl"
 
 // NOLINTBEGIN(portability-simd-intrinsics): this folder is where they belong.
 
-constexpr std::size_t vector_bytes = 64;
+constexpr std::size_t lanes = 8;
+// Bits of slots that 8 bytes always contain, if the slots end in the last byte.
+constexpr unsigned word_bits = 57;
+// Entries of a cell that are compared here. One cell in fifty has more, at two entries per cell.
+constexpr std::uint64_t max_entries = 4;
 
-__m512i all_words(std::uint64_t x) noexcept {
+static_assert(sizeof(segment_query) == 32 && offsetof(segment_query, bytes) == 0 &&
+              offsetof(segment_query, size) == 8 && offsetof(segment_query, remainder) == 16 &&
+              offsetof(segment_query, cell) == 24 && offsetof(segment_query, slot_bits) == 28);
+
+__m512i all_lanes(std::uint64_t x) noexcept {
   return _mm512_set1_epi64(static_cast<long long>(x));
 }
-// The first n of 64 lanes of a byte.
-__mmask64 first_bytes(std::size_t n) noexcept {
-  return _bzhi_u64(~std::uint64_t{0}, static_cast<unsigned>(std::min(n, vector_bytes)));
-}
-// The bits below number `below` of a row of 512 that begins at bit `base`, in words of 64.
-// Precondition: both are below 2^15.
-__m512i bits_below(std::size_t below, std::size_t base) noexcept {
-  // 64 less the bits of each word that are below, at least 0; a shift by more than 63 gives 0.
-  const __m512i ends =
-      _mm512_add_epi64(all_words(base), _mm512_setr_epi64(64, 128, 192, 256, 320, 384, 448, 512));
-  const __m512i beyond = _mm512_subs_epu16(ends, all_words(below));
-  return _mm512_srlv_epi64(all_words(~std::uint64_t{0}), beyond);
+__m512i gather(__mmask8 lanes_to_read, __m512i addresses) noexcept {
+  return _mm512_mask_i64gather_epi64(_mm512_setzero_si512(), lanes_to_read, addresses, nullptr, 1);
 }
 
-// A short block has at most 95 slots, and two in three have theirs in one vector.
-void push_slot(const slot_row& row, std::size_t n, std::size_t at, std::uint64_t entry) noexcept {
-  const std::size_t w = row.slot_bits;
-  const std::size_t begin = (row.end - (n + 1) * w) / 8;
-  const std::size_t end = row.end - at * w - 8 * begin;  // of the new entry
-  // Behind the last vector's begin: itself, its neighbour that is shifted in, and a slot's bytes.
-  if (begin + end / 8 + vector_bytes + 16 > row.bytes) [[unlikely]] {
-    push_slot_by_words(row, n, at, entry);
-    return;
+struct eight_queries {
+  __m512i bytes, size, remainder, cell, slot_bits;
+
+  explicit eight_queries(const segment_query* from) noexcept {
+    const auto read_two = [&](int i) noexcept { return _mm512_loadu_si512(from + i); };
+    const __m512i first_words = _mm512_setr_epi64(0, 4, 8, 12, 1, 5, 9, 13);
+    const __m512i last_words = _mm512_setr_epi64(2, 6, 10, 14, 3, 7, 11, 15);
+    const __m512i a = _mm512_permutex2var_epi64(read_two(0), first_words, read_two(2));
+    const __m512i b = _mm512_permutex2var_epi64(read_two(4), first_words, read_two(6));
+    const __m512i c = _mm512_permutex2var_epi64(read_two(0), last_words, read_two(2));
+    const __m512i d = _mm512_permutex2var_epi64(read_two(4), last_words, read_two(6));
+    bytes = _mm512_shuffle_i64x2(a, b, 0x44);
+    size = _mm512_shuffle_i64x2(a, b, 0xee);
+    remainder = _mm512_shuffle_i64x2(c, d, 0x44);
+    const __m512i both = _mm512_shuffle_i64x2(c, d, 0xee);
+    cell = _mm512_and_si512(both, all_lanes(0xffffffff));
+    slot_bits = _mm512_srli_epi64(both, 32);
   }
-  const __m512i down = all_words(w % 8);
-  const __m512i all = all_words(entry);
-  const std::size_t place = end - w;
-  std::byte* to = row.area + begin;
-  for (std::size_t base = 0; base < end; base += 8 * vector_bytes, to += vector_bytes) {
-    const __m512i shifted = _mm512_shrdv_epi64(_mm512_loadu_si512(to + w / 8),
-                                               _mm512_loadu_si512(to + w / 8 + 8), down);
-    // The entry's bits in each word, shifted in from either side.
-    const __m512i words =
-        _mm512_add_epi64(all_words(base), _mm512_setr_epi64(0, 64, 128, 192, 256, 320, 384, 448));
-    const __m512i here =
-        _mm512_or_si512(_mm512_sllv_epi64(all, _mm512_sub_epi64(all_words(place), words)),
-                        _mm512_srlv_epi64(all, _mm512_sub_epi64(words, all_words(place))));
-    const __m512i before = _mm512_and_si512(shifted, bits_below(place, base));
-    const __m512i behind = _mm512_andnot_si512(bits_below(end, base), _mm512_loadu_si512(to));
-    _mm512_storeu_si512(to, _mm512_or_si512(before, _mm512_or_si512(here, behind)));
+};
+
+// The place of one number k (from 0) of each word, by halves. Precondition: it has more than k
+// ones.
+__m512i select_ones(__m512i words, __m512i k) noexcept {
+  __m512i place = _mm512_setzero_si512();
+  for (unsigned half = 32; half != 0; half /= 2) {
+    const __m512i low = _mm512_and_si512(words, all_lanes((std::uint64_t{1} << half) - 1));
+    const __m512i ones = _mm512_popcnt_epi64(low);
+    const __mmask8 is_above = _mm512_cmpge_epu64_mask(k, ones);
+    k = _mm512_mask_sub_epi64(k, is_above, k, ones);
+    words = _mm512_mask_srli_epi64(words, is_above, words, half);
+    place = _mm512_mask_add_epi64(place, is_above, place, all_lanes(half));
   }
+  return place;
 }
 
-void store_code(std::byte* block, const code_words& words, unsigned n) noexcept {
-  const __m128i all =
-      _mm_set_epi64x(static_cast<long long>(words.high), static_cast<long long>(words.low));
-  _mm_mask_storeu_epi8(block, static_cast<__mmask16>(_bzhi_u32(~0U, n)), all);
-}
+// The runs of eight cells in their blocks' codes.
+struct eight_runs {
+  __mmask8 found;  // runs within 128 bits and of fewer than 62 entries
+  __m512i first;
+  __m512i size;
 
-// Between two blocks near each other there are some hundred bytes.
-void open_gap(std::byte* at, std::size_t n, std::size_t gap) noexcept {
-  if (n > 3 * vector_bytes || gap > vector_bytes) [[unlikely]] {
-    open_gap_by_bytes(at, n, gap);
-    return;
+  eight_runs(__mmask8 asked, __m512i codes, __m512i cell) noexcept {
+    const __m512i low = gather(asked, codes);
+    const __m512i high = gather(asked, _mm512_add_epi64(codes, all_lanes(8)));
+    const __m512i all = all_lanes(~std::uint64_t{0});
+    const __m512i below = _mm512_popcnt_epi64(_mm512_xor_si512(low, all));  // zeros in the low word
+    const __mmask8 in_low = _mm512_cmplt_epu64_mask(cell, below);
+    const __m512i word = _mm512_mask_mov_epi64(high, in_low, low);
+    const __m512i zeros = _mm512_xor_si512(word, all);
+    const __m512i k = _mm512_mask_mov_epi64(_mm512_sub_epi64(cell, below), in_low, cell);
+    found = asked & _mm512_cmplt_epu64_mask(k, _mm512_popcnt_epi64(zeros));
+    const __m512i place = select_ones(zeros, k);
+    // The bits behind the zero, 63 of them.
+    const __m512i above = _mm512_maskz_mov_epi64(in_low, high);
+    const __m512i behind = _mm512_srli_epi64(_mm512_shrdv_epi64(word, above, place), 1);
+    size = _mm512_popcnt_epi64(
+        _mm512_and_si512(behind, _mm512_sub_epi64(_mm512_xor_si512(behind, all), all_lanes(1))));
+    const __m512i in_code = _mm512_mask_add_epi64(_mm512_add_epi64(place, all_lanes(64)), in_low,
+                                                  place, _mm512_setzero_si512());
+    found = found & _mm512_cmplt_epu64_mask(size, all_lanes(62)) &
+            _mm512_cmplt_epu64_mask(_mm512_add_epi64(in_code, size), all_lanes(127));
+    first = _mm512_sub_epi64(in_code, cell);
   }
-  const __mmask64 first = first_bytes(n);
-  const __mmask64 second = first_bytes(n - std::min(n, vector_bytes));
-  const __mmask64 third = first_bytes(n - std::min(n, 2 * vector_bytes));
-  const __m512i a = _mm512_maskz_loadu_epi8(first, at);
-  const __m512i b = _mm512_maskz_loadu_epi8(second, at + vector_bytes);
-  const __m512i c = _mm512_maskz_loadu_epi8(third, at + 2 * vector_bytes);
-  _mm512_mask_storeu_epi8(at, first_bytes(gap), _mm512_setzero_si512());
-  _mm512_mask_storeu_epi8(at + gap, first, a);
-  _mm512_mask_storeu_epi8(at + gap + vector_bytes, second, b);
-  _mm512_mask_storeu_epi8(at + gap + 2 * vector_bytes, third, c);
+};
+
+// is_match() for eight entries.
+__mmask8 match(__m512i entries, __m512i remainder) noexcept {
+  const __m512i differing =
+      _mm512_sllv_epi64(_mm512_xor_si512(entries, remainder), _mm512_lzcnt_epi64(entries));
+  return _mm512_testn_epi64_mask(differing, all_lanes(~std::uint64_t{0} >> 1)) &
+         _mm512_test_epi64_mask(entries, entries);
 }
 
-// Nothing behind them is read or cleared.
-void copy_bytes(std::byte* to, const std::byte* from, std::size_t n, bool /*is_inside*/) noexcept {
-  std::size_t at = 0;
-  do {
-    const __mmask64 used = first_bytes(n - at);
-    _mm512_mask_storeu_epi8(to + at, used, _mm512_maskz_loadu_epi8(used, from + at));
-    at += vector_bytes;
-  } while (at < n);
+// The answers, and the queries without one.
+struct eight_answers {
+  __mmask8 yes;
+  __mmask8 unsure;
+};
+
+eight_answers ask_eight(const segment_shape& shape, const segment_query* queries) noexcept {
+  const eight_queries q(queries);
+  const __m512i block = _mm512_srli_epi64(q.cell, block_cell_bits);
+  const __m512i cell = _mm512_and_si512(q.cell, all_lanes(block_cells - 1));
+  // Both offsets of a block are in 32 bits.
+  const __m512i offsets = _mm512_cvtepu32_epi64(
+      _mm512_i64gather_epi32(_mm512_add_epi64(q.bytes, _mm512_slli_epi64(block, 1)), nullptr, 1));
+  const __m512i begins = _mm512_and_si512(offsets, all_lanes(0xffff));
+  const __m512i ends = _mm512_srli_epi64(offsets, 16);
+  const __m512i room = _mm512_sub_epi64(q.size, all_lanes(shape.offset_bytes()));
+  const __mmask8 inside =
+      _mm512_cmple_epu64_mask(begins, ends) &
+      _mm512_cmple_epu64_mask(ends, _mm512_sub_epi64(room, all_lanes(shape.padding()))) &
+      _mm512_cmple_epu64_mask(begins, _mm512_sub_epi64(room, all_lanes(code_read)));
+  const __m512i area = _mm512_add_epi64(q.bytes, all_lanes(shape.offset_bytes()));
+  const eight_runs runs(inside, _mm512_add_epi64(area, begins), cell);
+
+  // The 8 bytes that end with the cell's first entry.
+  const __m512i end_bits = _mm512_slli_epi64(ends, 3);
+  const __m512i before = _mm512_mul_epu32(runs.first, q.slot_bits);
+  const __m512i taken = _mm512_mul_epu32(_mm512_add_epi64(runs.first, runs.size), q.slot_bits);
+  const __m512i slots_end = _mm512_sub_epi64(end_bits, before);
+  const __mmask8 sure = runs.found & _mm512_cmple_epu64_mask(taken, end_bits) &
+                        _mm512_cmpge_epu64_mask(slots_end, all_lanes(64));
+  const __m512i last = _mm512_srli_epi64(_mm512_add_epi64(slots_end, all_lanes(7)), 3);
+  const __m512i word = gather(sure, _mm512_add_epi64(area, _mm512_sub_epi64(last, all_lanes(8))));
+
+  __m512i slots = _mm512_sllv_epi64(word, _mm512_sub_epi64(_mm512_slli_epi64(last, 3), slots_end));
+  const __m512i top = _mm512_sub_epi64(all_lanes(64), q.slot_bits);
+  __m512i read = q.slot_bits;
+  __mmask8 yes = 0;
+  __mmask8 more = _mm512_cmpgt_epu64_mask(runs.size, all_lanes(max_entries));
+  for (std::uint64_t i = 0; i < max_entries; ++i) {
+    const __mmask8 has = _mm512_cmpgt_epu64_mask(runs.size, all_lanes(i));
+    const __mmask8 is_read = _mm512_cmple_epu64_mask(read, all_lanes(word_bits));
+    yes = yes | (has & is_read & match(_mm512_srlv_epi64(slots, top), q.remainder));
+    more = more | (has & ~is_read);
+    slots = _mm512_sllv_epi64(slots, q.slot_bits);
+    read = _mm512_add_epi64(read, q.slot_bits);
+  }
+  yes = yes & sure;
+  return {yes, static_cast<__mmask8>(~sure | (more & ~yes))};
 }
 
 // NOLINTEND(portability-simd-intrinsics)
 
-#include "kinds/expandable/kernels/loops.inl"
-
 }  // namespace
-}  // namespace avx512_edit
 
-const segment_kernels avx512_segments = [] {
-  segment_kernels all = avx512_edit::loops;
-  all.ask = ask_eight_at_once;
-  return all;
-}();
+void contains_by_eights(unsigned cell_bits, std::span<const segment_query> queries,
+                        std::span<const segment_query> to_prefetch, bool* answers) noexcept {
+  const segment_shape shape{cell_bits, 0};
+  std::size_t i = 0;
+  for (; i + lanes <= queries.size(); i += lanes) {
+    if (i + lanes <= to_prefetch.size()) {
+      avx2_segments.prefetch(cell_bits, {to_prefetch.data() + i, lanes});
+    }
+    const auto [yes, unsure] = ask_eight(shape, &queries[i]);
+    for (unsigned k = 0; k < lanes; ++k) answers[i + k] = (yes >> k & 1) != 0;
+    for (unsigned left = unsure; left != 0; left &= left - 1) {
+      const auto k = static_cast<unsigned>(std::countr_zero(left));
+      answers[i + k] = avx2_segments.contains(cell_bits, queries[i + k]);
+    }
+  }
+  // The last queries, and the blocks that are not prefetched yet.
+  const std::size_t prefetched = to_prefetch.size() < i ? to_prefetch.size() / lanes * lanes : i;
+  avx2_segments.contains_batch(cell_bits, {queries.data() + i, queries.size() - i},
+                               {to_prefetch.data() + prefetched, to_prefetch.size() - prefetched},
+                               answers + i);
+}
 
 }  // namespace bloomery::detail
 

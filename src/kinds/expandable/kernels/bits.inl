@@ -1,5 +1,5 @@
-// Bits of a segment, moved by words; the first of what segment_loops.inl needs. Included into a
-// namespace that has select_one and count_ones.
+// Bits of a segment, moved by words. Included first of the parts of loops.inl, into a namespace
+// that has select_one and count_ones.
 
 #include <bloomery/detail/expandable/segment_view.inl>
 
@@ -14,7 +14,7 @@ void put_bits(std::byte* to, std::size_t at, std::uint64_t value, unsigned n) no
   store(word, (load<std::uint64_t>(word) & ~mask) | (value << shift & mask));
 }
 
-// `n` of 64 bits from bit `at` on, and others behind them. Reads 8 bytes, and one more if it must.
+// n bits from bit `at` on, n <= 64, and others above them. Reads 8 bytes, or 9 if n needs them.
 std::uint64_t get_word(const std::byte* from, std::size_t at, std::size_t n) noexcept {
   const std::byte* const byte = from + (at >> 3);
   const auto shift = static_cast<unsigned>(at & 7);
@@ -23,8 +23,8 @@ std::uint64_t get_word(const std::byte* from, std::size_t at, std::size_t n) noe
   return word;
 }
 
-// Moves n bits from bit `from` to bit `to`. By whole words of the target, each written once, since
-// a load that overlaps a store of another width waits for it to leave the core's buffer.
+// Moves n bits from bit `from` to bit `to`, by whole words of the target, each written once: a load
+// that overlaps a store of another width waits until the store has left the core's buffer.
 void move_bits(std::byte* in, std::size_t from, std::size_t n, std::size_t to) noexcept {
   if (n == 0) return;
   std::byte* const first = in + (to >> 3);
@@ -46,8 +46,8 @@ void move_bits(std::byte* in, std::size_t from, std::size_t n, std::size_t to) n
   }
 }
 
-// Copies n bytes by words, which for a few is faster than a call; up to 7 bytes behind them become
-// zero.
+// Copies n bytes by words, which for few bytes is faster than a call. Clears up to 7 bytes behind
+// them.
 [[maybe_unused]] void copy_words(std::byte* to, const std::byte* from, std::size_t n) noexcept {
   std::size_t i = 0;
   for (; i + 8 <= n; i += 8) store(to + i, load<std::uint64_t>(from + i));
@@ -55,22 +55,22 @@ void move_bits(std::byte* in, std::size_t from, std::size_t n, std::size_t to) n
     store(to + i, low_bits(load<std::uint64_t>(from + i), static_cast<unsigned>(8 * (n - i))));
 }
 
-// What copy_bytes() may clear behind n bytes that it copies, and read, if all that is inside.
+// Bytes behind a copy that copy_bytes() may read and clear, if they are inside.
 constexpr std::size_t max_cleared = 128;
 
-// n of 64 bits, 0 to 64; without a branch, since codes end before and behind a word's end.
+// The lowest n bits, 0 <= n <= 64, without a branch: codes end before and behind a word's end.
 constexpr std::uint64_t first_bits(std::uint64_t x, unsigned n) noexcept {
   return x & (((std::uint64_t{1} << n % 64) - 1) | -std::uint64_t{n / 64});
 }
 
-// 16 bytes of a code.
+// 16 bytes of a block's code.
 struct code_words {
   std::uint64_t low;
   std::uint64_t high;
 };
 
-// The first 128 bits of a block's code, as a rule all of it. Read without branches, since which of
-// the two words has a zero cannot be foretold.
+// The first 128 bits of a block's code, which is nearly always all of it. Read without branches,
+// because the word that has a given zero is unpredictable.
 class block_code {
  public:
   explicit block_code(const std::byte* block) noexcept
@@ -87,7 +87,7 @@ class block_code {
            select_one(~word, k - (below_ & -static_cast<unsigned>(!in_low)));
   }
 
-  /// A cell's entries, if the zeros before and behind them are in the first 128 bits.
+  /// A cell's entries. Nothing unless the zeros before and behind them are in the first 128 bits.
   std::optional<cell_run> run(unsigned cell) const noexcept {
     if (!has(cell)) [[unlikely]]
       return std::nullopt;
@@ -99,10 +99,10 @@ class block_code {
     return cell_run{place - cell, size};
   }
 
-  /// The first `bits` of them with a one more at `place`, and zeros behind.
+  /// The first `bits` bits with one more one at `place`, and zeros above.
   /// Precondition: 32 < bits <= 128.
   code_words with_one(unsigned place, unsigned bits) const noexcept {
-    // Few codes are longer than a word by much, so that this is foretold well.
+    // Few codes are much longer than a word, so this branch is predicted well.
     const bool in_low = place < 64;
     const std::uint64_t word = in_low ? low_ : high_;
     const std::uint64_t one = std::uint64_t{1} << place % 64;
@@ -120,7 +120,7 @@ class block_code {
   unsigned below_;  // zeros in low_
 };
 
-// Slots of a block: they end at bit `end` of an area of `bytes` bytes, padding included.
+// The slots of a block, which end at bit `end` of an area of `bytes` bytes with its padding.
 struct slot_row {
   std::byte* area;
   std::size_t bytes;
@@ -128,39 +128,39 @@ struct slot_row {
   unsigned slot_bits;
 };
 
-// Whether an entry's remainder begins `rest`: the bits below its marker are shifted to the top.
-// Zero is no entry.
-constexpr bool begins(std::uint64_t entry, std::uint64_t rest) noexcept {
-  const std::uint64_t differing = (entry ^ rest) << std::countl_zero(entry | 1) << 1;
+// is_match() without branches: the bits below the entry's marker are shifted to the top.
+constexpr bool matches(std::uint64_t entry, std::uint64_t remainder) noexcept {
+  const std::uint64_t differing = (entry ^ remainder) << std::countl_zero(entry | 1) << 1;
   return static_cast<unsigned>(differing == 0) & static_cast<unsigned>(entry != 0);
 }
 
-// How many of a run's entries match, which ends at bit `end`. The first two without branches: that
-// there are none, one or two is all but as likely. If they are short both are in the last 8 bytes.
+// The number of entries that match, in a run that ends at bit `end`. The first two are compared
+// without branches, because none, one and two entries are about equally likely. Two short slots are
+// in the last 8 bytes.
 std::size_t matching_entries(const std::byte* area, std::size_t end, unsigned slot_bits,
-                             std::size_t size, std::uint64_t rest) noexcept {
+                             std::size_t size, std::uint64_t remainder) noexcept {
   const std::size_t w = slot_bits;
   std::size_t found = 0;
   if (2 * w <= 57 && end >= 64) [[likely]] {
     const std::size_t last = bytes_for_bits(end);
     const std::uint64_t word = load<std::uint64_t>(area + last - 8) << (8 * last - end);
-    found =
-        (static_cast<unsigned>(begins(word >> (64 - w), rest)) & static_cast<unsigned>(size > 0)) +
-        (static_cast<unsigned>(begins(word << w >> (64 - w), rest)) &
-         static_cast<unsigned>(size > 1));
+    found = (static_cast<unsigned>(matches(word >> (64 - w), remainder)) &
+             static_cast<unsigned>(size > 0)) +
+            (static_cast<unsigned>(matches(word << w >> (64 - w), remainder)) &
+             static_cast<unsigned>(size > 1));
   } else {
     for (std::size_t i = 0; i < std::min<std::size_t>(size, 2); ++i) {
-      found += begins(get_bits(area, end - (i + 1) * w, slot_bits), rest);
+      found += matches(get_bits(area, end - (i + 1) * w, slot_bits), remainder);
     }
   }
   for (std::size_t i = 2; i < size; ++i) {
-    found += begins(get_bits(area, end - (i + 1) * w, slot_bits), rest);
+    found += matches(get_bits(area, end - (i + 1) * w, slot_bits), remainder);
   }
   return found;
 }
 
-// Puts an entry before number `at` of n. Below the last one its bits are zero, as are the others of
-// their bytes.
+// Inserts an entry as number `at` of n. Precondition: the bits below the last slot are zero, up to
+// the next byte boundary below the new last slot.
 void push_slot_by_words(const slot_row& row, std::size_t n, std::size_t at,
                         std::uint64_t entry) noexcept {
   const std::size_t w = row.slot_bits;
@@ -168,8 +168,8 @@ void push_slot_by_words(const slot_row& row, std::size_t n, std::size_t at,
   put_bits(row.area, row.end - (at + 1) * w, entry, row.slot_bits);
 }
 
-// Stores n of 16 bytes, at least 5, as four words of 4 bytes that overlap to so many.
-[[maybe_unused]] void store_by_fours(std::byte* to, const code_words& words, unsigned n) noexcept {
+// Stores the first n of 16 bytes, n >= 5, as four words of 4 bytes that overlap.
+void store_code(std::byte* to, const code_words& words, unsigned n) noexcept {
   __extension__ using wide = unsigned __int128;
   const wide all = wide{words.high} << 64 | words.low;
   const unsigned last = n - 4;
@@ -179,8 +179,8 @@ void push_slot_by_words(const slot_row& row, std::size_t n, std::size_t at,
   }
 }
 
-// Moves n bytes up by `gap` and clears what they leave.
-void open_gap_by_bytes(std::byte* at, std::size_t n, std::size_t gap) noexcept {
+// Moves n bytes up by `gap` bytes and clears the bytes that this frees.
+void open_gap(std::byte* at, std::size_t n, std::size_t gap) noexcept {
   std::memmove(at + gap, at, n);
   std::memset(at, 0, gap);
 }

@@ -1,8 +1,7 @@
-// How one segment becomes two, or one of twice the cells: its entries are read block by block, and
-// written as blocks of others. Included behind segment_edit.inl.
+// Segments built from the entries of others: split and widen. Included behind edit.inl.
 
-// With a shift of up to 7 it fits into a word.
-constexpr unsigned piece = 56;
+// Bits of a code that are read at once: with a shift of up to 7 they fit into a word.
+constexpr unsigned code_piece = 56;
 
 // Calls use(cell in the block, entry) for each entry of a block, in order.
 template <class Use>
@@ -12,12 +11,12 @@ void for_block(const segment_shape& shape, const std::byte* area, std::size_t be
   const std::size_t bits = find_zero(code, end - begin, block_cells);
   std::size_t i = 0;
   std::size_t at = 8 * end;
-  for (std::size_t from = 0; from < bits; from += piece) {
+  for (std::size_t from = 0; from < bits; from += code_piece) {
     std::uint64_t ones =
-        get_bits(code, from, static_cast<unsigned>(std::min<std::size_t>(piece, bits - from)));
+        get_bits(code, from, static_cast<unsigned>(std::min<std::size_t>(code_piece, bits - from)));
     for (; ones != 0; ones &= ones - 1) {
       const std::size_t place = from + static_cast<unsigned>(std::countr_zero(ones));
-      if (at < shape.slot_bits) return;  // no segment that is well formed
+      if (at < shape.slot_bits) return;  // not well formed
       at -= shape.slot_bits;
       use(static_cast<unsigned>(place - 1 - i), get_bits(area, at, shape.slot_bits));
       ++i;
@@ -25,12 +24,12 @@ void for_block(const segment_shape& shape, const std::byte* area, std::size_t be
   }
 }
 
-// Blocks one after the other: a half of a segment to be. Each entry is put at once where it will be
-// in its block: the code from its first bit on, the slots from their end downwards, a word at each.
+// Builds a half of a segment, block by block. Each entry is written at once to its final place in
+// the block: its code upwards from the first bit, its slot downwards from the last.
 class builder {
  public:
-  /// So many blocks of a segment of that shape, with room for so many bytes, if that is not too
-  /// little, and `more_gaps` in all beside the shape's.
+  /// For `blocks` blocks of a segment, at first with room for `bytes` bytes. The blocks share
+  /// `more_gaps` bytes of gaps in addition to the shape's.
   builder(const segment_shape& shape, std::size_t blocks, std::size_t bytes,
           std::size_t more_gaps = 0)
       : slot_bits_(shape.slot_bits),
@@ -43,15 +42,15 @@ class builder {
     make_room(std::size_t{4} * block_cells);
   }
 
-  /// Before so many calls of add(), at most.
+  /// To be called before up to `entries` calls of add().
   void reserve(std::size_t entries) {
     if (waiting_ + entries > room_) make_room(2 * (waiting_ + entries) + 64);
   }
-  /// Cells of a block's entries must come in order.
+  /// Precondition: the entries of a block come in the order of their cells.
   void add(unsigned cell, std::uint64_t entry) noexcept {
     const std::size_t place = 1 + cell + waiting_;
     code_[place / 64] |= std::uint64_t{1} << place % 64;
-    // The first bits of its last byte may be of the entry before.
+    // The entry shares its last byte with the entry before.
     last_word_ |= entry << (64 - slot_bits_ - filled_);
     store(slots_.data() + slots_at_ - 8, last_word_);
     filled_ += slot_bits_;
@@ -90,7 +89,7 @@ class builder {
   built_half take() noexcept { return std::move(made_); }
 
  private:
-  // A word before them, and behind both code and slots what copy_bytes() may read.
+  // A word before the slots, and behind them the bytes that copy_bytes() may read.
   static constexpr std::size_t min_slots = 8 + max_cleared;
   std::size_t slots_end() const noexcept { return slots_.size() - max_cleared; }
 
@@ -104,10 +103,10 @@ class builder {
   }
 
   unsigned slot_bits_;
-  unsigned filled_ = 0;  // bits of the last word, below 8
+  unsigned filled_ = 0;  // bits of the last byte, below 8
   std::size_t waiting_ = 0;
   std::uint64_t last_word_ = 0;
-  std::size_t slots_at_ = 8;  // behind the bytes that are yet to be filled
+  std::size_t slots_at_ = 8;  // end of the bytes that are not filled yet
   std::vector<std::uint64_t> code_;
   std::vector<std::byte> slots_ = std::vector<std::byte>(min_slots);
   std::size_t room_ = 0;
@@ -119,9 +118,9 @@ class builder {
   std::size_t owed_ = 0;
 };
 
-// Gives an entry without the first bit of its remainder to the half that this bit names; one
-// without a remainder to both.
-void add_to_half(std::array<builder, 2>& halves, unsigned cell, std::uint64_t entry) noexcept {
+// Adds an entry to the half that the lowest bit of its remainder names, without this bit. An entry
+// without a remainder goes to both.
+void add_to_half(std::span<builder, 2> halves, unsigned cell, std::uint64_t entry) noexcept {
   if (entry == 1) [[unlikely]] {
     for (builder& half : halves) half.add(cell, 1);
   } else {
@@ -146,10 +145,10 @@ std::optional<segment_pair> split(const segment_shape& shape, std::span<const st
       for (auto& halves : made) {
         for (builder& each : halves) each.reserve(n);
       }
-      // Two blocks make one of each half of each child.
+      // Two blocks become one block in each half of each child.
       const unsigned first_cell = block % 2 == 0 ? 0 : block_cells / 2;
-      for_block(shape, segment.data() + shape.table_bytes(), parent.start(block),
-                parent.start(block + 1), [&](unsigned cell, std::uint64_t entry) noexcept {
+      for_block(shape, segment.data() + shape.offset_bytes(), parent.block_offset(block),
+                parent.block_offset(block + 1), [&](unsigned cell, std::uint64_t entry) noexcept {
                   add_to_half(made[cell & 1], first_cell + cell / 2, entry);
                 });
       if (block % 2 == 0) continue;
@@ -177,9 +176,10 @@ std::optional<built_segment> widen(const segment_shape& shape, std::span<const s
     std::array<builder, 2> halves{half(), half()};
     for (std::size_t block = 0; block < shape.blocks(); ++block) {
       for (builder& each : halves) each.reserve(parent.entries(block));
-      for_block(
-          shape, segment.data() + shape.table_bytes(), parent.start(block), parent.start(block + 1),
-          [&](unsigned cell, std::uint64_t entry) noexcept { add_to_half(halves, cell, entry); });
+      for_block(shape, segment.data() + shape.offset_bytes(), parent.block_offset(block),
+                parent.block_offset(block + 1), [&](unsigned cell, std::uint64_t entry) noexcept {
+                  add_to_half(halves, cell, entry);
+                });
       for (builder& each : halves) each.end_block();
     }
     return built_segment{halves[0].take(), halves[1].take()};

@@ -1,23 +1,24 @@
-// What changes a segment in its place, insert and erase, and how it is laid out anew in another.
-// Included behind segment_bits.inl and what segment_loops.inl names.
+// Insert, erase and layout of a segment. Included behind bits.inl.
 
-// How far an insert looks for a gap before the whole segment is laid out anew, and how much of one
-// it takes beyond what it needs, so that its block need not look again at once. Nearly all gaps are
-// used up before the next layout.
+// Blocks that an insert searches for a gap before the whole segment is laid out anew, and bytes of
+// a gap that it takes in advance for its block's next inserts. Nearly all gaps are used up before
+// the next layout.
 constexpr std::size_t gap_search = 32;
 constexpr std::size_t gap_taken_ahead = 3;
 
-// The blocks of a segment that is well formed.
+// The blocks of a well-formed segment, to be read.
 class block_list {
  public:
   block_list(const segment_shape& shape, const std::byte* segment) noexcept
-      : shape_(shape), starts_(segment), area_(segment + shape.table_bytes()) {}
+      : shape_(shape), block_offsets_(segment), area_(segment + shape.offset_bytes()) {}
 
-  std::size_t start(std::size_t block) const noexcept {
-    return load<std::uint16_t>(starts_ + 2 * block);
+  std::size_t block_offset(std::size_t block) const noexcept {
+    return load<std::uint16_t>(block_offsets_ + 2 * block);
   }
-  std::size_t size(std::size_t block) const noexcept { return start(block + 1) - start(block); }
-  const std::byte* block(std::size_t b) const noexcept { return area_ + start(b); }
+  std::size_t size(std::size_t block) const noexcept {
+    return block_offset(block + 1) - block_offset(block);
+  }
+  const std::byte* block(std::size_t b) const noexcept { return area_ + block_offset(b); }
   const std::byte* area() const noexcept { return area_; }
 
   std::size_t entries(std::size_t b) const noexcept {
@@ -37,30 +38,30 @@ class block_list {
   segment_shape shape_;
 
  private:
-  const std::byte* starts_;
+  const std::byte* block_offsets_;
   const std::byte* area_;
 };
 
-// The same, to be written.
+// The blocks of a well-formed segment, to be written.
 class editor : public block_list {
  public:
   editor(const segment_shape& shape, std::span<std::byte> segment) noexcept
       : block_list(shape, segment.data()),
-        starts_(segment.data()),
-        area_(starts_ + shape.table_bytes()),
-        bytes_(segment.size() - shape.table_bytes()) {}
+        block_offsets_(segment.data()),
+        area_(block_offsets_ + shape.offset_bytes()),
+        bytes_(segment.size() - shape.offset_bytes()) {}
 
   std::byte* area() const noexcept { return area_; }
-  std::byte* block(std::size_t b) const noexcept { return area_ + start(b); }
-  void set_start(std::size_t block, std::size_t at) noexcept {
-    store(starts_ + 2 * block, static_cast<std::uint16_t>(at));
+  std::byte* block(std::size_t b) const noexcept { return area_ + block_offset(b); }
+  void set_block_offset(std::size_t block, std::size_t at) noexcept {
+    store(block_offsets_ + 2 * block, static_cast<std::uint16_t>(at));
   }
   slot_row slots(std::size_t b) const noexcept {
-    return {area_, bytes_, 8 * start(b + 1), shape_.slot_bits};
+    return {area_, bytes_, 8 * block_offset(b + 1), shape_.slot_bits};
   }
 
-  // Makes the gap of block `b`, which has n entries, larger by the gap of one behind it, if there
-  // is one near.
+  // Enlarges the gap of block b, which has n entries, by the gap of a block near behind it. False
+  // if none has `needed` bytes.
   bool take_gap(std::size_t b, std::size_t n, std::size_t needed, std::uint64_t& moved) noexcept {
     const std::size_t last = std::min(shape_.blocks(), b + 1 + gap_search);
     for (std::size_t from = b + 1; from < last; ++from) {
@@ -68,10 +69,10 @@ class editor : public block_list {
       const std::size_t found = size(from) - used(there);
       if (found < needed) continue;
       const std::size_t taken = std::min(found, needed + gap_taken_ahead);
-      const std::size_t slots = start(b + 1) - slot_bytes(n);
-      const std::size_t end = start(from) + bytes_for_bits(code_bits(there));
+      const std::size_t slots = block_offset(b + 1) - slot_bytes(n);
+      const std::size_t end = block_offset(from) + bytes_for_bits(code_bits(there));
       open_gap(area_ + slots, end - slots, taken);
-      for (std::size_t i = b + 1; i <= from; ++i) set_start(i, start(i) + taken);
+      for (std::size_t i = b + 1; i <= from; ++i) set_block_offset(i, block_offset(i) + taken);
       moved += end - slots;
       return true;
     }
@@ -79,7 +80,7 @@ class editor : public block_list {
   }
 
  private:
-  std::byte* starts_;
+  std::byte* block_offsets_;
   std::byte* area_;
   std::size_t bytes_;  // of the area and its padding
 };
@@ -87,7 +88,8 @@ class editor : public block_list {
 void empty(const segment_shape& shape, std::size_t area, std::span<std::byte> to) noexcept {
   std::memset(to.data(), 0, to.size());
   editor laid(shape, to);
-  for (std::size_t b = 0; b <= shape.blocks(); ++b) laid.set_start(b, area * b / shape.blocks());
+  for (std::size_t b = 0; b <= shape.blocks(); ++b)
+    laid.set_block_offset(b, area * b / shape.blocks());
 }
 
 bool plan_layout(const segment_shape& shape, std::span<const std::byte> segment, std::size_t needed,
@@ -101,9 +103,9 @@ bool plan_layout(const segment_shape& shape, std::span<const std::byte> segment,
     used += old.used(n);
   }
   if (used > max_segment_area) return false;
-  // What was planned with is not given back.
-  const std::size_t area = old.start(blocks);
-  // A single block has what its last word leaves.
+  // A layout never makes the segment smaller, so planned room is kept.
+  const std::size_t area = old.block_offset(blocks);
+  // A single block has as gap the unused bytes of its last word.
   const std::size_t gaps = blocks == 1
                                ? shape.area_within(shape.stored_bytes(used)) - used
                                : std::min(used / shape.gaps.share, blocks * shape.max_gap());
@@ -121,8 +123,8 @@ void lay_out(const segment_shape& shape, const segment_layout& plan, std::size_t
   editor laid(shape, to);
   std::size_t at = 0;
   std::size_t gaps_before = 0;
-  // Upwards, so that what a copy clears behind its end is written afterwards.
-  const std::size_t room = std::min(from.size(), to.size()) - shape.table_bytes();
+  // In ascending order, so that the bytes which a copy clears behind its end are written later.
+  const std::size_t room = std::min(from.size(), to.size()) - shape.offset_bytes();
   const auto copy = [&](std::size_t to_at, std::size_t from_at, std::size_t n) noexcept {
     copy_bytes(laid.area() + to_at, old.area() + from_at, n,
                std::max(to_at, from_at) + max_cleared <= room);
@@ -131,16 +133,16 @@ void lay_out(const segment_shape& shape, const segment_layout& plan, std::size_t
     const std::size_t n = plan.entries[i];
     const std::size_t slots = old.slot_bytes(n);
     const std::size_t gaps = plan.gaps * (i + 1) / blocks;
-    laid.set_start(i, at);
-    copy(at, old.start(i), bytes_for_bits(code_bits(n)));
+    laid.set_block_offset(i, at);
+    copy(at, old.block_offset(i), bytes_for_bits(code_bits(n)));
     at += old.used(n) + gaps - gaps_before + (i == b ? plan.needed : 0);
     gaps_before = gaps;
-    copy(at - slots, old.start(i + 1) - slots, slots);
+    copy(at - slots, old.block_offset(i + 1) - slots, slots);
   }
-  laid.set_start(blocks, at);
+  laid.set_block_offset(blocks, at);
 }
 
-// An insert into a block whose code is longer than 128 bits, or becomes so, as chosen keys make it.
+// An insert into a block whose code has or gets more than 128 bits, which takes chosen keys.
 void add_to_long_block(const editor& in, std::size_t b, std::size_t n, unsigned cell,
                        std::uint64_t entry) noexcept {
   std::byte* const block = in.block(b);
@@ -151,7 +153,8 @@ void add_to_long_block(const editor& in, std::size_t b, std::size_t n, unsigned 
 }
 
 insert_result insert(const segment_shape& shape, std::span<std::byte> segment, std::size_t cell,
-                     std::uint64_t rest, std::size_t most, std::uint64_t& moved) noexcept {
+                     std::uint64_t remainder, std::size_t max_copies,
+                     std::uint64_t& moved) noexcept {
   const std::size_t b = cell / block_cells;
   const auto in_block = static_cast<unsigned>(cell % block_cells);
   editor in(shape, segment);
@@ -164,24 +167,22 @@ insert_result insert(const segment_shape& shape, std::span<std::byte> segment, s
     n = code.zero(block_cells) - block_cells;
     const unsigned zero = code.zero(in_block);
     first = zero - in_block;
-    if (most != any_copies) {
-      matching = matching_entries(in.area(), 8 * in.start(b + 1) - first * shape.slot_bits,
-                                  shape.slot_bits, code.zero(in_block + 1) - zero - 1, rest);
-    }
+    matching = matching_entries(in.area(), 8 * in.block_offset(b + 1) - first * shape.slot_bits,
+                                shape.slot_bits, code.zero(in_block + 1) - zero - 1, remainder);
   } else {
     n = find_zero(in.block(b), in.size(b), block_cells) - block_cells;
-    if (most != any_copies) matching = segment_view(shape, segment).copies(cell, rest);
+    matching = segment_view(shape, segment).copies(cell, remainder);
     if (n >= max_block_entries) return {matching, false, 0};
   }
-  if (matching >= most) return {matching, false, 0};
+  if (matching >= max_copies) return {matching, false, 0};
   const std::size_t needed = in.used(n + 1);
   if (needed > in.size(b) && !in.take_gap(b, n, needed - in.size(b), moved)) {
     return {matching, false, needed - in.used(n)};
   }
   const std::uint64_t marker = std::uint64_t{1} << (shape.slot_bits - 1);
-  const std::uint64_t entry = marker | (rest & (marker - 1));
+  const std::uint64_t entry = marker | (remainder & (marker - 1));
   if (is_short && code_bits(n) < 128) [[likely]] {
-    // The slots first: a load of what was just written by parts would wait for it.
+    // The slots first: their loads would wait for the partial stores of the code.
     push_slot(in.slots(b), n, first, entry);
     const auto bits = static_cast<unsigned>(code_bits(n + 1));
     store_code(in.block(b), code.with_one(static_cast<unsigned>(first) + in_block + 1, bits),
@@ -193,26 +194,27 @@ insert_result insert(const segment_shape& shape, std::span<std::byte> segment, s
   return {matching, true, 0};
 }
 
-std::size_t insert_run(unsigned cell_bits, std::span<const segment_query> queries, std::size_t most,
-                       std::uint64_t& fresh, std::uint64_t& moved) noexcept {
+std::size_t insert_run(unsigned cell_bits, std::span<const segment_query> queries,
+                       std::size_t max_copies, std::uint64_t& newly_inserted,
+                       std::uint64_t& moved) noexcept {
   std::size_t done = 0;
   for (const segment_query& q : queries) {
     const insert_result r =
-        insert({cell_bits, q.slot_bits}, q.own_segment(), q.cell, q.rest, most, moved);
+        insert({cell_bits, q.slot_bits}, q.own_segment(), q.cell, q.remainder, max_copies, moved);
     if (!r.placed) break;
-    fresh += static_cast<std::uint64_t>(r.matching == 0);
+    newly_inserted += static_cast<std::uint64_t>(r.matching == 0);
     ++done;
   }
   return done;
 }
 
 bool erase(const segment_shape& shape, std::span<std::byte> segment, std::size_t cell,
-           std::uint64_t rest) noexcept {
+           std::uint64_t remainder) noexcept {
   std::uint64_t longest = 0;
   std::size_t found = 0;
   segment_view(shape, segment).for_cell(cell, [&](std::uint64_t entry, std::size_t i) noexcept {
-    // Of two that match, the longer has the higher marker.
-    if (is_match(entry, rest) && std::bit_width(entry) > std::bit_width(longest)) {
+    // Of two entries that match, the longer one has the higher marker.
+    if (is_match(entry, remainder) && std::bit_width(entry) > std::bit_width(longest)) {
       longest = entry;
       found = i;
     }
@@ -223,11 +225,11 @@ bool erase(const segment_shape& shape, std::span<std::byte> segment, std::size_t
   const editor in(shape, segment);
   const std::size_t n = in.entries(b);
   const std::size_t w = shape.slot_bits;
-  // A one of the cell, whichever.
+  // Any one of the cell's ones.
   const std::size_t place = 1 + cell % block_cells + found;
   move_bits(in.block(b), place + 1, code_bits(n) - place - 1, place);
   put_bits(in.block(b), code_bits(n) - 1, 0, 1);
-  const std::size_t end = 8 * in.start(b + 1);
+  const std::size_t end = 8 * in.block_offset(b + 1);
   move_bits(in.area(), end - n * w, (n - found - 1) * w, end - (n - 1) * w);
   put_bits(in.area(), end - n * w, 0, shape.slot_bits);
   return true;

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <bloomery/detail/expandable/segment.hpp>
+#include <bloomery/detail/expandable/segment_kernels.hpp>
 #include <cstring>
 #include <new>
 #include <utility>
@@ -23,47 +23,15 @@ void copy_bytes(std::byte* to, const std::byte* from, std::size_t n, bool /*is_i
   copy_words(to, from, n);
 }
 
-void store_code(std::byte* block, const code_words& words, unsigned n) noexcept {
-  store_by_fours(block, words, n);
-}
-
-void open_gap(std::byte* at, std::size_t n, std::size_t gap) noexcept {
-  open_gap_by_bytes(at, n, gap);
-}
-
 #include "kinds/expandable/kernels/loops.inl"
 
 }  // namespace
 }  // namespace scalar
 
-const segment_kernels scalar_segments = scalar::loops;
+const segment_kernels scalar_segments = scalar::kernels;
 
 const segment_kernels& segment_ops() noexcept {
   return segment_kernel_table.chosen();
-}
-
-std::optional<std::size_t> built_segment::stored_bytes(const segment_shape& shape) const noexcept {
-  const std::size_t area = low.size + high.size;
-  if (area > max_segment_area) return std::nullopt;
-  if (std::max(low.largest_block, high.largest_block) > max_block_entries) return std::nullopt;
-  return shape.stored_bytes(area);
-}
-
-void built_segment::write(const segment_shape& shape, std::span<std::byte> to) const noexcept {
-  std::byte* start = to.data();
-  store(start, std::uint16_t{0});
-  std::byte* const area = to.data() + shape.table_bytes();
-  std::size_t begin = 0;
-  for (const built_half* half : {&low, &high}) {
-    if (half->size == 0) continue;  // of a segment that was not split, the second
-    for (const std::size_t end : half->ends) {
-      start += 2;
-      store(start, static_cast<std::uint16_t>(begin + end));
-    }
-    std::memcpy(area + begin, half->area.data(), half->size);
-    begin += half->size;
-  }
-  std::memset(area + begin, 0, to.size() - shape.table_bytes() - begin);
 }
 
 }  // namespace bloomery::detail

@@ -1,0 +1,155 @@
+#pragma once
+
+/// Operations on whole segments (segment_layout.hpp), in a table of functions for each instruction
+/// set. All tables give the same bytes and the same answers.
+
+#include <array>
+#include <bloomery/detail/expandable/built_segment.hpp>
+#include <bloomery/detail/expandable/segment_census.hpp>
+#include <bloomery/detail/expandable/segment_layout.hpp>
+#include <bloomery/hash.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace bloomery::detail {
+
+/// A key's segment and its place there. The AVX-512 kernel loads queries as 64-bit words.
+struct segment_query {
+  const std::byte* bytes;  ///< of the segment
+  std::size_t size;        ///< of the segment, in bytes
+  std::uint64_t remainder;
+  std::uint32_t cell;
+  std::uint32_t slot_bits;
+
+  std::span<const std::byte> segment() const noexcept { return {bytes, size}; }
+  /// For the segment's owner, who may write to it.
+  std::span<std::byte> own_segment() const noexcept {
+    return {const_cast<std::byte*>(bytes), size};  // NOLINT(cppcoreguidelines-pro-type-const-cast)
+  }
+};
+
+struct insert_result {
+  std::size_t matching;  ///< entries that matched before the insert
+  bool placed;
+  std::size_t needed;  ///< bytes missing in the block and those near it; 0 unless a layout is due
+};
+
+constexpr std::size_t max_segment_blocks = std::size_t{1} << (14 - block_cell_bits);
+
+/// A plan to write a segment anew, with gaps in all blocks and room for one more entry in one.
+struct segment_layout {
+  std::size_t bytes;                                      ///< of the new segment
+  std::size_t gaps;                                       ///< bytes of all gaps
+  std::size_t needed;                                     ///< bytes of the entry to come
+  std::array<std::uint16_t, max_segment_blocks> entries;  ///< of each block
+};
+
+struct cell_entry {
+  std::uint32_t cell;  ///< in the segment
+  std::uint64_t entry;
+};
+
+/// How a segment takes the keys of a large batch.
+struct merge_order {
+  std::uint64_t segment;    ///< its number: the lowest `level` bits of its keys' hashes
+  unsigned level;           ///< bits of the hash that choose the segment
+  bool splits;              ///< into two segments
+  unsigned slot_bits;       ///< of the new segments; after a split at least the old ones less one
+  std::size_t room_before;  ///< bytes of its blocks; kept if it is not split
+};
+
+struct merged_segment {
+  segment_pair segments;       ///< only the first, if it is not split
+  std::size_t placed;          ///< keys of the batch in it
+  std::size_t newly_inserted;  ///< placed keys that no entry matched
+};
+
+/// Temporary memory of merge(), reused from segment to segment.
+struct merge_buffers {
+  std::vector<std::uint32_t> ends;    ///< of each cell's keys in `sorted`
+  std::vector<std::uint64_t> sorted;  ///< keys by cell: their hashes without the segment's bits
+  std::vector<std::uint64_t> held;    ///< entries of a block
+  std::vector<std::uint64_t> merged;  ///< entries of a block and of its keys
+};
+
+struct segment_kernels {
+  /// Writes a segment without entries, whose blocks have `area` bytes.
+  void (*empty)(const segment_shape& shape, std::size_t area, std::span<std::byte> to) noexcept;
+
+  /// Inserts an entry as the first of its cell. Changes nothing and reports `placed` = false if
+  /// `max_copies` entries match already, if the block has max_block_entries, or if the segment must
+  /// be laid out anew first. `moved` grows by the bytes written.
+  insert_result (*insert)(const segment_shape& shape, std::span<std::byte> segment,
+                          std::size_t cell, std::uint64_t remainder, std::size_t max_copies,
+                          std::uint64_t& moved) noexcept;
+
+  /// Inserts keys in order, up to the first that is not placed. Returns how many were placed;
+  /// `newly_inserted` grows by the keys that no entry matched.
+  std::size_t (*insert_run)(unsigned cell_bits, std::span<const segment_query> queries,
+                            std::size_t max_copies, std::uint64_t& newly_inserted,
+                            std::uint64_t& moved) noexcept;
+
+  /// Plans to lay a segment out anew, with `needed` bytes more in a block. False if its block
+  /// offsets cannot address so many bytes.
+  bool (*plan_layout)(const segment_shape& shape, std::span<const std::byte> segment,
+                      std::size_t needed, segment_layout& plan) noexcept;
+  void (*lay_out)(const segment_shape& shape, const segment_layout& plan, std::size_t block,
+                  std::span<const std::byte> from, std::span<std::byte> to) noexcept;
+
+  /// Removes the longest entry of the cell that matches. False if none does.
+  bool (*erase)(const segment_shape& shape, std::span<std::byte> segment, std::size_t cell,
+                std::uint64_t remainder) noexcept;
+
+  /// Splits a segment into two of as many cells, with slots of `slot_bits` bits, at least the old
+  /// ones less one. Nothing if memory runs out. Precondition: it has at least two blocks.
+  std::optional<segment_pair> (*split)(const segment_shape& shape,
+                                       std::span<const std::byte> segment,
+                                       unsigned slot_bits) noexcept;
+  /// Writes the entries to a segment of twice the cells. Nothing if memory runs out.
+  std::optional<built_segment> (*widen)(const segment_shape& shape,
+                                        std::span<const std::byte> segment,
+                                        unsigned slot_bits) noexcept;
+
+  /// Merges the keys of a batch with the entries in one pass over the blocks. A key that
+  /// `max_copies` entries match is not placed. Reorders the keys: those that were not placed come
+  /// first. Returns nothing, with all keys in `keys` in any order, if memory runs out or too many
+  /// keys belong to one block. Precondition: fewer than 2^32 keys.
+  std::optional<merged_segment> (*merge)(const segment_shape& shape,
+                                         std::span<const std::byte> segment,
+                                         const merge_order& order, std::size_t max_copies,
+                                         std::span<hash64> keys, merge_buffers& buffers) noexcept;
+
+  /// Appends all entries, in ascending order of cells. Throws std::bad_alloc.
+  void (*list)(const segment_shape& shape, std::span<const std::byte> segment,
+               std::vector<cell_entry>& to);
+  /// Merges other entries, in ascending order of cells, with those of the segment. Nothing if
+  /// memory runs out. Precondition: no other entry is longer than a slot.
+  std::optional<built_segment> (*unite)(const segment_shape& shape,
+                                        std::span<const std::byte> segment,
+                                        std::span<const cell_entry> others) noexcept;
+
+  /// The number of entries, or nothing if the segment is not well formed. All functions that write
+  /// to a segment rely on its form.
+  std::optional<std::size_t> (*check)(const segment_shape& shape,
+                                      std::span<const std::byte> segment) noexcept;
+  /// Reads only the segment's bytes, whatever they are.
+  segment_census (*census)(const segment_shape& shape, std::span<const std::byte> segment) noexcept;
+
+  /// Prefetches the blocks of the queries. A kernel, because compilers remove a loop that only
+  /// prefetches where they see it whole.
+  void (*prefetch)(unsigned cell_bits, std::span<const segment_query> queries) noexcept;
+  /// Prefetches what an insert may read: the block and those behind it.
+  void (*prefetch_to_insert)(unsigned cell_bits, std::span<const segment_query> queries) noexcept;
+  /// Answers queries, and prefetches the blocks of others in steps between them.
+  void (*contains_batch)(unsigned cell_bits, std::span<const segment_query> queries,
+                         std::span<const segment_query> to_prefetch, bool* answers) noexcept;
+  bool (*contains)(unsigned cell_bits, const segment_query& query) noexcept;
+};
+
+/// The table for this CPU.
+const segment_kernels& segment_ops() noexcept;
+
+}  // namespace bloomery::detail

@@ -1,0 +1,51 @@
+#pragma once
+
+/// The list of segments that a payload begins with, and checks of segments from outside.
+
+#include <bloomery/plan/expandable_plan.hpp>
+#include <bloomery/result.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace bloomery::detail {
+
+/// A segment in the list.
+struct segment_entry {
+  std::uint32_t words;    ///< its size, in words of 8 bytes
+  std::uint32_t counted;  ///< elements of its list of counted copies
+};
+static_assert(sizeof(segment_entry) == 8);
+
+/// Offsets and sizes in the payload, in bytes.
+struct segment_extent {
+  std::size_t at;
+  std::size_t size;
+  std::size_t counted_at;
+  std::size_t counted_size;
+};
+
+/// The segments of a payload. Fails with corrupt if the list does not fit the payload's size or the
+/// parameters. O(segments).
+result<std::vector<segment_extent>> read_segment_list(const expandable_params& params,
+                                                      std::span<const std::byte> payload,
+                                                      std::uint64_t count);
+
+/// All segments of a filter, to be read.
+struct segment_spans {
+  std::vector<std::span<const std::byte>> bytes;
+  std::vector<std::span<const std::byte>> counted;  ///< counted_copies
+};
+
+/// Fails with corrupt unless every segment is well formed and they have the entries and copies that
+/// the parameters and `count` say. All functions that write to segments rely on it. O(size).
+result<void> check_segments(const expandable_params& params, const segment_spans& segments,
+                            std::uint64_t count);
+
+/// Memory for segments could not be allocated.
+tl::unexpected<failure> no_segment_memory() noexcept;
+/// Segments do not fit the parameters.
+tl::unexpected<failure> segment_mismatch();
+
+}  // namespace bloomery::detail

@@ -1,0 +1,189 @@
+// Large batches of keys into an expandable filter: grouped by segment, and each segment rewritten
+// once for all its keys.
+
+#include <algorithm>
+#include <cmath>
+#include <new>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include <bloomery/detail/core/bits.hpp>
+#include <bloomery/detail/expandable/owned_segments.hpp>
+
+#include "cpu/partition.hpp"
+
+namespace bloomery::detail {
+namespace {
+
+// With at least one key per so many cells a pass over a segment is faster than single inserts: the
+// pass handles some ten entries per key, each in a twentieth of an insert's time.
+constexpr std::uint64_t max_cells_per_key = 16;
+constexpr std::size_t min_chunk = std::size_t{1} << 15;
+constexpr std::size_t max_keys_per_segment = std::size_t{1} << 16;
+// 256 MiB of hashes at most, with room for segments that get twice as many as others.
+constexpr std::size_t max_chunk = std::size_t{1} << 24;
+
+// The size of the next chunk, or 0 if single inserts are faster. A chunk at most doubles the
+// entries: how much room its keys need is known only once copies are told from new keys.
+std::size_t chunk_size(const expandable_params& params, std::size_t hashes) noexcept {
+  const std::uint64_t room = params.max_entries() - std::min(params.max_entries(), params.entries);
+  const std::uint64_t max = std::max({params.entries, room, std::uint64_t{min_chunk}});
+  const std::uint64_t min = std::max(std::uint64_t{min_chunk}, params.cells() / max_cells_per_key);
+  const std::size_t chunk =
+      std::min({static_cast<std::uint64_t>(hashes), max, std::uint64_t{max_chunk}});
+  return chunk < min ? 0 : chunk;
+}
+
+constexpr std::uint64_t entries_per_segment(const expandable_params& params) noexcept {
+  return (std::uint64_t{1} << params.cell_bits) / 4 * 3;
+}
+
+// Splits of the doubling under way that so many entries need.
+std::uint64_t splits_for(const expandable_params& params, std::uint64_t entries) noexcept {
+  const std::uint64_t full = entries_per_segment(params);
+  const std::uint64_t segments = entries / full + (entries % full != 0);
+  return segments - std::min(segments, params.segments());
+}
+
+struct segment_of {
+  expandable_params params;
+  std::size_t operator()(hash64 h) const noexcept {
+    return static_cast<std::size_t>(place_of(params, h).segment);
+  }
+};
+
+}  // namespace
+
+// The keys of a chunk by segment. A segment's keys that its pass could not take are its first.
+struct owned_segments::bulk_chunk {
+  struct leftover {
+    std::size_t size = 0;
+    std::size_t done = 0;  // inserted one by one afterwards
+  };
+
+  explicit bulk_chunk(const expandable_params& params)
+      : leftovers(params.segments()),
+        regions({params}, leftovers.size(), std::ldexp(1.0, -static_cast<int>(params.level)), 1) {}
+
+  // Calls work(segment, its keys, its leftover) for each segment.
+  template <class Work>
+  void for_each_segment(Work&& work) {
+    std::size_t segment = 0;
+    regions.for_each_region([&](std::span<hash64> keys) {
+      work(segment, keys, leftovers[segment]);
+      ++segment;
+    });
+  }
+
+  std::vector<leftover> leftovers;
+  hash_partition<segment_of> regions;
+};
+
+std::size_t owned_segments::insert_bulk(expandable_params& params, std::span<const hash64> hashes,
+                                        insert_summary& summary) noexcept {
+  std::size_t done = 0;
+  while (const std::size_t size = chunk_size(params, hashes.size() - done)) {
+    if (!insert_chunk(params, hashes.subspan(done, size), summary)) break;
+    done += size;
+  }
+  return done;
+}
+
+// Inserts all keys of a chunk, or none. Keys of one segment may come to another's later than in the
+// batch; the outcomes are the same, except for keys that match by chance.
+bool owned_segments::insert_chunk(expandable_params& params, std::span<const hash64> hashes,
+                                  insert_summary& summary) noexcept try {
+  // Whole doublings first, while there is less to rewrite. Keys get longer entries than they would
+  // have had on the way, so the rate is no higher.
+  const std::uint64_t wanted = params.entries + hashes.size();
+  const auto doubled = [&] { return entries_per_segment(params) << params.level << 1; };
+  while (params.widens() || doubled() < wanted) {
+    if (!grow(params)) return false;
+  }
+  bulk_chunk chunk(params);
+  if (!chunk.regions.allocate(hashes.size(), false)) return false;
+  chunk.regions.gather(hashes);
+
+  std::uint64_t splits = splits_for(params, wanted);
+  merge_buffers buffers;
+  insert_summary done;
+  chunk.for_each_segment([&](std::uint64_t segment, std::span<hash64> keys, auto& leftover) {
+    const bool is_split = splits != 0 && segment == params.split;
+    splits -= is_split;
+    // Keys whose copies are counted are inserted one by one.
+    const auto others = list[segment].counted == 0
+                            ? keys.begin()
+                            : std::partition(keys.begin(), keys.end(),
+                                             [&](hash64 h) { return counted_in(segment, h) != 0; });
+    leftover.size = static_cast<std::size_t>(others - keys.begin());
+    leftover.size +=
+        merge(params, segment, is_split, keys.subspan(leftover.size), buffers, done.inserted);
+    done.done += keys.size() - leftover.size;
+  });
+  if (!insert_leftovers(params, chunk, done)) {
+    erase_chunk(params, chunk);
+    return false;
+  }
+  summary.done += done.done;
+  summary.inserted += done.inserted;
+  summary.maybe_present += done.done - done.inserted;
+  return true;
+} catch (const std::bad_alloc&) {
+  return false;
+}
+
+// Inserts the keys that the passes could not take, one by one. False at the first without room.
+bool owned_segments::insert_leftovers(expandable_params& params, bulk_chunk& chunk,
+                                      insert_summary& summary) noexcept {
+  bool is_full = false;
+  chunk.for_each_segment([&](std::uint64_t /*segment*/, std::span<hash64> keys, auto& leftover) {
+    for (; leftover.done < leftover.size && !is_full; ++leftover.done) {
+      const hash64 key = keys[leftover.done];
+      const insert_outcome outcome = insert(params, key, place_of(params, key));
+      is_full = !is_contained(outcome);
+      if (is_full) break;
+      summary.inserted += outcome == insert_outcome::inserted;
+      ++summary.done;
+    }
+  });
+  return !is_full;
+}
+
+// Erases the keys that a chunk has inserted.
+void owned_segments::erase_chunk(expandable_params& params, bulk_chunk& chunk) noexcept {
+  chunk.for_each_segment([&](std::uint64_t /*segment*/, std::span<hash64> keys, auto& leftover) {
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+      const bool is_inserted = i < leftover.done || i >= leftover.size;
+      if (is_inserted) (void)erase(params, keys[i], place_of(params, keys[i]));
+    }
+  });
+}
+
+// One pass over a segment with its keys. Returns how many keys it could not take; they come first.
+std::size_t owned_segments::merge(expandable_params& params, std::uint64_t segment, bool splits,
+                                  std::span<hash64> keys, merge_buffers& buffers,
+                                  std::uint64_t& newly_inserted) noexcept try {
+  const auto next = splits ? params.grown() : std::nullopt;
+  if (keys.size() > max_keys_per_segment || (keys.empty() && !next)) return keys.size();
+  const segment_shape shape = shape_of(params, segment);
+  const auto bytes = segments[segment].bytes.bytes();
+  const merge_order order{
+      .segment = segment,
+      .level = level_of(params, segment),
+      .splits = next.has_value(),
+      .slot_bits = next ? next->newest_slot_bits() : shape.slot_bits,
+      .room_before = load<std::uint16_t>(bytes.data() + shape.offset_bytes() - 2)};
+  const auto merged = segment_ops().merge(shape, bytes, order, max_copies_in_cell, keys, buffers);
+  if (!merged) return keys.size();
+  const bool is_put = next ? put_pair(params, *next, merged->segments)
+                           : put_built(shape, segment, merged->segments.first);
+  if (!is_put) return keys.size();
+  params.entries += merged->placed;
+  newly_inserted += merged->newly_inserted;
+  return keys.size() - merged->placed;
+} catch (const std::bad_alloc&) {
+  return keys.size();
+}
+
+}  // namespace bloomery::detail

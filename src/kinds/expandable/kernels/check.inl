@@ -1,0 +1,60 @@
+// The check of a segment from outside: other functions that write rely on its form. Included behind
+// build.inl.
+
+bool is_zero(std::span<const std::byte> bytes) noexcept {
+  return std::all_of(bytes.begin(), bytes.end(), [](std::byte b) { return b == std::byte{0}; });
+}
+bool has_zero_bits(const std::byte* from, std::size_t begin, std::size_t end) noexcept {
+  for (std::size_t at = begin; at < end; ++at) {
+    if (get_bits(from, at, 1) != 0) return false;
+  }
+  return true;
+}
+
+// The entries of the block [begin, end) of an area, or nothing if it is not well formed: a code,
+// zeros, and slots that are not zero.
+std::optional<std::size_t> check_block(const segment_shape& shape, const std::byte* area,
+                                       std::size_t begin, std::size_t end) noexcept {
+  const std::byte* const block = area + begin;
+  const std::size_t last = find_zero(block, end - begin, block_cells);
+  if (last == 8 * (end - begin) || (load<std::uint8_t>(block) & 1) != 0) return std::nullopt;
+  const std::size_t n = last - block_cells;
+  if (n > max_block_entries) return std::nullopt;
+  const std::size_t code = bytes_for_bits(code_bits(n));
+  const std::size_t slots = n * shape.slot_bits;
+  if (code + bytes_for_bits(slots) > end - begin) return std::nullopt;
+  const std::size_t gap_end = end - bytes_for_bits(slots);
+  if (!has_zero_bits(block, code_bits(n), 8 * code) || !is_zero({block + code, area + gap_end}) ||
+      !has_zero_bits(area, 8 * gap_end, 8 * end - slots)) {
+    return std::nullopt;
+  }
+  for (std::size_t i = 1; i <= n; ++i) {
+    if (get_bits(area, 8 * end - i * shape.slot_bits, shape.slot_bits) == 0) return std::nullopt;
+  }
+  return n;
+}
+
+std::optional<std::size_t> check(const segment_shape& shape,
+                                 std::span<const std::byte> segment) noexcept {
+  if (segment.size() < shape.min_bytes()) return std::nullopt;
+  const segment_view view(shape, segment);
+  const std::size_t limit = shape.area_within(segment.size());
+  std::size_t entries = 0;
+  if (view.block_offset(0) != 0) return std::nullopt;
+  for (std::size_t b = 0; b < shape.blocks(); ++b) {
+    const std::size_t begin = view.block_offset(b);
+    const std::size_t end = view.block_offset(b + 1);
+    if (begin > end || end > limit) return std::nullopt;
+    const auto n = check_block(shape, view.area(), begin, end);
+    if (!n) return std::nullopt;
+    entries += *n;
+  }
+  const std::size_t area = view.block_offset(shape.blocks());
+  // In older files a single block has more padding.
+  const std::size_t size_in_older_files = round_up(shape.offset_bytes() + area + code_read, 8);
+  if (segment.size() != shape.stored_bytes(area) && segment.size() != size_in_older_files) {
+    return std::nullopt;
+  }
+  if (!is_zero(segment.subspan(shape.offset_bytes() + area))) return std::nullopt;
+  return entries;
+}

@@ -1,0 +1,145 @@
+// The growth of an expandable filter's plan.
+
+#include <algorithm>
+#include <cmath>
+
+#include <bloomery/plan/expandable_plan.hpp>
+
+#include "kinds/expandable/plan_limits.hpp"
+#include "kinds/expandable/shares.hpp"
+
+namespace bloomery {
+
+using expandable_limits::fits_segment;
+using expandable_limits::max_generations;
+using expandable_limits::max_generations_united;
+using expandable_limits::min_remainder;
+using expandable_shares::allowance;
+using expandable_shares::part_of_unknown;
+using expandable_shares::planned_share;
+using expandable_shares::share;
+using expandable_shares::sharing;
+using expandable_shares::weight;
+
+std::uint64_t expandable_params::entries_limit() const noexcept {
+  // A first segment that has just got all its cells may have so many until it is split.
+  const std::uint64_t max = first_load != 0 && !widens() && segments() == 1
+                                ? std::max(max_entries(), cells() / 2 * first_load)
+                                : max_entries();
+  return max + max / 4;
+}
+
+std::uint64_t expandable_params::room() const noexcept {
+  const std::uint64_t segment = std::uint64_t{1} << cell_bits;
+  std::uint64_t before = max_entries() - segment / 4 * 3;
+  if (segments() == 1) before = max_entries() / 2;
+  if (first_load != 0 && !widens() && segments() <= 2) before = segment / 2 * first_load;
+  return capacity > before ? capacity : max_entries();
+}
+
+namespace {
+
+// Begins the next doubling. While there is one segment its cells double at once, so all entries
+// until the next doubling have the new length. Later half of them come to split segments.
+bool begin_doubling(expandable_params& next) {
+  ++next.generation;
+  const bool widens = next.widens();
+  const unsigned before = next.slot_bits - 1;
+  const double first = next.generation == 1 && !widens ? 0.5 * share(before) : 0;
+  const double whole = widens ? weight(next, next.cell_bits + 1, false) : 0.75;
+  const auto spends = [&](double x) { return next.spent + first + whole * x; };
+  const unsigned address_bits = next.level + next.cell_bits + 1;
+  const auto remainder = min_remainder(std::max(1U, before - 1), address_bits,
+                                       allowance(next, next.generation), spends);
+  if (!remainder || next.generation > max_generations) return false;
+  next.spent = spends(share(*remainder));
+  next.split_slot_bits = *remainder + 1;
+  return true;
+}
+
+}  // namespace
+
+std::optional<expandable_params> expandable_params::grown() const noexcept {
+  expandable_params next = *this;
+  if ((widens() || split == 0) && !begin_doubling(next)) return std::nullopt;
+  if (widens()) {
+    ++next.cell_bits;
+    next.slot_bits = next.split_slot_bits;
+    return next;
+  }
+  ++next.split;
+  if (next.split == std::uint64_t{1} << level) {
+    ++next.level;
+    next.split = 0;
+    next.slot_bits = next.split_slot_bits;
+  }
+  return next;
+}
+
+namespace {
+
+// The given rate with what entries to come in this doubling will add, and of the next doubling
+// those that come to segments not split yet. Summed in this order on every machine.
+double with_entries_to_come(const expandable_params& plan, double rate) {
+  // The fraction of hashes that a new entry matches, in a segment that was not split, and in one
+  // that was.
+  const unsigned address_bits = plan.level + plan.cell_bits;
+  const double unsplit = std::ldexp(2.0, -static_cast<int>(address_bits + plan.slot_bits));
+  const double split = std::ldexp(1.0, -static_cast<int>(address_bits + plan.split_slot_bits));
+  const double f = std::ldexp(static_cast<double>(plan.split), -static_cast<int>(plan.level));
+  const double missing =
+      static_cast<double>(plan.max_entries() - std::min(plan.max_entries(), plan.entries));
+  rate += missing * ((1 - f) * unsplit + f * split);
+  if (f != 0) {
+    const double entries = std::ldexp(share(0), static_cast<int>(address_bits));
+    rate += entries * ((1 - f) * (1 - f) / 2 * unsplit + (1 - f * f) / 2 * split);
+    rate += 0.5 * share(plan.split_slot_bits - 1);
+  }
+  return rate;
+}
+
+}  // namespace
+
+std::optional<expandable_params> expandable_params::replanned_for(double rate) const noexcept {
+  const auto allowed = [&](std::uint32_t g) {
+    const double part = growth == 0 ? part_of_unknown(*this, g) : sharing(*this).part(g);
+    return fpr * planned_share * part;
+  };
+  expandable_params next = *this;
+  next.spent = with_entries_to_come(*this, rate);
+  const bool is_whole = split == 0 && !widens();
+  if (is_whole && (generation != 0 || next.spent > allowed(0))) {
+    // grown() adds this itself at the first doubling.
+    next.generation = std::max(next.generation, 1U);
+    next.spent += 0.5 * share(slot_bits - 1);
+  }
+  while (next.spent > allowed(next.generation)) {
+    if (++next.generation > max_generations_united) return std::nullopt;
+  }
+  // The entries of the next doubling are at most 3/2 per cell of a segment.
+  const double whole = widens() ? std::max(1.0, weight(*this, cell_bits + 1, false)) : 1;
+  const auto remainder =
+      min_remainder(1, level + (split != 0) + cell_bits + 1, allowed(next.generation + 1),
+                    [&](double x) { return next.spent + whole * x; });
+  if (!remainder || !fits_segment(segment_cell_bits, *remainder, 1.55)) return std::nullopt;
+  return next;
+}
+
+std::optional<expandable_params> grown_to(expandable_params params, std::uint64_t keys) {
+  params.entries = keys;
+  while (params.max_entries() < keys) {
+    // Whole doublings at once: the state at the end of one does not depend on its steps.
+    auto next = params.grown();
+    if (!next) return std::nullopt;
+    if (next->split != 0) {
+      const std::uint64_t all = std::uint64_t{1} << next->level;
+      const std::uint64_t step = (std::uint64_t{1} << next->cell_bits) / 4 * 3;
+      const std::uint64_t needed = keys / step + (keys % step != 0);
+      next->split = std::min(all - 1, needed > all ? needed - all : 1);
+    }
+    params = *next;
+  }
+  return params;
+}
+
+}  // namespace bloomery

@@ -1,0 +1,84 @@
+#include <bloomery/detail/expandable/segment_list.hpp>
+
+#include <bloomery/detail/core/bits.hpp>
+#include <bloomery/detail/core/source_memory.hpp>
+#include <bloomery/detail/expandable/counted_copies.hpp>
+#include <bloomery/detail/expandable/segment_address.hpp>
+#include <bloomery/detail/expandable/segment_kernels.hpp>
+
+namespace bloomery::detail {
+
+tl::unexpected<failure> no_segment_memory() noexcept {
+  return no_memory(
+      "memory for the filter's segments could not be had; plan a smaller one, or use a machine "
+      "with more memory");
+}
+
+tl::unexpected<failure> segment_mismatch() {
+  return fail(errc::corrupt, "the expandable filter's segments do not fit its parameters");
+}
+
+result<std::vector<segment_extent>> read_segment_list(const expandable_params& params,
+                                                      std::span<const std::byte> payload,
+                                                      std::uint64_t count) {
+  const std::uint64_t n = params.segments();
+  if (n > payload.size() / sizeof(segment_entry)) return segment_mismatch();
+  if (params.entries > 8 * payload.size()) return segment_mismatch();
+  const auto entry = [&](std::uint64_t i) {
+    return load<segment_entry>(payload.data() + i * sizeof(segment_entry));
+  };
+  // The filter has grown from its plan, so it has at least the plan's cells. Segments of older
+  // files may be larger.
+  const auto plan = plan_expandable({.capacity = params.capacity,
+                                     .fpr = params.fpr,
+                                     .bits = 0,
+                                     .growth = params.growth,
+                                     .seed = params.seed});
+  if (!plan || plan->cells() > params.cells()) return segment_mismatch();
+  std::vector<segment_extent> extents;
+  extents.reserve(n);
+  std::size_t at = n * sizeof(segment_entry);
+  std::uint64_t copies = 0;
+  for (std::uint64_t i = 0; i < n; ++i) {
+    const std::uint64_t claimed_size = std::uint64_t{entry(i).words} * 8;
+    const std::uint64_t claimed_counted = std::uint64_t{entry(i).counted} * sizeof(counted_copies);
+    if (claimed_size < shape_of(params, i).min_bytes() || claimed_size > payload.size() - at ||
+        claimed_counted > payload.size() - at - claimed_size) {
+      return segment_mismatch();
+    }
+    const auto size = static_cast<std::size_t>(claimed_size);
+    const auto counted = static_cast<std::size_t>(claimed_counted);
+    extents.push_back({at, size, at + size, counted});
+    at += size + counted;
+    copies += entry(i).counted;
+  }
+  if (at != payload.size() || copies > count) return segment_mismatch();
+  return extents;
+}
+
+result<void> check_segments(const expandable_params& params, const segment_spans& segments,
+                            std::uint64_t count) {
+  std::uint64_t entries = 0;
+  std::uint64_t counted = 0;
+  for (std::uint64_t i = 0; i < segments.bytes.size(); ++i) {
+    const auto here = segment_ops().check(shape_of(params, i), segments.bytes[i]);
+    if (!here) return segment_mismatch();
+    entries += *here;
+    const auto copies = segments.counted[i];
+    for (std::size_t k = 0; k < copies.size() / sizeof(counted_copies); ++k) {
+      const counted_copies each = copies_at(copies, k);
+      const bool in_order = k == 0 || copies_at(copies, k - 1).hash < each.hash;
+      if (!in_order || place_of(params, {each.hash}).segment != i || each.copies == 0 ||
+          each.copies > count - counted) {
+        return segment_mismatch();
+      }
+      counted += each.copies;
+    }
+  }
+  // An entry in two cells counts twice and stays when one is erased, so there may be more entries
+  // than copies, never fewer.
+  if (entries != params.entries || entries < count - counted) return segment_mismatch();
+  return {};
+}
+
+}  // namespace bloomery::detail
