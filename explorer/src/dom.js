@@ -19,7 +19,7 @@ export const h = (name, attributes, ...children) =>
 export const s = (name, attributes, ...children) =>
   fill(document.createElementNS(SVG, name), attributes, children);
 
-/** Puts `next` in the place of what `slot` holds. */
+/** Replaces the content of `slot` by `next`. */
 export function show(slot, ...next) {
   slot.replaceChildren(...next.flat(Infinity).filter(Boolean));
 }

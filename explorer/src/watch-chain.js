@@ -2,11 +2,12 @@
 
 import {h, s} from './dom.js';
 import {number, rate, t} from './i18n.js';
+import {columnsOf} from './watch-array.js';
 
 function strip(member, i, ask, width, top) {
   const size = member.m <= 128 ? 16 : 8;
   const gap = 2;
-  const columns = Math.max(1, Math.floor(width / (size + gap)));
+  const columns = columnsOf(member.m, width, size + gap);
   const set = new Set(member.set);
   const asked = new Set(ask?.places ?? []);
   const rows = Math.ceil(member.m / columns);
@@ -38,9 +39,9 @@ export const chainScene = {
   phases: (step) => step.asks.length + 1,
   settings: (state, change) => [
     h('label', {for: 'capacity'}, t('first_capacity'), h('input', {type: 'number', id: 'capacity', min: '1', max: '64', value: state.capacity,
-      onchange: (event) => change({capacity: event.target.value, at: '0'})})),
+      onchange: (event) => change({capacity: event.target.value})})),
     h('label', {for: 'rate'}, t('wanted_rate'), h('input', {type: 'text', id: 'rate', value: state.rate,
-      onchange: (event) => change({rate: event.target.value, at: '0'})}))],
+      onchange: (event) => change({rate: event.target.value})}))],
   draw(frame) {
     const {trace, index, phase, done} = frame;
     const step = trace.steps[index];

@@ -52,7 +52,7 @@ function picture({trace, index, phase, width, done}) {
 }
 
 const select = (id, label, values, state, change) => h('label', {for: id}, label,
-  h('select', {id, onchange: (event) => change({[id]: event.target.value, at: '0'})},
+  h('select', {id, onchange: (event) => change({[id]: event.target.value})},
     values.map((value) => h('option', {value, selected: value === state[id]}, value))));
 
 export const cuckooScene = {
@@ -61,10 +61,10 @@ export const cuckooScene = {
   phases: (step) => 2 + (step.moves?.length ?? 0),
   settings: (state, change) => [
     h('label', {for: 'buckets'}, t('buckets'), h('input', {type: 'number', id: 'buckets', min: '1', max: '64', value: state.buckets,
-      onchange: (event) => change({buckets: event.target.value, at: '0'})})),
+      onchange: (event) => change({buckets: event.target.value})})),
     select('slots', t('slots'), ['2', '4', '8'], state, change),
     h('label', {for: 'fingerprint'}, t('fingerprint'), h('input', {type: 'number', id: 'fingerprint', min: '4', max: '32', value: state.fingerprint,
-      onchange: (event) => change({fingerprint: event.target.value, at: '0'})}))],
+      onchange: (event) => change({fingerprint: event.target.value})}))],
   draw(frame) {
     const {trace, index, phase, done} = frame;
     const step = trace.steps[index];

@@ -28,7 +28,7 @@ export const quotientScene = {
   erases: () => true,
   phases: () => 2,
   settings: (state, change) => [h('label', {for: 'blocks'}, t('blocks'), h('input', {type: 'number', id: 'blocks', min: '1', max: '16', value: state.blocks,
-    onchange: (event) => change({blocks: event.target.value, at: '0'})}))],
+    onchange: (event) => change({blocks: event.target.value})}))],
   draw(frame) {
     const {trace, index, done} = frame;
     const step = trace.steps[index];

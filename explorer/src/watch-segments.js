@@ -117,9 +117,9 @@ export const segmentsScene = {
   phases: (step) => (step.growth ? 3 : 2),
   settings: (state, change) => [
     h('label', {for: 'crowd'}, t('crowd'), h('input', {type: 'number', id: 'crowd', min: '0', max: '50000', value: state.crowd,
-      onchange: (event) => change({crowd: event.target.value, at: '0'})})),
+      onchange: (event) => change({crowd: event.target.value})})),
     h('label', {for: 'rate'}, t('wanted_rate'), h('input', {type: 'text', id: 'rate', value: state.rate,
-      onchange: (event) => change({rate: event.target.value, at: '0'})}))],
+      onchange: (event) => change({rate: event.target.value})}))],
   draw(frame) {
     const step = frame.trace.steps[frame.index];
     if (!step) return {picture: picture(frame), telling: h('p', {}, t('segments_intro'))};

@@ -20,7 +20,7 @@ struct question {
 };
 constexpr std::array questions = {question{"walk", walk}, question{"plan", plan},
                                   question{"curve", curve}, question{"measure", measure},
-                                  question{"ask", ask}};
+                                  question{"sample", sample}, question{"ask", ask}};
 
 std::uint32_t put(const result<json>& made) {
   const json all = made ? *made : json{{"error", made.error().message}};
