@@ -49,7 +49,7 @@ export function planView(view) {
   function details(row) {
     const bound = row.information_bound;
     return [h('h2', {}, t(`kind_${row.kind}`)), h('p', {}, sentence(ofKind('summary', row.kind, row.summary)), ' ', h('span', {class: 'muted'}, sentence(ofKind('strengths', row.kind, row.strengths)))),
-      bound > 0 ? h('p', {}, t('least', {bits: number(bound), times: number(row.bits_per_key / bound)})) : null,
+      bound > 0 ? h('p', {}, t('least', {bits: figure(bound.toFixed(2)), times: figure((row.bits_per_key / bound).toFixed(2))})) : null,
       line(t('line_shell'), row.lines.shell), line(t('line_cpp'), row.lines.cpp), line(t('line_python'), row.lines.python),
       row.lines.redis ? line(t('line_redis'), row.lines.redis) : null,
       h('p', {class: 'muted'}, `${t('paper')} `, paperOf(row.kind))];

@@ -33,7 +33,7 @@ const lineOf = (kind, points) => ({kind, points, name: t(`kind_${kind}`), stroke
 function spacePlot(n) {
   const lines = KINDS.map(([kind]) => lineOf(kind, ask({ask: 'curve', over: 'space', kind, capacity: n, rates: SPACE_RATES}).points ?? []));
   return {
-    title: t('plot_space_title'), x: t('axis_bits'), keys: n, strangers: 100000,
+    title: t('plot_space_title'), x: t('axis_bits'), keys: number(n, 9), strangers: 100000,
     lines: [{points: SPACE_RATES.map((y) => ({x: Math.log2(1 / y), y})), name: t('line_bound'), stroke: 'var(--ink)', width: 3.5}, ...lines],
     jobs: KINDS.flatMap(([kind]) => MEASURED_RATES.map((fpr) => ({kind, capacity: n, fpr, keys: n, strangers: 100000}))),
     place: (job, dot) => {
@@ -52,7 +52,7 @@ function hashesPlot(n) {
   const bits = bloom?.bits ?? 10 * n;
   const curve = ask({ask: 'curve', over: 'hashes', kind: 'bloom', capacity: n, bits});
   return {
-    title: t('plot_hashes_title'), x: t('axis_k'), keys: n, strangers: 100000,
+    title: t('plot_hashes_title'), x: t('axis_k'), keys: number(n, 9), strangers: 100000,
     lines: [lineOf('bloom', curve.points),
       {points: curve.points.map(({x, classic}) => ({x, y: classic})), name: t('line_classic'), stroke: 'var(--soft)', dash: '2 3', width: 1.5}],
     mark: {x: curve.best, text: t('line_best', {k: number(curve.best), rate: rate(curve.ideal)})},
@@ -67,7 +67,7 @@ function keysPlot(n) {
   const kinds = ['bloom', 'blocked_bloom', ...GROWING];
   const lines = kinds.map((kind) => lineOf(kind, ask({ask: 'curve', over: 'keys', kind, capacity: n, fpr}).points ?? []));
   return {
-    title: t('plot_keys_title'), x: t('axis_n'), keys: n, strangers: 100000, lines, mark: {x: n, text: t('line_capacity')},
+    title: t('plot_keys_title'), x: t('axis_n'), keys: `${number(n / 2, 9)}–${number(3 * n, 9)}`, strangers: 100000, lines, mark: {x: n, text: t('line_capacity')},
     jobs: kinds.flatMap((kind) => [0.5, 1, 1.5, 2, 3].map((share) => ({kind, capacity: n, fpr, keys: Math.round(n * share), strangers: 100000}))),
     place: (job, dot) => {
       const line = lines.find(({kind}) => kind === job.kind).points;
@@ -92,7 +92,7 @@ function namesOf(lines, left, xOf, yOf, [x0, x1], low) {
     const beyond = x > left;
     below = Math.max(beyond ? y + NAME : y, below + NAME);
     return [s('path', {d: beyond ? '' : left - x < 30 ? `M${x},${y}L${left - 3},${below}` : `M${x},${y}V${below}H${left - 3}`, style: `stroke:${stroke}`}),
-      s('text', {x: beyond ? x : left, y: below + 4, 'text-anchor': beyond ? 'end' : 'start', style: `fill:${stroke}`}, name)];
+      s('text', {x: beyond ? Math.max(left, x - 7.5 * name.length) : left, y: below + 4, 'text-anchor': 'start', style: `fill:${stroke}`}, name)];
   }));
 }
 
@@ -158,7 +158,7 @@ export function plotsView(view) {
     const next = (i) => {
       if (mine !== round) return;
       if (i === plot.jobs.length) {
-        said.textContent = [t('measured', {n: dots.length}), t('dots_measured', {n: number(plot.keys, 9), q: number(plot.strangers, 9)}),
+        said.textContent = [t('measured', {n: dots.length}), t('dots_measured', {n: plot.keys, q: number(plot.strangers, 9)}),
           plot.lines.some(({kind}) => GROWING.includes(kind)) ? t('dots_growing') : ''].join(' ');
         said.dataset.done = 'true';
         tell(plot, dots);

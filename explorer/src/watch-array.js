@@ -1,6 +1,6 @@
 // Bits and counters: an arrow for each hash function h1..hk, from the element to its cell.
 
-import {h, s} from './dom.js';
+import {h, s, svg} from './dom.js';
 import {listed, number, rate, t} from './i18n.js';
 
 const FAMILIES = ['formulas', 'double', 'salted', 'md5', 'fnv-murmur'];
@@ -102,7 +102,7 @@ function picture({trace, index, phase, width, done}) {
     s('rect', {x: sx(i) - 12 - 4.5 * Math.min(12, who.length), y: bottom + 56, width: 24 + 9 * Math.min(12, who.length), height: 28, rx: 14}),
     s('text', {x: sx(i), y: bottom + 75, 'text-anchor': 'middle'}, shorten(who, 12))));
   const set = cells.flatMap((value, place) => (value ? [place] : []));
-  return s('svg', {viewBox: `0 0 ${width} ${height}`, width, height, role: 'img', class: `array${layout.wide < 26 ? ' small' : ''}`, 'data-columns': layout.columns,
+  return svg(width, height, {class: `array${layout.wide < 26 ? ' small' : ''}`, 'data-columns': layout.columns,
     'aria-label': t(trace.largest > 1 ? 'counters_above' : 'bits_set', {list: set.slice(0, 200).join(' ') || t('none')}),
     'data-set': set.join(' ')},
   culprits, all, functions, arrows, element);
@@ -134,25 +134,17 @@ export const arrayScene = {
   }),
   erases: (kind) => kind === 'counting_bloom',
   phases: (step) => step.probes.length + 1,
-  settings(state, change) {
-    const field = (id, label, attributes, value) => h('label', {for: id}, label,
-      h('input', {id, value, onchange: (event) => change({[id]: event.target.value}), ...attributes}));
+  settings({field, select, state, change}) {
     return [
-      field('m', t(state.kind === 'bloom' ? 'bits_m' : 'counters_m'), {type: 'number', min: '1', max: '4096'}, state.m),
-      h('label', {for: 'family'}, t('functions'),
-        h('select', {id: 'family', onchange: (event) => change({family: event.target.value})},
-          FAMILIES.map((name) => h('option', {value: name, selected: name === state.family}, t(`family_${name}`))))),
+      field('m', t(state.kind === 'bloom' ? 'bits_m' : 'counters_m'), 1, 4096),
+      select('family', t('functions'), FAMILIES, (name) => t(`family_${name}`)),
       state.family === 'formulas'
         ? h('label', {for: 'formulas'}, t('formulas'),
           h('textarea', {id: 'formulas', rows: '3', spellcheck: 'false', autocapitalize: 'none',
             onchange: (event) => change({formulas: event.target.value.split(/[;\n]/).map((f) => f.trim()).filter(Boolean).join(';')}),
             value: state.formulas.split(';').join('\n')}))
-        : field('k', t('functions_k'), {type: 'number', min: '1', max: '16'}, state.k),
-      state.kind === 'counting_bloom'
-        ? h('label', {for: 'counterBits'}, t('counter_bits'),
-          h('select', {id: 'counterBits', onchange: (event) => change({counterBits: event.target.value})},
-            ['4', '8', '16'].map((bits) => h('option', {value: bits, selected: bits === state.counterBits}, bits))))
-        : null,
+        : field('k', t('functions_k'), 1, 16),
+      state.kind === 'counting_bloom' ? select('counterBits', t('counter_bits'), ['4', '8', '16']) : null,
     ];
   },
   draw(frame) {

@@ -90,11 +90,12 @@ export function watchView(view, openTab) {
     draw();
   }
 
-  /** Paints the end of each step once, so that no frame is taller than the room that is kept for it. */
+  /** Paints the end of each step once, so that no frame is taller than the room that is kept for it. The last
+      steps are first, since pictures grow: a long walk ends the painting after 0.3 seconds. */
   function reserve() {
     for (const slot of [stage, telling, figures]) slot.style.minHeight = '';
-    const end = performance.now() + 200;
-    for (const frame of frames) {
+    const end = performance.now() + 300;
+    for (const frame of [...frames].reverse()) {
       if ((frame.step < 0 || frame.last) && !trace.error && performance.now() < end) paint(frame);
     }
   }
@@ -206,6 +207,13 @@ export function watchView(view, openTab) {
         onclick: () => change({steps: textOf(steps.filter((_, other) => other !== i))})}, '×'))));
   }
 
+  // Settings of the kinds: a number if it has bounds, else a text; and a choice.
+  const field = (id, label, min, max) => h('label', {for: id}, label, h('input', {id, type: max ? 'number' : 'text', min, max,
+    value: state[id], onchange: (event) => change({[id]: event.target.value})}));
+  const select = (id, label, values, nameOf = (value) => value) => h('label', {for: id}, label,
+    h('select', {id, onchange: (event) => change({[id]: event.target.value})},
+      values.map((value) => h('option', {value, selected: value === state[id]}, nameOf(value)))));
+
   function buildSettings() {
     erase.hidden = !scene().erases(state.kind);
     const focused = document.activeElement?.id;
@@ -214,11 +222,8 @@ export function watchView(view, openTab) {
         h('select', {id: 'example', onchange: (event) => change({...EXAMPLES[event.target.value], at: '0'})},
           h('option', {value: '', selected: true, disabled: true}, t('choose')),
           Object.keys(EXAMPLES).map((name) => h('option', {value: name}, t(`example_${name}`))))),
-      h('label', {for: 'kind'}, t('kind'),
-        h('select', {id: 'kind', onchange: (event) => change({kind: event.target.value})},
-          Object.keys(SCENES).map((kind) =>
-            h('option', {value: kind, selected: kind === state.kind}, t(`kind_${kind}`))))),
-      scene().settings(state, change));
+      select('kind', t('kind'), Object.keys(SCENES), (kind) => t(`kind_${kind}`)),
+      scene().settings({field, select, state, change}));
     if (focused) document.getElementById(focused)?.focus();
   }
 

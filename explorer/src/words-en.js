@@ -54,7 +54,7 @@ export const en = {
   verdict_wrongly_erased: 'Erased, although it was not in the set!', why_wrongly_erased: 'The erase took the trace of another element, which may now be missed.',
   verdict_nothing_to_erase: 'Nothing to erase.', why_nothing_to_erase: '{x} is certainly not in the set.',
   figure_n: 'Elements n', figure_fill: 'Filled', figure_rate: 'False-positive rate now', figure_classic: 'Textbook rate (1 − e^(−kn/m))^k',
-  figure_best_k: 'Best k = (m/n) ln 2', figure_load: 'Slots taken', figure_stash: 'In the stash', figure_members: 'Filters in the chain',
+  figure_best_k: 'Best k = (m/n) ln 2', figure_load: 'Slots taken', figure_stash: 'In the stash', figure_members: 'Filters in the chain',
   figure_lines: 'Cache lines per lookup', figure_bits: 'Bits',
   cuckoo_intro: 'Each element has a fingerprint and two buckets. The fingerprint and one bucket give the other bucket, so that an entry can move.',
   cuckoo_place: 'Fingerprint {f}: bucket {a} or {b}.', cuckoo_one: 'Fingerprint {f}: both its buckets are {a}.',

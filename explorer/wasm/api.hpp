@@ -1,7 +1,7 @@
 #pragma once
 
-// The page's questions to the library, and its answers, in JSON. The library counts, hashes and sets
-// bits; this folder only reports it.
+// The page's questions to the library, and its answers, in JSON. The library counts, hashes and
+// sets bits; this folder only reports it.
 
 #include <bloomery/any_filter.hpp>
 #include <bloomery/result.hpp>
