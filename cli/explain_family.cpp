@@ -31,7 +31,6 @@ class formulas_of_x final : public taught_family {
   explicit formulas_of_x(std::vector<formula> formulas) : formulas_(std::move(formulas)) {}
 
   unsigned functions() const noexcept override { return static_cast<unsigned>(formulas_.size()); }
-  unsigned first_index() const noexcept override { return 1; }
 
   std::vector<std::string> definition() const override {
     std::vector<std::string> lines;
@@ -92,7 +91,6 @@ class literal_places final : public taught_family {
   unsigned functions() const noexcept override {
     return static_cast<unsigned>(places_.begin()->second.size());
   }
-  unsigned first_index() const noexcept override { return 1; }
 
   std::vector<std::string> definition() const override {
     std::vector<std::string> lines = {"places as given, not computed:"};
@@ -131,7 +129,7 @@ struct working_of;
 template <>
 struct working_of<double_hashing> {
   static std::vector<std::string> definition() {
-    return {"double hashing: h_i(x) = mix(a + i*b) * m / 2^64, rounded down, i = 0, 1, ...",
+    return {"double hashing: h_i(x) = mix(a + (i-1)*b) * m / 2^64, rounded down, i = 1, 2, ...",
             "a = XXH3(x), b = another mix of a, made odd; all modulo 2^64"};
   }
   static std::string preface(hash64 h) {
@@ -146,7 +144,7 @@ struct working_of<double_hashing> {
 template <>
 struct working_of<salted_hashing> {
   static std::vector<std::string> definition() {
-    return {"h_i(x) = XXH3(x under the i-th seed) * m / 2^64, rounded down, i = 0, 1, ..."};
+    return {"h_i(x) = XXH3(x under seed i-1) * m / 2^64, rounded down, i = 1, 2, ..."};
   }
   static std::string preface(key_ref) { return {}; }
   static std::string working(std::string_view, key_ref key, unsigned i, std::uint64_t m) {
@@ -158,7 +156,7 @@ struct working_of<salted_hashing> {
 template <>
 struct working_of<md5_hashing> {
   static std::vector<std::string> definition() {
-    return {"h_i(x) = MD5(x then i) % m, of its 16 bytes the first 8, read big-endian"};
+    return {"h_i(x) = MD5(x then i-1) % m, of its 16 bytes the first 8, read big-endian"};
   }
   static std::string preface(key_ref) { return {}; }
   static std::string working(std::string_view element, key_ref key, unsigned i, std::uint64_t m) {
@@ -170,8 +168,8 @@ struct working_of<md5_hashing> {
 template <>
 struct working_of<fnv_murmur_hashing> {
   static std::vector<std::string> definition() {
-    return {"h0(x) = FNV-1(x) in double arithmetic, h1(x) = MurmurHash2(x) with seed 0,",
-            "h_i(x) = FNV-1(x) + i*MurmurHash2(x) from i = 2 on; each % m"};
+    return {"h1(x) = FNV-1(x) in double arithmetic, h2(x) = MurmurHash2(x) with seed 0,",
+            "h_i(x) = FNV-1(x) + (i-1)*MurmurHash2(x) from i = 3 on; each % m"};
   }
   static std::string preface(hash32_pair) { return {}; }
   static std::string working(std::string_view, hash32_pair h, unsigned i, std::uint64_t m) {

@@ -25,8 +25,6 @@ class taught_family {
   virtual ~taught_family() = default;
 
   virtual unsigned functions() const noexcept = 0;
-  /// Course notes begin with h1, the library's rules with probe 0.
-  virtual unsigned first_index() const noexcept { return 0; }
   /// What the functions are, a line each.
   virtual std::vector<std::string> definition() const = 0;
   /// The element that an argument names, as it is written from then on; a failure if it is none of

@@ -165,7 +165,7 @@ class array_walk final : public teller {
     const auto places = places_of(element);
     for (unsigned i = 0; i < family_.functions(); ++i) {
       const bool first_time = met.insert(places[i]).second;
-      say_pair(fmt::format("h{}({}) = {}:", i + family_.first_index(), printable(element),
+      say_pair(fmt::format("h{}({}) = {}:", i + 1, printable(element),
                            family_.working(element, i, filter_.places())),
                first_time ? remark(places[i]) : name(places[i]) + " once more");
     }

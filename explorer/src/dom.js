@@ -19,7 +19,11 @@ export const h = (name, attributes, ...children) =>
 export const s = (name, attributes, ...children) =>
   fill(document.createElementNS(SVG, name), attributes, children);
 
-/** Puts `next` in the place of what `slot` holds. */
+/** A picture of that size in pixels; `attributes` has its aria-label. */
+export const svg = (width, height, attributes, ...children) =>
+  s('svg', {viewBox: `0 0 ${width} ${height}`, width, height, role: 'img', ...attributes}, children);
+
+/** Replaces the content of `slot` by `next`. */
 export function show(slot, ...next) {
   slot.replaceChildren(...next.flat(Infinity).filter(Boolean));
 }

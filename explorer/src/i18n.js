@@ -1,8 +1,8 @@
-// The page's words in the two languages of the lectures it is for.
+// The page's words, numbers and rates in English and German.
 
 import {en} from './words-en.js';
 import {de} from './words-de.js';
-import {german} from './library-de.js';
+import {german, germanFigures} from './library-de.js';
 import {h} from './dom.js';
 
 const ALL = {en, de};
@@ -24,7 +24,10 @@ export function t(name, values = {}) {
 /** A kind's own line of the library, `text`, in this language where it is known. */
 export const ofKind = (what, kind, text) => ALL[chosen][`${what}_${kind}`] ?? text;
 
-/** What the library says, in this language where it is known, else marked as English. */
+/** A figure that the library wrote, such as "1.26 MB". */
+export const figure = (text) => (chosen === 'de' ? germanFigures(text) : text);
+
+/** A sentence of the library in this language where it is known, else marked as English. */
 export function said(text) {
   if (chosen === 'en') return text;
   return german(text, (kind) => t(`kind_${kind}`)) ?? h('span', {lang: 'en'}, text);
@@ -33,11 +36,12 @@ export function said(text) {
 export const number = (value, digits = 3) =>
   Number(value).toLocaleString(chosen, {maximumSignificantDigits: digits});
 
-/** A rate as a percentage with three digits. */
-export function rate(value) {
-  if (!(value > 0)) return value === 0 ? '0 %' : '–';
-  if (value < 1e-6) return value.toExponential(2);
-  return `${(100 * value).toLocaleString(chosen, {maximumSignificantDigits: 3})} %`;
+/** A rate as a percentage of three digits, written as the library writes it ("0.740%"); an axis needs fewer. */
+export function rate(value, digits = 3) {
+  if (!(value >= 0)) return '–';
+  if (value === 0) return '0%';
+  if (value < 1e-6) return figure(`${(100 * value).toExponential(2).replace(/-(\d)$/, '-0$1')}%`);
+  return value.toLocaleString(chosen, {style: 'percent', minimumSignificantDigits: digits, maximumSignificantDigits: 3});
 }
 
 /** "2, 4 and 9" */

@@ -1,7 +1,7 @@
-// Inspect: a filter file, which never leaves the page.
+// Inspect: a filter file, which never leaves the page, or a sample that the library makes in it.
 
 import {h, show} from './dom.js';
-import {number, rate, said, t} from './i18n.js';
+import {figure as shown, number, rate, said, t} from './i18n.js';
 import {ask, inspect} from './wasm.js';
 
 function figure(name, value) {
@@ -41,6 +41,19 @@ export function inspectView(view) {
   const refuse = (sentence) =>
     show(out, h('p', {class: 'card problem', role: 'alert', id: 'inspect-problem'}, sentence));
 
+  /** A thousand keys in a filter of the default kind; of three lookups the last is a false positive, if one is near. */
+  async function takeSample() {
+    const {file: digits} = ask({ask: 'sample'});
+    const file = new File([Uint8Array.from(digits.match(/../g), (two) => parseInt(two, 16))], 'sample.bloom');
+    const [made, keys] = await take(file);
+    const visitors = Array.from({length: 1000}, (_, i) => `visitor${i + 1}@example.com`);
+    const wrong = ask({ask: 'ask', keys: visitors}).answers.find(({found}) => found);
+    keys.value = ['user7@example.com', 'mallory@example.com', wrong?.key].join('\n').trim();
+    keys.dispatchEvent(new Event('input'));
+    keys.before(h('p', {class: 'muted'}, t('sample_keys', {n: made.capacity - made.count})));
+    out.firstChild.append(h('p', {}, h('a', {id: 'save', download: file.name, href: URL.createObjectURL(file)}, t('save'))));
+  }
+
   async function take(file) {
     let bytes;
     try {
@@ -65,13 +78,14 @@ export function inspectView(view) {
           figure('ins_count', t('keys_unit', {n: number(made.count, 21)})),
           figure('ins_estimate', made.estimated_size === null ? t('unknown') : t('keys_unit', {n: number(Math.round(made.estimated_size), 21)})),
           figure('ins_current', rate(made.current_fpr)), figure('ins_planned', rate(made.planned_fpr)),
-          figure('ins_fill', `${number(100 * made.fill)} %`), figure('ins_size', made.shown.bytes), figure('ins_bits', number(made.bits, 21)),
-          made.hashes ? figure('ins_k', made.hashes) : null, figure('ins_bpk', made.bits_per_key === null ? '–' : number(made.bits_per_key)),
+          figure('ins_fill', rate(made.fill)), figure('ins_size', shown(made.shown.bytes)), figure('ins_bits', number(made.bits, 21)),
+          made.hashes ? figure('ins_k', made.hashes) : null, figure('ins_bpk', made.bits_per_key === null ? '–' : shown(made.bits_per_key.toFixed(2))),
           figure('ins_seed', made.seed),
           Object.entries(made.extras).map(([name, value]) => h('div', {}, h('dt', {}, name.replaceAll('_', ' ')),
             h('dd', {}, typeof value === 'number' ? number(value, 6) : value))))),
       h('section', {class: 'card'}, h('h2', {}, t('ask_keys')), keys, answers),
       h('section', {class: 'card'}, h('p', {class: 'muted', style: 'margin-top:0'}, t('picture')), fillMap(made.picture)));
+    return [made, keys];
   }
 
   const chooser = h('input', {type: 'file', id: 'file', onchange: async (event) => {
@@ -89,6 +103,7 @@ export function inspectView(view) {
       else refuse(t('no_file'));
     }},
   h('p', {style: 'margin:0'}, t('inspect_intro')),
-  h('div', {class: 'row'}, chooser, h('label', {for: 'file', class: 'button'}, t('choose_file'))));
+  h('div', {class: 'row'}, chooser, h('label', {for: 'file', class: 'button'}, t('choose_file')),
+    h('button', {type: 'button', id: 'sample', onclick: takeSample}, t('sample'))));
   show(view, h('div', {class: 'grid2'}, h('section', {class: 'card', 'aria-label': t('inspect')}, drop), out));
 }

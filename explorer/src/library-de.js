@@ -1,5 +1,5 @@
-// The library's frequent sentences in German: reasons, refusals and errors. A sentence that none of these
-// knows stays English, and is marked as such.
+// The library's frequent sentences in German: reasons, refusals and errors. Any other sentence stays English
+// and is marked as such.
 
 const VERBS = {erase: 'löschen', count: 'zählen', grow: 'wachsen', 'take keys one by one': 'einzelne Schlüssel aufnehmen'};
 const verbs = (text) => text.split(/ and | or /).map((verb) => VERBS[verb] ?? verb).join(' und ');
@@ -17,7 +17,10 @@ const WHYS = {
   "what follows the '/' is not a number": 'was auf den / folgt, ist keine Zahl',
 };
 const why = (text) => WHYS[text] ?? text.replace(/^'(.*)' is no unit$/, '„$1“ ist keine Einheit');
-const amount = (text) => text.replace(' times the least possible', '-mal so viel wie mindestens nötig').replace('bits/key', 'Bits/Schlüssel');
+/** Figures with German separators: "1,26 MB", "0,740 %". */
+export const germanFigures = (text) => text.replace(/\d[\d.,]*/g, (digits) => digits.replace(/[.,]/g, (sign) => (sign === '.' ? ',' : '.'))).replaceAll('%', '\u00a0%');
+
+const amount = (text) => germanFigures(text).replace(' times the least possible', '-mal so viel wie mindestens nötig').replace('bits/key', 'Bits/Schlüssel');
 const among = (can) => (can ? `unter den Arten, die ${verbs(can)} können` : 'unter den Arten hier');
 const PARTS = {"x, a number, '-' or '('": 'x, eine Zahl, - oder (', "an operator (+ - * % ^) or ')'": 'ein Operator (+ - * % ^) oder )', 'an operator (+ - * % ^) or the end': 'ein Operator (+ - * % ^) oder das Ende'};
 const NAMES = {m: 'm', k: 'k', crowd: 'Die Zahl derer, die schon darin sind,', buckets: 'Die Zahl der Eimer', slots: 'Die Zahl der Plätze', blocks: 'Die Zahl der Blöcke', capacity: 'Die Kapazität', fingerprint_bits: 'Die Länge des Fingerabdrucks'};
@@ -28,13 +31,13 @@ const SENTENCES = [
   [/^(\w+) (.+?)(?: of the kinds here| of the kinds that can ([\w ]+)): (.+), no more than (\w+)$/,
     ([, kind, claim, can, figure, next], name) => CLAIMS[claim] && `${name(kind)} ${CLAIMS[claim]} ${among(can)}: ${amount(figure)}, nicht mehr als ${name(next)}`],
   [/^(\w+) (.+?)(?: of the kinds here| of the kinds that can ([\w ]+)): (.+), against (.+) for (\w+)$/,
-    ([, kind, claim, can, figure, theirs, next], name) => CLAIMS[claim] && `${name(kind)} ${CLAIMS[claim]} ${among(can)}: ${amount(figure)} gegenüber ${theirs} bei ${name(next)}`],
+    ([, kind, claim, can, figure, theirs, next], name) => CLAIMS[claim] && `${name(kind)} ${CLAIMS[claim]} ${among(can)}: ${amount(figure)} gegenüber ${amount(theirs)} (${name(next)})`],
   [/^(\w+) reads (\d+) cache lines? per query, against (\d+) cache lines? for (\w+), which (.+): (.+), against (.+)$/,
-    ([, kind, lines, others, next, claim, figure, theirs], name) => CLAIMS[claim] && `${name(kind)} liest je Anfrage ${lines} Cachezeile${lines === '1' ? '' : 'n'}, gegenüber ${others} bei ${name(next)}; ${name(next)} ${CLAIMS[claim]}: ${amount(figure)} gegenüber ${theirs}`],
+    ([, kind, lines, others, next, claim, figure, theirs], name) => CLAIMS[claim] && `${name(kind)} liest je Anfrage ${lines} Cachezeile${lines === '1' ? '' : 'n'}, gegenüber ${others} (${name(next)}); ${name(next)} ${CLAIMS[claim]}: ${amount(figure)} gegenüber ${amount(theirs)}`],
   [/^(\w+) is the only kind here that can (.+)$/, ([, kind, can], name) => `${name(kind)} ist die einzige Art hier, die ${verbs(can)} kann`],
   [/^(\w+) is the only kind here that meets the request$/, ([, kind], name) => `${name(kind)} ist die einzige Art hier, die der Anfrage genügt`],
   [/^no kind here that is built once for an unchanging set fits$/, () => 'keine der Arten, die einmal für eine feste Menge gebaut werden, passt'],
-  [/^no filter of that rate can do with less than (.+) bits\/key$/, ([, bits]) => `kein Filter dieser Rate kommt mit weniger als ${bits} Bits/Schlüssel aus`],
+  [/^no filter of that rate can do with less than (.+) bits\/key$/, ([, bits]) => `kein Filter dieser Rate kommt mit weniger als ${amount(bits)} Bits/Schlüssel aus`],
   [/^a filter of kind \w+ cannot (.+)$/, ([, can]) => `kann nicht ${verbs(can)}`],
   [/^a filter of kind \w+ is built once and takes no more keys$/, () => 'wird einmal gebaut und nimmt später keine Schlüssel auf'],
   [/^no kind here can (.+?)(?: at once)?; drop that need$/, ([, can]) => `Keine Art hier kann ${verbs(can)}; auf etwas davon verzichten`],

@@ -1,9 +1,12 @@
-// Plan: what is known in, every kind's plan out.
+// Plan: the known figures in, every kind's plan out.
 
 import {h, show} from './dom.js';
-import {number, ofKind, rate, said, t} from './i18n.js';
+import {figure, number, ofKind, rate, said, t} from './i18n.js';
+import {paperOf} from './links.js';
 import {set, state} from './state.js';
 import {ask} from './wasm.js';
+
+const sentence = (text) => `${text[0].toUpperCase()}${text.slice(1)}.`;
 
 const NEEDS = ['deletable', 'counting', 'growing', 'unchanging'];
 
@@ -45,10 +48,11 @@ export function planView(view) {
 
   function details(row) {
     const bound = row.information_bound;
-    return [h('h2', {}, t(`kind_${row.kind}`)), h('p', {}, ofKind('summary', row.kind, row.summary), '. ', h('span', {class: 'muted'}, ofKind('strengths', row.kind, row.strengths), '.')),
-      bound > 0 ? h('p', {}, t('least', {bits: number(bound), times: number(row.bits_per_key / bound)})) : null,
+    return [h('h2', {}, t(`kind_${row.kind}`)), h('p', {}, sentence(ofKind('summary', row.kind, row.summary)), ' ', h('span', {class: 'muted'}, sentence(ofKind('strengths', row.kind, row.strengths)))),
+      bound > 0 ? h('p', {}, t('least', {bits: figure(bound.toFixed(2)), times: figure((row.bits_per_key / bound).toFixed(2))})) : null,
       line(t('line_shell'), row.lines.shell), line(t('line_cpp'), row.lines.cpp), line(t('line_python'), row.lines.python),
-      row.lines.redis ? line(t('line_redis'), row.lines.redis) : null];
+      row.lines.redis ? line(t('line_redis'), row.lines.redis) : null,
+      h('p', {class: 'muted'}, `${t('paper')} `, paperOf(row.kind))];
   }
 
   function reckon() {
@@ -69,16 +73,19 @@ export function planView(view) {
     };
     show(out,
       h('div', {class: 'card'},
-        h('p', {id: 'plan-reason'}, h('strong', {}, `${t('recommended')}: `), said(made.reason), made.rate_assumed ? ` ${t('rate_assumed')}` : ''),
+        h('p', {id: 'plan-reason'}, h('strong', {}, `${t('recommended')}: `), said(made.reason), '. ', made.rate_assumed ? t('rate_assumed') : ''),
+        h('p', {class: 'muted', id: 'plan-default', 'data-default': made.default}, fit[0].kind === made.default ? t('default_same')
+          : t('default_other', {kind: t(`kind_${made.default}`)})),
         h('div', {class: 'scroll'}, h('table', {id: 'plan-table'},
-          h('thead', {}, h('tr', {}, ['kind', 'bits', 'size', 'k', 'rate', 'keys'].map((name) => h('th', {scope: 'col'}, t(`col_${name}`))),
-            h('th', {scope: 'col', class: 'text'}, t('col_can')))),
+          h('thead', {}, h('tr', {}, ['kind', 'bits', 'size', 'rate', 'k', 'keys', 'can'].map((name) =>
+            h('th', {scope: 'col', class: name}, t(`col_${name}`))))),
           h('tbody', {}, fit.map((row, i) => h('tr', {class: `${i === 0 ? 'best' : ''}${row === picked ? ' chosen' : ''}`, 'data-kind': row.kind,
             onclick: () => choose(row)},
-          h('td', {}, h('button', {type: 'button', onclick: () => choose(row)}, t(`kind_${row.kind}`))),
-          h('td', {'data-bits-per-key': row.bits_per_key}, row.bits_per_key.toFixed(2)), h('td', {'data-bytes': row.bytes}, row.shown.bytes),
-          h('td', {}, row.hashes ?? '–'), h('td', {'data-rate': row.planned_fpr}, rate(row.planned_fpr)), h('td', {}, number(row.capacity, 21)),
-          h('td', {class: 'text'}, row.can.map((name) => t(`can_${name}`)).join(', ') || t('query_only')))))),
+          h('td', {class: 'kind'}, h('button', {type: 'button', onclick: () => choose(row)}, t(`kind_${row.kind}`))),
+          h('td', {class: 'bits', 'data-bits-per-key': row.bits_per_key}, figure(row.bits_per_key.toFixed(2))),
+          h('td', {class: 'size', 'data-bytes': row.bytes}, figure(row.shown.bytes)), h('td', {class: 'rate', 'data-rate': row.planned_fpr}, rate(row.planned_fpr)),
+          h('td', {class: 'k'}, row.hashes ?? '–'), h('td', {class: 'keys'}, number(row.capacity, 21)),
+          h('td', {class: 'can'}, row.can.map((name) => t(`can_${name}`)).join(', ') || t('query_only')))))),
         made.kinds.length > fit.length ? h('details', {}, h('summary', {}, t('refused')), h('ul', {},
           made.kinds.filter((row) => row.refused).map((row) => h('li', {}, h('strong', {}, t(`kind_${row.kind}`)), ': ', said(row.refused))))) : null)),
       below);

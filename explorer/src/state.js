@@ -1,11 +1,11 @@
-// What the page shows, in its address: a link to it is a link to this very moment of it.
+// The page's state, which its address holds: a link to the page leads to this very moment.
 
 const DEFAULTS = {
   tab: 'watch', lang: '', theme: '',
   kind: 'bloom', m: '10', formulas: '(x+3)%10;(3*x+1)%10;(x^2+2)%10', family: 'formulas', k: '3',
   counterBits: '4', buckets: '4', slots: '2', fingerprint: '8', capacity: '4', rate: '5%', blocks: '4', crowd: '0',
-  steps: '+2,+4,+9,?4,?7,?12', at: '0',
-  n: '1M', fpr: '1%', memory: '', hashes: '', needs: '', plot: 'space', plotN: '10000', plotK: '',
+  steps: '+2,+4,+9,?4,?7,?12', at: 'end',  // the lookup of 12: a false positive
+  n: '1M', fpr: '1%', memory: '', hashes: '', needs: '', plot: 'space', plotN: '10000',
 };
 
 export const state = {...DEFAULTS};

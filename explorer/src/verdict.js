@@ -1,4 +1,4 @@
-// What a step came to, in words and with a sign: never by colour alone.
+// A step's verdict, in words and with a sign: never by colour alone.
 
 import {h} from './dom.js';
 import {t} from './i18n.js';
@@ -11,8 +11,8 @@ const SIGNS = {
 
 // Kinds that keep something of each element, and copies of it, instead of bits that elements share.
 const KEEPS_ENTRIES = ['cuckoo', 'vector_quotient', 'expandable'];
-const OWN_WORDS = ['new', 'again', 'collides'];
-// Where it matters that the element was in once: what the filter knows may be its own.
+const OWN_WORDS = ['new', 'again', 'collides', 'absent', 'false_positive', 'too_many'];
+// For these it matters that the element was in the set once: the trace may be its own.
 const OF_GONE = ['collides', 'false_positive', 'wrongly_erased'];
 
 function reason(step, kind) {
@@ -27,5 +27,6 @@ export function verdictOf(step, kind) {
   return h('p', {class: `verdict ${how}`, id: 'verdict', 'data-verdict': step.verdict},
     h('span', {class: 'sign', 'aria-hidden': 'true'}, sign),
     h('span', {}, h('strong', {}, t(`verdict_${step.verdict}`)), ' ',
-      t(reason(step, kind), {x: step.element})));
+      t(reason(step, kind), {x: step.element, cells: t(kind === 'counting_bloom' ? 'counters' : 'bits'),
+        cells1: t(kind === 'counting_bloom' ? 'counter' : 'bit')})));
 }

@@ -1,12 +1,13 @@
-// Bits and counters: an arrow for each hash function, from the element to its place.
+// Bits and counters: an arrow for each hash function h1..hk, from the element to its cell.
 
-import {h, s} from './dom.js';
+import {h, s, svg} from './dom.js';
 import {listed, number, rate, t} from './i18n.js';
 
 const FAMILIES = ['formulas', 'double', 'salted', 'md5', 'fnv-murmur'];
+const WRONG = ['false_positive', 'collides'];
 const MOST_SETTERS = 8;
 
-/** The cells after the steps up to `index`, of the last one only the first `phase` probes. */
+/** The cells after the steps up to `index`; of that step only the first `phase` probes. */
 function cellsAt(trace, index, phase) {
   const cells = new Array(trace.places).fill(0);
   for (let i = 0; i <= index; ++i) {
@@ -19,18 +20,24 @@ function cellsAt(trace, index, phase) {
   return cells;
 }
 
-/** Where cells stand: many in a row, but never smaller than can be seen. */
+/** Cells in a row: all of a short array, else 16, or 32 or 64 where so many fit. */
+export function columnsOf(places, width, pitch) {
+  let columns = 16;
+  while (pitch < 40 && columns < places && 2 * columns * pitch * 0.85 <= width) columns *= 2;
+  return Math.min(places, columns);
+}
+
 function grid(places, width) {
-  const [size, gap] = places <= 64 ? [40, 4] : places <= 512 ? [20, 2] : [10, 1];
-  const least = size === 40 ? 26 : size;
-  // Few cells stand in one row, if need be narrower; more have rows of their full size.
-  const columns = Math.max(1, Math.min(places, Math.floor((width + gap) / ((places <= 16 ? least : size) + gap))));
-  // A single short row uses the width that there is.
-  const wide = columns === places ? Math.min(72, (width + gap) / places - gap) : size;
+  const [large, room] = places <= 64 ? [40, 4] : places <= 512 ? [20, 2] : [10, 1];
+  const columns = columnsOf(places, width, large + room);
+  const gap = (width + room) / columns < 30 ? Math.min(room, 2) : room;
+  // Room for the frames of the outer cells.
+  const wide = Math.min(places <= 16 ? 72 : large, (width - 4 + gap) / columns - gap);
+  const size = large === 40 && wide < 26 ? 30 : large;
   const left = (width - columns * (wide + gap) + gap) / 2;
-  const label = size === 40 ? 16 : 0;
+  const label = large === 40 ? 16 : 0;
   return {
-    size, wide, label, rows: Math.ceil(places / columns), height: size + gap + label,
+    size, wide, label, columns, rows: Math.ceil(places / columns), height: size + gap + label,
     x: (place) => left + (place % columns) * (wide + gap),
     y: (place) => Math.floor(place / columns) * (size + gap + label) + label,
   };
@@ -42,15 +49,16 @@ function picture({trace, index, phase, width, done}) {
   const probes = step && !done ? step.probes.slice(0, phase) : step?.probes ?? [];
   const layout = grid(trace.places, width);
   const k = trace.functions;
-  const top = step ? 104 : 12;
+  const top = 104;
   const bottom = top + layout.rows * layout.height + 6;
   const px = (place) => layout.x(place) + layout.wide / 2;
   const py = (place) => top + layout.y(place);
   const hx = (i) => width * (i + 0.5) / k;
-  const wrong = step && done && (step.verdict === 'false_positive' || step.verdict === 'collides');
+  const wrong = step && done && WRONG.includes(step.verdict);
   const setters = wrong ? [...new Set(step.probes.flatMap((probe) => probe.setters))].slice(0, MOST_SETTERS) : [];
   const sx = (i) => width * (i + 0.5) / setters.length;
-  const height = bottom + (setters.length ? 92 : 0);
+  // The room of the setters is kept in each frame of a walk that has a false positive.
+  const height = bottom + (trace.steps.some(({verdict}) => WRONG.includes(verdict)) ? 92 : 0);
   const probed = new Set(probes.map((probe) => probe.place));
   const kind = trace.largest > 1 ? t('counter') : t('bit');
 
@@ -58,15 +66,15 @@ function picture({trace, index, phase, width, done}) {
     const x = layout.x(place);
     const y = py(place);
     const label = `${kind} ${place}: ${value}`;
-    const group = s('g', {class: `cell${value ? ' set' : ''}${value === trace.largest && value > 1 ? ' stuck' : ''}${probed.has(place) ? ' probed' : ''}`,
+    const group = s('g', {class: `cell${value ? ' set' : ''}${value && value < 0.6 * trace.largest ? ' pale' : ''}${value === trace.largest && value > 1 ? ' stuck' : ''}${probed.has(place) ? ' probed' : ''}`,
       'data-place': place, 'data-value': value},
     s('title', {}, label),
     s('rect', {x, y, width: layout.wide, height: layout.size, rx: layout.size / 8,
       style: trace.largest > 1 && value ? `--share:${Math.min(1, 0.35 + 0.65 * value / trace.largest)}` : null}));
-    if (layout.size === 40) {
+    if (layout.label) {
       group.append(
         s('text', {x: px(place), y: y - 4, class: 'index', 'text-anchor': 'middle'}, place),
-        s('text', {x: px(place), y: y + 26, class: 'value', 'text-anchor': 'middle'}, value));
+        s('text', {x: px(place), y: y + layout.size / 2 + 6, class: 'value', 'text-anchor': 'middle'}, value));
     }
     return group;
   });
@@ -83,7 +91,7 @@ function picture({trace, index, phase, width, done}) {
     s('g', {class: `function f${i % 8}${i < probes.length ? ' on' : ''}`},
       s('path', {class: 'thread', d: `M${width / 2},30 L${hx(i)},50`}),
       s('circle', {cx: hx(i), cy: 60, r: Math.min(13, width / k / 2 - 1)}),
-      k <= 16 ? s('text', {x: hx(i), y: 64, 'text-anchor': 'middle'}, step.probes[i].function) : null)) : [];
+      s('text', {x: hx(i), y: 64, 'text-anchor': 'middle', style: `font-size:${Math.min(12, width / k / 2 - 2)}px`}, `h${i + 1}`))) : [];
   const name = step ? shorten(step.element, 28) : '';
   const element = step ? s('g', {class: `element ${step.verb}`},
     s('rect', {x: width / 2 - 16 - 4.5 * name.length, y: 4, width: 32 + 9 * name.length, height: 28, rx: 14}),
@@ -94,7 +102,7 @@ function picture({trace, index, phase, width, done}) {
     s('rect', {x: sx(i) - 12 - 4.5 * Math.min(12, who.length), y: bottom + 56, width: 24 + 9 * Math.min(12, who.length), height: 28, rx: 14}),
     s('text', {x: sx(i), y: bottom + 75, 'text-anchor': 'middle'}, shorten(who, 12))));
   const set = cells.flatMap((value, place) => (value ? [place] : []));
-  return s('svg', {viewBox: `0 0 ${width} ${height}`, width, height, role: 'img', class: 'array',
+  return svg(width, height, {class: `array${layout.wide < 26 ? ' small' : ''}`, 'data-columns': layout.columns,
     'aria-label': t(trace.largest > 1 ? 'counters_above' : 'bits_set', {list: set.slice(0, 200).join(' ') || t('none')}),
     'data-set': set.join(' ')},
   culprits, all, functions, arrows, element);
@@ -126,25 +134,17 @@ export const arrayScene = {
   }),
   erases: (kind) => kind === 'counting_bloom',
   phases: (step) => step.probes.length + 1,
-  settings(state, change) {
-    const field = (id, label, attributes, value) => h('label', {for: id}, label,
-      h('input', {id, value, onchange: (event) => change({[id]: event.target.value, at: '0'}), ...attributes}));
+  settings({field, select, state, change}) {
     return [
-      field('m', t(state.kind === 'bloom' ? 'bits_m' : 'counters_m'), {type: 'number', min: '1', max: '4096'}, state.m),
-      h('label', {for: 'family'}, t('functions'),
-        h('select', {id: 'family', onchange: (event) => change({family: event.target.value, at: '0'})},
-          FAMILIES.map((name) => h('option', {value: name, selected: name === state.family}, t(`family_${name}`))))),
+      field('m', t(state.kind === 'bloom' ? 'bits_m' : 'counters_m'), 1, 4096),
+      select('family', t('functions'), FAMILIES, (name) => t(`family_${name}`)),
       state.family === 'formulas'
         ? h('label', {for: 'formulas'}, t('formulas'),
           h('textarea', {id: 'formulas', rows: '3', spellcheck: 'false', autocapitalize: 'none',
-            onchange: (event) => change({formulas: event.target.value.split(/[;\n]/).map((f) => f.trim()).filter(Boolean).join(';'), at: '0'}),
+            onchange: (event) => change({formulas: event.target.value.split(/[;\n]/).map((f) => f.trim()).filter(Boolean).join(';')}),
             value: state.formulas.split(';').join('\n')}))
-        : field('k', t('functions_k'), {type: 'number', min: '1', max: '16'}, state.k),
-      state.kind === 'counting_bloom'
-        ? h('label', {for: 'counterBits'}, t('counter_bits'),
-          h('select', {id: 'counterBits', onchange: (event) => change({counterBits: event.target.value, at: '0'})},
-            ['4', '8', '16'].map((bits) => h('option', {value: bits, selected: bits === state.counterBits}, bits))))
-        : null,
+        : field('k', t('functions_k'), 1, 16),
+      state.kind === 'counting_bloom' ? select('counterBits', t('counter_bits'), ['4', '8', '16']) : null,
     ];
   },
   draw(frame) {
@@ -154,7 +154,7 @@ export const arrayScene = {
     const lines = step
       ? h('ol', {class: 'workings'}, probes.map((probe, i) =>
         h('li', {class: !done && i === phase - 1 ? 'now' : null},
-          h('span', {class: `dot f${i % 8}`, 'aria-hidden': 'true'}, probe.function),
+          h('span', {class: `dot f${i % 8}`, 'aria-hidden': 'true'}),
           h('code', {}, `h${probe.function}(${shorten(step.element, 20)}) = ${probe.working}`), ' ',
           h('span', {}, remark(trace, step, probe)))))
       : h('ul', {class: 'definition'}, trace.definition.map((line) => h('li', {}, h('code', {}, line))));
@@ -167,7 +167,7 @@ export const arrayScene = {
     const now = step ?? {n: 0, fill: 0, rate: 0, classic_rate: 0};
     return [
       [t('figure_n'), number(now.n)],
-      [t('figure_fill'), `${number(Math.round(now.fill * trace.places), 6)} / ${number(trace.places, 6)} = ${number(100 * now.fill)} %`],
+      [t('figure_fill'), `${number(Math.round(now.fill * trace.places), 6)} / ${number(trace.places, 6)} = ${rate(now.fill)}`],
       [t('figure_rate'), rate(now.rate)],
       [t('figure_classic'), rate(now.classic_rate)],
       now.best_k ? [t('figure_best_k'), number(now.best_k)] : null,

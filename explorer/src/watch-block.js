@@ -1,6 +1,6 @@
 // The blocked filter beside the classic one: which cache lines a key touches.
 
-import {h, s} from './dom.js';
+import {h, s, svg} from './dom.js';
 import {number, rate, t} from './i18n.js';
 
 function lines(title, blocks, set, asked, width, top, name) {
@@ -34,15 +34,14 @@ function picture({trace, index, phase, width, done}) {
   const one = lines(t('blocked_filter'), trace.blocks, now.blocked_set, step && (done || phase >= 1) ? step.places : [], width, 2, 'blocked');
   const two = lines(t('classic_filter'), trace.blocks, now.classic_set, step && (done || phase >= 2) ? step.classic_places : [], width, one.height + 8, 'classic');
   const height = one.height + two.height + 10;
-  return s('svg', {viewBox: `0 0 ${width} ${height}`, width, height, role: 'img', class: 'blocks', 'aria-label': t('block_intro')}, one.element, two.element);
+  return svg(width, height, {class: 'blocks', 'aria-label': t('block_intro')}, one.element, two.element);
 }
 
 export const blockScene = {
   question: ({kind, blocks}) => ({kind, blocks: Number(blocks)}),
   erases: () => false,
   phases: () => 3,
-  settings: (state, change) => [h('label', {for: 'blocks'}, t('blocks'), h('input', {type: 'number', id: 'blocks', min: '1', max: '16', value: state.blocks,
-    onchange: (event) => change({blocks: event.target.value, at: '0'})}))],
+  settings: ({field}) => [field('blocks', t('blocks'), 1, 16)],
   draw(frame) {
     const {trace, index, phase, done} = frame;
     const step = trace.steps[index];

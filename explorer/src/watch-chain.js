@@ -1,12 +1,13 @@
 // The scalable filter: a strip of bits for each filter of the chain.
 
-import {h, s} from './dom.js';
+import {h, s, svg} from './dom.js';
 import {number, rate, t} from './i18n.js';
+import {columnsOf} from './watch-array.js';
 
 function strip(member, i, ask, width, top) {
   const size = member.m <= 128 ? 16 : 8;
   const gap = 2;
-  const columns = Math.max(1, Math.floor(width / (size + gap)));
+  const columns = columnsOf(member.m, width, size + gap);
   const set = new Set(member.set);
   const asked = new Set(ask?.places ?? []);
   const rows = Math.ceil(member.m / columns);
@@ -28,7 +29,7 @@ function picture({trace, index, phase, width, done}) {
     top += made.height;
     return made.element;
   });
-  return s('svg', {viewBox: `0 0 ${width} ${top}`, width, height: top, role: 'img', class: 'chain', 'data-members': now.members.length,
+  return svg(width, top, {class: 'chain', 'data-members': now.members.length,
     'aria-label': `${t('figure_members')}: ${now.members.length}`}, strips);
 }
 
@@ -36,11 +37,7 @@ export const chainScene = {
   question: ({kind, capacity, rate: wanted}) => ({kind, capacity: Number(capacity), rate: wanted}),
   erases: () => false,
   phases: (step) => step.asks.length + 1,
-  settings: (state, change) => [
-    h('label', {for: 'capacity'}, t('first_capacity'), h('input', {type: 'number', id: 'capacity', min: '1', max: '64', value: state.capacity,
-      onchange: (event) => change({capacity: event.target.value, at: '0'})})),
-    h('label', {for: 'rate'}, t('wanted_rate'), h('input', {type: 'text', id: 'rate', value: state.rate,
-      onchange: (event) => change({rate: event.target.value, at: '0'})}))],
+  settings: ({field}) => [field('capacity', t('first_capacity'), 1, 64), field('rate', t('wanted_rate'))],
   draw(frame) {
     const {trace, index, phase, done} = frame;
     const step = trace.steps[index];

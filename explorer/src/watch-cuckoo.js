@@ -1,6 +1,6 @@
 // The cuckoo filter: a column of slots for each bucket; evictions one after the other.
 
-import {h, s} from './dom.js';
+import {h, s, svg} from './dom.js';
 import {listed, number, rate, t} from './i18n.js';
 
 /** The slots while an insert's moves happen: `done` of them so far. */
@@ -44,27 +44,19 @@ function picture({trace, index, phase, width, done}) {
   const arrow = current && current.from !== undefined && !done ? s('path', {class: 'way', 'marker-end': 'url(#tip)',
     d: `M${x(current.from) + w / 2},${y(current.from) + hgt / 2} Q${(x(current.from) + x(current.to) + w) / 2},${Math.max(y(current.from), y(current.to)) + hgt + 26} ${x(current.to) + w / 2},${y(current.to) + hgt}`}) : null;
   const stash = lastOf(trace, done || !step ? index : index - 1).stash ?? [];
-  return s('svg', {viewBox: `0 0 ${width} ${height}`, width, height, role: 'img', class: 'cuckoo',
+  return svg(width, height, {class: 'cuckoo',
     'aria-label': `${t('figure_load')}: ${slots.filter(Boolean).length} / ${slots.length}`},
   s('defs', {}, s('marker', {id: 'tip', viewBox: '0 0 8 8', refX: 6, refY: 4, markerWidth: 7, markerHeight: 7, orient: 'auto'}, s('path', {d: 'M0,0 L8,4 L0,8 Z'}))),
   cells, labels, arrow,
   stash.length ? s('text', {x: left, y: height - 10}, `${t('stash')}: ${stash.join(' ')}`) : null);
 }
 
-const select = (id, label, values, state, change) => h('label', {for: id}, label,
-  h('select', {id, onchange: (event) => change({[id]: event.target.value, at: '0'})},
-    values.map((value) => h('option', {value, selected: value === state[id]}, value))));
-
 export const cuckooScene = {
   question: ({kind, buckets, slots, fingerprint}) => ({kind, buckets: Number(buckets), slots: Number(slots), fingerprint_bits: Number(fingerprint)}),
   erases: () => true,
   phases: (step) => 2 + (step.moves?.length ?? 0),
-  settings: (state, change) => [
-    h('label', {for: 'buckets'}, t('buckets'), h('input', {type: 'number', id: 'buckets', min: '1', max: '64', value: state.buckets,
-      onchange: (event) => change({buckets: event.target.value, at: '0'})})),
-    select('slots', t('slots'), ['2', '4', '8'], state, change),
-    h('label', {for: 'fingerprint'}, t('fingerprint'), h('input', {type: 'number', id: 'fingerprint', min: '4', max: '32', value: state.fingerprint,
-      onchange: (event) => change({fingerprint: event.target.value, at: '0'})}))],
+  settings: ({field, select}) => [field('buckets', t('buckets'), 1, 64), select('slots', t('slots'), ['2', '4', '8']),
+    field('fingerprint', t('fingerprint'), 4, 32)],
   draw(frame) {
     const {trace, index, phase, done} = frame;
     const step = trace.steps[index];

@@ -1,6 +1,6 @@
 // The vector quotient filter: the slots of each block, and a key's two blocks.
 
-import {h, s} from './dom.js';
+import {h, s, svg} from './dom.js';
 import {number, rate, t} from './i18n.js';
 
 /** The block whose slots an insert or erase changed. */
@@ -19,7 +19,7 @@ function picture({trace, index, width, done}) {
       class: `place${slot < full ? ' on' : ''}${done && step && changed(step) === block && slot === Math.max(full, step.before[block]) - 1 ? ' fresh' : ''}`,
       x: 5 + slot * (size + gap), y: block * high + 27, width: size, height: size, rx: 2}))));
   const height = taken.length * high + 4;
-  return s('svg', {viewBox: `0 0 ${width} ${height}`, width, height, role: 'img', class: 'quotient',
+  return svg(width, height, {class: 'quotient',
     'aria-label': `${t('figure_load')}: ${taken.reduce((a, b) => a + b, 0)} / ${trace.slots * taken.length}`}, rows);
 }
 
@@ -27,8 +27,7 @@ export const quotientScene = {
   question: ({kind, blocks}) => ({kind, blocks: Number(blocks)}),
   erases: () => true,
   phases: () => 2,
-  settings: (state, change) => [h('label', {for: 'blocks'}, t('blocks'), h('input', {type: 'number', id: 'blocks', min: '1', max: '16', value: state.blocks,
-    onchange: (event) => change({blocks: event.target.value, at: '0'})}))],
+  settings: ({field}) => [field('blocks', t('blocks'), 1, 16)],
   draw(frame) {
     const {trace, index, done} = frame;
     const step = trace.steps[index];

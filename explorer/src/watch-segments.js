@@ -1,6 +1,6 @@
 // The expandable filter: a hash in its three parts, the segments, and the block of cells that a key's is in.
 
-import {h, s} from './dom.js';
+import {h, s, svg} from './dom.js';
 import {number, rate, t} from './i18n.js';
 
 const BLOCK = 32;
@@ -90,7 +90,7 @@ function picture({trace, index, phase, width, done}) {
     put(grid.element, grid.height + 6);
   }
   const entries = now.segments.reduce((sum, segment) => sum + segment.entries, 0);
-  return s('svg', {viewBox: `0 0 ${width} ${top}`, width, height: top, role: 'img', class: 'segments', 'data-segments': now.segments.length,
+  return svg(width, top, {class: 'segments', 'data-segments': now.segments.length,
     'data-cells': now.cells, 'aria-label': `${t('figure_entries')}: ${number(entries, 9)}; ${t('figure_segments')}: ${now.segments.length}`}, parts);
 }
 
@@ -115,11 +115,7 @@ export const segmentsScene = {
   question: ({kind, crowd, rate: wanted}) => ({kind, crowd: Number(crowd), rate: wanted}),
   erases: () => true,
   phases: (step) => (step.growth ? 3 : 2),
-  settings: (state, change) => [
-    h('label', {for: 'crowd'}, t('crowd'), h('input', {type: 'number', id: 'crowd', min: '0', max: '50000', value: state.crowd,
-      onchange: (event) => change({crowd: event.target.value, at: '0'})})),
-    h('label', {for: 'rate'}, t('wanted_rate'), h('input', {type: 'text', id: 'rate', value: state.rate,
-      onchange: (event) => change({rate: event.target.value, at: '0'})}))],
+  settings: ({field}) => [field('crowd', t('crowd'), 0, 50000), field('rate', t('wanted_rate'))],
   draw(frame) {
     const step = frame.trace.steps[frame.index];
     if (!step) return {picture: picture(frame), telling: h('p', {}, t('segments_intro'))};

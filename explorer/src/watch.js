@@ -1,8 +1,9 @@
-// Watch: a small filter, element by element. The library answers the whole walk at once; what is
-// shown is one frame of it, so that stepping back costs nothing.
+// Watch: a small filter, element by element. The library answers the whole walk at once and the page
+// shows one frame of it, so that stepping back costs nothing.
 
 import {h, s, show} from './dom.js';
 import {said, t} from './i18n.js';
+import {documentAt, paperOf} from './links.js';
 import {set, state, stepsOf, textOf} from './state.js';
 import {ask} from './wasm.js';
 import {arrayScene} from './watch-array.js';
@@ -18,28 +19,25 @@ const SCENES = {
   vector_quotient: quotientScene,
   scalable_bloom: chainScene, expandable: segmentsScene, blocked_bloom: blockScene,
 };
-const LECTURE = {
-  kind: 'bloom', m: '10', family: 'formulas', formulas: '(x+3)%10;(3*x+1)%10;(x^2+2)%10',
-  steps: '+2,+4,+9,?4,?7,?12', at: '0',
-};
-export const EXAMPLES = {
-  lecture: LECTURE,
-  words: {kind: 'bloom', m: '32', family: 'double', k: '3', at: '0',
+const EXAMPLES = {
+  lecture: {kind: 'bloom', m: '10', family: 'formulas', formulas: '(x+3)%10;(3*x+1)%10;(x^2+2)%10',
+    steps: '+2,+4,+9,?4,?7,?12'},
+  words: {kind: 'bloom', m: '32', family: 'double', k: '3',
     steps: '+ant,+bee,+cat,?bee,?dog,?eel,?fox,?gnu'},
-  large: {kind: 'bloom', m: '1024', family: 'double', k: '7', at: '0',
+  large: {kind: 'bloom', m: '1024', family: 'double', k: '7',
     steps: '+alice,+bob,+carol,+dave,?bob,?mallory'},
-  counting: {kind: 'counting_bloom', m: '12', family: 'double', k: '3', counterBits: '4', at: '0',
+  counting: {kind: 'counting_bloom', m: '12', family: 'double', k: '3', counterBits: '4',
     steps: '+ant,+bee,+ant,-ant,?ant,-ant,?ant,?bee'},
-  overflow: {kind: 'counting_bloom', m: '4', family: 'formulas', formulas: 'x%4;(x+1)%4', counterBits: '4', at: '0',
+  overflow: {kind: 'counting_bloom', m: '4', family: 'formulas', formulas: 'x%4;(x+1)%4', counterBits: '4',
     steps: `${Array(17).fill('+1').join(',')},-1,?1`},
-  cuckoo: {kind: 'cuckoo', buckets: '4', slots: '2', fingerprint: '8', at: '0',
+  cuckoo: {kind: 'cuckoo', buckets: '4', slots: '2', fingerprint: '8',
     steps: '+ant,+bee,+cat,+dog,+eel,+fox,+gnu,?ant,-ant,?ant'},
-  quotient: {kind: 'vector_quotient', blocks: '4', at: '0', steps: '+ant,+bee,+cat,+dog,+ant,?ant,-ant,?ant,?yak'},
-  growing: {kind: 'scalable_bloom', capacity: '4', rate: '5%', at: '0',
+  quotient: {kind: 'vector_quotient', blocks: '4', steps: '+ant,+bee,+cat,+dog,+ant,?ant,-ant,?ant,?yak'},
+  growing: {kind: 'scalable_bloom', capacity: '4', rate: '5%',
     steps: '+ant,+bee,+cat,+dog,+eel,+fox,+gnu,+hen,+ibis,?ant,?yak'},
-  expanding: {kind: 'expandable', crowd: '62', rate: '20%', at: '0', steps: '+ant,+bee,+cat,?bee,?yak,?hare,-bee,?bee'},
-  splitting: {kind: 'expandable', crowd: '24574', rate: '1%', at: '0', steps: '+ant,+bee,+cat,?ant,?yak'},
-  blocked: {kind: 'blocked_bloom', blocks: '4', at: '0', steps: '+ant,+bee,+cat,+dog,?ant,?yak'},
+  expanding: {kind: 'expandable', crowd: '62', rate: '20%', steps: '+ant,+bee,+cat,?bee,?yak,?hare,-bee,?bee'},
+  splitting: {kind: 'expandable', crowd: '24574', rate: '1%', steps: '+ant,+bee,+cat,?ant,?yak'},
+  blocked: {kind: 'blocked_bloom', blocks: '4', steps: '+ant,+bee,+cat,+dog,?ant,?yak'},
 };
 
 // Drawn, since not every font has these signs.
@@ -49,24 +47,30 @@ const ICONS = {
 };
 const icon = (name) => s('svg', {viewBox: '0 0 16 16', width: 18, height: 18, 'aria-hidden': 'true', class: 'icon'}, s('path', {d: ICONS[name]}));
 
-export function watchView(view) {
+export function watchView(view, openTab) {
   let trace;
   let frames = [];
   let timer;
-  let reading = '';
+  let from = 0;  // the frame from which "play" starts anew at the end
+  let note = '';
 
   const stage = h('div', {class: 'stage', id: 'stage'});
   const telling = h('div', {class: 'telling', id: 'telling', 'aria-live': 'polite'});
   const figures = h('dl', {class: 'figures', id: 'figures'});
+  const source = h('p', {class: 'muted', id: 'source'});
   const list = h('ol', {class: 'steps', id: 'steps', 'aria-label': t('steps')});
   const settings = h('div', {class: 'settings'});
   const problem = h('p', {class: 'problem', role: 'alert', id: 'problem'});
   const scene = () => SCENES[state.kind] ?? arrayScene;
-  const at = () => Math.min(Math.max(0, Math.trunc(Number(state.at)) || 0), frames.length - 1);
+  const at = () => (state.at === 'end' ? frames.length - 1
+    : Math.min(Math.max(0, Math.trunc(Number(state.at)) || 0), frames.length - 1));
 
+  /** Shows the walk that the change makes, at its end unless `values` names another frame. */
   function change(values) {
     stop();
-    set(values);
+    from = 0;
+    note = '';
+    set({at: 'end', ...values});
     reckon();
   }
 
@@ -79,10 +83,21 @@ export function watchView(view) {
       const phases = step.error ? 1 : scene().phases(step);
       for (let phase = 1; phase <= phases; ++phase) frames.push({step: i, phase, last: phase === phases});
     }
-    set({at: String(at())});
+    show(source, `${t('paper')} `, paperOf(state.kind));
     buildSettings();
     buildList();
+    reserve();
     draw();
+  }
+
+  /** Paints the end of each step once, so that no frame is taller than the room that is kept for it. The last
+      steps are first, since pictures grow: a long walk ends the painting after 0.3 seconds. */
+  function reserve() {
+    for (const slot of [stage, telling, figures]) slot.style.minHeight = '';
+    const end = performance.now() + 300;
+    for (const frame of [...frames].reverse()) {
+      if ((frame.step < 0 || frame.last) && !trace.error && performance.now() < end) paint(frame);
+    }
   }
 
   function go(frame) {
@@ -98,7 +113,7 @@ export function watchView(view) {
 
   function play() {
     if (timer) return stop();
-    if (at() === frames.length - 1) set({at: '0'});
+    if (at() === frames.length - 1) set({at: String(from)});
     timer = setInterval(() => {
       go(at() + 1);
       if (at() === frames.length - 1) stop();
@@ -146,6 +161,22 @@ export function watchView(view) {
       return;
     }
     const frame = frames[at()];
+    paint(frame);
+    for (const [i, item] of [...list.children].entries()) {
+      const now = i === frame.step;
+      item.classList.toggle('now', now);
+      item.classList.toggle('ahead', i > frame.step);
+      item.firstChild.setAttribute('aria-current', now ? 'step' : 'false');
+      // Scrolls the list alone, and only as far as needed: the page stays where it is.
+      if (!now) continue;
+      const top = item.offsetTop - list.offsetTop;
+      if (top < list.scrollTop) list.scrollTop = top;
+      const bottom = top + item.offsetHeight - list.clientHeight;
+      if (bottom > list.scrollTop) list.scrollTop = bottom;
+    }
+  }
+
+  function paint(frame) {
     const step = trace.steps[frame.step];
     const width = Math.max(260, stage.clientWidth || 600);
     const drawn = step?.error
@@ -155,24 +186,13 @@ export function watchView(view) {
     show(stage, drawn.picture);
     const verdict = step && !step.error && frame.last ? verdictOf(step, state.kind) : null;
     show(telling,
-      step && !step.error ? h('h3', {}, t(`doing_${step.verb}`, {x: step.element})) : h('h3', {}, t('start')),
-      drawn.telling, verdict);
+      h('h3', {}, step ? t(`doing_${step.verb}`, {x: step.element}) : t('start')),
+      note ? h('p', {class: 'preface', id: 'note'}, note) : null, drawn.telling, verdict);
     // The figures are those after the last whole step.
     const settled = frame.last ? step : trace.steps[frame.step - 1];
     show(figures, scene().figures(trace, settled).map(([name, value]) =>
       h('div', {}, h('dt', {}, name), h('dd', {}, value))));
-    for (const [i, item] of [...list.children].entries()) {
-      const now = i === frame.step;
-      item.classList.toggle('now', now);
-      item.classList.toggle('ahead', i > frame.step);
-      item.firstChild.setAttribute('aria-current', now ? 'step' : 'false');
-      // Within the list alone, and only as far as it takes: the page and what is in sight stay.
-      if (!now) continue;
-      const top = item.offsetTop - list.offsetTop;
-      if (top < list.scrollTop) list.scrollTop = top;
-      const bottom = top + item.offsetHeight - list.clientHeight;
-      if (bottom > list.scrollTop) list.scrollTop = bottom;
-    }
+    for (const slot of [stage, telling, figures]) slot.style.minHeight = `${Math.ceil(slot.getBoundingClientRect().height)}px`;
   }
 
   function buildList() {
@@ -184,22 +204,26 @@ export function watchView(view) {
       }}, `${{insert: '+', check: '?', erase: '−'}[step.verb]} ${step.element}`),
       h('button', {type: 'button', class: 'remove', 'aria-label': t('remove_step', {x: step.element}),
         title: t('remove_step', {x: step.element}),
-        onclick: () => change({steps: textOf(steps.filter((_, other) => other !== i)), at: '0'})}, '×'))));
+        onclick: () => change({steps: textOf(steps.filter((_, other) => other !== i))})}, '×'))));
   }
+
+  // Settings of the kinds: a number if it has bounds, else a text; and a choice.
+  const field = (id, label, min, max) => h('label', {for: id}, label, h('input', {id, type: max ? 'number' : 'text', min, max,
+    value: state[id], onchange: (event) => change({[id]: event.target.value})}));
+  const select = (id, label, values, nameOf = (value) => value) => h('label', {for: id}, label,
+    h('select', {id, onchange: (event) => change({[id]: event.target.value})},
+      values.map((value) => h('option', {value, selected: value === state[id]}, nameOf(value)))));
 
   function buildSettings() {
     erase.hidden = !scene().erases(state.kind);
     const focused = document.activeElement?.id;
     show(settings,
       h('label', {for: 'example'}, t('example'),
-        h('select', {id: 'example', onchange: (event) => change(EXAMPLES[event.target.value])},
+        h('select', {id: 'example', onchange: (event) => change({...EXAMPLES[event.target.value], at: '0'})},
           h('option', {value: '', selected: true, disabled: true}, t('choose')),
           Object.keys(EXAMPLES).map((name) => h('option', {value: name}, t(`example_${name}`))))),
-      h('label', {for: 'kind'}, t('kind'),
-        h('select', {id: 'kind', onchange: (event) => change({kind: event.target.value, at: '0'})},
-          Object.keys(SCENES).map((kind) =>
-            h('option', {value: kind, selected: kind === state.kind}, t(`kind_${kind}`))))),
-      scene().settings(state, change));
+      select('kind', t('kind'), Object.keys(SCENES), (kind) => t(`kind_${kind}`)),
+      scene().settings({field, select, state, change}));
     if (focused) document.getElementById(focused)?.focus();
   }
 
@@ -207,14 +231,16 @@ export function watchView(view) {
     // Several at once, as the command line takes them.
     const elements = element.value.split(',').map((text) => text.trim()).filter(Boolean);
     if (elements.length === 0) return element.focus();
-    const steps = [...stepsOf(state.steps), ...elements.map((one) => ({verb, element: one}))];
+    const before = stepsOf(state.steps);
     element.value = '';
+    const words = scene() === arrayScene && state.family === 'formulas' && elements.some((one) => !/^-?\d+$/.test(one));
     stop();
-    set({steps: textOf(steps)});
+    set({at: 'end', steps: textOf([...before, ...elements.map((one) => ({verb, element: one}))]),
+      ...(words ? {family: 'double', m: String(Math.max(32, Number(state.m)))} : {})});
+    note = words ? t('words_need_hashes', {m: state.m}) : '';
     reckon();
-    go(frames.findIndex((frame) => frame.step === steps.length - elements.length));
-    // A step that is refused is one frame, and the end: there is nothing to play.
-    if (at() < frames.length - 1) play();
+    // "Play" repeats what was typed, not all that was before it.
+    from = Math.max(0, frames.findIndex((frame) => frame.step === before.length));
     element.focus();
   }
 
@@ -240,13 +266,17 @@ export function watchView(view) {
     action();
   }
 
+  const next = (name, onclick) => h('button', {type: 'button', class: 'link', id: `next-${name}`, onclick}, t(`next_${name}`));
   show(view,
+    h('p', {class: 'next'}, next('play', () => { stop(); go(0); play(); }), next('type', () => element.focus()),
+      next('plan', () => openTab('plan')), next('plots', () => openTab('plots')), documentAt('docs/README.md', t('next_read'))),
     h('div', {class: 'watch'},
+      h('section', {class: 'card', 'aria-label': t('element')}, actions),
       h('section', {class: 'card theatre', 'aria-label': t('watch')},
-        player, problem, stage, telling, figures),
+        player, problem, stage, telling, figures, source),
       h('section', {class: 'card side', 'aria-label': t('settings')},
-        actions, list,
-        h('button', {type: 'button', class: 'quiet', id: 'clear', onclick: () => change({steps: '', at: '0'})}, t('clear')),
+        list,
+        h('button', {type: 'button', class: 'quiet', id: 'clear', onclick: () => change({steps: ''})}, t('clear')),
         settings)));
   document.addEventListener('keydown', onKey);
   reckon();
@@ -254,6 +284,7 @@ export function watchView(view) {
   const onSize = () => {
     if (stage.clientWidth !== lastWidth) {
       lastWidth = stage.clientWidth;
+      reserve();
       draw();
     }
   };

@@ -1,7 +1,7 @@
 #pragma once
 
-// What the page asks of the library: questions and answers in JSON. Everything that is counted,
-// hashed or set is the library's; this room only tells of it.
+// The page's questions to the library, and its answers, in JSON. The library counts, hashes and
+// sets bits; this folder only reports it.
 
 #include <bloomery/any_filter.hpp>
 #include <bloomery/result.hpp>
@@ -13,7 +13,7 @@ namespace bloomery::explorer {
 
 using json = nlohmann::ordered_json;
 
-/// A walk through a small filter, each step told: see walk.hpp.
+/// A walk through a small filter, with the outcome of each step: see walk.hpp.
 result<json> walk(const json& asked);
 
 /// Every kind's plan for one request, ranked, with a recommendation: as `bloomery plan --json`.
@@ -22,8 +22,11 @@ result<json> plan(const json& asked);
 /// Points of the theory for the plots: rates over a range of bits per key, functions or keys.
 result<json> curve(const json& asked);
 
-/// One rate measured: a filter is filled, and strangers are asked.
+/// One measured rate: fills a filter and queries it with non-members.
 result<json> measure(const json& asked);
+
+/// A filter file of the library's default kind, as hexadecimal digits: user1@example.com and so on.
+result<json> sample(const json& asked);
 
 /// The filter file that the page was given, until the next one.
 result<json> inspect(std::span<const std::byte> file, const json& asked);

@@ -1,5 +1,8 @@
-// A filter file that was dropped into the page.
+// The filter file that the user gave to the page, and the sample that the page makes itself.
 
+#include <fmt/format.h>
+
+#include <array>
 #include <bloomery/file.hpp>
 #include <cmath>
 #include <optional>
@@ -42,6 +45,23 @@ json extras_of(const std::vector<property>& extras) {
 }
 
 }  // namespace
+
+result<json> sample(const json& asked) {
+  const auto keys = number_of(asked, "keys", 1000, 1, 100'000);
+  if (!keys) return fail(keys.error());
+  auto filter = kinds().front().create({.capacity = *keys, .fpr = 0.01});
+  if (!filter) return fail(filter.error());
+  for (std::uint64_t i = 1; i <= *keys; ++i) {
+    const std::string key = fmt::format("user{}@example.com", i);
+    const std::array one = {std::string_view(key)};
+    if (const auto done = filter->insert(one); !done) return fail(done.error());
+  }
+  std::string file;
+  for (const std::byte each : serialize(filter->image())) {
+    file += fmt::format("{:02x}", std::to_integer<unsigned>(each));
+  }
+  return json{{"file", file}};
+}
 
 result<json> inspect(std::span<const std::byte> file, const json& asked) {
   inspected.reset();

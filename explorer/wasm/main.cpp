@@ -18,9 +18,9 @@ struct question {
   std::string_view name;
   result<json> (*answer)(const json&);
 };
-constexpr std::array questions = {question{"walk", walk}, question{"plan", plan},
-                                  question{"curve", curve}, question{"measure", measure},
-                                  question{"ask", ask}};
+constexpr std::array questions = {question{"walk", walk},     question{"plan", plan},
+                                  question{"curve", curve},   question{"measure", measure},
+                                  question{"sample", sample}, question{"ask", ask}};
 
 std::uint32_t put(const result<json>& made) {
   const json all = made ? *made : json{{"error", made.error().message}};

@@ -115,7 +115,10 @@ result<json> plan(const json& asked) {
                                        .growing = asked.value("growing", false),
                                        .unchanging = asked.value("unchanging", false)});
   if (!found) return fail(found.error());
-  json all = {{"rate_assumed", rate_assumed}, {"reason", found->reason}, {"kinds", json::array()}};
+  json all = {{"rate_assumed", rate_assumed},
+              {"reason", found->reason},
+              {"default", kinds().front().name},
+              {"kinds", json::array()}};
   for (const candidate& each : found->ranked) all["kinds"].push_back(row_of(each, *request));
   return all;
 }

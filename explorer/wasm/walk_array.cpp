@@ -92,7 +92,7 @@ class array_walk {
     json& all = now["probes"] = json::array();
     const auto places = places_of(element);
     for (unsigned i = 0; i < places.size(); ++i) {
-      all.push_back({{"function", i + family_.first_index()},
+      all.push_back({{"function", i + 1},
                      {"working", family_.working(element, i, filter_.places())},
                      {"place", places[i]},
                      {"before", filter_.cell(places[i])},

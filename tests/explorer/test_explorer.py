@@ -1,6 +1,7 @@
-"""What a student and an engineer see on the page."""
+"""The page as a student and an engineer see it."""
 
 import math
+import re
 
 import pytest
 
@@ -16,7 +17,7 @@ def last_frame(page):
 
 
 def test_the_lectures_example_sets_its_bits_and_calls_12_a_false_positive(page):
-    page.open()
+    page.open(at="0")
     assert page.bits() == []
     last_frame(page)
     assert page.bits() == [2, 3, 5, 6, 7, 8]
@@ -27,6 +28,26 @@ def test_the_lectures_example_sets_its_bits_and_calls_12_a_false_positive(page):
     assert "(12+3)%10 = 15" in workings or "(12+3)%10 = 5" in workings
     culprits = {e.text for e in page.all(".culprit text")}
     assert culprits == {"2", "4"}
+
+
+def test_the_page_opens_on_a_false_positive_and_says_what_a_filter_is(page):
+    page.open()
+    assert page.verdict() == "false_positive"
+    assert page.text("#telling h3") == "Look up 12"
+    said = page.text("#tagline")
+    assert "Bloom filter" in said and said.count(".") == 1
+    # Nothing plays by itself; the page offers the whole story, and the next places to go.
+    assert page.one("#player-play").get_attribute("aria-label") == "Play"
+    page.one("#next-play").click()
+    page.until(lambda: page.one("#player-play").get_attribute("aria-label") == "Pause")
+    assert page.text("#telling h3") in ("The empty filter", "Insert 2")
+    page.one("#next-type").click()
+    assert page.driver.switch_to.active_element.get_attribute("id") == "element"
+    page.one("#next-plan").click()
+    assert page.all("#plan-table")
+    page.open()
+    page.one("#next-plots").click()
+    assert page.all("#chart")
 
 
 def test_each_lookup_of_the_lecture_has_its_verdict(page):
@@ -40,7 +61,7 @@ def test_each_lookup_of_the_lecture_has_its_verdict(page):
 
 def test_steps_go_forward_and_back_and_the_address_keeps_the_moment(page):
     from selenium.webdriver.common.keys import Keys
-    page.open(**LECTURE)
+    page.open(**LECTURE, at="0")
     page.one("h1").click()
     for expected in ([5], [5, 7], [5, 6, 7], [5, 6, 7]):
         page.press(Keys.ARROW_RIGHT)
@@ -58,7 +79,7 @@ def test_steps_go_forward_and_back_and_the_address_keeps_the_moment(page):
 
 
 def test_play_goes_to_the_end_by_itself_and_stops(page):
-    page.open(steps="+2")
+    page.open(steps="+2", at="0")
     page.one("#player-play").click()
     page.until(lambda: page.all("#verdict"))
     assert page.bits() == [5, 6, 7]
@@ -105,16 +126,16 @@ OWN_STUCK = ",".join(["+3"] * 15 + ["-3"] * 15)  # the counters 3 and 0 stick; n
 
 
 @pytest.mark.parametrize("steps, verdict, says", [
-    (OWN_STUCK + ",?3", "false_positive", "3 is no longer in, but all its counters"),
-    (OWN_STUCK + ",+3", "collides", "3 was taken out before, but all its counters"),
-    (OWN_STUCK + ",-3", "wrongly_erased", "3 was no longer in. All its counters stick, so nothing was changed."),
-    (OWN_STUCK + ",?7", "false_positive", "7 was never inserted; others left all that it needs."),
-    (OWN_STUCK + ",+4,-4,+5,?4", "false_positive", "4 is no longer in, but some of its counters stick"),
-    (OWN_STUCK + ",+4,-4,+5,-4", "wrongly_erased", "4 was no longer in. Those of its counters that do not stick"),
-    ("+1,+0,+2,-1,?1", "false_positive", "1 is no longer in; others left all that it needs."),
-    ("+1,+0,+2,-1,+1", "collides", "1 was taken out before, but others left all that it needs."),
-    ("+1,+0,+2,-1,-1", "wrongly_erased", "1 was no longer in; the trace was another"),
-    ("+1,-1,?1", "absent", "Were 1 in, its places would show it."),
+    (OWN_STUCK + ",?3", "false_positive", "3 was erased, but all its counters"),
+    (OWN_STUCK + ",+3", "collides", "3 was erased before, but all its counters"),
+    (OWN_STUCK + ",-3", "wrongly_erased", "3 was not in the set any more. All its counters stick, so nothing was changed."),
+    (OWN_STUCK + ",?7", "false_positive", "7 was never inserted, but other elements have set all its counters."),
+    (OWN_STUCK + ",+4,-4,+5,?4", "false_positive", "4 was erased, but some of its counters stick"),
+    (OWN_STUCK + ",+4,-4,+5,-4", "wrongly_erased", "4 was not in the set any more. Its other counters"),
+    ("+1,+0,+2,-1,?1", "false_positive", "1 was erased, but other elements left all that it needs."),
+    ("+1,+0,+2,-1,+1", "collides", "1 was erased before, but other elements left all that it needs."),
+    ("+1,+0,+2,-1,-1", "wrongly_erased", "1 was not in the set any more. The erase took the trace of another"),
+    ("+1,-1,?1", "absent", "At least one counter of 1 is 0."),
 ], ids=lambda value: value.replace(OWN_STUCK, "stuck") if value.startswith("+") else "")
 def test_what_an_erased_element_leaves_is_told_as_it_is(page, steps, verdict, says):
     page.open(**PAIR, steps=steps)
@@ -122,7 +143,7 @@ def test_what_an_erased_element_leaves_is_told_as_it_is(page, steps, verdict, sa
     assert page.verdict() == verdict
     assert says in page.text("#verdict")
     if steps == OWN_STUCK + ",?3":
-        assert page.text(".workings").count("set by none that is still in: it sticks") == 2
+        assert page.text(".workings").count("it sticks, although its elements were erased") == 2
 
 
 def test_an_erased_element_of_a_cuckoo_filter_was_not_never_inserted(page):
@@ -130,21 +151,33 @@ def test_an_erased_element_of_a_cuckoo_filter_was_not_never_inserted(page):
               ",".join(f"+b{i}" for i in range(21, 29)) + ",?a0")
     last_frame(page)
     assert page.verdict() == "false_positive"
-    assert "a0 is no longer in; others left all that it needs." in page.text("#verdict")
+    assert "a0 was erased, but other elements left all that it needs." in page.text("#verdict")
 
 
-def test_a_typed_element_is_shown_and_nothing_else_is_played(page):
+def test_a_typed_element_is_shown_at_once_and_play_repeats_it_alone(page):
     from selenium.webdriver.common.keys import Keys
     page.open()
-    page.type("#element", "cat" + Keys.ENTER)  # the lecture's formulas take numbers
-    assert "whole number" in page.text("#telling")
-    assert page.one("#player-play").get_attribute("aria-label") == "Play"
+    page.type("#element", "1" + Keys.ENTER)
+    assert page.text("#telling h3") == "Insert 1"
+    assert page.verdict() == "new"
     assert page.one("#position").get_attribute("value") == page.one("#position").get_attribute("max")
+    assert page.one("#player-play").get_attribute("aria-label") == "Play"
+    page.one("#player-play").click()
+    seen = set()
+    page.until(lambda: seen.add(page.text("#telling h3")) or page.all("#verdict"))
+    assert seen == {"Insert 1"}
+
+
+def test_a_word_typed_into_the_lecture_gets_functions_for_words(page):
+    from selenium.webdriver.common.keys import Keys
     page.open()
-    page.type("#element", "5" + Keys.ENTER)
-    assert page.text("#telling h3") == "Insert 5"
-    page.until(lambda: page.all("#verdict"))
-    assert page.text("#telling h3") == "Insert 5"
+    page.type("#element", "hello" + Keys.SHIFT + Keys.ENTER)
+    assert page.text("#telling h3") == "Look up hello"
+    assert page.verdict() in ("absent", "false_positive")
+    assert "only numbers" in page.text("#note") and "32 bits" in page.text("#note")
+    assert page.one("#family").get_attribute("value") == "double"
+    page.type("#element", "17" + Keys.ENTER)
+    assert not page.all("#note")
 
 
 @pytest.mark.parametrize("width", [1200, 390])
@@ -154,11 +187,11 @@ def test_a_typed_element_is_shown_and_nothing_else_is_played(page):
     {"kind": "scalable_bloom", "steps": ",".join(f"+word{i}" for i in range(40))},
     {"kind": "expandable", "crowd": "62", "steps": "+ant,+bee,+cat,?bee"},
 ])
-def test_no_button_moves_while_stepping(page, example, width):
+def test_no_button_moves_and_the_stage_keeps_its_height_while_stepping(page, example, width):
     page.width(width, 700)
-    page.open(**example)
-    # On a phone the elements stand below the picture; what steps through them does not.
-    buttons = ".player button, .player input" + (", .side button, .side input" if width > 860 else "")
+    page.open(**example, at="0")
+    # Also what is below the picture, since it keeps its height.
+    buttons = ".actions button, .actions input, .player button, .player input, #stage, .side button, .side input"
     places = """return [...document.querySelectorAll(arguments[0])].filter((e) => e.offsetParent).map((e) => {
         const {x, y, width, height} = e.getBoundingClientRect(); return [e.id || e.textContent, x, y, width, height]; })"""
     frames = int(page.one("#position").get_attribute("max"))
@@ -216,7 +249,7 @@ def test_a_vector_quotient_filter_puts_a_key_into_one_of_two_blocks_and_takes_it
 
 
 def test_a_scalable_filter_grows(page):
-    page.open(kind="scalable_bloom", steps=",".join(f"+word{i}" for i in range(20)) + ",?word3")
+    page.open(kind="scalable_bloom", at="0", steps=",".join(f"+word{i}" for i in range(20)) + ",?word3")
     assert page.one("svg.chain").get_attribute("data-members") == "1"
     last_frame(page)
     assert int(page.one("svg.chain").get_attribute("data-members")) > 2
@@ -295,7 +328,6 @@ def test_wrong_input_gets_a_sentence_and_the_page_lives(page):
     page.type("#formulas", "x%10" + Keys.TAB)
     assert page.text("#problem") == ""
     page.open(steps="+cat")
-    last_frame(page)
     assert "whole number" in page.text("#telling")
     page.open(m="99999")
     assert "4096" in page.text("#problem")
@@ -321,6 +353,29 @@ def test_plans_are_those_of_the_command_line(page, bloomery, asked):
         assert cell("data-bits-per-key") == kind["bits_per_key"]
         # To the last digit, though another compiler and C library made the page's program.
         assert cell("data-rate") == kind["planned_fpr"]
+
+
+def test_rates_are_written_as_the_command_line_writes_them(page, bloomery):
+    page.open(tab="plan", n="1M", fpr="1%", needs="deletable")
+    table = bloomery("plan", "--capacity", "1M", "--fpr", "1%", "--deletable").decode()
+    for row in page.all("#plan-table tbody tr"):
+        kind, rate = row.get_attribute("data-kind"), row.find_element("css selector", "[data-rate]").text
+        assert re.search(rf"^{kind} .* {re.escape(rate)} ", table, re.M), (kind, rate)
+    page.one("#language").click()
+    assert page.text("tr[data-kind=cuckoo] [data-rate]") == "0,740 %"
+    assert page.text("tr[data-kind=cuckoo] [data-bytes]") == "1,32 MB"
+    assert "1,24 MB" in page.text("#plan-reason")
+
+
+@pytest.mark.parametrize("fpr", ["1%", "0.1%"])
+def test_the_plan_names_the_librarys_default(page, bloomery, fpr):
+    page.open(tab="plan", n="1M", fpr=fpr)
+    default = page.one("#plan-default").get_attribute("data-default")
+    assert f"(default {default})" in bloomery("build", "--help").decode()
+    first = page.one("#plan-table tbody tr").get_attribute("data-kind")
+    said = page.text("#plan-default")
+    assert ("It is also the default" in said) == (first == default)
+    assert ("the default: Blocked Bloom" in said) == (first != default)
 
 
 def test_a_plans_lines_are_those_of_the_command_line(page, bloomery):
@@ -366,6 +421,84 @@ def test_measured_dots_lie_on_the_theorys_line(page):
     assert len(page.all("#chart svg")) >= 1
 
 
+@pytest.mark.parametrize("width", [1200, 390])
+@pytest.mark.parametrize("plot, lines", [("space", 10), ("hashes", 2), ("keys", 4)])
+def test_each_line_of_a_plot_has_its_name_at_its_end(page, plot, lines, width):
+    page.width(width)
+    page.open(tab="plots", plot=plot, plotN="500")
+    page.until(lambda: page.one("#measured").get_attribute("data-done") == "true", 60)
+    names = page.run("""return [...document.querySelectorAll('.names text')].map((e) => {
+        const {left, right, top, bottom} = e.getBoundingClientRect(); return [left, right, top, bottom]; })""")
+    assert len(names) == lines
+    card = page.run("const {left, right} = document.querySelector('.card').getBoundingClientRect(); return [left, right]")
+    for left, right, _, _ in names:
+        assert card[0] <= left and right <= card[1]
+    for i, (l1, r1, t1, b1) in enumerate(names):
+        for l2, r2, t2, b2 in names[:i]:
+            # Letters may stand as close as lines of a text do.
+            assert r1 <= l2 or r2 <= l1 or b1 - 4 <= t2 or b2 - 4 <= t1
+    # A gridline for each number of an axis, and none between.
+    for axis, grid, side in (("x-axis tick label", "x-grid", "x"), ("y-axis tick label", "y-grid", "y")):
+        middles = page.run("""const [label, side] = arguments;
+            return [...document.querySelector(`[aria-label="${label}"]`).children].map((e) => {
+              const r = e.getBoundingClientRect(); return side === 'x' ? (r.left + r.right) / 2 : (r.top + r.bottom) / 2; })""", axis, side)
+        drawn = page.run("""const [label, side] = arguments;
+            return [...document.querySelector(`[aria-label="${label}"]`).children].map((e) => {
+              const r = e.getBoundingClientRect(); return side === 'x' ? (r.left + r.right) / 2 : (r.top + r.bottom) / 2; })""", grid, side)
+        assert len(middles) == len(drawn) >= 3
+        assert all(abs(a - b) < 3 for a, b in zip(sorted(middles), sorted(drawn)))
+
+
+@pytest.mark.parametrize("width", [1200, 390])
+def test_an_array_that_wraps_has_16_cells_in_a_row(page, width):
+    page.width(width)
+    for m, columns in ((12, 12), (16, 16), (20, 16), (32, 16), (64, 16)):
+        page.open(m=str(m), family="double", k="3", steps="+ant")
+        assert page.one("svg.array").get_attribute("data-columns") == str(columns)
+        tops = page.run("return [...document.querySelectorAll('.cell rect')].map((e) => e.getBoundingClientRect().top)")
+        assert len({round(top) for top in tops}) == math.ceil(m / columns)
+    page.open(m="1024", family="double", k="3", steps="+ant")
+    assert int(page.one("svg.array").get_attribute("data-columns")) % 16 == 0
+
+
+@pytest.mark.parametrize("family", ["formulas", "md5", "fnv-murmur"])
+def test_functions_are_numbered_from_1_here_and_on_the_command_line(page, bloomery, family):
+    page.open(family=family, k="3", steps="+5", m="10")
+    assert [e.text for e in page.all(".function text")] == ["h1", "h2", "h3"]
+    told = [line.split("(")[0] for line in page.text(".workings").split("\n")]
+    assert told == ["h1", "h2", "h3"]
+    functions = ["--hash", "x%10", "--hash", "(x+1)%10", "--hash", "(x+2)%10"] if family == "formulas" \
+        else ["--family", family, "--hashes", "3"]
+    said = bloomery("explain", "--bits", "10", *functions, "--insert", "5").decode()
+    assert re.findall(r"^  (h\d+)\(5\)", said, re.M) == ["h1", "h2", "h3"]
+
+
+def test_the_librarys_sample_is_the_file_that_the_command_line_makes(page, bloomery, tmp_path):
+    page.driver.execute_cdp_cmd("Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(tmp_path)})
+    page.open(tab="inspect")
+    page.one("#sample").click()
+    assert page.text("#inspect-out h2") == "sample.bloom"
+    assert page.text("#ins_capacity") == "1,000 keys"
+    # A member, a non-member, and a non-member that passes.
+    assert [e.get_attribute("data-found") for e in page.all("#answers li")] == ["true", "false", "true"]
+    page.one("#save").click()
+    page.until(lambda: (tmp_path / "sample.bloom").is_file())
+    keys = "".join(f"user{i}@example.com\n" for i in range(1, 1001)).encode()
+    bloomery("build", "-o", "own.bloom", "--fpr", "1%", input=keys)
+    assert (tmp_path / "sample.bloom").read_bytes() == (tmp_path / "own.bloom").read_bytes()
+
+
+def test_links_lead_to_documents_of_this_project_and_to_papers(page):
+    home = re.search(r'HOMEPAGE_URL "([^"]+)"', (ROOT / "CMakeLists.txt").read_text())[1]
+    page.open()
+    links = [e.get_attribute("href") for e in page.all("a[href^=http]")]
+    documents = [link.removeprefix(f"{home}/blob/HEAD/") for link in links if link.startswith(home)]
+    assert len(documents) >= 4 and all((ROOT / path).is_file() for path in documents)
+    papers = {link for link in links if not link.startswith(home)}
+    assert len(papers) == 9 and all(link.startswith("https://doi.org/10.") for link in papers)
+    assert page.one("#source a").get_attribute("href") == "https://doi.org/10.1145/362686.362692"
+
+
 def test_a_file_of_the_command_line_is_inspected_and_asked(page, bloomery, tmp_path):
     keys = "".join(f"user{i}\n" for i in range(5000)).encode()
     file = tmp_path / "members.bloom"
@@ -376,7 +509,7 @@ def test_a_file_of_the_command_line_is_inspected_and_asked(page, bloomery, tmp_p
     page.until(lambda: page.all("#ins_count"))
     assert page.text("#ins_count") == f"{info['count']:,} keys"
     assert page.text("#ins_k") == str(info["hashes"])
-    shown = float(page.text("#ins_current").removesuffix(" %"))
+    shown = float(page.text("#ins_current").removesuffix("%"))
     assert math.isclose(shown, 100 * info["current_fpr"], rel_tol=0.01)
     page.one("#ask-keys").send_keys("user17\nnobody at all\nuser4999")
     found = [e.get_attribute("data-found") for e in page.all("#answers li")]
@@ -390,8 +523,7 @@ def test_every_kinds_golden_file_says_what_it_says_to_the_command_line(page, blo
         page.one("#file").send_keys(str(file))
         page.until(lambda: page.all("#inspect-out h2") and page.text("#inspect-out h2") == file.name)
         assert page.text("#ins_count") == f"{info['count']:,} keys", file.name
-        shown = page.text("#ins_current").replace(" %", "")
-        value = float(shown) / 100 if "e" not in shown else float(shown)
+        value = float(page.text("#ins_current").removesuffix("%")) / 100
         assert math.isclose(value, info["current_fpr"], rel_tol=0.01), file.name
 
 
@@ -433,9 +565,14 @@ def test_german_dark_and_by_keyboard(page):
     assert page.one("html").get_attribute("lang") == "de"
     last_frame(page)
     assert "falsch positiv" in page.text("#verdict")
-    light = page.run("return getComputedStyle(document.body).backgroundColor")
+    ground = lambda: page.run("return getComputedStyle(document.body).backgroundColor")
+    light = ground()
+    page.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": "dark"}]})
+    page.until(lambda: ground() != light)
+    page.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+    page.until(lambda: ground() == light)
     page.one("#theme").click()
-    assert page.run("return getComputedStyle(document.body).backgroundColor") != light
+    assert ground() != light
     page.one("#tab-watch").send_keys(Keys.ARROW_RIGHT)
     assert page.driver.switch_to.active_element.get_attribute("id") == "tab-plan"
     assert page.all("#plan-table")
@@ -473,6 +610,12 @@ def test_a_phone_shows_all_of_it_in_its_width(page, tab):
     page.width(390, mobile=True)
     page.open(tab=tab, plotN="500", at="24")
     assert page.run("return document.documentElement.scrollWidth") <= 390
+    # Without scrolling at all in the first view: the input; without scrolling sideways: each rate.
+    seen = {"watch": "#element", "plan": "#plan-table .rate", "plots": "#plot-n", "inspect": "#sample"}[tab]
+    for left, right, bottom in page.run("""return [...document.querySelectorAll(arguments[0])].map((e) => {
+            const r = e.getBoundingClientRect(); return [r.left, r.right, r.bottom]; })""", seen):
+        assert 0 <= left < right <= 390
+        assert tab == "plan" or bottom <= 844
     # Every control has a name for those who do not see it.
     nameless = page.run("""return [...document.querySelectorAll('button, input, select, textarea')]
         .filter((e) => !(e.getAttribute('aria-label') || e.textContent.trim() || e.labels?.length))
