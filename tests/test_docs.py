@@ -274,3 +274,18 @@ def test_output_that_is_not_shown(shown, printed, status):
 def test_commands_of_a_console_block():
     assert shown_steps("$ for i in 1; do\n>   echo $i\n> done\n1\n> 2\n\n$ true\n") == [
         ("for i in 1; do\n  echo $i\ndone", ["1", "> 2", ""]), ("true", [])]
+
+
+def test_named_paths_and_links_exist():
+    """A page names only files that are there: as a path of the tree, or as a link."""
+    pages = [*DOCUMENTS, ROOT / "ARCHITECTURE.md", ROOT / "CONTRIBUTING.md", ROOT / "fuzz" / "README.md"]
+    folders = "include|src|teach|tests|cli|module|bindings|dialects|keys|bench|explorer|fuzz|scripts|examples"
+    missing = []
+    for page in pages:
+        text = page.read_text()
+        named = re.findall(rf"`((?:{folders})/[\w./-]+\.(?:cpp|hpp|inl|inc|py|js|mjs|sh|h|md))`", text)
+        missing += [f"{page.name}: {path}" for path in named
+                    if not re.search("KIND|NAME", path) and not (ROOT / path).exists()]
+        linked = re.findall(r"\]\(([^)#:\s]+)(?:#[\w-]+)?\)", text)
+        missing += [f"{page.name}: {path}" for path in linked if not (page.parent / path).exists()]
+    assert not missing
