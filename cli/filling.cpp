@@ -31,7 +31,7 @@ std::string kinds_that(bool abilities::* can) {
 void finish(key_input& input, std::string_view verb) {
   input.quieten();
   if (const std::string skipped = input.skipped(); !skipped.empty()) say(verb, skipped);
-  if (!input.lacking().empty()) say(verb, "warning: " + input.lacking());
+  if (!input.incomplete().empty()) say(verb, "warning: " + input.incomplete());
   if (const std::string form = input.unread_form(); !form.empty()) say(verb, "warning: " + form);
 }
 
@@ -58,7 +58,7 @@ result<std::uint64_t> insert_all(any_filter& filter, key_input& input, std::stri
     fresh += done->inserted;
     if (done->done < batch->keys.size()) {
       const auto line = batch->first_line + batch->line_of_key(done->done);
-      return no_room(input.place_of_line(line), done->stopped_by, advice);
+      return no_room(input.position_of_line(line), done->stopped_by, advice);
     }
   }
 }

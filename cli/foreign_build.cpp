@@ -38,9 +38,10 @@ result<void> insert_keys(dialects::foreign_filter& filter, key_input& input) {
     const auto inserted = filter.insert(batch->keys);
     if (!inserted) return fail(inserted.error());
     if (inserted->done == batch->keys.size()) continue;
-    return fail(errc::full, fmt::format("{}: no room",
-                                        input.place_of_line(batch->first_line +
-                                                            batch->line_of_key(inserted->done))));
+    return fail(
+        errc::full,
+        fmt::format("{}: no room", input.position_of_line(batch->first_line +
+                                                          batch->line_of_key(inserted->done))));
   }
 }
 

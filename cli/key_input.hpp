@@ -1,7 +1,6 @@
 #pragma once
 
-// The keys that a verb reads: its INPUT arguments one after the other, and the options that say how
-// they are read, alike on every verb.
+// The keys of a verb's INPUT arguments, file after file.
 
 #include <bloomery/result.hpp>
 #include <cstdint>
@@ -12,33 +11,13 @@
 #include <string_view>
 #include <vector>
 
-#include "cli11_fwd.hpp"
+#include "input_options.hpp"
+#include "key_positions.hpp"
 #include "key_reader.hpp"
 #include "progress.hpp"
 #include "record_keys.hpp"
 
 namespace bloomery::cli {
-
-struct input_options {
-  std::vector<std::string> names;  ///< none is stdin
-  bool nul = false;
-  bool crlf = false;
-  bool no_progress = false;
-  key_choice keys;
-  std::string min_count;  ///< of --keys pwned
-
-  /// Declares INPUT..., -0, --crlf, --keys and its kin, and --no-progress, for a verb that reads
-  /// keys to that end.
-  void declare(CLI::App& app, keys::purpose why);
-
-  key_format format() const noexcept {
-    return {.end = nul ? '\0' : '\n', .strip_cr = crlf, .drop_mark = crlf};
-  }
-};
-
-/// Looks at files that are named where a secret may have been written by mistake. A failure names
-/// the argument, `what`, with its number if there are several, and not the file.
-result<void> check_unshown(std::span<const std::string> names, std::string_view what);
 
 /// Whole lines as they stand in a file, for those who split them elsewhere.
 struct key_block {
@@ -73,8 +52,9 @@ class key_input {
   bool prompted() const noexcept { return prompted_; }
   /// Bytes of all inputs, as they stand; none if one is not a regular file.
   std::optional<std::uint64_t> total_bytes() const noexcept { return total_bytes_; }
-  std::uint64_t lines() const noexcept { return lines_; }  ///< given so far
-  std::uint64_t keys() const noexcept { return keys_; }    ///< of those lines
+  std::size_t files() const noexcept { return names_.size(); }
+  std::uint64_t lines() const noexcept { return positions_.lines(); }  ///< returned so far
+  std::uint64_t keys() const noexcept { return positions_.keys(); }    ///< of those lines
   /// The name of that input, as it was given, and for messages. From any thread.
   std::string_view path(std::size_t file) const noexcept { return names_[file]; }
   std::string_view name(std::size_t file) const noexcept {
@@ -85,10 +65,10 @@ class key_input {
     return opened_ == 0 ? std::string_view() : name(opened_ - 1);
   }
   /// "NAME:LINE" of a line of the last batch, by its number in the file.
-  std::string place_of_line(std::uint64_t line) const;
+  std::string position_of_line(std::uint64_t line) const;
   /// "NAME:LINE" of the key of that number, from 0, among all that were given; where lines have
   /// none or several, "NAME:FIRST-LAST" of the lines that it is among.
-  std::string place_of(std::uint64_t key) const;
+  std::string position_of_key(std::uint64_t key) const;
 
   /// How many wrong lines were passed over, and the first, in a sentence; empty if none was.
   std::string skipped() const;
@@ -96,7 +76,7 @@ class key_input {
   /// about the first such file, with what drops it; empty if there is none.
   std::string unread_form() const { return form_.empty() && reading_ ? form() : form_; }
   /// That a folder lacks files, in a sentence; empty if none does.
-  const std::string& lacking() const noexcept { return lacking_; }
+  const std::string& incomplete() const noexcept { return incomplete_; }
 
   /// The key of the last batch as it is to be shown: `number` counts the keys of its line.
   std::string shown(std::string_view line, std::size_t number, std::string_view key) const;
@@ -108,15 +88,6 @@ class key_input {
   void quieten() noexcept { progress_.clear(); }
 
  private:
-  // Lines that follow one another: a whole file where each has one key, else what was read at once.
-  struct stretch {
-    std::size_t file;
-    std::uint64_t first_key;
-    std::uint64_t first_line;
-    std::uint64_t lines;
-    bool key_a_line;
-  };
-
   key_input(const input_options& options, std::vector<std::string> names,
             std::optional<std::uint64_t> total_bytes);
 
@@ -138,12 +109,10 @@ class key_input {
   bool reading_ = false;  // the file that was opened last; else its end has been seen
   std::optional<record_keys> records_;
   std::optional<failure> pending_;  // what ends the input once the lines before it are given
-  std::vector<stretch> stretches_;
-  std::uint64_t lines_ = 0;
-  std::uint64_t keys_ = 0;
+  key_positions positions_;
   std::uint64_t skipped_ = 0;
   std::string first_skipped_;
-  std::string lacking_;
+  std::string incomplete_;
   std::string form_;
   std::uint64_t bytes_before_ = 0;
   progress progress_;

@@ -57,7 +57,7 @@ struct reading {
 
   std::uint64_t lines = 0;  ///< that were read, also those that were passed over
   std::uint64_t keys = 0;
-  bool key_a_line = true;           ///< whether each line had one key
+  bool key_per_line = true;         ///< whether each line had one key
   std::uint64_t skipped = 0;        ///< wrong lines that were passed over
   std::optional<wrong_line> wrong;  ///< the first of those, or the one that ended the reading
   bool stopped = false;             ///< by the wrong line; it is not among `lines`

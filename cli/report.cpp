@@ -10,7 +10,7 @@
 #include <type_traits>
 #include <variant>
 
-#include "plan_lines.hpp"
+#include "teach/plan_lines.hpp"
 
 namespace bloomery::cli {
 namespace {
@@ -213,7 +213,7 @@ nlohmann::ordered_json info_json(const std::string& file, const filter_info& inf
   object["fill"] = info.fill;
   object["hash"] = name_of(info.hash);
   object["seed"] = info.seed;
-  object["can"] = names_of(abilities_of_kind(info));
+  object["can"] = teach::ability_names(abilities_of_kind(info));
   auto extras = json_of(info.plan.extras);
   extras.update(json_of(info.extras));
   object["extras"] = std::move(extras);
@@ -262,7 +262,7 @@ nlohmann::ordered_json info_json(const std::string& file, const dialects::foreig
   object["estimated_size"] = finite_or_null(info.estimated_size);
   object["current_fpr"] = finite_or_null(info.current_fpr);
   object["fill"] = info.fill;
-  object["can"] = names_of(abilities_of(info));
+  object["can"] = teach::ability_names(abilities_of(info));
   object["extras"] = json_of(info.extras);
   return object;
 }
@@ -313,7 +313,7 @@ bool overfilled(const filter_info& info) {
 }
 
 std::string text_of(const abilities& can, std::string_view separator) {
-  const auto names = names_of(can);
+  const auto names = teach::ability_names(can);
   return names.empty() ? "query only" : fmt::format("{}", fmt::join(names, separator));
 }
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <bloomery/advise.hpp>
 #include <bloomery/any_filter.hpp>
+#include <bloomery/defaults.hpp>
 #include <bloomery/plan/units.hpp>
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -22,7 +23,6 @@ namespace bloomery::cli {
 namespace {
 
 constexpr std::uint64_t default_capacity = 1'000'000;
-constexpr double default_fpr = 0.01;
 
 struct arguments {
   plan_options options;
@@ -48,9 +48,7 @@ result<std::vector<candidate>> chosen_kinds(const arguments& given, const plan_r
   }
   const auto kind = find_kind(given.options.kind);
   if (!kind) return fail(kind.error());
-  needs wanted = given.wanted;
-  wanted.unchanging |= (*kind)->build != nullptr;
-  auto plan = plan_for(**kind, request, wanted);
+  auto plan = plan_for_named(**kind, request, given.wanted);
   if (!plan) return fail(std::move(plan.error()));
   return std::vector{candidate{*kind, std::move(plan)}};
 }

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bloomery/any_filter.hpp>
+#include <bloomery/defaults.hpp>
 #include <bloomery/plan/units.hpp>
 #include <cmath>
 #include <optional>
@@ -22,7 +22,6 @@ namespace bloomery::cli {
 namespace {
 
 constexpr std::string_view verb = "build";
-constexpr double default_fpr = 0.01;
 constexpr unsigned every_core = 0;
 
 struct build_options {
@@ -34,13 +33,6 @@ struct build_options {
   bool strict = false;
   bool quiet = false;
 };
-
-/// Two of capacity, rate and size make a filter; the rate is the one that has a default. The
-/// capacity of a kind that is built once is its number of keys.
-void apply_defaults(const kind_info& kind, plan_request& request) noexcept {
-  const bool has_capacity = request.capacity != 0 || kind.build != nullptr;
-  if (request.fpr == 0 && !(has_capacity && request.bits != 0)) request.fpr = default_fpr;
-}
 
 /// Whether such a filter takes the hashes that hash_all makes: a kind's own options may decide it.
 bool takes_hashes(const kind_info& kind, any_filter& filter) {
@@ -124,7 +116,8 @@ result<any_filter> build_counted(const kind_info& kind, plan_request request, ke
     if (!refused) return fail(refused.error());
     if (!*refused) return filter;
     if ((*refused)->why != insert_outcome::full || attempts_left == 0) {
-      return no_room(input.place_of((*refused)->key), (*refused)->why, "give a greater --capacity");
+      return no_room(input.position_of_key((*refused)->key), (*refused)->why,
+                     "give a greater --capacity");
     }
     request.capacity += (request.capacity + 9) / 10;
   }
@@ -142,7 +135,7 @@ result<void> insert_hashes(any_filter& filter, std::uint64_t seed, key_input& in
     const auto done = filter.insert(std::span<const hash64>(kept, size), every_core);
     if (!done) return fail(done.error());
     if (done->done < size) {
-      return no_room(input.place_of(before + done->done), done->stopped_by,
+      return no_room(input.position_of_key(before + done->done), done->stopped_by,
                      "give a greater --capacity, or none");
     }
     before += size;
@@ -218,9 +211,9 @@ result<status> build(const build_options& options) {
         {options.format, options.target, options.force, options.strict, options.quiet}, *request,
         options.input);
   }
-  const auto kind = find_kind(options.plan.kind.empty() ? "blocked_bloom" : options.plan.kind);
+  const auto kind = find_kind(options.plan.kind.empty() ? default_kind : options.plan.kind);
   if (!kind) return fail(errc::invalid_argument, "--kind: " + kind.error().message);
-  apply_defaults(**kind, *request);
+  apply_default_fpr(**kind, *request);
   if (auto ok = check_target(options.target, options.force); !ok) return fail(ok.error());
   const auto opened = key_input::open(options.input);
   if (!opened) return fail(opened.error());
@@ -249,8 +242,10 @@ action define(CLI::App& app) {
       .value("FILE")
       .required();
   options->plan.declare(app);
-  declared_before(app, "--kind").meaning("kind of filter (default blocked_bloom)");
-  declared_before(app, "--fpr").meaning("rate of false positives: 1%, 0.01, 1/1000 (default 1%)");
+  declared_before(app, "--kind").meaning(fmt::format("kind of filter (default {})", default_kind));
+  declared_before(app, "--fpr")
+      .meaning(fmt::format("rate of false positives: 1%, 0.01, 1/1000 (default {})",
+                           format_rate(default_fpr)));
   declared_before(app, "--capacity")
       .meaning("keys to plan for: 1000, 10M, 1e9; without it and --memory, the input's own");
   option(app, "--format", options->format, "write the filter of another program instead of our own")

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::string_view verb = "dedup";
 // A false positive loses a line that was new, so the default is rare: one in a million.
-constexpr double default_fpr = 1e-6;
+constexpr double dedup_fpr = 1e-6;
 // Where growth begins: some megabytes, and few steps to any size.
 constexpr std::uint64_t first_capacity = std::uint64_t{1} << 20;
 
@@ -29,7 +29,7 @@ struct dedup_options {
 result<any_filter> make_seen(plan_request request) {
   if (request.capacity != 0 || request.bits != 0) {
     if (request.fpr == 0 && (request.capacity == 0 || request.bits == 0)) {
-      request.fpr = default_fpr;
+      request.fpr = dedup_fpr;
     }
     const auto kind = find_kind("bloom");
     if (!kind) return fail(kind.error());
@@ -42,7 +42,7 @@ result<any_filter> make_seen(plan_request request) {
     return fail(errc::unsupported, "no kind of filter here grows; give --capacity or --memory");
   }
   request.capacity = first_capacity;
-  if (request.fpr == 0) request.fpr = default_fpr;
+  if (request.fpr == 0) request.fpr = dedup_fpr;
   return growing->create(request);
 }
 
@@ -61,7 +61,7 @@ result<void> pass_new(any_filter& seen, const key_batch& batch, key_format forma
       const auto done = seen.insert(batch.keys.subspan(key, 1));
       if (!done) return fail(done.error());
       if (done->done == 0) {
-        return no_room(input.place_of_line(batch.first_line + i), done->stopped_by,
+        return no_room(input.position_of_line(batch.first_line + i), done->stopped_by,
                        "give a greater --capacity");
       }
       fresh |= done->inserted != 0;

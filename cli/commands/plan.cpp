@@ -2,21 +2,19 @@
 
 #include <algorithm>
 #include <bloomery/advise.hpp>
-#include <bloomery/any_filter.hpp>
+#include <bloomery/defaults.hpp>
 #include <bloomery/plan/units.hpp>
 
 #include "commands/all.hpp"
 #include "declare.hpp"
-#include "plan_lines.hpp"
 #include "plan_options.hpp"
 #include "plan_plot.hpp"
 #include "report.hpp"
 #include "target.hpp"
+#include "teach/plan_lines.hpp"
 
 namespace bloomery::cli {
 namespace {
-
-constexpr double assumed_fpr = 0.01;
 
 /// Says which figure is assumed, or only checked; empty if none is.
 std::string_view remark_on(const plan_request& request, bool rate_assumed) {
@@ -36,9 +34,9 @@ struct arguments {
 };
 
 void print_detail(const kind_info& kind, const plan_request& asked, const plan_report& plan) {
-  const plan_request request = settled(asked, plan);
+  const plan_request request = teach::settled_request(asked, plan);
   fmt::print("{}: {}\n{}\n", kind.name, kind.summary, to_text(plan_figures(plan)));
-  fmt::print("  {}\n  {}\n", command_line(kind, request), cpp_line(kind, request));
+  fmt::print("  {}\n  {}\n", teach::shell_line(kind, request), teach::cpp_line(kind, request));
 }
 
 void print_table(const advice& found) {
@@ -99,10 +97,7 @@ result<void> write_plot(const arguments& given, const kind_info& kind, const pla
 result<status> plan_one(const arguments& given, const plan_request& request, bool rate_assumed) {
   const auto kind = find_kind(given.options.kind);
   if (!kind) return fail(kind.error());
-  // Who names a kind that is built once has a set that does not change.
-  needs wanted = given.wanted;
-  wanted.unchanging |= (*kind)->build != nullptr;
-  const auto plan = plan_for(**kind, request, wanted);
+  const auto plan = plan_for_named(**kind, request, given.wanted);
   if (!plan) return fail(plan.error());
   if (auto ok = write_plot(given, **kind, *plan); !ok) return fail(std::move(ok.error()));
   if (given.json) {
@@ -122,9 +117,7 @@ result<status> run(const arguments& given) {
   }
   auto request = given.options.request();
   if (!request) return fail(request.error());
-  const bool rate_assumed =
-      request->capacity != 0 && request->fpr == 0 && request->bits == 0 && request->hashes == 0;
-  if (rate_assumed) request->fpr = assumed_fpr;
+  const bool rate_assumed = assume_default_fpr(*request);
   if (!given.options.kind.empty()) return plan_one(given, *request, rate_assumed);
 
   const auto found = advise(*request, given.wanted);

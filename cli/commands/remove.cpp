@@ -52,7 +52,7 @@ result<status> remove(const remove_options& options) {
       const auto members = std::count(answers.data() + first, answers.data() + last, true);
       changed |= members != 0;
       if (static_cast<std::size_t>(members) == last - first) continue;
-      if (strangers++ == 0) first_stranger = input.place_of_line(batch->first_line + i);
+      if (strangers++ == 0) first_stranger = input.position_of_line(batch->first_line + i);
     }
   }
   finish(input, verb);
