@@ -22,13 +22,13 @@ result<input_names> expand_names(const input_options& options, const keys::reade
     auto files = files_in(name, kind.in_folder);
     if (!files) return fail(std::move(files.error()));
     if (files->empty()) {
-      return fail(errc::not_found, fmt::format("{}: no file in this folder has a name that the "
-                                               "reader {} looks for; give files",
+      return fail(errc::not_found, fmt::format("{}: this folder has no file that the reader {} "
+                                               "recognises by name; give files",
                                                name, kind.name));
     }
     if (files->size() < kind.whole_folder && names.incomplete.empty()) {
       names.incomplete =
-          fmt::format("{}: {} of the {} files of a whole folder; what the others hold is missing",
+          fmt::format("{}: this folder has {} of {} files; the keys of the others are missing",
                       name, format_count(files->size()), format_count(kind.whole_folder));
     }
     std::move(files->begin(), files->end(), std::back_inserter(names.files));
@@ -45,7 +45,7 @@ result<std::string> reader_text(const input_options& options) {
   }
   if (text.find(':') != std::string_view::npos) {
     return fail(errc::invalid_argument,
-                fmt::format("--min-count: --keys {} says already which to pass over; give one of "
+                fmt::format("--min-count: --keys {} already has a minimum; give one of "
                             "the two",
                             text));
   }
@@ -59,31 +59,35 @@ result<void> check_unshown(std::span<const std::string> names, std::string_view 
     const auto size = examine_file(
         names[i], names.size() == 1 ? std::string(what) : fmt::format("{} {}", what, i + 1));
     if (size) continue;
-    return fail(size.error().code,
-                fmt::format("{}; its name is not shown since it may be a secret: secrets are read "
-                            "from the terminal, a pipe or a file, never from arguments, which "
-                            "other users can see",
-                            size.error().message));
+    return fail(
+        size.error().code,
+        fmt::format("{}; its name is not shown because it may be a secret: secrets are read "
+                    "from the terminal, a pipe or a file, never from arguments, which "
+                    "other users can see",
+                    size.error().message));
   }
   return {};
 }
 
 void input_options::declare(CLI::App& app, keys::purpose why) {
   keys.why = why;
-  option(app, "INPUT", names, "files of keys, one a line; gzip and zstd too; - or none is stdin");
-  flag(app, "-0,--null", nul, "lines end in NUL, not in a newline");
+  option(app, "INPUT", names, "files of keys, one per line, also gzip or zstd; - or none is stdin");
+  flag(app, "-0,--null", nul, "lines end with NUL instead of a newline");
   flag(app, "--crlf", crlf,
-       "files as Windows writes them: a CR before a line's end, and a byte-order mark at a file's "
-       "beginning, belong to no key");
-  option(app, "--keys", keys.reader,
-         "how a line becomes keys (default lines); 'bloomery man' explains each and what "
-         "may follow its name")
+       "files of Windows: drop a CR before the end of a line and a byte-order mark at the "
+       "beginning of "
+       "a file");
+  option(
+      app, "--keys", keys.reader,
+      "the reader that turns a line into keys (default lines); 'bloomery man' explains the readers "
+      "and their arguments")
       .value("READER");
-  option(app, "--min-count", min_count, "with --keys pwned, pass over what was seen less often")
+  option(app, "--min-count", min_count,
+         "with --keys pwned, skip passwords that were seen less often")
       .value("N");
   flag(app, "--skip-bad", keys.skip_bad,
-       "pass over lines that --keys or the filter cannot read, and say at the end how many "
-       "they were");
+       "skip lines that --keys or the filter cannot read, and report their number at the "
+       "end");
   flag(app, "--no-progress", no_progress, "no progress line, also on a terminal");
 }
 

@@ -23,10 +23,11 @@ result<std::unique_ptr<key_input>> key_input::open(const input_options& options)
   const auto kind = keys::find(*text);
   if (!kind) return fail(kind.error().code, "--keys: " + kind.error().message);
   if ((*kind)->secret && options.keys.why == keys::purpose::insert) {
-    return fail(errc::invalid_argument,
-                fmt::format("--keys {}: its lines are secret and only asked about; put the list "
-                            "that they are asked of into a filter",
-                            (*kind)->name));
+    return fail(
+        errc::invalid_argument,
+        fmt::format("--keys {}: secret lines can only be checked; build the filter from the list "
+                    "that they are checked against",
+                    (*kind)->name));
   }
   if ((*kind)->secret) {
     if (auto ok = check_unshown(options.names, "INPUT"); !ok) return fail(std::move(ok.error()));
@@ -46,7 +47,7 @@ result<std::unique_ptr<key_input>> key_input::open(const input_options& options)
   made->choice_.skip_bad |= (*kind)->skips_asked && options.keys.why == keys::purpose::ask;
   made->kind_ = *kind;
   if (made->secret_) {
-    // A core dump would be a copy that stays.
+    // A core dump would be a permanent copy.
     const rlimit none{0, 0};
     (void)::setrlimit(RLIMIT_CORE, &none);
   }
@@ -63,7 +64,7 @@ result<void> key_input::open_next() {
   prompted_ = secret_ && names_[number] == "-" && can_prompt();
   auto file = prompted_ ? prompt_source("Password: ") : open_file(names_[number]);
   if (!file) return fail(std::move(file.error()));
-  // Unpacking would leave copies of secrets where they cannot be wiped.
+  // Decompression would leave copies of secrets in memory that cannot be wiped.
   auto source = secret_ ? std::move(file) : unpack(std::move(*file));
   if (!source) {
     source.error().message = fmt::format("{}: {}", name(number), source.error().message);
@@ -97,10 +98,11 @@ result<key_batch> key_input::next() {
       continue;
     }
     if (secret_ && first_line == 1 && begins_packed(lines->front())) {
-      return fail(errc::unsupported,
-                  fmt::format("{}: what is secret is not unpacked here, since copies of it would "
-                              "remain in memory; unpack it into a pipe",
-                              name(file)));
+      return fail(
+          errc::unsupported,
+          fmt::format("{}: compressed secrets are not read, because decompression leaves copies "
+                      "in memory; decompress it into a pipe",
+                      name(file)));
     }
     reading read{.lines = lines->size(), .keys = lines->size(), .wrong = {}};
     key_batch batch{*lines, *lines, {}, first_line};
@@ -152,8 +154,8 @@ std::string key_input::form() const {
   const std::string_view file = name();
   if (reader_->mark() == byte_order_mark::utf16) {
     return fmt::format(
-        "{} begins with the byte-order mark of UTF-16, and was read byte by byte; "
-        "convert it first, as with 'iconv -f UTF-16 -t UTF-8'",
+        "{} begins with the byte-order mark of UTF-16, but was read byte by byte; "
+        "convert it first, for example with 'iconv -f UTF-16 -t UTF-8'",
         file);
   }
   const bool marked =
@@ -161,8 +163,8 @@ std::string key_input::form() const {
   const bool crs = kind_->keeps_cr && reader_->every_line_ends_in_cr();
   if (marked && crs) {
     return fmt::format(
-        "{} begins with a byte-order mark and all its lines end in CR LF; mark and "
-        "CRs are read as parts of lines, and --crlf drops them",
+        "{} begins with a byte-order mark and all its lines end in CR LF; the mark and "
+        "the CRs are read as parts of lines; --crlf drops them",
         file);
   }
   if (marked) {
@@ -199,8 +201,8 @@ void key_input::account(std::size_t file, const reading& read) {
 
 tl::unexpected<failure> key_input::wrong(std::size_t file, std::uint64_t line,
                                          const failure& why) const {
-  return fail(why.code, fmt::format("{}:{}: {}; --skip-bad passes such lines over", name(file),
-                                    line, why.message));
+  return fail(why.code,
+              fmt::format("{}:{}: {}; --skip-bad skips such lines", name(file), line, why.message));
 }
 
 std::string key_input::position_of_line(std::uint64_t line) const {
@@ -215,7 +217,7 @@ std::string key_input::position_of_key(std::uint64_t key) const {
 
 std::string key_input::skipped() const {
   if (skipped_ == 0) return {};
-  return fmt::format("{} line{} passed over; the first is {}", format_count(skipped_),
+  return fmt::format("{} line{} skipped; the first is {}", format_count(skipped_),
                      skipped_ == 1 ? " was" : "s were", first_skipped_);
 }
 

@@ -165,16 +165,16 @@ action define(CLI::App& app) {
   auto options = std::make_shared<check_options>();
   option(app, "FILTER", options->filter, "a filter").required();
   option(app, "--filter", options->more_filters,
-         "one more filter to ask; each line is then printed with the names of those it may "
-         "be in and a tab before it")
+         "another filter to query; the names of the matching filters and a tab then precede "
+         "each line")
       .value("F")
-      .one_value_a_time();
-  flag(app, "-v,--invert-match", options->invert, "select the lines that surely are in none");
+      .one_value_per_use();
+  flag(app, "-v,--invert-match", options->invert, "select the lines that are certainly in none");
   flag(app, "-c,--count", options->count, "print only the number of selected lines");
   flag(app, "-q,--quiet", options->quiet, "print nothing, and stop at the first selected line");
-  flag(app, "--json", options->json, "print a JSON object for each selected line");
+  flag(app, "--json", options->json, "print one JSON object per selected line");
   flag(app, "--verify", options->verify,
-       "check the whole filter against its checksum first, also beyond 64 MiB");
+       "verify the checksum of the whole filter first, also beyond 64 MiB");
   options->format.declare(app);
   options->input.declare(app, keys::purpose::ask);
   return [options] { return check(*options); };
@@ -193,8 +193,9 @@ command check_command() {
       "  bloomery check bad.bloom --keys safe-browsing --json urls.txt\n"
       "  if echo alice@example.com | bloomery check -q members.bloom; then ...\n"
       "\n"
-      "Exit 0 if some line is selected, 1 if none is, 2 on an error. A line that is not printed\n"
-      "surely is not in the filter; one that is printed is a stranger with the filter's rate.\n",
+      "Exit 0 if some line is selected, 1 if none is, 2 on an error. A line that is not printed "
+      "is\n"
+      "certainly not in the filter. A line that is not in it is printed with the filter's rate.\n",
       define};
 }
 

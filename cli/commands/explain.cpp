@@ -19,7 +19,7 @@ using teach::shared_family;
 using teach::step;
 using teach::verb;
 
-// What a terminal can show: 4096 bits are 69 rows.
+// Limits of a readable drawing: 4096 bits are 69 rows.
 constexpr std::uint64_t max_drawn = 4096;
 constexpr std::uint64_t max_buckets = 512;
 
@@ -44,7 +44,7 @@ tl::unexpected<failure> refuse(std::string why) {
 
 CLI::Option* repeatable(CLI::App& app, const std::string& name, std::vector<std::string>& into,
                         const std::string& what, const std::string& type) {
-  // One value each time, so that what follows is never swallowed, and the times can be counted.
+  // One value per option, so that the next argument is never part of it.
   return app.add_option(name, into, what)
       ->type_name(type)
       ->expected(1)
@@ -58,42 +58,43 @@ void explain_options::declare(CLI::App& app) {
   size->type_name("M");
   auto* formulas =
       repeatable(app, "--hash", hash,
-                 "a hash function: a formula in x with + - * % and ^ (power); give one "
-                 "for each function",
+                 "a hash function: a formula in x with + - * % and ^ (power); repeat it "
+                 "for more functions",
                  "FORMULA");
-  auto* places =
-      repeatable(app, "--place", place, "a word's places as given, not computed", "WORD=P,P,...");
+  auto* places = repeatable(app, "--place", place, "positions of a word, given instead of computed",
+                            "WORD=P,P,...");
   auto* rule = app.add_option("--family", family,
                               "hash functions of words: double (default), salted, md5, fnv-murmur");
   rule->type_name("NAME");
-  auto* number = app.add_option("--hashes", hashes,
-                                "how many of the family (default: the best for the elements)");
+  auto* number = app.add_option(
+      "--hashes", hashes, "number of functions of the family (default: the best for the elements)");
   number->type_name("K");
   formulas->excludes(places)->excludes(rule)->excludes(number);
   places->excludes(rule)->excludes(number);
-  repeatable(app, "--insert", insert, "inserts elements: numbers with --hash, else words",
+  repeatable(app, "--insert", insert, "insert elements: numbers with --hash, else words",
              "X,X,...");
-  repeatable(app, "--check", check, "looks elements up", "X,X,...");
-  repeatable(app, "--erase", erase, "erases elements (with --counting or --cuckoo)", "X,X,...");
-  auto* counted = app.add_flag("--counting", counting, "counters instead of bits");
-  app.add_option("--counter-bits", counter_bits, "bits of a counter: 4 (default), 8 or 16")
+  repeatable(app, "--check", check, "query elements", "X,X,...");
+  repeatable(app, "--erase", erase, "erase elements (with --counting or --cuckoo)", "X,X,...");
+  auto* counted = app.add_flag("--counting", counting, "use counters instead of bits");
+  app.add_option("--counter-bits", counter_bits, "bits per counter: 4 (default), 8 or 16")
       ->type_name("BITS")
       ->needs(counted);
-  auto* table = app.add_flag("--cuckoo", cuckoo, "buckets of fingerprints: a cuckoo filter");
+  auto* table = app.add_flag("--cuckoo", cuckoo, "use a cuckoo filter: buckets of fingerprints");
   table->excludes(counted)->excludes(size);
   for (CLI::Option* other : {formulas, places, rule, number}) table->excludes(other);
   app.add_option("--buckets", buckets, "buckets of the cuckoo filter (default 8)")
       ->type_name("N")
       ->needs(table);
-  app.add_option("--slots", slots, "slots of a bucket: 2, 4 (default) or 8")
+  app.add_option("--slots", slots, "slots per bucket: 2, 4 (default) or 8")
       ->type_name("S")
       ->needs(table);
-  app.add_option("--fingerprint-bits", fingerprint_bits, "4 to 32 (default 8)")
+  app.add_option("--fingerprint-bits", fingerprint_bits,
+                 "bits per fingerprint: 4 to 32 (default 8)")
       ->type_name("F")
       ->needs(table);
 }
 
-/// The steps in the order of the command line: CLI11 lists each option as often as it was given.
+/// The steps in the order of the command line: CLI11 lists an option once per use.
 result<std::vector<step>> steps_of(const CLI::App& app, const explain_options& options) {
   struct source {
     std::string_view name;
@@ -121,7 +122,7 @@ result<std::vector<step>> steps_of(const CLI::App& app, const explain_options& o
     }
   }
   if (steps.empty()) {
-    return refuse("there is nothing to walk through; give for example --insert 2,4,9 --check 4,7");
+    return refuse("no steps are given; give for example --insert 2,4,9 --check 4,7");
   }
   if (steps.size() > teach::max_steps) {
     return refuse(fmt::format("{} steps are too many to read; give at most {} elements",

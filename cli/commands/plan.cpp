@@ -16,7 +16,7 @@
 namespace bloomery::cli {
 namespace {
 
-/// Says which figure is assumed, or only checked; empty if none is.
+/// A remark on a figure that is assumed, or that is only a bound; empty if there is none.
 std::string_view remark_on(const plan_request& request, bool rate_assumed) {
   if (rate_assumed) return "No rate was given; 1% is assumed.\n\n";
   if (request.capacity != 0 && request.fpr != 0 && request.bits != 0) {
@@ -40,7 +40,7 @@ void print_detail(const kind_info& kind, const plan_request& asked, const plan_r
 }
 
 void print_table(const advice& found) {
-  // The registry's first kind is the one that the others are measured by, where it fits.
+  // Sizes are compared with the first kind of the registry, if it fits.
   const kind_info& first = kinds().front();
   std::uint64_t first_bytes = 0;
   std::size_t width = std::string_view("kind").size();
@@ -87,11 +87,11 @@ void print_json(const advice& found, bool rate_assumed) {
   fmt::print("{}\n", object.dump());
 }
 
-/// The picture, where one was asked for. Written before anything is printed, so that a failure is
-/// all there is.
+/// Writes the chart if --plot is given. Called before anything is printed, so that a failure prints
+/// nothing else.
 result<void> write_plot(const arguments& given, const kind_info& kind, const plan_report& plan) {
   if (given.plot.empty()) return {};
-  return write_picture(plan_plot(kind, plan), given.plot, given.force);
+  return write_chart(plan_plot(kind, plan), given.plot, given.force);
 }
 
 result<status> plan_one(const arguments& given, const plan_request& request, bool rate_assumed) {
@@ -113,7 +113,7 @@ result<status> plan_one(const arguments& given, const plan_request& request, boo
 
 result<status> run(const arguments& given) {
   if (!given.plot.empty()) {
-    if (auto ok = check_picture(given.plot, given.force); !ok) return fail(std::move(ok.error()));
+    if (auto ok = check_chart(given.plot, given.force); !ok) return fail(std::move(ok.error()));
   }
   auto request = given.options.request();
   if (!request) return fail(request.error());
@@ -137,22 +137,22 @@ result<status> run(const arguments& given) {
 action define(CLI::App& app) {
   auto given = std::make_shared<arguments>();
   given->options.declare(app);
-  flag(app, "--deletable", given->wanted.deletable, "keys will be erased again");
-  flag(app, "--counting", given->wanted.counting, "how often a key was added will be asked");
+  flag(app, "--deletable", given->wanted.deletable, "keys are erased again");
+  flag(app, "--counting", given->wanted.counting, "the number of copies of a key is queried");
   flag(app, "--growing", given->wanted.growing, "the number of keys is not known in advance");
   flag(app, "--static", given->wanted.unchanging, "all keys are known and never change");
-  flag(app, "--json", given->json, "one JSON object");
+  flag(app, "--json", given->json, "print one JSON object");
   option(app, "--plot", given->plot,
-         "also write a picture: every kind's rate over its bits a key, this plan marked")
+         "also write a chart: rate over bits per key for every kind, with this plan marked")
       .value("FILE.svg");
-  flag(app, "--force", given->force, "replace the picture if it exists");
+  flag(app, "--force", given->force, "replace the chart if it exists");
   return [given] { return run(*given); };
 }
 
 }  // namespace
 
 command plan_command() {
-  return {"plan", "size a filter from what is known, and say which kind suits",
+  return {"plan", "size a filter from known figures and recommend a kind",
           "  bloomery plan --capacity 100M --fpr 1%\n"
           "  bloomery plan --capacity 1e9 --memory 1GB\n"
           "  bloomery plan --memory 64MiB --fpr 1/1000 --deletable\n"
