@@ -20,7 +20,7 @@ class block_line {
  public:
   block_line(key_input& input, const block_steps& steps) : input_(input), steps_(steps) {}
 
-  /// What each thread does until the input ends, the answer is known or something fails.
+  /// The loop of each thread, until the input ends, a step ends the work or something fails.
   void run(unsigned slot) noexcept {
     try {
       std::vector<char> memory(block_bytes);
@@ -46,7 +46,7 @@ class block_line {
     return {next_++, input_.next_block(memory)};
   }
 
-  /// Waits until the blocks before this one were handed on; whether there is more to do.
+  /// Waits until the blocks before this one are done. Returns whether there is more to do.
   bool hand_on(unsigned slot, std::uint64_t number, const result<key_block>& block, reading read) {
     std::unique_lock turn(turn_);
     turned_.wait(turn, [&] { return handed_on_ == number || ended_; });
@@ -65,7 +65,7 @@ class block_line {
   result<bool> take(unsigned slot, const result<key_block>& block, reading read) {
     if (!block) return fail(block.error());
     const auto whole = input_.took(*block, std::move(read));
-    // What was read before a wrong line is handed on first, as one thread would do it.
+    // The lines before a wrong line are handed on first, as with one thread.
     if (!block->bytes.empty()) {
       if (auto more = steps_.hand_on(slot); !more || !*more) return more;
     }
@@ -107,7 +107,7 @@ result<void> in_blocks(key_input& input, const block_steps& steps, unsigned thre
         helpers.emplace_back([&line, slot] { line.run(slot); });
       }
     } catch (const std::exception&) {
-      helpers.clear();  // no thread to be had: those that run finish the work, or this one does
+      helpers.clear();  // no thread is available: the running ones, or this one, finish the work
     }
     line.run(0);
   }

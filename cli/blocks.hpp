@@ -1,6 +1,6 @@
 #pragma once
 
-// The blocks of an input by every core, and what came of them in order.
+// Work on the blocks of an input by all cores, with results in the order of the blocks.
 
 #include <bloomery/result.hpp>
 #include <cstdint>
@@ -14,23 +14,22 @@
 
 namespace bloomery::cli {
 
-/// Two steps for each block of an input. A `slot` below the number of threads stands for the thread
-/// that does both, so that what is kept by slot between them needs no lock.
+/// Two steps per block of an input. Both run in the same thread, whose number is `slot`, so data
+/// kept per slot needs no lock.
 struct block_steps {
-  /// Works on a block that no other thread has; says what was read of it.
+  /// Works on a block, concurrently with other threads.
   std::function<reading(unsigned slot, const key_block& block)> work;
-  /// Takes over what the work left, one call at a time and in the order of the blocks. False ends
-  /// everything: the answer is known.
+  /// Receives the work's result: one call at a time, in the order of the blocks. Returning false
+  /// ends the whole work.
   std::function<result<bool>(unsigned slot)> hand_on;
 };
 
-/// How many threads in_blocks uses for `threads` (0: one a core, at most 8: reading is one after
-/// the other, and then sets the pace).
+/// The number of threads of in_blocks. 0 means one per core, at most 8, because reading is
+/// sequential and then is the bottleneck.
 unsigned threads_for_blocks(unsigned threads) noexcept;
 
-/// Takes every block of the input through both steps: each of the threads takes a block in turn,
-/// works on it, and waits for its turn to hand it on. Memory: a block a thread, 2 MiB or its one
-/// key, beside what the steps keep. Fails as the input or a step does, or with out_of_memory.
+/// Runs both steps for every block of the input. Memory: one block per thread, of 2 MiB or one
+/// longer key, and the data of the steps. Fails as the input or a step does, or with out_of_memory.
 result<void> in_blocks(key_input& input, const block_steps& steps, unsigned threads = 0);
 
 /// Calls `use(line)` for each line of a block.
@@ -49,8 +48,8 @@ void for_each_line(std::span<const char> block, key_format format, Use&& use) {
   }
 }
 
-/// Calls `use(batch)` for the lines of a block and their keys, by that reader or, without one, each
-/// line its own key; `lines` is memory for that. What was read, up to the first wrong line.
+/// Calls `use(batch)` for the lines of a block and their keys. Without a reader each line is a key.
+/// `lines` is scratch memory. Returns what was read, up to the first wrong line.
 template <class Use>
 reading for_each_batch(const key_block& block, const key_input& input, record_keys* reader,
                        std::vector<std::string_view>& lines, Use&& use) {

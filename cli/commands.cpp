@@ -9,7 +9,7 @@ namespace bloomery::cli {
 
 std::span<const command> commands() noexcept {
   // clang-format off
-  static const std::array table = {  // a line each
+  static const std::array table = {  // one per line
       plan_command(),
       bench_command(),
       build_command(),
@@ -35,7 +35,7 @@ std::span<const command> commands() noexcept {
 
 std::unique_ptr<CLI::App> make_app(action& chosen) {
   auto app = std::make_unique<CLI::App>(
-      "Approximate sets: is x in a set too large to keep? Never a false \"no\".", "bloomery");
+      "Approximate sets: is x in a set too large to store? Never a false \"no\".", "bloomery");
   app->set_version_flag("--version", "bloomery " BLOOMERY_VERSION, "show the version");
   app->require_subcommand(0, 1);
   app->fallthrough(false);

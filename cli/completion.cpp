@@ -23,7 +23,7 @@ texts verb_names(const tree_shape& tree) {
   return names;
 }
 
-// The verb's names are values of VERB, which the parser cannot list while it is being made.
+// The values of VERB are the verbs, which the parser cannot list while it is constructed.
 texts choices_of(const argument& each, const tree_shape& tree) {
   return each.value == "VERB" ? verb_names(tree) : each.choices;
 }
@@ -43,7 +43,7 @@ std::string escaped(std::string_view text, std::string_view special) {
   return result;
 }
 
-// What bash offers where this argument's value stands.
+// The candidates of bash for the value of this argument.
 std::string bash_offer(const argument& each, const tree_shape& tree) {
   const texts choices = choices_of(each, tree);
   if (!choices.empty()) {

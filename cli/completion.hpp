@@ -1,7 +1,7 @@
 #pragma once
 
-// Scripts that complete the command line in a shell. They list verbs, options, values that can be
-// listed, and file names where a file is meant.
+// Scripts that complete the command line in a shell: verbs, options, values that can be listed, and
+// file names.
 
 #include <string>
 
@@ -9,9 +9,9 @@
 
 namespace bloomery::cli {
 
-/// For bash 4 and later; needs nothing of the bash-completion package.
+/// For bash 4 and later. Does not need the bash-completion package.
 std::string bash_completion(const tree_shape& tree);
-/// For zsh's compsys, to be named _bloomery in a folder of $fpath.
+/// For zsh's compsys. The file is named _bloomery, in a folder of $fpath.
 std::string zsh_completion(const tree_shape& tree);
 std::string fish_completion(const tree_shape& tree);
 

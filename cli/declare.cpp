@@ -14,7 +14,7 @@ declared declared::value(const std::string& name) const {
   return *this;
 }
 
-declared declared::one_value_a_time() const {
+declared declared::one_value_per_use() const {
   option_->allow_extra_args(false);
   return *this;
 }
@@ -48,7 +48,7 @@ declared flag(CLI::App& app, const std::string& names, bool& into, const std::st
   return declared(*app.add_flag(names, into, meaning));
 }
 
-declared declared_before(CLI::App& app, const std::string& name) {
+declared find_declared(CLI::App& app, const std::string& name) {
   return declared(*app.get_option(name));
 }
 

@@ -31,7 +31,7 @@ std::string kinds_that(bool abilities::* can) {
 void finish(key_input& input, std::string_view verb) {
   input.quieten();
   if (const std::string skipped = input.skipped(); !skipped.empty()) say(verb, skipped);
-  if (!input.lacking().empty()) say(verb, "warning: " + input.lacking());
+  if (!input.incomplete().empty()) say(verb, "warning: " + input.incomplete());
   if (const std::string form = input.unread_form(); !form.empty()) say(verb, "warning: " + form);
 }
 
@@ -39,12 +39,12 @@ tl::unexpected<failure> no_room(const std::string& place, insert_outcome why,
                                 std::string_view advice) {
   if (why == insert_outcome::too_many_copies) {
     return fail(errc::full,
-                fmt::format("{}: the filter holds as many copies of this key as it can; drop "
+                fmt::format("{}: the filter cannot store more copies of this key; remove "
                             "repeated lines with 'bloomery dedup'",
                             place));
   }
-  return fail(errc::full, fmt::format("{}: the filter is full and has no room for this key; {}",
-                                      place, advice));
+  return fail(errc::full,
+              fmt::format("{}: the filter is full and cannot store this key; {}", place, advice));
 }
 
 result<std::uint64_t> insert_all(any_filter& filter, key_input& input, std::string_view advice) {
@@ -58,7 +58,7 @@ result<std::uint64_t> insert_all(any_filter& filter, key_input& input, std::stri
     fresh += done->inserted;
     if (done->done < batch->keys.size()) {
       const auto line = batch->first_line + batch->line_of_key(done->done);
-      return no_room(input.place_of_line(line), done->stopped_by, advice);
+      return no_room(input.position_of_line(line), done->stopped_by, advice);
     }
   }
 }
@@ -68,8 +68,8 @@ std::string overfull(const any_filter& filter, std::string_view name) {
   const filter_info info = filter.info();
   if (!beyond_capacity(info)) return {};
   return fmt::format(
-      "{}: {} are in a filter planned for {}, and its rate is {} instead of {}; build it anew "
-      "with a greater --capacity",
+      "{}: {} are in a filter planned for {}, and its rate is {} instead of {}; rebuild it "
+      "with a larger --capacity",
       name, keys_held(info), format_count(info.plan.capacity), format_rate(info.current_fpr),
       format_rate(info.plan.planned_fpr));
 }
@@ -78,7 +78,7 @@ result<void> report_overfull(const any_filter& filter, std::string_view name, st
                              bool strict) {
   const std::string text = overfull(filter, name);
   if (text.empty()) return {};
-  if (strict) return fail(errc::full, text + " (nothing was written: --strict)");
+  if (strict) return fail(errc::full, text + " (--strict: nothing was written)");
   say(verb, "warning: " + text);
   return {};
 }

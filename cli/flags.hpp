@@ -1,6 +1,6 @@
 #pragma once
 
-// Answers of a filter, as many as a batch has keys.
+// The answers of a filter for a batch.
 
 #include <cstddef>
 #include <memory>
@@ -8,10 +8,10 @@
 
 namespace bloomery::cli {
 
-/// Memory for bools that grows, which std::vector<bool> is not.
+/// A growing array of bool. std::vector<bool> packs bits, so it has no span.
 class flags {
  public:
-  /// So many of them; what they were is lost.
+  /// An array of n elements. Their values are unspecified.
   std::span<bool> first(std::size_t n) {
     if (n > size_) {
       memory_ = std::make_unique<bool[]>(n);  // NOLINT(modernize-avoid-c-arrays)

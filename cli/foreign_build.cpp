@@ -14,13 +14,13 @@ namespace {
 
 constexpr std::string_view verb = "build";
 
-/// One pass over the inputs for the number of their keys.
+/// Counts the keys in one pass over the inputs.
 result<std::uint64_t> count_keys(const input_options& options) {
   const auto opened = key_input::open(options);
   if (!opened) return fail(opened.error());
   if (!(*opened)->total_bytes()) {
     return fail(errc::invalid_argument,
-                "the filter's size depends on the number of keys, and a pipe can be read only "
+                "the size of the filter depends on the number of keys, but a pipe can be read only "
                 "once; give --capacity, or files");
   }
   for (;;) {
@@ -38,9 +38,10 @@ result<void> insert_keys(dialects::foreign_filter& filter, key_input& input) {
     const auto inserted = filter.insert(batch->keys);
     if (!inserted) return fail(inserted.error());
     if (inserted->done == batch->keys.size()) continue;
-    return fail(errc::full, fmt::format("{}: no room",
-                                        input.place_of_line(batch->first_line +
-                                                            batch->line_of_key(inserted->done))));
+    return fail(
+        errc::full,
+        fmt::format("{}: no room", input.position_of_line(batch->first_line +
+                                                          batch->line_of_key(inserted->done))));
   }
 }
 
@@ -55,7 +56,7 @@ result<status> build_foreign(const foreign_build& how, plan_request request,
   if (!settled) return fail(settled.error());
   request.options = std::move(*settled);
   const std::uint64_t said = request.capacity;
-  // Refused for its options alone, it would be a pity to have read the keys.
+  // Wrong options fail before any key is read.
   plan_request trial = request;
   trial.capacity = std::max<std::uint64_t>(1, said);
   auto filter = dialects::create(**format, trial);
@@ -83,9 +84,9 @@ result<status> build_foreign(const foreign_build& how, plan_request request,
 
   const std::string name = how.target == "-" ? "stdout" : how.target;
   if (said != 0 && input.keys() > said) {
-    const std::string text = fmt::format("{}: {} keys came, more than the --capacity of {}", name,
-                                         format_count(input.keys()), format_count(said));
-    if (how.strict) return fail(errc::full, text + " (nothing was written: --strict)");
+    const std::string text = fmt::format("{}: {} keys were read, more than the --capacity of {}",
+                                         name, format_count(input.keys()), format_count(said));
+    if (how.strict) return fail(errc::full, text + " (--strict: nothing was written)");
     say(verb, "warning: " + text + "; the filter is overfull");
   }
   const auto written = write_filter(*filter, how.target, how.force);

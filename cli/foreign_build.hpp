@@ -1,6 +1,6 @@
 #pragma once
 
-// `bloomery build --format`: a filter as another program would have built it.
+// `bloomery build --format`: builds a filter in the format of another program.
 
 #include <bloomery/any_filter.hpp>
 #include <bloomery/result.hpp>
@@ -19,8 +19,8 @@ struct foreign_build {
   bool quiet = false;
 };
 
-/// Reads all keys and writes the filter. Without a capacity the inputs are read twice, once to
-/// count their keys, which a pipe does not allow.
+/// Reads all keys and writes the filter. Without a capacity and a size the inputs are read twice:
+/// the first pass counts the keys. Fails if an input is then a pipe.
 result<status> build_foreign(const foreign_build& how, plan_request request, input_options options);
 
 }  // namespace bloomery::cli

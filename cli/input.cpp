@@ -35,7 +35,7 @@ class file_source final : public byte_source {
         consumed_ += static_cast<std::uint64_t>(got);
         return static_cast<std::size_t>(got);
       }
-      if (errno == EAGAIN) {  // somebody made our stdin non-blocking
+      if (errno == EAGAIN) {  // another process made stdin non-blocking
         wait(-1);
       } else if (errno != EINTR) {
         return system_failure("", "read");
@@ -75,7 +75,7 @@ result<std::unique_ptr<byte_source>> open_file(const std::string& name) {
   struct stat status{};
   if (::fstat(file, &status) != 0) return system_failure(shown, "read");
   if (auto size = size_of(status, shown); !size) return fail(std::move(size.error()));
-  (void)::posix_fadvise(file, 0, 0, POSIX_FADV_SEQUENTIAL);  // refused by pipes, and no matter
+  (void)::posix_fadvise(file, 0, 0, POSIX_FADV_SEQUENTIAL);  // pipes refuse it
   return source;
 }
 

@@ -3,97 +3,12 @@
 #include <fmt/format.h>
 #include <sys/resource.h>
 
-#include <algorithm>
 #include <bloomery/plan/units.hpp>
 #include <utility>
 
-#include "declare.hpp"
 #include "prompt.hpp"
 
 namespace bloomery::cli {
-namespace {
-
-/// The names of all inputs: those that were given, and of a folder its files that are the reader's.
-/// `lacking` is the first folder that lacks some, in a sentence.
-result<std::vector<std::string>> names_of(const input_options& options,
-                                          const keys::reader_kind& kind, std::string& lacking) {
-  std::vector<std::string> names;
-  for (const std::string& name : options.names) {
-    if (kind.in_folder == nullptr || !is_folder(name)) {
-      names.push_back(name);
-      continue;
-    }
-    auto files = files_in(name, kind.in_folder);
-    if (!files) return fail(std::move(files.error()));
-    if (files->empty()) {
-      return fail(errc::not_found, fmt::format("{}: no file in this folder has a name that the "
-                                               "reader {} looks for; give files",
-                                               name, kind.name));
-    }
-    if (files->size() < kind.whole_folder && lacking.empty()) {
-      lacking =
-          fmt::format("{}: {} of the {} files of a whole folder; what the others hold is missing",
-                      name, format_count(files->size()), format_count(kind.whole_folder));
-    }
-    std::move(files->begin(), files->end(), std::back_inserter(names));
-  }
-  if (names.empty()) names.emplace_back("-");
-  return names;
-}
-
-/// The reader's text with what other options add to it.
-result<std::string> reader_text(const input_options& options) {
-  if (options.min_count.empty()) return options.keys.reader;
-  const std::string_view text = options.keys.reader;
-  if (text.substr(0, text.find(':')) != "pwned") {
-    return fail(errc::invalid_argument, "--min-count: only --keys pwned reads counts");
-  }
-  if (text.find(':') != std::string_view::npos) {
-    return fail(errc::invalid_argument,
-                fmt::format("--min-count: --keys {} says already which to pass over; give one of "
-                            "the two",
-                            text));
-  }
-  const auto least = parse_count(options.min_count);
-  if (!least) return fail(least.error().code, "--min-count: " + least.error().message);
-  return fmt::format("{}:min={}", text, *least);
-}
-
-}  // namespace
-
-result<void> check_unshown(std::span<const std::string> names, std::string_view what) {
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    const auto size = examine_file(
-        names[i], names.size() == 1 ? std::string(what) : fmt::format("{} {}", what, i + 1));
-    if (size) continue;
-    return fail(size.error().code,
-                fmt::format("{}; its name is not shown since it may be a secret: secrets are read "
-                            "from the terminal, a pipe or a file, never from arguments, which "
-                            "other users can see",
-                            size.error().message));
-  }
-  return {};
-}
-
-void input_options::declare(CLI::App& app, keys::purpose why) {
-  keys.why = why;
-  option(app, "INPUT", names, "files of keys, one a line; gzip and zstd too; - or none is stdin");
-  flag(app, "-0,--null", nul, "lines end in NUL, not in a newline");
-  flag(app, "--crlf", crlf,
-       "files as Windows writes them: a CR before a line's end, and a byte-order mark at a file's "
-       "beginning, belong to no key");
-  option(app, "--keys", keys.reader,
-         "how a line becomes keys (default lines); 'bloomery man' explains each and what "
-         "may follow its name")
-      .value("READER");
-  option(app, "--min-count", min_count, "with --keys pwned, pass over what was seen less often")
-      .value("N");
-  flag(app, "--skip-bad", keys.skip_bad,
-       "pass over lines that --keys or the filter cannot read, and say at the end how many "
-       "they were");
-  flag(app, "--no-progress", no_progress, "no progress line, also on a terminal");
-}
-
 key_input::key_input(const input_options& options, std::vector<std::string> names,
                      std::optional<std::uint64_t> total_bytes)
     : names_(std::move(names)),
@@ -108,31 +23,31 @@ result<std::unique_ptr<key_input>> key_input::open(const input_options& options)
   const auto kind = keys::find(*text);
   if (!kind) return fail(kind.error().code, "--keys: " + kind.error().message);
   if ((*kind)->secret && options.keys.why == keys::purpose::insert) {
-    return fail(errc::invalid_argument,
-                fmt::format("--keys {}: its lines are secret and only asked about; put the list "
-                            "that they are asked of into a filter",
-                            (*kind)->name));
+    return fail(
+        errc::invalid_argument,
+        fmt::format("--keys {}: secret lines can only be checked; build the filter from the list "
+                    "that they are checked against",
+                    (*kind)->name));
   }
   if ((*kind)->secret) {
     if (auto ok = check_unshown(options.names, "INPUT"); !ok) return fail(std::move(ok.error()));
   }
-  std::string lacking;
-  auto names = names_of(options, **kind, lacking);
+  auto names = expand_names(options, **kind);
   if (!names) return fail(std::move(names.error()));
   std::optional<std::uint64_t> total = 0;
-  for (const std::string& name : *names) {
+  for (const std::string& name : names->files) {
     const auto size = examine_file(name, name);
     if (!size) return fail(size.error());
     total = total && *size ? std::optional(*total + **size) : std::nullopt;
   }
-  std::unique_ptr<key_input> made(new key_input(options, std::move(*names), total));
+  std::unique_ptr<key_input> made(new key_input(options, std::move(names->files), total));
   made->choice_.reader = std::move(*text);
-  made->lacking_ = std::move(lacking);
+  made->incomplete_ = std::move(names->incomplete);
   made->secret_ = (*kind)->secret;
   made->choice_.skip_bad |= (*kind)->skips_asked && options.keys.why == keys::purpose::ask;
   made->kind_ = *kind;
   if (made->secret_) {
-    // A core dump would be a copy that stays.
+    // A core dump would be a permanent copy.
     const rlimit none{0, 0};
     (void)::setrlimit(RLIMIT_CORE, &none);
   }
@@ -149,7 +64,7 @@ result<void> key_input::open_next() {
   prompted_ = secret_ && names_[number] == "-" && can_prompt();
   auto file = prompted_ ? prompt_source("Password: ") : open_file(names_[number]);
   if (!file) return fail(std::move(file.error()));
-  // Unpacking would leave copies of secrets where they cannot be wiped.
+  // Decompression would leave copies of secrets in memory that cannot be wiped.
   auto source = secret_ ? std::move(file) : unpack(std::move(*file));
   if (!source) {
     source.error().message = fmt::format("{}: {}", name(number), source.error().message);
@@ -183,10 +98,11 @@ result<key_batch> key_input::next() {
       continue;
     }
     if (secret_ && first_line == 1 && begins_packed(lines->front())) {
-      return fail(errc::unsupported,
-                  fmt::format("{}: what is secret is not unpacked here, since copies of it would "
-                              "remain in memory; unpack it into a pipe",
-                              name(file)));
+      return fail(
+          errc::unsupported,
+          fmt::format("{}: compressed secrets are not read, because decompression leaves copies "
+                      "in memory; decompress it into a pipe",
+                      name(file)));
     }
     reading read{.lines = lines->size(), .keys = lines->size(), .wrong = {}};
     key_batch batch{*lines, *lines, {}, first_line};
@@ -200,7 +116,7 @@ result<key_batch> key_input::next() {
       batch = records_->batch(first_line);
     }
     account(file, read);
-    progress_.update(keys_, bytes_before_ + reader_->consumed());
+    progress_.update(keys(), bytes_before_ + reader_->consumed());
     if (read.stopped) {
       auto why = wrong(file, first_line + read.wrong->line, read.wrong->why);
       if (batch.lines.empty()) return why;
@@ -238,8 +154,8 @@ std::string key_input::form() const {
   const std::string_view file = name();
   if (reader_->mark() == byte_order_mark::utf16) {
     return fmt::format(
-        "{} begins with the byte-order mark of UTF-16, and was read byte by byte; "
-        "convert it first, as with 'iconv -f UTF-16 -t UTF-8'",
+        "{} begins with the byte-order mark of UTF-16, but was read byte by byte; "
+        "convert it first, for example with 'iconv -f UTF-16 -t UTF-8'",
         file);
   }
   const bool marked =
@@ -247,8 +163,8 @@ std::string key_input::form() const {
   const bool crs = kind_->keeps_cr && reader_->every_line_ends_in_cr();
   if (marked && crs) {
     return fmt::format(
-        "{} begins with a byte-order mark and all its lines end in CR LF; mark and "
-        "CRs are read as parts of lines, and --crlf drops them",
+        "{} begins with a byte-order mark and all its lines end in CR LF; the mark and "
+        "the CRs are read as parts of lines; --crlf drops them",
         file);
   }
   if (marked) {
@@ -266,61 +182,42 @@ std::string key_input::form() const {
 
 result<void> key_input::took(const key_block& block, reading read) {
   account(block.file, read);
-  progress_.update(keys_, block.consumed);
+  progress_.update(keys(), block.consumed);
   if (!block.broken && !read.stopped) return {};
-  const stretch& last = stretches_.back();
-  const std::uint64_t next_line = last.first_line + last.lines;
+  const std::uint64_t next_line = positions_.next_line();
   if (read.stopped) return wrong(block.file, next_line, read.wrong->why);
   return fail(block.broken->code,
               fmt::format("{}:{}: {}", name(block.file), next_line, block.broken->message));
 }
 
 void key_input::account(std::size_t file, const reading& read) {
-  const bool new_file = stretches_.empty() || stretches_.back().file != file;
-  if (new_file || !read.key_a_line || !stretches_.back().key_a_line) {
-    const std::uint64_t first_line =
-        new_file ? 1 : stretches_.back().first_line + stretches_.back().lines;
-    stretches_.push_back({file, keys_, first_line, 0, read.key_a_line});
-  }
-  stretch& now = stretches_.back();
+  const std::uint64_t first_line = positions_.append(file, read);
   if (read.skipped != 0 && skipped_ == 0) {
-    first_skipped_ =
-        fmt::format("{}:{}: {}", name(file), now.first_line + now.lines + read.wrong->line,
-                    read.wrong->why.message);
+    first_skipped_ = fmt::format("{}:{}: {}", name(file), first_line + read.wrong->line,
+                                 read.wrong->why.message);
   }
   skipped_ += read.skipped;
-  now.lines += read.lines;
-  lines_ += read.lines;
-  keys_ += read.keys;
 }
 
 tl::unexpected<failure> key_input::wrong(std::size_t file, std::uint64_t line,
                                          const failure& why) const {
-  return fail(why.code, fmt::format("{}:{}: {}; --skip-bad passes such lines over", name(file),
-                                    line, why.message));
+  return fail(why.code,
+              fmt::format("{}:{}: {}; --skip-bad skips such lines", name(file), line, why.message));
 }
 
-std::string key_input::place_of_line(std::uint64_t line) const {
+std::string key_input::position_of_line(std::uint64_t line) const {
   return fmt::format("{}:{}", name(), line);
 }
 
-std::string key_input::place_of(std::uint64_t key) const {
-  // The last stretch that begins at or before the key; those without keys begin where the next one
-  // does.
-  const auto after =
-      std::upper_bound(stretches_.begin(), stretches_.end(), key,
-                       [](std::uint64_t k, const stretch& s) { return k < s.first_key; });
-  const stretch& found = *std::prev(after);
-  if (found.key_a_line) {
-    return fmt::format("{}:{}", name(found.file), found.first_line + (key - found.first_key));
-  }
-  return fmt::format("{}:{}-{}", name(found.file), found.first_line,
-                     found.first_line + found.lines - 1);
+std::string key_input::position_of_key(std::uint64_t key) const {
+  const auto [file, first, last] = positions_.lines_of_key(key);
+  if (first == last) return fmt::format("{}:{}", name(file), first);
+  return fmt::format("{}:{}-{}", name(file), first, last);
 }
 
 std::string key_input::skipped() const {
   if (skipped_ == 0) return {};
-  return fmt::format("{} line{} passed over; the first is {}", format_count(skipped_),
+  return fmt::format("{} line{} skipped; the first is {}", format_count(skipped_),
                      skipped_ == 1 ? " was" : "s were", first_skipped_);
 }
 

@@ -1,7 +1,6 @@
 #pragma once
 
-// The keys that a verb reads: its INPUT arguments one after the other, and the options that say how
-// they are read, alike on every verb.
+// The keys of a verb's INPUT arguments, file after file.
 
 #include <bloomery/result.hpp>
 #include <cstdint>
@@ -12,111 +11,85 @@
 #include <string_view>
 #include <vector>
 
-#include "cli11_fwd.hpp"
+#include "input_options.hpp"
+#include "key_positions.hpp"
 #include "key_reader.hpp"
 #include "progress.hpp"
 #include "record_keys.hpp"
 
 namespace bloomery::cli {
 
-struct input_options {
-  std::vector<std::string> names;  ///< none is stdin
-  bool nul = false;
-  bool crlf = false;
-  bool no_progress = false;
-  key_choice keys;
-  std::string min_count;  ///< of --keys pwned
-
-  /// Declares INPUT..., -0, --crlf, --keys and its kin, and --no-progress, for a verb that reads
-  /// keys to that end.
-  void declare(CLI::App& app, keys::purpose why);
-
-  key_format format() const noexcept {
-    return {.end = nul ? '\0' : '\n', .strip_cr = crlf, .drop_mark = crlf};
-  }
-};
-
-/// Looks at files that are named where a secret may have been written by mistake. A failure names
-/// the argument, `what`, with its number if there are several, and not the file.
-result<void> check_unshown(std::span<const std::string> names, std::string_view what);
-
-/// Whole lines as they stand in a file, for those who split them elsewhere.
+/// Whole lines of a file, unsplit, for a thread that splits them.
 struct key_block {
-  std::span<const char> bytes;  ///< each line with its end; none at the end only, or where it broke
-  std::size_t file = 0;         ///< number of the input that they are all from
-  std::uint64_t consumed = 0;   ///< bytes of all inputs read so far
-  std::optional<failure> broken;  ///< why nothing follows, but for the place; see took()
+  std::span<const char>
+      bytes;                   ///< each line with its end; empty only at the end or after a failure
+  std::size_t file = 0;        ///< the input that all lines are from
+  std::uint64_t consumed = 0;  ///< bytes of all inputs read so far
+  std::optional<failure> broken;  ///< why the input ends here, without the position; see took()
 };
 
-/// All inputs of a verb, file after file; each file's last line may lack its end.
+/// All inputs of a verb, file after file. The last line of a file may lack its end.
 class key_input {
  public:
-  /// Looks at the reader and at every input first, so that a wrong name is an error before hours of
-  /// reading. A folder stands for its files if the reader knows which are its own.
+  /// Checks the reader and every input first, so that a wrong name fails before any reading. A
+  /// folder means its files that the reader recognises.
   static result<std::unique_ptr<key_input>> open(const input_options& options);
 
-  /// The next lines and their keys, valid until the next call. A failure says where: "NAME:LINE:
-  /// what"; the lines before it have been given.
+  /// The next lines and their keys, valid until the next call. A failure begins with "NAME:LINE: ".
+  /// The lines before it are returned first.
   result<key_batch> next();
 
-  /// The next block, read into `memory`, which the caller keeps while it uses the block. It may run
-  /// in another thread than took(), which is told of each block in their order and of what was
-  /// read of it, and gives a wrong line's or a broken block's failure with its place.
+  /// The next block, read into `memory`, which must live as long as the block is used.
   result<key_block> next_block(std::vector<char>& memory);
+  /// Records what was read of a block. Call it for all blocks in their order; other threads may
+  /// call next_block() meanwhile. Returns the failure of a wrong line or a broken block, with its
+  /// position.
   result<void> took(const key_block& block, reading read);
 
   const key_choice& choice() const noexcept { return choice_; }
   key_format format() const noexcept { return format_; }
-  /// Whether no line may be shown.
+  /// Whether lines must not be shown.
   bool secret() const noexcept { return secret_; }
-  /// Whether the last batch was asked for on a terminal.
+  /// Whether the last batch was typed at a prompt.
   bool prompted() const noexcept { return prompted_; }
-  /// Bytes of all inputs, as they stand; none if one is not a regular file.
+  /// Bytes of all inputs, not decompressed. Empty if one is not a regular file.
   std::optional<std::uint64_t> total_bytes() const noexcept { return total_bytes_; }
-  std::uint64_t lines() const noexcept { return lines_; }  ///< given so far
-  std::uint64_t keys() const noexcept { return keys_; }    ///< of those lines
-  /// The name of that input, as it was given, and for messages. From any thread.
+  std::size_t files() const noexcept { return names_.size(); }
+  std::uint64_t lines() const noexcept { return positions_.lines(); }  ///< returned so far
+  std::uint64_t keys() const noexcept { return positions_.keys(); }    ///< of those lines
+  /// The name of that input as given, and for messages. Safe in any thread.
   std::string_view path(std::size_t file) const noexcept { return names_[file]; }
   std::string_view name(std::size_t file) const noexcept {
     return names_[file] == "-" ? std::string_view(stdin_name) : std::string_view(names_[file]);
   }
-  /// The name, for messages, of the file that the last batch is from.
+  /// The name of the last batch's file, for messages.
   std::string_view name() const noexcept {
     return opened_ == 0 ? std::string_view() : name(opened_ - 1);
   }
-  /// "NAME:LINE" of a line of the last batch, by its number in the file.
-  std::string place_of_line(std::uint64_t line) const;
-  /// "NAME:LINE" of the key of that number, from 0, among all that were given; where lines have
-  /// none or several, "NAME:FIRST-LAST" of the lines that it is among.
-  std::string place_of(std::uint64_t key) const;
+  /// "NAME:LINE" of a line of the last batch's file.
+  std::string position_of_line(std::uint64_t line) const;
+  /// "NAME:LINE" of a key, counted from 0 over all inputs, or "NAME:FIRST-LAST" of the lines that
+  /// it is among if lines have none or several keys.
+  std::string position_of_key(std::uint64_t key) const;
 
-  /// How many wrong lines were passed over, and the first, in a sentence; empty if none was.
+  /// A sentence with the number of skipped lines and the first one; empty if there are none.
   std::string skipped() const;
-  /// What of a file's form has become part of keys: its lines' CRs, its byte-order mark. A sentence
-  /// about the first such file, with what drops it; empty if there is none.
+  /// A sentence about the first file whose CRs or byte-order mark became part of keys; empty if
+  /// there is none.
   std::string unread_form() const { return form_.empty() && reading_ ? form() : form_; }
-  /// That a folder lacks files, in a sentence; empty if none does.
-  const std::string& lacking() const noexcept { return lacking_; }
+  /// A sentence about a folder that lacks files; empty if there is none.
+  const std::string& incomplete() const noexcept { return incomplete_; }
 
-  /// The key of the last batch as it is to be shown: `number` counts the keys of its line.
+  /// A key of the last batch in readable form; `number` counts the keys of its line from 0.
   std::string shown(std::string_view line, std::size_t number, std::string_view key) const;
 
-  /// Whether next() would have to wait; then what is to be printed should be.
+  /// Whether next() would wait for input. Flush the output first.
   bool would_wait() const noexcept { return reading_ && reader_->would_wait(); }
 
-  /// Takes the progress line away before something is said on stderr.
+  /// Removes the progress line. To be called before a message on stderr.
   void quieten() noexcept { progress_.clear(); }
 
  private:
-  // Lines that follow one another: a whole file where each has one key, else what was read at once.
-  struct stretch {
-    std::size_t file;
-    std::uint64_t first_key;
-    std::uint64_t first_line;
-    std::uint64_t lines;
-    bool key_a_line;
-  };
-
   key_input(const input_options& options, std::vector<std::string> names,
             std::optional<std::uint64_t> total_bytes);
 
@@ -135,15 +108,13 @@ class key_input {
   std::optional<std::uint64_t> total_bytes_;
   std::size_t opened_ = 0;
   std::optional<key_reader> reader_;
-  bool reading_ = false;  // the file that was opened last; else its end has been seen
+  bool reading_ = false;  // false: the last file has ended
   std::optional<record_keys> records_;
-  std::optional<failure> pending_;  // what ends the input once the lines before it are given
-  std::vector<stretch> stretches_;
-  std::uint64_t lines_ = 0;
-  std::uint64_t keys_ = 0;
+  std::optional<failure> pending_;  // the failure to return after the lines before it
+  key_positions positions_;
   std::uint64_t skipped_ = 0;
   std::string first_skipped_;
-  std::string lacking_;
+  std::string incomplete_;
   std::string form_;
   std::uint64_t bytes_before_ = 0;
   progress progress_;

@@ -88,7 +88,7 @@ result<std::span<const char>> key_reader::next_block(std::vector<char>& memory) 
   }
 }
 
-/// Finds the byte-order mark, if there are enough bytes to know. How many bytes to pass over.
+/// Recognises the byte-order mark once there are enough bytes. Returns the number of bytes to skip.
 std::size_t key_reader::look_at_beginning(std::string_view bytes) noexcept {
   using namespace std::string_view_literals;
   constexpr auto utf8 = "\xef\xbb\xbf"sv;
@@ -142,7 +142,7 @@ result<void> key_reader::refill() {
     searched_ -= begin_;
     begin_ = 0;
   }
-  // Doubling, so that a long key is copied a bounded number of times.
+  // Doubling keeps the copies of a long key at a constant factor.
   if (end_ == block_.size() - 1) block_.resize((2 * end_) + 1);
   const auto got = source_->read(std::span(block_).subspan(end_, block_.size() - 1 - end_));
   if (!got) return fail(got.error());

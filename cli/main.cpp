@@ -14,8 +14,8 @@
 
 namespace {
 
-/// Whether all that was printed has been written; else says so. It may still be in the buffer, and
-/// a full disk be met only now.
+/// Flushes stdout. Returns whether all output was written; if not, prints the reason. A full disk
+/// may show only here.
 bool all_written(const std::string& who) {
   errno = 0;
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return true;
@@ -40,7 +40,7 @@ int run(int argc, char** argv) {
     fmt::print(stderr, "{}\n", one_line(parse_sentence(*app, wrong)));
     return static_cast<int>(status::error);
   }
-  if (!chosen) {  // 'bloomery' alone: a script that left out the verb has not been done
+  if (!chosen) {  // 'bloomery' alone is an error: a script has left out the verb
     (void)std::fputs(app->help().c_str(), stderr);
     return static_cast<int>(status::error);
   }

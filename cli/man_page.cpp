@@ -10,8 +10,8 @@
 namespace bloomery::cli {
 namespace {
 
-// Text as roff takes it: a backslash, the hyphens that are to stay minus signs, the quotes that
-// would become typographic, and a control character at the start of a line.
+// Text escaped for roff: backslashes, hyphens that must stay minus signs, quotes that would become
+// typographic, and control characters at the start of a line.
 std::string roff(std::string_view text) {
   std::string result;
   bool line_starts = true;
@@ -89,7 +89,7 @@ std::string man_page(const tree_shape& tree, std::string_view version) {
       ".SH DESCRIPTION\n{}\n",
       roff(version), roff(tree.summary));
   text +=
-      ".PP\nCounts are written as 1000, 10M or 1e9, sizes as 120MB (powers of 1000) or 1GiB "
+      ".PP\nWrite counts as 1000, 10M or 1e9, sizes as 120MB (powers of 1000) or 1GiB "
       "(powers of 1024), rates as 1%, 0.01 or 1/1000.\n";
   text += ".SH OPTIONS\n" + arguments_of(tree.options);
   text += ".SH VERBS\n";
@@ -105,10 +105,10 @@ std::string man_page(const tree_shape& tree, std::string_view version) {
   }
   text +=
       ".SH READERS OF KEYS\n"
-      "\\fB\\-\\-keys\\fR \\fIREADER\\fR says how a line becomes keys. A line may have one, none "
-      "(then it is "
-      "never selected) or several (then it is selected if any of them may be in the filter; "
-      "\\-\\-json tells which). Ask a filter with the reader that it was built with.\n";
+      "\\fB\\-\\-keys\\fR \\fIREADER\\fR names the reader that turns a line into keys. A line "
+      "without a "
+      "key is never selected. A line with several keys is selected if any of them may be in the "
+      "filter; \\-\\-json prints which. Query a filter with the reader that it was built with.\n";
   for (const keys::reader_kind& reader : keys::all()) {
     text += fmt::format(".TP\n\\fB{}{}\\fR\n{}.\n", roff(reader.name), roff(reader.argument),
                         roff(reader.summary));
@@ -124,9 +124,9 @@ std::string man_page(const tree_shape& tree, std::string_view version) {
   }
   text +=
       ".SH EXIT STATUS\n"
-      ".TP\n0\nDone; of verbs that select: something was selected.\n"
-      ".TP\n1\nNothing was selected.\n"
-      ".TP\n2\nAn error; one sentence on standard error says which.\n";
+      ".TP\n0\nSuccess. For verbs that select lines: some line was selected.\n"
+      ".TP\n1\nNo line was selected.\n"
+      ".TP\n2\nAn error. Standard error has one sentence about it.\n";
   return text;
 }
 

@@ -12,7 +12,7 @@
 namespace bloomery::cli {
 namespace {
 
-// What our own reader says of other bytes, and what they might be instead.
+/// The failure for a file that is not a Bloomery filter, with the formats that it may have.
 tl::unexpected<failure> no_filter(failure why, const dialects::guess& guess) {
   std::vector<std::string> options;
   options.reserve(guess.perhaps.size());
@@ -30,12 +30,14 @@ if_exists policy_of(bool force) noexcept {
 }  // namespace
 
 void format_options::declare(CLI::App& app) {
-  option(app, "--format", format, "the program that wrote the filter, if not by content")
+  option(app, "--format", format,
+         "the program that wrote the filter (default: recognised by content)")
       .value("FORMAT");
-  option(app, "--column", column, "whose filters to take from a Parquet file").value("COLUMN");
-  option(app, "--with", with, "an option of the format's own; 'bloomery man' lists them")
+  option(app, "--column", column, "the column of a Parquet file whose filters are used")
+      .value("COLUMN");
+  option(app, "--with", with, "an option of the format; 'bloomery man' lists them")
       .value("NAME=VALUE")
-      .one_value_a_time();
+      .one_value_per_use();
 }
 
 result<dialects::option_list> read_pairs(const std::vector<std::string>& pairs,
@@ -121,22 +123,22 @@ result<void> filter_opener::all_used() const {
   const auto unused =
       static_cast<std::size_t>(std::find(used_.begin(), used_.end(), false) - used_.begin());
   if (seen_.empty() && (format_ != nullptr || !options_.empty())) {
-    return fail(errc::invalid_argument,
-                fmt::format("{}: it is our own filter, and {} is for those of other programs; "
-                            "leave it out",
-                            ours_,
-                            format_ != nullptr              ? "--format"
-                            : options_[0].first == "column" ? "--column"
-                                                            : "--with"));
+    return fail(
+        errc::invalid_argument,
+        fmt::format("{}: this is a Bloomery filter, and {} is for filters of other programs; "
+                    "leave it out",
+                    ours_,
+                    format_ != nullptr              ? "--format"
+                    : options_[0].first == "column" ? "--column"
+                                                    : "--with"));
   }
   if (unused == used_.size()) return {};
   const bool one_format = std::all_of(seen_.begin(), seen_.end(),
                                       [&](const auto* each) { return each == seen_.front(); });
   if (one_format) return dialects::check_options(*seen_.front(), options_);
-  return fail(
-      errc::invalid_argument,
-      fmt::format("none of the filters is of a format that has an option '{}'; leave it out",
-                  options_[unused].first));
+  return fail(errc::invalid_argument,
+              fmt::format("no filter here has a format with an option '{}'; leave it out",
+                          options_[unused].first));
 }
 
 result<opened_filter> open_filter(const std::string& name, const format_options& options,
@@ -158,8 +160,8 @@ failure not_ours(failure why, std::string_view verb, const std::string& name) {
   if (format == nullptr) return why;
   return {
       errc::unsupported,
-      fmt::format("{}: {} of format {}, and '{}' takes our own filters only; check, info, "
-                  "merge and convert take others, and 'build --format' makes them anew",
+      fmt::format("{}: {} of format {}, and '{}' accepts only Bloomery filters; check, info, "
+                  "merge and convert accept others, and 'build --format' creates them",
                   name, guess.certain != nullptr ? "this is a filter" : "this looks like a filter",
                   format->name, verb)};
 }

@@ -1,6 +1,6 @@
 #pragma once
 
-// Filters as the verbs find them: our own files, or those of other programs.
+// The filters of a verb: Bloomery files, or files of other programs.
 
 #include <bloomery/any_filter.hpp>
 #include <bloomery/dialects/dialect.hpp>
@@ -14,37 +14,38 @@
 
 namespace bloomery::cli {
 
-/// How a file of another program is to be read, alike on every verb that reads one.
+/// How to read a file of another program, the same for every verb that reads one.
 struct format_options {
-  std::string format;             ///< a dialect's name; empty is by content
+  std::string format;             ///< a dialect's name; empty: recognised by content
   std::string column;             ///< of a Parquet file
-  std::vector<std::string> with;  ///< NAME=VALUE, the dialect's own options
+  std::vector<std::string> with;  ///< NAME=VALUE, the options of the dialect
 
   /// Declares --format, --column and --with.
   void declare(CLI::App& app);
 };
 
-/// NAME=VALUE pairs, apart.
+/// Splits NAME=VALUE pairs.
 result<dialects::option_list> read_pairs(const std::vector<std::string>& pairs,
                                          std::string_view flag);
 
-/// The dialect of that name, for a sentence that begins with --format.
+/// The dialect of that name. A failure begins with "--format".
 result<const dialects::dialect*> find_format(const std::string& name);
 
 using opened_filter = std::variant<any_filter, dialects::foreign_filter>;
 
-/// Opens the filters of a verb, each with those options that are of its format: they may be of
-/// several programs.
+/// Opens the filters of a verb, which may be of several programs. Each receives only the options
+/// that its format has.
 class filter_opener {
  public:
   static result<filter_opener> make(const format_options& options);
 
-  /// Opens a filter file. One that has our signature is ours whatever the options say; another is
-  /// taken for the format that they name, or for the one that its content tells.
+  /// Opens a filter file. A file with the Bloomery signature is a Bloomery filter, whatever the
+  /// options are. Another file has the format that they name, or else the one recognised by
+  /// content.
   result<opened_filter> open(const std::string& name, access how = access::read_only,
                              verification verify = verification::automatic);
 
-  /// Fails if an option was given that none of the filters opened so far has a use for.
+  /// Fails if no filter opened so far has used one of the options.
   result<void> all_used() const;
 
  private:
@@ -52,12 +53,12 @@ class filter_opener {
   result<opened_filter> open_foreign(const std::string& name, const mapped_storage& bytes,
                                      access how, verification verify);
 
-  const dialects::dialect* format_ = nullptr;  // if it is named
-  bool column_ = false;                        // whether one is
+  const dialects::dialect* format_ = nullptr;  // null: by content
+  bool column_ = false;                        // whether --column is given
   dialects::option_list options_;
-  std::vector<bool> used_;                      // of each option
-  std::vector<const dialects::dialect*> seen_;  // formats of the filters that were opened
-  std::string ours_;                            // a file of our own among them
+  std::vector<bool> used_;                      // per option
+  std::vector<const dialects::dialect*> seen_;  // formats of the filters opened so far
+  std::string ours_;                            // the last Bloomery file opened
 };
 
 /// Opens the one filter of a verb.
@@ -65,11 +66,11 @@ result<opened_filter> open_filter(const std::string& name, const format_options&
                                   access how = access::read_only,
                                   verification verify = verification::automatic);
 
-/// Why a verb that takes our own filters only could not open this file: `why`, or that it is
-/// another program's.
+/// The failure of a verb that accepts only Bloomery filters: `why`, or a sentence that names the
+/// file's format if it is of another program.
 failure not_ours(failure why, std::string_view verb, const std::string& name);
 
-/// Writes a filter of either sort; `target` is a file or - for stdout. `force` replaces a file.
+/// Writes a filter to a file, or to stdout if `target` is "-". `force` replaces an existing file.
 result<void> write_filter(const opened_filter& filter, const std::string& target, bool force);
 result<void> write_filter(const any_filter& filter, const std::string& target, bool force);
 result<void> write_filter(const dialects::foreign_filter& filter, const std::string& target,

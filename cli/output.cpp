@@ -44,10 +44,11 @@ void output::write_all(std::string_view bytes) noexcept {
     if (done >= 0) {
       bytes.remove_prefix(static_cast<std::size_t>(done));
     } else if (errno == EPIPE) {
-      // Whoever started this ignores SIGPIPE; the reader has gone all the same, and wants no word.
+      // The parent process ignores SIGPIPE. The reader is gone, so end without a message all the
+      // same.
       (void)std::signal(SIGPIPE, SIG_DFL);
       (void)std::raise(SIGPIPE);
-    } else if (errno == EAGAIN) {  // somebody made our stdout non-blocking
+    } else if (errno == EAGAIN) {  // another process made stdout non-blocking
       pollfd one{.fd = descriptor_, .events = POLLOUT, .revents = 0};
       (void)::poll(&one, 1, -1);
     } else if (errno != EINTR) {

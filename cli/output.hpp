@@ -10,9 +10,9 @@
 
 namespace bloomery::cli {
 
-/// Collects what is to be printed and writes it in pieces of 64 KiB or more. Nothing is lost: call
-/// flush() when all is said; if an error ends the verb earlier, what was collected is written when
-/// this is destroyed. A reader that went away (`| head -1`) ends the process as SIGPIPE does.
+/// Buffers output and writes it in pieces of at least 64 KiB. Call flush() at the end; after an
+/// error the destructor writes the rest. If the reader is gone (`| head -1`), the process ends as
+/// by SIGPIPE.
 class output {
  public:
   explicit output(int descriptor = 1);
@@ -30,9 +30,9 @@ class output {
   }
   void append(char byte) noexcept { append(std::string_view(&byte, 1)); }
 
-  /// Writes what is collected. Once a write has failed nothing more is written, and this says so.
+  /// Writes the buffer. Fails, and writes nothing more, once a write has failed.
   result<void> flush();
-  /// Whether a write has failed; to be asked now and then, so that a full disk ends the work.
+  /// Fails if a write has failed. Call it per batch, so that a full disk ends the work.
   result<void> check() const;
 
  private:

@@ -40,7 +40,7 @@ std::string did_you_mean(std::string_view word, const std::vector<std::string>& 
   return meant.empty() ? "" : fmt::format(" (did you mean '{}'?)", meant);
 }
 
-/// Whether the verb was told to read secrets, of which one may be what was left over.
+/// Whether the verb reads secrets: then an extra argument may be one.
 bool reads_secrets(const CLI::App& verb) {
   const CLI::Option* const given = verb.get_option_no_throw("--keys");
   if (given == nullptr || given->empty()) return false;
@@ -48,10 +48,10 @@ bool reads_secrets(const CLI::App& verb) {
   return reader && (*reader)->secret;
 }
 
-/// What was left over: an unknown verb, an unknown option, or one argument too many.
+/// The sentence for an extra argument: an unknown verb or option, or one argument too many.
 std::string extra_sentence(const CLI::App& app, const CLI::App* verb, const std::string& extra) {
   if (verb != nullptr && reads_secrets(*verb)) {
-    return "there is no such option or argument; it is not shown since it may be a secret";
+    return "there is no such option or argument; it is not shown because it may be a secret";
   }
   const std::string name = extra.substr(0, extra.find('='));
   if (extra.size() > 1 && extra.front() == '-') {
@@ -80,14 +80,14 @@ std::optional<std::string> between(std::string_view text, std::string_view first
   return std::string(text.substr(from, to - from));
 }
 
-/// The parser's own message in the words of this program; as it stands where it is a sentence.
+/// The message of the parser, reworded for this program.
 std::string reworded(const CLI::ParseError& error) {
   std::string said = error.what();
   if (error.get_name() == "ConversionError") {
     const auto name = between(said, "convert: ", " = ");
     const auto at = said.find(" = ");
     if (name && at != std::string::npos) {
-      return fmt::format("{}: '{}' is not a number that it can take", *name, said.substr(at + 3));
+      return fmt::format("{}: '{}' is not a valid number", *name, said.substr(at + 3));
     }
   }
   if (error.get_name() == "ArgumentMismatch") {
@@ -135,12 +135,12 @@ std::string no_verb(std::string_view word, const std::vector<std::string>& verbs
 }
 
 std::string_view nearest(std::string_view word, const std::vector<std::string>& candidates) {
-  // A third of a word may be wrong: "plna" is plan, "quux" is nothing.
+  // At most a third of a word may be wrong: "plna" is plan, "quux" is nothing.
   std::size_t least = std::max<std::size_t>(1, word.size() / 3) + 1;
   std::string_view found;
   for (const std::string& candidate : candidates) {
     const std::size_t distance = edit_distance(word, candidate);
-    // The start of one word only was typed.
+    // The word may be the beginning of a candidate.
     const bool begun = word.size() >= 3 && candidate.starts_with(word);
     if (distance < least || (begun && found.empty())) {
       least = std::min(least, distance);

@@ -1,6 +1,6 @@
 #pragma once
 
-// What is refused, as one sentence on one line.
+// Error messages: one sentence on one line.
 
 #include <string>
 #include <string_view>
@@ -10,19 +10,19 @@
 
 namespace bloomery::cli {
 
-/// The sentence for a command line that could not be parsed, without the final newline: the verb,
-/// what was wrong, the nearest word that would have been right, and where to read on.
+/// The sentence for a command line that cannot be parsed, without a newline: the verb, the error,
+/// the nearest correct word, and the command for help.
 std::string parse_sentence(const CLI::App& app, const CLI::ParseError& error);
 
-/// The text with its control characters escaped: a message quotes arguments and file names, and is
-/// one line whatever is in them.
+/// The text with its control characters escaped, so that a message that quotes arguments and file
+/// names is one line.
 std::string one_line(std::string_view text);
 
 /// "there is no verb 'plna' (did you mean 'plan'?)".
 std::string no_verb(std::string_view word, const std::vector<std::string>& verbs);
 
-/// The candidate that a typing slip away from `word` was meant: the nearest by edit distance
-/// (insert, delete, replace, swap neighbours), if it is near enough; else empty. O(total length).
+/// The candidate nearest to `word` by edit distance (insert, delete, replace, swap neighbours), or
+/// an empty text if none is near. O(total length).
 std::string_view nearest(std::string_view word, const std::vector<std::string>& candidates);
 
 }  // namespace bloomery::cli

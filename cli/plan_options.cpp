@@ -11,8 +11,8 @@ namespace bloomery::cli {
 
 namespace {
 
-// An empty value is a slip, as a script makes one with --capacity "$N" where N is not set; it must
-// not pass for an option that was not given.
+// An empty value is an error and not an option that was left out: a script has written
+// --capacity "$N" and N is not set.
 std::string check_filled(const std::string& text) {
   return text.empty() ? "its value is empty" : "";
 }
@@ -49,20 +49,19 @@ void plan_options::declare(CLI::App& app) {
   text("--capacity", capacity, "keys to plan for: 1000, 10M, 1e9", "N");
   text("--fpr", fpr, "rate of false positives: 1%, 0.01, 1/1000", "P");
   text("--confidence", confidence,
-       "the share of filters whose own rate keeps within --fpr: 95% (default: their mean does)",
-       "P");
+       "share of filters whose rate is at most --fpr: 95% (default: the mean rate is)", "P");
   auto* size = text("--memory", memory, "size of the filter in bytes: 120MB, 1GiB", "SIZE");
   text("--bits", bits, "size of the filter in bits: 8000, 10M", "M")->excludes(size);
   app.add_option("--hashes", hashes, "number of hash functions, 1 to 64")
       ->type_name("K")
       ->check(check_hashes);
   text("--kind", kind, "kind of filter", "KIND");
-  // CLI11's own reading of numbers would wrap -3 around and take 010 as octal.
+  // CLI11's parser of numbers would wrap -3 around and read 010 as octal.
   app.add_option_function<std::string>(
          "--seed", [this](const std::string& given) { seed = read_seed(given); },
-         "of the hash function, a number of 64 bits (default 0)")
+         "seed of the hash function, a 64-bit number (default 0)")
       ->type_name("SEED");
-  app.add_option("--with", with, "an option of the kind's own; 'bloomery man' lists them")
+  app.add_option("--with", with, "an option of the kind; 'bloomery man' lists them")
       ->type_name("NAME=VALUE")
       ->allow_extra_args(false);
 }
@@ -96,10 +95,8 @@ result<plan_request> plan_options::request() const {
   if (auto ok = read("--bits", bits, parse_count, request.bits); !ok) return fail(ok.error());
   if (bytes != 0) {
     if (bytes > (std::uint64_t{1} << 59)) {
-      return fail(
-          errc::invalid_argument,
-          fmt::format("--memory: {} is more than a filter can have; give at most 2^59 bytes",
-                      memory));
+      return fail(errc::invalid_argument,
+                  fmt::format("--memory: {} is too large; give at most 2^59 bytes", memory));
     }
     request.bits = bytes * 8;
   }

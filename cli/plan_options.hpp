@@ -1,6 +1,6 @@
 #pragma once
 
-// The options that size a filter, alike on every verb that makes one.
+// The options that size a filter, the same for every verb that creates one.
 
 #include <bloomery/any_filter.hpp>
 #include <bloomery/result.hpp>
@@ -16,13 +16,13 @@ struct plan_options {
   std::string capacity, fpr, confidence, memory, bits, kind;
   unsigned hashes = 0;
   std::uint64_t seed = 0;
-  std::vector<std::string> with;  ///< NAME=VALUE, the kind's own options
+  std::vector<std::string> with;  ///< NAME=VALUE, the options of the kind
 
   /// Declares --capacity, --fpr, --confidence, --memory, --bits, --hashes, --kind, --seed and
   /// --with.
   void declare(CLI::App& app);
 
-  /// The request they make; a text that is no number is invalid_argument, naming the option.
+  /// The request. Fails with invalid_argument and the name of the option if a text is not a number.
   result<plan_request> request() const;
 };
 

@@ -28,11 +28,11 @@ std::string plan_plot(const kind_info& kind, const plan_report& plan) {
   const int lowest =
       std::clamp(static_cast<int>(std::floor(std::log10(plan.planned_fpr))) - 1, -12, -5);
   chart made{
-      .title = "Rate of false positives over bits a key",
-      .subtitle = fmt::format("{} keys; every kind as it is planned, and log2(1/rate), the least "
+      .title = "Rate of false positives over bits per key",
+      .subtitle = fmt::format("{} keys; the plans of every kind, and log2(1/rate), the least "
                               "possible",
                               format_count(plan.capacity)),
-      .x_label = "size (bits a key)",
+      .x_label = "size (bits per key)",
       .y_label = "rate of false positives (%)",
       .y_least = lowest,
       .lines = {},

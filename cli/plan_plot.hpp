@@ -1,15 +1,14 @@
 #pragma once
 
-// The picture of `bloomery plan --plot`: every kind's rate over its bits a key, the information
-// bound, and the plan itself as a point.
+// The chart of `bloomery plan --plot`: rate over bits per key of every kind, the information bound,
+// and the plan as a point.
 
 #include <bloomery/any_filter.hpp>
 #include <string>
 
 namespace bloomery::cli {
 
-/// The SVG of all kinds at the plan's capacity, with the plan's own point. One plan of each kind
-/// for each of some 40 rates.
+/// The chart as SVG, at the plan's capacity. Calls each kind's planner for about 40 rates.
 std::string plan_plot(const kind_info& kind, const plan_report& plan);
 
 }  // namespace bloomery::cli

@@ -33,7 +33,7 @@ std::size_t terminal_width() noexcept {
 }
 
 void put(std::string_view text) noexcept {
-  // Whether a terminal takes the bar or not, the work goes on.
+  // A failed write to the terminal is ignored.
   if (::write(STDERR_FILENO, text.data(), text.size()) < 0) return;
 }
 
@@ -52,7 +52,7 @@ std::string progress_line(const progress_state& state, std::size_t width) {
     text = fmt::format("{:3.0f}% [{:#<{}}{:-<{}}] {}", std::floor(share * 100), "", filled, "",
                        bar - filled, text);
   }
-  // A terminal's last column is left free: some wrap there already.
+  // The last column stays free, because some terminals wrap there.
   if (text.size() >= width) text.resize(width == 0 ? 0 : width - 1);
   return text;
 }

@@ -1,6 +1,6 @@
 #pragma once
 
-// How far a long run is, for who watches it on a terminal.
+// The progress line of long work on a terminal.
 
 #include <chrono>
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace bloomery::cli {
 
-/// How far it is: keys read, bytes of the input files read, and all of them where that is known.
+/// Keys and bytes of the input files read so far, and the total bytes if known.
 struct progress_state {
   std::uint64_t keys = 0;
   std::uint64_t bytes = 0;
@@ -18,12 +18,12 @@ struct progress_state {
   double seconds = 0;
 };
 
-/// The line shown, at most `width` wide: share done, a bar, keys, keys a second and the time left;
-/// without a total only keys and rate.
+/// The line, at most `width` columns: percentage, bar, keys, keys per second and remaining time.
+/// Without a total only keys and keys per second.
 std::string progress_line(const progress_state& state, std::size_t width);
 
-/// Draws that line on stderr over itself, if stderr is a terminal and it is wanted; else does
-/// nothing. The first after half a second, then at most ten in a second.
+/// Draws that line on stderr, first after half a second, then at most ten times per second. Does
+/// nothing if stderr is not a terminal or `wanted` is false.
 class progress {
  public:
   progress(bool wanted, std::optional<std::uint64_t> total_bytes);
@@ -31,11 +31,11 @@ class progress {
   progress& operator=(const progress&) = delete;
   ~progress() { clear(); }
 
-  /// Cheap enough for each batch of keys.
+  /// Cheap enough to call per batch of keys.
   void update(std::uint64_t keys, std::uint64_t bytes) {
     if (on_) draw(keys, bytes);
   }
-  /// Takes the line away, so that something else can be said.
+  /// Removes the line. To be called before another message.
   void clear() noexcept;
 
  private:

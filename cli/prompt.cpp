@@ -114,7 +114,8 @@ result<bool> read_line(int terminal, const held_signals& signals, wiped_bytes& l
     if (got < 0) return system_failure("the terminal", "read");
     if (got == 0 || byte == '\n') return true;
     if (line.size() == longest_line) {
-      return fail(errc::invalid_argument, "the line is too long for a password on a terminal");
+      return fail(errc::invalid_argument,
+                  "the line is too long for a password on a terminal; give it in a pipe or a file");
     }
     line.push_back(byte);
     ::explicit_bzero(&byte, 1);
@@ -144,7 +145,7 @@ result<wiped_bytes> ask(const std::string& question) {
     // program, the question is asked again.
     (void)::raise(caught);
     if (caught != SIGTSTP && caught != SIGTTIN && caught != SIGTTOU) {
-      read = fail(errc::io, "a signal ended the asking");
+      read = fail(errc::io, "a signal ended the prompt");
       break;
     }
   }

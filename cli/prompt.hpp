@@ -1,6 +1,6 @@
 #pragma once
 
-// A secret, asked for on the terminal.
+// A prompt for a secret on the terminal.
 
 #include <bloomery/result.hpp>
 #include <memory>
@@ -10,12 +10,12 @@
 
 namespace bloomery::cli {
 
-/// Whether stdin is a terminal, where somebody can be asked.
+/// Whether stdin is a terminal.
 bool can_prompt() noexcept;
 
-/// One line that is asked for on the terminal, at the first read, and not echoed while it is typed.
-/// What the terminal was like is restored whatever ends the asking, signals too. No line, or an
-/// empty one, is a failure. The source's own copy is wiped.
+/// A source of one line. The first read prompts for it on the terminal without echo. The terminal's
+/// settings are restored at the end, also after a signal. No line, or an empty one, is a failure.
+/// The source's copy is wiped.
 std::unique_ptr<byte_source> prompt_source(std::string question);
 
 }  // namespace bloomery::cli

@@ -44,7 +44,7 @@ bool record_keys::read(std::string_view line, reading& so_far) {
   }
   const std::size_t made = keys_.size() - before;
   so_far.keys += made;
-  so_far.key_a_line &= made == 1;
+  so_far.key_per_line &= made == 1;
   ++so_far.lines;
   lines_.push_back(line);
   ends_.push_back(static_cast<std::uint32_t>(keys_.size()));

@@ -1,6 +1,6 @@
 #pragma once
 
-// Lines, and the keys that a reader makes of them.
+// Lines, and the keys that a reader derives from them.
 
 #include <bloomery/keys/reader.hpp>
 #include <bloomery/result.hpp>
@@ -16,54 +16,55 @@
 
 namespace bloomery::cli {
 
-/// How lines become keys: what --keys and its kin say.
+/// How lines become keys: the options --keys and --skip-bad.
 struct key_choice {
   std::string reader = "lines";
   keys::purpose why = keys::purpose::ask;
-  bool skip_bad = false;  ///< wrong lines are passed over, not an error
-  /// If there is one, says of a key what is wrong with it, so that its line is a wrong one: filters
-  /// of typed keys have it. Called from any thread.
+  bool skip_bad = false;  ///< skip wrong lines instead of failing
+  /// An optional check of each key, for filters of typed keys. If it fails, the line is wrong.
+  /// Called from any thread.
   std::function<result<void>(std::string_view key)> accepts = nullptr;
 
   /// Whether each line is its own key.
   bool plain() const noexcept { return reader == "lines"; }
-  /// Whether it is one whatever it says, so that no reader is needed.
+  /// Whether each line is a key without any check, so that no reader is needed.
   bool unread() const noexcept { return plain() && !accepts; }
 };
 
-/// Some lines that follow one another in one file, and their keys.
+/// Consecutive lines of one file, and their keys.
 struct key_batch {
-  std::span<const std::string_view> lines;  ///< without their ends; none at the end only
-  std::span<const std::string_view> keys;   ///< of all lines, in their order
-  /// For each line the number of keys of it and of the lines before; empty where each line has one.
+  std::span<const std::string_view>
+      lines;  ///< without their ends; empty only at the end of the input
+  std::span<const std::string_view> keys;  ///< of all lines, in their order
+  /// Per line, the number of keys up to and including it; empty if each line has one key.
   std::span<const std::uint32_t> ends;
   std::uint64_t first_line = 0;  ///< the number of the first line in its file
 
-  /// The numbers of a line's first key and of the one after its last.
+  /// The index of a line's first key, and the index after its last key.
   std::pair<std::size_t, std::size_t> keys_of(std::size_t line) const noexcept {
     if (ends.empty()) return {line, line + 1};
     return {line == 0 ? 0 : ends[line - 1], ends[line]};
   }
-  /// The line, counted as lines are, that the key of that number is from.
+  /// The index of the line that a key is from.
   std::size_t line_of_key(std::size_t key) const noexcept;
 };
 
-/// What came of reading some lines.
+/// The result of reading some lines.
 struct reading {
   struct wrong_line {
-    std::uint64_t line;  ///< from 0, among those that were read
+    std::uint64_t line;  ///< from 0, among the lines read
     failure why;
   };
 
-  std::uint64_t lines = 0;  ///< that were read, also those that were passed over
+  std::uint64_t lines = 0;  ///< including skipped lines
   std::uint64_t keys = 0;
-  bool key_a_line = true;           ///< whether each line had one key
-  std::uint64_t skipped = 0;        ///< wrong lines that were passed over
-  std::optional<wrong_line> wrong;  ///< the first of those, or the one that ended the reading
-  bool stopped = false;             ///< by the wrong line; it is not among `lines`
+  bool key_per_line = true;         ///< each line has one key
+  std::uint64_t skipped = 0;        ///< wrong lines
+  std::optional<wrong_line> wrong;  ///< the first skipped line, or the line that ended the reading
+  bool stopped = false;             ///< at the wrong line, which `lines` does not count
 };
 
-/// A reader and what it has read. One for each thread.
+/// A reader and the lines and keys that it has read. Each thread has its own.
 class record_keys {
  public:
   static result<record_keys> make(const key_choice& choice);
@@ -75,13 +76,14 @@ class record_keys {
 
   const keys::reader& reader() const noexcept { return *reader_; }
 
-  /// The lines that follow are of the file of that number and name.
+  /// The next lines are from that file.
   void begin_file(std::size_t number, std::string_view name);
 
-  /// Appends a line and its keys, as `so_far` tells; false once a wrong line has ended the reading.
+  /// Appends a line and its keys, and adds to `so_far`. Returns false if a wrong line ended the
+  /// reading.
   bool read(std::string_view line, reading& so_far);
 
-  /// What was read since clear(); `first_line` is passed on. Lines stay where they are.
+  /// The lines and keys read since clear(). Lines are views, not copies.
   key_batch batch(std::uint64_t first_line) const noexcept {
     return {lines_, keys_.all(), ends_, first_line};
   }

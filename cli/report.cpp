@@ -10,7 +10,7 @@
 #include <type_traits>
 #include <variant>
 
-#include "plan_lines.hpp"
+#include "teach/plan_lines.hpp"
 
 namespace bloomery::cli {
 namespace {
@@ -24,7 +24,7 @@ std::string label_of(const property& extra) {
   return label;
 }
 
-// A property's name says its unit.
+// The unit of a property follows from its name.
 std::string text_of(const property& extra) {
   return std::visit(
       [&](const auto& value) -> std::string {
@@ -115,7 +115,7 @@ bool holds_copies(const filter_info& info) {
   return can.erase || can.count;
 }
 
-/// What is counted: a kind of bits does not see a key that seems to be there already.
+/// The meaning of the count: kinds of bits do not count a key that is a false positive.
 std::string count_text(const filter_info& info) {
   const kind_info* const kind = find_kind(info.kind);
   const bool is_exact = kind != nullptr && kind->build != nullptr;
@@ -125,7 +125,7 @@ std::string count_text(const filter_info& info) {
                                         : ", as far as they were certainly new");
 }
 
-/// What verbs do with it: none inserts.
+/// The abilities that verbs use: none inserts into such a filter.
 abilities abilities_of(const dialects::foreign_info& info) {
   return {.merge = info.can_merge};
 }
@@ -134,7 +134,7 @@ double bits_per_key(const dialects::foreign_info& info) {
   return static_cast<double>(info.bits) / static_cast<double>(*info.capacity);
 }
 
-/// The planned rate, and where one filter's may be another than the mean of all, how far.
+/// The planned rate, and its scatter if the rate of one filter may differ from the mean.
 void append_rate(figures& rows, const plan_report& plan) {
   rows.emplace_back("planned rate", format_rate(plan.planned_fpr));
   if (plan.scatter > 0) {
@@ -213,7 +213,7 @@ nlohmann::ordered_json info_json(const std::string& file, const filter_info& inf
   object["fill"] = info.fill;
   object["hash"] = name_of(info.hash);
   object["seed"] = info.seed;
-  object["can"] = names_of(abilities_of_kind(info));
+  object["can"] = teach::ability_names(abilities_of_kind(info));
   auto extras = json_of(info.plan.extras);
   extras.update(json_of(info.extras));
   object["extras"] = std::move(extras);
@@ -262,7 +262,7 @@ nlohmann::ordered_json info_json(const std::string& file, const dialects::foreig
   object["estimated_size"] = finite_or_null(info.estimated_size);
   object["current_fpr"] = finite_or_null(info.current_fpr);
   object["fill"] = info.fill;
-  object["can"] = names_of(abilities_of(info));
+  object["can"] = teach::ability_names(abilities_of(info));
   object["extras"] = json_of(info.extras);
   return object;
 }
@@ -296,8 +296,8 @@ bool beyond_capacity(const filter_info& info) {
   const kind_info* const kind = find_kind(info.kind);
   const bool counts_room = holds_copies(info) && (kind == nullptr || kind->copies_take_room);
   if (info.count > info.plan.capacity && (counts_room || !holds_copies(info))) return true;
-  // At capacity a Bloom filter's estimate has a standard error of 0.67 sqrt(n/k) keys or less, and
-  // one from fingerprints a smaller one; five of them.
+  // Five standard errors. At capacity the standard error of the estimate is at most 0.67 sqrt(n/k)
+  // keys for a Bloom filter, and less for fingerprints.
   if (std::isinf(info.estimated_size) && info.fill < 1) return false;
   return !counts_room && distinct_keys(info) > capacity + 3.4 * std::sqrt(capacity);
 }
@@ -306,14 +306,14 @@ bool overfilled(const filter_info& info) {
   const double planned = info.plan.planned_fpr;
   if (info.current_fpr <= planned) return false;
   if (beyond_capacity(info) && !abilities_of_kind(info).grow) return true;
-  // At capacity the rate scatters about the planned one. Three standard deviations, and no less
-  // than 1%, are chance.
+  // At capacity the rate scatters about the planned one: three standard deviations, and at least
+  // 1%, are tolerated.
   return info.current_fpr >
          std::max(1.01 * planned, formulas::fpr_at(planned, info.plan.scatter, 3));
 }
 
 std::string text_of(const abilities& can, std::string_view separator) {
-  const auto names = names_of(can);
+  const auto names = teach::ability_names(can);
   return names.empty() ? "query only" : fmt::format("{}", fmt::join(names, separator));
 }
 

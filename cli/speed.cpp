@@ -16,14 +16,14 @@
 namespace bloomery::cli {
 namespace {
 
-// Enough strangers in all for 1% of a rate of 1%, and a few seconds for all kinds at a million
-// keys.
-constexpr std::uint64_t questions = std::uint64_t{1} << 17;
-constexpr std::uint64_t question_runs = 5;
-// From here on a single run goes through so many keys that it is a mean already.
+// Enough queries for a standard error of 1% at a rate of 1%, in a few seconds for all kinds at a
+// million keys.
+constexpr std::uint64_t queries_per_run = std::uint64_t{1} << 17;
+constexpr std::uint64_t query_runs = 5;
+// From this capacity on one run is long enough.
 constexpr std::uint64_t many_keys = std::uint64_t{1} << 22;
 
-/// Three, and more where few keys take next to no time.
+/// At least 3, and more for small capacities, whose runs are short.
 std::uint64_t insert_runs(std::uint64_t capacity) noexcept {
   if (capacity >= many_keys) return 1;
   return std::clamp<std::uint64_t>((std::uint64_t{1} << 17) / capacity, 3, 101);
@@ -41,8 +41,8 @@ constexpr std::uint64_t mixed(std::uint64_t x) noexcept {
   return x ^ (x >> 31);
 }
 
-// Member i and stranger i never meet, since i is below 2^63.
-constexpr std::uint64_t strange = std::uint64_t{1} << 63;
+// i is below 2^63, so non-members differ from members.
+constexpr std::uint64_t non_member_bit = std::uint64_t{1} << 63;
 
 double median(std::vector<double> all) {
   std::sort(all.begin(), all.end());
@@ -71,8 +71,8 @@ class measurement {
   }
 
  private:
-  /// Nanoseconds that `work` takes for the keys number(0) .. number(count - 1), a batch at a call.
-  /// The keys are made anew each time, so that no number of them needs memory.
+  /// Nanoseconds of `work` for the keys number(0) .. number(count - 1), one batch per call. The
+  /// keys are generated per batch and need no memory.
   template <class Number, class Work>
   double time(std::uint64_t count, Number&& number, Work&& work) {
     constexpr std::string_view digits = "0123456789abcdef";
@@ -96,21 +96,22 @@ class measurement {
   result<void> fill() {
     std::array<std::vector<double>, 2> times;
     for (std::uint64_t run = insert_runs(keys_); run-- != 0;) {
-      // One key at a call, then a batch, whose filter the last one is.
+      // One key per call, then batches. Queries use the filter of the last run.
       for (std::size_t in_batches = 0; in_batches < 2; ++in_batches) {
         auto made = kind_.create(request_);
         if (!made) return fail(std::move(made.error()));
         filter_.emplace(std::move(*made));
-        const std::size_t a_call = in_batches != 0 ? speed_batch : 1;
+        const std::size_t keys_per_call = in_batches != 0 ? speed_batch : 1;
         std::uint64_t held = 0;
         const double ns = time(keys_, members, [&](views batch) {
-          for (std::size_t i = 0; i < batch.size(); i += a_call) {
-            const auto done = filter_->insert(batch.subspan(i, std::min(a_call, batch.size() - i)));
+          for (std::size_t i = 0; i < batch.size(); i += keys_per_call) {
+            const auto done =
+                filter_->insert(batch.subspan(i, std::min(keys_per_call, batch.size() - i)));
             if (done) held += done->done;
           }
         });
         if (held != keys_) {
-          return fail(errc::full, fmt::format("there was room for {} of {} keys only",
+          return fail(errc::full, fmt::format("the filter was full after {} of {} keys",
                                               format_count(held), format_count(keys_)));
         }
         times.at(in_batches).push_back(ns / static_cast<double>(keys_));
@@ -121,7 +122,7 @@ class measurement {
     return {};
   }
 
-  /// A kind that is built once: of hashes, as `bloomery build` keeps them.
+  /// Builds from hashes, as `bloomery build` does.
   result<void> build() {
     const xxh3_hasher hash(request_.seed);
     std::vector<double> times;
@@ -143,15 +144,15 @@ class measurement {
     return {};
   }
 
-  double ask(bool strangers, bool in_batches) {
+  double ask(bool non_members, bool in_batches) {
     std::vector<double> times;
-    for (std::uint64_t run = 0; run < question_runs; ++run, asked_ += questions) {
+    for (std::uint64_t run = 0; run < query_runs; ++run, asked_ += queries_per_run) {
       std::uint64_t found = 0;
-      // No stranger is asked for twice, and members are picked at random.
+      // No non-member is queried twice. Members are drawn at random.
       const auto number = [&](std::uint64_t i) {
-        return strangers ? strange | (asked_ + i) : mixed(asked_ + i) % keys_;
+        return non_members ? non_member_bit | (asked_ + i) : mixed(asked_ + i) % keys_;
       };
-      const double ns = time(questions, number, [&](views batch) {
+      const double ns = time(queries_per_run, number, [&](views batch) {
         if (in_batches) {
           filter_->may_contain(batch, answers_);
           found += static_cast<std::uint64_t>(std::ranges::count(answers_, true));
@@ -159,10 +160,10 @@ class measurement {
           for (const auto key : batch) found += filter_->may_contain(key);
         }
       });
-      times.push_back(ns / static_cast<double>(questions));
-      if (strangers) {
-        made_.strangers += questions;
-        made_.passed += found;
+      times.push_back(ns / static_cast<double>(queries_per_run));
+      if (non_members) {
+        made_.non_members += queries_per_run;
+        made_.false_positives += found;
       }
     }
     return median(times);
@@ -179,13 +180,13 @@ class measurement {
   std::array<std::string_view, speed_batch> views_;
   std::array<bool, speed_batch> answers_{};
 };
-static_assert(questions % speed_batch == 0);  // every answer of a batch is counted
+static_assert(queries_per_run % speed_batch == 0);  // every answer of a batch is counted
 
 }  // namespace
 
 std::uint64_t keys_to_measure(const kind_info& kind, std::uint64_t capacity) {
   const std::uint64_t fills = (kind.build == nullptr ? 2 : 1) * insert_runs(capacity);
-  return fills * capacity + 4 * question_runs * questions;
+  return fills * capacity + 4 * query_runs * queries_per_run;
 }
 
 result<measured_kind> measure(const kind_info& kind, const plan_request& request,

@@ -22,7 +22,7 @@ std::string temporary_folder() {
 int open_nameless(const std::string& folder) {
   const int file = ::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
   if (file >= 0) return file;
-  // Some file systems cannot make a file without a name: make one, and take the name away.
+  // Some file systems have no nameless files: create a file and remove its name.
   std::string name = folder + "/bloomery-XXXXXX";
   const int named = ::mkostemp(name.data(), O_CLOEXEC);
   if (named >= 0) ::unlink(name.c_str());
@@ -49,7 +49,7 @@ double copy_sample::copies_up_to(std::uint64_t most) const noexcept {
   return sum * static_cast<double>(mask_ + 1);
 }
 
-// Of a sum of independent keys, each as likely to be in the sample.
+// Each key is in the sample independently and with equal probability.
 double copy_sample::standard_error(std::uint64_t most) const noexcept {
   if (mask_ == 0) return 0;
   double sum = 0;
@@ -64,7 +64,7 @@ double copy_sample::standard_error(std::uint64_t most) const noexcept {
 
 key_spool::key_spool(std::function<void(const std::string&)> notice, std::size_t limit)
     : notice_(std::move(notice)),
-      // Filters are filled fastest from many hashes at a time: 64 MiB of them where it may be.
+      // Filters insert large batches fastest: 64 MiB of hashes if the limit allows it.
       chunk_hashes_(std::clamp(limit / sizeof(hash64), std::size_t{1} << 17, std::size_t{1} << 23)),
       max_chunks_(std::max<std::size_t>(1, limit / (chunk_hashes_ * sizeof(hash64)))) {}
 
@@ -149,7 +149,7 @@ result<void> key_spool::for_each(
     if (!memory) return fail(std::move(memory.error()));
     chunk now{std::move(*memory)};
     for (off_t at = 0;;) {
-      // The file was written in whole chunks, and a regular file is read in full or to its end.
+      // The file has whole chunks, and a read of a regular file is short only at its end.
       const ssize_t got = ::pread(file_, now.begin(), chunk_hashes_ * sizeof(hash64), at);
       if (got < 0 && errno == EINTR) continue;
       if (got < 0) return system_failure(folder_, "read the temporary file in");

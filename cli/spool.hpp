@@ -1,6 +1,6 @@
 #pragma once
 
-// Keys that are to be inserted once their number is known, kept as their hashes.
+// The hashes of keys, kept until the number of keys is known.
 
 #include <bloomery/any_filter.hpp>
 #include <bloomery/detail/core/cardinality.hpp>
@@ -17,8 +17,8 @@
 
 namespace bloomery::cli {
 
-/// How often keys come, by a sample of them: all while they are few, then those whose hashes have
-/// zeros in so many places that some 2^15 to 2^16 keys are left.
+/// Estimates the copies per key from a sample: all keys while they are few, then the keys whose
+/// hash has enough zero bits at fixed positions that 2^15 to 2^16 keys remain.
 class copy_sample {
  public:
   void add(hash64 h) {
@@ -28,11 +28,10 @@ class copy_sample {
     if (copies_.size() > max_keys) thin();
   }
 
-  /// The sum over all keys of their copies, `most` of each at the most. O(sample), as is what
-  /// follows.
-  double copies_up_to(std::uint64_t most) const noexcept;
-  /// Of that sum, relative; 0 as long as the sample is of all keys.
-  double standard_error(std::uint64_t most) const noexcept;
+  /// The sum over all keys of min(copies, max_copies). O(sample).
+  double copies_up_to(std::uint64_t max_copies) const noexcept;
+  /// The relative standard error of that sum; 0 while the sample has all keys. O(sample).
+  double standard_error(std::uint64_t max_copies) const noexcept;
 
  private:
   static constexpr std::size_t max_keys = std::size_t{1} << 16;
@@ -44,40 +43,39 @@ class copy_sample {
   std::unordered_map<std::uint64_t, std::uint64_t> copies_;
 };
 
-/// Keeps the hashes of keys, eight bytes each, until their number is known. In memory up to a
-/// limit, then in a nameless temporary file in $TMPDIR, or /tmp; nothing of that is left behind
-/// however the process ends. At the end it knows how many keys there were and about how many
-/// distinct ones, and gives the hashes back in order, any number of times.
+/// Keeps the hashes of keys, 8 bytes each, in memory up to a limit, then in a nameless temporary
+/// file in $TMPDIR, or /tmp. The file disappears however the process ends. Counts the keys,
+/// estimates the distinct ones, and returns the hashes in order any number of times.
 class key_spool {
  public:
-  /// An eighth of the machine's memory, but 256 MiB to 1 GiB.
+  /// One eighth of the machine's memory, clamped to 256 MiB to 1 GiB.
   static std::size_t default_limit() noexcept;
 
-  /// `notice` is told, in a sentence, when the memory's limit is reached.
+  /// Calls `notice` with a sentence when the limit is reached.
   explicit key_spool(std::function<void(const std::string&)> notice,
                      std::size_t limit = default_limit());
   key_spool(const key_spool&) = delete;
   key_spool& operator=(const key_spool&) = delete;
   ~key_spool();
 
-  /// Fails with io where the temporary file cannot be made or written.
+  /// Fails with io if the temporary file cannot be created or written.
   result<void> add(std::span<const hash64> hashes);
 
   std::uint64_t keys() const noexcept { return keys_; }
 
-  /// A number of distinct keys that is, but for a chance of 3 in 100,000, not too low: the estimate
-  /// and four of its standard errors (1.6%), or the number of all keys if that is less; at least 1.
+  /// An upper bound for the number of distinct keys, wrong with probability 3 in 100,000: the
+  /// estimate plus four standard errors (1.6%), at most the number of keys, and at least 1.
   std::uint64_t distinct_keys() const noexcept;
 
-  /// The sum over all keys of their copies, `most` of each at the most; likewise raised by the
-  /// estimate's error.
-  std::uint64_t keys_in_copies(std::uint64_t most) const noexcept;
+  /// An upper bound for the sum over all keys of min(copies, max_copies), from the estimate and
+  /// four standard errors.
+  std::uint64_t keys_in_copies(std::uint64_t max_copies) const noexcept;
 
-  /// Gives all hashes in order, many at a time, until `use` fails.
+  /// Calls `use` with all hashes in order, in large batches, until it fails.
   result<void> for_each(const std::function<result<void>(std::span<const hash64>)>& use) const;
 
  private:
-  // Hashes in memory that is had at once; so many are given at a time.
+  // Hashes in one allocation, and one call of for_each().
   struct chunk {
     owned_storage memory;
     std::size_t size = 0;

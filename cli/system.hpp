@@ -1,6 +1,6 @@
 #pragma once
 
-// The sentence for what the operating system refused.
+// The failure of a system call.
 
 #include <fmt/format.h>
 
@@ -11,8 +11,7 @@
 
 namespace bloomery::cli {
 
-/// "cannot WHAT: Input/output error", by errno as it stands; with `name: ` before it if there is
-/// one.
+/// "NAME: cannot WHAT: Input/output error", from errno. An empty name is left out.
 inline tl::unexpected<failure> system_failure(std::string_view name, std::string_view what) {
   const int error = errno;
   return fail(error == ENOENT ? errc::not_found : errc::io,

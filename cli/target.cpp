@@ -20,7 +20,7 @@
 namespace bloomery::cli {
 namespace {
 
-/// Of a character device: opening another kind of file, as a pipe, would be seen by who reads it.
+/// Precondition: a character device. Opening a pipe, for example, would affect its reader.
 bool is_terminal(const std::string& path) {
   const int file = ::open(path.c_str(), O_WRONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
   if (file < 0) return false;
@@ -35,7 +35,7 @@ std::optional<struct stat> regular_file(const std::string& path) {
   return status;
 }
 
-/// "www-data:adm", with numbers for those that have no name.
+/// "www-data:adm". A user or group without a name is a number.
 std::string owner_of(const struct stat& file) {
   const passwd* const user = ::getpwuid(file.st_uid);  // NOLINT(concurrency-mt-unsafe)
   const group* const its = ::getgrgid(file.st_gid);    // NOLINT(concurrency-mt-unsafe)
@@ -45,7 +45,7 @@ std::string owner_of(const struct stat& file) {
 
 tl::unexpected<failure> no_text(const std::string& target, std::string_view terminal) {
   return fail(errc::invalid_argument,
-              fmt::format("-o {}: {} is a terminal, and a filter is no text; redirect it, or give "
+              fmt::format("-o {}: {} is a terminal, and a filter is binary; redirect it, or give "
                           "-o FILE",
                           target, terminal));
 }
@@ -65,9 +65,8 @@ result<void> check_target(const std::string& target, bool force) {
     if (S_ISCHR(status.st_mode) && is_terminal(target)) return no_text(target, "this");
     if (!S_ISREG(status.st_mode)) return {};
     if (!force) {
-      return fail(
-          errc::exists,
-          target + ": the file exists already; give --force to replace it, or another name");
+      return fail(errc::exists,
+                  target + ": the file exists; give --force to replace it, or another name");
     }
   }
   const auto folder = std::filesystem::path(target).parent_path();
@@ -77,16 +76,17 @@ result<void> check_target(const std::string& target, bool force) {
   return {};
 }
 
-result<void> check_picture(const std::string& target, bool force) {
+result<void> check_chart(const std::string& target, bool force) {
   if (target == "-") {
-    return fail(errc::invalid_argument,
-                "--plot: the picture does not go to stdout, where the figures are; give a file's "
-                "name");
+    return fail(
+        errc::invalid_argument,
+        "--plot: stdout has the figures, so the chart cannot be written there; give the name "
+        "of a file");
   }
   return check_target(target, force);
 }
 
-result<void> write_picture(const std::string& svg, const std::string& target, bool force) {
+result<void> write_chart(const std::string& svg, const std::string& target, bool force) {
   const std::array pieces = {std::as_bytes(std::span(svg))};
   return replacing(target, [&] {
     return write_file(byte_pieces(pieces), target, force ? if_exists::replace : if_exists::refuse);
@@ -99,7 +99,7 @@ result<void> replacing(const std::string& path, const std::function<result<void>
   const auto after = regular_file(path);
   if (before && after && (before->st_uid != after->st_uid || before->st_gid != after->st_gid)) {
     note(
-        fmt::format("bloomery: warning: {}: the file belongs to {} now, since only root could keep "
+        fmt::format("bloomery: warning: {}: the file now belongs to {}, because only root can keep "
                     "its owner {}",
                     path, owner_of(*after), owner_of(*before)));
   }

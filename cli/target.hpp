@@ -1,6 +1,6 @@
 #pragma once
 
-// Where a verb puts what it makes.
+// The output file of a verb.
 
 #include <bloomery/result.hpp>
 #include <functional>
@@ -8,18 +8,18 @@
 
 namespace bloomery::cli {
 
-/// Finds out before any key is read whether a filter can be put there: a file's name, or - for a
-/// stdout that is no terminal.
+/// Fails if a filter cannot be written there. To be called before any key is read. The target is a
+/// file, or "-" for a stdout that is not a terminal.
 result<void> check_target(const std::string& target, bool force);
 
-/// The same for a picture, which is always a file: stdout has the figures.
-result<void> check_picture(const std::string& target, bool force);
+/// The same for a chart, which is always a file, because stdout has the figures.
+result<void> check_chart(const std::string& target, bool force);
 
-/// Writes it, as a file of filters is written.
-result<void> write_picture(const std::string& svg, const std::string& target, bool force);
+/// Writes the chart atomically, like a filter file.
+result<void> write_chart(const std::string& svg, const std::string& target, bool force);
 
-/// Calls `write`, which puts a file at that path. Says on stderr if the new file could not be given
-/// the owner and group of the one that it replaced.
+/// Calls `write`, which replaces the file at that path. Warns on stderr if the new file has another
+/// owner or group.
 result<void> replacing(const std::string& path, const std::function<result<void>()>& write);
 
 }  // namespace bloomery::cli

@@ -91,7 +91,7 @@ std::vector<argument> read_options(const CLI::App& app) {
   return options;
 }
 
-// A line of a list: the spelling, and its meaning in a column of its own, wrapped.
+// A line of a list: the spelling, and its meaning wrapped in a second column.
 void append_row(std::string& text, const std::string& spelling, std::string_view meaning,
                 std::size_t column) {
   text += "  " + spelling;
@@ -123,7 +123,7 @@ void append_row(std::string& text, const std::string& spelling, std::string_view
 void append_rows(std::string& text, std::string_view heading, const std::vector<argument>& rows) {
   if (rows.empty()) return;
   text += fmt::format("\n{}:\n", heading);
-  // Without a short name, the long one stands where it stands in the other rows.
+  // Without a short name, the long name is indented as in the other rows.
   const auto indented = [](const argument& a) {
     const bool only_long = a.short_names.empty() && !a.long_names.empty();
     return (only_long ? "    " : "") + a.spelling();
@@ -202,7 +202,7 @@ std::string help_text(const tree_shape& tree) {
   for (const verb_shape& verb : tree.verbs) append_row(text, verb.name, verb.summary, column);
   append_rows(text, "Options", tree.options);
   text +=
-      "\nCounts are written as 1000, 10M or 1e9, sizes as 120MB or 1GiB, rates as 1%, 0.01 or "
+      "\nWrite counts as 1000, 10M or 1e9, sizes as 120MB or 1GiB, rates as 1%, 0.01 or "
       "1/1000.\nExit status: 0 some, 1 none, 2 error. 'bloomery help VERB' shows a verb's options "
       "and examples.\n";
   return text;

@@ -1,7 +1,7 @@
 #pragma once
 
-// The command line as data: read from the tree of CLI11's apps, so that help, completion and the
-// man page say what the parser accepts, and cannot go stale.
+// The command line as data, read from CLI11's apps. Help, completion and the man page are generated
+// from it, so they match the parser.
 
 #include <string>
 #include <vector>
@@ -16,10 +16,10 @@ struct argument {
   std::vector<std::string> short_names;  ///< "-k"
   std::string value;                     ///< "KIND"; empty for a flag
   std::string meaning;
-  std::vector<std::string> choices;  ///< all values it takes, where they can be listed
+  std::vector<std::string> choices;  ///< all possible values, if they can be listed
   bool required = false;
-  bool repeats = false;  ///< a positional that takes any number
-  bool file = false;     ///< its values are names of files
+  bool repeats = false;  ///< a positional that accepts any number of values
+  bool file = false;     ///< its values are file names
 
   /// "-o, --output FILE"
   std::string spelling() const;
@@ -44,10 +44,10 @@ struct tree_shape {
 
 verb_shape shape_of_verb(const CLI::App& verb);
 tree_shape shape_of(const CLI::App& app);
-/// Of the whole command line that the verb is part of.
+/// The whole command line, from one of its verbs.
 tree_shape shape_of_whole(const CLI::App& verb);
 
-/// What --help prints, for the whole or for one verb.
+/// The text of --help, for the whole command line or for one verb.
 std::string help_text(const tree_shape& tree);
 std::string help_text(const verb_shape& verb);
 

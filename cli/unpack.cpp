@@ -19,10 +19,10 @@
 namespace bloomery::cli {
 namespace {
 
-// Large enough that a read's cost does not show, small enough for the second-level cache.
+// Large enough to amortise the system call, small enough for the second-level cache.
 constexpr std::size_t packed_block = std::size_t{128} << 10;
 
-/// A source some of whose bytes were looked at already.
+/// A source whose first bytes were read already.
 class replayed_source final : public byte_source {
  public:
   replayed_source(std::unique_ptr<byte_source> rest, std::string_view seen)
@@ -43,7 +43,7 @@ class replayed_source final : public byte_source {
   std::size_t at_ = 0;
 };
 
-/// What both formats share: a block of packed bytes, and failures that wait for their turn.
+/// The part that both formats share: a block of compressed bytes, and a pending failure.
 class unpacking_source : public byte_source {
  public:
   unpacking_source(std::unique_ptr<byte_source> packed, std::string_view format)
@@ -64,10 +64,10 @@ class unpacking_source : public byte_source {
   }
 
  protected:
-  /// Unpacks until there is a byte or the end; `done` is right also with a failure.
+  /// Decompresses at least one byte, or to the end. `done` is correct also after a failure.
   virtual result<void> unpack_some(std::span<char> into, std::size_t& done) = 0;
 
-  /// Packed bytes at hand; there are none only once the file has ended.
+  /// The compressed bytes in the block. Empty only at the end of the file.
   result<std::string_view> packed_bytes() {
     if (left_.empty() && !ended_) {
       const auto got = packed_->read(block_);
@@ -117,7 +117,7 @@ class gzip_source final : public unpacking_source {
       if (!packed) return fail(packed.error());
       if (between_members_) {
         if (packed->empty()) return {};
-        // Tapes and block devices pad with zeros; gzip itself passes over them too.
+        // Tapes and block devices pad with zeros. gzip skips them too.
         if (const auto zeros = std::min(packed->find_first_not_of('\0'), packed->size());
             zeros != 0) {
           take(zeros);
@@ -179,7 +179,7 @@ class zstd_source final : public unpacking_source {
       done = to.pos;
       if (::ZSTD_isError(outcome) != 0) return damaged(::ZSTD_getErrorName(outcome));
       at_frame_end_ = outcome == 0;
-      // With no input left it may still hold output that found no room before.
+      // Without input zstd may still hold output that did not fit before.
       if (packed->empty() && done == 0 && !at_frame_end_) return ends_early();
     }
     return {};

@@ -1,6 +1,6 @@
 #pragma once
 
-// Memory that forgets.
+// Memory for secrets.
 
 #include <cstddef>
 #include <cstring>
@@ -9,7 +9,7 @@
 
 namespace bloomery::cli {
 
-/// Overwrites memory before it is given back, also where a vector grows out of it.
+/// Overwrites memory before it is freed, also when a vector grows.
 template <class T>
 struct wiping_allocator : std::allocator<T> {
   wiping_allocator() noexcept = default;

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Checks who includes whom: left may be included by right, never the reverse (ARCHITECTURE.md).
 
-detail < {result, hash, probe, storage} < concepts < plan < filters < file < any_filter < dialects, keys
-< cli, module, tests, ...
+detail < {result, hash, probe, storage} < concepts < plan < filters < file < any_filter < teach < dialects,
+keys < cli, module, tests, ...
 Prints each include that points the wrong way and exits 1; exits 0 if there is none.
 """
 
@@ -25,21 +25,22 @@ ROOMS = [
     ("registry", r"src/kinds/[a-z_]+/row\.cpp"),
     ("filters", r"src/(kinds|cpu)/"),
     ("file", r"include/bloomery/file\.hpp|src/file/"),
-    ("registry", r"include/bloomery/(any_filter|advise)\.hpp|src/registry/"),
+    ("registry", r"include/bloomery/(any_filter|advise|defaults)\.hpp|src/registry/"),
     ("all", r"include/bloomery/bloomery\.hpp"),
     ("filters", r"include/bloomery/[a-z_]+\.hpp"),
     ("dialects", r"dialects/"),
     ("keys", r"keys/"),
+    ("teach", r"teach/"),
     ("edge", r"(cli|module|bindings|explorer|tests|fuzz|bench|examples)/"),
 ]
 ORDER = {name: at for at, name in
-         enumerate(["base", "plan", "filters", "file", "registry", "all", "dialects", "keys", "edge"])}
+         enumerate(["base", "plan", "filters", "file", "registry", "teach", "all", "dialects", "keys", "edge"])}
 
 RESULT = "include/bloomery/result.hpp"
 
-# `bloomery explain` draws a kind's own cells, under hash functions that the student writes: what
-# any_filter exists to hide.
-PICTURES = ("cli/explain_arrays.cpp", "cli/explain_cuckoo.cpp", "cli/cuckoo_moves.hpp")
+# `bloomery explain` draws the cells of a kind, under hash functions that the student writes. any_filter
+# hides both.
+PICTURES = ("teach/cell_array.cpp", "teach/cuckoo_table.hpp")
 
 
 # A kind's own files. No kind includes another, except those named here: a scalable Bloom filter's
@@ -77,7 +78,7 @@ def resolve(included, includer):
 def main():
     wrong = []
     edges = 0
-    for folder in ("include", "src", "dialects", "keys", "cli", "module", "bindings", "explorer"):
+    for folder in ("include", "src", "teach", "dialects", "keys", "cli", "module", "bindings", "explorer"):
         for file in sorted((ROOT / folder).rglob("*.[chi][pn][pl]")):
             path = str(file.relative_to(ROOT))
             here = room(path)
@@ -100,7 +101,7 @@ def main():
                 if (theirs and ours != theirs and (ours, theirs) not in MAY_INCLUDE
                         and folder in ("include", "src") and here != "all"):
                     wrong.append(f"{path}: {ours or 'what no kind owns'} includes {target}, of {theirs}")
-                edge = folder in ("cli", "module", "bindings")
+                edge = folder in ("teach", "cli", "module", "bindings")
                 if edge and room(target) in ("filters", "all") and path not in PICTURES:
                     wrong.append(f"{path}: {folder} sees filters only through any_filter, "
                                  f"not {target}")

@@ -34,12 +34,14 @@ result<status> add(const add_options& options) {
   if (!filter->can().insert) {
     return fail(
         errc::unsupported,
-        fmt::format("{}: a filter of kind {} is fixed once it is built; build a new one from "
-                    "all its keys (kinds that take more: {})",
-                    options.target, filter->info().kind_name, kinds_that(&abilities::insert)));
+        fmt::format(
+            "{}: a filter of kind {} accepts no keys after it is built; build a new one from "
+            "all its keys (kinds that accept more: {})",
+            options.target, filter->info().kind_name, kinds_that(&abilities::insert)));
   }
-  const auto fresh = insert_all(*filter, input, "build a filter anew with a greater --capacity");
-  if (!fresh) return fail(fresh.error());
+  const auto newly_inserted =
+      insert_all(*filter, input, "rebuild the filter with a larger --capacity");
+  if (!newly_inserted) return fail(newly_inserted.error());
   finish(input, verb);
   if (auto ok = report_overfull(*filter, options.target, verb, options.strict); !ok) {
     return fail(ok.error());
@@ -48,14 +50,14 @@ result<status> add(const add_options& options) {
   if (!saved) return fail(saved.error());
   if (!options.quiet) {
     const filter_info info = filter->info();
-    // New keys that seemed to be there already are not counted: of so many, if all were new, the
-    // current rate's share.
-    const bool may_be_more =
-        *fresh < input.keys() && static_cast<double>(input.keys()) * info.current_fpr >= 0.5;
+    // New keys that are false positives are not counted. If all keys were new, their share would be
+    // the current rate.
+    const bool may_be_more = *newly_inserted < input.keys() &&
+                             static_cast<double>(input.keys()) * info.current_fpr >= 0.5;
     note(fmt::format("{}: {} keys read, {}{} of them new; now {}, planned for {}, rate {}",
                      options.target, format_count(input.keys()), may_be_more ? "at least " : "",
-                     format_count(*fresh), keys_held(info), format_count(info.plan.capacity),
-                     format_rate(info.current_fpr)));
+                     format_count(*newly_inserted), keys_held(info),
+                     format_count(info.plan.capacity), format_rate(info.current_fpr)));
   }
   return done;
 }
@@ -63,7 +65,7 @@ result<status> add(const add_options& options) {
 action define(CLI::App& app) {
   auto options = std::make_shared<add_options>();
   option(app, "FILTER", options->target, "a filter").required();
-  flag(app, "--strict", options->strict, "more keys than capacity are an error");
+  flag(app, "--strict", options->strict, "fail if there are more keys than the capacity");
   flag(app, "-q,--quiet", options->quiet, "no summary on stderr");
   options->input.declare(app, keys::purpose::insert);
   return [options] { return add(*options); };
@@ -73,12 +75,12 @@ action define(CLI::App& app) {
 
 command add_command() {
   return {
-      "add", "put more keys into a filter",
+      "add", "insert more keys into a filter",
       "  bloomery add members.bloom joined-today.txt\n"
       "  zcat log.gz | cut -d' ' -f1 | bloomery add --strict seen.bloom\n"
       "\n"
-      "The filter is locked from before it is read until its replacement is written: of several\n"
-      "that add at once, each waits for the one before, and no keys are lost.\n",
+      "The filter is locked until its replacement is written. Several programs may add to it at\n"
+      "once: each waits for the one before, and no keys are lost.\n",
       define};
 }
 

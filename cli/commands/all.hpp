@@ -1,6 +1,6 @@
 #pragma once
 
-// The verbs, a file each beside this one.
+// The verbs. Each has a file in this folder.
 
 #include "command.hpp"
 

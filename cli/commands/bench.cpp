@@ -4,6 +4,7 @@
 #include <array>
 #include <bloomery/advise.hpp>
 #include <bloomery/any_filter.hpp>
+#include <bloomery/defaults.hpp>
 #include <bloomery/plan/units.hpp>
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -22,7 +23,6 @@ namespace bloomery::cli {
 namespace {
 
 constexpr std::uint64_t default_capacity = 1'000'000;
-constexpr double default_fpr = 0.01;
 
 struct arguments {
   plan_options options;
@@ -33,13 +33,13 @@ struct arguments {
   bool force = false;
 };
 
-/// A kind, its plan, and its figures or why there are none.
+/// A kind and its figures, or the reason that there are none.
 struct row {
   const kind_info* kind;
   result<measured_kind> made;
 };
 
-/// The kinds to measure, the one that is marked first.
+/// The kinds to measure. The first one is marked.
 result<std::vector<candidate>> chosen_kinds(const arguments& given, const plan_request& request) {
   if (given.options.kind.empty()) {
     auto found = advise(request, given.wanted);
@@ -48,14 +48,12 @@ result<std::vector<candidate>> chosen_kinds(const arguments& given, const plan_r
   }
   const auto kind = find_kind(given.options.kind);
   if (!kind) return fail(kind.error());
-  needs wanted = given.wanted;
-  wanted.unchanging |= (*kind)->build != nullptr;
-  auto plan = plan_for(**kind, request, wanted);
+  auto plan = plan_for_named(**kind, request, given.wanted);
   if (!plan) return fail(std::move(plan.error()));
   return std::vector{candidate{*kind, std::move(plan)}};
 }
 
-/// A row for each; fails if there is none of the first, which is the one that is marked.
+/// One row per kind. Fails if the first kind, which is marked, cannot be measured.
 result<std::vector<row>> measure_all(const std::vector<candidate>& chosen,
                                      const plan_request& request, bool quiet) {
   std::uint64_t all = 0;
@@ -84,15 +82,15 @@ std::string shown_ns(double ns) {
   return fmt::format("{:.{}f}", ns, ns < 100 ? 1 : 0);
 }
 
-/// A rate that was counted: with no more digits than it has.
+/// A measured rate, with as many digits as are significant.
 std::string shown_rate(const measured_kind& made) {
-  if (made.passed == 0)
-    return fmt::format("< {}", format_rate(3.0 / static_cast<double>(made.strangers)));
+  if (made.false_positives == 0)
+    return fmt::format("< {}", format_rate(3.0 / static_cast<double>(made.non_members)));
   return format_rate(made.rate());
 }
 
 void print_table(const std::vector<row>& rows, const measured_kind& first) {
-  fmt::print("{} keys of {} bytes; nanoseconds a key in one thread, hashing included\n",
+  fmt::print("{} keys of {} bytes; nanoseconds per key in one thread, including hashing\n",
              format_count(first.plan.capacity), speed_key_bytes);
   std::size_t width = std::string_view("kind").size();
   for (const row& each : rows) width = std::max(width, each.kind->name.size());
@@ -117,10 +115,10 @@ void print_table(const std::vector<row>& rows, const measured_kind& first) {
       fmt::print("  {:<{}}  - {}\n", each.kind->name, width, each.made.error().message);
   }
   fmt::print("\nMedians of several runs, batches of {} keys; rate: of {} keys never inserted.\n",
-             speed_batch, format_count(first.strangers));
+             speed_batch, format_count(first.non_members));
   if (std::any_of(rows.begin(), rows.end(),
                   [](const row& each) { return each.made && each.kind->build != nullptr; })) {
-    fmt::print("What is built once is built of a batch of all keys, by every core.\n");
+    fmt::print("Kinds that are built once are built from all keys in one batch, by all cores.\n");
   }
 }
 
@@ -131,7 +129,7 @@ nlohmann::ordered_json json_of(const row& each) {
   object["measured_bytes"] = made.bytes;
   object["measured_bits_per_key"] = made.bits_per_key();
   object["measured_fpr"] = made.rate();
-  object["strangers"] = made.strangers;
+  object["strangers"] = made.non_members;
   const auto pair = [](const nlohmann::ordered_json& one, double batch) {
     return nlohmann::ordered_json{{"single", one}, {"batch", batch}};
   };
@@ -147,13 +145,13 @@ nlohmann::ordered_json json_of(const row& each) {
 std::string plot_of(const std::vector<row>& rows, const measured_kind& first) {
   const std::string_view marked = rows.front().kind->name;
   chart made{
-      .title = "Nanoseconds a key over bits a key",
+      .title = "Nanoseconds per key over bits per key",
       .subtitle = fmt::format("{} keys; filled: a look-up of an absent key, hollow: an insert; "
                               "in batches; {}: {:.2f} bits/key, {} ns",
                               format_count(first.plan.capacity), marked, first.bits_per_key(),
                               shown_ns(first.ns.absent_batch)),
-      .x_label = "size (bits a key)",
-      .y_label = "time (ns a key)",
+      .x_label = "size (bits per key)",
+      .y_label = "time (ns per key)",
       .y_percent = false,
       .lines = {},
       .marks = {}};
@@ -166,7 +164,7 @@ std::string plot_of(const std::vector<row>& rows, const measured_kind& first) {
     line.dots = true;
     bits.push_back(of.bits_per_key());
     for (const double ns : {of.ns.absent_batch, of.ns.insert_batch}) {
-      // A coarse clock may find that the least work took no time at all.
+      // A coarse clock may measure no time at all.
       times.push_back(std::log10(std::max(0.01, ns)));
       line.points.push_back({bits.back(), std::max(0.01, ns)});
     }
@@ -191,15 +189,15 @@ result<status> run(const arguments& given) {
   }
   const auto chosen = chosen_kinds(given, *request);
   if (!chosen) return fail(chosen.error());
-  // Before the work, not after it.
+  // A wrong target fails before the work.
   if (!given.plot.empty()) {
-    if (auto ok = check_picture(given.plot, given.force); !ok) return fail(std::move(ok.error()));
+    if (auto ok = check_chart(given.plot, given.force); !ok) return fail(std::move(ok.error()));
   }
   const auto rows = measure_all(*chosen, *request, given.quiet);
   if (!rows) return fail(rows.error());
   const measured_kind& first = *rows->front().made;
   if (!given.plot.empty()) {
-    const auto written = write_picture(plot_of(*rows, first), given.plot, given.force);
+    const auto written = write_chart(plot_of(*rows, first), given.plot, given.force);
     if (!written) return fail(written.error());
   }
   if (!given.json) {
@@ -218,24 +216,23 @@ result<status> run(const arguments& given) {
 action define(CLI::App& app) {
   auto given = std::make_shared<arguments>();
   given->options.declare(app);
-  flag(app, "--deletable", given->wanted.deletable, "only kinds whose keys can be erased again");
-  flag(app, "--counting", given->wanted.counting,
-       "only kinds that count how often a key was added");
+  flag(app, "--deletable", given->wanted.deletable, "only kinds that can erase keys");
+  flag(app, "--counting", given->wanted.counting, "only kinds that count the copies of a key");
   flag(app, "--growing", given->wanted.growing, "only kinds that grow beyond their capacity");
-  flag(app, "--static", given->wanted.unchanging, "kinds that are built once as well");
-  flag(app, "--json", given->json, "one JSON object");
+  flag(app, "--static", given->wanted.unchanging, "also kinds that are built once from all keys");
+  flag(app, "--json", given->json, "print one JSON object");
   flag(app, "-q,--quiet", given->quiet, "no progress on a terminal");
   option(app, "--plot", given->plot,
-         "also write a picture: times over bits a key, the first marked")
+         "also write a chart: times over bits per key, with the first kind marked")
       .value("FILE.svg");
-  flag(app, "--force", given->force, "replace the picture if it exists");
+  flag(app, "--force", given->force, "replace the chart if it exists");
   return [given] { return run(*given); };
 }
 
 }  // namespace
 
 command bench_command() {
-  return {"bench", "measure on this machine how fast, small and right each kind is",
+  return {"bench", "measure the speed, size and rate of each kind on this machine",
           "  bloomery bench\n"
           "  bloomery bench --capacity 10M --fpr 0.1% --deletable\n"
           "  bloomery bench --kind vector_quotient --capacity 100M\n"

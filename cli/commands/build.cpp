@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bloomery/any_filter.hpp>
+#include <bloomery/defaults.hpp>
 #include <bloomery/plan/units.hpp>
 #include <cmath>
 #include <optional>
@@ -22,7 +22,6 @@ namespace bloomery::cli {
 namespace {
 
 constexpr std::string_view verb = "build";
-constexpr double default_fpr = 0.01;
 constexpr unsigned every_core = 0;
 
 struct build_options {
@@ -35,39 +34,31 @@ struct build_options {
   bool quiet = false;
 };
 
-/// Two of capacity, rate and size make a filter; the rate is the one that has a default. The
-/// capacity of a kind that is built once is its number of keys.
-void apply_defaults(const kind_info& kind, plan_request& request) noexcept {
-  const bool has_capacity = request.capacity != 0 || kind.build != nullptr;
-  if (request.fpr == 0 && !(has_capacity && request.bits != 0)) request.fpr = default_fpr;
-}
-
-/// Whether such a filter takes the hashes that hash_all makes: a kind's own options may decide it.
+/// Whether the filter accepts the hashes of hash_all. The kind's options may decide it.
 bool takes_hashes(const kind_info& kind, any_filter& filter) {
   return kind.takes_hashes && filter.image().header.hash == xxh3_hasher::id &&
          filter.insert(std::span<const hash64>());
 }
 
-/// Says why the kind's filters cannot be made from hashes that were kept, if so.
+/// Fails if filters of that request cannot be created from kept hashes.
 result<void> check_takes_hashes(const kind_info& kind, plan_request request) {
   request.capacity = 1;
   auto small = kind.create(request);
   if (!small) return fail(small.error());
   if (takes_hashes(kind, *small)) return {};
-  return fail(
-      errc::unsupported,
-      fmt::format("a filter of kind {} with these options reads the keys themselves, so they "
-                  "cannot be counted first; give --capacity or --memory",
-                  kind.name));
+  return fail(errc::unsupported,
+              fmt::format("a filter of kind {} with these options hashes the keys itself, so they "
+                          "cannot be counted first; give --capacity or --memory",
+                          kind.name));
 }
 
-/// The key that found no room, and why.
+/// The first key that was not inserted, and the reason.
 struct refusal {
   std::uint64_t key = 0;
   insert_outcome why = insert_outcome::inserted;
 };
 
-/// Inserts what was kept, up to the first key without room.
+/// Inserts the kept hashes, up to the first key that is refused.
 result<std::optional<refusal>> insert_kept(any_filter& filter, const key_spool& spool) {
   std::optional<refusal> refused;
   std::uint64_t before = 0;
@@ -85,7 +76,7 @@ result<std::optional<refusal>> insert_kept(any_filter& filter, const key_spool& 
   return refused;
 }
 
-/// All keys' hashes, then a static filter of just them.
+/// Keeps the hashes of all keys, then builds a filter from them.
 result<any_filter> build_static(const kind_info& kind, plan_request request, key_input& input) {
   key_spool spool([&input](const std::string& notice) {
     input.quieten();
@@ -94,29 +85,29 @@ result<any_filter> build_static(const kind_info& kind, plan_request request, key
   const auto read = hash_all(
       input, request.seed, [&spool](std::span<const hash64> hashes) { return spool.add(hashes); });
   if (!read) return fail(read.error());
-  // A size alone: the lowest rate that so many keys can have in it.
+  // Only the size is given: the capacity yields the lowest rate for it.
   if (request.fpr == 0 && request.capacity == 0) request.capacity = spool.distinct_keys();
   return kind.build(request, {spool.keys(), [&spool](const hash_source::sink& use) {
                                 return spool.for_each(use);
                               }});
 }
 
-/// One pass over the input for the hashes and their number, then a filter of that size.
+/// Keeps the hashes of all keys in one pass, then creates a filter for their number.
 result<any_filter> build_counted(const kind_info& kind, plan_request request, key_input& input) {
   if (auto ok = check_takes_hashes(kind, request); !ok) return fail(std::move(ok.error()));
   key_spool spool([&input](const std::string& notice) {
     input.quieten();
-    say(verb, notice + "; --capacity would spare it");
+    say(verb, notice + "; --capacity avoids the file");
   });
   const auto read = hash_all(
       input, request.seed, [&spool](std::span<const hash64> hashes) { return spool.add(hashes); });
   if (!read) return fail(read.error());
-  // A kind that keeps every copy of a key needs room for copies.
+  // A kind that stores every copy of a key needs slots for the copies.
   const bool keeps_copies = kind.can.erase || kind.can.count;
   request.capacity =
       keeps_copies ? spool.keys_in_copies(kind.copies_to_plan_for) : spool.distinct_keys();
-  // Copies of a key share their places, so that a cuckoo filter of many copies can be full before
-  // its capacity. The hashes are at hand: try again a tenth larger, up to about twice the size.
+  // Copies of a key share their buckets, so many copies can fill a cuckoo filter before its
+  // capacity. Retry with a capacity one tenth larger, up to about twice the first one.
   for (int attempts_left = 8;; --attempts_left) {
     auto filter = kind.create(request);
     if (!filter) return filter;
@@ -124,13 +115,14 @@ result<any_filter> build_counted(const kind_info& kind, plan_request request, ke
     if (!refused) return fail(refused.error());
     if (!*refused) return filter;
     if ((*refused)->why != insert_outcome::full || attempts_left == 0) {
-      return no_room(input.place_of((*refused)->key), (*refused)->why, "give a greater --capacity");
+      return no_room(input.position_of_key((*refused)->key), (*refused)->why,
+                     "give a larger --capacity");
     }
     request.capacity += (request.capacity + 9) / 10;
   }
 }
 
-/// Inserts hashes as they come, but many at a time.
+/// Inserts hashes in large batches while keys are read.
 result<void> insert_hashes(any_filter& filter, std::uint64_t seed, key_input& input) {
   constexpr std::size_t many = std::size_t{1} << 23;
   auto memory = owned_storage::make(many * sizeof(hash64));
@@ -142,8 +134,8 @@ result<void> insert_hashes(any_filter& filter, std::uint64_t seed, key_input& in
     const auto done = filter.insert(std::span<const hash64>(kept, size), every_core);
     if (!done) return fail(done.error());
     if (done->done < size) {
-      return no_room(input.place_of(before + done->done), done->stopped_by,
-                     "give a greater --capacity, or none");
+      return no_room(input.position_of_key(before + done->done), done->stopped_by,
+                     "give a larger --capacity, or none");
     }
     before += size;
     size = 0;
@@ -173,15 +165,15 @@ result<any_filter> build_planned(const kind_info& kind, const plan_request& requ
     if (auto ok = insert_hashes(*filter, request.seed, input); !ok) return fail(ok.error());
     return filter;
   }
-  const auto inserted = insert_all(*filter, input, "give a greater --capacity, or none");
+  const auto inserted = insert_all(*filter, input, "give a larger --capacity, or none");
   if (!inserted) return fail(inserted.error());
   return filter;
 }
 
 std::string summary(const any_filter& filter, std::string_view name, std::uint64_t keys_read) {
   const filter_info info = filter.info();
-  // Repeated lines show in the estimate, if they are more than its own error: at capacity the
-  // standard error of n keys is 0.67 sqrt(n/k) or less.
+  // Repeated keys are reported if they exceed the error of the estimate. At capacity its standard
+  // error is at most 0.67 sqrt(n/k) keys.
   const auto read = static_cast<double>(keys_read);
   const double different = distinct_keys(info);
   const bool repeats = different + 1 + 3 * std::sqrt(read) < 0.98 * read;
@@ -194,15 +186,15 @@ std::string summary(const any_filter& filter, std::string_view name, std::uint64
                      format_rate(info.current_fpr));
 }
 
-/// A filter that is built once is as large as its keys need. Where they are more than was said,
-/// that is told, or with --strict an error.
+/// A filter that is built once is sized by its keys. More keys than --capacity are a warning, or a
+/// failure if `strict`.
 result<void> report_capacity(const any_filter& filter, std::uint64_t said, std::string_view name,
                              bool strict) {
   if (said == 0 || filter.size() <= said) return {};
-  const std::string text = fmt::format("{}: {} keys came, more than the --capacity of {}", name,
-                                       format_count(filter.size()), format_count(said));
-  if (strict) return fail(errc::full, text + " (nothing was written: --strict)");
-  say(verb, "warning: " + text + "; the filter is as large as they need");
+  const std::string text = fmt::format("{}: {} keys were read, more than the --capacity of {}",
+                                       name, format_count(filter.size()), format_count(said));
+  if (strict) return fail(errc::full, text + " (--strict: nothing was written)");
+  say(verb, "warning: " + text + "; the filter is sized for all of them");
   return {};
 }
 
@@ -212,15 +204,16 @@ result<status> build(const build_options& options) {
   if (!options.format.empty()) {
     if (!options.plan.kind.empty()) {
       return fail(errc::invalid_argument,
-                  "--kind and --format contradict each other: a format has its own kind of filter");
+                  "--kind and --format exclude each other: a format has its own kind of filter; "
+                  "give one of them");
     }
     return build_foreign(
         {options.format, options.target, options.force, options.strict, options.quiet}, *request,
         options.input);
   }
-  const auto kind = find_kind(options.plan.kind.empty() ? "blocked_bloom" : options.plan.kind);
+  const auto kind = find_kind(options.plan.kind.empty() ? default_kind : options.plan.kind);
   if (!kind) return fail(errc::invalid_argument, "--kind: " + kind.error().message);
-  apply_defaults(**kind, *request);
+  apply_default_fpr(**kind, *request);
   if (auto ok = check_target(options.target, options.force); !ok) return fail(ok.error());
   const auto opened = key_input::open(options.input);
   if (!opened) return fail(opened.error());
@@ -249,14 +242,18 @@ action define(CLI::App& app) {
       .value("FILE")
       .required();
   options->plan.declare(app);
-  declared_before(app, "--kind").meaning("kind of filter (default blocked_bloom)");
-  declared_before(app, "--fpr").meaning("rate of false positives: 1%, 0.01, 1/1000 (default 1%)");
-  declared_before(app, "--capacity")
-      .meaning("keys to plan for: 1000, 10M, 1e9; without it and --memory, the input's own");
-  option(app, "--format", options->format, "write the filter of another program instead of our own")
+  find_declared(app, "--kind").meaning(fmt::format("kind of filter (default {})", default_kind));
+  find_declared(app, "--fpr")
+      .meaning(fmt::format("rate of false positives: 1%, 0.01, 1/1000 (default {}%)",
+                           100 * default_fpr));
+  find_declared(app, "--capacity")
+      .meaning(
+          "keys to plan for: 1000, 10M, 1e9 (default without --memory: the number of keys read)");
+  option(app, "--format", options->format,
+         "write a filter of another program instead of a Bloomery filter")
       .value("FORMAT");
   flag(app, "--force", options->force, "replace the file if it exists");
-  flag(app, "--strict", options->strict, "more keys than capacity are an error");
+  flag(app, "--strict", options->strict, "fail if there are more keys than the capacity");
   flag(app, "-q,--quiet", options->quiet, "no summary on stderr");
   options->input.declare(app, keys::purpose::insert);
   return [options] { return build(*options); };
@@ -266,7 +263,7 @@ action define(CLI::App& app) {
 
 command build_command() {
   return {
-      "build", "make a filter from keys",
+      "build", "create a filter from keys",
       "  bloomery build -o members.bloom members.txt\n"
       "  bloomery build -o members.bloom --fpr 0.1% --capacity 10M jan.txt.gz feb.txt.zst\n"
       "  cut -f1 users.tsv | bloomery build -o users.bloom --memory 100MB\n"
@@ -276,10 +273,11 @@ command build_command() {
       "  bloomery build -o friends.bloom --keys email:lower addresses.txt\n"
       "  bloomery build -o hashes.dcso --format dcso --fpr 0.1% hashes.txt\n"
       "\n"
-      "Without --capacity and --memory the keys are counted as they are read, in one pass: eight\n"
-      "bytes of each are kept, in memory up to 1 GiB and then in a temporary file in $TMPDIR.\n"
-      "So it is for kinds that are built once, whatever is given; --memory alone gives those the\n"
-      "lowest rate that fits.\n",
+      "Without --capacity and --memory, keys are read and counted in one pass. Their hashes, 8 "
+      "bytes\n"
+      "each, are kept in memory up to 1 GiB, then in a temporary file in $TMPDIR. Kinds that are\n"
+      "built once always keep the hashes. With --memory alone they have the lowest rate that\n"
+      "fits.\n",
       define};
 }
 

@@ -25,11 +25,12 @@ result<status> run(const arguments& given) {
   if (!opened) return fail(opened.error());
   const auto* const foreign = std::get_if<dialects::foreign_filter>(&*opened);
   if (foreign == nullptr) {
-    return fail(errc::unsupported,
-                fmt::format("{}: our own filters hash keys in a way that no other format has, so "
-                            "that no bit would mean the same keys; build it anew with 'bloomery "
-                            "build --format'",
-                            given.file));
+    return fail(
+        errc::unsupported,
+        fmt::format("{}: a Bloomery filter cannot be converted, because no other format has its "
+                    "hash function; rebuild it from the keys with 'bloomery build "
+                    "--format'",
+                    given.file));
   }
   const dialects::dialect* to = &foreign->format();
   if (!given.to.empty()) {
@@ -52,14 +53,15 @@ result<status> run(const arguments& given) {
 action define(CLI::App& app) {
   auto given = std::make_shared<arguments>();
   option(app, "FILE", given->file, "a filter of another program").required();
-  option(app, "-o,--output", given->output, "where the result goes; - for stdout")
+  option(app, "-o,--output", given->output, "the filter to write; - is stdout")
       .value("FILE")
       .required();
-  option(app, "--to", given->to, "the format to write (default that of FILE)").value("FORMAT");
+  option(app, "--to", given->to, "the format to write (default: the format of FILE)")
+      .value("FORMAT");
   option(app, "--to-with", given->to_with, "an option of the format to write")
       .value("NAME=VALUE")
-      .one_value_a_time();
-  flag(app, "--force", given->force, "replace the output if it exists");
+      .one_value_per_use();
+  flag(app, "--force", given->force, "replace the file if it exists");
   given->format.declare(app);
   return [given] { return run(*given); };
 }
@@ -67,14 +69,15 @@ action define(CLI::App& app) {
 }  // namespace
 
 command convert_command() {
-  return {"convert", "put another program's filter into another container of the same bits",
-          "  bloomery convert -o plain.bloom --to-with gzip=no packed.bloom.gz\n"
-          "  bloomery convert -o user.filter --column user events.parquet\n"
-          "  bloomery convert -o nb-1-big-Filter.db --to-with version=nb mc-1-big-Filter.db\n"
-          "\n"
-          "Formats with other hash functions share no bits: a filter that is wanted in another\n"
-          "format is built anew from its keys, with 'bloomery build --format'.\n",
-          define};
+  return {
+      "convert", "change the container of another program's filter",
+      "  bloomery convert -o plain.bloom --to-with gzip=no packed.bloom.gz\n"
+      "  bloomery convert -o user.filter --column user events.parquet\n"
+      "  bloomery convert -o nb-1-big-Filter.db --to-with version=nb mc-1-big-Filter.db\n"
+      "\n"
+      "The bits stay the same. A format with other hash functions needs a new filter, built from\n"
+      "the keys with 'bloomery build --format'.\n",
+      define};
 }
 
 }  // namespace bloomery::cli

@@ -30,7 +30,7 @@ result<status> count(const count_options& options) {
   if (!filter->can().count) {
     return fail(
         errc::unsupported,
-        fmt::format("{}: a filter of kind {} does not count; build one of a kind that does "
+        fmt::format("{}: a filter of kind {} cannot count; build one of a kind that can "
                     "({})",
                     options.filter, filter->info().kind_name, kinds_that(&abilities::count)));
   }
@@ -76,14 +76,14 @@ action define(CLI::App& app) {
 }  // namespace
 
 command count_command() {
-  return {
-      "count", "print how often each line is in a filter",
-      "  bloomery count visits.counting users.txt | sort -rn | head\n"
-      "\n"
-      "Prints each line with its count and a tab before it. A count is never too low, up to the\n"
-      "kind's ceiling; of a line with several keys it is the highest, and a line with none is not\n"
-      "printed. Exit 0 if some line is in it, 1 if none is, 2 on an error.\n",
-      define};
+  return {"count", "print the number of copies of each line in a filter",
+          "  bloomery count visits.counting users.txt | sort -rn | head\n"
+          "\n"
+          "Prints the count, a tab and the line. A count is never too low, up to the kind's "
+          "maximum. A\n"
+          "line with several keys has their highest count; a line without a key is not printed.\n"
+          "Exit 0 if some line is in the filter, 1 if none is, 2 on an error.\n",
+          define};
 }
 
 }  // namespace bloomery::cli

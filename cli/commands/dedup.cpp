@@ -15,9 +15,9 @@ namespace bloomery::cli {
 namespace {
 
 constexpr std::string_view verb = "dedup";
-// A false positive loses a line that was new, so the default is rare: one in a million.
-constexpr double default_fpr = 1e-6;
-// Where growth begins: some megabytes, and few steps to any size.
+// A false positive drops a new line, so the default is one in a million.
+constexpr double dedup_fpr = 1e-6;
+// Growth begins at some megabytes, so that few steps lead to any size.
 constexpr std::uint64_t first_capacity = std::uint64_t{1} << 20;
 
 struct dedup_options {
@@ -25,11 +25,11 @@ struct dedup_options {
   input_options input;
 };
 
-/// The filter of lines seen: of fixed size if one was given, else of a kind that grows.
+/// The filter of the lines seen: of fixed size if one is given, else of a kind that grows.
 result<any_filter> make_seen(plan_request request) {
   if (request.capacity != 0 || request.bits != 0) {
     if (request.fpr == 0 && (request.capacity == 0 || request.bits == 0)) {
-      request.fpr = default_fpr;
+      request.fpr = dedup_fpr;
     }
     const auto kind = find_kind("bloom");
     if (!kind) return fail(kind.error());
@@ -42,31 +42,31 @@ result<any_filter> make_seen(plan_request request) {
     return fail(errc::unsupported, "no kind of filter here grows; give --capacity or --memory");
   }
   request.capacity = first_capacity;
-  if (request.fpr == 0) request.fpr = default_fpr;
+  if (request.fpr == 0) request.fpr = dedup_fpr;
   return growing->create(request);
 }
 
-/// Prints the lines of a batch with a key that the filter has not seen, and shows all keys to it. A
-/// line that has no key repeats nothing and is printed.
+/// Prints the lines of a batch that have a key which is not in the filter, and lines without a key.
+/// Inserts all keys.
 result<void> pass_new(any_filter& seen, const key_batch& batch, key_format format, flags& memory,
                       const key_input& input, output& out) {
   const auto old = memory.first(batch.keys.size());
   seen.may_contain(batch.keys, old);
   for (std::size_t i = 0; i < batch.lines.size(); ++i) {
     const auto [first, last] = batch.keys_of(i);
-    bool fresh = first == last;
+    bool is_new = first == last;
     for (std::size_t key = first; key < last; ++key) {
       if (old[key]) continue;
-      // What the query missed may still repeat within the batch; the insert says so.
+      // The key may repeat within the batch: then the insert finds it.
       const auto done = seen.insert(batch.keys.subspan(key, 1));
       if (!done) return fail(done.error());
       if (done->done == 0) {
-        return no_room(input.place_of_line(batch.first_line + i), done->stopped_by,
-                       "give a greater --capacity");
+        return no_room(input.position_of_line(batch.first_line + i), done->stopped_by,
+                       "give a larger --capacity");
       }
-      fresh |= done->inserted != 0;
+      is_new |= done->inserted != 0;
     }
-    if (!fresh) continue;
+    if (!is_new) continue;
     out.append(line_of(batch.lines[i], format));
     out.append(format.end);
   }
@@ -105,12 +105,13 @@ result<status> dedup(const dedup_options& options) {
 action define(CLI::App& app) {
   auto options = std::make_shared<dedup_options>();
   option(app, "--fpr", options->plan.fpr,
-         "chance that a new line is taken for a repeated one and dropped (default 1e-6)")
+         "probability that a new line is dropped as a repeated one (default 1e-6)")
       .value("P");
   option(app, "--capacity", options->plan.capacity,
-         "distinct lines to plan for, in memory of fixed size: 1000, 10M, 1e9")
+         "use fixed memory for that many distinct lines: 1000, 10M, 1e9")
       .value("N");
-  option(app, "--memory", options->plan.memory, "memory of fixed size: 120MB, 1GiB").value("SIZE");
+  option(app, "--memory", options->plan.memory, "use fixed memory of that size: 120MB, 1GiB")
+      .value("SIZE");
   options->input.declare(app, keys::purpose::insert);
   return [options] { return dedup(*options); };
 }
@@ -124,9 +125,9 @@ command dedup_command() {
       "  zcat *.log.gz | bloomery dedup --memory 1GiB --fpr 1e-9\n"
       "  find / -type f -print0 | bloomery dedup -0 | xargs -0 ls -l\n"
       "\n"
-      "Keeps 4 to 6 bytes a distinct line, not the lines. No line is printed twice; a new one\n"
-      "is dropped with a chance of --fpr. Without --capacity and --memory the memory grows as\n"
-      "needed; with one of them it is fixed, and past its capacity more new lines are dropped.\n",
+      "Needs 4 to 6 bytes of memory per distinct line. No line is printed twice. A new line is\n"
+      "dropped with probability --fpr. Without --capacity and --memory the memory grows as\n"
+      "needed. With one of them it is fixed, and beyond its capacity more new lines are dropped.\n",
       define};
 }
 

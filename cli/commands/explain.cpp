@@ -4,21 +4,24 @@
 #include <array>
 #include <bloomery/plan/bloom_plan.hpp>
 #include <bloomery/plan/units.hpp>
-#include <cstdio>
 #include <optional>
 #include <set>
 
 #include "commands/all.hpp"
-#include "explain_walk.hpp"
+#include "output.hpp"
+#include "teach/walks.hpp"
 
 namespace bloomery::cli {
 namespace {
 
-// What a terminal can show: 4096 bits are 69 rows.
+using teach::palette;
+using teach::shared_family;
+using teach::step;
+using teach::verb;
+
+// Limits of a readable drawing: 4096 bits are 69 rows.
 constexpr std::uint64_t max_drawn = 4096;
 constexpr std::uint64_t max_buckets = 512;
-constexpr std::size_t max_steps = 1000;
-constexpr std::size_t longest_element = 200;
 
 struct explain_options {
   std::vector<std::string> hash, place, insert, check, erase;
@@ -41,7 +44,7 @@ tl::unexpected<failure> refuse(std::string why) {
 
 CLI::Option* repeatable(CLI::App& app, const std::string& name, std::vector<std::string>& into,
                         const std::string& what, const std::string& type) {
-  // One value each time, so that what follows is never swallowed, and the times can be counted.
+  // One value per option, so that the next argument is never part of it.
   return app.add_option(name, into, what)
       ->type_name(type)
       ->expected(1)
@@ -55,44 +58,44 @@ void explain_options::declare(CLI::App& app) {
   size->type_name("M");
   auto* formulas =
       repeatable(app, "--hash", hash,
-                 "a hash function: a formula in x with + - * % and ^ (power); give one "
-                 "for each function",
+                 "a hash function: a formula in x with + - * % and ^ (power); repeat it "
+                 "for more functions",
                  "FORMULA");
-  auto* places =
-      repeatable(app, "--place", place, "a word's places as given, not computed", "WORD=P,P,...");
+  auto* places = repeatable(app, "--place", place, "positions of a word, given instead of computed",
+                            "WORD=P,P,...");
   auto* rule = app.add_option("--family", family,
                               "hash functions of words: double (default), salted, md5, fnv-murmur");
   rule->type_name("NAME");
-  auto* number = app.add_option("--hashes", hashes,
-                                "how many of the family (default: the best for the elements)");
+  auto* number = app.add_option(
+      "--hashes", hashes, "number of functions of the family (default: the best for the elements)");
   number->type_name("K");
   formulas->excludes(places)->excludes(rule)->excludes(number);
   places->excludes(rule)->excludes(number);
-  repeatable(app, "--insert", insert, "inserts elements: numbers with --hash, else words",
+  repeatable(app, "--insert", insert, "insert elements: numbers with --hash, else words",
              "X,X,...");
-  repeatable(app, "--check", check, "looks elements up", "X,X,...");
-  repeatable(app, "--erase", erase, "erases elements (with --counting or --cuckoo)", "X,X,...");
-  auto* counted = app.add_flag("--counting", counting, "counters instead of bits");
-  app.add_option("--counter-bits", counter_bits, "bits of a counter: 4 (default), 8 or 16")
+  repeatable(app, "--check", check, "query elements", "X,X,...");
+  repeatable(app, "--erase", erase, "erase elements (with --counting or --cuckoo)", "X,X,...");
+  auto* counted = app.add_flag("--counting", counting, "use counters instead of bits");
+  app.add_option("--counter-bits", counter_bits, "bits per counter: 4 (default), 8 or 16")
       ->type_name("BITS")
       ->needs(counted);
-  auto* table = app.add_flag("--cuckoo", cuckoo, "buckets of fingerprints: a cuckoo filter");
+  auto* table = app.add_flag("--cuckoo", cuckoo, "use a cuckoo filter: buckets of fingerprints");
   table->excludes(counted)->excludes(size);
   for (CLI::Option* other : {formulas, places, rule, number}) table->excludes(other);
   app.add_option("--buckets", buckets, "buckets of the cuckoo filter (default 8)")
       ->type_name("N")
       ->needs(table);
-  app.add_option("--slots", slots, "slots of a bucket: 2, 4 (default) or 8")
+  app.add_option("--slots", slots, "slots per bucket: 2, 4 (default) or 8")
       ->type_name("S")
       ->needs(table);
-  app.add_option("--fingerprint-bits", fingerprint_bits, "4 to 32 (default 8)")
+  app.add_option("--fingerprint-bits", fingerprint_bits,
+                 "bits per fingerprint: 4 to 32 (default 8)")
       ->type_name("F")
       ->needs(table);
 }
 
-/// The steps in the order of the command line: CLI11 lists each option as often as it was given.
-result<std::vector<explain_step>> steps_of(const CLI::App& app, const explain_options& options) {
-  using verb = explain_step::verb;
+/// The steps in the order of the command line: CLI11 lists an option once per use.
+result<std::vector<step>> steps_of(const CLI::App& app, const explain_options& options) {
   struct source {
     std::string_view name;
     const std::vector<std::string>& values;
@@ -102,28 +105,28 @@ result<std::vector<explain_step>> steps_of(const CLI::App& app, const explain_op
   std::array<source, 3> sources = {{{"--insert", options.insert, verb::insert},
                                     {"--check", options.check, verb::check},
                                     {"--erase", options.erase, verb::erase}}};
-  std::vector<explain_step> steps;
+  std::vector<step> steps;
   for (const CLI::Option* option : app.parse_order()) {
     for (source& from : sources) {
       if (option->get_name() != from.name) continue;
-      auto elements = split_commas(from.name, from.values.at(from.next++));
+      auto elements = teach::split_commas(from.name, from.values.at(from.next++));
       if (!elements) return fail(std::move(elements.error()));
       for (std::string& element : *elements) {
-        if (element.size() > longest_element) {
+        if (element.size() > teach::max_element_bytes) {
           return refuse(
               fmt::format("{}: an element of {} bytes is too long to draw; give at most {}",
-                          from.name, element.size(), longest_element));
+                          from.name, element.size(), teach::max_element_bytes));
         }
         steps.push_back({from.what, std::move(element)});
       }
     }
   }
   if (steps.empty()) {
-    return refuse("there is nothing to walk through; give for example --insert 2,4,9 --check 4,7");
+    return refuse("no steps are given; give for example --insert 2,4,9 --check 4,7");
   }
-  if (steps.size() > max_steps) {
+  if (steps.size() > teach::max_steps) {
     return refuse(fmt::format("{} steps are too many to read; give at most {} elements",
-                              steps.size(), max_steps));
+                              steps.size(), teach::max_steps));
   }
   return steps;
 }
@@ -140,9 +143,9 @@ result<std::uint64_t> drawable(std::string_view option, const std::string& text,
 }
 
 result<shared_family> family_of(const explain_options& options, std::uint64_t m,
-                                const std::vector<explain_step>& steps) {
-  if (!options.hash.empty()) return formula_family(options.hash);
-  if (!options.place.empty()) return literal_family(options.place, m);
+                                const std::vector<step>& steps) {
+  if (!options.hash.empty()) return teach::formula_family(options.hash);
+  if (!options.place.empty()) return teach::table_family(options.place, m);
   unsigned k = options.hashes.value_or(0);
   if (options.hashes && (k == 0 || k > max_hash_functions)) {
     return refuse(
@@ -150,15 +153,15 @@ result<shared_family> family_of(const explain_options& options, std::uint64_t m,
   }
   if (k == 0) {
     std::set<std::string_view> distinct;
-    for (const explain_step& step : steps) {
-      if (step.what == explain_step::verb::insert) distinct.insert(step.element);
+    for (const step& step : steps) {
+      if (step.what == verb::insert) distinct.insert(step.element);
     }
     const auto plan =
         plan_bloom({.capacity = std::max<std::uint64_t>(1, distinct.size()), .bits = m});
     if (!plan) return fail(plan.error());
     k = plan->hashes;
   }
-  return named_family(options.family.empty() ? double_hashing::name : options.family, k);
+  return teach::named_family(options.family.empty() ? double_hashing::name : options.family, k);
 }
 
 result<std::string> story(const CLI::App& app, const explain_options& options,
@@ -168,13 +171,13 @@ result<std::string> story(const CLI::App& app, const explain_options& options,
   if (options.cuckoo) {
     const auto buckets = drawable("--buckets", options.buckets, max_buckets);
     if (!buckets) return fail(buckets.error());
-    return walk_cuckoo(*buckets, options.slots, options.fingerprint_bits, *steps, paint);
+    return teach::walk_cuckoo(*buckets, options.slots, options.fingerprint_bits, *steps, paint);
   }
   const auto m = drawable("--bits", options.bits, max_drawn);
   if (!m) return fail(m.error());
   const auto family = family_of(options, *m, *steps);
   if (!family) return fail(family.error());
-  for (explain_step& step : *steps) {
+  for (step& step : *steps) {
     auto element = (*family)->element(step.element);
     if (!element) return fail(std::move(element.error()));
     step.element = std::move(*element);
@@ -184,10 +187,11 @@ result<std::string> story(const CLI::App& app, const explain_options& options,
         "--erase: a Bloom filter cannot erase, since a bit may be another element's too; "
         "add --counting or --cuckoo");
   }
-  const auto filter = options.counting ? make_counting_array(*m, *family, options.counter_bits)
-                                       : make_bloom_array(*m, *family);
+  const auto filter = options.counting
+                          ? teach::make_counting_array(*m, *family, options.counter_bits)
+                          : teach::make_bloom_array(*m, *family);
   if (!filter) return fail(filter.error());
-  return walk_array(**filter, **family, *steps, paint);
+  return teach::walk_array(**filter, **family, *steps, paint);
 }
 
 action define(CLI::App& app) {
@@ -196,10 +200,9 @@ action define(CLI::App& app) {
   return [options, &app]() -> result<status> {
     const auto text = story(app, *options, palette::for_stdout());
     if (!text) return fail(text.error());
-    if (std::fwrite(text->data(), 1, text->size(), stdout) != text->size() ||
-        std::fflush(stdout) != 0) {
-      return fail(errc::io, "stdout cannot be written to; is the disk full?");
-    }
+    output out;
+    out.append(*text);
+    if (auto ok = out.flush(); !ok) return fail(ok.error());
     return done;
   };
 }

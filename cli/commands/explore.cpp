@@ -23,11 +23,13 @@ struct arguments {
   bool print = false;
 };
 
-/// Beside the program in a build, in the shared folder of the same tree where it is installed.
+/// The page: beside the program in a build tree, in the data folder of an installation.
 result<fs::path> page() {
   std::error_code error;
   const fs::path program = fs::read_symlink("/proc/self/exe", error);
-  if (error) return fail(errc::io, "the program's own place cannot be read from /proc/self/exe");
+  if (error)
+    return fail(errc::io,
+                "cannot read the path of this program from /proc/self/exe; is /proc mounted?");
   const std::array candidates = {
       program.parent_path() / "explorer" / "index.html",
       program.parent_path().parent_path() / BLOOMERY_DATADIR / "bloomery/explorer/index.html"};
@@ -36,12 +38,12 @@ result<fs::path> page() {
   }
   return fail(errc::not_found,
               fmt::format("the explorer page is not installed with this program ({} is missing); "
-                          "install what 'scripts/install-packages.sh explorer' names and build "
+                          "run 'scripts/install-packages.sh explorer' and build "
                           "Bloomery again",
                           candidates.back().string()));
 }
 
-/// Whether the program took the page.
+/// Whether the program opened the page.
 bool opens(const std::string& program, const std::string& path) {
   std::vector<std::string> words = {program, path};
   std::array<char*, 3> argv = {words[0].data(), words[1].data(), nullptr};
@@ -73,14 +75,14 @@ result<status> run(const arguments& given) {
 
 action define(CLI::App& app) {
   auto given = std::make_shared<arguments>();
-  flag(app, "--print", given->print, "print where the page is, and open nothing");
+  flag(app, "--print", given->print, "print the path of the page and open nothing");
   return [given] { return run(*given); };
 }
 
 }  // namespace
 
 command explore_command() {
-  return {"explore", "open the page that shows filters at work, in a browser",
+  return {"explore", "open the explorer page in a browser",
           "  bloomery explore\n"
           "  bloomery explore --print\n",
           define};

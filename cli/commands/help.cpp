@@ -10,7 +10,7 @@ namespace {
 
 action define(CLI::App& app) {
   auto verb = std::make_shared<std::string>();
-  option(app, "VERB", *verb, "one of the verbs");
+  option(app, "VERB", *verb, "a verb");
   return [verb, &app]() -> result<status> {
     const tree_shape all = shape_of_whole(app);
     if (verb->empty()) {

@@ -23,7 +23,7 @@ void print_json(const nlohmann::ordered_json& object) {
 
 std::string sentence(const filter_info& info) {
   return fmt::format(
-      "overfilled: the current rate, {}, is beyond the planned {}; rebuild it for "
+      "overfilled: the current rate, {}, is above the planned {}; rebuild it for "
       "more than {} keys\n",
       format_rate(info.current_fpr), format_rate(info.plan.planned_fpr),
       format_count(info.plan.capacity));
@@ -70,7 +70,7 @@ result<status> run(const arguments& given) {
     std::visit([&](const auto& any) { print(given, file, any); }, *filter);
     first = false;
   }
-  // Of a file that could not be opened it is not known what it would have taken.
+  // An option may belong to a file that could not be opened.
   if (outcome == done) {
     if (auto ok = opener->all_used(); !ok) return fail(std::move(ok.error()));
   }
@@ -81,14 +81,14 @@ action define(CLI::App& app) {
   auto given = std::make_shared<arguments>();
   option(app, "FILE", given->files, "filters").required();
   given->format.declare(app);
-  flag(app, "--json", given->json, "a JSON object a line");
+  flag(app, "--json", given->json, "print one JSON object per line");
   return [given] { return run(*given); };
 }
 
 }  // namespace
 
 command info_command() {
-  return {"info", "what a filter is, what it promised and what it delivers",
+  return {"info", "print a filter's kind, size, keys, and planned and current rate",
           "  bloomery info members.bloom\n"
           "  bloomery info --json *.bloom\n",
           define};

@@ -55,7 +55,8 @@ result<void> check_able(const std::string& file, const opened_filter& filter, co
 
 result<void> combine(opened_filter& filter, const opened_filter& other, const way& by) {
   if (filter.index() != other.index()) {
-    return fail(errc::incompatible, "one is our own filter, the other another program's");
+    return fail(errc::incompatible,
+                "one is a Bloomery filter, the other a filter of another program");
   }
   if (auto* ours = std::get_if<any_filter>(&filter)) {
     return (ours->*by.combine)(std::get<any_filter>(other));
@@ -64,18 +65,17 @@ result<void> combine(opened_filter& filter, const opened_filter& other, const wa
       std::get<dialects::foreign_filter>(other));
 }
 
-/// A filter of the first one's kind and the rate that was asked for, which holds what the first
-/// does.
+/// A filter of the first one's kind with the requested rate and the first one's keys.
 result<any_filter> at_rate(const any_filter& first, const std::string& rate) {
   const filter_info info = first.info();
   const auto fpr = parse_rate(rate);
   if (!fpr) return fail(fpr.error().code, fmt::format("--fpr: {}", fpr.error().message));
   if (!first.can().merge || !first.can().grow) {
-    return fail(errc::unsupported,
-                fmt::format("--fpr: a filter of kind {} keeps the rate that it was built for",
-                            info.kind_name));
+    return fail(
+        errc::unsupported,
+        fmt::format("--fpr: a filter of kind {} keeps its rate; leave out --fpr", info.kind_name));
   }
-  // Copies of a key may be many more than there is room for.
+  // The count includes copies, so it may exceed the capacity.
   const std::uint64_t keys = std::min(info.count, info.plan.capacity);
   auto made = find_kind(info.kind)->create(
       {.capacity = std::max<std::uint64_t>(1, keys), .fpr = *fpr, .seed = info.seed});
@@ -86,8 +86,8 @@ result<any_filter> at_rate(const any_filter& first, const std::string& rate) {
 
 result<status> run(const arguments& given, const way& by) {
   if (auto ok = check_target(given.output, given.force); !ok) return fail(std::move(ok.error()));
-  // Held until the output is written: a writer that adds to it meanwhile waits, and is not undone
-  // by what was read before.
+  // Held until the output is written, because the output may be one of the inputs: a concurrent
+  // `add` to it waits instead of being lost.
   std::optional<file_lock> lock;
   std::error_code error;
   if (given.output != "-" && std::filesystem::is_regular_file(given.output, error)) {
@@ -130,7 +130,7 @@ result<status> run(const arguments& given, const way& by) {
   if (ours == nullptr) return done;
   if (const filter_info info = ours->info(); overfilled(info)) {
     fmt::print(
-        stderr, "bloomery {}: warning: {} is overfilled: its rate is {}, beyond the planned {}\n",
+        stderr, "bloomery {}: warning: {} is overfilled: its rate is {}, above the planned {}\n",
         by.verb, given.output, format_rate(info.current_fpr), format_rate(info.plan.planned_fpr));
   }
   return done;
@@ -139,16 +139,18 @@ result<status> run(const arguments& given, const way& by) {
 template <const way& By>
 action define(CLI::App& app) {
   auto given = std::make_shared<arguments>();
-  option(app, "-o,--output", given->output, "where the result goes; - for stdout")
+  option(app, "-o,--output", given->output, "the filter to write; - is stdout")
       .value("FILE")
       .required();
   if constexpr (&By == &merging) {
     option(app, "--fpr", given->fpr,
-           "rate of the union, of filters that grow (default the first's)")
+           "rate of the union, for kinds that grow (default: the rate of the first filter)")
         .value("P");
   }
-  flag(app, "--force", given->force, "replace the output if it exists");
-  option(app, "FILE", given->files, "filters built alike, two or more").required().at_least(2);
+  flag(app, "--force", given->force, "replace the file if it exists");
+  option(app, "FILE", given->files, "two or more filters of the same kind, size and seed")
+      .required()
+      .at_least(2);
   given->format.declare(app);
   return [given] { return run(*given, By); };
 }
@@ -156,7 +158,7 @@ action define(CLI::App& app) {
 }  // namespace
 
 command merge_command() {
-  return {"merge", "the filter of all keys of several filters",
+  return {"merge", "write the union of several filters",
           "  bloomery merge -o week.bloom monday.bloom tuesday.bloom\n"
           "  bloomery merge --force -o all.bloom all.bloom today.bloom\n"
           "  bloomery merge --fpr 2% -o both.bloom seen-here.bloom seen-there.bloom\n",
@@ -164,7 +166,7 @@ command merge_command() {
 }
 
 command intersect_command() {
-  return {"intersect", "the filter of the keys that several filters share",
+  return {"intersect", "write the intersection of several filters",
           "  bloomery intersect -o both.bloom ours.bloom theirs.bloom\n", define<intersecting>};
 }
 

@@ -2,23 +2,21 @@
 
 #include <algorithm>
 #include <bloomery/advise.hpp>
-#include <bloomery/any_filter.hpp>
+#include <bloomery/defaults.hpp>
 #include <bloomery/plan/units.hpp>
 
 #include "commands/all.hpp"
 #include "declare.hpp"
-#include "plan_lines.hpp"
 #include "plan_options.hpp"
 #include "plan_plot.hpp"
 #include "report.hpp"
 #include "target.hpp"
+#include "teach/plan_lines.hpp"
 
 namespace bloomery::cli {
 namespace {
 
-constexpr double assumed_fpr = 0.01;
-
-/// Says which figure is assumed, or only checked; empty if none is.
+/// A remark on a figure that is assumed, or that is only a bound; empty if there is none.
 std::string_view remark_on(const plan_request& request, bool rate_assumed) {
   if (rate_assumed) return "No rate was given; 1% is assumed.\n\n";
   if (request.capacity != 0 && request.fpr != 0 && request.bits != 0) {
@@ -36,13 +34,13 @@ struct arguments {
 };
 
 void print_detail(const kind_info& kind, const plan_request& asked, const plan_report& plan) {
-  const plan_request request = settled(asked, plan);
+  const plan_request request = teach::settled_request(asked, plan);
   fmt::print("{}: {}\n{}\n", kind.name, kind.summary, to_text(plan_figures(plan)));
-  fmt::print("  {}\n  {}\n", command_line(kind, request), cpp_line(kind, request));
+  fmt::print("  {}\n  {}\n", teach::shell_line(kind, request), teach::cpp_line(kind, request));
 }
 
 void print_table(const advice& found) {
-  // The registry's first kind is the one that the others are measured by, where it fits.
+  // Sizes are compared with the first kind of the registry, if it fits.
   const kind_info& first = kinds().front();
   std::uint64_t first_bytes = 0;
   std::size_t width = std::string_view("kind").size();
@@ -89,20 +87,17 @@ void print_json(const advice& found, bool rate_assumed) {
   fmt::print("{}\n", object.dump());
 }
 
-/// The picture, where one was asked for. Written before anything is printed, so that a failure is
-/// all there is.
+/// Writes the chart if --plot is given. Called before anything is printed, so that a failure prints
+/// nothing else.
 result<void> write_plot(const arguments& given, const kind_info& kind, const plan_report& plan) {
   if (given.plot.empty()) return {};
-  return write_picture(plan_plot(kind, plan), given.plot, given.force);
+  return write_chart(plan_plot(kind, plan), given.plot, given.force);
 }
 
 result<status> plan_one(const arguments& given, const plan_request& request, bool rate_assumed) {
   const auto kind = find_kind(given.options.kind);
   if (!kind) return fail(kind.error());
-  // Who names a kind that is built once has a set that does not change.
-  needs wanted = given.wanted;
-  wanted.unchanging |= (*kind)->build != nullptr;
-  const auto plan = plan_for(**kind, request, wanted);
+  const auto plan = plan_for_named(**kind, request, given.wanted);
   if (!plan) return fail(plan.error());
   if (auto ok = write_plot(given, **kind, *plan); !ok) return fail(std::move(ok.error()));
   if (given.json) {
@@ -118,13 +113,11 @@ result<status> plan_one(const arguments& given, const plan_request& request, boo
 
 result<status> run(const arguments& given) {
   if (!given.plot.empty()) {
-    if (auto ok = check_picture(given.plot, given.force); !ok) return fail(std::move(ok.error()));
+    if (auto ok = check_chart(given.plot, given.force); !ok) return fail(std::move(ok.error()));
   }
   auto request = given.options.request();
   if (!request) return fail(request.error());
-  const bool rate_assumed =
-      request->capacity != 0 && request->fpr == 0 && request->bits == 0 && request->hashes == 0;
-  if (rate_assumed) request->fpr = assumed_fpr;
+  const bool rate_assumed = assume_default_fpr(*request);
   if (!given.options.kind.empty()) return plan_one(given, *request, rate_assumed);
 
   const auto found = advise(*request, given.wanted);
@@ -144,22 +137,22 @@ result<status> run(const arguments& given) {
 action define(CLI::App& app) {
   auto given = std::make_shared<arguments>();
   given->options.declare(app);
-  flag(app, "--deletable", given->wanted.deletable, "keys will be erased again");
-  flag(app, "--counting", given->wanted.counting, "how often a key was added will be asked");
+  flag(app, "--deletable", given->wanted.deletable, "keys are erased again");
+  flag(app, "--counting", given->wanted.counting, "the number of copies of a key is queried");
   flag(app, "--growing", given->wanted.growing, "the number of keys is not known in advance");
   flag(app, "--static", given->wanted.unchanging, "all keys are known and never change");
-  flag(app, "--json", given->json, "one JSON object");
+  flag(app, "--json", given->json, "print one JSON object");
   option(app, "--plot", given->plot,
-         "also write a picture: every kind's rate over its bits a key, this plan marked")
+         "also write a chart: rate over bits per key for every kind, with this plan marked")
       .value("FILE.svg");
-  flag(app, "--force", given->force, "replace the picture if it exists");
+  flag(app, "--force", given->force, "replace the chart if it exists");
   return [given] { return run(*given); };
 }
 
 }  // namespace
 
 command plan_command() {
-  return {"plan", "size a filter from what is known, and say which kind suits",
+  return {"plan", "size a filter from known figures and recommend a kind",
           "  bloomery plan --capacity 100M --fpr 1%\n"
           "  bloomery plan --capacity 1e9 --memory 1GB\n"
           "  bloomery plan --memory 64MiB --fpr 1/1000 --deletable\n"

@@ -33,12 +33,12 @@ result<status> remove(const remove_options& options) {
   if (!filter->can().erase) {
     return fail(
         errc::unsupported,
-        fmt::format("{}: from a filter of kind {} no key can be removed; build one of a kind "
-                    "that allows it ({})",
+        fmt::format("{}: a filter of kind {} cannot remove keys; build one of a kind that can "
+                    "({})",
                     options.target, filter->info().kind_name, kinds_that(&abilities::erase)));
   }
-  std::uint64_t strangers = 0;
-  std::string first_stranger;
+  std::uint64_t non_members = 0;
+  std::string first_non_member;
   bool changed = false;
   flags erased;
   for (;;) {
@@ -52,7 +52,7 @@ result<status> remove(const remove_options& options) {
       const auto members = std::count(answers.data() + first, answers.data() + last, true);
       changed |= members != 0;
       if (static_cast<std::size_t>(members) == last - first) continue;
-      if (strangers++ == 0) first_stranger = input.place_of_line(batch->first_line + i);
+      if (non_members++ == 0) first_non_member = input.position_of_line(batch->first_line + i);
     }
   }
   finish(input, verb);
@@ -60,16 +60,16 @@ result<status> remove(const remove_options& options) {
     const auto saved = replacing(options.target, [&] { return save(*filter, options.target); });
     if (!saved) return fail(saved.error());
   }
-  if (strangers == 0) return status::some;
-  say(verb, fmt::format("{} of {} lines certainly were no members and were passed over; the first "
+  if (non_members == 0) return status::some;
+  say(verb, fmt::format("{} of {} lines certainly were not members and were skipped; the first "
                         "is {}",
-                        format_count(strangers), format_count(input.lines()), first_stranger));
+                        format_count(non_members), format_count(input.lines()), first_non_member));
   return status::none;
 }
 
 action define(CLI::App& app) {
   auto options = std::make_shared<remove_options>();
-  option(app, "FILTER", options->target, "a filter of a kind that allows it").required();
+  option(app, "FILTER", options->target, "a filter of a kind that can erase").required();
   options->input.declare(app, keys::purpose::insert);
   return [options] { return remove(*options); };
 }
@@ -77,12 +77,13 @@ action define(CLI::App& app) {
 }  // namespace
 
 command remove_command() {
-  return {"remove", "take keys out of a filter",
-          "  bloomery remove members.cuckoo left-today.txt\n"
-          "\n"
-          "Remove only keys that were added: a stranger that passes as a member takes a member's\n"
-          "place with it. Exit 1 if a line certainly was no member; the others are removed.\n",
-          define};
+  return {
+      "remove", "remove keys from a filter",
+      "  bloomery remove members.cuckoo left-today.txt\n"
+      "\n"
+      "Remove only keys that were added: removing a false positive removes a member. Exit 1 if a\n"
+      "line certainly was not a member; the other lines are removed.\n",
+      define};
 }
 
 }  // namespace bloomery::cli

@@ -13,7 +13,7 @@ namespace {
 result<void> verify(const std::string& file) {
   const auto stored = map_file(file, verification::always);
   if (!stored) return fail(not_ours(stored.error(), "verify", file));
-  // Also the kind's own parameters and structure.
+  // Opening also checks the parameters and the structure of the kind.
   const auto filter = open_any(*stored, access::read_only, file);
   if (!filter) return fail(filter.error());
   return {};
@@ -39,7 +39,7 @@ action define(CLI::App& app) {
 }  // namespace
 
 command verify_command() {
-  return {"verify", "check that filters are whole: every byte, against the checksums",
+  return {"verify", "check every byte of filters against their checksums",
           "  bloomery verify members.bloom\n"
           "  bloomery verify *.bloom && echo all whole\n",
           define};

@@ -1,6 +1,7 @@
 // The filter of Bitcoin's filterload message (BIP37): a length, the bits, k, a tweak of the hash
 // functions and a byte of flags.
 
+#include <bloomery/defaults.hpp>
 #include <bloomery/plan/numeric.hpp>
 #include <cmath>
 #include <limits>
@@ -124,7 +125,7 @@ result<foreign_filter> create_filter(const plan_request& request) {
   if (!flags) return fail(flags.error());
   const auto n = static_cast<double>(request.capacity);
   const double ln2 = std::numbers::ln2;
-  const double p = request.fpr == 0 ? 0.01 : request.fpr;
+  const double p = request.fpr == 0 ? default_fpr : request.fpr;
   const double bits = -1 / (ln2 * ln2) * n * numeric::log(p);
   // Bitcoin cuts at the largest filter, which then misses the rate without a word; that is no
   // build.

@@ -3,6 +3,7 @@
 // the file does not store but its name does (mc-1-big-Filter.db).
 
 #include <algorithm>
+#include <bloomery/defaults.hpp>
 #include <bloomery/plan/numeric.hpp>
 #include <cmath>
 #include <limits>
@@ -230,7 +231,7 @@ result<foreign_filter> create_filter(const plan_request& request) {
   }
   const auto version = generation_of(*text);
   if (!version) return fail(version.error());
-  const auto size = size_for(request.fpr == 0 ? 0.01 : request.fpr);
+  const auto size = size_for(request.fpr == 0 ? default_fpr : request.fpr);
   if (!size) return fail(size.error());
   constexpr std::uint64_t excess = 20;  // bits that are always added
   constexpr std::uint64_t most = 64ULL * std::numeric_limits<std::int32_t>::max();

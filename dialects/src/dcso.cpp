@@ -1,6 +1,7 @@
 // DCSO's bloom, version 1 (github.com/DCSO/bloom): what CIRCL's hashlookup and others pass around.
 // A little-endian header of 48 bytes, words of 64 bits, then any data; also gzip of the whole.
 
+#include <bloomery/defaults.hpp>
 #include <bloomery/plan/numeric.hpp>
 #include <cmath>
 #include <limits>
@@ -224,7 +225,7 @@ result<foreign_filter> create_filter(const plan_request& request) {
   }
   const auto pack = flag_option(request.options, "gzip", false);
   if (!pack) return fail(pack.error());
-  const double p = request.fpr == 0 ? 0.01 : request.fpr;
+  const double p = request.fpr == 0 ? default_fpr : request.fpr;
   const auto n = static_cast<double>(request.capacity);
   // The ceil of a negative number: m is rounded towards zero.
   const double m =

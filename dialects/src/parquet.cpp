@@ -3,6 +3,7 @@
 // parquet_256; the hash is XXH64 of the value's plain bytes, where our own filters have XXH3.
 
 #include <bloomery/blocked_bloom.hpp>
+#include <bloomery/defaults.hpp>
 #include <bloomery/plan/numeric.hpp>
 #include <cmath>
 #include <limits>
@@ -318,7 +319,7 @@ result<std::uint64_t> bytes_for(const plan_request& request) {
   if (request.capacity == 0) {
     return fail(errc::invalid_argument, "format parquet needs a capacity, blocks or a size");
   }
-  const double p = request.fpr == 0 ? 0.01 : request.fpr;
+  const double p = request.fpr == 0 ? default_fpr : request.fpr;
   const double bits =
       -8 * static_cast<double>(request.capacity) / numeric::log(1 - numeric::pow(p, 1.0 / 8));
   if (!(bits <= static_cast<double>(max_bytes * 8))) return too_large("parquet", "128 MiB");

@@ -1,15 +1,14 @@
 // Plans side by side, and the lines that make them.
 
 #include <bloomery/advise.hpp>
+#include <bloomery/defaults.hpp>
 #include <bloomery/plan/units.hpp>
 
 #include "api.hpp"
-#include "plan_lines.hpp"
+#include "teach/plan_lines.hpp"
 
 namespace bloomery::explorer {
 namespace {
-
-constexpr double assumed_fpr = 0.01;
 
 template <class Number, class Parse>
 result<void> read(const json& asked, std::string_view name, Parse parse, Number& into) {
@@ -64,9 +63,9 @@ std::string python_line(const kind_info& kind, const plan_request& request) {
 }
 
 json lines_of(const kind_info& kind, const plan_request& asked, const plan_report& plan) {
-  const plan_request settled = cli::settled(asked, plan);
-  json lines = {{"shell", cli::command_line(kind, settled)},
-                {"cpp", cli::cpp_line(kind, settled)},
+  const plan_request settled = teach::settled_request(asked, plan);
+  json lines = {{"shell", teach::shell_line(kind, settled)},
+                {"cpp", teach::cpp_line(kind, settled)},
                 {"python", python_line(kind, settled)}};
   // The server plans by the rate that was asked for, or else by one that this plan just reaches.
   const double rate = asked.fpr != 0 ? asked.fpr : plan.planned_fpr * (1 + 1e-5);
@@ -82,7 +81,7 @@ json row_of(const candidate& each, const plan_request& asked) {
   json row = {{"kind", each.kind->name},
               {"summary", each.kind->summary},
               {"strengths", each.kind->strengths},
-              {"can", cli::names_of(each.kind->can)}};
+              {"can", teach::ability_names(each.kind->can)}};
   if (!each.plan) {
     row["refused"] = each.plan.error().message;
     return row;
@@ -107,9 +106,7 @@ json row_of(const candidate& each, const plan_request& asked) {
 result<json> plan(const json& asked) {
   auto request = request_of(asked);
   if (!request) return fail(request.error());
-  const bool rate_assumed =
-      request->capacity != 0 && request->fpr == 0 && request->bits == 0 && request->hashes == 0;
-  if (rate_assumed) request->fpr = assumed_fpr;
+  const bool rate_assumed = assume_default_fpr(*request);
   const auto found = advise(*request, {.deletable = asked.value("deletable", false),
                                        .counting = asked.value("counting", false),
                                        .growing = asked.value("growing", false),

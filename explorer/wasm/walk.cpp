@@ -2,15 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <array>
-
 namespace bloomery::explorer {
 namespace {
-
-constexpr std::size_t max_steps = 1000;
-constexpr std::size_t longest_element = 200;
-
-constexpr std::array<std::string_view, 3> verbs = {"insert", "check", "erase"};
 
 tl::unexpected<failure> refuse(std::string why) {
   return fail(errc::invalid_argument, std::move(why));
@@ -21,19 +14,20 @@ tl::unexpected<failure> refuse(std::string why) {
 result<std::vector<step>> steps_of(const json& asked) {
   std::vector<step> steps;
   const json all = asked.value("steps", json::array());
-  if (all.size() > max_steps) {
-    return refuse(
-        fmt::format("{} steps are too many to watch; give at most {}", all.size(), max_steps));
+  if (all.size() > teach::max_steps) {
+    return refuse(fmt::format("{} steps are too many to watch; give at most {}", all.size(),
+                              teach::max_steps));
   }
   for (const json& each : all) {
     const std::string what = each.value("verb", "");
     std::string element = each.value("element", "");
-    if (element.empty() || element.size() > longest_element) {
-      return refuse(
-          fmt::format("an element has 1 to {} bytes, not {}", longest_element, element.size()));
+    if (element.empty() || element.size() > teach::max_element_bytes) {
+      return refuse(fmt::format("an element has 1 to {} bytes, not {}", teach::max_element_bytes,
+                                element.size()));
     }
-    for (std::size_t i = 0; i < verbs.size(); ++i) {
-      if (verbs.at(i) == what) steps.push_back({static_cast<verb>(i), std::move(element)});
+    for (std::size_t i = 0; i < teach::verb_names.size(); ++i) {
+      if (teach::verb_names.at(i) == what)
+        steps.push_back({static_cast<verb>(i), std::move(element)});
     }
   }
   return steps;
@@ -48,31 +42,33 @@ result<std::uint64_t> number_of(const json& asked, std::string_view name, std::u
   return static_cast<std::uint64_t>(given);
 }
 
-std::string_view roll::insert(const std::string& element, insert_outcome outcome) {
+std::string_view insert_verdict(teach::member_set& members, const std::string& element,
+                                insert_outcome outcome) {
   if (outcome == insert_outcome::full) return "full";
   if (outcome == insert_outcome::too_many_copies) return "too_many";
-  const bool was_in = has(element);
-  ++members_[element];
-  ever_.insert(element);
+  const bool was_member = members.contains(element);
+  members.add(element);
   if (outcome == insert_outcome::inserted) return "new";
-  return was_in ? "again" : "collides";
+  return was_member ? "again" : "collides";
 }
 
-std::string_view roll::check(const std::string& element, bool found) const {
-  if (has(element)) return found ? "member" : "false_negative";
+std::string_view check_verdict(const teach::member_set& members, const std::string& element,
+                               bool found) {
+  if (members.contains(element)) return found ? "member" : "false_negative";
   return found ? "false_positive" : "absent";
 }
 
-std::string_view roll::erase(const std::string& element, bool erased) {
+std::string_view erase_verdict(teach::member_set& members, const std::string& element,
+                               bool erased) {
   if (!erased) return "nothing_to_erase";
-  const auto found = members_.find(element);
-  if (found == members_.end()) return "wrongly_erased";
-  if (--found->second == 0) members_.erase(found);
+  if (!members.contains(element)) return "wrongly_erased";
+  members.remove(element);
   return "erased";
 }
 
 json told(const step& each) {
-  return {{"verb", verbs.at(static_cast<std::size_t>(each.what))}, {"element", each.element}};
+  return {{"verb", teach::verb_names.at(static_cast<std::size_t>(each.what))},
+          {"element", each.element}};
 }
 
 result<json> walk(const json& asked) {

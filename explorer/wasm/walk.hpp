@@ -1,65 +1,48 @@
 #pragma once
 
 // Walks through small filters. A walk's question has `kind`, its parameters and `steps`, each
-// {verb: insert | check | erase, element}; the answer has the filter's shape and, for each step,
-// what it looked at, what it changed, its verdict and the figures after it.
-//
-// A filter does not know its elements. To tell a false positive from a true one, somebody has to:
-// here the `roll`.
+// {verb: insert | check | erase, element}. The answer has the filter's shape. Per step it has the
+// cells that the step read and changed, the verdict, and the figures after it.
 
 #include <bloomery/concepts.hpp>
 #include <cstdint>
-#include <map>
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "api.hpp"
+#include "teach/member_set.hpp"
+#include "teach/step.hpp"
 
 namespace bloomery::explorer {
 
-enum class verb : std::uint8_t { insert, check, erase };
+using teach::step;
+using teach::verb;
 
-struct step {
-  verb what;
-  std::string element;
-};
-
-/// The question's steps. At most 1000, of at most 200 bytes each.
+/// The question's steps. Fails beyond teach::max_steps and teach::max_element_bytes.
 result<std::vector<step>> steps_of(const json& asked);
 
-/// A whole number of the question in [least, most].
+/// A whole number of the question, in [least, most].
 result<std::uint64_t> number_of(const json& asked, std::string_view name, std::uint64_t otherwise,
                                 std::uint64_t least, std::uint64_t most);
 
-/// Who is in, and how often.
-class roll {
- public:
-  bool has(const std::string& element) const { return members_.contains(element); }
-  /// Whether it was in and all of it was erased.
-  bool gone(const std::string& element) const { return ever_.contains(element) && !has(element); }
-  std::size_t distinct() const noexcept { return members_.size(); }
-  const std::map<std::string, std::uint64_t>& members() const noexcept { return members_; }
+/// The verdict on an insert: new, again, collides (not a member, but the filter found it), full or
+/// too_many. A successful insert is recorded in `members`.
+std::string_view insert_verdict(teach::member_set& members, const std::string& element,
+                                insert_outcome outcome);
+/// On a check: member, false_positive, absent, or false_negative. Only the erase of a non-member
+/// causes a false negative.
+std::string_view check_verdict(const teach::member_set& members, const std::string& element,
+                               bool found);
+/// On an erase: erased, wrongly_erased (a non-member was erased) or nothing_to_erase. A successful
+/// erase is recorded in `members`.
+std::string_view erase_verdict(teach::member_set& members, const std::string& element, bool erased);
 
-  /// The verdict on an insert: new, again, collides (no member, though the filter knew it), full,
-  /// too_many; who was taken is in from now on.
-  std::string_view insert(const std::string& element, insert_outcome outcome);
-  /// On a check: member, false_positive, absent, or false_negative, which only a stranger's erase
-  /// can cause.
-  std::string_view check(const std::string& element, bool found) const;
-  /// On an erase: erased, wrongly_erased (it took a member's trace) or nothing_to_erase.
-  std::string_view erase(const std::string& element, bool erased);
-
- private:
-  std::map<std::string, std::uint64_t> members_;
-  std::set<std::string> ever_;
-};
-
-/// What every told step begins with.
+/// The fields that every step's answer begins with.
 json told(const step& each);
 
-/// All steps of a kind that cannot erase, with the empty filter before them; `refusal` says why.
+/// Answers all steps of a kind that cannot erase, after the empty filter. An erase gets `refusal`
+/// as its error.
 template <class Teller>
 void tell_without_erase(Teller& teller, const std::vector<step>& steps, std::string_view refusal,
                         json& all) {

@@ -6,7 +6,7 @@
 #include <bloomery/plan/formulas.hpp>
 #include <set>
 
-#include "explain_walk.hpp"
+#include "teach/cell_array.hpp"
 #include "walk.hpp"
 
 namespace bloomery::explorer {
@@ -15,10 +15,10 @@ namespace {
 constexpr std::uint64_t max_cells = 4096;
 constexpr std::uint64_t max_shown_hashes = 16;
 
-result<cli::shared_family> family_of(const json& asked, std::uint64_t m,
-                                     const std::vector<step>& steps) {
+result<teach::shared_family> family_of(const json& asked, std::uint64_t m,
+                                       const std::vector<step>& steps) {
   const auto formulas = asked.value("formulas", std::vector<std::string>{});
-  if (!formulas.empty()) return cli::formula_family(formulas);
+  if (!formulas.empty()) return teach::formula_family(formulas);
   auto k = number_of(asked, "hashes", 0, 0, max_shown_hashes);
   if (!k) return fail(k.error());
   if (*k == 0) {
@@ -31,13 +31,13 @@ result<cli::shared_family> family_of(const json& asked, std::uint64_t m,
     if (!planned) return fail(planned.error());
     k = std::min<std::uint64_t>(planned->hashes, max_shown_hashes);
   }
-  return cli::named_family(asked.value("family", "double"), static_cast<unsigned>(*k));
+  return teach::named_family(asked.value("family", "double"), static_cast<unsigned>(*k));
 }
 
 class array_walk {
  public:
-  array_walk(cli::taught_array& filter, const cli::taught_family& family)
-      : filter_(filter), family_(family), setters_(filter.places()) {}
+  array_walk(teach::cell_array& filter, const teach::hash_family& family)
+      : filter_(filter), family_(family), setters_(filter.cells()) {}
 
   json tell(step each) {
     json now = told(each);
@@ -49,18 +49,18 @@ class array_walk {
     }
     each.element = *element;
     now["element"] = *element;
-    now["gone"] = roll_.gone(*element);
+    now["gone"] = members_.erased(*element);
     now["stuck"] = stuck_places(*element);
     if (const auto shared = family_.preface(*element); !shared.empty()) now["preface"] = shared;
     probes(now, *element);
     if (each.what == verb::insert) {
-      now["verdict"] = roll_.insert(*element, filter_.insert(*element));
+      now["verdict"] = insert_verdict(members_, *element, filter_.insert(*element));
       for (const std::uint64_t p : places_of(*element)) setters_[p].insert(*element);
     } else if (each.what == verb::check) {
-      now["verdict"] = roll_.check(*element, filter_.may_contain(*element));
+      now["verdict"] = check_verdict(members_, *element, filter_.may_contain(*element));
     } else {
-      now["verdict"] = roll_.erase(*element, filter_.erase(*element));
-      if (!roll_.has(*element)) {
+      now["verdict"] = erase_verdict(members_, *element, filter_.erase(*element));
+      if (!members_.contains(*element)) {
         for (const std::uint64_t p : places_of(*element)) setters_[p].erase(*element);
       }
     }
@@ -73,17 +73,17 @@ class array_walk {
   std::vector<std::uint64_t> places_of(const std::string& element) const {
     std::vector<std::uint64_t> places;
     for (unsigned i = 0; i < family_.functions(); ++i) {
-      places.push_back(family_.position(element, i, filter_.places()));
+      places.push_back(family_.position(element, i, filter_.cells()));
     }
     return places;
   }
 
   /// How many of an element's counters will not be lowered any more: "none", "some" or "all".
   std::string_view stuck_places(const std::string& element) const {
-    if (filter_.largest() == 1) return "none";
+    if (filter_.max_value() == 1) return "none";
     const auto places = places_of(element);
     const auto stuck = std::ranges::count_if(
-        places, [&](std::uint64_t p) { return filter_.cell(p) == filter_.largest(); });
+        places, [&](std::uint64_t p) { return filter_.cell(p) == filter_.max_value(); });
     if (stuck == 0) return "none";
     return static_cast<std::size_t>(stuck) == places.size() ? "all" : "some";
   }
@@ -93,7 +93,7 @@ class array_walk {
     const auto places = places_of(element);
     for (unsigned i = 0; i < places.size(); ++i) {
       all.push_back({{"function", i + 1},
-                     {"working", family_.working(element, i, filter_.places())},
+                     {"working", family_.working(element, i, filter_.cells())},
                      {"place", places[i]},
                      {"before", filter_.cell(places[i])},
                      {"setters", setters_[places[i]]}});
@@ -101,19 +101,19 @@ class array_walk {
   }
 
   void figures(json& now) const {
-    const auto n = static_cast<double>(roll_.distinct());
-    const auto m = static_cast<double>(filter_.places());
-    now["n"] = roll_.distinct();
+    const auto n = static_cast<double>(members_.distinct());
+    const auto m = static_cast<double>(filter_.cells());
+    now["n"] = members_.distinct();
     now["fill"] = filter_.fill();
     now["rate"] = filter_.current_fpr();
     now["classic_rate"] = formulas::bloom_fpr_classic(n, m, family_.functions());
     if (n > 0) now["best_k"] = formulas::optimal_hashes(n, m);
   }
 
-  cli::taught_array& filter_;
-  const cli::taught_family& family_;
+  teach::cell_array& filter_;
+  const teach::hash_family& family_;
   std::vector<std::set<std::string>> setters_;
-  roll roll_;
+  teach::member_set members_;
 };
 
 }  // namespace
@@ -127,13 +127,13 @@ result<json> walk_array(const json& asked, const std::vector<step>& steps) {
   const auto counter_bits = number_of(asked, "counter_bits", 4, 4, 16);
   if (!counter_bits) return fail(counter_bits.error());
   const auto filter =
-      counting ? cli::make_counting_array(*m, *family, static_cast<unsigned>(*counter_bits))
-               : cli::make_bloom_array(*m, *family);
+      counting ? teach::make_counting_array(*m, *family, static_cast<unsigned>(*counter_bits))
+               : teach::make_bloom_array(*m, *family);
   if (!filter) return fail(filter.error());
   array_walk teller(**filter, **family);
   json all = {{"places", *m},
               {"functions", (*family)->functions()},
-              {"largest", (*filter)->largest()},
+              {"largest", (*filter)->max_value()},
               {"definition", (*family)->definition()}};
   json& told_steps = all["steps"] = json::array();
   for (const step& each : steps) told_steps.push_back(teller.tell(each));

@@ -48,10 +48,10 @@ class block_walk {
     now["classic_lines"] = lines;
     if (each.what == verb::insert) {
       now["classic"] = classic_.insert(h) != insert_outcome::inserted;
-      now["verdict"] = roll_.insert(each.element, blocked_.insert(h));
+      now["verdict"] = insert_verdict(members_, each.element, blocked_.insert(h));
     } else {
       now["classic"] = classic_.may_contain(h);
-      now["verdict"] = roll_.check(each.element, blocked_.may_contain(h));
+      now["verdict"] = check_verdict(members_, each.element, blocked_.may_contain(h));
     }
     state(now);
     return now;
@@ -60,7 +60,7 @@ class block_walk {
   void state(json& now) const {
     now["blocked_set"] = ones_of(blocked_.bits());
     now["classic_set"] = ones_of(classic_.bits());
-    now["n"] = roll_.distinct();
+    now["n"] = members_.distinct();
     now["rate"] = blocked_.current_fpr();
     now["classic_rate"] = classic_.current_fpr();
   }
@@ -68,7 +68,7 @@ class block_walk {
  private:
   blocked_bloom blocked_;
   bloom classic_;
-  roll roll_;
+  teach::member_set members_;
 };
 
 }  // namespace

@@ -31,10 +31,10 @@ class chain_walk {
     }
     if (each.what == verb::insert) {
       const std::size_t before = filter_.members().size();
-      now["verdict"] = roll_.insert(each.element, filter_.insert(h));
+      now["verdict"] = insert_verdict(members_, each.element, filter_.insert(h));
       now["opened"] = filter_.members().size() > before;
     } else {
-      now["verdict"] = roll_.check(each.element, found);
+      now["verdict"] = check_verdict(members_, each.element, found);
     }
     state(now);
     return now;
@@ -58,14 +58,14 @@ class chain_walk {
       }
       members.push_back(std::move(one));
     }
-    now["n"] = roll_.distinct();
+    now["n"] = members_.distinct();
     now["rate"] = filter_.current_fpr();
     now["bytes"] = filter_.size_in_bytes();
   }
 
  private:
   scalable_bloom filter_;
-  roll roll_;
+  teach::member_set members_;
 };
 
 }  // namespace

@@ -2,7 +2,7 @@
 
 #include <ranges>
 
-#include "cuckoo_moves.hpp"
+#include "teach/cuckoo_table.hpp"
 #include "walk.hpp"
 
 namespace bloomery::explorer {
@@ -19,33 +19,32 @@ class cuckoo_walk {
 
   json tell(const step& each) {
     json now = told(each);
-    now["gone"] = roll_.gone(each.element);
+    now["gone"] = members_.erased(each.element);
     const cuckoo_place at = place_of(each.element);
     now["fingerprint"] = hex(at.fingerprint);
     now["buckets"] = {at.first, at.second};
-    const cli::cuckoo_slots before = cli::slots_of(filter_);
+    const teach::cuckoo_slots before = teach::slots_of(filter_);
     const unsigned stashed = filter_.stashed();
     if (each.what == verb::insert) {
       const insert_outcome outcome = filter_.insert(each.element);
-      now["verdict"] = roll_.insert(each.element, outcome);
+      now["verdict"] = insert_verdict(members_, each.element, outcome);
       now["moves"] = moves(before, at);
       now["stashes"] = filter_.stashed() > stashed;
     } else if (each.what == verb::check) {
-      now["verdict"] = roll_.check(each.element, filter_.may_contain(each.element));
+      now["verdict"] = check_verdict(members_, each.element, filter_.may_contain(each.element));
     } else {
-      now["verdict"] = roll_.erase(each.element, filter_.erase(each.element));
-      const cli::cuckoo_slots after = cli::slots_of(filter_);
+      now["verdict"] = erase_verdict(members_, each.element, filter_.erase(each.element));
+      const teach::cuckoo_slots after = teach::slots_of(filter_);
       json& left = now["left"] = json::array();
       for (std::size_t slot = 0; slot < after.size(); ++slot) {
         if (before[slot] != after[slot]) left.push_back(slot);
       }
     }
     json& twins = now["twins"] = json::array();
-    for (const auto& [member, copies] : roll_.members()) {
-      const cuckoo_place theirs = place_of(member);
-      const bool same = theirs.fingerprint == at.fingerprint &&
-                        (theirs.first == at.first || theirs.first == at.second);
-      if (same && member != each.element) twins.push_back(member);
+    for (const auto& [member, copies] : members_.copies()) {
+      if (teach::indistinguishable(place_of(member), at) && member != each.element) {
+        twins.push_back(member);
+      }
     }
     state(now);
     return now;
@@ -54,14 +53,14 @@ class cuckoo_walk {
   /// The slots as they stand, the stash and the figures.
   void state(json& now) const {
     json& slots = now["slots"] = json::array();
-    for (const std::uint32_t each : cli::slots_of(filter_)) {
+    for (const std::uint32_t each : teach::slots_of(filter_)) {
       slots.push_back(each == 0 ? "" : hex(each));
     }
     json& stash = now["stash"] = json::array();
     for (unsigned i = 0; i < filter_.stashed(); ++i) {
       stash.push_back(hex(layout_.stashed(filter_.bytes().data(), i).fingerprint));
     }
-    now["n"] = roll_.distinct();
+    now["n"] = members_.distinct();
     now["taken"] = filter_.size() - filter_.stashed();
     now["rate"] = filter_.current_fpr();
   }
@@ -74,21 +73,17 @@ class cuckoo_walk {
     return filter_.place(filter_.hash_function()(bytes_of(element)));
   }
 
-  json moves(const cli::cuckoo_slots& before, const cuckoo_place& at) const {
+  json moves(const teach::cuckoo_slots& before, const cuckoo_place& at) const {
     json all = json::array();
-    const auto chain = cli::moves_between(layout_, before, cli::slots_of(filter_), at);
-    for (const cli::cuckoo_move& move : std::views::reverse(chain)) {
+    const auto chain = teach::moves_between(layout_, before, teach::slots_of(filter_), at);
+    for (const teach::cuckoo_move& move : std::views::reverse(chain)) {
       json one = {{"fingerprint", hex(move.fingerprint)}, {"to", move.to}};
       if (move.from) {
         one["from"] = *move.from;
         json& whose = one["whose"] = json::array();
-        for (const auto& [member, copies] : roll_.members()) {
-          const cuckoo_place theirs = place_of(member);
+        for (const auto& [member, copies] : members_.copies()) {
           const std::uint64_t bucket = *move.from / layout_.slots();
-          if (theirs.fingerprint == move.fingerprint &&
-              (theirs.first == bucket || theirs.second == bucket)) {
-            whose.push_back(member);
-          }
+          if (teach::may_own(place_of(member), move.fingerprint, bucket)) whose.push_back(member);
         }
       }
       all.push_back(std::move(one));
@@ -98,7 +93,7 @@ class cuckoo_walk {
 
   cuckoo filter_;
   detail::cuckoo_layout layout_;
-  roll roll_;
+  teach::member_set members_;
 };
 
 }  // namespace
@@ -110,18 +105,8 @@ result<json> walk_cuckoo(const json& asked, const std::vector<step>& steps) {
   if (!slots) return fail(slots.error());
   const auto bits = number_of(asked, "fingerprint_bits", 8, 4, 32);
   if (!bits) return fail(bits.error());
-  const cuckoo_params params{
-      .capacity = *buckets * *slots,
-      .fpr = formulas::cuckoo_fpr(static_cast<unsigned>(*slots), static_cast<unsigned>(*bits), 1),
-      .buckets = *buckets,
-      .slots = static_cast<unsigned>(*slots),
-      .fingerprint_bits = static_cast<unsigned>(*bits)};
-  if (!params.possible()) {
-    return fail(errc::invalid_argument, "these make no table; give 2, 4 or 8 slots");
-  }
-  auto memory = owned_storage::make(params.payload_bytes());
-  if (!memory) return fail(std::move(memory.error()));
-  auto filter = cuckoo::open(params, std::move(*memory), 0);
+  auto filter = teach::make_cuckoo_table(*buckets, static_cast<unsigned>(*slots),
+                                         static_cast<unsigned>(*bits));
   if (!filter) return fail(std::move(filter.error()));
   cuckoo_walk teller(std::move(*filter));
   json all = {{"buckets", *buckets}, {"slots", *slots}};

@@ -16,7 +16,7 @@ class quotient_walk {
 
   json tell(const step& each) {
     json now = told(each);
-    now["gone"] = roll_.gone(each.element);
+    now["gone"] = members_.erased(each.element);
     const hash64 h = filter_.hash_function()(bytes_of(each.element));
     const vector_quotient_place at = filter_.place(h);
     const unsigned bits = filter_.params().remainder_bits;
@@ -26,11 +26,11 @@ class quotient_walk {
         fmt::format("{:0{}x}", at.tag & ((std::uint64_t{1} << bits) - 1), (bits + 3) / 4);
     now["before"] = taken();
     if (each.what == verb::insert) {
-      now["verdict"] = roll_.insert(each.element, filter_.insert(h));
+      now["verdict"] = insert_verdict(members_, each.element, filter_.insert(h));
     } else if (each.what == verb::check) {
-      now["verdict"] = roll_.check(each.element, filter_.may_contain(h));
+      now["verdict"] = check_verdict(members_, each.element, filter_.may_contain(h));
     } else {
-      now["verdict"] = roll_.erase(each.element, filter_.erase(h));
+      now["verdict"] = erase_verdict(members_, each.element, filter_.erase(h));
     }
     now["copies"] = filter_.count(h);
     state(now);
@@ -40,7 +40,7 @@ class quotient_walk {
   void state(json& now) const {
     now["taken"] = taken();
     now["stashed"] = filter_.stashed();
-    now["n"] = roll_.distinct();
+    now["n"] = members_.distinct();
     now["rate"] = filter_.current_fpr();
   }
 
@@ -54,7 +54,7 @@ class quotient_walk {
   }
 
   vector_quotient filter_;
-  roll roll_;
+  teach::member_set members_;
 };
 
 }  // namespace

@@ -28,14 +28,14 @@ class segments_walk {
       const std::string element = fmt::format("{}", i);
       const insert_outcome outcome = filter_.insert(hash(element));
       if (!is_contained(outcome)) return false;
-      roll_.insert(element, outcome);
+      insert_verdict(members_, element, outcome);
     }
     return true;
   }
 
   json tell(const step& each) {
     json now = told(each);
-    now["gone"] = roll_.gone(each.element);
+    now["gone"] = members_.erased(each.element);
     const hash64 h = hash(each.element);
     const detail::segment_place at = place(h);
     const expandable_params before = filter_.params();
@@ -47,16 +47,16 @@ class segments_walk {
     const std::uint64_t copies = filter_.count(h);
     if (each.what == verb::insert) {
       const insert_outcome outcome = filter_.insert(h);
-      now["verdict"] = roll_.insert(each.element, outcome);
-      // A fourth copy is counted beside the table, which does not change.
+      now["verdict"] = insert_verdict(members_, each.element, outcome);
+      // A fourth copy is counted beside the table; the table then stays as it is.
       const bool counted = copies >= detail::owned_segments::max_copies_in_cell;
       if (is_contained(outcome) && !counted) now["entry"] = bits_of(at.remainder, at.slot_bits - 1);
       now["counted"] = is_contained(outcome) && counted;
       if (const json growth = growth_since(before); !growth.is_null()) now["growth"] = growth;
     } else if (each.what == verb::check) {
-      now["verdict"] = roll_.check(each.element, filter_.may_contain(h));
+      now["verdict"] = check_verdict(members_, each.element, filter_.may_contain(h));
     } else {
-      now["verdict"] = roll_.erase(each.element, filter_.erase(h));
+      now["verdict"] = erase_verdict(members_, each.element, filter_.erase(h));
     }
     now["copies"] = filter_.count(h);
     now["matching"] = copies;
@@ -71,7 +71,7 @@ class segments_walk {
 
   void state(json& now) const {
     figures(now);
-    now["n"] = roll_.distinct();
+    now["n"] = members_.distinct();
     now["rate"] = filter_.current_fpr();
     now["bytes"] = filter_.size_in_bytes();
   }
@@ -164,7 +164,7 @@ class segments_walk {
   }
 
   expandable filter_;
-  roll roll_;
+  teach::member_set members_;
 };
 
 }  // namespace

@@ -43,6 +43,14 @@ struct advice {
 result<plan_report> plan_for(const kind_info& kind, const plan_request& request,
                              const needs& wanted);
 
+/// plan_for() a kind that the user named. Naming a kind that is built once from all its keys
+/// implies `unchanging`.
+inline result<plan_report> plan_for_named(const kind_info& kind, const plan_request& request,
+                                          needs wanted) {
+  wanted.unchanging |= kind.build != nullptr;
+  return plan_for(kind, request, wanted);
+}
+
 /// Plans the request with every kind that has the needed abilities, and ranks the plans by the
 /// value that the request leaves open:
 ///

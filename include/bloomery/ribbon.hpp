@@ -44,13 +44,11 @@ result<built_ribbon> build_ribbon(const ribbon_spec& spec, const hash_source& so
 ///                 bits     7.8    6.9      6.75
 /// Query       O(1): two adjacent cache lines for 95% of the keys. A batch prefetches those of many
 ///             keys and uses SIMD. A non-member passes with probability 2^-r.
-/// Build       From hashes in any order, with repetitions; the same set gives the same bytes on
-/// every
-///             CPU. Hashes are split by their upper bits into shards of about 34,000 keys.
+/// Build       From hashes in any order, with repetitions. The same set gives the same bytes on
+///             every CPU. Hashes are split by their upper bits into shards of about 34,000 keys.
 /// Memory      Of a build, besides the filter: max(64 MiB, 2.7 bytes per distinct key), 0.5 bytes
-/// per
-///             key for bumped keys, and 2 MB per thread; at the end, instead, the size of the
-///             filter again. More if hashes are not uniform.
+///             per key for bumped keys, and 2 MB per thread. At the end it is the size of the
+///             filter again instead. More if hashes are not uniform.
 /// Failure     A build does not fail by chance: a last level without a solution is tried with other
 ///             seeds, and from the fifth try on with more slots. Hashes that were chosen to collide
 ///             are refused.

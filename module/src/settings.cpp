@@ -23,7 +23,6 @@ using other_names = std::array<std::string_view, 2>;
 struct rate_row {
   const char* name;
   other_names others;
-  const char* initial;
   double settings::* value;
   string* as_written;  ///< what the server is shown; belongs to us
 };
@@ -31,9 +30,8 @@ struct rate_row {
 constexpr std::string_view rate_sentence = "a rate lies between 0 and 1, such as 0.01";
 
 std::array rates = {
-    rate_row{
-        "error-rate", {"bf-error-rate", "ERROR_RATE"}, "0.01", &settings::bf_error_rate, nullptr},
-    rate_row{"cf-error-rate", {}, "0.01", &settings::cf_error_rate, nullptr},
+    rate_row{"error-rate", {"bf-error-rate", "ERROR_RATE"}, &settings::bf_error_rate, nullptr},
+    rate_row{"cf-error-rate", {}, &settings::cf_error_rate, nullptr},
 };
 
 struct number_row {
@@ -156,7 +154,9 @@ bool register_all(context* ctx) {
     }
   }
   for (rate_row& row : rates) {
-    if (api.register_text(ctx, row.name, row.initial, 0, get_rate, set_rate, nullptr, &row) != ok) {
+    const std::string initial = fmt::format("{}", now.*row.value);
+    if (api.register_text(ctx, row.name, initial.c_str(), 0, get_rate, set_rate, nullptr, &row) !=
+        ok) {
       return false;
     }
   }
@@ -212,7 +212,8 @@ std::uint64_t max_filter_bytes(filter_engine engine) noexcept {
 
 bool load_settings(context* ctx, string** argv, int argc) {
   for (rate_row& row : rates) {
-    row.as_written = api.create_string(nullptr, row.initial, std::string_view(row.initial).size());
+    const std::string initial = fmt::format("{}", now.*row.value);
+    row.as_written = api.create_string(nullptr, initial.data(), initial.size());
   }
   if (!register_all(ctx)) return false;
   for (int i = 0; i < argc; i += 2) {

@@ -3,6 +3,7 @@
 // What an operator sets: as `bf.NAME` with CONFIG and in the configuration file, where the server
 // has settings of modules, and as `NAME VALUE` behind loadmodule everywhere.
 
+#include <bloomery/defaults.hpp>
 #include <cstdint>
 
 #include "api.hpp"
@@ -13,10 +14,10 @@ namespace bloomery::server {
 struct settings {
   /// Of filters that are made without an engine being named.
   filter_engine engine = filter_engine::native;
-  double bf_error_rate = 0.01;
+  double bf_error_rate = default_fpr;
   long long bf_initial_size = 100;
   long long bf_expansion_factor = 2;
-  double cf_error_rate = 0.01;
+  double cf_error_rate = default_fpr;
   long long cf_initial_size = 1024;
   long long cf_bucket_size = 2;
   long long cf_max_iterations = 20;

@@ -93,7 +93,7 @@ TEST_F(hashing, gives_what_one_thread_gives_in_that_order) {
   EXPECT_EQ(*by_threads(options, 7, 2), one_by_one(options, 7));
 }
 
-TEST_F(hashing, knows_the_place_of_each_key_and_of_damage) {
+TEST_F(hashing, knows_the_position_of_each_key_and_of_damage) {
   // A gzip member whose data ends too early, after a file of three keys.
   const std::string cut("\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03", 10);
   input_options options;
@@ -106,8 +106,8 @@ TEST_F(hashing, knows_the_place_of_each_key_and_of_damage) {
   auto input = key_input::open(options);
   ASSERT_TRUE(input);
   ASSERT_TRUE(hash_all(**input, 0, [](std::span<const hash64>) { return result<void>(); }, 2));
-  EXPECT_TRUE((*input)->place_of(2).ends_with("good:3"));
-  EXPECT_TRUE((*input)->place_of(4).ends_with("more:2"));
+  EXPECT_TRUE((*input)->position_of_key(2).ends_with("good:3"));
+  EXPECT_TRUE((*input)->position_of_key(4).ends_with("more:2"));
 }
 
 TEST_F(hashing, a_use_that_fails_ends_it) {

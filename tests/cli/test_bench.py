@@ -80,8 +80,8 @@ def test_it_draws_progress_on_a_terminal_only(run, measured):
 def test_the_picture_has_every_kind_and_marks_one(measured):
     said, _, root = measured
     texts = [t.text or "" for t in root.iter(SVG + "text")]
-    assert texts[0] == root.find(SVG + "title").text == "Nanoseconds a key over bits a key"
-    assert "size (bits a key)" in texts and "time (ns a key)" in texts
+    assert texts[0] == root.find(SVG + "title").text == "Nanoseconds per key over bits per key"
+    assert "size (bits per key)" in texts and "time (ns per key)" in texts
     lines = {line.find(SVG + "title").text: line for line in root.iter(SVG + "polyline")}
     assert set(lines) == {k["kind"] for k in said["kinds"]}
     circles = list(root.iter(SVG + "circle"))

@@ -115,10 +115,10 @@ def test_a_format_is_told_from_the_content_or_by_name(run, files):
 def test_our_own_files_have_no_use_for_what_formats_need(run, tmp_path, lines, option):
     run("build", "-o", "own", input=lines(10)).ok()
     for verb in ("check", "info"):
-        run(verb, *option, "own", input=lines(10)).refused(f"own: it is our own filter, and "
-                                                           f"{option[0]} is for those of other")
+        run(verb, *option, "own", input=lines(10)).refused(f"own: this is a Bloomery filter, and "
+                                                           f"{option[0]} is for filters of other")
     run("check", *option, "own", "--filter", "own", input=lines(10)).refused("leave it out")
-    run("merge", *option, "-o", "x", "own", "own").refused("own: it is our own filter")
+    run("merge", *option, "-o", "x", "own", "own").refused("own: this is a Bloomery filter")
     assert not (tmp_path / "x").exists()
 
 
@@ -160,7 +160,7 @@ def test_an_option_goes_to_those_whose_format_knows_it(run, files, lines):
     said = run(*both, "--with", "funnel=utf8", input=b"hello\nworld\n").ok()
     assert said.out == b"guava,f.dcso\thello\nguava\tworld\n"
     run(*both, "--with", "funnel=utf8", "--with", "color=red").refused(
-        "none of the filters is of a format that has an option 'color'")
+        "no filter here has a format with an option 'color'")
     run(*both, "--with", "funnel=utf8", "--column", "c").refused("option 'column'")
     run("info", "--with", "funnel=utf8", "guava", "f.dcso").ok()
     said = run("info", "--with", "color=red", "guava", "f.dcso")
@@ -202,7 +202,7 @@ def test_merge_is_the_filter_of_both(run, tmp_path, lines):
 
 def test_what_cannot_be_combined_is_refused(run, files, lines):
     run("build", "-o", "own", input=lines(10)).ok()
-    run("merge", "-o", "x", "own", "guava").refused("own and guava", "another program's")
+    run("merge", "-o", "x", "own", "guava").refused("own and guava", "another program")
     run("merge", "-o", "x", "guava", "mc-1-big-Filter.db").refused("format guava", "format cassandra")
     run("intersect", "-o", "x", "guava", "guava").refused("merged, not intersected")
     assert not (files / "x").exists()
@@ -240,10 +240,10 @@ def test_cassandras_versions_that_share_bits_convert(run, files):
 
 def test_what_shares_no_bits_does_not_convert(run, files, lines):
     run("build", "-o", "own", input=lines(10)).ok()
-    run("convert", "-o", "x", "--to", "dcso", "own").refused("build it anew")
+    run("convert", "-o", "x", "--to", "dcso", "own").refused("rebuild it from the keys")
     run("convert", "-o", "x", "--to", "dcso", "guava").refused("cannot become one of format dcso")
     run("convert", "-o", "x", "guava").refused("has one container only")
-    run("convert", "-o", "guava", "mc-1-big-Filter.db").refused("exists already")
+    run("convert", "-o", "guava", "mc-1-big-Filter.db").refused("the file exists")
     assert (files / "guava").read_bytes() == GUAVA
 
 
@@ -268,7 +268,7 @@ def test_without_a_capacity_the_lines_are_counted(run, info, tmp_path, lines):
     (("--format", "squid", "--memory", "1kB"), "--with bits_per_entry=N"),
     (("--format", "squid", "--with", "method=get"), "--with method=get: give GET"),
     (("--format", "dcso", "--with", "gzip=1"), "--with gzip=1: give yes or no"),
-    (("--format", "dcso", "--kind", "bloom"), "--kind and --format contradict"),
+    (("--format", "dcso", "--kind", "bloom"), "--kind and --format exclude"),
     (("--format", "dcso", "--hashes", "3"), "not sized by a number of hash functions"),
     (("--format", "dcso", "--memory", "1kB"), "not sized by a number of bits"),
     (("--format", "dcso", "--seed", "3"), "no place for a seed"),
@@ -315,9 +315,9 @@ def test_keys_without_a_form_are_passed_over_on_demand(run, info, tmp_path, name
     args = ("build", "--format", "guava", "--with", "funnel=int64", "--capacity", 2, "keys")
     if not named:
         args = args[:5] + ("keys",)
-    run(*args, "-o", "f").refused("keys:2: 'two' is not a whole number", "--skip-bad passes")
+    run(*args, "-o", "f").refused("keys:2: 'two' is not a whole number", "--skip-bad skips")
     done = run(*args, "-o", "f", "--skip-bad").ok()
-    assert b"2 lines were passed over; the first is keys:2: 'two' is not" in done.err
+    assert b"2 lines were skipped; the first is keys:2: 'two' is not" in done.err
     assert b"f: 2 keys" in done.err
     run("build", "--format", "guava", "--with", "funnel=int64", "--capacity", 2, "-o", "g",
         input=b"1\n3\n").ok()
@@ -336,7 +336,7 @@ def test_the_result_can_go_to_stdout_and_replaces_on_demand_only(run, tmp_path, 
     args = ("build", "--format", "leveldb", "--capacity", 10)
     run(*args, "-o", "f", input=lines(10)).ok()
     assert run(*args, "-o", "-", input=lines(10)).ok().out == (tmp_path / "f").read_bytes()
-    run(*args, "-o", "f", input=lines(10)).refused("exists already")
+    run(*args, "-o", "f", input=lines(10)).refused("the file exists")
     run(*args, "--force", "-o", "f", input=lines(9)).ok()
 
 
@@ -425,7 +425,7 @@ def test_verbs_that_take_our_own_filters_name_the_others(run, tmp_path, lines, v
     for format in make_foreign(run, lines):
         before = (tmp_path / f"f.{format}").read_bytes()
         run(verb, f"f.{format}").refused(
-            f"f.{format}: this is a filter of format {format}, and '{verb}' takes our own")
+            f"f.{format}: this is a filter of format {format}, and '{verb}' accepts only")
         assert (tmp_path / f"f.{format}").read_bytes() == before
 
 

@@ -157,7 +157,7 @@ def test_a_key_that_a_column_cannot_hold_is_an_error_with_its_line(run, written,
     file = f"{written[0]}.typed"
     run("check", file, "--column", column, input=as_lines([key])).refused("stdin:1: ", sentence)
     done = run("check", "--skip-bad", file, "--column", column, "-c", input=as_lines([key]))
-    assert done.code == 1 and b"1 line was passed over; the first is stdin:1: " in done.err
+    assert done.code == 1 and b"1 line was skipped; the first is stdin:1: " in done.err
 
 
 def test_of_many_lines_those_that_are_wrong_are_passed_over(run, tmp_path, written):
@@ -165,7 +165,7 @@ def test_of_many_lines_those_that_are_wrong_are_passed_over(run, tmp_path, writt
     (tmp_path / "keys").write_bytes(b"4000000005\nnone\n4000000099\n" * 200000)
     args = ("check", f"{written[0]}.typed", "--column", "u4", "keys")
     done = run(*args, "--skip-bad").ok()
-    assert done.out == b"4000000005\n" * 200000 and b"200,000 lines were passed over" in done.err
+    assert done.out == b"4000000005\n" * 200000 and b"200,000 lines were skipped" in done.err
     done = run(*args, "--skip-bad", "-v").ok()
     assert done.out == b"4000000099\n" * 200000
     assert b"keys:2: column 'u4' holds numbers" in run(*args).err

@@ -208,7 +208,7 @@ def test_text_from_outside_does_not_steer_the_terminal(run):
         (["--bits", "ten", "--insert", "2"], "--bits"),
         (["--bits", "4097", "--insert", "2"], "at most 4,096"),
         (["--bits", "99999999999999999999", "--insert", "2"], "--bits"),
-        ([], "nothing to walk through"),
+        ([], "no steps are given"),
         (["--insert", "2,,4"], "--insert: element 2 of '2,,4' is empty"),
         (["--insert", ","], "element 1"),
         (["--insert", ",".join("a" * 1001)], "1001 steps are too many"),

@@ -97,7 +97,7 @@ def test_who_changes_a_file_keeps_its_owner_or_says_so(run, bloomery, tmp_path, 
         done = run(*args, input=b"bob\n", preexec_fn=another, pass_fds=[program.fileno()],
                    executable=f"/proc/self/fd/{program.fileno()}").ok()
     assert owners(changed) == (12346, 54321, 0o660)
-    assert (f"{kind}: the file belongs to 12346:54321 now, since only root could keep its owner "
+    assert (f"{kind}: the file now belongs to 12346:54321, because only root can keep its owner "
             "12345:54321\n").encode() in done.err
 
 
@@ -105,7 +105,7 @@ def test_who_changes_a_file_keeps_its_owner_or_says_so(run, bloomery, tmp_path, 
 def test_an_existing_filter_is_not_emptied(run, tmp_path):
     build(run, "f", MEMBERS)
     before = (tmp_path / "f").read_bytes()
-    run("build", "-o", "f", input=b"other\n").refused("exists already", "--force")
+    run("build", "-o", "f", input=b"other\n").refused("the file exists", "--force")
     assert (tmp_path / "f").read_bytes() == before
 
 
@@ -156,7 +156,7 @@ FOREIGN_FORMS = [
     (MARK + b"alice\nbob\n", "a begins with a byte-order mark, which is read as part of the first "
                              "line; --crlf drops it"),
     (MARK + b"alice\r\nbob\r\n", "a begins with a byte-order mark and all its lines end in CR LF; "
-                                 "mark and CRs are read as parts of lines, and --crlf drops them"),
+                                 "the mark and the CRs are read as parts of lines; --crlf drops them"),
 ]
 # Each reads keys in its own way: by lines, by blocks, by blocks of records, in one pass or two.
 READERS = [("check", "f"), ("check", "-q", "f"), ("check", "f", "--keys", "sha1"), ("dedup",), ("add", "f"), ("remove", "f"),

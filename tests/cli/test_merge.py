@@ -83,7 +83,7 @@ def test_the_output_is_replaced_only_by_force(run, build, lines, tmp_path):
     build("b.bloom", lines(10, start=10))
     (tmp_path / "out.bloom").write_bytes(b"precious")
     run("merge", "-o", "out.bloom", "a.bloom", "b.bloom").refused(
-        "out.bloom: the file exists already; give --force")
+        "out.bloom: the file exists; give --force")
     assert (tmp_path / "out.bloom").read_bytes() == b"precious"
     run("merge", "--force", "-o", "out.bloom", "a.bloom", "b.bloom").ok()
     assert run("check", "out.bloom", input=lines(20)).ok().out == lines(20)
@@ -93,7 +93,7 @@ def test_the_output_may_be_an_input_by_force(run, build, lines, tmp_path):
     build("a.bloom", lines(10))
     build("b.bloom", lines(10, start=10))
     before = (tmp_path / "a.bloom").read_bytes()
-    run("merge", "-o", "./a.bloom", "a.bloom", "b.bloom").refused("./a.bloom: the file exists already", "--force")
+    run("merge", "-o", "./a.bloom", "a.bloom", "b.bloom").refused("./a.bloom: the file exists", "--force")
     assert (tmp_path / "a.bloom").read_bytes() == before
     run("merge", "--force", "-o", "a.bloom", "a.bloom", "b.bloom").ok()
     assert run("check", "a.bloom", input=lines(20)).ok().out == lines(20)
@@ -156,6 +156,6 @@ def test_filters_that_grow_merge_at_the_rate_of_the_first_or_another(run, lines)
 def test_another_rate_is_refused_where_filters_keep_theirs(run, build, lines):
     build("a.bloom", lines(200))
     run("merge", "--fpr", "2%", "-o", "c.bloom", "a.bloom", "a.bloom").refused(
-        "a.bloom: --fpr: a filter of kind bloom keeps the rate that it was built for")
+        "a.bloom: --fpr: a filter of kind bloom keeps its rate")
     run("build", "-o", "g.bloom", "--kind", "expandable", "--fpr", "1%", input=lines(9)).ok()
     run("merge", "--fpr", "2", "-o", "c.bloom", "g.bloom", "g.bloom").refused("g.bloom: --fpr: ")

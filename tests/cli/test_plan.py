@@ -206,7 +206,7 @@ def test_static_is_answered_truthfully(run, plan, static_kinds):
     (("--capacity", "10", "--fpr", "1/0"), "--fpr: '1/0' is not a rate"),
     (("--capacity", "10", "--fpr", "1e-300"), "below what 64-bit hashes can promise"),
     (("--capacity", "10", "--memory", "1EB"), "--memory: '1EB' is not a size"),
-    (("--capacity", "10", "--memory", "9000000TB"), "more than a filter can have"),
+    (("--capacity", "10", "--memory", "9000000TB"), "is too large"),
     (("--capacity", "10", "--bits", "1KiB"), "--bits: '1KiB' is not a count"),
     (("--capacity", "10", "--hashes", "0"), "--hashes: '0' is not a number of hash functions"),
     (("--capacity", "10", "--hashes", "65"), "give 1 to 64"),

@@ -25,7 +25,7 @@ def test_the_plan_is_marked_where_the_axes_say(run, tmp_path):
                           "--plot", "p.svg").ok().out)
     root = tree.parse(tmp_path / "p.svg").getroot()
     texts = [t.text or "" for t in root.iter(SVG + "text")]
-    assert "size (bits a key)" in texts and "rate of false positives (%)" in texts
+    assert "size (bits per key)" in texts and "rate of false positives (%)" in texts
     assert any(t.startswith("1,000,000 keys") for t in texts)
     assert root.find(SVG + "title").text == texts[0]
     mark = root.find(SVG + "circle")
@@ -57,7 +57,7 @@ PLOTS = [("plan", "--capacity", "1000", "--fpr", "1%"),
 @pytest.mark.parametrize("args", PLOTS, ids=lambda args: args[0])
 def test_a_picture_replaces_a_file_only_by_force(run, tmp_path, args):
     (tmp_path / "p.svg").write_bytes(b"precious")
-    run(*args, "--plot", "p.svg").refused("p.svg: the file exists already; give --force")
+    run(*args, "--plot", "p.svg").refused("p.svg: the file exists; give --force")
     assert (tmp_path / "p.svg").read_bytes() == b"precious"
     run(*args, "--plot", "p.svg", "--force").ok()
     assert tree.parse(tmp_path / "p.svg").getroot().tag == SVG + "svg"
@@ -65,7 +65,7 @@ def test_a_picture_replaces_a_file_only_by_force(run, tmp_path, args):
 
 @pytest.mark.parametrize("args", PLOTS, ids=lambda args: args[0])
 def test_a_picture_does_not_go_to_stdout(run, tmp_path, args):
-    run(*args, "--plot", "-").refused("--plot: ", "give a file's name")
+    run(*args, "--plot", "-").refused("--plot: ", "give the name of a file")
     assert not (tmp_path / "-").exists()
 
 

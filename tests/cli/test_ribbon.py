@@ -21,9 +21,9 @@ def test_it_is_built_checked_told_of_and_verified(run, lines, tmp_path):
 
 
 @pytest.mark.parametrize("verb,sentence", [
-    ("add", "f.bloom: a filter of kind ribbon is fixed once it is built; build a new one"),
-    ("remove", "f.bloom: from a filter of kind ribbon no key can be removed"),
-    ("count", "f.bloom: a filter of kind ribbon does not count"),
+    ("add", "f.bloom: a filter of kind ribbon accepts no keys after it is built; build a new one"),
+    ("remove", "f.bloom: a filter of kind ribbon cannot remove keys"),
+    ("count", "f.bloom: a filter of kind ribbon cannot count"),
 ])
 def test_what_it_cannot_do_is_said_in_one_sentence(run, verb, sentence, tmp_path):
     run("build", "-o", "f.bloom", "--kind", "ribbon", input=b"a\n").ok()

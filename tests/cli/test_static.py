@@ -50,9 +50,9 @@ def test_no_keys_make_a_filter_that_denies_all(run, kind):
 
 
 @pytest.mark.parametrize("verb,sentence", [
-    ("add", "f.bloom: a filter of kind {} is fixed once it is built; build a new one"),
-    ("remove", "f.bloom: from a filter of kind {} no key can be removed"),
-    ("count", "f.bloom: a filter of kind {} does not count"),
+    ("add", "f.bloom: a filter of kind {} accepts no keys after it is built; build a new one"),
+    ("remove", "f.bloom: a filter of kind {} cannot remove keys"),
+    ("count", "f.bloom: a filter of kind {} cannot count"),
 ])
 def test_what_it_cannot_do_is_said_in_one_sentence(run, kind, verb, sentence, tmp_path):
     run("build", "-o", "f.bloom", "--kind", kind, input=b"a\n").ok()
@@ -82,10 +82,10 @@ def test_memory_alone_gives_the_lowest_rate_that_fits(run, kind, lines, tmp_path
 def test_more_keys_than_said_are_told_or_with_strict_an_error(run, kind, lines, tmp_path):
     args = ("--kind", kind, "--capacity", 10, "--fpr", "1%")
     built = run("build", "-o", "f.bloom", *args, input=lines(100)).ok()
-    assert b"warning: f.bloom: 100 keys came, more than the --capacity of 10;" in built.err
+    assert b"warning: f.bloom: 100 keys were read, more than the --capacity of 10;" in built.err
     assert run("check", "-c", "f.bloom", input=lines(100)).ok().out == b"100\n"
     run("build", "-o", "g.bloom", "--strict", *args, input=lines(100)).refused(
-        "100 keys came, more than the --capacity of 10 (nothing was written: --strict)")
+        "100 keys were read, more than the --capacity of 10 (--strict: nothing was written)")
     assert not (tmp_path / "g.bloom").exists()
     assert run("build", "-o", "g.bloom", "--strict", *args, input=lines(10)).ok()
 

@@ -5,6 +5,7 @@
 #include <array>
 #include <bloomery/advise.hpp>
 #include <bloomery/any_filter.hpp>
+#include <bloomery/defaults.hpp>
 #include <bloomery/file.hpp>
 #include <cstddef>
 #include <cstdlib>
@@ -35,8 +36,6 @@ using bloomery::result;
 
 // Keys of a batch that are turned into views at once.
 constexpr std::size_t piece = 1024;
-constexpr const char* default_kind = "blocked_bloom";
-constexpr double default_fpr = 0.01;
 
 // Of the structures' first version. Later ones are larger.
 constexpr std::size_t first_error =
@@ -269,7 +268,7 @@ bloomery::plan_request plan_request_of(const bloomery_request& request) {
   for (std::size_t i = 0; i < request.option_count; ++i) {
     plan.options.emplace_back(request.options[i].name, request.options[i].value);
   }
-  if (plan.fpr == 0 && (plan.capacity == 0 || plan.bits == 0)) plan.fpr = default_fpr;
+  if (plan.fpr == 0 && (plan.capacity == 0 || plan.bits == 0)) plan.fpr = bloomery::default_fpr;
   return plan;
 }
 
@@ -281,7 +280,7 @@ struct planned {
 /// The kind that is named; else, as on the command line, the one that is recommended for the needs,
 /// or blocked_bloom where there are none. And what it makes of the request.
 result<planned> plan(const bloomery_request& request, const bloomery::plan_request& wanted) {
-  bloomery::needs needs = needs_of(request);
+  const bloomery::needs needs = needs_of(request);
   const bool any = needs.deletable || needs.counting || needs.growing || needs.unchanging;
   if (request.kind == nullptr && any) {
     const auto advice = bloomery::advise(wanted, needs);
@@ -290,10 +289,9 @@ result<planned> plan(const bloomery_request& request, const bloomery::plan_reque
     return planned{best.kind, *best.plan};
   }
   const auto kind =
-      bloomery::find_kind(std::string_view(request.kind != nullptr ? request.kind : default_kind));
+      bloomery::find_kind(request.kind != nullptr ? request.kind : bloomery::default_kind);
   if (!kind) return fail(kind.error());
-  if ((*kind)->build != nullptr) needs.unchanging = true;
-  auto report = bloomery::plan_for(**kind, wanted, needs);
+  auto report = bloomery::plan_for_named(**kind, wanted, needs);
   if (!report) return fail(std::move(report.error()));
   return planned{*kind, std::move(*report)};
 }

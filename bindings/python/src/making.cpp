@@ -1,5 +1,6 @@
 #include "making.hpp"
 
+#include <bloomery/defaults.hpp>
 #include <bloomery/file.hpp>
 #include <cstddef>
 #include <filesystem>
@@ -47,7 +48,7 @@ struct file_name {
 
 made_filter create(const std::string& kind_name, plan_request request) {
   const kind_info& kind = kind_of(kind_name);
-  apply_default_rate(kind, request);
+  apply_default_fpr(kind, request);
   return {or_raise([&] {
     const without_gil released;
     return kind.create(request);
@@ -58,7 +59,7 @@ made_filter create(const std::string& kind_name, plan_request request) {
 made_filter build(const std::string& kind_name, plan_request request, const py::object& keys,
                   const py::object& offsets) {
   const kind_info& kind = kind_of(kind_name);
-  apply_default_rate(kind, request);
+  apply_default_fpr(kind, request);
   std::vector<hash64> hashes;
   for_batches(keys, offsets, [&](key_batch& batch) {
     const without_gil released;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <bloomery/defaults.hpp>
 #include <bloomery/plan/units.hpp>
 #include <cmath>
 #include <cstdint>
@@ -18,7 +19,6 @@ namespace py = pybind11;
 namespace bloomery::python {
 namespace {
 
-constexpr double default_fpr = 0.01;
 constexpr unsigned max_hash_functions = 64;
 constexpr std::uint64_t max_bytes = std::uint64_t{1} << 59;
 
@@ -153,21 +153,11 @@ const kind_info& kind_of(const std::string& name) {
   return *or_raise(find_kind(name));
 }
 
-void apply_default_rate(const kind_info& kind, plan_request& request) noexcept {
-  const bool has_capacity = request.capacity != 0 || kind.build != nullptr;
-  if (request.fpr == 0 && !(has_capacity && request.bits != 0)) request.fpr = default_fpr;
-}
-
 py::dict plan(const py::object& kind, plan_request request, const needs& wanted) {
-  if (request.capacity != 0 && request.fpr == 0 && request.bits == 0 && request.hashes == 0) {
-    request.fpr = default_fpr;
-  }
+  assume_default_fpr(request);
   if (!kind.is_none()) {
     const kind_info& row = kind_of(py::cast<std::string>(kind));
-    // Who names a kind that is built once has a set that does not change.
-    needs its = wanted;
-    its.unchanging |= row.build != nullptr;
-    return dict_of(row.name, or_raise(plan_for(row, request, its), PyExc_ValueError));
+    return dict_of(row.name, or_raise(plan_for_named(row, request, wanted), PyExc_ValueError));
   }
   const advice found = or_raise(advise(request, wanted), PyExc_ValueError);
   py::dict best = dict_of(found.recommended().kind->name, *found.recommended().plan);

@@ -22,10 +22,6 @@ plan_request request_of(const pybind11::object& capacity, const pybind11::object
 /// The row of that name, or ValueError.
 const kind_info& kind_of(const std::string& name);
 
-/// Two of capacity, rate and size make a filter; the rate is the one that has a default, 1%, as on
-/// the command line.
-void apply_default_rate(const kind_info& kind, plan_request& request) noexcept;
-
 /// A plan of one kind, or of all with advice: a dict of figures named as in `bloomery plan --json`.
 pybind11::dict plan(const pybind11::object& kind, plan_request request, const needs& wanted);
 

@@ -1,6 +1,29 @@
-#include "cuckoo_moves.hpp"
+#include "teach/cuckoo_table.hpp"
 
-namespace bloomery::cli {
+#include <fmt/format.h>
+
+#include <bloomery/plan/formulas.hpp>
+#include <utility>
+
+namespace bloomery::teach {
+
+result<cuckoo> make_cuckoo_table(std::uint64_t buckets, unsigned slots, unsigned fingerprint_bits) {
+  const cuckoo_params params{.capacity = buckets * slots,
+                             .fpr = formulas::cuckoo_fpr(slots, fingerprint_bits, 1),
+                             .buckets = buckets,
+                             .slots = slots,
+                             .fingerprint_bits = fingerprint_bits};
+  if (!params.possible()) {
+    return fail(
+        errc::invalid_argument,
+        fmt::format("{} buckets of {} slots with {}-bit fingerprints make no table; give 2, "
+                    "4 or 8 slots and 4 to 32 bits",
+                    buckets, slots, fingerprint_bits));
+  }
+  auto memory = owned_storage::make(params.payload_bytes());
+  if (!memory) return fail(std::move(memory.error()));
+  return cuckoo::open(params, std::move(*memory), 0);
+}
 
 cuckoo_slots slots_of(const cuckoo& filter) {
   cuckoo_slots now;
@@ -40,4 +63,4 @@ std::vector<cuckoo_move> moves_between(const detail::cuckoo_layout& layout,
   return chain;
 }
 
-}  // namespace bloomery::cli
+}  // namespace bloomery::teach

@@ -1,4 +1,4 @@
-// What bloomery explain draws is what the library does.
+// The walks of bloomery explain show the bits that the library sets.
 
 #include <gtest/gtest.h>
 
@@ -6,13 +6,13 @@
 #include <bloomery/bloom.hpp>
 #include <string>
 
-#include "explain_draw.hpp"
-#include "explain_family.hpp"
-#include "explain_text.hpp"
+#include "teach/drawing.hpp"
+#include "teach/hash_family.hpp"
+#include "teach/text.hpp"
 
 namespace {
 
-using namespace bloomery::cli;  // NOLINT(google-build-using-namespace)
+using namespace bloomery::teach;  // NOLINT(google-build-using-namespace)
 
 template <class Rule>
 void same_bits_as_the_library() {
@@ -21,7 +21,7 @@ void same_bits_as_the_library() {
   const auto family = named_family(Rule::name, k);
   ASSERT_TRUE(family) << family.error().message;
   auto taught =
-      bloomery::basic_bloom<taught_rule>::make({.bits = m, .hashes = k}, taught_rule{*family});
+      bloomery::basic_bloom<family_rule>::make({.bits = m, .hashes = k}, family_rule{*family});
   ASSERT_TRUE(taught) << taught.error().message;
   bloomery::basic_bloom<Rule> plain({.bits = m, .hashes = k});
   for (int i = 0; i < 50; ++i) {
@@ -42,7 +42,7 @@ TEST(explain, named_families_are_the_librarys_own) {
 
 TEST(explain, a_short_array_is_drawn_under_its_indices) {
   strip bits{.label = "bit", .cells = {0, 1, 1, 0}, .marks = {}};
-  bits.marks = {mark::none, mark::fresh, mark::again, mark::none};
+  bits.marks = {mark::none, mark::raised, mark::kept, mark::none};
   EXPECT_EQ(draw(bits, palette(false)),
             "  bit    0  1  2  3\n"
             "         0  1  1  0\n"
@@ -52,7 +52,7 @@ TEST(explain, a_short_array_is_drawn_under_its_indices) {
 TEST(explain, a_longer_one_in_groups_of_ten) {
   strip bits{.label = "bit", .cells = std::vector<unsigned>(65), .marks = std::vector<mark>(65)};
   bits.cells[63] = 1;
-  bits.marks[63] = mark::asked;
+  bits.marks[63] = mark::queried;
   EXPECT_EQ(draw(bits, palette(false)),
             "  bit  0          +10        +20        +30        +40        +50\n"
             "  0    0000000000 0000000000 0000000000 0000000000 0000000000 0000000000\n"
@@ -63,16 +63,16 @@ TEST(explain, a_longer_one_in_groups_of_ten) {
 TEST(explain, no_line_is_wider_than_a_terminal) {
   for (const std::size_t m :
        {1U, 9U, 10U, 11U, 23U, 24U, 25U, 26U, 59U, 60U, 61U, 100U, 1001U, 4096U}) {
-    for (const unsigned largest : {1U, 15U, 255U, 65535U}) {
-      const strip cells{.label = largest == 1 ? "bit" : "counter",
-                        .cells = std::vector<unsigned>(m, largest),
-                        .marks = std::vector<mark>(m, mark::again),
-                        .largest = largest,
+    for (const unsigned max_value : {1U, 15U, 255U, 65535U}) {
+      const strip cells{.label = max_value == 1 ? "bit" : "counter",
+                        .cells = std::vector<unsigned>(m, max_value),
+                        .marks = std::vector<mark>(m, mark::kept),
+                        .max_value = max_value,
                         .all_rows = true};
       const std::string text = draw(cells, palette(false));
       for (std::size_t at = 0; at < text.size();) {
         const std::size_t end = text.find('\n', at);
-        ASSERT_LE(end - at, 80U) << m << " cells up to " << largest;
+        ASSERT_LE(end - at, 80U) << m << " cells up to " << max_value;
         at = end + 1;
       }
       EXPECT_EQ(std::ranges::count(text, '='), static_cast<std::ptrdiff_t>(m));

@@ -8,9 +8,8 @@
 //   power   = primary [ "^" signed ]           so that 2^3^2 is 2^(3^2), and -x^2 is -(x^2)
 //   primary = digits | "x" | "(" sum ")"
 //
-// Values are whole numbers as in mathematics: a % b lies in [0, b) for negative a too, and what
-// stands left of a % is reckoned modulo b, so that (x^1000+1)%10 has its value and does not
-// overflow.
+// Values are integers. a % b is in [0, b), also for negative a. The left side of a % is computed
+// modulo b, so (x^1000+1)%10 does not overflow.
 
 #include <bloomery/result.hpp>
 #include <cstddef>
@@ -19,27 +18,27 @@
 #include <string_view>
 #include <vector>
 
-namespace bloomery::cli {
+namespace bloomery::teach {
 
 class formula {
  public:
-  static constexpr std::size_t longest = 500;  ///< characters: bounds the depth of evaluation
-  static constexpr unsigned deepest = 50;      ///< nested parentheses, powers and signs
+  static constexpr std::size_t max_length = 500;  ///< in characters: bounds the depth of evaluation
+  static constexpr unsigned max_depth = 50;       ///< of nested parentheses, powers and signs
 
-  /// Reads a formula. What is wrong comes as one sentence that names formula and column (from 1).
+  /// Fails with one sentence that names the formula and the column (from 1).
   static result<formula> parse(std::string_view text);
 
-  /// As it was written.
+  /// The formula as given to parse().
   const std::string& text() const noexcept { return text_; }
 
-  /// As it was written, with the number in the place of x: (2+3)%10.
-  std::string with(std::int64_t x) const;
+  /// The text with the number in place of x: (2+3)%10.
+  std::string substituted(std::int64_t x) const;
 
-  /// The exact value. Fails where it does not fit 64 bits and no % keeps it small, where a modulus
-  /// is not positive, and where an exponent is negative.
+  /// The exact value. Fails if a value outside of any % does not fit 64 bits, a modulus is not
+  /// positive, or an exponent is negative.
   result<std::int64_t> value(std::int64_t x) const;
 
-  /// The value modulo m, in [0, m): fails as value() does, except that it cannot grow too large.
+  /// The value modulo m, in [0, m). Fails as value() does, except that no value is too large.
   /// Precondition: m >= 1.
   result<std::uint64_t> value_modulo(std::int64_t x, std::uint64_t m) const;
 
@@ -50,7 +49,7 @@ class formula {
     op what;
     std::size_t at;          ///< offset in the text, for messages
     std::int64_t value = 0;  ///< of a number
-    std::size_t left = 0;    ///< operands: indices of nodes; the operand of negate is the left one
+    std::size_t left = 0;    ///< index of the left operand; negate has only this one
     std::size_t right = 0;
   };
 
@@ -62,7 +61,7 @@ class formula {
   result<std::uint64_t> exponent(const node& power, std::int64_t x) const;
 
   std::string text_;
-  std::vector<node> nodes_;  ///< the root is the last
+  std::vector<node> nodes_;  ///< the last one is the root
 };
 
-}  // namespace bloomery::cli
+}  // namespace bloomery::teach

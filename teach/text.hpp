@@ -1,31 +1,31 @@
 #pragma once
 
-// Text from outside, as it may be shown.
+// Text for a terminal.
 
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
 
-namespace bloomery::cli {
+namespace bloomery::teach {
 
-/// The text with control characters as \x1b, so that it cannot steer the terminal.
+/// The text with control characters written as \x1b, so that it cannot control the terminal.
 std::string printable(std::string_view text);
 
-/// The UTF-8 character that begins there, or the single byte where it is none.
+/// The UTF-8 character at that offset, or the single byte if there is none.
 std::string_view character_at(std::string_view text, std::size_t at) noexcept;
 
 /// The column of a byte, counted in characters from 1.
 std::size_t column_of(std::string_view text, std::size_t at) noexcept;
 
-/// Columns that the text takes, one a character.
+/// Columns of the text: one per character.
 std::size_t width_of(std::string_view text) noexcept;
 
-/// Words joined by spaces, in lines of at most 80 columns, each ended; the first is indented by
-/// `first` columns and the others by `rest`. A longer word has a line of its own.
-std::string wrapped(std::string_view text, std::size_t first, std::size_t rest);
+/// The text's words in lines of at most 80 columns. The first line is indented by `indent` columns,
+/// the others by `hanging`. A longer word has a line of its own. Each line ends with a newline.
+std::string wrapped(std::string_view text, std::size_t indent, std::size_t hanging);
 
-/// Colours for a terminal, or none.
+/// Colours for a terminal. A palette that is not coloured returns texts unchanged.
 enum class tint : std::uint8_t { none, strong, good, known, bad, dim };
 class palette {
  public:
@@ -38,4 +38,4 @@ class palette {
   bool coloured_;
 };
 
-}  // namespace bloomery::cli
+}  // namespace bloomery::teach

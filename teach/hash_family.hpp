@@ -1,6 +1,6 @@
 #pragma once
 
-// Hash functions that can show their working: the library's rules and the student's own.
+// Hash functions that show their computation: the library's rules and the student's own.
 
 #include <bloomery/hash.hpp>
 #include <bloomery/probe.hpp>
@@ -14,47 +14,47 @@
 #include <utility>
 #include <vector>
 
-namespace bloomery::cli {
+namespace bloomery::teach {
 
-/// k functions from elements to m places.
-class taught_family {
+/// k functions from elements to positions in [0, m).
+class hash_family {
  public:
-  taught_family() = default;
-  taught_family(const taught_family&) = delete;
-  taught_family& operator=(const taught_family&) = delete;
-  virtual ~taught_family() = default;
+  hash_family() = default;
+  hash_family(const hash_family&) = delete;
+  hash_family& operator=(const hash_family&) = delete;
+  virtual ~hash_family() = default;
 
   virtual unsigned functions() const noexcept = 0;
-  /// What the functions are, a line each.
+  /// The definition of the functions, in lines.
   virtual std::vector<std::string> definition() const = 0;
-  /// The element that an argument names, as it is written from then on; a failure if it is none of
-  /// this family's or a function has no value for it.
+  /// The canonical spelling of the element that an argument names. Fails if the family has no such
+  /// element, or a function has no value for it.
   virtual result<std::string> element(std::string_view text) const;
-  /// What all functions of an element share; empty if nothing.
+  /// The values that all functions of an element share, or an empty text.
   virtual std::string preface(std::string_view element) const;
-  /// How function i comes to its place: "(2+3)%10 = 5".
+  /// The computation of function i: "(2+3)%10 = 5".
   virtual std::string working(std::string_view element, unsigned i, std::uint64_t m) const = 0;
-  /// That place. Precondition: element() gave this key.
+  /// The value of function i. Precondition: `element` is a result of element().
   virtual std::uint64_t position(std::string_view element, unsigned i,
                                  std::uint64_t m) const noexcept = 0;
 };
 
-using shared_family = std::shared_ptr<const taught_family>;
+using shared_family = std::shared_ptr<const hash_family>;
 
-/// The functions given by formulas in x, of whole numbers.
+/// Functions given by formulas in x. Their elements are whole numbers.
 result<shared_family> formula_family(const std::vector<std::string>& formulas);
 
-/// Places as given, WORD=P,P,...: for retellings that do not say what their hash is.
-result<shared_family> literal_family(const std::vector<std::string>& table, std::uint64_t m);
+/// Functions given by a table, WORD=P,P,..., for examples that do not name their hash functions.
+result<shared_family> table_family(const std::vector<std::string>& table, std::uint64_t m);
 
-/// k functions of one of the library's rules, by its name.
+/// k functions of the library's rule of that name.
 result<shared_family> named_family(std::string_view name, unsigned k);
 
-/// The text between commas. An empty piece is a failure that names the option.
+/// The texts between commas. Fails if one is empty; the message names the option.
 result<std::vector<std::string>> split_commas(std::string_view option, std::string_view text);
 
-/// A family as a probe rule, so that the library's own filters work with it.
-struct taught_rule {
+/// A family as a probe rule, for the library's filters.
+struct family_rule {
   using hash_type = key_ref;
   using hasher_type = key_ref_hasher;
   static constexpr probe_id id = probe_id::caller;
@@ -70,10 +70,10 @@ struct taught_rule {
 
  private:
   static std::string_view text_of(key_ref key) noexcept {
-    // Bytes may be read as characters; no cast but this one says so.
+    // Reading bytes as characters is allowed, but only this cast expresses it.
     return {reinterpret_cast<const char*>(key.bytes.data()),  // NOLINT(*-reinterpret-cast)
             key.bytes.size()};
   }
 };
 
-}  // namespace bloomery::cli
+}  // namespace bloomery::teach

@@ -1,6 +1,6 @@
-// Formulas of bloomery explain: what a student writes has the value that the blackboard gives it.
+// Formulas of bloomery explain have the values of mathematics.
 
-#include "formula.hpp"
+#include "teach/formula.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@
 
 namespace {
 
-using bloomery::cli::formula;
+using bloomery::teach::formula;
 
 std::int64_t value(const std::string& text, std::int64_t x = 0) {
   const auto parsed = formula::parse(text);
@@ -131,23 +131,23 @@ TEST(formula, nesting_is_bounded) {
   const auto nested = [](std::size_t n, char open) {
     return std::string(n, open) + "x" + (open == '(' ? std::string(n, ')') : "");
   };
-  EXPECT_EQ(value(nested(formula::deepest - 1, '('), 5), 5);
-  EXPECT_CONTAINS(parse_error(nested(formula::deepest, '(')), "nests deeper");
-  EXPECT_CONTAINS(parse_error(nested(formula::deepest, '-')), "nests deeper");
+  EXPECT_EQ(value(nested(formula::max_depth - 1, '('), 5), 5);
+  EXPECT_CONTAINS(parse_error(nested(formula::max_depth, '(')), "nests deeper");
+  EXPECT_CONTAINS(parse_error(nested(formula::max_depth, '-')), "nests deeper");
   std::string tower = "x";
-  for (unsigned i = 0; i < formula::deepest; ++i) tower += "^1";
+  for (unsigned i = 0; i < formula::max_depth; ++i) tower += "^1";
   EXPECT_CONTAINS(parse_error(tower), "nests deeper");
   EXPECT_CONTAINS(parse_error(std::string(1'000'000, '(')), "at most 500");
   std::string chain = "x";  // as deep as the length allows
-  while (chain.size() + 2 <= formula::longest) chain += "+1";
+  while (chain.size() + 2 <= formula::max_length) chain += "+1";
   EXPECT_EQ(value(chain, 0), static_cast<std::int64_t>(chain.size() / 2));
 }
 
 TEST(formula, shows_its_working) {
   const auto f = formula::parse("(x^2+2*x)%10");
   ASSERT_TRUE(f);
-  EXPECT_EQ(f->with(4), "(4^2+2*4)%10");
-  EXPECT_EQ(f->with(-4), "((-4)^2+2*(-4))%10");
+  EXPECT_EQ(f->substituted(4), "(4^2+2*4)%10");
+  EXPECT_EQ(f->substituted(-4), "((-4)^2+2*(-4))%10");
 }
 
 // A second evaluation, over trees and in 128 bits, that knows neither text nor remainders.
@@ -255,7 +255,7 @@ RC_GTEST_PROP(formula, has_the_value_of_its_tree, ()) {
   const auto x = *rc::gen::inRange<std::int64_t>(-40, 40);
   const auto m = *rc::gen::inRange<std::uint64_t>(1, 1000);
   const std::string text = text_of(t, 0);
-  RC_PRE(text.size() <= formula::longest);
+  RC_PRE(text.size() <= formula::max_length);
   const auto parsed = formula::parse(text);
   RC_ASSERT(parsed.has_value());
   trouble met = trouble::none;

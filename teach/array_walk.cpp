@@ -1,4 +1,4 @@
-#include "explain_walk.hpp"
+#include "teach/walks.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -9,17 +9,16 @@
 #include <set>
 #include <utility>
 
-#include "explain_draw.hpp"
-#include "explain_teller.hpp"
+#include "teach/drawing.hpp"
+#include "teach/text_walk.hpp"
 
-namespace bloomery::cli {
+namespace bloomery::teach {
 namespace {
 
-/// The walk through bits or counters. The filter alone answers and holds the cells.
-class array_walk final : public teller {
+class array_walk final : public text_walk {
  public:
-  array_walk(taught_array& filter, const taught_family& family, const palette& paint)
-      : teller(paint), filter_(filter), family_(family), setters_(filter.places()) {}
+  array_walk(cell_array& filter, const hash_family& family, const palette& paint)
+      : text_walk(paint), filter_(filter), family_(family), setters_(filter.cells()) {}
 
  protected:
   void opening() override {
@@ -28,24 +27,24 @@ class array_walk final : public teller {
     say(fmt::format("beneath the {}s: + set by this insert, = set before{}, ^ looked at",
                     filter_.cell_name(), has_counters() ? ", - erased" : ""));
     append("\n");
-    picture(snapshot(), std::vector<mark>(filter_.places()));
+    picture(snapshot(), std::vector<mark>(filter_.cells()));
   }
 
   void insert(const std::string& element) override {
-    const cells before = snapshot();
+    const values before = snapshot();
     const insert_outcome outcome = filter_.insert(element);
-    const cells after = snapshot();
+    const values after = snapshot();
     functions(element, [&](std::uint64_t p) {
-      if (before[p] == filter_.largest() && has_counters()) return sticks(p, after);
+      if (before[p] == filter_.max_value() && has_counters()) return sticks(p, after);
       if (before[p] == after[p]) return fmt::format("{} is {} already", name(p), after[p]);
       return fmt::format("{} from {} to {}{}", name(p), before[p], after[p],
-                         after[p] == filter_.largest() && has_counters()
+                         after[p] == filter_.max_value() && has_counters()
                              ? ", its most: from now on it sticks"
                              : "");
     });
     std::vector<mark> marks(before.size());
     for (const std::uint64_t p : places_of(element)) {
-      marks[p] = before[p] == 0 ? mark::fresh : mark::again;
+      marks[p] = before[p] == 0 ? mark::raised : mark::kept;
       auto& who = setters_[p];
       if (std::find(who.begin(), who.end(), element) == who.end()) who.push_back(element);
     }
@@ -53,39 +52,39 @@ class array_walk final : public teller {
     if (outcome == insert_outcome::inserted) {
       conclude(tint::good, "new", fmt::format(": a {} was 0", filter_.cell_name()));
     } else {
-      not_new(element, is_member(element), fmt::format("no {} was 0", filter_.cell_name()));
+      not_new(element, fmt::format("no {} was 0", filter_.cell_name()));
     }
-    join(element);
+    members().add(element);
   }
 
   void check(const std::string& element) override {
-    const cells now = snapshot();
+    const values now = snapshot();
     functions(element, [&](std::uint64_t p) {
       return fmt::format("{} is {}{}", name(p), now[p],
                          now[p] == 0 ? std::string() : ", set " + set_by(p));
     });
-    looked_at(element, now, mark::asked);
+    looked_at(element, now, mark::queried);
     if (judge(element, filter_.may_contain(element), first_zero(element, now), "set it")) {
       list_setters(element);
     }
   }
 
   void erase(const std::string& element) override {
-    const cells before = snapshot();
+    const values before = snapshot();
     const bool erased = filter_.erase(element);
-    const cells after = snapshot();
+    const values after = snapshot();
     functions(element, [&](std::uint64_t p) {
       if (before[p] != after[p]) {
         return fmt::format("{} from {} to {}", name(p), before[p], after[p]);
       }
       return erased ? sticks(p, after) : fmt::format("{} stays {}", name(p), after[p]);
     });
-    looked_at(element, after, erased ? mark::lowered : mark::asked);
+    looked_at(element, after, erased ? mark::lowered : mark::queried);
     if (!erased) {
       conclude(tint::known, "nothing to erase",
                fmt::format(": {}, so {} certainly is not in", first_zero(element, before),
                            printable(element)));
-    } else if (!is_member(element)) {
+    } else if (!members().contains(element)) {
       conclude(tint::bad, "erased",
                fmt::format(", but should not have been: {}; {}", absence(element),
                            before == after ? "its counters stick, so nothing was changed"
@@ -93,7 +92,7 @@ class array_walk final : public teller {
                                              "now"));
       list_setters(element);
     } else {
-      const std::uint64_t left = leave(element);
+      const std::uint64_t left = members().remove(element);
       if (left == 0) {
         for (const std::uint64_t p : places_of(element)) std::erase(setters_[p], element);
       }
@@ -102,7 +101,7 @@ class array_walk final : public teller {
   }
 
   void closing() override {
-    const cells now = snapshot();
+    const values now = snapshot();
     picture(now, std::vector<mark>(now.size()), true);
     std::vector<std::size_t> set;
     for (std::size_t p = 0; p < now.size(); ++p) {
@@ -111,38 +110,38 @@ class array_walk final : public teller {
     say(fmt::format("{}: {}", has_counters() ? "counters above 0" : "bits set",
                     set.empty() ? "none" : fmt::format("{}", fmt::join(set, " "))));
     if (has_counters()) {
-      say(fmt::format("counters at {}, which stick: {}", filter_.largest(),
-                      std::count(now.begin(), now.end(), filter_.largest())));
+      say(fmt::format("counters at {}, which stick: {}", filter_.max_value(),
+                      std::count(now.begin(), now.end(), filter_.max_value())));
     }
     rates(set.size());
   }
 
  private:
-  using cells = std::vector<unsigned>;
+  using values = std::vector<unsigned>;
 
-  bool has_counters() const noexcept { return filter_.largest() > 1; }
+  bool has_counters() const noexcept { return filter_.max_value() > 1; }
   std::string name(std::uint64_t p) const { return fmt::format("{} {}", filter_.cell_name(), p); }
-  std::string sticks(std::uint64_t p, const cells& now) const {
+  std::string sticks(std::uint64_t p, const values& now) const {
     return fmt::format("{} sticks at {}", name(p), now[p]);
   }
 
-  cells snapshot() const {
-    cells now;
-    now.reserve(filter_.places());
-    for (std::uint64_t p = 0; p < filter_.places(); ++p) now.push_back(filter_.cell(p));
+  values snapshot() const {
+    values now;
+    now.reserve(filter_.cells());
+    for (std::uint64_t p = 0; p < filter_.cells(); ++p) now.push_back(filter_.cell(p));
     return now;
   }
 
-  void picture(cells now, std::vector<mark> marks, bool all_rows = false) {
+  void picture(values now, std::vector<mark> marks, bool all_rows = false) {
     append(draw({.label = std::string(filter_.cell_name()),
                  .cells = std::move(now),
                  .marks = std::move(marks),
-                 .largest = filter_.largest(),
+                 .max_value = filter_.max_value(),
                  .all_rows = all_rows},
                 paint()));
   }
 
-  void looked_at(const std::string& element, const cells& now, mark how) {
+  void looked_at(const std::string& element, const values& now, mark how) {
     std::vector<mark> marks(now.size());
     for (const std::uint64_t p : places_of(element)) marks[p] = how;
     picture(now, std::move(marks));
@@ -152,12 +151,12 @@ class array_walk final : public teller {
     std::vector<std::uint64_t> places;
     places.reserve(family_.functions());
     for (unsigned i = 0; i < family_.functions(); ++i) {
-      places.push_back(family_.position(element, i, filter_.places()));
+      places.push_back(family_.position(element, i, filter_.cells()));
     }
     return places;
   }
 
-  /// A line for each function: its working, and what `remark` says of its place.
+  /// One line per function: its computation, and the remark on its position.
   template <class Remark>
   void functions(std::string_view element, Remark&& remark) {
     if (const auto shared = family_.preface(element); !shared.empty()) say(shared);
@@ -166,15 +165,15 @@ class array_walk final : public teller {
     for (unsigned i = 0; i < family_.functions(); ++i) {
       const bool first_time = met.insert(places[i]).second;
       say_pair(fmt::format("h{}({}) = {}:", i + 1, printable(element),
-                           family_.working(element, i, filter_.places())),
+                           family_.working(element, i, filter_.cells())),
                first_time ? remark(places[i]) : name(places[i]) + " once more");
     }
   }
 
   std::string set_by(std::uint64_t p) const {
     if (!setters_[p].empty()) return "by " + listed(setters_[p]);
-    return filter_.cell(p) == filter_.largest() ? "by none that is still in: it sticks"
-                                                : "by none that is still in";
+    return filter_.cell(p) == filter_.max_value() ? "by none that is still in: it sticks"
+                                                  : "by none that is still in";
   }
 
   void list_setters(const std::string& element) {
@@ -184,7 +183,7 @@ class array_walk final : public teller {
     }
   }
 
-  std::string first_zero(const std::string& element, const cells& now) const {
+  std::string first_zero(const std::string& element, const values& now) const {
     for (const std::uint64_t p : places_of(element)) {
       if (now[p] == 0) return name(p) + " is 0";
     }
@@ -192,11 +191,11 @@ class array_walk final : public teller {
   }
 
   void rates(std::size_t set) {
-    const auto n = static_cast<double>(members().size());
-    const auto m = static_cast<double>(filter_.places());
+    const auto n = static_cast<double>(members().distinct());
+    const auto m = static_cast<double>(filter_.cells());
     const unsigned k = family_.functions();
-    say(fmt::format("n = {}, m = {}, k = {}", counted(members().size(), "distinct element"),
-                    counted(filter_.places(), filter_.cell_name()), counted(k, "function")));
+    say(fmt::format("n = {}, m = {}, k = {}", counted(members().distinct(), "distinct element"),
+                    counted(filter_.cells(), filter_.cell_name()), counted(k, "function")));
     say(fmt::format("fill: {} of {} = {:.1f}%", set, m, 100 * filter_.fill()));
     say(fmt::format("rate of false positives now: fill^k = {:.3g}^{} = {}", filter_.fill(), k,
                     format_rate(filter_.current_fpr())));
@@ -208,16 +207,16 @@ class array_walk final : public teller {
     }
   }
 
-  taught_array& filter_;
-  const taught_family& family_;
-  std::vector<std::vector<std::string>> setters_;  ///< of each place, elements that are in
+  cell_array& filter_;
+  const hash_family& family_;
+  std::vector<std::vector<std::string>> setters_;  ///< per position: the members that set it
 };
 
 }  // namespace
 
-std::string walk_array(taught_array& filter, const taught_family& family,
-                       const std::vector<explain_step>& steps, const palette& paint) {
+std::string walk_array(cell_array& filter, const hash_family& family,
+                       const std::vector<step>& steps, const palette& paint) {
   return array_walk(filter, family, paint).tell(steps);
 }
 
-}  // namespace bloomery::cli
+}  // namespace bloomery::teach

@@ -1,4 +1,4 @@
-#include "explain_text.hpp"
+#include "teach/text.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <iterator>
 
-namespace bloomery::cli {
+namespace bloomery::teach {
 namespace {
 
 bool continues(char c) {
@@ -44,10 +44,10 @@ std::size_t column_of(std::string_view text, std::size_t at) noexcept {
   return width_of(text.substr(0, at)) + 1;
 }
 
-std::string wrapped(std::string_view text, std::size_t first, std::size_t rest) {
+std::string wrapped(std::string_view text, std::size_t indent, std::size_t hanging) {
   constexpr std::size_t columns = 80;
-  std::string lines(first, ' ');
-  std::size_t used = first;
+  std::string lines(indent, ' ');
+  std::size_t used = indent;
   bool begun = false;  // whether the line has a word
   while (!text.empty()) {
     const std::string_view word = text.substr(0, text.find(' '));
@@ -55,8 +55,8 @@ std::string wrapped(std::string_view text, std::size_t first, std::size_t rest) 
     const std::size_t width = width_of(word);
     if (begun && used + 1 + width > columns) {
       lines += '\n';
-      lines.append(rest, ' ');
-      used = rest;
+      lines.append(hanging, ' ');
+      used = hanging;
       begun = false;
     }
     if (begun) lines += ' ';
@@ -68,8 +68,8 @@ std::string wrapped(std::string_view text, std::size_t first, std::size_t rest) 
 }
 
 palette palette::for_stdout() {
-  const char* const refused = std::getenv("NO_COLOR");  // NOLINT(concurrency-mt-unsafe)
-  return palette(isatty(STDOUT_FILENO) == 1 && (refused == nullptr || *refused == '\0'));
+  const char* const no_color = std::getenv("NO_COLOR");  // NOLINT(concurrency-mt-unsafe)
+  return palette(isatty(STDOUT_FILENO) == 1 && (no_color == nullptr || *no_color == '\0'));
 }
 
 std::string palette::operator()(tint how, std::string_view text) const {
@@ -79,4 +79,4 @@ std::string palette::operator()(tint how, std::string_view text) const {
   return fmt::format("\x1b[{}m{}\x1b[0m", codes.at(static_cast<std::size_t>(how)), text);
 }
 
-}  // namespace bloomery::cli
+}  // namespace bloomery::teach

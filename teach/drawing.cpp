@@ -1,4 +1,4 @@
-#include "explain_draw.hpp"
+#include "teach/drawing.hpp"
 
 #include <fmt/format.h>
 
@@ -6,22 +6,22 @@
 #include <cstddef>
 #include <iterator>
 
-namespace bloomery::cli {
+namespace bloomery::teach {
 namespace {
 
 constexpr std::size_t columns = 80;
 constexpr std::size_t margin = 2;
-constexpr std::size_t few_rows = 8;
+constexpr std::size_t max_whole_rows = 8;
 constexpr std::size_t group = 10;
 
 tint tint_of(unsigned cell, mark m) {
   switch (m) {
-    case mark::fresh:
+    case mark::raised:
       return tint::good;
-    case mark::again:
+    case mark::kept:
     case mark::lowered:
       return tint::known;
-    case mark::asked:
+    case mark::queried:
       return cell == 0 ? tint::bad : tint::good;
     case mark::none:
       break;
@@ -29,8 +29,8 @@ tint tint_of(unsigned cell, mark m) {
   return cell == 0 ? tint::dim : tint::strong;
 }
 
-/// A line of cells; coloured text is wider in bytes than on the screen, so trailing blanks are held
-/// back until something follows them.
+/// A line of cells without trailing blanks: blanks are written once a text follows them. Widths are
+/// counted here, because the escape codes of a colour have bytes but no columns.
 class line {
  public:
   void blanks(std::size_t n) { held_ += n; }
@@ -49,45 +49,45 @@ class line {
 
 struct layout {
   std::size_t label;  ///< columns left of the first cell
-  std::size_t cell;   ///< columns of a cell, the blank before it included
+  std::size_t cell;   ///< columns of a cell, including the blank before it
   std::size_t per_row;
-  bool compact;  ///< groups of ten without blanks between the cells
+  bool compact;  ///< groups of ten cells, with blanks only between groups
 };
 
-layout layout_of(const strip& what) {
-  const std::size_t count = what.cells.size();
-  const std::size_t label = margin + std::max(what.label.size(), std::size_t{4}) + 1;
+layout layout_of(const strip& cells) {
+  const std::size_t count = cells.cells.size();
+  const std::size_t label = margin + std::max(cells.label.size(), std::size_t{4}) + 1;
   const auto digits = [](std::size_t n) { return fmt::format("{}", n).size(); };
-  const std::size_t widest = std::max({digits(count - 1), digits(what.largest), std::size_t{2}});
+  const std::size_t widest = std::max({digits(count - 1), digits(cells.max_value), std::size_t{2}});
   const std::size_t fit = (columns - label) / (widest + 1);
   if (count <= fit) return {label, widest + 1, count, false};
-  if (what.largest == 1) return {label, 1, 6 * group, true};
+  if (cells.max_value == 1) return {label, 1, 6 * group, true};
   return {label, widest + 1, fit - fit % (fit < group ? 4 : group), false};
 }
 
 class drawing {
  public:
-  drawing(const strip& what, const palette& paint)
-      : what_(what), paint_(paint), how_(layout_of(what)) {}
+  drawing(const strip& cells, const palette& paint)
+      : cells_(cells), paint_(paint), layout_(layout_of(cells)) {}
 
   std::string draw() const {
-    const std::size_t count = what_.cells.size();
-    const std::size_t rows = (count + how_.per_row - 1) / how_.per_row;
-    const bool whole = what_.all_rows || rows <= few_rows;
-    if (!whole && std::count(what_.cells.begin(), what_.cells.end(), 0U) ==
+    const std::size_t count = cells_.cells.size();
+    const std::size_t rows = (count + layout_.per_row - 1) / layout_.per_row;
+    const bool whole = cells_.all_rows || rows <= max_whole_rows;
+    if (!whole && std::count(cells_.cells.begin(), cells_.cells.end(), 0U) ==
                       static_cast<std::ptrdiff_t>(count)) {
-      return fmt::format("{:{}}(all {} {}s are 0)\n", "", margin, count, what_.label);
+      return fmt::format("{:{}}(all {} {}s are 0)\n", "", margin, count, cells_.label);
     }
     std::string text;
-    if (how_.compact) text += compact_ruler();
+    if (layout_.compact) text += compact_ruler();
     std::size_t left_out = 0;
-    for (std::size_t first = 0; first < count; first += how_.per_row) {
-      const std::size_t last = std::min(count, first + how_.per_row);
+    for (std::size_t first = 0; first < count; first += layout_.per_row) {
+      const std::size_t last = std::min(count, first + layout_.per_row);
       if (!whole && !marked(first, last)) {
         ++left_out;
         continue;
       }
-      if (!how_.compact) text += wide_ruler(first, last);
+      if (!layout_.compact) text += wide_ruler(first, last);
       text += values(first, last);
       if (marked(first, last)) text += marks(first, last);
     }
@@ -100,7 +100,7 @@ class drawing {
 
  private:
   bool marked(std::size_t first, std::size_t last) const {
-    const auto begin = what_.marks.begin();
+    const auto begin = cells_.marks.begin();
     return std::any_of(begin + static_cast<std::ptrdiff_t>(first),
                        begin + static_cast<std::ptrdiff_t>(last),
                        [](mark m) { return m != mark::none; });
@@ -109,13 +109,13 @@ class drawing {
   void label(line& row, std::string_view text) const {
     row.blanks(margin);
     row.put(text, paint_, tint::dim);
-    row.blanks(how_.label - margin - text.size());
+    row.blanks(layout_.label - margin - text.size());
   }
 
   void cell(line& row, std::size_t place, std::string_view text, tint how) const {
-    if (!how_.compact) {
-      row.blanks(how_.cell - std::max(text.size(), std::size_t{1}));
-    } else if (place % how_.per_row != 0 && place % group == 0) {
+    if (!layout_.compact) {
+      row.blanks(layout_.cell - std::max(text.size(), std::size_t{1}));
+    } else if (place % layout_.per_row != 0 && place % group == 0) {
       row.blanks(1);
     }
     row.put(text, paint_, how);
@@ -123,8 +123,8 @@ class drawing {
 
   std::string compact_ruler() const {
     line row;
-    label(row, what_.label);
-    for (std::size_t at = 0; at < std::min(how_.per_row, what_.cells.size()); at += group) {
+    label(row, cells_.label);
+    for (std::size_t at = 0; at < std::min(layout_.per_row, cells_.cells.size()); at += group) {
       const auto text = fmt::format("{}{}", at == 0 ? "" : "+", at);
       row.put(text, paint_, tint::dim);
       row.blanks(group + 1 - text.size());
@@ -134,16 +134,17 @@ class drawing {
 
   std::string wide_ruler(std::size_t first, std::size_t last) const {
     line row;
-    label(row, what_.label);
+    label(row, cells_.label);
     for (std::size_t at = first; at < last; ++at) cell(row, at, fmt::format("{}", at), tint::dim);
     return row.finish();
   }
 
   std::string values(std::size_t first, std::size_t last) const {
     line row;
-    label(row, how_.compact ? fmt::format("{}", first) : std::string());
+    label(row, layout_.compact ? fmt::format("{}", first) : std::string());
     for (std::size_t at = first; at < last; ++at) {
-      cell(row, at, fmt::format("{}", what_.cells[at]), tint_of(what_.cells[at], what_.marks[at]));
+      cell(row, at, fmt::format("{}", cells_.cells[at]),
+           tint_of(cells_.cells[at], cells_.marks[at]));
     }
     return row.finish();
   }
@@ -152,9 +153,9 @@ class drawing {
     line row;
     label(row, "");
     for (std::size_t at = first; at < last; ++at) {
-      const char sign = static_cast<char>(what_.marks[at]);
-      if (what_.marks[at] != mark::none) {
-        cell(row, at, {&sign, 1}, tint_of(what_.cells[at], what_.marks[at]));
+      const char sign = static_cast<char>(cells_.marks[at]);
+      if (cells_.marks[at] != mark::none) {
+        cell(row, at, {&sign, 1}, tint_of(cells_.cells[at], cells_.marks[at]));
       } else {
         cell(row, at, "", tint::none);
         row.blanks(1);
@@ -163,15 +164,15 @@ class drawing {
     return row.finish();
   }
 
-  const strip& what_;
+  const strip& cells_;
   const palette& paint_;
-  layout how_;
+  layout layout_;
 };
 
 }  // namespace
 
-std::string draw(const strip& what, const palette& paint) {
-  return drawing(what, paint).draw();
+std::string draw(const strip& cells, const palette& paint) {
+  return drawing(cells, paint).draw();
 }
 
-}  // namespace bloomery::cli
+}  // namespace bloomery::teach

@@ -1,4 +1,4 @@
-#include "formula.hpp"
+#include "teach/formula.hpp"
 
 #include <fmt/format.h>
 
@@ -6,9 +6,9 @@
 #include <charconv>
 #include <utility>
 
-#include "explain_text.hpp"
+#include "teach/text.hpp"
 
-namespace bloomery::cli {
+namespace bloomery::teach {
 namespace {
 
 __extension__ using wide = unsigned __int128;
@@ -42,7 +42,7 @@ std::uint64_t floor_modulo(std::int64_t a, std::uint64_t m) {
   return below == 0 ? 0 : m - below;
 }
 
-// Whether the power fits; its loop is short, since any base beyond 1 overflows within 63 steps.
+// Whether the power fits. The loop is short: a base beyond 1 overflows within 63 steps.
 bool exact_power(std::int64_t base, std::uint64_t exponent, std::int64_t& power) {
   power = 1;
   if (base == 0 || base == 1 || base == -1) {
@@ -131,13 +131,13 @@ class formula_parser {
   index sum() { return chain("+-", &formula_parser::product); }
   index product() { return chain("*%", &formula_parser::with_sign); }
 
-  // Every way to nest comes through here, so that here the depth is bounded.
+  // Bounds the depth: every nesting passes through here.
   index with_sign() {
-    if (depth_ == formula::deepest) {
+    if (depth_ == formula::max_depth) {
       return fail(errc::invalid_argument,
                   fmt::format("the formula '{}' nests deeper than {} levels at column {}; simplify "
                               "it",
-                              printable(text()), formula::deepest, column_of(text(), at_)));
+                              printable(text()), formula::max_depth, column_of(text(), at_)));
     }
     ++depth_;
     index made = next_is("-") ? negated() : power();
@@ -193,16 +193,16 @@ class formula_parser {
 };
 
 result<formula> formula::parse(std::string_view text) {
-  if (text.size() > longest) {
+  if (text.size() > max_length) {
     return fail(errc::invalid_argument,
                 fmt::format("the formula that begins with '{}' is {} characters long; at most {} "
                             "are read",
-                            printable(text.substr(0, 20)), text.size(), longest));
+                            printable(text.substr(0, 20)), text.size(), max_length));
   }
   return formula_parser(text).parse();
 }
 
-std::string formula::with(std::int64_t x) const {
+std::string formula::substituted(std::int64_t x) const {
   const std::string number = x < 0 ? fmt::format("({})", x) : fmt::format("{}", x);
   std::string shown;
   for (const char c : text_) {
@@ -309,4 +309,4 @@ result<std::uint64_t> formula::reduced(std::size_t index, std::int64_t x, std::u
   return times_modulo(*a, *b, m);
 }
 
-}  // namespace bloomery::cli
+}  // namespace bloomery::teach

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bloomery/cuckoo.hpp>
 #include <bloomery/plan/formulas.hpp>
 #include <bloomery/plan/units.hpp>
 #include <cstddef>
@@ -9,20 +8,19 @@
 #include <ranges>
 #include <utility>
 
-#include "cuckoo_moves.hpp"
-#include "explain_teller.hpp"
+#include "teach/cuckoo_table.hpp"
+#include "teach/text_walk.hpp"
 
-namespace bloomery::cli {
+namespace bloomery::teach {
 namespace {
 
-constexpr std::size_t few_rows = 24;
+constexpr std::size_t max_whole_rows = 24;
 
-/// The walk through buckets of fingerprints. What an insert moved is read off the table before and
-/// after it; the rule that pairs the buckets is the filter's own.
-class cuckoo_walk final : public teller {
+/// The relocations of an insert are computed from the table before and after it.
+class cuckoo_walk final : public text_walk {
  public:
   cuckoo_walk(cuckoo filter, const palette& paint)
-      : teller(paint),
+      : text_walk(paint),
         filter_(std::move(filter)),
         layout_(filter_.params().buckets, filter_.params().slots,
                 filter_.params().fingerprint_bits) {}
@@ -71,9 +69,9 @@ class cuckoo_walk final : public teller {
     if (outcome == insert_outcome::inserted) {
       conclude(tint::good, "new", ": its fingerprint was in neither bucket");
     } else {
-      not_new(element, is_member(element), "its fingerprint was there");
+      not_new(element, "its fingerprint was there");
     }
-    join(element);
+    members().add(element);
   }
 
   void check(const std::string& element) override {
@@ -114,14 +112,14 @@ class cuckoo_walk final : public teller {
       conclude(tint::known, "nothing to erase",
                fmt::format(": no {} in {}, so {} certainly is not in", hex(at.fingerprint),
                            buckets_of(at), printable(element)));
-    } else if (!is_member(element)) {
+    } else if (!members().contains(element)) {
       conclude(tint::bad, "erased",
                fmt::format(", but should not have been: {}; the fingerprint was another's, who may "
                            "be missed now",
                            absence(element)));
       list_twins(at);
     } else {
-      erased_one(element, leave(element));
+      erased_one(element, members().remove(element));
     }
   }
 
@@ -130,7 +128,7 @@ class cuckoo_walk final : public teller {
     picture(snapshot(), {}, nullptr, true);
     const std::uint64_t slots = p.buckets * p.slots;
     std::uint64_t copies = 0;
-    for (const auto& [element, times] : members()) copies += times;
+    for (const auto& [element, times] : members().copies()) copies += times;
     say(fmt::format("{} in, {} of {} slots taken = a load of {:.1f}%, {} in the stash",
                     counted(copies, "element"), filter_.size() - filter_.stashed(), slots,
                     100 * filter_.fill(), filter_.stashed()));
@@ -143,7 +141,7 @@ class cuckoo_walk final : public teller {
   }
 
  private:
-  /// Slots with a sign before their fingerprint.
+  /// Slots, each with the sign that is drawn before its fingerprint.
   using marks = std::vector<std::pair<std::size_t, char>>;
 
   std::string hex(std::uint32_t fingerprint) const {
@@ -178,7 +176,7 @@ class cuckoo_walk final : public teller {
 
   cuckoo_slots snapshot() const { return slots_of(filter_); }
 
-  /// Tells a chain in the order in which it happened: the last fingerprint went first.
+  /// Shows a chain in the order of events: the last fingerprint moved first.
   void tell_moves(const std::vector<cuckoo_move>& chain, const cuckoo_slots& before) {
     if (chain.size() > 1) say("both buckets are full, so others move:");
     cuckoo_slots now = before;
@@ -197,7 +195,7 @@ class cuckoo_walk final : public teller {
     }
   }
 
-  /// The table with the place's fingerprints marked.
+  /// Draws the table with the fingerprints of that place marked.
   void show(const cuckoo_slots& now, const cuckoo_place& at, char sign) {
     marks found;
     const std::size_t slots = filter_.params().slots;
@@ -210,31 +208,25 @@ class cuckoo_walk final : public teller {
     picture(now, found, &at);
   }
 
-  /// ` (a or b)`: the members whose fingerprint in that bucket it may be.
+  /// ` (a and b)`: the members that may have left the fingerprint in that bucket.
   std::string whose(std::uint32_t fingerprint, std::uint64_t bucket) const {
     std::vector<std::string> names;
-    for (const auto& [element, times] : members()) {
-      const cuckoo_place theirs = place_of(element);
-      if (theirs.fingerprint == fingerprint &&
-          (theirs.first == bucket || theirs.second == bucket)) {
-        names.push_back(element);
-      }
+    for (const auto& [element, times] : members().copies()) {
+      if (may_own(place_of(element), fingerprint, bucket)) names.push_back(element);
     }
     return names.empty() ? "" : fmt::format(" ({})", listed(names));
   }
 
-  /// Members that no query can tell from an element of that place.
+  /// Lists the members that no query can tell from an element of that place.
   void list_twins(const cuckoo_place& at) {
-    for (const auto& [element, times] : members()) {
-      const cuckoo_place theirs = place_of(element);
-      if (theirs.fingerprint != at.fingerprint) continue;
-      if (theirs.first != at.first && theirs.first != at.second) continue;
+    for (const auto& [element, times] : members().copies()) {
+      if (!indistinguishable(place_of(element), at)) continue;
       say(fmt::format("{} has the same fingerprint and buckets", printable(element)), 4, 6);
     }
   }
 
-  /// A row for each bucket; of a large table the rows of marks and of `at` alone, unless all are
-  /// asked for.
+  /// Draws one row per bucket. A table of more than 24 buckets shows only rows with a mark and the
+  /// rows of `at`, unless `all_rows` is set.
   void picture(const cuckoo_slots& now, const marks& signs, const cuckoo_place* at = nullptr,
                bool all_rows = false) {
     const std::size_t slots = filter_.params().slots;
@@ -247,7 +239,7 @@ class cuckoo_walk final : public teller {
     std::size_t left_out = 0;
     append(fmt::format("  {}\n", paint()(tint::dim, "bucket")));
     for (std::size_t row = 0; row < rows; ++row) {
-      if (!all_rows && rows > few_rows && !is_of_interest(row)) {
+      if (!all_rows && rows > max_whole_rows && !is_of_interest(row)) {
         ++left_out;
         continue;
       }
@@ -291,24 +283,10 @@ class cuckoo_walk final : public teller {
 }  // namespace
 
 result<std::string> walk_cuckoo(std::uint64_t buckets, unsigned slots, unsigned fingerprint_bits,
-                                const std::vector<explain_step>& steps, const palette& paint) {
-  const cuckoo_params params{.capacity = buckets * slots,
-                             .fpr = formulas::cuckoo_fpr(slots, fingerprint_bits, 1),
-                             .buckets = buckets,
-                             .slots = slots,
-                             .fingerprint_bits = fingerprint_bits};
-  if (!params.possible()) {
-    return fail(
-        errc::invalid_argument,
-        fmt::format("{} buckets of {} slots with {}-bit fingerprints make no table; give 2, "
-                    "4 or 8 slots and 4 to 32 bits",
-                    buckets, slots, fingerprint_bits));
-  }
-  auto memory = owned_storage::make(params.payload_bytes());
-  if (!memory) return fail(std::move(memory.error()));
-  auto filter = cuckoo::open(params, std::move(*memory), 0);
+                                const std::vector<step>& steps, const palette& paint) {
+  auto filter = make_cuckoo_table(buckets, slots, fingerprint_bits);
   if (!filter) return fail(std::move(filter.error()));
   return cuckoo_walk(std::move(*filter), paint).tell(steps);
 }
 
-}  // namespace bloomery::cli
+}  // namespace bloomery::teach

@@ -1,17 +1,16 @@
-#include "explain_teller.hpp"
+#include "teach/text_walk.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <iterator>
 #include <utility>
 
-namespace bloomery::cli {
+namespace bloomery::teach {
 
-std::string counted(std::uint64_t n, std::string_view what) {
-  return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
+std::string counted(std::uint64_t n, std::string_view noun) {
+  return fmt::format("{} {}{}", n, noun, n == 1 ? "" : "s");
 }
 
 std::string listed(const std::vector<std::string>& names) {
@@ -24,21 +23,20 @@ std::string listed(const std::vector<std::string>& names) {
   return fmt::format("{} and {}", fmt::join(shown, ", "), last);
 }
 
-std::string teller::tell(const std::vector<explain_step>& steps) {
-  static constexpr std::array<std::string_view, 3> verbs = {"insert", "check", "erase"};
+std::string text_walk::tell(const std::vector<step>& steps) {
   opening();
-  for (const explain_step& step : steps) {
+  for (const step& step : steps) {
     append("\n");
-    title(fmt::format("{} {}", verbs.at(static_cast<std::size_t>(step.what)),
+    title(fmt::format("{} {}", verb_names.at(static_cast<std::size_t>(step.what)),
                       printable(step.element)));
     switch (step.what) {
-      case explain_step::verb::insert:
+      case verb::insert:
         insert(step.element);
         break;
-      case explain_step::verb::check:
+      case verb::check:
         check(step.element);
         break;
-      case explain_step::verb::erase:
+      case verb::erase:
         erase(step.element);
         break;
     }
@@ -50,15 +48,15 @@ std::string teller::tell(const std::vector<explain_step>& steps) {
   return std::move(text_);
 }
 
-void teller::title(std::string_view what) {
-  text_ += paint_(tint::strong, what) + '\n';
+void text_walk::title(std::string_view text) {
+  text_ += paint_(tint::strong, text) + '\n';
 }
 
-void teller::say(std::string_view what, std::size_t first, std::size_t rest) {
-  text_ += wrapped(what, first, rest);
+void text_walk::say(std::string_view text, std::size_t indent, std::size_t hanging) {
+  text_ += wrapped(text, indent, hanging);
 }
 
-void teller::say_pair(std::string_view head, std::string_view tail) {
+void text_walk::say_pair(std::string_view head, std::string_view tail) {
   constexpr std::size_t columns = 80;
   const std::string line = fmt::format("{} {}", head, tail);
   if (2 + width_of(line) <= columns) {
@@ -69,16 +67,16 @@ void teller::say_pair(std::string_view head, std::string_view tail) {
   }
 }
 
-void teller::conclude(tint how, std::string_view verdict, std::string_view why) {
-  // Coloured after wrapping; the verdict is short and stands at the start of the first line.
-  std::string lines = wrapped(fmt::format("{}{}", verdict, why), 2, 4);
+void text_walk::conclude(tint how, std::string_view verdict, std::string_view reason) {
+  // The colour is added after wrapping. The verdict is short, so it is whole on the first line.
+  std::string lines = wrapped(fmt::format("{}{}", verdict, reason), 2, 4);
   lines.replace(2, verdict.size(), paint_(how, verdict));
   text_ += lines;
 }
 
-bool teller::judge(const std::string& element, bool found, std::string_view missing,
-                   std::string_view deed) {
-  const bool member = is_member(element);
+bool text_walk::judge(const std::string& element, bool found, std::string_view missing,
+                      std::string_view effect) {
+  const bool member = members_.contains(element);
   if (found && member) {
     ++true_positives_;
     conclude(tint::good, "maybe", fmt::format(", and it is: {} was inserted", printable(element)));
@@ -96,48 +94,32 @@ bool teller::judge(const std::string& element, bool found, std::string_view miss
     ++negatives_;
     conclude(
         tint::good, "certainly not",
-        fmt::format(": {}, and inserting {} would have {}", missing, printable(element), deed));
+        fmt::format(": {}, and inserting {} would have {}", missing, printable(element), effect));
   }
   return found && !member;
 }
 
-void teller::not_new(const std::string& element, bool was_in, std::string_view sign) {
-  conclude(
-      tint::known, "perhaps not new",
-      fmt::format(": {}{}", sign,
-                  was_in ? ", and indeed it was inserted before"
-                         : fmt::format(", though {}: the filter cannot tell", absence(element))));
+void text_walk::not_new(const std::string& element, std::string_view reason) {
+  conclude(tint::known, "perhaps not new",
+           fmt::format(": {}{}", reason,
+                       members_.contains(element)
+                           ? ", and indeed it was inserted before"
+                           : fmt::format(", though {}: the filter cannot tell", absence(element))));
 }
 
-void teller::erased_one(const std::string& element, std::uint64_t left) {
+void text_walk::erased_one(const std::string& element, std::uint64_t left) {
   conclude(tint::good, "erased",
            left == 0
                ? std::string()
                : fmt::format(": {} is still in, {}", printable(element), counted(left, "time")));
 }
 
-void teller::join(const std::string& element) {
-  ++members_[element];
-  ever_.insert(element);
-}
-
-std::uint64_t teller::leave(const std::string& element) {
-  const auto found = members_.find(element);
-  const std::uint64_t left = --found->second;
-  if (left == 0) members_.erase(found);
-  return left;
-}
-
-bool teller::is_member(const std::string& element) const {
-  return members_.contains(element);
-}
-
-std::string teller::absence(const std::string& element) const {
+std::string text_walk::absence(const std::string& element) const {
   return fmt::format("{} {}", printable(element),
-                     ever_.contains(element) ? "is no longer in" : "was never inserted");
+                     members_.erased(element) ? "is no longer in" : "was never inserted");
 }
 
-void teller::lookups() {
+void text_walk::lookups() {
   const unsigned all = true_positives_ + negatives_ + false_positives_ + false_negatives_;
   if (all == 0) return;
   say(fmt::format("{}: {} maybe and a member, {} certainly not, {}{}", counted(all, "lookup"),
@@ -145,4 +127,4 @@ void teller::lookups() {
                   false_negatives_ == 0 ? "" : ", " + counted(false_negatives_, "false negative")));
 }
 
-}  // namespace bloomery::cli
+}  // namespace bloomery::teach

@@ -1,20 +1,21 @@
-#include "plan_lines.hpp"
+#include "teach/plan_lines.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-namespace bloomery::cli {
+namespace bloomery::teach {
 
-plan_request settled(const plan_request& asked, const plan_report& plan) {
+plan_request settled_request(const plan_request& asked, const plan_report& plan) {
   plan_request all = asked;
   all.capacity = plan.capacity;
-  // A rate found the capacity; beside capacity and bits it is a bound, which is given on.
+  // The rate gave the capacity. Beside capacity and bits it would be a bound, so it stays only
+  // then.
   if (all.bits != 0 && asked.capacity == 0) all.fpr = 0;
-  if (plan.scatter == 0) all.confidence = 0;  // kinds whose rates hardly differ do not have it
+  if (plan.scatter == 0) all.confidence = 0;  // only kinds whose rate scatters have the option
   return all;
 }
 
-std::string command_line(const kind_info& kind, const plan_request& request) {
+std::string shell_line(const kind_info& kind, const plan_request& request) {
   std::string line = fmt::format("bloomery build -o members.bloom --kind {} --capacity {}",
                                  kind.name, request.capacity);
   if (request.fpr != 0) line += fmt::format(" --fpr {}", request.fpr);
@@ -27,8 +28,8 @@ std::string command_line(const kind_info& kind, const plan_request& request) {
   return line + " members.txt";
 }
 
-// Through the registry, which takes the same request for every kind and every option, where a
-// kind's own spec does not have all the fields of the same names.
+// With options the line uses the registry, whose request is the same for every kind: a kind's spec
+// has fields of other names.
 std::string cpp_line(const kind_info& kind, const plan_request& request) {
   std::string fields = fmt::format(".capacity = {}", request.capacity);
   if (request.fpr != 0) fields += fmt::format(", .fpr = {}", request.fpr);
@@ -54,7 +55,7 @@ std::string cpp_line(const kind_info& kind, const plan_request& request) {
       kind.build != nullptr ? ", bloomery::hash_source::of(hashes)" : "");
 }
 
-std::vector<std::string_view> names_of(const abilities& can) {
+std::vector<std::string_view> ability_names(const abilities& can) {
   std::vector<std::string_view> names;
   if (can.insert) names.emplace_back("insert");
   if (can.erase) names.emplace_back("erase");
@@ -65,4 +66,4 @@ std::vector<std::string_view> names_of(const abilities& can) {
   return names;
 }
 
-}  // namespace bloomery::cli
+}  // namespace bloomery::teach

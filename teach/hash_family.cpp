@@ -1,4 +1,4 @@
-#include "explain_family.hpp"
+#include "teach/hash_family.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -8,10 +8,10 @@
 #include <map>
 #include <optional>
 
-#include "explain_text.hpp"
-#include "formula.hpp"
+#include "teach/formula.hpp"
+#include "teach/text.hpp"
 
-namespace bloomery::cli {
+namespace bloomery::teach {
 namespace {
 
 template <class Number>
@@ -26,7 +26,7 @@ key_ref key_of(std::string_view element) {
   return {std::as_bytes(std::span(element))};
 }
 
-class formulas_of_x final : public taught_family {
+class formulas_of_x final : public hash_family {
  public:
   explicit formulas_of_x(std::vector<formula> formulas) : formulas_(std::move(formulas)) {}
 
@@ -49,7 +49,7 @@ class formulas_of_x final : public taught_family {
                               "need; for words leave --hash out",
                               printable(text)));
     }
-    // With one modulus as with another: only moduli and exponents inside can be wrong.
+    // Any m will do: only a modulus or an exponent in the formula can be wrong.
     for (const formula& h : formulas_) {
       if (const auto value = h.value_modulo(*x, 1); !value) return fail(value.error());
     }
@@ -62,11 +62,11 @@ class formulas_of_x final : public taught_family {
     const std::uint64_t place = position(element, i, m);
     const auto value = h.value(x);
     // A value beyond 64 bits still has its remainder.
-    if (!value) return fmt::format("{}, modulo {} = {}", h.with(x), m, place);
+    if (!value) return fmt::format("{}, modulo {} = {}", h.substituted(x), m, place);
     if (*value >= 0 && static_cast<std::uint64_t>(*value) < m) {
-      return fmt::format("{} = {}", h.with(x), place);
+      return fmt::format("{} = {}", h.substituted(x), place);
     }
-    return fmt::format("{} = {}, modulo {} = {}", h.with(x), *value, m, place);
+    return fmt::format("{} = {}, modulo {} = {}", h.substituted(x), *value, m, place);
   }
 
   std::uint64_t position(std::string_view element, unsigned i,
@@ -82,11 +82,11 @@ class formulas_of_x final : public taught_family {
   std::vector<formula> formulas_;
 };
 
-class literal_places final : public taught_family {
+class position_table final : public hash_family {
  public:
   using table = std::map<std::string, std::vector<std::uint64_t>, std::less<>>;
 
-  explicit literal_places(table places) : places_(std::move(places)) {}
+  explicit position_table(table places) : places_(std::move(places)) {}
 
   unsigned functions() const noexcept override {
     return static_cast<unsigned>(places_.begin()->second.size());
@@ -122,7 +122,7 @@ class literal_places final : public taught_family {
   table places_;
 };
 
-/// What one of the library's rules shows of itself.
+/// Definition and computation of one of the library's rules.
 template <class Rule>
 struct working_of;
 
@@ -181,7 +181,7 @@ struct working_of<fnv_murmur_hashing> {
 };
 
 template <class Rule>
-class library_rule final : public taught_family {
+class library_rule final : public hash_family {
  public:
   explicit library_rule(unsigned k) : k_(k) {}
 
@@ -208,11 +208,11 @@ class library_rule final : public taught_family {
 
 }  // namespace
 
-result<std::string> taught_family::element(std::string_view text) const {
+result<std::string> hash_family::element(std::string_view text) const {
   return std::string(text);
 }
 
-std::string taught_family::preface(std::string_view) const {
+std::string hash_family::preface(std::string_view) const {
   return {};
 }
 
@@ -246,11 +246,11 @@ result<shared_family> formula_family(const std::vector<std::string>& formulas) {
   return std::make_shared<const formulas_of_x>(std::move(parsed));
 }
 
-result<shared_family> literal_family(const std::vector<std::string>& table, std::uint64_t m) {
+result<shared_family> table_family(const std::vector<std::string>& table, std::uint64_t m) {
   const auto refuse = [](const std::string& pair, const std::string& why) {
     return fail(errc::invalid_argument, fmt::format("--place {}: {}", printable(pair), why));
   };
-  literal_places::table all;
+  position_table::table all;
   for (const std::string& pair : table) {
     const std::size_t at = pair.rfind('=');
     if (at == std::string::npos || at == 0) {
@@ -279,7 +279,7 @@ result<shared_family> literal_family(const std::vector<std::string>& table, std:
       return refuse(pair, "the word was given before; give it once");
     }
   }
-  return std::make_shared<const literal_places>(std::move(all));
+  return std::make_shared<const position_table>(std::move(all));
 }
 
 result<shared_family> named_family(std::string_view name, unsigned k) {
@@ -295,4 +295,4 @@ result<shared_family> named_family(std::string_view name, unsigned k) {
                           printable(name)));
 }
 
-}  // namespace bloomery::cli
+}  // namespace bloomery::teach

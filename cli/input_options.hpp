@@ -1,0 +1,48 @@
+#pragma once
+
+// The options of verbs that read keys.
+
+#include <bloomery/result.hpp>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli11_fwd.hpp"
+#include "key_reader.hpp"
+#include "record_keys.hpp"
+
+namespace bloomery::cli {
+
+struct input_options {
+  std::vector<std::string> names;  ///< none is stdin
+  bool nul = false;
+  bool crlf = false;
+  bool no_progress = false;
+  key_choice keys;
+  std::string min_count;  ///< of --keys pwned
+
+  /// Declares INPUT..., -0, --crlf, --keys, --min-count, --skip-bad and --no-progress, for a verb
+  /// that reads keys for that purpose.
+  void declare(CLI::App& app, keys::purpose why);
+
+  key_format format() const noexcept {
+    return {.end = nul ? '\0' : '\n', .strip_cr = crlf, .drop_mark = crlf};
+  }
+};
+
+/// Checks files that are named where a user may have written a secret by mistake. A failure names
+/// the argument, `what`, with its number if there are several, but not the file.
+result<void> check_unshown(std::span<const std::string> names, std::string_view what);
+
+/// The names of all inputs: a folder is replaced by its files that the reader recognises.
+struct input_names {
+  std::vector<std::string> files;
+  std::string incomplete;  ///< a sentence about the first folder that lacks files, or empty
+};
+result<input_names> expand_names(const input_options& options, const keys::reader_kind& kind);
+
+/// The text of --keys, with --min-count added.
+result<std::string> reader_text(const input_options& options);
+
+}  // namespace bloomery::cli

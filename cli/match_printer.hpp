@@ -1,0 +1,45 @@
+#pragma once
+
+// The lines that a check selects, as text or JSON.
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "key_input.hpp"
+#include "output.hpp"
+#include "query.hpp"
+
+namespace bloomery::cli {
+
+/// Prints the selected lines of a batch. With several filters, and unless inverted, the names of
+/// the matching filters and a tab precede each line. Threads may print at once.
+class match_printer {
+ public:
+  match_printer(const query& asked, const key_input& input) : asked_(asked), input_(input) {}
+
+  void print(const key_batch& batch, const answers& said, output& out) const;
+  void print(const key_batch& batch, const answers& said, std::string& out) const;
+  /// The positions of secret lines.
+  void print_positions(const key_batch& batch, const answers& said, output& out) const;
+  /// A sentence for the one line of a prompt.
+  void print_verdict(const answers& said, output& out) const;
+  /// One JSON object per selected line.
+  void print_json(const key_batch& batch, const answers& said, output& out) const;
+
+  std::string totals_json(std::uint64_t selected, std::span<const std::uint64_t> hits) const;
+
+ private:
+  template <class Out>
+  void print_lines(const key_batch& batch, const answers& said, Out& out) const;
+  template <class Out, class NameOf>
+  void append_names(const answers& said, std::size_t line, Out& out, NameOf&& name_of) const;
+  void append_record(const key_batch& batch, const answers& said, std::size_t line,
+                     output& out) const;
+  bool names_filters() const noexcept { return asked_.filters() > 1 && !asked_.inverted(); }
+
+  const query& asked_;
+  const key_input& input_;
+};
+
+}  // namespace bloomery::cli

@@ -1,0 +1,106 @@
+#include "query.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+namespace bloomery::cli {
+namespace {
+
+const dialects::foreign_filter* foreign_in(const opened_filter& filter) {
+  return std::get_if<dialects::foreign_filter>(&filter);
+}
+
+/// Per line, whether any of its keys may be in the filter.
+const bool* any_of_line(const key_batch& batch, std::span<const bool> keys, flags& memory) {
+  const auto lines = memory.first(batch.lines.size());
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const auto [first, last] = batch.keys_of(i);
+    lines[i] = std::any_of(keys.begin() + static_cast<std::ptrdiff_t>(first),
+                           keys.begin() + static_cast<std::ptrdiff_t>(last),
+                           [](bool maybe) { return maybe; });
+  }
+  return lines.data();
+}
+
+/// Deselects lines without a key and returns how many there were. An inverted selection has them,
+/// although no filter was queried for them.
+std::size_t drop_keyless(const key_batch& batch, std::span<bool> selected) noexcept {
+  std::size_t n = 0;
+  for (std::size_t i = 0; i < selected.size(); ++i) {
+    const auto [first, last] = batch.keys_of(i);
+    if (first != last || !selected[i]) continue;
+    selected[i] = false;
+    ++n;
+  }
+  return n;
+}
+
+}  // namespace
+
+result<query> query::open(std::vector<std::string> names, const format_options& format,
+                          verification verify, bool invert) {
+  query made(invert);
+  auto opener = filter_opener::make(format);
+  if (!opener) return fail(std::move(opener.error()));
+  for (std::string& name : names) {
+    auto opened = opener->open(name, access::read_only, verify);
+    if (!opened) return fail(std::move(opened.error()));
+    made.filters_.push_back({std::move(name), std::move(*opened)});
+  }
+  if (auto ok = opener->all_used(); !ok) return fail(std::move(ok.error()));
+  for (const named_filter& each : made.filters_) {
+    const auto* const foreign = foreign_in(each.filter);
+    if (foreign == nullptr) continue;
+    if (const auto ok = foreign->askable(); !ok) {
+      return fail(ok.error().code, fmt::format("{}: {}", each.name, ok.error().message));
+    }
+  }
+  return made;
+}
+
+std::function<result<void>(std::string_view key)> query::key_check() const {
+  std::vector<const dialects::foreign_filter*> typed;
+  for (const named_filter& each : filters_) {
+    const auto* const foreign = foreign_in(each.filter);
+    if (foreign != nullptr && foreign->stores_key_type() && !foreign->takes_any_key()) {
+      typed.push_back(foreign);
+    }
+  }
+  if (typed.empty()) return nullptr;
+  return [typed = std::move(typed)](std::string_view key) -> result<void> {
+    for (const auto* filter : typed) {
+      if (auto ok = filter->accepts(key); !ok) return ok;
+    }
+    return {};
+  };
+}
+
+std::size_t query::ask(const key_batch& batch, answers& said) const {
+  const std::size_t lines = batch.lines.size();
+  const auto selected = said.selected.first(lines);
+  std::fill(selected.begin(), selected.end(), false);
+  said.lines.clear();
+  for (std::size_t f = 0; f < filters_.size(); ++f) {
+    const auto of_keys = said.key_memory[f].first(batch.keys.size());
+    std::visit([&](const auto& filter) noexcept { filter.may_contain(batch.keys, of_keys); },
+               filters_[f].filter);
+    const bool* const of_lines =
+        batch.ends.empty() ? of_keys.data() : any_of_line(batch, of_keys, said.line_memory[f]);
+    said.lines.push_back(of_lines);
+    for (std::size_t i = 0; i < lines; ++i) {
+      said.hits[f] += of_lines[i];
+      selected[i] |= of_lines[i];
+    }
+  }
+  std::size_t n = 0;
+  for (std::size_t i = 0; i < lines; ++i) {
+    selected[i] ^= invert_;
+    n += selected[i];
+  }
+  return batch.ends.empty() || !invert_ ? n : n - drop_keyless(batch, selected);
+}
+
+}  // namespace bloomery::cli

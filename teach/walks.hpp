@@ -1,0 +1,26 @@
+#pragma once
+
+// The walks of `bloomery explain`, as text.
+
+#include <bloomery/result.hpp>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "teach/cell_array.hpp"
+#include "teach/hash_family.hpp"
+#include "teach/step.hpp"
+#include "teach/text.hpp"
+
+namespace bloomery::teach {
+
+/// The walk through bits or counters. Precondition: the steps' elements are results of
+/// family.element().
+std::string walk_array(cell_array& filter, const hash_family& family,
+                       const std::vector<step>& steps, const palette& paint);
+
+/// The walk through the buckets of a cuckoo filter. Fails as make_cuckoo_table() does.
+result<std::string> walk_cuckoo(std::uint64_t buckets, unsigned slots, unsigned fingerprint_bits,
+                                const std::vector<step>& steps, const palette& paint);
+
+}  // namespace bloomery::teach
