@@ -22,15 +22,15 @@
 
 namespace {
 
-void require(bool holds, const char* what) {
+[[maybe_unused]] void require(bool holds, const char* what) {
   if (holds) return;
   std::fprintf(stderr, "%s\n", what);
   std::abort();
 }
 
 /// The bytes behind the first eight as hashes of one to eight bytes, in the lower or upper bits.
-std::vector<bloomery::hash64> hashes_in(const std::uint8_t* data, std::size_t size, unsigned width,
-                                        bool upper) {
+[[maybe_unused]] std::vector<bloomery::hash64> hashes_in(const std::uint8_t* data, std::size_t size,
+                                                         unsigned width, bool upper) {
   std::vector<bloomery::hash64> hashes;
   for (; size >= width; data += width, size -= width) {
     std::uint64_t value = 0;
