@@ -1,11 +1,11 @@
 #pragma once
 
 // Walks through small filters. A walk's question has `kind`, its parameters and `steps`, each
-// {verb: insert | check | erase, element}; the answer has the filter's shape and, for each step,
-// what it looked at, what it changed, its verdict and the figures after it.
+// {verb: insert | check | erase, element}. The answer has the filter's shape and, for each step,
+// the cells that it read and changed, its verdict, and the figures after it.
 //
-// A filter does not know its elements. To tell a false positive from a true one, somebody has to:
-// here the `roll`.
+// A filter does not know its elements. The `roll` knows them, to tell a false positive from a true
+// one.
 
 #include <bloomery/concepts.hpp>
 #include <cstdint>
@@ -33,20 +33,20 @@ result<std::vector<step>> steps_of(const json& asked);
 result<std::uint64_t> number_of(const json& asked, std::string_view name, std::uint64_t otherwise,
                                 std::uint64_t least, std::uint64_t most);
 
-/// Who is in, and how often.
+/// The elements of the set, with the number of their copies.
 class roll {
  public:
   bool has(const std::string& element) const { return members_.contains(element); }
-  /// Whether it was in and all of it was erased.
+  /// Whether the element was in the set and all its copies were erased.
   bool gone(const std::string& element) const { return ever_.contains(element) && !has(element); }
   std::size_t distinct() const noexcept { return members_.size(); }
   const std::map<std::string, std::uint64_t>& members() const noexcept { return members_; }
 
-  /// The verdict on an insert: new, again, collides (no member, though the filter knew it), full,
-  /// too_many; who was taken is in from now on.
+  /// The verdict on an insert: new, again, collides (a non-member that the filter knew), full,
+  /// too_many. The first three add the element to the set.
   std::string_view insert(const std::string& element, insert_outcome outcome);
-  /// On a check: member, false_positive, absent, or false_negative, which only a stranger's erase
-  /// can cause.
+  /// On a check: member, false_positive, absent, or false_negative, which only the erase of a
+  /// non-member can cause.
   std::string_view check(const std::string& element, bool found) const;
   /// On an erase: erased, wrongly_erased (it took a member's trace) or nothing_to_erase.
   std::string_view erase(const std::string& element, bool erased);
@@ -56,10 +56,10 @@ class roll {
   std::set<std::string> ever_;
 };
 
-/// What every told step begins with.
+/// The first fields of every step in an answer.
 json told(const step& each);
 
-/// All steps of a kind that cannot erase, with the empty filter before them; `refusal` says why.
+/// All steps of a kind that cannot erase, after the empty filter. `refusal` says why it cannot.
 template <class Teller>
 void tell_without_erase(Teller& teller, const std::vector<step>& steps, std::string_view refusal,
                         json& all) {

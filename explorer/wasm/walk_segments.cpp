@@ -1,6 +1,6 @@
-// The expandable filter: a hash read from its lowest bit on, first the segment's bits, then the
-// cell's, then the remainder, of which an entry keeps the beginning; and growth, by which every
-// entry gives a bit away.
+// The expandable filter. A hash is read from its lowest bit: the bits of the segment, of the cell,
+// and the remainder, whose first bits an entry keeps. When the filter grows, each entry gives its
+// first bit to the number of its cell.
 
 #include <bloomery/expandable.hpp>
 
@@ -9,7 +9,7 @@
 namespace bloomery::explorer {
 namespace {
 
-// Enough for the fifth segment.
+// With so many elements the filter has a fifth segment.
 constexpr std::uint64_t largest_crowd = 50'000;
 
 /// The lowest bits of a number, the lowest first.
@@ -77,7 +77,7 @@ class segments_walk {
     now["bytes"] = filter_.size_in_bytes();
   }
 
-  /// The first block, where no element has been asked for yet.
+  /// The first block, for the picture before the first step.
   json first_block() const { return block(0, 0); }
 
  private:
@@ -100,8 +100,8 @@ class segments_walk {
     return is_deep(params, segment) ? params.deep_slot_bits : params.slot_bits;
   }
 
-  /// The bytes of a segment: the payload is the list of segments, then each, and behind it its
-  /// counted copies if it has any.
+  /// The bytes of a segment. The payload has the list of segments, then each segment, followed by
+  /// its counted copies if it has any.
   std::span<const std::byte> bytes_of_segment(const filter_image& image,
                                               std::uint64_t segment) const {
     std::size_t piece = 1;
@@ -124,7 +124,7 @@ class segments_walk {
     for (std::uint32_t i = first; i < first + detail::block_cells; ++i) {
       json& entries = cells.emplace_back(json::array());
       view.for_cell(i, [&](std::uint64_t entry, std::size_t) {
-        // Under a one that marks its length.
+        // A leading one marks the entry's length.
         entries.push_back(bits_of(entry, static_cast<unsigned>(std::bit_width(entry)) - 1));
         return true;
       });
@@ -132,7 +132,7 @@ class segments_walk {
     return {{"segment", segment}, {"first", first}, {"cells", std::move(cells)}};
   }
 
-  /// Each segment: its entries, and the longest remainder that it takes.
+  /// For each segment, the number of entries and the longest remainder of a new one.
   void figures(json& now) const {
     const expandable_params& params = filter_.params();
     const filter_image image = filter_.image();
@@ -151,8 +151,8 @@ class segments_walk {
     now["most"] = params.max_entries();
   }
 
-  /// What an insert made of the filter's size, or null. All entries but those of no bits are there
-  /// once, as before.
+  /// The growth that an insert caused, or null. Entries stay single, except entries without bits,
+  /// which growth copies.
   json growth_since(const expandable_params& before) const {
     const expandable_params& now = filter_.params();
     json growth;
@@ -183,7 +183,7 @@ result<json> walk_segments(const json& asked, const std::vector<step>& steps) {
   if (!crowd) return fail(crowd.error());
   const auto rate = parse_rate(asked.value("rate", "5%"));
   if (!rate) return fail(rate.error());
-  // As small as one can be: 32 cells.
+  // The smallest filter: 32 cells.
   auto filter = expandable::make({.capacity = 1, .fpr = *rate});
   if (!filter) return fail(std::move(filter.error()));
   json all = {{"wanted", *rate}};
