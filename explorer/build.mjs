@@ -1,6 +1,7 @@
-// Makes the page: node build.mjs NPM SOURCES MODULE PAGE, in a folder of its own that has
-// package.json and package-lock.json. One file comes out: style, script and module are inside.
-// Without an answer of npm's registry there is no page, which is said; the rest of the build goes on.
+// Makes the page as one file with style, script and module inside:
+//     node build.mjs NPM SOURCES MODULE PAGE
+// It runs in a folder of its own with package.json and package-lock.json. If npm cannot install the
+// packages, it prints a line and leaves the page out, and the rest of the build goes on.
 
 import {spawnSync} from 'node:child_process';
 import {existsSync, readFileSync, rmSync, writeFileSync} from 'node:fs';

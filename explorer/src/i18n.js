@@ -8,20 +8,20 @@ import {h} from './dom.js';
 const ALL = {en, de};
 let chosen = 'en';
 
-/** '' is the browser's. */
+/** Sets the language; '' stands for the browser's language. */
 export function setLanguage(wanted) {
   chosen = ALL[wanted] ? wanted : navigator.language.startsWith('de') ? 'de' : 'en';
 }
 
 export const languageOf = () => chosen;
 
-/** The text of that name, its {places} filled. */
+/** The text of that name, with `values` for its {places}. */
 export function t(name, values = {}) {
   const text = ALL[chosen][name] ?? en[name] ?? name;
   return text.replace(/\{(\w+)\}/g, (whole, place) => values[place] ?? whole);
 }
 
-/** A kind's own line of the library, `text`, in this language where it is known. */
+/** `text`, the library's line on a kind, in this language where it is known. */
 export const ofKind = (what, kind, text) => ALL[chosen][`${what}_${kind}`] ?? text;
 
 /** A figure that the library wrote, such as "1.26 MB". */

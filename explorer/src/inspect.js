@@ -41,7 +41,7 @@ export function inspectView(view) {
   const refuse = (sentence) =>
     show(out, h('p', {class: 'card problem', role: 'alert', id: 'inspect-problem'}, sentence));
 
-  /** A thousand keys in a filter of the default kind; of three lookups the last is a false positive, if one is near. */
+  /** Takes a filter of the default kind with 1,000 keys, and looks up a member, a non-member and a false positive. */
   async function takeSample() {
     const {file: digits} = ask({ask: 'sample'});
     const file = new File([Uint8Array.from(digits.match(/../g), (two) => parseInt(two, 16))], 'sample.bloom');
@@ -59,7 +59,7 @@ export function inspectView(view) {
     try {
       bytes = new Uint8Array(await file.arrayBuffer());
     } catch (error) {
-      // A folder, a file that is gone, may not be read, or is larger than a page's memory.
+      // A folder, or a file that is gone, is not readable, or is larger than the page's memory.
       refuse(t('unreadable', {file: file.name, why: error.message}));
       return;
     }

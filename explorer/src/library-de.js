@@ -26,7 +26,7 @@ const PARTS = {"x, a number, '-' or '('": 'x, eine Zahl, - oder (', "an operator
 const NAMES = {m: 'm', k: 'k', crowd: 'Die Zahl derer, die schon darin sind,', buckets: 'Die Zahl der Eimer', slots: 'Die Zahl der Plätze', blocks: 'Die Zahl der Blöcke', capacity: 'Die Kapazität', fingerprint_bits: 'Die Länge des Fingerabdrucks'};
 const COLUMN = (rest) => rest.replace(/; write \* to multiply$/, '; für Mal steht *');
 
-/** Each sentence as the library writes it, and what it is in German. `kind` names a kind of filter. */
+/** The library's sentences as patterns, each with its German sentence. `name` gives a kind's German name. */
 const SENTENCES = [
   [/^(\w+) (.+?)(?: of the kinds here| of the kinds that can ([\w ]+)): (.+), no more than (\w+)$/,
     ([, kind, claim, can, figure, next], name) => CLAIMS[claim] && `${name(kind)} ${CLAIMS[claim]} ${among(can)}: ${amount(figure)}, nicht mehr als ${name(next)}`],
@@ -72,7 +72,7 @@ const one = (text, name) => {
   return null;
 };
 
-/** The sentence in German, or null. A reason is several, with semicolons between. */
+/** The sentence in German, or null. A reason may join several sentences with semicolons. */
 export function german(text, name) {
   const whole = one(text, name);
   if (whole) return whole;

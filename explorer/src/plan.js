@@ -32,7 +32,7 @@ export function planView(view) {
       try {
         await navigator.clipboard.writeText(text);
       } catch {
-        // From a file some browsers have no clipboard: the old way copies a selection.
+        // Some browsers give a page from disk no clipboard. A selection can still be copied.
         const area = h('textarea', {value: text, 'aria-hidden': 'true'});
         document.body.append(area);
         area.select();

@@ -19,6 +19,7 @@ const STYLES = new Map(KINDS.map(([kind, ...rest]) => [kind, rest]));
 const GROWING = ['expandable', 'scalable_bloom'];
 const SPACE_RATES = Array.from({length: 31}, (_, i) => 10 ** (-0.5 - i * 0.125));
 const MEASURED_RATES = [0.1, 0.01, 0.001];
+const NON_MEMBERS = 100000;  // queried for each dot
 const NAME = 15;  // height of a line's name
 
 const whole = (text, otherwise, least, most) => {
@@ -33,9 +34,9 @@ const lineOf = (kind, points) => ({kind, points, name: t(`kind_${kind}`), stroke
 function spacePlot(n) {
   const lines = KINDS.map(([kind]) => lineOf(kind, ask({ask: 'curve', over: 'space', kind, capacity: n, rates: SPACE_RATES}).points ?? []));
   return {
-    title: t('plot_space_title'), x: t('axis_bits'), keys: number(n, 9), strangers: 100000,
+    title: t('plot_space_title'), x: t('axis_bits'), keys: number(n, 9),
     lines: [{points: SPACE_RATES.map((y) => ({x: Math.log2(1 / y), y})), name: t('line_bound'), stroke: 'var(--ink)', width: 3.5}, ...lines],
-    jobs: KINDS.flatMap(([kind]) => MEASURED_RATES.map((fpr) => ({kind, capacity: n, fpr, keys: n, strangers: 100000}))),
+    jobs: KINDS.flatMap(([kind]) => MEASURED_RATES.map((fpr) => ({kind, capacity: n, fpr, keys: n}))),
     place: (job, dot) => {
       const near = lines.find(({kind}) => kind === job.kind).points;
       const point = near.reduce((best, p) => (Math.abs(Math.log(p.y / job.fpr)) < Math.abs(Math.log(best.y / job.fpr)) ? p : best), near[0]);
@@ -52,11 +53,11 @@ function hashesPlot(n) {
   const bits = bloom?.bits ?? 10 * n;
   const curve = ask({ask: 'curve', over: 'hashes', kind: 'bloom', capacity: n, bits});
   return {
-    title: t('plot_hashes_title'), x: t('axis_k'), keys: number(n, 9), strangers: 100000,
+    title: t('plot_hashes_title'), x: t('axis_k'), keys: number(n, 9),
     lines: [lineOf('bloom', curve.points),
       {points: curve.points.map(({x, classic}) => ({x, y: classic})), name: t('line_classic'), stroke: 'var(--soft)', dash: '2 3', width: 1.5}],
     mark: {x: curve.best, text: t('line_best', {k: number(curve.best), rate: rate(curve.ideal)})},
-    jobs: curve.points.filter((p) => p.y > 2e-4).map((p) => ({kind: 'bloom', capacity: n, bits, hashes: p.x, keys: n, strangers: 100000, k: p.x})),
+    jobs: curve.points.filter((p) => p.y > 2e-4).map((p) => ({kind: 'bloom', capacity: n, bits, hashes: p.x, keys: n, k: p.x})),
     place: (job, dot) => ({x: job.k, y: dot.rate, theory: curve.points[job.k - 1].y}),
     domain: [0, 24.5], names: 24.5,
   };
@@ -67,8 +68,8 @@ function keysPlot(n) {
   const kinds = ['bloom', 'blocked_bloom', ...GROWING];
   const lines = kinds.map((kind) => lineOf(kind, ask({ask: 'curve', over: 'keys', kind, capacity: n, fpr}).points ?? []));
   return {
-    title: t('plot_keys_title'), x: t('axis_n'), keys: `${number(n / 2, 9)}–${number(3 * n, 9)}`, strangers: 100000, lines, mark: {x: n, text: t('line_capacity')},
-    jobs: kinds.flatMap((kind) => [0.5, 1, 1.5, 2, 3].map((share) => ({kind, capacity: n, fpr, keys: Math.round(n * share), strangers: 100000}))),
+    title: t('plot_keys_title'), x: t('axis_n'), keys: `${number(n / 2, 9)}–${number(3 * n, 9)}`, lines, mark: {x: n, text: t('line_capacity')},
+    jobs: kinds.flatMap((kind) => [0.5, 1, 1.5, 2, 3].map((share) => ({kind, capacity: n, fpr, keys: Math.round(n * share)}))),
     place: (job, dot) => {
       const line = lines.find(({kind}) => kind === job.kind).points;
       return {x: dot.keys, y: dot.rate, theory: line.find((p) => p.x === job.keys)?.y ?? fpr};
@@ -144,7 +145,7 @@ export function plotsView(view) {
   function tell(plot, dots) {
     show(numbers, h('summary', {}, t('plot_data')), h('div', {class: 'scroll'}, h('table', {},
       h('thead', {}, h('tr', {}, [t('series'), plot.x, t('theory'), t('measured_col')].map((name) => h('th', {scope: 'col'}, name)))),
-      h('tbody', {}, dots.map((dot) => h('tr', {'data-dot': dot.kind, 'data-theory': dot.theory, 'data-measured': dot.y, 'data-strangers': dot.strangers},
+      h('tbody', {}, dots.map((dot) => h('tr', {'data-dot': dot.kind, 'data-theory': dot.theory, 'data-measured': dot.y, 'data-others': NON_MEMBERS},
         h('td', {}, t(`kind_${dot.kind}`)), h('td', {}, number(dot.x, 4)), h('td', {}, rate(dot.theory)), h('td', {}, rate(dot.y))))))));
   }
 
@@ -158,15 +159,15 @@ export function plotsView(view) {
     const next = (i) => {
       if (mine !== round) return;
       if (i === plot.jobs.length) {
-        said.textContent = [t('measured', {n: dots.length}), t('dots_measured', {n: plot.keys, q: number(plot.strangers, 9)}),
+        said.textContent = [t('measured', {n: dots.length}), t('dots_measured', {n: plot.keys, q: number(NON_MEMBERS, 9)}),
           plot.lines.some(({kind}) => GROWING.includes(kind)) ? t('dots_growing') : ''].join(' ');
         said.dataset.done = 'true';
         tell(plot, dots);
         return;
       }
       const job = plot.jobs[i];
-      const dot = ask({ask: 'measure', ...job});
-      if (!dot.error && dot.keys === job.keys) dots.push({kind: job.kind, strangers: job.strangers, ...plot.place(job, dot)});
+      const dot = ask({ask: 'measure', ...job, non_members: NON_MEMBERS});
+      if (!dot.error && dot.keys === job.keys) dots.push({kind: job.kind, ...plot.place(job, dot)});
       said.textContent = t('measuring', {done: i + 1, of: plot.jobs.length});
       if (i % 3 === 2 || i + 1 === plot.jobs.length) draw(plot, dots);
       setTimeout(next, 0, i + 1);

@@ -18,7 +18,7 @@ export function readAddress() {
   for (const name of Object.keys(DEFAULTS)) state[name] = given.get(name) ?? DEFAULTS[name];
 }
 
-/** Takes the change over into state and address. */
+/** Writes the change to the state and the address. */
 export function set(change) {
   Object.assign(state, change);
   const given = new URLSearchParams();

@@ -9,7 +9,7 @@ const SIGNS = {
   erased: ['good', '−'], wrongly_erased: ['bad', '!'], nothing_to_erase: ['plain', '✗'],
 };
 
-// Kinds that keep something of each element, and copies of it, instead of bits that elements share.
+// Kinds with an entry for each element and its copies, instead of bits that elements share.
 const KEEPS_ENTRIES = ['cuckoo', 'vector_quotient', 'expandable'];
 const OWN_WORDS = ['new', 'again', 'collides', 'absent', 'false_positive', 'too_many'];
 // For these it matters that the element was in the set once: the trace may be its own.

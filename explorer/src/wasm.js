@@ -4,10 +4,10 @@ import binary from 'bloomery.wasm';
 
 let compiled;
 let instance;
-let held = 0;  // where the inspected file's bytes are
+let held = 0;  // the address of the inspected file's bytes
 
-// What the C library asks of its system and never needs here: every call says "not supported",
-// except those that would leave their answer unset.
+// The C library imports system calls that the page never needs. Each returns "not supported", except those
+// whose answer would stay unset.
 function system() {
   const imports = {};
   for (const {module, name} of WebAssembly.Module.imports(compiled)) {
@@ -26,7 +26,7 @@ function system() {
   return imports;
 }
 
-// Not at once: some browsers refuse to make a module of this size while the page waits.
+// Asynchronous, since some browsers refuse to compile a module of this size synchronously.
 async function start() {
   compiled ??= await WebAssembly.compile(binary);
   const made = await WebAssembly.instantiate(compiled, system());
@@ -34,7 +34,7 @@ async function start() {
   instance.exports._initialize();
 }
 
-/** The library is there. */
+/** Resolves when the library can be asked. */
 export const ready = start();
 
 function put(bytes) {
@@ -50,7 +50,7 @@ function answerOf(size) {
     new Uint8Array(instance.exports.memory.buffer, at, size)));
 }
 
-// A filter too large for the page's memory ends the module's call; it is then started anew.
+// A filter that is too large for the page's memory ends the module's call. The module is then started again.
 function guarded(work) {
   try {
     return work();
@@ -64,7 +64,7 @@ function guarded(work) {
 
 const encode = (object) => new TextEncoder().encode(JSON.stringify(object));
 
-/** Answers `question`; what cannot be is {error: a sentence}. */
+/** The answer to `question`, or {error: a sentence}. */
 export function ask(question) {
   return guarded(() => {
     const text = encode(question);
@@ -75,7 +75,7 @@ export function ask(question) {
   });
 }
 
-/** Looks at a filter file; ask({ask: 'ask', keys}) then asks it. */
+/** Opens a filter file, which ask({ask: 'ask', keys}) then queries. */
 export function inspect(bytes, name) {
   return guarded(() => {
     const text = encode({name});

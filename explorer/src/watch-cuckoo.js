@@ -3,7 +3,7 @@
 import {h, s, svg} from './dom.js';
 import {listed, number, rate, t} from './i18n.js';
 
-/** The slots while an insert's moves happen: `done` of them so far. */
+/** The slots after the first `moves` of an insert. */
 function slotsAt(trace, index, moves) {
   const before = index > 0 ? trace.steps[index - 1] : trace.empty;
   const slots = [...(before.slots ?? trace.empty.slots)];

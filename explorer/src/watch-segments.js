@@ -6,10 +6,10 @@ import {number, rate, t} from './i18n.js';
 const BLOCK = 32;
 const HIGH = 17;
 
-/** Whether an entry is the beginning of the remainder. */
+/** Whether an entry is a prefix of the remainder. */
 const matches = (entry, rest) => rest.startsWith(entry);
 
-/** The hash's bits, as they are used: from the lowest on. */
+/** The hash's bits in the order of their use: the lowest first. */
 function hashRow(hash, width, top) {
   const parts = ['segment', 'cell', 'rest'].map((name) => [name, hash[name]]).filter(([, bits]) => bits);
   const bits = parts.reduce((sum, [, text]) => sum + text.length, 0);
@@ -28,7 +28,7 @@ function hashRow(hash, width, top) {
   }));
 }
 
-/** A bar for each segment, as full as it is before it is split or gets more cells. */
+/** A bar for each segment. A full bar is a segment that the next insert splits or doubles. */
 function segmentRows(now, mine, fresh, width, top) {
   const most = now.segments.length === 1 ? now.most : 1.5 * now.cells;
   return now.segments.map((segment, i) => {
@@ -82,7 +82,7 @@ function picture({trace, index, phase, width, done}) {
     const last = block.first + BLOCK - 1;
     title(growth?.halves ? t('cells_half', {a: block.first, z: last, bit: half})
       : t('cells_name', {i: block.segment, a: block.first, z: last, n: number(now.cells, 9)}));
-    // Where the cell numbers are those of before, so is the remainder; a cell more has taken a bit of it.
+    // After growth the cell's number has taken a bit of the remainder, so that entries are not compared.
     const drawn = placed && step.entry !== undefined
       ? {...block, cells: block.cells.map((entries, i) => (block.first + i === step.cell ? [step.entry, ...entries] : entries))} : block;
     const rest = growth ? undefined : step?.hash.rest;

@@ -40,7 +40,7 @@ const EXAMPLES = {
   blocked: {kind: 'blocked_bloom', blocks: '4', steps: '+ant,+bee,+cat,+dog,?ant,?yak'},
 };
 
-// Drawn, since not every font has these signs.
+// Icons are drawn, since not every font has these signs.
 const ICONS = {
   reset: 'M14.500 3v10l-5-5zM9 3v10L4 8zM1.500 3H3.500v10H1.500z', back: 'M11.500 2.500v11L3.500 8z', play: 'M4 2.500v11L13 8z', pause: 'M3.500 3h3v10h-3zM9.500 3h3v10h-3z',
   step: 'M3.500 2.500v11L10 8zM11 3h2v10h-2z', end: 'M1.500 3v10l5-5zM7 3v10l5-5zM12.500 3h2v10h-2z',
@@ -143,7 +143,7 @@ export function watchView(view, openTab) {
     const last = at() === frames.length - 1;
     show(buttons.play, icon(timer ? 'pause' : 'play'));
     buttons.play.setAttribute('aria-label', t(timer ? 'pause' : 'play'));
-    // Not `disabled`: the focus would be lost at the end of the walk.
+    // A `disabled` button would lose the focus at the end of the walk.
     for (const [name, ended] of [['reset', first], ['back', first], ['step', last], ['end', last]]) {
       buttons[name].setAttribute('aria-disabled', String(ended));
     }
@@ -228,7 +228,7 @@ export function watchView(view, openTab) {
   }
 
   function add(verb) {
-    // Several at once, as the command line takes them.
+    // Several elements are separated by commas, as on the command line.
     const elements = element.value.split(',').map((text) => text.trim()).filter(Boolean);
     if (elements.length === 0) return element.focus();
     const before = stepsOf(state.steps);

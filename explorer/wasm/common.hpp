@@ -1,6 +1,6 @@
 #pragma once
 
-// What every source compiled for the page includes, read once.
+// The precompiled header of every source that is compiled for the page.
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,5 +1,5 @@
-// The functions that the page's script calls. A question lies in memory that the page has from
-// explorer_alloc(); the answer lies in this module's until the next question.
+// The functions that the page's script calls. The page writes a question into memory from
+// explorer_alloc(). The answer stays in this module's memory until the next question.
 
 #include <array>
 #include <cstdint>
@@ -37,7 +37,7 @@ result<json> read(const char* text, std::uint32_t size) {
 }  // namespace
 }  // namespace bloomery::explorer
 
-// Names without a mangling, and no pointer but into this module's memory.
+// Names are not mangled, and every pointer is into this module's memory.
 extern "C" {
 
 [[clang::export_name("explorer_alloc")]] void* explorer_alloc(std::uint32_t size) {
@@ -60,7 +60,7 @@ extern "C" {
   return put(bloomery::fail(bloomery::errc::invalid_argument, "no such question: " + what));
 }
 
-/// Looks at a filter file, whose bytes stay where they are until the next one is looked at.
+/// Opens a filter file. The bytes must stay at their address until the next file is opened.
 [[clang::export_name("explorer_inspect")]] std::uint32_t explorer_inspect(const std::byte* file,
                                                                           std::uint32_t bytes,
                                                                           const char* text,

@@ -1,4 +1,4 @@
-// Plans side by side, and the lines that make them.
+// The plans of all kinds, and lines of code that make the filters.
 
 #include <bloomery/advise.hpp>
 #include <bloomery/defaults.hpp>
@@ -41,7 +41,7 @@ result<plan_request> request_of(const json& asked) {
   return request;
 }
 
-/// The package's class of that kind: counting_bloom is CountingBloom.
+/// The Python class of a kind: CountingBloom for counting_bloom.
 std::string class_of(std::string_view kind) {
   std::string name;
   bool first = true;
@@ -67,7 +67,7 @@ json lines_of(const kind_info& kind, const plan_request& asked, const plan_repor
   json lines = {{"shell", teach::shell_line(kind, settled)},
                 {"cpp", teach::cpp_line(kind, settled)},
                 {"python", python_line(kind, settled)}};
-  // The server plans by the rate that was asked for, or else by one that this plan just reaches.
+  // The server plans by a rate: the requested one, or else the rate that this plan just reaches.
   const double rate = asked.fpr != 0 ? asked.fpr : plan.planned_fpr * (1 + 1e-5);
   if (kind.kind == filter_kind::scalable_bloom || kind.kind == filter_kind::bloom) {
     lines["redis"] = fmt::format("BF.RESERVE members {:.6g} {}", rate, plan.capacity);

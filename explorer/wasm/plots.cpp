@@ -1,4 +1,4 @@
-// The lines of the theory, and dots that are measured.
+// Points of the theory's lines, and measured rates.
 
 #include <bloomery/plan/blocked_bloom_plan.hpp>
 #include <bloomery/plan/bloom_plan.hpp>
@@ -37,7 +37,7 @@ result<asked_filter> filter_of(const json& asked) {
                        .seed = *seed}};
 }
 
-/// Rates that every kind reaches with that many bits a key.
+/// The rate over bits per key.
 result<json> space_curve(const asked_filter& of, const json& asked) {
   json points = json::array();
   for (const double rate : asked.value("rates", std::vector<double>{})) {
@@ -66,7 +66,7 @@ result<json> hashes_curve(const asked_filter& of) {
               {"ideal", formulas::ideal_fpr(static_cast<double>(m) / n)}};
 }
 
-/// The rate of n keys in a filter planned for fewer, or null where the theory has no formula.
+/// The rate as a function of the number of keys; null if the theory has no formula for the kind.
 result<std::function<double(double)>> overfilled_rate(const asked_filter& of) {
   const auto& [kind, request] = of;
   if (kind->kind == filter_kind::bloom) {
@@ -85,7 +85,7 @@ result<std::function<double(double)>> overfilled_rate(const asked_filter& of) {
                                        static_cast<unsigned>(block_bits(p.layout)) / 8);
     };
   }
-  // A growing kind's promise holds at any size.
+  // The promised rate of a growing kind holds at any size.
   if (kind->can.grow) return [fpr = request.fpr](double) { return fpr; };
   return nullptr;
 }
@@ -147,20 +147,20 @@ result<json> measure(const json& asked) {
   if (!of) return fail(of.error());
   const auto n = number_of(asked, "keys", of->request.capacity, 1, max_measured);
   if (!n) return fail(n.error());
-  const auto strangers = number_of(asked, "strangers", 100'000, 1, max_asked);
-  if (!strangers) return fail(strangers.error());
+  const auto non_members = number_of(asked, "non_members", 100'000, 1, max_asked);
+  if (!non_members) return fail(non_members.error());
   std::uint64_t taken = 0;
   const auto filter = filled(*of, *n, taken);
   if (!filter) return fail(filter.error());
   std::uint64_t passed = 0;
-  for (std::uint64_t i = 0; i < *strangers; ++i) {
-    passed += filter->may_contain(fmt::format("stranger {}", i)) ? 1 : 0;
+  for (std::uint64_t i = 0; i < *non_members; ++i) {
+    passed += filter->may_contain(fmt::format("non-member {}", i)) ? 1 : 0;
   }
   const filter_info info = filter->info();
   return json{
-      {"rate", static_cast<double>(passed) / static_cast<double>(*strangers)},
+      {"rate", static_cast<double>(passed) / static_cast<double>(*non_members)},
       {"passed", passed},
-      {"strangers", *strangers},
+      {"non_members", *non_members},
       {"keys", taken},
       {"current_fpr", info.current_fpr},
       {"bits_per_key", 8.0 * static_cast<double>(info.plan.bytes) / static_cast<double>(taken)}};

@@ -1,4 +1,4 @@
-// The page's memory, in place of the operating system's (src/core/pages.cpp).
+// Memory for the page, instead of the operating system's pages (src/core/pages.cpp).
 
 #include <bloomery/detail/core/bits.hpp>
 #include <cstdlib>
@@ -27,8 +27,8 @@ std::uint64_t machine_bytes() noexcept {
 }  // namespace detail
 }  // namespace bloomery
 
-// A throw, which there is no way to catch here: it ends the module's call, and the page starts the
-// module anew. The names are the C++ ABI's (itanium-cxx-abi, "Exception Handling", 2.4).
+// A throw cannot be caught here. It ends the module's call, and the page starts the module again.
+// The names are the C++ ABI's (itanium-cxx-abi, "Exception Handling", 2.4).
 extern "C" {
 
 void* __cxa_allocate_exception(std::size_t) noexcept {  // NOLINT(bugprone-reserved-identifier)
@@ -39,7 +39,7 @@ void* __cxa_allocate_exception(std::size_t) noexcept {  // NOLINT(bugprone-reser
   __builtin_trap();
 }
 
-// The compiler's own 128-bit division was built with a guard on its stack, which this is.
+// The stack guard that the compiler's 128-bit division uses.
 std::uintptr_t __stack_chk_guard = 0x9e3779b9;  // NOLINT(*-reserved-identifier, *-global-variables)
 [[noreturn]] void __stack_chk_fail() {          // NOLINT(bugprone-reserved-identifier)
   __builtin_trap();

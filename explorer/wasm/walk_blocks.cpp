@@ -28,7 +28,7 @@ class block_walk {
   json tell(const step& each) {
     json now = told(each);
     const hash64 h = blocked_.hash_function()(bytes_of(each.element));
-    // The places of a key are the bits that it sets alone.
+    // The positions of a key are the bits that it sets in an empty filter.
     const std::uint64_t block = detail::split_512::block_of(h, blocked_.params().blocks);
     json places = json::array();
     detail::split_512::for_words(h, 0, [&](std::uint64_t word, std::uint64_t bit) {

@@ -8,7 +8,7 @@ namespace bloomery::explorer {
 namespace {
 
 constexpr std::uint64_t max_first_capacity = 64;
-// The bits of a chain that are sent to the page: what can be drawn.
+// At most this many bits of a chain can be drawn, so no more are sent to the page.
 constexpr std::uint64_t max_bits = 4096;
 
 class chain_walk {

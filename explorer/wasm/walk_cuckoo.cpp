@@ -1,4 +1,4 @@
-// Buckets of fingerprints: where an element may be, and who has to move for it.
+// The cuckoo filter: an element's two buckets, and the entries that an insert moves.
 
 #include <ranges>
 
@@ -50,7 +50,7 @@ class cuckoo_walk {
     return now;
   }
 
-  /// The slots as they stand, the stash and the figures.
+  /// The slots, the stash and the figures.
   void state(json& now) const {
     json& slots = now["slots"] = json::array();
     for (const std::uint32_t each : teach::slots_of(filter_)) {

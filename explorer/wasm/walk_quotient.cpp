@@ -1,4 +1,4 @@
-// The vector quotient filter: a tag, two blocks that may have it, and the less full one that takes
+// The vector quotient filter: a tag, its two blocks, and the one with fewer tags, which receives
 // it.
 
 #include <bloomery/vector_quotient.hpp>
@@ -62,7 +62,7 @@ class quotient_walk {
 result<json> walk_quotient(const json& asked, const std::vector<step>& steps) {
   const auto blocks = number_of(asked, "blocks", 4, 1, max_blocks);
   if (!blocks) return fail(blocks.error());
-  // As large as so many blocks are at 1%: the plan's own shape.
+  // The shape of a plan at 1% with that many blocks.
   auto filter = vector_quotient::make({.fpr = 0.01, .bits = *blocks * 512 + 512});
   if (!filter) return fail(std::move(filter.error()));
   const auto& params = filter->params();

@@ -411,12 +411,12 @@ def test_measured_dots_lie_on_the_theorys_line(page):
     page.open(tab="plots", plot="hashes", plotN="2000")
     page.until(lambda: page.one("#measured").get_attribute("data-done") == "true", 60)
     dots = page.run("return [...document.querySelectorAll('[data-dot]')].map((e) => "
-                    "[e.dataset.theory, e.dataset.measured, e.dataset.strangers].map(Number))")
+                    "[e.dataset.theory, e.dataset.measured, e.dataset.others].map(Number))")
     assert len(dots) > 10
-    for theory, measured, strangers in dots:
-        # The keys are fixed, so the outcome is; a right filter leaves six deviations of strangers
+    for theory, measured, others in dots:
+        # The keys are fixed, so the outcome is; a right filter leaves six deviations of non-members
         # and bits with a chance below 1e-8 a dot. Bits: 0.46 sqrt(k/n), k <= 24, n = 2000.
-        deviation = math.sqrt(theory * (1 - theory) / strangers) + theory * 0.46 * math.sqrt(24 / 2000)
+        deviation = math.sqrt(theory * (1 - theory) / others) + theory * 0.46 * math.sqrt(24 / 2000)
         assert abs(measured - theory) <= 6 * deviation
     assert len(page.all("#chart svg")) >= 1
 
