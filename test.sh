@@ -42,7 +42,7 @@ echo "build/bloomery"
 
 if [[ ${1-} == --lint ]]; then
   say "clang-tidy"
-  git ls-files -z 'src/*.cpp' 'dialects/*.cpp' 'keys/*.cpp' 'teach/*.cpp' 'teach/*.cpp' 'cli/*.cpp' 'module/*.cpp' | xargs -0 -n 4 -P "$(nproc)" clang-tidy-19 --quiet -p build-sanitize
+  git ls-files -z 'src/*.cpp' 'dialects/*.cpp' 'keys/*.cpp' 'teach/*.cpp' 'cli/*.cpp' 'module/*.cpp' | xargs -0 -n 4 -P "$(nproc)" clang-tidy-19 --quiet -p build-sanitize
 fi
 
 export FUZZ_SECONDS=${FUZZ_SECONDS:-3}

@@ -23,8 +23,7 @@ std::string shortest(double value) {
   const bool is_plain = size == 0 || (size >= 1e-4 && size < 1e16) || !std::isfinite(value);
   std::array<char, max_digits> digits;  // NOLINT(cppcoreguidelines-pro-type-member-init)
   const auto form = is_plain ? std::chars_format::fixed : std::chars_format::scientific;
-  char* const end =
-      std::to_chars(digits.data(), digits.data() + digits.size(), value, form).ptr;
+  char* const end = std::to_chars(digits.data(), digits.data() + digits.size(), value, form).ptr;
   return std::string(digits.data(), end);
 }
 
