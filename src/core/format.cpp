@@ -15,7 +15,7 @@ std::string text_of(double value, std::chars_format form, int precision) {
   std::array<char, max_digits> digits;  // NOLINT(cppcoreguidelines-pro-type-member-init)
   char* const end =
       std::to_chars(digits.data(), digits.data() + digits.size(), value, form, precision).ptr;
-  return std::string(digits.data(), end);
+  return {digits.data(), end};
 }
 
 std::string shortest(double value) {
@@ -24,7 +24,7 @@ std::string shortest(double value) {
   std::array<char, max_digits> digits;  // NOLINT(cppcoreguidelines-pro-type-member-init)
   const auto form = is_plain ? std::chars_format::fixed : std::chars_format::scientific;
   char* const end = std::to_chars(digits.data(), digits.data() + digits.size(), value, form).ptr;
-  return std::string(digits.data(), end);
+  return {digits.data(), end};
 }
 
 }  // namespace

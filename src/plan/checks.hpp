@@ -23,7 +23,7 @@ result<void> check_request(std::uint64_t capacity, std::uint64_t max_capacity, d
 /// The same for a kind's spec.
 template <class Spec>
 result<void> check_common(const Spec& spec, std::uint64_t max_capacity = max_keys) {
-  double confidence = 0;
+  double confidence = 0;  // NOLINT(misc-const-correctness): written where the spec has one
   if constexpr (requires { spec.confidence; }) confidence = spec.confidence;
   return check_request(spec.capacity, max_capacity, spec.fpr, spec.bits, confidence);
 }

@@ -20,7 +20,6 @@ namespace {
 
 using expandable_limits::fits_segment;
 using expandable_limits::is_growth;
-using expandable_limits::is_rate;
 using expandable_limits::max_segment_cell_bits;
 using expandable_limits::min_remainder;
 using expandable_limits::min_segment_cell_bits;
