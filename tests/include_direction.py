@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Checks who includes whom: left may be included by right, never the reverse (ARCHITECTURE.md).
 
-detail < {result, hash, probe, storage} < concepts < plan < filters < file < any_filter < teach < dialects,
-keys < cli, module, tests, ...
+{detail/core, result, hash, probe, storage, concepts, layouts} < plan < filters < file < any_filter < teach
+< dialects, keys < cli, module, tests, ...
 Prints each include that points the wrong way and exits 1; exits 0 if there is none.
 """
 

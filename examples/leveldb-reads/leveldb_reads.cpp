@@ -1,5 +1,5 @@
 // How often LevelDB reads from its tables for a key that is there and for one that is not: without
-// a filter, with LevelDB's own, and with ours of the same bits a key, and of four fifths of them.
+// a filter, with LevelDB's own, and with ours of the same bits per key, and of four fifths of them.
 // Prints a table.
 //
 //   leveldb-reads [--sequential] [--block-size BYTES] [KEYS [BITS_A_KEY...]]

@@ -133,7 +133,7 @@ class concurrent_blocked_bloom : public detail::key_shell<concurrent_blocked_blo
 
 /// A blocked Bloom filter over any storage.
 ///
-/// Space       10.1 bits per key at 1%, 15.8 at 0.1% (plan_blocked_bloom). The planned rate
+/// Space       10.1 bits per key at 1%, 15.73 at 0.1% (plan_blocked_bloom). The planned rate
 ///             accounts for the unequal load of blocks.
 /// Query       O(1), one cache line. A batch overlaps the cache misses of up to a hundred keys.
 /// Insert      O(1), one cache line, never full.

@@ -23,7 +23,7 @@ enum class probe_id : std::uint16_t {
   salted_hashing = 2,
   md5_hashing = 3,
   fnv_murmur = 4,
-  caller = 0xffff,  ///< the caller's own functions; such a filter cannot be saved
+  caller = 0xffff,  ///< the caller's own functions; only the same type reads such a file
 };
 
 /// A probe rule. `position(h, i, m)` is in [0, m) for every hash, every i and every m in [1,

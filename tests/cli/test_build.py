@@ -153,7 +153,7 @@ def test_a_filter_that_counts_is_planned_for_copies_too(run, lines, n, copies, m
     found = json.loads(run("info", "--json", "f.bloom").ok().out)
     assert found["count"] == n * copies
     assert copies * n <= found["capacity"] <= most * n + 60
-    # Nearly all copies have slots. The overflow table of all of them would take 30 bytes a key.
+    # Nearly all copies have slots. The overflow table of all of them would need 30 bytes per key.
     assert 16 * found["extras"]["overflow_entries"] <= n
     counted = run("count", "f.bloom", input=lines(1)).ok().out
     assert counted.split()[0] == b"%d" % copies

@@ -11,7 +11,7 @@ from ._plan import kinds
 
 
 class BlockedBloom(Insertable, Mergeable, Intersectable):
-    """The default: one cache line a key, the fastest to ask and to fill.
+    """The default: one cache line per key, the fastest to query and to fill.
 
     >>> monday = bloomery.BlockedBloom(1000)
     >>> monday.update(["ann", "bob"])

@@ -26,7 +26,7 @@
 
 namespace bloomery {
 
-/// What is asked for. Two of capacity, fpr and bits; 0 means "find it".
+/// The request. Two of capacity, fpr and bits; 0 means "find it".
 struct bitmap_spec {
   std::uint64_t capacity = 0;  ///< n, distinct keys
   double fpr = 0;              ///< eps at capacity, in (0, 1)

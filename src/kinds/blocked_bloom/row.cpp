@@ -11,10 +11,10 @@ namespace {
 struct blocked_bloom_kind : one_type<blocked_bloom> {
   static constexpr std::string_view name = "blocked_bloom";
   static constexpr std::string_view summary =
-      "one cache line a key: the fastest; insert and query, also by many threads";
+      "one cache line per key: the fastest; insert and query, also by many threads";
   static constexpr std::string_view strengths =
       "an insert or a query touches one cache line, and batches run at the memory's speed; "
-      "0.5 bits a key more than bloom at 1%; no deletion, and its size is fixed in advance";
+      "0.5 bits per key more than bloom at 1%; no deletion, and its size is fixed in advance";
   static constexpr std::array options = {kind_option{
       "layout", "split, free or parquet (default by the rate)",
       "where in its block a key's bits are; parquet is Apache Parquet's block bit for bit"}};
