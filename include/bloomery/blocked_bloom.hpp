@@ -53,6 +53,7 @@ class concurrent_blocked_bloom : public detail::key_shell<concurrent_blocked_blo
   using shell::insert;
   using shell::may_contain;
 
+  /// Whether the key of this hash may be a member. False is certain.
   bool may_contain(hash64 h) const noexcept {
     bool all = true;
     visit(h, [&](std::uint64_t& word, std::uint64_t bits) noexcept {
@@ -60,16 +61,19 @@ class concurrent_blocked_bloom : public detail::key_shell<concurrent_blocked_blo
     });
     return all;
   }
+  /// The same for a batch. Precondition: answers.size() >= hs.size().
   void may_contain(std::span<const hash64> hs, std::span<bool> answers) const noexcept {
     assert(answers.size() >= hs.size());
     prefetch_and_use(hs, [&](std::size_t i) noexcept { answers[i] = may_contain(hs[i]); });
   }
 
+  /// Inserts the key of this hash.
   insert_outcome insert(hash64 h) noexcept {
     const bool newly_inserted = set(h);
     if (newly_inserted) std::atomic_ref(*count_).fetch_add(1, std::memory_order_relaxed);
     return newly_inserted ? insert_outcome::inserted : insert_outcome::maybe_present;
   }
+  /// Inserts a batch.
   insert_summary insert(std::span<const hash64> hs) noexcept {
     insert_summary summary{.done = hs.size()};
     prefetch_and_use(hs, [&](std::size_t i) noexcept { summary.inserted += set(hs[i]); });

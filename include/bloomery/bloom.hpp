@@ -96,6 +96,7 @@ class basic_bloom : public detail::key_shell<basic_bloom<Probe, Storage>> {
     }
     return basic_bloom(params, std::move(bits), count, std::move(probe));
   }
+  /// The same, for a probe rule without state.
   static result<basic_bloom> open(const bloom_params& params, Storage bits, std::uint64_t count)
     requires std::default_initializable<Probe>
   {

@@ -24,6 +24,7 @@ enum class insert_outcome : std::uint8_t {
   too_many_copies,  ///< the filter holds as many copies of this key (or of keys like it) as it can
 };
 
+/// Whether the filter contains the key after this outcome.
 constexpr bool is_contained(insert_outcome outcome) noexcept {
   return outcome == insert_outcome::inserted || outcome == insert_outcome::maybe_present;
 }

@@ -124,6 +124,7 @@ class basic_counting_bloom : public detail::key_shell<basic_counting_bloom<Probe
     }
     return basic_counting_bloom(params, std::move(counters), count, std::move(probe));
   }
+  /// The same, for a probe rule without state.
   static result<basic_counting_bloom> open(const counting_bloom_params& params, Storage counters,
                                            std::uint64_t count)
     requires std::default_initializable<Probe>

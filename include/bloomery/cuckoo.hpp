@@ -244,6 +244,7 @@ class basic_cuckoo : public detail::key_shell<basic_cuckoo<Storage>> {
   /// the fingerprints in the stash. Preconditions: bucket < params().buckets, slot <
   /// params().slots.
   cuckoo_place place(const hash_type& h) const noexcept { return layout_.place(h); }
+  /// The fingerprint in a slot; 0 if it is free.
   std::uint32_t slot(std::uint64_t bucket, unsigned slot) const noexcept {
     return layout_.get(bytes_.bytes().data(), bucket, slot);
   }

@@ -92,6 +92,7 @@ class basic_fuse : public detail::key_shell<basic_fuse<Storage>> {
     if (!made) return fail(std::move(made.error()));
     return basic_fuse(made->params, std::move(made->payload), made->count);
   }
+  /// The same for hashes in memory.
   static result<basic_fuse> build(const fuse_spec& spec, std::span<const hash64> hashes)
     requires std::same_as<Storage, owned_storage>
   {

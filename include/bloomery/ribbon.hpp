@@ -91,6 +91,7 @@ class basic_ribbon : public detail::key_shell<basic_ribbon<Storage>> {
     return basic_ribbon(std::move(made->params), std::move(made->payload), std::move(made->views),
                         made->count);
   }
+  /// The same for hashes in memory.
   static result<basic_ribbon> build(const ribbon_spec& spec, std::span<const hash64> hashes)
     requires std::same_as<Storage, owned_storage>
   {

@@ -302,6 +302,7 @@ class basic_vector_quotient : public detail::key_shell<basic_vector_quotient<Sto
   /// The table, for visualisation: the places of a key, the slots of a block in use, and the tags
   /// in the stash.
   vector_quotient_place place(const hash_type& h) const noexcept { return layout_.place(h); }
+  /// The number of slots of a block that are in use.
   unsigned slots_taken(std::uint64_t block) const noexcept {
     return layout_.taken(layout_.block(bytes_.bytes().data(), block));
   }

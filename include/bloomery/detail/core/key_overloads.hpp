@@ -1,7 +1,7 @@
 #pragma once
 
-// The operations on keys that a filter gets from its operations on hashes: for bytes, strings and
-// integers, one key or a batch.
+/// The operations on keys that a filter gets from its operations on hashes: for bytes, strings and
+/// integers, one key or a batch.
 
 #include <algorithm>
 #include <array>
@@ -15,8 +15,8 @@
 
 namespace bloomery::detail {
 
-// Keys that are hashed before the filter is called. They are enough for its prefetches to overlap,
-// and few enough for the stack and the first-level cache.
+/// Keys that are hashed before the filter is called. They are enough for its prefetches to overlap,
+/// and few enough for the stack and the first-level cache.
 inline constexpr std::size_t shell_batch = 128;
 
 /// A contiguous sequence of keys that is not itself a key. Numbers of 8 bits are no batch: they may
@@ -27,11 +27,13 @@ concept key_batch =
     key<std::ranges::range_value_t<R>> &&
     (byte_key<std::ranges::range_value_t<R>> || sizeof(std::ranges::range_value_t<R>) > 1);
 
-// Operations on hashes that a filter has. It gets the same operations on keys.
+/// A filter that inserts hashes. It gets the same operations on keys, as do those below.
 template <class F>
 concept inserts_hashes = requires(F& f, const typename F::hash_type& h) { f.insert(h); };
+/// A filter that erases hashes.
 template <class F>
 concept erases_hashes = requires(F& f, const typename F::hash_type& h) { f.erase(h); };
+/// A filter that counts hashes.
 template <class F>
 concept counts_hashes = requires(const F& f, const typename F::hash_type& h) { f.count(h); };
 
