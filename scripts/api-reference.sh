@@ -8,12 +8,11 @@ output=${1:-build/api}
 mkdir -p "$output"
 BLOOMERY_API_OUTPUT=$(cd "$output" && pwd)
 export BLOOMERY_API_OUTPUT
-rm -rf "$BLOOMERY_API_OUTPUT/html"
-doxygen docs/api/Doxyfile
+said=$(doxygen docs/api/Doxyfile 2>&1) || { echo "$said" >&2; exit 1; }
 
 # Classes and functions need a comment. Name and type suffice for variables and types in a class, for
 # functions without arguments, and for constructors, destructors and operators.
-warnings=$(grep . "$BLOOMERY_API_OUTPUT/warnings" |
+warnings=$(grep . <<<"$said" |
   grep -vE 'Member .*\((variable|typedef|friend)\) of (class|struct) .* is not documented' |
   grep -vE 'Member (operator.*|\w+\(\).*) \(function\) of (class|struct) .* is not documented' |
   grep -vE 'Member (\w+)\(.* \(function\) of (class|struct) (.*::)?\1 is not documented' || true)
