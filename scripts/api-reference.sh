@@ -7,7 +7,8 @@ cd "$(dirname "$0")/.."
 output=${1:-build/api}
 mkdir -p "$output"
 BLOOMERY_API_OUTPUT=$(cd "$output" && pwd)
-export BLOOMERY_API_OUTPUT
+BLOOMERY_PYTHON=$(PATH=/usr/bin:$PATH command -v python3)
+export BLOOMERY_API_OUTPUT BLOOMERY_PYTHON
 said=$(doxygen docs/api/Doxyfile 2>&1) || { echo "$said" >&2; exit 1; }
 
 # Classes and functions need a comment. Name and type suffice for variables and types in a class, for
