@@ -6,6 +6,7 @@
 #include <bloomery/concepts.hpp>
 #include <bloomery/detail/core/filter_model.hpp>
 #include <bloomery/file.hpp>
+#include <bloomery/hash_source.hpp>
 #include <bloomery/image.hpp>
 #include <bloomery/result.hpp>
 #include <cstddef>

@@ -53,7 +53,8 @@ result<stored_filter> map_file(const std::filesystem::path& path,
 
 /// Reads a stored filter from bytes in memory, which it refers to and does not copy. Messages call
 /// the bytes `name`.
-result<stored_filter> read_stored(mapped_storage bytes, verification how, const std::string& name);
+result<stored_filter> read_stored(const mapped_storage& bytes, verification how,
+                                  const std::string& name);
 
 /// The header of a filter whose payload has not arrived yet, and the length of that payload.
 struct announced_filter {

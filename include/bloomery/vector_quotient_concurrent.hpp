@@ -12,8 +12,6 @@
 #include <bloomery/detail/vector_quotient/table.hpp>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
-#include <mutex>
 #include <span>
 
 namespace bloomery {
@@ -79,7 +77,7 @@ class concurrent_vector_quotient : public detail::key_shell<concurrent_vector_qu
   detail::vq_writer filter_;
   std::uint64_t* overflow_entries_;  // of the filter's parameters
   std::uint64_t seed_;
-  std::unique_ptr<shared_state> state_;
+  shared_state* state_;  // owned; null if moved from
 };
 
 }  // namespace bloomery

@@ -9,7 +9,7 @@
 
 namespace bloomery::detail {
 
-tl::unexpected<failure> refuse(std::string why) {
+failure refuse(std::string why) {
   return fail(errc::invalid_argument, std::move(why));
 }
 
@@ -44,11 +44,11 @@ result<void> check_hash_collisions(double fpr, std::uint64_t n) {
                   fpr, format_count(keys), least));
 }
 
-tl::unexpected<failure> size_is_open(std::string_view kind) {
+failure size_is_open(std::string_view kind) {
   return refuse(format_text("{}'s size is open; give two of capacity, rate and memory", kind));
 }
 
-tl::unexpected<failure> no_key_fits(std::uint64_t bits, double fpr) {
+failure no_key_fits(std::uint64_t bits, double fpr) {
   return refuse(
       format_text("{} bits cannot hold a single key at a rate of {:.3g}; give more "
                   "memory or a higher rate",

@@ -13,7 +13,7 @@
 namespace bloomery::detail {
 
 /// A failure with errc::invalid_argument.
-tl::unexpected<failure> refuse(std::string why);
+failure refuse(std::string why);
 
 /// Refuses what no kind plans: more than max_capacity keys, a rate outside [0, 1), more than 2^62
 /// bits, or a confidence other than 0 outside [1/2, 1).
@@ -32,10 +32,10 @@ result<void> check_common(const Spec& spec, std::uint64_t max_capacity = max_key
 result<void> check_hash_collisions(double fpr, std::uint64_t n);
 
 /// Too few of capacity, rate and memory were given. `kind` is such as "a Bloom filter".
-tl::unexpected<failure> size_is_open(std::string_view kind);
+failure size_is_open(std::string_view kind);
 
 /// So many bits hold no key at that rate.
-tl::unexpected<failure> no_key_fits(std::uint64_t bits, double fpr);
+failure no_key_fits(std::uint64_t bits, double fpr);
 
 /// All of capacity, rate and memory were given. The rate is then a promise to check: `planned` must
 /// not exceed `wanted`, except in the last digits, so that a plan's own figures, rounded, plan the

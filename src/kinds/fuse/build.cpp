@@ -85,7 +85,7 @@ class shard_builder {
     return hashes_were_chosen();
   }
 
-  static tl::unexpected<failure> hashes_were_chosen() {
+  static failure hashes_were_chosen() {
     return fail(errc::invalid_argument,
                 "the hashes were made to be alike and cannot be laid out; hash the keys with "
                 "another seed");
@@ -392,6 +392,10 @@ result<void> check_fuse_payload(const fuse_params& params, std::span<const std::
       std::ranges::all_of(fingerprints.subspan(bytes_for_bits(bits)), is_zero) &&
       (bits % 8 == 0 || std::to_integer<unsigned>(fingerprints[bits / 8]) >> (bits % 8) == 0);
   return padded ? result<void>{} : refuse();
+}
+
+result<built_fuse> build_fuse(const fuse_spec& spec, std::span<const hash64> hashes) {
+  return build_fuse(spec, hash_source::of(hashes));
 }
 
 }  // namespace bloomery::detail

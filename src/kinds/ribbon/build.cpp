@@ -221,7 +221,7 @@ class ribbon_builder {
   }
 
  private:
-  static tl::unexpected<failure> hashes_were_chosen() {
+  static failure hashes_were_chosen() {
     return fail(errc::invalid_argument,
                 "the hashes were made to be alike and cannot be laid out; hash the keys with "
                 "another seed");
@@ -354,6 +354,10 @@ result<built_ribbon> build_ribbon(const ribbon_spec& spec, const hash_source& so
     return no_memory(
         "memory ran out while building a ribbon filter; build it on a machine with more");
   }
+}
+
+result<built_ribbon> build_ribbon(const ribbon_spec& spec, std::span<const hash64> hashes) {
+  return build_ribbon(spec, hash_source::of(hashes));
 }
 
 }  // namespace bloomery::detail
