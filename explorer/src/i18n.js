@@ -2,7 +2,7 @@
 
 import {en} from './words-en.js';
 import {de} from './words-de.js';
-import {german, germanFigures} from './library-de.js';
+import {EXTRAS, german, germanFigures} from './library-de.js';
 import {h} from './dom.js';
 
 const ALL = {en, de};
@@ -30,7 +30,14 @@ export const figure = (text) => (chosen === 'de' ? germanFigures(text) : text);
 /** A sentence of the library in this language where it is known, else marked as English. */
 export function said(text) {
   if (chosen === 'en') return text;
-  return german(text, (kind) => t(`kind_${kind}`)) ?? h('span', {lang: 'en'}, text);
+  return german(text, (kind) => `„${t(`kind_${kind}`)}“`) ?? h('span', {lang: 'en'}, text);
+}
+
+/** The label of a further figure of a kind, such as "stuck_counters". */
+export function extra(name) {
+  const english = `${name[0].toUpperCase()}${name.slice(1)}`.replaceAll('_', ' ').replace('fpr', 'rate');
+  if (chosen === 'en') return english;
+  return EXTRAS[name] ?? h('span', {lang: 'en'}, english);
 }
 
 export const number = (value, digits = 3) =>
@@ -39,7 +46,7 @@ export const number = (value, digits = 3) =>
 /** A rate as a percentage of three digits, written as the library writes it ("0.740%"); an axis needs fewer. */
 export function rate(value, digits = 3) {
   if (!(value >= 0)) return '–';
-  if (value === 0) return '0%';
+  if (value === 0) return figure('0%');
   if (value < 1e-6) return figure(`${(100 * value).toExponential(2).replace(/-(\d)$/, '-0$1')}%`);
   return value.toLocaleString(chosen, {style: 'percent', minimumSignificantDigits: digits, maximumSignificantDigits: 3});
 }

@@ -1,7 +1,7 @@
 // Inspect: a filter file, which never leaves the page, or a sample that the library makes in it.
 
 import {h, show} from './dom.js';
-import {figure as shown, number, rate, said, t} from './i18n.js';
+import {extra, figure as shown, number, rate, said, t} from './i18n.js';
 import {ask, inspect} from './wasm.js';
 
 function figure(name, value) {
@@ -50,7 +50,7 @@ export function inspectView(view) {
     const wrong = ask({ask: 'ask', keys: visitors}).answers.find(({found}) => found);
     keys.value = ['user7@example.com', 'mallory@example.com', wrong?.key].join('\n').trim();
     keys.dispatchEvent(new Event('input'));
-    keys.before(h('p', {class: 'muted'}, t('sample_keys', {n: made.capacity - made.count})));
+    keys.before(h('p', {class: 'muted'}, t('sample_keys', {count: number(made.count, 9), n: made.capacity - made.count})));
     out.firstChild.append(h('p', {}, h('a', {id: 'save', download: file.name, href: URL.createObjectURL(file)}, t('save'))));
   }
 
@@ -81,8 +81,8 @@ export function inspectView(view) {
           figure('ins_fill', rate(made.fill)), figure('ins_size', shown(made.shown.bytes)), figure('ins_bits', number(made.bits, 21)),
           made.hashes ? figure('ins_k', made.hashes) : null, figure('ins_bpk', made.bits_per_key === null ? '–' : shown(made.bits_per_key.toFixed(2))),
           figure('ins_seed', made.seed),
-          Object.entries(made.extras).map(([name, value]) => h('div', {}, h('dt', {}, name.replaceAll('_', ' ')),
-            h('dd', {}, typeof value === 'number' ? number(value, 6) : value))))),
+          Object.entries(made.extras).map(([name, value]) => h('div', {}, h('dt', {}, extra(name)),
+            h('dd', {}, typeof value !== 'number' ? value : /_fpr$|^load$/.test(name) ? rate(value) : number(value, 6)))))),
       h('section', {class: 'card'}, h('h2', {}, t('ask_keys')), keys, answers),
       h('section', {class: 'card'}, h('p', {class: 'muted', style: 'margin-top:0'}, t('picture')), fillMap(made.picture)));
     return [made, keys];

@@ -114,7 +114,7 @@ export function plotsView(view) {
       .filter((y) => y >= low && y <= high);
     // Names need room beside the lines or, where lines end at the bottom, below them.
     const widest = 7.5 * Math.max(...plot.lines.map(({name}) => name.length)) + 6;
-    const marginLeft = 54;
+    const marginLeft = 60;
     const inside = Math.min(width - marginLeft - 16, (width - marginLeft - widest) * plot.domain[1] / plot.names);
     const bottoms = plot.names < plot.domain[1] ? NAME * (plot.lines.length - 2) : 0;
     const height = Math.round(Math.min(520, Math.max(340, width * 0.5))) + bottoms / 2;

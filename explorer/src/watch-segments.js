@@ -48,21 +48,25 @@ function cellGrid(block, {cell, rest, fresh}, width, top) {
   const least = Math.max(62, longest * 7.4 + 10);
   const columns = [16, 8, 4, 2].find((n) => n * least <= width) ?? 2;
   const w = width / columns;
-  const lines = Math.max(2, ...block.cells.map((entries) => entries.length));
-  const high = 18 + lines * HIGH + 4;
+  const tops = [top];
+  for (let first = 0; first < BLOCK; first += columns) {
+    const lines = Math.max(2, ...block.cells.slice(first, first + columns).map((entries) => entries.length));
+    tops.push(tops.at(-1) + 18 + lines * HIGH + 8);
+  }
   const cells = block.cells.map((entries, i) => {
     const at = block.first + i;
     const mine = at === cell;
     const x = (i % columns) * w;
-    const y = top + Math.floor(i / columns) * (high + 4);
+    const row = Math.floor(i / columns);
+    const y = tops[row];
     return s('g', {class: `qcell${mine ? ' mine' : ''}`, 'data-cell': at, 'data-entries': entries.join(' ')},
-      s('rect', {x: x + 1, y, width: w - 4, height: high, rx: 4}),
+      s('rect', {x: x + 1, y, width: w - 4, height: tops[row + 1] - y - 4, rx: 4}),
       s('text', {x: x + 6, y: y + 13, class: 'index'}, at),
       entries.map((entry, line) => s('text', {x: x + 6, y: y + 14 + (line + 1) * HIGH - 2,
         class: `entry${mine && rest !== undefined && matches(entry, rest) ? ' hit' : ''}${mine && fresh && line === 0 ? ' fresh' : ''}`},
       entry || '∗')));
   });
-  return {height: Math.ceil(BLOCK / columns) * (high + 4), element: s('g', {class: 'cells'}, cells)};
+  return {height: tops.at(-1) - top, element: s('g', {class: 'cells'}, cells)};
 }
 
 function picture({trace, index, phase, width, done}) {

@@ -2,7 +2,7 @@
 // shows one frame of it, so that stepping back costs nothing.
 
 import {h, s, show} from './dom.js';
-import {said, t} from './i18n.js';
+import {number, said, t} from './i18n.js';
 import {documentAt, paperOf} from './links.js';
 import {set, state, stepsOf, textOf} from './state.js';
 import {ask} from './wasm.js';
@@ -237,7 +237,7 @@ export function watchView(view, openTab) {
     stop();
     set({at: 'end', steps: textOf([...before, ...elements.map((one) => ({verb, element: one}))]),
       ...(words ? {family: 'double', m: String(Math.max(32, Number(state.m)))} : {})});
-    note = words ? t('words_need_hashes', {m: state.m}) : '';
+    note = words ? t('words_need_hashes', {m: number(state.m, 9)}) : '';
     reckon();
     // "Play" repeats what was typed, not all that was before it.
     from = Math.max(0, frames.findIndex((frame) => frame.step === before.length));
