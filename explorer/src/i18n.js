@@ -25,10 +25,10 @@ export function t(name, values = {}) {
 export const ofKind = (what, kind, text) => ALL[chosen][`${what}_${kind}`] ?? text;
 
 /** A figure that the library wrote, such as "1.26 MB". */
-export const figure = (text) => (chosen === 'de' ? germanFigures(text) : text);
+export const localized = (text) => (chosen === 'de' ? germanFigures(text) : text);
 
 /** A sentence of the library in this language where it is known, else marked as English. */
-export function said(text) {
+export function translated(text) {
   if (chosen === 'en') return text;
   return german(text, (kind) => `„${t(`kind_${kind}`)}“`) ?? h('span', {lang: 'en'}, text);
 }
@@ -46,8 +46,8 @@ export const number = (value, digits = 3) =>
 /** A rate as a percentage of three digits, written as the library writes it ("0.740%"); an axis needs fewer. */
 export function rate(value, digits = 3) {
   if (!(value >= 0)) return '–';
-  if (value === 0) return figure('0%');
-  if (value < 1e-6) return figure(`${(100 * value).toExponential(2).replace(/-(\d)$/, '-0$1')}%`);
+  if (value === 0) return localized('0%');
+  if (value < 1e-6) return localized(`${(100 * value).toExponential(2).replace(/-(\d)$/, '-0$1')}%`);
   return value.toLocaleString(chosen, {style: 'percent', minimumSignificantDigits: digits, maximumSignificantDigits: 3});
 }
 

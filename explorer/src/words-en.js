@@ -91,7 +91,7 @@ export const en = {
   plan_n: 'Keys n', plan_n_hint: '1000, 10M, 1e9', plan_fpr: 'False-positive rate', plan_fpr_hint: '1%, 0.01, 1/1000',
   plan_memory: 'Memory', plan_memory_hint: '120MB, 1GiB', plan_hashes: 'Functions k', plan_hashes_hint: '1 to 64',
   needs: 'The filter must', need_deletable: 'delete keys', need_counting: 'count copies', need_growing: 'grow beyond n',
-  need_unchanging: 'stay unchanged (all keys are known)', recommended: 'Recommended', rate_assumed: 'No rate was given, so 1% is assumed.',
+  need_unchanging: 'stay unchanged (all keys known)', recommended: 'Recommended', rate_assumed: 'No rate was given, so 1% is assumed.',
   col_kind: 'kind', col_bits: 'bits/key', col_size: 'size', col_k: 'k', col_rate: 'rate', col_keys: 'keys', col_can: 'can',
   least: 'The information-theoretic minimum at this rate is {bits} bits/key; this filter needs {times} times that.', copy: 'Copy', copied: 'Copied', refused: 'Not for this request',
   line_shell: 'Command line', line_cpp: 'C++', line_python: 'Python', line_redis: 'Redis command',
@@ -118,7 +118,7 @@ export const en = {
   words_need_hashes: 'The formulas take only numbers. For words the filter now has {m} bits and the library’s hash functions.',
   next_play: 'Play from the start', next_type: 'Type your own word', next_plan: 'Plan a filter', next_plots: 'See what a rate costs', next_read: 'Documentation',
   paper: 'Paper:', papers: 'Papers', doc_all: 'Documentation', doc_page: 'About this page', doc_rates: 'How rates are computed', doc_drawbacks: 'Drawbacks and answers',
-  default_same: 'This kind is also the default, which Bloomery makes if you name none.',
+  default_same: 'This kind is also the default if you name none.',
   default_other: 'If you name no kind, Bloomery makes the default: {kind}.',
   sample_keys: 'The file holds user1@example.com to user1000@example.com. Its count is {count}: {n} of these keys passed as members before their insert, so they were not counted. The last line below was never inserted: it is a false positive.', save: 'Save the file',
 };
