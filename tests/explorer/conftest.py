@@ -74,7 +74,8 @@ class Page:
         return self.driver.find_elements("css selector", css)
 
     def text(self, css):
-        return self.one(css).text
+        """In one question, since a page that plays draws its elements anew."""
+        return self.run("return document.querySelector(arguments[0]).innerText", css).replace("\u00a0", " ").strip()
 
     def attributes(self, css, name):
         """That attribute of each element."""

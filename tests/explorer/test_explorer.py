@@ -163,8 +163,7 @@ def test_a_typed_element_is_shown_at_once_and_play_repeats_it_alone(page):
     assert page.one("#player-play").get_attribute("aria-label") == "Play"
     page.one("#player-play").click()
     seen = set()
-    # In one question, since the heading is drawn anew while the page plays.
-    page.until(lambda: seen.add(page.run("return document.querySelector('#telling h3').textContent")) or page.all("#verdict"))
+    page.until(lambda: seen.add(page.text("#telling h3")) or page.all("#verdict"))
     assert seen == {"Insert 1"}
 
 
