@@ -29,7 +29,8 @@ export const localized = (text) => (chosen === 'de' ? germanFigures(text) : text
 
 /** A sentence of the library in this language where it is known, else marked as English. */
 export function translated(text) {
-  if (chosen === 'en') return text;
+  // The page has no options of a command line.
+  if (chosen === 'en') return text.replace(/^--hash: /, '').replace('the formulas of --hash need; for words leave --hash out', 'formulas need; for words choose other functions');
   return german(text, (kind) => `„${t(`kind_${kind}`)}“`) ?? h('span', {lang: 'en'}, text);
 }
 

@@ -33,7 +33,7 @@ const SENTENCES = [
   [/^(\w+) (.+?)(?: of the kinds here| of the kinds that can ([\w ]+)): (.+), against (.+) for (\w+)$/,
     ([, kind, claim, can, figure, theirs, next], name) => CLAIMS[claim] && `${name(kind)} ${CLAIMS[claim]} ${among(can)}: ${amount(figure)} gegenüber ${amount(theirs)} (${name(next)})`],
   [/^(\w+) reads (\d+) cache lines? per query, against (\d+) cache lines? for (\w+), which (.+): (.+), against (.+)$/,
-    ([, kind, lines, others, next, claim, figure, theirs], name) => CLAIMS[claim] && `${name(kind)} liest je Anfrage ${lines} Cache-Zeile${lines === '1' ? '' : 'n'}, gegenüber ${others} (${name(next)}); ${name(next)} ${CLAIMS[claim]}: ${amount(figure)} gegenüber ${amount(theirs)}`],
+    ([, kind, lines, others, next, claim, figure, theirs], name) => CLAIMS[claim] && `${name(kind)} liest je Abfrage ${lines} Cache-Zeile${lines === '1' ? '' : 'n'}, gegenüber ${others} (${name(next)}); ${name(next)} ${CLAIMS[claim]}: ${amount(figure)} gegenüber ${amount(theirs)}`],
   [/^(\w+) is the only kind here that can (.+)$/, ([, kind, can], name) => `${name(kind)} ist die einzige Art hier, die ${verbs(can)} kann`],
   [/^(\w+) is the only kind here that meets the request$/, ([, kind], name) => `${name(kind)} ist die einzige Art hier, die der Anfrage genügt`],
   [/^no kind here that is built once for an unchanging set fits$/, () => 'keine Art, die einmal für eine feste Menge gebaut wird, passt'],
