@@ -2,7 +2,7 @@
 
 import {en} from './words-en.js';
 import {de} from './words-de.js';
-import {german, germanFigures} from './library-de.js';
+import {EXTRAS, german, germanFigures} from './library-de.js';
 import {h} from './dom.js';
 
 const ALL = {en, de};
@@ -25,12 +25,20 @@ export function t(name, values = {}) {
 export const ofKind = (what, kind, text) => ALL[chosen][`${what}_${kind}`] ?? text;
 
 /** A figure that the library wrote, such as "1.26 MB". */
-export const figure = (text) => (chosen === 'de' ? germanFigures(text) : text);
+export const localized = (text) => (chosen === 'de' ? germanFigures(text) : text);
 
 /** A sentence of the library in this language where it is known, else marked as English. */
-export function said(text) {
-  if (chosen === 'en') return text;
-  return german(text, (kind) => t(`kind_${kind}`)) ?? h('span', {lang: 'en'}, text);
+export function translated(text) {
+  // The page has no options of a command line.
+  if (chosen === 'en') return text.replace(/^--hash: /, '').replace('the formulas of --hash need; for words leave --hash out', 'formulas need; for words choose other functions');
+  return german(text, (kind) => `„${t(`kind_${kind}`)}“`) ?? h('span', {lang: 'en'}, text);
+}
+
+/** The label of a further figure of a kind, such as "stuck_counters". */
+export function extra(name) {
+  const english = `${name[0].toUpperCase()}${name.slice(1)}`.replaceAll('_', ' ').replace('fpr', 'rate');
+  if (chosen === 'en') return english;
+  return EXTRAS[name] ?? h('span', {lang: 'en'}, english);
 }
 
 export const number = (value, digits = 3) =>
@@ -39,8 +47,8 @@ export const number = (value, digits = 3) =>
 /** A rate as a percentage of three digits, written as the library writes it ("0.740%"); an axis needs fewer. */
 export function rate(value, digits = 3) {
   if (!(value >= 0)) return '–';
-  if (value === 0) return '0%';
-  if (value < 1e-6) return figure(`${(100 * value).toExponential(2).replace(/-(\d)$/, '-0$1')}%`);
+  if (value === 0) return localized('0%');
+  if (value < 1e-6) return localized(`${(100 * value).toExponential(2).replace(/-(\d)$/, '-0$1')}%`);
   return value.toLocaleString(chosen, {style: 'percent', minimumSignificantDigits: digits, maximumSignificantDigits: 3});
 }
 

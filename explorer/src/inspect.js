@@ -1,7 +1,7 @@
 // Inspect: a filter file, which never leaves the page, or a sample that the library makes in it.
 
 import {h, show} from './dom.js';
-import {figure as shown, number, rate, said, t} from './i18n.js';
+import {extra, localized, number, rate, translated, t} from './i18n.js';
 import {ask, inspect} from './wasm.js';
 
 function figure(name, value) {
@@ -30,7 +30,7 @@ export function inspectView(view) {
   function lookUp(keys, answers) {
     const made = ask({ask: 'ask', keys: keys.value.split('\n').filter((key) => key !== '')});
     if (made.error) {
-      show(answers, h('li', {class: 'problem', role: 'alert'}, said(made.error)));
+      show(answers, h('li', {class: 'problem', role: 'alert'}, translated(made.error)));
       return;
     }
     show(answers, made.answers.map(({key, found}) => h('li', {'data-found': String(found)},
@@ -50,7 +50,7 @@ export function inspectView(view) {
     const wrong = ask({ask: 'ask', keys: visitors}).answers.find(({found}) => found);
     keys.value = ['user7@example.com', 'mallory@example.com', wrong?.key].join('\n').trim();
     keys.dispatchEvent(new Event('input'));
-    keys.before(h('p', {class: 'muted'}, t('sample_keys', {n: made.capacity - made.count})));
+    keys.before(h('p', {class: 'muted'}, t('sample_keys', {count: number(made.count, 9), n: made.capacity - made.count})));
     out.firstChild.append(h('p', {}, h('a', {id: 'save', download: file.name, href: URL.createObjectURL(file)}, t('save'))));
   }
 
@@ -65,7 +65,7 @@ export function inspectView(view) {
     }
     const made = inspect(bytes, file.name);
     if (made.error) {
-      refuse(said(made.error));
+      refuse(translated(made.error));
       return;
     }
     const keys = h('textarea', {id: 'ask-keys', rows: '4', spellcheck: 'false', oninput: () => lookUp(keys, answers)});
@@ -78,11 +78,11 @@ export function inspectView(view) {
           figure('ins_count', t('keys_unit', {n: number(made.count, 21)})),
           figure('ins_estimate', made.estimated_size === null ? t('unknown') : t('keys_unit', {n: number(Math.round(made.estimated_size), 21)})),
           figure('ins_current', rate(made.current_fpr)), figure('ins_planned', rate(made.planned_fpr)),
-          figure('ins_fill', rate(made.fill)), figure('ins_size', shown(made.shown.bytes)), figure('ins_bits', number(made.bits, 21)),
-          made.hashes ? figure('ins_k', made.hashes) : null, figure('ins_bpk', made.bits_per_key === null ? '–' : shown(made.bits_per_key.toFixed(2))),
+          figure('ins_fill', rate(made.fill)), figure('ins_size', localized(made.shown.bytes)), figure('ins_bits', number(made.bits, 21)),
+          made.hashes ? figure('ins_k', made.hashes) : null, figure('ins_bpk', made.bits_per_key === null ? '–' : localized(made.bits_per_key.toFixed(2))),
           figure('ins_seed', made.seed),
-          Object.entries(made.extras).map(([name, value]) => h('div', {}, h('dt', {}, name.replaceAll('_', ' ')),
-            h('dd', {}, typeof value === 'number' ? number(value, 6) : value))))),
+          Object.entries(made.extras).map(([name, value]) => h('div', {}, h('dt', {}, extra(name)),
+            h('dd', {}, typeof value !== 'number' ? value : /_fpr$|^load$/.test(name) ? rate(value) : number(value, 6)))))),
       h('section', {class: 'card'}, h('h2', {}, t('ask_keys')), keys, answers),
       h('section', {class: 'card'}, h('p', {class: 'muted', style: 'margin-top:0'}, t('picture')), fillMap(made.picture)));
     return [made, keys];

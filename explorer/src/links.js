@@ -21,6 +21,6 @@ export const kindsWithPaper = Object.keys(PAPERS);
 
 const link = (href, text) => h('a', {href, target: '_blank', rel: 'noopener'}, text);
 
-export const paperOf = (kind) => link(`https://doi.org/${PAPERS[kind][1]}`, `${t(`kind_${kind}`)}: ${PAPERS[kind][0]}`);
+export const paperOf = (kind) => link(`https://doi.org/${PAPERS[kind][1]}`, PAPERS[kind][0]);
 
 export const documentAt = (path, text) => link(`${HOME}/blob/HEAD/${path}`, text);

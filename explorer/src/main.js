@@ -20,6 +20,7 @@ function applyLook() {
   setLanguage(state.lang);
   document.documentElement.lang = languageOf();
   document.documentElement.dataset.theme = theme();
+  document.documentElement.dataset.tab = state.tab;
   document.title = t('title');
 }
 
@@ -48,8 +49,8 @@ function tabs() {
 
 function render() {
   leave();
-  applyLook();
   if (!VIEWS[state.tab]) set({tab: 'watch'});
+  applyLook();
   const other = theme() === 'dark' ? 'light' : 'dark';
   const view = h('main', {id: 'view', role: 'tabpanel', 'aria-labelledby': `tab-${state.tab}`});
   show(document.getElementById('app'),
@@ -68,7 +69,7 @@ function render() {
       h('p', {}, t('footer')),
       h('p', {}, documentAt('docs/README.md', t('doc_all')), documentAt('docs/explorer.md', t('doc_page')),
         documentAt('docs/rates.md', t('doc_rates')), documentAt('docs/drawbacks.md', t('doc_drawbacks'))),
-      h('details', {}, h('summary', {}, t('papers')), h('p', {}, kindsWithPaper.map(paperOf)))));
+      h('details', {}, h('summary', {}, t('papers')), h('p', {}, kindsWithPaper.map((kind) => h('span', {}, `${t(`kind_${kind}`)}: `, paperOf(kind)))))));
   leave = VIEWS[state.tab](view, openTab) ?? (() => {});
 }
 

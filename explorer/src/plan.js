@@ -1,7 +1,7 @@
 // Plan: the known figures in, every kind's plan out.
 
 import {h, show} from './dom.js';
-import {figure, number, ofKind, rate, said, t} from './i18n.js';
+import {localized, number, ofKind, rate, translated, t} from './i18n.js';
 import {paperOf} from './links.js';
 import {set, state} from './state.js';
 import {ask} from './wasm.js';
@@ -17,14 +17,14 @@ export function planView(view) {
   const field = (name, key) => h('label', {for: `plan-${key}`}, t(`plan_${name}`),
     h('input', {type: 'text', id: `plan-${key}`, value: state[key], placeholder: t(`plan_${name}_hint`),
       autocomplete: 'off', inputmode: 'text', spellcheck: 'false',
-      oninput: (event) => { set({[key]: event.target.value}); reckon(); }}));
+      oninput: (event) => { set({[key]: event.target.value}); recompute(); }}));
   const need = (name) => h('label', {},
     h('input', {type: 'checkbox', id: `need-${name}`, checked: state.needs.split(',').includes(name),
       onchange: (event) => {
         const now = new Set(state.needs.split(',').filter(Boolean));
         if (event.target.checked) now.add(name); else now.delete(name);
         set({needs: [...now].join(',')});
-        reckon();
+        recompute();
       }}), t(`need_${name}`));
 
   function line(label, text) {
@@ -49,18 +49,18 @@ export function planView(view) {
   function details(row) {
     const bound = row.information_bound;
     return [h('h2', {}, t(`kind_${row.kind}`)), h('p', {}, sentence(ofKind('summary', row.kind, row.summary)), ' ', h('span', {class: 'muted'}, sentence(ofKind('strengths', row.kind, row.strengths)))),
-      bound > 0 ? h('p', {}, t('least', {bits: figure(bound.toFixed(2)), times: figure((row.bits_per_key / bound).toFixed(2))})) : null,
+      bound > 0 ? h('p', {}, t('least', {bits: localized(bound.toFixed(2)), times: localized((row.bits_per_key / bound).toFixed(2))})) : null,
       line(t('line_shell'), row.lines.shell), line(t('line_cpp'), row.lines.cpp), line(t('line_python'), row.lines.python),
       row.lines.redis ? line(t('line_redis'), row.lines.redis) : null,
       h('p', {class: 'muted'}, `${t('paper')} `, paperOf(row.kind))];
   }
 
-  function reckon() {
+  function recompute() {
     const asked = {ask: 'plan', capacity: state.n.trim(), fpr: state.fpr.trim(), memory: state.memory.trim(), hashes: state.hashes.trim()};
     for (const name of NEEDS) asked[name] = state.needs.split(',').includes(name);
     const made = ask(asked);
     if (made.error) {
-      show(out, h('p', {class: 'card problem', role: 'alert', id: 'plan-problem'}, said(made.error)));
+      show(out, h('p', {class: 'card problem', role: 'alert', id: 'plan-problem'}, translated(made.error)));
       return;
     }
     const fit = made.kinds.filter((row) => !row.refused);
@@ -73,7 +73,7 @@ export function planView(view) {
     };
     show(out,
       h('div', {class: 'card'},
-        h('p', {id: 'plan-reason'}, h('strong', {}, `${t('recommended')}: `), said(made.reason), '. ', made.rate_assumed ? t('rate_assumed') : ''),
+        h('p', {id: 'plan-reason'}, h('strong', {}, `${t('recommended')}: `), translated(made.reason), '. ', made.rate_assumed ? t('rate_assumed') : ''),
         h('p', {class: 'muted', id: 'plan-default', 'data-default': made.default}, fit[0].kind === made.default ? t('default_same')
           : t('default_other', {kind: t(`kind_${made.default}`)})),
         h('div', {class: 'scroll'}, h('table', {id: 'plan-table'},
@@ -82,12 +82,12 @@ export function planView(view) {
           h('tbody', {}, fit.map((row, i) => h('tr', {class: `${i === 0 ? 'best' : ''}${row === picked ? ' chosen' : ''}`, 'data-kind': row.kind,
             onclick: () => choose(row)},
           h('td', {class: 'kind'}, h('button', {type: 'button', onclick: () => choose(row)}, t(`kind_${row.kind}`))),
-          h('td', {class: 'bits', 'data-bits-per-key': row.bits_per_key}, figure(row.bits_per_key.toFixed(2))),
-          h('td', {class: 'size', 'data-bytes': row.bytes}, figure(row.shown.bytes)), h('td', {class: 'rate', 'data-rate': row.planned_fpr}, rate(row.planned_fpr)),
+          h('td', {class: 'bits', 'data-bits-per-key': row.bits_per_key}, localized(row.bits_per_key.toFixed(2))),
+          h('td', {class: 'size', 'data-bytes': row.bytes}, localized(row.shown.bytes)), h('td', {class: 'rate', 'data-rate': row.planned_fpr}, rate(row.planned_fpr)),
           h('td', {class: 'k'}, row.hashes ?? '–'), h('td', {class: 'keys'}, number(row.capacity, 21)),
           h('td', {class: 'can'}, row.can.map((name) => t(`can_${name}`)).join(', ') || t('query_only')))))),
         made.kinds.length > fit.length ? h('details', {}, h('summary', {}, t('refused')), h('ul', {},
-          made.kinds.filter((row) => row.refused).map((row) => h('li', {}, h('strong', {}, t(`kind_${row.kind}`)), ': ', said(row.refused))))) : null)),
+          made.kinds.filter((row) => row.refused).map((row) => h('li', {}, h('strong', {}, t(`kind_${row.kind}`)), ': ', translated(row.refused))))) : null)),
       below);
   }
 
@@ -97,5 +97,5 @@ export function planView(view) {
       h('div', {class: 'fields'}, field('n', 'n'), field('fpr', 'fpr'), field('memory', 'memory'), field('hashes', 'hashes')),
       h('fieldset', {}, h('legend', {}, t('needs')), NEEDS.map(need))),
     out));
-  reckon();
+  recompute();
 }

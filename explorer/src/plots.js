@@ -22,7 +22,7 @@ const MEASURED_RATES = [0.1, 0.01, 0.001];
 const NON_MEMBERS = 100000;  // queried for each dot
 const NAME = 15;  // height of a line's name
 
-const whole = (text, otherwise, least, most) => {
+const parseCount = (text, otherwise, least, most) => {
   const made = ask({ask: 'plan', capacity: text.trim(), fpr: '1%'});
   const n = made.error ? otherwise : made.kinds.find((row) => row.capacity)?.capacity ?? otherwise;
   return Math.min(most, Math.max(least, n));
@@ -98,9 +98,9 @@ function namesOf(lines, left, xOf, yOf, [x0, x1], low) {
 }
 
 export function plotsView(view) {
-  let round = 0;
+  let run = 0;
   const chart = h('figure', {class: 'chart', id: 'chart'});
-  const said = h('p', {class: 'muted', id: 'measured', 'aria-live': 'polite'});
+  const status = h('p', {class: 'muted', id: 'measured', 'aria-live': 'polite'});
   const numbers = h('details', {id: 'numbers'});
 
   function draw(plot, dots) {
@@ -114,7 +114,7 @@ export function plotsView(view) {
       .filter((y) => y >= low && y <= high);
     // Names need room beside the lines or, where lines end at the bottom, below them.
     const widest = 7.5 * Math.max(...plot.lines.map(({name}) => name.length)) + 6;
-    const marginLeft = 54;
+    const marginLeft = 60;
     const inside = Math.min(width - marginLeft - 16, (width - marginLeft - widest) * plot.domain[1] / plot.names);
     const bottoms = plot.names < plot.domain[1] ? NAME * (plot.lines.length - 2) : 0;
     const height = Math.round(Math.min(520, Math.max(340, width * 0.5))) + bottoms / 2;
@@ -142,7 +142,7 @@ export function plotsView(view) {
     show(chart, h('h2', {}, plot.title), svg);
   }
 
-  function tell(plot, dots) {
+  function drawNumbers(plot, dots) {
     show(numbers, h('summary', {}, t('plot_data')), h('div', {class: 'scroll'}, h('table', {},
       h('thead', {}, h('tr', {}, [t('series'), plot.x, t('theory'), t('measured_col')].map((name) => h('th', {scope: 'col'}, name)))),
       h('tbody', {}, dots.map((dot) => h('tr', {'data-dot': dot.kind, 'data-theory': dot.theory, 'data-measured': dot.y, 'data-others': NON_MEMBERS},
@@ -150,29 +150,29 @@ export function plotsView(view) {
   }
 
   function begin() {
-    const mine = ++round;
-    const n = whole(state.plotN, 10000, 100, 100000);
+    const thisRun = ++run;
+    const n = parseCount(state.plotN, 10000, 100, 100000);
     const plot = (PLOTS[state.plot] ?? spacePlot)(n);
     const dots = [];
     draw(plot, dots);
     // One measurement at a time, so that the page answers in between.
     const next = (i) => {
-      if (mine !== round) return;
+      if (thisRun !== run) return;
       if (i === plot.jobs.length) {
-        said.textContent = [t('measured', {n: dots.length}), t('dots_measured', {n: plot.keys, q: number(NON_MEMBERS, 9)}),
+        status.textContent = [t('measured', {n: dots.length}), t('dots_measured', {n: plot.keys, q: number(NON_MEMBERS, 9)}),
           plot.lines.some(({kind}) => GROWING.includes(kind)) ? t('dots_growing') : ''].join(' ');
-        said.dataset.done = 'true';
-        tell(plot, dots);
+        status.dataset.done = 'true';
+        drawNumbers(plot, dots);
         return;
       }
       const job = plot.jobs[i];
       const dot = ask({ask: 'measure', ...job, non_members: NON_MEMBERS});
       if (!dot.error && dot.keys === job.keys) dots.push({kind: job.kind, ...plot.place(job, dot)});
-      said.textContent = t('measuring', {done: i + 1, of: plot.jobs.length});
+      status.textContent = t('measuring', {done: i + 1, of: plot.jobs.length});
       if (i % 3 === 2 || i + 1 === plot.jobs.length) draw(plot, dots);
       setTimeout(next, 0, i + 1);
     };
-    said.dataset.done = 'false';
+    status.dataset.done = 'false';
     setTimeout(next, 30, 0);
   }
 
@@ -184,7 +184,7 @@ export function plotsView(view) {
       for (const each of choices.children) each.setAttribute('aria-pressed', String(each === event.currentTarget));
       begin();
     }}, t(`plot_${name}`))));
-  show(view, h('section', {class: 'card', 'aria-label': t('plots')}, choices, size, chart, said, numbers));
+  show(view, h('section', {class: 'card', 'aria-label': t('plots')}, choices, size, chart, status, numbers));
   begin();
-  return () => { ++round; };
+  return () => { ++run; };
 }

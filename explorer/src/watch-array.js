@@ -28,16 +28,17 @@ export function columnsOf(places, width, pitch) {
 }
 
 function grid(places, width) {
+  const margin = places > 64 ? 30 : 0;  // the number of each row's first cell, where cells have none
   const [large, room] = places <= 64 ? [40, 4] : places <= 512 ? [20, 2] : [10, 1];
-  const columns = columnsOf(places, width, large + room);
-  const gap = (width + room) / columns < 30 ? Math.min(room, 2) : room;
+  const columns = columnsOf(places, width - margin, large + room);
+  const gap = (width - margin + room) / columns < 30 ? Math.min(room, 2) : room;
   // Room for the frames of the outer cells.
-  const wide = Math.min(places <= 16 ? 72 : large, (width - 4 + gap) / columns - gap);
+  const wide = Math.min(places <= 16 ? 72 : large, (width - margin - 4 + gap) / columns - gap);
   const size = large === 40 && wide < 26 ? 30 : large;
-  const left = (width - columns * (wide + gap) + gap) / 2;
+  const left = margin + (width - margin - columns * (wide + gap) + gap) / 2;
   const label = large === 40 ? 16 : 0;
   return {
-    size, wide, label, columns, rows: Math.ceil(places / columns), height: size + gap + label,
+    size, wide, label, columns, left, rows: Math.ceil(places / columns), height: size + gap + label,
     x: (place) => left + (place % columns) * (wide + gap),
     y: (place) => Math.floor(place / columns) * (size + gap + label) + label,
   };
@@ -79,6 +80,10 @@ function picture({trace, index, phase, width, done}) {
     return group;
   });
 
+  const every = Math.ceil(11 / layout.height);  // rows are lower than letters in a large array
+  const numbers = layout.label ? [] : Array.from({length: Math.ceil(layout.rows / every)}, (_, i) => i * every * layout.columns).map((place) =>
+    s('text', {x: layout.left - 5, y: py(place) + layout.size / 2 + 4, class: 'index', 'text-anchor': 'end'}, place));
+
   const arrows = probes.map((probe, i) => {
     const x = px(probe.place);
     const y = py(probe.place) - (layout.label ? 15 : 1);
@@ -105,7 +110,7 @@ function picture({trace, index, phase, width, done}) {
   return svg(width, height, {class: `array${layout.wide < 26 ? ' small' : ''}`, 'data-columns': layout.columns,
     'aria-label': t(trace.largest > 1 ? 'counters_above' : 'bits_set', {list: set.slice(0, 200).join(' ') || t('none')}),
     'data-set': set.join(' ')},
-  culprits, all, functions, arrows, element);
+  culprits, numbers, all, functions, arrows, element);
 }
 
 export const shorten = (text, most) => (text.length <= most ? text : `${text.slice(0, most - 1)}…`);
@@ -155,7 +160,7 @@ export const arrayScene = {
       ? h('ol', {class: 'workings'}, probes.map((probe, i) =>
         h('li', {class: !done && i === phase - 1 ? 'now' : null},
           h('span', {class: `dot f${i % 8}`, 'aria-hidden': 'true'}),
-          h('code', {}, `h${probe.function}(${shorten(step.element, 20)}) = ${probe.working}`), ' ',
+          h('code', {}, `h${probe.function}(${shorten(step.element, 20)}) = ${probe.working}`), ': ',
           h('span', {}, remark(trace, step, probe)))))
       : h('ul', {class: 'definition'}, trace.definition.map((line) => h('li', {}, h('code', {}, line))));
     return {
@@ -170,7 +175,7 @@ export const arrayScene = {
       [t('figure_fill'), `${number(Math.round(now.fill * trace.places), 6)} / ${number(trace.places, 6)} = ${rate(now.fill)}`],
       [t('figure_rate'), rate(now.rate)],
       [t('figure_classic'), rate(now.classic_rate)],
-      now.best_k ? [t('figure_best_k'), number(now.best_k)] : null,
-    ].filter(Boolean);
+      [t('figure_best_k'), now.best_k ? number(now.best_k) : '–'],
+    ];
   },
 };

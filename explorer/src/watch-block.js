@@ -5,22 +5,22 @@ import {number, rate, t} from './i18n.js';
 
 function lines(title, blocks, set, asked, width, top, name) {
   const columns = width < 560 ? 64 : 128;
-  const cell = width / columns;
+  const cell = (width - 8) / columns;
   const rows = 512 / columns;
   const size = Math.max(1.5, cell - (cell > 5 ? 1 : 0.5));
   const ones = new Set(set);
   const places = new Set(asked);
   const touched = new Set([...places].map((place) => Math.floor(place / 512)));
-  const high = rows * cell + 10;
+  const high = rows * cell + 13;
   const all = [s('text', {x: 0, y: top + 14, style: 'font-weight:600'}, title)];
   for (let block = 0; block < blocks; ++block) {
     const y = top + 26 + block * high;
-    all.push(s('rect', {class: `line${touched.has(block) ? ' touched' : ''}`, 'data-line': block, x: 0.5, y: y - 3, width: width - 1, height: rows * cell + 5, rx: 4}));
+    all.push(s('rect', {class: `line${touched.has(block) ? ' touched' : ''}`, 'data-line': block, x: 0.5, y: y - 4, width: width - 1, height: rows * cell + 8, rx: 4}));
     for (let bit = 0; bit < 512; ++bit) {
       const place = block * 512 + bit;
       if (!ones.has(place) && !places.has(place)) continue;
       const large = places.has(place) ? 2 : 0;
-      all.push(s('rect', {class: `${ones.has(place) ? 'on' : 'off'}${places.has(place) ? ' asked' : ''}`, x: (bit % columns) * cell + 1 - large / 2,
+      all.push(s('rect', {class: `${ones.has(place) ? 'on' : 'off'}${places.has(place) ? ' asked' : ''}`, x: (bit % columns) * cell + 5 - large / 2,
         y: y + Math.floor(bit / columns) * cell - large / 2, width: size - 1 + large, height: size - 1 + large}));
     }
   }
@@ -54,6 +54,6 @@ export const blockScene = {
   figures(trace, step) {
     const now = step ?? trace.empty;
     return [[t('figure_n'), number(now.n)], [t('figure_lines'), step ? `1 / ${step.classic_lines?.length ?? '–'}` : '–'],
-      [`${t('figure_rate')}: ${t('kind_blocked_bloom')}`, rate(now.rate)], [`${t('figure_rate')}: ${t('kind_bloom')}`, rate(now.classic_rate)]];
+      [t('figure_rate_blocked'), rate(now.rate)], [t('figure_rate_classic'), rate(now.classic_rate)]];
   },
 };

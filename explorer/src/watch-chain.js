@@ -15,7 +15,7 @@ function strip(member, i, ask, width, top) {
     class: `${set.has(place) ? 'on' : 'off'}${asked.has(place) ? ' asked' : ''}`, x: (place % columns) * (size + gap) + 1,
     y: top + 24 + Math.floor(place / columns) * (size + gap), width: size, height: size, rx: 2}));
   return {height: 24 + rows * (size + gap) + 18, element: s('g', {class: 'strip', 'data-member': i},
-    s('text', {x: 0, y: top + 15}, t('chain_member', {i: i + 1, used: member.used, capacity: member.capacity, m: member.m, k: member.k})), cells)};
+    s('text', {x: 0, y: top + 15}, t('chain_member', {i: i + 1, used: number(member.used, 9), capacity: number(member.capacity, 9), m: number(member.m, 9), k: member.k})), cells)};
 }
 
 function picture({trace, index, phase, width, done}) {
@@ -44,11 +44,11 @@ export const chainScene = {
     if (!step) return {picture: picture(frame), telling: h('p', {}, t('chain_intro'))};
     const before = index > 0 ? trace.steps[index - 1] : trace.empty;
     const lines = step.asks.slice(0, done ? undefined : phase).map(({member, found}) => t('chain_asks', {i: member + 1,
-      m: before.members[member].m, k: before.members[member].k, answer: t(found ? 'chain_yes' : 'chain_no')}));
+      m: number(before.members[member].m, 9), k: before.members[member].k, answer: t(found ? 'chain_yes' : 'chain_no')}));
     if (done && step.verdict === 'new') {
       const newest = step.members.length;
       const last = step.members[newest - 1];
-      if (step.opened) lines.push(t('chain_opened', {i: newest, m: last.m, n: last.capacity, k: last.k}));
+      if (step.opened) lines.push(t('chain_opened', {i: newest, m: number(last.m, 9), n: number(last.capacity, 9), k: last.k}));
       lines.push(t('chain_into', {i: newest}));
     }
     return {picture: picture(frame), telling: h('ul', {class: 'workings'}, lines.map((line) => h('li', {}, line)))};

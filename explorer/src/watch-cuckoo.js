@@ -14,8 +14,6 @@ function slotsAt(trace, index, moves) {
   return slots;
 }
 
-const lastOf = (trace, index) => (index < 0 ? trace.empty : trace.steps[index]);
-
 function picture({trace, index, phase, width, done}) {
   const step = trace.steps[index];
   const moves = step?.moves ?? [];
@@ -31,19 +29,19 @@ function picture({trace, index, phase, width, done}) {
   const height = Math.ceil(trace.buckets / columns) * high + 40;
   const cells = slots.map((fingerprint, slot) => {
     const bucket = Math.floor(slot / trace.slots);
-    const mine = step?.buckets.includes(bucket);
-    const hit = mine && fingerprint === step.fingerprint;
-    return s('g', {class: `slot${fingerprint ? ' set' : ''}${mine ? ' mine' : ''}${hit ? ' hit' : ''}${current && current.to === slot ? ' moved' : ''}`,
+    const possible = step?.buckets.includes(bucket);
+    const hit = possible && fingerprint === step.fingerprint;
+    return s('g', {class: `slot${fingerprint ? ' set' : ''}${possible ? ' possible' : ''}${hit ? ' hit' : ''}${current && current.to === slot ? ' moved' : ''}`,
       'data-slot': slot, 'data-value': fingerprint},
     s('title', {}, `${t('bucket')} ${bucket}: ${fingerprint || '–'}`),
     s('rect', {x: x(slot), y: y(slot), width: w, height: hgt, rx: 5}),
     s('text', {x: x(slot) + w / 2, y: y(slot) + 22, 'text-anchor': 'middle'}, fingerprint || '·'));
   });
-  const labels = Array.from({length: trace.buckets}, (_, bucket) => s('text', {class: `index${step?.buckets.includes(bucket) ? ' mine' : ''}`,
+  const labels = Array.from({length: trace.buckets}, (_, bucket) => s('text', {class: `index${step?.buckets.includes(bucket) ? ' possible' : ''}`,
     x: x(bucket * trace.slots) + w / 2, y: y(bucket * trace.slots) - 7, 'text-anchor': 'middle'}, `${t('bucket')} ${bucket}`));
   const arrow = current && current.from !== undefined && !done ? s('path', {class: 'way', 'marker-end': 'url(#tip)',
     d: `M${x(current.from) + w / 2},${y(current.from) + hgt / 2} Q${(x(current.from) + x(current.to) + w) / 2},${Math.max(y(current.from), y(current.to)) + hgt + 26} ${x(current.to) + w / 2},${y(current.to) + hgt}`}) : null;
-  const stash = lastOf(trace, done || !step ? index : index - 1).stash ?? [];
+  const stash = (trace.steps[done || !step ? index : index - 1] ?? trace.empty).stash ?? [];
   return svg(width, height, {class: 'cuckoo',
     'aria-label': `${t('figure_load')}: ${slots.filter(Boolean).length} / ${slots.length}`},
   s('defs', {}, s('marker', {id: 'tip', viewBox: '0 0 8 8', refX: 6, refY: 4, markerWidth: 7, markerHeight: 7, orient: 'auto'}, s('path', {d: 'M0,0 L8,4 L0,8 Z'}))),

@@ -12,11 +12,11 @@ function picture({trace, index, width, done}) {
   const gap = 2;
   const size = Math.max(3, Math.min(18, (width - 8) / trace.slots - gap));
   const high = size + 40;
-  const rows = taken.map((full, block) => s('g', {class: `vq${step?.blocks.includes(block) ? ' mine' : ''}`, 'data-block': block, 'data-taken': full},
+  const rows = taken.map((full, block) => s('g', {class: `vq${step?.blocks.includes(block) ? ' possible' : ''}`, 'data-block': block, 'data-taken': full},
     s('text', {x: 4, y: block * high + 16}, t('block_name', {i: block, x: full, s: trace.slots})),
     s('rect', {class: 'line', x: 1, y: block * high + 23, width: width - 2, height: size + 8, rx: 4}),
     Array.from({length: trace.slots}, (_, slot) => s('rect', {
-      class: `place${slot < full ? ' on' : ''}${done && step && changed(step) === block && slot === Math.max(full, step.before[block]) - 1 ? ' fresh' : ''}`,
+      class: `place${slot < full ? ' on' : ''}${done && step && changed(step) === block && slot === Math.max(full, step.before[block]) - 1 ? ' changed' : ''}`,
       x: 5 + slot * (size + gap), y: block * high + 27, width: size, height: size, rx: 2}))));
   const height = taken.length * high + 4;
   return svg(width, height, {class: 'quotient',

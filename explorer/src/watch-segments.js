@@ -6,9 +6,6 @@ import {number, rate, t} from './i18n.js';
 const BLOCK = 32;
 const HIGH = 17;
 
-/** Whether an entry is a prefix of the remainder. */
-const matches = (entry, rest) => rest.startsWith(entry);
-
 /** The hash's bits in the order of their use: the lowest first. */
 function hashRow(hash, width, top) {
   const parts = ['segment', 'cell', 'rest'].map((name) => [name, hash[name]]).filter(([, bits]) => bits);
@@ -29,12 +26,12 @@ function hashRow(hash, width, top) {
 }
 
 /** A bar for each segment. A full bar is a segment that the next insert splits or doubles. */
-function segmentRows(now, mine, fresh, width, top) {
+function segmentRows(now, chosen, split, width, top) {
   const most = now.segments.length === 1 ? now.most : 1.5 * now.cells;
   return now.segments.map((segment, i) => {
     const y = top + i * 28;
     const label = t(width < 480 && now.segments.length > 1 ? 'segment_short' : 'segment_name', {i, n: number(segment.entries, 9), r: segment.remainder_bits});
-    return s('g', {class: `segment${i === mine ? ' mine' : ''}${fresh.includes(i) ? ' fresh' : ''}`, 'data-segment': i, 'data-entries': segment.entries},
+    return s('g', {class: `segment${i === chosen ? ' chosen' : ''}${split.includes(i) ? ' changed' : ''}`, 'data-segment': i, 'data-entries': segment.entries},
       s('rect', {class: 'frame', x: 1, y, width: width - 2, height: 23, rx: 4}),
       s('rect', {class: 'fill', x: 2, y: y + 1, width: Math.max(0, (width - 4) * Math.min(1, segment.entries / most)), height: 21, rx: 3}),
       s('text', {x: 8, y: y + 16}, label),
@@ -43,26 +40,30 @@ function segmentRows(now, mine, fresh, width, top) {
 }
 
 /** The block's cells, each with the remainders of its entries. */
-function cellGrid(block, {cell, rest, fresh}, width, top) {
+function cellGrid(block, {cell, remainder, inserted}, width, top) {
   const longest = Math.max(6, ...block.cells.flat().map((entry) => entry.length));
   const least = Math.max(62, longest * 7.4 + 10);
   const columns = [16, 8, 4, 2].find((n) => n * least <= width) ?? 2;
   const w = width / columns;
-  const lines = Math.max(2, ...block.cells.map((entries) => entries.length));
-  const high = 18 + lines * HIGH + 4;
+  const tops = [top];
+  for (let first = 0; first < BLOCK; first += columns) {
+    const lines = Math.max(2, ...block.cells.slice(first, first + columns).map((entries) => entries.length));
+    tops.push(tops.at(-1) + 18 + lines * HIGH + 8);
+  }
   const cells = block.cells.map((entries, i) => {
     const at = block.first + i;
-    const mine = at === cell;
+    const chosen = at === cell;
     const x = (i % columns) * w;
-    const y = top + Math.floor(i / columns) * (high + 4);
-    return s('g', {class: `qcell${mine ? ' mine' : ''}`, 'data-cell': at, 'data-entries': entries.join(' ')},
-      s('rect', {x: x + 1, y, width: w - 4, height: high, rx: 4}),
+    const row = Math.floor(i / columns);
+    const y = tops[row];
+    return s('g', {class: `qcell${chosen ? ' chosen' : ''}`, 'data-cell': at, 'data-entries': entries.join(' ')},
+      s('rect', {x: x + 1, y, width: w - 4, height: tops[row + 1] - y - 4, rx: 4}),
       s('text', {x: x + 6, y: y + 13, class: 'index'}, at),
       entries.map((entry, line) => s('text', {x: x + 6, y: y + 14 + (line + 1) * HIGH - 2,
-        class: `entry${mine && rest !== undefined && matches(entry, rest) ? ' hit' : ''}${mine && fresh && line === 0 ? ' fresh' : ''}`},
+        class: `entry${chosen && remainder?.startsWith(entry) ? ' hit' : ''}${chosen && inserted && line === 0 ? ' changed' : ''}`},
       entry || '∗')));
   });
-  return {height: Math.ceil(BLOCK / columns) * (high + 4), element: s('g', {class: 'cells'}, cells)};
+  return {height: tops.at(-1) - top, element: s('g', {class: 'cells'}, cells)};
 }
 
 function picture({trace, index, phase, width, done}) {
@@ -85,8 +86,8 @@ function picture({trace, index, phase, width, done}) {
     // After growth the cell's number has taken a bit of the remainder, so that entries are not compared.
     const drawn = placed && step.entry !== undefined
       ? {...block, cells: block.cells.map((entries, i) => (block.first + i === step.cell ? [step.entry, ...entries] : entries))} : block;
-    const rest = growth ? undefined : step?.hash.rest;
-    const grid = cellGrid(drawn, {cell: at?.cell, rest, fresh: step?.entry !== undefined && (placed || (done && !growth))}, width, top);
+    const remainder = growth ? undefined : step?.hash.rest;
+    const grid = cellGrid(drawn, {cell: at?.cell, remainder, inserted: step?.entry !== undefined && (placed || (done && !growth))}, width, top);
     put(grid.element, grid.height + 6);
   }
   const entries = now.segments.reduce((sum, segment) => sum + segment.entries, 0);

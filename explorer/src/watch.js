@@ -2,7 +2,7 @@
 // shows one frame of it, so that stepping back costs nothing.
 
 import {h, s, show} from './dom.js';
-import {said, t} from './i18n.js';
+import {number, translated, t} from './i18n.js';
 import {documentAt, paperOf} from './links.js';
 import {set, state, stepsOf, textOf} from './state.js';
 import {ask} from './wasm.js';
@@ -51,7 +51,7 @@ export function watchView(view, openTab) {
   let trace;
   let frames = [];
   let timer;
-  let from = 0;  // the frame from which "play" starts anew at the end
+  let playStart = 0;  // the frame from which "play" starts anew at the end
   let note = '';
 
   const stage = h('div', {class: 'stage', id: 'stage'});
@@ -68,16 +68,16 @@ export function watchView(view, openTab) {
   /** Shows the walk that the change makes, at its end unless `values` names another frame. */
   function change(values) {
     stop();
-    from = 0;
+    playStart = 0;
     note = '';
     set({at: 'end', ...values});
-    reckon();
+    recompute();
   }
 
-  function reckon() {
+  function recompute() {
     if (!SCENES[state.kind]) set({kind: 'bloom'});
     trace = ask({ask: 'walk', ...scene().question(state), steps: stepsOf(state.steps)});
-    show(problem, trace.error ? said(trace.error) : null);
+    show(problem, trace.error ? translated(trace.error) : null);
     frames = [{step: -1, phase: 0}];
     for (const [i, step] of (trace.steps ?? []).entries()) {
       const phases = step.error ? 1 : scene().phases(step);
@@ -113,7 +113,7 @@ export function watchView(view, openTab) {
 
   function play() {
     if (timer) return stop();
-    if (at() === frames.length - 1) set({at: String(from)});
+    if (at() === frames.length - 1) set({at: String(playStart)});
     timer = setInterval(() => {
       go(at() + 1);
       if (at() === frames.length - 1) stop();
@@ -181,7 +181,7 @@ export function watchView(view, openTab) {
     const width = Math.max(260, stage.clientWidth || 600);
     const drawn = step?.error
       ? {picture: scene().draw({trace, index: frame.step - 1, phase: 0, width, done: true}).picture,
-        telling: [h('p', {class: 'verdict bad'}, said(step.error))]}
+        telling: [h('p', {class: 'verdict bad'}, translated(step.error))]}
       : scene().draw({trace, index: frame.step, phase: frame.phase, width, done: Boolean(frame.last)});
     show(stage, drawn.picture);
     const verdict = step && !step.error && frame.last ? verdictOf(step, state.kind) : null;
@@ -237,10 +237,10 @@ export function watchView(view, openTab) {
     stop();
     set({at: 'end', steps: textOf([...before, ...elements.map((one) => ({verb, element: one}))]),
       ...(words ? {family: 'double', m: String(Math.max(32, Number(state.m)))} : {})});
-    note = words ? t('words_need_hashes', {m: state.m}) : '';
-    reckon();
+    note = words ? t('words_need_hashes', {m: number(state.m, 9)}) : '';
+    recompute();
     // "Play" repeats what was typed, not all that was before it.
-    from = Math.max(0, frames.findIndex((frame) => frame.step === before.length));
+    playStart = Math.max(0, frames.findIndex((frame) => frame.step === before.length));
     element.focus();
   }
 
@@ -279,7 +279,7 @@ export function watchView(view, openTab) {
         h('button', {type: 'button', class: 'quiet', id: 'clear', onclick: () => change({steps: ''})}, t('clear')),
         settings)));
   document.addEventListener('keydown', onKey);
-  reckon();
+  recompute();
   let lastWidth = stage.clientWidth;
   const onSize = () => {
     if (stage.clientWidth !== lastWidth) {

@@ -52,10 +52,20 @@ class Page:
         self.driver = driver
 
     def open(self, **state):
+        """Follows a link to that state; the page draws it anew, but compiles the library once for all tests."""
+        address = urllib.parse.urlencode(state)
+        if self.driver.current_url.startswith(PAGE.resolve().as_uri()):
+            self.driver.execute_async_script("""const [hash, done] = arguments;
+                window.addEventListener('hashchange', () => done(), {once: true});
+                if (location.hash.slice(1) === hash) window.dispatchEvent(new Event('hashchange'));
+                else location.hash = hash;""", address)
+        else:
+            self.load(f"{PAGE.resolve().as_uri()}#{address}")
+
+    def load(self, address):
         self.driver.get("about:blank")
-        self.driver.get(f"{PAGE.resolve().as_uri()}#{urllib.parse.urlencode(state)}")
+        self.driver.get(address)
         self.until(lambda: self.all("#view"))
-        return self
 
     def one(self, css):
         return self.driver.find_element("css selector", css)
@@ -64,7 +74,12 @@ class Page:
         return self.driver.find_elements("css selector", css)
 
     def text(self, css):
-        return self.one(css).text
+        """In one question, since a page that plays draws its elements anew."""
+        return self.run("return document.querySelector(arguments[0]).innerText", css).replace("\u00a0", " ").strip()
+
+    def attributes(self, css, name):
+        """That attribute of each element."""
+        return self.run("return [...document.querySelectorAll(arguments[0])].map((e) => e.getAttribute(arguments[1]))", css, name)
 
     def type(self, css, text):
         """Replaces what a field holds, by its keys."""
@@ -86,7 +101,7 @@ class Page:
 
     def until(self, what, seconds=30):
         from selenium.webdriver.support.ui import WebDriverWait
-        return WebDriverWait(self.driver, seconds, 0.1).until(lambda _: what())
+        return WebDriverWait(self.driver, seconds, 0.02).until(lambda _: what())
 
     def width(self, pixels, height=844, mobile=False):
         self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {
