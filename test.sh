@@ -57,7 +57,7 @@ run_tests() {
 }
 
 say "tests under the thread sanitizer"
-run_tests build-tsan -R threads --no-tests=error
+run_tests build-tsan -R thread_tests --no-tests=error
 
 say "tests and fuzz targets under the address and undefined-behaviour sanitizers"
 run_tests build-sanitize
