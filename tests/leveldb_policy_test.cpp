@@ -135,6 +135,19 @@ TEST(leveldb_policy, a_fuse_entry_of_impossible_sizes_is_answered) {
   }
 }
 
+// Such a number is no reason to believe the numbers after it.
+TEST(leveldb_policy, a_fuse_entry_with_a_number_without_end_is_answered) {
+  const std::vector<std::string> numbers = {"\3", "\5", "\1", "\4", "\1"};
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    std::string entry(1, '\x87');
+    for (std::size_t j = 0; j < numbers.size(); ++j) {
+      entry += j == i ? std::string(10, '\x80') : numbers[j];
+    }
+    entry.resize(entry.size() + 200);
+    EXPECT_TRUE(policy_of({})->KeyMayMatch("key", entry)) << i;
+  }
+}
+
 std::string contents(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};

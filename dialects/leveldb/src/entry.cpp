@@ -107,7 +107,8 @@ bool fuse_may_contain(std::span<const std::byte> rest, unsigned fingerprint_bits
   const auto shards = take_varint(rest);
   const auto segments = take_varint(rest);
   const auto count = take_varint(rest);
-  if (!count || *arity < 3 || *arity > 4 || *segment_log2 > 63 || *shards > UINT32_MAX) return true;
+  if (!arity || !segment_log2 || !shards || !segments || !count) return true;
+  if (*arity < 3 || *arity > 4 || *segment_log2 > 63 || *shards > UINT32_MAX) return true;
   params.arity = static_cast<unsigned>(*arity);
   params.segment_log2 = static_cast<unsigned>(*segment_log2);
   params.shards = static_cast<std::uint32_t>(*shards);
