@@ -46,7 +46,7 @@ std::unique_ptr<CLI::App> make_app(action& chosen) {
   });
   for (const command& verb : commands()) {
     CLI::App* sub = app->add_subcommand(std::string(verb.name), std::string(verb.summary));
-    sub->footer("Examples:\n" + std::string(verb.examples));
+    sub->footer(std::string(verb.examples));
     sub->callback([run = verb.define(*sub), &chosen] { chosen = run; });
   }
   return app;

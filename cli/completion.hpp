@@ -3,11 +3,14 @@
 // Scripts that complete the command line in a shell: verbs, options, values that can be listed, and
 // file names.
 
+#include <array>
 #include <string>
 
 #include "tree.hpp"
 
 namespace bloomery::cli {
+
+inline constexpr std::array shells = {"bash", "zsh", "fish"};
 
 /// For bash 4 and later. Does not need the bash-completion package.
 std::string bash_completion(const tree_shape& tree);

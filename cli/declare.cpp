@@ -25,7 +25,7 @@ declared declared::at_least(int values) const {
 }
 
 declared declared::one_of(const std::vector<std::string>& choices) const {
-  option_->check(CLI::IsMember(choices));
+  option_->check(CLI::IsMember(choices).description(""));
   return *this;
 }
 

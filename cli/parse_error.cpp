@@ -70,47 +70,63 @@ std::string extra_sentence(const CLI::App& app, const CLI::App* verb, const std:
   return fmt::format("'{}' is one argument too many", extra);
 }
 
-std::optional<std::string> between(std::string_view text, std::string_view first,
-                                   std::string_view second) {
-  const auto at = text.find(first);
-  if (at == std::string_view::npos) return std::nullopt;
-  const auto from = at + first.size();
-  const auto to = text.find(second, from);
-  if (to == std::string_view::npos) return std::nullopt;
-  return std::string(text.substr(from, to - from));
+/// The option that ends the command line without its value, if `last_word` is one: "--output",
+/// "-vo".
+const CLI::Option* option_without_value(const CLI::App& app, std::string_view last_word) {
+  if (!last_word.starts_with('-')) return nullptr;
+  std::string name(last_word.substr(0, last_word.find('=')));
+  if (!name.starts_with("--")) name = {'-', name.back()};
+  const CLI::Option* const named = app.get_option_no_throw(name);
+  return named != nullptr && named->get_items_expected_min() > 0 ? named : nullptr;
 }
 
-/// The message of the parser, reworded for this program.
-std::string reworded(const CLI::ParseError& error) {
-  std::string said = error.what();
-  if (error.get_name() == "ConversionError") {
-    const auto name = between(said, "convert: ", " = ");
-    const auto at = said.find(" = ");
-    if (name && at != std::string::npos) {
-      return fmt::format("{}: '{}' is not a valid number", *name, said.substr(at + 3));
+/// The sentence for `option` if it is the one that the parser refused.
+std::optional<std::string> refusal(const CLI::Option& option, CLI::ExitCodes code) {
+  const std::string name = option.get_name();
+  const auto given = static_cast<int>(option.count());
+  if (code == CLI::ExitCodes::RequiredError && option.get_required() && given == 0) {
+    return name + " is missing";
+  }
+  if (given == 0) return std::nullopt;
+  if (code == CLI::ExitCodes::ArgumentMismatch) {
+    if (given < option.get_items_expected_min()) {
+      return fmt::format("{}: at least {} are needed", name, option.get_items_expected_min());
+    }
+    const bool is_single = option.get_multi_option_policy() == CLI::MultiOptionPolicy::Throw;
+    if (is_single && given > std::max(option.get_items_expected_max(), 1)) {
+      return name + ": it can be given only once";
     }
   }
-  if (error.get_name() == "ArgumentMismatch") {
-    const std::string name = said.substr(0, said.find(": "));
-    if (said.ends_with(" missing")) return name + ": its value is missing";
-    if (said.find("At Most 1 ") != std::string::npos) return name + ": it can be given only once";
-    if (const auto least = between(said, "At least ", " required"); least) {
-      return fmt::format("{}: at least {} are needed", name, *least);
+  if (code == CLI::ExitCodes::ExcludesError) {
+    for (const CLI::Option* other : option.get_excludes()) {
+      if (other->count() == 0) continue;
+      return fmt::format("{} and {} exclude each other; give one of them", name, other->get_name());
     }
   }
-  if (error.get_name() == "RequiredError") {
-    if (said.ends_with(" is required")) {
-      return said.substr(0, said.size() - std::string_view(" is required").size()) + " is missing";
+  return std::nullopt;
+}
+
+/// The sentence for what the parser refused. Its exceptions name the option only in prose, so the
+/// options are asked in the parser's order.
+std::string refusal_sentence(const CLI::App& app, const CLI::ParseError& error,
+                             std::string_view last_word) {
+  const auto code = static_cast<CLI::ExitCodes>(error.get_exit_code());
+  if (code == CLI::ExitCodes::ArgumentMismatch) {
+    if (const CLI::Option* const option = option_without_value(app, last_word)) {
+      return option->get_name() + ": its value is missing";
     }
   }
-  if (error.get_name() == "ExcludesError") {
-    const auto at = said.find(" excludes ");
-    if (at != std::string::npos) {
-      return fmt::format("{} and {} exclude each other; give one of them", said.substr(0, at),
-                         said.substr(at + std::string_view(" excludes ").size()));
-    }
+  const CLI::Option* converted = nullptr;
+  for (const CLI::Option* option : app.get_options()) {
+    if (auto sentence = refusal(*option, code)) return std::move(*sentence);
+    // The callbacks stop at the value that cannot be converted.
+    if (option->count() != 0 && option->get_callback_run()) converted = option;
   }
-  return said;
+  if (code == CLI::ExitCodes::ConversionError && converted != nullptr) {
+    return fmt::format("{}: '{}' is not a valid number", converted->get_name(),
+                       converted->results().back());
+  }
+  return error.what();
 }
 
 }  // namespace
@@ -136,29 +152,31 @@ std::string no_verb(std::string_view word, const std::vector<std::string>& verbs
 
 std::string_view nearest(std::string_view word, const std::vector<std::string>& candidates) {
   // At most a third of a word may be wrong: "plna" is plan, "quux" is nothing.
-  std::size_t least = std::max<std::size_t>(1, word.size() / 3) + 1;
+  std::size_t best = std::max<std::size_t>(1, word.size() / 3) + 1;
   std::string_view found;
   for (const std::string& candidate : candidates) {
     const std::size_t distance = edit_distance(word, candidate);
     // The word may be the beginning of a candidate.
     const bool begun = word.size() >= 3 && candidate.starts_with(word);
-    if (distance < least || (begun && found.empty())) {
-      least = std::min(least, distance);
+    if (distance < best || (begun && found.empty())) {
+      best = std::min(best, distance);
       found = candidate;
     }
   }
   return found;
 }
 
-std::string parse_sentence(const CLI::App& app, const CLI::ParseError& error) {
+std::string parse_sentence(const CLI::App& app, const CLI::ParseError& error,
+                           std::string_view last_word) {
   const auto chosen = app.get_subcommands();
   const CLI::App* verb = chosen.empty() ? nullptr : chosen.front();
   auto extras = app.remaining(true);
   std::erase(extras, "--");
-  const std::string what =
-      extras.empty() ? reworded(error) : extra_sentence(app, verb, extras.front());
-  const std::string where = verb == nullptr ? "bloomery" : "bloomery " + verb->get_name();
-  return fmt::format("{}: {}; see '{} --help'", where, what, where);
+  const std::string sentence =
+      extras.empty() ? refusal_sentence(verb == nullptr ? app : *verb, error, last_word)
+                     : extra_sentence(app, verb, extras.front());
+  const std::string prefix = verb == nullptr ? "bloomery" : "bloomery " + verb->get_name();
+  return fmt::format("{}: {}; see '{} --help'", prefix, sentence, prefix);
 }
 
 }  // namespace bloomery::cli

@@ -11,8 +11,9 @@
 namespace bloomery::cli {
 
 /// The sentence for a command line that cannot be parsed, without a newline: the verb, the error,
-/// the nearest correct word, and the command for help.
-std::string parse_sentence(const CLI::App& app, const CLI::ParseError& error);
+/// the nearest correct word, and the command for help. `last_word` is the last argument.
+std::string parse_sentence(const CLI::App& app, const CLI::ParseError& error,
+                           std::string_view last_word);
 
 /// The text with its control characters escaped, so that a message that quotes arguments and file
 /// names is one line.

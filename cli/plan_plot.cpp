@@ -34,14 +34,14 @@ std::string plan_plot(const kind_info& kind, const plan_report& plan) {
                               format_count(plan.capacity)),
       .x_label = "size (bits per key)",
       .y_label = "rate of false positives (%)",
-      .y_least = lowest,
+      .min_y = lowest,
       .lines = {},
       .marks = {}};
   chart_line bound{.name = "least possible", .points = {}, .colour = "#000000", .dash = ""};
   for (const double rate : rates(lowest)) {
     bound.points.push_back({formulas::information_bound(rate), rate});
   }
-  made.x_most = std::ceil(std::max(bound.points.back().x * 2, plan.bits_per_key() * 1.15));
+  made.max_x = std::ceil(std::max(bound.points.back().x * 2, plan.bits_per_key() * 1.15));
   made.lines.push_back(std::move(bound));
   std::size_t index = 0;
   for (const kind_info& each : kinds()) {

@@ -165,9 +165,10 @@ figures plan_figures(const plan_report& plan) {
   rows.emplace_back("bits per key", fmt::format("{:.2f}", plan.bits_per_key()));
   append_rate(rows, plan);
   append(rows, plan.extras);
-  std::string least = fmt::format("{:.2f} bits/key = log2(1/rate)", std::fabs(bound));
-  if (bound > 0) least += fmt::format("; this is {:.2f} times that", plan.bits_per_key() / bound);
-  rows.emplace_back("least possible", std::move(least));
+  std::string bound_text = fmt::format("{:.2f} bits/key = log2(1/rate)", std::fabs(bound));
+  if (bound > 0)
+    bound_text += fmt::format("; this is {:.2f} times that", plan.bits_per_key() / bound);
+  rows.emplace_back("least possible", std::move(bound_text));
   return rows;
 }
 

@@ -63,21 +63,22 @@ double step_of(double range) {
 
 class drawing {
  public:
-  explicit drawing(const chart& what) : what_(what) {}
+  explicit drawing(const chart& drawn) : chart_(drawn) {}
 
   std::string draw() {
     add("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" "
         "height=\"{1}\" role=\"img\" font-family=\"sans-serif\" font-size=\"13\" fill=\"#222\">",
         width, height);
-    add("<title>{}</title>", escaped(what_.title));
+    add("<title>{}</title>", escaped(chart_.title));
     add(R"(<rect width="{}" height="{}" fill="#fff"/>)", width, height);
     add(R"(<clipPath id="plot"><rect x="{}" y="{}" width="{}" height="{}"/></clipPath>)", left, top,
         right - left, bottom - top);
-    add(R"(<text x="16" y="30" font-size="18" font-weight="bold">{}</text>)", escaped(what_.title));
-    add(R"(<text x="16" y="52" fill="#555">{}</text>)", escaped(what_.subtitle));
+    add(R"(<text x="16" y="30" font-size="18" font-weight="bold">{}</text>)",
+        escaped(chart_.title));
+    add(R"(<text x="16" y="52" fill="#555">{}</text>)", escaped(chart_.subtitle));
     axes();
-    for (std::size_t i = 0; i < what_.lines.size(); ++i) line(what_.lines[i], i);
-    for (const chart_mark& mark : what_.marks) point(mark);
+    for (std::size_t i = 0; i < chart_.lines.size(); ++i) line(chart_.lines[i], i);
+    for (const chart_mark& mark : chart_.marks) point(mark);
     add("</svg>");
     return std::move(text_);
   }
@@ -90,34 +91,34 @@ class drawing {
   }
 
   double x(double value) const {
-    return left + (value - what_.x_least) / (what_.x_most - what_.x_least) * (right - left);
+    return left + (value - chart_.min_x) / (chart_.max_x - chart_.min_x) * (right - left);
   }
   double y(double value) const {
     return bottom -
-           (std::log10(value) - what_.y_least) / (what_.y_most - what_.y_least) * (bottom - top);
+           (std::log10(value) - chart_.min_y) / (chart_.max_y - chart_.min_y) * (bottom - top);
   }
 
   void axes() {
-    const double step = step_of(what_.x_most - what_.x_least);
-    const auto first = static_cast<int>(std::ceil(what_.x_least / step));
-    const auto last = static_cast<int>(std::floor(what_.x_most / step + 1e-6));
+    const double step = step_of(chart_.max_x - chart_.min_x);
+    const auto first = static_cast<int>(std::ceil(chart_.min_x / step));
+    const auto last = static_cast<int>(std::floor(chart_.max_x / step + 1e-6));
     for (int i = first; i <= last; ++i) {
       const double at = i * step;
       add(R"(<path d="M{0:.1f},{1}V{2}" stroke="#ddd"/>)", x(at), top, bottom);
       add(R"(<text x="{:.1f}" y="{}" text-anchor="middle">{:.6g}</text>)", x(at), bottom + 20, at);
     }
-    for (int decade = what_.y_least; decade <= what_.y_most; ++decade) {
+    for (int decade = chart_.min_y; decade <= chart_.max_y; ++decade) {
       const double value = std::pow(10, decade);
       add(R"(<path d="M{0},{1:.1f}H{2}" stroke="#ddd"/>)", left, y(value), right);
       add(R"(<text x="{}" y="{:.1f}" text-anchor="end">{:.6g}{}</text>)", left - 8, y(value) + 4,
-          what_.y_percent ? 100 * value : value, what_.y_percent ? "%" : "");
+          chart_.y_percent ? 100 * value : value, chart_.y_percent ? "%" : "");
     }
     add(R"(<rect x="{}" y="{}" width="{}" height="{}" fill="none" stroke="#666"/>)", left, top,
         right - left, bottom - top);
     add(R"(<text x="{:.1f}" y="{}" text-anchor="middle">{}</text>)", (left + right) / 2,
-        bottom + 46, escaped(what_.x_label));
+        bottom + 46, escaped(chart_.x_label));
     add("<text transform=\"translate(22 {:.1f}) rotate(-90)\" text-anchor=\"middle\">{}</text>",
-        (top + bottom) / 2, escaped(what_.y_label));
+        (top + bottom) / 2, escaped(chart_.y_label));
   }
 
   void line(const chart_line& each, std::size_t row) {
@@ -154,19 +155,19 @@ class drawing {
         before ? px - 12 : px + 12, py - 10, before ? "end" : "start", escaped(mark.text));
   }
 
-  const chart& what_;
+  const chart& chart_;
   std::string text_;
 };
 
 }  // namespace
 
 chart_line line_of(std::string_view name, std::size_t n) {
-  const look& how = looks.at(n % looks.size());
-  return {.name = std::string(name), .points = {}, .colour = how.colour, .dash = how.dash};
+  const look& style = looks.at(n % looks.size());
+  return {.name = std::string(name), .points = {}, .colour = style.colour, .dash = style.dash};
 }
 
-std::string to_svg(const chart& what) {
-  return drawing(what).draw();
+std::string to_svg(const chart& drawn) {
+  return drawing(drawn).draw();
 }
 
 }  // namespace bloomery::cli

@@ -39,17 +39,17 @@ struct chart {
   std::string subtitle;
   std::string x_label;  ///< with its unit
   std::string y_label;
-  double x_least = 0;
-  double x_most = 1;
-  int y_least = -5;  ///< decades: 10^-5
-  int y_most = 0;
+  double min_x = 0;
+  double max_x = 1;
+  int min_y = -5;  ///< decades: 10^-5
+  int max_y = 0;
   bool y_percent = true;  ///< the axis names shares of 1 as percentages, else the values themselves
   std::vector<chart_line> lines;
   std::vector<chart_mark> marks;
 };
 
-/// The whole file. What lies outside of the axes is cut off at them. Precondition: x_least <
-/// x_most, y_least < y_most, and all y are positive.
-std::string to_svg(const chart& what);
+/// The whole file. What lies outside of the axes is cut off at them. Precondition: min_x <
+/// max_x, min_y < max_y, and all y are positive.
+std::string to_svg(const chart& drawn);
 
 }  // namespace bloomery::cli

@@ -11,41 +11,24 @@
 #include <bloomery/keys/reader.hpp>
 #include <string_view>
 
+#include "completion.hpp"
+
 namespace bloomery::cli {
 namespace {
 
 constexpr std::size_t line_width = 80;
 constexpr std::size_t widest_spelling = 26;
 
-constexpr std::string_view examples_heading = "Examples:\n";
-
-// CLI11 appends the checks of a value to its type: "SHELL:{bash,zsh,fish}".
-std::string_view without_checks(std::string_view type) {
-  return type.substr(0, type.find(':'));
-}
-
-std::vector<std::string> choices_in(std::string_view type) {
-  const auto open = type.find(":{");
-  const auto close = type.rfind('}');
-  if (open == std::string_view::npos || close == std::string_view::npos) return {};
+std::vector<std::string> choices_of(std::string_view value) {
   std::vector<std::string> choices;
-  std::string_view rest = type.substr(open + 2, close - open - 2);
-  for (;;) {
-    const auto comma = rest.find(',');
-    choices.emplace_back(rest.substr(0, comma));
-    if (comma == std::string_view::npos) return choices;
-    rest.remove_prefix(comma + 1);
-  }
-}
-
-std::vector<std::string> choices_of(const std::string& value, std::string_view type) {
-  auto choices = choices_in(type);
   if (value == "KIND") {
     for (const kind_info& kind : kinds()) choices.emplace_back(kind.name);
-  } else if (choices.empty() && value == "FORMAT") {
+  } else if (value == "FORMAT") {
     for (const auto& format : dialects::all()) choices.emplace_back(format.name);
   } else if (value == "READER") {
     for (const auto& reader : keys::all()) choices.emplace_back(reader.name);
+  } else if (value == "SHELL") {
+    choices.assign(shells.begin(), shells.end());
   }
   return choices;
 }
@@ -62,13 +45,12 @@ argument read_option(const CLI::Option& option) {
     for (const std::string& name : option.get_lnames()) read.long_names.push_back("--" + name);
     for (const std::string& name : option.get_snames()) read.short_names.push_back("-" + name);
   }
-  const std::string type = option.get_type_name();
   if (option.get_type_size() != 0 && option.get_items_expected_max() != 0) {
     // A positional is shown by its name; its type would say TEXT.
-    read.value = positional ? option.get_name(true, false) : std::string(without_checks(type));
+    read.value = positional ? option.get_name(true, false) : option.get_type_name();
   }
   read.meaning = option.get_description();
-  read.choices = choices_of(read.value, type);
+  read.choices = choices_of(read.value);
   read.required = option.get_required();
   read.repeats = positional && option.get_expected_max() > 1;
   read.file = read.choices.empty() && names_a_file(read.value);
@@ -174,9 +156,6 @@ verb_shape shape_of_verb(const CLI::App& verb) {
                    .examples = verb.get_footer(),
                    .positionals = {},
                    .options = read_options(verb)};
-  if (shape.examples.starts_with(examples_heading)) {
-    shape.examples.erase(0, examples_heading.size());
-  }
   for (const CLI::Option* option : verb.get_options()) {
     if (option->get_positional()) shape.positionals.push_back(read_option(*option));
   }
@@ -213,7 +192,7 @@ std::string help_text(const verb_shape& verb) {
   append_rows(text, "Arguments", verb.positionals);
   append_rows(text, "Options", verb.options);
   if (!verb.examples.empty()) {
-    text += fmt::format("\n{}{}", examples_heading, verb.examples);
+    text += "\nExamples:\n" + verb.examples;
     if (!text.ends_with('\n')) text += '\n';
   }
   return text;

@@ -126,13 +126,13 @@ class gzip_source final : public unpacking_source {
         ::inflateReset(&stream_);
         between_members_ = false;
       }
-      constexpr std::size_t most = std::numeric_limits<uInt>::max();
+      constexpr std::size_t max_call = std::numeric_limits<uInt>::max();
       // zlib's interface predates const; inflate does not write to its input.
       stream_.next_in =
           reinterpret_cast<Bytef*>(const_cast<char*>(packed->data()));  // NOLINT(*-const-cast)
       stream_.avail_in = static_cast<uInt>(packed->size());
       stream_.next_out = reinterpret_cast<Bytef*>(into.data());
-      const auto room = static_cast<uInt>(std::min(most, into.size()));
+      const auto room = static_cast<uInt>(std::min(max_call, into.size()));
       stream_.avail_out = room;
       const int outcome = ::inflate(&stream_, Z_NO_FLUSH);
       done = room - stream_.avail_out;

@@ -159,21 +159,21 @@ std::string plot_of(const std::vector<row>& rows, const measured_kind& first) {
   std::vector<double> times;
   for (const row& each : rows) {
     if (!each.made) continue;
-    const measured_kind& of = *each.made;
+    const measured_kind& kind = *each.made;
     chart_line line = line_of(each.kind->name, made.lines.size());
     line.dots = true;
-    bits.push_back(of.bits_per_key());
-    for (const double ns : {of.ns.absent_batch, of.ns.insert_batch}) {
+    bits.push_back(kind.bits_per_key());
+    for (const double ns : {kind.ns.absent_batch, kind.ns.insert_batch}) {
       // A coarse clock may measure no time at all.
       times.push_back(std::log10(std::max(0.01, ns)));
       line.points.push_back({bits.back(), std::max(0.01, ns)});
     }
     made.lines.push_back(std::move(line));
   }
-  const auto [least, most] = std::ranges::minmax(times);
-  made.x_most = std::ceil(std::ranges::max(bits) * 1.15);
-  made.y_least = static_cast<int>(std::floor(least));
-  made.y_most = std::max(made.y_least + 1, static_cast<int>(std::ceil(most)));
+  const auto [min_power, max_power] = std::ranges::minmax(times);
+  made.max_x = std::ceil(std::ranges::max(bits) * 1.15);
+  made.min_y = static_cast<int>(std::floor(min_power));
+  made.max_y = std::max(made.min_y + 1, static_cast<int>(std::ceil(max_power)));
   made.marks.push_back({.at = made.lines.front().points.front(),
                         .text = std::string(marked),
                         .is_leftmost = bits.size() > 1 && bits.front() == std::ranges::min(bits)});

@@ -10,8 +10,7 @@ namespace {
 
 action define(CLI::App& app) {
   auto shell = std::make_shared<std::string>();
-  const std::vector<std::string> shells = {"bash", "zsh", "fish"};
-  option(app, "SHELL", *shell, "the shell").required().one_of(shells);
+  option(app, "SHELL", *shell, "the shell").required().one_of({shells.begin(), shells.end()});
   return [shell, &app]() -> result<status> {
     const tree_shape tree = shape_of_whole(app);
     fmt::print("{}", *shell == "bash"  ? bash_completion(tree)

@@ -68,29 +68,30 @@ bool some_words(bytes_view bytes, std::size_t at) noexcept {
 
 /// As many functions as the tables of rates have, and words.
 bool cassandra(bytes_view bytes) noexcept {
-  constexpr std::uint32_t most = 20;
+  constexpr std::uint32_t max_hashes = 20;
   if (bytes.size() < 8) return false;
   const auto hashes = big_endian<std::uint32_t>(bytes.data());
-  return hashes != 0 && hashes <= most && some_words(bytes, 4);
+  return hashes != 0 && hashes <= max_hashes && some_words(bytes, 4);
 }
 
 bool guava(bytes_view bytes) noexcept {
-  constexpr std::byte most{64};
+  constexpr std::byte max_hashes{64};
   return bytes.size() >= 6 && bytes[0] <= std::byte{1} && bytes[1] != std::byte{0} &&
-         bytes[1] <= most && some_words(bytes, 2);
+         bytes[1] <= max_hashes && some_words(bytes, 2);
 }
 
-/// A length that just so many bytes follow, or fewer than that of a length in three bytes.
+/// A length in one byte that as many bytes follow, or a length in three bytes that at most so many
+/// follow.
 bool bip37(bytes_view bytes) noexcept {
   constexpr std::size_t trailer = 9;
-  constexpr std::size_t most = 36'000;
+  constexpr std::size_t max_size = 36'000;
   constexpr std::size_t in_three = 0xfd;
   if (bytes.size() < 3) return false;
   const auto small = std::to_integer<std::size_t>(bytes[0]);
   if (small > in_three) return false;
   if (small < in_three) return small != 0 && bytes.size() - 1 == small + trailer;
   const auto size = std::size_t{little_endian<std::uint16_t>(bytes.data() + 1)};
-  return size >= in_three && size <= most && bytes.size() - 3 <= size + trailer;
+  return size >= in_three && size <= max_size && bytes.size() - 3 <= size + trailer;
 }
 
 struct beginning {

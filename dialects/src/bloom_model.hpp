@@ -106,11 +106,11 @@ class bloom_model final : public bloom_face<C> {
       for (const std::string_view key : keys) {
         const auto bytes = form.bytes_of(key, scratch);
         if (!bytes) break;
-        const bool fresh = filter_.insert(*bytes) == insert_outcome::inserted;
-        summary.inserted += fresh;
-        summary.maybe_present += !fresh;
+        const bool is_new = filter_.insert(*bytes) == insert_outcome::inserted;
+        summary.inserted += is_new;
+        summary.maybe_present += !is_new;
         ++summary.done;
-        count_ += C::counts == counting::inserts || fresh;
+        count_ += C::counts == counting::inserts || is_new;
       }
       return summary;
     } else {

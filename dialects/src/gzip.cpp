@@ -29,11 +29,11 @@ class gunzip_stream::state {
   }
 
   std::size_t fill(std::span<std::byte> into) noexcept {
-    constexpr std::size_t most = std::numeric_limits<uInt>::max();
+    constexpr std::size_t max_call = std::numeric_limits<uInt>::max();
     std::size_t done = 0;
     while (done < into.size() && outcome_ == Z_OK) {
-      const std::size_t give = std::min(most, left_.size());
-      const std::size_t room = std::min(most, into.size() - done);
+      const std::size_t give = std::min(max_call, left_.size());
+      const std::size_t room = std::min(max_call, into.size() - done);
       // zlib's interface predates const; inflate does not write to its input.
       stream_.next_in =
           reinterpret_cast<Bytef*>(const_cast<std::byte*>(left_.data()));  // NOLINT(*-const-cast)
@@ -98,7 +98,7 @@ result<std::vector<std::byte>> gzip(const std::vector<std::span<const std::byte>
                      Z_DEFAULT_STRATEGY) != Z_OK) {
     return fail(errc::out_of_memory, "no memory to pack the filter with");
   }
-  constexpr std::size_t most = std::size_t{1} << 30;
+  constexpr std::size_t max_call = std::size_t{1} << 30;
   std::vector<std::byte> packed;
   std::vector<std::byte> room(std::size_t{256} << 10);
   const auto feed = [&](std::span<const std::byte> bytes, int flush) {
@@ -115,7 +115,7 @@ result<std::vector<std::byte>> gzip(const std::vector<std::span<const std::byte>
   };
   for (std::span<const std::byte> piece : pieces) {
     while (!piece.empty()) {
-      const auto now = piece.first(std::min(most, piece.size()));
+      const auto now = piece.first(std::min(max_call, piece.size()));
       feed(now, Z_NO_FLUSH);
       piece = piece.subspan(now.size());
     }

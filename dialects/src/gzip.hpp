@@ -13,7 +13,7 @@ namespace bloomery::dialects {
 
 bool is_gzip(std::span<const std::byte> bytes) noexcept;
 
-/// Unpacks one gzip member, piece by piece: memory is what the caller gives.
+/// Unpacks one gzip member piece by piece, into the caller's memory.
 class gunzip_stream {
  public:
   /// Fails with out_of_memory.
@@ -24,11 +24,12 @@ class gunzip_stream {
   gunzip_stream& operator=(const gunzip_stream&) = delete;
   ~gunzip_stream();
 
-  /// Unpacks until `into` is full, the member ends or nothing more can be; how far it came.
+  /// Unpacks until `into` is full, the member ends or the data is damaged. Returns the bytes
+  /// written.
   std::size_t fill(std::span<std::byte> into) noexcept;
 
-  /// Fails unless the member has ended, its checksum is right and it was all of the bytes. To be
-  /// asked once fill() came less far than it could have.
+  /// Fails unless the member ended, with the right checksum and no bytes behind it. Call it after
+  /// fill() returned less than it was given.
   result<void> ended_well() const;
 
  private:
@@ -38,10 +39,10 @@ class gunzip_stream {
   std::unique_ptr<state> state_;
 };
 
-/// Unpacks the front of a gzip file; how far it came.
+/// Unpacks the front of a gzip file. Returns the bytes written.
 std::size_t gunzip_front(std::span<const std::byte> packed, std::span<std::byte> into) noexcept;
 
-/// What so many bytes of gzip can unpack to at most: a match of 258 bytes takes two bits or more.
+/// Upper bound of the unpacked size: a match of 258 bytes takes at least two bits.
 constexpr std::uint64_t max_unpacked(std::uint64_t packed) noexcept {
   constexpr std::uint64_t ratio = std::uint64_t{258} * 4;
   return packed < ~std::uint64_t{0} / ratio ? packed * ratio : ~std::uint64_t{0};

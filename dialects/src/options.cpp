@@ -63,21 +63,21 @@ result<void> check_request(const plan_request& request, std::string_view format,
   return {};
 }
 
-failure too_large(std::string_view format, std::string_view most) {
+failure too_large(std::string_view format, std::string_view limit) {
   return fail(errc::invalid_argument,
               fmt::format("such a filter is too large for format {}, which holds at most {}; give "
                           "a smaller capacity or a greater rate",
-                          format, most));
+                          format, limit));
 }
 
 result<void> check_words(std::span<const std::byte> bytes, std::size_t at) {
   const auto words = big_endian<std::uint32_t>(bytes.data() + at);
-  const std::size_t rest = bytes.size() - at - sizeof words;
+  const std::size_t payload = bytes.size() - at - sizeof words;
   if (words == 0 || words > std::numeric_limits<std::int32_t>::max() ||
-      rest != std::uint64_t{words} * 8) {
+      payload != std::uint64_t{words} * 8) {
     return fail(
         errc::corrupt,
-        fmt::format("its header says {} words of 8 bytes, and {} bytes follow", words, rest));
+        fmt::format("its header says {} words of 8 bytes, and {} bytes follow", words, payload));
   }
   return {};
 }

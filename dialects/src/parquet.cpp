@@ -143,9 +143,9 @@ class parquet_model final : public parquet_face {
       for (const std::string_view key : keys) {
         const auto bytes = how.bytes_of(key, scratch);
         if (!bytes) break;
-        const bool fresh = filters_.front().insert(hash_of(*bytes)) == insert_outcome::inserted;
-        summary.inserted += fresh;
-        summary.maybe_present += !fresh;
+        const bool is_new = filters_.front().insert(hash_of(*bytes)) == insert_outcome::inserted;
+        summary.inserted += is_new;
+        summary.maybe_present += !is_new;
         ++summary.done;
       }
       return summary;

@@ -157,12 +157,12 @@ result<footer> read_footer(std::span<const std::byte> file, std::string_view col
 
 /// A name from the file as a sentence can have it: in quotes, short and without control characters.
 std::string in_quotes(std::string_view name) {
-  constexpr std::size_t most = 60;
-  std::string text(name.substr(0, most));
+  constexpr std::size_t max_shown = 60;
+  std::string text(name.substr(0, max_shown));
   std::replace_if(
       text.begin(), text.end(),
       [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }, '?');
-  return fmt::format("'{}{}'", text, name.size() > most ? "..." : "");
+  return fmt::format("'{}{}'", text, name.size() > max_shown ? "..." : "");
 }
 
 failure no_such_column(const footer& file, std::string_view column) {

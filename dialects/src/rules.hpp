@@ -156,8 +156,8 @@ struct cassandra : rule {
                                    std::uint64_t m) const noexcept {
     const std::uint64_t sum = first_is_base ? h.first + i * h.second : h.second + i * h.first;
     // m is below 2^38, so the remainder's sign can be changed.
-    const auto rest = static_cast<std::int64_t>(sum) % static_cast<std::int64_t>(m);
-    return in_order(order, static_cast<std::uint64_t>(rest < 0 ? -rest : rest));
+    const auto remainder = static_cast<std::int64_t>(sum) % static_cast<std::int64_t>(m);
+    return in_order(order, static_cast<std::uint64_t>(remainder < 0 ? -remainder : remainder));
   }
 };
 

@@ -129,8 +129,9 @@ result<squid_container> read_header(std::span<const std::byte> bytes) {
     return fail(errc::corrupt, fmt::format("its header says {} bytes of mask, and {} follow",
                                            made.mask_bytes, bytes.size() - header_bytes));
   }
-  const auto rest = bytes.subspan(used_bytes, header_bytes - used_bytes);
-  if (std::any_of(rest.begin(), rest.end(), [](std::byte b) { return b != std::byte{0}; })) {
+  const auto reserved = bytes.subspan(used_bytes, header_bytes - used_bytes);
+  if (std::any_of(reserved.begin(), reserved.end(),
+                  [](std::byte b) { return b != std::byte{0}; })) {
     return fail(errc::corrupt, "the reserved bytes of its header are not zero");
   }
   return made;

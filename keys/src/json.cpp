@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "rows.hpp"
@@ -171,21 +172,17 @@ result<std::unique_ptr<reader>> make(std::string_view pointer, purpose) {
     return fail(errc::invalid_argument,
                 fmt::format("{}; write for example json:/user/email (RFC 6901)", why));
   };
-  if (!pointer.empty() && pointer.front() != '/') return refuse("a pointer begins with /");
   if (pointer.empty()) return refuse("the pointer to the key is missing");
   std::vector<std::string> tokens;
-  for (std::size_t i = 0; i < pointer.size(); ++i) {
-    if (pointer[i] == '/') {
-      tokens.emplace_back();
-    } else if (pointer[i] != '~') {
-      tokens.back() += pointer[i];
-    } else if (const auto escaped = pointer.substr(i, 2); escaped == "~0" || escaped == "~1") {
-      tokens.back() += escaped == "~0" ? '~' : '/';
-      ++i;
-    } else {
-      return refuse("a ~ in a pointer is written ~0, and a / in a name ~1");
-    }
+  try {
+    nlohmann::json::json_pointer parsed{std::string(pointer)};
+    for (; !parsed.empty(); parsed.pop_back()) tokens.push_back(parsed.back());
+  } catch (const nlohmann::json::parse_error& wrong) {
+    constexpr int no_slash = 107;
+    return refuse(wrong.id == no_slash ? "a pointer begins with /"
+                                       : "a ~ in a pointer is written ~0, and a / in a name ~1");
   }
+  std::reverse(tokens.begin(), tokens.end());
   return std::make_unique<json>(std::string(pointer), std::move(tokens));
 }
 

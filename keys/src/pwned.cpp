@@ -31,7 +31,7 @@ bool names_range(std::string_view name) noexcept {
 
 class pwned final : public reader {
  public:
-  explicit pwned(std::uint64_t least) noexcept : least_(least) {}
+  explicit pwned(std::uint64_t min_count) noexcept : min_count_(min_count) {}
 
   void begin_file(std::string_view name) override {
     name = name.substr(name.rfind('/') + 1);  // npos + 1 is the whole name
@@ -63,23 +63,24 @@ class pwned final : public reader {
       digits = {digits_.data(), prefix_digits + hash.size()};
     }
     if (digits.size() != sha1_digits && digits.size() != ntlm_digits) return no_hash(hash);
-    // Made also where it is dropped again, so that nonsense is found whatever its count.
+    // The digits are checked even if the count is too low, so that a damaged line is always found.
     const std::size_t before = keys.size();
     if (!from_hex(digits, keys.make(digits.size() / 2))) return no_hash(hash);
     if (!*enough) keys.truncate(before);
     return {};
   }
 
-  /// Whether what follows the hash says that it counts: nothing, or a colon and a number.
+  /// Whether the count reaches the minimum. `tail` is the line after the hash: nothing, or a colon
+  /// and a number.
   result<bool> often_enough(std::string_view tail) const {
     if (tail.empty()) {
-      if (least_ <= 1) return true;
+      if (min_count_ <= 1) return true;
       return fail(errc::invalid_argument,
                   "the line has no count, and a least count is asked for; leave that out, or give "
                   "lines HASH:COUNT");
     }
     const auto count = whole_number(tail.substr(1));
-    if (count) return *count >= least_;
+    if (count) return *count >= min_count_;
     return fail(errc::invalid_argument,
                 fmt::format("{} is not a count; write HASH:COUNT", in_quotes(tail.substr(1))));
   }
@@ -90,14 +91,14 @@ class pwned final : public reader {
                             in_quotes(hash), sha1_digits, ntlm_digits));
   }
 
-  std::uint64_t least_;
+  std::uint64_t min_count_;
   bool ranged_ = false;
   std::array<char, sha1_digits> digits_{};  // a whole hash: the file's digits, then the line's
 };
 
 result<std::unique_ptr<reader>> make(std::string_view argument, purpose) {
-  // Those that were seen no times pad a range, so that its size does not tell which it is.
-  std::uint64_t least = 1;
+  // Lines with count 0 pad a range file, so that its size does not reveal the range.
+  std::uint64_t min_count = 1;
   if (!argument.empty()) {
     const auto number =
         argument.starts_with("min=") ? whole_number(argument.substr(4)) : std::nullopt;
@@ -105,9 +106,9 @@ result<std::unique_ptr<reader>> make(std::string_view argument, purpose) {
       return fail(errc::invalid_argument,
                   "the argument is no least count; write for example pwned:min=10");
     }
-    least = *number;
+    min_count = *number;
   }
-  return std::make_unique<pwned>(least);
+  return std::make_unique<pwned>(min_count);
 }
 
 }  // namespace

@@ -89,6 +89,8 @@ def test_options_name_their_units(run):
     (("--versoin",), "there is no option '--versoin' (did you mean '--version'?)"),
     (("plan", "extra"), "'extra' is one argument too many"),
     (("plan", "--capacity"), "--capacity: its value is missing"),
+    (("merge", "a", "--output"), "--output: its value is missing"),
+    (("explain", "--cuckoo", "--slots", "x"), "--slots: 'x' is not a valid number"),
     (("info",), "FILE is missing"),
     (("completion",), "SHELL is missing"),
     (("completion", "tcsh"), "tcsh not in {bash,zsh,fish}"),
