@@ -78,9 +78,9 @@ def filter_table(results, n, fpr, charts):
     drawn = sorted((d for d in drawn if d[1]), key=lambda d: d[1])
     if drawn:
         name = f"query-{n}-{fpr * 100:.3g}.svg"
-        charts[name] = bars(f"Asking {count(n)} keys at {percent(fpr)}, half present: ns a key",
+        charts[name] = bars(f"Queries of {count(n)} keys at {percent(fpr)}, half present: ns per key",
                             drawn, ("a random line", limit) if limit else None)
-        text += f"\n\n![Time a query]({{folder}}/{name})"
+        text += f"\n\n![Time per query]({{folder}}/{name})"
     if n == results.sizes()[-1] and fpr == results.rates(n)[0]:
         text += more_charts(rows, n, fpr, charts)
     return text
@@ -91,7 +91,7 @@ def more_charts(rows, n, fpr, charts):
     at = f"{count(n)} keys at {percent(fpr)}"
     colour = lambda r: OURS if r["group"] == "ours" else PEER
     builds = sorted((built(r), r["name"], colour(r)) for r in rows if built(r))
-    charts["build.svg"] = bars(f"Building {at}, one thread: ns a key",
+    charts["build.svg"] = bars(f"Building {at}, one thread: ns per key",
                                [(name, ns, c) for ns, name, c in builds])
     spaces = sorted((of_bound(r), r["name"], colour(r)) for r in rows if of_bound(r))
     charts["space.svg"] = bars(f"{at}: bits, in times of log2(1 / measured rate)",
@@ -100,7 +100,7 @@ def more_charts(rows, n, fpr, charts):
 
 
 def of_bound(row):
-    """Bits a key in times of what information theory asks for the measured rate."""
+    """Bits per key, relative to the least that information theory allows at the measured rate."""
     return row["bits_per_key"] / math.log2(1 / row["rate"]) if 0 < row["rate"] < 1 else None
 
 
@@ -113,14 +113,14 @@ def batches(results, charts):
     limits = [(r["sizes"][0]["ns"], r["name"]) for r in rows if r["group"] == "limit"]
     sizes = [c["size"] for c in ours[0]["sizes"]]
     charts["batches.svg"] = lines(
-        f"{count(n)} keys at 1%: ns a key by the size of the batch", "keys in a batch",
+        f"{count(n)} keys at 1%: ns per key by the size of the batch", "keys in a batch",
         [(r["name"], [(c["size"], c["ns"]) for c in r["sizes"]]) for r in ours],
         [(name, ns) for ns, name in [min(limits)]] if limits else [])
     body = [[r["name"]] + [figure(c["ns"]) for c in r["sizes"]] for r in ours]
     body += [[r["name"] + f" ({r['remark']})", figure(r["sizes"][0]["ns"])] + [""] * (len(sizes) - 1)
              for r in rows if r["group"] == "limit"]
-    return (f"{count(n)} keys at 1%, strangers, one thread.\n\n"
-            + table(["ns a key"] + [binary(s) for s in sizes], body)
+    return (f"{count(n)} keys at 1%, non-members, one thread.\n\n"
+            + table(["ns per key"] + [binary(s) for s in sizes], body)
             + "\n\n![Time by batch]({folder}/batches.svg)")
 
 
@@ -136,13 +136,13 @@ def sets(results, charts):
     body = [[r["name"], times(r["bytes"] / base["bytes"]), times(asked(r, 50) / asked(base, 50)),
              size_of(r["bytes"]), f"{r['bytes'] / r['n']:.2f}", figure(r["build_ns"])]
             + [figure(asked(r, p)) for p in (0, 50, 100)] for r in rows]
-    charts["sets.svg"] = bars(f"{count(base['n'])} URLs: bytes a key",
+    charts["sets.svg"] = bars(f"{count(base['n'])} URLs: bytes per key",
                               [(r["name"], r["bytes"] / r["n"],
                                 OURS if r["name"].startswith("bloomery") else PEER) for r in rows])
     return (f"{count(base['n'])} URLs of {base['text'] / base['n']:.0f} bytes, filters at 1%, one "
             "thread, keys hashed each time.\n\n" + table(["", "memory, ratio", "time, ratio, half present", "memory", "bytes/key",
                                  "build, ns", "absent, ns", "half, ns", "present, ns"], body)
-            + "\n\n![Bytes a key]({folder}/sets.svg)")
+            + "\n\n![Bytes per key]({folder}/sets.svg)")
 
 
 def files(results, _charts):
@@ -169,7 +169,7 @@ def files(results, _charts):
         text.append(f"{count(b['n'])} generated addresses in {size_of(b['bytes'])} (k = "
                     f"{b['hashes']}, {b['threads']} threads): {b['fill_seconds']:.1f} s to make, hash "
                     f"and insert them ({b['insert_seconds']:.1f} s of it to insert), "
-                    f"{b['seconds']:.1f} s with {count(b['strangers'])} strangers asked; planned "
+                    f"{b['seconds']:.1f} s with {count(b['strangers'])} queries of non-members; planned "
                     f"{percent(b['planned_fpr'])}, measured {percent(b['rate'])}; peak memory "
                     f"{size_of(b['peak'])}.")
     return "\n\n".join(text) or "Not measured."

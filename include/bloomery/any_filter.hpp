@@ -119,14 +119,14 @@ class any_filter {
   /// O(size): current_fpr and estimated_size read the bits.
   filter_info info() const;
 
-  /// The operations of this filter: those of its kind, without those that write if it is read-only.
+  /// The operations of this filter: those of its kind, except that a read-only filter cannot write.
   abilities can() const noexcept;
   std::uint64_t capacity() const noexcept;
   std::uint64_t size() const noexcept;
-  /// The present size of the payload. O(1), or one step for each part of a filter that grows.
+  /// The current size of the payload. O(1), or one step for each part of a filter that grows.
   std::uint64_t size_in_bytes() const noexcept;
   /// Bytes that the next insert may add to that size, because a table of copies is full. 0 for
-  /// kinds without such a table, also if they grow.
+  /// kinds without such a table, even if they grow.
   std::uint64_t next_growth() const noexcept;
   double current_fpr() const noexcept;
 
@@ -148,9 +148,9 @@ class any_filter {
   /// Inserts the keys that are not contained yet, in order, up to the first without room. added[i]
   /// tells whether keys[i] was inserted.
   ///
-  /// No key gets a second copy, also in kinds that count copies. A non-member that matches is left
-  /// out. `inserted` of the summary is the number of keys that were added. Precondition:
-  /// added.size() >= keys.size().
+  /// No key gets a second copy, even in kinds that count copies. A new key that passes as a member
+  /// is not inserted. `inserted` of the summary is the number of keys that were added.
+  /// Precondition: added.size() >= keys.size().
   result<insert_summary> insert_absent(std::span<const std::string_view> keys,
                                        std::span<bool> added);
 
@@ -161,8 +161,8 @@ class any_filter {
 
   /// Fails with incompatible for another kind or other parameters; then nothing has changed.
   result<void> merge(const any_filter& other);
-  /// Merges two sets: an expandable filter takes only those keys of the other that it does not
-  /// contain yet. Bloom filters do so in any case; other kinds add all copies.
+  /// Merges two sets. An expandable filter adds only those keys of the other that it does not
+  /// contain yet. Bloom filters always do so; other kinds add all copies.
   result<void> merge_absent(const any_filter& other);
   /// Keeps the keys that both filters may contain. Fails as merge() does.
   result<void> intersect(const any_filter& other);
@@ -171,8 +171,8 @@ class any_filter {
 
   filter_image image() const;
 
-  /// An equal filter in memory of its own. The copy of a mapped filter is another over the same
-  /// mapping. Fails with out_of_memory. O(size).
+  /// An equal filter in its own memory. The copy of a mapped filter shares the mapping. Fails with
+  /// out_of_memory. O(size).
   result<any_filter> copy() const;
 
   /// Lets the host move the filter's memory (memory_source.hpp), for the kinds that a server holds.
@@ -191,11 +191,10 @@ result<void> save(const any_filter& filter, const std::filesystem::path& path,
 result<any_filter> open(const std::filesystem::path& path,
                         verification how = verification::automatic);
 
-/// Loads a filter file of any kind into memory of its own, where it can be changed. Always
-/// verified.
+/// Loads a filter file of any kind into its own memory, where it can be changed. Always verified.
 result<any_filter> load(const std::filesystem::path& path);
 
-/// The filter in stored bytes: read-only, or copied into memory of its own.
+/// The filter in stored bytes: read-only, or copied into its own memory.
 enum class access : std::uint8_t { read_only, writable };
 /// Opens the filter in stored bytes. Messages call it `name`.
 result<any_filter> open_any(const stored_filter& stored, access how, const std::string& name);
@@ -215,11 +214,11 @@ struct kind_info {
   std::string_view strengths;  ///< reasons to choose it, and its costs
   abilities can;
   bool takes_hashes;  ///< whether insert(hash64) works with its default options
-  /// Whether further copies of a key need the room of other keys, as in most kinds that keep
+  /// Whether further copies of a key use slots that other keys need, as in most kinds that keep
   /// copies.
   bool copies_take_room = true;
-  /// The largest number of copies of one key to plan room for. Copies that find no room need more
-  /// memory than the room would.
+  /// The largest number of copies of one key for which a plan should have slots. Copies without a
+  /// slot need more memory than a slot.
   std::uint64_t copies_to_plan_for = std::numeric_limits<std::uint64_t>::max();
   std::span<const kind_option> options;
   result<plan_report> (*plan)(const plan_request&);

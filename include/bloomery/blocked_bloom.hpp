@@ -34,11 +34,11 @@ namespace bloomery {
 /// Query       As fast as in the filter itself.
 /// Insert      One atomic operation for each word in which a bit of the key is still clear.
 /// Ordering    A query that begins after an insert returned finds the key (happens-before).
-/// The filter  While handles are in use, call only those const members of the filter that do not
+/// Filter      While handles are in use, call only those const members of the filter that do not
 ///             read bits.
 /// Result      Once all threads have joined, the bits are those of the same inserts one by one, in
-///             any order. size() may be too high by the keys that several threads inserted at the
-///             same moment.
+///             any order. size() may be too high: it counts a key twice if two threads inserted it
+///             at the same moment.
 class concurrent_blocked_bloom : public detail::key_shell<concurrent_blocked_bloom> {
   using shell = detail::key_shell<concurrent_blocked_bloom>;
 
@@ -137,12 +137,12 @@ class concurrent_blocked_bloom : public detail::key_shell<concurrent_blocked_blo
 /// Query       O(1), one cache line. A batch overlaps the cache misses of up to a hundred keys.
 /// Insert      O(1), one cache line, never full.
 /// Growth      None. The rate rises beyond the capacity.
-/// Duplicates  An insert of a key that is there changes nothing.
-/// SIMD        A batch picks the kernels for the CPU at run time. Bits and answers are the same on
-///             every CPU.
+/// Duplicates  Inserting a member again changes nothing.
+/// SIMD        A batch uses the kernels for the CPU, chosen at run time. Bits and answers are the
+///             same on every CPU.
 /// Threads     Concurrent queries are safe. An insert needs exclusive access. concurrent() gives a
 ///             handle through which threads insert and query at the same time. insert_parallel()
-///             and may_contain_parallel() spread one batch over threads of their own.
+///             and may_contain_parallel() start threads and divide one batch among them.
 template <storage Storage = owned_storage>
 class basic_blocked_bloom : public detail::key_shell<basic_blocked_bloom<Storage>> {
   using shell = detail::key_shell<basic_blocked_bloom>;
@@ -298,8 +298,8 @@ class basic_blocked_bloom : public detail::key_shell<basic_blocked_bloom<Storage
   }
 
   /// Keeps the bits that both filters have. Every common key stays a member. The rate is at most
-  /// that of either filter, but above that of a filter of the common keys alone. Fails as merge()
-  /// does. O(m).
+  /// that of either filter, but higher than in a filter built from the common keys alone. Fails as
+  /// merge() does. O(m).
   template <storage Other>
   result<void> intersect(const basic_blocked_bloom<Other>& other)
     requires writable_storage<Storage>
@@ -336,9 +336,9 @@ class basic_blocked_bloom : public detail::key_shell<basic_blocked_bloom<Storage
     return census().pass / static_cast<double>(params_.blocks);
   }
   /// The number of distinct keys, estimated from the set bits. Infinite if all bits are set. After
-  /// intersect it is computed by inclusion and exclusion from both filters and their union. It is
-  /// infinite if that is unknown: after a filter that was intersected was merged or intersected
-  /// with a filter that has other bits. O(m).
+  /// intersect the estimate uses both filters and their union (inclusion and exclusion). If an
+  /// intersection is merged or intersected with a filter that has other bits, the estimate is
+  /// unknown and infinite. O(m).
   double estimate_size() const noexcept {
     return detail::less_chance(keys_of()(ones()), params_.chance_keys);
   }

@@ -35,7 +35,7 @@ namespace bloomery {
 /// Query       O(k), up to k cache misses. A batch overlaps the misses of many keys.
 /// Insert      O(k), up to k cache misses, never full.
 /// Growth      None. The rate rises beyond the capacity.
-/// Duplicates  An insert of a key that is there changes nothing.
+/// Duplicates  Inserting a member again changes nothing.
 /// Threads     Concurrent queries are safe. An insert needs exclusive access.
 template <probe_scheme Probe = double_hashing, storage Storage = owned_storage>
 class basic_bloom : public detail::key_shell<basic_bloom<Probe, Storage>> {
@@ -173,8 +173,8 @@ class basic_bloom : public detail::key_shell<basic_bloom<Probe, Storage>> {
   }
 
   /// Keeps the bits that both filters have. Every common key stays a member. The rate is at most
-  /// that of either filter, but above that of a filter of the common keys alone. Fails as merge()
-  /// does. O(m).
+  /// that of either filter, but higher than in a filter built from the common keys alone. Fails as
+  /// merge() does. O(m).
   template <storage Other>
   result<void> intersect(const basic_bloom<Probe, Other>& other)
     requires writable_storage<Storage>
@@ -211,9 +211,9 @@ class basic_bloom : public detail::key_shell<basic_bloom<Probe, Storage>> {
   /// O(m).
   double current_fpr() const noexcept { return numeric::power(fill(), params_.hashes); }
   /// The number of distinct keys, estimated from the set bits. Infinite if all bits are set. After
-  /// intersect it is computed by inclusion and exclusion from both filters and their union. It is
-  /// infinite if that is unknown: after a filter that was intersected was merged or intersected
-  /// with a filter that has other bits. O(m).
+  /// intersect the estimate uses both filters and their union (inclusion and exclusion). If an
+  /// intersection is merged or intersected with a filter that has other bits, the estimate is
+  /// unknown and infinite. O(m).
   double estimate_size() const noexcept {
     return detail::less_chance(keys_of()(ones()), params_.chance_keys);
   }

@@ -40,8 +40,8 @@ struct insert_summary {
 ///
 /// Threads     Const calls may run in several threads at the same time. All other calls need
 ///             exclusive access, unless a kind says more.
-/// Copies      Deep over owned_storage, else as the storage says. Assignment is all or nothing:
-///             without memory it throws std::bad_alloc, and the filter is as it was.
+/// Copies      Deep over owned_storage, otherwise as the storage defines. If memory runs out, an
+///             assignment throws std::bad_alloc and changes nothing.
 /// Moves       A filter that was moved from may only be destroyed or assigned to. Every other call
 ///             is a broken precondition; calls that use its bytes assert it.
 template <class F>
@@ -90,7 +90,7 @@ concept buildable =
       { F::build(spec, hashes) } -> std::same_as<result<F>>;
     };
 
-/// `erase` takes back one insert of a member. It returns false, and changes nothing, if the key is
+/// `erase` undoes one insert of a member. It returns false, and changes nothing, if the key is
 /// certainly no member. Erase only keys that were inserted: erasing a non-member that matches
 /// removes some member, and no small filter can tell (Agarwala and Even, 2024).
 template <class F>
@@ -98,8 +98,8 @@ concept erasable = membership_filter<F> && requires(F& f, const typename F::hash
   { f.erase(h) } noexcept -> std::same_as<bool>;
 };
 
-/// `count` is the number of inserts of a key less that of its erases. It is never too low up to the
-/// kind's ceiling.
+/// `count` is the number of inserts of a key minus the number of its erases. It is never too low,
+/// up to the kind's ceiling.
 template <class F>
 concept countable = membership_filter<F> && requires(const F& f, const typename F::hash_type& h) {
   { f.count(h) } noexcept -> std::same_as<std::uint64_t>;

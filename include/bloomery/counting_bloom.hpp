@@ -42,25 +42,24 @@ namespace bloomery {
 /// Erase       As insert. Only keys that were inserted: erasing a non-member that matches lowers
 ///             the counters of members, which may then be missed.
 /// Growth      None. The rate rises beyond the capacity.
-/// Duplicates  Each insert adds a copy. count() tells up to ceiling().
+/// Duplicates  Each insert adds a copy. count() is right up to ceiling().
 /// Overflow    A counter that reaches its maximum sticks: nothing decrements it again.
 /// Threads     Concurrent queries are safe. Insert and erase need exclusive access.
-///
-/// A key has up to k places. If several of its probes meet in one place, the place counts once. An
-/// insert adds 1 to the counter of each place, an erase subtracts 1, and the key may be a member
-/// while all of them are positive. Inserts and erases therefore cancel exactly. Counting a shared
-/// place twice would also cancel. But then a non-member whose probes meet on a counter of 1 would
-/// pass erase's check and take the counter below zero.
-///
-/// A counter sticks because its true value is unknown once it has reached the maximum. So overflow
-/// never makes a member disappear. The places of stuck counters stay occupied until clear();
-/// stuck_counters() tells how many there are. With distinct keys and the planned load, counters of
-/// 4 bits practically never stick (formulas::counter_reaches). With keys that come more than a
-/// dozen times each they do: use 8 or 16 bits.
-///
-/// There is no intersect. The smaller of two counters would keep every common key, but it would
-/// also keep counts that belong to no key. No erase could take those back, so a filter whose keys
-/// were all erased would not be empty.
+/// Places      A key has up to k places. If several of its probes give one place, the place counts
+///             once. An insert adds 1 to the counter of each place, and an erase subtracts 1. The
+///             key may be a member while all of them are positive. Inserts and erases therefore
+///             cancel exactly. Counting a shared place twice would also cancel, but an erase could
+///             then lower a counter below zero: that of a non-member with two probes on a counter
+///             of 1.
+/// Stuck       A counter sticks because its true value is unknown once it has reached the maximum.
+///             Overflow therefore never loses a member. The places of stuck counters stay occupied
+///             until clear(). stuck_counters() returns their number. With distinct keys and the
+///             planned load, counters of 4 bits practically never stick
+///             (formulas::counter_reaches). If keys are inserted more than a dozen times each, use
+///             8 or 16 bits.
+/// Intersect   None. The smaller of two counters would keep every common key, but also counts that
+///             belong to no key. No erase could remove these, so a filter whose keys were all
+///             erased would not be empty.
 template <probe_scheme Probe = double_hashing, storage Storage = owned_storage>
 class basic_counting_bloom : public detail::key_shell<basic_counting_bloom<Probe, Storage>> {
   using shell = detail::key_shell<basic_counting_bloom>;
@@ -163,11 +162,11 @@ class basic_counting_bloom : public detail::key_shell<basic_counting_bloom<Probe
         [&](std::size_t i) noexcept { counts[i] = count(hs[i]); });
   }
 
-  /// The largest count that can be told: 15, 255 or 65,535.
+  /// The largest count that the counters can hold: 15, 255 or 65,535.
   std::uint64_t ceiling() const noexcept { return params_.maximum(); }
 
   /// Adds a copy of the key of this hash. Returns `inserted` if one of its counters was zero: the
-  /// key was certainly new. Else it returns `maybe_present`, and there is one copy more.
+  /// key was certainly new. Otherwise returns `maybe_present`, and the key has one copy more.
   insert_outcome insert(const hash_type& h) noexcept
     requires writable_storage<Storage>
   {
@@ -258,7 +257,7 @@ class basic_counting_bloom : public detail::key_shell<basic_counting_bloom<Probe
   }
 
   std::uint64_t capacity() const noexcept { return params_.array.capacity; }
-  /// The number of inserts less that of erases: copies, not distinct keys.
+  /// The number of inserts minus the number of erases: copies, not distinct keys.
   std::uint64_t size() const noexcept { return count_; }
   double planned_fpr() const noexcept { return params_.array.fpr; }
   std::uint64_t size_in_bytes() const noexcept { return counters_.bytes().size(); }
@@ -281,8 +280,7 @@ class basic_counting_bloom : public detail::key_shell<basic_counting_bloom<Probe
   /// zero. O(m).
   double current_fpr() const noexcept { return numeric::power(fill(), params_.array.hashes); }
   /// The number of distinct keys, estimated from the counters that are not zero. Infinite if none
-  /// is zero. Stuck counters are not zero either, so a key of theirs that was erased still counts.
-  /// O(m).
+  /// is zero. Erased keys with stuck counters still contribute. O(m).
   double estimate_size() const noexcept {
     return formulas::throws_behind(static_cast<double>(non_zero_counters()),
                                    static_cast<double>(params_.counters())) /

@@ -32,16 +32,14 @@ namespace bloomery {
 ///
 /// Space       About 10.5 bits per key at 1%, 13.7 at 0.1%, with 4 slots per bucket.
 /// Query       O(1): two buckets, that is two cache misses. A batch prefetches them.
-/// Insert      A breadth-first search for a chain of moves reads at most about 4,000 buckets: 0.05
-/// to
-///             0.25 ms in a table of 100,000 keys, more if memory is far.
+/// Insert      A breadth-first search for a chain of moves reads at most about 4,000 buckets. In a
+///             table of 100,000 keys this takes 0.05 to 0.25 ms, in larger tables more.
 /// Full        Planned capacities fit (see plan_cuckoo). If the search fails, one of four stash
-/// entries
-///             is used; then the outcome is `full` and the filter is unchanged.
-/// Duplicates  Each insert adds a copy in a slot of its own, up to the slots of the two buckets
-/// (twice
-///             `slots`; `slots` for the few keys whose buckets are the same). Then the outcome is
-///             too_many_copies. Keys with equal fingerprint and buckets are one key to the filter.
+///             entries is used. If none is free, the outcome is `full` and the filter is unchanged.
+/// Duplicates  Each insert adds a copy in a slot of its own, up to the slots of the two buckets:
+///             2 * `slots`, or `slots` for the few keys whose two buckets are the same. Then the
+///             outcome is too_many_copies. The filter cannot distinguish keys with equal
+///             fingerprint and buckets.
 /// Erase       Only keys that were inserted: erasing a non-member that matches removes a copy of a
 ///             member.
 /// Threads     Concurrent queries are safe. Insert and erase need exclusive access.
@@ -72,8 +70,8 @@ class basic_cuckoo : public detail::key_shell<basic_cuckoo<Storage>> {
   basic_cuckoo& operator=(basic_cuckoo&&) = default;
   ~basic_cuckoo() = default;
 
-  /// An empty filter. Precondition: plan_cuckoo accepts the spec; else the program ends with its
-  /// sentence. Use make() for a spec from outside. Throws only std::bad_alloc.
+  /// An empty filter. Precondition: plan_cuckoo accepts the spec; otherwise the program ends with
+  /// its error sentence. Use make() for a spec from outside. Throws only std::bad_alloc.
   explicit basic_cuckoo(const cuckoo_spec& spec)
     requires std::same_as<Storage, owned_storage>
       : basic_cuckoo(detail::or_die(make(spec))) {}

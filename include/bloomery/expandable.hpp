@@ -47,8 +47,8 @@ namespace bloomery {
 /// Query       O(1): reads the block's offset, then the block (32 cells, one or two cache lines).
 /// Insert      O(1) amortised. The worst case moves two segments of at most 64 KiB.
 /// Growth      Doubles as a whole up to 2^14 keys, then splits one segment every 12,288 inserts
-///             (2^13 and 6144 if the growth is known). The rate never exceeds eps, however far it
-///             grows (see plan_expandable).
+///             (2^13 and 6144 if the growth is known). The mean rate over keys chosen at random
+///             never exceeds eps, however far the filter grows (see plan_expandable).
 /// Duplicates  Each insert adds a copy. The table holds three matching entries; further copies are
 ///             counted by full hash, 16 bytes per key.
 /// Full        Reports `full` and changes nothing if 64-bit hashes cannot keep the rate at the next

@@ -75,9 +75,9 @@ enum class if_exists : std::uint8_t { replace, refuse };
 /// Method      Writes a nameless temporary file, then fsync, rename, and fsync of the folder.
 /// Links       Follows symbolic links.
 /// Attributes  Keeps owner, group and mode of a replaced file as far as the process may set them.
-///             Only root can give a file to another user; else the file becomes the caller's, and
-///             keeps its group if the caller is in it.
-/// Pipes       Writes to anything that is not a regular file.
+///             Only root can give a file to another user. Otherwise the caller becomes the owner,
+///             and the file keeps its group if the caller is in it.
+/// Pipes       Writes directly to anything that is not a regular file.
 /// Waiting     Waits for no other process.
 /// Failure     Fails with exists or io; then nothing has changed.
 result<void> write_file(const filter_image& image, const std::filesystem::path& path,
@@ -107,12 +107,12 @@ void serialize_to(const filter_image& image, std::span<std::byte> into);
 /// Header and parameters, which precede the payload there. It reads the payload for its checksum.
 std::vector<std::byte> serialize_header(const filter_image& image);
 
-/// The exclusive right to replace a file, among all processes that ask for it. Hold it from before
-/// the file is read until after its replacement is written; then no keys of another writer are
+/// The exclusive right to replace a file, among all processes that use this lock. Lock before the
+/// file is read, and unlock after its replacement is written. Then no keys of another writer are
 /// lost.
 ///
-/// Waits until the lock is free. Any process that may read the file can hold its lock, and so keep
-/// writers waiting.
+/// Waits until the lock is free. Any process that may read the file can hold its lock, and writers
+/// then wait.
 class file_lock {
  public:
   /// Locks an existing file. Fails with not_found or io.

@@ -35,24 +35,23 @@ result<built_fuse> build_fuse(const fuse_spec& spec, std::span<const hash64> has
 /// A binary fuse filter over any storage. A key has 3 (or 4) places in neighbouring segments of a
 /// table. The XOR of the w-bit fingerprints there is the fingerprint of the key.
 ///
-/// Space       1.12 w bits per key with three places, 1.07 w with four, from a million keys on; 1.2
-/// w
-///             at ten thousand, more below.
+/// Space       In bits per key:
+///                 keys                 10,000   from 1,000,000
+///                 three places         1.2 w    1.12 w
+///                 four places                   1.07 w
+///             Smaller filters need more.
 /// Rate        2^-w exactly, plus n / 2^64 for equal hashes.
-/// Query       O(1): three or four cache lines. A batch prefetches those of a hundred keys; in a
-///             filter of one shard, up to about two million keys, AVX-512 answers eight at a time.
-/// Build       From hashes in any order, with repetitions; the same set gives the same bytes. 25 to
-/// 40
-///             ns per key and thread. Hashes are split by their upper bits into shards of about 1.6
-///             million keys, each with a seed of its own.
-/// Memory      Of a build, besides the filter: max(64 MiB, 2.7 bytes per distinct key), and 21
-/// bytes
-///             per key of a shard (about 35 MB) per thread; with one thread below 4 bytes per key
-///             from 30 million keys on. If hashes are not uniform, a shard has as many keys as its
-///             hashes give it, at most 67 million, and its memory grows with it.
+/// Query       O(1): three or four cache lines. A batch prefetches those of a hundred keys. In a
+///             filter of one shard (up to about two million keys), AVX-512 answers eight at a time.
+/// Build       From hashes in any order, with repetitions. The same set gives the same bytes.
+///             25 to 40 ns per key and thread. Hashes are split by their upper bits into shards of
+///             about 1.6 million keys, each with its own seed.
+/// Memory      A build needs, besides the filter, max(64 MiB, 2.7 bytes per distinct key). Each
+///             thread needs another 21 bytes per key of a shard, about 35 MB. With one thread this
+///             is below 4 bytes per key from 30 million keys on. If hashes are not uniform, a shard
+///             may have up to 67 million keys, and needs memory in proportion.
 /// Failure     A build does not fail by chance: a shard is tried with other seeds, and from the
-/// fifth
-///             try on with more slots. Hashes that were chosen to collide are refused.
+///             fifth try on with more slots. Hashes that were chosen to collide are refused.
 /// Threads     Concurrent queries are safe.
 template <storage Storage = owned_storage>
 class basic_fuse : public detail::key_shell<basic_fuse<Storage>> {

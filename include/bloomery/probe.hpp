@@ -52,10 +52,9 @@ inline constexpr unsigned max_hash_functions = 64;
 ///
 /// A bijection of words mixes g_i before it is reduced to m places. Without it the k places of a
 /// key are an arithmetic progression, and two keys with similar pairs share most of them (Dillinger
-/// and Manolios, "Bloom Filters in Probabilistic Verification", 2004, describe the effect). At n =
-/// 100, k = 13, m = 1920 the rate is then 2.2 times that of independent functions. With the mixing
-/// it is that of independent functions, within measurement, so the planner can promise it
-/// (tests/rate_test.cpp).
+/// and Manolios, "Bloom Filters in Probabilistic Verification", 2004, describe the effect). With
+/// n = 100, k = 13 and m = 1920 the rate is then 2.2 times that of independent functions. With the
+/// mixing it equals that of independent functions, within measurement (tests/rate_test.cpp).
 struct double_hashing {
   using hash_type = hash64;
   using hasher_type = xxh3_hasher;
@@ -126,10 +125,11 @@ struct md5_hashing {
 ///
 /// This rule is for teaching. It meets the planned rate from about 1000 keys on, with texts or
 /// random numbers (tests/rate_test.cpp). In small filters the places of a key are an arithmetic
-/// progression modulo m, and two keys with one common place share others too. At 7 keys and 0.1%
-/// the measured rate was 7 times the planned one with texts, and up to 43 times with regular
-/// numbers as the 8 bytes of an integer. At 1000 keys and 10% it was twice the planned one with
-/// such numbers.
+/// progression modulo m, and two keys with one common place share others too. The measured rate,
+/// relative to the planned one:
+///     7 keys, 0.1%, texts                        7
+///     7 keys, 0.1%, regular 8-byte integers      up to 43
+///     1000 keys, 10%, regular 8-byte integers    2
 struct fnv_murmur_hashing {
   using hash_type = hash32_pair;
   using hasher_type = fnv_murmur_hasher;

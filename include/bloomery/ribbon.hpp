@@ -34,10 +34,10 @@ result<built_ribbon> build_ribbon(const ribbon_spec& spec, std::span<const hash6
 
 }  // namespace detail
 
-/// A ribbon filter over any storage. Each key is an equation over the 64 slots of a window: the XOR
-/// of about half of them is a function of the key. Slots have r bits, or r + 1 behind a cut, so
-/// that any rate is met. Keys whose equation contradicts others are bumped to the next level, which
-/// is a twentieth as large. The last level, of at most 1024 keys, bumps none.
+/// A ribbon filter over any storage. Each key has an equation over 64 neighbouring slots: the XOR
+/// of about half of them is a function of the key. Some slots have r bits and the others r + 1, so
+/// that the filter can have any rate. Keys whose equations contradict others are bumped to the next
+/// level, which is a twentieth as large. The last level has at most 1024 keys and bumps none.
 ///
 /// Space       In bits per key at 1%:
 ///                 keys     1000   10,000   from 1,000,000
@@ -46,9 +46,9 @@ result<built_ribbon> build_ribbon(const ribbon_spec& spec, std::span<const hash6
 ///             keys and uses SIMD. A non-member passes with probability 2^-r.
 /// Build       From hashes in any order, with repetitions. The same set gives the same bytes on
 ///             every CPU. Hashes are split by their upper bits into shards of about 34,000 keys.
-/// Memory      Of a build, besides the filter: max(64 MiB, 2.7 bytes per distinct key), 0.5 bytes
-///             per key for bumped keys, and 2 MB per thread. At the end it is the size of the
-///             filter again instead. More if hashes are not uniform.
+/// Memory      A build needs, besides the filter, max(64 MiB, 2.7 bytes per distinct key), 0.5
+///             bytes per key for bumped keys, and 2 MB per thread. At its end it needs the size of
+///             the filter a second time instead of these. Hashes that are not uniform need more.
 /// Failure     A build does not fail by chance: a last level without a solution is tried with other
 ///             seeds, and from the fifth try on with more slots. Hashes that were chosen to collide
 ///             are refused.

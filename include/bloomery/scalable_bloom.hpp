@@ -35,22 +35,23 @@ namespace bloomery {
 /// A scalable Bloom filter over any storage. n0 is the capacity of the first member, L the number
 /// of members, about log_s(n / n0) + 1.
 ///
-/// Space       Grown from 1024 to a million keys at 1%, 24 bits per key; a Bloom filter planned for
-///             a million has 9.6. Each member has a lower rate than the one before and so needs
+/// Space       24 bits per key at 1%, grown from 1024 to a million keys. A Bloom filter planned for
+///             a million has 9.6. Each member has a lower rate than the one before, and so needs
 ///             more bits per key.
-/// Query       Asks the members newest first, where most keys are, and stops at the first that may
-///             contain the key. A non-member costs about two probes per member. A batch fetches the
-///             cache lines of all members together.
+/// Query       Queries the members newest first, where most keys are, and stops at the first that
+///             may contain the key. A non-member costs about two probes per member. A batch
+///             prefetches the cache lines of all members together.
 /// Insert      A query of all members, then k bits in the newest: O(L k). O(m) when it opens a
 ///             member.
-/// Growth      Opens a member when the newest has taken its capacity. The rate never exceeds eps.
-/// Duplicates  A key that may be there already is not inserted again, so false positives need no
-///             room.
+/// Growth      Opens a member when the newest holds its capacity. The mean rate over all seeds
+///             never exceeds eps.
+/// Duplicates  A key that passes as a member is not inserted again. False positives thus need no
+///             space.
 /// Full        Reports `full` and changes nothing if the next member cannot be planned
-///             (plan_next_member) or has no memory.
+///             (plan_next_member), or if memory runs out.
 /// Erase       None: keys share bits.
-/// Merge       None: two chains hold their keys in members of different ages, and the union of two
-///             members that are full would exceed their rate.
+/// Merge       None: two chains hold their keys in members of different ages. The union of two full
+///             members would exceed their rate.
 /// Threads     Concurrent queries are safe. An insert needs exclusive access.
 template <piecewise_storage Storage = owned_storage>
 class basic_scalable_bloom : public detail::key_shell<basic_scalable_bloom<Storage>> {
@@ -159,10 +160,10 @@ class basic_scalable_bloom : public detail::key_shell<basic_scalable_bloom<Stora
     }
   }
 
-  /// Inserts the key of this hash unless it may be there: then it returns `maybe_present`. A new
-  /// key beyond the newest member's capacity opens the next member. If there can be none
-  /// (plan_next_member) or it has no memory, the insert returns `full` and changes nothing. O(L k),
-  /// and O(m) once for each member that is opened.
+  /// Inserts the key of this hash. If it may be there already, returns `maybe_present` and changes
+  /// nothing. A new key beyond the newest member's capacity opens the next member. If that cannot
+  /// be planned (plan_next_member) or memory runs out, the insert returns `full` and changes
+  /// nothing. O(L k), and O(m) once for each member that is opened.
   insert_outcome insert(const hash_type& h) noexcept
     requires growable_storage<Storage>
   {
@@ -229,9 +230,9 @@ class basic_scalable_bloom : public detail::key_shell<basic_scalable_bloom<Stora
   /// The number of keys that were certainly new. It is a lower bound of the number of distinct
   /// keys: a new key that seemed to be there is not counted.
   std::uint64_t size() const noexcept { return count_; }
-  /// The rate that was asked for. However far the filter grows, the mean over all seeds of the hash
-  /// function stays within it. One filter's rate, current_fpr(), varies around its plan as that of
-  /// any Bloom filter: the standard deviation is 9% of it at n0 = 50, and 2% at n0 = 1000.
+  /// The requested rate. However far the filter grows, the mean rate over all seeds of the hash
+  /// function does not exceed it. The rate of one filter, current_fpr(), varies around the mean:
+  /// the standard deviation is 9% of it at n0 = 50, and 2% at n0 = 1000.
   double planned_fpr() const noexcept { return params_.fpr; }
   std::uint64_t size_in_bytes() const noexcept {
     return sum<std::uint64_t>(
@@ -252,9 +253,9 @@ class basic_scalable_bloom : public detail::key_shell<basic_scalable_bloom<Stora
   /// The number of distinct keys, estimated from the set bits. Infinite if all bits of a member are
   /// set.
   ///
-  /// The bits of a member show all keys that were inserted into it, also those that seemed to be in
-  /// it already. Keys that seemed to be in an older member never reached it. Their share is the
-  /// compound rate of the members before, and the estimate is corrected for it. O(m).
+  /// The set bits of a member give an estimate of the keys that reached it, also of those that
+  /// seemed to be in it already. Keys that seemed to be in an older member never reached it. Their
+  /// share is the compound rate of the members before, and the estimate is corrected for it. O(m).
   double estimate_size() const noexcept {
     double keys = 0;
     double passing = 1;  // share of new keys that no older member may contain

@@ -2,8 +2,8 @@
 
 /// The vector quotient filter (Pandey, Conway, Durie, Bender, Farach-Colton, Johnson, "Vector
 /// Quotient Filters: Overcoming the Time/Space Trade-Off in Filter Design", SIGMOD 2021), with one
-/// step of relocation, exact counts and any number of blocks: keys can be erased and counted in
-/// about the space of a Bloom filter.
+/// step of relocation, exact counts and any number of blocks. Keys can be erased and counted. It
+/// needs about the space of a Bloom filter.
 ///
 ///     bloomery::vector_quotient sessions({.capacity = 1'000'000, .fpr = 0.01});
 ///     if (!is_contained(sessions.insert("alice"))) ask_for_a_larger_one();
@@ -37,20 +37,22 @@ namespace bloomery {
 /// Space       In bits per key, at the planned capacity:
 ///                 rate     1%      0.45%   0.1%
 ///                 bits     9.95    11.1    13.6
-///             Copies that the blocks have no room for take 16 to 64 bytes per key in an overflow
-///             table, in any number.
+///             Copies without a slot are counted in an overflow table, with 16 to 64 bytes per key
+///             that has such copies.
 /// Query       O(1): two cache lines at every load. A batch prefetches them.
 /// Insert      O(1). Up to the planned capacity an insert moves at most one tag to its other block,
-///             and as a rule reads at most twelve cache lines.
-/// Full        `capacity` distinct keys fit, whatever their copies (see plan_vector_quotient).
-///             Beyond, usually up to 99% of the slots, an insert searches longer, then four tags
-///             are stashed, then the outcome is `full` and the filter is unchanged.
-/// Duplicates  Each insert adds a copy, in any number. A second and a third copy use a slot each
-///             until another key needs it; all others are counted in the overflow table. If most
-///             keys have two or three copies, plan for the copies: 1 M keys twice each at 1% use 20
-///             bits per key then, and 278 if planned for 1 M.
-/// Count       Never too low. Two keys with the same tag and blocks are one key to the filter, so
-///             the count is too high for about eps / 2 of the keys. Counts have 64 bits.
+///             and usually reads at most twelve cache lines.
+/// Full        `capacity` distinct keys fit, with any number of copies (see plan_vector_quotient).
+///             Beyond, usually up to 99% of the slots, an insert searches longer. Then four tags
+///             are stashed. Then the outcome is `full` and the filter is unchanged.
+/// Duplicates  Each insert adds a copy, in any number. The second and the third copy use a slot
+///             each until another key needs it. All others are counted in the overflow table. If
+///             most keys have two or three copies, plan for the copies. Bits per key of 1 M keys
+///             that are inserted twice each, at 1%:
+///                 planned for     2 M keys   1 M keys
+///                 bits            20         278
+/// Count       Never too low. Keys with the same tag and blocks share a count, so it is too high
+///             for about eps / 2 of the keys. Counts have 64 bits.
 /// Erase       Only keys that were inserted: erasing a non-member that matches removes a copy of a
 ///             member.
 /// Threads     Concurrent queries are safe. Insert and erase need exclusive access, or a handle
@@ -84,8 +86,8 @@ class basic_vector_quotient : public detail::key_shell<basic_vector_quotient<Sto
   basic_vector_quotient& operator=(basic_vector_quotient&&) = default;
   ~basic_vector_quotient() = default;
 
-  /// An empty filter. Precondition: plan_vector_quotient accepts the spec; else the program ends
-  /// with its sentence. Use make() for a spec from outside. Throws only std::bad_alloc.
+  /// An empty filter. Precondition: plan_vector_quotient accepts the spec; otherwise the program
+  /// ends with its error sentence. Use make() for a spec from outside. Throws only std::bad_alloc.
   explicit basic_vector_quotient(const vector_quotient_spec& spec)
     requires std::same_as<Storage, owned_storage>
       : basic_vector_quotient(detail::or_die(make(spec))) {}
@@ -103,7 +105,7 @@ class basic_vector_quotient : public detail::key_shell<basic_vector_quotient<Sto
 
   /// A filter of `count` copies over the payload of image(). Fails with corrupt if the payload does
   /// not fit the parameters, and with invalid_argument if writable bytes are not aligned to 64.
-  /// O(1), as the blocks are not read; a writable filter copies the overflow table, so that it can
+  /// O(1): the blocks are not read. A writable filter copies the overflow table, so that it can
   /// grow.
   static result<basic_vector_quotient> open(const vector_quotient_params& params, Storage bytes,
                                             std::uint64_t count) {
@@ -152,8 +154,8 @@ class basic_vector_quotient : public detail::key_shell<basic_vector_quotient<Sto
     detail::vq_ops().may_contain(reader(), hs, answers.data());
   }
 
-  /// Inserts one copy: `inserted` if there was none, `maybe_present` if there was, or `full`, which
-  /// changes nothing.
+  /// Inserts one copy. Returns `inserted` if there was none, `maybe_present` if there was one, or
+  /// `full`, which changes nothing.
   insert_outcome insert(const hash_type& h) noexcept
     requires writable_storage<Storage>
   {
@@ -198,8 +200,8 @@ class basic_vector_quotient : public detail::key_shell<basic_vector_quotient<Sto
     detail::vq_ops().count(reader(), hs, counts.data());
   }
 
-  /// Calls `use(place, copies)` once for each different tag in a pair of blocks: all that the
-  /// filter knows of its keys. The order is unspecified. O(slots).
+  /// Calls `use(place, copies)` once for each different tag in a pair of blocks. The filter knows
+  /// nothing else about its keys. The order is unspecified. O(slots).
   template <std::invocable<const vector_quotient_place&, std::uint64_t> Use>
   void for_each_fingerprint(Use&& use) const {
     detail::vq_for_each(reader(), std::forward<Use>(use));
@@ -224,10 +226,10 @@ class basic_vector_quotient : public detail::key_shell<basic_vector_quotient<Sto
     stashed_ = 0;
   }
 
-  /// Inserts every copy of the other filter, whose keys are not needed. Fails with incompatible if
-  /// the filters differ in blocks, slots, buckets, remainder bits or seed, with `full` if not all
-  /// copies fit, and with out_of_memory; then nothing has changed. O(slots). Needs the memory of
-  /// this filter a second time while it runs.
+  /// Inserts every copy of the other filter; the keys themselves are not needed. Fails with
+  /// incompatible if the filters differ in blocks, slots, buckets, remainder bits or seed. Fails
+  /// with `full` if not all copies fit, and with out_of_memory. A failure changes nothing.
+  /// O(slots). Needs the memory of this filter a second time while it runs.
   template <storage Other>
   result<void> merge(const basic_vector_quotient<Other>& other)
     requires writable_storage<Storage>
@@ -267,8 +269,8 @@ class basic_vector_quotient : public detail::key_shell<basic_vector_quotient<Sto
   double planned_fpr() const noexcept { return params_.fpr; }
   /// Bytes of blocks, stash and overflow table.
   std::uint64_t size_in_bytes() const noexcept { return params_.payload_bytes(); }
-  /// Bytes that size_in_bytes() grows by if the next insert adds a tag to the overflow table; 0
-  /// while it has room. An insert adds at most one.
+  /// The growth of size_in_bytes() if the next insert adds a tag to the overflow table. 0 while the
+  /// table has room. An insert adds at most one tag.
   std::uint64_t next_growth() const noexcept
     requires writable_storage<Storage>
   {
@@ -288,8 +290,8 @@ class basic_vector_quotient : public detail::key_shell<basic_vector_quotient<Sto
     return detail::min(1.0, static_cast<double>(census.passing) / all +
                                 formulas::hash_collision_fpr(static_cast<double>(census.tags)));
   }
-  /// Estimates the distinct keys: different tags, plus the keys expected to share one by chance.
-  /// Equals size() if chance explains all copies. O(slots).
+  /// Estimates the distinct keys: different tags, plus the number of keys that are expected to
+  /// share a tag by chance. Equals size() if chance explains all copies. O(slots).
   double estimate_size() const noexcept {
     const auto tags = static_cast<double>(detail::vq_take_census(reader()).tags);
     return formulas::distinct_among(
@@ -372,7 +374,7 @@ class basic_vector_quotient : public detail::key_shell<basic_vector_quotient<Sto
 
 /// The vector quotient filter in its own memory.
 using vector_quotient = basic_vector_quotient<>;
-/// One over a mapped file, read-only.
+/// A read-only vector quotient filter over a mapped file.
 using vector_quotient_view = basic_vector_quotient<mapped_storage>;
 
 }  // namespace bloomery

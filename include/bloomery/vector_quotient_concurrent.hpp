@@ -20,15 +20,15 @@ namespace bloomery {
 /// reference.
 ///
 /// Threads   Any number of threads may call any of its members at once. Do not use the filter
-///           itself while the handle exists; afterwards it is as if one thread had made all
-///           changes, in the order of the mutex.
-/// Query     Writes nothing and takes no lock. A query whose two blocks are being changed repeats
-///           after the change. While tags are stashed, which is in an almost full filter, a query
-///           that finds nothing takes the mutex. A key that is a member throughout is always found,
-///           also while its tag moves.
-/// Insert    Takes a mutex, as do erase and count; a batch takes it once for 32 keys. An operation
+///           itself while the handle exists. Afterwards the filter is as if one thread had made all
+///           changes, in the order in which they locked the mutex.
+/// Query     Writes nothing and locks nothing. If another thread is changing one of the two blocks,
+///           the query repeats after the change. An almost full filter may have stashed tags; then
+///           a query that finds nothing locks the mutex. A key that is a member throughout is
+///           always found, also while its tag moves.
+/// Changes   Insert, erase and count lock a mutex; a batch locks it once for 32 keys. An operation
 ///           that begins after another one returned (happens-before) sees its result.
-/// Moved     A handle that was moved from may only be destroyed or assigned to.
+/// Moves     A handle that was moved from may only be destroyed or assigned to.
 class concurrent_vector_quotient : public detail::key_shell<concurrent_vector_quotient> {
   using shell = detail::key_shell<concurrent_vector_quotient>;
 

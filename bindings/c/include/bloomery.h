@@ -13,23 +13,21 @@
  *
  * Link with `pkg-config --cflags --libs bloomery-c`, or CMake's bloomery::c.
  *
- * Failures are a status, and one sentence in *error where error is not NULL; what a call would have
- * given is then untouched. NULL for another pointer is BLOOMERY_INVALID_ARGUMENT unless it says
- * otherwise; keys, answers and bytes may be NULL where their number is 0. No call throws, exits or
- * keeps a pointer that it was given. Handles and
- * byte strings that a call gives are the caller's, to be given back to bloomery_close and
- * bloomery_free; other text is static. Keys are any bytes, also none; a filter that was built here
- * is asked by `bloomery check` and the other way round.
- *
- * Threads: calls that take a `const bloomery_filter *` may run at once on one filter; others need
- * it to themselves. Different filters have nothing to do with each other.
- *
- * The binary interface: functions and constants are only ever added. Structures begin with their
- * size, as the caller knows it, and grow only at their end: the caller sets struct_size to sizeof,
- * and what else it does not set to 0. An older library takes a newer structure if all is 0 there
- * that it does not know, else it answers BLOOMERY_UNSUPPORTED. A wrong struct_size is
- * BLOOMERY_INVALID_ARGUMENT, as is that of an error, which then has no sentence. bloomery_key and
- * bloomery_option, which stand in arrays, never grow. */
+ * Failures    A call returns a status. If it fails, it writes one sentence to *error, unless error
+ *             is NULL, and does not change its other results. No call throws or exits.
+ * NULL        A NULL pointer is BLOOMERY_INVALID_ARGUMENT, unless its comment allows it. Keys,
+ *             answers and bytes may be NULL if their number is 0.
+ * Memory      No call keeps a pointer that it was given. The caller releases handles with
+ *             bloomery_close and byte strings with bloomery_free. Other text is static.
+ * Keys        Any bytes, also none. The files are those of the command line and C++.
+ * Threads     Calls with a `const bloomery_filter *` may run at once on one filter. Other calls
+ *             need exclusive access to their filter.
+ * ABI         Functions and constants are only ever added. Structures grow only at their end.
+ *             bloomery_key and bloomery_option never grow, because they are used in arrays.
+ * Structures  The caller sets struct_size to sizeof, and unused members to 0. An older library
+ *             accepts a newer structure if the members that it does not know are 0. Otherwise it
+ *             returns BLOOMERY_UNSUPPORTED. A wrong struct_size is BLOOMERY_INVALID_ARGUMENT; if
+ *             it is that of *error, no sentence is written. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -46,10 +44,10 @@
 extern "C" {
 #endif
 
-/* Of this header. Grows with every addition. */
+/* The version of this header. It grows with every addition. */
 #define BLOOMERY_C_VERSION 1
 
-/* Of the library that is linked: at least the header's if the library is not older. */
+/* The version of the linked library. It is at least the header's if the library is not older. */
 BLOOMERY_API unsigned bloomery_c_version(void);
 
 /* The outcome of a call. */
@@ -57,9 +55,9 @@ typedef enum bloomery_status {
   BLOOMERY_OK = 0,
   BLOOMERY_INVALID_ARGUMENT = 1, /* a parameter is out of range, or parameters contradict */
   BLOOMERY_NOT_FOUND = 2,        /* the file does not exist */
-  BLOOMERY_EXISTS = 3,           /* the file exists and was not to be replaced */
+  BLOOMERY_EXISTS = 3,           /* the file exists, and `replace` is false */
   BLOOMERY_CORRUPT = 4,          /* the bytes are damaged */
-  BLOOMERY_UNSUPPORTED = 5,      /* a newer version, an unknown kind, an ability it lacks */
+  BLOOMERY_UNSUPPORTED = 5,      /* a newer version, an unknown kind, an operation it lacks */
   BLOOMERY_INCOMPATIBLE = 6,     /* two filters that cannot be combined */
   BLOOMERY_FULL = 7,             /* no room for the key */
   BLOOMERY_IO = 8,               /* the operating system refused a read or a write */
@@ -70,7 +68,7 @@ typedef enum bloomery_status {
 typedef struct bloomery_error {
   size_t struct_size; /* sizeof(bloomery_error), set by the caller */
   bloomery_status status;
-  char message[500]; /* one sentence, cut where it is longer */
+  char message[500]; /* one sentence, cut if it is longer */
 } bloomery_error;
 
 /* A filter of any kind. */
@@ -88,16 +86,16 @@ typedef struct bloomery_option {
   const char* value;
 } bloomery_option;
 
-/* What is asked for: 0 and NULL mean "find it". Two of capacity, fpr and bits are enough; the rate
- * is 1% where neither it nor both others are given. */
+/* A request for a filter. 0 and NULL mean that the planner finds the value. Give two of capacity,
+ * fpr and bits. If fewer are given and fpr is 0, the rate is 1%. */
 typedef struct bloomery_request {
   size_t struct_size; /* sizeof(bloomery_request), set by the caller */
-  const char* kind;   /* "bloom", ...; NULL is blocked_bloom, or what the needs below recommend */
+  const char* kind;   /* "bloom", ...; NULL: blocked_bloom, or the best kind for the needs below */
   uint64_t capacity;
   double fpr;    /* of false positives at capacity, between 0 and 1 */
   uint64_t bits; /* at most */
   unsigned hashes;
-  bool deletable; /* the needs: what the filter has to be able to do */
+  bool deletable; /* the needs: properties that the filter must have */
   bool counting;
   bool growing;
   bool unchanging;
@@ -113,7 +111,7 @@ typedef struct bloomery_plan_report {
   uint64_t capacity;
   uint64_t bits;
   uint64_t bytes;
-  unsigned hashes; /* 0 where the kind has none */
+  unsigned hashes; /* 0 if the kind has none */
   double planned_fpr;
 } bloomery_plan_report;
 
@@ -127,8 +125,8 @@ typedef struct bloomery_info_report {
   unsigned hashes;
   double planned_fpr;
   double current_fpr;
-  uint64_t count;        /* copies, or keys that certainly were new */
-  double estimated_size; /* distinct keys, from the bits; infinite if they do not tell */
+  uint64_t count;        /* copies, or keys that were certainly new */
+  double estimated_size; /* distinct keys, estimated from the bits; infinite if unknown */
   double fill;           /* in [0, 1] */
   uint64_t seed;
   bool can_insert;
@@ -141,60 +139,60 @@ typedef struct bloomery_info_report {
 
 /* Kinds of filter ----------------------------------------------------------------------------- */
 
-/* The name of the kind of that number, from 0; NULL beyond the last. */
+/* The name of kind `number`, counted from 0. NULL beyond the last. */
 BLOOMERY_API const char* bloomery_kind_name(size_t number);
-/* One line about it; NULL for an unknown name, and for NULL. */
+/* One line about a kind. NULL for an unknown name, and for NULL. */
 BLOOMERY_API const char* bloomery_kind_summary(const char* kind);
 
-/* What a request comes to, without making a filter. Microseconds to milliseconds. */
+/* The plan for a request, without making a filter. Takes microseconds to milliseconds. */
 BLOOMERY_API bloomery_status bloomery_plan(const bloomery_request* request,
                                            bloomery_plan_report* report, bloomery_error* error);
 
 /* Making, storing ----------------------------------------------------------------------------- */
 
-/* An empty filter. Kinds that are built once from all keys are unsupported here. */
+/* Makes an empty filter. BLOOMERY_UNSUPPORTED for kinds that are built once from all keys. */
 BLOOMERY_API bloomery_status bloomery_create(const bloomery_request* request,
                                              bloomery_filter** filter, bloomery_error* error);
 
-/* A filter of these keys, of any kind. A capacity of 0 is the number of keys. */
+/* Makes a filter of these keys, of any kind. A capacity of 0 means the number of keys. */
 BLOOMERY_API bloomery_status bloomery_build(const bloomery_request* request,
                                             const bloomery_key* keys, size_t count,
                                             bloomery_filter** filter, bloomery_error* error);
 
-/* A file, mapped read-only: nothing is copied, and what writes is unsupported. The file must not be
- * changed in place while it is open. */
+/* Maps a file read-only, without a copy. Calls that change this filter are BLOOMERY_UNSUPPORTED. No
+ * program may change the file in place while it is open. */
 BLOOMERY_API bloomery_status bloomery_open(const char* path, bloomery_filter** filter,
                                            bloomery_error* error);
-/* A file in memory of its own, to be changed. */
+/* Reads a file into memory. The filter can be changed. */
 BLOOMERY_API bloomery_status bloomery_load(const char* path, bloomery_filter** filter,
                                            bloomery_error* error);
-/* Writes a file: the old one or the new one, whole, at every moment. */
+/* Writes a file atomically: the path always has the whole old file or the whole new one. */
 BLOOMERY_API bloomery_status bloomery_save(const bloomery_filter* filter, const char* path,
                                            bool replace, bloomery_error* error);
 
-/* The bytes that a file would have, in memory to be given back to bloomery_free. */
+/* The bytes of the filter's file. Release them with bloomery_free. */
 BLOOMERY_API bloomery_status bloomery_to_bytes(const bloomery_filter* filter, void** bytes,
                                                size_t* size, bloomery_error* error);
-/* A filter in memory of its own from such bytes, which are checked whole. */
+/* Makes a filter in its own memory from such bytes, and checks all of them. */
 BLOOMERY_API bloomery_status bloomery_from_bytes(const void* bytes, size_t size,
                                                  bloomery_filter** filter, bloomery_error* error);
-BLOOMERY_API void bloomery_free(void* bytes); /* NULL is nothing */
+BLOOMERY_API void bloomery_free(void* bytes); /* NULL is allowed */
 
-/* A copy in memory of its own. */
+/* A copy in its own memory. */
 BLOOMERY_API bloomery_status bloomery_copy(const bloomery_filter* filter, bloomery_filter** copy,
                                            bloomery_error* error);
-BLOOMERY_API void bloomery_close(bloomery_filter* filter); /* NULL is nothing */
+BLOOMERY_API void bloomery_close(bloomery_filter* filter); /* NULL is allowed */
 
-/* Asking -------------------------------------------------------------------------------------- */
+/* Queries ------------------------------------------------------------------------------------- */
 
-/* Whether the key may be a member: false is certain. True where the filter is NULL, or the key is
- * and has a size. */
+/* Whether the key may be a member; false is certain. True if the filter is NULL, or if the key is
+ * NULL and its size is not 0. */
 BLOOMERY_API bool bloomery_may_contain(const bloomery_filter* filter, const void* key, size_t size);
-/* The same for many keys, several times as fast: answers[i] for keys[i]. */
+/* The same for many keys, several times as fast. answers[i] is the answer for keys[i]. */
 BLOOMERY_API bloomery_status bloomery_may_contain_batch(const bloomery_filter* filter,
                                                         const bloomery_key* keys, size_t count,
                                                         bool* answers, bloomery_error* error);
-/* Keys that lie one after the other, `size` bytes each: words, hashes. */
+/* The same for an array of keys of `size` bytes each, such as integers or hashes. */
 BLOOMERY_API bloomery_status bloomery_may_contain_fixed(const bloomery_filter* filter,
                                                         const void* keys, size_t size, size_t count,
                                                         bool* answers, bloomery_error* error);
@@ -203,14 +201,15 @@ BLOOMERY_API bloomery_status bloomery_may_contain_fixed(const bloomery_filter* f
 BLOOMERY_API bloomery_status bloomery_info(const bloomery_filter* filter,
                                            bloomery_info_report* report, bloomery_error* error);
 
-/* Changing ------------------------------------------------------------------------------------ */
+/* Changes ------------------------------------------------------------------------------------- */
 
-/* Inserts a key. *is_new, where it is not NULL, says whether it certainly was none before.
- * BLOOMERY_FULL leaves everything as it was. */
+/* Inserts a key. *is_new, unless it is NULL, becomes true if the key was certainly no member
+ * before. BLOOMERY_FULL changes nothing. */
 BLOOMERY_API bloomery_status bloomery_insert(bloomery_filter* filter, const void* key, size_t size,
                                              bool* is_new, bloomery_error* error);
-/* Inserts in order, up to the first key without room (BLOOMERY_FULL); *done, where it is not NULL,
- * is how many keys are contained now, also then, and *inserted how many were certainly new. */
+/* Inserts in order, up to the first key without room (BLOOMERY_FULL). *done, unless it is NULL,
+ * becomes the number of keys that are contained now, also after BLOOMERY_FULL. *inserted, unless it
+ * is NULL, becomes the number of keys that were certainly new. */
 BLOOMERY_API bloomery_status bloomery_insert_batch(bloomery_filter* filter,
                                                    const bloomery_key* keys, size_t count,
                                                    size_t* done, uint64_t* inserted,
@@ -220,17 +219,17 @@ BLOOMERY_API bloomery_status bloomery_insert_fixed(bloomery_filter* filter, cons
                                                    size_t size, size_t count, size_t* done,
                                                    uint64_t* inserted, bloomery_error* error);
 
-/* Erases each key once; erased[i], where erased is not NULL, is false for what certainly is no
- * member. To erase a key that is not one harms members, in every filter. */
+/* Erases each key once. erased[i], unless erased is NULL, is false for a key that is certainly no
+ * member. Erase only keys that were inserted: erasing a non-member may remove a member. */
 BLOOMERY_API bloomery_status bloomery_erase(bloomery_filter* filter, const bloomery_key* keys,
                                             size_t count, bool* erased, bloomery_error* error);
-/* How often each key was inserted and not erased: counts[i] for keys[i]; never too low up to what
- * the kind can count. */
+/* Counts copies: counts[i] is the number of inserts of keys[i] minus its erases. It is never too
+ * low, up to the kind's largest count. */
 BLOOMERY_API bloomery_status bloomery_count(const bloomery_filter* filter, const bloomery_key* keys,
                                             size_t count, uint64_t* counts, bloomery_error* error);
 
 /* The union or intersection with another filter of the same kind and parameters, in place. Filters
- * of kind expandable need only have the same seed, and a union that keeps the first one's rate. */
+ * of kind expandable need only the same seed, if the union can keep the first one's rate. */
 BLOOMERY_API bloomery_status bloomery_merge(bloomery_filter* filter, const bloomery_filter* other,
                                             bloomery_error* error);
 /* The intersection, under the same conditions. */

@@ -27,7 +27,7 @@ struct blocked_bloom_spec {
   double confidence = 0;
 };
 
-/// The values that fix the bits of a blocked filter, and its promise.
+/// The values that determine the bits of a blocked filter, and its capacity and planned rate.
 struct blocked_bloom_params {
   std::uint64_t capacity = 0;
   double fpr = 0;            ///< the mean rate at capacity; at most the requested one
@@ -35,8 +35,8 @@ struct blocked_bloom_params {
   unsigned hashes = 0;
   std::uint64_t seed = 0;
   block_layout layout = block_layout::split_512;
-  /// The keys that the bits show beyond those in the filter. Chance leaves their bits in an
-  /// intersection. Infinite if the number is unknown.
+  /// The number of keys by which an estimate from the set bits is too high. It is 0 except in
+  /// intersections, which also have bits that different keys set by chance. Infinite if unknown.
   double chance_keys = 0;
 
   std::uint64_t bits() const noexcept { return blocks * block_bits(layout); }
@@ -61,8 +61,8 @@ inline constexpr double min_blocked_fpr = 1e-9;
 /// at most spec.fpr.
 ///
 /// The plan aims 0.3% below it, which costs 0.007 bits per key. One filter of 10^8 keys at 1% then
-/// exceeds the requested rate with a chance of 3e-7. Small filters scatter further (scatter());
-/// with `confidence`, that share of filters has a rate of at most spec.fpr.
+/// exceeds the requested rate with probability 3e-7. Small filters scatter further (scatter()).
+/// With `confidence`, that share of filters has a rate of at most spec.fpr.
 ///
 /// Fails with invalid_argument; the message names the value that is out of range, missing, or
 /// contradicts the others. O(1), below a millisecond.
@@ -71,8 +71,8 @@ result<blocked_bloom_params> plan_blocked_bloom(const blocked_bloom_spec& spec);
 /// The expected rate of n distinct keys in that many blocks, equal hashes included.
 double blocked_bloom_fpr(double n, block_layout layout, std::uint64_t blocks, unsigned hashes);
 
-/// Whether two filters have the same places for every key. Else fails with incompatible, and the
-/// message names the difference.
+/// Succeeds if two filters have the same places for every key. Otherwise fails with incompatible,
+/// and the message names the difference.
 result<void> same_shape(const blocked_bloom_params& a, const blocked_bloom_params& b);
 
 }  // namespace bloomery

@@ -13,9 +13,9 @@
 
 namespace bloomery {
 
-/// A request. A value of zero is to be found by the planner. Sufficient are any two of capacity,
-/// fpr and bits; or hashes with capacity or with bits, which gives the size for which this number
-/// of functions is the best.
+/// A request. The planner finds the values that are zero. It needs any two of capacity, fpr and
+/// bits. Or it needs hashes with capacity or bits, and then finds the size for which this number of
+/// functions is the best.
 struct bloom_spec {
   std::uint64_t capacity = 0;  ///< n, distinct keys, at most 2^57
   double fpr = 0;              ///< eps at capacity, in (0, 1)
@@ -27,7 +27,7 @@ struct bloom_spec {
   double confidence = 0;
 };
 
-/// The values that fix the layout of a Bloom filter, and its promise.
+/// The values that determine the layout of a Bloom filter, and its capacity and planned rate.
 struct bloom_params {
   std::uint64_t capacity = 0;
   double fpr = 0;  ///< the rate at capacity, by formulas::bloom_fpr; at most the requested one
@@ -35,8 +35,8 @@ struct bloom_params {
   unsigned hashes = 0;
   std::uint64_t seed = 0;
   probe_id probe = probe_id::double_hashing;
-  /// The keys that the bits show beyond those in the filter. Chance leaves their bits in an
-  /// intersection. Infinite if the number is unknown.
+  /// The number of keys by which an estimate from the set bits is too high. It is 0 except in
+  /// intersections, which also have bits that different keys set by chance. Infinite if unknown.
   double chance_keys = 0;
 
   /// The scatter of one filter's rate around `fpr` (formulas::bloom_fpr_scatter).
@@ -49,16 +49,18 @@ struct bloom_params {
 };
 
 /// Finds the values that `spec` leaves open, so that formulas::bloom_fpr at capacity is at most
-/// spec.fpr. With a rate: the fewest bits. With bits and a rate: the most keys. In each case with
-/// the best number of functions.
+/// spec.fpr:
+///     capacity and fpr     the fewest bits
+///     bits and fpr         the largest capacity
+/// Each with the best number of functions.
 ///
 /// fpr is the mean over all filters of a plan. With `confidence`, that share of them has a rate of
 /// at most spec.fpr. Fails with invalid_argument; the message names the value that is out of range,
 /// missing, or contradicts the others. O(1), some tens of microseconds.
 result<bloom_params> plan_bloom(const bloom_spec& spec);
 
-/// Whether two arrays have the same places for every key: equal bits, functions, seed and rule.
-/// Else fails with incompatible, and the message names the difference.
+/// Succeeds if two arrays have the same places for every key: equal bits, functions, seed and rule.
+/// Otherwise fails with incompatible, and the message names the difference.
 result<void> same_shape(const bloom_params& a, const bloom_params& b);
 
 }  // namespace bloomery

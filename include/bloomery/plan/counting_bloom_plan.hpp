@@ -12,8 +12,8 @@
 
 namespace bloomery {
 
-/// A request. A value of zero is to be found by the planner. Sufficient are any two of capacity,
-/// fpr and bits; or hashes with capacity or with bits.
+/// A request. The planner finds the values that are zero. It needs any two of capacity, fpr and
+/// bits, or hashes with capacity or bits.
 struct counting_bloom_spec {
   std::uint64_t capacity = 0;  ///< n, distinct keys, at most 2^57
   double fpr = 0;              ///< eps at capacity, in (0, 1)
@@ -24,7 +24,8 @@ struct counting_bloom_spec {
   double confidence = 0;       ///< as in bloom_spec
 };
 
-/// The values that fix the layout of a counting Bloom filter, and its promise.
+/// The values that determine the layout of a counting Bloom filter, and its capacity and planned
+/// rate.
 struct counting_bloom_params {
   /// The Bloom filter with a bit for each counter. Its places for every key and its rate are the
   /// same.

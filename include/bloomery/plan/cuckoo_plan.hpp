@@ -55,11 +55,12 @@ struct cuckoo_params {
 ///     slots per bucket        2      4      8
 ///     from 1000 slots         0.84   0.95   0.98
 ///     below                   0.75   0.90   0.96
-/// The chance that the keys find no room at capacity is below 2/10,000. At these loads it was below
-/// 1/10,000 at every measured table size, from one bucket to a million, and far below in large
-/// ones. The chance that more keys share buckets and fingerprint than their buckets have slots is
-/// kept below another 1/10,000, by a longer fingerprint if necessary. Copies of a key need a slot
-/// each.
+/// The planned keys do not fit with a probability below 2/10,000, which has two parts:
+///     Load       below 1/10,000 at every measured table size, from one bucket to a million, and
+///                far less in large tables
+///     Equality   more keys share buckets and fingerprint than their buckets have slots: below
+///                1/10,000, with a longer fingerprint if necessary
+/// Copies of a key need a slot each.
 ///
 /// Fails with invalid_argument, which names the value that is out of range, missing or
 /// contradictory. O(1), some tens of microseconds.

@@ -38,8 +38,8 @@ struct expandable_params {
   std::uint64_t split = 0;         ///< the first so many segments are chosen by one bit more
   unsigned slot_bits = 0;          ///< remainder and marker, in segments at `level`
   unsigned split_slot_bits = 0;    ///< the same in segments that were split, and in their halves
-  std::uint32_t generation = 0;    ///< doublings of the cells that were begun
-  double spent = 0;                ///< of the rate, once the doubling under way is complete
+  std::uint32_t generation = 0;    ///< doublings of the cells that have begun
+  double spent = 0;                ///< share of the rate once the current doubling is complete
   std::uint64_t entries = 0;       ///< in all segments
 
   std::uint64_t segments() const noexcept { return (std::uint64_t{1} << level) + split; }
@@ -53,7 +53,8 @@ struct expandable_params {
   std::uint64_t max_entries() const noexcept {
     return widens() && first_load != 0 ? first_load * cells() : cells() / 4 * 3;
   }
-  /// Where growth fails, inserts fail beyond so many entries: a quarter more than max_entries().
+  /// If growth fails, inserts fail beyond this number of entries: a quarter more than
+  /// max_entries().
   std::uint64_t entries_limit() const noexcept;
 
   /// Keys that the filter has room for now: `capacity` at first. max_entries() after growth, and
@@ -73,9 +74,9 @@ struct expandable_params {
   std::optional<expandable_params> grown() const noexcept;
 
   /// The same state for a filter whose entries match a fraction `rate` of all hashes, as after a
-  /// union. It goes on in the schedule of rates as if after so many doublings as spend that
-  /// fraction and what the doubling under way will add. Nothing if the rate could not be kept, or
-  /// only with entries that are too long for a segment.
+  /// union. It continues in the schedule of rates at the doubling that has used this fraction, plus
+  /// the part that the current doubling will add. Nothing if the rate cannot be kept, or only with
+  /// entries that are too long for a segment.
   std::optional<expandable_params> replanned_for(double rate) const noexcept;
 };
 
@@ -85,7 +86,7 @@ inline constexpr std::uint64_t default_expandable_capacity = 96;
 /// Plans the filter as it is before its first key. Fails with invalid_argument and names the value
 /// that is out of range, missing or contradictory.
 ///
-/// Rate of an entry. An entry that comes to a segment chosen by a bits, with 2^c cells and
+/// Rate of an entry. An entry that is inserted into a segment chosen by a bits, with 2^c cells and
 /// remainders of l bits, keeps a + c + l bits of its hash for ever. It matches 2^-(a + c + l) of
 /// all hashes at any later size. With s_g = 3/4 * 2^-l_g, entries of length l_g add w(g) * s_g to
 /// the rate:
@@ -96,16 +97,17 @@ inline constexpr std::uint64_t default_expandable_capacity = 96;
 ///                           large
 ///     w(g) = 0              its last widening, which overfills the segment by 4/3, so that it is
 ///                           split at once
-///     w(g) = 1/4 + 1/2      C cells become 2 C by splits: of 3/4 C keys half come to a segment
-///                           that was split, and as many come in the next doubling to one that was
-///                           not, whose cells are twice as large; 1/2 more for a filter that begins
-///                           with whole segments
+///     w(g) = 1/4 + 1/2      C cells become 2 C by splits. Of 3/4 C new keys, half are inserted
+///     into
+///                           a segment that was already split. As many are inserted in the next
+///                           doubling into one that was not split yet, whose cells are twice as
+///                           large. 1/2 more for a filter that begins with whole segments
 ///
-/// At rates above 1/4, and in files from before first_load, single segments hold 3/4 entries per
-/// cell: w(0) = 1, w(g) = 1/2, and 1 in the last widening.
+/// At rates above 1/4 (first_load is 0), single segments hold 3/4 entries per cell: w(0) = 1,
+/// w(g) = 1/2, and 1 in the last widening.
 ///
-/// Schedule of rates. The rate is at most the sum of what the entries add (a union bound). l_g is
-/// the least whole number for which
+/// Schedule of rates. The mean rate over keys chosen at random is at most the sum of these parts (a
+/// union bound). l_g is the least whole number for which
 ///
 ///     w(0) s_0 + ... + w(g) s_g <= (63/64) * eps * A(g),    A(g) < 1:
 ///
@@ -113,11 +115,11 @@ inline constexpr std::uint64_t default_expandable_capacity = 96;
 ///     growth up to 2^X      A(g) = 31/32 * u(g) / u(X) for g <= X
 ///                           A(g) = 1 - 1/32 / (g - X + 1) beyond
 ///
-/// u(g) is the sum of w up to g. Widenings count by 7/10 up to 128 cells and by 2/5 with more. In a
-/// filter that is not expected to outgrow one segment, and in one that begins with whole segments,
-/// they count fully, and 1/16 is kept for the growth beyond instead of 1/32.
+/// u(g) is the sum of w up to g. Widenings count by 7/10 up to 128 cells and by 2/5 with more. They
+/// count fully, and 1/16 is reserved for growth beyond X instead of 1/32, in two cases: the filter
+/// is not expected to outgrow one segment, or it begins with whole segments.
 ///
-/// Keys of a large batch come after the splits that they cause, so they add less.
+/// Keys of a large batch are inserted after the splits that they cause, so they add less.
 result<expandable_params> plan_expandable(const expandable_spec& spec);
 
 /// Bytes of the blocks of a new segment, so that the planned keys fit. `is_split`: one of the first
@@ -129,7 +131,8 @@ std::uint64_t planned_bytes(const expandable_params& plan) noexcept;
 /// Expected bits of payload with so many keys.
 double expandable_bits(const expandable_params& params, std::uint64_t keys);
 
-/// The state after growth to so many different keys. Nothing if the filter would be full before.
+/// The state after growth to this number of distinct keys. Nothing if the filter would be full
+/// before.
 std::optional<expandable_params> grown_to(expandable_params params, std::uint64_t keys);
 
 }  // namespace bloomery

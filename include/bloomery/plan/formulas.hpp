@@ -53,9 +53,9 @@ double free_block_fpr(double n, std::uint64_t blocks, unsigned block_bits, unsig
 /// The scatter of one filter's rate around the mean over all filters of its size, which the
 /// functions above give: the standard deviation of the logarithm of the rate.
 ///
-/// The rate of one filter is taken as lognormal, since it is a mean of few large terms where the
-/// rate is low. bloom: from the variance of the fill, O(1). Blocks: from the second moment of a
-/// block's rate, at the cost of the mean.
+/// The rate of one filter is assumed to be lognormal, since a low rate is a mean with few large
+/// terms. The scatter of a Bloom filter comes from the variance of the fill, O(1). That of a
+/// blocked filter comes from the second moment of a block's rate, and costs as much as the mean.
 double bloom_fpr_scatter(double n, std::uint64_t m, unsigned k);
 /// The same for a filter of split blocks.
 double split_block_fpr_scatter(double n, std::uint64_t blocks, unsigned lanes, unsigned lane_bits);
@@ -94,17 +94,18 @@ double throws_behind(double hit, double places);
 /// which is right for small m too.
 double bloom_cardinality(double ones, double m, unsigned k);
 
-/// The number of distinct keys that so many different fingerprints show. A key has one of `values`
-/// fingerprints and a pair of buckets. The fingerprint and one bucket give the other; for a share
-/// 1/buckets of keys both are the same bucket.
+/// The estimated number of distinct keys, from the number of different fingerprints. A key has one
+/// of `values` fingerprints and a pair of buckets. The fingerprint and one bucket give the other. A
+/// share 1/buckets of keys has two equal buckets.
 ///
-/// Two keys have equal fingerprint and pair with probability (2 - 1/buckets) / (buckets * values),
-/// and are then one key to the table. Infinite if every fingerprint is there.
+/// Two keys have equal fingerprint and pair with probability (2 - 1/buckets) / (buckets * values).
+/// The table cannot distinguish them. Infinite if every fingerprint is there.
 double fingerprint_cardinality(double fingerprints, double buckets, double values);
 
-/// The number of distinct keys among `count` copies that show `seen` different fingerprints. It is
-/// `estimate` (one of those above), or `count` if count - seen is within three standard errors of
-/// the number that chance makes equal. Then all copies may be of different keys.
+/// The estimated number of distinct keys among `count` copies with `seen` different fingerprints.
+/// count - seen copies have a fingerprint that another copy has. If chance explains this number
+/// within three standard errors, all copies may be of different keys, and the result is `count`.
+/// Otherwise it is `estimate` (one of those above).
 double distinct_among(double count, double seen, double estimate);
 
 /// A bound on the chance that some counter of a counting Bloom filter with n distinct keys reaches
@@ -137,9 +138,9 @@ double cuckoo_fpr(unsigned slots_per_bucket, unsigned fingerprint_bits, double l
 /// class.
 ///
 /// A class has probability 2 / (buckets (2^f - 1)), or half of it if its two buckets are the same.
-/// For odd numbers of buckets this is so for one (bucket, fingerprint) in `buckets`. For even
-/// numbers it is not counted, so the result is an upper bound, too high by at most 1/buckets of
-/// itself. The place of a key, in a bucket or in the stash, does not matter.
+/// For odd numbers of buckets, one (bucket, fingerprint) in `buckets` has two equal buckets. For
+/// even numbers such classes are not counted, so the result is an upper bound, with a relative
+/// error of at most 1/buckets. The place of a key, in a bucket or in the stash, does not matter.
 double cuckoo_fpr_exact(double n, std::uint64_t buckets, unsigned fingerprint_bits);
 
 /// The part of the rate that equal 64-bit hashes add in every filter: n / 2^64.

@@ -64,7 +64,7 @@ inline constexpr std::uint64_t max_fuse_keys = std::uint64_t{1} << 42;
 inline constexpr unsigned max_fingerprint_bits = 32;
 
 /// Finds the members of `spec` that are zero: w = ceil(log2(1 / eps)). The default arity is 3,
-/// whose queries are a quarter faster. If `bits` is given, arity 4 (5% smaller) is chosen if it
+/// whose queries are a quarter faster. If `bits` is given, arity 4 (5% smaller) is chosen where it
 /// gives a lower rate or a larger capacity. Fails with invalid_argument, which names the value that
 /// is out of range, missing or contradictory. O(log n).
 result<fuse_plan> plan_fuse(const fuse_spec& spec);

@@ -21,9 +21,10 @@ struct ribbon_spec {
   unsigned threads = 1;        ///< of a build, 0: one per core; the result is the same
 };
 
-/// The keys that all levels before bumped, in shards of equal shape. A shard is a system of linear
-/// equations; with the cut inside it is two. Starts are numbered through all shards. Those below
-/// the cut have `columns` bits per slot, the others one more, so that the mean rate can be any.
+/// A level: the keys that all levels before bumped, in shards of equal shape. A shard is a system
+/// of linear equations, or two systems if the cut is inside it. Starts are numbered through all
+/// shards. Starts below the cut have `columns` bits per slot, the others one more. The mean rate
+/// can thus have any value.
 struct ribbon_level {
   std::uint64_t seed = 0;  ///< below 2^63; 0: the hash of the level before, unchanged
   std::uint64_t shards = 1;
@@ -55,7 +56,7 @@ inline constexpr std::uint64_t max_ribbon_keys = std::uint64_t{1} << 48;
 /// The parameters that fix the layout of a ribbon filter, and its planned rate. The number of keys
 /// is exact, and is the count of the filter.
 struct ribbon_params {
-  double fpr = 0;  ///< the one required, which the filter does not exceed
+  double fpr = 0;  ///< the requested rate, which the filter does not exceed
   std::uint64_t seed = 0;
   std::vector<ribbon_level> levels;  ///< empty without keys; all except the last bump
 

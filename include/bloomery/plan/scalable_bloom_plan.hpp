@@ -28,7 +28,7 @@ struct scalable_bloom_spec {
 /// not with each key.
 struct scalable_bloom_params {
   std::uint64_t capacity = 0;  ///< n0
-  double fpr = 0;              ///< eps, which the compound rate never exceeds
+  double fpr = 0;              ///< eps, which the mean rate over seeds never exceeds
   double growth = 0;
   double tightening = 0;
   std::uint64_t seed = 0;

@@ -1,7 +1,7 @@
 #pragma once
 
 /// Numbers as people write them: reading and formatting. A text that is no such number gives a
-/// failure with one sentence that says what is wrong.
+/// failure with one error sentence.
 
 #include <bloomery/result.hpp>
 #include <cstdint>

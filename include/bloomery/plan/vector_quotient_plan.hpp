@@ -55,10 +55,10 @@ struct vector_quotient_params {
 ///     capacity and bits    the lowest rate
 /// Rates above 3% need as much memory as 3%.
 ///
-/// `capacity` distinct keys fit, each in any number of copies: the planned load is at most 0.965,
-/// and less in filters of a few blocks or of few slots per block. The chance that they do not fit
-/// is below 1/10,000 at every measured size, from one block, whose slots always hold their number
-/// of keys, to 100,000 blocks.
+/// `capacity` distinct keys fit, each in any number of copies. The planned load is at most 0.965,
+/// and less in filters of few blocks or of few slots per block. At every measured size, up to
+/// 100,000 blocks, the keys did not fit with a probability below 1/10,000. One block always holds
+/// as many keys as slots.
 ///
 /// Fails with invalid_argument, which names the value that is out of range, missing or
 /// contradictory. O(1), some tens of microseconds.

@@ -1,6 +1,6 @@
 #pragma once
 
-/// Bloomery's filters inside LevelDB: a table that cannot hold a key is not read.
+/// Bloomery's filters inside LevelDB. LevelDB does not read a table whose filter excludes the key.
 ///
 ///     const auto policy = bloomery::leveldb_filter_policy::make({.bits_per_key = 10}).value();
 ///     leveldb::Options options;
@@ -19,35 +19,38 @@
 
 namespace bloomery {
 
-/// One of bits_per_key and fpr; neither is 10 bits a key.
+/// Set one of bits_per_key and fpr. The default is 10 bits per key.
 struct leveldb_filter_options {
-  /// What filters are made as; those that were made before are read whatever they are.
-  ///  - ribbon: the lowest rate for its bits: at 10 bits a key 0.2% where LevelDB's own has 0.9%.
-  ///  - bloom: the classic; made three to five times as fast as ribbon.
-  ///  - blocked_bloom, fuse: for filters of many keys: LevelDB makes one for the keys that begin
-  ///    in 2 KiB of a table, or for a block where blocks are larger (Options::block_size). Below
-  ///    1024 keys `bloom` stands in for blocked_bloom, and `ribbon` for fuse. blocked_bloom's rate
-  ///    is above LevelDB's own, twice it at 14 bits a key and more.
+  /// The kind of new filters. Existing filters are read whatever their kind.
+  ///  - ribbon: the lowest rate for its bits. At 10 bits per key it has 0.2%, and LevelDB's own
+  ///    filter 0.9%.
+  ///  - bloom: the classic. It is made three to five times as fast as ribbon.
+  ///  - blocked_bloom, fuse: for filters of many keys. LevelDB makes one filter for the keys of
+  ///    2 KiB of a table, or of a block if blocks are larger (Options::block_size). Filters of
+  ///    fewer than 1024 keys are made as `bloom` instead of blocked_bloom, and as `ribbon` instead
+  ///    of fuse. The rate of blocked_bloom is above that of LevelDB's own filter, and twice as high
+  ///    from 14 bits per key on.
   filter_kind kind = filter_kind::ribbon;
-  /// From 1 to 64. A filter is at most as large as LevelDB's own with so many: n bits_per_key
-  /// bits, at least 64, and a byte. (A fuse filter that finds no room in that is made as ribbon.)
+  /// From 1 to 64. A filter is at most as large as LevelDB's own with the same value:
+  /// max(64, n * bits_per_key) bits and a byte. A fuse filter that needs more is made as ribbon.
   double bits_per_key = 0;
-  /// The share of absent keys for which a table is read in vain, from 1e-9 to below 1. Filters are
-  /// as small as the kind allows.
+  /// The share of absent keys for which a table is read without need, from 1e-9 to below 1. Filters
+  /// are as small as the kind allows.
   double fpr = 0;
 };
 
-/// LevelDB's FilterPolicy with filters of ours.
+/// LevelDB's FilterPolicy with Bloomery's filters.
 ///
-/// The name, which LevelDB stores beside the filters, is `bloomery.FilterPolicy.1`: the number is
-/// the format's (docs/leveldb.md), and what a policy of that name has once written, every later one
-/// reads, with any options. A filter of another layout than those known says "maybe" for every key,
-/// as does one that is damaged. Threads: any number at once, as LevelDB demands.
+/// Name        LevelDB stores the name beside the filters: `bloomery.FilterPolicy.1`. The number is
+///             that of the format (docs/leveldb.md). Every later policy of that name reads these
+///             filters, with any options.
+/// Unknown     A filter that is damaged, or of an unknown layout, answers "maybe" for every key.
+/// Threads     Any number at once, as LevelDB requires.
 class leveldb_filter_policy final : public leveldb::FilterPolicy {
  public:
   static constexpr const char* name = "bloomery.FilterPolicy.1";
 
-  /// Fails with invalid_argument where an option is out of range, or the kind is none of the four.
+  /// Fails with invalid_argument if an option is out of range, or the kind is none of the four.
   static result<std::unique_ptr<const leveldb_filter_policy>> make(
       const leveldb_filter_options& options = {});
 
@@ -55,12 +58,12 @@ class leveldb_filter_policy final : public leveldb::FilterPolicy {
 
   const char* Name() const override { return name; }
 
-  /// Appends the filter of n keys, which may repeat. Nothing for none. O(n) expected. Throws
-  /// std::bad_alloc, as the string does.
+  /// Appends the filter of n keys, which may repeat. Appends nothing if n is 0. O(n) expected.
+  /// Throws std::bad_alloc, as the string does.
   void CreateFilter(const leveldb::Slice* keys, int n, std::string* dst) const override;
 
-  /// Whether the key may be among those of the filter: false is certain. O(1), no allocation but
-  /// for fuse; below 0.1 us for a filter in cache.
+  /// Whether the key may be among those of the filter; false is certain. O(1), below 0.1 us for a
+  /// filter in cache. Only fuse allocates memory.
   bool KeyMayMatch(const leveldb::Slice& key, const leveldb::Slice& filter) const override;
 
  private:

@@ -1,6 +1,6 @@
 #pragma once
 
-/// From records to keys: how lines, as applications have them, become what a filter is asked.
+/// Key readers turn records, such as lines of an application's file, into the keys of a filter.
 ///
 ///     bloomery::blocked_bloom filter({.capacity = 1'000'000, .fpr = 0.01});
 ///     auto emails = bloomery::keys::make_reader("fields:2,;");
@@ -8,8 +8,8 @@
 ///     if (auto ok = (*emails)->read("7;alice@example.com;2026", keys); !ok) report(ok.error());
 ///     filter.insert(keys.all());
 ///
-/// A reader is named by a text, `NAME` or `NAME:ARGUMENT`, of which all() lists the names. Whoever
-/// builds a filter with one asks it with the same one.
+/// A text names a reader: `NAME` or `NAME:ARGUMENT`. all() lists the names. Use the same reader to
+/// build a filter and to query it.
 
 #include <bloomery/result.hpp>
 #include <cstddef>
@@ -24,9 +24,9 @@
 
 namespace bloomery::keys {
 
-/// The keys of many records, one after the other. Cleared and filled again it allocates nothing
-/// once it has grown to the size of a batch. Keys stay where they are until clear(). Not to be used
-/// by two threads at once.
+/// The keys of many records, one after the other. A list that is cleared and filled again allocates
+/// nothing once it has the size of a batch. Keys do not move until clear(). Two threads must not
+/// use one list at once.
 class key_list {
  public:
   key_list() = default;
@@ -42,7 +42,7 @@ class key_list {
   std::size_t size() const noexcept { return keys_.size(); }
   std::span<const std::string_view> all() const noexcept { return keys_; }
 
-  /// Appends a key of that size, whose bytes the caller writes.
+  /// Appends a key of that size. The caller writes its bytes.
   char* make(std::size_t size) {
     if (size > left_) grow(size);
     char* const at = at_;
@@ -53,13 +53,14 @@ class key_list {
   }
   /// Appends a copy.
   void add(std::string_view key);
-  /// Appends a key that stands elsewhere, as in the record, and stays there until clear().
+  /// Appends a key without copying it. Its bytes, for example in the record, must stay valid until
+  /// clear().
   void refer(std::string_view key) { keys_.push_back(key); }
 
-  /// Drops all keys but the first `size`. Precondition: there are as many.
+  /// Drops all keys except the first `size`. Precondition: there are at least so many.
   void truncate(std::size_t size) noexcept { keys_.resize(size); }
   void clear() noexcept;
-  /// As clear(), and nothing that was copied here remains in memory.
+  /// Like clear(), and also erases the copied bytes from memory.
   void wipe() noexcept;
 
  private:
@@ -78,12 +79,12 @@ class key_list {
   std::size_t left_ = 0;
 };
 
-/// What keys are read for. Some lists name one thing that stands for many: who asks tries all of
-/// those, who inserts means the one.
+/// The use of the keys. In some lists one entry stands for many keys. An insert uses the entry; a
+/// query tries all keys that it may stand for.
 enum class purpose : std::uint8_t { insert, ask };
 
-/// Reads records of one form. It may keep memory for its work, so that each thread needs a reader
-/// of its own: make_reader() with the same text makes one that reads alike.
+/// Reads records of one form. Each thread needs its own reader, because a reader may have working
+/// memory. make_reader() with the same text makes an equal reader.
 class reader {
  public:
   reader() = default;
@@ -91,10 +92,10 @@ class reader {
   reader& operator=(const reader&) = delete;
   virtual ~reader() = default;
 
-  /// Appends the record's keys: none, one or several. A record is any bytes, without the end of its
-  /// line; an empty one has no key, but with the reader `lines`. A failure says in one sentence
-  /// what is wrong with the record (who reads knows where it stands); nothing is appended then.
-  /// Keys may refer to the record's bytes.
+  /// Appends the record's keys: none, one or several. A record is any bytes, without its line end.
+  /// An empty record has no key, except with the reader `lines`. If the record is wrong, appends
+  /// nothing and fails with one sentence, which does not contain the record's position. Keys may
+  /// refer to the record's bytes.
   result<void> read(std::string_view record, key_list& keys) {
     const std::size_t before = keys.size();
     auto ok = read_record(record, keys);
@@ -102,11 +103,11 @@ class reader {
     return ok;
   }
 
-  /// Says which file the records that follow are from: some formats put half of a key into names.
+  /// Sets the file of the following records. In some formats the file's name is part of the keys.
   virtual void begin_file(std::string_view name);
 
-  /// For people: a key that read() made of the record, the one of that number. Bytes are shown as
-  /// hexadecimal digits; a text as it is, which may be any bytes if the record has such.
+  /// The key of that number that read() made of the record, for display. Bytes are hexadecimal
+  /// digits. A text is unchanged, and may have any bytes that the record has.
   virtual std::string shown(std::string_view record, std::size_t number,
                             std::string_view key) const;
 
@@ -117,30 +118,31 @@ class reader {
 /// One row of the registry.
 struct reader_kind {
   std::string_view name;
-  std::string_view argument;  ///< as help shows it, with the colon: ":N[,SEP]"; empty is none
-  std::string_view summary;   ///< one sentence without its full stop: what a record is, and the key
+  std::string_view argument;  ///< for help, with the colon: ":N[,SEP]"; empty if there is none
+  std::string_view summary;   ///< record and key in one sentence, without its full stop
   result<std::unique_ptr<reader>> (*make)(std::string_view argument, purpose why);
-  /// Records are not to be shown, copied or kept, and nothing is to be built from them.
+  /// Records must not be shown, copied or kept, and no filter may be built from them.
   bool secret = false;
-  /// Who asks passes wrong records over and counts them: they come from others, such as senders.
+  /// Queries skip wrong records and count them, since others, such as senders, wrote them.
   bool skips_asked = false;
-  /// Whether a file belongs to the reader's format by its name, where whole folders do; else null.
+  /// Whether a file's name belongs to the reader's format. Null if the format has no folders.
   bool (*in_folder)(std::string_view name) noexcept = nullptr;
-  std::uint64_t whole_folder = 0;  ///< such files that a folder has if none is missing; 0: any
+  std::uint64_t whole_folder = 0;  ///< the number of such files in a complete folder; 0: any
   /// Whether a CR that ends a record, or a byte-order mark that begins it, may become part of a
   /// key.
   bool keeps_cr = false;
   bool keeps_mark = false;
 };
 
-/// All readers, in the order in which they are shown. The first, `lines`, takes records as they
-/// are.
+/// All readers, in the order in which they are shown. The first, `lines`, uses records unchanged.
 std::span<const reader_kind> all() noexcept;
 
-/// The row that a text names. An unknown name is invalid_argument, with the names that exist.
+/// The row that a text names. Fails with invalid_argument for an unknown name; the error lists the
+/// names.
 result<const reader_kind*> find(std::string_view text);
 
-/// A reader by its text, `NAME` or `NAME:ARGUMENT`. What is wrong with either is invalid_argument.
+/// The reader for a text, `NAME` or `NAME:ARGUMENT`. Fails with invalid_argument if either is
+/// wrong.
 result<std::unique_ptr<reader>> make_reader(std::string_view text, purpose why = purpose::ask);
 
 }  // namespace bloomery::keys

@@ -1,7 +1,7 @@
 #pragma once
 
-/// URLs in the one form that Safe Browsing compares, and the expressions by which its lists name
-/// them: pure functions from text to text.
+/// URLs in the canonical form that Safe Browsing compares, and the expressions by which its lists
+/// name them. Pure functions from text to text.
 ///
 ///     auto url = bloomery::keys::canonicalise("http://a.B.com:80/1/../2.html?x=1#top");
 ///     url->text();                                    // http://a.b.com/2.html?x=1
@@ -9,8 +9,7 @@
 ///     for (auto e : bloomery::keys::url_expressions(*url)) ask(e);
 ///
 /// Source: Google, "URLs and Hashing" (Safe Browsing v4, developers.google.com/safe-browsing/v4/
-/// urls-hashing), with the IPv6 rules of v5. The functions have no state: any number of threads may
-/// call them at once.
+/// urls-hashing), with the IPv6 rules of v5. Concurrent calls are safe.
 
 #include <array>
 #include <bloomery/result.hpp>
@@ -29,13 +28,13 @@ class canonical_url {
   std::string_view text() const noexcept { return text_; }
   std::string_view scheme() const noexcept { return part(0, host_ - 3); }
   std::string_view host() const noexcept { return part(host_, path_); }
-  /// From its first slash up to the query.
+  /// The path, from its first slash up to the query.
   std::string_view path() const noexcept { return part(path_, query_); }
-  /// With its question mark; empty if there is none.
+  /// The query with its question mark; empty if there is none.
   std::string_view query() const noexcept { return part(query_, text_.size()); }
-  /// Host, path and query: the expression that names this URL alone.
+  /// Host, path and query: the expression that names only this URL.
   std::string_view expression() const noexcept { return part(host_, text_.size()); }
-  /// Whether the host is an IPv4 address, or an IPv6 address in brackets, and no name.
+  /// Whether the host is an IPv4 address, or an IPv6 address in brackets, instead of a name.
   bool has_address() const noexcept { return has_address_; }
 
  private:
@@ -53,40 +52,38 @@ class canonical_url {
   bool has_address_ = false;
 };
 
-/// The canonical form of a URL. In this order:
-/// - Bytes up to 0x20 at both ends go, TAB, CR and LF anywhere, and all from the first `#`. So does
-///   userinfo, before and after the next step.
-/// - %XX becomes its byte until none is left. What it becomes can be a delimiter, so that `%2f`
-///   ends a host.
+/// The canonical form of a URL. Steps, in this order:
+/// - Removed: bytes up to 0x20 at both ends, TAB, CR and LF anywhere, and everything from the first
+///   `#`. Userinfo is removed before and after the next step.
+/// - %XX becomes its byte, until none is left. The byte can be a delimiter: `%2f` ends a host.
 /// - Without `scheme://` the text begins with the host (`www.a.com`, `a.com:80/x`), and the scheme
-///   is http. A host without a dot needs the scheme before its port: `localhost:80` is refused,
-///   since `tel:80` is not a host's.
-/// - Host: dots at both ends go and those in a row become one; in lower case; a label of UTF-8
-/// beyond
-///   ASCII becomes Punycode (UTS #46, non-transitional, by libidn2), and one that cannot stays as
-///   it is. An IPv4 address of one to four parts, each decimal, octal (0) or hexadecimal (0x), as
-///   inet_aton() reads them, becomes four decimal ones; of a part with more bytes than its place
-///   has the lowest count, and after four decimal parts and a space anything goes, up to 15 bytes
-///   in all, as in Google's client. An IPv6 address in brackets becomes the
-///   text of RFC 5952; one that holds an IPv4 address (::ffff:0:0/96, 64:ff9b::/96) becomes that.
-/// - Port: dropped.
-/// - Path: `/` if empty; `/./` and `/../` are resolved, then slashes in a row become one. Not in
-/// the
-///   query.
-/// - Bytes up to 0x20, from 0x7f, `#` and `%` become %XX in upper-case digits.
+///   is http. A host without a dot needs a scheme if it has a port. `localhost:80` is refused,
+///   since it looks like `tel:80`.
+/// - Host name: dots at both ends are removed, and several dots in a row become one. Letters become
+///   lower case. A label with UTF-8 beyond ASCII becomes Punycode (UTS #46, non-transitional, by
+///   libidn2); a label that cannot be converted stays unchanged.
+/// - IPv4 address: one to four parts, each decimal, octal (0) or hexadecimal (0x), become four
+///   decimal ones, as inet_aton() reads them. As in Google's client, a part with too many bytes is
+///   cut to its lowest bytes, and any text may follow four decimal parts and a space, up to 15
+///   bytes in all.
+/// - IPv6 address in brackets: becomes the text of RFC 5952. An address that holds an IPv4 address
+///   (::ffff:0:0/96, 64:ff9b::/96) becomes that IPv4 address.
+/// - Port: removed.
+/// - Path: an empty path becomes `/`. `/./` and `/../` are resolved. Then several slashes in a row
+///   become one. The query is not changed by this step.
+/// - Bytes up to 0x20, bytes from 0x7f, `#` and `%` become %XX in upper-case digits.
 ///
-/// The form is a fixed point: canonicalise(canonicalise(x)) is canonicalise(x). A backslash is a
-/// byte like others, although browsers read it as a slash.
+/// The form is a fixed point: canonicalise(canonicalise(x)) is canonicalise(x). A backslash is an
+/// ordinary byte, although browsers read it as a slash.
 ///
-/// invalid_argument, with a sentence: nothing but spaces; no host, as in `http://`, `/path`,
-/// `mailto:x`; a host of more than 255 bytes before escaping; a port that is no number up to 65535;
-/// brackets without an IPv6 address between them. Nothing else is refused.
-///
-/// O(url.size()) whatever the bytes are, without recursion: nested escapes (%25252541) cost no more
-/// than others. There is no limit of length.
+/// Failure     invalid_argument, with a sentence, in these cases only: a text of spaces; no host,
+///             as in `http://`, `/path`, `mailto:x`; a host of more than 255 bytes before escaping;
+///             a port that is no number up to 65535; brackets without an IPv6 address.
+/// Cost        O(url.size()) for any bytes, without recursion: nested escapes (%25252541) cost no
+///             more than others. The length is not limited.
 result<canonical_url> canonicalise(std::string_view url);
 
-/// Up to 30 expressions, in a fixed room. Views into the canonical URL's text.
+/// Up to 30 expressions, in an array of fixed size. Views into the canonical URL's text.
 class expression_list {
  public:
   static constexpr std::size_t max_hosts = 5;
@@ -104,16 +101,18 @@ class expression_list {
   std::size_t size_ = 0;
 };
 
-/// The expressions under which a list may hold this URL, in the published order and each once:
-/// every host below with every path below.
-/// - Hosts: the exact one; then, of a name, its last five components, four, three, two. An address
-///   has only itself. The list of public suffixes, which v5 cuts at, is not used: `co.uk` is asked,
-///   too, and no such expression is on a list.
-/// - Paths: with the query; without it; `/`; and the next three directories below it that the path
-///   leads through, each with its slash.
+/// The expressions under which a list may hold this URL, in the published order, each once: every
+/// host of the first list with every path of the second.
+/// - Hosts: the exact host. For a name, also its last five, four, three and two components.
+/// - Paths: the path with the query, the path without it, `/`, and the next three directories on
+///   the path, each with its final slash.
 ///
-/// Refers to `url`, which must outlive it. Allocates nothing: an expression is a substring of the
-/// canonical text, since its host is an end of the host and its path a beginning of the path.
+/// Unlike v5, the list of public suffixes is not used. `co.uk` is thus queried too, but no list has
+/// such an expression.
+///
+/// Refers to `url`, which must outlive the result. Allocates nothing: an expression is a substring
+/// of the canonical text, since its host is an end of the host, and its path a beginning of the
+/// path.
 expression_list url_expressions(const canonical_url& url) noexcept;
 expression_list url_expressions(canonical_url&&) = delete;
 
