@@ -26,6 +26,9 @@ struct expandable_spec {
 /// Everything that determines an expandable filter's layout. Growth changes it, and each insert
 /// changes `entries`.
 struct expandable_params {
+  /// Entries per cell before a single segment is widened, which halves its load.
+  static constexpr unsigned first_load = 2;
+
   std::uint64_t capacity = 0;  ///< keys that it was made for
   double fpr = 0;
   double growth = 0;  ///< 0: unknown
@@ -33,7 +36,6 @@ struct expandable_params {
 
   unsigned segment_cell_bits = 0;  ///< log2 of a segment's cells once there are several segments
   unsigned cell_bits = 0;          ///< log2 of a segment's cells now; less while there is only one
-  unsigned first_load = 0;         ///< entries per cell before a single segment is widened; 0: 3/4
   unsigned level = 0;              ///< bits of the hash that choose a segment
   std::uint64_t split = 0;         ///< the first so many segments are chosen by one bit more
   unsigned slot_bits = 0;          ///< remainder and marker, in segments at `level`
@@ -51,7 +53,7 @@ struct expandable_params {
   /// The filter grows by a step when it has more entries: two per cell while a step widens it,
   /// otherwise 3/4 per cell.
   std::uint64_t max_entries() const noexcept {
-    return widens() && first_load != 0 ? first_load * cells() : cells() / 4 * 3;
+    return widens() ? first_load * cells() : cells() / 4 * 3;
   }
   /// Where growth fails, inserts fail beyond so many entries: a quarter more than max_entries().
   std::uint64_t entries_limit() const noexcept;
@@ -101,9 +103,6 @@ inline constexpr std::uint64_t default_expandable_capacity = 96;
 ///                           not, whose cells are twice as large; 1/2 more for a filter that begins
 ///                           with whole segments
 ///
-/// At rates above 1/4, and in files from before first_load, single segments hold 3/4 entries per
-/// cell: w(0) = 1, w(g) = 1/2, and 1 in the last widening.
-///
 /// Schedule of rates. The rate is at most the sum of what the entries add (a union bound). l_g is
 /// the least whole number for which
 ///
@@ -116,6 +115,9 @@ inline constexpr std::uint64_t default_expandable_capacity = 96;
 /// u(g) is the sum of w up to g. Widenings count by 7/10 up to 128 cells and by 2/5 with more. In a
 /// filter that is not expected to outgrow one segment, and in one that begins with whole segments,
 /// they count fully, and 1/16 is kept for the growth beyond instead of 1/32.
+///
+/// Rates above 1/2 are planned as 1/2. Otherwise entries of a single segment would lose all their
+/// bits, and each would count twice at every step.
 ///
 /// Keys of a large batch come after the splits that they cause, so they add less.
 result<expandable_params> plan_expandable(const expandable_spec& spec);
