@@ -148,8 +148,9 @@ class player {
     if (now_.shape.cell_bits >= 14 || slot_bits < 2) return;
     const auto wide = kernel_.widen(now_.shape, now_.at, slot_bits);
     require(wide.has_value(), "no memory to widen");
-    require(wide->entries() >= now_.entries, "entries were lost in a wider segment");
-    auto made = written({now_.shape.cell_bits + 1, slot_bits}, *wide);
+    require(wide->first.entries() == now_.entries + wide->gained,
+            "entries were lost in a wider segment");
+    auto made = written({now_.shape.cell_bits + 1, slot_bits}, wide->first);
     if (!made) return;
     now_ = std::move(*made);
     expect_well_formed();
@@ -196,10 +197,8 @@ std::optional<segment> segment_of_runs(input& from, const d::segment_shape& shap
       all.push_back({each.cell, entry == 0 ? 1 : entry});
     }
   }
-  bytes none(shape.stored_bytes(5 * shape.blocks()));
-  kernel.empty(shape, 5 * shape.blocks(), none);
-  const auto built = kernel.unite(shape, none, all);
-  require(built.has_value(), "no memory to unite");
+  const auto built = kernel.build(shape, all, 5 * shape.blocks());
+  require(built.has_value(), "no memory to build");
   const auto size = built->stored_bytes(shape);
   if (!size) return std::nullopt;
   segment made{shape, bytes(*size), all.size()};

@@ -334,7 +334,7 @@ class Expandable:
         fields = struct.unpack("<QdddQQIHHHHHH", parameters)
         self.capacity, self.fpr, growth, spent, entries, self.s, doublings = fields[:7]
         self.d, self.c, full, w, deep_w, load = fields[7:]
-        check(1 <= self.capacity <= 2**57 and 0 < self.fpr < 1 and load in (0, 2), "wrong promise")
+        check(1 <= self.capacity <= 2**57 and 0 < self.fpr < 1 and load == 2, "wrong promise")
         check((growth == 0 or 1 <= growth <= 2**50) and 0 <= spent <= 1, "wrong promise")
         check(self.d <= 50 and self.s < 2**self.d and doublings <= 128, "wrong segments")
         check(5 <= self.c <= full and 12 <= full <= 14, "wrong cells")
@@ -367,9 +367,8 @@ class Expandable:
         check(len(segment) >= table + 16, "a segment that is too short")
         starts = struct.unpack_from(f"<{blocks + 1}H", segment)
         check(starts[0] == 0 and list(starts) == sorted(starts), "wrong starts")
-        sizes = (round_up(table + max(starts[-1] + padding, 16), 8),
-                 round_up(table + starts[-1] + 16, 8))  # the second in files from before
-        check(len(segment) in sizes, "wrong size of a segment")
+        size = round_up(table + max(starts[-1] + padding, 16), 8)
+        check(len(segment) == size, "wrong size of a segment")
         check(not any(segment[table + starts[-1] :]), "wrong padding")
         cells = []
         for begin, end in zip(starts, starts[1:]):

@@ -79,14 +79,6 @@ inline std::span<const recipe> recipes() {
       recipe{"cuckoo-4", "cuckoo", 0, {}},
       recipe{"cuckoo-2", "cuckoo", 4, {{"slots", "2"}}},
       recipe{"cuckoo-8", "cuckoo", 5, {{"slots", "8"}, {"fingerprint_bits", "12"}}},
-      // Filters of one segment had three entries for four cells.
-      recipe{"expandable-1", "expandable", 0, {}, 60, 0, true},
-      recipe{"expandable-grown", "expandable", 11, {{"growth", "16"}}, 8, 0, true},
-      recipe{"expandable-split", "expandable", 12, {}, 64, 13000, true},
-      // All had narrow gaps, and a single block sixteen bytes of padding.
-      recipe{"expandable-dense", "expandable", 0, {}, 60, 0, true},
-      recipe{"expandable-dense-grown", "expandable", 11, {{"growth", "16"}}, 8, 100, true},
-      recipe{"expandable-dense-split", "expandable", 12, {}, 64, 17000, true},
       recipe{"expandable-block", "expandable", 13, {{"growth", "16"}}, 8},
       recipe{"expandable-wide", "expandable", 0, {}},
       recipe{"expandable-wide-split", "expandable", 12, {}, 64, 17000},

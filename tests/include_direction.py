@@ -21,7 +21,7 @@ ROOMS = [
     ("base", r"include/bloomery/detail/expandable/segment_(layout\.hpp|view\.inl)"),
     # The other details are the mechanics of filters, which know their plans.
     ("filters", r"include/bloomery/detail/"),
-    ("plan", r"include/bloomery/plan/|src/plan/|src/kinds/[a-z_]+/(plan[a-z_]*\.[ch]pp|shares\.hpp)"),
+    ("plan", r"include/bloomery/plan/|src/plan/|src/kinds/[a-z_]+/(plan[a-z_]*\.[ch]pp|schedule\.hpp)"),
     ("registry", r"src/kinds/[a-z_]+/row\.cpp"),
     ("filters", r"src/(kinds|cpu)/"),
     ("file", r"include/bloomery/file\.hpp|src/file/"),

@@ -102,9 +102,9 @@ class basic_expandable : public detail::key_shell<basic_expandable<Storage>> {
   {
     const auto plan = plan_expandable(spec);
     if (!plan) return fail(plan.error());
-    auto table = table_type::make(*plan);
+    auto table = detail::owned_segments::empty(*plan);
     if (!table) return fail(std::move(table.error()));
-    return basic_expandable(*plan, std::move(*table), 0);
+    return basic_expandable(*plan, table_type(std::move(*table)), 0);
   }
 
   /// The filter of `count` keys whose payload is `bytes` (see image()). Fails with corrupt if the
@@ -129,24 +129,23 @@ class basic_expandable : public detail::key_shell<basic_expandable<Storage>> {
   /// False if the key of this hash is certainly no member.
   [[gnu::always_inline]] bool may_contain(const hash_type& h) const noexcept {
     const auto at = detail::place_of(params_, h);
+    const detail::segment_query query = table().query(at);
 #ifdef BLOOMERY_NATIVE_SEGMENTS
     using view = detail::native_segments::segment_view;
-    const bool found = view({params_.cell_bits, at.slot_bits}, table_.query(at).segment())
-                           .contains(at.cell, at.remainder);
+    const bool found =
+        view({params_.cell_bits, at.slot_bits}, query.segment()).contains(at.cell, at.remainder);
 #else
-    const bool found = detail::segment_ops().contains(params_.cell_bits, table_.query(at));
+    const bool found = detail::segment_ops().contains(params_.cell_bits, query);
 #endif
-    return found || table_.has_copies(at, h);
+    return found || table_.counted(at, h) != 0;
   }
 
   /// The same for a batch. Precondition: answers.size() >= hs.size().
   void may_contain(std::span<const hash_type> hs, std::span<bool> answers) const noexcept {
     assert(answers.size() >= hs.size());
-    detail::query_pipeline(params_, table_, hs, answers.data());
-    if (!table_.counts_copies()) [[likely]]
-      return;
-    for (std::size_t i = 0; i < hs.size(); ++i) {
-      if (!answers[i]) answers[i] = table_.has_copies(detail::place_of(params_, hs[i]), hs[i]);
+    detail::query_pipeline(params_, table(), hs, answers.data());
+    for (std::size_t i = 0; table_.counts_copies && i < hs.size(); ++i) {
+      if (!answers[i]) answers[i] = table_.counted(detail::place_of(params_, hs[i]), hs[i]) != 0;
     }
   }
 
@@ -155,7 +154,9 @@ class basic_expandable : public detail::key_shell<basic_expandable<Storage>> {
   insert_outcome insert(const hash_type& h) noexcept
     requires growable_storage<Storage>
   {
-    return insert_at(h, detail::place_of(params_, h));
+    const insert_outcome outcome = table().insert(params_, h);
+    count_ += is_contained(outcome);
+    return outcome;
   }
 
   /// Inserts a batch in order, up to the first key without room.
@@ -167,31 +168,24 @@ class basic_expandable : public detail::key_shell<basic_expandable<Storage>> {
     requires growable_storage<Storage>
   {
     insert_summary summary;
-    const auto pages = table_.pages_for(hs.size());
-    const std::size_t done = table_.insert_bulk(params_, hs, summary);
-    count_ += done;
-    hs = hs.subspan(done);
-    detail::insert_pipeline(
-        params_, table_, hs,
-        [&](std::span<const detail::segment_query> queries) noexcept {
-          std::uint64_t newly_inserted = 0;
-          const std::size_t run = table_.insert_run(params_, queries, newly_inserted);
-          count_ += run;
-          summary.done += run;
-          summary.inserted += newly_inserted;
-          summary.maybe_present += run - newly_inserted;
-          return run;
-        },
-        [&](std::size_t i, const detail::segment_place& at) noexcept {
-          const insert_outcome outcome = insert_at(hs[i], at);
-          if (!is_contained(outcome)) {
-            summary.stopped_by = outcome;
-            return false;
-          }
-          ++summary.done;
-          ++(outcome == insert_outcome::inserted ? summary.inserted : summary.maybe_present);
-          return true;
-        });
+    table().set_batch(hs.size());
+    table_.insert_bulk(params_, hs, summary);
+    const auto insert_group = [&](auto& group) noexcept {
+      for (std::size_t i = 0;; ++i) {
+        i += table_.insert_run(params_, group.queries().subspan(i), summary);
+        if (i == group.keys().size()) return true;
+        const insert_outcome outcome = table_.insert(params_, group.keys()[i]);
+        if (!is_contained(outcome)) {
+          summary.stopped_by = outcome;
+          return false;
+        }
+        ++summary.done;
+        ++(outcome == insert_outcome::inserted ? summary.inserted : summary.maybe_present);
+      }
+    };
+    detail::change_pipeline(params_, table_, hs.subspan(summary.done), insert_group);
+    count_ += summary.done;
+    table_.set_batch(1);
     return summary;
   }
 
@@ -203,20 +197,27 @@ class basic_expandable : public detail::key_shell<basic_expandable<Storage>> {
     assert(added.size() >= hs.size());
     insert_summary summary;
     summary.done = hs.size();
-    const std::span<bool> contained = added.first(hs.size());
-    const auto pages = table_.pages_for(hs.size());
-    detail::insert_absent_pipeline(params_, table_, hs, contained,
-                                   [&](std::size_t i, const detail::segment_place& at) noexcept {
-                                     const insert_outcome outcome =
-                                         table_.insert_absent(params_, hs[i], at);
-                                     contained[i] = outcome == insert_outcome::maybe_present;
-                                     if (is_contained(outcome)) return true;
-                                     summary.stopped_by = outcome;
-                                     summary.done = i;
-                                     return false;
-                                   });
+    table().set_batch(hs.size());
+    bool* contained = added.data();
+    const auto insert_group = [&](auto& group) noexcept {
+      detail::segment_ops().contains_batch(params_.cell_bits, group.queries(), {}, contained);
+      for (const hash64 h : group.keys()) {
+        bool& is_contained_now = *contained++;
+        if (is_contained_now) continue;
+        const insert_outcome outcome = table_.insert(params_, h, 1);
+        is_contained_now = outcome == insert_outcome::maybe_present;
+        if (!is_contained(outcome)) {
+          summary.stopped_by = outcome;
+          summary.done = static_cast<std::size_t>(contained - 1 - added.data());
+          return false;
+        }
+      }
+      return true;
+    };
+    detail::change_pipeline(params_, table_, hs, insert_group);
+    table_.set_batch(1);
     for (std::size_t i = 0; i < summary.done; ++i) {
-      added[i] = !contained[i];
+      added[i] = !added[i];
       summary.inserted += static_cast<std::size_t>(added[i]);
     }
     summary.maybe_present = summary.done - summary.inserted;
@@ -230,7 +231,11 @@ class basic_expandable : public detail::key_shell<basic_expandable<Storage>> {
   bool erase(const hash_type& h) noexcept
     requires growable_storage<Storage>
   {
-    return erase_at(h, detail::place_of(params_, h));
+    if (!table().erase(params_, h)) return false;
+    // The count of a damaged file may be too low.
+    count_ -= count_ != 0;
+    if (count_ == 0) clear();
+    return true;
   }
 
   /// Erases a batch, in order. Precondition: erased.size() >= hs.size().
@@ -238,14 +243,18 @@ class basic_expandable : public detail::key_shell<basic_expandable<Storage>> {
     requires growable_storage<Storage>
   {
     assert(erased.size() >= hs.size());
-    detail::erase_pipeline(params_, table_, hs,
-                           [&](std::size_t i, const detail::segment_place& at) noexcept {
-                             erased[i] = erase_at(hs[i], at);
-                           });
+    bool* next = erased.data();
+    detail::change_pipeline(params_, table(), hs, [&](auto& group) noexcept {
+      for (const hash64 h : group.keys()) *next++ = erase(h);
+      return true;
+    });
   }
 
   /// Copies of the key. Never too low; too high by the entries of other keys that match it.
-  std::uint64_t count(const hash_type& h) const noexcept { return table_.count(params_, h); }
+  std::uint64_t count(const hash_type& h) const noexcept {
+    const auto at = detail::place_of(params_, h);
+    return table().view(params_, at).copies(at.cell, at.remainder) + table_.counted(at, h);
+  }
 
   /// Adds every copy in the other filter, whose size, rate and growth may differ. The keys are not
   /// needed, and the union keeps this filter's rate.
@@ -263,7 +272,7 @@ class basic_expandable : public detail::key_shell<basic_expandable<Storage>> {
     if (other.size() > std::numeric_limits<std::uint64_t>::max() - count_) {
       return fail(errc::full, "a filter counts fewer than 2^64 copies");
     }
-    auto done = table_.unite(params_, other.params(), other.table_, other.size(), false);
+    auto done = table().unite_with(params_, other.params(), other.table(), other.size(), false);
     if (!done) return fail(std::move(done.error()));
     count_ += other.size();
     return {};
@@ -281,7 +290,7 @@ class basic_expandable : public detail::key_shell<basic_expandable<Storage>> {
       if (&other == this) return {};
     }
     if (other.size() == 0) return {};
-    auto added = table_.unite(params_, other.params(), other.table_, other.size(), true);
+    auto added = table().unite_with(params_, other.params(), other.table(), other.size(), true);
     if (!added) return fail(std::move(added.error()));
     count_ += detail::min(*added, other.size());
     return {};
@@ -291,7 +300,7 @@ class basic_expandable : public detail::key_shell<basic_expandable<Storage>> {
   void clear() noexcept
     requires growable_storage<Storage>
   {
-    table_.clear(params_);
+    table().clear(params_);
     count_ = 0;
   }
 
@@ -312,7 +321,7 @@ class basic_expandable : public detail::key_shell<basic_expandable<Storage>> {
   /// The requested rate. The mean rate over all seeds of the hash function is at most this at any
   /// size.
   double planned_fpr() const noexcept { return params_.fpr; }
-  std::uint64_t size_in_bytes() const noexcept { return table_.size_in_bytes(); }
+  std::uint64_t size_in_bytes() const noexcept { return table().size_in_bytes(); }
 
   /// Entries per entries before the next growth step. 1 if a step was refused and there are more.
   double fill() const noexcept {
@@ -321,13 +330,19 @@ class basic_expandable : public detail::key_shell<basic_expandable<Storage>> {
   }
   /// The fraction of all hashes that match an entry now: the present rate, exact up to equal
   /// hashes. O(size).
-  double current_fpr() const noexcept { return table_.rate(params_); }
+  double current_fpr() const noexcept { return detail::rate_of(params_, table().segments); }
   /// Estimated distinct keys: different entries, plus the keys that probably share an entry by
   /// chance. Returns size() if chance explains all equal entries. O(size).
-  double estimate_size() const noexcept { return table_.distinct_keys(params_, count_); }
+  double estimate_size() const noexcept {
+    return detail::distinct_keys_of(params_, table().segments, count_);
+  }
 
   /// Bytes written by inserts since the filter was made or opened, growth included.
-  std::uint64_t moved_bytes() const noexcept { return table_.moved_bytes(); }
+  std::uint64_t moved_bytes() const noexcept
+    requires growable_storage<Storage>
+  {
+    return table_.moved;
+  }
 
   /// Lets the host move the memory (memory_source.hpp).
   void relocate(const memory_mover& mover) noexcept
@@ -340,7 +355,7 @@ class basic_expandable : public detail::key_shell<basic_expandable<Storage>> {
   filter_image image() const {
     return {{kind, kind_version, hasher_type::id, params_.seed, count_},
             params_.encode(),
-            table_.payload()};
+            table().payload()};
   }
 
  private:
@@ -356,17 +371,13 @@ class basic_expandable : public detail::key_shell<basic_expandable<Storage>> {
   basic_expandable(const expandable_params& params, table_type table, std::uint64_t count)
       : params_(params), table_(std::move(table)), count_(count) {}
 
-  insert_outcome insert_at(const hash_type& h, const detail::segment_place& at) noexcept {
-    const insert_outcome outcome = table_.insert(params_, h, at);
-    count_ += is_contained(outcome);
-    return outcome;
+  table_type& table() noexcept {
+    detail::expect_not_moved_from(!table_.segments.empty());
+    return table_;
   }
-  bool erase_at(const hash_type& h, const detail::segment_place& at) noexcept {
-    if (!table_.erase(params_, h, at)) return false;
-    // The count of a damaged file may be too low.
-    count_ -= count_ != 0;
-    if (count_ == 0) clear();
-    return true;
+  const table_type& table() const noexcept {
+    detail::expect_not_moved_from(!table_.segments.empty());
+    return table_;
   }
 
   expandable_params params_;

@@ -26,6 +26,9 @@ struct expandable_spec {
 /// Everything that determines an expandable filter's layout. Growth changes it, and each insert
 /// changes `entries`.
 struct expandable_params {
+  /// Entries per cell before a single segment is widened, which halves its load.
+  static constexpr unsigned first_load = 2;
+
   std::uint64_t capacity = 0;  ///< keys that it was made for
   double fpr = 0;
   double growth = 0;  ///< 0: unknown
@@ -33,7 +36,6 @@ struct expandable_params {
 
   unsigned segment_cell_bits = 0;  ///< log2 of a segment's cells once there are several segments
   unsigned cell_bits = 0;          ///< log2 of a segment's cells now; less while there is only one
-  unsigned first_load = 0;         ///< entries per cell before a single segment is widened; 0: 3/4
   unsigned level = 0;              ///< bits of the hash that choose a segment
   std::uint64_t split = 0;         ///< the first so many segments are chosen by one bit more
   unsigned slot_bits = 0;          ///< remainder and marker, in segments at `level`
@@ -51,7 +53,7 @@ struct expandable_params {
   /// The filter grows by a step when it has more entries: two per cell while a step widens it,
   /// otherwise 3/4 per cell.
   std::uint64_t max_entries() const noexcept {
-    return widens() && first_load != 0 ? first_load * cells() : cells() / 4 * 3;
+    return widens() ? first_load * cells() : cells() / 4 * 3;
   }
   /// If growth fails, inserts fail beyond this number of entries: a quarter more than
   /// max_entries().
@@ -97,14 +99,10 @@ inline constexpr std::uint64_t default_expandable_capacity = 96;
 ///                           large
 ///     w(g) = 0              its last widening, which overfills the segment by 4/3, so that it is
 ///                           split at once
-///     w(g) = 1/4 + 1/2      C cells become 2 C by splits. Of 3/4 C new keys, half are inserted
-///     into
-///                           a segment that was already split. As many are inserted in the next
-///                           doubling into one that was not split yet, whose cells are twice as
-///                           large. 1/2 more for a filter that begins with whole segments
-///
-/// At rates above 1/4 (first_load is 0), single segments hold 3/4 entries per cell: w(0) = 1,
-/// w(g) = 1/2, and 1 in the last widening.
+///     w(g) = 1/4 + 1/2      C cells become 2 C by splits. Of 3/4 C new keys, half go into a
+///                           segment that was already split. As many go in the next doubling
+///                           into one that was not split yet, whose cells are twice as large.
+///                           1/2 more for a filter that begins with whole segments
 ///
 /// Schedule of rates. The mean rate over keys chosen at random is at most the sum of these parts (a
 /// union bound). l_g is the least whole number for which
@@ -118,6 +116,9 @@ inline constexpr std::uint64_t default_expandable_capacity = 96;
 /// u(g) is the sum of w up to g. Widenings count by 7/10 up to 128 cells and by 2/5 with more. They
 /// count fully, and 1/16 is reserved for growth beyond X instead of 1/32, in two cases: the filter
 /// is not expected to outgrow one segment, or it begins with whole segments.
+///
+/// Rates above 1/2 are planned as 1/2. Otherwise entries of a single segment would lose all their
+/// bits, and each would count twice at every step.
 ///
 /// Keys of a large batch are inserted after the splits that they cause, so they add less.
 result<expandable_params> plan_expandable(const expandable_spec& spec);

@@ -55,39 +55,11 @@ struct segment_of {
 
 }  // namespace
 
-// The keys of a chunk by segment. A segment's keys that its pass could not take are its first.
-struct owned_segments::bulk_chunk {
-  struct leftover {
-    std::size_t size = 0;
-    std::size_t done = 0;  // inserted one by one afterwards
-  };
-
-  explicit bulk_chunk(const expandable_params& params)
-      : leftovers(params.segments()),
-        regions({params}, leftovers.size(), std::ldexp(1.0, -static_cast<int>(params.level)), 1) {}
-
-  // Calls work(segment, its keys, its leftover) for each segment.
-  template <class Work>
-  void for_each_segment(Work&& work) {
-    std::size_t segment = 0;
-    regions.for_each_region([&](std::span<hash64> keys) {
-      work(segment, keys, leftovers[segment]);
-      ++segment;
-    });
+void owned_segments::insert_bulk(expandable_params& params, std::span<const hash64> hashes,
+                                 insert_summary& summary) noexcept {
+  while (const std::size_t size = chunk_size(params, hashes.size() - summary.done)) {
+    if (!insert_chunk(params, hashes.subspan(summary.done, size), summary)) break;
   }
-
-  std::vector<leftover> leftovers;
-  hash_partition<segment_of> regions;
-};
-
-std::size_t owned_segments::insert_bulk(expandable_params& params, std::span<const hash64> hashes,
-                                        insert_summary& summary) noexcept {
-  std::size_t done = 0;
-  while (const std::size_t size = chunk_size(params, hashes.size() - done)) {
-    if (!insert_chunk(params, hashes.subspan(done, size), summary)) break;
-    done += size;
-  }
-  return done;
 }
 
 // Inserts all keys of a chunk, or none. Keys of one segment may come to another's later than in the
@@ -101,63 +73,63 @@ bool owned_segments::insert_chunk(expandable_params& params, std::span<const has
   while (params.widens() || doubled() < wanted) {
     if (!grow(params)) return false;
   }
-  bulk_chunk chunk(params);
-  if (!chunk.regions.allocate(hashes.size(), false)) return false;
-  chunk.regions.gather(hashes);
+  // The keys by segment. Those that a segment's pass could not take are its first.
+  struct leftover {
+    std::size_t size = 0;
+    std::size_t done = 0;  // inserted one by one afterwards
+  };
+  std::vector<leftover> leftovers(params.segments());
+  hash_partition<segment_of> regions({params}, leftovers.size(),
+                                     std::ldexp(1.0, -static_cast<int>(params.level)), 1);
+  if (!regions.allocate(hashes.size(), false)) return false;
+  regions.gather(hashes);
+  const auto for_each_segment = [&](auto&& work) {
+    std::uint64_t segment = 0;
+    regions.for_each_region([&](std::span<hash64> keys) {
+      work(segment, keys, leftovers[segment]);
+      ++segment;
+    });
+  };
 
   std::uint64_t splits = splits_for(params, wanted);
   merge_buffers buffers;
-  insert_summary done;
-  chunk.for_each_segment([&](std::uint64_t segment, std::span<hash64> keys, auto& leftover) {
+  std::uint64_t newly_inserted = 0;
+  for_each_segment([&](std::uint64_t segment, std::span<hash64> keys, leftover& left) {
     const bool is_split = splits != 0 && segment == params.split;
     splits -= is_split;
     // Keys whose copies are counted are inserted one by one.
-    const auto others = list[segment].counted == 0
-                            ? keys.begin()
-                            : std::partition(keys.begin(), keys.end(),
-                                             [&](hash64 h) { return counted_in(segment, h) != 0; });
-    leftover.size = static_cast<std::size_t>(others - keys.begin());
-    leftover.size +=
-        merge(params, segment, is_split, keys.subspan(leftover.size), buffers, done.inserted);
-    done.done += keys.size() - leftover.size;
+    if (list[segment].counted != 0) {
+      const auto others = std::partition(keys.begin(), keys.end(), [&](hash64 h) {
+        return counted_of(segments[segment].copies(), h) != 0;
+      });
+      left.size = static_cast<std::size_t>(others - keys.begin());
+    }
+    left.size += merge(params, segment, is_split, keys.subspan(left.size), buffers, newly_inserted);
   });
-  if (!insert_leftovers(params, chunk, done)) {
-    erase_chunk(params, chunk);
+  bool is_full = false;
+  for_each_segment([&](std::uint64_t, std::span<hash64> keys, leftover& left) {
+    for (; left.done < left.size && !is_full; left.done += !is_full) {
+      const hash64 key = keys[left.done];
+      const insert_outcome outcome = insert(params, key);
+      is_full = !is_contained(outcome);
+      newly_inserted += outcome == insert_outcome::inserted;
+    }
+  });
+  if (is_full) {
+    for_each_segment([&](std::uint64_t, std::span<hash64> keys, const leftover& left) {
+      for (std::size_t i = 0; i < keys.size(); ++i) {
+        const bool is_inserted = i < left.done || i >= left.size;
+        if (is_inserted) (void)erase(params, keys[i]);
+      }
+    });
     return false;
   }
-  summary.done += done.done;
-  summary.inserted += done.inserted;
-  summary.maybe_present += done.done - done.inserted;
+  summary.done += hashes.size();
+  summary.inserted += newly_inserted;
+  summary.maybe_present += hashes.size() - newly_inserted;
   return true;
 } catch (const std::bad_alloc&) {
   return false;
-}
-
-// Inserts the keys that the passes could not take, one by one. False at the first without room.
-bool owned_segments::insert_leftovers(expandable_params& params, bulk_chunk& chunk,
-                                      insert_summary& summary) noexcept {
-  bool is_full = false;
-  chunk.for_each_segment([&](std::uint64_t /*segment*/, std::span<hash64> keys, auto& leftover) {
-    for (; leftover.done < leftover.size && !is_full; ++leftover.done) {
-      const hash64 key = keys[leftover.done];
-      const insert_outcome outcome = insert(params, key, place_of(params, key));
-      is_full = !is_contained(outcome);
-      if (is_full) break;
-      summary.inserted += outcome == insert_outcome::inserted;
-      ++summary.done;
-    }
-  });
-  return !is_full;
-}
-
-// Erases the keys that a chunk has inserted.
-void owned_segments::erase_chunk(expandable_params& params, bulk_chunk& chunk) noexcept {
-  chunk.for_each_segment([&](std::uint64_t /*segment*/, std::span<hash64> keys, auto& leftover) {
-    for (std::size_t i = 0; i < keys.size(); ++i) {
-      const bool is_inserted = i < leftover.done || i >= leftover.size;
-      if (is_inserted) (void)erase(params, keys[i], place_of(params, keys[i]));
-    }
-  });
 }
 
 // One pass over a segment with its keys. Returns how many keys it could not take; they come first.
@@ -168,12 +140,10 @@ std::size_t owned_segments::merge(expandable_params& params, std::uint64_t segme
   if (keys.size() > max_keys_per_segment || (keys.empty() && !next)) return keys.size();
   const segment_shape shape = shape_of(params, segment);
   const auto bytes = segments[segment].bytes.bytes();
-  const merge_order order{
-      .segment = segment,
-      .level = level_of(params, segment),
-      .splits = next.has_value(),
-      .slot_bits = next ? next->newest_slot_bits() : shape.slot_bits,
-      .room_before = load<std::uint16_t>(bytes.data() + shape.offset_bytes() - 2)};
+  const merge_order order{.segment = segment,
+                          .level = level_of(params, segment),
+                          .splits = next.has_value(),
+                          .slot_bits = next ? next->newest_slot_bits() : shape.slot_bits};
   const auto merged = segment_ops().merge(shape, bytes, order, max_copies_in_cell, keys, buffers);
   if (!merged) return keys.size();
   const bool is_put = next ? put_pair(params, *next, merged->segments)

@@ -3,6 +3,7 @@
 #include <bloomery/detail/expandable/owned_segments.hpp>
 
 #include <algorithm>
+#include <cstring>
 #include <exception>
 #include <new>
 #include <utility>
@@ -13,6 +14,30 @@
 #include "core/pages.hpp"
 
 namespace bloomery::detail {
+
+std::optional<std::size_t> built_segment::stored_bytes(const segment_shape& shape) const noexcept {
+  const std::size_t area = low.size + high.size;
+  if (area > max_segment_area) return std::nullopt;
+  if (std::max(low.largest_block, high.largest_block) > max_block_entries) return std::nullopt;
+  return shape.stored_bytes(area);
+}
+
+void built_segment::write(const segment_shape& shape, std::span<std::byte> to) const noexcept {
+  std::byte* offset = to.data();
+  store(offset, std::uint16_t{0});
+  std::byte* const area = to.data() + shape.offset_bytes();
+  std::size_t begin = 0;
+  for (const built_half* half : {&low, &high}) {
+    if (half->size == 0) continue;
+    for (const std::size_t end : half->ends) {
+      offset += 2;
+      store(offset, static_cast<std::uint16_t>(begin + end));
+    }
+    std::memcpy(area + begin, half->area.data(), half->size);
+    begin += half->size;
+  }
+  std::memset(area + begin, 0, to.size() - shape.offset_bytes() - begin);
+}
 
 owned_segments::owned_segments(const owned_segments& other)
     : list(other.list), moved(other.moved), counts_copies(other.counts_copies) {
@@ -31,18 +56,18 @@ owned_segments& owned_segments::operator=(const owned_segments& other) {
   return *this;
 }
 
-result<owned_segments> owned_segments::copy_of(std::span<const std::byte> payload,
-                                               std::span<const segment_extent> extents) {
+result<owned_segments> owned_segments::copy_of(const segment_spans& all) {
   try {
     owned_segments made;
-    made.segments.reserve(extents.size());
-    for (const segment_extent& each : extents) {
-      if (each.size > max_segment_bytes) return segment_mismatch();
-      auto place = made.arena_.make(each.size, paging::huge);
-      auto counted = owned_storage::copy_of(payload.subspan(each.counted_at, each.counted_size));
-      if (!place || !counted) return no_segment_memory();
-      std::ranges::copy(payload.subspan(each.at, each.size), place->writable_bytes().begin());
-      made.segments.push_back({*place, std::move(*counted)});
+    made.segments.reserve(all.size());
+    for (const auto& [bytes, copies] : all) {
+      if (bytes.size() > max_segment_bytes) return segment_mismatch();
+      auto place = made.arena_.make(bytes.size(), paging::huge);
+      if (!place) return no_segment_memory();
+      std::ranges::copy(bytes, place->writable_bytes().begin());
+      auto& counted = made.segments.emplace_back(*place).counted;
+      counted.resize(copies.size() / sizeof(counted_copies));
+      std::ranges::copy(copies, std::as_writable_bytes(std::span(counted)).begin());
     }
     return made;
   } catch (const std::exception&) {
@@ -59,34 +84,25 @@ void owned_segments::put(std::uint64_t segment, const arena_bytes& place) noexce
   ++changes;
 }
 
-result<owned_segments> owned_segments::empty(const expandable_params& plan) {
+result<owned_segments> owned_segments::empty(const expandable_params& plan) noexcept try {
   // Segments are allocated and written one by one. Without this check a plan that is too large
   // would be refused only after it had used up the machine's memory.
   if (planned_bytes(plan) > machine_bytes()) return no_segment_memory();
-  auto made = try_empty(plan);
-  if (!made) return no_segment_memory();
-  return std::move(*made);
-}
-
-std::optional<owned_segments> owned_segments::try_empty(const expandable_params& plan) noexcept {
-  try {
-    owned_segments made;
-    made.segments.reserve(plan.segments());
-    made.list.resize(plan.segments());
-    for (std::uint64_t i = 0; i < plan.segments(); ++i) {
-      const segment_shape shape = shape_of(plan, i);
-      const std::size_t area = planned_area(plan, is_split(plan, i));
-      auto place = made.arena_.make(shape.stored_bytes(area), paging::huge);
-      if (!place) return std::nullopt;
-      segment_ops().empty(shape, area, place->writable_bytes());
-      made.segments.emplace_back();
-      made.put(i, *place);
-    }
-    made.moved = 0;
-    return made;
-  } catch (const std::exception&) {
-    return std::nullopt;
+  owned_segments made;
+  made.segments.resize(plan.segments());
+  made.list.resize(plan.segments());
+  for (std::uint64_t i = 0; i < plan.segments(); ++i) {
+    const segment_shape shape = shape_of(plan, i);
+    const std::size_t area = planned_area(plan, is_split(plan, i));
+    auto place = made.arena_.make(shape.stored_bytes(area), paging::huge);
+    if (!place) return no_segment_memory();
+    segment_ops().empty(shape, area, place->writable_bytes());
+    made.put(i, *place);
   }
+  made.moved = 0;
+  return made;
+} catch (const std::exception&) {
+  return no_segment_memory();
 }
 
 bool owned_segments::put_built(const segment_shape& shape, std::uint64_t segment,
@@ -100,21 +116,13 @@ bool owned_segments::put_built(const segment_shape& shape, std::uint64_t segment
 }
 
 void owned_segments::clear(expandable_params& params) noexcept {
-  const expandable_params plan = or_die(plan_expandable({.capacity = params.capacity,
-                                                         .fpr = params.fpr,
-                                                         .bits = 0,
-                                                         .growth = params.growth,
-                                                         .seed = params.seed}));
-  auto made = try_empty(plan);
-  if (!made) {
-    empty_in_place(params);
-    return;
-  }
-  const std::uint64_t moved_before = moved;
-  const std::uint64_t changes_before = changes;
+  const expandable_params plan =
+      or_die(plan_expandable({params.capacity, params.fpr, 0, params.growth, params.seed}));
+  auto made = empty(plan);
+  if (!made) return empty_in_place(params);
+  made->moved = moved;
+  made->changes += changes;
   *this = std::move(*made);
-  moved = moved_before;
-  changes += changes_before;
   params = plan;
 }
 
@@ -134,10 +142,7 @@ void owned_segments::empty_in_place(expandable_params& params) noexcept {
 
 void owned_segments::relocate(const memory_mover& mover) noexcept {
   arena_.relocate(mover);
-  for (owned_segment& each : segments) {
-    arena_.refresh(each.bytes);
-    each.counted.relocate(mover);
-  }
+  for (owned_segment& each : segments) arena_.refresh(each.bytes);
 }
 
 }  // namespace bloomery::detail

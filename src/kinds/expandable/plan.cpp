@@ -11,30 +11,16 @@
 #include <utility>
 
 #include "core/format.hpp"
-#include "kinds/expandable/plan_limits.hpp"
-#include "kinds/expandable/shares.hpp"
+#include "kinds/expandable/schedule.hpp"
 #include "plan/checks.hpp"
 
 namespace bloomery {
 namespace {
 
-using expandable_limits::fits_segment;
-using expandable_limits::is_growth;
-using expandable_limits::max_segment_cell_bits;
-using expandable_limits::min_remainder;
-using expandable_limits::min_segment_cell_bits;
-using expandable_shares::allowance;
-using expandable_shares::first_cell_bits;
-using expandable_shares::first_cells;
-using expandable_shares::load_of_first;
-using expandable_shares::planned_share;
-using expandable_shares::share;
-using expandable_shares::sharing;
-using expandable_shares::weight;
-
-// With two entries per cell of a first segment and a higher rate, entries lose all their bits, and
-// each then counts twice.
-constexpr double max_rate_of_full_first = 0.25;
+using schedule::allowance;
+using schedule::fits_segment;
+using schedule::min_remainder;
+using schedule::share;
 
 result<void> check_ranges(const expandable_spec& spec) {
   if (auto ok = detail::check_common(spec); !ok) return ok;
@@ -42,7 +28,7 @@ result<void> check_ranges(const expandable_spec& spec) {
     return detail::refuse(
         "an expandable filter's rate is open; give it, or both capacity and memory to begin with");
   }
-  if (!is_growth(spec.growth)) {
+  if (!schedule::is_growth(spec.growth)) {
     return detail::refuse(detail::format_text(
         "a growth of {} is out of range; give 1 to 2^50, or leave it out if it is "
         "unknown",
@@ -56,22 +42,20 @@ result<void> check_ranges(const expandable_spec& spec) {
 /// the long run, or by thirteen in a filter that may grow far beyond what was foretold.
 unsigned segment_cell_bits(unsigned remainder_bits, bool is_foretold) {
   const unsigned longest = remainder_bits + (is_foretold ? 13 : 6);
-  unsigned bits = max_segment_cell_bits;
-  while (bits > min_segment_cell_bits && !fits_segment(bits, longest, 1.65)) --bits;
+  unsigned bits = schedule::max_segment_cell_bits;
+  while (bits > schedule::min_segment_cell_bits && !fits_segment(bits, longest, 1.65)) --bits;
   return bits;
 }
 
 /// Sets cells and segments of the empty filter.
 bool plan_segments(expandable_params& plan) {
-  const double at_first = plan.growth == 0
-                              ? allowance(plan, 0)
-                              : plan.fpr * planned_share * sharing(plan.growth).part(0);
-  const auto without_growth = min_remainder(1, 0, at_first, [](double x) { return x; });
+  // The size of a segment depends on the rate of a filter that is never widened.
+  plan.segment_cell_bits = schedule::min_cell_bits;
+  const auto without_growth = min_remainder(1, 0, allowance(plan, 0), [](double x) { return x; });
   if (!without_growth) return false;
   plan.segment_cell_bits = segment_cell_bits(*without_growth, plan.growth != 0);
-  plan.first_load = plan.fpr <= max_rate_of_full_first ? load_of_first : 0;
-  plan.cell_bits = first_cell_bits(plan);
-  const std::uint64_t cells = plan.widens() ? 1 : first_cells(plan.capacity);
+  plan.cell_bits = schedule::first_cell_bits(plan);
+  const std::uint64_t cells = plan.widens() ? 1 : schedule::first_cells(plan.capacity);
   const std::uint64_t segment = std::uint64_t{1} << plan.cell_bits;
   const std::uint64_t segments = cells / segment + (cells % segment != 0);
   plan.level = static_cast<unsigned>(std::bit_width(segments)) - 1;
@@ -87,7 +71,8 @@ bool plan_segments(expandable_params& plan) {
 /// other keys of this doubling add, and in the first half of the next those in split segments.
 bool plan_slots(expandable_params& plan) {
   const double f = std::ldexp(static_cast<double>(plan.split), -static_cast<int>(plan.level));
-  const double begun = plan.widens() ? weight(plan, plan.cell_bits, true) : (1 + f) * (1 - f / 2);
+  const double begun =
+      plan.widens() ? schedule::weight(plan, plan.cell_bits, true) : (1 + f) * (1 - f / 2);
   const double to_come = f == 0 ? 0 : (1 - f) - (1 - f * f) / 4 + 0.5;
   const unsigned address_bits = plan.level + (plan.split != 0) + plan.cell_bits;
   auto remainder =

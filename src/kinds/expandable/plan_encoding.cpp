@@ -5,38 +5,23 @@
 #include <bloomery/plan/limits.hpp>
 
 #include "core/format.hpp"
-#include "kinds/expandable/plan_limits.hpp"
-#include "kinds/expandable/shares.hpp"
+#include "kinds/expandable/schedule.hpp"
 
 namespace bloomery {
 
-using expandable_limits::hash_bits;
-using expandable_limits::in_range;
-using expandable_limits::is_growth;
-using expandable_limits::is_rate;
-using expandable_limits::max_generations;
-using expandable_limits::max_segment_cell_bits;
-using expandable_limits::min_segment_cell_bits;
-using expandable_shares::load_of_first;
-using expandable_shares::min_cell_bits;
-
 bool expandable_params::possible() const noexcept {
   const auto slots = [](unsigned bits) { return bits >= 2 && bits <= detail::max_slot_bits; };
-  if (!is_rate(fpr) || !is_growth(growth) || !in_range(spent, 0, 1) || capacity == 0 ||
-      capacity > max_keys || generation > max_generations ||
-      segment_cell_bits < min_segment_cell_bits || segment_cell_bits > max_segment_cell_bits ||
-      cell_bits < min_cell_bits || cell_bits > segment_cell_bits || level > 50 ||
-      split >= std::uint64_t{1} << level || !slots(slot_bits) || !slots(split_slot_bits) ||
-      (first_load != 0 && first_load != load_of_first)) {
-    return false;
-  }
-  if (cell_bits != segment_cell_bits && level != 0) return false;
   const unsigned address = level + cell_bits;
-  if (address + slot_bits - 1 > hash_bits ||
-      address + (split != 0) + split_slot_bits - 1 > hash_bits) {
-    return false;
-  }
-  return split_slot_bits + 1 >= slot_bits && (split != 0 || split_slot_bits == slot_bits);
+  const bool in_range =
+      capacity != 0 && capacity <= max_keys && fpr > 0 && fpr < 1 && schedule::is_growth(growth) &&
+      spent >= 0 && spent <= 1 && generation <= schedule::max_generations &&
+      segment_cell_bits >= schedule::min_segment_cell_bits &&
+      segment_cell_bits <= schedule::max_segment_cell_bits &&
+      cell_bits >= schedule::min_cell_bits && cell_bits <= segment_cell_bits && level <= 50 &&
+      split < std::uint64_t{1} << level && slots(slot_bits) && slots(split_slot_bits);
+  return in_range && (!widens() || level == 0) && address + slot_bits - 1 <= schedule::hash_bits &&
+         address + (split != 0) + split_slot_bits - 1 <= schedule::hash_bits &&
+         split_slot_bits + 1 >= slot_bits && (split != 0 || split_slot_bits == slot_bits);
 }
 
 std::vector<std::byte> expandable_params::encode() const {
@@ -53,7 +38,7 @@ std::vector<std::byte> expandable_params::encode() const {
       .put(static_cast<std::uint16_t>(segment_cell_bits))
       .put(static_cast<std::uint16_t>(slot_bits))
       .put(static_cast<std::uint16_t>(split_slot_bits))
-      .put(static_cast<std::uint16_t>(first_load))
+      .put(std::uint16_t{first_load})
       .finish();
 }
 
@@ -80,9 +65,9 @@ result<expandable_params> expandable_params::decode(const filter_header& header,
   params.segment_cell_bits = reader.get<std::uint16_t>();
   params.slot_bits = reader.get<std::uint16_t>();
   params.split_slot_bits = reader.get<std::uint16_t>();
-  params.first_load = reader.get<std::uint16_t>();
+  const bool has_load = reader.get<std::uint16_t>() == expandable_params::first_load;
   params.seed = header.seed;
-  if (!reader.complete() || !params.possible()) {
+  if (!reader.complete() || !has_load || !params.possible()) {
     return fail(errc::corrupt,
                 "the expandable filter's parameters are out of range; the file is damaged");
   }

@@ -5,35 +5,26 @@
 
 #include <bloomery/plan/expandable_plan.hpp>
 
-#include "kinds/expandable/plan_limits.hpp"
-#include "kinds/expandable/shares.hpp"
+#include "kinds/expandable/schedule.hpp"
 
 namespace bloomery {
 
-using expandable_limits::fits_segment;
-using expandable_limits::max_generations;
-using expandable_limits::max_generations_united;
-using expandable_limits::min_remainder;
-using expandable_shares::allowance;
-using expandable_shares::part_of_unknown;
-using expandable_shares::planned_share;
-using expandable_shares::share;
-using expandable_shares::sharing;
-using expandable_shares::weight;
+using schedule::allowance;
+using schedule::min_remainder;
+using schedule::share;
+using schedule::weight;
 
 std::uint64_t expandable_params::entries_limit() const noexcept {
   // A first segment that has just got all its cells may have so many until it is split.
-  const std::uint64_t max = first_load != 0 && !widens() && segments() == 1
-                                ? std::max(max_entries(), cells() / 2 * first_load)
-                                : max_entries();
+  const std::uint64_t max = !widens() && segments() == 1 ? cells() / 2 * first_load : max_entries();
   return max + max / 4;
 }
 
 std::uint64_t expandable_params::room() const noexcept {
   const std::uint64_t segment = std::uint64_t{1} << cell_bits;
-  std::uint64_t before = max_entries() - segment / 4 * 3;
-  if (segments() == 1) before = max_entries() / 2;
-  if (first_load != 0 && !widens() && segments() <= 2) before = segment / 2 * first_load;
+  const std::uint64_t before = widens()          ? max_entries() / 2
+                               : segments() <= 2 ? segment / 2 * first_load
+                                                 : max_entries() - segment / 4 * 3;
   return capacity > before ? capacity : max_entries();
 }
 
@@ -51,7 +42,7 @@ bool begin_doubling(expandable_params& next) {
   const unsigned address_bits = next.level + next.cell_bits + 1;
   const auto remainder = min_remainder(std::max(1U, before - 1), address_bits,
                                        allowance(next, next.generation), spends);
-  if (!remainder || next.generation > max_generations) return false;
+  if (!remainder || next.generation > schedule::max_generations) return false;
   next.spent = spends(share(*remainder));
   next.split_slot_bits = *remainder + 1;
   return true;
@@ -101,27 +92,24 @@ double with_entries_to_come(const expandable_params& plan, double rate) {
 }  // namespace
 
 std::optional<expandable_params> expandable_params::replanned_for(double rate) const noexcept {
-  const auto allowed = [&](std::uint32_t g) {
-    const double part = growth == 0 ? part_of_unknown(*this, g) : sharing(*this).part(g);
-    return fpr * planned_share * part;
-  };
   expandable_params next = *this;
   next.spent = with_entries_to_come(*this, rate);
   const bool is_whole = split == 0 && !widens();
-  if (is_whole && (generation != 0 || next.spent > allowed(0))) {
+  if (is_whole && (generation != 0 || next.spent > allowance(*this, 0))) {
     // grown() adds this itself at the first doubling.
     next.generation = std::max(next.generation, 1U);
     next.spent += 0.5 * share(slot_bits - 1);
   }
-  while (next.spent > allowed(next.generation)) {
-    if (++next.generation > max_generations_united) return std::nullopt;
+  while (next.spent > allowance(*this, next.generation)) {
+    if (++next.generation > schedule::max_generations_united) return std::nullopt;
   }
   // The entries of the next doubling are at most 3/2 per cell of a segment.
   const double whole = widens() ? std::max(1.0, weight(*this, cell_bits + 1, false)) : 1;
   const auto remainder =
-      min_remainder(1, level + (split != 0) + cell_bits + 1, allowed(next.generation + 1),
+      min_remainder(1, level + (split != 0) + cell_bits + 1, allowance(*this, next.generation + 1),
                     [&](double x) { return next.spent + whole * x; });
-  if (!remainder || !fits_segment(segment_cell_bits, *remainder, 1.55)) return std::nullopt;
+  if (!remainder || !schedule::fits_segment(segment_cell_bits, *remainder, 1.55))
+    return std::nullopt;
   return next;
 }
 

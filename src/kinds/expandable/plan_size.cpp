@@ -7,20 +7,11 @@
 #include <bloomery/plan/expandable_plan.hpp>
 
 namespace bloomery {
-namespace {
-
-/// Bytes of a block with so many entries: its code and its slots.
-std::size_t block_bytes(std::uint64_t entries, unsigned slot_bits) {
-  return (33 + entries + 7) / 8 + (entries * slot_bits + 7) / 8;
-}
-
-}  // namespace
-
 std::size_t planned_area(const expandable_params& plan, bool is_split) noexcept {
   const detail::segment_shape shape{plan.cell_bits,
                                     is_split ? plan.split_slot_bits : plan.slot_bits};
   if (shape.blocks() == 1) {
-    return shape.area_within(shape.stored_bytes(block_bytes(plan.capacity, shape.slot_bits)));
+    return shape.area_within(shape.stored_bytes(shape.block_bytes(plan.capacity)));
   }
   // Codes of 33 bits and one per entry, slots, both in whole bytes, and a twelfth for chance.
   const std::uint64_t here = (plan.capacity >> (plan.level + (is_split ? 1 : 0))) + 1;
@@ -54,7 +45,7 @@ double expandable_bits(const expandable_params& params, std::uint64_t keys) {
   };
   const detail::segment_shape first = shape_with(params.slot_bits);
   if (first.blocks() == 1) {
-    return 8.0 * static_cast<double>(8 + first.stored_bytes(block_bytes(keys, first.slot_bits)));
+    return 8.0 * static_cast<double>(8 + first.stored_bytes(first.block_bytes(keys)));
   }
   const auto n = static_cast<double>(keys);
   const double entries = n / std::ldexp(1.0, static_cast<int>(params.level));

@@ -1,4 +1,4 @@
-#include <bloomery/detail/expandable/segment_census.hpp>
+#include <bloomery/detail/expandable/segment_kernels.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -1,10 +1,8 @@
 // Inserts and erases of one key in an expandable filter's segments.
 
 #include <algorithm>
-#include <cstring>
-#include <utility>
+#include <exception>
 
-#include <bloomery/detail/core/bits.hpp>
 #include <bloomery/detail/expandable/owned_segments.hpp>
 
 namespace bloomery::detail {
@@ -22,60 +20,44 @@ bool owned_segments::lay_out(const segment_shape& shape, std::uint64_t segment, 
   return true;
 }
 
-bool owned_segments::count_copy(std::uint64_t segment, hash64 h) noexcept {
-  owned_storage& copies = segments[segment].counted;
-  std::uint32_t& size = list[segment].counted;
-  const std::size_t at = lower_bound(copies.bytes(), size, h);
-  if (at < size && copies_at(copies.bytes(), at).hash == h.value) {
-    counted_copies each = copies_at(copies.bytes(), at);
-    ++each.copies;
-    store(copies.writable_bytes().data() + at * sizeof each, each);
+bool owned_segments::count_copy(std::uint64_t segment, hash64 h) noexcept try {
+  source_vector<counted_copies>& copies = segments[segment].counted;
+  if (copies.size() == copies.capacity()) copies.reserve(copies.size() + copies.size() / 8 + 4);
+  const auto at = std::ranges::lower_bound(copies, h.value, {}, &counted_copies::hash);
+  if (at != copies.end() && at->hash == h.value) {
+    ++at->copies;
     return true;
   }
-  if (size == max_counted) return false;
-  if (size == copies.bytes().size() / sizeof(counted_copies)) {
-    auto more = owned_storage::make(sizeof(counted_copies) * (size + size / 8 + 4));
-    if (!more) return false;
-    std::ranges::copy(copies.bytes(), more->writable_bytes().begin());
-    copies = std::move(*more);
-  }
-  std::byte* const place = copies.writable_bytes().data() + at * sizeof(counted_copies);
-  std::memmove(place + sizeof(counted_copies), place, (size - at) * sizeof(counted_copies));
-  store(place, counted_copies{h.value, 1});
-  ++size;
+  if (copies.size() == max_counted) return false;
+  copies.insert(at, {h.value, 1});
+  ++list[segment].counted;
   counts_copies = true;
   return true;
+} catch (const std::exception&) {
+  return false;
 }
 
 bool owned_segments::uncount_copy(std::uint64_t segment, hash64 h) noexcept {
-  owned_storage& copies = segments[segment].counted;
-  std::uint32_t& size = list[segment].counted;
-  const std::size_t at = lower_bound(copies.bytes(), size, h);
-  if (at == size || copies_at(copies.bytes(), at).hash != h.value) return false;
-  std::byte* const place = copies.writable_bytes().data() + at * sizeof(counted_copies);
-  auto each = load<counted_copies>(place);
-  --each.copies;
-  store(place, each);
-  if (each.copies != 0) return true;
-  std::memmove(place, place + sizeof each, (size - at - 1) * sizeof each);
-  --size;
-  store(copies.writable_bytes().data() + size * sizeof each, counted_copies{0, 0});
+  source_vector<counted_copies>& copies = segments[segment].counted;
+  const auto at = std::ranges::lower_bound(copies, h.value, {}, &counted_copies::hash);
+  if (at == copies.end() || at->hash != h.value) return false;
+  if (--at->copies == 0) {
+    copies.erase(at);
+    --list[segment].counted;
+  }
   return true;
 }
 
-// `max_copies` matching entries prevent the insert; further copies are counted, unless it is 1.
-insert_outcome owned_segments::insert_up_to(std::size_t max_copies, expandable_params& params,
-                                            hash64 h, segment_place at) noexcept {
+insert_outcome owned_segments::insert(expandable_params& params, hash64 h,
+                                      std::size_t max_copies) noexcept {
   const auto is_over = [&]() noexcept {
     return params.entries > params.max_entries() && params.entries > params.entries_limit();
   };
   bool is_full = is_over();
-  if (is_full && grow(params)) [[unlikely]] {
-    at = place_of(params, h);
+  if (is_full && grow(params)) [[unlikely]]
     is_full = is_over();
-  }
-  const bool is_counted =
-      counts_copies && list[at.segment].counted != 0 && counted_in(at.segment, h) != 0;
+  const segment_place at = place_of(params, h);
+  const bool is_counted = counts_copies && counted_of(segments[at.segment].copies(), h) != 0;
   if (is_counted && max_copies == 1) return insert_outcome::maybe_present;
   const segment_shape shape{params.cell_bits, at.slot_bits, gaps_for(params.growth)};
   const auto try_insert = [&]() noexcept {
@@ -106,8 +88,25 @@ insert_outcome owned_segments::insert_up_to(std::size_t max_copies, expandable_p
   return outcome;
 }
 
-bool owned_segments::erase(expandable_params& params, hash64 h, const segment_place& at) noexcept {
-  if (counts_copies && list[at.segment].counted != 0 && uncount_copy(at.segment, h)) return true;
+std::size_t owned_segments::insert_run(expandable_params& params,
+                                       std::span<const segment_query> queries,
+                                       insert_summary& summary) noexcept {
+  const std::uint64_t max = params.max_entries();
+  if (counts_copies || params.entries >= max) return 0;
+  queries = queries.first(std::min<std::uint64_t>(queries.size(), max - params.entries));
+  std::uint64_t newly_inserted = 0;
+  const std::size_t run = segment_ops().insert_run(params.cell_bits, queries, max_copies_in_cell,
+                                                   newly_inserted, moved);
+  params.entries += run;
+  summary.done += run;
+  summary.inserted += newly_inserted;
+  summary.maybe_present += run - newly_inserted;
+  return run;
+}
+
+bool owned_segments::erase(expandable_params& params, hash64 h) noexcept {
+  const segment_place at = place_of(params, h);
+  if (counts_copies && uncount_copy(at.segment, h)) return true;
   if (!segment_ops().erase({params.cell_bits, at.slot_bits},
                            segments[at.segment].bytes.writable_bytes(), at.cell, at.remainder)) {
     return false;

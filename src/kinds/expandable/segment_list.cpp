@@ -18,25 +18,19 @@ failure segment_mismatch() {
   return fail(errc::corrupt, "the expandable filter's segments do not fit its parameters");
 }
 
-result<std::vector<segment_extent>> read_segment_list(const expandable_params& params,
-                                                      std::span<const std::byte> payload,
-                                                      std::uint64_t count) {
+result<segment_spans> read_segment_list(const expandable_params& params,
+                                        std::span<const std::byte> payload, std::uint64_t count) {
   const std::uint64_t n = params.segments();
   if (n > payload.size() / sizeof(segment_entry)) return segment_mismatch();
   if (params.entries > 8 * payload.size()) return segment_mismatch();
   const auto entry = [&](std::uint64_t i) {
     return load<segment_entry>(payload.data() + i * sizeof(segment_entry));
   };
-  // The filter has grown from its plan, so it has at least the plan's cells. Segments of older
-  // files may be larger.
-  const auto plan = plan_expandable({.capacity = params.capacity,
-                                     .fpr = params.fpr,
-                                     .bits = 0,
-                                     .growth = params.growth,
-                                     .seed = params.seed});
+  // The filter has grown from its plan, so it has at least the plan's cells.
+  const auto plan = plan_expandable({params.capacity, params.fpr, 0, params.growth, params.seed});
   if (!plan || plan->cells() > params.cells()) return segment_mismatch();
-  std::vector<segment_extent> extents;
-  extents.reserve(n);
+  segment_spans all;
+  all.reserve(n);
   std::size_t at = n * sizeof(segment_entry);
   std::uint64_t copies = 0;
   for (std::uint64_t i = 0; i < n; ++i) {
@@ -48,23 +42,23 @@ result<std::vector<segment_extent>> read_segment_list(const expandable_params& p
     }
     const auto size = static_cast<std::size_t>(claimed_size);
     const auto counted = static_cast<std::size_t>(claimed_counted);
-    extents.push_back({at, size, at + size, counted});
+    all.push_back({payload.subspan(at, size), payload.subspan(at + size, counted)});
     at += size + counted;
     copies += entry(i).counted;
   }
   if (at != payload.size() || copies > count) return segment_mismatch();
-  return extents;
+  return all;
 }
 
 result<void> check_segments(const expandable_params& params, const segment_spans& segments,
                             std::uint64_t count) {
   std::uint64_t entries = 0;
   std::uint64_t counted = 0;
-  for (std::uint64_t i = 0; i < segments.bytes.size(); ++i) {
-    const auto here = segment_ops().check(shape_of(params, i), segments.bytes[i]);
+  for (std::uint64_t i = 0; i < segments.size(); ++i) {
+    const auto here = segment_ops().check(shape_of(params, i), segments[i].bytes);
     if (!here) return segment_mismatch();
     entries += *here;
-    const auto copies = segments.counted[i];
+    const auto copies = segments[i].copies;
     for (std::size_t k = 0; k < copies.size() / sizeof(counted_copies); ++k) {
       const counted_copies each = copies_at(copies, k);
       const bool in_order = k == 0 || copies_at(copies, k - 1).hash < each.hash;

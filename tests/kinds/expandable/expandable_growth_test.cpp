@@ -56,41 +56,6 @@ TEST_P(expandable_growth, at_every_doubling_rate_and_size_are_as_promised_and_no
             fpr * static_cast<double>(f.params().cells()));
 }
 
-// A file says when its only segment is widened. Older files keep 3/4 entries per cell, and the
-// schedule of rates for it.
-TEST(expandable_growth, a_file_of_before_goes_on_by_its_own_rule) {
-  for (const std::string_view name : {"expandable-1", "expandable-grown", "expandable-split"}) {
-    SCOPED_TRACE(name);
-    const auto file = value_of(
-        load(std::filesystem::path(BLOOMERY_GOLDEN_FOLDER) / fmt::format("{}.bloom", name)));
-    auto f = value_of(open_stored<expandable>(value_of(read_bytes(serialize(file.image())))));
-    const std::uint64_t before = f.size();
-    std::uint64_t at = 0;
-    for (std::uint64_t n = 64; n <= 1 << 16; n *= 2) {
-      ASSERT_NO_FATAL_FAILURE(insert_up_to(f, at, n));
-      EXPECT_EQ(f.params().first_load, 0U);
-      EXPECT_LE(f.params().entries, f.params().cells() / 4 * 3);
-      EXPECT_LE(f.current_fpr(), f.params().spent * 1.05);
-      EXPECT_LE(f.params().spent, 0.02);
-      ASSERT_NO_FATAL_FAILURE(expect_members(f, n));
-    }
-    EXPECT_EQ(f.size(), before + at);
-    // A new filter merges it, though its own segment is fuller.
-    expandable today({.capacity = 64, .fpr = 0.05, .seed = f.params().seed});
-    std::uint64_t more = first_non_member;
-    ASSERT_NO_FATAL_FAILURE(insert_up_to(today, more, first_non_member + 500));
-    value_of(today.merge(f));
-    EXPECT_EQ(today.size(), f.size() + 500);
-    EXPECT_LE(today.current_fpr(), 0.05);
-    ASSERT_NO_FATAL_FAILURE(expect_members(today, at));
-    // A clear() makes it a new filter.
-    f.clear();
-    EXPECT_EQ(f.params().first_load, 2U);
-    ASSERT_NO_FATAL_FAILURE(insert_up_to(f, at = 0, 5000));
-    EXPECT_LE(f.current_fpr(), 0.02);
-  }
-}
-
 // Beyond the planned growth slots get longer, and at high rates entries lose all their bits.
 // Neither ends growth, in batches or by single keys, and the filter can be saved and opened at any
 // time.

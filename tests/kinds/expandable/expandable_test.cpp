@@ -364,23 +364,5 @@ TEST(expandable_plan, growth_that_is_known_takes_sixteen_bits_a_key_at_each_doub
   }
 }
 
-// Older files have spent more of the rate early. They grow on with slots of the same length.
-TEST(expandable_plan, what_has_spent_more_early_grows_as_it_would_have) {
-  auto plan = value_of(plan_expandable({.capacity = 64, .fpr = 0.01, .growth = 0x1p21}));
-  // The initial state of an older file, with 3/4 entries per cell.
-  plan.first_load = 0;
-  plan.cell_bits = 7;
-  plan.slot_bits = plan.split_slot_bits = 12;
-  plan.spent = 0.75 * 0x1p-11;
-  while (plan.cell_bits < plan.segment_cell_bits) plan = plan.grown().value();
-  const double all = 0.01 * 63 / 64;
-  const double then = all * 15 / 16 * (1.5 + 0.75 * plan.generation) / (1.5 + 0.75 * 21);
-  EXPECT_LT(plan.spent, then);
-  plan.spent = then;
-  const auto grown = grown_to(plan, std::uint64_t{1} << 27).value();
-  EXPECT_LE(grown.spent, all);
-  EXPECT_LE(grown.split_slot_bits, 13U);
-}
-
 }  // namespace
 }  // namespace bloomery::test

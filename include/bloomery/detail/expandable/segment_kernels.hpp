@@ -4,8 +4,6 @@
 /// set. All tables give the same bytes and the same answers.
 
 #include <array>
-#include <bloomery/detail/expandable/built_segment.hpp>
-#include <bloomery/detail/expandable/segment_census.hpp>
 #include <bloomery/detail/expandable/segment_layout.hpp>
 #include <bloomery/hash.hpp>
 #include <cstddef>
@@ -47,6 +45,58 @@ struct segment_layout {
   std::array<std::uint16_t, max_segment_blocks> entries;  ///< of each block
 };
 
+/// The blocks of one half of a segment's cells, one after the other.
+struct built_half {
+  std::vector<std::byte> area;
+  std::vector<std::size_t> ends;  ///< of each block
+  std::size_t size = 0;           ///< bytes used in `area`
+  std::size_t entries = 0;
+  std::size_t largest_block = 0;  ///< entries in the fullest block
+};
+
+/// A segment to be written. One of the same cells as before has only a low half.
+struct built_segment {
+  built_half low;
+  built_half high;
+
+  /// Bytes of the segment. Nothing if its block offsets cannot address them, or if a block has more
+  /// than max_block_entries.
+  std::optional<std::size_t> stored_bytes(const segment_shape& shape) const noexcept;
+  std::size_t entries() const noexcept { return low.entries + high.entries; }
+  void write(const segment_shape& shape, std::span<std::byte> to) const noexcept;
+};
+
+/// The two segments that one was split into, or the first alone.
+struct segment_pair {
+  built_segment first;   ///< after a split the even cells
+  built_segment second;  ///< the odd cells
+  std::size_t gained;    ///< entries without a remainder, which are in both now
+};
+
+/// Entries of a segment that no other entry covers. Entry A covers B if A matches every hash that B
+/// matches. Of equal entries, one is counted.
+struct segment_census {
+  std::array<std::uint64_t, 64> uncovered{};  ///< by bits of their remainders
+  std::uint64_t whole_cells = 0;              ///< entries without a remainder, covered or not
+
+  /// The fraction of the segment's hashes that match an entry.
+  double rate(unsigned cell_bits) const noexcept;
+
+  /// Estimated distinct keys.
+  ///
+  /// A key whose entry has r bits of remainder leaves an uncovered entry, unless a shorter one,
+  /// which came before, or an equal one has its place. So the keys are balls thrown at
+  /// 2^(cell_bits + r) bins, of which those are empty at first that shorter entries do not cover
+  /// (formulas::throws_behind).
+  struct key_estimate {
+    double of_whole_cells;  ///< from entries without a remainder, as if each were a key
+    double others;
+    double seen_in_whole_cells;  ///< uncovered entries
+    double seen_in_others;
+  };
+  key_estimate keys(unsigned cell_bits) const noexcept;
+};
+
 struct cell_entry {
   std::uint32_t cell;  ///< in the segment
   std::uint64_t entry;
@@ -54,11 +104,10 @@ struct cell_entry {
 
 /// How a segment takes the keys of a large batch.
 struct merge_order {
-  std::uint64_t segment;    ///< its number: the lowest `level` bits of its keys' hashes
-  unsigned level;           ///< bits of the hash that choose the segment
-  bool splits;              ///< into two segments
-  unsigned slot_bits;       ///< of the new segments; after a split at least the old ones less one
-  std::size_t room_before;  ///< bytes of its blocks; kept if it is not split
+  std::uint64_t segment;  ///< its number: the lowest `level` bits of its keys' hashes
+  unsigned level;         ///< bits of the hash that choose the segment
+  bool splits;            ///< into two segments
+  unsigned slot_bits;     ///< of the new segments; after a split at least the old ones less one
 };
 
 struct merged_segment {
@@ -108,10 +157,10 @@ struct segment_kernels {
   std::optional<segment_pair> (*split)(const segment_shape& shape,
                                        std::span<const std::byte> segment,
                                        unsigned slot_bits) noexcept;
-  /// Writes the entries to a segment of twice the cells. Nothing if memory runs out.
-  std::optional<built_segment> (*widen)(const segment_shape& shape,
-                                        std::span<const std::byte> segment,
-                                        unsigned slot_bits) noexcept;
+  /// As split(), to one segment of twice the cells, the first of the pair.
+  std::optional<segment_pair> (*widen)(const segment_shape& shape,
+                                       std::span<const std::byte> segment,
+                                       unsigned slot_bits) noexcept;
 
   /// Merges the keys of a batch with the entries in one pass over the blocks. A key that
   /// `max_copies` entries match is not placed. Reorders the keys: those that were not placed come
@@ -125,11 +174,11 @@ struct segment_kernels {
   /// Appends all entries, in ascending order of cells. Throws std::bad_alloc.
   void (*list)(const segment_shape& shape, std::span<const std::byte> segment,
                std::vector<cell_entry>& to);
-  /// Merges other entries, in ascending order of cells, with those of the segment. Nothing if
-  /// memory runs out. Precondition: no other entry is longer than a slot.
-  std::optional<built_segment> (*unite)(const segment_shape& shape,
-                                        std::span<const std::byte> segment,
-                                        std::span<const cell_entry> others) noexcept;
+  /// Builds a segment of entries in ascending order of cells, whose blocks have at least
+  /// `room_before` bytes. Nothing if memory runs out. Precondition: no entry is longer than a slot.
+  std::optional<built_segment> (*build)(const segment_shape& shape,
+                                        std::span<const cell_entry> entries,
+                                        std::size_t room_before) noexcept;
 
   /// The number of entries, or nothing if the segment is not well formed. All functions that write
   /// to a segment rely on its form.

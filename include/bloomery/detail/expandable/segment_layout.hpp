@@ -87,6 +87,14 @@ constexpr bool is_match(std::uint64_t entry, std::uint64_t remainder) noexcept {
   return entry != 0 && ((entry ^ remainder) & (marker - 1)) == 0;
 }
 
+/// True if the shorter entry matches every hash that the longer one matches.
+constexpr bool covers(std::uint64_t shorter, std::uint64_t longer) noexcept {
+  return shorter <= longer && is_match(shorter, longer);
+}
+/// An entry is compared with so many others of its cell. A cell with more has chosen keys, whose
+/// entries count as different.
+inline constexpr std::size_t max_compared = 64;
+
 /// The gaps that blocks get when a segment is laid out. Readers do not need them.
 struct gap_plan {
   unsigned share;        ///< a byte of gap per `share` used bytes
@@ -120,6 +128,16 @@ struct segment_shape {
     return round_up(offset_bytes() + detail::max(area + padding(), code_read), 8);
   }
   std::size_t min_bytes() const noexcept { return stored_bytes(0); }
+  /// Bytes of the code and the slots of a block with so many entries.
+  std::size_t code_bytes(std::size_t entries) const noexcept {
+    return bytes_for_bits(block_cells + 1 + entries);
+  }
+  std::size_t slot_bytes(std::size_t entries) const noexcept {
+    return bytes_for_bits(entries * slot_bits);
+  }
+  std::size_t block_bytes(std::size_t entries) const noexcept {
+    return code_bytes(entries) + slot_bytes(entries);
+  }
   /// The largest average gap of a block.
   std::size_t max_gap() const noexcept {
     return detail::max<std::size_t>(2, std::size_t{gaps.max_entries} * slot_bits / 8);

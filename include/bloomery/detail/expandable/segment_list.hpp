@@ -18,25 +18,17 @@ struct segment_entry {
 };
 static_assert(sizeof(segment_entry) == 8);
 
-/// Offsets and sizes in the payload, in bytes.
-struct segment_extent {
-  std::size_t at;
-  std::size_t size;
-  std::size_t counted_at;
-  std::size_t counted_size;
+/// A segment to be read.
+struct segment_span {
+  std::span<const std::byte> bytes;
+  std::span<const std::byte> copies;  ///< counted_copies
 };
+using segment_spans = std::vector<segment_span>;
 
 /// The segments of a payload. Fails with corrupt if the list does not fit the payload's size or the
 /// parameters. O(segments).
-result<std::vector<segment_extent>> read_segment_list(const expandable_params& params,
-                                                      std::span<const std::byte> payload,
-                                                      std::uint64_t count);
-
-/// All segments of a filter, to be read.
-struct segment_spans {
-  std::vector<std::span<const std::byte>> bytes;
-  std::vector<std::span<const std::byte>> counted;  ///< counted_copies
-};
+result<segment_spans> read_segment_list(const expandable_params& params,
+                                        std::span<const std::byte> payload, std::uint64_t count);
 
 /// Fails with corrupt unless every segment is well formed and they have the entries and copies that
 /// the parameters and `count` say. All functions that write to segments rely on it. O(size).

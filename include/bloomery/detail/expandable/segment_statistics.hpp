@@ -5,10 +5,8 @@
 #include <bloomery/detail/expandable/counted_copies.hpp>
 #include <bloomery/detail/expandable/segment_address.hpp>
 #include <bloomery/detail/expandable/segment_kernels.hpp>
-#include <bloomery/detail/expandable/segment_list.hpp>
 #include <bloomery/plan/formulas.hpp>
 #include <cstdint>
-#include <span>
 
 namespace bloomery::detail {
 
@@ -30,7 +28,7 @@ double rate_of(const expandable_params& params, const Segments& segments) noexce
 /// the copies in the table is the number of such duplicates, which are no keys.
 template <class Segments>
 double distinct_keys_of(const expandable_params& params, const Segments& segments,
-                        std::span<const segment_entry> list, std::uint64_t count) noexcept {
+                        std::uint64_t count) noexcept {
   segment_census::key_estimate sum{};
   double whole_cells = 0;
   double counted = 0;
@@ -42,7 +40,10 @@ double distinct_keys_of(const expandable_params& params, const Segments& segment
     sum.seen_in_whole_cells += here.seen_in_whole_cells;
     sum.seen_in_others += here.seen_in_others;
     whole_cells += static_cast<double>(found.whole_cells);
-    counted += copies_counted(segments[i].counted.bytes(), list[i].counted);
+    const auto copies = segments[i].copies();
+    for (std::size_t k = 0; k < copies.size() / sizeof(counted_copies); ++k) {
+      counted += static_cast<double>(copies_at(copies, k).copies);
+    }
   }
   const double surplus = static_cast<double>(params.entries) + counted - static_cast<double>(count);
   const double keys_in_whole_cells = detail::min(whole_cells, whole_cells - surplus);

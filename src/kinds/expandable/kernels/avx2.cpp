@@ -35,8 +35,7 @@ __m256i read(const std::byte* from) noexcept {
   return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from));
 }
 // A mask of the bits below number `below` in a row of 256 bits that begins at bit `base`, in words
-// of
-// 64. Precondition: both are below 2^15.
+// of 64. Precondition: both are below 2^15.
 __m256i bits_below(std::size_t below, std::size_t base) noexcept {
   // Shifts by 64 less the bits of each word that are below, at least 0. A shift by 64 gives 0.
   const __m256i ends = _mm256_add_epi64(_mm256_set1_epi64x(static_cast<long long>(base)),
@@ -52,8 +51,8 @@ void push_slot(const slot_row& row, std::size_t n, std::size_t at, std::uint64_t
   const std::size_t begin = (row.end - (n + 1) * w) / 8;
   const std::size_t end = row.end - at * w - 8 * begin;  // of the new entry
   // The last vector, its neighbour that is shifted in, and the whole bytes of a slot must be
-  // inside.
-  if (begin + end / 8 + 32 + 64 + 16 > row.bytes) [[unlikely]] {
+  // inside. Only chosen keys fill a block of 2^15 bits.
+  if (begin + end / 8 + 32 + 64 + 16 > row.bytes || end >= 1U << 15) [[unlikely]] {
     push_slot_by_words(row, n, at, entry);
     return;
   }
@@ -76,23 +75,6 @@ void push_slot(const slot_row& row, std::size_t n, std::size_t at, std::uint64_t
         _mm256_or_si256(_mm256_and_si256(shifted, before),
                         _mm256_or_si256(here, _mm256_andnot_si256(upto, read(to))));
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), made);
-  }
-}
-
-// Always at least 64 bytes, which nearly always suffices.
-void copy_bytes(std::byte* to, const std::byte* from, std::size_t n, bool is_inside) noexcept {
-  if (!is_inside || n >= max_cleared) [[unlikely]] {
-    copy_words(to, from, n);
-    return;
-  }
-  const __m256i bytes =
-      _mm256_setr_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21,
-                       22, 23, 24, 25, 26, 27, 28, 29, 30, 31);
-  for (std::size_t at = 0; at < 64 || at < n; at += 32) {
-    const auto left = static_cast<char>(static_cast<int>(n) - static_cast<int>(at));
-    const __m256i used = _mm256_cmpgt_epi8(_mm256_set1_epi8(left), bytes);
-    _mm256_storeu_si256(reinterpret_cast<__m256i*>(to + at),
-                        _mm256_and_si256(used, read(from + at)));
   }
 }
 

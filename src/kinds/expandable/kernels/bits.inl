@@ -46,79 +46,14 @@ void move_bits(std::byte* in, std::size_t from, std::size_t n, std::size_t to) n
   }
 }
 
-// Copies n bytes by words, which for few bytes is faster than a call. Clears up to 7 bytes behind
-// them.
-[[maybe_unused]] void copy_words(std::byte* to, const std::byte* from, std::size_t n) noexcept {
+// Copies n bytes by words, which for few bytes is faster than a call. Reads and clears up to 7
+// bytes behind them.
+void copy_words(std::byte* to, const std::byte* from, std::size_t n) noexcept {
   std::size_t i = 0;
   for (; i + 8 <= n; i += 8) store(to + i, load<std::uint64_t>(from + i));
   if (i != n)
     store(to + i, low_bits(load<std::uint64_t>(from + i), static_cast<unsigned>(8 * (n - i))));
 }
-
-// Bytes behind a copy that copy_bytes() may read and clear, if they are inside.
-constexpr std::size_t max_cleared = 128;
-
-// The lowest n bits, 0 <= n <= 64, without a branch: codes end before and behind a word's end.
-constexpr std::uint64_t first_bits(std::uint64_t x, unsigned n) noexcept {
-  return x & (((std::uint64_t{1} << n % 64) - 1) | -std::uint64_t{n / 64});
-}
-
-// 16 bytes of a block's code.
-struct code_words {
-  std::uint64_t low;
-  std::uint64_t high;
-};
-
-// The first 128 bits of a block's code, which is nearly always all of it. Read without branches,
-// because the word that has a given zero is unpredictable.
-class block_code {
- public:
-  explicit block_code(const std::byte* block) noexcept
-      : low_(load<std::uint64_t>(block)),
-        high_(load<std::uint64_t>(block + 8)),
-        below_(count_ones(~low_)) {}
-
-  bool has(unsigned zero) const noexcept { return zero < below_ + count_ones(~high_); }
-  /// Precondition: has(k).
-  unsigned zero(unsigned k) const noexcept {
-    const bool in_low = k < below_;
-    const std::uint64_t word = high_ ^ ((low_ ^ high_) & -std::uint64_t{in_low});
-    return 64U * static_cast<unsigned>(!in_low) +
-           select_one(~word, k - (below_ & -static_cast<unsigned>(!in_low)));
-  }
-
-  /// A cell's entries. Nothing unless the zeros before and behind them are in the first 128 bits.
-  std::optional<cell_run> run(unsigned cell) const noexcept {
-    if (!has(cell)) [[unlikely]]
-      return std::nullopt;
-    const unsigned place = zero(cell);
-    const auto behind = static_cast<std::uint64_t>((wide{high_} << 64 | low_) >> place >> 1);
-    const auto size = static_cast<unsigned>(std::countr_one(behind));
-    if (size >= 64 || place + 1 + size >= 128) [[unlikely]]
-      return std::nullopt;
-    return cell_run{place - cell, size};
-  }
-
-  /// The first `bits` bits with one more one at `place`, and zeros above.
-  /// Precondition: 32 < bits <= 128.
-  code_words with_one(unsigned place, unsigned bits) const noexcept {
-    // Few codes are much longer than a word, so this branch is predicted well.
-    const bool in_low = place < 64;
-    const std::uint64_t word = in_low ? low_ : high_;
-    const std::uint64_t one = std::uint64_t{1} << place % 64;
-    const std::uint64_t made = (word & (one - 1)) | one | (word & ~(one - 1)) << 1;
-    const unsigned bits_in_low = std::min(bits, 64U);
-    return {first_bits(in_low ? made : low_, bits_in_low),
-            first_bits(in_low ? high_ << 1 | low_ >> 63 : made, bits - bits_in_low)};
-  }
-
- private:
-  __extension__ using wide = unsigned __int128;
-
-  std::uint64_t low_;
-  std::uint64_t high_;
-  unsigned below_;  // zeros in low_
-};
 
 // The slots of a block, which end at bit `end` of an area of `bytes` bytes with its padding.
 struct slot_row {
@@ -141,6 +76,7 @@ std::size_t matching_entries(const std::byte* area, std::size_t end, unsigned sl
                              std::size_t size, std::uint64_t remainder) noexcept {
   const std::size_t w = slot_bits;
   std::size_t found = 0;
+  std::size_t compared = 0;
   if (2 * w <= 57 && end >= 64) [[likely]] {
     const std::size_t last = bytes_for_bits(end);
     const std::uint64_t word = load<std::uint64_t>(area + last - 8) << (8 * last - end);
@@ -148,12 +84,9 @@ std::size_t matching_entries(const std::byte* area, std::size_t end, unsigned sl
              static_cast<unsigned>(size > 0)) +
             (static_cast<unsigned>(matches(word << w >> (64 - w), remainder)) &
              static_cast<unsigned>(size > 1));
-  } else {
-    for (std::size_t i = 0; i < std::min<std::size_t>(size, 2); ++i) {
-      found += matches(get_bits(area, end - (i + 1) * w, slot_bits), remainder);
-    }
+    compared = 2;
   }
-  for (std::size_t i = 2; i < size; ++i) {
+  for (std::size_t i = compared; i < size; ++i) {
     found += matches(get_bits(area, end - (i + 1) * w, slot_bits), remainder);
   }
   return found;
@@ -166,21 +99,4 @@ void push_slot_by_words(const slot_row& row, std::size_t n, std::size_t at,
   const std::size_t w = row.slot_bits;
   move_bits(row.area, row.end - n * w, (n - at) * w, row.end - (n + 1) * w);
   put_bits(row.area, row.end - (at + 1) * w, entry, row.slot_bits);
-}
-
-// Stores the first n of 16 bytes, n >= 5, as four words of 4 bytes that overlap.
-void store_code(std::byte* to, const code_words& words, unsigned n) noexcept {
-  __extension__ using wide = unsigned __int128;
-  const wide all = wide{words.high} << 64 | words.low;
-  const unsigned last = n - 4;
-  const unsigned second = (last + 2) / 3;  // last - 2 * second <= 4
-  for (const unsigned at : {0U, second, last - second, last}) {
-    store(to + at, static_cast<std::uint32_t>(all >> 8 * at));
-  }
-}
-
-// Moves n bytes up by `gap` bytes and clears the bytes that this frees.
-void open_gap(std::byte* at, std::size_t n, std::size_t gap) noexcept {
-  std::memmove(at + gap, at, n);
-  std::memset(at, 0, gap);
 }

@@ -1,4 +1,4 @@
-// Segments built from the entries of others: split and widen. Included behind edit.inl.
+// Segments built from the entries of others. Included behind edit.inl.
 
 // Bits of a code that are read at once: with a shift of up to 7 they fit into a word.
 constexpr unsigned code_piece = 56;
@@ -24,8 +24,8 @@ void for_block(const segment_shape& shape, const std::byte* area, std::size_t be
   }
 }
 
-// Builds a half of a segment, block by block. Each entry is written at once to its final place in
-// the block: its code upwards from the first bit, its slot downwards from the last.
+// Builds a segment or a half of one, block by block. Each entry is written at once to its final
+// place in the block: its code upwards from the first bit, its slot downwards from the last.
 class builder {
  public:
   /// For `blocks` blocks of a segment, at first with room for `bytes` bytes. The blocks share
@@ -37,7 +37,7 @@ class builder {
         share_(shape.gaps.share),
         max_gap_(shape.max_gap()),
         more_gaps_(more_gaps) {
-    made_.area.resize(bytes + more_gaps + max_cleared);
+    made_.area.resize(bytes + more_gaps + 8);
     made_.ends.reserve(blocks);
     make_room(std::size_t{4} * block_cells);
   }
@@ -70,12 +70,11 @@ class builder {
     made_.size += code + slots + owed_ / share_ + more_gaps_ * (built + 1) / blocks_ -
                   more_gaps_ * built / blocks_;
     owed_ %= share_;
-    if (made_.area.size() < made_.size + max_cleared) {
-      made_.area.resize(2 * made_.size + max_cleared);
+    if (made_.area.size() < made_.size + 8) {
+      made_.area.resize(2 * made_.size + 8);
     }
-    copy_bytes(made_.area.data() + begin, std::as_bytes(std::span(code_)).data(), code, true);
-    copy_bytes(made_.area.data() + made_.size - slots, slots_.data() + slots_end() - slots, slots,
-               true);
+    copy_words(made_.area.data() + begin, std::as_bytes(std::span(code_)).data(), code);
+    copy_words(made_.area.data() + made_.size - slots, slots_.data() + slots_end() - slots, slots);
     made_.ends.push_back(made_.size);
     made_.entries += n;
     made_.largest_block = std::max(made_.largest_block, n);
@@ -89,12 +88,12 @@ class builder {
   built_half take() noexcept { return std::move(made_); }
 
  private:
-  // A word before the slots, and behind them the bytes that copy_bytes() may read.
-  static constexpr std::size_t min_slots = 8 + max_cleared;
-  std::size_t slots_end() const noexcept { return slots_.size() - max_cleared; }
+  // A word before the slots, and one behind them that copy_words() may read.
+  static constexpr std::size_t min_slots = 16;
+  std::size_t slots_end() const noexcept { return slots_.size() - 8; }
 
   void make_room(std::size_t entries) {
-    code_.resize((code_bits(entries) + 8 * max_cleared) / 64 + 1);
+    code_.resize(code_bits(entries) / 64 + 2);
     std::vector<std::byte> slots(min_slots + bytes_for_bits(entries * slot_bits_));
     slots_at_ += slots.size() - slots_.size();
     std::copy_backward(slots_.begin(), slots_.end(), slots.end());
@@ -118,72 +117,120 @@ class builder {
   std::size_t owed_ = 0;
 };
 
-// Adds an entry to the half that the lowest bit of its remainder names, without this bit. An entry
-// without a remainder goes to both.
-void add_to_half(std::span<builder, 2> halves, unsigned cell, std::uint64_t entry) noexcept {
-  if (entry == 1) [[unlikely]] {
-    for (builder& half : halves) half.add(cell, 1);
-  } else {
-    halves[entry & 1].add(cell, entry >> 1);
+// The segments that a segment's entries are written to: one of the same cells (1 part), one of
+// twice the cells (2 parts, its halves), or two that it is split into (4 parts, the halves of
+// both).
+template <std::size_t parts>
+class rebuilt_segment {
+ public:
+  /// `bytes`: room in all parts, at first. `more_gaps` as for a builder.
+  rebuilt_segment(const segment_shape& old, const segment_shape& made, std::size_t bytes,
+                  std::size_t more_gaps = 0) {
+    parts_.reserve(parts);
+    for (std::size_t i = 0; i < parts; ++i) {
+      parts_.emplace_back(made, old.blocks() / (parts == 4 ? 2 : 1), bytes / parts, more_gaps);
+    }
+  }
+
+  void reserve(std::size_t entries) {
+    for (builder& each : parts_) each.reserve(entries);
+  }
+  /// Adds an entry of block b. The lowest bit of its remainder names the half; an entry without a
+  /// remainder goes to both.
+  void add(std::size_t b, unsigned cell, std::uint64_t entry) noexcept {
+    if constexpr (parts == 1) {
+      parts_[0].add(cell, entry);
+    } else {
+      builder* const halves = &parts_[parts == 4 ? 2 * (cell & 1) : 0];
+      // In a split two blocks become one block in each half of each segment.
+      if (parts == 4) cell = static_cast<unsigned>(b % 2 * block_cells + cell) / 2;
+      if (entry == 1) [[unlikely]] {
+        halves[0].add(cell, 1);
+        halves[1].add(cell, 1);
+      } else {
+        halves[entry & 1].add(cell, entry >> 1);
+      }
+    }
+  }
+  void end_block(std::size_t b) {
+    if (parts == 4 && b % 2 == 0) return;
+    for (builder& each : parts_) each.end_block();
+  }
+
+  /// `entries`: those that were added.
+  segment_pair take(std::size_t entries) noexcept {
+    std::array<built_half, 4> halves;
+    for (std::size_t i = 0; i < parts; ++i) halves.at(i) = parts_[i].take();
+    segment_pair made{{std::move(halves[0]), std::move(halves[1])},
+                      {std::move(halves[2]), std::move(halves[3])},
+                      0};
+    made.gained = made.first.entries() + made.second.entries() - entries;
+    return made;
+  }
+
+ private:
+  std::vector<builder> parts_;
+};
+
+template <std::size_t parts>
+std::optional<segment_pair> rebuild(const segment_shape& shape, std::span<const std::byte> segment,
+                                    unsigned slot_bits) noexcept try {
+  const block_list old(shape, segment);
+  rebuilt_segment<parts> made(shape, {shape.cell_bits, slot_bits, shape.gaps},
+                              segment.size() + segment.size() / 4);
+  std::size_t entries = 0;
+  for (std::size_t b = 0; b < shape.blocks(); ++b) {
+    const std::size_t n = old.entries(b);
+    entries += n;
+    made.reserve(n);
+    for_block(shape, old.area(), old.block_offset(b), old.block_offset(b + 1),
+              [&](unsigned cell, std::uint64_t entry) noexcept { made.add(b, cell, entry); });
+    made.end_block(b);
+  }
+  return made.take(entries);
+} catch (const std::bad_alloc&) {
+  return std::nullopt;
+}
+
+void list(const segment_shape& shape, std::span<const std::byte> segment,
+          std::vector<cell_entry>& to) {
+  const block_list own(shape, segment);
+  for (std::size_t b = 0; b < shape.blocks(); ++b) {
+    for_block(shape, own.area(), own.block_offset(b), own.block_offset(b + 1),
+              [&](unsigned cell, std::uint64_t entry) {
+                to.push_back({static_cast<std::uint32_t>(b * block_cells + cell), entry});
+              });
   }
 }
 
-std::optional<segment_pair> split(const segment_shape& shape, std::span<const std::byte> segment,
-                                  unsigned slot_bits) noexcept {
-  try {
-    const block_list parent(shape, segment.data());
-    const segment_shape child{shape.cell_bits, slot_bits, shape.gaps};
-    const auto half = [&] {
-      return builder(child, shape.blocks() / 2, segment.size() / 4 + segment.size() / 16);
-    };
-    std::array<std::array<builder, 2>, 2> made{std::array{half(), half()},
-                                               std::array{half(), half()}};
-    std::size_t entries = 0;
-    for (std::size_t block = 0; block < shape.blocks(); ++block) {
-      const std::size_t n = parent.entries(block);
-      entries += n;
-      for (auto& halves : made) {
-        for (builder& each : halves) each.reserve(n);
-      }
-      // Two blocks become one block in each half of each child.
-      const unsigned first_cell = block % 2 == 0 ? 0 : block_cells / 2;
-      for_block(shape, segment.data() + shape.offset_bytes(), parent.block_offset(block),
-                parent.block_offset(block + 1), [&](unsigned cell, std::uint64_t entry) noexcept {
-                  add_to_half(made[cell & 1], first_cell + cell / 2, entry);
-                });
-      if (block % 2 == 0) continue;
-      for (auto& halves : made) {
-        for (builder& each : halves) each.end_block();
-      }
-    }
-    segment_pair pair{
-        {made[0][0].take(), made[0][1].take()}, {made[1][0].take(), made[1][1].take()}, 0};
-    pair.gained = pair.first.entries() + pair.second.entries() - entries;
-    return pair;
-  } catch (const std::bad_alloc&) {
-    return std::nullopt;
-  }
+// The shape of a segment that many keys were added to at once: its gaps are as large as they are on
+// average between two layouts of single inserts.
+constexpr segment_shape merged_shape(const segment_shape& shape, unsigned slot_bits) {
+  return {shape.cell_bits, slot_bits, {2 * shape.gaps.share, shape.gaps.max_entries}};
 }
 
-std::optional<built_segment> widen(const segment_shape& shape, std::span<const std::byte> segment,
-                                   unsigned slot_bits) noexcept {
-  try {
-    const block_list parent(shape, segment.data());
-    const segment_shape wide{shape.cell_bits + 1, slot_bits, shape.gaps};
-    const auto half = [&] {
-      return builder(wide, shape.blocks(), segment.size() / 2 + segment.size() / 8);
-    };
-    std::array<builder, 2> halves{half(), half()};
-    for (std::size_t block = 0; block < shape.blocks(); ++block) {
-      for (builder& each : halves) each.reserve(parent.entries(block));
-      for_block(shape, segment.data() + shape.offset_bytes(), parent.block_offset(block),
-                parent.block_offset(block + 1), [&](unsigned cell, std::uint64_t entry) noexcept {
-                  add_to_half(halves, cell, entry);
-                });
-      for (builder& each : halves) each.end_block();
-    }
-    return built_segment{halves[0].take(), halves[1].take()};
-  } catch (const std::bad_alloc&) {
-    return std::nullopt;
+// Gaps to add so that the blocks do not get smaller than they were.
+constexpr std::size_t gaps_to_keep(std::size_t bytes, std::size_t room_before) noexcept {
+  return room_before > bytes ? room_before - bytes : std::size_t{0};
+}
+
+std::optional<built_segment> build(const segment_shape& shape, std::span<const cell_entry> entries,
+                                   std::size_t room_before) noexcept try {
+  std::vector<std::size_t> sizes(shape.blocks());
+  for (const cell_entry& each : entries) ++sizes[each.cell / block_cells];
+  std::size_t used = 0;
+  for (const std::size_t n : sizes) used += shape.block_bytes(n);
+  const segment_shape merged = merged_shape(shape, shape.slot_bits);
+  const std::size_t bytes = used + used / merged.gaps.share;
+  builder made(merged, shape.blocks(), bytes, gaps_to_keep(bytes, room_before));
+  const cell_entry* next = entries.data();
+  for (const std::size_t n : sizes) {
+    made.reserve(n);
+    for (const cell_entry& each : std::span(next, n)) made.add(each.cell % block_cells, each.entry);
+    next += n;
+    made.end_block();
   }
+  return built_segment{made.take(), {}};
+} catch (const std::bad_alloc&) {
+  return std::nullopt;
 }

@@ -50,11 +50,9 @@ std::optional<std::size_t> check(const segment_shape& shape,
     entries += *n;
   }
   const std::size_t area = view.block_offset(shape.blocks());
-  // In older files a single block has more padding.
-  const std::size_t size_in_older_files = round_up(shape.offset_bytes() + area + code_read, 8);
-  if (segment.size() != shape.stored_bytes(area) && segment.size() != size_in_older_files) {
+  if (segment.size() != shape.stored_bytes(area) ||
+      !is_zero(segment.subspan(shape.offset_bytes() + area))) {
     return std::nullopt;
   }
-  if (!is_zero(segment.subspan(shape.offset_bytes() + area))) return std::nullopt;
   return entries;
 }

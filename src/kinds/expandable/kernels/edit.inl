@@ -6,55 +6,29 @@
 constexpr std::size_t gap_search = 32;
 constexpr std::size_t gap_taken_ahead = 3;
 
-// The blocks of a well-formed segment, to be read.
-class block_list {
+// The blocks of a well-formed segment, to be read, or with Byte = std::byte to be written.
+template <class Byte>
+class blocks_of {
  public:
-  block_list(const segment_shape& shape, const std::byte* segment) noexcept
-      : shape_(shape), block_offsets_(segment), area_(segment + shape.offset_bytes()) {}
+  blocks_of(const segment_shape& shape, std::span<Byte> segment) noexcept
+      : shape_(shape),
+        block_offsets_(segment.data()),
+        area_(segment.data() + shape.offset_bytes()),
+        bytes_(segment.size() - shape.offset_bytes()) {}
 
   std::size_t block_offset(std::size_t block) const noexcept {
     return load<std::uint16_t>(block_offsets_ + 2 * block);
   }
+  void set_block_offset(std::size_t block, std::size_t at) noexcept {
+    store(block_offsets_ + 2 * block, static_cast<std::uint16_t>(at));
+  }
   std::size_t size(std::size_t block) const noexcept {
     return block_offset(block + 1) - block_offset(block);
   }
-  const std::byte* block(std::size_t b) const noexcept { return area_ + block_offset(b); }
-  const std::byte* area() const noexcept { return area_; }
-
+  Byte* block(std::size_t b) const noexcept { return area_ + block_offset(b); }
+  Byte* area() const noexcept { return area_; }
   std::size_t entries(std::size_t b) const noexcept {
-    const block_code code(block(b));
-    if (code.has(block_cells)) [[likely]]
-      return code.zero(block_cells) - block_cells;
     return find_zero(block(b), size(b), block_cells) - block_cells;
-  }
-  std::size_t slot_bytes(std::size_t entries) const noexcept {
-    return bytes_for_bits(entries * shape_.slot_bits);
-  }
-  std::size_t used(std::size_t entries) const noexcept {
-    return bytes_for_bits(code_bits(entries)) + slot_bytes(entries);
-  }
-
- protected:
-  segment_shape shape_;
-
- private:
-  const std::byte* block_offsets_;
-  const std::byte* area_;
-};
-
-// The blocks of a well-formed segment, to be written.
-class editor : public block_list {
- public:
-  editor(const segment_shape& shape, std::span<std::byte> segment) noexcept
-      : block_list(shape, segment.data()),
-        block_offsets_(segment.data()),
-        area_(block_offsets_ + shape.offset_bytes()),
-        bytes_(segment.size() - shape.offset_bytes()) {}
-
-  std::byte* area() const noexcept { return area_; }
-  std::byte* block(std::size_t b) const noexcept { return area_ + block_offset(b); }
-  void set_block_offset(std::size_t block, std::size_t at) noexcept {
-    store(block_offsets_ + 2 * block, static_cast<std::uint16_t>(at));
   }
   slot_row slots(std::size_t b) const noexcept {
     return {area_, bytes_, 8 * block_offset(b + 1), shape_.slot_bits};
@@ -66,12 +40,13 @@ class editor : public block_list {
     const std::size_t last = std::min(shape_.blocks(), b + 1 + gap_search);
     for (std::size_t from = b + 1; from < last; ++from) {
       const std::size_t there = entries(from);
-      const std::size_t found = size(from) - used(there);
+      const std::size_t found = size(from) - shape_.block_bytes(there);
       if (found < needed) continue;
       const std::size_t taken = std::min(found, needed + gap_taken_ahead);
-      const std::size_t slots = block_offset(b + 1) - slot_bytes(n);
-      const std::size_t end = block_offset(from) + bytes_for_bits(code_bits(there));
-      open_gap(area_ + slots, end - slots, taken);
+      const std::size_t slots = block_offset(b + 1) - shape_.slot_bytes(n);
+      const std::size_t end = block_offset(from) + shape_.code_bytes(there);
+      std::memmove(area_ + slots + taken, area_ + slots, end - slots);
+      std::memset(area_ + slots, 0, taken);
       for (std::size_t i = b + 1; i <= from; ++i) set_block_offset(i, block_offset(i) + taken);
       moved += end - slots;
       return true;
@@ -80,10 +55,13 @@ class editor : public block_list {
   }
 
  private:
-  std::byte* block_offsets_;
-  std::byte* area_;
+  segment_shape shape_;
+  Byte* block_offsets_;
+  Byte* area_;
   std::size_t bytes_;  // of the area and its padding
 };
+using block_list = blocks_of<const std::byte>;
+using editor = blocks_of<std::byte>;
 
 void empty(const segment_shape& shape, std::size_t area, std::span<std::byte> to) noexcept {
   std::memset(to.data(), 0, to.size());
@@ -95,12 +73,12 @@ void empty(const segment_shape& shape, std::size_t area, std::span<std::byte> to
 bool plan_layout(const segment_shape& shape, std::span<const std::byte> segment, std::size_t needed,
                  segment_layout& plan) noexcept {
   const std::size_t blocks = shape.blocks();
-  const block_list old(shape, segment.data());
+  const block_list old(shape, segment);
   std::size_t used = needed;
   for (std::size_t i = 0; i < blocks; ++i) {
     const std::size_t n = old.entries(i);
     plan.entries[i] = static_cast<std::uint16_t>(n);
-    used += old.used(n);
+    used += shape.block_bytes(n);
   }
   if (used > max_segment_area) return false;
   // A layout never makes the segment smaller, so planned room is kept.
@@ -118,38 +96,23 @@ bool plan_layout(const segment_shape& shape, std::span<const std::byte> segment,
 void lay_out(const segment_shape& shape, const segment_layout& plan, std::size_t b,
              std::span<const std::byte> from, std::span<std::byte> to) noexcept {
   const std::size_t blocks = shape.blocks();
-  const block_list old(shape, from.data());
+  const block_list old(shape, from);
   std::memset(to.data(), 0, to.size());
   editor laid(shape, to);
   std::size_t at = 0;
   std::size_t gaps_before = 0;
   // In ascending order, so that the bytes which a copy clears behind its end are written later.
-  const std::size_t room = std::min(from.size(), to.size()) - shape.offset_bytes();
-  const auto copy = [&](std::size_t to_at, std::size_t from_at, std::size_t n) noexcept {
-    copy_bytes(laid.area() + to_at, old.area() + from_at, n,
-               std::max(to_at, from_at) + max_cleared <= room);
-  };
   for (std::size_t i = 0; i < blocks; ++i) {
     const std::size_t n = plan.entries[i];
-    const std::size_t slots = old.slot_bytes(n);
+    const std::size_t slots = shape.slot_bytes(n);
     const std::size_t gaps = plan.gaps * (i + 1) / blocks;
     laid.set_block_offset(i, at);
-    copy(at, old.block_offset(i), bytes_for_bits(code_bits(n)));
-    at += old.used(n) + gaps - gaps_before + (i == b ? plan.needed : 0);
+    copy_words(laid.area() + at, old.block(i), shape.code_bytes(n));
+    at += shape.block_bytes(n) + gaps - gaps_before + (i == b ? plan.needed : 0);
     gaps_before = gaps;
-    copy(at - slots, old.block_offset(i + 1) - slots, slots);
+    copy_words(laid.area() + at - slots, old.block(i + 1) - slots, slots);
   }
   laid.set_block_offset(blocks, at);
-}
-
-// An insert into a block whose code has or gets more than 128 bits, which takes chosen keys.
-void add_to_long_block(const editor& in, std::size_t b, std::size_t n, unsigned cell,
-                       std::uint64_t entry) noexcept {
-  std::byte* const block = in.block(b);
-  const std::size_t zero = find_zero(block, in.size(b), cell);
-  move_bits(block, zero + 1, code_bits(n) - zero - 1, zero + 2);
-  put_bits(block, zero + 1, 1, 1);
-  push_slot_by_words(in.slots(b), n, zero - cell, entry);
 }
 
 insert_result insert(const segment_shape& shape, std::span<std::byte> segment, std::size_t cell,
@@ -158,38 +121,22 @@ insert_result insert(const segment_shape& shape, std::span<std::byte> segment, s
   const std::size_t b = cell / block_cells;
   const auto in_block = static_cast<unsigned>(cell % block_cells);
   editor in(shape, segment);
-  const block_code code(in.block(b));
-  const bool is_short = code.has(block_cells);
-  std::size_t n = 0;
-  std::size_t first = 0;
-  std::size_t matching = 0;
-  if (is_short) [[likely]] {
-    n = code.zero(block_cells) - block_cells;
-    const unsigned zero = code.zero(in_block);
-    first = zero - in_block;
-    matching = matching_entries(in.area(), 8 * in.block_offset(b + 1) - first * shape.slot_bits,
-                                shape.slot_bits, code.zero(in_block + 1) - zero - 1, remainder);
-  } else {
-    n = find_zero(in.block(b), in.size(b), block_cells) - block_cells;
-    matching = segment_view(shape, segment).copies(cell, remainder);
-    if (n >= max_block_entries) return {matching, false, 0};
-  }
-  if (matching >= max_copies) return {matching, false, 0};
-  const std::size_t needed = in.used(n + 1);
+  const std::size_t n = in.entries(b);
+  const cell_run run = find_run(in.block(b), in.size(b), in_block);
+  const std::size_t matching =
+      matching_entries(in.area(), 8 * in.block_offset(b + 1) - run.first * shape.slot_bits,
+                       shape.slot_bits, run.size, remainder);
+  if (matching >= max_copies || n == max_block_entries) return {matching, false, 0};
+  const std::size_t needed = shape.block_bytes(n + 1);
   if (needed > in.size(b) && !in.take_gap(b, n, needed - in.size(b), moved)) {
-    return {matching, false, needed - in.used(n)};
+    return {matching, false, needed - shape.block_bytes(n)};
   }
   const std::uint64_t marker = std::uint64_t{1} << (shape.slot_bits - 1);
-  const std::uint64_t entry = marker | (remainder & (marker - 1));
-  if (is_short && code_bits(n) < 128) [[likely]] {
-    // The slots first: their loads would wait for the partial stores of the code.
-    push_slot(in.slots(b), n, first, entry);
-    const auto bits = static_cast<unsigned>(code_bits(n + 1));
-    store_code(in.block(b), code.with_one(static_cast<unsigned>(first) + in_block + 1, bits),
-               (bits + 7) / 8);
-  } else {
-    add_to_long_block(in, b, n, in_block, entry);
-  }
+  push_slot(in.slots(b), n, run.first, marker | (remainder & (marker - 1)));
+  // A one behind the cell's zero.
+  const std::size_t one = run.first + in_block + 1;
+  move_bits(in.block(b), one, code_bits(n) - one, one + 1);
+  put_bits(in.block(b), one, 1, 1);
   moved += in.size(b);
   return {matching, true, 0};
 }

@@ -1,10 +1,9 @@
 // The operations on segments (segment_kernels.hpp), once for each instruction set. Included behind
-// bits.inl, into a namespace that also has push_slot and copy_bytes:
+// bits.inl, into a namespace that also has push_slot:
 //
 //     edit.inl     insert, erase, layout
-//     build.inl    split and widen
+//     build.inl    split and widen; a segment from and to a list of entries
 //     merge.inl    a segment and the keys of a large batch
-//     unite.inl    a segment and the entries of another filter
 //     check.inl    the form of a segment from outside
 //     census.inl   what its entries match
 
@@ -13,8 +12,6 @@
 #include "kinds/expandable/kernels/build.inl"
 
 #include "kinds/expandable/kernels/merge.inl"
-
-#include "kinds/expandable/kernels/unite.inl"
 
 #include "kinds/expandable/kernels/check.inl"
 
@@ -33,20 +30,7 @@ void prefetch_to_insert(unsigned cell_bits, std::span<const segment_query> queri
 }
 
 bool contains(unsigned cell_bits, const segment_query& q) noexcept {
-  const segment_shape shape{cell_bits, q.slot_bits};
-  const std::size_t b = q.cell / block_cells;
-  const auto cell = static_cast<unsigned>(q.cell % block_cells);
-  const segment_view view(shape, q.segment());
-  const std::size_t begin = view.block_offset(b);
-  const std::size_t end = view.block_offset(b + 1);
-  if (view.is_inside(begin, end)) [[likely]] {
-    if (const auto run = block_code(view.area() + begin).run(cell)) [[likely]] {
-      if ((run->first + run->size) * q.slot_bits > 8 * end) return false;
-      return matching_entries(view.area(), 8 * end - run->first * q.slot_bits, q.slot_bits,
-                              run->size, q.remainder) != 0;
-    }
-  }
-  return view.contains(q.cell, q.remainder);
+  return segment_view({cell_bits, q.slot_bits}, q.segment()).contains(q.cell, q.remainder);
 }
 
 void contains_batch(unsigned cell_bits, std::span<const segment_query> queries,
@@ -64,11 +48,11 @@ constexpr segment_kernels kernels = {.empty = empty,
                                      .plan_layout = plan_layout,
                                      .lay_out = lay_out,
                                      .erase = erase,
-                                     .split = split,
-                                     .widen = widen,
+                                     .split = rebuild<4>,
+                                     .widen = rebuild<2>,
                                      .merge = merge,
                                      .list = list,
-                                     .unite = unite,
+                                     .build = build,
                                      .check = check,
                                      .census = census,
                                      .prefetch = prefetch,

@@ -19,10 +19,6 @@ void push_slot(const slot_row& row, std::size_t n, std::size_t at, std::uint64_t
   push_slot_by_words(row, n, at, entry);
 }
 
-void copy_bytes(std::byte* to, const std::byte* from, std::size_t n, bool /*is_inside*/) noexcept {
-  copy_words(to, from, n);
-}
-
 #include "kinds/expandable/kernels/loops.inl"
 
 }  // namespace
