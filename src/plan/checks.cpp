@@ -55,6 +55,17 @@ tl::unexpected<failure> no_key_fits(std::uint64_t bits, double fpr) {
                   format_count(bits), fpr));
 }
 
+tl::unexpected<failure> too_few_bits(std::uint64_t bits, std::uint64_t keys, std::string_view kind,
+                                     std::string_view condition) {
+  return refuse(format_text("{} bits cannot hold {} key{} in a {}{}; give more memory{}",
+                            format_count(bits), format_count(keys), keys == 1 ? "" : "s", kind,
+                            condition, condition.empty() ? "" : " or a higher rate"));
+}
+
+std::string at_rate(double fpr) {
+  return fpr == 0 ? "" : " at a rate of " + format_rate(fpr);
+}
+
 result<void> check_promise(double wanted, double planned, std::uint64_t capacity,
                            std::uint64_t bits) {
   if (wanted == 0 || planned <= wanted * (1 + 1e-6)) return {};
@@ -62,6 +73,31 @@ result<void> check_promise(double wanted, double planned, std::uint64_t capacity
       "{} keys in {} bits have a rate of {}, not {}; leave one of capacity, "
       "rate and memory open",
       format_count(capacity), format_count(bits), format_rate(planned), format_rate(wanted)));
+}
+
+result<void> check_equal(std::initializer_list<compared_value> values, std::string_view needed) {
+  const auto shown = [](const auto& value) { return format_value(value); };
+  for (const auto& [name, a, b] : values) {
+    if (a == b) continue;
+    return fail(errc::incompatible,
+                format_text("the filters differ in {} ({} and {}); only filters built with equal "
+                            "{} can be combined",
+                            name, std::visit(shown, a), std::visit(shown, b), needed));
+  }
+  return {};
+}
+
+result<void> check_version(const filter_header& header, std::string_view filter) {
+  if (header.kind_version == 1) return {};
+  return fail(errc::unsupported,
+              format_text("this {} has layout version {}, and version 1 is known here; use a newer "
+                          "bloomery",
+                          filter, header.kind_version));
+}
+
+tl::unexpected<failure> out_of_range(std::string_view filter) {
+  return fail(errc::corrupt,
+              format_text("the {}'s parameters are out of range; the file is damaged", filter));
 }
 
 }  // namespace bloomery::detail

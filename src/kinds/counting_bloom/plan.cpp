@@ -1,6 +1,5 @@
 #include <bloomery/plan/counting_bloom_plan.hpp>
 
-#include <bloomery/detail/core/record.hpp>
 #include <bloomery/detail/counting_bloom/counter_array.hpp>
 #include <bloomery/plan/units.hpp>
 
@@ -48,11 +47,9 @@ result<counting_bloom_params> plan_counting_bloom(const counting_bloom_spec& spe
                             spec.counter_bits, array.error().message));
   }
   if (array->bits > max_bits / spec.counter_bits) {
-    return fail(errc::invalid_argument,
-                detail::format_text(
-                    "{} counters of {} bits need more than 2^62 bits; ask for fewer keys or "
-                    "a higher rate",
-                    format_count(array->bits), spec.counter_bits));
+    return detail::refuse(detail::format_text(
+        "{} counters of {} bits need more than 2^62 bits; ask for fewer keys or a higher rate",
+        format_count(array->bits), spec.counter_bits));
   }
   return counting_bloom_params{.array = *array, .counter_bits = spec.counter_bits};
 }
@@ -61,8 +58,7 @@ result<void> check_layout(const counting_bloom_params& params) {
   if (!detail::is_counter_width(params.counter_bits) || params.array.bits == 0 ||
       params.array.bits > max_bits / params.counter_bits || params.array.hashes == 0 ||
       params.array.hashes > max_hash_functions) {
-    return fail(errc::corrupt,
-                "the counting Bloom filter's parameters are out of range; the file is damaged");
+    return detail::out_of_range("counting Bloom filter");
   }
   return {};
 }
@@ -87,12 +83,8 @@ std::vector<std::byte> counting_bloom_params::encode() const {
 
 result<counting_bloom_params> counting_bloom_params::decode(const filter_header& header,
                                                             std::span<const std::byte> block) {
-  if (header.kind_version != 1) {
-    return fail(
-        errc::unsupported,
-        detail::format_text("this counting Bloom filter has layout version {}, and version 1 is "
-                            "known here; use a newer bloomery",
-                            header.kind_version));
+  if (auto ok = detail::check_version(header, "counting Bloom filter"); !ok) {
+    return fail(std::move(ok.error()));
   }
   if (block.size() < detail::block_bytes) {
     return fail(errc::corrupt,
