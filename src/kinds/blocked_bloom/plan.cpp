@@ -161,13 +161,8 @@ shape best_shape(const blocked_bloom_spec& spec) {
 }
 
 constexpr auto fields = [](auto& block, auto& params) {
-  block.value(params.capacity)
-      .value(params.fpr)
-      .value(params.blocks)
-      .u32(params.hashes)
-      .u16(params.layout)
-      .zeros(2)
-      .value(params.chance_keys);
+  block.values(params.capacity, params.fpr, params.blocks);
+  block.u32(params.hashes).u16(params.layout).zeros(2).values(params.chance_keys);
 };
 
 }  // namespace

@@ -92,13 +92,8 @@ result<void> check_ranges(const bloom_spec& spec) {
 }
 
 constexpr auto fields = [](auto& block, auto& params) {
-  block.value(params.capacity)
-      .value(params.fpr)
-      .value(params.bits)
-      .u32(params.hashes)
-      .u16(params.probe)
-      .zeros(2)
-      .value(params.chance_keys);
+  block.values(params.capacity, params.fpr, params.bits);
+  block.u32(params.hashes).u16(params.probe).zeros(2).values(params.chance_keys);
 };
 
 }  // namespace

@@ -217,11 +217,8 @@ result<choice> choose(const cuckoo_spec& spec, unsigned slots) {
 }
 
 constexpr auto fields = [](auto& block, auto& params) {
-  block.value(params.capacity)
-      .value(params.fpr)
-      .value(params.buckets)
-      .u16(params.slots)
-      .u16(params.fingerprint_bits);
+  block.values(params.capacity, params.fpr, params.buckets);
+  block.u16(params.slots, params.fingerprint_bits);
 };
 
 }  // namespace

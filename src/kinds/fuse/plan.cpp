@@ -128,12 +128,8 @@ unsigned fingerprint_bits_of(const fuse_spec& spec) noexcept {
 }
 
 constexpr auto fields = [](auto& block, auto& params) {
-  block.u16(params.arity)
-      .u16(params.fingerprint_bits)
-      .u32(params.segment_log2)
-      .u32(params.shards)
-      .zeros(4)
-      .value(params.segments);
+  block.u16(params.arity, params.fingerprint_bits);
+  block.u32(params.segment_log2, params.shards).zeros(4).values(params.segments);
 };
 
 }  // namespace

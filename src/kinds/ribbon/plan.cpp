@@ -120,12 +120,7 @@ std::uint64_t keys_that_fit(double eps, std::uint64_t bits) noexcept {
 }
 
 constexpr auto level_fields = [](auto& block, auto& level) {
-  block.value(level.seed)
-      .value(level.shards)
-      .value(level.starts)
-      .value(level.cut)
-      .u32(level.columns)
-      .zeros(4);
+  block.values(level.seed, level.shards, level.starts, level.cut).u32(level.columns).zeros(4);
 };
 
 }  // namespace
@@ -223,7 +218,7 @@ result<ribbon_plan> plan_ribbon(const ribbon_spec& spec) {
 
 std::vector<std::byte> ribbon_params::encode() const {
   detail::record_writer writer;
-  writer.value(fpr).u32(levels.size()).zeros(4);
+  writer.values(fpr).u32(levels.size()).zeros(4);
   for (const ribbon_level& level : levels) level_fields(writer, level);
   return writer.finish();
 }
@@ -248,7 +243,7 @@ result<ribbon_params> ribbon_params::decode(const filter_header& header,
       header, block, "ribbon filter",
       [](detail::record_reader& reader, ribbon_params& params) {
         std::uint32_t levels = 0;
-        reader.value(params.fpr).value(levels).zeros(4);
+        reader.values(params.fpr, levels).zeros(4);
         params.levels.resize(std::min<std::size_t>(levels, max_ribbon_levels + 1));
         for (ribbon_level& level : params.levels) {
           level_fields(reader, level);

@@ -95,10 +95,10 @@ result<void> check_ranges(const scalable_bloom_spec& spec) {
 }
 
 constexpr auto first_fields = [](auto& block, auto& params) {
-  block.value(params.capacity).value(params.fpr).value(params.growth).value(params.tightening);
+  block.values(params.capacity, params.fpr, params.growth, params.tightening);
 };
 constexpr auto member_fields = [](auto& block, auto& member) {
-  block.value(member.capacity).value(member.fpr).value(member.bits).u32(member.hashes).zeros(4);
+  block.values(member.capacity, member.fpr, member.bits).u32(member.hashes).zeros(4);
 };
 
 }  // namespace

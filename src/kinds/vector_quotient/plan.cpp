@@ -218,13 +218,8 @@ result<choice> for_capacity_and_bits(const vector_quotient_spec& spec) {
 }
 
 constexpr auto fields = [](auto& block, auto& params) {
-  block.value(params.capacity)
-      .value(params.fpr)
-      .value(params.blocks)
-      .value(params.overflow_entries)
-      .u16(params.slots)
-      .u16(params.buckets)
-      .u16(params.remainder_bits);
+  block.values(params.capacity, params.fpr, params.blocks, params.overflow_entries);
+  block.u16(params.slots, params.buckets, params.remainder_bits);
 };
 
 }  // namespace

@@ -3,10 +3,11 @@
 // Parameter blocks: little-endian fields one after the other, then zeros up to a multiple of 64
 // bytes.
 //
-// value(), u16(), u32() and zeros() exist in writer and reader, so that one list of fields
-// serves both. u16() is a field of 16 bits for a value of any integer or enumeration type.
+// values(), u16(), u32() and zeros() exist in writer and reader, so that one list of fields serves
+// both. u16() makes fields of 16 bits from integers and enumerations of any size.
 
 #include <bloomery/detail/core/bits.hpp>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -27,17 +28,17 @@ class record_writer {
     return *this;
   }
 
-  template <class Word>
-  record_writer& value(Word word) {
-    return put(word);
+  template <class... Words>
+  record_writer& values(Words... words) {
+    return (put(words), ...);
   }
-  template <class Value>
-  record_writer& u16(Value value) {
-    return put(static_cast<std::uint16_t>(value));
+  template <class... Values>
+  record_writer& u16(Values... values) {
+    return (put(static_cast<std::uint16_t>(values)), ...);
   }
-  template <class Value>
-  record_writer& u32(Value value) {
-    return put(static_cast<std::uint32_t>(value));
+  template <class... Values>
+  record_writer& u32(Values... values) {
+    return (put(static_cast<std::uint32_t>(values)), ...);
   }
   record_writer& zeros(std::size_t bytes) {
     block_.resize(block_.size() + bytes);
@@ -69,18 +70,17 @@ class record_reader {
     return word;
   }
 
-  template <class Word>
-  record_reader& value(Word& word) noexcept {
-    word = get<Word>();
-    return *this;
+  template <class... Words>
+  record_reader& values(Words&... words) noexcept {
+    return (narrow<Words>(words), ...);
   }
-  template <class Value>
-  record_reader& u16(Value& value) noexcept {
-    return narrow<std::uint16_t>(value);
+  template <class... Values>
+  record_reader& u16(Values&... values) noexcept {
+    return (narrow<std::uint16_t>(values), ...);
   }
-  template <class Value>
-  record_reader& u32(Value& value) noexcept {
-    return narrow<std::uint32_t>(value);
+  template <class... Values>
+  record_reader& u32(Values&... values) noexcept {
+    return (narrow<std::uint32_t>(values), ...);
   }
   record_reader& zeros(std::size_t bytes) noexcept {
     for (std::size_t i = 0; i < bytes; ++i) wrong_ |= get<std::uint8_t>() != 0;
@@ -102,7 +102,7 @@ class record_reader {
   record_reader& narrow(Value& value) noexcept {
     const Word word = get<Word>();
     value = static_cast<Value>(word);
-    wrong_ |= static_cast<Word>(value) != word;
+    wrong_ |= std::integral<Word> && static_cast<Word>(value) != word;
     return *this;
   }
 
