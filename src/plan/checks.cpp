@@ -75,6 +75,11 @@ result<void> check_promise(double wanted, double planned, std::uint64_t capacity
       format_count(capacity), format_count(bits), format_rate(planned), format_rate(wanted)));
 }
 
+tl::unexpected<failure> hashes_were_chosen() {
+  return refuse(
+      "the hashes were made to be alike and cannot be laid out; hash the keys with another seed");
+}
+
 result<void> check_equal(std::initializer_list<compared_value> values, std::string_view needed) {
   const auto shown = [](const auto& value) { return format_value(value); };
   for (const auto& [name, a, b] : values) {

@@ -57,6 +57,9 @@ std::string at_rate(double fpr);
 result<void> check_promise(double wanted, double planned, std::uint64_t capacity,
                            std::uint64_t bits);
 
+/// No seed of a build lays out these hashes.
+tl::unexpected<failure> hashes_were_chosen();
+
 /// A value of two filters that are to be combined.
 struct compared_value {
   using value = std::variant<std::uint64_t, std::string_view>;
