@@ -31,7 +31,7 @@ class block_line {
         more = hand_on(slot, number, block, std::move(read));
       }
     } catch (const std::bad_alloc&) {
-      stop(detail::no_memory("there is no memory for a block of the input").value());
+      stop(detail::no_memory("there is no memory for a block of the input"));
     }
   }
 

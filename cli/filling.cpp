@@ -35,8 +35,7 @@ void finish(key_input& input, std::string_view verb) {
   if (const std::string form = input.unread_form(); !form.empty()) say(verb, "warning: " + form);
 }
 
-tl::unexpected<failure> no_room(const std::string& place, insert_outcome why,
-                                std::string_view advice) {
+failure no_room(const std::string& place, insert_outcome why, std::string_view advice) {
   if (why == insert_outcome::too_many_copies) {
     return fail(errc::full,
                 fmt::format("{}: the filter cannot store more copies of this key; remove "

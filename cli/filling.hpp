@@ -26,8 +26,7 @@ std::string kinds_that(bool abilities::* can);
 void finish(key_input& input, std::string_view verb);
 
 /// The failure for a key that was not inserted: its position, the reason, and the advice.
-tl::unexpected<failure> no_room(const std::string& place, insert_outcome why,
-                                std::string_view advice);
+failure no_room(const std::string& place, insert_outcome why, std::string_view advice);
 
 /// Inserts all keys of an input. Fails with `advice` at the first key that is not inserted. Returns
 /// the number of keys that were certainly new.

@@ -3,6 +3,7 @@
 // The hashes of all keys of an input, by all cores.
 
 #include <bloomery/concepts.hpp>
+#include <bloomery/hash_source.hpp>
 #include <bloomery/result.hpp>
 #include <cstdint>
 

@@ -120,7 +120,7 @@ result<key_batch> key_input::next() {
     if (read.stopped) {
       auto why = wrong(file, first_line + read.wrong->line, read.wrong->why);
       if (batch.lines.empty()) return why;
-      pending_ = std::move(why.value());
+      pending_ = std::move(why);
     }
     return batch;
   }
@@ -199,8 +199,7 @@ void key_input::account(std::size_t file, const reading& read) {
   skipped_ += read.skipped;
 }
 
-tl::unexpected<failure> key_input::wrong(std::size_t file, std::uint64_t line,
-                                         const failure& why) const {
+failure key_input::wrong(std::size_t file, std::uint64_t line, const failure& why) const {
   return fail(why.code,
               fmt::format("{}:{}: {}; --skip-bad skips such lines", name(file), line, why.message));
 }

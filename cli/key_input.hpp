@@ -97,7 +97,7 @@ class key_input {
   void end_file();
   std::string form() const;
   void account(std::size_t file, const reading& read);
-  tl::unexpected<failure> wrong(std::size_t file, std::uint64_t line, const failure& why) const;
+  failure wrong(std::size_t file, std::uint64_t line, const failure& why) const;
 
   std::vector<std::string> names_;
   key_choice choice_;

@@ -13,7 +13,7 @@ namespace bloomery::cli {
 namespace {
 
 /// The failure for a file that is not a Bloomery filter, with the formats that it may have.
-tl::unexpected<failure> no_filter(failure why, const dialects::guess& guess) {
+failure no_filter(failure why, const dialects::guess& guess) {
   std::vector<std::string> options;
   options.reserve(guess.perhaps.size());
   for (const auto* row : guess.perhaps) options.push_back(fmt::format("--format {}", row->name));

@@ -29,10 +29,9 @@ int open_nameless(const std::string& folder) {
   return named;
 }
 
-tl::unexpected<failure> no_room(const std::string& folder, std::string_view what) {
+failure no_room(const std::string& folder, std::string_view what) {
   auto why = system_failure(folder, what);
-  why.value().message +=
-      "; set TMPDIR to a folder with room for eight bytes a key, or give --capacity";
+  why.message += "; set TMPDIR to a folder with room for eight bytes a key, or give --capacity";
   return why;
 }
 

@@ -12,7 +12,7 @@
 namespace bloomery::cli {
 
 /// "NAME: cannot WHAT: Input/output error", from errno. An empty name is left out.
-inline tl::unexpected<failure> system_failure(std::string_view name, std::string_view what) {
+inline failure system_failure(std::string_view name, std::string_view what) {
   const int error = errno;
   return fail(error == ENOENT ? errc::not_found : errc::io,
               fmt::format("{}{}cannot {}: {}", name, name.empty() ? "" : ": ", what,

@@ -43,7 +43,7 @@ std::string owner_of(const struct stat& file) {
                      its != nullptr ? its->gr_name : fmt::to_string(file.st_gid));
 }
 
-tl::unexpected<failure> no_text(const std::string& target, std::string_view terminal) {
+failure no_text(const std::string& target, std::string_view terminal) {
   return fail(errc::invalid_argument,
               fmt::format("-o {}: {} is a terminal, and a filter is binary; redirect it, or give "
                           "-o FILE",

@@ -79,12 +79,12 @@ class unpacking_source : public byte_source {
   }
   void take(std::size_t n) noexcept { left_.remove_prefix(n); }
 
-  tl::unexpected<failure> ends_early() const {
+  failure ends_early() const {
     return fail(errc::corrupt,
                 fmt::format("the {} data ends too early, after {} bytes; get the whole file",
                             format_, format_count(consumed())));
   }
-  tl::unexpected<failure> damaged(std::string_view why) const {
+  failure damaged(std::string_view why) const {
     return fail(errc::corrupt,
                 fmt::format("the {} data is damaged near byte {} ({}); get an undamaged copy",
                             format_, format_count(consumed() - left_.size()), why));

@@ -90,7 +90,7 @@ class formula_parser {
     return made_.nodes_.size() - 1;
   }
 
-  tl::unexpected<failure> expected(std::string_view what, std::string_view advice = "") const {
+  failure expected(std::string_view what, std::string_view advice = "") const {
     if (at_ == text().size()) {
       return fail(errc::invalid_argument,
                   fmt::format("the formula '{}' ends at column {}, where {} was expected{}",
@@ -223,8 +223,7 @@ result<std::uint64_t> formula::value_modulo(std::int64_t x, std::uint64_t m) con
   return reduced(nodes_.size() - 1, x, m);
 }
 
-tl::unexpected<failure> formula::wrong(const node& where, std::int64_t x,
-                                       std::string_view what) const {
+failure formula::wrong(const node& where, std::int64_t x, std::string_view what) const {
   return fail(errc::invalid_argument,
               fmt::format("the formula '{}' has no value for x = {}: {} in column {}", text_, x,
                           what, column_of(text_, where.at)));
@@ -258,9 +257,9 @@ result<std::int64_t> formula::exact(std::size_t index, std::int64_t x) const {
   if (at.what == op::modulo) {
     const auto m = modulus(at, x);
     if (!m) return fail(m.error());
-    return reduced(at.left, x, *m).map([](std::uint64_t v) {
-      return static_cast<std::int64_t>(v);
-    });
+    const auto v = reduced(at.left, x, *m);
+    if (!v) return fail(v.error());
+    return static_cast<std::int64_t>(*v);
   }
   auto a = exact(at.left, x);
   if (!a) return a;
@@ -292,7 +291,9 @@ result<std::int64_t> formula::exact(std::size_t index, std::int64_t x) const {
 result<std::uint64_t> formula::reduced(std::size_t index, std::int64_t x, std::uint64_t m) const {
   const node& at = nodes_[index];
   if (at.what == op::number || at.what == op::x || at.what == op::modulo) {
-    return exact(index, x).map([m](std::int64_t v) { return floor_modulo(v, m); });
+    const auto v = exact(index, x);
+    if (!v) return fail(v.error());
+    return floor_modulo(*v, m);
   }
   auto a = reduced(at.left, x, m);
   if (!a) return a;

@@ -54,7 +54,7 @@ class formula {
   };
 
   formula() = default;
-  tl::unexpected<failure> wrong(const node& where, std::int64_t x, std::string_view what) const;
+  failure wrong(const node& where, std::int64_t x, std::string_view what) const;
   result<std::int64_t> exact(std::size_t index, std::int64_t x) const;
   result<std::uint64_t> reduced(std::size_t index, std::int64_t x, std::uint64_t m) const;
   result<std::uint64_t> modulus(const node& remainder, std::int64_t x) const;

@@ -28,6 +28,11 @@ if [[ -f $work/usr/include/bloomery/leveldb_filter_policy.hpp ]]; then
 fi
 [[ $("$work/cmake/keys_consumer") == "$expected" ]] ||
   { echo "find_package, keys: wrong answers" >&2; exit 1; }
+example() {
+  [[ $(cd "$work" && "cmake/examples/$1") == "$2" ]] || { echo "examples/cpp/$1: wrong output" >&2; exit 1; }
+}
+example table_filters $'10000 lookups found 5334 keys\n61327 reads without filters, 5898 with them'
+example url_deduplicator '10001 URLs, 2500 pages, 1 refused'
 for without in exceptions rtti exceptions_or_rtti; do
   [[ $(cd "$work" && cmake/consumer_without_$without) == "$expected" ]] ||
     { echo "without $without: wrong answers" >&2; exit 1; }

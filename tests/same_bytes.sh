@@ -13,7 +13,7 @@ root=$(cd "$(dirname "$0")/.." && pwd)
 rm -rf "$folder"
 mkdir -p "$folder/headers"
 # By links, since another machine's compiler must not see the other headers of this one.
-for header in tl xxhash.h; do
+for header in xxhash.h; do
   found=$(find /usr/local/include /usr/include -maxdepth 1 -name "$header" | head -1)
   ln -s "$found" "$folder/headers/$header"
 done

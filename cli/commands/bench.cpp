@@ -69,7 +69,7 @@ result<std::vector<row>> measure_all(const std::vector<candidate>& chosen,
   std::vector<row> rows;
   for (const candidate& each : chosen) {
     auto made = each.plan ? measure(*each.kind, request, *each.plan, worked)
-                          : result<measured_kind>(tl::make_unexpected(each.plan.error()));
+                          : result<measured_kind>(each.plan.error());
     if (!made && rows.empty()) {
       return fail(made.error().code, fmt::format("{}: {}", each.kind->name, made.error().message));
     }

@@ -38,7 +38,7 @@ struct explain_options {
   void declare(CLI::App& app);
 };
 
-tl::unexpected<failure> refuse(std::string why) {
+failure refuse(std::string why) {
   return fail(errc::invalid_argument, std::move(why));
 }
 

@@ -33,7 +33,7 @@ struct way {
 constexpr way merging = {"merge", &abilities::merge, &any_filter::merge};
 constexpr way intersecting = {"intersect", &abilities::intersect, &any_filter::intersect};
 
-tl::unexpected<failure> unable(const std::string& file, const any_filter& filter, const way& by) {
+failure unable(const std::string& file, const any_filter& filter, const way& by) {
   std::vector<std::string_view> able;
   for (const kind_info& kind : kinds()) {
     if (kind.can.*by.able) able.push_back(kind.name);

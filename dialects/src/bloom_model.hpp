@@ -161,10 +161,10 @@ class bloom_model final : public bloom_face<C> {
   bloom_model(C container, filter_type filter, std::uint64_t count)
       : container_(std::move(container)), filter_(std::move(filter)), count_(count) {}
 
-  static tl::unexpected<failure> read_only() {
+  static failure read_only() {
     return fail(errc::unsupported, "the filter was opened to be read only");
   }
-  static tl::unexpected<failure> other_variant() {
+  static failure other_variant() {
     return fail(errc::incompatible, "their variants of the format differ");
   }
 
@@ -195,7 +195,7 @@ result<foreign_filter> empty_filter(C container) {
 }
 
 /// A container of which there is one: nothing can be converted.
-inline tl::unexpected<failure> only_container(row id) {
+inline failure only_container(row id) {
   return fail(errc::unsupported, fmt::format("format {} has one container only; there is nothing "
                                              "to convert a filter to",
                                              row_of(id).name));

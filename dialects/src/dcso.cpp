@@ -86,7 +86,7 @@ struct dcso_container {
   }
 };
 
-tl::unexpected<failure> missing_bits(std::uint64_t bits, std::uint64_t rest) {
+failure missing_bits(std::uint64_t bits, std::uint64_t rest) {
   return fail(errc::corrupt,
               fmt::format("its header says m = {} bits, and {} bytes follow; get the whole file",
                           bits, rest));

@@ -11,7 +11,7 @@ namespace {
 
 constexpr int gzip_only = MAX_WBITS + 16;
 
-tl::unexpected<failure> no_memory() {
+failure no_memory() {
   return fail(errc::out_of_memory, "no memory to unpack gzip data with");
 }
 

@@ -241,7 +241,7 @@ std::string_view name_of(encoding how) noexcept {
   return "a number";
 }
 
-tl::unexpected<failure> key_form::refusal(std::string_view key) const {
+failure key_form::refusal(std::string_view key) const {
   constexpr std::size_t shown = 60;
   return fail(errc::invalid_argument,
               fmt::format("'{}{}' is not {}, which the filter's keys are", key.substr(0, shown),

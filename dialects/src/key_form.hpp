@@ -69,7 +69,7 @@ class key_form {
                                                      key_bytes& scratch) const;
 
   /// Why a key has none.
-  tl::unexpected<failure> refusal(std::string_view key) const;
+  failure refusal(std::string_view key) const;
 
  private:
   value_form how_;

@@ -28,6 +28,6 @@ class foreign_filter::model {
 };
 
 /// Why filters of two formats have no bits in common.
-tl::unexpected<failure> other_format(const dialect& from, const dialect& to);
+failure other_format(const dialect& from, const dialect& to);
 
 }  // namespace bloomery::dialects

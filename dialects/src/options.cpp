@@ -63,7 +63,7 @@ result<void> check_request(const plan_request& request, std::string_view format,
   return {};
 }
 
-tl::unexpected<failure> too_large(std::string_view format, std::string_view most) {
+failure too_large(std::string_view format, std::string_view most) {
   return fail(errc::invalid_argument,
               fmt::format("such a filter is too large for format {}, which holds at most {}; give "
                           "a smaller capacity or a greater rate",

@@ -40,7 +40,7 @@ result<void> check_request(const plan_request& request, std::string_view format,
                            std::string_view advice);
 
 /// That many bits, as a sum of products in floating point, are too many for the format.
-tl::unexpected<failure> too_large(std::string_view format, std::string_view most);
+failure too_large(std::string_view format, std::string_view most);
 
 /// A number at the front of `from`; the caller has checked that it is there.
 static_assert(std::endian::native == std::endian::little, "a big-endian port has to swap");

@@ -216,7 +216,7 @@ class parquet_model final : public parquet_face {
 
  private:
   key_form form() const noexcept { return {form_, "type", types}; }
-  static tl::unexpected<failure> read_only() {
+  static failure read_only() {
     return fail(errc::unsupported, "the filter was opened to be read only");
   }
 

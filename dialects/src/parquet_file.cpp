@@ -165,7 +165,7 @@ std::string in_quotes(std::string_view name) {
   return fmt::format("'{}{}'", text, name.size() > most ? "..." : "");
 }
 
-tl::unexpected<failure> no_such_column(const footer& file, std::string_view column) {
+failure no_such_column(const footer& file, std::string_view column) {
   constexpr std::size_t max_names = 10;
   std::set<std::string_view> seen;
   std::vector<std::string> names;

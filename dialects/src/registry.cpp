@@ -15,7 +15,7 @@
 namespace bloomery::dialects {
 namespace {
 
-tl::unexpected<failure> named(const std::string& name, const failure& why) {
+failure named(const std::string& name, const failure& why) {
   return fail(why.code, fmt::format("{}: {}", name, why.message));
 }
 
@@ -88,7 +88,7 @@ result<foreign_image> foreign_filter::image() const {
   return get().image();
 }
 
-tl::unexpected<failure> other_format(const dialect& from, const dialect& to) {
+failure other_format(const dialect& from, const dialect& to) {
   return fail(errc::incompatible,
               fmt::format("a filter of format {} cannot become one of format {}: their hash "
                           "functions or probe rules differ, so that no bit would mean the same "

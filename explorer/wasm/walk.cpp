@@ -5,7 +5,7 @@
 namespace bloomery::explorer {
 namespace {
 
-tl::unexpected<failure> refuse(std::string why) {
+failure refuse(std::string why) {
   return fail(errc::invalid_argument, std::move(why));
 }
 

@@ -29,6 +29,7 @@ struct candidate {
   result<plan_report> plan;
 };
 
+/// The answer of advise().
 struct advice {
   /// Every kind: first those that fit, best first, then the others in the registry's order.
   std::vector<candidate> ranked;

@@ -6,6 +6,7 @@
 #include <bloomery/concepts.hpp>
 #include <bloomery/detail/core/filter_model.hpp>
 #include <bloomery/file.hpp>
+#include <bloomery/hash_source.hpp>
 #include <bloomery/image.hpp>
 #include <bloomery/result.hpp>
 #include <cstddef>
@@ -129,6 +130,7 @@ class any_filter {
   std::uint64_t next_growth() const noexcept;
   double current_fpr() const noexcept;
 
+  /// Whether the key may be a member. False is certain.
   bool may_contain(std::string_view key) const noexcept;
   /// Answers a batch of queries. Precondition: answers.size() >= keys.size().
   void may_contain(std::span<const std::string_view> keys, std::span<bool> answers) const noexcept;
@@ -154,6 +156,7 @@ class any_filter {
 
   /// erased[i] tells whether keys[i] was erased. It is false for a key that is certainly no member.
   result<void> erase(std::span<const std::string_view> keys, std::span<bool> erased);
+  /// counts[i] is the number of inserts of keys[i] less that of its erases.
   result<void> count(std::span<const std::string_view> keys, std::span<std::uint64_t> counts) const;
 
   /// Fails with incompatible for another kind or other parameters; then nothing has changed.
@@ -161,6 +164,7 @@ class any_filter {
   /// Merges two sets: an expandable filter takes only those keys of the other that it does not
   /// contain yet. Bloom filters do so in any case; other kinds add all copies.
   result<void> merge_absent(const any_filter& other);
+  /// Keeps the keys that both filters may contain. Fails as merge() does.
   result<void> intersect(const any_filter& other);
   /// Removes every key. The plan stays.
   result<void> clear();
@@ -193,6 +197,7 @@ result<any_filter> load(const std::filesystem::path& path);
 
 /// The filter in stored bytes: read-only, or copied into memory of its own.
 enum class access : std::uint8_t { read_only, writable };
+/// Opens the filter in stored bytes. Messages call it `name`.
 result<any_filter> open_any(const stored_filter& stored, access how, const std::string& name);
 
 /// A parameter that only one kind has.

@@ -8,8 +8,6 @@
 ///     seen.insert("alice@example.com");
 ///     if (seen.may_contain("bob@example.com")) ask_the_database();
 
-#include <algorithm>
-#include <atomic>
 #include <bloomery/concepts.hpp>
 #include <bloomery/detail/blocked_bloom/kernels.hpp>
 #include <bloomery/detail/blocked_bloom/native.hpp>
@@ -17,13 +15,11 @@
 #include <bloomery/detail/core/filter_memory.hpp>
 #include <bloomery/detail/core/key_overloads.hpp>
 #include <bloomery/detail/core/precondition.hpp>
-#include <bloomery/detail/core/threads.hpp>
 #include <bloomery/plan/blocked_bloom_plan.hpp>
 #include <bloomery/plan/formulas.hpp>
 #include <bloomery/plan/numeric.hpp>
 #include <bloomery/storage.hpp>
 #include <cassert>
-#include <cmath>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -53,28 +49,32 @@ class concurrent_blocked_bloom : public detail::key_shell<concurrent_blocked_blo
   using shell::insert;
   using shell::may_contain;
 
+  /// Whether the key of this hash may be a member. False is certain.
   bool may_contain(hash64 h) const noexcept {
     bool all = true;
     visit(h, [&](std::uint64_t& word, std::uint64_t bits) noexcept {
-      all &= (std::atomic_ref(word).load(std::memory_order_acquire) & bits) == bits;
+      all &= (__atomic_load_n(&word, __ATOMIC_ACQUIRE) & bits) == bits;
     });
     return all;
   }
+  /// The same for a batch. Precondition: answers.size() >= hs.size().
   void may_contain(std::span<const hash64> hs, std::span<bool> answers) const noexcept {
     assert(answers.size() >= hs.size());
     prefetch_and_use(hs, [&](std::size_t i) noexcept { answers[i] = may_contain(hs[i]); });
   }
 
+  /// Inserts the key of this hash.
   insert_outcome insert(hash64 h) noexcept {
     const bool newly_inserted = set(h);
-    if (newly_inserted) std::atomic_ref(*count_).fetch_add(1, std::memory_order_relaxed);
+    if (newly_inserted) __atomic_fetch_add(count_, 1, __ATOMIC_RELAXED);
     return newly_inserted ? insert_outcome::inserted : insert_outcome::maybe_present;
   }
+  /// Inserts a batch.
   insert_summary insert(std::span<const hash64> hs) noexcept {
     insert_summary summary{.done = hs.size()};
     prefetch_and_use(hs, [&](std::size_t i) noexcept { summary.inserted += set(hs[i]); });
     summary.maybe_present = hs.size() - summary.inserted;
-    std::atomic_ref(*count_).fetch_add(summary.inserted, std::memory_order_relaxed);
+    __atomic_fetch_add(count_, summary.inserted, __ATOMIC_RELAXED);
     return summary;
   }
 
@@ -107,11 +107,10 @@ class concurrent_blocked_bloom : public detail::key_shell<concurrent_blocked_blo
   bool set(hash64 h) const noexcept {
     bool newly_inserted = false;
     visit(h, [&](std::uint64_t& word, std::uint64_t bits) noexcept {
-      const std::atomic_ref lane(word);
       // Most bits are set already in a filter in use, and a read does not make the cache line
       // exclusive.
-      if ((lane.load(std::memory_order_acquire) & bits) == bits) return;
-      newly_inserted |= (lane.fetch_or(bits, std::memory_order_acq_rel) & bits) != bits;
+      if ((__atomic_load_n(&word, __ATOMIC_ACQUIRE) & bits) == bits) return;
+      newly_inserted |= (__atomic_fetch_or(&word, bits, __ATOMIC_ACQ_REL) & bits) != bits;
     });
     return newly_inserted;
   }
@@ -120,7 +119,7 @@ class concurrent_blocked_bloom : public detail::key_shell<concurrent_blocked_blo
   void prefetch_and_use(std::span<const hash64> hs, Use&& use) const noexcept {
     constexpr std::size_t group = 32;
     for (std::size_t first = 0; first < hs.size(); first += group) {
-      const std::size_t last = std::min(hs.size(), first + group);
+      const std::size_t last = detail::min(hs.size(), first + group);
       for (std::size_t i = first; i < last; ++i) __builtin_prefetch(block_of(hs[i]));
       for (std::size_t i = first; i < last; ++i) use(i);
     }
@@ -228,7 +227,7 @@ class basic_blocked_bloom : public detail::key_shell<basic_blocked_bloom<Storage
   void may_contain_parallel(std::span<const hash64> hs, std::span<bool> answers,
                             unsigned threads = 0) const noexcept {
     assert(answers.size() >= hs.size());
-    detail::blocks_may_contain(array(), hs, answers.data(), detail::threads_for(threads));
+    detail::blocks_may_contain(array(), hs, answers.data(), threads);
   }
 
   /// Inserts the key of this hash. Returns `inserted` if at least one of its bits was clear: the
@@ -259,7 +258,7 @@ class basic_blocked_bloom : public detail::key_shell<basic_blocked_bloom<Storage
   insert_summary insert_parallel(std::span<const hash64> hs, unsigned threads = 0) noexcept
     requires writable_storage<Storage>
   {
-    return insert_batch(hs, detail::threads_for(threads));
+    return insert_batch(hs, threads);
   }
 
   /// A handle for many threads, valid until this filter is moved or destroyed. Precondition: its
@@ -275,7 +274,7 @@ class basic_blocked_bloom : public detail::key_shell<basic_blocked_bloom<Storage
   void clear() noexcept
     requires writable_storage<Storage>
   {
-    std::ranges::fill(blocks_.writable_bytes(), std::byte{0});
+    detail::fill_zero(blocks_.writable_bytes());
     count_ = 0;
     params_.chance_keys = 0;
   }

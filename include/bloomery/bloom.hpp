@@ -21,7 +21,6 @@
 #include <bloomery/probe.hpp>
 #include <bloomery/storage.hpp>
 #include <cassert>
-#include <cmath>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -96,6 +95,7 @@ class basic_bloom : public detail::key_shell<basic_bloom<Probe, Storage>> {
     }
     return basic_bloom(params, std::move(bits), count, std::move(probe));
   }
+  /// The same, for a probe rule without state.
   static result<basic_bloom> open(const bloom_params& params, Storage bits, std::uint64_t count)
     requires std::default_initializable<Probe>
   {
@@ -149,7 +149,7 @@ class basic_bloom : public detail::key_shell<basic_bloom<Probe, Storage>> {
   void clear() noexcept
     requires writable_storage<Storage>
   {
-    std::ranges::fill(bits_.writable_bytes(), std::byte{0});
+    detail::fill_zero(bits_.writable_bytes());
     count_ = 0;
     params_.chance_keys = 0;
   }

@@ -10,7 +10,6 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <span>
 
 namespace bloomery {
@@ -24,6 +23,7 @@ enum class insert_outcome : std::uint8_t {
   too_many_copies,  ///< the filter holds as many copies of this key (or of keys like it) as it can
 };
 
+/// Whether the filter contains the key after this outcome.
 constexpr bool is_contained(insert_outcome outcome) noexcept {
   return outcome == insert_outcome::inserted || outcome == insert_outcome::maybe_present;
 }
@@ -78,21 +78,7 @@ concept insertable = membership_filter<F> && requires(F& f, const typename F::ha
   f.clear();
 };
 
-/// Hashes that can be read more than once, in any number and with repetitions: a span in memory, or
-/// a file. Static kinds are built from one.
-struct hash_source {
-  using sink = std::function<result<void>(std::span<const hash64>)>;
-
-  std::uint64_t size = 0;  ///< all hashes, repetitions included
-  /// Passes all hashes to `use`, many at a time and in the same order on each call, until `use`
-  /// fails. Returns that failure, or its own.
-  std::function<result<void>(const sink& use)> for_each;
-
-  /// The hashes of a span, which must outlive the source.
-  static hash_source of(std::span<const hash64> hashes) {
-    return {hashes.size(), [hashes](const sink& use) { return use(hashes); }};
-  }
-};
+struct hash_source;  // hash_source.hpp
 
 /// Static kinds. They are built once from all their keys, in any order and with duplicates. They
 /// accept no keys later, and are smaller for it.

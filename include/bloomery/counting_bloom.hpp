@@ -11,7 +11,6 @@
 ///     online.erase("alice");
 ///     online.may_contain("alice");   // true: one copy is left
 
-#include <algorithm>
 #include <bloomery/concepts.hpp>
 #include <bloomery/detail/bloom/probing.hpp>
 #include <bloomery/detail/core/bit_array.hpp>
@@ -25,7 +24,6 @@
 #include <bloomery/probe.hpp>
 #include <bloomery/storage.hpp>
 #include <cassert>
-#include <cmath>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -124,6 +122,7 @@ class basic_counting_bloom : public detail::key_shell<basic_counting_bloom<Probe
     }
     return basic_counting_bloom(params, std::move(counters), count, std::move(probe));
   }
+  /// The same, for a probe rule without state.
   static result<basic_counting_bloom> open(const counting_bloom_params& params, Storage counters,
                                            std::uint64_t count)
     requires std::default_initializable<Probe>
@@ -227,7 +226,7 @@ class basic_counting_bloom : public detail::key_shell<basic_counting_bloom<Probe
   void clear() noexcept
     requires writable_storage<Storage>
   {
-    std::ranges::fill(counters_.writable_bytes(), std::byte{0});
+    detail::fill_zero(counters_.writable_bytes());
     count_ = 0;
   }
 
@@ -243,7 +242,7 @@ class basic_counting_bloom : public detail::key_shell<basic_counting_bloom<Probe
     with_counters(
         [&](auto counters) noexcept { counters.add(counters_.writable_bytes(), other.bytes()); });
     const std::uint64_t room = std::numeric_limits<std::uint64_t>::max() - count_;
-    count_ += std::min(room, other.size());
+    count_ += detail::min(room, other.size());
     return {};
   }
 
@@ -317,7 +316,7 @@ class basic_counting_bloom : public detail::key_shell<basic_counting_bloom<Probe
     const std::byte* bytes = counters_.bytes().data();
     unsigned minimum = maximum;
     for (unsigned i = 0; i < params_.array.hashes && minimum != 0; ++i) {
-      minimum = std::min(minimum, counters.get(bytes, position(h, i)));
+      minimum = detail::min(minimum, counters.get(bytes, position(h, i)));
     }
     return minimum;
   }

@@ -8,7 +8,6 @@
 ///     if (!is_contained(sessions.insert("alice"))) ask_for_a_larger_one();
 ///     sessions.erase("alice");
 
-#include <algorithm>
 #include <array>
 #include <bloomery/concepts.hpp>
 #include <bloomery/detail/core/filter_memory.hpp>
@@ -176,7 +175,7 @@ class basic_cuckoo : public detail::key_shell<basic_cuckoo<Storage>> {
   void clear() noexcept
     requires writable_storage<Storage>
   {
-    std::ranges::fill(bytes_.writable_bytes(), std::byte{0});
+    detail::fill_zero(bytes_.writable_bytes());
     count_ = 0;
     stashed_ = 0;
   }
@@ -228,7 +227,8 @@ class basic_cuckoo : public detail::key_shell<basic_cuckoo<Storage>> {
   double current_fpr() const noexcept {
     const auto passing = static_cast<double>(census().passing);
     const double all = static_cast<double>(params_.buckets) * static_cast<double>(layout_.values());
-    return std::min(1.0, passing / all + formulas::hash_collision_fpr(static_cast<double>(count_)));
+    return detail::min(1.0,
+                       passing / all + formulas::hash_collision_fpr(static_cast<double>(count_)));
   }
   /// Estimates the distinct keys: different fingerprints, plus the keys expected to share one by
   /// chance. Equals size() if chance explains all copies. O(slots).
@@ -244,6 +244,7 @@ class basic_cuckoo : public detail::key_shell<basic_cuckoo<Storage>> {
   /// the fingerprints in the stash. Preconditions: bucket < params().buckets, slot <
   /// params().slots.
   cuckoo_place place(const hash_type& h) const noexcept { return layout_.place(h); }
+  /// The fingerprint in a slot; 0 if it is free.
   std::uint32_t slot(std::uint64_t bucket, unsigned slot) const noexcept {
     return layout_.get(bytes_.bytes().data(), bucket, slot);
   }
@@ -270,7 +271,7 @@ class basic_cuckoo : public detail::key_shell<basic_cuckoo<Storage>> {
   // Finds the places of the next group of keys and prefetches their buckets; returns how many.
   std::size_t fetch(std::span<const hash_type> hs, std::size_t first,
                     std::array<cuckoo_place, group>& places) const noexcept {
-    const std::size_t n = std::min(group, hs.size() - first);
+    const std::size_t n = detail::min(group, hs.size() - first);
     for (std::size_t i = 0; i < n; ++i) {
       places[i] = layout_.place(hs[first + i]);
       layout_.prefetch(bytes_.bytes().data(), places[i]);

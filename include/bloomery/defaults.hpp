@@ -9,7 +9,9 @@
 
 namespace bloomery {
 
+/// The kind of a filter if none is named.
 inline constexpr std::string_view default_kind = "blocked_bloom";
+/// The rate if it is left open.
 inline constexpr double default_fpr = 0.01;
 
 /// Completes a request for a filter: sets default_fpr if neither the rate nor both of capacity and

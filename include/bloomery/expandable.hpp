@@ -15,7 +15,6 @@
 ///     N. Dayan, I. Bercea and R. Pagh, "Aleph Filter", VLDB 2024.
 ///     Segments are split in turn, as the buckets of linear hashing: W. Litwin, 1980.
 
-#include <algorithm>
 #include <array>
 #include <bloomery/concepts.hpp>
 #include <bloomery/detail/core/key_overloads.hpp>
@@ -284,7 +283,7 @@ class basic_expandable : public detail::key_shell<basic_expandable<Storage>> {
     if (other.size() == 0) return {};
     auto added = table_.unite(params_, other.params(), other.table_, other.size(), true);
     if (!added) return fail(std::move(added.error()));
-    count_ += std::min(*added, other.size());
+    count_ += detail::min(*added, other.size());
     return {};
   }
 
@@ -317,7 +316,7 @@ class basic_expandable : public detail::key_shell<basic_expandable<Storage>> {
 
   /// Entries per entries before the next growth step. 1 if a step was refused and there are more.
   double fill() const noexcept {
-    return std::min(
+    return detail::min(
         1.0, static_cast<double>(params_.entries) / static_cast<double>(params_.max_entries()));
   }
   /// The fraction of all hashes that match an entry now: the present rate, exact up to equal
@@ -349,7 +348,7 @@ class basic_expandable : public detail::key_shell<basic_expandable<Storage>> {
   friend class basic_expandable;
   using table_type = detail::segment_table<Storage>;
 
-  static tl::unexpected<failure> other_seed() {
+  static failure other_seed() {
     return fail(errc::incompatible,
                 "the filters hash with different seeds; build them with the same one");
   }

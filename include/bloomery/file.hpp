@@ -53,7 +53,8 @@ result<stored_filter> map_file(const std::filesystem::path& path,
 
 /// Reads a stored filter from bytes in memory, which it refers to and does not copy. Messages call
 /// the bytes `name`.
-result<stored_filter> read_stored(mapped_storage bytes, verification how, const std::string& name);
+result<stored_filter> read_stored(const mapped_storage& bytes, verification how,
+                                  const std::string& name);
 
 /// The header of a filter whose payload has not arrived yet, and the length of that payload.
 struct announced_filter {
@@ -91,6 +92,7 @@ using byte_pieces = std::span<const std::span<const std::byte>>;
 /// The two functions above for bytes of any format, with the same promises.
 result<void> write_file(byte_pieces pieces, const std::filesystem::path& path,
                         if_exists policy = if_exists::replace);
+/// Writes bytes of any format to an open file descriptor.
 result<void> write_stream(byte_pieces pieces, int file, const std::string& name);
 
 /// A filter as a byte string: the same bytes as in a file.
@@ -99,6 +101,7 @@ std::vector<std::byte> serialize(const filter_image& image);
 /// The size of that byte string, and serialize() into memory of the caller. Precondition:
 /// into.size() is that size.
 std::size_t serialized_size(const filter_image& image) noexcept;
+/// Writes the byte string of serialize() into memory of the caller.
 void serialize_to(const filter_image& image, std::span<std::byte> into);
 
 /// Header and parameters, which precede the payload there. It reads the payload for its checksum.

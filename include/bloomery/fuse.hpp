@@ -17,7 +17,6 @@
 #include <bloomery/plan/fuse_plan.hpp>
 #include <bloomery/storage.hpp>
 #include <cassert>
-#include <cmath>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -29,6 +28,7 @@ namespace detail {
 
 /// basic_fuse::build without its types (src/kinds/fuse/build.cpp).
 result<built_fuse> build_fuse(const fuse_spec& spec, const hash_source& source);
+result<built_fuse> build_fuse(const fuse_spec& spec, std::span<const hash64> hashes);
 
 }  // namespace detail
 
@@ -88,14 +88,13 @@ class basic_fuse : public detail::key_shell<basic_fuse<Storage>> {
   static result<basic_fuse> build(const fuse_spec& spec, const hash_source& source)
     requires std::same_as<Storage, owned_storage>
   {
-    auto made = detail::build_fuse(spec, source);
-    if (!made) return fail(std::move(made.error()));
-    return basic_fuse(made->params, std::move(made->payload), made->count);
+    return from(detail::build_fuse(spec, source));
   }
+  /// The same for hashes in memory.
   static result<basic_fuse> build(const fuse_spec& spec, std::span<const hash64> hashes)
     requires std::same_as<Storage, owned_storage>
   {
-    return build(spec, hash_source::of(hashes));
+    return from(detail::build_fuse(spec, hashes));
   }
 
   /// The filter of these keys: strings, bytes or integers. Their hashes need 8 bytes per key.
@@ -129,7 +128,7 @@ class basic_fuse : public detail::key_shell<basic_fuse<Storage>> {
   void may_contain(std::span<const hash64> hs, std::span<bool> answers) const noexcept {
     assert(answers.size() >= hs.size());
     if (params_.shards == 0) {
-      std::fill_n(answers.begin(), hs.size(), false);
+      for (bool& answer : answers.first(hs.size())) answer = false;
     } else {
       detail::fuse_may_contain(table(), hs, answers.data());
     }
@@ -161,6 +160,11 @@ class basic_fuse : public detail::key_shell<basic_fuse<Storage>> {
   }
 
  private:
+  static result<basic_fuse> from(result<detail::built_fuse> built) {
+    if (!built) return fail(std::move(built.error()));
+    return basic_fuse(built->params, std::move(built->payload), built->count);
+  }
+
   basic_fuse(const fuse_params& params, Storage payload, std::uint64_t count)
       : params_(params), payload_(std::move(payload)), count_(count) {}
 

@@ -24,10 +24,10 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <ranges>
 #include <span>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 
 namespace bloomery {
 
@@ -53,11 +53,20 @@ concept one_of = (std::same_as<std::remove_cv_t<T>, Types> || ...);
 template <class T>
 concept character = one_of<T, char, wchar_t, char8_t, char16_t, char32_t>;
 
+/// Elements one after the other. <ranges> has a concept for this and takes longer to compile than
+/// all of this header.
+template <class R>
+concept contiguous = requires(const R& r) {
+  *std::data(r);
+  { std::size(r) } -> std::convertible_to<std::size_t>;
+};
+template <contiguous R>
+using element_of = std::remove_cvref_t<decltype(*std::data(std::declval<const R&>()))>;
+
 /// Contiguous bytes. `signed char` is excluded, because std::int8_t is a number.
 template <class R>
 concept byte_range =
-    std::ranges::contiguous_range<const R&> && std::ranges::sized_range<const R&> &&
-    one_of<std::ranges::range_value_t<const R&>, std::byte, unsigned char, char, char8_t>;
+    contiguous<R> && one_of<element_of<R>, std::byte, unsigned char, char, char8_t>;
 
 /// The eight bytes that an integer key is hashed as.
 using number_bytes = std::array<std::byte, 8>;
@@ -97,7 +106,7 @@ std::span<const std::byte> bytes_of(const K& k) noexcept {
   } else if constexpr (std::convertible_to<const K&, std::span<const std::byte>>) {
     return std::span<const std::byte>(k);
   } else {
-    return std::as_bytes(std::span(std::ranges::data(k), std::ranges::size(k)));
+    return std::as_bytes(std::span(std::data(k), std::size(k)));
   }
 }
 

@@ -64,6 +64,7 @@ struct double_hashing {
   static constexpr std::uint64_t max_places = std::numeric_limits<std::uint64_t>::max();
 
   static constexpr unsigned max_hashes() noexcept { return max_hash_functions; }
+  /// The place of probe i among m.
   static constexpr std::uint64_t position(hash64 h, unsigned i, std::uint64_t m) noexcept {
     return detail::mulhi64(word(h, i), m);
   }
@@ -87,6 +88,7 @@ struct salted_hashing {
   static constexpr std::uint64_t max_places = std::numeric_limits<std::uint64_t>::max();
 
   static constexpr unsigned max_hashes() noexcept { return max_hash_functions; }
+  /// The place of probe i among m.
   static std::uint64_t position(key_ref key, unsigned i, std::uint64_t m) noexcept {
     return detail::mulhi64(word(key, i), m);
   }
@@ -106,6 +108,7 @@ struct md5_hashing {
   static constexpr std::uint64_t max_places = std::numeric_limits<std::uint64_t>::max();
 
   static constexpr unsigned max_hashes() noexcept { return max_hash_functions; }
+  /// The place of probe i among m.
   static std::uint64_t position(key_ref key, unsigned i, std::uint64_t m) noexcept {
     return word(key, i) % m;
   }
@@ -135,6 +138,7 @@ struct fnv_murmur_hashing {
   static constexpr std::uint64_t max_places = std::uint64_t{1} << 32;
 
   static constexpr unsigned max_hashes() noexcept { return max_hash_functions; }
+  /// The place of probe i among m.
   static constexpr std::uint64_t position(hash32_pair h, unsigned i, std::uint64_t m) noexcept {
     const std::uint64_t a = h.first;
     const std::uint64_t b = h.second;
@@ -161,6 +165,7 @@ class function_family {
   explicit function_family(Functions... functions) : functions_(std::move(functions)...) {}
 
   static constexpr unsigned max_hashes() noexcept { return sizeof...(Functions); }
+  /// The place of probe i among m.
   std::uint64_t position(element x, unsigned i, std::uint64_t m) const noexcept {
     std::uint64_t at = 0;
     unsigned index = 0;

@@ -3,9 +3,12 @@
 /// The return type of calls that can fail for reasons outside the program: files, parameters,
 /// requests.
 
+#include <cassert>
+#include <concepts>
 #include <cstdint>
+#include <exception>
+#include <optional>
 #include <string>
-#include <tl/expected.hpp>
 #include <type_traits>
 #include <utility>
 
@@ -26,49 +29,136 @@ enum class errc : std::uint8_t {
 
 /// A failure: its class, and one sentence that says what was wrong, where, and what to do.
 struct failure {
-  errc code;
+  errc code{};
   std::string message;
   int system_error = 0;  ///< errno if the operating system refused, else 0
 };
 
-/// A value or a failure. It is a tl::expected that the compiler warns about if the caller drops it.
+/// Makes a failure: `return fail(errc::io, "...")`. A result of any type is made from it.
+[[nodiscard]] inline failure fail(errc code, std::string message) {
+  return {code, std::move(message)};
+}
+[[nodiscard]] inline failure fail(failure why) {
+  return why;
+}
+
+/// Thrown by result::value() if there is no value.
+class bad_result_access : public std::exception {
+ public:
+  explicit bad_result_access(failure why) noexcept : why_(std::move(why)) {}
+  const char* what() const noexcept override { return why_.message.c_str(); }
+  const failure& error() const noexcept { return why_; }
+
+ private:
+  failure why_;
+};
+
+namespace detail {
+
+/// Throws bad_result_access. It is compiled in the library, because a program may be compiled with
+/// -fno-exceptions.
+[[noreturn]] void throw_bad_access(const failure& why);
+
+}  // namespace detail
+
+/// A value or a failure, with the interface of C++23's std::expected. The compiler warns about a
+/// result that the caller drops.
 ///
 ///     if (auto f = bloomery::open("seen.bloom")) use(*f); else report(f.error());
 template <class T>
-class [[nodiscard]] result : public tl::expected<T, failure> {
-  using base = tl::expected<T, failure>;
-
+class [[nodiscard]] result {
  public:
-  using base::base;
-  /// The result of tl::expected's own operations (map, and_then).
-  result(base from) : base(std::move(from)) {}  // NOLINT(google-explicit-constructor)
+  using value_type = T;
+  using error_type = failure;
 
-  result() = default;
-  /// Without this, copying a non-const result<bool> would convert it to bool first.
-  result(result&) = default;
-  result(const result&) = default;
-  result(result&&) = default;
-  result& operator=(const result&) = default;
-  result& operator=(result&&) = default;
-  ~result() = default;
+  result()
+    requires std::default_initializable<T>
+      : value_(std::in_place) {}
+  // NOLINTBEGIN(google-explicit-constructor): `return value;` and `return fail(...);`
+  template <class U = T>
+    requires std::convertible_to<U, T> && (!std::same_as<std::remove_cvref_t<U>, result>)
+  result(U&& value) : value_(std::forward<U>(value)) {}
+  result(failure why) : failure_(std::move(why)) {}
+  // NOLINTEND(google-explicit-constructor)
+
+  bool has_value() const noexcept { return value_.has_value(); }
+  explicit operator bool() const noexcept { return has_value(); }
+
+  /// The value. Precondition: there is one.
+  T& operator*() & noexcept { return *value_; }
+  const T& operator*() const& noexcept { return *value_; }
+  T&& operator*() && noexcept { return *std::move(value_); }
+  T* operator->() noexcept { return &*value_; }
+  const T* operator->() const noexcept { return &*value_; }
+
+  /// The value. Throws bad_result_access if there is none.
+  T& value() & {
+    expect_value();
+    return *value_;
+  }
+  const T& value() const& {
+    expect_value();
+    return *value_;
+  }
+  T&& value() && {
+    expect_value();
+    return *std::move(value_);
+  }
+
+  /// The value, or another if there is none.
+  template <class U>
+  T value_or(U&& other) const& {
+    return value_.value_or(std::forward<U>(other));
+  }
+  template <class U>
+  T value_or(U&& other) && {
+    return std::move(value_).value_or(std::forward<U>(other));
+  }
+
+  /// The failure. Precondition: there is no value.
+  failure& error() noexcept {
+    assert(!has_value());
+    return failure_;
+  }
+  const failure& error() const noexcept {
+    assert(!has_value());
+    return failure_;
+  }
+
+ private:
+  void expect_value() const {
+    if (!has_value()) detail::throw_bad_access(failure_);
+  }
+
+  std::optional<T> value_;
+  failure failure_;
 };
 
-}  // namespace bloomery
+/// Success or a failure.
+template <>
+class [[nodiscard]] result<void> {
+ public:
+  using value_type = void;
+  using error_type = failure;
 
-/// Lets and_then() take functions that return a result.
-template <class T>
-struct tl::detail::is_expected_impl<bloomery::result<T>> : std::true_type {};
+  result() noexcept = default;
+  // NOLINTNEXTLINE(google-explicit-constructor): `return fail(...);`
+  result(failure why) noexcept : failure_(std::move(why)) {}
 
-namespace bloomery {
+  bool has_value() const noexcept { return !failure_; }
+  explicit operator bool() const noexcept { return has_value(); }
 
-/// Makes a failed result of any type: `return fail(errc::io, "...")`.
-[[nodiscard]] inline tl::unexpected<failure> fail(errc code, std::string message) {
-  return tl::unexpected<failure>(failure{code, std::move(message)});
-}
+  /// Throws bad_result_access if there is a failure.
+  void value() const {
+    if (failure_) detail::throw_bad_access(*failure_);
+  }
 
-/// Passes a failure on as a failed result of another type.
-[[nodiscard]] inline tl::unexpected<failure> fail(failure why) {
-  return tl::unexpected<failure>(std::move(why));
-}
+  /// The failure. Precondition: there is one.
+  failure& error() noexcept { return *failure_; }
+  const failure& error() const noexcept { return *failure_; }
+
+ private:
+  std::optional<failure> failure_;
+};
 
 }  // namespace bloomery

@@ -8,7 +8,6 @@
 ///     auto f = bloomery::ribbon::build({.fpr = 0.01}, members);   // result
 ///     if (f->may_contain("bob@example.com")) ask_the_database();
 
-#include <algorithm>
 #include <bloomery/concepts.hpp>
 #include <bloomery/detail/core/filter_memory.hpp>
 #include <bloomery/detail/core/key_hashes.hpp>
@@ -31,6 +30,7 @@ namespace detail {
 
 /// basic_ribbon::build without its types (src/kinds/ribbon/build.cpp).
 result<built_ribbon> build_ribbon(const ribbon_spec& spec, const hash_source& source);
+result<built_ribbon> build_ribbon(const ribbon_spec& spec, std::span<const hash64> hashes);
 
 }  // namespace detail
 
@@ -86,15 +86,13 @@ class basic_ribbon : public detail::key_shell<basic_ribbon<Storage>> {
   static result<basic_ribbon> build(const ribbon_spec& spec, const hash_source& source)
     requires std::same_as<Storage, owned_storage>
   {
-    auto made = detail::build_ribbon(spec, source);
-    if (!made) return fail(std::move(made.error()));
-    return basic_ribbon(std::move(made->params), std::move(made->payload), std::move(made->views),
-                        made->count);
+    return from(detail::build_ribbon(spec, source));
   }
+  /// The same for hashes in memory.
   static result<basic_ribbon> build(const ribbon_spec& spec, std::span<const hash64> hashes)
     requires std::same_as<Storage, owned_storage>
   {
-    return build(spec, hash_source::of(hashes));
+    return from(detail::build_ribbon(spec, hashes));
   }
 
   /// The filter of these keys: strings, bytes or integers. Their hashes need 8 bytes per key.
@@ -143,8 +141,8 @@ class basic_ribbon : public detail::key_shell<basic_ribbon<Storage>> {
   /// equal hashes; 0 without members. O(n / 512).
   double current_fpr() const noexcept {
     if (count_ == 0) return 0;
-    return std::min(1.0, detail::ribbon_fpr(params_, bytes()) +
-                             formulas::hash_collision_fpr(static_cast<double>(count_)));
+    return detail::min(1.0, detail::ribbon_fpr(params_, bytes()) +
+                                formulas::hash_collision_fpr(static_cast<double>(count_)));
   }
   std::uint64_t size_in_bytes() const noexcept { return bytes().size(); }
   /// Keys per slot.
@@ -161,6 +159,12 @@ class basic_ribbon : public detail::key_shell<basic_ribbon<Storage>> {
   }
 
  private:
+  static result<basic_ribbon> from(result<detail::built_ribbon> built) {
+    if (!built) return fail(std::move(built.error()));
+    return basic_ribbon(std::move(built->params), std::move(built->payload),
+                        std::move(built->views), built->count);
+  }
+
   // Empty without members.
   std::span<const std::byte> bytes() const noexcept {
     detail::expect_not_moved_from(count_ == 0 || !levels_.empty());

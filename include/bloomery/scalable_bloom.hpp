@@ -10,7 +10,6 @@
 ///       if (seen.insert(line) == bloomery::insert_outcome::inserted) print(line);
 ///     }
 
-#include <algorithm>
 #include <array>
 #include <bloomery/bloom.hpp>
 #include <bloomery/concepts.hpp>
@@ -24,7 +23,6 @@
 #include <bloomery/probe.hpp>
 #include <bloomery/storage.hpp>
 #include <cassert>
-#include <cmath>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -119,7 +117,7 @@ class basic_scalable_bloom : public detail::key_shell<basic_scalable_bloom<Stora
     for (const bloom_params& plan : params.members) {
       const std::uint64_t size = detail::bytes_for_bits(plan.bits);  // at most 2^59
       const std::uint64_t padded = detail::round_up(size, member_alignment);
-      if (padded > all.size() - at || !is_zero(all.subspan(at + size, padded - size))) {
+      if (padded > all.size() - at || !detail::is_zero(all.subspan(at + size, padded - size))) {
         return mismatch();
       }
       // Only the newest member has room. The count of the whole tells how many keys it has.
@@ -155,7 +153,7 @@ class basic_scalable_bloom : public detail::key_shell<basic_scalable_bloom<Stora
   void may_contain(std::span<const hash_type> hs, std::span<bool> answers) const noexcept {
     assert(answers.size() >= hs.size());
     for (std::size_t at = 0; at < hs.size(); at += group) {
-      const auto keys = hs.subspan(at, std::min(group, hs.size() - at));
+      const auto keys = hs.subspan(at, detail::min(group, hs.size() - at));
       const std::uint32_t absent = query(keys).absent_from(members());
       for (std::size_t i = 0; i < keys.size(); ++i) answers[at + i] = (absent >> i & 1) == 0;
     }
@@ -177,7 +175,7 @@ class basic_scalable_bloom : public detail::key_shell<basic_scalable_bloom<Stora
   {
     insert_summary summary;
     for (std::size_t at = 0; at < hs.size(); at += group) {
-      const auto keys = hs.subspan(at, std::min(group, hs.size() - at));
+      const auto keys = hs.subspan(at, detail::min(group, hs.size() - at));
       const std::uint32_t absent = query(keys).absent_from(members());
       const std::size_t newest = members_.size() - 1;
       for (std::size_t i = 0; i < keys.size(); ++i) {
@@ -292,12 +290,8 @@ class basic_scalable_bloom : public detail::key_shell<basic_scalable_bloom<Stora
                        std::uint64_t count)
       : params_(std::move(params)), members_(std::move(members)), count_(count) {}
 
-  static tl::unexpected<failure> mismatch() {
+  static failure mismatch() {
     return fail(errc::corrupt, "the scalable Bloom filter's bits do not fit its parameters");
-  }
-
-  static bool is_zero(std::span<const std::byte> bytes) noexcept {
-    return std::ranges::all_of(bytes, [](std::byte b) { return b == std::byte{0}; });
   }
 
   static result<Storage> piece(const Storage& all, std::size_t at, std::size_t size) {

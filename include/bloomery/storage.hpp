@@ -19,7 +19,6 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <utility>
 
@@ -104,12 +103,49 @@ class owned_storage {
   std::size_t size_ = 0;
 };
 
+namespace detail {
+
+/// An object of any type that is destroyed with the last copy of this handle. It is a
+/// std::shared_ptr<void> without the time that <memory> takes to compile.
+class shared_owner {
+ public:
+  shared_owner() noexcept = default;
+  template <class Owner>
+  explicit shared_owner(Owner owner) : held_(new holder<Owner>(std::move(owner))) {}
+  shared_owner(const shared_owner& other) noexcept;
+  shared_owner(shared_owner&& other) noexcept : held_(std::exchange(other.held_, nullptr)) {}
+  shared_owner& operator=(shared_owner other) noexcept {
+    std::swap(held_, other.held_);
+    return *this;
+  }
+  ~shared_owner();
+
+ private:
+  struct counted {
+    virtual ~counted() = default;
+    std::size_t handles = 1;  // atomic
+  };
+  template <class Owner>
+  struct holder final : counted {
+    explicit holder(Owner held) : owner(std::move(held)) {}
+    Owner owner;
+  };
+
+  counted* held_ = nullptr;
+};
+
+}  // namespace detail
+
 /// Read-only bytes that a shared owner keeps alive, usually a mapped file. Copies share them.
 class mapped_storage {
  public:
   mapped_storage() noexcept = default;
-  mapped_storage(std::shared_ptr<const void> owner, std::span<const std::byte> bytes) noexcept
+  /// Bytes that live as long as `owner`, such as a std::shared_ptr, which the last copy destroys.
+  template <std::movable Owner>
+  mapped_storage(Owner owner, std::span<const std::byte> bytes)
       : owner_(std::move(owner)), bytes_(bytes) {}
+  /// Bytes that the caller keeps alive.
+  mapped_storage(std::nullptr_t, std::span<const std::byte> bytes) noexcept : bytes_(bytes) {}
 
   mapped_storage(const mapped_storage&) = default;
   mapped_storage& operator=(const mapped_storage&) = default;
@@ -126,11 +162,14 @@ class mapped_storage {
 
   /// A part of the bytes, which keeps the whole alive. Precondition: it lies inside them.
   mapped_storage slice(std::size_t offset, std::size_t size) const noexcept {
-    return {owner_, bytes_.subspan(offset, size)};
+    mapped_storage part;
+    part.owner_ = owner_;
+    part.bytes_ = bytes_.subspan(offset, size);
+    return part;
   }
 
  private:
-  std::shared_ptr<const void> owner_;
+  detail::shared_owner owner_;
   std::span<const std::byte> bytes_;
 };
 

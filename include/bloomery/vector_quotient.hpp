@@ -10,7 +10,6 @@
 ///     sessions.count("alice");
 ///     sessions.erase("alice");
 
-#include <algorithm>
 #include <bloomery/concepts.hpp>
 #include <bloomery/detail/core/filter_memory.hpp>
 #include <bloomery/detail/core/key_overloads.hpp>
@@ -218,7 +217,7 @@ class basic_vector_quotient : public detail::key_shell<basic_vector_quotient<Sto
   void clear() noexcept
     requires writable_storage<Storage>
   {
-    std::ranges::fill(table(), std::byte{0});
+    detail::fill_zero(table());
     overflow_.clear();
     params_.overflow_entries = 0;
     count_ = 0;
@@ -286,8 +285,8 @@ class basic_vector_quotient : public detail::key_shell<basic_vector_quotient<Sto
   double current_fpr() const noexcept {
     const detail::vq_census census = detail::vq_take_census(reader());
     const double all = static_cast<double>(params_.blocks) * static_cast<double>(layout_.tags());
-    return std::min(1.0, static_cast<double>(census.passing) / all +
-                             formulas::hash_collision_fpr(static_cast<double>(census.tags)));
+    return detail::min(1.0, static_cast<double>(census.passing) / all +
+                                formulas::hash_collision_fpr(static_cast<double>(census.tags)));
   }
   /// Estimates the distinct keys: different tags, plus the keys expected to share one by chance.
   /// Equals size() if chance explains all copies. O(slots).
@@ -302,6 +301,7 @@ class basic_vector_quotient : public detail::key_shell<basic_vector_quotient<Sto
   /// The table, for visualisation: the places of a key, the slots of a block in use, and the tags
   /// in the stash.
   vector_quotient_place place(const hash_type& h) const noexcept { return layout_.place(h); }
+  /// The number of slots of a block that are in use.
   unsigned slots_taken(std::uint64_t block) const noexcept {
     return layout_.taken(layout_.block(bytes_.bytes().data(), block));
   }

@@ -12,8 +12,6 @@
 #include <bloomery/detail/vector_quotient/table.hpp>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
-#include <mutex>
 #include <span>
 
 namespace bloomery {
@@ -43,13 +41,18 @@ class concurrent_vector_quotient : public detail::key_shell<concurrent_vector_qu
   using shell::insert;
   using shell::may_contain;
 
+  /// Whether the key of this hash may be a member. False is certain.
   bool may_contain(const hash64& h) const noexcept { return contains(layout().place(h)); }
+  /// The same for a batch. Precondition: answers.size() >= hs.size().
   void may_contain(std::span<const hash64> hs, std::span<bool> answers) const noexcept;
 
   /// See basic_vector_quotient.
   insert_outcome insert(const hash64& h) noexcept;
+  /// Inserts a batch, in order, up to the first key without room.
   insert_summary insert(std::span<const hash64> hs) noexcept;
+  /// Takes back one insert of a member. Returns false if the key is certainly no member.
   bool erase(const hash64& h) noexcept;
+  /// The number of inserts of the key less that of its erases. Never too low.
   std::uint64_t count(const hash64& h) const noexcept;
 
   hasher_type hash_function() const noexcept { return hasher_type(seed_); }
@@ -74,7 +77,7 @@ class concurrent_vector_quotient : public detail::key_shell<concurrent_vector_qu
   detail::vq_writer filter_;
   std::uint64_t* overflow_entries_;  // of the filter's parameters
   std::uint64_t seed_;
-  std::unique_ptr<shared_state> state_;
+  shared_state* state_;  // owned; null if moved from
 };
 
 }  // namespace bloomery

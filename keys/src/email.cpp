@@ -34,7 +34,7 @@ constexpr auto atom_bytes = [] {
   return allowed;
 }();
 
-tl::unexpected<failure> refuse(std::string why) {
+failure refuse(std::string why) {
   return fail(errc::invalid_argument, std::move(why));
 }
 

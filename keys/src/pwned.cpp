@@ -84,7 +84,7 @@ class pwned final : public reader {
                 fmt::format("{} is not a count; write HASH:COUNT", in_quotes(tail.substr(1))));
   }
 
-  static tl::unexpected<failure> no_hash(std::string_view hash) {
+  static failure no_hash(std::string_view hash) {
     return fail(errc::invalid_argument,
                 fmt::format("{} is no hash of {} (SHA-1) or {} (NTLM) hexadecimal digits",
                             in_quotes(hash), sha1_digits, ntlm_digits));

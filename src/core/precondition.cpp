@@ -11,6 +11,10 @@ void stop(const failure& why) {
   std::abort();
 }
 
+void throw_bad_access(const failure& why) {
+  throw bad_result_access(why);
+}
+
 bool has_memory_for(void (*work)(void* context), void* context) try {
   work(context);
   return true;

@@ -1,5 +1,6 @@
 #include <bloomery/storage.hpp>
 
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <limits>
@@ -84,7 +85,7 @@ void use_memory_source(const memory_source& source) noexcept {
   foreign_source() = source;
 }
 
-tl::unexpected<failure> detail::no_memory(const char* sentence) noexcept {
+failure detail::no_memory(const char* sentence) noexcept {
   try {
     return fail(errc::out_of_memory, sentence);
   } catch (const std::bad_alloc&) {
@@ -113,7 +114,7 @@ namespace {
 
 // The failure for a request of that size. Without memory for the sentence it is two words that need
 // none.
-tl::unexpected<failure> no_memory_for(std::uint64_t size) noexcept {
+failure no_memory_for(std::uint64_t size) noexcept {
   try {
     return fail(
         errc::out_of_memory,
@@ -185,6 +186,15 @@ owned_storage& owned_storage::operator=(owned_storage&& other) noexcept {
 
 owned_storage::~owned_storage() {
   release(data_, size_);
+}
+
+detail::shared_owner::shared_owner(const shared_owner& other) noexcept : held_(other.held_) {
+  if (held_ != nullptr) std::atomic_ref(held_->handles).fetch_add(1, std::memory_order_relaxed);
+}
+
+detail::shared_owner::~shared_owner() {
+  if (held_ == nullptr) return;
+  if (std::atomic_ref(held_->handles).fetch_sub(1, std::memory_order_acq_rel) == 1) delete held_;
 }
 
 }  // namespace bloomery

@@ -39,7 +39,7 @@ class descriptor {
 };
 
 /// "NAME: cannot WHAT: No space left on device", by the present errno.
-inline tl::unexpected<failure> system_failure(const std::string& name, std::string_view what) {
+inline failure system_failure(const std::string& name, std::string_view what) {
   const int error = errno;
   return fail(failure{
       error == ENOENT ? errc::not_found : errc::io,

@@ -10,7 +10,8 @@ bool has_signature(std::span<const std::byte> bytes) noexcept {
   return detail::has_magic(bytes);
 }
 
-result<stored_filter> read_stored(mapped_storage bytes, verification how, const std::string& name) {
+result<stored_filter> read_stored(const mapped_storage& bytes, verification how,
+                                  const std::string& name) {
   const auto file = bytes.bytes();
   auto header = detail::decode_header(file, name);
   if (!header) return fail(std::move(header.error()));
@@ -25,10 +26,9 @@ result<stored_filter> read_stored(mapped_storage bytes, verification how, const 
                     ": the payload's checksum does not match; the file is damaged, restore or "
                     "rebuild it");
   }
-  return stored_filter{
-      header->filter,
-      {parameters.begin(), parameters.end()},
-      mapped_storage(std::make_shared<mapped_storage>(std::move(bytes)), payload[0])};
+  return stored_filter{header->filter,
+                       {parameters.begin(), parameters.end()},
+                       bytes.slice(file.size() - payload[0].size(), payload[0].size())};
 }
 
 result<announced_filter> read_header(std::span<const std::byte> bytes, const std::string& name) {

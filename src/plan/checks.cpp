@@ -9,7 +9,7 @@
 
 namespace bloomery::detail {
 
-tl::unexpected<failure> refuse(std::string why) {
+failure refuse(std::string why) {
   return fail(errc::invalid_argument, std::move(why));
 }
 
@@ -44,19 +44,19 @@ result<void> check_hash_collisions(double fpr, std::uint64_t n) {
                   fpr, format_count(keys), least));
 }
 
-tl::unexpected<failure> size_is_open(std::string_view kind) {
+failure size_is_open(std::string_view kind) {
   return refuse(format_text("{}'s size is open; give two of capacity, rate and memory", kind));
 }
 
-tl::unexpected<failure> no_key_fits(std::uint64_t bits, double fpr) {
+failure no_key_fits(std::uint64_t bits, double fpr) {
   return refuse(
       format_text("{} bits cannot hold a single key at a rate of {:.3g}; give more "
                   "memory or a higher rate",
                   format_count(bits), fpr));
 }
 
-tl::unexpected<failure> too_few_bits(std::uint64_t bits, std::uint64_t keys, std::string_view kind,
-                                     std::string_view condition) {
+failure too_few_bits(std::uint64_t bits, std::uint64_t keys, std::string_view kind,
+                     std::string_view condition) {
   return refuse(format_text("{} bits cannot hold {} key{} in a {}{}; give more memory{}",
                             format_count(bits), format_count(keys), keys == 1 ? "" : "s", kind,
                             condition, condition.empty() ? "" : " or a higher rate"));
@@ -75,7 +75,7 @@ result<void> check_promise(double wanted, double planned, std::uint64_t capacity
       format_count(capacity), format_count(bits), format_rate(planned), format_rate(wanted)));
 }
 
-tl::unexpected<failure> hashes_were_chosen() {
+failure hashes_were_chosen() {
   return refuse(
       "the hashes were made to be alike and cannot be laid out; hash the keys with another seed");
 }
@@ -100,7 +100,7 @@ result<void> check_version(const filter_header& header, std::string_view filter)
                           filter, header.kind_version));
 }
 
-tl::unexpected<failure> out_of_range(std::string_view filter) {
+failure out_of_range(std::string_view filter) {
   return fail(errc::corrupt,
               format_text("the {}'s parameters are out of range; the file is damaged", filter));
 }

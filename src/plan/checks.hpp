@@ -19,7 +19,7 @@
 namespace bloomery::detail {
 
 /// A failure with errc::invalid_argument.
-tl::unexpected<failure> refuse(std::string why);
+failure refuse(std::string why);
 
 /// Refuses what no kind plans: more than max_capacity keys, a rate outside [0, 1), more than 2^62
 /// bits, or a confidence other than 0 outside [1/2, 1).
@@ -38,15 +38,15 @@ result<void> check_common(const Spec& spec, std::uint64_t max_capacity = max_key
 result<void> check_hash_collisions(double fpr, std::uint64_t n);
 
 /// Too few of capacity, rate and memory were given. `kind` is such as "a Bloom filter".
-tl::unexpected<failure> size_is_open(std::string_view kind);
+failure size_is_open(std::string_view kind);
 
 /// So many bits hold no key at that rate.
-tl::unexpected<failure> no_key_fits(std::uint64_t bits, double fpr);
+failure no_key_fits(std::uint64_t bits, double fpr);
 
 /// So many bits do not hold the keys. `kind` is such as "fuse filter". `condition` is such as
 /// at_rate(), or empty if a higher rate does not help.
-tl::unexpected<failure> too_few_bits(std::uint64_t bits, std::uint64_t keys, std::string_view kind,
-                                     std::string_view condition);
+failure too_few_bits(std::uint64_t bits, std::uint64_t keys, std::string_view kind,
+                     std::string_view condition);
 
 /// " at a rate of 1%", or nothing without a rate.
 std::string at_rate(double fpr);
@@ -58,7 +58,7 @@ result<void> check_promise(double wanted, double planned, std::uint64_t capacity
                            std::uint64_t bits);
 
 /// No seed of a build lays out these hashes.
-tl::unexpected<failure> hashes_were_chosen();
+failure hashes_were_chosen();
 
 /// A value of two filters that are to be combined.
 struct compared_value {
@@ -88,7 +88,7 @@ inline bool in_range(double x, double low, double high) noexcept {
 result<void> check_version(const filter_header& header, std::string_view filter);
 
 /// A failure with errc::corrupt.
-tl::unexpected<failure> out_of_range(std::string_view filter);
+failure out_of_range(std::string_view filter);
 
 template <class Params, class Fields>
 std::vector<std::byte> encode_block(const Params& params, const Fields& fields) {

@@ -207,7 +207,7 @@ class typed_model final : public any_filter::model {
   }
 
  private:
-  tl::unexpected<failure> cannot(std::string_view what) const {
+  failure cannot(std::string_view what) const {
     // Const calls work on any storage, so a mapped storage can lack only those that write.
     return fail(errc::unsupported,
                 detail::format_text("a filter of kind {}{} cannot {}", Kind::name,

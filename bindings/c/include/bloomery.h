@@ -36,6 +36,7 @@
 #include <stdint.h>
 
 #if defined(__GNUC__)
+/* Shows a function in a shared library. */
 #define BLOOMERY_API __attribute__((visibility("default")))
 #else
 #define BLOOMERY_API
@@ -51,6 +52,7 @@ extern "C" {
 /* Of the library that is linked: at least the header's if the library is not older. */
 BLOOMERY_API unsigned bloomery_c_version(void);
 
+/* The outcome of a call. */
 typedef enum bloomery_status {
   BLOOMERY_OK = 0,
   BLOOMERY_INVALID_ARGUMENT = 1, /* a parameter is out of range, or parameters contradict */
@@ -64,14 +66,17 @@ typedef enum bloomery_status {
   BLOOMERY_OUT_OF_MEMORY = 9
 } bloomery_status;
 
+/* The failure of a call. */
 typedef struct bloomery_error {
   size_t struct_size; /* sizeof(bloomery_error), set by the caller */
   bloomery_status status;
   char message[500]; /* one sentence, cut where it is longer */
 } bloomery_error;
 
+/* A filter of any kind. */
 typedef struct bloomery_filter bloomery_filter;
 
+/* The bytes of a key. */
 typedef struct bloomery_key {
   const void* data;
   size_t size;
@@ -101,6 +106,7 @@ typedef struct bloomery_request {
   size_t option_count;
 } bloomery_request;
 
+/* The plan of a filter. */
 typedef struct bloomery_plan_report {
   size_t struct_size; /* sizeof(bloomery_plan_report), set by the caller */
   const char* kind;
@@ -111,6 +117,7 @@ typedef struct bloomery_plan_report {
   double planned_fpr;
 } bloomery_plan_report;
 
+/* The plan and the state of a filter. */
 typedef struct bloomery_info_report {
   size_t struct_size; /* sizeof(bloomery_info_report), set by the caller */
   const char* kind;
@@ -208,6 +215,7 @@ BLOOMERY_API bloomery_status bloomery_insert_batch(bloomery_filter* filter,
                                                    const bloomery_key* keys, size_t count,
                                                    size_t* done, uint64_t* inserted,
                                                    bloomery_error* error);
+/* The same for keys that lie one after the other, `size` bytes each. */
 BLOOMERY_API bloomery_status bloomery_insert_fixed(bloomery_filter* filter, const void* keys,
                                                    size_t size, size_t count, size_t* done,
                                                    uint64_t* inserted, bloomery_error* error);
@@ -225,6 +233,7 @@ BLOOMERY_API bloomery_status bloomery_count(const bloomery_filter* filter, const
  * of kind expandable need only have the same seed, and a union that keeps the first one's rate. */
 BLOOMERY_API bloomery_status bloomery_merge(bloomery_filter* filter, const bloomery_filter* other,
                                             bloomery_error* error);
+/* The intersection, under the same conditions. */
 BLOOMERY_API bloomery_status bloomery_intersect(bloomery_filter* filter,
                                                 const bloomery_filter* other,
                                                 bloomery_error* error);

@@ -54,6 +54,7 @@ struct blocked_bloom_params {
                                              std::span<const std::byte> block);
 };
 
+/// The lowest rate that can be planned.
 inline constexpr double min_blocked_fpr = 1e-9;
 
 /// Finds the values that `spec` leaves open, so that the mean rate of such filters at capacity is

@@ -57,7 +57,9 @@ double free_block_fpr(double n, std::uint64_t blocks, unsigned block_bits, unsig
 /// rate is low. bloom: from the variance of the fill, O(1). Blocks: from the second moment of a
 /// block's rate, at the cost of the mean.
 double bloom_fpr_scatter(double n, std::uint64_t m, unsigned k);
+/// The same for a filter of split blocks.
 double split_block_fpr_scatter(double n, std::uint64_t blocks, unsigned lanes, unsigned lane_bits);
+/// The same for a filter of blocks with free bits.
 double free_block_fpr_scatter(double n, std::uint64_t blocks, unsigned block_bits, unsigned k);
 
 /// The rate mean * exp(z s - s^2/2), with s the scatter and z the number of standard deviations.

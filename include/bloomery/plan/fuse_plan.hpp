@@ -58,7 +58,9 @@ struct fuse_plan {
   double fpr = 0;
 };
 
+/// The most keys that can be planned.
 inline constexpr std::uint64_t max_fuse_keys = std::uint64_t{1} << 42;
+/// The most bits of a fingerprint, w.
 inline constexpr unsigned max_fingerprint_bits = 32;
 
 /// Finds the members of `spec` that are zero: w = ceil(log2(1 / eps)). The default arity is 3,

@@ -15,12 +15,17 @@
 
 namespace bloomery::numeric {
 
+/// e to the power of x.
 double exp(double x) noexcept;
+/// 2 to the power of x.
 double exp2(double x) noexcept;
 /// exp(x) - 1, also for x near 0.
 double expm1(double x) noexcept;
+/// The natural logarithm.
 double log(double x) noexcept;
+/// The logarithm to base 2.
 double log2(double x) noexcept;
+/// The logarithm to base 10.
 double log10(double x) noexcept;
 /// log(1 + x), also for x near 0.
 double log1p(double x) noexcept;

@@ -47,7 +47,9 @@ struct ribbon_level {
   double fpr() const noexcept;
 };
 
+/// The most levels of a filter.
 inline constexpr std::size_t max_ribbon_levels = 32;
+/// The most keys that can be planned.
 inline constexpr std::uint64_t max_ribbon_keys = std::uint64_t{1} << 48;
 
 /// The parameters that fix the layout of a ribbon filter, and its planned rate. The number of keys

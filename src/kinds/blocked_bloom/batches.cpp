@@ -104,7 +104,7 @@ bool by_region(const block_array& array, std::span<const hash64> hashes, unsigne
 
 void blocks_may_contain(const block_array& array, std::span<const hash64> hashes, bool* answers,
                         unsigned threads) noexcept {
-  threads = useful_threads(hashes.size(), threads);
+  threads = useful_threads(hashes.size(), threads_for(threads));
   if (worth_partitioning(array, hashes.size()) &&
       by_region(array, hashes, threads, true, [&](auto& work, auto now, std::size_t at) {
         work.ask(now, answers + at, [&](std::span<const hash64> some, bool* replies) {
@@ -122,7 +122,7 @@ void blocks_may_contain(const block_array& array, std::span<const hash64> hashes
 
 std::uint64_t blocks_insert(const block_array& array, std::span<const hash64> hashes,
                             unsigned threads) noexcept {
-  threads = useful_threads(hashes.size(), threads);
+  threads = useful_threads(hashes.size(), threads_for(threads));
   std::atomic<std::uint64_t> newly_inserted{0};
   if ((threads > 1 || worth_partitioning(array, hashes.size())) &&
       by_region(array, hashes, threads, false, [&](auto& work, auto, std::size_t) {

@@ -8,13 +8,13 @@
 
 namespace bloomery::detail {
 
-tl::unexpected<failure> no_segment_memory() noexcept {
+failure no_segment_memory() noexcept {
   return no_memory(
       "memory for the filter's segments could not be had; plan a smaller one, or use a machine "
       "with more memory");
 }
 
-tl::unexpected<failure> segment_mismatch() {
+failure segment_mismatch() {
   return fail(errc::corrupt, "the expandable filter's segments do not fit its parameters");
 }
 

@@ -18,14 +18,14 @@
 namespace bloomery::detail {
 namespace {
 
-tl::unexpected<failure> no_room() {
+failure no_room() {
   return fail(
       errc::full,
       "the union has no room: no more keys can be held at the promised rate, or too many of "
       "them meet in one segment");
 }
 
-tl::unexpected<failure> too_high(const expandable_params& params) {
+failure too_high(const expandable_params& params) {
   return fail(
       errc::incompatible,
       format_text("the union could not keep the rate of {:.3g} that was promised, of which "

@@ -365,4 +365,8 @@ result<void> check_fuse_payload(const fuse_params& params, std::span<const std::
   return padded ? result<void>{} : refuse();
 }
 
+result<built_fuse> build_fuse(const fuse_spec& spec, std::span<const hash64> hashes) {
+  return build_fuse(spec, hash_source::of(hashes));
+}
+
 }  // namespace bloomery::detail

@@ -336,4 +336,8 @@ result<built_ribbon> build_ribbon(const ribbon_spec& spec, const hash_source& so
   }
 }
 
+result<built_ribbon> build_ribbon(const ribbon_spec& spec, std::span<const hash64> hashes) {
+  return build_ribbon(spec, hash_source::of(hashes));
+}
+
 }  // namespace bloomery::detail

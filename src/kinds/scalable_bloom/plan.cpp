@@ -68,7 +68,7 @@ bool has_room_for(const scalable_bloom_params& params, std::size_t members, std:
   return members < max_members && within_limit(params.fpr, static_cast<double>(keys) + more);
 }
 
-tl::unexpected<failure> too_many_keys(std::uint64_t capacity, double fpr) {
+failure too_many_keys(std::uint64_t capacity, double fpr) {
   return detail::refuse(
       detail::format_text("{} keys at a rate of {:.3g} are beyond what 64-bit hashes can promise; "
                           "at most {} are possible at it",

@@ -4,6 +4,8 @@
 #include <atomic>
 #include <bloomery/detail/vector_quotient/seqlocks.hpp>
 #include <cassert>
+#include <mutex>
+#include <utility>
 
 #include "kinds/vector_quotient/kernels/group.hpp"
 
@@ -17,18 +19,26 @@ struct concurrent_vector_quotient::shared_state {
 concurrent_vector_quotient::concurrent_vector_quotient(const detail::vq_writer& filter,
                                                        std::uint64_t* overflow_entries,
                                                        std::uint64_t seed)
-    : filter_(filter),
-      overflow_entries_(overflow_entries),
-      seed_(seed),
-      state_(std::make_unique<shared_state>()) {
+    : filter_(filter), overflow_entries_(overflow_entries), seed_(seed), state_(new shared_state) {
   filter_.seqlocks = &state_->seqlocks;
 }
 
-concurrent_vector_quotient::~concurrent_vector_quotient() = default;
-concurrent_vector_quotient::concurrent_vector_quotient(concurrent_vector_quotient&&) noexcept =
-    default;
+concurrent_vector_quotient::~concurrent_vector_quotient() {
+  delete state_;
+}
+concurrent_vector_quotient::concurrent_vector_quotient(concurrent_vector_quotient&& other) noexcept
+    : filter_(other.filter_),
+      overflow_entries_(other.overflow_entries_),
+      seed_(other.seed_),
+      state_(std::exchange(other.state_, nullptr)) {}
 concurrent_vector_quotient& concurrent_vector_quotient::operator=(
-    concurrent_vector_quotient&&) noexcept = default;
+    concurrent_vector_quotient&& other) noexcept {
+  filter_ = other.filter_;
+  overflow_entries_ = other.overflow_entries_;
+  seed_ = other.seed_;
+  std::swap(state_, other.state_);
+  return *this;
+}
 
 concurrent_vector_quotient::shared_state& concurrent_vector_quotient::state() const noexcept {
   assert(state_ != nullptr && "the handle was moved from");

@@ -185,8 +185,7 @@ TEST(fuse_hostile, a_directory_that_does_not_fit_is_refused) {
   const auto starts = detail::load<std::uint32_t>(good.data() + directory + 4);
   const auto opens = [&](std::size_t offset, auto value) {
     const auto bytes = forged(good, offset, value);
-    return read_bytes(bytes).and_then(
-        [](const stored_filter& stored) { return open_any(stored, access::read_only, "f"); });
+    return open_any(value_of(read_bytes(bytes)), access::read_only, "f");
   };
   ASSERT_TRUE(opens(directory + 4, starts));
   for (const std::uint32_t value : {0U, 1U, starts - 1, starts + 1, ~0U, ~0U - 1}) {

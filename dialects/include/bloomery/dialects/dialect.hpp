@@ -129,6 +129,7 @@ enum class recognition : std::uint8_t {
   certain,  ///< several fields and the length agree
 };
 
+/// How to open bytes, and what to call them.
 struct open_request {
   std::string name = "the filter";  ///< what messages call the bytes; file names tell versions
   access how = access::read_only;
@@ -169,6 +170,7 @@ struct guess {
   /// they say: damaged, or something else.
   const dialect* damaged = nullptr;
 };
+/// Asks every dialect whether the bytes are of its format.
 guess recognise(std::span<const std::byte> bytes);
 
 /// Opens bytes as that dialect, or as the one that is certain of them. Failures begin with the
@@ -176,6 +178,7 @@ guess recognise(std::span<const std::byte> bytes);
 /// like a damaged filter the failure is what is wrong with them.
 result<foreign_filter> open(const dialect& as, const mapped_storage& bytes,
                             const open_request& request = {});
+/// The same, as the dialect that is certain of the bytes.
 result<foreign_filter> open(const mapped_storage& bytes, const open_request& request = {});
 
 /// The options for a filter that will be written to `path`: the given ones, and those that the name

@@ -4,7 +4,6 @@
 // serve the parameters, the places of a key, and batches that fetch the places of many keys before
 // they use one.
 
-#include <algorithm>
 #include <array>
 #include <bloomery/concepts.hpp>
 #include <bloomery/plan/bloom_plan.hpp>
@@ -53,7 +52,9 @@ class distinct_places {
                   const bloom_params& array) noexcept {
     for (unsigned i = 0; i < array.hashes; ++i) {
       const std::uint64_t place = probe.position(h, i, array.bits);
-      if (std::find(begin(), end(), place) == end()) at_[size_++] = place;
+      const std::uint64_t* known = begin();
+      while (known != end() && *known != place) ++known;
+      if (known == end()) at_[size_++] = place;
     }
   }
   const std::uint64_t* begin() const noexcept { return at_.data(); }
@@ -73,7 +74,7 @@ inline constexpr std::size_t prefetch_group = 16;
 template <class Prefetch, class Use>
 void in_groups(std::size_t n, Prefetch&& prefetch, Use&& use) noexcept {
   for (std::size_t first = 0; first < n; first += prefetch_group) {
-    const std::size_t last = std::min(n, first + prefetch_group);
+    const std::size_t last = detail::min(n, first + prefetch_group);
     for (std::size_t i = first; i < last; ++i) prefetch(i);
     for (std::size_t i = first; i < last; ++i) use(i);
   }

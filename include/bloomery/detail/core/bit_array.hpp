@@ -3,7 +3,6 @@
 // m bits in bytes: bit p is bit p mod 8 of byte p / 8. Every bit array in a payload has this
 // layout.
 
-#include <algorithm>
 #include <bit>
 #include <bloomery/detail/core/bits.hpp>
 #include <cstddef>

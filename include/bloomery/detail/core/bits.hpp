@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <span>
 
 namespace bloomery::detail {
 
@@ -42,6 +43,26 @@ Word load(const std::byte* from) noexcept {
 template <class Word>
 void store(std::byte* to, Word word) noexcept {
   std::memcpy(to, &word, sizeof word);
+}
+
+/// std::min and std::max. <algorithm> takes longer to compile than this header.
+template <class T>
+constexpr T min(const T& a, const T& b) noexcept {
+  return b < a ? b : a;
+}
+template <class T>
+constexpr T max(const T& a, const T& b) noexcept {
+  return a < b ? b : a;
+}
+
+inline bool is_zero(std::span<const std::byte> bytes) noexcept {
+  for (const std::byte b : bytes) {
+    if (b != std::byte{0}) return false;
+  }
+  return true;
+}
+inline void fill_zero(std::span<std::byte> bytes) noexcept {
+  if (!bytes.empty()) std::memset(bytes.data(), 0, bytes.size());
 }
 
 /// The smallest multiple of `unit` (a power of two) that is at least n. Precondition: n <= 2^64 -

@@ -2,8 +2,6 @@
 
 // The number of keys of a union or an intersection of Bloom filters.
 
-#include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <limits>
 
@@ -23,19 +21,16 @@ struct bloom_tally {
   double chance_keys;   ///< keys that the bits show beyond those in the filter; infinite: unknown
 };
 
-/// The keys in the filter: those that the bits show, less those of chance. Infinite if unknown.
-inline double less_chance(double keys, double chance_keys) noexcept {
-  if (!std::isfinite(keys) || !std::isfinite(chance_keys)) {
-    return std::numeric_limits<double>::infinity();
-  }
-  return std::max(0.0, keys - chance_keys);
+/// std::isfinite, without the time that <cmath> takes to compile.
+constexpr bool is_finite(double x) noexcept {
+  return x - x == 0;
 }
 
+/// The keys in the filter: those that the bits show, less those of chance. Infinite if unknown.
+double less_chance(double keys, double chance_keys) noexcept;
+
 /// The nearest whole number, within bounds.
-inline std::uint64_t whole_between(std::uint64_t low, double keys, std::uint64_t high) noexcept {
-  if (keys <= static_cast<double>(low)) return low;
-  return keys >= static_cast<double>(high) ? high : static_cast<std::uint64_t>(std::llround(keys));
-}
+std::uint64_t whole_between(std::uint64_t low, double keys, std::uint64_t high) noexcept;
 
 /// The tally of a union, whose bits are those of either filter. `keys_of` gives the number of keys
 /// that so many set bits show. a.ones and b.ones are read only if one of the filters has
@@ -51,7 +46,7 @@ bloom_tally union_of(const bloom_tally& a, const bloom_tally& b, std::uint64_t o
                        : ones == b.ones ? b.chance_keys
                                         : std::numeric_limits<double>::infinity();
   }
-  both.count = whole_between(std::max(a.count, b.count),
+  both.count = whole_between(detail::max(a.count, b.count),
                              less_chance(keys_of(ones), both.chance_keys), a.count + b.count);
   return both;
 }
@@ -68,15 +63,15 @@ bloom_tally common_of(const bloom_tally& a, const bloom_tally& b, std::uint64_t 
   const double keys_of_a = keys_of(a.ones);
   const double keys_of_b = keys_of(b.ones);
   const double common = keys_of_a + keys_of_b - keys_of(a.ones + b.ones - ones);
-  const bool neither_is_full = std::isfinite(keys_of_a) && std::isfinite(keys_of_b);
+  const bool neither_is_full = is_finite(keys_of_a) && is_finite(keys_of_b);
   if (neither_is_full && ones == a.ones) return a;
   if (neither_is_full && ones == b.ones) return b;
-  const bool is_known = a.chance_keys == 0 && b.chance_keys == 0 && std::isfinite(common);
+  const bool is_known = a.chance_keys == 0 && b.chance_keys == 0 && is_finite(common);
   const double keys = keys_of(ones);
   double chance_keys = std::numeric_limits<double>::infinity();
-  if (is_known) chance_keys = keys - std::max(0.0, common);
+  if (is_known) chance_keys = keys - detail::max(0.0, common);
   if (chance_keys < min_chance_keys) chance_keys = 0;
-  return {ones, whole_between(0, less_chance(keys, chance_keys), std::min(a.count, b.count)),
+  return {ones, whole_between(0, less_chance(keys, chance_keys), detail::min(a.count, b.count)),
           chance_keys};
 }
 

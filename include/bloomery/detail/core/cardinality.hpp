@@ -2,7 +2,6 @@
 
 // The number of distinct hashes, estimated in 64 KiB: HyperLogLog.
 
-#include <algorithm>
 #include <array>
 #include <bit>
 #include <bloomery/hash.hpp>
@@ -29,13 +28,13 @@ class cardinality_estimator {
     const auto index = static_cast<std::size_t>(h.value >> (64 - index_bits));
     const auto rank = static_cast<std::uint8_t>(
         std::countl_zero((h.value << index_bits) | (std::uint64_t{1} << (index_bits - 1))) + 1);
-    registers_[index] = std::max(registers_[index], rank);
+    registers_[index] = detail::max(registers_[index], rank);
   }
 
   /// Adds all hashes that were added to the other. O(2^16).
   void merge(const cardinality_estimator& other) noexcept {
     for (std::size_t i = 0; i < registers_.size(); ++i) {
-      registers_[i] = std::max(registers_[i], other.registers_[i]);
+      registers_[i] = detail::max(registers_[i], other.registers_[i]);
     }
   }
 

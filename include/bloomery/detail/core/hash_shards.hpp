@@ -4,7 +4,7 @@
 // shard then needs neither all hashes at once nor more than bounded memory.
 
 #include <bloomery/concepts.hpp>
-#include <bloomery/hash.hpp>
+#include <bloomery/hash_source.hpp>
 #include <bloomery/result.hpp>
 #include <cstdint>
 #include <functional>

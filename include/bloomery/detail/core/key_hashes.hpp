@@ -2,12 +2,11 @@
 
 // The hashes of all keys of a batch, for filters that are built once.
 
-#include <algorithm>
 #include <bloomery/detail/core/key_overloads.hpp>
 #include <bloomery/hash.hpp>
 #include <bloomery/storage.hpp>
 #include <cstddef>
-#include <ranges>
+#include <cstring>
 #include <span>
 
 namespace bloomery::detail {
@@ -17,12 +16,12 @@ namespace bloomery::detail {
 template <key_batch R, class Use>
 auto with_all_hashes(const xxh3_hasher& hash, const R& keys, Use&& use)
     -> decltype(use(std::span<const hash64>())) {
-  const std::size_t n = std::ranges::size(keys);
+  const std::size_t n = std::size(keys);
   auto memory = owned_storage::make(n * sizeof(hash64));
   if (!memory) return fail(std::move(memory.error()));
   auto* const all = reinterpret_cast<hash64*>(memory->writable_bytes().data());
   for_hashes(hash, keys, [&](auto some, std::size_t at) noexcept {
-    std::copy(some.begin(), some.end(), all + at);
+    std::memcpy(all + at, some.data(), some.size_bytes());
     return true;
   });
   return use(std::span<const hash64>(all, n));

@@ -1,53 +1,51 @@
 #pragma once
 
-// The operations on keys that a filter gets from its operations on hashes: for bytes, strings and
-// integers, one key or a batch.
+/// The operations on keys that a filter gets from its operations on hashes: for bytes, strings and
+/// integers, one key or a batch.
 
-#include <algorithm>
 #include <array>
 #include <bloomery/concepts.hpp>
 #include <cassert>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <ranges>
 #include <span>
 
 namespace bloomery::detail {
 
-// Keys that are hashed before the filter is called. They are enough for its prefetches to overlap,
-// and few enough for the stack and the first-level cache.
+/// Keys that are hashed before the filter is called. They are enough for its prefetches to overlap,
+/// and few enough for the stack and the first-level cache.
 inline constexpr std::size_t shell_batch = 128;
 
 /// A contiguous sequence of keys that is not itself a key. Numbers of 8 bits are no batch: they may
 /// as well be the bytes of one key.
 template <class R>
-concept key_batch =
-    std::ranges::contiguous_range<R> && std::ranges::sized_range<R> && !key<R> &&
-    key<std::ranges::range_value_t<R>> &&
-    (byte_key<std::ranges::range_value_t<R>> || sizeof(std::ranges::range_value_t<R>) > 1);
+concept key_batch = contiguous<R> && !key<R> && key<element_of<R>> &&
+                    (byte_key<element_of<R>> || sizeof(element_of<R>) > 1);
 
-// Operations on hashes that a filter has. It gets the same operations on keys.
+/// A filter that inserts hashes. It gets the same operations on keys, as do those below.
 template <class F>
 concept inserts_hashes = requires(F& f, const typename F::hash_type& h) { f.insert(h); };
+/// A filter that erases hashes.
 template <class F>
 concept erases_hashes = requires(F& f, const typename F::hash_type& h) { f.erase(h); };
+/// A filter that counts hashes.
 template <class F>
 concept counts_hashes = requires(const F& f, const typename F::hash_type& h) { f.count(h); };
 
 /// Hashes `keys` in pieces and calls `use(hashes, offset)` for each piece, until it returns false.
 template <hasher H, key_batch R, class Use>
 void for_hashes(const H& hash, const R& keys, Use&& use) noexcept {
-  const std::span all(std::ranges::data(keys), std::ranges::size(keys));
+  const std::span all(std::data(keys), std::size(keys));
   using hash_type = typename H::hash_type;
-  using key_type = std::ranges::range_value_t<R>;
+  using key_type = element_of<R>;
   // A hash may refer to its key, so the bytes of a number must live as long as its hash.
   constexpr bool as_bytes = integer_key<key_type> && !std::invocable<const H&, key_type>;
   // NOLINTNEXTLINE(misc-const-correctness): written where as_bytes holds
   std::array<number_bytes, as_bytes ? shell_batch : 0> words;
   std::array<hash_type, shell_batch> hashes;
   for (std::size_t at = 0; at < all.size(); at += shell_batch) {
-    const std::size_t n = std::min(shell_batch, all.size() - at);
+    const std::size_t n = detail::min(shell_batch, all.size() - at);
     for (std::size_t i = 0; i < n; ++i) {
       if constexpr (as_bytes) {
         store(words[i].data(), static_cast<std::uint64_t>(all[at + i]));
@@ -80,7 +78,7 @@ class key_shell {
   /// the memory accesses of many keys overlap. Precondition: answers.size() >= keys.size().
   template <key_batch R>
   void may_contain(const R& keys, std::span<bool> answers) const noexcept {
-    assert(answers.size() >= std::ranges::size(keys));
+    assert(answers.size() >= std::size(keys));
     for_hashes(self().hash_function(), keys, [&](auto hashes, std::size_t at) noexcept {
       self().may_contain(hashes, answers.subspan(at, hashes.size()));
       return true;
@@ -138,7 +136,7 @@ class key_shell {
   template <key_batch R>
     requires erases_hashes<Derived>
   void erase(const R& keys, std::span<bool> erased) noexcept {
-    assert(erased.size() >= std::ranges::size(keys));
+    assert(erased.size() >= std::size(keys));
     for_hashes(self().hash_function(), keys, [&](auto hashes, std::size_t at) noexcept {
       erase_hashes(hashes, erased.subspan(at, hashes.size()));
       return true;
@@ -158,7 +156,7 @@ class key_shell {
   template <key_batch R>
     requires counts_hashes<Derived>
   void count(const R& keys, std::span<std::uint64_t> counts) const noexcept {
-    assert(counts.size() >= std::ranges::size(keys));
+    assert(counts.size() >= std::size(keys));
     for_hashes(self().hash_function(), keys, [&](auto hashes, std::size_t at) noexcept {
       const auto into = counts.subspan(at, hashes.size());
       if constexpr (requires { self().count(hashes, into); }) {

@@ -4,7 +4,6 @@
 // because a program may be compiled with -fno-exceptions.
 
 #include <bloomery/result.hpp>
-#include <memory>
 #include <type_traits>
 #include <utility>
 
@@ -29,8 +28,7 @@ bool has_memory_for(void (*work)(void* context), void* context);
 template <class Work>
 bool has_memory_for(Work&& work) {
   using work_type = std::remove_reference_t<Work>;
-  return has_memory_for([](void* context) { (*static_cast<work_type*>(context))(); },
-                        std::addressof(work));
+  return has_memory_for([](void* context) { (*static_cast<work_type*>(context))(); }, &work);
 }
 
 }  // namespace bloomery::detail

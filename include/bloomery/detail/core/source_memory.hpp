@@ -13,7 +13,7 @@ namespace bloomery::detail {
 
 /// The failure out_of_memory with that sentence, or with two words if there is no memory for a
 /// sentence.
-tl::unexpected<failure> no_memory(const char* sentence) noexcept;
+failure no_memory(const char* sentence) noexcept;
 
 /// Allocates. Throws std::bad_alloc.
 void* take_memory(std::size_t size);

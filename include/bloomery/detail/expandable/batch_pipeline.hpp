@@ -6,7 +6,6 @@
 /// through the stages in groups of 16, and other groups' stages run between two stages of a group,
 /// so that the prefetched lines have arrived when they are read.
 
-#include <algorithm>
 #include <array>
 #include <bloomery/detail/expandable/segment_table.hpp>
 #include <bloomery/hash.hpp>
@@ -29,7 +28,7 @@ void run_pipeline(std::size_t size, PrefetchOffsets&& prefetch_offsets,
                   PrefetchBlocks&& prefetch_blocks, Work&& work) noexcept {
   const auto call = [&](auto&& stage, std::size_t group) noexcept {
     const std::size_t first = group * group_size;
-    return stage(first, std::min(group_size, size - first), group % pipeline_depth);
+    return stage(first, detail::min(group_size, size - first), group % pipeline_depth);
   };
   const std::size_t groups = size / group_size + (size % group_size != 0);
   for (std::size_t k = 0; k < groups + 2; ++k) {
@@ -47,7 +46,7 @@ void query_pipeline(const expandable_params& params, const Table& table, std::sp
   const auto& kernel = segment_ops();
   std::array<std::array<segment_query, group_size>, pipeline_depth> ring;
   const auto size_of = [&](std::size_t group) noexcept {
-    return std::min(group_size, hs.size() - std::min(group * group_size, hs.size()));
+    return detail::min(group_size, hs.size() - detail::min(group * group_size, hs.size()));
   };
   const auto queries = [&](std::size_t group) noexcept {
     return std::span(ring[group % pipeline_depth]).first(size_of(group));

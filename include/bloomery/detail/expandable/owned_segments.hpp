@@ -2,7 +2,6 @@
 
 /// The segments of an expandable filter in its own memory, and all operations that change them.
 
-#include <algorithm>
 #include <bloomery/concepts.hpp>
 #include <bloomery/detail/core/key_overloads.hpp>
 #include <bloomery/detail/core/source_memory.hpp>
@@ -71,7 +70,7 @@ struct owned_segments {
                          std::uint64_t& newly_inserted) noexcept {
     const std::uint64_t max = params.max_entries();
     if (counts_copies || params.entries >= max) return 0;
-    queries = queries.first(std::min<std::uint64_t>(queries.size(), max - params.entries));
+    queries = queries.first(detail::min<std::uint64_t>(queries.size(), max - params.entries));
     const std::size_t done = segment_ops().insert_run(params.cell_bits, queries, max_copies_in_cell,
                                                       newly_inserted, moved);
     params.entries += done;

@@ -22,7 +22,6 @@
 /// Gap     Room for inserts. If a block has none, up to 32 blocks behind it move by a byte or two
 ///         into the gap of one of them.
 
-#include <algorithm>
 #include <array>
 #include <bit>
 #include <bloomery/detail/core/bits.hpp>
@@ -118,12 +117,12 @@ struct segment_shape {
   std::size_t padding() const noexcept { return blocks() == 1 ? 7 : code_read; }
   /// Bytes of a segment whose blocks have `area` bytes: a multiple of 8.
   std::size_t stored_bytes(std::size_t area) const noexcept {
-    return round_up(offset_bytes() + std::max(area + padding(), code_read), 8);
+    return round_up(offset_bytes() + detail::max(area + padding(), code_read), 8);
   }
   std::size_t min_bytes() const noexcept { return stored_bytes(0); }
   /// The largest average gap of a block.
   std::size_t max_gap() const noexcept {
-    return std::max<std::size_t>(2, std::size_t{gaps.max_entries} * slot_bits / 8);
+    return detail::max<std::size_t>(2, std::size_t{gaps.max_entries} * slot_bits / 8);
   }
   /// The most bytes of blocks in a segment of `stored` bytes.
   std::size_t area_within(std::size_t stored) const noexcept {

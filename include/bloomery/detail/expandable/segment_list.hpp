@@ -44,8 +44,8 @@ result<void> check_segments(const expandable_params& params, const segment_spans
                             std::uint64_t count);
 
 /// Memory for segments could not be allocated.
-tl::unexpected<failure> no_segment_memory() noexcept;
+failure no_segment_memory() noexcept;
 /// Segments do not fit the parameters.
-tl::unexpected<failure> segment_mismatch();
+failure segment_mismatch();
 
 }  // namespace bloomery::detail

@@ -2,7 +2,6 @@
 
 /// Rate and distinct keys of a list of segments.
 
-#include <algorithm>
 #include <bloomery/detail/expandable/counted_copies.hpp>
 #include <bloomery/detail/expandable/segment_address.hpp>
 #include <bloomery/detail/expandable/segment_kernels.hpp>
@@ -22,7 +21,7 @@ double rate_of(const expandable_params& params, const Segments& segments) noexce
         segment_ops().census(shape_of(params, i), segments[i].bytes.bytes()).rate(params.cell_bits);
     matching += is_split(params, i) ? here / 2 : here;
   }
-  return std::min(1.0, matching / static_cast<double>(std::uint64_t{1} << params.level));
+  return detail::min(1.0, matching / static_cast<double>(std::uint64_t{1} << params.level));
 }
 
 /// The estimated distinct keys of `count` copies. O(size).
@@ -46,7 +45,7 @@ double distinct_keys_of(const expandable_params& params, const Segments& segment
     counted += copies_counted(segments[i].counted.bytes(), list[i].counted);
   }
   const double surplus = static_cast<double>(params.entries) + counted - static_cast<double>(count);
-  const double keys_in_whole_cells = std::min(whole_cells, whole_cells - surplus);
+  const double keys_in_whole_cells = detail::min(whole_cells, whole_cells - surplus);
   if (keys_in_whole_cells > 0) {
     const double share = keys_in_whole_cells / whole_cells;
     sum.others += sum.of_whole_cells * share;

@@ -2,7 +2,6 @@
 
 /// The segments of an expandable filter over any storage.
 
-#include <algorithm>
 #include <bloomery/detail/core/filter_memory.hpp>
 #include <bloomery/detail/core/precondition.hpp>
 #include <bloomery/detail/expandable/owned_segments.hpp>
@@ -62,11 +61,12 @@ class segment_table {
       }
     }
     table.segments_.list.resize(extents->size());
-    std::copy_n(all.begin(), extents->size() * sizeof(segment_entry),
-                std::as_writable_bytes(std::span(table.segments_.list)).begin());
-    table.segments_.counts_copies =
-        std::any_of(table.segments_.list.begin(), table.segments_.list.end(),
-                    [](const segment_entry& e) { return e.counted != 0; });
+    if (!extents->empty()) {
+      std::memcpy(table.segments_.list.data(), all.data(), extents->size() * sizeof(segment_entry));
+    }
+    for (const segment_entry& each : table.segments_.list) {
+      table.segments_.counts_copies |= each.counted != 0;
+    }
     if constexpr (owns) {
       if (auto ok = check_segments(params, table.spans(), count); !ok) {
         return fail(std::move(ok.error()));

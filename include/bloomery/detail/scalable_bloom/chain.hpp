@@ -4,7 +4,6 @@
 // overlap, and few lines are fetched that are not needed. Few branches depend on bits: in a chain
 // whose members are half set, one branch per probe would be mispredicted twice per member.
 
-#include <algorithm>
 #include <array>
 #include <bit>
 #include <bloomery/detail/core/bit_array.hpp>

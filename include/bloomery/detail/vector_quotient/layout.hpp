@@ -12,7 +12,6 @@
 //
 // An empty block is all zeros. The ones in the ends count the remainders.
 
-#include <atomic>
 #include <bloomery/detail/core/bits.hpp>
 #include <bloomery/hash.hpp>
 #include <cstddef>
@@ -319,7 +318,7 @@ class vq_layout {
   // Other threads may be reading the block (seqlocks.hpp). On x86 this is an ordinary store.
   static void store_word(std::byte* block, unsigned i, std::uint64_t word) noexcept {
     auto* const at = reinterpret_cast<std::uint64_t*>(block + std::size_t{8} * i);
-    std::atomic_ref(*at).store(word, std::memory_order_release);
+    __atomic_store_n(at, word, __ATOMIC_RELEASE);
   }
 
   // The bits of a word that are in [begin, end) of the block.

@@ -1,0 +1,29 @@
+#pragma once
+
+/// The hashes that a static kind is built from.
+
+#include <bloomery/hash.hpp>
+#include <bloomery/result.hpp>
+#include <cstdint>
+#include <functional>
+#include <span>
+
+namespace bloomery {
+
+/// Hashes that can be read more than once, in any number and with repetitions: a span in memory, or
+/// a file. Static kinds are built from one.
+struct hash_source {
+  using sink = std::function<result<void>(std::span<const hash64>)>;
+
+  std::uint64_t size = 0;  ///< all hashes, repetitions included
+  /// Passes all hashes to `use`, many at a time and in the same order on each call, until `use`
+  /// fails. Returns that failure, or its own.
+  std::function<result<void>(const sink& use)> for_each;
+
+  /// The hashes of a span, which must outlive the source.
+  static hash_source of(std::span<const hash64> hashes) {
+    return {hashes.size(), [hashes](const sink& use) { return use(hashes); }};
+  }
+};
+
+}  // namespace bloomery

@@ -1,0 +1,21 @@
+#!/usr/bin/env bash
+# Builds the API reference of the public headers with Doxygen, and fails if Doxygen warns of anything.
+#   api-reference.sh [OUTPUT_DIR]     OUTPUT_DIR/html/index.html; build/api unless given
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+output=${1:-build/api}
+mkdir -p "$output"
+BLOOMERY_API_OUTPUT=$(cd "$output" && pwd)
+BLOOMERY_PYTHON=$(PATH=/usr/bin:$PATH command -v python3)
+export BLOOMERY_API_OUTPUT BLOOMERY_PYTHON
+said=$(doxygen docs/api/Doxyfile 2>&1) || { echo "$said" >&2; exit 1; }
+
+# Classes and functions need a comment. Name and type suffice for variables and types in a class, for
+# functions without arguments, and for constructors, destructors and operators.
+warnings=$(grep . <<<"$said" |
+  grep -vE 'Member .*\((variable|typedef|friend)\) of (class|struct) .* is not documented' |
+  grep -vE 'Member (operator.*|\w+\(\).*) \(function\) of (class|struct) .* is not documented' |
+  grep -vE 'Member (\w+)\(.* \(function\) of (class|struct) (.*::)?\1 is not documented' || true)
+[[ -z $warnings ]] || { echo "$warnings" >&2; exit 1; }
+echo "$output/html/index.html"
