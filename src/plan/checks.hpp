@@ -14,12 +14,17 @@
 #include <variant>
 #include <vector>
 
+#include "core/format.hpp"
+
 #pragma GCC visibility push(hidden)  // a shared build does not show it
 
 namespace bloomery::detail {
 
 /// A failure with errc::invalid_argument.
-failure refuse(std::string why);
+template <class... Values>
+failure refuse(std::string_view pattern, const Values&... values) {
+  return format_failure(errc::invalid_argument, pattern, values...);
+}
 
 /// Refuses what no kind plans: more than max_capacity keys, a rate outside [0, 1), more than 2^62
 /// bits, or a confidence other than 0 outside [1/2, 1).

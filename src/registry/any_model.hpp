@@ -198,20 +198,18 @@ class typed_model final : public any_filter::model {
     try {
       return any_filter(std::make_unique<typed_model>(filter_));
     } catch (const std::bad_alloc&) {
-      return fail(
+      return detail::format_failure(
           errc::out_of_memory,
-          detail::format_text("memory for a copy of the filter, {} bytes, could not be had; give "
-                              "back others first",
-                              filter_.size_in_bytes()));
+          "memory for a copy of the filter, {} bytes, could not be had; give back others first",
+          filter_.size_in_bytes());
     }
   }
 
  private:
   failure cannot(std::string_view what) const {
     // Const calls work on any storage, so a mapped storage can lack only those that write.
-    return fail(errc::unsupported,
-                detail::format_text("a filter of kind {}{} cannot {}", Kind::name,
-                                    insertable<F> ? "" : ", opened read-only,", what));
+    return detail::format_failure(errc::unsupported, "a filter of kind {}{} cannot {}", Kind::name,
+                                  insertable<F> ? "" : ", opened read-only,", what);
   }
 
   template <class Hash>
@@ -247,11 +245,10 @@ class typed_model final : public any_filter::model {
     if (const auto* view = dynamic_cast<const typed_model<mapped, Kind>*>(&other)) {
       return with(view->filter());
     }
-    return fail(
-        errc::incompatible,
-        detail::format_text("the filters are of different kinds ({} and {}) or probe rules; only "
-                            "filters built alike can be combined",
-                            Kind::name, other.kind_name()));
+    return detail::format_failure(errc::incompatible,
+                                  "the filters are of different kinds ({} and {}) or probe rules; "
+                                  "only filters built alike can be combined",
+                                  Kind::name, other.kind_name());
   }
 
  public:

@@ -119,21 +119,18 @@ result<void> check_ranges(const blocked_bloom_spec& spec) {
   if (auto ok = detail::check_hash_collisions(spec.fpr, spec.capacity); !ok) return ok;
   if (spec.fpr != 0 && spec.fpr < min_blocked_fpr) {
     return detail::refuse(
-        detail::format_text("a rate of {:.3g} is below what blocks can serve ({:.0g}); take kind "
-                            "bloom or cuckoo",
-                            spec.fpr, min_blocked_fpr));
+        "a rate of {:.3g} is below what blocks can serve ({:.0g}); take kind bloom or cuckoo",
+        spec.fpr, min_blocked_fpr);
   }
   if (spec.hashes > max_block_hashes) {
-    return detail::refuse(
-        detail::format_text("{} hash functions are too many for a block; at most {} are possible",
-                            spec.hashes, max_block_hashes));
+    return detail::refuse("{} hash functions are too many for a block; at most {} are possible",
+                          spec.hashes, max_block_hashes);
   }
   if (spec.hashes != 0 && spec.hashes != 8 && spec.layout != block_layout{} &&
       spec.layout != block_layout::free_512) {
     return detail::refuse(
-        detail::format_text("the {} layout has 8 hash functions, not {}; leave them open or take "
-                            "the free layout",
-                            name_of(spec.layout), spec.hashes));
+        "the {} layout has 8 hash functions, not {}; leave them open or take the free layout",
+        name_of(spec.layout), spec.hashes);
   }
   return {};
 }
@@ -201,10 +198,8 @@ result<blocked_bloom_params> plan_blocked_bloom(const blocked_bloom_spec& spec) 
     });
     found.blocks = blocks_for(n, target, found.layout, found.hashes, deviations);
     if (found.blocks > max_blocks(found.layout)) {
-      return fail(
-          errc::invalid_argument,
-          detail::format_text("{} keys at a rate of {:.3g} need more blocks than the {} layout has",
-                              format_count(spec.capacity), spec.fpr, name_of(found.layout)));
+      return detail::refuse("{} keys at a rate of {:.3g} need more blocks than the {} layout has",
+                            format_count(spec.capacity), spec.fpr, name_of(found.layout));
     }
   } else if (spec.bits != 0 && spec.fpr != 0) {
     found.layout = layout_for(spec, spec.fpr);
@@ -260,10 +255,9 @@ result<blocked_bloom_params> blocked_bloom_params::decode(const filter_header& h
   blocked_bloom_params params{.seed = header.seed};
   fields(reader, params);
   if (const auto layout = static_cast<std::uint16_t>(params.layout); layout < 1 || layout > 3) {
-    return fail(errc::unsupported,
-                detail::format_text("the filter's block layout {} is not known here; "
-                                    "use a newer bloomery",
-                                    layout));
+    return detail::format_failure(
+        errc::unsupported, "the filter's block layout {} is not known here; use a newer bloomery",
+        layout);
   }
   if (!reader.complete() || !detail::is_capacity(params.capacity) || !params.possible() ||
       !detail::in_range(params.fpr, 0, 1) || !detail::is_chance_keys(params.chance_keys)) {

@@ -80,13 +80,12 @@ std::uint64_t max_capacity(std::uint64_t bits, double eps, unsigned fixed_hashes
 result<void> check_ranges(const bloom_spec& spec) {
   if (auto ok = detail::check_common(spec); !ok) return ok;
   if (spec.hashes > max_hash_functions) {
-    return detail::refuse(
-        detail::format_text("{} hash functions are too many; at most {} are possible", spec.hashes,
-                            max_hash_functions));
+    return detail::refuse("{} hash functions are too many; at most {} are possible", spec.hashes,
+                          max_hash_functions);
   }
   if (spec.hashes > 28 && spec.bits != 0 && spec.bits < min_bits(spec.hashes)) {
-    return detail::refuse(detail::format_text("{} hash functions need at least {} bits",
-                                              spec.hashes, min_bits(spec.hashes)));
+    return detail::refuse("{} hash functions need at least {} bits", spec.hashes,
+                          min_bits(spec.hashes));
   }
   return {};
 }
@@ -115,9 +114,8 @@ result<bloom_params> plan_bloom(const bloom_spec& spec) {
   } else if (spec.capacity != 0 && spec.fpr != 0) {
     const shape found = smallest(keys, spec.fpr, spec.hashes, deviations);
     if (found.bits > max_bits) {
-      return fail(errc::invalid_argument,
-                  detail::format_text("{} keys at a rate of {:.3g} need more than 2^62 bits",
-                                      format_count(spec.capacity), spec.fpr));
+      return detail::refuse("{} keys at a rate of {:.3g} need more than 2^62 bits",
+                            format_count(spec.capacity), spec.fpr);
     }
     plan.bits = found.bits;
     plan.hashes = found.hashes;

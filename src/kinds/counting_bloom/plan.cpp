@@ -14,13 +14,11 @@ constexpr std::uint16_t bloom_block_version = 1;
 result<void> check_ranges(const counting_bloom_spec& spec) {
   if (auto ok = detail::check_common(spec); !ok) return ok;
   if (!detail::is_counter_width(spec.counter_bits)) {
-    return detail::refuse(detail::format_text("counters of {} bits do not exist; give 4, 8 or 16",
-                                              spec.counter_bits));
+    return detail::refuse("counters of {} bits do not exist; give 4, 8 or 16", spec.counter_bits);
   }
   if (spec.bits != 0 && spec.bits < spec.counter_bits) {
-    return detail::refuse(
-        detail::format_text("{} bits do not hold a single counter of {}; give more memory",
-                            spec.bits, spec.counter_bits));
+    return detail::refuse("{} bits do not hold a single counter of {}; give more memory", spec.bits,
+                          spec.counter_bits);
   }
   return {};
 }
@@ -47,9 +45,9 @@ result<counting_bloom_params> plan_counting_bloom(const counting_bloom_spec& spe
                             spec.counter_bits, array.error().message));
   }
   if (array->bits > max_bits / spec.counter_bits) {
-    return detail::refuse(detail::format_text(
+    return detail::refuse(
         "{} counters of {} bits need more than 2^62 bits; ask for fewer keys or a higher rate",
-        format_count(array->bits), spec.counter_bits));
+        format_count(array->bits), spec.counter_bits);
   }
   return counting_bloom_params{.array = *array, .counter_bits = spec.counter_bits};
 }
@@ -65,11 +63,10 @@ result<void> check_layout(const counting_bloom_params& params) {
 
 result<void> same_shape(const counting_bloom_params& a, const counting_bloom_params& b) {
   if (a.counter_bits != b.counter_bits) {
-    return fail(errc::incompatible,
-                detail::format_text(
-                    "the filters have counters of {} and of {} bits; only filters with equal "
-                    "counters can be combined",
-                    a.counter_bits, b.counter_bits));
+    return detail::format_failure(errc::incompatible,
+                                  "the filters have counters of {} and of {} bits; only filters "
+                                  "with equal counters can be combined",
+                                  a.counter_bits, b.counter_bits);
   }
   return same_shape(a.array, b.array);
 }
@@ -97,9 +94,9 @@ result<counting_bloom_params> counting_bloom_params::decode(const filter_header&
   detail::record_reader reader(block.subspan(detail::block_bytes));
   const counting_bloom_params params{.array = *array, .counter_bits = reader.get<std::uint32_t>()};
   if (!reader.complete() || array->chance_keys != 0) {
-    return fail(errc::corrupt,
-                "the counting Bloom filter's parameters do not end as they should; the file is "
-                "damaged");
+    return fail(
+        errc::corrupt,
+        "the counting Bloom filter's parameters do not end as they should; the file is damaged");
   }
   if (auto ok = check_layout(params); !ok) return fail(std::move(ok.error()));
   return params;

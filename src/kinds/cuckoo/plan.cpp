@@ -135,17 +135,16 @@ fingerprint_range candidates(const cuckoo_spec& spec) {
 result<void> check_ranges(const cuckoo_spec& spec) {
   if (auto ok = detail::check_common(spec); !ok) return ok;
   if (spec.slots != 0 && !known_slots(spec.slots)) {
-    return detail::refuse(
-        detail::format_text("a bucket of {} slots is not possible; give 2, 4 or 8", spec.slots));
+    return detail::refuse("a bucket of {} slots is not possible; give 2, 4 or 8", spec.slots);
   }
   if (spec.fingerprint_bits != 0 &&
       (spec.fingerprint_bits < min_fingerprint || spec.fingerprint_bits > max_fingerprint)) {
-    return detail::refuse(detail::format_text(
-        "fingerprints of {} bits are not possible; give 4 to 32", spec.fingerprint_bits));
+    return detail::refuse("fingerprints of {} bits are not possible; give 4 to 32",
+                          spec.fingerprint_bits);
   }
   if (spec.bits != 0 && spec.bits < min_payload_bits) {
-    return detail::refuse(detail::format_text(
-        "{} bits are too few for a cuckoo filter; give at least {}", spec.bits, min_payload_bits));
+    return detail::refuse("{} bits are too few for a cuckoo filter; give at least {}", spec.bits,
+                          min_payload_bits);
   }
   return {};
 }
@@ -165,14 +164,13 @@ result<choice> for_capacity(const cuckoo_spec& spec, unsigned slots) {
   if (best) return choice{*best, spec.capacity};
   if (spec.fingerprint_bits == 0) {
     return detail::refuse(
-        detail::format_text("{} keys at a rate of {} need fingerprints of more than {} bits or a "
-                            "table of more than 2^62; give a higher rate or fewer keys",
-                            format_count(spec.capacity), format_rate(spec.fpr), max_fingerprint));
+        "{} keys at a rate of {} need fingerprints of more than {} bits or a table of more than "
+        "2^62; give a higher rate or fewer keys",
+        format_count(spec.capacity), format_rate(spec.fpr), max_fingerprint);
   }
-  return detail::refuse(detail::format_text(
-      "fingerprints of {} bits are too short for {} keys{}; give longer ones, "
-      "or leave them open",
-      spec.fingerprint_bits, format_count(spec.capacity), detail::at_rate(spec.fpr)));
+  return detail::refuse(
+      "fingerprints of {} bits are too short for {} keys{}; give longer ones, or leave them open",
+      spec.fingerprint_bits, format_count(spec.capacity), detail::at_rate(spec.fpr));
 }
 
 result<choice> for_bits(const cuckoo_spec& spec, unsigned slots) {
@@ -185,13 +183,13 @@ result<choice> for_bits(const cuckoo_spec& spec, unsigned slots) {
     if (n != 0 && (!best || n > best->capacity)) best = choice{*shape, n};
   }
   if (best) return *best;
-  return detail::refuse(detail::format_text(
+  return detail::refuse(
       "{} bits hold no key{}{}; give more memory{}", format_count(spec.bits),
       detail::at_rate(spec.fpr),
       spec.fingerprint_bits == 0
           ? ""
           : detail::format_text(" with fingerprints of {} bits", spec.fingerprint_bits),
-      spec.fpr == 0 ? "" : " or a higher rate"));
+      spec.fpr == 0 ? "" : " or a higher rate");
 }
 
 result<choice> for_capacity_and_bits(const cuckoo_spec& spec, unsigned slots) {
@@ -205,9 +203,9 @@ result<choice> for_capacity_and_bits(const cuckoo_spec& spec, unsigned slots) {
   }
   if (best) return choice{*best, spec.capacity};
   return detail::refuse(
-      detail::format_text("{} keys do not fit into a cuckoo filter of {} bits; give more memory, "
-                          "fewer keys or other fingerprints",
-                          format_count(spec.capacity), format_count(spec.bits)));
+      "{} keys do not fit into a cuckoo filter of {} bits; give more memory, fewer keys or other "
+      "fingerprints",
+      format_count(spec.capacity), format_count(spec.bits));
 }
 
 result<choice> choose(const cuckoo_spec& spec, unsigned slots) {

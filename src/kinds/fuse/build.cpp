@@ -296,9 +296,8 @@ result<built_fuse> build(const fuse_spec& spec, const hash_source& source) {
     distinct = std::max<std::uint64_t>(*estimate, 1);
   }
   if (distinct > max_fuse_keys) {
-    return refuse(
-        format_text("{} keys are more than a fuse filter can have; at most {} are possible",
-                    format_count(distinct), format_count(max_fuse_keys)));
+    return refuse("{} keys are more than a fuse filter can have; at most {} are possible",
+                  format_count(distinct), format_count(max_fuse_keys));
   }
   const std::uint64_t shards = fuse_shards_for(distinct);
   const unsigned log2 = shards == 1 ? 0 : fuse_segment_log2(distinct / shards, params.arity);
@@ -317,11 +316,11 @@ result<built_fuse> build(const fuse_spec& spec, const hash_source& source) {
   builders.clear();
   auto all = assemble(params, std::move(built));
   if (all && spec.bits != 0 && all->payload.bytes().size() * 8 > spec.bits) {
-    return refuse(format_text(
+    return refuse(
         "{} keys take {} in this fuse filter, more than the {} allowed; give more memory or a "
         "higher rate",
         format_count(all->count), format_bytes(all->payload.bytes().size()),
-        format_bytes(spec.bits / 8)));
+        format_bytes(spec.bits / 8));
   }
   return all;
 }

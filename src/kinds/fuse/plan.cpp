@@ -83,25 +83,22 @@ result<void> check_ranges(const fuse_spec& spec) {
   if (auto ok = detail::check_common(spec, max_fuse_keys); !ok) return ok;
   if (spec.fpr != 0 && spec.fpr * rounding < std::ldexp(1.0, -32)) {
     return detail::refuse(
-        detail::format_text("a rate of {:.3g} is below what 32 fingerprint bits give (2.33e-10); "
-                            "ask for a higher one",
-                            spec.fpr));
+        "a rate of {:.3g} is below what 32 fingerprint bits give (2.33e-10); ask for a higher one",
+        spec.fpr);
   }
   if (spec.arity != 0 && spec.arity != 3 && spec.arity != 4) {
-    return detail::refuse(
-        detail::format_text("a fuse filter has arity 3 or 4, not {}", spec.arity));
+    return detail::refuse("a fuse filter has arity 3 or 4, not {}", spec.arity);
   }
   if (spec.fingerprint_bits > max_fingerprint_bits) {
-    return detail::refuse(detail::format_text(
-        "fingerprints of {} bits are too long; at most 32 are possible", spec.fingerprint_bits));
+    return detail::refuse("fingerprints of {} bits are too long; at most 32 are possible",
+                          spec.fingerprint_bits);
   }
   if (spec.fpr != 0 && spec.fingerprint_bits != 0 && bits_for(spec.fpr) > spec.fingerprint_bits) {
     return detail::refuse(
-        detail::format_text("fingerprints of {} bits have a rate of {}, not {}; leave one of the "
-                            "two open",
-                            spec.fingerprint_bits,
-                            format_rate(std::ldexp(1.0, -static_cast<int>(spec.fingerprint_bits))),
-                            format_rate(spec.fpr)));
+        "fingerprints of {} bits have a rate of {}, not {}; leave one of the two open",
+        spec.fingerprint_bits,
+        format_rate(std::ldexp(1.0, -static_cast<int>(spec.fingerprint_bits))),
+        format_rate(spec.fpr));
   }
   return {};
 }
@@ -197,9 +194,9 @@ result<fuse_plan> plan_fuse(const fuse_spec& spec) {
   plan.fpr = fuse_fpr(static_cast<double>(plan.capacity), w);
   if (spec.fpr != 0 && plan.fpr > spec.fpr * rounding) {
     return detail::refuse(
-        detail::format_text("a rate of {:.3g} with {} keys is below what 64-bit hashes can promise "
-                            "beside fingerprints of {} bits; ask for a higher rate",
-                            spec.fpr, format_count(plan.capacity), w));
+        "a rate of {:.3g} with {} keys is below what 64-bit hashes can promise beside fingerprints "
+        "of {} bits; ask for a higher rate",
+        spec.fpr, format_count(plan.capacity), w);
   }
   return plan;
 }

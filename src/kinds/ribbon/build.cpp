@@ -180,9 +180,8 @@ class ribbon_builder {
       distinct = std::max<std::uint64_t>(*estimate, 1);
     }
     if (distinct > max_ribbon_keys) {
-      return refuse(
-          format_text("{} keys are more than a ribbon filter can have; at most {} are possible",
-                      format_count(distinct), format_count(max_ribbon_keys)));
+      return refuse("{} keys are more than a ribbon filter can have; at most {} are possible",
+                    format_count(distinct), format_count(max_ribbon_keys));
     }
     std::vector<hash64> keys;
     if (distinct <= counted_keys) {
@@ -297,9 +296,9 @@ class ribbon_builder {
     const std::uint64_t size = params_.payload_bytes();
     if (spec_.bits != 0 && size * 8 > spec_.bits) {
       return refuse(
-          format_text("{} keys take {} in this ribbon filter, more than the {} allowed; give more "
-                      "memory or a higher rate",
-                      format_count(count_), format_bytes(size), format_bytes(spec_.bits / 8)));
+          "{} keys take {} in this ribbon filter, more than the {} allowed; give more memory or a "
+          "higher rate",
+          format_count(count_), format_bytes(size), format_bytes(spec_.bits / 8));
     }
     auto memory = owned_storage::make(size);
     if (!memory) return fail(std::move(memory.error()));

@@ -179,9 +179,9 @@ result<void> check_ribbon_rate(double eps, std::uint64_t n) {
   const double least = min_fpr + f::hash_collision_fpr(static_cast<double>(n));
   if (eps * rounding >= least) return {};
   return refuse(
-      format_text("a rate of {:.3g} with {} keys is below what 32 columns and 64-bit "
-                  "hashes give ({:.3g}); ask for a higher one",
-                  eps, format_count(n), least));
+      "a rate of {:.3g} with {} keys is below what 32 columns and 64-bit hashes give ({:.3g}); ask "
+      "for a higher one",
+      eps, format_count(n), least);
 }
 
 result<double> ribbon_rate_for(const ribbon_spec& spec) {

@@ -70,26 +70,26 @@ bool has_room_for(const scalable_bloom_params& params, std::size_t members, std:
 
 failure too_many_keys(std::uint64_t capacity, double fpr) {
   return detail::refuse(
-      detail::format_text("{} keys at a rate of {:.3g} are beyond what 64-bit hashes can promise; "
-                          "at most {} are possible at it",
-                          format_count(capacity), fpr,
-                          format_count(static_cast<std::uint64_t>(fpr * keys_for_rate_one))));
+      "{} keys at a rate of {:.3g} are beyond what 64-bit hashes can promise; at most {} are "
+      "possible at it",
+      format_count(capacity), fpr,
+      format_count(static_cast<std::uint64_t>(fpr * keys_for_rate_one)));
 }
 
 result<void> check_ranges(const scalable_bloom_spec& spec) {
   if (auto ok = detail::check_common(spec); !ok) return ok;
   if (!is_growth(spec.growth)) {
-    return detail::refuse(detail::format_text(
-        "a growth of {} is out of range; give 1 to 65536, such as 2", spec.growth));
+    return detail::refuse("a growth of {} is out of range; give 1 to 65536, such as 2",
+                          spec.growth);
   }
   if (!is_tightening(spec.tightening)) {
-    return detail::refuse(detail::format_text(
-        "a tightening of {} is out of range; give 0.01 to 0.99, such as 0.5", spec.tightening));
+    return detail::refuse("a tightening of {} is out of range; give 0.01 to 0.99, such as 0.5",
+                          spec.tightening);
   }
   if (spec.fpr == 0 && (spec.capacity == 0 || spec.bits == 0)) {
     return detail::refuse(
-        "a scalable Bloom filter's rate is open; give it, or both the capacity and the "
-        "memory of the first member");
+        "a scalable Bloom filter's rate is open; give it, or both the capacity and the memory of "
+        "the first member");
   }
   return {};
 }
@@ -131,10 +131,10 @@ result<scalable_bloom_params> plan_scalable_bloom(const scalable_bloom_spec& spe
   if (plan.fpr == 0) {
     plan.fpr = first->fpr / series(1, spec.tightening, 0);
     if (plan.fpr >= 1) {
-      return detail::refuse(detail::format_text(
-          "{} keys in {} bits have a rate of {}, which is more than the first "
-          "member's share of any rate below 100%; give more memory",
-          format_count(first->capacity), format_count(first->bits), format_rate(first->fpr)));
+      return detail::refuse(
+          "{} keys in {} bits have a rate of {}, which is more than the first member's share of "
+          "any rate below 100%; give more memory",
+          format_count(first->capacity), format_count(first->bits), format_rate(first->fpr));
     }
   }
   if (!within_limit(plan.fpr, static_cast<double>(plan.capacity))) {
@@ -148,11 +148,10 @@ result<bloom_params> plan_next_member(const scalable_bloom_params& params) {
   const std::size_t i = params.members.size();
   const double keys = capacity_of(params, i);
   if (!has_room_for(params, i, planned_keys(params), keys)) {
-    return fail(
-        errc::full,
-        detail::format_text("the filter has {} members for {} keys, and its rate allows no further "
-                            "one; start with a larger capacity or a higher rate",
-                            i, format_count(planned_keys(params))));
+    return detail::format_failure(errc::full,
+                                  "the filter has {} members for {} keys, and its rate allows no "
+                                  "further one; start with a larger capacity or a higher rate",
+                                  i, format_count(planned_keys(params)));
   }
   auto planned = plan_bloom(
       {.capacity = static_cast<std::uint64_t>(keys),
@@ -205,10 +204,9 @@ result<scalable_bloom_params> scalable_bloom_params::decode(const filter_header&
     return detail::out_of_range(filter);
   }
   if (probe != static_cast<std::uint16_t>(probe_id::double_hashing)) {
-    return fail(
-        errc::unsupported,
-        detail::format_text("the {}'s probe rule {} is not known here; use a newer bloomery",
-                            filter, probe));
+    return detail::format_failure(errc::unsupported,
+                                  "the {}'s probe rule {} is not known here; use a newer bloomery",
+                                  filter, probe);
   }
   std::uint64_t keys = 0;
   for (std::uint32_t i = 0; i < count; ++i) {

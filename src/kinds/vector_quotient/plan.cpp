@@ -157,23 +157,22 @@ result<void> check_ranges(const vector_quotient_spec& spec) {
   if (auto ok = detail::check_common(spec); !ok) return ok;
   if (spec.remainder_bits != 0 &&
       (spec.remainder_bits < min_remainder || spec.remainder_bits > max_remainder)) {
-    return detail::refuse(
-        detail::format_text("remainders of {} bits are not possible; give {} to {}",
-                            spec.remainder_bits, min_remainder, max_remainder));
+    return detail::refuse("remainders of {} bits are not possible; give {} to {}",
+                          spec.remainder_bits, min_remainder, max_remainder);
   }
   if (spec.slots > detail::vq_max_slots) {
-    return detail::refuse(detail::format_text("a block of {} slots is not possible; give 1 to {}",
-                                              spec.slots, detail::vq_max_slots));
+    return detail::refuse("a block of {} slots is not possible; give 1 to {}", spec.slots,
+                          detail::vq_max_slots);
   }
   if (spec.slots != 0 && spec.remainder_bits != 0 && !shape_of(spec.slots, spec.remainder_bits)) {
-    return detail::refuse(detail::format_text(
-        "{} remainders of {} bits do not fit into a block of 512 bits with their "
-        "buckets, or leave too much of it; leave one of slots and remainder_bits open",
-        spec.slots, spec.remainder_bits));
+    return detail::refuse(
+        "{} remainders of {} bits do not fit into a block of 512 bits with their buckets, or leave "
+        "too much of it; leave one of slots and remainder_bits open",
+        spec.slots, spec.remainder_bits);
   }
   if (spec.bits != 0 && spec.bits < min_bits) {
-    return detail::refuse(detail::format_text(
-        "{} bits are too few for a vector quotient filter; give at least {}", spec.bits, min_bits));
+    return detail::refuse("{} bits are too few for a vector quotient filter; give at least {}",
+                          spec.bits, min_bits);
   }
   return {};
 }
@@ -185,10 +184,10 @@ result<choice> for_capacity(const vector_quotient_spec& spec) {
     return choice{form, *blocks, spec.capacity};
   });
   if (best) return *best;
-  return detail::refuse(detail::format_text(
+  return detail::refuse(
       "{} keys{} are beyond remainders of {} bits or 2^44 blocks; give a higher rate or fewer keys",
       format_count(spec.capacity), detail::at_rate(spec.fpr),
-      spec.remainder_bits != 0 ? spec.remainder_bits : max_remainder));
+      spec.remainder_bits != 0 ? spec.remainder_bits : max_remainder);
 }
 
 result<choice> for_bits(const vector_quotient_spec& spec) {
@@ -199,9 +198,8 @@ result<choice> for_bits(const vector_quotient_spec& spec) {
     return choice{form, blocks, n};
   });
   if (best) return *best;
-  return detail::refuse(detail::format_text("{} bits hold no key{}; give more memory{}",
-                                            format_count(spec.bits), detail::at_rate(spec.fpr),
-                                            spec.fpr == 0 ? "" : " or a higher rate"));
+  return detail::refuse("{} bits hold no key{}; give more memory{}", format_count(spec.bits),
+                        detail::at_rate(spec.fpr), spec.fpr == 0 ? "" : " or a higher rate");
 }
 
 result<choice> for_capacity_and_bits(const vector_quotient_spec& spec) {
@@ -211,10 +209,9 @@ result<choice> for_capacity_and_bits(const vector_quotient_spec& spec) {
     return choice{form, blocks, spec.capacity};
   });
   if (best) return *best;
-  return detail::refuse(detail::format_text(
-      "{} keys do not fit into a vector quotient filter of {} bits; give more memory "
-      "or fewer keys",
-      format_count(spec.capacity), format_count(spec.bits)));
+  return detail::refuse(
+      "{} keys do not fit into a vector quotient filter of {} bits; give more memory or fewer keys",
+      format_count(spec.capacity), format_count(spec.bits));
 }
 
 constexpr auto fields = [](auto& block, auto& params) {
