@@ -15,7 +15,7 @@ namespace bloomery::cli {
 struct plan_options {
   std::string capacity, fpr, confidence, memory, bits, kind;
   unsigned hashes = 0;
-  std::uint64_t seed = 0;
+  std::uint64_t seed = default_seed;
   std::vector<std::string> with;  ///< NAME=VALUE, the options of the kind
 
   /// Declares --capacity, --fpr, --confidence, --memory, --bits, --hashes, --kind, --seed and

@@ -47,7 +47,7 @@ struct plan_request {
   double fpr = 0;
   std::uint64_t bits = 0;
   unsigned hashes = 0;
-  std::uint64_t seed = 0;
+  std::uint64_t seed = default_seed;
   /// The share of filters whose own rate is at most fpr, in [1/2, 1). With 0, the mean of all
   /// filters is at most fpr.
   double confidence = 0;
@@ -83,7 +83,7 @@ struct filter_info {
   filter_kind kind{};
   std::string_view kind_name;
   hash_id hash{};
-  std::uint64_t seed = 0;
+  std::uint64_t seed = default_seed;
   plan_report plan;
   /// Kinds that hold copies: copies. Static kinds: distinct keys. Others: keys that were certainly
   /// new, a lower bound of the distinct keys.

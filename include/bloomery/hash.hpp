@@ -38,6 +38,9 @@ struct hash64 {
   friend constexpr auto operator<=>(const hash64&, const hash64&) = default;
 };
 
+/// The seed of filters whose request names none.
+inline constexpr std::uint64_t default_seed = 0;
+
 /// Numbers of hash functions in files. A number never changes its meaning.
 enum class hash_id : std::uint16_t {
   none = 0,        ///< the probe rule hashes the key itself
@@ -127,7 +130,7 @@ class xxh3_hasher {
   using hash_type = hash64;
   static constexpr hash_id id = hash_id::xxh3_64;
 
-  constexpr explicit xxh3_hasher(std::uint64_t seed = 0) noexcept : seed_(seed) {}
+  constexpr explicit xxh3_hasher(std::uint64_t seed = default_seed) noexcept : seed_(seed) {}
 
   std::uint64_t seed() const noexcept { return seed_; }
   hash64 operator()(std::span<const std::byte> bytes) const noexcept {
@@ -142,7 +145,7 @@ class xxh3_hasher {
 /// the caller's bytes and is valid as long as they are unchanged.
 struct key_ref {
   std::span<const std::byte> bytes;
-  std::uint64_t seed = 0;
+  std::uint64_t seed = default_seed;
 };
 
 /// Passes the key on unhashed, for such rules. The seed is used by the rule.
@@ -151,7 +154,7 @@ class key_ref_hasher {
   using hash_type = key_ref;
   static constexpr hash_id id = hash_id::none;
 
-  constexpr explicit key_ref_hasher(std::uint64_t seed = 0) noexcept : seed_(seed) {}
+  constexpr explicit key_ref_hasher(std::uint64_t seed = default_seed) noexcept : seed_(seed) {}
 
   std::uint64_t seed() const noexcept { return seed_; }
   key_ref operator()(std::span<const std::byte> bytes) const noexcept { return {bytes, seed_}; }

@@ -77,7 +77,7 @@ class [[nodiscard]] result {
   // NOLINTBEGIN(google-explicit-constructor): `return value;` and `return fail(...);`
   template <class U = T>
     requires std::convertible_to<U, T> && (!std::same_as<std::remove_cvref_t<U>, result>)
-  result(U&& value) : value_(std::forward<U>(value)) {}
+  result(U&& value) : value_(std::in_place, std::forward<U>(value)) {}
   result(failure why) : failure_(std::move(why)) {}
   // NOLINTEND(google-explicit-constructor)
 

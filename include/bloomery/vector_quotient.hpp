@@ -151,7 +151,7 @@ class basic_vector_quotient : public detail::key_shell<basic_vector_quotient<Sto
   /// The same for a batch. Precondition: answers.size() >= hs.size().
   void may_contain(std::span<const hash_type> hs, std::span<bool> answers) const noexcept {
     assert(answers.size() >= hs.size());
-    detail::vq_ops().may_contain(reader(), hs, answers.data());
+    detail::vq_ops(layout_).may_contain(reader(), hs, answers.data());
   }
 
   /// Inserts one copy. Returns `inserted` if there was none, `maybe_present` if there was one, or
@@ -168,7 +168,7 @@ class basic_vector_quotient : public detail::key_shell<basic_vector_quotient<Sto
   insert_summary insert(std::span<const hash_type> hs) noexcept
     requires writable_storage<Storage>
   {
-    const insert_summary summary = detail::vq_ops().insert(writer(), hs);
+    const insert_summary summary = detail::vq_ops(layout_).insert(writer(), hs);
     params_.overflow_entries = overflow_.entries();
     return summary;
   }
@@ -188,7 +188,7 @@ class basic_vector_quotient : public detail::key_shell<basic_vector_quotient<Sto
     requires writable_storage<Storage>
   {
     assert(erased.size() >= hs.size());
-    detail::vq_ops().erase(writer(), hs, erased.data());
+    detail::vq_ops(layout_).erase(writer(), hs, erased.data());
     params_.overflow_entries = overflow_.entries();
   }
 
@@ -197,7 +197,7 @@ class basic_vector_quotient : public detail::key_shell<basic_vector_quotient<Sto
   /// The same for a batch. Precondition: counts.size() >= hs.size().
   void count(std::span<const hash_type> hs, std::span<std::uint64_t> counts) const noexcept {
     assert(counts.size() >= hs.size());
-    detail::vq_ops().count(reader(), hs, counts.data());
+    detail::vq_ops(layout_).count(reader(), hs, counts.data());
   }
 
   /// Calls `use(place, copies)` once for each different tag in a pair of blocks. The filter knows

@@ -2,6 +2,7 @@
 
 // Sentences from patterns, so that the core needs no library for them.
 
+#include <bloomery/result.hpp>
 #include <concepts>
 #include <cstdint>
 #include <initializer_list>
@@ -53,6 +54,12 @@ template <class... Values>
 std::string format_text(std::string_view pattern, const Values&... values) {
   const std::initializer_list<format_value> all = {format_value(values)...};
   return format_values(pattern, {all.begin(), all.size()});
+}
+
+/// A failure whose sentence is made as by format_text.
+template <class... Values>
+failure format_failure(errc code, std::string_view pattern, const Values&... values) {
+  return fail(code, format_text(pattern, values...));
 }
 
 /// A real number with so many decimals.

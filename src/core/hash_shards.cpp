@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cmath>
 #include <vector>
 
@@ -44,6 +45,13 @@ unsigned useful_threads(std::size_t hashes, unsigned threads) noexcept {
       std::clamp<std::size_t>(hashes / min_hashes_per_thread, 1, std::max(threads, 1U)));
 }
 
+result<void> first_failure(std::vector<result<void>>& done) {
+  for (auto& one : done) {
+    if (!one) return std::move(one);
+  }
+  return {};
+}
+
 /// Puts the hashes of the slabs' shards, from `first` on, into the slabs.
 result<void> scatter(std::span<const hash64> hashes, std::uint64_t shards, std::uint64_t first,
                      std::span<slab> slabs) {
@@ -80,10 +88,7 @@ result<void> scatter(std::span<const hash64> hashes, std::uint64_t shards, std::
     const std::size_t end = slabs.size() * (t + 1) / threads;
     done[t] = scatter(hashes, shards, first + begin, slabs.subspan(begin, end - begin));
   });
-  for (auto& one : done) {
-    if (!one) return std::move(one);
-  }
-  return {};
+  return first_failure(done);
 }
 
 }  // namespace
@@ -141,6 +146,25 @@ result<void> for_each_shard_group(
     if (auto ok = use(first, spans); !ok) return ok;
   }
   return {};
+}
+
+result<void> for_each_shard(
+    const hash_source& source, std::uint64_t shards, std::uint64_t distinct, unsigned threads,
+    const std::function<result<void>(unsigned, std::uint64_t, std::span<hash64>)>& work) {
+  return for_each_shard_group(
+      source, shards, distinct, threads,
+      [&](std::uint64_t first, std::span<const std::span<hash64>> group) -> result<void> {
+        const auto parts = static_cast<unsigned>(std::min<std::size_t>(threads, group.size()));
+        std::vector<result<void>> done(parts);
+        std::atomic<std::size_t> next{0};
+        in_threads(parts, [&](unsigned t) {
+          for (std::size_t i = next++; i < group.size(); i = next++) {
+            done[t] = work(t, first + i, group[i]);
+            if (!done[t]) next = group.size();
+          }
+        });
+        return first_failure(done);
+      });
 }
 
 }  // namespace bloomery::detail

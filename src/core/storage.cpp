@@ -116,11 +116,10 @@ namespace {
 // none.
 failure no_memory_for(std::uint64_t size) noexcept {
   try {
-    return fail(
-        errc::out_of_memory,
-        detail::format_text("{} bytes of memory could not be had for the filter; plan a smaller "
-                            "one, or use a machine with more memory",
-                            size));
+    return detail::format_failure(errc::out_of_memory,
+                                  "{} bytes of memory could not be had for the filter; plan a "
+                                  "smaller one, or use a machine with more memory",
+                                  size);
   } catch (const std::bad_alloc&) {
     return fail(errc::out_of_memory, "no memory");
   }
@@ -130,11 +129,9 @@ failure no_memory_for(std::uint64_t size) noexcept {
 
 result<owned_storage> owned_storage::make(std::uint64_t size, paging pages) {
   if (size > std::numeric_limits<std::ptrdiff_t>::max()) {
-    return fail(
+    return detail::format_failure(
         errc::out_of_memory,
-        detail::format_text("{} bytes are more than this machine can address; plan a smaller "
-                            "filter",
-                            size));
+        "{} bytes are more than this machine can address; plan a smaller filter", size);
   }
   std::byte* data = allocate_zeroed(size, pages);
   if (data == nullptr && size != 0) return no_memory_for(size);

@@ -1,7 +1,6 @@
 #pragma once
 
-// The instruction set of every kind's kernels on this CPU. A kind has a kernel_table with one entry
-// per instruction set; this header does not know the kinds.
+// The instruction set of every kind's kernels on this CPU. This header does not know the kinds.
 
 #include <array>
 #include <cstddef>
@@ -28,6 +27,17 @@ instruction_set chosen_instruction_set() noexcept;
 
 /// Replaces the choice, for tests and benchmarks. Not thread-safe.
 void choose_instruction_set(instruction_set set) noexcept;
+
+/// The kernels of a kind whose kernel type has the static members scalar, avx2 and avx512.
+template <class Kernels>
+const Kernels& chosen_kernels() noexcept {
+#if defined(__x86_64__)
+  const instruction_set set = chosen_instruction_set();
+  if (set == instruction_set::avx512) return Kernels::avx512;
+  if (set == instruction_set::avx2) return Kernels::avx2;
+#endif
+  return Kernels::scalar;
+}
 
 /// A kind's kernels, one set of function pointers per instruction set.
 template <class Kernels>

@@ -78,14 +78,14 @@ bool has_magic(std::span<const std::byte> file) noexcept {
 result<file_header> decode_header(std::span<const std::byte> file, const std::string& name,
                                   bool with_payload) {
   const auto is_damaged = [&](const std::string& how) {
-    return fail(errc::corrupt,
-                format_text("{}: {}; the file is damaged, restore or rebuild it", name, how));
+    return format_failure(errc::corrupt, "{}: {}; the file is damaged, restore or rebuild it", name,
+                          how);
   };
   if (!has_magic(file)) {
-    return fail(errc::corrupt, format_text("{}: this is not a Bloomery filter (its first 8 bytes "
-                                           "are not the signature); give a file that a filter was "
-                                           "saved to",
-                                           name));
+    return format_failure(errc::corrupt,
+                          "{}: this is not a Bloomery filter (its first 8 bytes are not the "
+                          "signature); give a file that a filter was saved to",
+                          name);
   }
   if (file.size() < header_bytes) {
     return is_damaged(format_text("it ends after {} of the header's 64 bytes", file.size()));
@@ -95,10 +95,10 @@ result<file_header> decode_header(std::span<const std::byte> file, const std::st
   // Damage to this field is reported as a newer version; either way the file is refused.
   if (const auto version = load<std::uint16_t>(raw + at_format_version);
       version != format_version) {
-    return fail(errc::unsupported,
-                format_text("{}: the file has format version {}, and version {} is known here; use "
-                            "a newer bloomery",
-                            name, version, format_version));
+    return format_failure(
+        errc::unsupported,
+        "{}: the file has format version {}, and version {} is known here; use a newer bloomery",
+        name, version, format_version);
   }
   file_header header{};
   header.parameter_bytes = load<std::uint32_t>(raw + at_parameter_bytes);
@@ -119,11 +119,10 @@ result<file_header> decode_header(std::span<const std::byte> file, const std::st
   }
   if (const auto flags = load<std::uint32_t>(raw + at_flags);
       (flags & ~known_required_flags) != 0) {
-    return fail(
+    return format_failure(
         errc::unsupported,
-        format_text("{}: the file needs features (flags {:#x}) that are not known here; use "
-                    "a newer bloomery",
-                    name, flags));
+        "{}: the file needs features (flags {:#x}) that are not known here; use a newer bloomery",
+        name, flags);
   }
   header.filter = {static_cast<filter_kind>(load<std::uint16_t>(raw + at_kind)),
                    load<std::uint16_t>(raw + at_kind_version),

@@ -9,27 +9,22 @@
 
 namespace bloomery::detail {
 
-failure refuse(std::string why) {
-  return fail(errc::invalid_argument, std::move(why));
-}
-
 result<void> check_request(std::uint64_t capacity, std::uint64_t max_capacity, double fpr,
                            std::uint64_t bits, double confidence) {
   if (capacity > max_capacity) {
-    return refuse(format_text("a capacity of {} keys is too large; at most {} are possible",
-                              format_count(capacity), format_count(max_capacity)));
+    return refuse("a capacity of {} keys is too large; at most {} are possible",
+                  format_count(capacity), format_count(max_capacity));
   }
   if (!(fpr >= 0 && fpr < 1)) {
-    return refuse(format_text(
-        "a false-positive rate of {} is not one; it lies between 0 and 1, such as 0.01", fpr));
+    return refuse("a false-positive rate of {} is not one; it lies between 0 and 1, such as 0.01",
+                  fpr);
   }
   if (bits > max_bits) {
-    return refuse(format_text("{} bits are too many; at most 2^62 are possible", bits));
+    return refuse("{} bits are too many; at most 2^62 are possible", bits);
   }
   if (confidence != 0 && !(confidence >= 0.5 && confidence < 1)) {
-    return refuse(
-        format_text("a confidence of {} is out of range; give 50% or more, below 100%, such as 95%",
-                    format_rate(confidence)));
+    return refuse("a confidence of {} is out of range; give 50% or more, below 100%, such as 95%",
+                  format_rate(confidence));
   }
   return {};
 }
@@ -39,29 +34,68 @@ result<void> check_hash_collisions(double fpr, std::uint64_t n) {
   const double least = 2 * formulas::hash_collision_fpr(static_cast<double>(keys));
   if (fpr == 0 || fpr >= least) return {};
   return refuse(
-      format_text("a rate of {:.3g} with {} keys is below what 64-bit hashes can promise "
-                  "({:.3g}); ask for a higher rate",
-                  fpr, format_count(keys), least));
+      "a rate of {:.3g} with {} keys is below what 64-bit hashes can promise ({:.3g}); ask for a "
+      "higher rate",
+      fpr, format_count(keys), least);
 }
 
 failure size_is_open(std::string_view kind) {
-  return refuse(format_text("{}'s size is open; give two of capacity, rate and memory", kind));
+  return refuse("{}'s size is open; give two of capacity, rate and memory", kind);
 }
 
 failure no_key_fits(std::uint64_t bits, double fpr) {
   return refuse(
-      format_text("{} bits cannot hold a single key at a rate of {:.3g}; give more "
-                  "memory or a higher rate",
-                  format_count(bits), fpr));
+      "{} bits cannot hold a single key at a rate of {:.3g}; give more memory or a higher rate",
+      format_count(bits), fpr);
+}
+
+failure too_few_bits(std::uint64_t bits, std::uint64_t keys, std::string_view kind,
+                     std::string_view condition) {
+  return refuse("{} bits cannot hold {} key{} in a {}{}; give more memory{}", format_count(bits),
+                format_count(keys), keys == 1 ? "" : "s", kind, condition,
+                condition.empty() ? "" : " or a higher rate");
+}
+
+std::string at_rate(double fpr) {
+  return fpr == 0 ? "" : " at a rate of " + format_rate(fpr);
 }
 
 result<void> check_promise(double wanted, double planned, std::uint64_t capacity,
                            std::uint64_t bits) {
   if (wanted == 0 || planned <= wanted * (1 + 1e-6)) return {};
-  return refuse(format_text(
-      "{} keys in {} bits have a rate of {}, not {}; leave one of capacity, "
-      "rate and memory open",
-      format_count(capacity), format_count(bits), format_rate(planned), format_rate(wanted)));
+  return refuse(
+      "{} keys in {} bits have a rate of {}, not {}; leave one of capacity, rate and memory open",
+      format_count(capacity), format_count(bits), format_rate(planned), format_rate(wanted));
+}
+
+failure hashes_were_chosen() {
+  return refuse(
+      "the hashes were made to be alike and cannot be laid out; hash the keys with another seed");
+}
+
+result<void> check_equal(std::initializer_list<compared_value> values, std::string_view needed) {
+  const auto shown = [](const auto& value) { return format_value(value); };
+  for (const auto& [name, a, b] : values) {
+    if (a == b) continue;
+    return format_failure(
+        errc::incompatible,
+        "the filters differ in {} ({} and {}); only filters built with equal {} can be combined",
+        name, std::visit(shown, a), std::visit(shown, b), needed);
+  }
+  return {};
+}
+
+result<void> check_version(const filter_header& header, std::string_view filter) {
+  if (header.kind_version == 1) return {};
+  return format_failure(
+      errc::unsupported,
+      "this {} has layout version {}, and version 1 is known here; use a newer bloomery", filter,
+      header.kind_version);
+}
+
+failure out_of_range(std::string_view filter) {
+  return format_failure(errc::corrupt, "the {}'s parameters are out of range; the file is damaged",
+                        filter);
 }
 
 }  // namespace bloomery::detail

@@ -1,19 +1,30 @@
 #pragma once
 
-// Refusals that all planners have in common.
+// Checks and refusals that all planners have in common.
 
+#include <bloomery/detail/core/record.hpp>
+#include <bloomery/image.hpp>
 #include <bloomery/plan/limits.hpp>
 #include <bloomery/result.hpp>
 #include <cstdint>
+#include <initializer_list>
+#include <span>
 #include <string>
 #include <string_view>
+#include <variant>
+#include <vector>
+
+#include "core/format.hpp"
 
 #pragma GCC visibility push(hidden)  // a shared build does not show it
 
 namespace bloomery::detail {
 
 /// A failure with errc::invalid_argument.
-failure refuse(std::string why);
+template <class... Values>
+failure refuse(std::string_view pattern, const Values&... values) {
+  return format_failure(errc::invalid_argument, pattern, values...);
+}
 
 /// Refuses what no kind plans: more than max_capacity keys, a rate outside [0, 1), more than 2^62
 /// bits, or a confidence other than 0 outside [1/2, 1).
@@ -37,11 +48,73 @@ failure size_is_open(std::string_view kind);
 /// So many bits hold no key at that rate.
 failure no_key_fits(std::uint64_t bits, double fpr);
 
+/// So many bits do not hold the keys. `kind` is such as "fuse filter". `condition` is such as
+/// at_rate(), or empty if a higher rate does not help.
+failure too_few_bits(std::uint64_t bits, std::uint64_t keys, std::string_view kind,
+                     std::string_view condition);
+
+/// " at a rate of 1%", or nothing without a rate.
+std::string at_rate(double fpr);
+
 /// All of capacity, rate and memory were given. The rate is then a promise to check: `planned` must
 /// not exceed `wanted`, except in the last digits, so that a plan's own figures, rounded, plan the
 /// same filter again.
 result<void> check_promise(double wanted, double planned, std::uint64_t capacity,
                            std::uint64_t bits);
+
+/// No seed of a build lays out these hashes.
+failure hashes_were_chosen();
+
+/// A value of two filters that are to be combined.
+struct compared_value {
+  using value = std::variant<std::uint64_t, std::string_view>;
+
+  std::string_view name;
+  value a;
+  value b;
+};
+
+/// Fails with incompatible at the first value that differs, and names it. `needed` names the values
+/// that have to be equal.
+result<void> check_equal(std::initializer_list<compared_value> values, std::string_view needed);
+
+// Parameter blocks. `filter` is such as "Bloom filter". `fields(block, params)` names the fields of
+// the block, in order, to a record_writer or a record_reader.
+
+inline bool is_capacity(std::uint64_t keys) noexcept {
+  return keys != 0 && keys <= max_keys;
+}
+/// Also false for NaN.
+inline bool in_range(double x, double low, double high) noexcept {
+  return x >= low && x <= high;
+}
+
+/// Fails with unsupported if the layout version is not 1.
+result<void> check_version(const filter_header& header, std::string_view filter);
+
+/// A failure with errc::corrupt.
+failure out_of_range(std::string_view filter);
+
+template <class Params, class Fields>
+std::vector<std::byte> encode_block(const Params& params, const Fields& fields) {
+  record_writer writer;
+  fields(writer, params);
+  return writer.finish();
+}
+
+/// Fails with unsupported, or with corrupt unless `is_possible(params)`.
+template <class Params, class Fields, class IsPossible>
+result<Params> decode_block(const filter_header& header, std::span<const std::byte> block,
+                            std::string_view filter, const Fields& fields,
+                            IsPossible&& is_possible) {
+  if (auto ok = check_version(header, filter); !ok) return fail(std::move(ok.error()));
+  record_reader reader(block);
+  Params params;
+  params.seed = header.seed;
+  fields(reader, params);
+  if (!reader.complete() || !is_possible(params)) return out_of_range(filter);
+  return params;
+}
 
 }  // namespace bloomery::detail
 

@@ -9,6 +9,7 @@
 
 #include "plan/block_rates.hpp"
 #include "plan/occupancy.hpp"
+#include "plan/search.hpp"
 
 namespace bloomery::formulas {
 namespace {
@@ -262,18 +263,8 @@ std::uint64_t bloom_bits(double n, double eps, unsigned k, double deviations) {
   const double start = std::max(1.0, -static_cast<double>(k) * n / numeric::log1p(-fill));
   auto low = static_cast<std::uint64_t>(std::min(start, 0x1p62));
   low = low > 1 ? low - 1 : 0;  // the rate is above eps at `low`, or low is 0
-  std::uint64_t step = 1;
-  std::uint64_t high = low + step;
-  while (high < (std::uint64_t{1} << 62) && exceeds(high)) {
-    low = high;
-    step *= 2;
-    high += step;
-  }
-  while (high - low > 1) {
-    const std::uint64_t middle = low + (high - low) / 2;
-    (exceeds(middle) ? low : high) = middle;
-  }
-  return high;
+  return detail::first_good_from(low, (std::uint64_t{1} << 62) - 1,
+                                 [&](std::uint64_t m) { return !exceeds(m); });
 }
 
 double cuckoo_fpr(unsigned slots_per_bucket, unsigned fingerprint_bits, double load) {

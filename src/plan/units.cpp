@@ -62,8 +62,8 @@ template <std::size_t N>
 result<std::uint64_t> parse_whole(std::string_view text, const std::array<unit, N>& units,
                                   std::string_view what, std::string_view examples) {
   const auto refuse = [&](std::string_view why) {
-    return fail(errc::invalid_argument, detail::format_text("'{}' is not {}: {}; write it as {}",
-                                                            text, what, why, examples));
+    return detail::format_failure(errc::invalid_argument, "'{}' is not {}: {}; write it as {}",
+                                  text, what, why, examples);
   };
   // Plain digits are read as an integer, because a double would round them beyond 2^53.
   if (!text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos) {
@@ -102,9 +102,9 @@ result<std::uint64_t> parse_bytes(std::string_view text) {
 
 result<double> parse_rate(std::string_view text) {
   const auto refuse = [&](std::string_view why) {
-    return fail(
-        errc::invalid_argument,
-        detail::format_text("'{}' is not a rate: {}; write it as 1%, 0.01 or 1/1000", text, why));
+    return detail::format_failure(errc::invalid_argument,
+                                  "'{}' is not a rate: {}; write it as 1%, 0.01 or 1/1000", text,
+                                  why);
   };
   const auto number = leading_number(text);
   if (!number) return refuse("it does not start with a number");

@@ -203,13 +203,12 @@ result<void> check_sufficient(const plan_request& request, const needs& wanted) 
 result<plan_report> plan_for(const kind_info& kind, const plan_request& request,
                              const needs& wanted) {
   if (const words lacking = missing(kind.can, wanted); !lacking.empty()) {
-    return fail(errc::unsupported, detail::format_text("a filter of kind {} cannot {}", kind.name,
-                                                       detail::join(lacking, " or ")));
+    return detail::format_failure(errc::unsupported, "a filter of kind {} cannot {}", kind.name,
+                                  detail::join(lacking, " or "));
   }
   if (!kind.can.insert && !wanted.unchanging) {
-    return fail(
-        errc::unsupported,
-        detail::format_text("a filter of kind {} is built once and takes no more keys", kind.name));
+    return detail::format_failure(
+        errc::unsupported, "a filter of kind {} is built once and takes no more keys", kind.name);
   }
   return kind.plan(request);
 }
@@ -218,10 +217,9 @@ result<advice> advise(const plan_request& request, const needs& wanted,
                       std::span<const kind_info> among) {
   const words verbs = verbs_of(wanted);
   if (wanted.unchanging && !verbs.empty()) {
-    return fail(
-        errc::invalid_argument,
-        detail::format_text("a set that never changes has no need to {}; drop one of the two",
-                            join_with_and(verbs)));
+    return detail::format_failure(errc::invalid_argument,
+                                  "a set that never changes has no need to {}; drop one of the two",
+                                  join_with_and(verbs));
   }
   if (auto ok = check_sufficient(request, wanted); !ok) return fail(std::move(ok.error()));
 
@@ -231,8 +229,7 @@ result<advice> advise(const plan_request& request, const needs& wanted,
     const std::string what = verbs.empty()       ? std::string("take keys one by one")
                              : verbs.size() == 1 ? std::string(verbs.front())
                                                  : join_with_and(verbs) + " at once";
-    return fail(errc::unsupported,
-                detail::format_text("no kind here can {}; drop that need", what));
+    return detail::format_failure(errc::unsupported, "no kind here can {}; drop that need", what);
   }
 
   advice found;

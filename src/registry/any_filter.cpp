@@ -122,11 +122,10 @@ result<any_filter> load(const std::filesystem::path& path) {
 result<any_filter> open_any(const stored_filter& stored, access how, const std::string& name) {
   const kind_info* kind = find_kind(stored.header.kind);
   if (kind == nullptr) {
-    return fail(errc::unsupported,
-                detail::format_text(
-                    "{}: the file holds a filter of kind {}, which is not known here; use a "
-                    "newer bloomery",
-                    name, static_cast<unsigned>(stored.header.kind)));
+    return detail::format_failure(
+        errc::unsupported,
+        "{}: the file holds a filter of kind {}, which is not known here; use a newer bloomery",
+        name, static_cast<unsigned>(stored.header.kind));
   }
   auto opened = kind->open(stored, how);
   if (!opened) opened.error().message = detail::format_text("{}: {}", name, opened.error().message);

@@ -117,17 +117,13 @@ class typed_model final : public any_filter::model {
     if constexpr (std::same_as<typename F::hash_type, hash64>) {
       filter_.may_contain(hashes, answers);
       return {};
-    } else {
-      return cannot("be asked by hashes");
     }
+    return cannot("be asked by hashes");
   }
 
   result<insert_summary> insert(std::span<const std::string_view> keys) override {
-    if constexpr (insertable<F>) {
-      return filter_.insert(keys);
-    } else {
-      return cannot("insert");
-    }
+    if constexpr (insertable<F>) return filter_.insert(keys);
+    return cannot("insert");
   }
   result<insert_summary> insert(std::span<const hash64> hashes,
                                 [[maybe_unused]] unsigned threads) override {
@@ -135,9 +131,8 @@ class typed_model final : public any_filter::model {
       return filter_.insert_parallel(hashes, threads);
     } else if constexpr (insertable<F> && std::same_as<typename F::hash_type, hash64>) {
       return filter_.insert(hashes);
-    } else {
-      return cannot("insert hashes");
     }
+    return cannot("insert hashes");
   }
   result<insert_summary> insert_absent(std::span<const std::string_view> keys,
                                        std::span<bool> added) override {
@@ -152,55 +147,48 @@ class typed_model final : public any_filter::model {
         return part.done == hashes.size();
       });
       return all;
-    } else {
-      return cannot("insert");
     }
+    return cannot("insert");
   }
   result<void> erase(std::span<const std::string_view> keys, std::span<bool> erased) override {
     if constexpr (erasable<F>) {
       filter_.erase(keys, erased);
       return {};
-    } else {
-      return cannot("erase");
     }
+    return cannot("erase");
   }
   result<void> count(std::span<const std::string_view> keys,
                      std::span<std::uint64_t> counts) const override {
     if constexpr (countable<F>) {
       filter_.count(keys, counts);
       return {};
-    } else {
-      return cannot("count");
     }
+    return cannot("count");
   }
   result<void> merge(const any_filter::model& other) override {
     if constexpr (mergeable<F>) {
       return combine(other, [this](const auto& theirs) { return filter_.merge(theirs); });
-    } else {
-      return cannot("be merged");
     }
+    return cannot("be merged");
   }
   result<void> merge_absent(const any_filter::model& other) override {
     if constexpr (requires { filter_.merge_absent(filter_); }) {
       return combine(other, [this](const auto& theirs) { return filter_.merge_absent(theirs); });
-    } else {
-      return merge(other);
     }
+    return merge(other);
   }
   result<void> intersect(const any_filter::model& other) override {
     if constexpr (intersectable<F>) {
       return combine(other, [this](const auto& theirs) { return filter_.intersect(theirs); });
-    } else {
-      return cannot("be intersected");
     }
+    return cannot("be intersected");
   }
   result<void> clear() override {
     if constexpr (insertable<F>) {
       filter_.clear();
       return {};
-    } else {
-      return cannot("be cleared");
     }
+    return cannot("be cleared");
   }
   filter_image image() const override { return filter_.image(); }
   void relocate([[maybe_unused]] const memory_mover& mover) noexcept override {
@@ -210,20 +198,18 @@ class typed_model final : public any_filter::model {
     try {
       return any_filter(std::make_unique<typed_model>(filter_));
     } catch (const std::bad_alloc&) {
-      return fail(
+      return detail::format_failure(
           errc::out_of_memory,
-          detail::format_text("memory for a copy of the filter, {} bytes, could not be had; give "
-                              "back others first",
-                              filter_.size_in_bytes()));
+          "memory for a copy of the filter, {} bytes, could not be had; give back others first",
+          filter_.size_in_bytes());
     }
   }
 
  private:
   failure cannot(std::string_view what) const {
     // Const calls work on any storage, so a mapped storage can lack only those that write.
-    return fail(errc::unsupported,
-                detail::format_text("a filter of kind {}{} cannot {}", Kind::name,
-                                    insertable<F> ? "" : ", opened read-only,", what));
+    return detail::format_failure(errc::unsupported, "a filter of kind {}{} cannot {}", Kind::name,
+                                  insertable<F> ? "" : ", opened read-only,", what);
   }
 
   template <class Hash>
@@ -259,11 +245,10 @@ class typed_model final : public any_filter::model {
     if (const auto* view = dynamic_cast<const typed_model<mapped, Kind>*>(&other)) {
       return with(view->filter());
     }
-    return fail(
-        errc::incompatible,
-        detail::format_text("the filters are of different kinds ({} and {}) or probe rules; only "
-                            "filters built alike can be combined",
-                            Kind::name, other.kind_name()));
+    return detail::format_failure(errc::incompatible,
+                                  "the filters are of different kinds ({} and {}) or probe rules; "
+                                  "only filters built alike can be combined",
+                                  Kind::name, other.kind_name());
   }
 
  public:

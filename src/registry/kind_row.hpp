@@ -75,9 +75,9 @@ class kind_row {
     if constexpr (requires { spec.hashes; }) {
       spec.hashes = request.hashes;
     } else if (request.hashes != 0) {
-      return fail(errc::invalid_argument,
-                  format_text("a filter of kind {} has no number of hash functions; leave it out",
-                              K::name));
+      return format_failure(errc::invalid_argument,
+                            "a filter of kind {} has no number of hash functions; leave it out",
+                            K::name);
     }
     if constexpr (requires { spec.confidence; }) spec.confidence = request.confidence;
     if constexpr (requires { spec.threads; }) spec.threads = 0;
@@ -93,10 +93,9 @@ class kind_row {
 
   static result<any_filter> create(const plan_request& request) {
     if constexpr (is_static) {
-      return fail(errc::unsupported,
-                  format_text("a {} filter is built once from all its keys and cannot begin empty; "
-                              "use build",
-                              K::name));
+      return format_failure(
+          errc::unsupported,
+          "a {} filter is built once from all its keys and cannot begin empty; use build", K::name);
     } else {
       const auto spec = spec_of(request);
       if (!spec) return fail(spec.error());

@@ -32,8 +32,8 @@ result<void> read(const plan_request& request, std::string_view name, Number& va
   if (text.empty()) return {};
   const auto number = number_of<Number>(text);
   if (!number) {
-    return fail(errc::invalid_argument,
-                format_text("the option {}={} is not {}; give a number", name, text, what));
+    return format_failure(errc::invalid_argument, "the option {}={} is not {}; give a number", name,
+                          text, what);
   }
   value = *number;
   return {};
@@ -51,9 +51,9 @@ result<void> check_options(const plan_request& request, std::string_view kind,
     }
     std::vector<std::string_view> names;
     for (const kind_option& option : known) names.push_back(option.name);
-    return fail(errc::invalid_argument,
-                format_text("a filter of kind {} has no option '{}'; it has {}", kind, name,
-                            names.empty() ? "none" : format_text("{}", join(names, ", "))));
+    return format_failure(errc::invalid_argument,
+                          "a filter of kind {} has no option '{}'; it has {}", kind, name,
+                          names.empty() ? "none" : format_text("{}", join(names, ", ")));
   }
   return {};
 }
@@ -79,8 +79,8 @@ result<void> read_positive_option(const plan_request& request, std::string_view 
                                   unsigned& value) {
   if (auto ok = read_option(request, name, value); !ok) return ok;
   if (value != 0 || option_text(request, name, "").empty()) return {};
-  return fail(errc::invalid_argument,
-              format_text("the option {}=0 is not possible; leave it out to have it chosen", name));
+  return format_failure(errc::invalid_argument,
+                        "the option {}=0 is not possible; leave it out to have it chosen", name);
 }
 
 }  // namespace bloomery::detail

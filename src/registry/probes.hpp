@@ -31,14 +31,12 @@ result<any_filter> with_probe(Key wanted, Use&& use) {
   if (matches(md5_hashing())) return use(md5_hashing());
   if (matches(fnv_murmur_hashing())) return use(fnv_murmur_hashing());
   if constexpr (std::is_same_v<Key, probe_id>) {
-    return fail(errc::unsupported,
-                format_text("the filter's probe rule {} is not known here; use a newer "
-                            "bloomery",
-                            static_cast<unsigned>(wanted)));
+    return format_failure(errc::unsupported,
+                          "the filter's probe rule {} is not known here; use a newer bloomery",
+                          static_cast<unsigned>(wanted));
   } else {
-    return fail(
-        errc::invalid_argument,
-        format_text("'{}' is no probe rule; give double, salted, md5 or fnv-murmur", wanted));
+    return format_failure(errc::invalid_argument,
+                          "'{}' is no probe rule; give double, salted, md5 or fnv-murmur", wanted);
   }
 }
 

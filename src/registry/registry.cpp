@@ -22,9 +22,9 @@ result<const kind_info*> find_kind(std::string_view name) {
   if (found != all.end()) return &*found;
   std::vector<std::string_view> names;
   for (const kind_info& row : all) names.push_back(row.name);
-  return fail(errc::invalid_argument,
-              detail::format_text("'{}' is no kind of filter; the kinds are {}", name,
-                                  detail::join(names, ", ")));
+  return detail::format_failure(errc::invalid_argument,
+                                "'{}' is no kind of filter; the kinds are {}", name,
+                                detail::join(names, ", "));
 }
 
 const kind_info* find_kind(filter_kind kind) noexcept {

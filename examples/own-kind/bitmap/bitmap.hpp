@@ -28,10 +28,10 @@ namespace bloomery {
 
 /// The request. Two of capacity, fpr and bits; 0 means "find it".
 struct bitmap_spec {
-  std::uint64_t capacity = 0;  ///< n, distinct keys
-  double fpr = 0;              ///< eps at capacity, in (0, 1)
-  std::uint64_t bits = 0;      ///< m
-  std::uint64_t seed = 0;      ///< of the hash function
+  std::uint64_t capacity = 0;         ///< n, distinct keys
+  double fpr = 0;                     ///< eps at capacity, in (0, 1)
+  std::uint64_t bits = 0;             ///< m
+  std::uint64_t seed = default_seed;  ///< of the hash function
 };
 
 /// Everything that fixes the bits of a bitmap, and what it promises.
@@ -39,7 +39,7 @@ struct bitmap_params {
   std::uint64_t capacity = 0;
   double fpr = 0;
   std::uint64_t bits = 0;
-  std::uint64_t seed = 0;
+  std::uint64_t seed = default_seed;
 
   std::vector<std::byte> encode() const;
   static result<bitmap_params> decode(const filter_header& header,

@@ -1,4 +1,3 @@
-#include <bloomery/detail/core/record.hpp>
 #include <bloomery/plan/limits.hpp>
 #include <bloomery/plan/numeric.hpp>
 
@@ -12,6 +11,11 @@ namespace {
 double rate_of(double n, double m) noexcept {
   return m == 1 ? 1 : -numeric::expm1(n * numeric::log1p(-1 / m));
 }
+
+/// The fields of the parameter block, in order.
+constexpr auto fields = [](auto& block, auto& params) {
+  block.values(params.capacity, params.fpr, params.bits);
+};
 
 }  // namespace
 
@@ -43,24 +47,16 @@ result<bitmap_params> plan_bitmap(const bitmap_spec& spec) {
 }
 
 std::vector<std::byte> bitmap_params::encode() const {
-  return detail::record_writer().put(capacity).put(fpr).put(bits).finish();
+  return detail::encode_block(*this, fields);
 }
 
 result<bitmap_params> bitmap_params::decode(const filter_header& header,
                                             std::span<const std::byte> block) {
-  if (header.kind_version != basic_bitmap<>::kind_version) {
-    return fail(errc::unsupported, "the bitmap has a layout version that is not known here");
-  }
-  detail::record_reader reader(block);
-  bitmap_params params{.seed = header.seed};
-  params.capacity = reader.get<std::uint64_t>();
-  params.fpr = reader.get<double>();
-  params.bits = reader.get<std::uint64_t>();
-  if (!reader.complete() || params.capacity == 0 || params.capacity > max_keys ||
-      params.bits == 0 || params.bits > max_bits || !(params.fpr >= 0 && params.fpr <= 1)) {
-    return fail(errc::corrupt, "the bitmap's parameters are out of range; the file is damaged");
-  }
-  return params;
+  return detail::decode_block<bitmap_params>(
+      header, block, "bitmap", fields, [](const bitmap_params& params) {
+        return detail::is_capacity(params.capacity) && params.bits != 0 &&
+               params.bits <= max_bits && detail::in_range(params.fpr, 0, 1);
+      });
 }
 
 }  // namespace bloomery

@@ -14,11 +14,11 @@ namespace bloomery {
 /// The requirements. A member that is zero is chosen by the plan, which needs two of capacity, fpr
 /// and bits. A build counts its keys, and needs fpr, or capacity and bits.
 struct ribbon_spec {
-  std::uint64_t capacity = 0;  ///< n, distinct keys, at most 2^48; a build does not need it
-  double fpr = 0;              ///< eps, in [2^-32, 1)
-  std::uint64_t bits = 0;      ///< at most; a build that needs more fails
-  std::uint64_t seed = 0;      ///< of the hash function
-  unsigned threads = 1;        ///< of a build, 0: one per core; the result is the same
+  std::uint64_t capacity = 0;         ///< n, distinct keys, at most 2^48; a build does not need it
+  double fpr = 0;                     ///< eps, in [2^-32, 1)
+  std::uint64_t bits = 0;             ///< at most; a build that needs more fails
+  std::uint64_t seed = default_seed;  ///< of the hash function
+  unsigned threads = 1;               ///< of a build, 0: one per core; the result is the same
 };
 
 /// A level: the keys that all levels before bumped, in shards of equal shape. A shard is a system
@@ -57,7 +57,7 @@ inline constexpr std::uint64_t max_ribbon_keys = std::uint64_t{1} << 48;
 /// is exact, and is the count of the filter.
 struct ribbon_params {
   double fpr = 0;  ///< the requested rate, which the filter does not exceed
-  std::uint64_t seed = 0;
+  std::uint64_t seed = default_seed;
   std::vector<ribbon_level> levels;  ///< empty without keys; all except the last bump
 
   std::uint64_t payload_bytes() const noexcept;

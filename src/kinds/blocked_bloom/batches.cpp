@@ -9,8 +9,8 @@
 #include <bloomery/detail/core/threads.hpp>
 #include <bloomery/plan/numeric.hpp>
 
+#include "cpu/dispatch.hpp"
 #include "cpu/partition.hpp"
-#include "kinds/blocked_bloom/kernels/table.hpp"
 
 namespace bloomery::detail {
 namespace {
@@ -37,7 +37,7 @@ constexpr std::size_t min_keys_per_line = 4;
 constexpr std::size_t min_keys_per_thread = std::size_t{1} << 15;
 
 const block_kernels& kernels_of(block_layout layout) noexcept {
-  const layout_kernels& kernels = block_kernel_table.chosen();
+  const layout_kernels& kernels = chosen_kernels<layout_kernels>();
   switch (layout) {
     case block_layout::free_512:
       return kernels.free_512;

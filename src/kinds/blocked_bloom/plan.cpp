@@ -4,13 +4,13 @@
 #include <cmath>
 
 #include <bloomery/detail/core/bloom_tally.hpp>
-#include <bloomery/detail/core/record.hpp>
 #include <bloomery/plan/formulas.hpp>
 #include <bloomery/plan/units.hpp>
 
 #include "core/format.hpp"
 #include "plan/block_rates.hpp"
 #include "plan/checks.hpp"
+#include "plan/search.hpp"
 
 namespace bloomery {
 namespace {
@@ -76,35 +76,14 @@ std::uint64_t blocks_for(double n, double eps, block_layout layout, unsigned k, 
   const auto fits = [&](std::uint64_t blocks) { return fpr(n, blocks) <= eps; };
   // No filter of that rate has fewer bits than the information bound.
   const double min_blocks = n * f::information_bound(eps) / static_cast<double>(block_bits(layout));
-  auto low = static_cast<std::uint64_t>(std::min(min_blocks, 0x1p60));  // does not fit, or is 0
-  std::uint64_t step = 1;
-  std::uint64_t high = low + step;
-  while (high <= max_blocks(layout) && !fits(high)) {
-    low = high;
-    step *= 2;
-    high += step;
-  }
-  while (high - low > 1) {
-    const std::uint64_t middle = low + (high - low) / 2;
-    (fits(middle) ? high : low) = middle;
-  }
-  return high;
+  const auto low = static_cast<std::uint64_t>(std::min(min_blocks, 0x1p60));
+  return detail::first_good_from(low, max_blocks(layout), fits);
 }
 
 std::uint64_t keys_for(const shape& in, double eps, double deviations) {
   rates fpr(in.layout, in.hashes, deviations);
-  const auto fits = [&](std::uint64_t n) { return fpr(static_cast<double>(n), in.blocks) <= eps; };
-  std::uint64_t low = 0;  // fits
-  std::uint64_t high = 1;
-  while (high <= max_keys && fits(high)) {
-    low = high;
-    high *= 2;
-  }
-  while (high - low > 1) {
-    const std::uint64_t middle = low + (high - low) / 2;
-    (fits(middle) ? low : high) = middle;
-  }
-  return std::min(low, max_keys);
+  return detail::last_fitting(
+      max_keys, [&](std::uint64_t n) { return fpr(static_cast<double>(n), in.blocks) <= eps; });
 }
 
 /// The layout to try: the requested one, or the one that suits the rate.
@@ -140,21 +119,18 @@ result<void> check_ranges(const blocked_bloom_spec& spec) {
   if (auto ok = detail::check_hash_collisions(spec.fpr, spec.capacity); !ok) return ok;
   if (spec.fpr != 0 && spec.fpr < min_blocked_fpr) {
     return detail::refuse(
-        detail::format_text("a rate of {:.3g} is below what blocks can serve ({:.0g}); take kind "
-                            "bloom or cuckoo",
-                            spec.fpr, min_blocked_fpr));
+        "a rate of {:.3g} is below what blocks can serve ({:.0g}); take kind bloom or cuckoo",
+        spec.fpr, min_blocked_fpr);
   }
   if (spec.hashes > max_block_hashes) {
-    return detail::refuse(
-        detail::format_text("{} hash functions are too many for a block; at most {} are possible",
-                            spec.hashes, max_block_hashes));
+    return detail::refuse("{} hash functions are too many for a block; at most {} are possible",
+                          spec.hashes, max_block_hashes);
   }
   if (spec.hashes != 0 && spec.hashes != 8 && spec.layout != block_layout{} &&
       spec.layout != block_layout::free_512) {
     return detail::refuse(
-        detail::format_text("the {} layout has 8 hash functions, not {}; leave them open or take "
-                            "the free layout",
-                            name_of(spec.layout), spec.hashes));
+        "the {} layout has 8 hash functions, not {}; leave them open or take the free layout",
+        name_of(spec.layout), spec.hashes);
   }
   return {};
 }
@@ -180,6 +156,11 @@ shape best_shape(const blocked_bloom_spec& spec) {
   const block_layout layout = layout_for(spec, eps);
   return layout == split.layout ? split : in_layout(layout);
 }
+
+constexpr auto fields = [](auto& block, auto& params) {
+  block.values(params.capacity, params.fpr, params.blocks);
+  block.u32(params.hashes).u16(params.layout).zeros(2).values(params.chance_keys);
+};
 
 }  // namespace
 
@@ -217,10 +198,8 @@ result<blocked_bloom_params> plan_blocked_bloom(const blocked_bloom_spec& spec) 
     });
     found.blocks = blocks_for(n, target, found.layout, found.hashes, deviations);
     if (found.blocks > max_blocks(found.layout)) {
-      return fail(
-          errc::invalid_argument,
-          detail::format_text("{} keys at a rate of {:.3g} need more blocks than the {} layout has",
-                              format_count(spec.capacity), spec.fpr, name_of(found.layout)));
+      return detail::refuse("{} keys at a rate of {:.3g} need more blocks than the {} layout has",
+                            format_count(spec.capacity), spec.fpr, name_of(found.layout));
     }
   } else if (spec.bits != 0 && spec.fpr != 0) {
     found.layout = layout_for(spec, spec.fpr);
@@ -251,30 +230,15 @@ double blocked_bloom_params::scatter() const {
 }
 
 result<void> same_shape(const blocked_bloom_params& a, const blocked_bloom_params& b) {
-  const auto differ = [](std::string_view what, auto x, auto y) {
-    return fail(
-        errc::incompatible,
-        detail::format_text("the filters differ in {} ({} and {}); only filters built with equal "
-                            "blocks, layout, hashes and seed can be combined",
-                            what, x, y));
-  };
-  if (a.layout != b.layout) return differ("layout", name_of(a.layout), name_of(b.layout));
-  if (a.blocks != b.blocks) return differ("blocks", a.blocks, b.blocks);
-  if (a.hashes != b.hashes) return differ("hashes", a.hashes, b.hashes);
-  if (a.seed != b.seed) return differ("seed", a.seed, b.seed);
-  return {};
+  return detail::check_equal({{"layout", name_of(a.layout), name_of(b.layout)},
+                              {"blocks", a.blocks, b.blocks},
+                              {"hashes", a.hashes, b.hashes},
+                              {"seed", a.seed, b.seed}},
+                             "blocks, layout, hashes and seed");
 }
 
 std::vector<std::byte> blocked_bloom_params::encode() const {
-  return detail::record_writer()
-      .put(capacity)
-      .put(fpr)
-      .put(blocks)
-      .put(std::uint32_t{hashes})
-      .put(static_cast<std::uint16_t>(layout))
-      .put(std::uint16_t{0})
-      .put(chance_keys)
-      .finish();
+  return detail::encode_block(*this, fields);
 }
 
 bool blocked_bloom_params::possible() const noexcept {
@@ -285,35 +249,19 @@ bool blocked_bloom_params::possible() const noexcept {
 
 result<blocked_bloom_params> blocked_bloom_params::decode(const filter_header& header,
                                                           std::span<const std::byte> block) {
+  constexpr std::string_view filter = "blocked Bloom filter";
+  if (auto ok = detail::check_version(header, filter); !ok) return fail(std::move(ok.error()));
   detail::record_reader reader(block);
-  blocked_bloom_params params;
-  params.capacity = reader.get<std::uint64_t>();
-  params.fpr = reader.get<double>();
-  params.blocks = reader.get<std::uint64_t>();
-  params.hashes = reader.get<std::uint32_t>();
-  const auto layout = reader.get<std::uint16_t>();
-  params.layout = static_cast<block_layout>(layout);
-  const auto unused = reader.get<std::uint16_t>();
-  params.chance_keys = reader.get<double>();
-  params.seed = header.seed;
-  if (header.kind_version != 1) {
-    return fail(
-        errc::unsupported,
-        detail::format_text("this blocked Bloom filter has layout version {}, and version 1 is "
-                            "known here; use a newer bloomery",
-                            header.kind_version));
+  blocked_bloom_params params{.seed = header.seed};
+  fields(reader, params);
+  if (const auto layout = static_cast<std::uint16_t>(params.layout); layout < 1 || layout > 3) {
+    return detail::format_failure(
+        errc::unsupported, "the filter's block layout {} is not known here; use a newer bloomery",
+        layout);
   }
-  if (layout < 1 || layout > 3) {
-    return fail(errc::unsupported,
-                detail::format_text("the filter's block layout {} is not known here; "
-                                    "use a newer bloomery",
-                                    layout));
-  }
-  if (!reader.complete() || params.capacity == 0 || params.capacity > max_keys ||
-      !params.possible() || !(params.fpr >= 0 && params.fpr <= 1) || unused != 0 ||
-      !detail::is_chance_keys(params.chance_keys)) {
-    return fail(errc::corrupt,
-                "the blocked Bloom filter's parameters are out of range; the file is damaged");
+  if (!reader.complete() || !detail::is_capacity(params.capacity) || !params.possible() ||
+      !detail::in_range(params.fpr, 0, 1) || !detail::is_chance_keys(params.chance_keys)) {
+    return detail::out_of_range(filter);
   }
   return params;
 }

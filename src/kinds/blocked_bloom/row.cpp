@@ -13,8 +13,8 @@ struct blocked_bloom_kind : one_type<blocked_bloom> {
   static constexpr std::string_view summary =
       "one cache line per key: the fastest; insert and query, also by many threads";
   static constexpr std::string_view strengths =
-      "an insert or a query touches one cache line, and batches run at the memory's speed; "
-      "0.5 bits per key more than bloom at 1%; no deletion, and its size is fixed in advance";
+      "an insert or a query touches one cache line, and batches run at the memory's speed; 0.5 "
+      "bits per key more than bloom at 1%; no deletion, and its size is fixed in advance";
   static constexpr std::array options = {kind_option{
       "layout", "split, free or parquet (default by the rate)",
       "where in its block a key's bits are; parquet is Apache Parquet's block bit for bit"}};
@@ -28,8 +28,8 @@ struct blocked_bloom_kind : one_type<blocked_bloom> {
       spec.layout = layout;
       return {};
     }
-    return fail(errc::invalid_argument,
-                format_text("'{}' is no block layout; give split, free or parquet", wanted));
+    return format_failure(errc::invalid_argument,
+                          "'{}' is no block layout; give split, free or parquet", wanted);
   }
 
   static result<plan_report> plan(const blocked_bloom_spec& spec) {

@@ -6,12 +6,12 @@
 #include <numbers>
 
 #include <bloomery/detail/core/bloom_tally.hpp>
-#include <bloomery/detail/core/record.hpp>
 #include <bloomery/plan/formulas.hpp>
 #include <bloomery/plan/units.hpp>
 
 #include "core/format.hpp"
 #include "plan/checks.hpp"
+#include "plan/search.hpp"
 
 namespace bloomery {
 namespace {
@@ -70,37 +70,30 @@ shape smallest(double n, double eps, unsigned fixed_hashes, double deviations) {
 // The largest number of keys whose rate is at most eps, with the best number of functions for them.
 std::uint64_t max_capacity(std::uint64_t bits, double eps, unsigned fixed_hashes,
                            double deviations) {
-  const auto fits = [&](std::uint64_t n) {
+  return detail::last_fitting(max_keys, [&](std::uint64_t n) {
     const auto keys = static_cast<double>(n);
     const unsigned k = fixed_hashes != 0 ? fixed_hashes : best_hashes(keys, bits);
     return full_fpr(keys, bits, k, deviations) <= eps;
-  };
-  std::uint64_t low = 0;
-  std::uint64_t high = 1;
-  while (high < max_keys && fits(high)) {
-    low = high;
-    high *= 2;
-  }
-  while (high - low > 1) {
-    const std::uint64_t middle = low + (high - low) / 2;
-    (fits(middle) ? low : high) = middle;
-  }
-  return low;
+  });
 }
 
 result<void> check_ranges(const bloom_spec& spec) {
   if (auto ok = detail::check_common(spec); !ok) return ok;
   if (spec.hashes > max_hash_functions) {
-    return detail::refuse(
-        detail::format_text("{} hash functions are too many; at most {} are possible", spec.hashes,
-                            max_hash_functions));
+    return detail::refuse("{} hash functions are too many; at most {} are possible", spec.hashes,
+                          max_hash_functions);
   }
   if (spec.hashes > 28 && spec.bits != 0 && spec.bits < min_bits(spec.hashes)) {
-    return detail::refuse(detail::format_text("{} hash functions need at least {} bits",
-                                              spec.hashes, min_bits(spec.hashes)));
+    return detail::refuse("{} hash functions need at least {} bits", spec.hashes,
+                          min_bits(spec.hashes));
   }
   return {};
 }
+
+constexpr auto fields = [](auto& block, auto& params) {
+  block.values(params.capacity, params.fpr, params.bits);
+  block.u32(params.hashes).u16(params.probe).zeros(2).values(params.chance_keys);
+};
 
 }  // namespace
 
@@ -121,9 +114,8 @@ result<bloom_params> plan_bloom(const bloom_spec& spec) {
   } else if (spec.capacity != 0 && spec.fpr != 0) {
     const shape found = smallest(keys, spec.fpr, spec.hashes, deviations);
     if (found.bits > max_bits) {
-      return fail(errc::invalid_argument,
-                  detail::format_text("{} keys at a rate of {:.3g} need more than 2^62 bits",
-                                      format_count(spec.capacity), spec.fpr));
+      return detail::refuse("{} keys at a rate of {:.3g} need more than 2^62 bits",
+                            format_count(spec.capacity), spec.fpr);
     }
     plan.bits = found.bits;
     plan.hashes = found.hashes;
@@ -157,61 +149,26 @@ double bloom_params::scatter() const {
 }
 
 result<void> same_shape(const bloom_params& a, const bloom_params& b) {
-  const auto differ = [](std::string_view what, auto x, auto y) {
-    return fail(
-        errc::incompatible,
-        detail::format_text("the filters differ in {} ({} and {}); only filters built with equal "
-                            "bits, hashes and seed can be combined",
-                            what, x, y));
-  };
-  if (a.bits != b.bits) return differ("bits", a.bits, b.bits);
-  if (a.hashes != b.hashes) return differ("hashes", a.hashes, b.hashes);
-  if (a.seed != b.seed) return differ("seed", a.seed, b.seed);
-  if (a.probe != b.probe) {
-    return differ("probe rule", static_cast<unsigned>(a.probe), static_cast<unsigned>(b.probe));
-  }
-  return {};
+  const auto number_of = [](probe_id probe) { return static_cast<std::uint64_t>(probe); };
+  return detail::check_equal({{"bits", a.bits, b.bits},
+                              {"hashes", a.hashes, b.hashes},
+                              {"seed", a.seed, b.seed},
+                              {"probe rule", number_of(a.probe), number_of(b.probe)}},
+                             "bits, hashes and seed");
 }
 
 std::vector<std::byte> bloom_params::encode() const {
-  return detail::record_writer()
-      .put(capacity)
-      .put(fpr)
-      .put(bits)
-      .put(std::uint32_t{hashes})
-      .put(static_cast<std::uint16_t>(probe))
-      .put(std::uint16_t{0})
-      .put(chance_keys)
-      .finish();
+  return detail::encode_block(*this, fields);
 }
 
 result<bloom_params> bloom_params::decode(const filter_header& header,
                                           std::span<const std::byte> block) {
-  detail::record_reader reader(block);
-  bloom_params params;
-  params.capacity = reader.get<std::uint64_t>();
-  params.fpr = reader.get<double>();
-  params.bits = reader.get<std::uint64_t>();
-  params.hashes = reader.get<std::uint32_t>();
-  params.probe = static_cast<probe_id>(reader.get<std::uint16_t>());
-  const auto unused = reader.get<std::uint16_t>();
-  params.chance_keys = reader.get<double>();
-  params.seed = header.seed;
-  if (header.kind_version != 1) {
-    return fail(
-        errc::unsupported,
-        detail::format_text("this Bloom filter has layout version {}, and version 1 is known here; "
-                            "use a newer bloomery",
-                            header.kind_version));
-  }
-  if (!reader.complete() || params.capacity == 0 || params.capacity > max_keys ||
-      params.bits == 0 || params.bits > max_bits || params.hashes == 0 ||
-      params.hashes > max_hash_functions || !(params.fpr >= 0 && params.fpr <= 1) || unused != 0 ||
-      !detail::is_chance_keys(params.chance_keys)) {
-    return fail(errc::corrupt,
-                "the Bloom filter's parameters are out of range; the file is damaged");
-  }
-  return params;
+  return detail::decode_block<bloom_params>(
+      header, block, "Bloom filter", fields, [](const bloom_params& params) {
+        return detail::is_capacity(params.capacity) && detail::in_range(params.fpr, 0, 1) &&
+               params.bits != 0 && params.bits <= max_bits && params.hashes != 0 &&
+               params.hashes <= max_hash_functions && detail::is_chance_keys(params.chance_keys);
+      });
 }
 
 }  // namespace bloomery

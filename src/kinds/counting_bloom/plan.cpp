@@ -1,6 +1,5 @@
 #include <bloomery/plan/counting_bloom_plan.hpp>
 
-#include <bloomery/detail/core/record.hpp>
 #include <bloomery/detail/counting_bloom/counter_array.hpp>
 #include <bloomery/plan/units.hpp>
 
@@ -15,13 +14,11 @@ constexpr std::uint16_t bloom_block_version = 1;
 result<void> check_ranges(const counting_bloom_spec& spec) {
   if (auto ok = detail::check_common(spec); !ok) return ok;
   if (!detail::is_counter_width(spec.counter_bits)) {
-    return detail::refuse(detail::format_text("counters of {} bits do not exist; give 4, 8 or 16",
-                                              spec.counter_bits));
+    return detail::refuse("counters of {} bits do not exist; give 4, 8 or 16", spec.counter_bits);
   }
   if (spec.bits != 0 && spec.bits < spec.counter_bits) {
-    return detail::refuse(
-        detail::format_text("{} bits do not hold a single counter of {}; give more memory",
-                            spec.bits, spec.counter_bits));
+    return detail::refuse("{} bits do not hold a single counter of {}; give more memory", spec.bits,
+                          spec.counter_bits);
   }
   return {};
 }
@@ -48,11 +45,9 @@ result<counting_bloom_params> plan_counting_bloom(const counting_bloom_spec& spe
                             spec.counter_bits, array.error().message));
   }
   if (array->bits > max_bits / spec.counter_bits) {
-    return fail(errc::invalid_argument,
-                detail::format_text(
-                    "{} counters of {} bits need more than 2^62 bits; ask for fewer keys or "
-                    "a higher rate",
-                    format_count(array->bits), spec.counter_bits));
+    return detail::refuse(
+        "{} counters of {} bits need more than 2^62 bits; ask for fewer keys or a higher rate",
+        format_count(array->bits), spec.counter_bits);
   }
   return counting_bloom_params{.array = *array, .counter_bits = spec.counter_bits};
 }
@@ -61,19 +56,17 @@ result<void> check_layout(const counting_bloom_params& params) {
   if (!detail::is_counter_width(params.counter_bits) || params.array.bits == 0 ||
       params.array.bits > max_bits / params.counter_bits || params.array.hashes == 0 ||
       params.array.hashes > max_hash_functions) {
-    return fail(errc::corrupt,
-                "the counting Bloom filter's parameters are out of range; the file is damaged");
+    return detail::out_of_range("counting Bloom filter");
   }
   return {};
 }
 
 result<void> same_shape(const counting_bloom_params& a, const counting_bloom_params& b) {
   if (a.counter_bits != b.counter_bits) {
-    return fail(errc::incompatible,
-                detail::format_text(
-                    "the filters have counters of {} and of {} bits; only filters with equal "
-                    "counters can be combined",
-                    a.counter_bits, b.counter_bits));
+    return detail::format_failure(errc::incompatible,
+                                  "the filters have counters of {} and of {} bits; only filters "
+                                  "with equal counters can be combined",
+                                  a.counter_bits, b.counter_bits);
   }
   return same_shape(a.array, b.array);
 }
@@ -87,12 +80,8 @@ std::vector<std::byte> counting_bloom_params::encode() const {
 
 result<counting_bloom_params> counting_bloom_params::decode(const filter_header& header,
                                                             std::span<const std::byte> block) {
-  if (header.kind_version != 1) {
-    return fail(
-        errc::unsupported,
-        detail::format_text("this counting Bloom filter has layout version {}, and version 1 is "
-                            "known here; use a newer bloomery",
-                            header.kind_version));
+  if (auto ok = detail::check_version(header, "counting Bloom filter"); !ok) {
+    return fail(std::move(ok.error()));
   }
   if (block.size() < detail::block_bytes) {
     return fail(errc::corrupt,
@@ -105,9 +94,9 @@ result<counting_bloom_params> counting_bloom_params::decode(const filter_header&
   detail::record_reader reader(block.subspan(detail::block_bytes));
   const counting_bloom_params params{.array = *array, .counter_bits = reader.get<std::uint32_t>()};
   if (!reader.complete() || array->chance_keys != 0) {
-    return fail(errc::corrupt,
-                "the counting Bloom filter's parameters do not end as they should; the file is "
-                "damaged");
+    return fail(
+        errc::corrupt,
+        "the counting Bloom filter's parameters do not end as they should; the file is damaged");
   }
   if (auto ok = check_layout(params); !ok) return fail(std::move(ok.error()));
   return params;

@@ -2,20 +2,22 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <optional>
 
-#include <bloomery/detail/core/record.hpp>
 #include <bloomery/detail/cuckoo/layout.hpp>
 #include <bloomery/plan/formulas.hpp>
 #include <bloomery/plan/units.hpp>
 
 #include "core/format.hpp"
 #include "plan/checks.hpp"
+#include "plan/search.hpp"
 
 namespace bloomery {
 namespace {
 
 namespace f = formulas;
+using detail::first_good;
 
 constexpr unsigned default_slots = 4;
 constexpr unsigned min_fingerprint = 4;
@@ -85,17 +87,6 @@ struct table {
   }
 };
 
-// The smallest value in (low, high] for which `good` is true. Preconditions: it is false for low
-// and true for high, and changes once.
-template <class Good>
-std::uint64_t first_good(std::uint64_t low, std::uint64_t high, Good&& good) {
-  while (high - low > 1) {
-    const std::uint64_t middle = low + (high - low) / 2;
-    (good(middle) ? high : low) = middle;
-  }
-  return high;
-}
-
 // The fewest buckets for n keys at the rate eps, or at any rate if eps is 0. A low rate may leave
 // slots free, at most every second one: beyond that a longer fingerprint needs less memory.
 std::optional<table> fewest_buckets(std::uint64_t n, double eps, unsigned slots,
@@ -144,17 +135,16 @@ fingerprint_range candidates(const cuckoo_spec& spec) {
 result<void> check_ranges(const cuckoo_spec& spec) {
   if (auto ok = detail::check_common(spec); !ok) return ok;
   if (spec.slots != 0 && !known_slots(spec.slots)) {
-    return detail::refuse(
-        detail::format_text("a bucket of {} slots is not possible; give 2, 4 or 8", spec.slots));
+    return detail::refuse("a bucket of {} slots is not possible; give 2, 4 or 8", spec.slots);
   }
   if (spec.fingerprint_bits != 0 &&
       (spec.fingerprint_bits < min_fingerprint || spec.fingerprint_bits > max_fingerprint)) {
-    return detail::refuse(detail::format_text(
-        "fingerprints of {} bits are not possible; give 4 to 32", spec.fingerprint_bits));
+    return detail::refuse("fingerprints of {} bits are not possible; give 4 to 32",
+                          spec.fingerprint_bits);
   }
   if (spec.bits != 0 && spec.bits < min_payload_bits) {
-    return detail::refuse(detail::format_text(
-        "{} bits are too few for a cuckoo filter; give at least {}", spec.bits, min_payload_bits));
+    return detail::refuse("{} bits are too few for a cuckoo filter; give at least {}", spec.bits,
+                          min_payload_bits);
   }
   return {};
 }
@@ -174,15 +164,13 @@ result<choice> for_capacity(const cuckoo_spec& spec, unsigned slots) {
   if (best) return choice{*best, spec.capacity};
   if (spec.fingerprint_bits == 0) {
     return detail::refuse(
-        detail::format_text("{} keys at a rate of {} need fingerprints of more than {} bits or a "
-                            "table of more than 2^62; give a higher rate or fewer keys",
-                            format_count(spec.capacity), format_rate(spec.fpr), max_fingerprint));
+        "{} keys at a rate of {} need fingerprints of more than {} bits or a table of more than "
+        "2^62; give a higher rate or fewer keys",
+        format_count(spec.capacity), format_rate(spec.fpr), max_fingerprint);
   }
   return detail::refuse(
-      detail::format_text("fingerprints of {} bits are too short for {} keys{}; give longer ones, "
-                          "or leave them open",
-                          spec.fingerprint_bits, format_count(spec.capacity),
-                          spec.fpr == 0 ? "" : " at a rate of " + format_rate(spec.fpr)));
+      "fingerprints of {} bits are too short for {} keys{}; give longer ones, or leave them open",
+      spec.fingerprint_bits, format_count(spec.capacity), detail::at_rate(spec.fpr));
 }
 
 result<choice> for_bits(const cuckoo_spec& spec, unsigned slots) {
@@ -195,13 +183,13 @@ result<choice> for_bits(const cuckoo_spec& spec, unsigned slots) {
     if (n != 0 && (!best || n > best->capacity)) best = choice{*shape, n};
   }
   if (best) return *best;
-  return detail::refuse(detail::format_text(
+  return detail::refuse(
       "{} bits hold no key{}{}; give more memory{}", format_count(spec.bits),
-      spec.fpr == 0 ? "" : " at a rate of " + format_rate(spec.fpr),
+      detail::at_rate(spec.fpr),
       spec.fingerprint_bits == 0
           ? ""
           : detail::format_text(" with fingerprints of {} bits", spec.fingerprint_bits),
-      spec.fpr == 0 ? "" : " or a higher rate"));
+      spec.fpr == 0 ? "" : " or a higher rate");
 }
 
 result<choice> for_capacity_and_bits(const cuckoo_spec& spec, unsigned slots) {
@@ -215,9 +203,9 @@ result<choice> for_capacity_and_bits(const cuckoo_spec& spec, unsigned slots) {
   }
   if (best) return choice{*best, spec.capacity};
   return detail::refuse(
-      detail::format_text("{} keys do not fit into a cuckoo filter of {} bits; give more memory, "
-                          "fewer keys or other fingerprints",
-                          format_count(spec.capacity), format_count(spec.bits)));
+      "{} keys do not fit into a cuckoo filter of {} bits; give more memory, fewer keys or other "
+      "fingerprints",
+      format_count(spec.capacity), format_count(spec.bits));
 }
 
 result<choice> choose(const cuckoo_spec& spec, unsigned slots) {
@@ -226,25 +214,28 @@ result<choice> choose(const cuckoo_spec& spec, unsigned slots) {
   return for_capacity_and_bits(spec, slots);
 }
 
+constexpr auto fields = [](auto& block, auto& params) {
+  block.values(params.capacity, params.fpr, params.buckets);
+  block.u16(params.slots, params.fingerprint_bits);
+};
+
 }  // namespace
 
 result<cuckoo_params> plan_cuckoo(const cuckoo_spec& spec) {
   if (auto ok = check_ranges(spec); !ok) return fail(std::move(ok.error()));
   const unsigned slots = spec.slots != 0 ? spec.slots : default_slots;
-  const bool size_known = spec.fpr != 0 || spec.fingerprint_bits != 0;
-  if ((spec.capacity == 0 && spec.bits == 0) ||
-      (!size_known && (spec.capacity == 0 || spec.bits == 0))) {
+  const bool rate_is_known = spec.fpr != 0 || spec.fingerprint_bits != 0;
+  if ((spec.capacity != 0) + (spec.bits != 0) + rate_is_known < 2) {
     return detail::size_is_open("a cuckoo filter");
   }
   const auto chosen = choose(spec, slots);
   if (!chosen) return fail(chosen.error());
-  cuckoo_params plan;
-  plan.capacity = chosen->capacity;
-  plan.fpr = chosen->shape.fpr(static_cast<double>(chosen->capacity));
-  plan.buckets = chosen->shape.buckets;
-  plan.slots = slots;
-  plan.fingerprint_bits = chosen->shape.fingerprint_bits;
-  plan.seed = spec.seed;
+  const cuckoo_params plan{.capacity = chosen->capacity,
+                           .fpr = chosen->shape.fpr(static_cast<double>(chosen->capacity)),
+                           .buckets = chosen->shape.buckets,
+                           .slots = slots,
+                           .fingerprint_bits = chosen->shape.fingerprint_bits,
+                           .seed = spec.seed};
   if (auto ok = detail::check_promise(spec.fpr, plan.fpr, plan.capacity, spec.bits); !ok) {
     return fail(std::move(ok.error()));
   }
@@ -252,25 +243,16 @@ result<cuckoo_params> plan_cuckoo(const cuckoo_spec& spec) {
 }
 
 result<void> same_shape(const cuckoo_params& a, const cuckoo_params& b) {
-  const auto differ = [](std::string_view what, auto x, auto y) {
-    return fail(
-        errc::incompatible,
-        detail::format_text("the filters differ in {} ({} and {}); only filters built with equal "
-                            "buckets, slots, fingerprints and seed can be combined",
-                            what, x, y));
-  };
-  if (a.buckets != b.buckets) return differ("buckets", a.buckets, b.buckets);
-  if (a.slots != b.slots) return differ("slots", a.slots, b.slots);
-  if (a.fingerprint_bits != b.fingerprint_bits) {
-    return differ("fingerprint bits", a.fingerprint_bits, b.fingerprint_bits);
-  }
-  if (a.seed != b.seed) return differ("seed", a.seed, b.seed);
-  return {};
+  return detail::check_equal({{"buckets", a.buckets, b.buckets},
+                              {"slots", a.slots, b.slots},
+                              {"fingerprint bits", a.fingerprint_bits, b.fingerprint_bits},
+                              {"seed", a.seed, b.seed}},
+                             "buckets, slots, fingerprints and seed");
 }
 
 bool cuckoo_params::possible() const noexcept {
   // By a division, since the product of values from outside may overflow.
-  return capacity != 0 && capacity <= max_keys && fpr >= 0 && fpr <= 1 && known_slots(slots) &&
+  return detail::is_capacity(capacity) && detail::in_range(fpr, 0, 1) && known_slots(slots) &&
          fingerprint_bits >= min_fingerprint && fingerprint_bits <= max_fingerprint &&
          buckets != 0 && buckets <= max_bits / (std::uint64_t{slots} * fingerprint_bits);
 }
@@ -284,37 +266,13 @@ double cuckoo_params::load() const noexcept {
 }
 
 std::vector<std::byte> cuckoo_params::encode() const {
-  return detail::record_writer()
-      .put(capacity)
-      .put(fpr)
-      .put(buckets)
-      .put(static_cast<std::uint16_t>(slots))
-      .put(static_cast<std::uint16_t>(fingerprint_bits))
-      .finish();
+  return detail::encode_block(*this, fields);
 }
 
 result<cuckoo_params> cuckoo_params::decode(const filter_header& header,
                                             std::span<const std::byte> block) {
-  detail::record_reader reader(block);
-  cuckoo_params params;
-  params.capacity = reader.get<std::uint64_t>();
-  params.fpr = reader.get<double>();
-  params.buckets = reader.get<std::uint64_t>();
-  params.slots = reader.get<std::uint16_t>();
-  params.fingerprint_bits = reader.get<std::uint16_t>();
-  params.seed = header.seed;
-  if (header.kind_version != 1) {
-    return fail(errc::unsupported,
-                detail::format_text(
-                    "this cuckoo filter has layout version {}, and version 1 is known here; "
-                    "use a newer bloomery",
-                    header.kind_version));
-  }
-  if (!reader.complete() || !params.possible()) {
-    return fail(errc::corrupt,
-                "the cuckoo filter's parameters are out of range; the file is damaged");
-  }
-  return params;
+  return detail::decode_block<cuckoo_params>(header, block, "cuckoo filter", fields,
+                                             std::mem_fn(&cuckoo_params::possible));
 }
 
 }  // namespace bloomery

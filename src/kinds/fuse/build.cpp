@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <bloomery/detail/core/hash_shards.hpp>
 #include <bloomery/detail/core/source_memory.hpp>
 #include <bloomery/detail/core/threads.hpp>
@@ -12,12 +11,11 @@
 #include <bloomery/fuse.hpp>
 #include <bloomery/plan/units.hpp>
 #include <cstring>
-#include <mutex>
 #include <new>
-#include <optional>
 #include <vector>
 
 #include "core/format.hpp"
+#include "plan/checks.hpp"
 
 namespace bloomery::detail {
 namespace {
@@ -83,12 +81,6 @@ class shard_builder {
       }
     }
     return hashes_were_chosen();
-  }
-
-  static failure hashes_were_chosen() {
-    return fail(errc::invalid_argument,
-                "the hashes were made to be alike and cannot be laid out; hash the keys with "
-                "another seed");
   }
 
   template <unsigned Arity>
@@ -259,30 +251,6 @@ class shard_builder {
   std::vector<std::uint32_t> bounds_;
 };
 
-/// Builds the shards of a group in several threads; the result does not depend on their number.
-result<void> build_group(std::vector<shard_builder>& builders, std::uint64_t first,
-                         std::span<const std::span<hash64>> hashes, unsigned segment_log2,
-                         std::span<built_shard> shards) {
-  std::atomic<std::size_t> next{0};
-  mutex telling;
-  std::optional<failure> failed;
-  const auto work = [&](unsigned t) {
-    for (std::size_t i = next++; i < hashes.size(); i = next++) {
-      auto made = builders[t].build(first + i, hashes[i], segment_log2);
-      if (made) {
-        shards[first + i] = std::move(*made);
-      } else {
-        const std::lock_guard lock(telling);
-        failed = made.error();
-        return;
-      }
-    }
-  };
-  in_threads(static_cast<unsigned>(std::min(builders.size(), hashes.size())), work);
-  if (failed) return fail(std::move(*failed));
-  return {};
-}
-
 /// Copies the shards behind their directory and frees the memory of each.
 result<built_fuse> assemble(fuse_params params, std::vector<built_shard> shards) {
   built_fuse all{.params = params, .payload = {}, .count = 0};
@@ -328,29 +296,31 @@ result<built_fuse> build(const fuse_spec& spec, const hash_source& source) {
     distinct = std::max<std::uint64_t>(*estimate, 1);
   }
   if (distinct > max_fuse_keys) {
-    return fail(errc::invalid_argument,
-                format_text("{} keys are more than a fuse filter can have; at most {} are possible",
-                            format_count(distinct), format_count(max_fuse_keys)));
+    return refuse("{} keys are more than a fuse filter can have; at most {} are possible",
+                  format_count(distinct), format_count(max_fuse_keys));
   }
   const std::uint64_t shards = fuse_shards_for(distinct);
   const unsigned log2 = shards == 1 ? 0 : fuse_segment_log2(distinct / shards, params.arity);
   std::vector<built_shard> built(shards);
   std::vector<shard_builder> builders(std::min<std::uint64_t>(threads, shards),
                                       shard_builder(params));
-  auto done =
-      for_each_shard_group(source, shards, distinct, threads,
-                           [&](std::uint64_t first, std::span<const std::span<hash64>> group) {
-                             return build_group(builders, first, group, log2, built);
-                           });
+  auto done = for_each_shard(
+      source, shards, distinct, threads,
+      [&](unsigned t, std::uint64_t shard, std::span<hash64> hashes) -> result<void> {
+        auto made = builders[t].build(shard, hashes, log2);
+        if (!made) return fail(std::move(made.error()));
+        built[shard] = std::move(*made);
+        return {};
+      });
   if (!done) return fail(std::move(done.error()));
   builders.clear();
   auto all = assemble(params, std::move(built));
   if (all && spec.bits != 0 && all->payload.bytes().size() * 8 > spec.bits) {
-    return fail(errc::invalid_argument,
-                format_text("{} keys take {} in this fuse filter, more than the {} allowed; give "
-                            "more memory or a higher rate",
-                            format_count(all->count), format_bytes(all->payload.bytes().size()),
-                            format_bytes(spec.bits / 8)));
+    return refuse(
+        "{} keys take {} in this fuse filter, more than the {} allowed; give more memory or a "
+        "higher rate",
+        format_count(all->count), format_bytes(all->payload.bytes().size()),
+        format_bytes(spec.bits / 8));
   }
   return all;
 }

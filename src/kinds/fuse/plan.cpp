@@ -5,12 +5,12 @@
 #include <bit>
 #include <cmath>
 
-#include <bloomery/detail/core/record.hpp>
 #include <bloomery/plan/formulas.hpp>
 #include <bloomery/plan/units.hpp>
 
 #include "core/format.hpp"
 #include "plan/checks.hpp"
+#include "plan/search.hpp"
 
 namespace bloomery {
 namespace {
@@ -83,25 +83,22 @@ result<void> check_ranges(const fuse_spec& spec) {
   if (auto ok = detail::check_common(spec, max_fuse_keys); !ok) return ok;
   if (spec.fpr != 0 && spec.fpr * rounding < std::ldexp(1.0, -32)) {
     return detail::refuse(
-        detail::format_text("a rate of {:.3g} is below what 32 fingerprint bits give (2.33e-10); "
-                            "ask for a higher one",
-                            spec.fpr));
+        "a rate of {:.3g} is below what 32 fingerprint bits give (2.33e-10); ask for a higher one",
+        spec.fpr);
   }
   if (spec.arity != 0 && spec.arity != 3 && spec.arity != 4) {
-    return detail::refuse(
-        detail::format_text("a fuse filter has arity 3 or 4, not {}", spec.arity));
+    return detail::refuse("a fuse filter has arity 3 or 4, not {}", spec.arity);
   }
   if (spec.fingerprint_bits > max_fingerprint_bits) {
-    return detail::refuse(detail::format_text(
-        "fingerprints of {} bits are too long; at most 32 are possible", spec.fingerprint_bits));
+    return detail::refuse("fingerprints of {} bits are too long; at most 32 are possible",
+                          spec.fingerprint_bits);
   }
   if (spec.fpr != 0 && spec.fingerprint_bits != 0 && bits_for(spec.fpr) > spec.fingerprint_bits) {
     return detail::refuse(
-        detail::format_text("fingerprints of {} bits have a rate of {}, not {}; leave one of the "
-                            "two open",
-                            spec.fingerprint_bits,
-                            format_rate(std::ldexp(1.0, -static_cast<int>(spec.fingerprint_bits))),
-                            format_rate(spec.fpr)));
+        "fingerprints of {} bits have a rate of {}, not {}; leave one of the two open",
+        spec.fingerprint_bits,
+        format_rate(std::ldexp(1.0, -static_cast<int>(spec.fingerprint_bits))),
+        format_rate(spec.fpr));
   }
   return {};
 }
@@ -116,19 +113,21 @@ unsigned bits_that_fit(std::uint64_t n, unsigned arity, std::uint64_t bits) noex
 /// The most keys that fit. Where the segment length changes, sizes fall a little, so that it may be
 /// less than the largest number that fits.
 std::uint64_t keys_that_fit(unsigned arity, unsigned w, std::uint64_t bits) noexcept {
-  std::uint64_t low = 0;
-  std::uint64_t high = max_fuse_keys + 1;
-  while (high - low > 1) {
-    const std::uint64_t middle = low + (high - low) / 2;
-    (bits_of(shape_of(middle, arity, w, 0)) <= bits ? low : high) = middle;
-  }
-  return low;
+  return detail::first_good(
+             0, max_fuse_keys + 1,
+             [&](std::uint64_t n) { return bits_of(shape_of(n, arity, w, 0)) > bits; }) -
+         1;
 }
 
 unsigned fingerprint_bits_of(const fuse_spec& spec) noexcept {
   if (spec.fingerprint_bits != 0) return spec.fingerprint_bits;
   return spec.fpr != 0 ? bits_for(spec.fpr) : 0;
 }
+
+constexpr auto fields = [](auto& block, auto& params) {
+  block.u16(params.arity, params.fingerprint_bits);
+  block.u32(params.segment_log2, params.shards).zeros(4).values(params.segments);
+};
 
 }  // namespace
 
@@ -167,12 +166,9 @@ result<fuse_plan> plan_fuse(const fuse_spec& spec) {
   unsigned arity = spec.arity != 0 ? spec.arity : 3;
   unsigned w = given;
   const auto too_little = [&](std::uint64_t keys) {
-    return fail(
-        errc::invalid_argument,
-        detail::format_text("{} bits cannot hold {} key{} in a fuse filter{}; give more memory{}",
-                            format_count(spec.bits), format_count(keys), keys == 1 ? "" : "s",
-                            given != 0 ? detail::format_text(" of {} fingerprint bits", given) : "",
-                            given != 0 ? " or a higher rate" : ""));
+    return detail::too_few_bits(
+        spec.bits, keys, "fuse filter",
+        given != 0 ? detail::format_text(" of {} fingerprint bits", given) : "");
   };
   if (plan.capacity == 0) {
     plan.capacity = keys_that_fit(arity, w, spec.bits);
@@ -197,11 +193,10 @@ result<fuse_plan> plan_fuse(const fuse_spec& spec) {
   if (spec.bits != 0 && bits_of(plan.params) > spec.bits) return too_little(spec.capacity);
   plan.fpr = fuse_fpr(static_cast<double>(plan.capacity), w);
   if (spec.fpr != 0 && plan.fpr > spec.fpr * rounding) {
-    return fail(
-        errc::invalid_argument,
-        detail::format_text("a rate of {:.3g} with {} keys is below what 64-bit hashes can promise "
-                            "beside fingerprints of {} bits; ask for a higher rate",
-                            spec.fpr, format_count(plan.capacity), w));
+    return detail::refuse(
+        "a rate of {:.3g} with {} keys is below what 64-bit hashes can promise beside fingerprints "
+        "of {} bits; ask for a higher rate",
+        spec.fpr, format_count(plan.capacity), w);
   }
   return plan;
 }
@@ -237,14 +232,7 @@ std::uint64_t fuse_segments_for(std::uint64_t n, unsigned arity, unsigned segmen
 }  // namespace detail
 
 std::vector<std::byte> fuse_params::encode() const {
-  return detail::record_writer()
-      .put(static_cast<std::uint16_t>(arity))
-      .put(static_cast<std::uint16_t>(fingerprint_bits))
-      .put(std::uint32_t{segment_log2})
-      .put(std::uint32_t{shards})
-      .put(std::uint32_t{0})
-      .put(segments)
-      .finish();
+  return detail::encode_block(*this, fields);
 }
 
 bool fuse_params::possible(std::uint64_t count) const noexcept {
@@ -258,27 +246,9 @@ bool fuse_params::possible(std::uint64_t count) const noexcept {
 
 result<fuse_params> fuse_params::decode(const filter_header& header,
                                         std::span<const std::byte> block) {
-  detail::record_reader reader(block);
-  fuse_params params;
-  params.arity = reader.get<std::uint16_t>();
-  params.fingerprint_bits = reader.get<std::uint16_t>();
-  params.segment_log2 = reader.get<std::uint32_t>();
-  params.shards = reader.get<std::uint32_t>();
-  const auto reserved = reader.get<std::uint32_t>();
-  params.segments = reader.get<std::uint64_t>();
-  params.seed = header.seed;
-  if (header.kind_version != 1) {
-    return fail(
-        errc::unsupported,
-        detail::format_text("this fuse filter has layout version {}, and version 1 is known here; "
-                            "use a newer bloomery",
-                            header.kind_version));
-  }
-  if (!reader.complete() || reserved != 0 || !params.possible(header.count)) {
-    return fail(errc::corrupt,
-                "the fuse filter's parameters are out of range; the file is damaged");
-  }
-  return params;
+  return detail::decode_block<fuse_params>(
+      header, block, "fuse filter", fields,
+      [&](const fuse_params& params) { return params.possible(header.count); });
 }
 
 }  // namespace bloomery

@@ -11,12 +11,11 @@
 #include <bloomery/plan/units.hpp>
 #include <bloomery/ribbon.hpp>
 #include <cstring>
-#include <mutex>
 #include <new>
-#include <optional>
 #include <vector>
 
 #include "core/format.hpp"
+#include "plan/checks.hpp"
 
 namespace bloomery::detail {
 namespace {
@@ -181,10 +180,8 @@ class ribbon_builder {
       distinct = std::max<std::uint64_t>(*estimate, 1);
     }
     if (distinct > max_ribbon_keys) {
-      return fail(errc::invalid_argument,
-                  format_text("{} keys are more than a ribbon filter can have; at most {} are "
-                              "possible",
-                              format_count(distinct), format_count(max_ribbon_keys)));
+      return refuse("{} keys are more than a ribbon filter can have; at most {} are possible",
+                    format_count(distinct), format_count(max_ribbon_keys));
     }
     std::vector<hash64> keys;
     if (distinct <= counted_keys) {
@@ -221,12 +218,6 @@ class ribbon_builder {
   }
 
  private:
-  static failure hashes_were_chosen() {
-    return fail(errc::invalid_argument,
-                "the hashes were made to be alike and cannot be laid out; hash the keys with "
-                "another seed");
-  }
-
   /// Brings all distinct hashes into memory.
   result<void> gather(const hash_source& source, std::uint64_t distinct,
                       std::vector<hash64>& keys) {
@@ -253,29 +244,18 @@ class ribbon_builder {
     auto level = open_level::make(shape);
     if (!level) return fail(std::move(level.error()));
     keys_built_ = 0;
-    auto done =
-        for_each_shard_group(source, shape.shards, n, threads_,
-                             [&](std::uint64_t first, std::span<const std::span<hash64>> group) {
-                               return build_group(*level, first, group);
-                             });
+    auto done = for_each_shard(
+        source, shape.shards, n, threads_,
+        [&](unsigned t, std::uint64_t shard, std::span<hash64> hashes) -> result<void> {
+          level->build_shard(shard, hashes, builders_[t]);
+          return {};
+        });
     if (!done) return done;
     for (shard_builder& one : builders_) keys_built_ += std::exchange(one.keys, 0);
     const ribbon_share share = ribbon_share_of(shape, level->bytes.bytes().data());
     if (share.bumped > 0) eps = (eps - share.pass) / share.bumped;
     params_.levels.push_back(shape);
     bytes_.push_back(std::move(level->bytes));
-    return {};
-  }
-
-  result<void> build_group(open_level& level, std::uint64_t first,
-                           std::span<const std::span<hash64>> group) {
-    std::atomic<std::size_t> next{0};
-    in_threads(static_cast<unsigned>(std::min<std::size_t>(threads_, group.size())),
-               [&](unsigned t) {
-                 for (std::size_t i = next++; i < group.size(); i = next++) {
-                   level.build_shard(first + i, group[i], builders_[t]);
-                 }
-               });
     return {};
   }
 
@@ -315,11 +295,10 @@ class ribbon_builder {
         .params = params_, .payload = {}, .views = ribbon_views(params_), .count = count_};
     const std::uint64_t size = params_.payload_bytes();
     if (spec_.bits != 0 && size * 8 > spec_.bits) {
-      return fail(
-          errc::invalid_argument,
-          format_text("{} keys take {} in this ribbon filter, more than the {} allowed; "
-                      "give more memory or a higher rate",
-                      format_count(count_), format_bytes(size), format_bytes(spec_.bits / 8)));
+      return refuse(
+          "{} keys take {} in this ribbon filter, more than the {} allowed; give more memory or a "
+          "higher rate",
+          format_count(count_), format_bytes(size), format_bytes(spec_.bits / 8));
     }
     auto memory = owned_storage::make(size);
     if (!memory) return fail(std::move(memory.error()));

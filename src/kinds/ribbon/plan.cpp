@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include <bloomery/detail/core/record.hpp>
 #include <bloomery/detail/ribbon/layout.hpp>
 #include <bloomery/plan/formulas.hpp>
 #include <bloomery/plan/numeric.hpp>
@@ -11,6 +10,7 @@
 
 #include "core/format.hpp"
 #include "plan/checks.hpp"
+#include "plan/search.hpp"
 
 namespace bloomery {
 namespace {
@@ -88,10 +88,8 @@ double rate_of_columns(double n, double eps) noexcept {
 
 result<void> check_ranges(const ribbon_spec& spec) {
   if (auto ok = detail::check_common(spec, max_ribbon_keys); !ok) return ok;
-  if (spec.fpr != 0) {
-    if (auto ok = detail::check_ribbon_rate(spec.fpr, spec.capacity); !ok) return ok;
-  }
-  return {};
+  if (spec.fpr == 0) return {};
+  return detail::check_ribbon_rate(spec.fpr, spec.capacity);
 }
 
 /// The lowest rate with which n keys fit, or 1.
@@ -113,15 +111,17 @@ double rate_that_fits(std::uint64_t n, std::uint64_t bits) noexcept {
 }
 
 std::uint64_t keys_that_fit(double eps, std::uint64_t bits) noexcept {
-  std::uint64_t low = 0;
-  std::uint64_t high = max_ribbon_keys + 1;
-  while (high - low > 1) {
-    const std::uint64_t middle = low + (high - low) / 2;
-    const double rate = rate_of_columns(static_cast<double>(middle), eps);
-    (bytes_for(middle, rate) * 8 <= bits ? low : high) = middle;
-  }
-  return low;
+  return detail::first_good(
+             0, max_ribbon_keys + 1,
+             [&](std::uint64_t n) {
+               return bytes_for(n, rate_of_columns(static_cast<double>(n), eps)) * 8 > bits;
+             }) -
+         1;
 }
+
+constexpr auto level_fields = [](auto& block, auto& level) {
+  block.values(level.seed, level.shards, level.starts, level.cut).u32(level.columns).zeros(4);
+};
 
 }  // namespace
 
@@ -178,11 +178,10 @@ ribbon_level plan_ribbon_level(std::uint64_t n, double eps, unsigned attempt) no
 result<void> check_ribbon_rate(double eps, std::uint64_t n) {
   const double least = min_fpr + f::hash_collision_fpr(static_cast<double>(n));
   if (eps * rounding >= least) return {};
-  return fail(errc::invalid_argument,
-              detail::format_text(
-                  "a rate of {:.3g} with {} keys is below what 32 columns and 64-bit hashes "
-                  "give ({:.3g}); ask for a higher one",
-                  eps, format_count(n), least));
+  return refuse(
+      "a rate of {:.3g} with {} keys is below what 32 columns and 64-bit hashes give ({:.3g}); ask "
+      "for a higher one",
+      eps, format_count(n), least);
 }
 
 result<double> ribbon_rate_for(const ribbon_spec& spec) {
@@ -201,12 +200,7 @@ result<ribbon_plan> plan_ribbon(const ribbon_spec& spec) {
     return detail::size_is_open("a ribbon filter");
   }
   const auto too_little = [&](std::uint64_t keys) {
-    return fail(
-        errc::invalid_argument,
-        detail::format_text("{} bits cannot hold {} key{} in a ribbon filter{}; give more memory{}",
-                            format_count(spec.bits), format_count(keys), keys == 1 ? "" : "s",
-                            spec.fpr != 0 ? " at a rate of " + format_rate(spec.fpr) : "",
-                            spec.fpr != 0 ? " or a higher rate" : ""));
+    return detail::too_few_bits(spec.bits, keys, "ribbon filter", detail::at_rate(spec.fpr));
   };
   ribbon_plan plan{.capacity = spec.capacity, .fpr = spec.fpr};
   if (plan.capacity == 0) {
@@ -224,14 +218,8 @@ result<ribbon_plan> plan_ribbon(const ribbon_spec& spec) {
 
 std::vector<std::byte> ribbon_params::encode() const {
   detail::record_writer writer;
-  writer.put(fpr).put(static_cast<std::uint32_t>(levels.size())).put(std::uint32_t{0});
-  for (const ribbon_level& level : levels) {
-    writer.put(level.seed)
-        .put(level.shards)
-        .put(level.starts)
-        .put(level.cut)
-        .put(std::uint64_t{level.columns});
-  }
+  writer.values(fpr).u32(levels.size()).zeros(4);
+  for (const ribbon_level& level : levels) level_fields(writer, level);
   return writer.finish();
 }
 
@@ -251,38 +239,18 @@ bool ribbon_params::possible(std::uint64_t count) const noexcept {
 
 result<ribbon_params> ribbon_params::decode(const filter_header& header,
                                             std::span<const std::byte> block) {
-  const auto refuse = [] {
-    return fail(errc::corrupt,
-                "the ribbon filter's parameters are out of range; the file is damaged");
-  };
-  if (header.kind_version != 1) {
-    return fail(
-        errc::unsupported,
-        detail::format_text("this ribbon filter has layout version {}, and version 1 is known "
-                            "here; use a newer bloomery",
-                            header.kind_version));
-  }
-  detail::record_reader reader(block);
-  ribbon_params params;
-  params.seed = header.seed;
-  params.fpr = reader.get<double>();
-  const auto levels = reader.get<std::uint32_t>();
-  const auto reserved = reader.get<std::uint32_t>();
-  if (reserved != 0 || levels > max_ribbon_levels) return refuse();
-  for (std::uint32_t i = 0; i < levels; ++i) {
-    ribbon_level level;
-    level.seed = reader.get<std::uint64_t>();
-    level.shards = reader.get<std::uint64_t>();
-    level.starts = reader.get<std::uint64_t>();
-    level.cut = reader.get<std::uint64_t>();
-    const auto columns = reader.get<std::uint64_t>();
-    if (columns > max_columns) return refuse();
-    level.columns = static_cast<std::uint32_t>(columns);
-    level.bumps = i + 1 < levels;
-    params.levels.push_back(level);
-  }
-  if (!reader.complete() || !params.possible(header.count)) return refuse();
-  return params;
+  return detail::decode_block<ribbon_params>(
+      header, block, "ribbon filter",
+      [](detail::record_reader& reader, ribbon_params& params) {
+        std::uint32_t levels = 0;
+        reader.values(params.fpr, levels).zeros(4);
+        params.levels.resize(std::min<std::size_t>(levels, max_ribbon_levels + 1));
+        for (ribbon_level& level : params.levels) {
+          level_fields(reader, level);
+          level.bumps = &level != &params.levels.back();
+        }
+      },
+      [&](const ribbon_params& params) { return params.possible(header.count); });
 }
 
 }  // namespace bloomery

@@ -4,7 +4,6 @@
 #include <string>
 #include <utility>
 
-#include <bloomery/detail/core/record.hpp>
 #include <bloomery/plan/formulas.hpp>
 #include <bloomery/plan/numeric.hpp>
 #include <bloomery/plan/units.hpp>
@@ -14,6 +13,8 @@
 
 namespace bloomery {
 namespace {
+
+using detail::in_range;
 
 constexpr double min_growth = 1;
 constexpr double max_growth = 65536;
@@ -31,11 +32,6 @@ constexpr double keys_for_rate_one = 0x1p57;
 // 60% of the bits or 90%. The first members have most of the compound rate and keep it as long as
 // the filter lives.
 constexpr std::uint64_t min_member_bits = 8 * member_alignment;
-
-/// Also false for NaN.
-bool in_range(double x, double low, double high) {
-  return x >= low && x <= high;
-}
 
 bool is_growth(double s) {
   return in_range(s, min_growth, max_growth);
@@ -74,29 +70,36 @@ bool has_room_for(const scalable_bloom_params& params, std::size_t members, std:
 
 failure too_many_keys(std::uint64_t capacity, double fpr) {
   return detail::refuse(
-      detail::format_text("{} keys at a rate of {:.3g} are beyond what 64-bit hashes can promise; "
-                          "at most {} are possible at it",
-                          format_count(capacity), fpr,
-                          format_count(static_cast<std::uint64_t>(fpr * keys_for_rate_one))));
+      "{} keys at a rate of {:.3g} are beyond what 64-bit hashes can promise; at most {} are "
+      "possible at it",
+      format_count(capacity), fpr,
+      format_count(static_cast<std::uint64_t>(fpr * keys_for_rate_one)));
 }
 
 result<void> check_ranges(const scalable_bloom_spec& spec) {
   if (auto ok = detail::check_common(spec); !ok) return ok;
   if (!is_growth(spec.growth)) {
-    return detail::refuse(detail::format_text(
-        "a growth of {} is out of range; give 1 to 65536, such as 2", spec.growth));
+    return detail::refuse("a growth of {} is out of range; give 1 to 65536, such as 2",
+                          spec.growth);
   }
   if (!is_tightening(spec.tightening)) {
-    return detail::refuse(detail::format_text(
-        "a tightening of {} is out of range; give 0.01 to 0.99, such as 0.5", spec.tightening));
+    return detail::refuse("a tightening of {} is out of range; give 0.01 to 0.99, such as 0.5",
+                          spec.tightening);
   }
   if (spec.fpr == 0 && (spec.capacity == 0 || spec.bits == 0)) {
     return detail::refuse(
-        "a scalable Bloom filter's rate is open; give it, or both the capacity and the "
-        "memory of the first member");
+        "a scalable Bloom filter's rate is open; give it, or both the capacity and the memory of "
+        "the first member");
   }
   return {};
 }
+
+constexpr auto first_fields = [](auto& block, auto& params) {
+  block.values(params.capacity, params.fpr, params.growth, params.tightening);
+};
+constexpr auto member_fields = [](auto& block, auto& member) {
+  block.values(member.capacity, member.fpr, member.bits).u32(member.hashes).zeros(4);
+};
 
 }  // namespace
 
@@ -123,17 +126,15 @@ result<scalable_bloom_params> plan_scalable_bloom(const scalable_bloom_spec& spe
                                  .bits = spec.bits,
                                  .hashes = 0,
                                  .seed = spec.seed});
-  if (!first) {
-    return fail(first.error().code, "in the first member, " + first.error().message);
-  }
+  if (!first) return fail(first.error().code, "in the first member, " + first.error().message);
   plan.capacity = first->capacity;
   if (plan.fpr == 0) {
     plan.fpr = first->fpr / series(1, spec.tightening, 0);
     if (plan.fpr >= 1) {
-      return detail::refuse(detail::format_text(
-          "{} keys in {} bits have a rate of {}, which is more than the first "
-          "member's share of any rate below 100%; give more memory",
-          format_count(first->capacity), format_count(first->bits), format_rate(first->fpr)));
+      return detail::refuse(
+          "{} keys in {} bits have a rate of {}, which is more than the first member's share of "
+          "any rate below 100%; give more memory",
+          format_count(first->capacity), format_count(first->bits), format_rate(first->fpr));
     }
   }
   if (!within_limit(plan.fpr, static_cast<double>(plan.capacity))) {
@@ -147,11 +148,10 @@ result<bloom_params> plan_next_member(const scalable_bloom_params& params) {
   const std::size_t i = params.members.size();
   const double keys = capacity_of(params, i);
   if (!has_room_for(params, i, planned_keys(params), keys)) {
-    return fail(
-        errc::full,
-        detail::format_text("the filter has {} members for {} keys, and its rate allows no further "
-                            "one; start with a larger capacity or a higher rate",
-                            i, format_count(planned_keys(params))));
+    return detail::format_failure(errc::full,
+                                  "the filter has {} members for {} keys, and its rate allows no "
+                                  "further one; start with a larger capacity or a higher rate",
+                                  i, format_count(planned_keys(params)));
   }
   auto planned = plan_bloom(
       {.capacity = static_cast<std::uint64_t>(keys),
@@ -181,75 +181,47 @@ std::uint64_t scalable_bloom_limit(const scalable_bloom_params& params) {
 
 std::vector<std::byte> scalable_bloom_params::encode() const {
   detail::record_writer writer;
-  writer.put(capacity)
-      .put(fpr)
-      .put(growth)
-      .put(tightening)
-      .put(static_cast<std::uint32_t>(members.size()))
-      .put(static_cast<std::uint16_t>(probe_id::double_hashing))
-      .put(std::uint16_t{0});
-  for (const bloom_params& member : members) {
-    writer.put(member.capacity)
-        .put(member.fpr)
-        .put(member.bits)
-        .put(std::uint32_t{member.hashes})
-        .put(std::uint32_t{0});
-  }
+  first_fields(writer, *this);
+  writer.u32(members.size()).u16(probe_id::double_hashing).zeros(2);
+  for (const bloom_params& member : members) member_fields(writer, member);
   return writer.finish();
 }
 
 result<scalable_bloom_params> scalable_bloom_params::decode(const filter_header& header,
                                                             std::span<const std::byte> block) {
-  if (header.kind_version != 1) {
-    return fail(
-        errc::unsupported,
-        detail::format_text("this scalable Bloom filter has layout version {}, and version 1 is "
-                            "known here; use a newer bloomery",
-                            header.kind_version));
-  }
-  const auto damaged = [] {
-    return fail(errc::corrupt,
-                "the scalable Bloom filter's parameters are out of range; the file is damaged");
-  };
+  constexpr std::string_view filter = "scalable Bloom filter";
+  if (auto ok = detail::check_version(header, filter); !ok) return fail(std::move(ok.error()));
   detail::record_reader reader(block);
   scalable_bloom_params params;
-  params.capacity = reader.get<std::uint64_t>();
-  params.fpr = reader.get<double>();
-  params.growth = reader.get<double>();
-  params.tightening = reader.get<double>();
   params.seed = header.seed;
+  first_fields(reader, params);
   const auto count = reader.get<std::uint32_t>();
   const auto probe = reader.get<std::uint16_t>();
   const auto reserved = reader.get<std::uint16_t>();
-  if (params.capacity == 0 || params.capacity > max_keys || params.fpr == 0 || params.fpr == 1 ||
+  if (!detail::is_capacity(params.capacity) || params.fpr == 0 || params.fpr == 1 ||
       !in_range(params.fpr, 0, 1) || !is_growth(params.growth) ||
       !is_tightening(params.tightening) || count == 0 || count > max_members || reserved != 0) {
-    return damaged();
+    return detail::out_of_range(filter);
   }
   if (probe != static_cast<std::uint16_t>(probe_id::double_hashing)) {
-    return fail(
-        errc::unsupported,
-        detail::format_text("the scalable Bloom filter's probe rule {} is not known here; use a "
-                            "newer bloomery",
-                            probe));
+    return detail::format_failure(errc::unsupported,
+                                  "the {}'s probe rule {} is not known here; use a newer bloomery",
+                                  filter, probe);
   }
   std::uint64_t keys = 0;
   for (std::uint32_t i = 0; i < count; ++i) {
-    const bloom_params member{.capacity = reader.get<std::uint64_t>(),
-                              .fpr = reader.get<double>(),
-                              .bits = reader.get<std::uint64_t>(),
-                              .hashes = reader.get<std::uint32_t>(),
-                              .seed = header.seed};
+    bloom_params member{.seed = header.seed};
+    member_fields(reader, member);
     // `keys` stays below 2^57, so neither sum nor difference can wrap.
-    if (reader.get<std::uint32_t>() != 0 || member.capacity == 0 ||
-        member.capacity > max_keys - keys || !in_range(member.fpr, 0, 1) || member.bits == 0 ||
-        member.bits > max_bits || member.hashes == 0 || member.hashes > max_hash_functions) {
-      return damaged();
+    if (member.capacity == 0 || member.capacity > max_keys - keys || !in_range(member.fpr, 0, 1) ||
+        member.bits == 0 || member.bits > max_bits || member.hashes == 0 ||
+        member.hashes > max_hash_functions) {
+      return detail::out_of_range(filter);
     }
     keys += member.capacity;
     params.members.push_back(member);
   }
-  if (!reader.complete()) return damaged();
+  if (!reader.complete()) return detail::out_of_range(filter);
   return params;
 }
 

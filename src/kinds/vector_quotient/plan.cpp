@@ -1,16 +1,17 @@
 #include <bloomery/plan/vector_quotient_plan.hpp>
 
 #include <algorithm>
-#include <bloomery/detail/core/record.hpp>
 #include <bloomery/detail/vector_quotient/layout.hpp>
 #include <bloomery/plan/formulas.hpp>
 #include <bloomery/plan/numeric.hpp>
 #include <bloomery/plan/units.hpp>
 #include <cmath>
+#include <functional>
 #include <optional>
 
 #include "core/format.hpp"
 #include "plan/checks.hpp"
+#include "plan/search.hpp"
 
 namespace bloomery {
 namespace {
@@ -105,14 +106,12 @@ std::uint64_t blocks_in(std::uint64_t bits) {
 
 // The most keys at the rate eps, or at any rate if eps is 0.
 std::uint64_t max_capacity(const shape& form, std::uint64_t blocks, double eps) {
-  std::uint64_t n = std::min(form.max_keys_in(blocks), max_keys);
-  if (eps == 0 || n == 0 || form.fpr(static_cast<double>(n), blocks) <= eps) return n;
-  std::uint64_t low = 0;  // meets the rate
-  while (n - low > 1) {
-    const std::uint64_t middle = low + (n - low) / 2;
-    (form.fpr(static_cast<double>(middle), blocks) <= eps ? low : n) = middle;
-  }
-  return low;
+  const auto fits = [&](std::uint64_t n) {
+    return form.fpr(static_cast<double>(n), blocks) <= eps;
+  };
+  const std::uint64_t n = std::min(form.max_keys_in(blocks), max_keys);
+  if (eps == 0 || n == 0 || fits(n)) return n;
+  return detail::first_good(0, n, [&](std::uint64_t keys) { return !fits(keys); }) - 1;
 }
 
 struct choice {
@@ -158,23 +157,22 @@ result<void> check_ranges(const vector_quotient_spec& spec) {
   if (auto ok = detail::check_common(spec); !ok) return ok;
   if (spec.remainder_bits != 0 &&
       (spec.remainder_bits < min_remainder || spec.remainder_bits > max_remainder)) {
-    return detail::refuse(
-        detail::format_text("remainders of {} bits are not possible; give {} to {}",
-                            spec.remainder_bits, min_remainder, max_remainder));
+    return detail::refuse("remainders of {} bits are not possible; give {} to {}",
+                          spec.remainder_bits, min_remainder, max_remainder);
   }
   if (spec.slots > detail::vq_max_slots) {
-    return detail::refuse(detail::format_text("a block of {} slots is not possible; give 1 to {}",
-                                              spec.slots, detail::vq_max_slots));
+    return detail::refuse("a block of {} slots is not possible; give 1 to {}", spec.slots,
+                          detail::vq_max_slots);
   }
   if (spec.slots != 0 && spec.remainder_bits != 0 && !shape_of(spec.slots, spec.remainder_bits)) {
-    return detail::refuse(detail::format_text(
-        "{} remainders of {} bits do not fit into a block of 512 bits with their "
-        "buckets, or leave too much of it; leave one of slots and remainder_bits open",
-        spec.slots, spec.remainder_bits));
+    return detail::refuse(
+        "{} remainders of {} bits do not fit into a block of 512 bits with their buckets, or leave "
+        "too much of it; leave one of slots and remainder_bits open",
+        spec.slots, spec.remainder_bits);
   }
   if (spec.bits != 0 && spec.bits < min_bits) {
-    return detail::refuse(detail::format_text(
-        "{} bits are too few for a vector quotient filter; give at least {}", spec.bits, min_bits));
+    return detail::refuse("{} bits are too few for a vector quotient filter; give at least {}",
+                          spec.bits, min_bits);
   }
   return {};
 }
@@ -186,10 +184,10 @@ result<choice> for_capacity(const vector_quotient_spec& spec) {
     return choice{form, *blocks, spec.capacity};
   });
   if (best) return *best;
-  return detail::refuse(detail::format_text(
+  return detail::refuse(
       "{} keys{} are beyond remainders of {} bits or 2^44 blocks; give a higher rate or fewer keys",
-      format_count(spec.capacity), spec.fpr == 0 ? "" : " at a rate of " + format_rate(spec.fpr),
-      spec.remainder_bits != 0 ? spec.remainder_bits : max_remainder));
+      format_count(spec.capacity), detail::at_rate(spec.fpr),
+      spec.remainder_bits != 0 ? spec.remainder_bits : max_remainder);
 }
 
 result<choice> for_bits(const vector_quotient_spec& spec) {
@@ -200,10 +198,8 @@ result<choice> for_bits(const vector_quotient_spec& spec) {
     return choice{form, blocks, n};
   });
   if (best) return *best;
-  return detail::refuse(
-      detail::format_text("{} bits hold no key{}; give more memory{}", format_count(spec.bits),
-                          spec.fpr == 0 ? "" : " at a rate of " + format_rate(spec.fpr),
-                          spec.fpr == 0 ? "" : " or a higher rate"));
+  return detail::refuse("{} bits hold no key{}; give more memory{}", format_count(spec.bits),
+                        detail::at_rate(spec.fpr), spec.fpr == 0 ? "" : " or a higher rate");
 }
 
 result<choice> for_capacity_and_bits(const vector_quotient_spec& spec) {
@@ -213,19 +209,22 @@ result<choice> for_capacity_and_bits(const vector_quotient_spec& spec) {
     return choice{form, blocks, spec.capacity};
   });
   if (best) return *best;
-  return detail::refuse(detail::format_text(
-      "{} keys do not fit into a vector quotient filter of {} bits; give more memory "
-      "or fewer keys",
-      format_count(spec.capacity), format_count(spec.bits)));
+  return detail::refuse(
+      "{} keys do not fit into a vector quotient filter of {} bits; give more memory or fewer keys",
+      format_count(spec.capacity), format_count(spec.bits));
 }
+
+constexpr auto fields = [](auto& block, auto& params) {
+  block.values(params.capacity, params.fpr, params.blocks, params.overflow_entries);
+  block.u16(params.slots, params.buckets, params.remainder_bits);
+};
 
 }  // namespace
 
 result<vector_quotient_params> plan_vector_quotient(const vector_quotient_spec& spec) {
   if (auto ok = check_ranges(spec); !ok) return fail(std::move(ok.error()));
-  const bool size_known = spec.fpr != 0 || spec.remainder_bits != 0;
-  if ((spec.capacity == 0 && spec.bits == 0) ||
-      (!size_known && (spec.capacity == 0 || spec.bits == 0))) {
+  const bool rate_is_known = spec.fpr != 0 || spec.remainder_bits != 0;
+  if ((spec.capacity != 0) + (spec.bits != 0) + rate_is_known < 2) {
     return detail::size_is_open("a vector quotient filter");
   }
   // A rate beside capacity and memory is a promise that is checked below.
@@ -233,14 +232,13 @@ result<vector_quotient_params> plan_vector_quotient(const vector_quotient_spec& 
                       : spec.capacity == 0 ? for_bits(spec)
                                            : for_capacity_and_bits(spec);
   if (!chosen) return fail(chosen.error());
-  vector_quotient_params plan;
-  plan.capacity = chosen->capacity;
-  plan.fpr = chosen->fpr();
-  plan.blocks = chosen->blocks;
-  plan.slots = chosen->form.slots;
-  plan.buckets = chosen->form.buckets;
-  plan.remainder_bits = chosen->form.bits;
-  plan.seed = spec.seed;
+  const vector_quotient_params plan{.capacity = chosen->capacity,
+                                    .fpr = chosen->fpr(),
+                                    .blocks = chosen->blocks,
+                                    .slots = chosen->form.slots,
+                                    .buckets = chosen->form.buckets,
+                                    .remainder_bits = chosen->form.bits,
+                                    .seed = spec.seed};
   if (auto ok = detail::check_promise(spec.fpr, plan.fpr, plan.capacity, spec.bits); !ok) {
     return fail(std::move(ok.error()));
   }
@@ -248,26 +246,17 @@ result<vector_quotient_params> plan_vector_quotient(const vector_quotient_spec& 
 }
 
 result<void> same_shape(const vector_quotient_params& a, const vector_quotient_params& b) {
-  const auto differ = [](std::string_view what, auto x, auto y) {
-    return fail(
-        errc::incompatible,
-        detail::format_text("the filters differ in {} ({} and {}); only filters built with equal "
-                            "blocks, slots, buckets, remainders and seed can be combined",
-                            what, x, y));
-  };
-  if (a.blocks != b.blocks) return differ("blocks", a.blocks, b.blocks);
-  if (a.slots != b.slots) return differ("slots", a.slots, b.slots);
-  if (a.buckets != b.buckets) return differ("buckets", a.buckets, b.buckets);
-  if (a.remainder_bits != b.remainder_bits) {
-    return differ("remainder bits", a.remainder_bits, b.remainder_bits);
-  }
-  if (a.seed != b.seed) return differ("seed", a.seed, b.seed);
-  return {};
+  return detail::check_equal({{"blocks", a.blocks, b.blocks},
+                              {"slots", a.slots, b.slots},
+                              {"buckets", a.buckets, b.buckets},
+                              {"remainder bits", a.remainder_bits, b.remainder_bits},
+                              {"seed", a.seed, b.seed}},
+                             "blocks, slots, buckets, remainders and seed");
 }
 
 bool vector_quotient_params::possible() const noexcept {
   // Each bound is checked before the products that rely on it.
-  return capacity != 0 && capacity <= max_keys && fpr >= 0 && fpr <= 1 && blocks != 0 &&
+  return detail::is_capacity(capacity) && detail::in_range(fpr, 0, 1) && blocks != 0 &&
          blocks <= max_blocks && slots != 0 && slots <= detail::vq_max_slots && buckets != 0 &&
          slots + buckets >= detail::vq_min_ends && slots + buckets <= detail::vq_max_ends &&
          remainder_bits >= min_remainder && remainder_bits <= max_remainder &&
@@ -290,41 +279,14 @@ double vector_quotient_params::load() const noexcept {
 }
 
 std::vector<std::byte> vector_quotient_params::encode() const {
-  return detail::record_writer()
-      .put(capacity)
-      .put(fpr)
-      .put(blocks)
-      .put(overflow_entries)
-      .put(static_cast<std::uint16_t>(slots))
-      .put(static_cast<std::uint16_t>(buckets))
-      .put(static_cast<std::uint16_t>(remainder_bits))
-      .finish();
+  return detail::encode_block(*this, fields);
 }
 
 result<vector_quotient_params> vector_quotient_params::decode(const filter_header& header,
                                                               std::span<const std::byte> block) {
-  detail::record_reader reader(block);
-  vector_quotient_params params;
-  params.capacity = reader.get<std::uint64_t>();
-  params.fpr = reader.get<double>();
-  params.blocks = reader.get<std::uint64_t>();
-  params.overflow_entries = reader.get<std::uint64_t>();
-  params.slots = reader.get<std::uint16_t>();
-  params.buckets = reader.get<std::uint16_t>();
-  params.remainder_bits = reader.get<std::uint16_t>();
-  params.seed = header.seed;
-  if (header.kind_version != 1) {
-    return fail(
-        errc::unsupported,
-        detail::format_text("this vector quotient filter has layout version {}, and version 1 is "
-                            "known here; use a newer bloomery",
-                            header.kind_version));
-  }
-  if (!reader.complete() || !params.possible()) {
-    return fail(errc::corrupt,
-                "the vector quotient filter's parameters are out of range; the file is damaged");
-  }
-  return params;
+  return detail::decode_block<vector_quotient_params>(
+      header, block, "vector quotient filter", fields,
+      std::mem_fn(&vector_quotient_params::possible));
 }
 
 }  // namespace bloomery

@@ -2,6 +2,7 @@
 
 // The number of keys of a union or an intersection of Bloom filters.
 
+#include <bloomery/detail/core/bits.hpp>
 #include <cstdint>
 #include <limits>
 

@@ -36,6 +36,12 @@ result<void> for_each_shard_group(
     const std::function<result<void>(std::uint64_t first, std::span<const std::span<hash64>>)>&
         use);
 
+/// Calls `work(thread, shard, hashes)` for every shard, with several threads, each below `threads`.
+/// After a failure, which is returned, no thread begins another shard.
+result<void> for_each_shard(
+    const hash_source& source, std::uint64_t shards, std::uint64_t distinct, unsigned threads,
+    const std::function<result<void>(unsigned, std::uint64_t, std::span<hash64>)>& work);
+
 /// Sorts hashes and drops repetitions. Returns the number that is left, at the beginning.
 std::size_t drop_repetitions(std::span<hash64> hashes) noexcept;
 

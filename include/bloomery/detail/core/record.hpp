@@ -2,8 +2,12 @@
 
 // Parameter blocks: little-endian fields one after the other, then zeros up to a multiple of 64
 // bytes.
+//
+// values(), u16(), u32() and zeros() exist in writer and reader, so that one list of fields serves
+// both. u16() makes fields of 16 bits from integers and enumerations of any size.
 
 #include <bloomery/detail/core/bits.hpp>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -24,6 +28,23 @@ class record_writer {
     return *this;
   }
 
+  template <class... Words>
+  record_writer& values(Words... words) {
+    return (put(words), ...);
+  }
+  template <class... Values>
+  record_writer& u16(Values... values) {
+    return (put(static_cast<std::uint16_t>(values)), ...);
+  }
+  template <class... Values>
+  record_writer& u32(Values... values) {
+    return (put(static_cast<std::uint32_t>(values)), ...);
+  }
+  record_writer& zeros(std::size_t bytes) {
+    block_.resize(block_.size() + bytes);
+    return *this;
+  }
+
   std::vector<std::byte> finish() {
     block_.resize(round_up(block_.size(), block_bytes));
     return std::move(block_);
@@ -41,7 +62,7 @@ class record_reader {
   template <class Word>
   Word get() noexcept {
     if (block_.size() - at_ < sizeof(Word)) {
-      overrun_ = true;
+      wrong_ = true;
       return Word{};
     }
     const Word word = load<Word>(block_.data() + at_);
@@ -49,10 +70,27 @@ class record_reader {
     return word;
   }
 
-  /// Whether every read was inside the block, and the bytes after the last field are the padding
-  /// that a writer makes.
+  template <class... Words>
+  record_reader& values(Words&... words) noexcept {
+    return (narrow<Words>(words), ...);
+  }
+  template <class... Values>
+  record_reader& u16(Values&... values) noexcept {
+    return (narrow<std::uint16_t>(values), ...);
+  }
+  template <class... Values>
+  record_reader& u32(Values&... values) noexcept {
+    return (narrow<std::uint32_t>(values), ...);
+  }
+  record_reader& zeros(std::size_t bytes) noexcept {
+    for (std::size_t i = 0; i < bytes; ++i) wrong_ |= get<std::uint8_t>() != 0;
+    return *this;
+  }
+
+  /// Whether every read was inside the block, every field fitted its value, and the bytes after the
+  /// last field are the padding that a writer makes.
   bool complete() const noexcept {
-    if (overrun_ || block_.size() != round_up(at_, block_bytes)) return false;
+    if (wrong_ || block_.size() != round_up(at_, block_bytes)) return false;
     for (std::size_t i = at_; i < block_.size(); ++i) {
       if (block_[i] != std::byte{0}) return false;
     }
@@ -60,9 +98,17 @@ class record_reader {
   }
 
  private:
+  template <class Word, class Value>
+  record_reader& narrow(Value& value) noexcept {
+    const Word word = get<Word>();
+    value = static_cast<Value>(word);
+    wrong_ |= std::integral<Word> && static_cast<Word>(value) != word;
+    return *this;
+  }
+
   std::span<const std::byte> block_;
   std::size_t at_ = 0;
-  bool overrun_ = false;
+  bool wrong_ = false;
 };
 
 }  // namespace bloomery::detail

@@ -41,6 +41,8 @@ struct ribbon_kernels {
   /// Solves the equations; returns the number of bumped keys, or no_solution.
   std::size_t (*build)(const ribbon_job&);
   static constexpr std::size_t no_solution = ~std::size_t{0};
+
+  [[gnu::visibility("hidden")]] static const ribbon_kernels scalar, avx2, avx512;
 };
 
 /// The kernels for this CPU.

@@ -19,33 +19,36 @@ struct vq_kernels {
   void (*count)(const vq_reader&, std::span<const hash64>, std::uint64_t* counts);
   insert_summary (*insert)(const vq_writer&, std::span<const hash64>);
   void (*erase)(const vq_writer&, std::span<const hash64>, bool* erased);
+
+  [[gnu::visibility("hidden")]] static const vq_kernels scalar, avx2;
+  [[gnu::visibility("hidden")]] static const vq_kernels& avx512(const vq_layout& layout) noexcept;
 };
 
-/// The kernels for this CPU.
-const vq_kernels& vq_ops() noexcept;
+/// The kernels for this CPU and layout.
+const vq_kernels& vq_ops(const vq_layout& layout) noexcept;
 
 inline bool vq_may_contain(const vq_reader& filter, hash64 h) noexcept {
   const vector_quotient_place at = filter.layout->place(h);
   __builtin_prefetch(filter.layout->block(filter.blocks, at.first));
   __builtin_prefetch(filter.layout->block(filter.blocks, at.second));
-  return vq_ops().contains(filter, at);
+  return vq_ops(*filter.layout).contains(filter, at);
 }
 
 inline std::uint64_t vq_count(const vq_reader& filter, hash64 h) noexcept {
   std::uint64_t copies = 0;
-  vq_ops().count(filter, {&h, 1}, &copies);
+  vq_ops(*filter.layout).count(filter, {&h, 1}, &copies);
   return copies;
 }
 
 inline insert_outcome vq_insert(const vq_writer& filter, hash64 h) noexcept {
-  const insert_summary one = vq_ops().insert(filter, {&h, 1});
+  const insert_summary one = vq_ops(*filter.layout).insert(filter, {&h, 1});
   if (one.done == 0) return one.stopped_by;
   return one.inserted != 0 ? insert_outcome::inserted : insert_outcome::maybe_present;
 }
 
 inline bool vq_erase(const vq_writer& filter, hash64 h) noexcept {
   bool erased = false;
-  vq_ops().erase(filter, {&h, 1}, &erased);
+  vq_ops(*filter.layout).erase(filter, {&h, 1}, &erased);
   return erased;
 }
 

@@ -6,7 +6,6 @@
 #include <bloomery/detail/blocked_bloom/layout.hpp>
 
 #include "cpu/target.hpp"
-#include "kinds/blocked_bloom/kernels/table.hpp"
 
 BLOOMERY_TARGET_BEGIN("avx2,bmi,bmi2,popcnt")
 
@@ -21,8 +20,7 @@ namespace {
 }  // namespace
 }  // namespace avx2
 
-const layout_kernels avx2_blocks = {avx2::loops<split_512>, avx2::loops<free_512>,
-                                    avx2::loops<parquet_256>};
+const layout_kernels layout_kernels::avx2 = avx2::all_loops;
 
 }  // namespace bloomery::detail
 

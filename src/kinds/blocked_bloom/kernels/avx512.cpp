@@ -7,7 +7,6 @@
 #include <bloomery/detail/blocked_bloom/layout.hpp>
 
 #include "cpu/target.hpp"
-#include "kinds/blocked_bloom/kernels/table.hpp"
 
 // VBMI came with Ice Lake and Zen 4. CPUs with AVX-512 but without VBMI use the AVX2 kernels, which
 // also avoids the lower clock of their 512-bit units.
@@ -24,8 +23,7 @@ namespace {
 }  // namespace
 }  // namespace avx512
 
-const layout_kernels avx512_blocks = {avx512::loops<split_512>, avx512::loops<free_512>,
-                                      avx512::loops<parquet_256>};
+const layout_kernels layout_kernels::avx512 = avx512::all_loops;
 
 }  // namespace bloomery::detail
 

@@ -6,61 +6,54 @@
 // No inline function of another header may be emitted here under its own name. So this file calls
 // only functions that the compiler inlines.
 
-template <class Layout>
-void may_contain_loop(const block_array& array, std::span<const hash64> hashes, bool* answers,
-                      unsigned ahead) {
-  const std::byte* const data = array.data;
-  const std::uint64_t blocks = array.blocks;
-  const unsigned k = array.hashes;
+// Calls `use(i, block)` for every hash in order. `Write` and `Level` are the arguments of the
+// prefetch.
+template <class Layout, int Write, int Level, class Byte, class Use>
+[[gnu::always_inline]] inline void for_blocks(Byte* data, std::uint64_t blocks,
+                                              std::span<const hash64> hashes, unsigned ahead,
+                                              Use&& use) {
   const hash64* const h = hashes.data();
   const std::size_t n = hashes.size();
+  const auto block = [=](std::size_t i) __attribute__((always_inline)) {
+    return data + Layout::block_of(h[i], blocks) * Layout::block_bytes;
+  };
   const std::size_t lead = ahead < n ? ahead : n;
-  // Prefetches into the second-level cache. A core can have more such fetches in flight than
-  // fetches into the first, and loading a line from there costs less than the difference.
-  for (std::size_t i = 0; i < lead; ++i) {
-    __builtin_prefetch(data + Layout::block_of(h[i], blocks) * Layout::block_bytes, 0, 2);
-  }
+  for (std::size_t i = 0; i < lead; ++i) __builtin_prefetch(block(i), Write, Level);
   std::size_t i = 0;
   if (lead != 0) {
     for (; i + lead < n; ++i) {
-      __builtin_prefetch(data + Layout::block_of(h[i + lead], blocks) * Layout::block_bytes, 0, 2);
-      answers[i] =
-          test(Layout(), data + Layout::block_of(h[i], blocks) * Layout::block_bytes, h[i], k);
+      __builtin_prefetch(block(i + lead), Write, Level);
+      use(i, block(i));
     }
   }
-  for (; i < n; ++i) {
-    answers[i] =
-        test(Layout(), data + Layout::block_of(h[i], blocks) * Layout::block_bytes, h[i], k);
-  }
+  for (; i < n; ++i) use(i, block(i));
+}
+
+// Prefetches into the second-level cache. A core can have more such fetches in flight than fetches
+// into the first, and loading a line from there costs less than the difference.
+template <class Layout>
+void may_contain_loop(const block_array& array, std::span<const hash64> hashes, bool* answers,
+                      unsigned ahead) {
+  const hash64* const h = hashes.data();
+  for_blocks<Layout, 0, 2>(
+      static_cast<const std::byte*>(array.data), array.blocks, hashes, ahead,
+      [=, k = array.hashes](std::size_t i, const std::byte* block)
+          __attribute__((always_inline)) { answers[i] = test(Layout(), block, h[i], k); });
 }
 
 template <class Layout>
 std::uint64_t insert_loop(const block_array& array, std::span<const hash64> hashes,
                           unsigned ahead) {
-  std::byte* const data = array.data;
-  const std::uint64_t blocks = array.blocks;
-  const unsigned k = array.hashes;
   const hash64* const h = hashes.data();
-  const std::size_t n = hashes.size();
-  const std::size_t lead = ahead < n ? ahead : n;
-  for (std::size_t i = 0; i < lead; ++i) {
-    __builtin_prefetch(data + Layout::block_of(h[i], blocks) * Layout::block_bytes, 1, 3);
-  }
   std::uint64_t newly_inserted = 0;
-  std::size_t i = 0;
-  if (lead != 0) {
-    for (; i + lead < n; ++i) {
-      __builtin_prefetch(data + Layout::block_of(h[i + lead], blocks) * Layout::block_bytes, 1, 3);
-      newly_inserted +=
-          set(Layout(), data + Layout::block_of(h[i], blocks) * Layout::block_bytes, h[i], k);
-    }
-  }
-  for (; i < n; ++i) {
-    newly_inserted +=
-        set(Layout(), data + Layout::block_of(h[i], blocks) * Layout::block_bytes, h[i], k);
-  }
+  for_blocks<Layout, 1, 3>(
+      array.data, array.blocks, hashes, ahead,
+      [&, h, k = array.hashes](std::size_t i, std::byte* block)
+          __attribute__((always_inline)) { newly_inserted += set(Layout(), block, h[i], k); });
   return newly_inserted;
 }
 
 template <class Layout>
 constexpr block_kernels loops{may_contain_loop<Layout>, insert_loop<Layout>};
+
+constexpr layout_kernels all_loops{loops<split_512>, loops<free_512>, loops<parquet_256>};

@@ -3,8 +3,6 @@
 #include <bloomery/detail/blocked_bloom/kernels.hpp>
 #include <bloomery/detail/blocked_bloom/native.hpp>
 
-#include "kinds/blocked_bloom/kernels/table.hpp"
-
 namespace bloomery::detail {
 namespace scalar {
 namespace {
@@ -14,7 +12,6 @@ namespace {
 }  // namespace
 }  // namespace scalar
 
-const layout_kernels scalar_blocks = {scalar::loops<split_512>, scalar::loops<free_512>,
-                                      scalar::loops<parquet_256>};
+const layout_kernels layout_kernels::scalar = scalar::all_loops;
 
 }  // namespace bloomery::detail

@@ -2,20 +2,13 @@
 
 #if defined(__x86_64__)
 
-#include <immintrin.h>
-
 #include <algorithm>
 #include <array>
 #include <bloomery/detail/fuse/table.hpp>
 
+#include "cpu/avx512.hpp"
 #include "cpu/target.hpp"
 #include "kinds/fuse/kernels/kernels.hpp"
-
-#if !defined(__clang__)
-// g++ 12 warns of its own _mm512_undefined_epi32() (GCC bug 105593).
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-#pragma GCC diagnostic ignored "-Wuninitialized"
-#endif
 
 BLOOMERY_TARGET_BEGIN("avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx2,bmi,bmi2,popcnt")
 

@@ -5,7 +5,6 @@
 #include <bloomery/detail/ribbon/kernels.hpp>
 
 #include "cpu/target.hpp"
-#include "kinds/ribbon/kernels/table.hpp"
 
 BLOOMERY_TARGET_BEGIN("avx2,bmi,bmi2,popcnt")
 
@@ -24,7 +23,7 @@ inline std::uint32_t value(const std::byte* window, std::uint32_t columns, std::
 }  // namespace
 }  // namespace ribbon_avx2
 
-const ribbon_kernels avx2_ribbon = {ribbon_avx2::may_contain, ribbon_avx2::build};
+const ribbon_kernels ribbon_kernels::avx2 = {ribbon_avx2::may_contain, ribbon_avx2::build};
 
 }  // namespace bloomery::detail
 

@@ -1,17 +1,9 @@
 #if defined(__x86_64__)
 
-#include <immintrin.h>
-
 #include <bloomery/detail/ribbon/kernels.hpp>
 
+#include "cpu/avx512.hpp"
 #include "cpu/target.hpp"
-#include "kinds/ribbon/kernels/table.hpp"
-
-#if !defined(__clang__)
-// g++ 12 warns of its own _mm512_undefined_epi32() (GCC bug 105593).
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-#pragma GCC diagnostic ignored "-Wuninitialized"
-#endif
 
 BLOOMERY_TARGET_BEGIN(
     "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vpopcntdq,avx2,bmi,bmi2,popcnt")
@@ -59,7 +51,7 @@ inline std::uint32_t value(const std::byte* window, std::uint32_t columns, std::
 }  // namespace
 }  // namespace ribbon_avx512
 
-const ribbon_kernels avx512_ribbon = {ribbon_avx512::may_contain, ribbon_avx512::build};
+const ribbon_kernels ribbon_kernels::avx512 = {ribbon_avx512::may_contain, ribbon_avx512::build};
 
 }  // namespace bloomery::detail
 

@@ -2,7 +2,7 @@
 
 #include <bloomery/detail/ribbon/kernels.hpp>
 
-#include "kinds/ribbon/kernels/table.hpp"
+#include "cpu/dispatch.hpp"
 
 namespace bloomery::detail {
 namespace ribbon_scalar {
@@ -17,10 +17,10 @@ inline std::uint32_t value(const std::byte* window, std::uint32_t columns, std::
 }  // namespace
 }  // namespace ribbon_scalar
 
-const ribbon_kernels scalar_ribbon = {ribbon_scalar::may_contain, ribbon_scalar::build};
+const ribbon_kernels ribbon_kernels::scalar = {ribbon_scalar::may_contain, ribbon_scalar::build};
 
 const ribbon_kernels& ribbon_ops() noexcept {
-  return ribbon_kernel_table.chosen();
+  return chosen_kernels<ribbon_kernels>();
 }
 
 }  // namespace bloomery::detail

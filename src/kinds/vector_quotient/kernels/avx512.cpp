@@ -1,18 +1,10 @@
 #if defined(__x86_64__)
 
-#include <immintrin.h>
-
 #include <bloomery/detail/vector_quotient/kernels.hpp>
 
+#include "cpu/avx512.hpp"
 #include "cpu/target.hpp"
 #include "kinds/vector_quotient/kernels/group.hpp"
-#include "kinds/vector_quotient/kernels/table.hpp"
-
-#if !defined(__clang__)
-// g++ 12 warns of its own _mm512_undefined_epi32() (GCC bug 105593).
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-#pragma GCC diagnostic ignored "-Wuninitialized"
-#endif
 
 BLOOMERY_TARGET_BEGIN(
     "avx512f,avx512vl,avx512dq,avx512bw,avx512vbmi,avx512vbmi2,avx2,bmi,bmi2,popcnt")
@@ -346,34 +338,15 @@ constexpr vq_kernels kernels = {contains_by<Vectors>, may_contain_loop<ops<Vecto
                                 vq_count_loop<ops<Vectors>>, vq_insert_loop<ops<Vectors>>,
                                 vq_erase_loop<ops<Vectors>>};
 
-// Remainders of more than 16 bits are left to AVX2: they would need lanes of 32 bits.
-const vq_kernels& kernels_for(const vq_layout& layout) {
-  if (layout.remainder_bits() <= 8) return kernels<0>;
-  if (layout.remainder_bits() > max_lane_bits) return avx2_quotient;
-  return layout.slots() <= 32 ? kernels<1> : kernels<2>;
-}
-
-bool contains(const vq_reader& filter, const vector_quotient_place& at) {
-  return kernels_for(*filter.layout).contains(filter, at);
-}
-void may_contain(const vq_reader& filter, std::span<const hash64> hashes, bool* answers) {
-  kernels_for(*filter.layout).may_contain(filter, hashes, answers);
-}
-void count(const vq_reader& filter, std::span<const hash64> hashes, std::uint64_t* counts) {
-  kernels_for(*filter.layout).count(filter, hashes, counts);
-}
-insert_summary insert(const vq_writer& filter, std::span<const hash64> hashes) {
-  return kernels_for(*filter.layout).insert(filter, hashes);
-}
-void erase(const vq_writer& filter, std::span<const hash64> hashes, bool* erased) {
-  kernels_for(*filter.layout).erase(filter, hashes, erased);
-}
-
 }  // namespace
 }  // namespace vq_avx512
 
-const vq_kernels avx512_quotient = {vq_avx512::contains, vq_avx512::may_contain, vq_avx512::count,
-                                    vq_avx512::insert, vq_avx512::erase};
+// Remainders of more than 16 bits are left to AVX2: they would need lanes of 32 bits.
+const vq_kernels& vq_kernels::avx512(const vq_layout& layout) noexcept {
+  if (layout.remainder_bits() <= 8) return vq_avx512::kernels<0>;
+  if (layout.remainder_bits() > vq_avx512::max_lane_bits) return avx2;
+  return layout.slots() <= 32 ? vq_avx512::kernels<1> : vq_avx512::kernels<2>;
+}
 
 }  // namespace bloomery::detail
 

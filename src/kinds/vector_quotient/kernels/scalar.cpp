@@ -2,8 +2,8 @@
 
 #include <bloomery/detail/vector_quotient/kernels.hpp>
 
+#include "cpu/dispatch.hpp"
 #include "kinds/vector_quotient/kernels/group.hpp"
-#include "kinds/vector_quotient/kernels/table.hpp"
 
 namespace bloomery::detail {
 namespace {
@@ -53,12 +53,19 @@ void erase(const vq_writer& filter, std::span<const hash64> hashes, bool* erased
   });
 }
 
+constexpr vq_kernels kernels = {contains, may_contain, count, insert, erase};
+
 }  // namespace
 
-const vq_kernels scalar_quotient = {contains, may_contain, count, insert, erase};
+const vq_kernels vq_kernels::scalar = kernels;
 
-const vq_kernels& vq_ops() noexcept {
-  return vq_kernel_table.chosen();
+const vq_kernels& vq_ops([[maybe_unused]] const vq_layout& layout) noexcept {
+#if defined(__x86_64__)
+  const instruction_set set = chosen_instruction_set();
+  if (set == instruction_set::avx512) return vq_kernels::avx512(layout);
+  if (set == instruction_set::avx2) return vq_kernels::avx2;
+#endif
+  return vq_kernels::scalar;
 }
 
 }  // namespace bloomery::detail

@@ -1,0 +1,47 @@
+#pragma once
+
+// Searches among whole numbers, by doubling and bisection.
+
+#include <algorithm>
+#include <cstdint>
+
+namespace bloomery::detail {
+
+/// The smallest x in (low, high] for which `good` is true. Preconditions: it is false for low and
+/// true for high, which are not asked, and changes once.
+template <class Good>
+std::uint64_t first_good(std::uint64_t low, std::uint64_t high, Good&& good) {
+  while (high - low > 1) {
+    const std::uint64_t middle = low + (high - low) / 2;
+    (good(middle) ? high : low) = middle;
+  }
+  return high;
+}
+
+/// The same without a known `high`: a number above `limit` if no x up to it is good.
+template <class Good>
+std::uint64_t first_good_from(std::uint64_t low, std::uint64_t limit, Good&& good) {
+  std::uint64_t step = 1;
+  std::uint64_t high = low + step;
+  while (high <= limit && !good(high)) {
+    low = high;
+    step *= 2;
+    high += step;
+  }
+  return first_good(low, high, good);
+}
+
+/// The largest x in [0, limit] for which `fits` is true. Precondition: it is true for 0, which is
+/// not asked, and changes once.
+template <class Fits>
+std::uint64_t last_fitting(std::uint64_t limit, Fits&& fits) {
+  std::uint64_t low = 0;
+  std::uint64_t high = 1;
+  while (high <= limit && fits(high)) {
+    low = high;
+    high *= 2;
+  }
+  return std::min(limit, first_good(low, high, [&](std::uint64_t x) { return !fits(x); }) - 1);
+}
+
+}  // namespace bloomery::detail
