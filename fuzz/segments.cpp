@@ -163,7 +163,7 @@ class player {
 /// A segment from bytes. Nothing if the check of every kernel set refuses them.
 std::optional<segment> segment_of_bytes(input& from, const d::segment_shape& shape) {
   const bytes at = from.some(from.two_bytes());
-  const auto scalar = d::scalar_segments.check(shape, at);
+  const auto scalar = d::segment_kernels::scalar.check(shape, at);
   for (const d::instruction_set set : d::usable_instruction_sets()) {
     require(d::segment_kernel_table[set].check(shape, at) == scalar,
             "kernel sets disagree about bytes");

@@ -15,7 +15,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 # A room's place in the order, by the first pattern that a path matches. Headers of one room may
 # include each other.
 ROOMS = [
-    ("base", r"include/bloomery/(result|storage|memory_source|hash|probe|image|concepts|block_layout)\.hpp"),
+    ("base", r"include/bloomery/(result|storage|memory_source|hash|hash_source|probe|image|concepts|block_layout)\.hpp"),
     ("base", r"src/core/|include/bloomery/detail/core/(?!(filter_memory|key_hashes)\.hpp)"),
     ("base", r"include/bloomery/detail/([a-z_]+/layout|counting_bloom/counter_array)\.hpp"),
     ("base", r"include/bloomery/detail/expandable/segment_(layout\.hpp|view\.inl)"),

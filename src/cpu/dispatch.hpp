@@ -39,33 +39,6 @@ const Kernels& chosen_kernels() noexcept {
   return Kernels::scalar;
 }
 
-/// A kind's kernels, one set of function pointers per instruction set.
-template <class Kernels>
-class kernel_table {
- public:
-  /// Null means that the next plainer instruction set's kernels are used.
-  struct entries {
-    const Kernels* scalar;
-    const Kernels* avx2 = nullptr;
-    const Kernels* avx512 = nullptr;
-  };
-
-  constexpr explicit kernel_table(const entries& given) noexcept
-      : kernels_{given.scalar, given.avx2, given.avx512} {
-    for (std::size_t i = 1; i < instruction_sets; ++i) {
-      if (kernels_[i] == nullptr) kernels_[i] = kernels_[i - 1];
-    }
-  }
-
-  const Kernels& operator[](instruction_set set) const noexcept {
-    return *kernels_[static_cast<std::size_t>(set)];
-  }
-  const Kernels& chosen() const noexcept { return (*this)[chosen_instruction_set()]; }
-
- private:
-  std::array<const Kernels*, instruction_sets> kernels_;
-};
-
 }  // namespace bloomery::detail
 
 #pragma GCC visibility pop

@@ -1,11 +1,11 @@
 // The parameter block of an expandable filter's file (docs/format.md, "expandable").
 
-#include <bloomery/detail/core/record.hpp>
 #include <bloomery/plan/expandable_plan.hpp>
 #include <bloomery/plan/limits.hpp>
+#include <functional>
 
-#include "core/format.hpp"
 #include "kinds/expandable/schedule.hpp"
+#include "plan/checks.hpp"
 
 namespace bloomery {
 
@@ -24,54 +24,27 @@ bool expandable_params::possible() const noexcept {
          split_slot_bits + 1 >= slot_bits && (split != 0 || split_slot_bits == slot_bits);
 }
 
+namespace {
+
+constexpr auto fields = [](auto& block, auto& params) {
+  block.values(params.capacity, params.fpr, params.growth, params.spent, params.entries,
+               params.split);
+  block.u32(params.generation);
+  block.u16(params.level, params.cell_bits, params.segment_cell_bits, params.slot_bits,
+            params.split_slot_bits);
+  block.constant(std::uint16_t{expandable_params::first_load});
+};
+
+}  // namespace
+
 std::vector<std::byte> expandable_params::encode() const {
-  return detail::record_writer()
-      .put(capacity)
-      .put(fpr)
-      .put(growth)
-      .put(spent)
-      .put(entries)
-      .put(split)
-      .put(generation)
-      .put(static_cast<std::uint16_t>(level))
-      .put(static_cast<std::uint16_t>(cell_bits))
-      .put(static_cast<std::uint16_t>(segment_cell_bits))
-      .put(static_cast<std::uint16_t>(slot_bits))
-      .put(static_cast<std::uint16_t>(split_slot_bits))
-      .put(std::uint16_t{first_load})
-      .finish();
+  return detail::encode_block(*this, fields);
 }
 
 result<expandable_params> expandable_params::decode(const filter_header& header,
                                                     std::span<const std::byte> block) {
-  if (header.kind_version != 1) {
-    return fail(
-        errc::unsupported,
-        detail::format_text("this expandable filter has layout version {}, and version 1 is known "
-                            "here; use a newer bloomery",
-                            header.kind_version));
-  }
-  detail::record_reader reader(block);
-  expandable_params params;
-  params.capacity = reader.get<std::uint64_t>();
-  params.fpr = reader.get<double>();
-  params.growth = reader.get<double>();
-  params.spent = reader.get<double>();
-  params.entries = reader.get<std::uint64_t>();
-  params.split = reader.get<std::uint64_t>();
-  params.generation = reader.get<std::uint32_t>();
-  params.level = reader.get<std::uint16_t>();
-  params.cell_bits = reader.get<std::uint16_t>();
-  params.segment_cell_bits = reader.get<std::uint16_t>();
-  params.slot_bits = reader.get<std::uint16_t>();
-  params.split_slot_bits = reader.get<std::uint16_t>();
-  const bool has_load = reader.get<std::uint16_t>() == expandable_params::first_load;
-  params.seed = header.seed;
-  if (!reader.complete() || !has_load || !params.possible()) {
-    return fail(errc::corrupt,
-                "the expandable filter's parameters are out of range; the file is damaged");
-  }
-  return params;
+  return detail::decode_block<expandable_params>(header, block, "expandable filter", fields,
+                                                 std::mem_fn(&expandable_params::possible));
 }
 
 }  // namespace bloomery

@@ -10,13 +10,21 @@
 #include <cstring>
 #include <random>
 
-#include "src/kinds/expandable/kernels/table.hpp"
+#include "src/cpu/dispatch.hpp"
 #include "tests/kinds/expandable/expandable_filters.hpp"
 
 namespace bloomery::test {
 namespace {
 
 using detail::segment_query;
+
+const detail::segment_kernels& kernels_of(detail::instruction_set set) {
+#if defined(__x86_64__)
+  if (set == detail::instruction_set::avx512) return detail::segment_kernels::avx512;
+  if (set == detail::instruction_set::avx2) return detail::segment_kernels::avx2;
+#endif
+  return detail::segment_kernels::scalar;
+}
 
 // Bytes between two pages that end the program if they are touched. The bytes touch either page.
 class fenced_bytes {
@@ -95,10 +103,10 @@ std::size_t expect_one_answer(std::span<const std::byte> bytes, const asked_segm
     const auto others =
         std::span<const segment_query>(queries).first(std::min(first % 41, queries.size()));
     for (const auto set : detail::usable_instruction_sets()) {
-      const auto& kernels = detail::segment_kernel_table[set];
+      const auto& kernels = kernels_of(set);
       kernels.contains_batch(asked.cell_bits, some, others, answers.data());
       for (std::size_t i = 0; i < n; ++i) {
-        const bool wanted = detail::scalar_segments.contains(asked.cell_bits, some[i]);
+        const bool wanted = detail::segment_kernels::scalar.contains(asked.cell_bits, some[i]);
         if (is_sound) {
           const detail::segment_view view({asked.cell_bits, asked.slot_bits}, bytes);
           EXPECT_EQ(view.contains(some[i].cell, some[i].remainder), wanted)
@@ -161,14 +169,14 @@ std::size_t expect_same_inserts(std::span<std::byte> bytes, const asked_segment&
     }
     std::uint64_t moved = 0;
     std::uint64_t newly_inserted = 0;
-    const std::size_t run = detail::segment_kernel_table[set].insert_run(
-        asked.cell_bits, queries, max_copies, newly_inserted, moved);
+    const std::size_t run =
+        kernels_of(set).insert_run(asked.cell_bits, queries, max_copies, newly_inserted, moved);
     std::size_t wanted = 0;
     std::uint64_t wanted_moved = 0;
     std::uint64_t wanted_fresh = 0;
     for (const segment_query& q : queries) {
-      const auto one = detail::scalar_segments.insert(shape, copy, q.cell, q.remainder, max_copies,
-                                                      wanted_moved);
+      const auto one = detail::segment_kernels::scalar.insert(shape, copy, q.cell, q.remainder,
+                                                              max_copies, wanted_moved);
       if (!one.placed) break;
       wanted_fresh += static_cast<std::uint64_t>(one.matching == 0);
       ++wanted;
@@ -198,7 +206,7 @@ TEST(segment_kernels, insert_the_same_bytes_and_write_no_others) {
         if (area > detail::max_segment_area) continue;
         asked_segment roomy = empty;
         roomy.bytes.resize(shape.stored_bytes(area));
-        detail::scalar_segments.empty(shape, area, roomy.bytes);
+        detail::segment_kernels::scalar.empty(shape, area, roomy.bytes);
         for (const std::size_t max_copies : {std::size_t{1}, std::size_t{3}, ~std::size_t{0}}) {
           for (const std::uint64_t cells :
                {std::uint64_t{1} << empty.cell_bits, std::uint64_t{5}}) {

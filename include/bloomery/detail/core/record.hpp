@@ -3,8 +3,8 @@
 // Parameter blocks: little-endian fields one after the other, then zeros up to a multiple of 64
 // bytes.
 //
-// values(), u16(), u32() and zeros() exist in writer and reader, so that one list of fields serves
-// both. u16() makes fields of 16 bits from integers and enumerations of any size.
+// values(), u16(), u32(), zeros() and constant() exist in writer and reader, so that one list of
+// fields serves both. u16() makes fields of 16 bits from integers and enumerations of any size.
 
 #include <bloomery/detail/core/bits.hpp>
 #include <concepts>
@@ -43,6 +43,11 @@ class record_writer {
   record_writer& zeros(std::size_t bytes) {
     block_.resize(block_.size() + bytes);
     return *this;
+  }
+  /// A field that has one value in every file.
+  template <class Word>
+  record_writer& constant(Word word) {
+    return put(word);
   }
 
   std::vector<std::byte> finish() {
@@ -84,6 +89,11 @@ class record_reader {
   }
   record_reader& zeros(std::size_t bytes) noexcept {
     for (std::size_t i = 0; i < bytes; ++i) wrong_ |= get<std::uint8_t>() != 0;
+    return *this;
+  }
+  template <class Word>
+  record_reader& constant(Word word) noexcept {
+    wrong_ |= get<Word>() != word;
     return *this;
   }
 

@@ -3,20 +3,12 @@
 
 #if defined(__x86_64__)
 
-#include <immintrin.h>
-
 #include <bit>
 #include <bloomery/detail/expandable/segment_kernels.hpp>
 #include <cstddef>
 
+#include "cpu/avx512.hpp"
 #include "cpu/target.hpp"
-#include "kinds/expandable/kernels/table.hpp"
-
-#if !defined(__clang__)
-// g++ 12 warns of its own _mm512_undefined_epi32() (GCC bug 105593).
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-#pragma GCC diagnostic ignored "-Wuninitialized"
-#endif
 
 BLOOMERY_TARGET_BEGIN(
     "avx512f,avx512vl,avx512dq,avx512bw,avx512cd,avx512vbmi2,avx512vpopcntdq,avx2,bmi,bmi2,popcnt")
@@ -170,26 +162,27 @@ eight_answers ask_eight(const segment_shape& shape, const segment_query* queries
 
 }  // namespace
 
-void contains_by_eights(unsigned cell_bits, std::span<const segment_query> queries,
-                        std::span<const segment_query> to_prefetch, bool* answers) noexcept {
+void segment_kernels::contains_by_eights(unsigned cell_bits, std::span<const segment_query> queries,
+                                         std::span<const segment_query> to_prefetch,
+                                         bool* answers) noexcept {
   const segment_shape shape{cell_bits, 0};
   std::size_t i = 0;
   for (; i + lanes <= queries.size(); i += lanes) {
     if (i + lanes <= to_prefetch.size()) {
-      avx2_segments.prefetch(cell_bits, {to_prefetch.data() + i, lanes});
+      segment_kernels::avx2.prefetch(cell_bits, {to_prefetch.data() + i, lanes});
     }
     const auto [yes, unsure] = ask_eight(shape, &queries[i]);
     for (unsigned k = 0; k < lanes; ++k) answers[i + k] = (yes >> k & 1) != 0;
     for (unsigned left = unsure; left != 0; left &= left - 1) {
       const auto k = static_cast<unsigned>(std::countr_zero(left));
-      answers[i + k] = avx2_segments.contains(cell_bits, queries[i + k]);
+      answers[i + k] = segment_kernels::avx2.contains(cell_bits, queries[i + k]);
     }
   }
   // The last queries, and the blocks that are not prefetched yet.
   const std::size_t prefetched = to_prefetch.size() < i ? to_prefetch.size() / lanes * lanes : i;
-  avx2_segments.contains_batch(cell_bits, {queries.data() + i, queries.size() - i},
-                               {to_prefetch.data() + prefetched, to_prefetch.size() - prefetched},
-                               answers + i);
+  segment_kernels::avx2.contains_batch(
+      cell_bits, {queries.data() + i, queries.size() - i},
+      {to_prefetch.data() + prefetched, to_prefetch.size() - prefetched}, answers + i);
 }
 
 }  // namespace bloomery::detail

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "kinds/expandable/kernels/table.hpp"
+#include "cpu/dispatch.hpp"
 
 namespace bloomery::detail {
 namespace scalar {
@@ -24,10 +24,10 @@ void push_slot(const slot_row& row, std::size_t n, std::size_t at, std::uint64_t
 }  // namespace
 }  // namespace scalar
 
-const segment_kernels scalar_segments = scalar::kernels;
+const segment_kernels segment_kernels::scalar = bloomery::detail::scalar::kernels;
 
 const segment_kernels& segment_ops() noexcept {
-  return segment_kernel_table.chosen();
+  return chosen_kernels<segment_kernels>();
 }
 
 }  // namespace bloomery::detail
