@@ -63,7 +63,7 @@ insert_outcome insert_items(const command_call& call, const insert_arguments& ar
     // Without the items that were refused here.
     api.replicate(call.ctx, "BF.MADD", "sv", call.key(), strings, result.done);
   }
-  if (created) key.announce(creation_event(call.family));
+  if (created) key.announce("bf.reserve");
   if (has_changed) key.announce("bf.add");
   return {result.done, stop_error(call.family, result.stopped_by, limit)};
 }
@@ -96,7 +96,7 @@ int bf_add(const command_call& call) {
   const insert_outcome outcome =
       insert_items(call, {.spec = default_bf_spec()}, 2, items, newly_inserted);
   if (outcome.error != nullptr) return api.reply_error(call.ctx, outcome.error);
-  return reply_bool(call.ctx, newly_inserted[0]);
+  return api.reply_bool(call.ctx, newly_inserted[0]);
 }
 
 int bf_madd(const command_call& call) {

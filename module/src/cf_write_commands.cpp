@@ -35,7 +35,7 @@ wire_error insert_items(const command_call& call, const insert_arguments& argume
   filter_key key(call, open_read | open_write);
   const auto [filter, created] = open_or_create(call, key, arguments.spec, arguments.create);
   if (has_max_sub_filters(call, filter)) {
-    if (created) key.announce(creation_event(call.family));
+    if (created) key.announce("cf.reserve");
     throw refusal("Maximum expansions reached");
   }
   const growth_limit limit = growth_limit_for(call, filter, items.size());
@@ -62,7 +62,7 @@ wire_error insert_items(const command_call& call, const insert_arguments& argume
     api.replicate(call.ctx, "CF.INSERT", "scv", call.key(), "ITEMS", inserted.data(),
                   inserted.size());
   }
-  if (created) key.announce(creation_event(call.family));
+  if (created) key.announce("cf.reserve");
   if (!inserted.empty()) key.announce("cf.add");
   return error;
 }
@@ -71,7 +71,7 @@ int insert_one(const command_call& call, insert_mode mode) {
   std::array outcomes = {item_outcome::refused};
   const wire_error error = insert_items(call, {.spec = default_cf_spec()}, mode, 2, outcomes);
   if (error != nullptr) return api.reply_error(call.ctx, error);
-  return reply_bool(call.ctx, outcomes[0] == item_outcome::inserted);
+  return api.reply_bool(call.ctx, outcomes[0] == item_outcome::inserted);
 }
 
 int insert_many(const command_call& call, insert_mode mode) {
@@ -85,7 +85,7 @@ int insert_many(const command_call& call, insert_mode mode) {
   api.reply_array(call.ctx, static_cast<long>(outcomes.size()));
   for (const item_outcome outcome : outcomes) {
     if (as_bools) {
-      reply_bool(call.ctx, outcome == item_outcome::inserted);
+      api.reply_bool(call.ctx, outcome == item_outcome::inserted);
     } else {
       api.reply_integer(call.ctx, static_cast<long long>(outcome));
     }
@@ -121,7 +121,7 @@ int cf_compact(const command_call& call) {
     api.replicate_verbatim(call.ctx);
     key.announce("cf.compact");
   }
-  return reply_ok(call.ctx);
+  return api.reply_simple(call.ctx, "OK");
 }
 
 }  // namespace bloomery::server

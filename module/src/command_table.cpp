@@ -28,8 +28,7 @@ int answer(context* ctx, string** argv, int argc) noexcept {
 template <filter_family Family, handler* Handler, int Arity, int MaxArity = 0>
 constexpr command_entry entry = {answer<Family, Handler, Arity, MaxArity>, Arity};
 
-// Arguments
-// -------------------------------------------------------------------------------------------------
+// Arguments of commands, for COMMAND DOCS.
 
 constexpr argument_docs argument(const char* name, argument_type type, int flags = 0) {
   return {.name = name, .type = type, .flags = flags};
@@ -83,9 +82,6 @@ constexpr std::array bf_insert_docs = {key_name,    insert_capacity, rate_option
 constexpr std::array cf_reserve_docs = {key_name,  capacity,    bucketsize, maxiterations,
                                         expansion, rate_option, engine};
 constexpr std::array cf_insert_docs = {key_name, insert_capacity, nocreate, engine, insert_items};
-
-// Rows
-// -------------------------------------------------------------------------------------------------
 
 constexpr const char* write_flags = "write deny-oom";
 constexpr const char* read_flags = "readonly fast";

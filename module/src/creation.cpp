@@ -66,8 +66,8 @@ int reserve(const command_call& call, const filter_spec& spec) {
   }
   key.set(create_filter(call, spec));
   replicate_creation(call, spec);
-  key.announce(creation_event(spec.family));
-  return reply_ok(call.ctx);
+  key.announce(call.is_bloom() ? "bf.reserve" : "cf.reserve");
+  return api.reply_simple(call.ctx, "OK");
 }
 
 opened_filter open_or_create(const command_call& call, filter_key& key, const filter_spec& spec,
@@ -78,10 +78,6 @@ opened_filter open_or_create(const command_call& call, filter_key& key, const fi
   key.set(std::move(object));
   replicate_creation(call, spec);
   return {filter, true};
-}
-
-const char* creation_event(filter_family family) noexcept {
-  return family == filter_family::bloom ? "bf.reserve" : "cf.reserve";
 }
 
 }  // namespace bloomery::server

@@ -18,7 +18,4 @@ struct opened_filter {
 opened_filter open_or_create(const command_call& call, filter_key& key, const filter_spec& spec,
                              bool create);
 
-/// The keyspace event of a creation.
-const char* creation_event(filter_family family) noexcept;
-
 }  // namespace bloomery::server

@@ -58,16 +58,14 @@ std::uint64_t cuckoo_chain::last_bucket(std::size_t filter) const noexcept {
   return parts_[filter].bytes().size() / shape_.bucket_size - 1;
 }
 
-std::size_t cuckoo_chain::first_slot(std::size_t filter, std::uint64_t hash) const noexcept {
-  return (hash & last_bucket(filter)) * shape_.bucket_size;
-}
-
 std::span<const std::byte> cuckoo_chain::bucket(std::size_t filter,
                                                 std::uint64_t hash) const noexcept {
-  return parts_[filter].bytes().subspan(first_slot(filter, hash), shape_.bucket_size);
+  const std::size_t slot = (hash & last_bucket(filter)) * shape_.bucket_size;
+  return parts_[filter].bytes().subspan(slot, shape_.bucket_size);
 }
 std::span<std::byte> cuckoo_chain::bucket(std::size_t filter, std::uint64_t hash) noexcept {
-  return parts_[filter].writable_bytes().subspan(first_slot(filter, hash), shape_.bucket_size);
+  const std::size_t slot = (hash & last_bucket(filter)) * shape_.bucket_size;
+  return parts_[filter].writable_bytes().subspan(slot, shape_.bucket_size);
 }
 
 bool cuckoo_chain::contains_one(const location& item) const noexcept {

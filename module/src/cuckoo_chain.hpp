@@ -50,7 +50,6 @@ class cuckoo_chain final : public redisbloom_chain<cuckoo_shape> {
   };
   location locate(std::string_view item) const noexcept;
   std::uint64_t last_bucket(std::size_t filter) const noexcept;
-  std::size_t first_slot(std::size_t filter, std::uint64_t hash) const noexcept;
   std::span<const std::byte> bucket(std::size_t filter, std::uint64_t hash) const noexcept;
   std::span<std::byte> bucket(std::size_t filter, std::uint64_t hash) noexcept;
   bool place(std::size_t filter, const location& item) noexcept;

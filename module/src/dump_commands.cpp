@@ -18,11 +18,6 @@ constexpr std::size_t compatible_chunk_bytes = std::size_t{16} << 20;
 
 constexpr wire_error bad_offset = "ERR invalid offset - no link found";
 
-/// Compares texts: equal literals may have different addresses.
-bool is_same(wire_error a, wire_error b) noexcept {
-  return std::string_view(a) == b;
-}
-
 /// The error for bytes that are no header. RedisBloom has one of its own for CF.* headers that have
 /// the right size but describe no filter.
 wire_error header_error(const command_call& call, std::string_view header) noexcept {
@@ -50,7 +45,7 @@ wire_error complete_filter_error(const filter_value& filter, std::uint64_t offse
 std::unique_ptr<filter_object> begin_dump(const command_call& call, std::string_view header) {
   received_dump dump;
   const wire_error error = dump.begin(header);
-  if (error != nullptr && !is_same(error, bad_data)) throw refusal(error);
+  if (error != nullptr && std::string_view(error) != bad_data) throw refusal(error);
   if (error != nullptr || dump.prefix().spec.family != call.family) {
     throw refusal(header_error(call, header));
   }
@@ -104,7 +99,8 @@ void load(const command_call& call, filter_key& key, long long iterator, std::st
   if (iterator == 1 && !call.is_bloom()) throw refusal("ERR item exists");
   if (const auto error = append_chunk(call, key, iterator, bytes)) {
     // CF.* has one error for all chunks.
-    throw refusal(call.is_bloom() || is_same(error, no_memory) ? error : "Couldn't load chunk!");
+    throw refusal(call.is_bloom() || std::string_view(error) == no_memory ? error
+                                                                          : "Couldn't load chunk!");
   }
 }
 
@@ -148,7 +144,7 @@ int loadchunk(const command_call& call) {
   load(call, key, iterator, call.word(3));
   api.replicate_verbatim(call.ctx);
   key.announce(call.is_bloom() ? "bf.loadchunk" : "cf.loadchunk");
-  return reply_ok(call.ctx);
+  return api.reply_simple(call.ctx, "OK");
 }
 
 }  // namespace bloomery::server

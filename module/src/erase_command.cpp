@@ -16,7 +16,7 @@ int erase(const command_call& call) {
     api.replicate_verbatim(call.ctx);
     key.announce(call.is_bloom() ? "bf.del" : "cf.del");
   }
-  return reply_bool(call.ctx, erased);
+  return api.reply_bool(call.ctx, erased);
 }
 
 }  // namespace bloomery::server

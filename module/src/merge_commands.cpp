@@ -60,7 +60,7 @@ int merge(const command_call& call) {
     if (!obstacle.empty()) refuse(source, obstacle);
   }
   const std::span others = std::span(sources).subspan(1);
-  if (first.argument == 1 && others.empty()) return reply_ok(call.ctx);
+  if (first.argument == 1 && others.empty()) return api.reply_simple(call.ctx, "OK");
   std::uint64_t bytes = first.filter->bytes();
   for (const source& source : others) {
     if (source.filter->grows_in_steps()) bytes += source.filter->bytes();
@@ -82,7 +82,7 @@ int merge(const command_call& call) {
   }
   api.replicate_verbatim(call.ctx);
   key.announce(call.is_bloom() ? "bf.merge" : "cf.merge");
-  return reply_ok(call.ctx);
+  return api.reply_simple(call.ctx, "OK");
 }
 
 }  // namespace bloomery::server

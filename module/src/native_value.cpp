@@ -33,7 +33,7 @@ class native_value final : public filter_value {
 
   void contains(item_span items, std::span<bool> answers) const noexcept override {
     if (items.size() == 1) {
-      answers[0] = front_.may_contain(items[0]) || (back_ && back_->may_contain(items[0]));
+      answers[0] = matches(items[0]);
       return;
     }
     front_.may_contain(items, answers);

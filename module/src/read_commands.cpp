@@ -22,7 +22,7 @@ int exists(const command_call& call) {
   const std::array items = {call.word(2)};
   std::array<bool, 1> answers = {};
   find_items(call, items, answers);
-  return reply_bool(call.ctx, answers[0]);
+  return api.reply_bool(call.ctx, answers[0]);
 }
 
 int mexists(const command_call& call) {

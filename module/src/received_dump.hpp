@@ -38,7 +38,7 @@ class received_dump {
 
   struct generation;
   /// In order of their slices.
-  std::span<const generation> generations() const noexcept;
+  const std::vector<generation>& generations() const noexcept { return generations_; }
 
   std::size_t parts() const noexcept { return parts_.size(); }
   /// The filter file of a part, as far as it has arrived.
@@ -83,8 +83,5 @@ struct received_dump::generation {
   std::uint64_t slice;
   received_dump dump;
 };
-inline std::span<const received_dump::generation> received_dump::generations() const noexcept {
-  return generations_;
-}
 
 }  // namespace bloomery::server

@@ -9,21 +9,13 @@ int reply_value(context* ctx, const info_field& field) noexcept {
 
 }  // namespace
 
-int reply_ok(context* ctx) noexcept {
-  return api.reply_simple(ctx, "OK");
-}
-
 int reply_number(context* ctx, std::uint64_t n) noexcept {
   return api.reply_integer(ctx, static_cast<long long>(n));
 }
 
-int reply_bool(context* ctx, bool value) noexcept {
-  return api.reply_bool(ctx, value ? 1 : 0);
-}
-
 int reply_bools(context* ctx, std::span<const bool> values, wire_error error) noexcept {
   api.reply_array(ctx, static_cast<long>(values.size() + (error != nullptr ? 1 : 0)));
-  for (const bool value : values) reply_bool(ctx, value);
+  for (const bool value : values) api.reply_bool(ctx, value ? 1 : 0);
   if (error != nullptr) api.reply_error(ctx, error);
   return ok;
 }

@@ -11,9 +11,7 @@
 
 namespace bloomery::server {
 
-int reply_ok(context* ctx) noexcept;
 int reply_number(context* ctx, std::uint64_t n) noexcept;
-int reply_bool(context* ctx, bool value) noexcept;
 /// An array of booleans, and of an error after them unless it is null.
 int reply_bools(context* ctx, std::span<const bool> values, wire_error error = nullptr) noexcept;
 
