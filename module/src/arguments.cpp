@@ -291,9 +291,9 @@ insert_arguments parse_bf_insert(const command_call& call) {
   }
   // Unlike BF.RESERVE, NONSCALING with an expansion is accepted, and the expansion is reported.
   spec.growth = spec.expansion;
-  const bool fixed = nonscaling || (expansion_given && spec.expansion == 0);
+  const bool is_fixed = nonscaling || (expansion_given && spec.expansion == 0);
   if (nonscaling) spec.expansion = 0;
-  complete_window(spec, fixed);
+  complete_window(spec, is_fixed);
   return out;
 }
 

@@ -35,13 +35,13 @@ std::uint32_t cuckoo_expansion(long long expansion) noexcept {
   return expansion != 0 ? std::bit_ceil(static_cast<std::uint32_t>(expansion)) : 0;
 }
 
-void complete_window(filter_spec& spec, bool fixed) {
+void complete_window(filter_spec& spec, bool is_fixed) {
   if (spec.window == 0) {
     if (spec.generations != 0) throw refusal("ERR GENERATIONS takes a WINDOW");
     return;
   }
   if (spec.deletable) throw refusal("ERR WINDOW and DELETABLE cannot be combined");
-  if (fixed) {
+  if (is_fixed) {
     throw refusal("ERR a filter with a WINDOW grows with its items; leave out NONSCALING");
   }
   // A setting may have made 0 the default expansion.

@@ -50,8 +50,8 @@ filter_spec default_cf_spec() noexcept;
 std::uint32_t cuckoo_expansion(long long expansion) noexcept;
 
 /// Checks the options of a windowed filter against each other and fills in those that are missing.
-/// `fixed` tells whether an option asked for a filter that does not grow. Throws refusal.
-void complete_window(filter_spec& spec, bool fixed);
+/// `is_fixed` tells whether an option asked for a filter that does not grow. Throws refusal.
+void complete_window(filter_spec& spec, bool is_fixed);
 
 /// Length of a slice. Each generation of a windowed filter holds the items of one slice.
 std::uint64_t slice_milliseconds(const filter_spec& spec) noexcept;

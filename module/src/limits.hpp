@@ -23,7 +23,7 @@ enum class stop_reason : std::uint8_t {
 struct growth_limit {
   std::uint64_t max_bytes = std::numeric_limits<std::uint64_t>::max();
   bool is_total = false;   ///< whether max_bytes comes from bf.max-memory
-  context* ctx = nullptr;  ///< of the server to ask before large steps; null: not asked
+  context* ctx = nullptr;  ///< for asking the server before large steps; null: not asked
 
   /// Whether a filter of `bytes` may take `growth` more.
   stop_reason check(std::uint64_t bytes, std::uint64_t growth) const noexcept;

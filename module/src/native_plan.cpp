@@ -25,8 +25,9 @@ planned_part part(filter_kind kind, std::uint64_t capacity, double rate) {
 }
 
 /// The mean false-positive rate of a Bloom filter while it fills up to `rate`: the share of new
-/// items that match when they arrive, and so are not counted. This is the integral of (1 -
-/// e^(-ax))^k over x from 0 to 1, with a such that the integrand ends at `rate`, by Simpson's rule.
+/// items that match when they arrive, and so are not counted. By Simpson's rule:
+///     integral of (1 - e^(-ax))^k over x from 0 to 1, with a such that the integrand ends at
+///     `rate`
 double overlooked_share(double rate) {
   const double k = std::max(1.0, std::round(-numeric::log2(rate)));
   const double a = -numeric::log1p(-numeric::pow(rate, 1 / k));

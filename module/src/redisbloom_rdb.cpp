@@ -19,7 +19,8 @@ constexpr int bucket_size_version = 4;  // CF.*
 constexpr std::uint64_t legacy_marker = 0;
 constexpr std::uint64_t legacy_version = 3;
 
-/// Reads fields. A field that is missing, or a number that does not fit its type, breaks the rest.
+/// Reads fields. After a missing field, or a number that does not fit its type, `is_broken` is set
+/// and nothing more is read.
 struct field_reader {
   template <class Number>
   field_reader& operator>>(Number& number) noexcept {
