@@ -226,7 +226,7 @@ filter_spec parse_cf_reserve(const command_call& call) {
                               "EXPANSION: value must be in the range [0, 32768]", spec.expansion));
   const string* const rate = find_value(call, "ERROR", 3, "Bad error rate");
   if (rate != nullptr) spec.error_rate = parse_rate(rate, "Bad error rate");
-  if (capacity < 2 * spec.bucket_size || capacity > max_capacity) {
+  if (capacity < 2LL * spec.bucket_size || capacity > max_capacity) {
     throw refusal("Capacity must be in the range [2 * BUCKETSIZE, 1073741824]");
   }
   spec.capacity = static_cast<std::uint64_t>(capacity);

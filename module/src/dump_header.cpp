@@ -73,7 +73,7 @@ bool read_block(std::string_view bytes, dump_prefix& prefix, std::vector<dump_se
   input >> spec.window >> generations >> held >> prefix.newest_slice;
   if (spec.window < 1 || spec.window > max_window || generations < 1 ||
       generations > max_generations || held > generations + 1 ||
-      bytes.size() != fixed_bytes + held * 2 * sizeof(std::uint64_t)) {
+      bytes.size() != fixed_bytes + 2 * sizeof(std::uint64_t) * held) {
     return false;
   }
   spec.generations = static_cast<std::uint16_t>(generations);

@@ -161,6 +161,7 @@ std::vector<std::byte> received_dump::header() const {
   if (const auto* const chain = std::get_if<chain_shape>(&shape_)) return header_of(*chain);
   if (const auto* const cuckoo = std::get_if<cuckoo_shape>(&shape_)) return header_of(*cuckoo);
   std::vector<dump_section> sections;
+  sections.reserve(generations_.size() + parts_.size());
   for (const generation& held : generations_) {
     sections.push_back({held.dump.header(), held.slice});
   }

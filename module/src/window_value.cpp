@@ -98,6 +98,7 @@ class window_value final : public filter_value {
 
   std::vector<std::byte> dump_header() const override {
     std::vector<dump_section> sections;
+    sections.reserve(generations.size());
     for (const generation& held : generations) {
       sections.push_back({held.filter->dump_header(), held.slice});
     }
