@@ -32,7 +32,7 @@ std::unique_ptr<filter_object> create_filter(const command_call& call, const fil
 // Spells out every parameter, so that a replica with other settings has the same bits. RedisBloom
 // accepts the commands for compatible filters: BF.RESERVE has at most seven words, CF.RESERVE an
 // odd number, and both ignore the word that names the engine.
-void replicate_creation(const command_call& call, const filter_spec& spec) noexcept {
+void replicate_creation(const command_call& call, const filter_spec& spec) {
   std::array<char, 32> rate = {};  // more than 17 digits need
   fmt::format_to_n(rate.data(), rate.size() - 1, "{:.17g}", spec.error_rate);
   const auto capacity = static_cast<long long>(spec.capacity);
