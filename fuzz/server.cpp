@@ -16,7 +16,8 @@
 #include <string_view>
 #include <vector>
 
-#include "module/src/filter_value.hpp"
+#include "module/src/dump_pieces.hpp"
+#include "module/src/filter_object.hpp"
 #include "module/src/memory.hpp"
 #include "module/src/redisbloom_rdb.hpp"
 
@@ -129,7 +130,7 @@ void stand_in_for_the_server() {
   s::api.save_real = save_real;
   s::api.save_bytes = save_bytes;
   s::api.free = std::free;
-  s::take_memory_from_server();
+  s::use_server_memory();
 }
 
 // Filters that were taken
@@ -145,7 +146,7 @@ void use(s::filter_value& filter) {
   const s::growth_limit limit = {.max_bytes = std::uint64_t{1} << 20};
   const std::array<std::string_view, 4> items = {"alice", "bob", "", "alice"};
   std::array<bool, 4> answers{};
-  std::array<bool, 4> fresh{};
+  std::array<bool, 4> newly_inserted{};
   filter.contains(items, answers);
   const s::filter_facts facts = filter.facts();
   const s::filter_state state = filter.state();
@@ -156,9 +157,9 @@ void use(s::filter_value& filter) {
   require(forgets || (facts.filters >= 1 && facts.bytes > 0 && filter.bytes() > 0),
           "facts of nothing");
   filter.advance(now);
-  for (const s::adding how : {s::adding::absent, s::adding::copies}) {
-    if (!deletes && how == s::adding::copies) continue;
-    const auto added = filter.add(items, fresh, how, limit);
+  for (const s::insert_mode mode : {s::insert_mode::if_absent, s::insert_mode::copies}) {
+    if (!deletes && mode == s::insert_mode::copies) continue;
+    const auto added = filter.insert(items, newly_inserted, mode, limit);
     filter.contains(items, answers);
     for (std::size_t i = 0; i < added.done; ++i)
       require(answers.at(i) || forgets, "a false negative");
@@ -179,7 +180,8 @@ void require_same_after_a_dump(const s::filter_value& filter) {
   s::filter_object object(std::move(dump));
   std::uint64_t at = 0;
   for (const auto piece : filter.dump_payload()) {
-    require(object.take(at, s::as_chars(piece)) == nullptr, "a piece that was written is refused");
+    require(object.append(at, s::as_chars(piece)) == nullptr,
+            "a piece that was written is refused");
     at += piece.size();
   }
   require(object.filter != nullptr, "a dump without an end");
@@ -260,10 +262,10 @@ void take_dump(std::string_view rest, bool sealed) {
     const std::string_view piece = next_piece(misplaced);
     const std::uint64_t before = s::size_of(object.dump_payload());
     require(before == at, "a piece was lost");
-    const s::wire_error why = object.take(at + (misplaced ? 1 : 0), piece);
-    require(why == nullptr || std::string_view(why).size() > 4, "an error without a text");
-    require(!misplaced || why != nullptr, "a piece at a wrong place was taken");
-    if (why == nullptr) at += piece.size();
+    const s::wire_error error = object.append(at + (misplaced ? 1 : 0), piece);
+    require(error == nullptr || std::string_view(error).size() > 4, "an error without a text");
+    require(!misplaced || error != nullptr, "a piece at a wrong place was taken");
+    if (error == nullptr) at += piece.size();
   }
   if (object.filter) check(*object.filter);
 }

@@ -1,15 +1,15 @@
 #pragma once
 
-// The server's functions for modules, as far as they are used here. No package brings a header for
-// them; names, arguments and numbers are those of the servers' documentation ("Modules API
-// reference"). The server gives each function by name; those that older servers lack may be null.
+// The part of the server's module API that this module uses. No package ships a header for it;
+// names, arguments and numbers follow the servers' documentation ("Modules API reference").
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 namespace bloomery::server {
 
-// What the server hands out, and only it looks into.
+// Objects of the server, opaque to the module.
 struct context;
 struct string;
 struct key;
@@ -23,20 +23,21 @@ struct defrag_context;
 struct option_context;
 
 inline constexpr int ok = 0;
-inline constexpr int error = 1;
+inline constexpr int err = 1;
 inline constexpr int api_version = 1;
 
 enum open_mode : int { open_read = 1, open_write = 2 };
 enum key_content : int { key_empty = 0, key_module = 6 };
 
-// Of context_flags; of a null context those of the server, of which the first is one.
+// Bits of context_flags(). A null context gives the flags of the server, such as is_replica.
 inline constexpr int is_replica = 1 << 3;
 inline constexpr int is_replicated = 1 << 12;
 inline constexpr int is_loading = 1 << 13;
 inline constexpr int is_resp3 = 1 << 22;
 
-// Of set_module_options: a failed read from an RDB is ours to report, not the end of the process;
-// keys count as modified when we say so; a replica may load a new data set beside the old one.
+// Bits of set_module_options(): the module reports failed RDB reads, which would end the process
+// otherwise; the module says when a key was modified; a replica may load a data set beside the old
+// one.
 inline constexpr int option_handles_io_errors = 1 << 0;
 inline constexpr int option_signals_modified = 1 << 1;
 inline constexpr int option_async_load = 1 << 2;
@@ -46,7 +47,7 @@ inline constexpr int event_of_module = 1 << 13;  // class `d` of keyspace events
 inline constexpr unsigned setting_immutable = 1U << 0;
 inline constexpr unsigned setting_memory = 1U << 7;  // values such as 64mb
 
-// The methods of a type of values, in the order of version 4.
+// Methods of a data type, in the order of version 4.
 struct type_methods {
   std::uint64_t version;
   void* (*rdb_load)(io*, int version);
@@ -60,7 +61,7 @@ struct type_methods {
   int aux_save_triggers;
   std::size_t (*free_effort)(string* key, const void* value);
   void (*unlink)(string* key, const void* value);
-  void* (*copy)(string* from, string* to, const void* value);
+  void* (*copy)(string* source, string* destination, const void* value);
   int (*defrag)(defrag_context*, string* key, void** value);
   std::size_t (*mem_usage2)(option_context*, const void* value, std::size_t samples);
   std::size_t (*free_effort2)(option_context*, const void* value);
@@ -69,22 +70,22 @@ struct type_methods {
 };
 inline constexpr std::uint64_t type_methods_version = 4;
 
-// What COMMAND DOCS tells of a command.
+// Documentation of a command, for COMMAND DOCS.
 enum class argument_type : int { text, integer, real, key, pattern, time, token, one_of };
 inline constexpr int argument_optional = 1 << 0;
 inline constexpr int argument_multiple = 1 << 1;
 
 struct argument_docs {
-  const char* name;
-  argument_type type;
-  int key_spec;  ///< 0 for the key, else -1
-  const char* token;
-  const char* summary;
-  const char* since;
-  int flags;
-  const char* deprecated_since;
-  const argument_docs* parts;
-  const char* display_text;
+  const char* name = nullptr;
+  argument_type type = argument_type::text;
+  int key_spec = -1;  ///< index of a key's range
+  const char* token = nullptr;
+  const char* summary = nullptr;
+  const char* since = nullptr;
+  int flags = 0;
+  const char* deprecated_since = nullptr;
+  const argument_docs* parts = nullptr;
+  const char* display_text = nullptr;
 };
 
 inline constexpr std::uint64_t key_read_only = 1 << 0;
@@ -97,14 +98,14 @@ inline constexpr std::uint64_t key_delete = 1 << 7;
 struct key_docs {
   const char* notes;
   std::uint64_t flags;
-  int begin_search;  ///< 2: by the index that follows
+  int begin_search;  ///< 2: by index
   union {
     struct {
       int position;
     } index;
     struct {
       const char* word;
-      int from;
+      int first;
     } keyword;
   } begin;
   int find_keys;  ///< 2: a range
@@ -132,115 +133,150 @@ struct command_docs {
   const char* summary;
   const char* complexity;
   const char* since;
-  history_docs* history;
-  const char* tips;
+  history_docs* history = nullptr;
+  const char* tips = nullptr;
   int arity;
   key_docs* keys;
   argument_docs* arguments;
 };
 
-using command_function = int (*)(context*, string**, int);
+/// A function of the server by its name there, without the prefix "RedisModule_".
+struct function_entry {
+  function_entry(const char* server_name, bool optional) noexcept
+      : name(server_name), is_optional(optional), next(std::exchange(first, this)) {}
 
-// The functions, null until fetch_api() has found them.
-struct functions {
-  // The module and its commands.
-  int (*is_module_name_busy)(const char* name);
-  void (*set_module_attributes)(context*, const char* name, int version, int api);
-  void (*set_module_options)(context*, int options);
-  int (*create_command)(context*, const char* name, command_function, const char* flags, int first,
-                        int last, int step);
-  command* (*get_command)(context*, const char* name);
-  int (*set_command_info)(command*, const command_docs*);
-  int (*add_acl_category)(context*, const char* name);                  // optional
-  int (*set_command_acl_categories)(command*, const char* categories);  // optional
-  int (*context_flags)(context*);
-  long long (*milliseconds)();  ///< since 1970
-  void (*log)(context*, const char* level, const char* format, ...);
-
-  // Memory.
-  void* (*try_alloc)(std::size_t);
-  void* (*calloc)(std::size_t, std::size_t);
-  void* (*try_calloc)(std::size_t, std::size_t);  // optional
-  void (*free)(void*);
-  void* (*defrag_alloc)(defrag_context*, void*);  ///< null: it stays where it is
-
-  // Strings.
-  string* (*create_string)(context*, const char*, std::size_t);
-  void (*free_string)(context*, string*);
-  const char* (*string_bytes)(const string*, std::size_t* length);
-  int (*string_to_integer)(const string*, long long*);
-  int (*string_to_real)(const string*, double*);
-
-  // Replies.
-  int (*wrong_arity)(context*);
-  int (*reply_error)(context*, const char*);
-  int (*reply_simple)(context*, const char*);
-  int (*reply_integer)(context*, long long);
-  int (*reply_bool)(context*, int);
-  int (*reply_null)(context*);
-  int (*reply_real)(context*, double);
-  int (*reply_bytes)(context*, const char*, std::size_t);
-  int (*reply_array)(context*, long);
-  int (*reply_map)(context*, long);
-
-  // Keys.
-  key* (*open_key)(context*, string* name, int mode);
-  void (*close_key)(key*);
-  int (*key_type)(key*);
-  int (*delete_key)(key*);
-  long long (*get_expire)(key*);  // milliseconds that it still has; -1: no end
-  int (*set_expire)(key*, long long);
-  type* (*value_type)(key*);
-  void* (*value)(key*);
-  int (*set_value)(key*, type*, void*);
-  int (*signal_modified)(context*, string* name);
-  int (*notify)(context*, int event_class, const char* event, string* key);
-  int (*replicate)(context*, const char* command, const char* format, ...);
-  int (*replicate_verbatim)(context*);
-
-  // Types and what is stored.
-  type* (*create_type)(context*, const char* name, int version, type_methods*);
-  void (*save_unsigned)(io*, std::uint64_t);
-  std::uint64_t (*load_unsigned)(io*);
-  void (*save_real)(io*, double);
-  double (*load_real)(io*);
-  void (*save_bytes)(io*, const char*, std::size_t);
-  char* (*load_bytes)(io*, std::size_t* length);
-  int (*has_io_error)(io*);
-  void (*log_io_error)(io*, const char* level, const char* format, ...);
-  void (*emit_aof)(io*, const char* command, const char* format, ...);
-  void (*digest_bytes)(digest*, const char*, std::size_t);
-  void (*digest_end)(digest*);
-
-  // Settings and INFO.
-  int (*register_number)(context*, const char* name, long long initial, unsigned flags,
-                         long long least, long long most, long long (*get)(const char*, void*),
-                         int (*set)(const char*, long long, void*, string** error),
-                         int (*apply)(context*, void*, string** error), void* which);  // optional
-  int (*register_text)(context*, const char* name, const char* initial, unsigned flags,
-                       string* (*get)(const char*, void*),
-                       int (*set)(const char*, string*, void*, string** error),
-                       int (*apply)(context*, void*, string** error), void* which);  // optional
-  int (*register_choice)(context*, const char* name, int initial, unsigned flags,
-                         const char** names, const int* values, int count,
-                         int (*get)(const char*, void*),
-                         int (*set)(const char*, int, void*, string** error),
-                         int (*apply)(context*, void*, string** error), void* which);  // optional
-  int (*load_settings)(context*);                                                      // optional
-  int (*register_info)(context*, void (*)(info_context*, int for_crash_report));
-  int (*info_section)(info_context*, const char* name);
-  int (*info_number)(info_context*, const char* field, unsigned long long);
-  info_data* (*server_info)(context*, const char* section);
-  void (*free_server_info)(context*, info_data*);
-  unsigned long long (*info_unsigned)(info_data*, const char* field, int* error);
-  const char* (*info_text)(info_data*, const char* field);
+  const char* name;
+  bool is_optional;  ///< missing from some servers since Redis 7.0
+  void* address = nullptr;
+  function_entry* next;
+  static inline function_entry* first = nullptr;  ///< list of all entries
 };
 
-/// The server that loaded this module.
+/// Null until fetch_api() has found it.
+template <class Signature>
+struct function : function_entry {
+  explicit function(const char* server_name, bool optional = false) noexcept
+      : function_entry(server_name, optional) {}
+  function& operator=(Signature* pointer) noexcept {
+    address = reinterpret_cast<void*>(pointer);
+    return *this;
+  }
+  operator Signature*() const noexcept { return reinterpret_cast<Signature*>(address); }
+};
+
+inline constexpr bool is_optional = true;
+
+using command_function = int (*)(context*, string**, int);
+template <class Value>
+using setting_getter = Value (*)(const char* name, void* row);
+template <class Value>
+using setting_setter = int (*)(const char* name, Value, void* row, string** error);
+using setting_applier = int (*)(context*, void* row, string** error);
+
+struct functions {
+  // The module and its commands.
+  function<int(const char* name)> is_module_name_busy{"IsModuleNameBusy"};
+  function<void(context*, const char* name, int version, int api)> set_module_attributes{
+      "SetModuleAttribs"};
+  function<void(context*, int options)> set_module_options{"SetModuleOptions"};
+  function<int(context*, const char* name, command_function, const char* flags, int first, int last,
+               int step)>
+      create_command{"CreateCommand"};
+  function<command*(context*, const char* name)> get_command{"GetCommand"};
+  function<int(command*, const command_docs*)> set_command_info{"SetCommandInfo"};
+  function<int(context*, const char* name)> add_acl_category{"AddACLCategory", is_optional};
+  function<int(command*, const char* categories)> set_command_acl_categories{
+      "SetCommandACLCategories", is_optional};
+  function<int(context*)> context_flags{"GetContextFlags"};
+  function<long long()> milliseconds{"Milliseconds"};  ///< since 1970-01-01 UTC
+  function<void(context*, const char* level, const char* format, ...)> log{"Log"};
+
+  // Memory.
+  function<void*(std::size_t)> try_alloc{"TryAlloc"};
+  function<void*(std::size_t, std::size_t)> calloc{"Calloc"};
+  function<void*(std::size_t, std::size_t)> try_calloc{"TryCalloc", is_optional};
+  function<void(void*)> free{"Free"};
+  /// Null if the memory stays in place.
+  function<void*(defrag_context*, void*)> defrag_alloc{"DefragAlloc"};
+
+  // Strings.
+  function<string*(context*, const char*, std::size_t)> create_string{"CreateString"};
+  function<void(context*, string*)> free_string{"FreeString"};
+  function<const char*(const string*, std::size_t* length)> string_bytes{"StringPtrLen"};
+  function<int(const string*, long long*)> string_to_integer{"StringToLongLong"};
+  function<int(const string*, double*)> string_to_real{"StringToDouble"};
+
+  // Replies.
+  function<int(context*)> wrong_arity{"WrongArity"};
+  function<int(context*, const char*)> reply_error{"ReplyWithError"};
+  function<int(context*, const char*)> reply_simple{"ReplyWithSimpleString"};
+  function<int(context*, long long)> reply_integer{"ReplyWithLongLong"};
+  function<int(context*, int)> reply_bool{"ReplyWithBool"};
+  function<int(context*)> reply_null{"ReplyWithNull"};
+  function<int(context*, double)> reply_real{"ReplyWithDouble"};
+  function<int(context*, const char*, std::size_t)> reply_bytes{"ReplyWithStringBuffer"};
+  function<int(context*, long)> reply_array{"ReplyWithArray"};
+  function<int(context*, long)> reply_map{"ReplyWithMap"};
+
+  // Keys.
+  function<key*(context*, string* name, int mode)> open_key{"OpenKey"};
+  function<void(key*)> close_key{"CloseKey"};
+  function<int(key*)> key_type{"KeyType"};
+  function<long long(key*)> get_expire{"GetExpire"};  ///< milliseconds left; -1: never expires
+  function<int(key*, long long)> set_expire{"SetExpire"};
+  function<type*(key*)> value_type{"ModuleTypeGetType"};
+  function<void*(key*)> value{"ModuleTypeGetValue"};
+  function<int(key*, type*, void*)> set_value{"ModuleTypeSetValue"};
+  function<int(context*, string* name)> signal_modified{"SignalModifiedKey"};
+  function<int(context*, int event_class, const char* event, string* key)> notify{
+      "NotifyKeyspaceEvent"};
+  function<int(context*, const char* command, const char* format, ...)> replicate{"Replicate"};
+  function<int(context*)> replicate_verbatim{"ReplicateVerbatim"};
+
+  // Data types and their serialization.
+  function<type*(context*, const char* name, int version, type_methods*)> create_type{
+      "CreateDataType"};
+  function<void(io*, std::uint64_t)> save_unsigned{"SaveUnsigned"};
+  function<std::uint64_t(io*)> load_unsigned{"LoadUnsigned"};
+  function<void(io*, double)> save_real{"SaveDouble"};
+  function<double(io*)> load_real{"LoadDouble"};
+  function<void(io*, const char*, std::size_t)> save_bytes{"SaveStringBuffer"};
+  function<char*(io*, std::size_t* length)> load_bytes{"LoadStringBuffer"};
+  function<int(io*)> has_io_error{"IsIOError"};
+  function<void(io*, const char* level, const char* format, ...)> log_io_error{"LogIOError"};
+  function<void(io*, const char* command, const char* format, ...)> emit_aof{"EmitAOF"};
+  function<void(digest*, const char*, std::size_t)> digest_bytes{"DigestAddStringBuffer"};
+  function<void(digest*)> digest_end{"DigestEndSequence"};
+
+  // Settings and INFO.
+  function<int(context*, const char* name, long long initial, unsigned flags, long long min,
+               long long max, setting_getter<long long>, setting_setter<long long>, setting_applier,
+               void* row)>
+      register_number{"RegisterNumericConfig", is_optional};
+  function<int(context*, const char* name, const char* initial, unsigned flags,
+               setting_getter<string*>, setting_setter<string*>, setting_applier, void* row)>
+      register_text{"RegisterStringConfig", is_optional};
+  function<int(context*, const char* name, int initial, unsigned flags, const char** names,
+               const int* values, int count, setting_getter<int>, setting_setter<int>,
+               setting_applier, void* row)>
+      register_choice{"RegisterEnumConfig", is_optional};
+  function<int(context*)> load_settings{"LoadConfigs", is_optional};
+  function<int(context*, void (*)(info_context*, int for_crash_report))> register_info{
+      "RegisterInfoFunc"};
+  function<int(info_context*, const char* name)> info_section{"InfoAddSection"};
+  function<int(info_context*, const char* field, unsigned long long)> info_number{
+      "InfoAddFieldULongLong"};
+  function<info_data*(context*, const char* section)> server_info{"GetServerInfo"};
+  function<void(context*, info_data*)> free_server_info{"FreeServerInfo"};
+  function<unsigned long long(info_data*, const char* field, int* error)> info_unsigned{
+      "ServerInfoGetFieldUnsigned"};
+  function<const char*(info_data*, const char* field)> info_text{"ServerInfoGetFieldC"};
+};
+
 extern functions api;
 
-/// Finds the functions through the pointer that a context begins with. False if one is missing
-/// that every server since Redis 7.0 has.
+/// Finds all functions through the pointer at the start of a context. False if the server lacks one
+/// that is not optional.
 bool fetch_api(context* ctx) noexcept;
 
 }  // namespace bloomery::server

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <charconv>
 #include <cmath>
 #include <limits>
@@ -12,178 +11,125 @@
 namespace bloomery::server {
 namespace {
 
-constexpr wire_error rate_range = "ERR error rate must be in the range (0.000000, 1.000000)";
-constexpr wire_error capacity_range = "ERR capacity must be in the range [1, 1073741824]";
-constexpr wire_error expansion_range = "ERR expansion must be in the range [0, 32768]";
-constexpr wire_error cannot_expand = "Nonscaling filters cannot expand";
 constexpr wire_error two_engines = "ERR a filter has one engine";
 constexpr wire_error no_engine = "ERR ENGINE is NATIVE or COMPATIBLE";
 constexpr wire_error only_native = "ERR compatible filters have no such option, only native ones";
+constexpr wire_error unknown_word = "Unknown argument received";
 
-char lower(char c) noexcept {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-}
-
-wire_error parse_rate(const string* text, double& out, wire_error no_number) noexcept {
-  double rate = 0;
-  if (api.string_to_real(text, &rate) != ok || std::isnan(rate)) return no_number;
-  if (!(rate > 0 && rate < 1)) return rate_range;
-  out = std::min(rate, max_error_rate);
-  return nullptr;
-}
-
-wire_error parse_capacity(const string* text, std::uint64_t& out, wire_error no_number) noexcept {
-  long long capacity = 0;
-  if (api.string_to_integer(text, &capacity) != ok) return no_number;
-  if (capacity < 1 || capacity > max_capacity) return capacity_range;
-  out = static_cast<std::uint64_t>(capacity);
-  return nullptr;
-}
-
-wire_error parse_expansion(const string* text, std::uint32_t& out, wire_error no_number) noexcept {
-  long long expansion = 0;
-  if (api.string_to_integer(text, &expansion) != ok) return no_number;
-  if (expansion < 0 || expansion > max_expansion) return expansion_range;
-  out = static_cast<std::uint32_t>(expansion);
-  return nullptr;
-}
-
-// The names of engines, for which `ENGINE` before them is not needed: a word more than RedisBloom
-// takes, which looks for the words that it knows and passes over one that it does not.
+// RedisBloom ignores words that it does not know. So commands for compatible filters name the
+// engine by one word, without ENGINE.
 constexpr std::string_view native_name = "NATIVE";
 constexpr std::string_view compatible_name = "COMPATIBLE";
 
-/// Chooses the engine by its name among the words from `first` on; else a filter with an option
-/// that RedisBloom does not know is native, and the setting decides for others.
-wire_error choose_engine(const request& in, std::size_t first, bool is_extended,
-                         filter_spec& out) noexcept {
-  const bool native = in.find(native_name, first).has_value();
-  const bool compatible = in.find(compatible_name, first).has_value();
-  if (native && compatible) return two_engines;
-  if (!native && !compatible && in.find("ENGINE", first)) return no_engine;
-  if (compatible && is_extended) return only_native;
-  if (compatible) out.engine = filter_engine::compatible;
-  if (native || is_extended) out.engine = filter_engine::native;
-  return nullptr;
+template <class Integer = long long>
+Integer parse_integer(const string* text, long long min, long long max, wire_error no_number,
+                      wire_error out_of_range) {
+  long long number = 0;
+  if (api.string_to_integer(text, &number) != ok) throw refusal(no_number);
+  if (number < min || number > max) throw refusal(out_of_range);
+  return static_cast<Integer>(number);
 }
 
-/// The next words of BF.INSERT and CF.INSERT: an engine's name, perhaps with ENGINE before it. True
-/// if that is what stands at `at`, which is its last word then.
-bool parse_engine(const request& in, std::size_t& at, insert_options& out,
-                  wire_error& why) noexcept {
-  const bool is_announced = equal_words(in.word(at), "ENGINE") && at + 1 < in.argv.size();
-  const std::string_view name = in.word(is_announced ? at + 1 : at);
+double parse_rate(const string* text, wire_error no_number) {
+  double rate = 0;
+  if (api.string_to_real(text, &rate) != ok || std::isnan(rate)) throw refusal(no_number);
+  if (!(rate > 0 && rate < 1)) {
+    throw refusal("ERR error rate must be in the range (0.000000, 1.000000)");
+  }
+  return std::min(rate, max_error_rate);
+}
+
+std::uint64_t parse_capacity(const string* text, wire_error no_number) {
+  return parse_integer<std::uint64_t>(text, 1, max_capacity, no_number,
+                                      "ERR capacity must be in the range [1, 1073741824]");
+}
+
+std::uint32_t parse_expansion(const string* text, wire_error no_number) {
+  return parse_integer<std::uint32_t>(text, 0, max_expansion, no_number,
+                                      "ERR expansion must be in the range [0, 32768]");
+}
+
+std::uint64_t parse_window(const string* text) {
+  return parse_integer<std::uint64_t>(text, 1, max_window, "ERR bad window",
+                                      "ERR window must be in the range [1, 1000000000] seconds");
+}
+
+std::uint16_t parse_generations(const string* text) {
+  return parse_integer<std::uint16_t>(text, 1, max_generations, "ERR bad generations",
+                                      "ERR generations must be in the range [1, 64]");
+}
+
+std::uint64_t parse_time(const string* text) {
+  constexpr wire_error bad_time = "ERR bad time: AT takes milliseconds since 1970";
+  return parse_integer<std::uint64_t>(text, 1, std::numeric_limits<long long>::max(), bad_time,
+                                      bad_time);
+}
+
+/// The size after the word MEMORY at `i`.
+std::uint64_t parse_memory(const command_call& call, std::size_t i) {
+  const auto bytes = i + 1 < call.argv.size() ? parse_bytes(call.word(i + 1)) : std::nullopt;
+  if (!bytes) throw refusal("ERR bad memory: give bytes, or a size such as 64mb");
+  return *bytes;
+}
+
+/// The argument after a word, or null if the word is not among those from `first` on.
+const string* find_value(const command_call& call, std::string_view word, std::size_t first,
+                         wire_error no_value) {
+  const auto i = call.find(word, first);
+  if (!i) return nullptr;
+  if (*i + 1 >= call.argv.size()) throw refusal(no_value);
+  return call.argv[*i + 1];
+}
+
+/// Reads the engine of RESERVE. Options that RedisBloom does not have make a filter native;
+/// without them and without a name the setting decides.
+filter_engine parse_engine(const command_call& call, std::size_t first, bool has_native_options) {
+  const bool native = call.find(native_name, first).has_value();
+  const bool compatible = call.find(compatible_name, first).has_value();
+  if (native && compatible) throw refusal(two_engines);
+  if (!native && !compatible && call.find("ENGINE", first)) throw refusal(no_engine);
+  if (compatible && has_native_options) throw refusal(only_native);
+  if (compatible) return filter_engine::compatible;
+  return native || has_native_options ? filter_engine::native : current_settings().engine;
+}
+
+/// Reads an engine of INSERT at `i`, with or without ENGINE before its name, and moves `i` to its
+/// last word. False if another word is there.
+bool parse_engine_word(const command_call& call, std::size_t& i, insert_arguments& out) {
+  const bool has_prefix = equal_words(call.word(i), "ENGINE") && i + 1 < call.argv.size();
+  const std::string_view name = call.word(has_prefix ? i + 1 : i);
   const bool is_native = equal_words(name, native_name);
   if (!is_native && !equal_words(name, compatible_name)) {
-    if (is_announced) why = no_engine;
-    return is_announced;
+    if (has_prefix) throw refusal(no_engine);
+    return false;
   }
   const filter_engine engine = is_native ? filter_engine::native : filter_engine::compatible;
-  if (out.names_engine && out.spec.engine != engine) why = two_engines;
+  if (out.names_engine && out.spec.engine != engine) throw refusal(two_engines);
   out.names_engine = true;
   out.spec.engine = engine;
-  at += is_announced;
+  i += has_prefix;
   return true;
 }
 
-// The words of BF.INSERT and CF.INSERT as RedisBloom tells them apart.
-enum class insert_word : std::uint8_t {
-  items,
-  capacity,
-  error,
-  expansion,
-  nocreate,
-  nonscaling,
-  unknown
-};
-insert_word word_of(std::string_view word) noexcept {
-  const auto letter = [&](std::size_t i) { return i < word.size() ? lower(word[i]) : ' '; };
-  switch (letter(0)) {
-    case 'i':
-      return insert_word::items;
-    case 'c':
-      return insert_word::capacity;
-    case 'e':
-      return letter(1) == 'r' ? insert_word::error : insert_word::expansion;
-    case 'n':
-      return letter(2) == 'c' ? insert_word::nocreate : insert_word::nonscaling;
-    default:
-      return insert_word::unknown;
+/// The full form of a word of INSERT; empty if it is unknown. RedisBloom's words are recognised by
+/// their first letters.
+std::string_view full_insert_word(std::string_view word) noexcept {
+  const auto is_letter = [&](std::size_t i, std::string_view letter) {
+    return i < word.size() && equal_words(word.substr(i, 1), letter);
+  };
+  if (is_letter(0, "i")) return "ITEMS";
+  if (is_letter(0, "c")) return "CAPACITY";
+  if (is_letter(0, "e")) return is_letter(1, "r") ? "ERROR" : "EXPANSION";
+  if (is_letter(0, "n")) return is_letter(2, "c") ? "NOCREATE" : "NONSCALING";
+  for (const std::string_view known : {"DELETABLE", "WINDOW", "GENERATIONS", "AT"}) {
+    if (equal_words(word, known)) return known;
   }
-}
-
-/// An expansion of CF.*, rounded up as its clients know it.
-std::uint32_t power_of_two(long long expansion) noexcept {
-  return expansion != 0 ? std::bit_ceil(static_cast<std::uint32_t>(expansion)) : 0;
-}
-
-constexpr std::uint16_t default_generations = 8;
-constexpr std::uint32_t default_expansion = 2;
-
-wire_error parse_window(const string* text, filter_spec& out) noexcept {
-  long long seconds = 0;
-  if (api.string_to_integer(text, &seconds) != ok) return "ERR bad window";
-  if (seconds < 1 || static_cast<std::uint64_t>(seconds) > max_window) {
-    return "ERR window must be in the range [1, 1000000000] seconds";
-  }
-  out.window = static_cast<std::uint64_t>(seconds);
-  return nullptr;
-}
-
-wire_error parse_generations(const string* text, filter_spec& out) noexcept {
-  long long generations = 0;
-  if (api.string_to_integer(text, &generations) != ok) return "ERR bad generations";
-  if (generations < 1 || generations > max_generations) {
-    return "ERR generations must be in the range [1, 64]";
-  }
-  out.generations = static_cast<std::uint16_t>(generations);
-  return nullptr;
-}
-
-wire_error parse_time(const string* text, std::uint64_t& out) noexcept {
-  long long time = 0;
-  if (api.string_to_integer(text, &time) != ok || time < 1) {
-    return "ERR bad time: AT takes milliseconds since 1970";
-  }
-  out = static_cast<std::uint64_t>(time);
-  return nullptr;
-}
-
-/// What goes together with a window, once all options are known.
-wire_error settle_window(filter_spec& out, bool says_fixed) noexcept {
-  if (out.window == 0) return out.generations == 0 ? nullptr : "ERR GENERATIONS takes a WINDOW";
-  if (out.deletable) return "ERR WINDOW and DELETABLE cannot be combined";
-  if (says_fixed) return "ERR a filter with a WINDOW grows with its items; leave out NONSCALING";
-  // Where filters do not grow unless they are told to.
-  if (out.expansion == 0) out.expansion = default_expansion;
-  if (out.generations == 0) out.generations = default_generations;
-  return nullptr;
-}
-
-/// MEMORY size in the place of argument `at`. Says in `next` which argument follows.
-wire_error parse_memory(const request& in, std::size_t at, memory_request& out,
-                        std::size_t& next) noexcept {
-  if (at + 1 >= in.argv.size() || !parse_bytes(in.word(at + 1), out.bytes)) {
-    return "ERR bad memory: give bytes, or a size such as 64mb";
-  }
-  next = at + 2;
-  return nullptr;
+  return "";
 }
 
 }  // namespace
 
-std::string_view bytes_of(const string* text) noexcept {
-  std::size_t length = 0;
-  const char* const bytes = api.string_bytes(text, &length);
-  return {bytes, length};
-}
-
-bool equal_words(std::string_view a, std::string_view b) noexcept {
-  return !a.empty() && std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                                  [](char x, char y) { return lower(x) == lower(y); });
-}
-
-bool parse_bytes(std::string_view text, std::uint64_t& out) noexcept {
+std::optional<std::uint64_t> parse_bytes(std::string_view text) noexcept {
   constexpr std::uint64_t k = 1024;
   struct unit {
     std::string_view name;
@@ -193,267 +139,184 @@ bool parse_bytes(std::string_view text, std::uint64_t& out) noexcept {
                                 unit{"m", 1'000'000}, unit{"mb", k * k}, unit{"g", 1'000'000'000},
                                 unit{"gb", k * k * k}};
   std::uint64_t number = 0;
-  const auto [end, why] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (why != std::errc() || number == 0) return false;
-  const std::string_view behind = text.substr(static_cast<std::size_t>(end - text.data()));
-  std::uint64_t scale = behind.empty() ? 1 : 0;
-  for (const unit& each : units) {
-    if (equal_words(behind, each.name)) scale = each.bytes;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || number == 0) return std::nullopt;
+  const std::string_view suffix = text.substr(static_cast<std::size_t>(end - text.data()));
+  std::uint64_t scale = suffix.empty() ? 1 : 0;
+  for (const unit& row : units) {
+    if (equal_words(suffix, row.name)) scale = row.bytes;
   }
-  if (scale == 0 || number > std::numeric_limits<std::int64_t>::max() / scale) return false;
-  out = number * scale;
-  return true;
+  if (scale == 0 || number > std::numeric_limits<std::int64_t>::max() / scale) return std::nullopt;
+  return number * scale;
 }
 
-std::vector<std::string_view> request::words_from(std::size_t first) const {
-  std::vector<std::string_view> words;
-  words.reserve(argv.size() - first);
-  for (std::size_t i = first; i < argv.size(); ++i) words.push_back(word(i));
-  return words;
-}
-
-std::optional<std::size_t> request::find(std::string_view wanted,
-                                         std::size_t first) const noexcept {
-  for (std::size_t i = first; i < argv.size(); ++i) {
-    if (equal_words(word(i), wanted)) return i;
+bf_reserve_arguments parse_bf_reserve(const command_call& call) {
+  filter_spec spec = default_bf_spec();
+  memory_budget budget;
+  std::size_t next = 3;  // the argument after those that were read
+  if (equal_words(call.word(2), "MEMORY")) {
+    budget = {.bytes = parse_memory(call, 2), .replaces_rate = true};
+    next = 4;
+    if (next == call.argv.size()) throw refusal("ERR bad capacity");
+  } else {
+    spec.error_rate = parse_rate(call.argv[2], "ERR bad error rate");
   }
-  return std::nullopt;
-}
-
-bool request::is_limited() const noexcept {
-  return (api.context_flags(ctx) & (is_replicated | is_loading)) == 0;
-}
-
-filter_spec default_bf_spec() noexcept {
-  const settings& now = current_settings();
-  return {.family = filter_family::bloom,
-          .error_rate = now.bf_error_rate,
-          .capacity = static_cast<std::uint64_t>(now.bf_initial_size),
-          .expansion = static_cast<std::uint32_t>(now.bf_expansion_factor),
-          .engine = now.engine,
-          .growth = static_cast<std::uint32_t>(now.bf_expansion_factor)};
-}
-
-wire_error parse_bf_reserve(const request& in, filter_spec& out, memory_request& memory) noexcept {
-  out = default_bf_spec();
-  std::size_t next = 3;
-  memory.finds_rate = equal_words(in.word(2), "MEMORY");
-  if (memory.finds_rate) {
-    if (const auto why = parse_memory(in, 2, memory, next)) return why;
-    if (next == in.argv.size()) return "ERR bad capacity";
-  } else if (const auto why = parse_rate(in.argv[2], out.error_rate, "ERR bad error rate")) {
-    return why;
+  if (!budget.replaces_rate && equal_words(call.word(3), "MEMORY")) {
+    budget.bytes = parse_memory(call, 3);
+    next = 5;
+  } else {
+    spec.capacity = parse_capacity(call.argv[next++], "ERR bad capacity");
   }
-  if (!memory.finds_rate && equal_words(in.word(3), "MEMORY")) {
-    if (const auto why = parse_memory(in, 3, memory, next)) return why;
-  } else if (const auto why = parse_capacity(in.argv[next++], out.capacity, "ERR bad capacity")) {
-    return why;
+  if (call.find("MEMORY", next)) {
+    throw refusal("ERR MEMORY and a size stand in the place of the error rate or of the capacity");
   }
-  if (in.find("MEMORY", next)) {
-    return "ERR MEMORY and a size stand in the place of the error rate or of the capacity";
-  }
-  const auto expansion = in.find("EXPANSION", next);
-  if (expansion) {
-    if (*expansion + 1 >= in.argv.size()) return "ERR no expansion";
-    if (const auto why =
-            parse_expansion(in.argv[*expansion + 1], out.expansion, "ERR bad expansion")) {
-      return why;
-    }
-  }
-  out.deletable = in.find("DELETABLE", next).has_value();
-  const auto nonscaling = in.find("NONSCALING", next);
-  if (nonscaling && expansion && out.expansion != 0) return cannot_expand;
-  out.growth = out.expansion;
+  const string* const expansion = find_value(call, "EXPANSION", next, "ERR no expansion");
+  if (expansion != nullptr) spec.expansion = parse_expansion(expansion, "ERR bad expansion");
+  const bool expands = expansion != nullptr && spec.expansion != 0;
+  spec.deletable = call.find("DELETABLE", next).has_value();
+  const auto nonscaling = call.find("NONSCALING", next);
+  if (nonscaling && expands) throw refusal("Nonscaling filters cannot expand");
+  spec.growth = spec.expansion;
   if (nonscaling) {
-    out.expansion = 0;
-    long long told = 0;
-    if (*nonscaling + 1 < in.argv.size() &&
-        api.string_to_integer(in.argv[*nonscaling + 1], &told) == ok && told >= 0 &&
-        told <= max_expansion) {
-      out.growth = static_cast<std::uint32_t>(told);
+    spec.expansion = 0;
+    long long growth = 0;
+    if (*nonscaling + 1 < call.argv.size() &&
+        api.string_to_integer(call.argv[*nonscaling + 1], &growth) == ok && growth >= 0 &&
+        growth <= max_expansion) {
+      spec.growth = static_cast<std::uint32_t>(growth);
     }
   }
-  const auto window = in.find("WINDOW", next);
-  if (window) {
-    if (*window + 1 >= in.argv.size()) return "ERR no window";
-    if (const auto why = parse_window(in.argv[*window + 1], out)) return why;
+  if (const string* const window = find_value(call, "WINDOW", next, "ERR no window")) {
+    spec.window = parse_window(window);
   }
-  if (const auto generations = in.find("GENERATIONS", next)) {
-    if (*generations + 1 >= in.argv.size()) return "ERR no generations";
-    if (const auto why = parse_generations(in.argv[*generations + 1], out)) return why;
+  if (const string* const count = find_value(call, "GENERATIONS", next, "ERR no generations")) {
+    spec.generations = parse_generations(count);
   }
-  if (memory.bytes != 0) {
-    if (window) return "ERR MEMORY and WINDOW cannot be combined: that filter grows with its items";
-    if (expansion && out.expansion != 0) {
-      return "ERR a filter of a MEMORY size does not grow; leave out EXPANSION";
+  if (budget.bytes != 0) {
+    if (spec.window != 0) {
+      throw refusal("ERR MEMORY and WINDOW cannot be combined: that filter grows with its items");
     }
-    out.expansion = 0;
+    if (expands) {
+      throw refusal("ERR a filter of a MEMORY size does not grow; leave out EXPANSION");
+    }
+    spec.expansion = 0;
   }
-  const bool is_extended = out.deletable || out.window != 0 || memory.bytes != 0;
-  if (const auto why = choose_engine(in, next, is_extended, out)) return why;
-  return settle_window(out, nonscaling || (expansion && out.expansion == 0));
+  spec.engine = parse_engine(call, next, spec.deletable || spec.window != 0 || budget.bytes != 0);
+  complete_window(spec, nonscaling || (expansion != nullptr && !expands));
+  return {spec, budget};
 }
 
-wire_error parse_bf_insert(const request& in, insert_options& out) noexcept {
-  out.spec = default_bf_spec();
-  bool expands = false;
-  bool nonscaling = false;
-  // What is wrong with the first wrong value, and RedisBloom's words for it.
-  wire_error wrong = nullptr;
-  wire_error wrong_in_compatible = nullptr;
-  for (std::size_t i = 2; i < in.argv.size() && out.items == 0; ++i) {
-    wire_error why = nullptr;
-    if (parse_engine(in, i, out, why)) {
-      if (why != nullptr) return why;
-      continue;
-    }
-    const std::string_view word = in.word(i);
-    if (equal_words(word, "DELETABLE")) {
-      out.spec.deletable = true;
-      continue;
-    }
-    const insert_word meant = word_of(word);
-    if (meant == insert_word::nocreate) {
-      out.create = false;
-      continue;
-    }
-    if (meant == insert_word::nonscaling) {
-      nonscaling = true;
-      continue;
-    }
-    const bool is_of_window =
-        equal_words(word, "WINDOW") || equal_words(word, "GENERATIONS") || equal_words(word, "AT");
-    if (meant == insert_word::unknown && !is_of_window) {
-      if (wrong == nullptr) wrong = wrong_in_compatible = "Unknown argument received";
-      break;
-    }
-    // The others have something behind them.
-    if (i + 1 == in.argv.size()) break;
-    const string* const value = in.argv[++i];
-    wire_error in_compatible = nullptr;
-    if (equal_words(word, "WINDOW")) {
-      why = parse_window(value, out.spec);
-    } else if (equal_words(word, "GENERATIONS")) {
-      why = parse_generations(value, out.spec);
-    } else if (equal_words(word, "AT")) {
-      why = parse_time(value, out.at);
-    } else if (meant == insert_word::items) {
-      out.items = i;
-    } else if (meant == insert_word::capacity) {
-      why = parse_capacity(value, out.spec.capacity, in_compatible = "Bad capacity");
-    } else if (meant == insert_word::error) {
-      why = parse_rate(value, out.spec.error_rate, in_compatible = "Bad error rate");
-    } else {
-      why = parse_expansion(value, out.spec.expansion, in_compatible = "Bad expansion");
-      expands = true;
-    }
-    if (why == nullptr || wrong != nullptr) continue;
-    wrong = why;
-    wrong_in_compatible = in_compatible != nullptr ? in_compatible : why;
-  }
-  const bool is_extended = out.spec.deletable || out.spec.window != 0;
-  if (wrong != nullptr) {
-    return out.spec.engine == filter_engine::compatible && !is_extended ? wrong_in_compatible
-                                                                        : wrong;
-  }
-  if (is_extended) {
-    if (out.names_engine && out.spec.engine == filter_engine::compatible) return only_native;
-    out.spec.engine = filter_engine::native;
-  }
-  // Unlike BF.RESERVE it takes both, and keeps the expansion for who asks.
-  out.spec.growth = out.spec.expansion;
-  const bool says_fixed = nonscaling || (expands && out.spec.expansion == 0);
-  if (nonscaling) out.spec.expansion = 0;
-  return settle_window(out.spec, says_fixed);
-}
-
-filter_spec default_cf_spec() noexcept {
-  const settings& now = current_settings();
-  return {
-      .family = filter_family::cuckoo,
-      .error_rate = now.cf_error_rate,
-      .capacity = static_cast<std::uint64_t>(std::max(now.cf_initial_size, 2 * now.cf_bucket_size)),
-      .expansion = power_of_two(now.cf_expansion_factor),
-      .engine = now.engine,
-      .bucket_size = static_cast<std::uint16_t>(now.cf_bucket_size),
-      .max_iterations = static_cast<std::uint16_t>(now.cf_max_iterations)};
-}
-
-wire_error parse_cf_reserve(const request& in, filter_spec& out) noexcept {
-  out = default_cf_spec();
+filter_spec parse_cf_reserve(const command_call& call) {
+  filter_spec spec = default_cf_spec();
   long long capacity = 0;
-  if (api.string_to_integer(in.argv[2], &capacity) != ok) return "Bad capacity";
-  long long bucket_size = out.bucket_size;
-  long long iterations = out.max_iterations;
-  long long expansion = out.expansion;
-  struct option {
-    std::string_view word;
-    long long least;
-    long long most;
-    long long* value;
-    wire_error no_number;
-    wire_error range;
+  if (api.string_to_integer(call.argv[2], &capacity) != ok) throw refusal("Bad capacity");
+  const auto number = [&](std::string_view word, long long min, long long max, wire_error no_number,
+                          wire_error out_of_range, long long initial) {
+    const string* const text = find_value(call, word, 3, no_number);
+    return text != nullptr ? parse_integer(text, min, max, no_number, out_of_range) : initial;
   };
-  const std::array options = {
-      option{"BUCKETSIZE", 1, max_bucket_size, &bucket_size, "Couldn't parse BUCKETSIZE",
-             "BUCKETSIZE: value must be in the range [1, 255]"},
-      option{"MAXITERATIONS", 1, max_iterations, &iterations, "Couldn't parse MAXITERATIONS",
-             "MAXITERATIONS: value must be in the range [1, 65535]"},
-      option{"EXPANSION", 0, max_expansion, &expansion, "Couldn't parse EXPANSION",
-             "EXPANSION: value must be in the range [0, 32768]"}};
-  for (const option& each : options) {
-    const auto at = in.find(each.word, 3);
-    if (!at) continue;
-    if (*at + 1 >= in.argv.size()) return each.no_number;
-    if (api.string_to_integer(in.argv[*at + 1], each.value) != ok) return each.no_number;
-    if (*each.value < each.least || *each.value > each.most) return each.range;
+  spec.bucket_size = static_cast<std::uint16_t>(
+      number("BUCKETSIZE", 1, max_bucket_size, "Couldn't parse BUCKETSIZE",
+             "BUCKETSIZE: value must be in the range [1, 255]", spec.bucket_size));
+  spec.max_iterations = static_cast<std::uint16_t>(
+      number("MAXITERATIONS", 1, max_iterations, "Couldn't parse MAXITERATIONS",
+             "MAXITERATIONS: value must be in the range [1, 65535]", spec.max_iterations));
+  spec.expansion =
+      cuckoo_expansion(number("EXPANSION", 0, max_expansion, "Couldn't parse EXPANSION",
+                              "EXPANSION: value must be in the range [0, 32768]", spec.expansion));
+  const string* const rate = find_value(call, "ERROR", 3, "Bad error rate");
+  if (rate != nullptr) spec.error_rate = parse_rate(rate, "Bad error rate");
+  if (capacity < 2LL * spec.bucket_size || capacity > max_capacity) {
+    throw refusal("Capacity must be in the range [2 * BUCKETSIZE, 1073741824]");
   }
-  const auto rate = in.find("ERROR", 3);
-  if (rate) {
-    if (*rate + 1 >= in.argv.size()) return "Bad error rate";
-    const wire_error why = parse_rate(in.argv[*rate + 1], out.error_rate, "Bad error rate");
-    if (why != nullptr) return why;
-  }
-  if (capacity < 2 * bucket_size || capacity > max_capacity) {
-    return "Capacity must be in the range [2 * BUCKETSIZE, 1073741824]";
-  }
-  out.capacity = static_cast<std::uint64_t>(capacity);
-  out.bucket_size = static_cast<std::uint16_t>(bucket_size);
-  out.max_iterations = static_cast<std::uint16_t>(iterations);
-  out.expansion = power_of_two(expansion);
-  return choose_engine(in, 3, rate.has_value(), out);
+  spec.capacity = static_cast<std::uint64_t>(capacity);
+  spec.engine = parse_engine(call, 3, rate != nullptr);
+  return spec;
 }
 
-wire_error parse_cf_insert(const request& in, insert_options& out) noexcept {
-  out.spec = default_cf_spec();
-  for (std::size_t i = 2; i < in.argv.size() && out.items == 0; ++i) {
-    wire_error why = nullptr;
-    if (parse_engine(in, i, out, why)) {
-      if (why != nullptr) return why;
-      continue;
+insert_arguments parse_bf_insert(const command_call& call) {
+  insert_arguments out{.spec = default_bf_spec()};
+  filter_spec& spec = out.spec;
+  bool expansion_given = false;
+  bool nonscaling = false;
+  // The first wrong value. RedisBloom's words for it are kept too, since the engine may follow.
+  std::optional<refusal> wrong;
+  std::optional<refusal> wrong_compatible;
+  for (std::size_t i = 2; i < call.argv.size() && out.first_item == 0; ++i) {
+    if (parse_engine_word(call, i, out)) continue;
+    const std::string_view word = full_insert_word(call.word(i));
+    out.create = out.create && word != "NOCREATE";
+    nonscaling = nonscaling || word == "NONSCALING";
+    spec.deletable = spec.deletable || word == "DELETABLE";
+    if (word == "NOCREATE" || word == "NONSCALING" || word == "DELETABLE") continue;
+    // All other words need a value.
+    if (!word.empty() && ++i == call.argv.size()) break;
+    const string* const value = call.argv[i];
+    wire_error compatible_text = nullptr;
+    try {
+      if (word == "ITEMS") {
+        out.first_item = i;
+      } else if (word == "CAPACITY") {
+        spec.capacity = parse_capacity(value, compatible_text = "Bad capacity");
+      } else if (word == "ERROR") {
+        spec.error_rate = parse_rate(value, compatible_text = "Bad error rate");
+      } else if (word == "EXPANSION") {
+        spec.expansion = parse_expansion(value, compatible_text = "Bad expansion");
+        expansion_given = true;
+      } else if (word == "WINDOW") {
+        spec.window = parse_window(value);
+      } else if (word == "GENERATIONS") {
+        spec.generations = parse_generations(value);
+      } else if (word == "AT") {
+        out.time = parse_time(value);
+      } else {
+        throw refusal(unknown_word);
+      }
+    } catch (const refusal& error) {
+      if (!wrong) {
+        wrong = error;
+        wrong_compatible = compatible_text != nullptr ? refusal(compatible_text) : error;
+      }
+      if (word.empty()) break;
     }
-    const insert_word meant = word_of(in.word(i));
-    if (meant == insert_word::nocreate || meant == insert_word::nonscaling) {
+  }
+  const bool has_native_options = spec.deletable || spec.window != 0;
+  if (wrong) {
+    const bool is_compatible = spec.engine == filter_engine::compatible && !has_native_options;
+    throw is_compatible ? *wrong_compatible : *wrong;
+  }
+  if (has_native_options) {
+    if (out.names_engine && spec.engine == filter_engine::compatible) throw refusal(only_native);
+    spec.engine = filter_engine::native;
+  }
+  // Unlike BF.RESERVE, NONSCALING with an expansion is accepted, and the expansion is reported.
+  spec.growth = spec.expansion;
+  const bool is_fixed = nonscaling || (expansion_given && spec.expansion == 0);
+  if (nonscaling) spec.expansion = 0;
+  complete_window(spec, is_fixed);
+  return out;
+}
+
+insert_arguments parse_cf_insert(const command_call& call) {
+  insert_arguments out{.spec = default_cf_spec()};
+  for (std::size_t i = 2; i < call.argv.size() && out.first_item == 0; ++i) {
+    if (parse_engine_word(call, i, out)) continue;
+    const std::string_view word = full_insert_word(call.word(i));
+    if (word == "NOCREATE" || word == "NONSCALING") {
       out.create = false;
       continue;
     }
-    if (meant != insert_word::items && meant != insert_word::capacity) {
-      return "Unknown argument received";
+    if (word != "ITEMS" && word != "CAPACITY") throw refusal(unknown_word);
+    if (++i == call.argv.size()) break;
+    if (word == "ITEMS") {
+      out.first_item = i;
+    } else {
+      out.spec.capacity = parse_integer<std::uint64_t>(
+          call.argv[i], 2 * current_settings().cf_bucket_size, max_capacity, "Bad capacity",
+          "Capacity must be in the range [cf-bucket-size * 2, 1073741824]");
     }
-    if (i + 1 == in.argv.size()) break;
-    const string* const value = in.argv[++i];
-    if (meant == insert_word::items) {
-      out.items = i;
-      continue;
-    }
-    long long capacity = 0;
-    if (api.string_to_integer(value, &capacity) != ok) return "Bad capacity";
-    if (capacity < 2 * current_settings().cf_bucket_size || capacity > max_capacity) {
-      return "Capacity must be in the range [cf-bucket-size * 2, 1073741824]";
-    }
-    out.spec.capacity = static_cast<std::uint64_t>(capacity);
   }
-  return nullptr;
+  return out;
 }
 
 }  // namespace bloomery::server

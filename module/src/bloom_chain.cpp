@@ -14,13 +14,28 @@
 namespace bloomery::server {
 namespace {
 
-// Each link's rate is half of the one before, so that their sum stays below the one asked for.
+// Rate of a link, divided by that of the link before.
 constexpr double tightening = 0.5;
 
-constexpr std::uint64_t seed_of_64 = 0xc6a4a7935bd1e995;
-constexpr std::uint32_t seed_of_32 = 0x9747b28c;
+constexpr std::uint64_t seed_64 = 0xc6a4a7935bd1e995;
+constexpr std::uint32_t seed_32 = 0x9747b28c;
 
-result<chain_shape> plan_chain(const filter_spec& spec) {
+/// Set bits among the first `positions`.
+std::uint64_t count_ones(std::span<const std::byte> bits, std::uint64_t positions) noexcept {
+  std::uint64_t ones = 0;
+  for (std::uint64_t i = 0; i < positions; i += 64) {
+    std::uint64_t word = 0;
+    const std::uint64_t left = bits.size() - i / 8;
+    std::memcpy(&word, bits.data() + i / 8, left < sizeof word ? left : sizeof word);
+    if (positions - i < 64) word &= (std::uint64_t{1} << (positions - i)) - 1;
+    ones += static_cast<std::uint64_t>(std::popcount(word));
+  }
+  return ones;
+}
+
+}  // namespace
+
+result<chain_shape> bloom_chain::plan(const filter_spec& spec) {
   chain_shape shape;
   shape.growth = spec.growth;
   const bool grows = spec.expansion != 0;
@@ -32,110 +47,77 @@ result<chain_shape> plan_chain(const filter_spec& spec) {
   return shape;
 }
 
-/// Bits that are set of those that items' places can be.
-std::uint64_t ones_in(std::span<const std::byte> bits, std::uint64_t places) noexcept {
-  std::uint64_t ones = 0;
-  for (std::uint64_t at = 0; at < places; at += 64) {
-    std::uint64_t word = 0;
-    const std::uint64_t left = bits.size() - at / 8;
-    std::memcpy(&word, bits.data() + at / 8, left < sizeof word ? left : sizeof word);
-    if (places - at < 64) word &= (std::uint64_t{1} << (places - at)) - 1;
-    ones += static_cast<std::uint64_t>(std::popcount(word));
-  }
-  return ones;
-}
-
-}  // namespace
-
-result<std::uint64_t> bloom_chain::planned_bytes(const filter_spec& spec) {
-  const auto shape = plan_chain(spec);
-  if (!shape) return fail(shape.error());
-  return shape->links.front().bytes;
-}
-
-result<std::unique_ptr<filter_value>> bloom_chain::make(const filter_spec& spec) {
-  auto shape = plan_chain(spec);
-  if (!shape) return fail(std::move(shape.error()));
-  auto bits = owned_storage::make(shape->links.front().bytes);
-  if (!bits) return fail(std::move(bits.error()));
-  std::vector<owned_storage> all;
-  all.push_back(std::move(*bits));
-  return std::make_unique<bloom_chain>(std::move(*shape), std::move(all));
-}
-
 bloom_chain::hash_pair bloom_chain::hash(std::string_view item) const noexcept {
   if ((shape_.options & hash_of_64_bits) != 0) {
-    const std::uint64_t a = murmur_hash_64a(item, seed_of_64);
+    const std::uint64_t a = murmur_hash_64a(item, seed_64);
     return {a, murmur_hash_64a(item, a)};
   }
-  const std::uint32_t a = murmur_hash_2(item, seed_of_32);
+  const std::uint32_t a = murmur_hash_2(item, seed_32);
   return {a, murmur_hash_2(item, a)};
 }
 
-bool bloom_chain::is_in(std::size_t link, hash_pair item) const noexcept {
+bool bloom_chain::link_contains(std::size_t link, hash_pair item) const noexcept {
   const link_shape& shape = shape_.links[link];
-  const std::byte* const bits = bits_[link].bytes().data();
-  const std::uint64_t places = shape.places();
+  const std::byte* const bits = parts_[link].bytes().data();
+  const std::uint64_t positions = shape.positions();
   for (std::uint32_t i = 0; i < shape.hashes; ++i) {
-    const std::uint64_t at = (item.a + i * item.b) % places;
-    if ((bits[at / 8] & std::byte{1} << at % 8) == std::byte{0}) return false;
+    const std::uint64_t position = (item.a + i * item.b) % positions;
+    if ((bits[position / 8] & std::byte{1} << position % 8) == std::byte{0}) return false;
   }
   return true;
 }
 
-bool bloom_chain::is_in_any(hash_pair item) const noexcept {
-  for (std::size_t i = bits_.size(); i-- > 0;) {
-    if (is_in(i, item)) return true;
+bool bloom_chain::any_link_contains(hash_pair item) const noexcept {
+  for (std::size_t i = parts_.size(); i-- > 0;) {
+    if (link_contains(i, item)) return true;
   }
   return false;
 }
 
-void bloom_chain::contains(std::span<const std::string_view> items,
-                           std::span<bool> answers) const noexcept {
-  for (std::size_t i = 0; i < items.size(); ++i) answers[i] = is_in_any(hash(items[i]));
+void bloom_chain::contains(item_span items, std::span<bool> answers) const noexcept {
+  for (std::size_t i = 0; i < items.size(); ++i) answers[i] = any_link_contains(hash(items[i]));
 }
 
-stop bloom_chain::grow(const growth_limit& limit) noexcept try {
-  if ((shape_.options & does_not_grow) != 0) return stop::full;
+stop_reason bloom_chain::grow(const growth_limit& limit) noexcept try {
+  if ((shape_.options & does_not_grow) != 0) return stop_reason::full;
   const link_shape& newest = shape_.links.back();
   std::uint64_t capacity = 0;
   if (__builtin_mul_overflow(newest.capacity, std::uint64_t{shape_.growth}, &capacity)) {
-    return stop::memory;
+    return stop_reason::out_of_memory;
   }
   const auto next = plan_link(capacity, newest.error_rate * tightening, shape_.options);
-  if (!next) return stop::memory;
-  if (const stop why = limit.refusal(bytes(), next->bytes); why != stop::none) return why;
-  auto bits = owned_storage::make(next->bytes);
-  if (!bits) return stop::memory;
+  if (!next) return stop_reason::out_of_memory;
+  const stop_reason reason = limit.check(bytes(), next->bytes);
+  if (reason != stop_reason::none) return reason;
   shape_.links.reserve(shape_.links.size() + 1);
-  bits_.push_back(std::move(*bits));
+  if (!add_part(next->bytes)) return stop_reason::out_of_memory;
   shape_.links.push_back(*next);
-  return stop::none;
+  return stop_reason::none;
 } catch (const std::bad_alloc&) {
-  return stop::memory;
+  return stop_reason::out_of_memory;
 }
 
-added_items bloom_chain::add(std::span<const std::string_view> items, std::span<bool> fresh, adding,
-                             const growth_limit& limit) noexcept {
+insert_result bloom_chain::insert(item_span items, std::span<bool> newly_inserted, insert_mode,
+                                  const growth_limit& limit) noexcept {
   for (std::size_t n = 0; n < items.size(); ++n) {
     const hash_pair item = hash(items[n]);
-    fresh[n] = !is_in_any(item);
-    if (!fresh[n]) continue;
+    newly_inserted[n] = !any_link_contains(item);
+    if (!newly_inserted[n]) continue;
     if (shape_.links.back().items >= shape_.links.back().capacity) {
-      const stop why = grow(limit);
-      if (why != stop::none) return {n, why};
+      const stop_reason reason = grow(limit);
+      if (reason != stop_reason::none) return {n, reason};
     }
     link_shape& newest = shape_.links.back();
-    std::byte* const bits = bits_.back().writable_bytes().data();
-    const std::uint64_t places = newest.places();
+    std::byte* const bits = parts_.back().writable_bytes().data();
+    const std::uint64_t positions = newest.positions();
     for (std::uint32_t i = 0; i < newest.hashes; ++i) {
-      const std::uint64_t at = (item.a + i * item.b) % places;
-      bits[at / 8] |= std::byte{1} << at % 8;
+      const std::uint64_t position = (item.a + i * item.b) % positions;
+      bits[position / 8] |= std::byte{1} << position % 8;
     }
     ++newest.items;
     ++shape_.items;
   }
-  return {items.size(), stop::none};
+  return {items.size(), stop_reason::none};
 }
 
 filter_facts bloom_chain::facts() const noexcept {
@@ -152,26 +134,27 @@ filter_facts bloom_chain::facts() const noexcept {
   for (const link_shape& link : shape_.links) capacity += link.capacity;
   return {.spec = spec,
           .capacity = capacity,
-          .bytes = size_as_told(shape_),
+          .bytes = reported_size(shape_),
           .filters = shape_.links.size(),
-          .items = shape_.items,
-          .deleted = 0};
+          .items = shape_.items};
 }
 
 filter_state bloom_chain::state() const {
-  double passes_none = 1;
+  double rejected = 1;  // share of non-members that no link so far matches
   double items = 0;
-  for (std::size_t i = 0; i < bits_.size(); ++i) {
+  for (std::size_t i = 0; i < parts_.size(); ++i) {
     const link_shape& link = shape_.links[i];
-    const auto places = static_cast<double>(link.places());
-    const double full = static_cast<double>(ones_in(bits_[i].bytes(), link.places())) / places;
-    // What seemed to be in an older link never came to this one. A full link tells nothing.
-    const double came = full < 1 ? formulas::throws_behind(full * places, places) / link.hashes
-                                 : static_cast<double>(link.items);
-    if (passes_none > 0) items += came / passes_none;
-    passes_none *= 1 - numeric::power(full, link.hashes);
+    const auto positions = static_cast<double>(link.positions());
+    const auto ones = static_cast<double>(count_ones(parts_[i].bytes(), link.positions()));
+    const double load = ones / positions;
+    // A link holds only items that no older link matched. A link of ones tells nothing.
+    const double link_items =
+        load < 1 ? formulas::throws_behind(load * positions, positions) / link.hashes
+                 : static_cast<double>(link.items);
+    if (rejected > 0) items += link_items / rejected;
+    rejected *= 1 - numeric::power(load, link.hashes);
   }
-  return {1 - passes_none, items};
+  return {1 - rejected, items};
 }
 
 std::vector<std::string> bloom_chain::debug_lines() const {
@@ -183,20 +166,6 @@ std::vector<std::string> bloom_chain::debug_lines() const {
         link.bits, link.hashes, hash_bits, link.capacity, link.items, link.error_rate));
   }
   return lines;
-}
-
-std::uint64_t bloom_chain::bytes() const noexcept {
-  std::uint64_t sum = sizeof *this + bits_.capacity() * sizeof(owned_storage) +
-                      shape_.links.capacity() * sizeof(link_shape);
-  for (const link_shape& link : shape_.links) sum += link.bytes;
-  return sum;
-}
-
-std::vector<std::span<const std::byte>> bloom_chain::dump_payload() const {
-  std::vector<std::span<const std::byte>> links;
-  links.reserve(bits_.size());
-  for (const owned_storage& each : bits_) links.push_back(each.bytes());
-  return links;
 }
 
 }  // namespace bloomery::server

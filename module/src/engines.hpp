@@ -1,6 +1,6 @@
 #pragma once
 
-// The engines by what a specification or a dump says.
+// The engine that a specification or a dump asks for.
 
 #include <bloomery/result.hpp>
 #include <memory>
@@ -10,15 +10,15 @@
 
 namespace bloomery::server {
 
-/// Bytes that a filter takes when it is made; invalid_argument if there can be none.
+/// Bytes of a new filter. Fails with invalid_argument if there is no such filter.
 result<std::uint64_t> planned_bytes(const filter_spec& spec);
 
-/// An empty one. Fails with invalid_argument or out_of_memory.
+/// An empty filter. Fails with invalid_argument or out_of_memory.
 result<std::unique_ptr<filter_value>> make_filter(const filter_spec& spec);
 
-/// The one in a complete dump; null if it is damaged or there is no memory. Native ones are checked
-/// to the last byte; those of RedisBloom have no checksum. A filter that was made may have taken
-/// the dump's memory.
+/// The filter in a complete dump, which may move its memory into the filter. Null if the dump is
+/// damaged or memory runs out. Native dumps are checked to the last byte; RedisBloom's have no
+/// checksum.
 std::unique_ptr<filter_value> open_filter(received_dump& dump);
 
 }  // namespace bloomery::server

@@ -4,188 +4,155 @@
 #include <array>
 #include <bloomery/hash.hpp>
 #include <memory>
-#include <new>
-#include <utility>
 
+#include "dump_pieces.hpp"
+#include "filter_object.hpp"
 #include "loaded_bytes.hpp"
-#include "memory.hpp"
 #include "redisbloom_rdb.hpp"
-#include "reply.hpp"
 
 namespace bloomery::server {
 namespace {
 
 constexpr int stored_version = 1;
-// Pieces of a payload in an RDB and in an append-only file.
+// Size of the payload's pieces in RDB and append-only files.
 constexpr std::size_t piece_bytes = std::size_t{16} << 20;
-
-// Types of native filters and of all dumps that are arriving, and of compatible filters.
-struct type_row {
-  filter_family family;
-  filter_engine engine;
-  const char* name;  ///< of nine characters, as the server wants
-  int version;
-  type* registered = nullptr;
-};
-
-std::array types = {
-    type_row{filter_family::bloom, filter_engine::native, "bloomryBF", stored_version},
-    type_row{filter_family::cuckoo, filter_engine::native, "bloomryCF", stored_version},
-    type_row{filter_family::bloom, filter_engine::compatible, "MBbloom--", redisbloom_version},
-    type_row{filter_family::cuckoo, filter_engine::compatible, "MBbloomCF", redisbloom_version},
-};
-
-const char* load_command_of(filter_family family) noexcept {
-  return family == filter_family::bloom ? "BF.LOADCHUNK" : "CF.LOADCHUNK";
-}
 
 const filter_object& object_of(const void* value) noexcept {
   return *static_cast<const filter_object*>(value);
 }
 
-/// The same value from its dump, read piece by piece, or null. `next` gives the next piece of the
-/// payload. `refused` is what is wrong with the header.
+/// Reads a dump whose payload has `size` bytes; `next(offset)` returns its next piece. Null if the
+/// dump is damaged. `header_error` is that of the header.
 template <class Next>
 std::unique_ptr<filter_object> rebuild(filter_family family, std::string_view header,
-                                       std::uint64_t size, wire_error& refused, Next&& next) {
+                                       std::uint64_t size, wire_error& header_error, Next&& next) {
   received_dump dump;
-  refused = dump.begin(header);
-  if (refused != nullptr || dump.prefix().spec.family != family) return nullptr;
+  header_error = dump.begin(header);
+  if (header_error != nullptr || dump.prefix().spec.family != family) return nullptr;
   auto object = std::make_unique<filter_object>(std::move(dump));
   if (!object->open_if_complete()) return nullptr;
-  for (std::uint64_t at = 0; at < size;) {
-    const std::string_view piece = next(at);
-    if (piece.empty() || piece.size() > size - at || object->take(at, piece) != nullptr)
+  for (std::uint64_t offset = 0; offset < size;) {
+    const std::string_view piece = next(offset);
+    if (piece.empty() || piece.size() > size - offset || object->append(offset, piece) != nullptr) {
       return nullptr;
-    at += piece.size();
+    }
+    offset += piece.size();
   }
   return object;
 }
 
-void log_version(io* from, int version, int newest) noexcept {
-  api.log_io_error(from, "warning",
-                   "bloomery: a stored filter has version %d of its type, and this module reads "
-                   "versions up to %d; load the file with a newer module",
-                   version, newest);
+/// An RDB file has the header of the dump, the size of the payload, and the payload in pieces.
+template <filter_family Family>
+std::unique_ptr<filter_object> load_native(io* input, int) {
+  const loaded_bytes header(input);
+  const std::uint64_t size = api.load_unsigned(input);
+  if (header.view().empty() || api.has_io_error(input) != 0) return nullptr;
+  std::unique_ptr<loaded_bytes> piece;
+  wire_error header_error = nullptr;
+  auto object = rebuild(Family, header.view(), size, header_error, [&](std::uint64_t) {
+    piece = std::make_unique<loaded_bytes>(input);
+    return api.has_io_error(input) != 0 ? std::string_view() : piece->view();
+  });
+  if (object == nullptr) {
+    const bool is_newer = header_error != nullptr && std::string_view(header_error) == newer_data;
+    api.log_io_error(input, "warning", "bloomery: a stored filter %s",
+                     is_newer ? "has a newer version than this module reads; load the file with "
+                                "a newer module"
+                              : "is damaged");
+  }
+  return object;
 }
 
-// A value in an RDB: header of its dump, size of the payload that follows, pieces of it.
 template <filter_family Family>
-void* rdb_load(io* from, int version) noexcept {
-  if (version != stored_version) {
-    log_version(from, version, stored_version);
-    return nullptr;
-  }
-  try {
-    const loaded_bytes header(from);
-    const std::uint64_t size = api.load_unsigned(from);
-    if (header.view().empty() || api.has_io_error(from) != 0) return nullptr;
-    std::unique_ptr<loaded_bytes> piece;
-    wire_error refused = nullptr;
-    auto object = rebuild(Family, header.view(), size, refused, [&](std::uint64_t) {
-      piece = std::make_unique<loaded_bytes>(from);
-      return api.has_io_error(from) != 0 ? std::string_view() : piece->view();
-    });
-    if (object == nullptr) {
-      const bool is_newer = refused != nullptr && std::string_view(refused) == newer_data;
-      api.log_io_error(from, "warning", "bloomery: a stored filter %s",
-                       is_newer ? "has a newer version than this module reads; load the file with "
-                                  "a newer module"
-                                : "is damaged");
-    }
-    return object.release();
-  } catch (const std::exception&) {
-    api.log_io_error(from, "warning", "bloomery: no memory for a stored filter");
-    return nullptr;
-  }
-}
-
-/// A value of RedisBloom's types.
-template <filter_family Family>
-void* rdb_load_compatible(io* from, int version) noexcept {
-  if (version > redisbloom_version) {
-    log_version(from, version, redisbloom_version);
-    return nullptr;
-  }
-  try {
-    auto filter =
-        Family == filter_family::bloom ? load_chain(from, version) : load_cuckoo(from, version);
-    if (filter != nullptr) return std::make_unique<filter_object>(std::move(filter)).release();
-    api.log_io_error(from, "warning", "bloomery: a filter stored as by RedisBloom is damaged");
-  } catch (const std::exception&) {
-    api.log_io_error(from, "warning", "bloomery: no memory for a stored filter");
-  }
+std::unique_ptr<filter_object> load_compatible(io* input, int version) {
+  auto filter =
+      Family == filter_family::bloom ? load_chain(input, version) : load_cuckoo(input, version);
+  if (filter != nullptr) return std::make_unique<filter_object>(std::move(filter));
+  api.log_io_error(input, "warning", "bloomery: a filter stored as by RedisBloom is damaged");
   return nullptr;
 }
 
-// Only filters of the engine are values of these types.
-void rdb_save_chain(io* to, void* value) noexcept {
-  save(to, static_cast<const bloom_chain&>(*object_of(value).filter));
-}
-void rdb_save_cuckoo(io* to, void* value) noexcept {
-  save(to, static_cast<const cuckoo_chain&>(*object_of(value).filter));
+template <std::unique_ptr<filter_object> (*Load)(io*, int), int MinVersion, int MaxVersion>
+void* rdb_load(io* input, int version) noexcept try {
+  if (version >= MinVersion && version <= MaxVersion) return Load(input, version).release();
+  api.log_io_error(input, "warning",
+                   "bloomery: a stored filter has version %d of its type, and this module reads "
+                   "versions up to %d; load the file with a newer module",
+                   version, MaxVersion);
+  return nullptr;
+} catch (const std::exception&) {
+  api.log_io_error(input, "warning", "bloomery: no memory for a stored filter");
+  return nullptr;
 }
 
-// What saves has no way to tell of a failure, and the server ends when it has no memory; so does
-// this, at once, rather than let an exception into the server.
-void rdb_save(io* to, void* value) noexcept {
-  const filter_object& object = object_of(value);
-  const auto bytes = object.dump_header();
-  const std::string_view header = as_chars(bytes);
-  const auto payload = object.dump_payload();
-  const std::uint64_t size = size_of(payload);
-  api.save_bytes(to, header.data(), header.size());
-  api.save_unsigned(to, size);
+/// Passes a payload to `sink` piece by piece, with the offset of each piece's end.
+template <class Sink>
+void for_each_piece(const byte_pieces& payload, bool crosses_pieces, Sink&& sink) {
   std::vector<std::byte> scratch;
-  for (std::uint64_t at = 0; at < size;) {
-    const std::string_view piece = bytes_at(payload, at, piece_bytes, scratch);
-    api.save_bytes(to, piece.data(), piece.size());
-    at += piece.size();
+  const std::uint64_t size = size_of(payload);
+  for (std::uint64_t offset = 0; offset < size;) {
+    const auto piece = bytes_at(payload, offset, piece_bytes, scratch, crosses_pieces);
+    offset += piece.size();
+    sink(piece, offset);
   }
 }
 
-void aof_rewrite(io* to, string* key, void* value) noexcept {
+// The casts are safe: these types hold only filters of their engine.
+void rdb_save_chain(io* output, void* value) noexcept {
+  save(output, static_cast<const bloom_chain&>(*object_of(value).filter));
+}
+void rdb_save_cuckoo(io* output, void* value) noexcept {
+  save(output, static_cast<const cuckoo_chain&>(*object_of(value).filter));
+}
+
+// Saving cannot report a failure. Without memory an exception ends the process here, as the server
+// does itself.
+void rdb_save(io* output, void* value) noexcept {
   const filter_object& object = object_of(value);
-  const auto bytes = object.dump_header();
-  const std::string_view header = as_chars(bytes);
+  const auto header = object.dump_header();
   const auto payload = object.dump_payload();
-  const std::uint64_t size = size_of(payload);
-  const char* const load = load_command_of(object.family());
-  api.emit_aof(to, load, "slb", key, 1LL, header.data(), header.size());
-  std::vector<std::byte> scratch;
-  for (std::uint64_t at = 0; at < size;) {
-    const std::string_view piece =
-        dump_bytes_at(object.engine(), payload, at, piece_bytes, scratch);
-    at += piece.size();
-    const long long iterator = static_cast<long long>(at) + 1;
-    api.emit_aof(to, load, "slb", key, iterator, piece.data(), piece.size());
-  }
+  api.save_bytes(output, as_chars(header).data(), header.size());
+  api.save_unsigned(output, size_of(payload));
+  for_each_piece(payload, true, [&](std::string_view piece, std::uint64_t) {
+    api.save_bytes(output, piece.data(), piece.size());
+  });
+}
+
+void aof_rewrite(io* output, string* key, void* value) noexcept {
+  const filter_object& object = object_of(value);
+  const filter_spec spec = object.spec();
+  const char* const load = spec.family == filter_family::bloom ? "BF.LOADCHUNK" : "CF.LOADCHUNK";
+  const auto emit = [&](std::string_view piece, std::uint64_t end) {
+    api.emit_aof(output, load, "slb", key, static_cast<long long>(end) + 1, piece.data(),
+                 piece.size());
+  };
+  emit(as_chars(object.dump_header()), 0);
+  for_each_piece(object.dump_payload(), chunks_cross_pieces(spec.engine), emit);
 }
 
 std::size_t mem_usage(const void* value) noexcept {
   return object_of(value).bytes();
 }
 
-// A native header has the payload's checksum; others get one here.
-void add_digest(server::digest* into, void* value) noexcept {
-  if (object_of(value).engine() == filter_engine::compatible) {
-    for (const auto piece : object_of(value).dump_payload()) {
+// A native header contains the payload's checksum. Compatible filters have none, so it is computed.
+void add_digest(server::digest* digest, void* value) noexcept {
+  const filter_object& object = object_of(value);
+  if (object.spec().engine == filter_engine::compatible) {
+    for (const auto piece : object.dump_payload()) {
       const std::uint64_t checksum = xxh3_hasher()(piece).value;
-      const std::string_view digits = as_chars(std::as_bytes(std::span(&checksum, 1)));
-      api.digest_bytes(into, digits.data(), digits.size());
+      api.digest_bytes(digest, reinterpret_cast<const char*>(&checksum), sizeof checksum);
     }
   }
-  const auto bytes = object_of(value).dump_header();
-  const std::string_view header = as_chars(bytes);
-  api.digest_bytes(into, header.data(), header.size());
-  api.digest_end(into);
+  const auto header = object.dump_header();
+  api.digest_bytes(digest, as_chars(header).data(), header.size());
+  api.digest_end(digest);
 }
 
 void free_value(void* value) noexcept {
   const std::unique_ptr<filter_object> object(static_cast<filter_object*>(value));
 }
 
-// In pages: the server frees values of more than 64 in another thread, when it may.
+// In pages. For an effort above 64 the server may free the value in another thread.
 std::size_t free_effort(string*, const void* value) noexcept {
   constexpr std::size_t page = 4096;
   return 1 + object_of(value).bytes() / page;
@@ -193,36 +160,62 @@ std::size_t free_effort(string*, const void* value) noexcept {
 
 void* copy(string*, string*, const void* value) noexcept {
   try {
-    const filter_object& from = object_of(value);
-    // Replicas, and who reads an append-only file, take what was taken elsewhere.
+    const filter_object& source = object_of(value);
+    // A copy that a primary or an append-only file repeats was accepted before.
     const bool is_limited = (api.context_flags(nullptr) & (is_replica | is_loading)) == 0;
-    if (is_limited && !filters_have_room(from.bytes())) return nullptr;
-    if (auto copied = from.filter ? from.filter->copy() : nullptr) {
+    if (is_limited && !filters_have_room(source.bytes())) return nullptr;
+    if (auto copied = source.filter ? source.filter->copy() : nullptr) {
       return std::make_unique<filter_object>(std::move(copied)).release();
     }
-    const auto header = from.dump_header();
-    const auto payload = from.dump_payload();
+    const auto header = source.dump_header();
+    const auto payload = source.dump_payload();
     std::vector<std::byte> scratch;
-    wire_error refused = nullptr;
-    return rebuild(from.family(), as_chars(header), size_of(payload), refused,
-                   [&](std::uint64_t at) { return bytes_at(payload, at, piece_bytes, scratch); })
+    wire_error header_error = nullptr;
+    const auto next = [&](std::uint64_t offset) {
+      return bytes_at(payload, offset, piece_bytes, scratch);
+    };
+    return rebuild(source.spec().family, as_chars(header), size_of(payload), header_error, next)
         .release();
   } catch (const std::exception&) {
     return nullptr;
   }
 }
 
-// All at once. The server's allocator moves only what shares pages with others, of some kilobytes
-// at most; it is asked in vain of larger pieces, of which a filter of a gigabyte has some hundred.
+// One call moves everything: the allocator moves only pieces of up to some kilobytes, and a filter
+// of a gigabyte has some hundred larger ones, which are quickly refused.
 int defrag(defrag_context* ctx, string*, void** value) noexcept {
-  const auto move = [](void* at, void* to_ask) noexcept {
-    return api.defrag_alloc(static_cast<defrag_context*>(to_ask), at);
+  const auto move = [](void* memory, void* defrag_ctx) noexcept {
+    return api.defrag_alloc(static_cast<defrag_context*>(defrag_ctx), memory);
   };
   if (void* const moved = api.defrag_alloc(ctx, *value)) *value = moved;
   filter_object& object = *static_cast<filter_object*>(*value);
   if (object.filter) object.filter->relocate({.move = move, .context = ctx});
   return 0;
 }
+
+struct type_row {
+  filter_family family;
+  filter_engine engine;
+  const char* name;  ///< nine characters
+  int version;
+  void* (*load)(io*, int version);
+  void (*save)(io*, void* value);
+  type* registered = nullptr;
+};
+
+std::array types = {
+    type_row{filter_family::bloom, filter_engine::native, "bloomryBF", stored_version,
+             rdb_load<load_native<filter_family::bloom>, stored_version, stored_version>, rdb_save},
+    type_row{filter_family::cuckoo, filter_engine::native, "bloomryCF", stored_version,
+             rdb_load<load_native<filter_family::cuckoo>, stored_version, stored_version>,
+             rdb_save},
+    type_row{filter_family::bloom, filter_engine::compatible, "MBbloom--", redisbloom_version,
+             rdb_load<load_compatible<filter_family::bloom>, 0, redisbloom_version>,
+             rdb_save_chain},
+    type_row{filter_family::cuckoo, filter_engine::compatible, "MBbloomCF", redisbloom_version,
+             rdb_load<load_compatible<filter_family::cuckoo>, 0, redisbloom_version>,
+             rdb_save_cuckoo},
+};
 
 }  // namespace
 
@@ -237,67 +230,19 @@ bool create_filter_types(context* ctx) noexcept {
   methods.copy = copy;
   methods.defrag = defrag;
   for (type_row& row : types) {
-    const bool is_bloom = row.family == filter_family::bloom;
-    if (row.engine == filter_engine::native) {
-      methods.rdb_load =
-          is_bloom ? rdb_load<filter_family::bloom> : rdb_load<filter_family::cuckoo>;
-      methods.rdb_save = rdb_save;
-    } else {
-      methods.rdb_load = is_bloom ? rdb_load_compatible<filter_family::bloom>
-                                  : rdb_load_compatible<filter_family::cuckoo>;
-      methods.rdb_save = is_bloom ? rdb_save_chain : rdb_save_cuckoo;
-    }
+    methods.rdb_load = row.load;
+    methods.rdb_save = row.save;
     row.registered = api.create_type(ctx, row.name, row.version, &methods);
     if (row.registered == nullptr) return false;
   }
   return true;
 }
 
-filter_key::filter_key(const request& in, filter_family family, int mode) noexcept
-    : filter_key(in, 1, family, mode) {}
-filter_key::filter_key(const request& in, std::size_t argument, filter_family family,
-                       int mode) noexcept
-    : key_(api.open_key(in.ctx, in.argv[argument], mode)), family_(family) {}
-
-filter_key::~filter_key() {
-  close();
-}
-
-void filter_key::close() noexcept {
-  if (key_ != nullptr) api.close_key(key_);
-  key_ = nullptr;
-}
-
-bool filter_key::is_empty() const noexcept {
-  return key_ == nullptr || api.key_type(key_) == key_empty;
-}
-
-filter_object* filter_key::object() const noexcept {
-  if (is_empty() || api.key_type(key_) != key_module) return nullptr;
-  const type* const found = api.value_type(key_);
-  const bool is_ours = std::ranges::any_of(
-      types, [&](const type_row& row) { return row.family == family_ && row.registered == found; });
-  return is_ours ? static_cast<filter_object*>(api.value(key_)) : nullptr;
-}
-
-filter_value* filter_key::filter(wire_error& why) const noexcept {
-  filter_object* const found = object();
-  if (found == nullptr) {
-    why = is_empty() ? not_found : wrong_type;
-    return nullptr;
-  }
-  if (!found->filter) why = "ERR the filter is being loaded; send its remaining chunks";
-  return found->filter.get();
-}
-
-void filter_key::set(std::unique_ptr<filter_object> object) noexcept {
-  const filter_engine engine = object->filter ? object->engine() : filter_engine::native;
-  const auto row = std::ranges::find_if(
-      types, [&](const type_row& each) { return each.family == family_ && each.engine == engine; });
-  // The server takes a new value for a new key.
-  const long long expire = is_empty() ? -1 : api.get_expire(key_);
-  api.set_value(key_, row->registered, object.release());
-  if (expire >= 0) api.set_expire(key_, expire);
+type* filter_type(filter_family family, filter_engine engine) noexcept {
+  const auto is_row = [&](const type_row& row) {
+    return row.family == family && row.engine == engine;
+  };
+  return std::ranges::find_if(types, is_row)->registered;
 }
 
 }  // namespace bloomery::server

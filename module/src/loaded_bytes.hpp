@@ -6,16 +6,16 @@
 
 namespace bloomery::server {
 
-/// Bytes of an RDB that the server allocated in reading them.
+/// A string of an RDB file, which the server allocates.
 class loaded_bytes {
  public:
-  explicit loaded_bytes(io* from) noexcept : bytes_(api.load_bytes(from, &size_)) {}
+  explicit loaded_bytes(io* input) noexcept : bytes_(api.load_bytes(input, &size_)) {}
   loaded_bytes(const loaded_bytes&) = delete;
   loaded_bytes& operator=(const loaded_bytes&) = delete;
   ~loaded_bytes() {
     if (bytes_ != nullptr) api.free(bytes_);
   }
-  /// Empty if they could not be read.
+  /// Empty after a failed read.
   std::string_view view() const noexcept {
     return bytes_ != nullptr ? std::string_view(bytes_, size_) : std::string_view();
   }

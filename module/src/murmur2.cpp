@@ -5,7 +5,7 @@
 namespace bloomery::server {
 namespace {
 
-/// Up to a word's bytes as the lower ones of a word.
+/// At most sizeof(Word) bytes as the low bytes of a word.
 template <class Word>
 Word first_word(std::string_view bytes) noexcept {
   Word word = 0;
@@ -13,7 +13,7 @@ Word first_word(std::string_view bytes) noexcept {
   return word;
 }
 
-/// What one of the two is: its word, its multiplier, and the shifts of its mixing and its end.
+/// Both functions: they differ in the word, the multiplier, and the shifts.
 template <class Word, Word Multiplier, int Shift, int EndFirst, int EndLast>
 Word murmur2(std::string_view bytes, Word h) noexcept {
   const auto stir = [](Word k) {
@@ -24,23 +24,20 @@ Word murmur2(std::string_view bytes, Word h) noexcept {
   constexpr bool is_wide = sizeof(Word) == sizeof(std::uint64_t);
   for (; bytes.size() >= sizeof(Word); bytes.remove_prefix(sizeof(Word))) {
     const Word k = first_word<Word>(bytes.substr(0, sizeof(Word)));
-    // The two differ in which comes first.
+    // They also differ in the order of the multiplication and the xor.
     if constexpr (is_wide) {
       h = (h ^ stir(k)) * Multiplier;
     } else {
       h = (h * Multiplier) ^ stir(k);
     }
   }
-  if (!bytes.empty()) {
-    h = (h ^ first_word<Word>(bytes)) * Multiplier;
-  }
+  if (!bytes.empty()) h = (h ^ first_word<Word>(bytes)) * Multiplier;
   h ^= h >> EndFirst;
   h *= Multiplier;
   return h ^ (h >> EndLast);
 }
 
 constexpr std::uint64_t multiplier_64 = 0xc6a4a7935bd1e995;
-constexpr std::uint32_t multiplier_32 = 0x5bd1e995;
 
 }  // namespace
 
@@ -50,7 +47,7 @@ std::uint64_t murmur_hash_64a(std::string_view bytes, std::uint64_t seed) noexce
 }
 
 std::uint32_t murmur_hash_2(std::string_view bytes, std::uint32_t seed) noexcept {
-  return murmur2<std::uint32_t, multiplier_32, 24, 13, 15>(
+  return murmur2<std::uint32_t, 0x5bd1e995, 24, 13, 15>(
       bytes, seed ^ static_cast<std::uint32_t>(bytes.size()));
 }
 

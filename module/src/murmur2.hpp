@@ -1,18 +1,17 @@
 #pragma once
 
-// Austin Appleby's MurmurHash2 (2008, in the public domain), the hash functions of RedisBloom's
-// filters. Seeds are free. The names are the author's; the results are those of his reference code
-// on little-endian machines.
+// MurmurHash2 (Austin Appleby, 2008, public domain): the hash functions of RedisBloom's filters.
+// The results are those of the reference code on little-endian machines.
 
 #include <cstdint>
 #include <string_view>
 
 namespace bloomery::server {
 
-/// MurmurHash64A: 64 bits, eight bytes at a time.
+/// MurmurHash64A: 64 bits.
 std::uint64_t murmur_hash_64a(std::string_view bytes, std::uint64_t seed) noexcept;
 
-/// MurmurHash2: 32 bits, four bytes at a time. Of filters that were made before RedisBloom 2.2.
+/// MurmurHash2: 32 bits, for filters from before RedisBloom 2.2.
 std::uint32_t murmur_hash_2(std::string_view bytes, std::uint32_t seed) noexcept;
 
 }  // namespace bloomery::server

@@ -3,88 +3,75 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <bloomery/file.hpp>
 #include <cmath>
 #include <limits>
 #include <utility>
 
-#include "bool_list.hpp"
+#include "item_batches.hpp"
 #include "memory.hpp"
 #include "native_plan.hpp"
 
 namespace bloomery::server {
 namespace {
 
-// Items that are added between two looks at the filter's size.
-constexpr std::size_t batch = 4096;
-// A table of copies that is larger doubles by as much as the server is asked for.
+// Items between two checks of the filter's size.
+constexpr std::size_t max_batch = 4096;
+// The server is asked before a table of copies of more bytes than this doubles.
 constexpr std::uint64_t large_table = std::uint64_t{1} << 20;
 
-using item_span = std::span<const std::string_view>;
-
-// Where items can be deleted each must be found in the part that holds it, or another's would be
-// taken. So once there is a back, the front takes no items but further copies of what it says it
-// holds: an item is in front exactly if the front says yes. With its last item the back goes.
+// With a back, an item is in the front exactly if the front matches it. So an item is always
+// deleted from the part that holds it: once there is a back, the front gets only further copies of
+// items that it matches. The back is removed with its last item.
 class native_value final : public filter_value {
  public:
   native_value(const filter_spec& spec, any_filter front, std::optional<any_filter> back,
                std::uint64_t deleted, const memory_meter& meter) noexcept
       : spec_(spec), front_(std::move(front)), back_(std::move(back)), deleted_(deleted) {
-    count_bytes(meter);
+    update_bytes(meter);
   }
 
   void contains(item_span items, std::span<bool> answers) const noexcept override {
     if (items.size() == 1) {
-      answers[0] = front_.may_contain(items[0]) || (back_ && back_->may_contain(items[0]));
+      answers[0] = matches(items[0]);
       return;
     }
     front_.may_contain(items, answers);
     if (!back_) return;
-    std::array<std::string_view, 128> missing;
-    std::array<std::size_t, 128> places;  // NOLINT(cppcoreguidelines-pro-type-member-init)
-    std::array<bool, 128> found;          // NOLINT(cppcoreguidelines-pro-type-member-init)
-    for (std::size_t at = 0; at < items.size();) {
-      std::size_t n = 0;
-      for (; at < items.size() && n < missing.size(); ++at) {
-        if (answers[at]) continue;
-        missing.at(n) = items[at];
-        places.at(n++) = at;
-      }
-      back_->may_contain(std::span(missing).first(n), found);
-      for (std::size_t i = 0; i < n; ++i) answers[places.at(i)] = found.at(i);
-    }
+    find_missing(items, answers, [&](item_span missing, std::span<bool> found) {
+      back_->may_contain(missing, found);
+    });
   }
 
-  added_items add(item_span items, std::span<bool> fresh, adding how,
-                  const growth_limit& limit) noexcept override {
+  insert_result insert(item_span items, std::span<bool> newly_inserted, insert_mode mode,
+                       const growth_limit& limit) noexcept override {
     const memory_meter meter;
-    added_items all;
-    while (all.done < items.size() && all.stopped_by == stop::none) {
+    insert_result total;
+    while (total.done < items.size() && total.stopped_by == stop_reason::none) {
       try {
-        // Near a limit one by one: each is looked at before it may take memory.
-        const bool looks_at_each = is_near_limit_of_copies(limit);
-        const stop why =
-            looks_at_each ? refusal_of_copies(items[all.done], limit, meter) : stop::none;
-        if (why != stop::none && how == adding::absent && holds(items[all.done])) {
-          fresh[all.done++] = false;
-          continue;
+        // Near a limit items are inserted one by one, each after a check of its copies.
+        const bool is_near = is_near_copy_limit(limit);
+        const stop_reason reason =
+            is_near ? check_copy(items[total.done], limit, meter) : stop_reason::none;
+        if (reason == stop_reason::none) {
+          const std::size_t n = is_near ? 1 : std::min(max_batch, items.size() - total.done);
+          const insert_result part =
+              insert_some(items.subspan(total.done, n), newly_inserted.subspan(total.done, n), mode,
+                          limit, meter);
+          total = {total.done + part.done, part.stopped_by};
+        } else if (mode == insert_mode::if_absent && matches(items[total.done])) {
+          newly_inserted[total.done++] = false;
+        } else {
+          total.stopped_by = reason;
         }
-        const std::size_t n = looks_at_each ? 1 : std::min(batch, items.size() - all.done);
-        const added_items part = why != stop::none
-                                     ? added_items{0, why}
-                                     : add_some(items.subspan(all.done, n),
-                                                fresh.subspan(all.done, n), how, limit, meter);
-        all.done += part.done;
-        all.stopped_by = part.stopped_by;
-      } catch (const std::exception&) {  // add_some has thrown before it changed anything
-        all.stopped_by = stop::memory;
+      } catch (const std::exception&) {  // from insert_some, which has changed nothing
+        total.stopped_by = stop_reason::out_of_memory;
       }
     }
-    // One that was made for an item which then found no memory: replicas have none.
-    if (back_ && back_->size() == 0) back_.reset();
-    count_bytes(meter);
-    return all;
+    // The back is empty if memory ran out for its first item. Replicas have none then.
+    remove_empty_back();
+    update_bytes(meter);
+    return total;
   }
 
   bool erase(std::string_view item) override {
@@ -94,8 +81,8 @@ class native_value final : public filter_value {
     bool erased = false;
     if (!(in_front ? front_ : *back_).erase({&item, 1}, {&erased, 1})) return false;
     deleted_ += erased;
-    if (back_ && back_->size() == 0) back_.reset();
-    count_bytes(meter);
+    remove_empty_back();
+    update_bytes(meter);
     return erased;
   }
 
@@ -118,7 +105,7 @@ class native_value final : public filter_value {
     const filter_info front = front_.info();
     if (!back_) return {front.current_fpr, front.estimated_size};
     const filter_info back = back_->info();
-    // An item that the front seemed to hold never came to the back.
+    // The back has only items that the front did not match.
     return {1 - (1 - front.current_fpr) * (1 - back.current_fpr),
             front.estimated_size + back.estimated_size / (1 - front.current_fpr)};
   }
@@ -130,9 +117,9 @@ class native_value final : public filter_value {
     if (!front) return nullptr;
     std::optional<any_filter> back;
     if (back_) {
-      auto behind = back_->copy();
-      if (!behind) return nullptr;
-      back.emplace(std::move(*behind));
+      auto copied = back_->copy();
+      if (!copied) return nullptr;
+      back.emplace(std::move(*copied));
     }
     return std::make_unique<native_value>(spec_, std::move(*front), std::move(back), deleted_,
                                           meter);
@@ -145,54 +132,59 @@ class native_value final : public filter_value {
 
   bool grows_in_steps() const noexcept override { return !back_ && front_.can().grow; }
   std::optional<std::string> merge(const filter_value& other) override {
-    const auto* const from = dynamic_cast<const native_value*>(&other);
-    if (from == nullptr) return "its engine is another";
+    const auto* const source = dynamic_cast<const native_value*>(&other);
+    if (source == nullptr) return "its engine is another";
+    const filter_spec& source_spec = source->spec_;
     const bool are_alike =
-        spec_.error_rate == from->spec_.error_rate && spec_.capacity == from->spec_.capacity;
-    if (!are_alike && !(grows_in_steps() && from->grows_in_steps())) {
-      const auto differ = [](std::string_view what, auto its, auto wanted) {
-        return reserved_otherwise(what, fmt::format("{}", its), fmt::format("{}", wanted));
+        spec_.error_rate == source_spec.error_rate && spec_.capacity == source_spec.capacity;
+    if (!are_alike && !(grows_in_steps() && source->grows_in_steps())) {
+      const auto differ = [](std::string_view property, auto source_value, auto value) {
+        return reserved_differently(property, fmt::format("{}", source_value),
+                                    fmt::format("{}", value));
       };
-      return spec_.error_rate != from->spec_.error_rate
-                 ? differ("error rate", from->spec_.error_rate, spec_.error_rate)
-                 : differ("capacity", from->spec_.capacity, spec_.capacity);
+      return spec_.error_rate != source_spec.error_rate
+                 ? differ("error rate", source_spec.error_rate, spec_.error_rate)
+                 : differ("capacity", source_spec.capacity, spec_.capacity);
     }
     const memory_meter meter;
-    auto why = size() == 0 && are_alike ? become(*from) : unite(*from);
-    count_bytes(meter);
-    if (!why) deleted_ += from->deleted_;
-    return why;
+    auto error = size() == 0 && are_alike ? assign(*source) : unite(*source);
+    update_bytes(meter);
+    if (!error) deleted_ += source->deleted_;
+    return error;
   }
 
   std::vector<std::byte> dump_header() const override {
-    std::vector<std::vector<std::byte>> headers{serialize_header(front_.image())};
-    if (back_) headers.push_back(serialize_header(back_->image()));
-    return dump_header_of({spec_, deleted_}, headers);
+    std::vector<dump_section> sections{{serialize_header(front_.image())}};
+    if (back_) sections.push_back({serialize_header(back_->image())});
+    return make_dump_header({spec_, deleted_}, sections);
   }
-  std::vector<std::span<const std::byte>> dump_payload() const override {
+  byte_pieces dump_payload() const override {
     auto payload = front_.image().payload;
     if (back_) {
-      const auto behind = back_->image().payload;
-      payload.insert(payload.end(), behind.begin(), behind.end());
+      const auto appended = back_->image().payload;
+      payload.insert(payload.end(), appended.begin(), appended.end());
     }
     return payload;
   }
 
  private:
-  std::uint64_t bytes_with(const memory_meter& meter) const noexcept {
-    return static_cast<std::uint64_t>(static_cast<std::int64_t>(bytes_) + meter.taken());
+  std::uint64_t present_bytes(const memory_meter& meter) const noexcept {
+    return static_cast<std::uint64_t>(static_cast<std::int64_t>(bytes_) + meter.allocated());
   }
-  void count_bytes(const memory_meter& meter) noexcept { bytes_ = bytes_with(meter); }
+  void update_bytes(const memory_meter& meter) noexcept { bytes_ = present_bytes(meter); }
 
   bool may_grow() const noexcept { return spec_.expansion != 0; }
   std::uint64_t size() const noexcept { return front_.size() + (back_ ? back_->size() : 0); }
-  bool holds(std::string_view item) const noexcept {
+  bool matches(std::string_view item) const noexcept {
     return front_.may_contain(item) || (back_ && back_->may_contain(item));
   }
+  void remove_empty_back() noexcept {
+    if (back_ && back_->size() == 0) back_.reset();
+  }
 
-  std::optional<std::string> become(const native_value& from) {
-    auto front = from.front_.copy();
-    auto back = from.back_ ? std::optional(from.back_->copy()) : std::nullopt;
+  std::optional<std::string> assign(const native_value& source) {
+    auto front = source.front_.copy();
+    auto back = source.back_ ? std::optional(source.back_->copy()) : std::nullopt;
     if (!front || (back && !*back)) return "there is no memory for it";
     front_ = std::move(*front);
     back_.reset();
@@ -200,178 +192,191 @@ class native_value final : public filter_value {
     return std::nullopt;
   }
 
-  std::optional<std::string> unite(const native_value& from) {
-    if (from.size() == 0) return std::nullopt;
-    if (back_ || from.back_) {
+  std::optional<std::string> unite(const native_value& source) {
+    if (source.size() == 0) return std::nullopt;
+    if (back_ || source.back_) {
       return "filters that have grown beyond the capacity that they were reserved with cannot be "
              "merged; reserve filters to merge with the capacity of their union";
     }
-    const bool is_of_copies = spec_.family == filter_family::cuckoo || spec_.deletable;
-    const auto merged = is_of_copies ? front_.merge(from.front_) : front_.merge_absent(from.front_);
+    const bool keeps_copies = spec_.family == filter_family::cuckoo || spec_.deletable;
+    const auto merged =
+        keeps_copies ? front_.merge(source.front_) : front_.merge_absent(source.front_);
     if (!merged && merged.error().code != errc::full) return merged.error().message;
-    // A Bloom filter's count is an estimate now, whose deviation is about a fourth of this root.
-    const auto most = static_cast<double>(front_.capacity());
-    const double tolerated = front_.can().count ? 0 : 2 * std::sqrt(most);
-    if (merged && static_cast<double>(front_.size()) <= most + tolerated) return std::nullopt;
+    // The size of a merged Bloom filter is an estimate whose standard deviation is about
+    // sqrt(capacity) / 4.
+    const auto capacity = static_cast<double>(front_.capacity());
+    const double tolerance = front_.can().count ? 0 : 2 * std::sqrt(capacity);
+    if (merged && static_cast<double>(front_.size()) <= capacity + tolerance) return std::nullopt;
     return "their union has more items than the capacity that each was reserved with; reserve "
            "filters to merge with the capacity of their union";
   }
 
-  /// Items that the front still takes.
-  std::uint64_t room_in_front() const noexcept {
-    const bool until_it_is_full =
-        front_.can().grow || (spec_.family == filter_family::cuckoo && !may_grow());
-    if (until_it_is_full) return std::numeric_limits<std::uint64_t>::max();
+  /// Items that the front has room for; no limit if it grows or reports itself that it is full.
+  std::uint64_t front_room() const noexcept {
+    if (front_.can().grow || (spec_.family == filter_family::cuckoo && !may_grow())) {
+      return std::numeric_limits<std::uint64_t>::max();
+    }
     const std::uint64_t size = front_.size();
     return front_capacity() > size ? front_capacity() - size : 0;
   }
 
-  /// Of a Bloom filter those that were reserved: it is made for what it will overlook, too.
+  /// A Bloom filter is planned for more items than it counts (see native_plan.cpp), so its capacity
+  /// is the reserved one.
   std::uint64_t front_capacity() const noexcept {
     const bool counts_all = front_.can().grow || front_.can().count;
     return counts_all ? front_.capacity() : std::min(front_.capacity(), spec_.capacity);
   }
 
-  /// Whether each item has to be looked at, since a table of copies may grow too large.
-  bool is_near_limit_of_copies(const growth_limit& limit) {
+  /// Whether the table of copies may reach a limit when it doubles.
+  bool is_near_copy_limit(const growth_limit& limit) {
     if (!front_.can().count || front_.can().grow) return false;
     if (limit.max_bytes != std::numeric_limits<std::uint64_t>::max()) return true;
-    return limit.asked != nullptr && front_.size_in_bytes() > large_table &&
+    return limit.ctx != nullptr && front_.size_in_bytes() > large_table &&
            front_.size_in_bytes() - large_table > reserved_bytes();
   }
 
-  /// What the front was planned with.
+  /// Planned bytes of the front.
   std::uint64_t reserved_bytes() {
     if (reserved_ == 0) reserved_ = planned_native_bytes(spec_).value_or(0);
     return reserved_;
   }
 
-  /// Why the item, or a copy that gives it a slot, may not be counted, if that may take more memory
-  /// than the limit leaves. Copies may take an eighth of what was reserved, and a page, in any
-  /// case: items that look alike are copies, too. Asked before each item, and nothing is refused by
-  /// halves: what is taken here replicas take alike.
-  stop refusal_of_copies(std::string_view item, const growth_limit& limit,
+  /// Why an item may not be inserted if it is counted as a copy, or moves one into the table. The
+  /// table may take an eighth of the reserved bytes, and a page, in any case, since items that
+  /// match others count as copies too. The check comes before the item, so that replicas hold the
+  /// same items.
+  stop_reason check_copy(std::string_view item, const growth_limit& limit,
                          const memory_meter& meter) {
     constexpr std::uint64_t page = 4096;
-    const std::uint64_t held = bytes_with(meter);
+    const std::uint64_t present = present_bytes(meter);
     const std::uint64_t growth = front_.next_growth();
-    const stop why = growth != 0 ? limit.refusal(held, growth) : stop::none;
-    if (why == stop::none) return why;
-    if (why == stop::limit && held + growth <= reserved_bytes() + reserved_bytes() / 8 + page) {
-      return stop::none;
+    const stop_reason reason = growth != 0 ? limit.check(present, growth) : stop_reason::none;
+    if (reason == stop_reason::none) return reason;
+    if (reason == stop_reason::limit &&
+        present + growth <= reserved_bytes() + reserved_bytes() / 8 + page) {
+      return stop_reason::none;
     }
-    // Else it goes behind, where no copies are counted.
-    return !back_ || front_.may_contain(item) ? why : stop::none;
+    // Other items go to the back, which counts no copies.
+    return !back_ || front_.may_contain(item) ? reason : stop_reason::none;
   }
 
-  /// At least one item, or why not. Throws std::bad_alloc, and no item has been added then.
-  added_items add_some(item_span items, std::span<bool> fresh, adding how,
-                       const growth_limit& limit, const memory_meter& meter) {
-    const bool at_limit = may_grow() && bytes_with(meter) >= limit.max_bytes;
-    if (how == adding::counted) return add_counted(items[0], fresh[0], limit, meter);
-    if (at_limit && how == adding::absent && holds(items[0])) {
-      fresh[0] = false;
-      return {1, stop::none};
+  /// Inserts at least one item, or returns the reason. Throws std::bad_alloc without a change.
+  insert_result insert_some(item_span items, std::span<bool> newly_inserted, insert_mode mode,
+                            const growth_limit& limit, const memory_meter& meter) {
+    if (mode == insert_mode::counted) {
+      return insert_counted(items[0], newly_inserted[0], limit, meter);
+    }
+    const bool at_limit = may_grow() && present_bytes(meter) >= limit.max_bytes;
+    if (at_limit && mode == insert_mode::if_absent && matches(items[0])) {
+      newly_inserted[0] = false;
+      return {1, stop_reason::none};
     }
     if (!back_) {
-      if (at_limit && front_.can().grow) return {0, stop::limit};
-      const auto room = room_in_front();
-      if (room != 0) {
+      if (at_limit && front_.can().grow) return {0, stop_reason::limit};
+      if (const std::uint64_t room = front_room(); room != 0) {
         const auto n = static_cast<std::size_t>(std::min<std::uint64_t>(items.size(), room));
-        const auto summary = how == adding::absent
-                                 ? front_.insert_absent(items.first(n), fresh.first(n))
+        const auto summary = mode == insert_mode::if_absent
+                                 ? front_.insert_absent(items.first(n), newly_inserted.first(n))
                                  : front_.insert(items.first(n));
-        if (!summary) return {0, stop::memory};
-        if (how == adding::copies) std::ranges::fill(fresh.first(summary->done), true);
-        if (summary->done != 0) return {summary->done, stop::none};
-        if (front_.can().grow) return {0, stop::memory};
+        if (!summary) return {0, stop_reason::out_of_memory};
+        if (mode == insert_mode::copies) {
+          std::ranges::fill(newly_inserted.first(summary->done), true);
+        }
+        if (summary->done != 0) return {summary->done, stop_reason::none};
+        if (front_.can().grow) return {0, stop_reason::out_of_memory};
       }
-      if (is_in_full(items[0], how)) return add_to_full(items[0], fresh[0], how);
-      if (!may_grow()) return {0, stop::full};
-      if (at_limit) return {0, stop::limit};
-      if (const stop why = make_back(limit, meter); why != stop::none) return {0, why};
+      // An item that a full front matches is no reason to grow. A fixed CF.* filter has just
+      // refused to insert a copy.
+      if ((may_grow() || mode == insert_mode::if_absent) && front_.may_contain(items[0])) {
+        newly_inserted[0] = mode == insert_mode::copies;
+        if (mode == insert_mode::copies) return insert_one(front_, items[0]);
+        return {1, stop_reason::none};
+      }
+      if (!may_grow()) return {0, stop_reason::full};
+      if (at_limit) return {0, stop_reason::limit};
+      const stop_reason reason = make_back(limit, meter);
+      if (reason != stop_reason::none) return {0, reason};
     }
-    return at_limit ? added_items{0, stop::limit} : add_behind(items, fresh, how);
+    if (at_limit) return {0, stop_reason::limit};
+    return insert_with_back(items, newly_inserted, mode);
   }
 
-  /// One by one, so that each item is told from its copies in the same batch.
-  added_items add_counted(std::string_view item, bool& fresh, const growth_limit& limit,
-                          const memory_meter& meter) {
-    any_filter* into = &front_;
+  static insert_result insert_one(any_filter& part, std::string_view item) {
+    const auto summary = part.insert({&item, 1});
+    if (summary && summary->done == 1) return {1, stop_reason::none};
+    return {0, stop_reason::out_of_memory};
+  }
+
+  /// Inserts one item, so that its copies in the same batch are not new.
+  insert_result insert_counted(std::string_view item, bool& newly_inserted,
+                               const growth_limit& limit, const memory_meter& meter) {
+    any_filter* target = &front_;
     if (!front_.may_contain(item)) {
-      if (!back_ && room_in_front() == 0) {
-        if (!may_grow()) return {0, stop::full};
-        if (const stop why = make_back(limit, meter); why != stop::none) return {0, why};
+      if (!back_ && front_room() == 0) {
+        if (!may_grow()) return {0, stop_reason::full};
+        const stop_reason reason = make_back(limit, meter);
+        if (reason != stop_reason::none) return {0, reason};
       }
-      if (back_) into = &*back_;
+      if (back_) target = &*back_;
     }
-    if (into != &front_ && bytes_with(meter) >= limit.max_bytes) return {0, stop::limit};
-    const auto put = into->insert({&item, 1});
-    if (put && put->done == 1) {
-      fresh = put->inserted == 1;
-      return {1, stop::none};
+    if (target != &front_ && present_bytes(meter) >= limit.max_bytes) {
+      return {0, stop_reason::limit};
     }
-    // A front that finds no room before its capacity is there: what comes behind takes it.
-    if (into != &front_ || !may_grow() || back_) return {0, stop::memory};
-    if (const stop why = make_back(limit, meter); why != stop::none) return {0, why};
-    const auto behind = back_->insert({&item, 1});
-    fresh = true;
-    return behind && behind->done == 1 ? added_items{1, stop::none} : added_items{0, stop::memory};
+    const auto summary = target->insert({&item, 1});
+    if (summary && summary->done == 1) {
+      newly_inserted = summary->inserted == 1;
+      return {1, stop_reason::none};
+    }
+    if (target != &front_ || !may_grow() || back_) return {0, stop_reason::out_of_memory};
+    // The front found no room although it has not reached its capacity.
+    const stop_reason reason = make_back(limit, meter);
+    if (reason != stop_reason::none) return {0, reason};
+    newly_inserted = true;
+    return insert_one(*back_, item);
   }
 
-  /// Whether a front without room has the item, which then is no reason to grow. A fixed filter of
-  /// CF.* was asked before.
-  bool is_in_full(std::string_view item, adding how) const noexcept {
-    return (may_grow() || how == adding::absent) && front_.may_contain(item);
-  }
-  added_items add_to_full(std::string_view item, bool& fresh, adding how) {
-    fresh = how == adding::copies;
-    if (!fresh) return {1, stop::none};
-    const auto copied = front_.insert({&item, 1});
-    return copied && copied->done == 1 ? added_items{1, stop::none} : added_items{0, stop::memory};
-  }
-
-  stop make_back(const growth_limit& limit, const memory_meter& meter) {
+  stop_reason make_back(const growth_limit& limit, const memory_meter& meter) {
     const native_plan plan = plan_native(spec_);
     const auto planned = plan.back->kind->plan(plan.back->request);
-    if (!planned) return stop::memory;
-    const stop why = limit.refusal(bytes_with(meter), planned->bytes);
-    if (why != stop::none) return why;
-    auto made = plan.back->kind->create(plan.back->request);
-    if (!made) return stop::memory;
-    back_.emplace(std::move(*made));
-    // What was planned leaves out what the server's allocator and the filter itself take.
-    if (bytes_with(meter) < limit.max_bytes) return stop::none;
+    if (!planned) return stop_reason::out_of_memory;
+    const stop_reason reason = limit.check(present_bytes(meter), planned->bytes);
+    if (reason != stop_reason::none) return reason;
+    auto back = plan.back->kind->create(plan.back->request);
+    if (!back) return stop_reason::out_of_memory;
+    back_.emplace(std::move(*back));
+    // Planned bytes leave out the filter's object and the allocator's overhead.
+    if (present_bytes(meter) < limit.max_bytes) return stop_reason::none;
     back_.reset();
-    return stop::limit;
+    return stop_reason::limit;
   }
 
-  added_items add_behind(item_span items, std::span<bool> fresh, adding how) {
-    front_.may_contain(items, fresh);  // for now: whether it is in front
-    std::vector<std::string_view> behind;
+  /// Items that the front matches go there as copies, all others to the back.
+  insert_result insert_with_back(item_span items, std::span<bool> newly_inserted,
+                                 insert_mode mode) {
+    const std::span<bool> in_front = newly_inserted;  // until the back has its items
+    front_.may_contain(items, in_front);
+    std::vector<std::string_view> back_items;
     std::vector<std::size_t> places;
     for (std::size_t i = 0; i < items.size(); ++i) {
-      if (fresh[i]) continue;
-      behind.push_back(items[i]);
+      if (in_front[i]) continue;
+      back_items.push_back(items[i]);
       places.push_back(i);
     }
-    const bool_list list(behind.size());
-    const std::span<bool> answers = list.all();
-    const auto summary =
-        how == adding::absent ? back_->insert_absent(behind, answers) : back_->insert(behind);
-    if (!summary) return {0, stop::memory};
-    std::size_t done = summary->done == behind.size() ? items.size() : places[summary->done];
+    const bool_list list(back_items.size());
+    const std::span<bool> answers = list.span();
+    const auto summary = mode == insert_mode::if_absent ? back_->insert_absent(back_items, answers)
+                                                        : back_->insert(back_items);
+    if (!summary) return {0, stop_reason::out_of_memory};
+    std::size_t done = summary->done == back_items.size() ? items.size() : places[summary->done];
     for (std::size_t i = 0; i < done; ++i) {
-      if (!fresh[i]) continue;
-      fresh[i] = how == adding::copies;
-      if (!fresh[i]) continue;
-      const auto copied = front_.insert(items.subspan(i, 1));
-      if (!copied || copied->done == 0) done = i;
+      if (!in_front[i]) continue;
+      newly_inserted[i] = mode == insert_mode::copies;
+      if (mode == insert_mode::copies && insert_one(front_, items[i]).done == 0) done = i;
     }
     for (std::size_t k = 0; k < summary->done && places[k] < done; ++k) {
-      fresh[places[k]] = how == adding::copies || answers[k];
+      newly_inserted[places[k]] = mode == insert_mode::copies || answers[k];
     }
-    return {done, done == items.size() ? stop::none : stop::memory};
+    return {done, done == items.size() ? stop_reason::none : stop_reason::out_of_memory};
   }
 
   filter_spec spec_;
@@ -379,7 +384,7 @@ class native_value final : public filter_value {
   std::optional<any_filter> back_;
   std::uint64_t deleted_;
   std::uint64_t bytes_ = 0;
-  std::uint64_t reserved_ = 0;  // 0: not looked up yet
+  std::uint64_t reserved_ = 0;  // 0: not computed yet
 };
 
 }  // namespace
@@ -388,7 +393,7 @@ result<std::uint64_t> planned_native_bytes(const filter_spec& spec) {
   const native_plan plan = plan_native(spec);
   const auto front = plan.front.kind->plan(plan.front.request);
   if (!front) return fail(front.error());
-  if (plan.back) {  // which is to come, and must be one that there can be
+  if (plan.back) {  // made later, but it must be possible
     const auto back = plan.back->kind->plan(plan.back->request);
     if (!back) return fail(back.error());
   }

@@ -1,10 +1,12 @@
 #pragma once
 
-// The native engine: the library's own filters, in one part or two. In front stands what is made
-// for the reserved capacity: a blocked_bloom for BF.*, one cache line an item; a vector_quotient
-// where items are deleted and counted. When that has its items and the filter may grow, one
-// expandable comes behind it, not a chain that each query walks along. BF.* begins small growing
-// filters as an expandable.
+// The native engine: the library's own filters, in one part or two.
+//
+//     front   made for the reserved capacity: a blocked_bloom, or a vector_quotient where items are
+//             deleted and counted. BF.* filters that grow from a small capacity are one expandable.
+//     back    an expandable, made when the front is full and the filter may grow. So a query asks
+//     at
+//             most two parts, however far the filter grows.
 
 #include <bloomery/any_filter.hpp>
 #include <bloomery/result.hpp>
@@ -15,14 +17,14 @@
 
 namespace bloomery::server {
 
-/// Bytes that such a filter takes when it is made; invalid_argument if there can be none.
+/// Bytes of a new filter. Fails with invalid_argument if there is no such filter.
 result<std::uint64_t> planned_native_bytes(const filter_spec& spec);
 
-/// An empty one. Fails with invalid_argument or out_of_memory.
+/// An empty filter. Fails with invalid_argument or out_of_memory.
 result<std::unique_ptr<filter_value>> make_native(const filter_spec& spec);
 
-/// The one in a complete dump, which is checked to the last byte; null if it is damaged or there
-/// is no memory.
+/// The filter in a complete dump, which is checked to the last byte. Null if it is damaged or
+/// memory runs out.
 std::unique_ptr<filter_value> open_native(const received_dump& dump);
 
 }  // namespace bloomery::server

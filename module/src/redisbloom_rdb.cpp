@@ -3,165 +3,152 @@
 #include <cstring>
 #include <utility>
 
+#include "dump_pieces.hpp"
 #include "loaded_bytes.hpp"
 
 namespace bloomery::server {
 namespace {
 
-// Since when fields are there.
-constexpr int first_with_bits = 1;
-constexpr int first_with_options = 2;
-constexpr int first_with_growth = 4;       // of BF.*
-constexpr int first_with_bucket_size = 4;  // of CF.*
+// The first versions with a field.
+constexpr int bits_version = 1;
+constexpr int options_version = 2;
+constexpr int growth_version = 4;       // BF.*
+constexpr int bucket_size_version = 4;  // CF.*
 
-// What stands in place of the number of sub-filters before a filter of before 2.2.
-constexpr std::uint64_t marks_old_cuckoo = 0;
-constexpr std::uint64_t old_cuckoo_version = 3;
+// Written instead of the number of sub-filters before a legacy filter.
+constexpr std::uint64_t legacy_marker = 0;
+constexpr std::uint64_t legacy_version = 3;
 
-bool is_broken(io* from) noexcept {
-  return api.has_io_error(from) != 0;
-}
-
-/// A number that must fit its field; none else, or if there is none.
-template <class Number>
-bool load_number(io* from, Number& into) noexcept {
-  const std::uint64_t number = api.load_unsigned(from);
-  into = static_cast<Number>(number);
-  return into == number && !is_broken(from);
-}
-bool load_number(io* from, double& into) noexcept {
-  into = api.load_real(from);
-  return !is_broken(from);
-}
-
-/// The next string as memory of a filter, or none if there is none or it is empty.
-std::optional<owned_storage> load_storage(io* from) {
-  const loaded_bytes bytes(from);
-  if (is_broken(from) || bytes.view().empty()) return std::nullopt;
-  auto copied = owned_storage::copy_of(std::as_bytes(std::span(bytes.view())));
-  return copied ? std::optional(std::move(*copied)) : std::nullopt;
-}
-
-bool load_link(io* from, int version, link_shape& link, owned_storage& bits) {
-  if (!load_number(from, link.capacity) || !load_number(from, link.error_rate) ||
-      !load_number(from, link.hashes) || !load_number(from, link.bits_per_item)) {
-    return false;
+/// Reads fields. After a missing field, or a number that does not fit its type, `is_broken` is set
+/// and nothing more is read.
+struct field_reader {
+  template <class Number>
+  field_reader& operator>>(Number& number) noexcept {
+    const std::uint64_t value = is_broken ? 0 : api.load_unsigned(input);
+    number = static_cast<Number>(value);
+    is_broken = is_broken || number != value || api.has_io_error(input) != 0;
+    return *this;
   }
-  if (version >= first_with_bits) {
-    if (!load_number(from, link.bits) || !load_number(from, link.log2_bits)) return false;
+  field_reader& operator>>(double& number) noexcept {
+    number = is_broken ? 0 : api.load_real(input);
+    is_broken = is_broken || api.has_io_error(input) != 0;
+    return *this;
+  }
+  /// A string that is not empty, as memory of a filter.
+  field_reader& operator>>(owned_storage& storage) {
+    if (is_broken) return *this;
+    const loaded_bytes bytes(input);
+    is_broken = bytes.view().empty() || api.has_io_error(input) != 0;
+    if (is_broken) return *this;
+    auto copied = owned_storage::copy_of(std::as_bytes(std::span(bytes.view())));
+    is_broken = !copied;
+    if (copied) storage = std::move(*copied);
+    return *this;
+  }
+
+  io* input;
+  bool is_broken = false;
+};
+
+struct field_writer {
+  field_writer& operator<<(std::uint64_t number) noexcept {
+    api.save_unsigned(output, number);
+    return *this;
+  }
+  field_writer& operator<<(double number) noexcept {
+    api.save_real(output, number);
+    return *this;
+  }
+  field_writer& operator<<(std::span<const std::byte> bytes) noexcept {
+    api.save_bytes(output, as_chars(bytes).data(), bytes.size());
+    return *this;
+  }
+
+  io* output;
+};
+
+bool load_link(field_reader& input, int version, link_shape& link, owned_storage& bits) {
+  input >> link.capacity >> link.error_rate >> link.hashes >> link.bits_per_item;
+  if (version >= bits_version) {
+    input >> link.bits >> link.log2_bits;
   } else {
-    const double wanted = static_cast<double>(link.capacity) * link.bits_per_item;
-    if (!(wanted >= 1 && wanted < static_cast<double>(max_payload_bytes) * 8)) return false;
-    link.bits = static_cast<std::uint64_t>(wanted);
+    const double needed = static_cast<double>(link.capacity) * link.bits_per_item;
+    if (!(needed >= 1 && needed < static_cast<double>(max_payload_bytes) * 8)) return false;
+    link.bits = static_cast<std::uint64_t>(needed);
   }
-  auto loaded = load_storage(from);
-  if (!loaded || !load_number(from, link.items)) return false;
-  bits = std::move(*loaded);
+  input >> bits >> link.items;
   link.bytes = bits.bytes().size();
-  return make_sound(link);
-}
-
-/// The fields of before 2.2 behind those that the versions share.
-std::unique_ptr<filter_value> load_old_cuckoo(io* from, cuckoo_shape shape) {
-  shape.is_old = true;
-  shape.bucket_size = 2;
-  shape.max_iterations = 500;
-  shape.expansion = 1;
-  if (!is_sound(shape)) return nullptr;
-  std::vector<owned_storage> slots;
-  for (std::uint32_t i = 0; i < shape.filters; ++i) {
-    auto loaded = load_storage(from);
-    if (!loaded || loaded->bytes().size() != shape.bytes_of(i)) return nullptr;
-    slots.push_back(std::move(*loaded));
-  }
-  return std::make_unique<cuckoo_chain>(shape, std::move(slots));
-}
-
-void save_bytes(io* to, std::span<const std::byte> bytes) {
-  const std::string_view chars = as_chars(bytes);
-  api.save_bytes(to, chars.data(), chars.size());
+  return !input.is_broken && make_sound(link);
 }
 
 }  // namespace
 
-std::unique_ptr<filter_value> load_chain(io* from, int version) {
+std::unique_ptr<filter_value> load_chain(io* stream, int version) {
+  field_reader input{stream};
   chain_shape shape;
   shape.options = 0;
-  shape.growth = older_growth;
+  shape.growth = legacy_growth;
   std::uint64_t links = 0;
-  if (version < 0 || version > redisbloom_version || !load_number(from, shape.items) ||
-      !load_number(from, links) || links == 0 ||
-      (version >= first_with_options && !load_number(from, shape.options)) ||
-      (version >= first_with_growth && !load_number(from, shape.growth)) || !is_sound(shape)) {
-    return nullptr;
-  }
+  if (version < 0 || version > redisbloom_version) return nullptr;
+  input >> shape.items >> links;
+  if (version >= options_version) input >> shape.options;
+  if (version >= growth_version) input >> shape.growth;
+  if (input.is_broken || links == 0 || !is_sound(shape)) return nullptr;
   std::vector<owned_storage> bits;
   shape.items = 0;
-  // However many are promised, each has to be there.
+  // The number of links is not trusted, so nothing is reserved for them.
   for (std::uint64_t i = 0; i < links; ++i) {
-    link_shape link;
-    owned_storage bits_of_link;
-    if (!load_link(from, version, link, bits_of_link) ||
+    link_shape& link = shape.links.emplace_back();
+    if (!load_link(input, version, link, bits.emplace_back()) ||
         __builtin_add_overflow(shape.items, link.items, &shape.items)) {
       return nullptr;
     }
-    shape.links.push_back(link);
-    bits.push_back(std::move(bits_of_link));
   }
   return std::make_unique<bloom_chain>(std::move(shape), std::move(bits));
 }
 
-void save(io* to, const bloom_chain& filter) {
+void save(io* stream, const bloom_chain& filter) {
+  field_writer output{stream};
   const chain_shape& shape = filter.shape();
-  api.save_unsigned(to, shape.items);
-  api.save_unsigned(to, shape.links.size());
-  api.save_unsigned(to, shape.options);
-  api.save_unsigned(to, shape.growth);
-  const auto payload = filter.dump_payload();
+  output << shape.items << std::uint64_t{shape.links.size()} << std::uint64_t{shape.options}
+         << std::uint64_t{shape.growth};
+  const byte_pieces payload = filter.dump_payload();
   for (std::size_t i = 0; i < shape.links.size(); ++i) {
     const link_shape& link = shape.links[i];
-    api.save_unsigned(to, link.capacity);
-    api.save_real(to, link.error_rate);
-    api.save_unsigned(to, link.hashes);
-    api.save_real(to, link.bits_per_item);
-    api.save_unsigned(to, link.bits);
-    api.save_unsigned(to, link.log2_bits);
-    save_bytes(to, payload[i]);
-    api.save_unsigned(to, link.items);
+    output << link.capacity << link.error_rate << std::uint64_t{link.hashes} << link.bits_per_item
+           << link.bits << std::uint64_t{link.log2_bits} << payload[i] << link.items;
   }
 }
 
-std::unique_ptr<filter_value> load_cuckoo(io* from, int version) {
+std::unique_ptr<filter_value> load_cuckoo(io* stream, int version) {
+  field_reader input{stream};
   cuckoo_shape shape;
-  if (version < 0 || version > redisbloom_version || !load_number(from, shape.filters)) {
-    return nullptr;
-  }
-  if (shape.filters == marks_old_cuckoo) {
+  if (version < 0 || version > redisbloom_version) return nullptr;
+  input >> shape.filters;
+  if (!input.is_broken && shape.filters == legacy_marker) {
     std::uint64_t old_version = 0;
-    if (version != redisbloom_version || !load_number(from, old_version) ||
-        old_version != old_cuckoo_version || !load_number(from, shape.deletes) ||
-        !load_number(from, shape.filters)) {
-      return nullptr;
-    }
+    input >> old_version >> shape.deletes >> shape.filters;
+    if (version != redisbloom_version || old_version != legacy_version) return nullptr;
     version = static_cast<int>(old_version);
   }
-  if (!load_number(from, shape.buckets) || !load_number(from, shape.items)) return nullptr;
-  if (version < first_with_bucket_size) return load_old_cuckoo(from, shape);
-  if (!load_number(from, shape.deletes) || !load_number(from, shape.bucket_size) ||
-      !load_number(from, shape.max_iterations) || !load_number(from, shape.expansion)) {
-    return nullptr;
+  input >> shape.buckets >> shape.items;
+  const bool is_legacy = version < bucket_size_version;
+  if (is_legacy) {
+    shape.make_legacy();
+  } else {
+    input >> shape.deletes >> shape.bucket_size >> shape.max_iterations >> shape.expansion;
   }
+  if (input.is_broken || (is_legacy && !is_sound(shape))) return nullptr;
   std::vector<owned_storage> slots;
-  bool are_equal = true;
+  bool are_equal = !is_legacy;
   for (std::uint32_t i = 0; i < shape.filters; ++i) {
-    std::uint64_t buckets = 0;
-    if (!load_number(from, buckets)) return nullptr;
-    auto loaded = load_storage(from);
-    if (!loaded) return nullptr;
+    std::uint64_t buckets = shape.buckets;
+    if (!is_legacy) input >> buckets;
+    input >> slots.emplace_back();
+    if (input.is_broken) return nullptr;
     are_equal = are_equal && buckets == shape.buckets;
-    slots.push_back(std::move(*loaded));
   }
-  // One that grew before 2.2, or before its expansion was set, has sub-filters of one size.
+  // A filter that grew before 2.2, or before its expansion was set, has equal sub-filters.
   if (are_equal && shape.filters > 1) shape.expansion = 1;
   if (!is_sound(shape)) return nullptr;
   for (std::uint32_t i = 0; i < shape.filters; ++i) {
@@ -170,26 +157,19 @@ std::unique_ptr<filter_value> load_cuckoo(io* from, int version) {
   return std::make_unique<cuckoo_chain>(shape, std::move(slots));
 }
 
-void save(io* to, const cuckoo_chain& filter) {
+void save(io* stream, const cuckoo_chain& filter) {
+  field_writer output{stream};
   const cuckoo_shape& shape = filter.shape();
-  if (shape.is_old) {
-    api.save_unsigned(to, marks_old_cuckoo);
-    api.save_unsigned(to, old_cuckoo_version);
-    api.save_unsigned(to, shape.deletes);
-  }
-  api.save_unsigned(to, shape.filters);
-  api.save_unsigned(to, shape.buckets);
-  api.save_unsigned(to, shape.items);
-  if (!shape.is_old) {
-    api.save_unsigned(to, shape.deletes);
-    api.save_unsigned(to, shape.bucket_size);
-    api.save_unsigned(to, shape.max_iterations);
-    api.save_unsigned(to, shape.expansion);
+  if (shape.is_legacy) output << legacy_marker << legacy_version << shape.deletes;
+  output << std::uint64_t{shape.filters} << shape.buckets << shape.items;
+  if (!shape.is_legacy) {
+    output << shape.deletes << std::uint64_t{shape.bucket_size}
+           << std::uint64_t{shape.max_iterations} << std::uint64_t{shape.expansion};
   }
   std::uint32_t i = 0;
   for (const auto slots : filter.dump_payload()) {
-    if (!shape.is_old) api.save_unsigned(to, shape.bytes_of(i) / shape.bucket_size);
-    save_bytes(to, slots);
+    if (!shape.is_legacy) output << shape.bytes_of(i) / shape.bucket_size;
+    output << slots;
     ++i;
   }
 }

@@ -4,63 +4,28 @@
 #include <bit>
 #include <bloomery/plan/numeric.hpp>
 #include <cmath>
-#include <cstring>
 #include <utility>
+
+#include "packed_numbers.hpp"
 
 namespace bloomery::server {
 namespace {
 
-// ln 2 and its square with the digits that RedisBloom has them with: the last one may decide how
-// many bits a filter has.
+// ln 2 and its square with RedisBloom's digits. The last one may change the number of bits.
 constexpr double ln_2 = 0.693147180559945;  // NOLINT(modernize-use-std-numbers)
 constexpr double ln_2_squared = 0.480453013918201;
 
-// Headers: of a chain and of each of its links, which were shorter by their growth and by half of
-// their capacity; of cuckoo filters, and of those before 2.2.
+// Sizes of headers. Older versions had no growth, and a capacity of 32 bits.
 constexpr std::size_t chain_header = 20;
 constexpr std::size_t chain_header_without_growth = 16;
 constexpr std::size_t link_header = 53;
-constexpr std::size_t link_header_of_32_bits = 49;
-constexpr std::size_t old_cuckoo_header = 32;
-
-// Of filters before 2.2, which had no choice.
-constexpr std::uint16_t old_bucket_size = 2;
-constexpr std::uint16_t old_max_iterations = 500;
+constexpr std::size_t link_header_32_bits = 49;
+constexpr std::size_t legacy_cuckoo_header = 32;
 
 constexpr std::uint32_t known_options =
     exact_bits | capacity_is_log2 | hash_of_64_bits | does_not_grow;
-// A rate of 2^-1074, the least there is, asks for so many; no item's places take long to find.
+// Hash functions for a rate of 2^-1074, the lowest double. The limit bounds the time of a query.
 constexpr std::uint32_t max_hash_functions = 1075;
-
-/// Takes numbers from the front of bytes that are there.
-class reader {
- public:
-  explicit reader(std::string_view bytes) noexcept : rest_(bytes) {}
-  template <class Number>
-  reader& operator>>(Number& into) noexcept {
-    const std::string_view bytes = rest_.substr(0, sizeof into);
-    std::memcpy(&into, bytes.data(), bytes.size());
-    rest_.remove_prefix(sizeof into);
-    return *this;
-  }
-
- private:
-  std::string_view rest_;
-};
-
-/// Puts numbers behind each other.
-class writer {
- public:
-  explicit writer(std::size_t size) { bytes.reserve(size); }
-  template <class Number>
-  writer& operator<<(Number number) {
-    const auto* const from = reinterpret_cast<const std::byte*>(&number);
-    bytes.insert(bytes.end(), from, from + sizeof number);
-    return *this;
-  }
-
-  std::vector<std::byte> bytes;
-};
 
 std::uint32_t hashes_for(double bits_per_item) noexcept {
   return static_cast<std::uint32_t>(std::ceil(ln_2 * bits_per_item));
@@ -75,27 +40,27 @@ std::optional<link_shape> plan_link(std::uint64_t capacity, double error_rate,
   link.error_rate = error_rate;
   link.bits_per_item = -numeric::log(error_rate) / ln_2_squared;
   if (capacity == 0 || !(link.bits_per_item > 0) || !(error_rate > 0)) return std::nullopt;
-  const double wanted = static_cast<double>(capacity) * link.bits_per_item;
+  const double bits = static_cast<double>(capacity) * link.bits_per_item;
   constexpr auto max_bits = static_cast<double>(max_payload_bytes) * 8;
   if ((options & capacity_is_log2) != 0) {
     if (capacity > static_cast<std::uint64_t>(std::countr_zero(max_payload_bytes))) {
       return std::nullopt;
     }
     link.log2_bits = static_cast<std::uint8_t>(capacity);
-    link.bits = link.places();
+    link.bits = link.positions();
     link.capacity = static_cast<std::uint64_t>(static_cast<double>(link.bits) / link.bits_per_item);
-  } else if (!(wanted < max_bits)) {
+  } else if (!(bits < max_bits)) {
     return std::nullopt;
   } else if ((options & exact_bits) != 0) {
-    link.bits = static_cast<std::uint64_t>(wanted);
+    link.bits = static_cast<std::uint64_t>(bits);
     if (link.bits == 0) link.bits = 1;
   } else {
-    const double log2_bits = std::logb(wanted) + 1;
+    const double log2_bits = std::logb(bits) + 1;
     if (log2_bits < 0) return std::nullopt;
     link.log2_bits = static_cast<std::uint8_t>(log2_bits);
     link.bits = std::uint64_t{1} << link.log2_bits;
-    // Items that find room in what was rounded up.
-    const auto spare = static_cast<std::uint64_t>(static_cast<double>(link.bits) - wanted);
+    // The bits that were rounded up hold further items.
+    const auto spare = static_cast<std::uint64_t>(static_cast<double>(link.bits) - bits);
     link.capacity += static_cast<std::uint64_t>(static_cast<double>(spare) / link.bits_per_item);
   }
   link.bytes = (link.bits / 64 + (link.bits % 64 != 0)) * 8;
@@ -107,12 +72,12 @@ std::optional<link_shape> plan_link(std::uint64_t capacity, double error_rate,
 bool make_sound(link_shape& link) noexcept {
   if (link.bytes > max_payload_bytes) return false;
   if (link.bits == 0 && link.log2_bits != 0) link.bits = link.bytes * 8;
-  // Links of 2018 have as many bits as their rate needs, and whole bytes; later ones whole words.
+  // Links of 2018 are rounded up to whole bytes, later ones to whole words.
   return link.error_rate > 0 && link.error_rate < 1 && link.bits_per_item > 0 &&
          link.bits_per_item * ln_2 <= max_hash_functions && link.hashes >= 1 &&
          link.hashes == hashes_for(link.bits_per_item) && link.bits >= 1 &&
          link.bits <= link.bytes * 8 && link.bytes * 8 - link.bits < 64 && link.log2_bits < 64 &&
-         link.places() <= link.bits;
+         link.positions() <= link.bits;
 }
 
 bool is_sound(const chain_shape& chain) noexcept {
@@ -139,8 +104,8 @@ std::uint64_t cuckoo_shape::bytes_of(std::uint32_t filter) const noexcept {
   const auto first = static_cast<unsigned>(std::countr_zero(buckets));
   const auto step = expansion > 1 ? static_cast<unsigned>(std::countr_zero(expansion)) : 0U;
   const std::uint64_t log2_buckets = first + std::uint64_t{step} * filter;
-  constexpr auto most = static_cast<unsigned>(std::countr_zero(max_sub_filter_bytes));
-  if (log2_buckets > most) return max_sub_filter_bytes + 1;
+  constexpr auto max_log2 = static_cast<unsigned>(std::countr_zero(max_sub_filter_bytes));
+  if (log2_buckets > max_log2) return max_sub_filter_bytes + 1;
   const std::uint64_t bytes = (std::uint64_t{1} << log2_buckets) * bucket_size;
   return std::min(bytes, max_sub_filter_bytes + 1);
 }
@@ -155,35 +120,34 @@ std::optional<chain_shape> read_chain_header(std::string_view header) {
   if (header.size() < chain_header_without_growth) return std::nullopt;
   chain_shape chain;
   std::uint32_t links = 0;
-  reader from(header);
-  from >> chain.items >> links >> chain.options;
-  // Each size goes with one number of links in one of the forms.
-  const auto is_of = [&](std::size_t front, std::size_t link) {
-    return header.size() == front + std::uint64_t{links} * link;
+  packed_reader input{header};
+  input >> chain.items >> links >> chain.options;
+  // The size and the number of links tell the versions apart.
+  const auto has_size = [&](std::size_t first, std::size_t link) {
+    return header.size() == first + std::uint64_t{links} * link;
   };
-  const bool has_growth =
-      is_of(chain_header, link_header) || is_of(chain_header, link_header_of_32_bits);
-  const bool has_64_bits = is_of(chain_header, link_header);
+  const bool has_64_bits = has_size(chain_header, link_header);
+  const bool has_growth = has_64_bits || has_size(chain_header, link_header_32_bits);
   if (links == 0 || !is_sound(chain) ||
-      !(has_growth || is_of(chain_header_without_growth, link_header_of_32_bits))) {
+      !(has_growth || has_size(chain_header_without_growth, link_header_32_bits))) {
     return std::nullopt;
   }
-  chain.growth = older_growth;
-  if (has_growth) from >> chain.growth;
+  chain.growth = legacy_growth;
+  if (has_growth) input >> chain.growth;
   std::uint64_t items = 0;
   std::uint64_t bytes = 0;
   for (std::uint32_t i = 0; i < links; ++i) {
     link_shape link;
-    from >> link.bytes >> link.bits >> link.items >> link.error_rate >> link.bits_per_item >>
+    input >> link.bytes >> link.bits >> link.items >> link.error_rate >> link.bits_per_item >>
         link.hashes;
     if (has_64_bits) {
-      from >> link.capacity;
+      input >> link.capacity;
     } else {
       std::uint32_t capacity = 0;
-      from >> capacity;
+      input >> capacity;
       link.capacity = capacity;
     }
-    from >> link.log2_bits;
+    input >> link.log2_bits;
     if (!make_sound(link) || __builtin_add_overflow(items, link.items, &items)) return std::nullopt;
     bytes += link.bytes;
     if (bytes > max_payload_bytes) return std::nullopt;
@@ -194,51 +158,51 @@ std::optional<chain_shape> read_chain_header(std::string_view header) {
 }
 
 std::vector<std::byte> header_of(const chain_shape& chain) {
-  writer to(chain_header + chain.links.size() * link_header);
-  to << chain.items << static_cast<std::uint32_t>(chain.links.size()) << chain.options
-     << chain.growth;
+  packed_writer output;
+  output.bytes.reserve(chain_header + chain.links.size() * link_header);
+  output << chain.items << static_cast<std::uint32_t>(chain.links.size()) << chain.options
+         << chain.growth;
   for (const link_shape& link : chain.links) {
-    to << link.bytes << link.bits << link.items << link.error_rate << link.bits_per_item
-       << link.hashes << link.capacity << link.log2_bits;
+    output << link.bytes << link.bits << link.items << link.error_rate << link.bits_per_item
+           << link.hashes << link.capacity << link.log2_bits;
   }
-  return std::move(to.bytes);
+  return std::move(output.bytes);
 }
 
 std::optional<cuckoo_shape> read_cuckoo_header(std::string_view header) noexcept {
-  if (header.size() != cuckoo_header_bytes && header.size() != old_cuckoo_header)
+  if (header.size() != cuckoo_header_bytes && header.size() != legacy_cuckoo_header) {
     return std::nullopt;
+  }
   cuckoo_shape filter;
   std::uint64_t filters = 0;
-  reader from(header);
-  from >> filter.items >> filter.buckets >> filter.deletes >> filters;
+  packed_reader input{header};
+  input >> filter.items >> filter.buckets >> filter.deletes >> filters;
   if (filters > max_sub_filters) return std::nullopt;
   filter.filters = static_cast<std::uint32_t>(filters);
   if (header.size() == cuckoo_header_bytes) {
-    from >> filter.bucket_size >> filter.max_iterations >> filter.expansion;
+    input >> filter.bucket_size >> filter.max_iterations >> filter.expansion;
   } else {
-    filter.is_old = true;
-    filter.bucket_size = old_bucket_size;
-    filter.max_iterations = old_max_iterations;
-    filter.expansion = 1;
+    filter.make_legacy();
   }
   return is_sound(filter) ? std::optional(filter) : std::nullopt;
 }
 
 std::vector<std::byte> header_of(const cuckoo_shape& filter) {
-  writer to(cuckoo_header_bytes);
-  to << filter.items << filter.buckets << filter.deletes << std::uint64_t{filter.filters};
-  if (!filter.is_old) to << filter.bucket_size << filter.max_iterations << filter.expansion;
-  return std::move(to.bytes);
+  packed_writer output;
+  output.bytes.reserve(cuckoo_header_bytes);
+  output << filter.items << filter.buckets << filter.deletes << std::uint64_t{filter.filters};
+  if (!filter.is_legacy) output << filter.bucket_size << filter.max_iterations << filter.expansion;
+  return std::move(output.bytes);
 }
 
-// What its structures take on a machine of 64 bits, and the bits or slots.
-std::uint64_t size_as_told(const chain_shape& chain) noexcept {
+// The sizes of RedisBloom's structures on a 64-bit machine, and the bits or slots.
+std::uint64_t reported_size(const chain_shape& chain) noexcept {
   std::uint64_t size = 32;
   for (const link_shape& link : chain.links) size += 64 + link.bytes;
   return size;
 }
 
-std::uint64_t size_as_told(const cuckoo_shape& filter) noexcept {
+std::uint64_t reported_size(const cuckoo_shape& filter) noexcept {
   return 40 + std::uint64_t{16} * filter.filters + payload_bytes(filter);
 }
 

@@ -1,18 +1,14 @@
 #include "window_value.hpp"
 
 #include <algorithm>
-#include <array>
 #include <limits>
 #include <utility>
 
-#include "bool_list.hpp"
-#include "native_plan.hpp"
+#include "item_batches.hpp"
 #include "native_value.hpp"
 
 namespace bloomery::server {
 namespace {
-
-using item_span = std::span<const std::string_view>;
 
 struct generation {
   std::uint64_t slice;
@@ -23,198 +19,175 @@ class window_value final : public filter_value {
  public:
   explicit window_value(const filter_spec& spec) noexcept : spec_(spec) {}
 
-  std::uint64_t newest = 0;             ///< slice that anything has come in
-  std::vector<generation> generations;  ///< by slice; a slice without items has none
+  std::uint64_t newest_slice = 0;
+  std::vector<generation> generations;  ///< by slice; only slices with items
 
-  // By this server's clock, as keys expire: a replica that hears of no writes forgets in time, too.
+  // By this server's clock, as keys expire: a replica forgets even if its primary receives no
+  // writes.
   void contains(item_span items, std::span<bool> answers) const noexcept override {
-    contained_since(oldest_at(slice_of(now())), items, answers);
+    contains_since(oldest_slice(current_slice()), items, answers);
   }
 
   bool advance(std::uint64_t milliseconds) override {
-    adding_ = slice_of(milliseconds);
-    if (adding_ <= newest) return false;
-    newest = adding_;
-    const auto live = std::ranges::find_if(
-        generations, [&](const generation& each) { return each.slice >= oldest_at(newest); });
-    for (auto each = generations.begin(); each != live; ++each) free_later(std::move(each->filter));
+    insert_slice_ = slice_at(milliseconds);
+    if (insert_slice_ <= newest_slice) return false;
+    newest_slice = insert_slice_;
+    const auto live =
+        std::ranges::lower_bound(generations, oldest_slice(newest_slice), {}, &generation::slice);
+    for (auto old = generations.begin(); old != live; ++old) free_later(std::move(old->filter));
     generations.erase(generations.begin(), live);
     return true;
   }
 
-  std::uint64_t latest() const noexcept override { return newest * slice_length(); }
+  std::uint64_t latest_time() const noexcept override {
+    return newest_slice * slice_milliseconds(spec_);
+  }
 
-  // Into the generation of the time that advance() was told, whatever older ones hold: an item that
-  // comes again is known for a window from then on.
-  added_items add(item_span items, std::span<bool> fresh, adding how,
-                  const growth_limit& limit) noexcept override try {
+  // Items that older generations hold are inserted too, so that they are known for a window from
+  // now.
+  insert_result insert(item_span items, std::span<bool> newly_inserted, insert_mode mode,
+                       const growth_limit& limit) noexcept override try {
     const bool_list list(items.size());
-    const std::span<bool> known = list.all();
-    contained_since(oldest_at(newest), items, known);
-    if (adding_ < oldest_at(newest)) {  // forgotten already
-      std::ranges::fill(fresh, false);
-      return {items.size(), stop::none};
+    const std::span<bool> known = list.span();
+    contains_since(oldest_slice(newest_slice), items, known);
+    if (insert_slice_ < oldest_slice(newest_slice)) {  // the items are already forgotten
+      std::ranges::fill(newly_inserted, false);
+      return {items.size(), stop_reason::none};
     }
     if (items.empty()) return {};
-    stop why = stop::none;
-    filter_value* const into = generation_of(adding_, limit, why);
-    if (into == nullptr) return {0, why};
-    const std::uint64_t others = bytes() - into->bytes();
-    growth_limit its = limit;
-    its.max_bytes -= std::min(its.max_bytes, others);
-    const added_items added = into->add(items, fresh, how, its);
-    // Replicas, which are not told of what is refused, have no empty generation either.
-    std::erase_if(generations,
-                  [](const generation& each) { return each.filter->facts().items == 0; });
-    for (std::size_t i = 0; i < added.done; ++i) fresh[i] = fresh[i] && !known[i];
-    return added;
-  } catch (const std::exception&) {  // before anything has changed
-    return {0, stop::memory};
+    stop_reason reason = stop_reason::none;
+    filter_value* const target = find_or_make(insert_slice_, limit, reason);
+    if (target == nullptr) return {0, reason};
+    growth_limit target_limit = limit;
+    target_limit.max_bytes -= std::min(target_limit.max_bytes, bytes() - target->bytes());
+    const insert_result result = target->insert(items, newly_inserted, mode, target_limit);
+    // Replicas do not hear of refused items, so they have no empty generation either.
+    std::erase_if(generations, [](const generation& g) { return g.filter->facts().items == 0; });
+    for (std::size_t i = 0; i < result.done; ++i) {
+      newly_inserted[i] = newly_inserted[i] && !known[i];
+    }
+    return result;
+  } catch (const std::exception&) {  // nothing has changed yet
+    return {0, stop_reason::out_of_memory};
   }
-
-  bool erase(std::string_view) override { return false; }
-  std::uint64_t count(std::string_view) const override { return 0; }
 
   filter_facts facts() const noexcept override {
-    filter_facts all{.spec = spec_,
-                     .capacity = spec_.capacity,
-                     .bytes = bytes(),
-                     .filters = 0,
-                     .items = 0,
-                     .deleted = 0};
-    for (const generation& each : live()) {
-      const filter_facts its = each.filter->facts();
-      all.filters += its.filters;
-      all.items += its.items;
+    filter_facts sum{.spec = spec_, .capacity = spec_.capacity, .bytes = bytes()};
+    for (const generation& live : live_generations()) {
+      const filter_facts facts = live.filter->facts();
+      sum.filters += facts.filters;
+      sum.items += facts.items;
     }
-    return all;
+    return sum;
   }
   filter_state state() const override {
-    filter_state all = {};
-    double passes_none = 1;
-    for (const generation& each : live()) {
-      const filter_state its = each.filter->state();
-      passes_none *= 1 - its.error_rate;
-      all.items += its.items;
+    double rejected = 1;  // share of non-members that no generation matches
+    double items = 0;
+    for (const generation& live : live_generations()) {
+      const filter_state state = live.filter->state();
+      rejected *= 1 - state.error_rate;
+      items += state.items;
     }
-    all.error_rate = 1 - passes_none;
-    return all;
+    return {1 - rejected, items};
   }
   std::uint64_t bytes() const noexcept override {
     std::uint64_t sum = generations.capacity() * sizeof(generation);
-    for (const generation& each : generations) sum += each.filter->bytes();
+    for (const generation& held : generations) sum += held.filter->bytes();
     return sum;
   }
 
   std::vector<std::byte> dump_header() const override {
-    std::vector<generation_header> headers;
-    headers.reserve(generations.size());
-    for (const generation& each : generations) {
-      headers.push_back({each.slice, each.filter->dump_header()});
+    std::vector<dump_section> sections;
+    sections.reserve(generations.size());
+    for (const generation& held : generations) {
+      sections.push_back({held.filter->dump_header(), held.slice});
     }
-    return window_header_of({.spec = spec_, .deleted = 0, .newest = newest}, headers);
+    return make_dump_header({.spec = spec_, .newest_slice = newest_slice}, sections);
   }
-  std::vector<std::span<const std::byte>> dump_payload() const override {
-    std::vector<std::span<const std::byte>> payload;
-    for (const generation& each : generations) {
-      const auto its = each.filter->dump_payload();
-      payload.insert(payload.end(), its.begin(), its.end());
+  byte_pieces dump_payload() const override {
+    byte_pieces pieces;
+    for (const generation& held : generations) {
+      const byte_pieces payload = held.filter->dump_payload();
+      pieces.insert(pieces.end(), payload.begin(), payload.end());
     }
-    return payload;
+    return pieces;
   }
 
   std::unique_ptr<filter_value> copy() const override {
-    auto made = std::make_unique<window_value>(spec_);
-    made->newest = newest;
-    for (const generation& each : generations) {
-      auto its = each.filter->copy();
-      if (its == nullptr) return nullptr;
-      made->generations.push_back({each.slice, std::move(its)});
+    auto copied = std::make_unique<window_value>(spec_);
+    copied->newest_slice = newest_slice;
+    for (const generation& held : generations) {
+      auto filter = held.filter->copy();
+      if (filter == nullptr) return nullptr;
+      copied->generations.push_back({held.slice, std::move(filter)});
     }
-    return made;
+    return copied;
   }
 
   void relocate(const memory_mover& mover) noexcept override {
-    for (generation& each : generations) each.filter->relocate(mover);
+    for (generation& held : generations) held.filter->relocate(mover);
   }
 
  private:
-  static std::uint64_t now() noexcept { return static_cast<std::uint64_t>(api.milliseconds()); }
-
-  std::uint64_t slice_of(std::uint64_t milliseconds) const noexcept {
-    return milliseconds / slice_length();
+  std::uint64_t slice_at(std::uint64_t milliseconds) const noexcept {
+    return milliseconds / slice_milliseconds(spec_);
   }
-  std::uint64_t slice_length() const noexcept { return slice_milliseconds(spec_); }
-  /// The oldest slice that is known in another.
-  std::uint64_t oldest_at(std::uint64_t slice) const noexcept {
+  std::uint64_t current_slice() const noexcept {
+    return slice_at(static_cast<std::uint64_t>(api.milliseconds()));
+  }
+  /// The oldest slice whose items are known during a slice.
+  std::uint64_t oldest_slice(std::uint64_t slice) const noexcept {
     return slice > spec_.generations ? slice - spec_.generations : 0;
   }
-  std::span<const generation> live() const noexcept {
-    const std::uint64_t oldest = oldest_at(slice_of(now()));
-    const auto first = std::ranges::find_if(
-        generations, [&](const generation& each) { return each.slice >= oldest; });
-    return {first, generations.end()};
+  std::span<const generation> live_generations() const noexcept {
+    const std::uint64_t oldest = oldest_slice(current_slice());
+    return {std::ranges::lower_bound(generations, oldest, {}, &generation::slice),
+            generations.end()};
   }
 
-  // The newest first, which hold what is asked for most; each is asked for what those before lack.
-  void contained_since(std::uint64_t oldest, item_span items,
-                       std::span<bool> answers) const noexcept {
-    constexpr std::size_t most = 128;
-    std::array<std::string_view, most> missing;
-    std::array<std::size_t, most> places;  // NOLINT(cppcoreguidelines-pro-type-member-init)
-    std::array<bool, most> found;          // NOLINT(cppcoreguidelines-pro-type-member-init)
-    for (std::size_t at = 0; at < items.size(); at += most) {
-      std::size_t n = std::min(most, items.size() - at);
-      for (std::size_t i = 0; i < n; ++i) {
-        answers[at + i] = false;
-        missing.at(i) = items[at + i];
-        places.at(i) = at + i;
-      }
-      for (auto each = generations.rbegin();
-           n != 0 && each != generations.rend() && each->slice >= oldest; ++each) {
-        each->filter->contains(std::span(missing).first(n), found);
-        std::size_t left = 0;
-        for (std::size_t i = 0; i < n; ++i) {
-          answers[places.at(i)] = found.at(i);
-          if (found.at(i)) continue;
-          missing.at(left) = missing.at(i);
-          places.at(left++) = places.at(i);
-        }
-        n = left;
-      }
+  /// Asks the newest generation first: most queries are for recent items.
+  void contains_since(std::uint64_t oldest, item_span items,
+                      std::span<bool> answers) const noexcept {
+    std::ranges::fill(answers.first(items.size()), false);
+    for (auto held = generations.rbegin(); held != generations.rend() && held->slice >= oldest;
+         ++held) {
+      find_missing(items, answers, [&](item_span missing, std::span<bool> found) {
+        held->filter->contains(missing, found);
+      });
     }
   }
 
-  /// Made if there is none yet and it may be; else null.
-  filter_value* generation_of(std::uint64_t slice, const growth_limit& limit, stop& why) {
-    const auto at = std::ranges::lower_bound(generations, slice, {}, &generation::slice);
-    if (at != generations.end() && at->slice == slice) return at->filter.get();
+  /// The filter of a slice. Null, with the reason, if there is none and the limit forbids to make
+  /// it.
+  filter_value* find_or_make(std::uint64_t slice, const growth_limit& limit, stop_reason& reason) {
+    const auto place = std::ranges::lower_bound(generations, slice, {}, &generation::slice);
+    if (place != generations.end() && place->slice == slice) return place->filter.get();
     const filter_spec spec = generation_spec(spec_);
     const auto planned = planned_native_bytes(spec);
-    why = planned ? limit.refusal(bytes(), *planned) : stop::memory;
-    if (why != stop::none) return nullptr;
-    auto made = make_native(spec);
-    if (!made) {
-      why = stop::memory;
+    reason = planned ? limit.check(bytes(), *planned) : stop_reason::out_of_memory;
+    if (reason != stop_reason::none) return nullptr;
+    auto filter = make_native(spec);
+    if (!filter) {
+      reason = stop_reason::out_of_memory;
       return nullptr;
     }
-    return generations.insert(at, generation{slice, std::move(*made)})->filter.get();
+    return generations.insert(place, generation{slice, std::move(*filter)})->filter.get();
   }
 
   filter_spec spec_;
-  std::uint64_t adding_ = 0;
+  std::uint64_t insert_slice_ = 0;
 };
 
 }  // namespace
 
 result<std::uint64_t> planned_window_bytes(const filter_spec& spec) {
-  const auto one = planned_native_bytes(generation_spec(spec));
-  if (!one) return fail(one.error());
-  const std::uint64_t held = std::uint64_t{spec.generations} + 1;
-  if (*one > std::numeric_limits<std::uint64_t>::max() / held) {
+  const auto planned = planned_native_bytes(generation_spec(spec));
+  if (!planned) return fail(planned.error());
+  const std::uint64_t count = std::uint64_t{spec.generations} + 1;
+  if (*planned > std::numeric_limits<std::uint64_t>::max() / count) {
     return fail(errc::out_of_memory, "its generations take more memory than machines have");
   }
-  return *one * held;
+  return *planned * count;
 }
 
 std::unique_ptr<filter_value> make_window(const filter_spec& spec) {
@@ -222,14 +195,14 @@ std::unique_ptr<filter_value> make_window(const filter_spec& spec) {
 }
 
 std::unique_ptr<filter_value> open_window(const received_dump& dump) {
-  auto made = std::make_unique<window_value>(dump.prefix().spec);
-  made->newest = dump.prefix().newest;
-  for (const auto& each : dump.generations()) {
-    auto its = open_native(each.dump);
-    if (its == nullptr) return nullptr;
-    made->generations.push_back({each.slice, std::move(its)});
+  auto window = std::make_unique<window_value>(dump.prefix().spec);
+  window->newest_slice = dump.prefix().newest_slice;
+  for (const auto& generation : dump.generations()) {
+    auto filter = open_native(generation.dump);
+    if (filter == nullptr) return nullptr;
+    window->generations.push_back({generation.slice, std::move(filter)});
   }
-  return made;
+  return window;
 }
 
 }  // namespace bloomery::server

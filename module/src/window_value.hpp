@@ -1,11 +1,10 @@
 #pragma once
 
-// A filter that forgets: WINDOW of BF.RESERVE. Time is cut into slices of a window's length divided
-// by the number of generations, counted from 1970; what comes in a slice goes into that slice's
-// generation, a native filter of its own. A generation is forgotten as a whole, once a window has
-// passed since the end of its slice: an item is known for a window at least and for a slice more at
-// most, and one generation more is held than a window has slices. The rate is divided by all of
-// them.
+// Windowed filters: WINDOW of BF.RESERVE. Time since 1970 is divided into slices of
+// window/generations. The items of a slice are a native filter, its generation. A generation is
+// forgotten as a whole when a window has passed since the end of its slice. So an item is known for
+// at least a window, and for at most a slice longer. There are at most generations + 1 at a time;
+// the rate is divided by that number.
 
 #include <bloomery/result.hpp>
 #include <memory>
@@ -15,14 +14,14 @@
 
 namespace bloomery::server {
 
-/// Bytes that such a filter takes with all its generations, as reserved; invalid_argument if there
-/// can be none.
+/// Bytes of a filter that holds all its generations as reserved. Fails with invalid_argument if
+/// there is no such filter.
 result<std::uint64_t> planned_window_bytes(const filter_spec& spec);
 
-/// An empty one, which takes no memory until items come.
+/// An empty filter. It allocates memory when items arrive.
 std::unique_ptr<filter_value> make_window(const filter_spec& spec);
 
-/// The one in a complete dump; null if it is damaged or there is no memory.
+/// The filter in a complete dump. Null if it is damaged or memory runs out.
 std::unique_ptr<filter_value> open_window(const received_dump& dump);
 
 }  // namespace bloomery::server

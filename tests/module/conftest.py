@@ -1,4 +1,4 @@
-"""What every test of the module shares: real servers that have loaded it.
+"""Common parts of the module's tests: real servers that have loaded it.
 
     def test_an_item_is_found(server):
         server.call("BF.ADD", "f", "alice")
@@ -28,7 +28,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 MODULE = os.path.abspath(os.environ.get("BLOOMERY_MODULE", ROOT / "build" / "bloomery.so"))
 sys.path.insert(0, str(ROOT / "tests"))  # xxh3.py
 PRELOAD = os.environ.get("BLOOMERY_PRELOAD")
-# Why a filter is not made: by a setting of ours, or because the server has no room.
+# Errors of a filter that is not created: by a setting, or because the server has no room.
 TOO_LARGE = "ERR could not create filter: it would be larger than bf.max-filter-size"
 TOO_MUCH_FOR_ALL = "ERR could not create filter: all filters together would take more than bf.max-memory"
 NO_ROOM = "ERR Insufficient memory to create filter"
@@ -55,7 +55,7 @@ class Server:
         self.start()
 
     def start(self):
-        """On a free port; another one if somebody took it in between."""
+        """On a free port; retries if another process takes the port first."""
         for _ in range(20):
             self.port = free_port(self.host)
             sanitized = {"LD_PRELOAD": PRELOAD,
@@ -91,13 +91,13 @@ class Server:
         return self.client.execute_command(*command)
 
     def error(self, *command):
-        """The text of the error that the command must give, as it goes over the wire."""
+        """The text of the error reply, which the command must have."""
         reply = self.raw(2, *command)
         assert reply.startswith(b"-"), f"{command}: {reply!r}"
         return reply[1:].rstrip(b"\r\n").decode()
 
     def remove(self, *keys):
-        """Deletes, and waits until the server has freed them, as some do in the background."""
+        """Deletes keys and waits until they are freed, which some servers do in the background."""
         count = len(self.client.keys())
         assert self.call("DEL", *keys) == len(keys)
         until = time.monotonic() + 60
@@ -183,7 +183,7 @@ def start(tmp_path):
 def start_node(start):
     """start_node(first, last, *options, host="127.0.0.1") -> Server, a node of a cluster, with those slots."""
     def make(first, last, *options, host="127.0.0.1"):
-        # Its port for other nodes would be 10000 above the other one, which may be too high.
+        # The default cluster port is the port + 10000, which may be too high.
         node = start("--cluster-enabled", "yes", "--cluster-port", str(free_port(host)), *options, host=host)
         node.call("CLUSTER", "ADDSLOTSRANGE", first, last)
         return node
@@ -214,8 +214,8 @@ def shared_server(tmp_path_factory):
 
 @pytest.fixture
 def server(shared_server):
-    """One server for all tests of a file, empty. A server that went down fails the test that did
-    it, and is started anew for the next."""
+    """One server for all tests of a file, empty. A crash fails the test that caused it, and the
+    server is restarted for the next."""
     if shared_server.process.poll() is not None:
         shared_server.start()
     shared_server.call("FLUSHALL", "SYNC")

@@ -1,12 +1,11 @@
-// A module beside the one under test, which makes happen what seldom does:
+// A module beside the one under test, which causes rare events:
 //
-//     NEIGHBOUR.FAIL n        the n-th allocation of C++ from now on finds no memory, once; 0:
-//     none.
-//                             Says how many there were since the last call.
-//     NEIGHBOUR.DELETE event  whoever changes a key with this event has it deleted while he tells
-//     NEIGHBOUR.DELETE event key   the same of another key
+//     NEIGHBOUR.FAIL n            the n-th C++ allocation from now on fails, once; 0: none.
+//                                 Replies the number of allocations since the last call.
+//     NEIGHBOUR.DELETE event      deletes each key during its events of this name
+//     NEIGHBOUR.DELETE event key  deletes another key during events of this name
 //
-// Allocations fail only where the server has this library preloaded, too.
+// Allocations fail only if the server also preloads this library.
 
 #include <atomic>
 #include <cstdlib>

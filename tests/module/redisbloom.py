@@ -1,4 +1,4 @@
-"""What the tests of RedisBloom's filters share: vectors that RedisBloom itself wrote and answered
+"""Common parts of the tests of RedisBloom's filters: vectors that RedisBloom itself wrote and answered
 (redisbloom_vectors.txt says how they came to be)."""
 
 import pathlib

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Clients that add, ask, delete, copy and dump at once, while the server saves, restarts and feeds
+"""Clients that add, query, delete, copy and dump at once, while the server saves, restarts and feeds
 a replica. Ends with status 1 at the first lost member, at an error that is not documented, at a
 replica that differs, or when memory is not given back.
 
@@ -23,7 +23,7 @@ import redis
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 from conftest import Server  # noqa: E402
 
-# Errors that may happen to a client here (docs/server/commands.md, "Full filters").
+# Errors that clients may receive here (docs/server/commands.md, "Full filters").
 DOCUMENTED = ("non scaling filter is full", "Filter is full")
 ROUND_SECONDS = 5
 
@@ -38,7 +38,7 @@ class Client(threading.Thread):
         self.client = redis.Redis(port=server.port, socket_timeout=60)
         self.chosen = random.Random(seed * 1000 + number)
         self.made = 0
-        self.added = collections.defaultdict(list)              # key: items, for ever
+        self.added = collections.defaultdict(list)              # key: items, which are never deleted
         self.held = collections.defaultdict(collections.Counter)  # key: copies of each item
         self.commands = 0
         self.failure = None
@@ -60,7 +60,7 @@ class Client(threading.Thread):
         if 0 in answers:
             raise AssertionError(f"{key} lost {items[answers.index(0)]}")
 
-    # Steps, each as likely as another -----------------------------------------------------------
+    # Steps, all equally likely -----------------------------------------------------------
 
     def add(self):
         key = self.chosen.choice(["shared", f"shared {self.number % 5}", f"own {self.number}"])
@@ -108,7 +108,7 @@ class Client(threading.Thread):
                     "BF.DEL", "BF.COUNT")
 
     def move(self):
-        """A filter of one's own through COPY, DUMP and SCANDUMP; the last remains."""
+        """Copies an own filter by COPY, DUMP and SCANDUMP, and keeps the last copy."""
         key, other = f"own {self.number}", f"moved {self.number}"
         if not self.added[key]:
             return
@@ -135,7 +135,7 @@ class Client(threading.Thread):
         try:
             while not self.stopping.wait(self.pause):
                 self.chosen.choice(steps)()
-        except Exception as why:  # told by the main thread
+        except Exception as why:  # reported by the main thread
             self.failure = why
 
     def check_all(self):
@@ -158,7 +158,7 @@ def run_round(clients, server, seconds):
     while time.monotonic() < until and not any(w.failure for w in workers):
         time.sleep(min(1, seconds / 3))
         try:
-            server.call("BGSAVE", "SCHEDULE")  # behind a rewrite of the append-only file
+            server.call("BGSAVE", "SCHEDULE")  # after a rewrite of the append-only file
         except redis.ResponseError as why:
             if "in progress" not in str(why):
                 raise
@@ -201,7 +201,7 @@ def soak(folder, seconds, number_of_clients, seed, pause):
                 raise AssertionError("the replica does not follow")
             if primary.call("DEBUG", "DIGEST") != replica.call("DEBUG", "DIGEST"):
                 raise AssertionError("the replica holds something else")
-            # The primary ends, by turns in peace and not; its port changes, and its replica too.
+            # The primary is killed or stopped in turn. Its port changes, and it gets another replica.
             replica.stop()
             replica = None
             primary.restart(signal.SIGKILL if rounds % 2 else signal.SIGTERM)

@@ -218,7 +218,7 @@ def test_options_are_found_by_name_anywhere_and_in_any_case(server):
 
 @pytest.mark.parametrize("engine", ["native", "compatible"])
 def test_insert_takes_its_words_abbreviated(server, engine):
-    """By the letters that RedisBloom looks at."""
+    """Recognised by the letters that RedisBloom compares."""
     for number, (words, capacity, expansion) in enumerate([
             (["CAP", "77", "ERR", "0.001", "ITEM"], 77, 2), (["cap", "77", "exp", "4", "i"], 77, 4),
             (["C", "77", "E", "4", "NON", "I"], 77, None), (["CAPACITY", "77", "NOSCALE", "ITEMS"], 77, None),
@@ -231,7 +231,7 @@ def test_insert_takes_its_words_abbreviated(server, engine):
         assert server.call(command, command, "ENGINE", engine, "CAP", "5000", "ITEM", "x", "y") == [1, 1]
         assert server.call("CF.INFO", command)[3] in (2500, 4096)  # buckets
         assert server.error(command, "none", "NOC", "ITEM", "x") == "ERR not found"
-    # What is behind the word are items, whatever they look like.
+    # All words after ITEMS are items, even if they look like options.
     assert server.call("BF.INSERT", "items", "ITEMS", "ITEMS", "CAPACITY", "5") == [1, 1, 1]
     for word in ("", "SIZE", "X"):
         assert server.error("BF.INSERT", "none", word, "5", "ITEMS", "a") == "Unknown argument received"
@@ -261,7 +261,7 @@ def test_a_filter_that_began_small_stays_small_and_keeps_its_rate(server):
     capacity, size, filters = (server.call("BF.INFO", "f", word)[0]
                                for word in ("CAPACITY", "SIZE", "FILTERS"))
     assert capacity >= server.call("BF.CARD", "f") and filters == 1
-    # What is stored, and what is held: the filter keeps room for its next steps.
+    # The stored size and the size in memory differ: the filter has room for its next steps.
     assert 8 * len(server.call("DUMP", "f")) / n <= 18
     assert 8 * size / n <= 28
     for first in range(0, n, 1000):
@@ -300,7 +300,7 @@ def test_a_fixed_filter_stops_at_its_capacity_and_loses_nothing(server):
 
 @pytest.mark.parametrize("options", [["100"], ["5000"], ["3000", "NONSCALING"]], ids=" ".join)
 def test_a_deletable_filter_against_a_multiset(server, options):
-    """Whatever is added and deleted, no member is lost: copies are kept, and each add says whether
+    """Adds and deletes never lose a member: copies are kept, and each add says whether
     the item was there."""
     chosen = random.Random(5)
     server.call("BF.RESERVE", "f", "0.01", *options, "DELETABLE")
@@ -320,7 +320,7 @@ def test_a_deletable_filter_against_a_multiset(server, options):
         held = +held
         assert server.call("BF.MEXISTS", "f", *sorted(held)) == [1] * len(held)
     assert server.call("BF.CARD", "f") == held.total()
-    assert wrong <= 60  # 1% of what was added, and six standard deviations
+    assert wrong <= 60  # 1% of the added items, and six standard deviations
     for item in sorted(held)[:300]:
         assert server.call("BF.COUNT", "f", item) >= held[item]
     with server.client.pipeline(transaction=False) as pipe:
@@ -425,18 +425,18 @@ def test_filters_count_as_the_servers_memory(start):
     assert size <= server.call("MEMORY", "USAGE", "f") <= size + 4096
     assert server.error("BF.RESERVE", "g", "0.01", "15000000", "NONSCALING") == \
         "ERR Insufficient memory to create filter"
-    # Beyond maxmemory writes are refused as for any key.
+    # Beyond maxmemory, writes are refused as for any key.
     server.call("CONFIG", "SET", "maxmemory", "4mb")
     assert server.error("BF.ADD", "f", "x").startswith("OOM command not allowed")
     assert server.call("BF.EXISTS", "f", "x") == 0
     server.call("DEL", "f")
-    # Valkey frees in the background what is deleted.
+    # Valkey frees deleted values in the background.
     until = time.monotonic() + 20
     while server.client.info("memory")["used_memory"] >= used + (1 << 20):
         assert time.monotonic() < until
 
 
-# The server's own questions ----------------------------------------------------------------------
+# The server's own commands ----------------------------------------------------------------------
 
 def test_the_server_documents_the_commands(server):
     text = server.raw(2, "COMMAND", "DOCS", "BF.INSERT", "BF.EXISTS").decode()
@@ -445,7 +445,7 @@ def test_the_server_documents_the_commands(server):
     for command, flags in (("BF.ADD", [b"write", b"denyoom"]), ("BF.EXISTS", [b"readonly", b"fast"])):
         info = server.raw(2, "COMMAND", "INFO", command)
         assert all(b"+" + flag in info for flag in flags)
-    # What reads or moves all of a filter is not fast.
+    # Commands that read or move all of a filter are not fast.
     for command in ("BF.SCANDUMP", "CF.SCANDUMP", "BF.STATS", "CF.STATS", "CF.COMPACT", "BF.MERGE",
                     "BF.LOADCHUNK", "CF.LOADCHUNK"):
         assert b"+fast" not in server.raw(2, "COMMAND", "INFO", command), command
@@ -468,7 +468,7 @@ def test_changes_are_told_as_keyspace_events(server):
     events.psubscribe("__keyspace@0__:*")
     server.call("BF.RESERVE", "f", "0.01", "10")
     server.call("BF.ADD", "f", "a")
-    server.call("BF.ADD", "f", "a")  # is there already: no event
+    server.call("BF.ADD", "f", "a")  # a member: no event
     server.call("BF.EXISTS", "f", "a")
     server.call("BF.MADD", "g", "a", "b")
     got = []

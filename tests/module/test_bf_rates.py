@@ -1,4 +1,4 @@
-"""The rate at which filters of BF.* take strangers for members, as they fill."""
+"""The false-positive rate of BF.* filters while they fill."""
 
 import pytest
 
@@ -6,7 +6,7 @@ import pytest
 @pytest.mark.parametrize("rate", [0.25, 0.1, 0.01])
 @pytest.mark.parametrize("options", [["NONSCALING"], []], ids=["fixed", "growing"])
 def test_items_that_are_taken_for_members_do_not_raise_the_rate(server, rate, options):
-    """They are not counted, so that more items are offered than a full filter has."""
+    """Overlooked items are not counted, so a full filter was offered more items than it counts."""
     server.call("BF.RESERVE", "f", rate, 30_000, *options)
     added = 0
     for first in range(0, 100_000, 1000):
@@ -15,7 +15,7 @@ def test_items_that_are_taken_for_members_do_not_raise_the_rate(server, rate, op
         if len(replies) < 1000 or isinstance(replies[-1], Exception):
             break
     state = dict(zip(*[iter(server.call("BF.STATS", "f"))] * 2))
-    # Exact for these items; their chance is some tenths of a percent.
+    # Deterministic for these items, which have a probability of some tenths of a percent.
     assert float(state[b"Error rate now"]) <= 1.01 * rate
     if options:
         assert added == 30_000 == server.call("BF.CARD", "f")
@@ -36,8 +36,8 @@ def test_members_are_found_and_strangers_pass_at_the_asked_rate(server, rate, op
     for first in range(0, strangers, 1000):
         passed += sum(server.call("BF.MEXISTS", "f",
                                   *(f"stranger{i}" for i in range(first, first + 1000))))
-    # Six standard deviations of a binomial, and a little for the filter's own scatter: the keys
-    # are fixed, so that this cannot fail now and then.
+    # Six standard deviations of a binomial, and a margin for the variance of the filter itself. The
+    # keys are fixed, so the test is deterministic.
     expected = rate * strangers
     assert passed <= 1.03 * expected + 6 * expected ** 0.5
     card = server.call("BF.CARD", "f")

@@ -164,7 +164,7 @@ def ask_all(server, command, key, items):
     (["20000"], 20_000, 12), (["20000", "EXPANSION", "0"], 20_000, 11),
     (["100"], 20_000, 24), (["20000"], 40_000, 20)], ids=str)
 def test_size_and_rate(server, reserve, n, bits):
-    """Reserved at most 12 bits an item, and the rate kept, reserved or grown."""
+    """At most 12 bits per item when reserved, and the rate holds, reserved or grown."""
     server.call("CF.RESERVE", "f", *reserve)
     members = [f"member{i}" for i in range(n)]
     for first in range(0, n, 1000):
@@ -183,7 +183,7 @@ def test_size_and_rate(server, reserve, n, bits):
 
 @pytest.mark.parametrize("capacity", [30, 600, 4000])
 def test_deletes_and_counts_against_a_multiset(server, capacity):
-    """Whatever is added and deleted, no member is lost, and no count is too low: also where the
+    """Adds and deletes never lose a member, and no count is too low: also where the
     filter has grown, and members lie in front and behind."""
     chosen = random.Random(capacity)
     server.call("CF.RESERVE", "f", capacity)
@@ -281,9 +281,9 @@ def test_events_and_watch(server):
     events.psubscribe("__keyspace@0__:*")
     server.call("CF.RESERVE", "f", "10")
     server.call("CF.ADD", "f", "a")
-    server.call("CF.ADDNX", "f", "a")  # is there already: no event
+    server.call("CF.ADDNX", "f", "a")  # a member: no event
     server.call("CF.DEL", "f", "a")
-    server.call("CF.DEL", "f", "a")  # is not there: no event
+    server.call("CF.DEL", "f", "a")  # a non-member: no event
     server.call("CF.INSERT", "g", "ITEMS", "a")
     got = []
     while len(got) < 5:
@@ -314,7 +314,7 @@ def test_what_a_full_filter_refuses_is_told_item_by_item(server, command):
     kept = [i for i, answer in enumerate(first) if answer == 1]
     assert 1000 <= len(kept) < 2000
     assert all(server.call("CF.MEXISTS", "f", *kept))
-    # Again: what is there is told apart from what finds no room, whatever their order.
+    # Again: members are told apart from items without room, in any order.
     asked = random.Random(7).sample(range(10_000), 10_000)
     there = server.call("CF.MEXISTS", "f", *asked)
     again = server.call("CF.INSERTNX", "f", "ITEMS", *asked)

@@ -36,11 +36,11 @@ def test_a_python_without_the_package_is_told_its_name(tmp_path):
 
 
 class MeetingNode(socketserver.ThreadingTCPServer):
-    """A node that answers a command of filters only when the other nodes have one, too."""
+    """A node that answers a filter command only when the other nodes have received one, too."""
     daemon_threads = True
 
     def __init__(self, others):
-        self.others = others  # meet here
+        self.others = others  # barrier of the nodes
         self.slots = ""
         super().__init__(("127.0.0.1", 0), MeetingNode.Client)
         threading.Thread(target=self.serve_forever, daemon=True).start()
@@ -68,7 +68,7 @@ class MeetingNode(socketserver.ThreadingTCPServer):
 
 
 def test_all_nodes_are_asked_at_once():
-    """One that waited for a node before it asked the next would wait for ever."""
+    """A client that waits for a node before it asks the next would wait for ever."""
     meeting = threading.Barrier(3, timeout=20)
     nodes = [MeetingNode(meeting) for _ in range(3)]
     ports = [node.server_address[1] for node in nodes]
@@ -130,13 +130,13 @@ def test_items_that_a_shard_refuses_are_not_said_to_be_added(one_node_cluster):
     answers = caught.value.answers
     left = [item for item, answer in zip(items, answers) if answer is None]
     assert 0 < len(left) < 9000
-    shard = shard_of(items[0], 2)  # the first that was asked
+    shard = shard_of(items[0], 2)  # asked first
     item = next(item for item in left if shard_of(item, 2) == shard)
     assert str(caught.value) == (
         f"seen:{{{shard}}} refused {item!r}: problem inserting into filter: it has reached "
         f"bf.max-filter-size; {len(left)} of 9000 items have no answer")
     assert all(seen.contains([item for item, answer in zip(items, answers) if answer is not None]))
-    # Where there is room again, what was refused is new.
+    # With room again, the refused items are new.
     one_node_cluster.call("CONFIG", "SET", "bf.max-filter-size", "1mb")
     assert seen.add(left, replicas=0).count(True) > len(left) * 0.9
     assert all(seen.contains(items))

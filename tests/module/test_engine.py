@@ -1,4 +1,4 @@
-"""Filters of the engine `compatible`: when they are made, and how clients, files and replicas meet them."""
+"""Filters of the engine `compatible`: their creation, replies, files and replication."""
 
 import re
 
@@ -8,7 +8,7 @@ import redis
 from redisbloom import NEW, OLD, family, found, members, pieces_of
 from test_storage import wait_for
 
-# Which engine -------------------------------------------------------------------------------------
+# Choice of the engine -------------------------------------------------------------------------------------
 
 
 def is_compatible(server, key):
@@ -32,7 +32,7 @@ def test_the_setting_and_the_option_choose_the_engine(start):
         server.call("BF.RESERVE", "n", "0.01", "100", "ENGINE", "NATIVE")
         server.call("CF.RESERVE", "cuckoo c", "100", "ENGINE", "COMPATIBLE")
         server.call("CF.RESERVE", "cuckoo n", "100", "ENGINE", "native", "EXPANSION", "2")
-        # What RedisBloom does not have is native.
+        # Options that RedisBloom does not have make native filters.
         server.call("BF.RESERVE", "d", "0.01", "100", "DELETABLE")
         server.call("BF.INSERT", "d too", "DELETABLE", "ITEMS", "a")
         server.call("CF.RESERVE", "cuckoo e", "100", "ERROR", "0.001")
@@ -98,7 +98,7 @@ def test_native_dumps_load_where_the_setting_is_compatible(server, compatible):
         compatible.call("DEL", "loaded")
 
 
-# As clients see it --------------------------------------------------------------------------------
+# Replies --------------------------------------------------------------------------------
 
 
 def test_errors_and_replies_of_compatible_filters(compatible):
@@ -128,7 +128,7 @@ def test_errors_and_replies_of_compatible_filters(compatible):
 
 
 def test_the_wording_is_redisblooms(compatible):
-    """Of RedisBloom's own answers; native filters have more to say."""
+    """The fields of RedisBloom's replies; native filters have more."""
     call, error = compatible.call, compatible.error
     for engine in ("compatible", "native"):
         its = engine == "compatible"
@@ -142,7 +142,7 @@ def test_the_wording_is_redisblooms(compatible):
             expected = wording if its else in_range.format(*range_of_native)
             assert error("BF.INSERT", "f", *words, "ENGINE", engine, "ITEMS", "a") == expected
             assert error("BF.INSERT", "f", "ENGINE", engine, *words, "ERROR", "x", "ITEMS", "a") == expected
-    # Pieces for a filter that is there. Those that would fit are not written again.
+    # Pieces for a complete filter. Even those that fit are refused.
     call("BF.RESERVE", "f", "0.01", "100")
     call("BF.ADD", "f", "a")
     pieces = pieces_of(compatible, {"commands": [["BF."]]}, "f")
@@ -193,11 +193,11 @@ def test_debug_tells_of_each_part(compatible):
 
 
 def test_compatible_filters_have_redisblooms_sizes(compatible):
-    """Without a limit that is set they may be as large as its own; only memory ends them."""
+    """Without a limit, sizes are bounded by memory only, as in RedisBloom."""
     memory = compatible.client.info("memory")
     if memory["total_system_memory"] - memory["used_memory"] < 3 << 30:
         pytest.skip("this machine has no room for them")
-    # The pages of empty filters are not touched. Native ones of such sizes ask for the setting.
+    # Pages of empty filters are not touched. Native filters of such sizes need the setting.
     compatible.call("BF.RESERVE", "f", "0.01", str(1 << 30))
     compatible.call("CF.RESERVE", "c", str(1 << 30))
     assert compatible.call("BF.INFO", "f", "CAPACITY") == [1 << 30]
@@ -221,7 +221,7 @@ def test_replicas_are_told_the_expansion_of_a_filter_that_does_not_grow(start):
     primary.call("BF.RESERVE", "i", "0.01", "100", "NONSCALING")
     primary.call("BF.RESERVE", "j", "0.01", "100", "EXPANSION", "0")
     told = [int.from_bytes(primary.call("BF.SCANDUMP", key, 0)[1][16:20], "little") for key in "fghij"]
-    assert told == [4, 2, 2, 5, 0]  # as RedisBloom, whose header has it
+    assert told == [4, 2, 2, 5, 0]  # as in RedisBloom's header
     assert primary.call("WAIT", 1, 20_000) == 1
     assert dumps(replica) == dumps(primary)
 
@@ -253,7 +253,7 @@ def test_stats_are_near_the_truth(compatible):
         requested, now, estimated, bits = map(float, compatible.call(name + ".STATS", key)[1::2])
         assert abs(estimated - 3000) < 60
         strangers = compatible.call(name + ".MEXISTS", key, *(f"q{i}" for i in range(50_000)))
-        # 50,000 trials at the rate: within six standard deviations (chance below 1e-8).
+        # 50,000 trials at the rate: within six standard deviations (probability of failure below 1e-8).
         assert abs(sum(strangers) - 50_000 * now) < 6 * (50_000 * now) ** 0.5
         assert now <= 1.1 * requested and bits > 8
 
@@ -314,7 +314,7 @@ def test_files_hold_them(start, preamble):
     server = start("--appendonly", "yes", "--aof-use-rdb-preamble", preamble,
                    module_arguments=["engine", "compatible"])
     fill(server)
-    # One that is arriving: neither half of it nor the rest is lost.
+    # A dump that is arriving keeps its pieces and accepts the others.
     vector = NEW[0]
     pieces = pieces_of(server, vector, "BF0")
     for iterator, data in pieces[:3]:

@@ -1,4 +1,4 @@
-"""What is refused near a limit has changed nothing, and what is held already is answered."""
+"""Items refused near a limit change nothing, and members are still found."""
 
 import time
 
@@ -25,8 +25,8 @@ def test_a_refused_item_leaves_the_filter_as_it_was(start, setting, least):
     for first in range(0, capacity, 1000):
         server.call("BF.MADD", "k", *range(first, first + 1000))
     before = server.call("DUMP", "k"), server.call("BF.INFO", "k")
-    # From a limit that is reached to one that leaves just enough, in small steps: what comes
-    # behind the items that were reserved takes some hundreds of bytes more than is planned for it.
+    # From a limit that is reached to one that leaves just enough, in small steps. The second part takes
+    # some hundred bytes more than planned.
     size = server.call("BF.INFO", "k", "SIZE")[0]
     limit = max(size, least)
     refused = 0
@@ -72,7 +72,7 @@ def test_what_is_held_is_known_at_the_limit(start, reserve, n):
     server.call(*reserve)
     for first in range(0, n, 1000):
         server.client.execute_command("BF.MADD", "k", *range(first, min(first + 1000, n)))
-    n = min(n, 2000) if "NONSCALING" in reserve else n  # which is full
+    n = min(n, 2000) if "NONSCALING" in reserve else n  # the filter is full then
     server.client.config_set("bf.max-memory", "1")
     before = server.call("DUMP", "k")
     assert server.call("BF.ADD", "k", 5) == 0

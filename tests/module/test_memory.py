@@ -28,7 +28,7 @@ def test_the_capacity_is_the_largest_that_fits(server, size, size_in_bytes, extr
         assert server.call("BF.INFO", "f", "EXPANSION") == [None]
         used = server.call("MEMORY", "USAGE", "f")
         assert used <= size_in_bytes
-        # It is the filter of that rate and capacity, and one of a twentieth more does not fit.
+        # The filter has that rate and capacity; 5% more would not fit.
         server.call("BF.RESERVE", "like", rate, capacity, "NONSCALING", *extra)
         assert server.call("DUMP", "like") == server.call("DUMP", "f")
         server.call("DEL", "like")
@@ -38,7 +38,7 @@ def test_the_capacity_is_the_largest_that_fits(server, size, size_in_bytes, extr
 
 
 @pytest.mark.parametrize("capacity, size, least, most", [
-    (1_000_000, "1mb", 0.015, 0.03),     # 8.4 bits an item
+    (1_000_000, "1mb", 0.015, 0.03),     # 8.4 bits per item
     (1_000_000, "2mb", 0.0003, 0.001),    # 16.8
     (1_000_000, "500kb", 0.11, 0.25),    # 4.1
     (1000, "100kb", 1e-10, 1e-8)])
@@ -115,7 +115,7 @@ def test_all_filters_together_stay_within_their_limit(start):
     assert server.error("BF.MERGE", "g", "f0") == TOO_MUCH_FOR_ALL
     assert server.error("CF.RESERVE", "g", "200000") == TOO_MUCH_FOR_ALL
     assert server.error("BF.RESERVE", "g", "0.01", "200000", "WINDOW", "60") == TOO_MUCH_FOR_ALL
-    # Small ones and growth find the same end.
+    # Small filters and growth reach the same limit.
     refused = None
     for first in range(0, 300_000, 1000):
         reply = server.raw(2, "BF.MADD", "small", *range(first, first + 1000))
@@ -126,7 +126,7 @@ def test_all_filters_together_stay_within_their_limit(start):
     assert server.client.info("modules")["bf_filter_bytes"] <= (1 << 20) + (1 << 16)
     assert server.call("BF.EXISTS", "small", 0) == 1
     assert server.call("BF.ADD", "f0", "within what was reserved") == 1
-    # What is given back is there for others; CONFIG changes the limit.
+    # Other filters can use freed memory; CONFIG changes the limit.
     server.remove("f1", "f2")
     server.call("BF.MADD", "small", *(f"more{i}" for i in range(1000)))
     server.client.config_set("bf.max-memory", "64mb")
@@ -151,7 +151,7 @@ def test_the_server_counts_all_that_small_filters_take(start, command):
         pipe.execute_command(*command, f"f{i}", "x")
     pipe.execute()
     counted, resident = (now - then for now, then in zip(taken(), before))
-    # Without what stands beside the bits it was half.
+    # Without the bytes beside the bits it would be half.
     assert counted >= 0.8 * resident
     assert server.client.info("modules")["bf_filter_bytes"] >= 0.6 * counted
 
@@ -180,7 +180,7 @@ def test_beyond_the_limit_what_was_reserved_is_still_taken(start, setting, least
     answers = server.call("BF.MADD", "f", *range(90_000))
     assert len(answers) == 90_000
     assert 0 not in server.call("BF.MEXISTS", "f", *range(90_000))
-    # Beyond it nothing is, but what the filter has stays known and, if it may be, is deleted.
+    # Beyond it none is inserted, but members are still found and can be deleted.
     refused = server.raw(2, "BF.MADD", "f", *range(90_000, 110_000))
     assert refused.count(b"-ERR problem inserting into filter: ") == 1
     assert server.call("BF.EXISTS", "f", 95_000) == 1
@@ -206,18 +206,18 @@ def test_copies_take_no_more_than_the_limit(start, reserve, setting):
         for first in range(0, 45_000, 1000):
             items = range(first, first + 1000)
             replies = server.client.execute_command(*add, *items)
-            # BF.MADD ends at the first that is refused.
+            # BF.MADD ends at the first refused item.
             for item, reply in zip(items, replies):
                 if isinstance(reply, Exception) or reply == -1:
                     refused += 1
                 else:
                     taken[item] += 1
-    # 62 kB were reserved; the counts of all would take some 700.
+    # 62 kB were reserved; the counts of all items would take about 700 kB.
     assert refused > 0
     assert server.call("MEMORY", "USAGE", "k") <= 300 * 1024 + 512
     assert server.client.info("modules")["bf_filter_bytes"] <= 300 * 1024 + 512
     assert all(taken.values())
-    # A replica and the append-only file have what was taken, to the bit, and nothing of the rest.
+    # A replica and the append-only file have the same bits, without the refused items.
     replica = start("--replicaof", f"127.0.0.1 {server.port}")
     until = time.monotonic() + 60
     while replica.client.info("replication")["master_link_status"] != "up":
@@ -271,7 +271,7 @@ def test_dumps_that_arrive_together_stay_within_the_limit(start):
                    if i != 0 and server.raw(2, "BF.LOADCHUNK", "b", *piece) != b"+OK\r\n")
     assert server.error("BF.LOADCHUNK", "b", *pieces[refused]) == TOO_MUCH_FOR_ALL
     assert server.client.info("modules")["bf_filter_bytes"] <= 3 << 20
-    # Room was made, and the dump goes on where it was refused.
+    # With room again, the dump continues at the refused piece.
     server.remove("a")
     for piece in pieces[refused:]:
         server.call("BF.LOADCHUNK", "b", *piece)
@@ -314,7 +314,7 @@ def test_a_server_that_evicts_makes_room_for_a_filter(start):
      "ERR problem inserting into filter: the server's maxmemory leaves it no room to grow")],
     ids=lambda v: " ".join(v) if isinstance(v, list) else "")
 def test_growth_keeps_within_the_servers_maxmemory(start, reserve, batch, wording):
-    """What a filter would take in one step is asked for before, as a new filter's size is."""
+    """The server is asked before a large step of growth, as before a new filter."""
     server = start("--repl-diskless-sync-delay", "0")
     server.call(*reserve)
     add = ["BF.MADD", "f"] if reserve[0].startswith("BF") else ["CF.INSERT", "f", "ITEMS"]
@@ -339,7 +339,7 @@ def test_counted_copies_keep_within_the_servers_maxmemory(start):
     server.call("CF.RESERVE", "f", "300000", "EXPANSION", "0")
     limit, first = None, 0
     while True:
-        # Four copies of each, of which the fourth is counted in a table that doubles.
+        # Four copies of each item; the fourth is counted in a table that doubles.
         items = [item for item in range(first, first + 1000) for _ in range(4)]
         replies = server.call("CF.INSERT", "f", "ITEMS", *items)
         if -1 in replies:
@@ -399,7 +399,7 @@ def test_beyond_maxmemory_every_command_that_can_take_memory_is_refused(start):
                     ["CF.INSERTNX", "c", "ITEMS", "y"], ["CF.MERGE", "c", "c"],
                     ["CF.LOADCHUNK", "n", *header]):
         assert server.error(*command).startswith("OOM command not allowed"), command
-    # These are all that write, but for those that give memory back.
+    # These are all commands that write, except those that free memory.
     text = server.raw(2, "COMMAND", "LIST", "FILTERBY", "MODULE", "bf").decode()
     for name in set(re.findall(r"[BC]F\.[A-Z]+", text)):
         flags = server.raw(2, "COMMAND", "INFO", name)
@@ -413,7 +413,7 @@ def test_beyond_maxmemory_every_command_that_can_take_memory_is_refused(start):
 # Active defragmentation ---------------------------------------------------------------------------
 
 def test_a_server_that_can_moves_small_filters_and_nothing_is_lost(start):
-    """Of servers with their own allocator; tests/memory_source_test.cpp moves filters of any kind."""
+    """On servers with their own allocator; tests/memory_source_test.cpp moves filters of all kinds."""
     server = start()
     try:
         server.client.config_set("active-defrag-ignore-bytes", "1")

@@ -1,4 +1,4 @@
-"""BF.MERGE and CF.MERGE: the union, what cannot be merged, and who is told of it."""
+"""BF.MERGE and CF.MERGE: the union, refusals, replication and events."""
 
 import collections
 import random
@@ -34,17 +34,17 @@ def test_the_union_is_the_filter_of_all_items(server, reserve):
     members = sum(parts, [])
     assert all(server.call("BF.MEXISTS", "new", *members))
     strangers = [f"stranger{i}" for i in range(20_000)]
-    # Bit for bit the filter that has seen all: every answer is the same.
+    # Bit for bit the filter of all items: every answer is the same.
     assert server.call("BF.MEXISTS", "new", *strangers) == \
         server.call("BF.MEXISTS", "all", *strangers)
-    # The count is what the bits say; its deviation is below a fourth of the root.
+    # The count is estimated from the bits; its standard deviation is below sqrt(capacity) / 4.
     assert abs(server.call("BF.CARD", "new") - len(members)) < 2 * len(members) ** 0.5
     assert server.call("BF.CARD", "a") == len(parts[0])
-    # Into one that is there, which stays one filter with its other items.
+    # Into an existing filter, which keeps its items.
     assert server.call("BF.MERGE", "a", "b") == b"OK"
     assert all(server.call("BF.MEXISTS", "a", *parts[0], *parts[1]))
     assert server.call("BF.INFO", "a", "CAPACITY") == [capacity]
-    # It goes on as a filter of its own.
+    # The union accepts further items.
     assert server.call("BF.ADD", "a", "later") == 1
     assert server.call("BF.EXISTS", "b", "later") == 0
 
@@ -55,11 +55,11 @@ def test_a_union_counts_an_item_of_both_once(server, capacity):
     server.call("BF.RESERVE", "total", "0.02" if capacity < 10_000 else "0.01", capacity)
     add(server, "day", [f"member{i}" for i in range(1000)])
     sizes = []
-    # Each day's items are most of those of the day before.
+    # Most items of a day are also items of the day before.
     for turn in range(20):
         server.call("BF.MADD", "day", f"of {turn}", f"and {turn}")
         assert server.call("BF.MERGE", "total", "day") == b"OK"
-        # Strangers that match some item are left out: 2% at the most.
+        # New items that match some item are left out: at most 2%.
         assert 0.97 * (1002 + 2 * turn) <= server.call("BF.CARD", "total") <= 1006 + 2 * turn
         sizes.append(server.call("BF.INFO", "total", "SIZE")[0])
         assert all(server.call("BF.MEXISTS", "total", *(f"member{i}" for i in range(1000)),
@@ -129,7 +129,7 @@ def test_a_union_keeps_the_rate_or_is_refused(server):
         before = server.call("DUMP", f"{key}1")
         assert server.error("BF.MERGE", f"{key}1", f"{key}2") == SAYS.format(2, MANY)
         assert server.call("DUMP", f"{key}1") == before
-    # Sets that have nearly all in common fit.
+    # Sets that have nearly all items in common fit.
     server.call("COPY", "fixed1", "more")
     add(server, "fixed1", [f"1:{i}" for i in range(8000, 11_500)])
     add(server, "more", [f"1:{i}" for i in range(11_990)])
@@ -147,13 +147,13 @@ def test_growing_filters_merge_whatever_they_were_reserved_with(server):
         members += items
     assert server.call("BF.MERGE", "all", "a", "b", "c", "b") == b"OK"
     assert all(server.call("BF.MEXISTS", "all", *members))
-    # But for those that match others', at most 2% of them.
+    # Except items that match those of others, at most 2%.
     count = sum(server.call("BF.CARD", key) for key in "abc")
     assert 0.98 * count <= server.call("BF.CARD", "all") <= count
-    # 2%, and by Chernoff's bound with a chance below 1e-9 not 2.4% where it is kept.
+    # 2%. If the rate holds, 2.4% has a probability below 1e-9 by Chernoff's bound.
     strangers = [f"stranger{i}" for i in range(20_000)]
     assert sum(server.call("BF.MEXISTS", "all", *strangers)) <= 480
-    # It goes on as a filter of its own.
+    # The union accepts further items.
     more = [f"d:{i}" for i in range(40_000)]
     add(server, "all", more)
     assert all(server.call("BF.MEXISTS", "all", *members, *more))
@@ -167,12 +167,12 @@ def test_growing_filters_whose_union_could_not_keep_its_rate_are_refused(server)
     why = server.error("BF.MERGE", "a", "b")
     assert why.startswith(SAYS.format(2, "the union could not keep the rate of 0.01"))
     assert server.call("DUMP", "a") == before
-    # Into one that is missing or empty, as it is.
+    # Into a missing or empty filter, unchanged.
     server.call("BF.RESERVE", "empty", "0.01", "100")
     for key in ("empty", "missing"):
         assert server.call("BF.MERGE", key, "a") == b"OK"
         assert server.call("DUMP", key) == before
-    # Two that have grown beyond a capacity are not one kind of filter each.
+    # Two filters that have grown beyond their capacity have two parts each.
     for key in "ef":
         server.call("BF.RESERVE", key, "0.01", "10000")
         add(server, key, [f"{key}:{i}" for i in range(11_000)])

@@ -1,5 +1,5 @@
-"""Another module of the server makes happen what seldom does: memory runs out in the middle of a
-command, and a subscriber deletes a key while it is told that the key has changed."""
+"""Another module of the server causes rare events: memory runs out in the middle of a command, and a
+subscriber deletes a key during the event of its change."""
 
 import os
 import pathlib
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.skipif(not pathlib.Path(NEIGHBOUR).exists(),
 
 @pytest.fixture
 def pair(start):
-    """A server with the neighbour, and its replica without."""
+    """A server with the neighbour, and a replica without it."""
     primary = start("--repl-diskless-sync-delay", "0", "--loadmodule", NEIGHBOUR,
                     preload=None if PRELOAD else NEIGHBOUR)
     replica = start("--replicaof", f"127.0.0.1 {primary.port}")
@@ -75,7 +75,7 @@ FILTERS = {
 @pytest.mark.skipif(bool(PRELOAD), reason="a sanitizer's allocator is there instead")
 @pytest.mark.parametrize("filter", FILTERS, ids=str)
 def test_without_memory_replicas_hold_what_the_primary_holds(pair, filter):
-    """Each allocation of a command fails in turn. What grows may then lie otherwise in memory, so that
+    """Each allocation of a command fails in turn. A filter that grows may then have another layout, so that
     it is other items that pass by chance, but the members are the same."""
     primary, replica = pair
     exists, info = filter[:2].upper() + ".MEXISTS", filter[:2].upper() + ".INFO"
@@ -100,7 +100,7 @@ def test_without_memory_replicas_hold_what_the_primary_holds(pair, filter):
         items, answers = commands[key.decode()]
         there, copied = (server.call(exists, key, *items) for server in (primary, replica))
         assert all(there[i] and copied[i] for i, answer in enumerate(answers) if answer == 1), key
-        # Refused items pass at 1% here or there: 25, and six standard deviations.
+        # Refused items match at 1% on either server: 25, and six standard deviations.
         assert sum(a != b for a, b in zip(there, copied)) <= 55, key
         sizes = [server.call(info, key)[7] for server in (primary, replica)]
         assert abs(sizes[0] - sizes[1]) <= 25, (key, sizes)
@@ -182,7 +182,7 @@ def test_a_subscriber_may_delete_the_key(pair, before, command, event):
             continue
         assert primary.call("EXISTS", "k") == 0
         assert primary.call("WAIT", 1, 30_000) == 1
-        # What it deleted is not made again there by what comes behind.
+        # The rest of the command does not create the deleted key on the replica.
         assert replica.call("EXISTS", "k") == 0
         assert primary.process.poll() is None and replica.process.poll() is None
 
@@ -202,7 +202,7 @@ def test_a_subscriber_may_delete_a_key_that_a_piece_of_a_dump_was_for(pair):
 
 
 def test_a_subscriber_may_delete_a_source_of_a_merge(pair):
-    """Who hears that one key is missing deletes another that was found before it."""
+    """A subscriber to the event of a missing key deletes a key that was found before it."""
     primary, replica = pair
     primary.call("BF.RESERVE", "k", "0.01", "20000")
     primary.call("BF.RESERVE", "source", "0.01", "20000")

@@ -20,7 +20,7 @@ FOLDER = pathlib.Path(os.environ.get("BLOOMERY_NODE_CLIENTS", pathlib.Path(MODUL
 
 
 def install():
-    """Makes FOLDER, whole or not at all; skips the tests if npm's registry does not answer."""
+    """Makes FOLDER completely or not at all; skips the tests if npm's registry does not answer."""
     partial = FOLDER.with_name(FOLDER.name + ".partial")
     shutil.rmtree(partial, ignore_errors=True)
     partial.mkdir(parents=True)
@@ -56,7 +56,7 @@ def clients():
 
 
 def run(script, *words):
-    """What it writes to its standard output, which is JSON."""
+    """The JSON that it writes to its standard output."""
     done = subprocess.run(["node", HERE / script, *map(str, words)],
                           capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
@@ -65,7 +65,7 @@ def run(script, *words):
 
 @pytest.fixture(scope="module")
 def told(clients, shared_server):
-    """What the clients say, all of it in one run."""
+    """The replies that the clients return, all from one run."""
     return run("node_clients.mjs", clients, shared_server.port)
 
 
@@ -97,8 +97,8 @@ def test_node_rediss_cuckoo_helpers_work(told, protocol):
     assert cf["info"].pop("Size") > 0
     assert cf == {
         "reserve": "OK", "add": [True, True], "addNX": [False, True], "insert": [True, True],
-        # A number on the wire in both protocols, since -1 says that there was no room; node-redis
-        # makes truth values of RESP2's only.
+        # A number in both protocols, since -1 means that there was no room; node-redis converts only
+        # RESP2's to booleans.
         "insertNX": [False, True], "insertNoCreate": {"error": "ERR not found"},
         "exists": [True, False], "count": [2, 0], "del": [True, True, False],
         "info": {"Number of buckets": 250, "Number of filters": 1, "Number of items inserted": 1, "Number of items deleted": 2,

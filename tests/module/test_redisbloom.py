@@ -31,7 +31,7 @@ def test_the_same_commands_make_the_same_bytes(compatible, vector):
 
 @named(VECTORS)
 def test_what_redisbloom_dumped_answers_as_before(server, vector):
-    """Also where the setting is native, and of every version of its format."""
+    """Also if the setting is native, and for every version of the format."""
     server.call("CONFIG", "SET", "rdbcompression", "no")
     server.call("RESTORE", "k", 0, vector["dump"])
     assert found(server, vector, "k") == list(members(vector["found"]))
@@ -41,8 +41,8 @@ def test_what_redisbloom_dumped_answers_as_before(server, vector):
     server.call("RESTORE", "once more", 0, again)
     assert server.call("DUMP", "once more") == again
     assert found(server, vector, "once more") == list(members(vector["found"]))
-    # And through SCANDUMP, whose header it has, too: as it was, but that older chains get a newer one, and
-    # that older cuckoo filters did not save the number of deletes.
+    # SCANDUMP returns the same header, with two exceptions: older chains get a newer one, and older
+    # cuckoo filters did not save the number of deletes.
     pieces = pieces_of(server, vector, "k")
     if vector in NEW:
         assert pieces[0][1] == vector["header"]
@@ -51,7 +51,7 @@ def test_what_redisbloom_dumped_answers_as_before(server, vector):
     for iterator, data in pieces:
         server.call(family(vector) + ".LOADCHUNK", "loaded", iterator, data)
     assert server.call("DUMP", "loaded") == again
-    # It goes on: what is added is found, and nothing is lost.
+    # The filter accepts items, finds them, and loses none.
     more = [f"more{i}" for i in range(300)]
     if vector["filter"].endswith("does not grow"):
         return

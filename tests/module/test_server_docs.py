@@ -40,7 +40,7 @@ def test_every_command_and_setting_is_documented(server):
 
 
 def test_a_dump_holds_a_file_that_the_command_line_reads(server, tmp_path):
-    """What "Dumps" says of the pieces; the reader is the one written from docs/format.md."""
+    """The layout in "Dumps"; the reader was written from docs/format.md."""
     from format_reader import read
     server.call("BF.RESERVE", "f", "0.01", "50")
     server.call("BF.MADD", "f", *(f"member{i}" for i in range(500)))

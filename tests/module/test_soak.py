@@ -9,8 +9,8 @@ from conftest import MODULE, PRELOAD, ROOT
 
 
 def test_clients_lose_nothing_while_servers_save_restart_and_replicate():
-    # A minute, with pauses that leave the machine to other tests; under sanitizers, which are slow, the
-    # same steps for a shorter time.
+    # A minute, with pauses for other tests on this machine. Sanitizers are slow, so the time is shorter
+    # under them.
     length = ["--seconds", "6", "--clients", "12"] if PRELOAD else ["--seconds", "60", "--pause", "0.2"]
     done = subprocess.run([sys.executable, ROOT / "tests" / "module" / "soak.py", *length],
                           capture_output=True, text=True, timeout=600)
@@ -37,7 +37,7 @@ def test_what_holds_the_server_is_measured():
     assert done.returncode == 0, done.stderr[-3000:]
     rows = [line.split("|")[1:-1] for line in done.stdout.splitlines()[2:]]
     assert len(rows) == 30
-    # A short command can begin and end between two PINGs; not every one does.
+    # A short command may run between two PINGs, but not all do.
     assert min(float(figure) for _, *figures in rows for figure in figures) >= 0
     assert max(float(works) for _, works, _ in rows) > 0
     assert max(float(longest) for _, _, longest in rows) > 0

@@ -1,4 +1,4 @@
-"""What becomes of filters when servers save, load, copy, replicate and die."""
+"""Filters when servers save, load, copy, replicate and are killed."""
 
 import base64
 import random
@@ -55,7 +55,7 @@ def dumps(server):
 
 
 def transfer(server, source, target, change=lambda i, iterator, data: (iterator, data)):
-    """BF.SCANDUMP into BF.LOADCHUNK, each piece as `change` makes it."""
+    """BF.SCANDUMP into BF.LOADCHUNK, with each piece changed by `change`."""
     iterator, number = 0, 0
     while True:
         iterator, data = server.call(family(source) + ".SCANDUMP", source, iterator)
@@ -79,7 +79,7 @@ def test_a_saved_data_set_is_the_same_after_a_restart(start):
     for key in ("cuckoo", "cuckoo in two parts", "cuckoo that stays"):
         assert server.call("CF.MEXISTS", key, *MEMBERS) == [1] * len(MEMBERS)
         assert server.call("CF.COUNT", key, MEMBERS[1]) >= 4
-    # And it goes on as it would have.
+    # The loaded filter behaves as the original would.
     assert server.call("BF.CARD", "empty") == 0
     server.call("BF.MADD", "empty", *MEMBERS)
     assert server.call("BF.MEXISTS", "empty", *MEMBERS) == [1] * len(MEMBERS)
@@ -156,7 +156,7 @@ def test_dump_restore_copy_and_rename_give_the_same_filter(server):
             assert server.call("DUMP", other) == payload
             assert server.call("DEBUG", "DIGEST-VALUE", other) == \
                 server.call("DEBUG", "DIGEST-VALUE", key)
-        # A copy is a filter of its own.
+        # The copy is independent.
         if key != "fixed":
             server.call(family(key) + ".ADD", "copied", "only in the copy")
             assert server.call(family(key) + ".EXISTS", "copied", "only in the copy") == 1
@@ -177,7 +177,7 @@ def test_a_large_filter_goes_through_scandump_in_pieces(server):
 # While a dump arrives ----------------------------------------------------------------------------
 
 def pieces_of(server, key, size):
-    """The dump in pieces of a size of our own, each with the iterator that goes with it."""
+    """The dump in pieces of a chosen size, each with its iterator."""
     iterator, header = server.call(family(key) + ".SCANDUMP", key, 0)
     payload = b""
     while True:
@@ -203,7 +203,7 @@ def test_an_incomplete_dump_answers_nothing_and_survives_saving(start):
                     ["BF.INSERT", "f", "ITEMS", "a"], ["BF.SCANDUMP", "f", "0"]):
         assert server.error(*command) == loading
     assert server.error("BF.RESERVE", "f", "0.1", "10") == "ERR item exists"
-    # Neither a piece twice nor a gap.
+    # A repeated piece and a gap are refused.
     assert server.error("BF.LOADCHUNK", "f", *pieces[1]) == "ERR invalid offset - no link found"
     assert server.error("BF.LOADCHUNK", "f", *pieces[4]) == "ERR invalid offset - no link found"
     server.call("SAVE")
@@ -213,7 +213,7 @@ def test_an_incomplete_dump_answers_nothing_and_survives_saving(start):
         server.call("BF.LOADCHUNK", "f", iterator, data)
         server.call("BF.LOADCHUNK", "g", iterator, data)
     assert server.call("DUMP", "f") == server.call("DUMP", "growing") == server.call("DUMP", "g")
-    # The header again begins anew.
+    # Sending the header again restarts the load.
     for iterator, data in pieces[:2] + pieces:
         server.call("BF.LOADCHUNK", "h", iterator, data)
     assert server.call("DUMP", "h") == server.call("DUMP", "growing")
@@ -222,7 +222,7 @@ def test_an_incomplete_dump_answers_nothing_and_survives_saving(start):
 # Hostile bytes -----------------------------------------------------------------------------------
 
 def crc64(data):
-    """Of Redis's DUMP payloads: Jones' polynomial, reflected, from 0."""
+    """The checksum of DUMP payloads: Jones' polynomial, reflected, initial value 0."""
     if not hasattr(crc64, "table"):
         crc64.table = []
         for value in range(256):
@@ -236,12 +236,12 @@ def crc64(data):
 
 
 def sealed(payload):
-    """A DUMP payload with the checksum that its bytes need, so that the server looks at them."""
+    """A DUMP payload with the right checksum, so that the server parses its bytes."""
     return payload[:-8] + crc64(payload[:-8]).to_bytes(8, "little")
 
 
 def use(server, key):
-    """Whatever a hostile filter became, it answers or is refused, and the server lives."""
+    """A hostile filter answers or is refused, and the server stays alive."""
     for command in (["BF.INFO", key], ["BF.EXISTS", key, "a"], ["BF.MADD", key, "a", "b"],
                     ["BF.CARD", key], ["BF.SCANDUMP", key, 0], ["CF.INFO", key],
                     ["CF.EXISTS", key, "a"], ["CF.INSERT", key, "ITEMS", "a", "b"],
@@ -256,7 +256,7 @@ def use(server, key):
 @pytest.mark.parametrize("key", ["fixed", "growing", "empty", "two parts", "cuckoo in two parts",
                                  "window", "window without items"])
 def test_no_changed_byte_of_a_payload_is_taken_for_a_filter(server, key):
-    # Uncompressed, or the changed byte is one of the compression, and may stand for the same.
+    # Uncompressed: a changed byte of compressed data may decompress to the same bytes.
     server.call("CONFIG", "SET", "rdbcompression", "no")
     fill(server)
     payload = server.call("DUMP", key)
@@ -317,7 +317,7 @@ def test_no_changed_byte_of_a_chunk_is_taken_for_a_filter(server, key):
 
 @pytest.mark.parametrize("key", ["two parts", "cuckoo in two parts", "window"])
 def test_a_sealed_header_may_say_anything(server, key):
-    """Each byte of the prefix changed, and its checksum right again: refused or a filter."""
+    """Each byte of the prefix changed, with a right checksum: refused, or a filter."""
     fill(server)
     (_, header), *payload = pieces_of(server, key, 1 << 20)
     chosen = random.Random(13)
@@ -376,7 +376,7 @@ def test_a_header_that_promises_too_much_takes_no_memory(server):
     used = server.client.info("memory")["used_memory"]
     for size, error in ((1 << 29, None), (1 << 40, TOO_LARGE.removeprefix("ERR ")),
                         ((1 << 64) - 1, "received bad data"), (0, "received bad data")):
-        # The filter file's header begins after 64 bytes; its checksum is right again.
+        # The filter file's header begins after 64 bytes; its checksum is corrected.
         header[64 + 40:64 + 48] = size.to_bytes(8, "little")
         seal = xxh3_64(bytes(header[64:64 + 56] + header[64 + 64:]))
         header[64 + 56:64 + 64] = seal.to_bytes(8, "little")
@@ -407,7 +407,7 @@ def test_a_replica_with_other_settings_holds_the_same_bytes(start):
     pieces = pieces_of(primary, "growing", 900)
     for iterator, data in pieces[:2]:
         primary.call("BF.LOADCHUNK", "arriving", iterator, data)
-    # Made here, by each command that can make one, and grown beyond the replica's limit.
+    # Created by each command that can create one, and grown beyond the replica's limit.
     primary.call("BF.ADD", "added", "a")
     primary.call("BF.MADD", "madded", *MEMBERS)
     primary.call("BF.INSERT", "inserted", "ERROR", "0.25", "ITEMS", *MEMBERS)
@@ -442,11 +442,11 @@ def test_a_replica_with_other_settings_holds_the_same_bytes(start):
     assert b"in a script" in dumps(primary)
     assert replica.call("DEBUG", "DIGEST") == primary.call("DEBUG", "DIGEST")
     assert replica.error("BF.ADD", "added", "b").startswith("READONLY")
-    # Adding what is there is nothing to replicate.
+    # Adding members replicates nothing.
     offset = primary.client.info("replication")["master_repl_offset"]
     primary.call("BF.MADD", "madded", *MEMBERS)
     assert primary.client.info("replication")["master_repl_offset"] - offset < 1000
-    # Promoted, it goes on.
+    # The replica accepts writes after its promotion.
     replica.call("REPLICAOF", "NO", "ONE")
     assert replica.call("BF.EXISTS", "added", "a") == 1
     for iterator, data in pieces[2:]:
@@ -477,7 +477,7 @@ def test_a_dump_of_a_kind_that_is_not_planned_any_more_goes_on(server):
 
 
 def test_a_fixed_front_in_a_filter_that_grows_is_refused(server):
-    """Nothing could come behind it: small filters grow from one that does so by itself."""
+    """Such a filter could not grow: small filters consist of one part that grows itself."""
     server.call("BF.RESERVE", "fixed", "0.01", "100", "NONSCALING")
     pieces = pieces_of(server, "fixed", 1500)
     header = bytearray(pieces[0][1])
@@ -485,7 +485,7 @@ def test_a_fixed_front_in_a_filter_that_grows_is_refused(server):
     header[56:64] = xxh3_64(bytes(header[:56])).to_bytes(8, "little")
     server.call("BF.LOADCHUNK", "hostile", 1, bytes(header))
     assert server.error("BF.LOADCHUNK", "hostile", *pieces[1]) == "ERR received bad data"
-    # As is one that grows where none may.
+    # So is a growing part in a fixed filter.
     server.call("BF.RESERVE", "grows", "0.01", "100")
     pieces = pieces_of(server, "grows", 1500)
     header = bytearray(pieces[0][1])

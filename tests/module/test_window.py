@@ -1,4 +1,4 @@
-"""BF.RESERVE ... WINDOW: filters that forget, on servers whose clock is the only one that counts."""
+"""BF.RESERVE ... WINDOW: filters that forget, by the clock of the server."""
 
 import base64
 import time
@@ -28,12 +28,12 @@ def test_an_item_is_known_for_a_window_at_least_and_a_slice_more_at_most(server,
     late = 30  # seconds that this test may take
     for age in ages:
         added = server.call("BF.INSERT", "f", "AT", now - 1000 * age, "ITEMS", f"age{age}")
-        # What is older than the window comes too late, whether or not anything newer has come.
+        # Items older than the window are refused, with or without newer items in the filter.
         assert added == [1] if age < WINDOW - late else age < WINDOW + slice_seconds or added == [0]
     for age, answer in zip(ages, known(server, "f", [f"age{age}" for age in ages])):
         if age < WINDOW - late:
             assert answer == 1, age
-        # Strangers pass once in 10,000, and some hundred are asked: none, with this hash function.
+        # The rate is 0.0001 for some hundred queries: no false positive with this hash function.
         if age > WINDOW + slice_seconds:
             assert answer == 0, age
     held = server.call("BF.CARD", "f")
@@ -68,7 +68,7 @@ def test_a_filter_forgets_without_being_written_to(server):
         time.sleep(0.02)
     assert time.monotonic() - begin >= 1
     assert server.call("BF.CARD", "f") == 0
-    # Nothing has changed in the filter itself; the next write gives the memory back.
+    # The filter itself has not changed; the next write frees the memory.
     assert server.call("DUMP", "f") == dump
     assert server.call("BF.ADD", "f", "a") == 1
     assert server.call("BF.CARD", "f") == 1
@@ -77,11 +77,11 @@ def test_a_filter_forgets_without_being_written_to(server):
 @pytest.mark.parametrize("capacity", [2000, 100_000])
 @pytest.mark.parametrize("arrival", ["evenly", "at once"])
 def test_the_rate_holds_over_all_generations(server, capacity, arrival):
-    # So long that a slice of 115 days does not end while this runs, but once in a million runs.
+    # A slice of 115 days ends during this test once in a million runs.
     window, slice_length = 80_000_000, 10_000_000_000
     server.call("BF.RESERVE", "f", "0.01", capacity, "WINDOW", window)
     now = now_of(server)
-    # Evenly: as many as come in a window and a slice, so that all nine generations are full.
+    # Evenly over a window and a slice, so that all nine generations are full.
     parts = 9 if arrival == "evenly" else 1
     each = capacity // 8 if arrival == "evenly" else capacity
     for part in range(parts):
@@ -92,7 +92,7 @@ def test_the_rate_holds_over_all_generations(server, capacity, arrival):
         assert all(known(server, "f", items))
     strangers = 50_000
     passed = sum(known(server, "f", [f"stranger{i}" for i in range(strangers)]))
-    # Six standard deviations of a binomial: one run in 10^9 would fail; the keys are fixed.
+    # Six standard deviations of a binomial, 10^-9; the keys are fixed.
     assert passed <= 0.01 * strangers + 6 * (0.01 * strangers) ** 0.5
     stats = server.call("BF.STATS", "f")
     stats = {name.decode(): float(value) for name, value in zip(stats[::2], stats[1::2])}
@@ -158,7 +158,7 @@ def test_errors_change_nothing(server, command, expected):
 
 
 def test_a_replica_whose_clock_is_another_holds_the_same_bits(start):
-    """What a replica is sent, and what an append-only file has, says when items came."""
+    """Replicas and the append-only file receive the time of items."""
     primary = start("--appendonly", "yes", "--repl-diskless-sync-delay", "0")
     replica = start("--replicaof", "127.0.0.1", str(primary.port),
                     module_arguments=["EXPANSION", "0", "max-filter-size", "65536"])
@@ -166,19 +166,19 @@ def test_a_replica_whose_clock_is_another_holds_the_same_bits(start):
     primary.call("BF.RESERVE", "limited", "0.01", "1000", "WINDOW", "1")
     until = time.monotonic() + 1.6
     i = 0
-    while time.monotonic() < until:  # more than a window, so that generations go
+    while time.monotonic() < until:  # more than a window, so that generations are forgotten
         primary.call("BF.MADD", "f", *(f"{i}:{k}" for k in range(20)))
         primary.call("BF.ADD", "limited", i)
         i += 1
         time.sleep(0.01)
-    # An item that is refused still lets old ones be forgotten.
+    # A refused item still makes the filter forget old ones.
     primary.client.config_set("bf.max-memory", 1)
     time.sleep(0.3)
     assert b"bf.max-memory" in primary.raw(2, "BF.ADD", "limited", "refused")
     assert primary.call("WAIT", 1, 30_000) == 1
     digest = primary.call("DEBUG", "DIGEST")
     assert replica.call("DEBUG", "DIGEST") == digest
-    time.sleep(0.5)  # another time, and the same bits
+    time.sleep(0.5)  # at another time, with the same bits
     primary.restart()
     assert primary.call("DEBUG", "DIGEST") == digest
     assert replica.call("DEBUG", "DIGEST") == digest
@@ -186,7 +186,7 @@ def test_a_replica_whose_clock_is_another_holds_the_same_bits(start):
 
 def test_memory_is_given_back_and_counted(server):
     server.call("BF.RESERVE", "f", "0.01", "1000000", "WINDOW", WINDOW)
-    assert server.call("MEMORY", "USAGE", "f") < 1000  # nothing is taken before it is needed
+    assert server.call("MEMORY", "USAGE", "f") < 1000  # memory is allocated when it is needed
     now = now_of(server)
     for age in range(3000, -1, -100):
         server.call("BF.INSERT", "f", "AT", now - 1000 * age, "ITEMS", *range(age, age + 50))
@@ -197,7 +197,7 @@ def test_memory_is_given_back_and_counted(server):
 
 
 def test_a_dump_of_a_time_that_cannot_be_is_refused(server):
-    """A newest slice that times of 64 bits do not reach; its sums are right."""
+    """A newest slice beyond the range of 64-bit times, with right checksums."""
     header = base64.b64decode("QkxNUllETVABAAAAAQIAAAIAAAAAAAAAAAAAAAAAAAB7FK5H4XqEP2QAAAAAAAAAIAAAAA"
                               "AAAACCtSgcPWEayWQAAAAAAAAACAAAAAAAAAAAAAAAAAAAAAEeYDxQk34b")
     assert server.error("BF.LOADCHUNK", "f", 1, header) == "ERR received bad data"

@@ -1,0 +1,35 @@
+#pragma once
+
+// Numbers without padding, little-endian as the machines that servers run on.
+
+#include <cstddef>
+#include <cstring>
+#include <string_view>
+#include <vector>
+
+namespace bloomery::server {
+
+/// Reads numbers. The caller has checked that the bytes suffice.
+struct packed_reader {
+  template <class Number>
+  packed_reader& operator>>(Number& number) noexcept {
+    std::memcpy(&number, bytes.data(), sizeof number);
+    bytes.remove_prefix(sizeof number);
+    return *this;
+  }
+
+  std::string_view bytes;
+};
+
+struct packed_writer {
+  template <class Number>
+  packed_writer& operator<<(Number number) {
+    const auto* const first = reinterpret_cast<const std::byte*>(&number);
+    bytes.insert(bytes.end(), first, first + sizeof number);
+    return *this;
+  }
+
+  std::vector<std::byte> bytes;
+};
+
+}  // namespace bloomery::server
