@@ -68,7 +68,7 @@ void fill_billion(std::uint64_t n, double bits, const sink& write) {
   }
   const double filled = all.seconds();
 
-  // The last members, then strangers.
+  // The last members, then non-members.
   const flags answers = make_flags(hashes.size());
   const std::span into(answers.get(), hashes.size());
   hash_by_all(n - hashes.size(), "@example.com", hashes, threads);
@@ -76,10 +76,10 @@ void fill_billion(std::uint64_t n, double bits, const sink& write) {
   if (!std::all_of(into.begin(), into.end(), [](bool yes) { return yes; })) {
     throw std::runtime_error("blocked_bloom denies a member");
   }
-  const std::uint64_t strangers = std::max<std::uint64_t>(hashes.size(), n / 10);
+  const std::uint64_t non_members = std::max<std::uint64_t>(hashes.size(), n / 10);
   std::uint64_t passed = 0;
   std::uint64_t asked = 0;
-  for (; asked < strangers; asked += hashes.size()) {
+  for (; asked < non_members; asked += hashes.size()) {
     hash_by_all(asked, "@example.org", hashes, threads);
     filter->may_contain_parallel(hashes, into, threads);
     passed += static_cast<std::uint64_t>(std::count(into.begin(), into.end(), true));

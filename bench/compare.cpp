@@ -46,7 +46,7 @@ struct row {
   std::unique_ptr<subject> it;
   std::map<unsigned, times> builds;
   std::map<cell, times> queries;
-  std::uint64_t passed = 0;           ///< of the strangers that the rate is measured by
+  std::uint64_t passed = 0;           ///< of the non-members that the rate is measured by
   std::optional<std::uint64_t> peak;  ///< bytes that were needed beside the filter to build it
   std::string failure;
 };
@@ -158,7 +158,7 @@ class table {
         const std::uint64_t end = how_.rate_keys * (t + 1) / threads;
         for (std::uint64_t at = how_.rate_keys * t / threads; at < end; at += asked.size()) {
           asked.resize(std::min<std::uint64_t>(asked.size(), end - at));
-          for (std::size_t i = 0; i < asked.size(); ++i) asked[i] = stranger(first + at + i);
+          for (std::size_t i = 0; i < asked.size(); ++i) asked[i] = non_member(first + at + i);
           if (one.what->batch) {
             one.it->ask_batch(asked, answers.get(), 1);
             passed[t] += static_cast<std::uint64_t>(

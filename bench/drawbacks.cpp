@@ -33,7 +33,7 @@ constexpr std::size_t questions = std::size_t{1} << 20;
 // Asked one at a time, each takes as long as memory answers.
 constexpr std::size_t questions_alone = std::size_t{1} << 17;
 // The standard error of a measured 1% is 0.007%.
-constexpr std::uint64_t strangers = 2'000'000;
+constexpr std::uint64_t non_members = 2'000'000;
 
 template <class F>
 F or_throw(bloomery::result<F> made) {
@@ -76,8 +76,8 @@ double measured_rate(const F& filter) {
   const flags answers = make_flags(asked.size());
   std::uint64_t found = 0;
   std::uint64_t count = 0;
-  for (; count < strangers; count += asked.size()) {
-    for (std::size_t i = 0; i < asked.size(); ++i) asked[i] = stranger(count + i);
+  for (; count < non_members; count += asked.size()) {
+    for (std::size_t i = 0; i < asked.size(); ++i) asked[i] = non_member(count + i);
     filter.may_contain(asked, std::span(answers.get(), asked.size()));
     found +=
         static_cast<std::uint64_t>(std::count(answers.get(), answers.get() + asked.size(), true));

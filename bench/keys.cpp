@@ -28,7 +28,7 @@ void fill_questions(std::span<bloomery::hash64> into, keys members, int present,
       const std::uint64_t at = bloomery::detail::mulhi64(mixed(coin), members.size());
       into[i] = members[at];
     } else {
-      into[i] = stranger(first + i);
+      into[i] = non_member(first + i);
     }
   }
 }

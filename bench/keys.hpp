@@ -1,7 +1,7 @@
 #pragma once
 
 // Keys: random hashes, and lines that look like URLs. Key i of a series is a function of i, so that
-// no series need be kept, and members and strangers never meet.
+// no series need be kept, and members and non-members never meet.
 
 #include <array>
 #include <bloomery/hash.hpp>
@@ -26,11 +26,11 @@ constexpr std::uint64_t mixed(std::uint64_t x) noexcept {
   return x ^ (x >> 31);
 }
 
-/// Member i, and stranger i. i below 2^62.
+/// Member i, and non-member i. i below 2^62.
 constexpr bloomery::hash64 member(std::uint64_t i) noexcept {
   return {mixed(i)};
 }
-constexpr bloomery::hash64 stranger(std::uint64_t i) noexcept {
+constexpr bloomery::hash64 non_member(std::uint64_t i) noexcept {
   return {mixed(i | std::uint64_t{1} << 63)};
 }
 

@@ -63,7 +63,7 @@ class line_limit final : public subject {
     std::vector<times> taken(depths.size());
     for (std::uint64_t run = 0; run < 3; ++run) {
       for (std::size_t i = 0; i < asked.size(); ++i) {
-        asked[i] = stranger(run * asked.size() + i);
+        asked[i] = non_member(run * asked.size() + i);
       }
       for (std::size_t d = 0; d < depths.size(); ++d) {
         const stopwatch watch;

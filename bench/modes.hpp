@@ -30,7 +30,8 @@ void time_files(const std::string& program, std::uint64_t n, unsigned runs,
 void time_startup(const std::string& program, std::uint64_t bytes, unsigned runs,
                   const std::string& folder, const sink& write);
 
-/// n generated addresses in a blocked filter of `bits` bits a key, by every core; strangers asked.
+/// n generated addresses in a blocked filter of `bits` bits a key, by every core; non-members
+/// asked.
 void fill_billion(std::uint64_t n, double bits, const sink& write);
 
 /// What the textbooks complain of, beside what answers it: the space of counting, over n keys;

@@ -70,11 +70,11 @@ class Bench:
         return stats[f"cmdstat_{command[0]}"]["usec_per_call"]
 
     def rate(self, family, key):
-        passed, strangers = 0, min(100_000, 10 * self.items)
-        for first in range(0, strangers, 1000):
+        passed, non_members = 0, min(100_000, 10 * self.items)
+        for first in range(0, non_members, 1000):
             passed += sum(self.client.execute_command(
                 family + ".MEXISTS", key, *(f"stranger{i}" for i in range(first, first + 1000))))
-        return passed / strangers
+        return passed / non_members
 
 
 def measure(bench, name, reserve, family):

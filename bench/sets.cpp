@@ -30,7 +30,7 @@ constexpr std::uint64_t bytes_a_key = 175;
 constexpr std::size_t chunk = std::size_t{1} << 16;
 constexpr std::size_t max_questions = std::size_t{1} << 20;
 
-/// The questions of one share of members: URLs at random places of the set, or strangers.
+/// The questions of one share of members: URLs at random places of the set, or non-members.
 std::vector<std::string> questions(std::uint64_t n, int present) {
   // No more than there are keys, so that a trial is short.
   std::vector<std::string> all(std::min<std::uint64_t>(n, max_questions));

@@ -68,7 +68,7 @@ TYPED_TEST(contract, insert_says_new_exactly_when_a_query_said_no) {
 
 TYPED_TEST(contract, a_batch_of_keys_does_what_single_keys_do) {
   const auto keys = words("batch", 200);
-  const auto strangers = words("stranger", 200);
+  const auto non_members = words("stranger", 200);
   for (std::size_t n = 0; n <= 200; ++n) {
     auto one_by_one = make<TypeParam>(150, 0.05, 3);
     auto batch = make<TypeParam>(150, 0.05, 3);
@@ -89,7 +89,7 @@ TYPED_TEST(contract, a_batch_of_keys_does_what_single_keys_do) {
     EXPECT_EQ(summary.stopped_by, expected.stopped_by) << n;
     ASSERT_EQ(file_bytes(batch), file_bytes(one_by_one)) << n;
 
-    for (const auto* asked : {&keys, &strangers}) {
+    for (const auto* asked : {&keys, &non_members}) {
       std::array<bool, 200> answers{};
       batch.may_contain(std::span(*asked).first(n), answers);
       for (std::size_t i = 0; i < n; ++i) {

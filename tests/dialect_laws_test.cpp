@@ -26,7 +26,7 @@ class every_dialect : public ::testing::TestWithParam<dialect_sample> {
   }
 };
 
-TEST_P(every_dialect, finds_every_key_and_few_strangers) {
+TEST_P(every_dialect, finds_every_key_and_few_non_members) {
   const auto filter = opened();
   ASSERT_TRUE(filter);
   ASSERT_TRUE(filter->askable());
@@ -35,17 +35,17 @@ TEST_P(every_dialect, finds_every_key_and_few_strangers) {
   const auto answers = std::make_unique<bool[]>(views.size());
   filter->may_contain(views, {answers.get(), views.size()});
   EXPECT_TRUE(std::all_of(answers.get(), answers.get() + views.size(), [](bool b) { return b; }));
-  // 20,000 strangers: the mean of what info() says, and less than a chance of 1e-6 above six
+  // 20,000 non-members: the mean of what info() says, and less than a chance of 1e-6 above six
   // deviations.
   const double rate = filter->info().current_fpr;
   std::uint64_t passed = 0;
-  constexpr std::uint64_t strangers = 20'000;
-  for (std::uint64_t i = 0; i < strangers; ++i) {
+  constexpr std::uint64_t non_members = 20'000;
+  for (std::uint64_t i = 0; i < non_members; ++i) {
     const std::string key = std::to_string(1'000'000 + i * 7);
     const bool alone = filter->may_contain(key);
     passed += alone;
   }
-  const double expected = rate * strangers;
+  const double expected = rate * non_members;
   EXPECT_LT(static_cast<double>(passed), expected + 6 * std::sqrt(expected) + 3);
   EXPECT_GT(static_cast<double>(passed), expected - 6 * std::sqrt(expected) - 3);
 }

@@ -1,4 +1,4 @@
-// How many strangers pass our filters inside LevelDB.
+// How many non-members pass our filters inside LevelDB.
 
 #include <gtest/gtest.h>
 #include <leveldb/filter_policy.h>
@@ -13,19 +13,19 @@
 namespace bloomery::test {
 namespace {
 
-/// The share of strangers that pass filters of n keys each.
+/// The share of non-members that pass filters of n keys each.
 double measured_rate(const leveldb::FilterPolicy& policy, std::size_t n, std::size_t filters) {
-  constexpr std::size_t strangers = 200;
+  constexpr std::size_t non_members = 200;
   std::size_t passed = 0;
   for (std::size_t i = 0; i < filters; ++i) {
     const std::string filter = filter_of(policy, keys_of("key", n, i * 10'000));
-    passed += passing(policy, filter, keys_of("stranger", strangers, i * 10'000));
+    passed += passing(policy, filter, keys_of("stranger", non_members, i * 10'000));
   }
-  return static_cast<double>(passed) / static_cast<double>(strangers * filters);
+  return static_cast<double>(passed) / static_cast<double>(non_members * filters);
 }
 
 // 35 keys of 116 bytes begin in a block of 4 KiB. Fixed keys, so this cannot fail by chance.
-TEST(leveldb_policy, passes_fewer_strangers_than_leveldbs_own_at_every_size) {
+TEST(leveldb_policy, passes_fewer_non_members_than_leveldbs_own_at_every_size) {
   for (int bits = 6; bits <= 20; ++bits) {
     const std::unique_ptr<const leveldb::FilterPolicy> own(leveldb::NewBloomFilterPolicy(bits));
     const double theirs = measured_rate(*own, 35, 2000);

@@ -100,7 +100,7 @@ TEST(leveldb_itself, its_filters_out_of_a_table_are_ours) {
              (next_key - first) * 10 < filter->info().bits) {
         ++next_key;
       }
-      // The last may be a stranger that passes; what was built of them tells.
+      // The last may be a non-member that passes; what was built of them tells.
       const leveldb::Slice text_of(reinterpret_cast<const char*>(stored.data()), stored.size());
       bool same = false;
       for (std::size_t n = next_key - first; n > 0 && !same && n + 8 > next_key - first; --n) {
@@ -111,8 +111,8 @@ TEST(leveldb_itself, its_filters_out_of_a_table_are_ours) {
         if (same) next_key = first + n;
       }
       EXPECT_TRUE(same) << "filter " << i;
-      for (int stranger = 0; stranger < 1000; ++stranger) {
-        const std::string key = "stranger" + std::to_string(stranger);
+      for (int non_member = 0; non_member < 1000; ++non_member) {
+        const std::string key = "stranger" + std::to_string(non_member);
         EXPECT_EQ(filter->may_contain(key), policy->KeyMayMatch(key, text_of));
       }
       ++found;

@@ -24,7 +24,7 @@ namespace bloomery::test {
 template <class F>
 class lockstep {
  public:
-  /// Keys are 0 .. universe - 1; strangers are beyond.
+  /// Keys are 0 .. universe - 1; non-members are beyond.
   static constexpr std::uint64_t universe = 64;
 
   explicit lockstep(F filter) : filter_(std::move(filter)), empty_(bytes()) {}

@@ -1,10 +1,10 @@
 // The promised rate of false positives, measured over every kind, with keys of every shape.
 //
-// A filter's rate has two sources of chance: which bits its n keys set, and whether a stranger hits
-// them. In small filters the first varies a lot from seed to seed, so that the hits pooled over
-// seeds are no binomial. The two are therefore tested apart.
+// A filter's rate has two sources of chance: which bits its n keys set, and whether a non-member
+// hits them. In small filters the first varies a lot from seed to seed, so that the hits pooled
+// over seeds are no binomial. The two are therefore tested apart.
 //
-// 1. Given its bits, a filter says its own rate, current_fpr(), and each of q strangers hits with
+// 1. Given its bits, a filter says its own rate, current_fpr(), and each of q non-members hits with
 //    just that chance. So the hits pooled over filters are a sum of independent trials of known
 //    chances with the mean mu = sum q current_fpr(), and Chernoff's bounds hold without more:
 //      P(hits >= (1 + d) mu), P(hits <= (1 - d) mu)  <=  exp(-mu h(+-d)),
@@ -153,13 +153,13 @@ std::uint64_t hits(const F& filter, Family& family, std::uint64_t first, std::ui
   return found;
 }
 
-/// Point 1: hits of strangers against what the filters say of themselves, over `filters` seeds.
+/// Point 1: hits of non-members against what the filters say of themselves, over `filters` seeds.
 /// Adds what each says to `rates`.
 template <class F, class Family>
 void expect_hits_as_said(std::uint64_t capacity, std::uint64_t n, double eps, unsigned filters,
-                         double strangers, std::vector<double>& rates) {
+                         double non_members, std::vector<double>& rates) {
   Family family;
-  const auto each = static_cast<std::uint64_t>(std::ceil(strangers / filters));
+  const auto each = static_cast<std::uint64_t>(std::ceil(non_members / filters));
   double mu = 0;
   std::uint64_t found = 0;
   for (unsigned seed = 0; seed < filters; ++seed) {
@@ -256,7 +256,7 @@ TYPED_TEST(rate_of_regular_keys, strided) {
   TestFixture::template family<strided>();
 }
 
-// Below, at and beyond what was planned for, current_fpr() is what strangers meet.
+// Below, at and beyond what was planned for, current_fpr() is what non-members meet.
 TYPED_TEST(rate_of_regular_keys, at_every_fill_it_is_as_said) {
   for (const double eps : {0.1, 0.01}) {
     for (const double share : {0.25, 0.5, 2.0, 4.0}) {
@@ -290,7 +290,7 @@ TYPED_TEST_SUITE(rate_of_many_keys, filter_types_that<is_fast>, filter_names);
 
 TYPED_TEST(rate_of_many_keys, ten_million) {
   constexpr std::uint64_t n = 10'000'000;
-  constexpr std::uint64_t strangers = 1'000'000;
+  constexpr std::uint64_t non_members = 1'000'000;
   constexpr std::size_t batch = 10'000;
   auto filter = make<TypeParam>(n, 0.01, 10);
   std::vector<std::uint64_t> keys(batch);
@@ -305,13 +305,13 @@ TYPED_TEST(rate_of_many_keys, ten_million) {
   EXPECT_LE(said, 0.01 * 1.0042);
   const auto answers = std::make_unique<bool[]>(batch);
   std::uint64_t found = 0;
-  for (std::uint64_t first = n; first < n + strangers; first += batch) {
+  for (std::uint64_t first = n; first < n + non_members; first += batch) {
     take(first);
     filter.may_contain(keys, std::span(answers.get(), batch));
     found += static_cast<std::uint64_t>(std::count(answers.get(), answers.get() + batch, true));
   }
-  EXPECT_LE(static_cast<double>(found), count_bound(strangers * said, true));
-  EXPECT_GE(static_cast<double>(found), count_bound(strangers * said, false));
+  EXPECT_LE(static_cast<double>(found), count_bound(non_members * said, true));
+  EXPECT_GE(static_cast<double>(found), count_bound(non_members * said, false));
 }
 
 }  // namespace

@@ -83,9 +83,9 @@ TYPED_TEST(static_contract, the_filter_of_no_keys_denies_all_and_can_be_stored) 
 }
 
 // The rate is that of the fingerprints, whatever the keys. For a request of eps the hits among q
-// strangers, pooled over filters, are a binomial with mean mu = q eps' at the filters' own rate
+// non-members, pooled over filters, are a binomial with mean mu = q eps' at the filters' own rate
 // eps' = current_fpr(): hits outside mu +- 6 sqrt(mu) + 6 have a chance below 1e-8 (Bernstein).
-TYPED_TEST(static_contract, strangers_pass_at_the_rate_that_the_filter_says) {
+TYPED_TEST(static_contract, non_members_pass_at_the_rate_that_the_filter_says) {
   for (const double eps : {0.5, 0.1, 0.01, 0.0039063, 0.001, 1e-4}) {
     double expected = 0;
     std::uint64_t passed = 0;
@@ -305,7 +305,7 @@ TYPED_TEST(static_contract_storage, typed_keys_are_their_hashes) {
     ASSERT_TRUE(again.filter.may_contain(i));
     ASSERT_TRUE(again.filter.may_contain(std::int64_t{i}));
   }
-  // 2000 strangers at 1e-6: three or more have a chance below 2e-9.
+  // 2000 non-members at 1e-6: three or more have a chance below 2e-9.
   std::array<bool, 2000> answers{};
   again.filter.may_contain(words("stranger", 2000), answers);
   EXPECT_LT(std::count(answers.begin(), answers.end(), true), 3);

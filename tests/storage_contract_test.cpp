@@ -29,15 +29,16 @@ TYPED_TEST(stored_contract, answers_and_figures_are_those_of_the_filter_that_was
   const auto again = reopen<typename TypeParam::storage_type>(original);
   const auto& f = again.filter;
   for (const std::string& key : words("member", 500)) EXPECT_TRUE(f.may_contain(key)) << key;
-  const auto strangers = words("stranger", 3000);
-  std::vector<char> batch_room(strangers.size());
+  const auto non_members = words("stranger", 3000);
+  std::vector<char> batch_room(non_members.size());
   const std::span batch(reinterpret_cast<bool*>(batch_room.data()), batch_room.size());
-  f.may_contain(strangers, batch);
-  for (std::size_t i = 0; i < strangers.size(); ++i) {
-    ASSERT_EQ(f.may_contain(strangers[i]), original.may_contain(strangers[i])) << strangers[i];
-    ASSERT_EQ(batch[i], original.may_contain(strangers[i])) << strangers[i];
+  f.may_contain(non_members, batch);
+  for (std::size_t i = 0; i < non_members.size(); ++i) {
+    ASSERT_EQ(f.may_contain(non_members[i]), original.may_contain(non_members[i]))
+        << non_members[i];
+    ASSERT_EQ(batch[i], original.may_contain(non_members[i])) << non_members[i];
     if constexpr (countable<typename TypeParam::type>) {
-      ASSERT_EQ(f.count(strangers[i]), original.count(strangers[i])) << strangers[i];
+      ASSERT_EQ(f.count(non_members[i]), original.count(non_members[i])) << non_members[i];
     }
   }
   EXPECT_EQ(f.size(), original.size());

@@ -80,7 +80,7 @@ def test_a_golden_file_is_read(path):
     assert all(f.may_contain(key) for key in MEMBERS)
     assert f.capacity == 60 and 0 < f.fpr <= 0.02
     assert 45 <= f.count <= 50
-    # 1000 strangers at a rate below 2%: 60 or more come with a chance below 1e-11 (Chernoff).
+    # 1000 non-members at a rate below 2%: 60 or more come with a chance below 1e-11 (Chernoff).
     assert sum(f.may_contain(b"stranger-%d" % i) for i in range(1000)) < 60
     # Writing the members anew gives the payload bit for bit.
     bits = bytearray(len(f.payload))
@@ -95,7 +95,7 @@ def test_a_golden_fuse_filter_is_read(path):
     f = format_reader.read(path.read_bytes())
     assert all(f.may_contain(key) for key in MEMBERS)
     assert f.count == len(set(MEMBERS))
-    # 2000 strangers: 4 and 6 deviations more than the expected number have a chance below 1e-7.
+    # 2000 non-members: 4 and 6 deviations more than the expected number have a chance below 1e-7.
     expected = 2000 / 2**f.w
     passed = sum(f.may_contain(b"stranger-%d" % i) for i in range(2000))
     assert passed <= expected + 4 + 6 * expected**0.5
@@ -128,7 +128,7 @@ def test_a_golden_ribbon_is_read(more):
     assert all(f.may_contain(key) for key in members)
     assert f.count == len(members) and f.fpr == 0.02
     assert len(f.levels) == (2 if more else 1)
-    # 2000 strangers at a rate of 2%: 20 standard errors; a constant answer is far off.
+    # 2000 non-members at a rate of 2%: 20 standard errors; a constant answer is far off.
     passing = sum(f.may_contain(b"stranger-%d" % i) for i in range(2000))
     assert 3 < passing < 100
 
@@ -146,7 +146,7 @@ def test_a_golden_vector_quotient_filter_is_read(name, more):
     if name == "full":
         assert f.n == 1 and listed == f.s == 50 and len(f.side) == 4
     passing = sum(f.may_contain(b"stranger-%d" % i) for i in range(1000))
-    # 1000 strangers at a rate below 2%: 60 or more come with a chance below 1e-11 (Chernoff).
+    # 1000 non-members at a rate below 2%: 60 or more come with a chance below 1e-11 (Chernoff).
     assert passing < 60
 
 
@@ -175,7 +175,7 @@ def test_a_golden_expandable_filter_is_read(path):
     assert all(f.may_contain(key) for key in members)
     assert f.count == len(members) + 2 and f.count_of(b"member-0") >= 3 and f.fpr == 0.02
     assert (f.d > 0) == path.stem.endswith("-split")
-    # 2000 strangers at a rate below 2%: 100 or more come with a chance below 1e-13 (Chernoff).
+    # 2000 non-members at a rate below 2%: 100 or more come with a chance below 1e-13 (Chernoff).
     assert sum(f.may_contain(b"stranger-%d" % i) for i in range(2000)) < 100
 
 

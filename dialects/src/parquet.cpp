@@ -89,7 +89,7 @@ class parquet_model final : public parquet_face {
       none *= 1 - each.current_fpr();
       ones += each.fill() * bits;
     }
-    // A stranger passes if any of them lets it.
+    // A non-member passes if any of them lets it.
     info.current_fpr = filters_.size() == 1 ? filters_.front().current_fpr() : 1 - none;
     info.fill = info.bits == 0 ? 0 : ones / static_cast<double>(info.bits);
     info.can_insert = !in_file();

@@ -72,7 +72,7 @@ def from_cpp(text):
         begin = lines[0][:lines[0].index("///") + 3]
         return "".join(f"{begin}{line}\n" for line in doxygen_comment([each.strip()[3:] for each in lines]))
 
-    text = re.sub(r"^ *using shell::\w+;$", "", text, flags=re.M)  # Doxygen shows what is inherited
+    text = re.sub(r"^ *using overloads::\w+;$", "", text, flags=re.M)  # Doxygen shows what is inherited
     return re.sub(r"(^ *///(?!<).*\n)+", comment, text, flags=re.M)
 
 

@@ -39,15 +39,15 @@ namespace bloomery {
 /// Result      Once all threads have joined, the bits are those of the same inserts one by one, in
 ///             any order. size() may be too high: it counts a key twice if two threads inserted it
 ///             at the same moment.
-class concurrent_blocked_bloom : public detail::key_shell<concurrent_blocked_bloom> {
-  using shell = detail::key_shell<concurrent_blocked_bloom>;
+class concurrent_blocked_bloom : public detail::key_overloads<concurrent_blocked_bloom> {
+  using overloads = detail::key_overloads<concurrent_blocked_bloom>;
 
  public:
   using hash_type = hash64;
   using hasher_type = xxh3_hasher;
 
-  using shell::insert;
-  using shell::may_contain;
+  using overloads::insert;
+  using overloads::may_contain;
 
   /// Whether the key of this hash may be a member. False is certain.
   bool may_contain(hash64 h) const noexcept {
@@ -144,8 +144,8 @@ class concurrent_blocked_bloom : public detail::key_shell<concurrent_blocked_blo
 ///             handle through which threads insert and query at the same time. insert_parallel()
 ///             and may_contain_parallel() start threads and divide one batch among them.
 template <storage Storage = owned_storage>
-class basic_blocked_bloom : public detail::key_shell<basic_blocked_bloom<Storage>> {
-  using shell = detail::key_shell<basic_blocked_bloom>;
+class basic_blocked_bloom : public detail::key_overloads<basic_blocked_bloom<Storage>> {
+  using overloads = detail::key_overloads<basic_blocked_bloom>;
 
  public:
   static constexpr filter_kind kind = filter_kind::blocked_bloom;
@@ -201,8 +201,8 @@ class basic_blocked_bloom : public detail::key_shell<basic_blocked_bloom<Storage
     return basic_blocked_bloom(params, std::move(blocks), count);
   }
 
-  using shell::insert;
-  using shell::may_contain;
+  using overloads::insert;
+  using overloads::may_contain;
 
   /// Whether the key of this hash may be a member. False is certain. Reads one cache line, without
   /// a branch on the key or the CPU. A program that is compiled for AVX2 or AVX-512 uses these

@@ -38,8 +38,8 @@ namespace bloomery {
 /// Duplicates  Inserting a member again changes nothing.
 /// Threads     Concurrent queries are safe. An insert needs exclusive access.
 template <probe_scheme Probe = double_hashing, storage Storage = owned_storage>
-class basic_bloom : public detail::key_shell<basic_bloom<Probe, Storage>> {
-  using shell = detail::key_shell<basic_bloom>;
+class basic_bloom : public detail::key_overloads<basic_bloom<Probe, Storage>> {
+  using overloads = detail::key_overloads<basic_bloom>;
 
  public:
   static constexpr filter_kind kind = filter_kind::bloom;
@@ -102,8 +102,8 @@ class basic_bloom : public detail::key_shell<basic_bloom<Probe, Storage>> {
     return open(params, std::move(bits), count, Probe());
   }
 
-  using shell::insert;
-  using shell::may_contain;
+  using overloads::insert;
+  using overloads::may_contain;
 
   /// Whether the key of this hash may be a member. False is certain.
   bool may_contain(const hash_type& h) const noexcept {

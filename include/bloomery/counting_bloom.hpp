@@ -61,8 +61,8 @@ namespace bloomery {
 ///             belong to no key. No erase could remove these, so a filter whose keys were all
 ///             erased would not be empty.
 template <probe_scheme Probe = double_hashing, storage Storage = owned_storage>
-class basic_counting_bloom : public detail::key_shell<basic_counting_bloom<Probe, Storage>> {
-  using shell = detail::key_shell<basic_counting_bloom>;
+class basic_counting_bloom : public detail::key_overloads<basic_counting_bloom<Probe, Storage>> {
+  using overloads = detail::key_overloads<basic_counting_bloom>;
 
  public:
   static constexpr filter_kind kind = filter_kind::counting_bloom;
@@ -129,10 +129,10 @@ class basic_counting_bloom : public detail::key_shell<basic_counting_bloom<Probe
     return open(params, std::move(counters), count, Probe());
   }
 
-  using shell::count;
-  using shell::erase;
-  using shell::insert;
-  using shell::may_contain;
+  using overloads::count;
+  using overloads::erase;
+  using overloads::insert;
+  using overloads::may_contain;
 
   /// Whether the key of this hash may be a member. False is certain.
   bool may_contain(const hash_type& h) const noexcept {

@@ -44,8 +44,8 @@ namespace bloomery {
 ///             member.
 /// Threads     Concurrent queries are safe. Insert and erase need exclusive access.
 template <storage Storage = owned_storage>
-class basic_cuckoo : public detail::key_shell<basic_cuckoo<Storage>> {
-  using shell = detail::key_shell<basic_cuckoo>;
+class basic_cuckoo : public detail::key_overloads<basic_cuckoo<Storage>> {
+  using overloads = detail::key_overloads<basic_cuckoo>;
 
  public:
   static constexpr filter_kind kind = filter_kind::cuckoo;
@@ -105,10 +105,10 @@ class basic_cuckoo : public detail::key_shell<basic_cuckoo<Storage>> {
     return basic_cuckoo(params, std::move(bytes), count, *stashed);
   }
 
-  using shell::count;
-  using shell::erase;
-  using shell::insert;
-  using shell::may_contain;
+  using overloads::count;
+  using overloads::erase;
+  using overloads::insert;
+  using overloads::may_contain;
 
   /// Whether the key of this hash may be a member; false is certain.
   bool may_contain(const hash_type& h) const noexcept { return contains(layout_.place(h)); }

@@ -62,8 +62,8 @@ namespace bloomery {
 ///             pages.
 /// Threads     Concurrent queries are safe. Insert and erase need exclusive access.
 template <piecewise_storage Storage = owned_storage>
-class basic_expandable : public detail::key_shell<basic_expandable<Storage>> {
-  using shell = detail::key_shell<basic_expandable>;
+class basic_expandable : public detail::key_overloads<basic_expandable<Storage>> {
+  using overloads = detail::key_overloads<basic_expandable>;
 
  public:
   static constexpr filter_kind kind = filter_kind::expandable;
@@ -121,10 +121,10 @@ class basic_expandable : public detail::key_shell<basic_expandable<Storage>> {
     return basic_expandable(params, std::move(*table), count);
   }
 
-  using shell::count;
-  using shell::erase;
-  using shell::insert;
-  using shell::may_contain;
+  using overloads::count;
+  using overloads::erase;
+  using overloads::insert;
+  using overloads::may_contain;
 
   /// False if the key of this hash is certainly no member.
   [[gnu::always_inline]] bool may_contain(const hash_type& h) const noexcept {

@@ -54,8 +54,8 @@ result<built_fuse> build_fuse(const fuse_spec& spec, std::span<const hash64> has
 ///             fifth try on with more slots. Hashes that were chosen to collide are refused.
 /// Threads     Concurrent queries are safe.
 template <storage Storage = owned_storage>
-class basic_fuse : public detail::key_shell<basic_fuse<Storage>> {
-  using shell = detail::key_shell<basic_fuse>;
+class basic_fuse : public detail::key_overloads<basic_fuse<Storage>> {
+  using overloads = detail::key_overloads<basic_fuse>;
 
  public:
   static constexpr filter_kind kind = filter_kind::fuse;
@@ -115,7 +115,7 @@ class basic_fuse : public detail::key_shell<basic_fuse<Storage>> {
     return basic_fuse(params, std::move(payload), count);
   }
 
-  using shell::may_contain;
+  using overloads::may_contain;
 
   /// Whether the key of this hash may be a member; false is certain, and the answer of an empty
   /// filter.

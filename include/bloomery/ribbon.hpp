@@ -54,8 +54,8 @@ result<built_ribbon> build_ribbon(const ribbon_spec& spec, std::span<const hash6
 ///             are refused.
 /// Threads     Concurrent queries are safe.
 template <storage Storage = owned_storage>
-class basic_ribbon : public detail::key_shell<basic_ribbon<Storage>> {
-  using shell = detail::key_shell<basic_ribbon>;
+class basic_ribbon : public detail::key_overloads<basic_ribbon<Storage>> {
+  using overloads = detail::key_overloads<basic_ribbon>;
 
  public:
   static constexpr filter_kind kind = filter_kind::ribbon;
@@ -115,7 +115,7 @@ class basic_ribbon : public detail::key_shell<basic_ribbon<Storage>> {
     return basic_ribbon(std::move(params), std::move(payload), std::move(views), count);
   }
 
-  using shell::may_contain;
+  using overloads::may_contain;
 
   /// Whether the key of this hash may be a member; false is certain, and the answer of an empty
   /// filter.

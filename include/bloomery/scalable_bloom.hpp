@@ -54,8 +54,8 @@ namespace bloomery {
 ///             members would exceed their rate.
 /// Threads     Concurrent queries are safe. An insert needs exclusive access.
 template <piecewise_storage Storage = owned_storage>
-class basic_scalable_bloom : public detail::key_shell<basic_scalable_bloom<Storage>> {
-  using shell = detail::key_shell<basic_scalable_bloom>;
+class basic_scalable_bloom : public detail::key_overloads<basic_scalable_bloom<Storage>> {
+  using overloads = detail::key_overloads<basic_scalable_bloom>;
   using probe = double_hashing;
 
  public:
@@ -138,8 +138,8 @@ class basic_scalable_bloom : public detail::key_shell<basic_scalable_bloom<Stora
     return basic_scalable_bloom(std::move(params), std::move(members), count);
   }
 
-  using shell::insert;
-  using shell::may_contain;
+  using overloads::insert;
+  using overloads::may_contain;
 
   /// Whether the key of this hash may be a member. False is certain.
   bool may_contain(const hash_type& h) const noexcept {

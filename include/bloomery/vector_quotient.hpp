@@ -58,8 +58,8 @@ namespace bloomery {
 /// Threads     Concurrent queries are safe. Insert and erase need exclusive access, or a handle
 ///             from concurrent().
 template <storage Storage = owned_storage>
-class basic_vector_quotient : public detail::key_shell<basic_vector_quotient<Storage>> {
-  using shell = detail::key_shell<basic_vector_quotient>;
+class basic_vector_quotient : public detail::key_overloads<basic_vector_quotient<Storage>> {
+  using overloads = detail::key_overloads<basic_vector_quotient>;
   using overflow_type = std::conditional_t<writable_storage<Storage>, detail::vq_overflow_table,
                                            detail::vq_overflow_view>;
 
@@ -138,10 +138,10 @@ class basic_vector_quotient : public detail::key_shell<basic_vector_quotient<Sto
     }
   }
 
-  using shell::count;
-  using shell::erase;
-  using shell::insert;
-  using shell::may_contain;
+  using overloads::count;
+  using overloads::erase;
+  using overloads::insert;
+  using overloads::may_contain;
 
   /// Whether the key of this hash may be a member; false is certain.
   bool may_contain(const hash_type& h) const noexcept {

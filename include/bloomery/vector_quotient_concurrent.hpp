@@ -29,17 +29,17 @@ namespace bloomery {
 /// Changes   Insert, erase and count lock a mutex; a batch locks it once for 32 keys. An operation
 ///           that begins after another one returned (happens-before) sees its result.
 /// Moves     A handle that was moved from may only be destroyed or assigned to.
-class concurrent_vector_quotient : public detail::key_shell<concurrent_vector_quotient> {
-  using shell = detail::key_shell<concurrent_vector_quotient>;
+class concurrent_vector_quotient : public detail::key_overloads<concurrent_vector_quotient> {
+  using overloads = detail::key_overloads<concurrent_vector_quotient>;
 
  public:
   using hash_type = hash64;
   using hasher_type = xxh3_hasher;
 
-  using shell::count;
-  using shell::erase;
-  using shell::insert;
-  using shell::may_contain;
+  using overloads::count;
+  using overloads::erase;
+  using overloads::insert;
+  using overloads::may_contain;
 
   /// Whether the key of this hash may be a member. False is certain.
   bool may_contain(const hash64& h) const noexcept { return contains(layout().place(h)); }

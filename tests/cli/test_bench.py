@@ -53,7 +53,7 @@ def test_rates_are_those_that_were_planned(measured):
     for kind in said["kinds"]:
         rate, n = kind["planned_fpr"], kind["strangers"]
         # The keys are fixed, so the outcome is. A right filter stays below: six deviations of the
-        # strangers, and two hundredths for which keys came, are exceeded with a chance below 1e-8.
+        # non-members, and two hundredths for which keys came, are exceeded with a chance below 1e-8.
         assert kind["measured_fpr"] <= rate * 1.02 + 6 * math.sqrt(rate / n), kind["kind"]
     exact = {k["kind"]: k for k in said["kinds"]}
     for name in ("bloom", "blocked_bloom", "ribbon"):

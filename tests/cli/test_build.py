@@ -51,9 +51,9 @@ def test_without_a_capacity_the_filter_has_that_of_its_distinct_keys(run, tmp_pa
 
 def test_the_default_rate_is_met(run, lines):
     run("build", "-o", "f.bloom", input=lines(100_000)).ok()
-    strangers = int(selected(run, "f.bloom", lines(100_000, "stranger"), "-c"))
+    non_members = int(selected(run, "f.bloom", lines(100_000, "stranger"), "-c"))
     # Binomial around 1000 with deviation 32: a false alarm at 6 deviations has a chance of 1e-9.
-    assert 800 < strangers < 1200
+    assert 800 < non_members < 1200
 
 
 def test_memory_alone_makes_the_capacity(run, tmp_path):
@@ -241,7 +241,7 @@ def multiset(request, run):
     return request.param
 
 
-def test_remove_takes_members_out_and_tells_strangers(run, multiset):
+def test_remove_takes_members_out_and_tells_non_members(run, multiset):
     assert run("remove", "f", input=b"alice\n").ok().err == b""
     assert selected(run, "f", MEMBERS) == b"bob\ncarol\n"
     run("build", "-o", "g", "--kind", multiset, "--capacity", "1000", "--fpr", "1e-6",

@@ -92,8 +92,8 @@ def test_json_is_an_object_a_line(run, members, tmp_path):
         {"line": 2, "key": "bob", "maybe": True, "filters": [members]},
         {"line": 3, "key": "\ufffd\"\\\t", "maybe": True, "filters": [members]},
     ]
-    strangers = run("check", "--json", "-v", members, input=text).out.splitlines()
-    assert json.loads(strangers[0]) == {"line": 1, "key": "zoe", "maybe": False, "filters": []}
+    non_members = run("check", "--json", "-v", members, input=text).out.splitlines()
+    assert json.loads(non_members[0]) == {"line": 1, "key": "zoe", "maybe": False, "filters": []}
     (tmp_path / "a").write_bytes(b"zoe\n")
     (tmp_path / "b").write_bytes(b"zoe\nbob\n")
     (found,) = run("check", "--json", members, "a", "b").out.splitlines()
@@ -112,7 +112,7 @@ def test_large_output_in_order(run, lines):
     assert run("check", "f", input=text).out == text
     mixed = b"".join(b"no%d\n" % i + line for i, line in enumerate(text.splitlines(True)))
     out = run("check", "f", input=mixed).out
-    # Every member in order; strangers among them at 1% (1,600 to 2,400 is 6 deviations and more).
+    # Every member in order; non-members among them at 1% (1,600 to 2,400 is 6 deviations and more).
     assert b"".join(l for l in out.splitlines(True) if not l.startswith(b"no")) == text
     assert 1600 < out.count(b"no") < 2400
 

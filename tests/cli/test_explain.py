@@ -369,11 +369,11 @@ def test_cuckoo_takes_only_so_many_copies(explain):
 
 
 def test_a_cuckoo_false_positive_names_the_twin(explain):
-    # 300 strangers against 4-bit fingerprints in one bucket: some look like a member.
-    strangers = [f"s{i}" for i in range(300)]
+    # 300 non-members against 4-bit fingerprints in one bucket: some look like a member.
+    non_members = [f"s{i}" for i in range(300)]
     told = explain("--cuckoo", "--buckets", "1", "--fingerprint-bits", "4", "--insert", "a,b",
-                   "--check", ",".join(strangers))
-    wrong = [s for s in strangers if "false positive" in told["check " + s]]
+                   "--check", ",".join(non_members))
+    wrong = [s for s in non_members if "false positive" in told["check " + s]]
     # Each passes with chance 2/15: 40 expected, and 10 to 80 with all but 1e-8 (binomial tails).
     assert 10 <= len(wrong) <= 80
     for s in wrong:

@@ -40,9 +40,9 @@ def test_the_intersection_keeps_the_common_keys(run, build, lines):
     build("b.bloom", lines(300, start=200))
     run("intersect", "-o", "both.bloom", "a.bloom", "b.bloom").ok()
     assert run("check", "both.bloom", input=lines(100, start=200)).ok().out == lines(100, start=200)
-    # Of 1000 strangers at a rate below 1% (at a third of the capacity far below), fewer than 50.
-    strangers = run("check", "-c", "both.bloom", input=lines(1000, "other"))
-    assert int(strangers.out) < 50
+    # Of 1000 non-members at a rate below 1% (at a third of the capacity far below), fewer than 50.
+    non_members = run("check", "-c", "both.bloom", input=lines(1000, "other"))
+    assert int(non_members.out) < 50
 
 
 def test_every_kind_merges_or_says_that_it_cannot(run, build, lines):

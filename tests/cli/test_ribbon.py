@@ -10,8 +10,8 @@ def test_it_is_built_checked_told_of_and_verified(run, lines, tmp_path):
     assert built.err.startswith(b"f.bloom: 50,000 keys, ")
     assert run("check", "f.bloom", input=lines(50_000)).ok().out == lines(50_000)
     # Binomial, at most 1000 of 100,000 with deviation 32: 6 of those above has a chance below 1e-8.
-    strangers = run("check", "-c", "f.bloom", input=lines(100_000, "stranger"))
-    assert 0 < int(strangers.out) <= 1000 + 6 * 32
+    non_members = run("check", "-c", "f.bloom", input=lines(100_000, "stranger"))
+    assert 0 < int(non_members.out) <= 1000 + 6 * 32
     found = json.loads(run("info", "--json", "f.bloom").ok().out)
     assert (found["kind"], found["count"], found["can"]) == ("ribbon", 50_000, [])
     assert 0.0099 < found["current_fpr"] <= 0.01

@@ -23,8 +23,8 @@ def test_it_is_built_checked_told_of_and_verified(run, kind, lines, tmp_path):
     assert built.err.startswith(b"f.bloom: 50,000 keys, ")
     assert run("check", "f.bloom", input=lines(50_000)).ok().out == lines(50_000)
     # Binomial, at most 500 of 100,000 with deviation 22: 6 of those above has a chance below 1e-8.
-    strangers = run("check", "-c", "f.bloom", input=lines(100_000, "stranger"))
-    assert 0 < int(strangers.out) <= 500 + 6 * 23
+    non_members = run("check", "-c", "f.bloom", input=lines(100_000, "stranger"))
+    assert 0 < int(non_members.out) <= 500 + 6 * 23
     found = info(run, "f.bloom")
     assert (found["count"], found["capacity"], found["estimated_size"]) == (50_000,) * 3
     assert found["can"] == [] and found["overfilled"] is False

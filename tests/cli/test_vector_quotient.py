@@ -16,8 +16,8 @@ def test_it_is_built_added_to_removed_from_and_told_of(run, lines, tmp_path):
     run("add", "f.bloom", input=lines(10_000, "later")).ok()
     assert run("check", "f.bloom", input=lines(50_000)).ok().out == lines(50_000)
     # Binomial, at most 1000 of 100,000 with deviation 32: 6 of those above has a chance below 1e-8.
-    strangers = run("check", "-c", "f.bloom", input=lines(100_000, "stranger"))
-    assert 0 < int(strangers.out) <= 1000 + 6 * 32
+    non_members = run("check", "-c", "f.bloom", input=lines(100_000, "stranger"))
+    assert 0 < int(non_members.out) <= 1000 + 6 * 32
     found = info(run)
     assert (found["kind"], found["count"]) == ("vector_quotient", 60_000)
     assert set(found["can"]) == {"insert", "erase", "count", "merge"}

@@ -101,7 +101,7 @@ def test_stats_tell_items_that_seemed_to_be_there(server, capacity):
                                      ["CF.RESERVE", "f", "20000"], ["CF.RESERVE", "f", "5000"]],
                          ids=" ".join)
 def test_stats_tell_the_truth(server, reserve):
-    family, n, strangers = reserve[0][:2], 19_000, 50_000
+    family, n, non_members = reserve[0][:2], 19_000, 50_000
     server.call(*reserve)
     add = ["BF.MADD", "f"] if family == "BF" else ["CF.INSERT", "f", "ITEMS"]
     for first in range(0, n, 1000):
@@ -112,10 +112,10 @@ def test_stats_tell_the_truth(server, reserve):
                            "Bits per item"]
     passed = sum(sum(server.call(family + ".MEXISTS", "f",
                                  *(f"stranger{i}" for i in range(first, first + 1000))))
-                 for first in range(0, strangers, 1000))
+                 for first in range(0, non_members, 1000))
     now = stats["Error rate now"]
     # Six standard deviations of a binomial; the keys are fixed.
-    assert abs(passed - now * strangers) <= 6 * (now * strangers) ** 0.5 + 10
+    assert abs(passed - now * non_members) <= 6 * (now * non_members) ** 0.5 + 10
     assert stats["Error rate requested"] == 0.01 >= now
     assert abs(stats["Number of items estimated"] - n) <= 0.02 * n
     info = server.client.execute_command("MEMORY", "USAGE", "f")

@@ -23,22 +23,22 @@ def test_items_that_are_taken_for_members_do_not_raise_the_rate(server, rate, op
 
 @pytest.mark.parametrize("rate", [0.05, 0.01, 0.0001])
 @pytest.mark.parametrize("options", [["NONSCALING"], []], ids=["fixed", "growing"])
-def test_members_are_found_and_strangers_pass_at_the_asked_rate(server, rate, options):
+def test_members_are_found_and_non_members_pass_at_the_asked_rate(server, rate, options):
     n = 20_000
     server.call("BF.RESERVE", "f", rate, n, *options)
     members = [f"member{i}" for i in range(n)]
     for first in range(0, n, 1000):
         server.call("BF.MADD", "f", *members[first:first + 1000])
-    strangers = 40_000
+    non_members = 40_000
     passed = 0
     for first in range(0, n, 1000):
         assert server.call("BF.MEXISTS", "f", *members[first:first + 1000]) == [1] * 1000
-    for first in range(0, strangers, 1000):
+    for first in range(0, non_members, 1000):
         passed += sum(server.call("BF.MEXISTS", "f",
                                   *(f"stranger{i}" for i in range(first, first + 1000))))
     # Six standard deviations of a binomial, and a margin for the variance of the filter itself. The
     # keys are fixed, so the test is deterministic.
-    expected = rate * strangers
+    expected = rate * non_members
     assert passed <= 1.03 * expected + 6 * expected ** 0.5
     card = server.call("BF.CARD", "f")
     assert n * (1 - 1.5 * rate) - 6 * (n * rate) ** 0.5 <= card <= n

@@ -173,12 +173,12 @@ def test_size_and_rate(server, reserve, n, bits):
     assert info.insertedNum == n
     assert 8 * info.size / n <= bits
     assert ask_all(server, "CF.MEXISTS", "f", members) == [1] * n
-    strangers = [f"stranger{i}" for i in range(40_000)]
-    passed = sum(ask_all(server, "CF.MEXISTS", "f", strangers))
+    non_members = [f"stranger{i}" for i in range(40_000)]
+    passed = sum(ask_all(server, "CF.MEXISTS", "f", non_members))
     # Six standard deviations of a binomial; the keys are fixed.
     assert passed <= 400 + 6 * 400 ** 0.5
-    one_by_one = [server.call("CF.EXISTS", "f", item) for item in strangers[:300]]
-    assert server.call("CF.MEXISTS", "f", *strangers[:300]) == one_by_one
+    one_by_one = [server.call("CF.EXISTS", "f", item) for item in non_members[:300]]
+    assert server.call("CF.MEXISTS", "f", *non_members[:300]) == one_by_one
 
 
 @pytest.mark.parametrize("capacity", [30, 600, 4000])

@@ -252,9 +252,9 @@ def test_stats_are_near_the_truth(compatible):
     for key, name in (("f", "BF"), ("c", "CF")):
         requested, now, estimated, bits = map(float, compatible.call(name + ".STATS", key)[1::2])
         assert abs(estimated - 3000) < 60
-        strangers = compatible.call(name + ".MEXISTS", key, *(f"q{i}" for i in range(50_000)))
+        non_members = compatible.call(name + ".MEXISTS", key, *(f"q{i}" for i in range(50_000)))
         # 50,000 trials at the rate: within six standard deviations (probability of failure below 1e-8).
-        assert abs(sum(strangers) - 50_000 * now) < 6 * (50_000 * now) ** 0.5
+        assert abs(sum(non_members) - 50_000 * now) < 6 * (50_000 * now) ** 0.5
         assert now <= 1.1 * requested and bits > 8
 
 

@@ -77,8 +77,8 @@ def test_what_is_held_is_known_at_the_limit(start, reserve, n):
     before = server.call("DUMP", "k")
     assert server.call("BF.ADD", "k", 5) == 0
     assert server.call("BF.MADD", "k", *range(n)) == n * [0]
-    strangers = [f"new{i}" for i in range(100)]
-    replies = server.client.execute_command("BF.MADD", "k", 1, *strangers, 2)
+    non_members = [f"new{i}" for i in range(100)]
+    replies = server.client.execute_command("BF.MADD", "k", 1, *non_members, 2)
     assert replies[0] == 0 and isinstance(replies[-1], Exception)
     assert server.call("DUMP", "k") == before
 

@@ -33,10 +33,10 @@ def test_the_union_is_the_filter_of_all_items(server, reserve):
     assert server.call("BF.MERGE", "new", "a", "b", "no such key", "c", "a") == b"OK"
     members = sum(parts, [])
     assert all(server.call("BF.MEXISTS", "new", *members))
-    strangers = [f"stranger{i}" for i in range(20_000)]
+    non_members = [f"stranger{i}" for i in range(20_000)]
     # Bit for bit the filter of all items: every answer is the same.
-    assert server.call("BF.MEXISTS", "new", *strangers) == \
-        server.call("BF.MEXISTS", "all", *strangers)
+    assert server.call("BF.MEXISTS", "new", *non_members) == \
+        server.call("BF.MEXISTS", "all", *non_members)
     # The count is estimated from the bits; its standard deviation is below sqrt(capacity) / 4.
     assert abs(server.call("BF.CARD", "new") - len(members)) < 2 * len(members) ** 0.5
     assert server.call("BF.CARD", "a") == len(parts[0])
@@ -151,13 +151,13 @@ def test_growing_filters_merge_whatever_they_were_reserved_with(server):
     count = sum(server.call("BF.CARD", key) for key in "abc")
     assert 0.98 * count <= server.call("BF.CARD", "all") <= count
     # 2%. If the rate holds, 2.4% has a probability below 1e-9 by Chernoff's bound.
-    strangers = [f"stranger{i}" for i in range(20_000)]
-    assert sum(server.call("BF.MEXISTS", "all", *strangers)) <= 480
+    non_members = [f"stranger{i}" for i in range(20_000)]
+    assert sum(server.call("BF.MEXISTS", "all", *non_members)) <= 480
     # The union accepts further items.
     more = [f"d:{i}" for i in range(40_000)]
     add(server, "all", more)
     assert all(server.call("BF.MEXISTS", "all", *members, *more))
-    assert sum(server.call("BF.MEXISTS", "all", *strangers)) <= 480
+    assert sum(server.call("BF.MEXISTS", "all", *non_members)) <= 480
 
 
 def test_growing_filters_whose_union_could_not_keep_its_rate_are_refused(server):

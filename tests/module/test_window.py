@@ -90,10 +90,10 @@ def test_the_rate_holds_over_all_generations(server, capacity, arrival):
             server.call("BF.INSERT", "f", "AT", now - slice_length * (parts - 1 - part), "ITEMS",
                         *items[first:first + 1000])
         assert all(known(server, "f", items))
-    strangers = 50_000
-    passed = sum(known(server, "f", [f"stranger{i}" for i in range(strangers)]))
+    non_members = 50_000
+    passed = sum(known(server, "f", [f"stranger{i}" for i in range(non_members)]))
     # Six standard deviations of a binomial, 10^-9; the keys are fixed.
-    assert passed <= 0.01 * strangers + 6 * (0.01 * strangers) ** 0.5
+    assert passed <= 0.01 * non_members + 6 * (0.01 * non_members) ** 0.5
     stats = server.call("BF.STATS", "f")
     stats = {name.decode(): float(value) for name, value in zip(stats[::2], stats[1::2])}
     assert 0 < stats["Error rate now"] <= 0.01 == stats["Error rate requested"]

@@ -13,7 +13,7 @@ from conftest import INSERTABLE, STATIC, having
 ABILITIES = {"insert": "add", "erase": "discard", "count": "count", "merge": "__ior__",
              "intersect": "__iand__"}
 MEMBERS = [f"member {i}" for i in range(500)]
-STRANGERS = [f"stranger {i}" for i in range(500)]
+NON_MEMBERS = [f"stranger {i}" for i in range(500)]
 every_kind = pytest.mark.parametrize("cls", bloomery.KINDS.values(), ids=bloomery.KINDS)
 
 
@@ -33,11 +33,11 @@ def test_every_kind_of_the_library_has_a_class_with_its_abilities():
 
 
 @every_kind
-def test_members_are_found_and_most_strangers_are_not(cls):
+def test_members_are_found_and_most_non_members_are_not(cls):
     f = cls.build(MEMBERS, fpr=0.01)
     assert all(key in f for key in MEMBERS)
-    # 500 strangers at 1%: 30 or more have a chance below 1e-12.
-    assert sum(key in f for key in STRANGERS) < 30
+    # 500 non-members at 1%: 30 or more have a chance below 1e-12.
+    assert sum(key in f for key in NON_MEMBERS) < 30
     assert 450 < f.approx_len() < 550
     assert f.capacity == 500 and f.nbytes > 0 and bool(f)
     assert 0 < f.current_fpr() < 0.02
@@ -82,7 +82,7 @@ def test_what_is_discarded_is_gone(cls):
         f.remove("bob")
     assert not f
     f.update(MEMBERS)
-    assert f.difference_update(MEMBERS[:300] + STRANGERS[:1]) == 300
+    assert f.difference_update(MEMBERS[:300] + NON_MEMBERS[:1]) == 300
     assert not any(key in f for key in MEMBERS[:300]) and all(key in f for key in MEMBERS[300:])
 
 
@@ -135,9 +135,9 @@ def test_copies_are_equal_and_apart(cls):
         assert type(other) is cls and other == f and other is not f
     if issubclass(cls, bloomery.Insertable):
         other = f.copy()
-        other.update(STRANGERS[:10])
+        other.update(NON_MEMBERS[:10])
         assert other != f and f == cls.build(MEMBERS)
-    assert f != cls.build(STRANGERS) and f != "f" and f != set(MEMBERS)
+    assert f != cls.build(NON_MEMBERS) and f != "f" and f != set(MEMBERS)
 
 
 @pytest.mark.parametrize("cls", [bloomery.Filter, bloomery.Insertable, bloomery.Deletable,

@@ -315,7 +315,7 @@ class Static(Filter):
 
 
 class Deletable(Insertable):
-    """Filters that take keys back. Discard only what was added: a stranger that passes as a member
+    """Filters that take keys back. Discard only what was added: a non-member that passes as a member
     would take a member along."""
 
     __slots__ = ()

@@ -50,8 +50,8 @@ struct bitmap_params {
 result<bitmap_params> plan_bitmap(const bitmap_spec& spec);
 
 template <storage Storage = owned_storage>
-class basic_bitmap : public detail::key_shell<basic_bitmap<Storage>> {
-  using shell = detail::key_shell<basic_bitmap>;
+class basic_bitmap : public detail::key_overloads<basic_bitmap<Storage>> {
+  using overloads = detail::key_overloads<basic_bitmap>;
 
  public:
   /// Numbers from 0x8000 on are for kinds outside the library (docs/format.md).
@@ -98,8 +98,8 @@ class basic_bitmap : public detail::key_shell<basic_bitmap<Storage>> {
     return basic_bitmap(params, std::move(bits), count);
   }
 
-  using shell::insert;
-  using shell::may_contain;
+  using overloads::insert;
+  using overloads::may_contain;
 
   bool may_contain(hash64 h) const noexcept {
     return detail::test_bit(bits_.bytes().data(), place(h));

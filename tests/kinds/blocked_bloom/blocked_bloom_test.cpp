@@ -194,12 +194,12 @@ TEST(blocked_bloom, a_concurrent_view_sets_the_same_bits) {
     EXPECT_EQ(view.insert(members).inserted, plain.size());
     EXPECT_EQ(file_bytes(shared), file_bytes(plain));
     EXPECT_TRUE(view.may_contain(members.front()));
-    const auto strangers = random_hashes(1000, 7);
-    for (const hash64 h : strangers) EXPECT_EQ(view.may_contain(h), plain.may_contain(h));
+    const auto non_members = random_hashes(1000, 7);
+    for (const hash64 h : non_members) EXPECT_EQ(view.may_contain(h), plain.may_contain(h));
   }
 }
 
-// The closed forms are the sums over i, the number of keys in the stranger's block, that define
+// The closed forms are the sums over i, the number of keys in the non-member's block, that define
 // them; here summed as they stand.
 TEST(blocked_bloom_plan, the_rate_is_the_mean_over_unequal_blocks) {
   const auto sum_over_loads = [](double n, double blocks, auto&& rate_at) {

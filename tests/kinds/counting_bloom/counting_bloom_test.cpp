@@ -153,17 +153,17 @@ TEST(counting_bloom, erasing_all_leaves_the_bytes_of_an_empty_filter) {
   EXPECT_EQ(small.non_zero_counters(), 0U);
 }
 
-TEST(counting_bloom, erase_refuses_a_certain_stranger_and_changes_nothing) {
+TEST(counting_bloom, erase_refuses_a_certain_non_member_and_changes_nothing) {
   counting_bloom filter({.capacity = 100, .fpr = 0.01});
   for (int i = 0; i < 100; ++i) filter.insert(i);
   const auto before = copy_of(filter.bytes());
-  int strangers = 0;
+  int non_members = 0;
   for (int i = 1000; i < 2000; ++i) {
     if (filter.may_contain(i)) continue;
-    ++strangers;
+    ++non_members;
     EXPECT_FALSE(filter.erase(i));
   }
-  EXPECT_GT(strangers, 900);
+  EXPECT_GT(non_members, 900);
   EXPECT_EQ(copy_of(filter.bytes()), before);
   EXPECT_EQ(filter.size(), 100U);
 }
@@ -302,16 +302,16 @@ TEST(counting_bloom, meets_the_requested_rate_at_capacity) {
     for (const std::uint64_t capacity : {1000U, 10'007U}) {
       double hits = 0;
       counting_bloom_params params;
-      const auto strangers = static_cast<std::uint64_t>(4000 / eps / seeds);
+      const auto non_members = static_cast<std::uint64_t>(4000 / eps / seeds);
       for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
         counting_bloom filter({.capacity = capacity, .fpr = eps, .seed = seed});
         for (std::uint64_t i = 0; i < capacity; ++i) filter.insert(i);
-        for (std::uint64_t i = 0; i < strangers; ++i) hits += filter.may_contain(capacity + i);
+        for (std::uint64_t i = 0; i < non_members; ++i) hits += filter.may_contain(capacity + i);
         params = filter.params();
       }
       EXPECT_LE(params.array.fpr, eps);
       // The hits are binomial given the fill, and the fill differs from seed to seed.
-      const double expected = params.array.fpr * static_cast<double>(strangers) * seeds;
+      const double expected = params.array.fpr * static_cast<double>(non_members) * seeds;
       const auto m = static_cast<double>(params.counters());
       const double k = params.array.hashes;
       const double occupied = -std::expm1(-static_cast<double>(capacity) * k / m) * m;
@@ -328,10 +328,10 @@ TEST(counting_bloom, current_rate_is_that_of_the_counters_as_they_stand) {
   counting_bloom filter({.capacity = 5000, .fpr = 0.02, .seed = 3});
   std::uint64_t keys = 0;
   const auto compare = [&](const char* when) {
-    constexpr std::uint64_t strangers = 200'000;
+    constexpr std::uint64_t non_members = 200'000;
     double hits = 0;
-    for (std::uint64_t i = 0; i < strangers; ++i) hits += filter.may_contain(1'000'000 + i);
-    const double expected = filter.current_fpr() * strangers;
+    for (std::uint64_t i = 0; i < non_members; ++i) hits += filter.may_contain(1'000'000 + i);
+    const double expected = filter.current_fpr() * non_members;
     EXPECT_NEAR(hits, expected, alarm * std::sqrt(expected * (1 - filter.current_fpr()))) << when;
   };
   while (keys < 3000) filter.insert(keys++);

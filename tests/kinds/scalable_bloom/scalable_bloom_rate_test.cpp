@@ -1,5 +1,5 @@
 // The scalable Bloom filter's promise: started at any size it grows, and at every doubling of its
-// keys the rate that is measured on strangers is within the one that was asked for.
+// keys the rate that is measured on non-members is within the one that was asked for.
 //
 // Seeds are fixed. Were they drawn anew, a correct filter would fail here with probability below
 // 1e-6 in all: some 70 checks of the requested rate at below 1e-8 each (Student's t, 63 or more
@@ -24,7 +24,7 @@ using bloomery::scalable_bloom;
 
 enum class family : std::uint8_t { sequential, strided, random, text };
 constexpr std::array families = {family::sequential, family::strided, family::random, family::text};
-constexpr std::uint64_t first_stranger = std::uint64_t{1} << 32;
+constexpr std::uint64_t first_non_member = std::uint64_t{1} << 32;
 
 /// Distinct keys of a family, hashed as the filter of this seed does.
 std::vector<hash64> keys(family which, std::uint64_t seed, std::uint64_t first, std::size_t n) {
@@ -45,16 +45,16 @@ std::vector<hash64> keys(family which, std::uint64_t seed, std::uint64_t first, 
 
 struct measurement {
   std::vector<double> rates;  // measured, of each filter
-  double found = 0;           // strangers that passed, all filters
+  double found = 0;           // non-members that passed, all filters
   double expected = 0;        // by current_fpr
   double variance = 0;
 
-  void add(const scalable_bloom& filter, std::span<const hash64> strangers) {
-    const auto answers = std::make_unique<bool[]>(strangers.size());
-    filter.may_contain(strangers, std::span(answers.get(), strangers.size()));
-    const auto n = static_cast<double>(strangers.size());
+  void add(const scalable_bloom& filter, std::span<const hash64> non_members) {
+    const auto answers = std::make_unique<bool[]>(non_members.size());
+    filter.may_contain(non_members, std::span(answers.get(), non_members.size()));
+    const auto n = static_cast<double>(non_members.size());
     const auto passed =
-        static_cast<double>(std::count(answers.get(), answers.get() + strangers.size(), true));
+        static_cast<double>(std::count(answers.get(), answers.get() + non_members.size(), true));
     const double p = filter.current_fpr();
     rates.push_back(passed / n);
     found += passed;
@@ -80,10 +80,10 @@ struct growth_case {
   double fpr;
   double growth;
   double tightening;
-  std::uint64_t most;     // keys, in the end
-  std::uint64_t seeds;    // of each family
-  std::size_t strangers;  // asked of each filter at each doubling
-  double tolerance;       // that the test's own noise must stay below, as a share of the rate
+  std::uint64_t most;       // keys, in the end
+  std::uint64_t seeds;      // of each family
+  std::size_t non_members;  // asked of each filter at each doubling
+  double tolerance;         // that the test's own noise must stay below, as a share of the rate
 };
 
 class scalable_bloom_rate : public testing::TestWithParam<growth_case> {};
@@ -99,7 +99,7 @@ TEST_P(scalable_bloom_rate, holds_at_every_doubling) {
                              .tightening = c.tightening,
                              .seed = seed});
       const auto members = keys(which, seed, 0, c.most);
-      const auto strangers = keys(which, seed, first_stranger, c.strangers);
+      const auto non_members = keys(which, seed, first_non_member, c.non_members);
       std::uint64_t done = 0;
       std::size_t step = 0;
       for (std::uint64_t n = c.start; n <= c.most; n *= 2, ++step) {
@@ -107,7 +107,7 @@ TEST_P(scalable_bloom_rate, holds_at_every_doubling) {
         ASSERT_EQ(filter.insert(batch).done, batch.size());
         done = n;
         if (step == doublings.size()) doublings.emplace_back();
-        doublings[step].add(filter, strangers);
+        doublings[step].add(filter, non_members);
       }
     }
   }

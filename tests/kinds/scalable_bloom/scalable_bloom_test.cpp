@@ -271,7 +271,7 @@ TEST(scalable_bloom, cleared_it_is_as_new_and_a_copy_is_its_own) {
 
 void expect_full(scalable_bloom& filter, std::uint64_t next) {
   const auto before = bytes_of(filter);
-  while (filter.may_contain(nth(next))) ++next;  // a stranger that is no false positive
+  while (filter.may_contain(nth(next))) ++next;  // a non-member that is no false positive
   EXPECT_EQ(filter.insert(nth(next)), insert_outcome::full);
   EXPECT_EQ(filter.insert(nth(0)), insert_outcome::maybe_present);
   const std::vector<hash64> batch = {nth(0), nth(1), nth(next), nth(2)};

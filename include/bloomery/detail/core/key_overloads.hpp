@@ -15,7 +15,7 @@ namespace bloomery::detail {
 
 /// Keys that are hashed before the filter is called. They are enough for its prefetches to overlap,
 /// and few enough for the stack and the first-level cache.
-inline constexpr std::size_t shell_batch = 128;
+inline constexpr std::size_t hashed_batch = 128;
 
 /// A contiguous sequence of keys that is not itself a key. Numbers of 8 bits are no batch: they may
 /// as well be the bytes of one key.
@@ -42,10 +42,10 @@ void for_hashes(const H& hash, const R& keys, Use&& use) noexcept {
   // A hash may refer to its key, so the bytes of a number must live as long as its hash.
   constexpr bool as_bytes = integer_key<key_type> && !std::invocable<const H&, key_type>;
   // NOLINTNEXTLINE(misc-const-correctness): written where as_bytes holds
-  std::array<number_bytes, as_bytes ? shell_batch : 0> words;
-  std::array<hash_type, shell_batch> hashes;
-  for (std::size_t at = 0; at < all.size(); at += shell_batch) {
-    const std::size_t n = detail::min(shell_batch, all.size() - at);
+  std::array<number_bytes, as_bytes ? hashed_batch : 0> words;
+  std::array<hash_type, hashed_batch> hashes;
+  for (std::size_t at = 0; at < all.size(); at += hashed_batch) {
+    const std::size_t n = detail::min(hashed_batch, all.size() - at);
     for (std::size_t i = 0; i < n; ++i) {
       if constexpr (as_bytes) {
         store(words[i].data(), static_cast<std::uint64_t>(all[at + i]));
@@ -59,13 +59,13 @@ void for_hashes(const H& hash, const R& keys, Use&& use) noexcept {
 }
 
 /// Adds the key form of every operation that Derived has for hashes, and of no other. Derived has
-/// `hash_function()`, and names these forms beside its own with `using key_shell<Derived>::insert;`
-/// and so on.
+/// `hash_function()`, and names these forms beside its own with `using
+/// key_overloads<Derived>::insert;` and so on.
 ///
 /// The operations on one key are always inlined. A filter may use instructions in them that only
 /// this translation unit may use (blocked_bloom/native.hpp, expandable/segment_native.hpp).
 template <class Derived>
-class key_shell {
+class key_overloads {
  public:
   /// Whether the key may be a member. False is certain.
   template <key K>
@@ -121,7 +121,7 @@ class key_shell {
   template <key_batch R>
     requires erases_hashes<Derived>
   std::uint64_t erase(const R& keys) noexcept {
-    std::array<bool, shell_batch> answers;
+    std::array<bool, hashed_batch> answers;
     std::uint64_t erased = 0;
     for_hashes(self().hash_function(), keys, [&](auto hashes, std::size_t) noexcept {
       erase_hashes(hashes, answers);
@@ -170,7 +170,7 @@ class key_shell {
 
  private:
   friend Derived;
-  key_shell() = default;
+  key_overloads() = default;
 
   // Uses the filter's own batch if it has one, which overlaps the memory accesses.
   template <class Hash>

@@ -18,10 +18,10 @@
 
 namespace bloomery::detail {
 
-/// Batches of at least so many keys grow a filter on huge pages; key_shell hands on as many at
+/// Batches of at least so many keys grow a filter on huge pages; key_overloads hands on as many at
 /// once. The first touch of a huge page waits until the kernel has cleared it, up to 6 ms on
 /// virtual machines, so single keys grow it on small pages.
-inline constexpr std::size_t min_batch_on_huge_pages = shell_batch;
+inline constexpr std::size_t min_batch_on_huge_pages = hashed_batch;
 
 struct owned_segment {
   arena_bytes bytes;
