@@ -3,8 +3,8 @@
 
     header_examples.py OUTPUT FOLDER...      the headers in these folders
 
-An example is a block of a header's comment that is indented by four more spaces and names something of
-ours (`bloomery`). It stands by itself, but for the names of tests/header_examples.hpp. Other indented
+An example is a block of a header's comment that is indented by four more spaces, names something of
+ours (`bloomery`) and has a statement. It stands by itself, but for the names of tests/header_examples.hpp. Other indented
 blocks are tables and formulas; one that looks like code is refused here.
 """
 
@@ -15,6 +15,7 @@ import sys
 # What an example's line begins with: in C++ `///`, in C the ` *` of a long comment.
 INDENTED = re.compile(r"\s*(?:///| \*)     (.*)")
 LOOKS_LIKE_CODE = re.compile(r"\w\(.*\);|\{$")
+STATEMENT = re.compile(r"[;{}]\s*(//.*)?$")
 
 
 def blocks(text):
@@ -43,6 +44,8 @@ def main():
                     if any(LOOKS_LIKE_CODE.search(each) for each in code):
                         sys.exit(f"{header}:{line}: an example that names nothing of bloomery's")
                     continue
+                if not any(STATEMENT.search(each) for each in code):
+                    continue  # the second line of a label
                 includes.append(f"#include <{header.relative_to(root)}>")
                 calls.append(f"  example_{len(calls)}();")
                 functions.append(f"void example_{len(functions)}() {{\n#line {line} \"{header}\"\n{text}\n}}\n")
