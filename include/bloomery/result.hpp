@@ -38,6 +38,7 @@ struct failure {
 [[nodiscard]] inline failure fail(errc code, std::string message) {
   return {code, std::move(message)};
 }
+/// Passes a failure on: `return fail(made.error())`.
 [[nodiscard]] inline failure fail(failure why) {
   return why;
 }
@@ -110,6 +111,7 @@ class [[nodiscard]] result {
   T value_or(U&& other) const& {
     return value_.value_or(std::forward<U>(other));
   }
+  /// The same, moved out.
   template <class U>
   T value_or(U&& other) && {
     return std::move(value_).value_or(std::forward<U>(other));
@@ -142,7 +144,8 @@ class [[nodiscard]] result<void> {
   using error_type = failure;
 
   result() noexcept = default;
-  // NOLINTNEXTLINE(google-explicit-constructor): `return fail(...);`
+  /// The failure, as in `return fail(...);`.
+  // NOLINTNEXTLINE(google-explicit-constructor)
   result(failure why) noexcept : failure_(std::move(why)) {}
 
   bool has_value() const noexcept { return !failure_; }
