@@ -18,8 +18,6 @@
 #include <span>
 #include <vector>
 
-#include "kinds/expandable/kernels/table.hpp"
-
 namespace {
 
 namespace d = bloomery::detail;
