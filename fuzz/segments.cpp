@@ -18,6 +18,8 @@
 #include <span>
 #include <vector>
 
+#include "cpu/dispatch.hpp"
+
 namespace {
 
 namespace d = bloomery::detail;
@@ -163,7 +165,7 @@ std::optional<segment> segment_of_bytes(input& from, const d::segment_shape& sha
   const bytes at = from.some(from.two_bytes());
   const auto scalar = d::segment_kernels::scalar.check(shape, at);
   for (const d::instruction_set set : d::usable_instruction_sets()) {
-    require(d::segment_kernel_table[set].check(shape, at) == scalar,
+    require(d::kernels_for<d::segment_kernels>(set).check(shape, at) == scalar,
             "kernel sets disagree about bytes");
   }
   if (!scalar) return std::nullopt;
@@ -212,7 +214,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   input from({data, size});
   const unsigned first = from.byte();
   const auto sets = d::usable_instruction_sets();
-  const d::segment_kernels& kernel = d::segment_kernel_table[sets[first / 2 % sets.size()]];
+  const auto& kernel = d::kernels_for<d::segment_kernels>(sets[first / 2 % sets.size()]);
   const d::segment_shape shape{5 + from.byte() % 10U, 2 + from.byte() % (d::max_slot_bits - 1)};
   auto start =
       first % 2 == 1 ? segment_of_bytes(from, shape) : segment_of_runs(from, shape, kernel);

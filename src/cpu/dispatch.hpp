@@ -30,13 +30,16 @@ void choose_instruction_set(instruction_set set) noexcept;
 
 /// The kernels of a kind whose kernel type has the static members scalar, avx2 and avx512.
 template <class Kernels>
-const Kernels& chosen_kernels() noexcept {
+const Kernels& kernels_for([[maybe_unused]] instruction_set set) noexcept {
 #if defined(__x86_64__)
-  const instruction_set set = chosen_instruction_set();
   if (set == instruction_set::avx512) return Kernels::avx512;
   if (set == instruction_set::avx2) return Kernels::avx2;
 #endif
   return Kernels::scalar;
+}
+template <class Kernels>
+const Kernels& chosen_kernels() noexcept {
+  return kernels_for<Kernels>(chosen_instruction_set());
 }
 
 }  // namespace bloomery::detail

@@ -18,14 +18,6 @@ namespace {
 
 using detail::segment_query;
 
-const detail::segment_kernels& kernels_of(detail::instruction_set set) {
-#if defined(__x86_64__)
-  if (set == detail::instruction_set::avx512) return detail::segment_kernels::avx512;
-  if (set == detail::instruction_set::avx2) return detail::segment_kernels::avx2;
-#endif
-  return detail::segment_kernels::scalar;
-}
-
 // Bytes between two pages that end the program if they are touched. The bytes touch either page.
 class fenced_bytes {
  public:
@@ -103,7 +95,7 @@ std::size_t expect_one_answer(std::span<const std::byte> bytes, const asked_segm
     const auto others =
         std::span<const segment_query>(queries).first(std::min(first % 41, queries.size()));
     for (const auto set : detail::usable_instruction_sets()) {
-      const auto& kernels = kernels_of(set);
+      const auto& kernels = detail::kernels_for<detail::segment_kernels>(set);
       kernels.contains_batch(asked.cell_bits, some, others, answers.data());
       for (std::size_t i = 0; i < n; ++i) {
         const bool wanted = detail::segment_kernels::scalar.contains(asked.cell_bits, some[i]);
@@ -169,8 +161,8 @@ std::size_t expect_same_inserts(std::span<std::byte> bytes, const asked_segment&
     }
     std::uint64_t moved = 0;
     std::uint64_t newly_inserted = 0;
-    const std::size_t run =
-        kernels_of(set).insert_run(asked.cell_bits, queries, max_copies, newly_inserted, moved);
+    const std::size_t run = detail::kernels_for<detail::segment_kernels>(set).insert_run(
+        asked.cell_bits, queries, max_copies, newly_inserted, moved);
     std::size_t wanted = 0;
     std::uint64_t wanted_moved = 0;
     std::uint64_t wanted_fresh = 0;
