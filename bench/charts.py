@@ -70,10 +70,10 @@ def filter_table(results, n, fpr, charts):
     text = f"### {count(n)} keys at {percent(fpr)}\n\n" + table(head, lines_of)
     limit, walk = line_limit(results, n, fpr)
     if limit:
-        each = "; ".join(f"{r['name']} {figure(query(r, 'batch', 0))} ns ({r['remark']})"
-                         for r in results.all("filter", n=n, fpr=fpr, group="limit"))
-        text += (f"\n\nThe limit, {size_of(walk['bits_per_key'] * n / 8)}: {each}; "
-                 f"with two threads {figure(line_limit(results, n, fpr, 2)[0])} ns.")
+        head = [f"the limit: an array of {size_of(walk['bits_per_key'] * n / 8)}", "ns per key", "fastest prefetch"]
+        text += "\n\n" + table(head, [[r["name"], figure(query(r, "batch", 0)), r["remark"].removeprefix("fastest ")]
+                                      for r in results.all("filter", n=n, fpr=fpr, group="limit")]
+                               + [["fastest of them, two threads", figure(line_limit(results, n, fpr, 2)[0]), ""]])
     drawn = [(r["name"], ask(r, 50), OURS if r["group"] == "ours" else PEER) for r in rows]
     drawn = sorted((d for d in drawn if d[1]), key=lambda d: d[1])
     if drawn:
@@ -166,12 +166,15 @@ def files(results, _charts):
         text.append(f"`bloomery check` of one key in a filter of {size_of(startup['bytes'])}: "
                     f"{startup['ns'] / 1e6:.1f} ms, {size_of(startup['peak'])} of memory.")
     if b := results.one("billion"):
-        text.append(f"{count(b['n'])} generated addresses in {size_of(b['bytes'])} (k = "
-                    f"{b['hashes']}, {b['threads']} threads): {b['fill_seconds']:.1f} s to make, hash "
-                    f"and insert them ({b['insert_seconds']:.1f} s of it to insert), "
-                    f"{b['seconds']:.1f} s with {count(b['strangers'])} queries of non-members; planned "
-                    f"{percent(b['planned_fpr'])}, measured {percent(b['rate'])}; peak memory "
-                    f"{size_of(b['peak'])}.")
+        head = [f"{count(b['n'])} generated addresses in {size_of(b['bytes'])}, k = {b['hashes']}, "
+                f"{b['threads']} threads", ""]
+        text.append(table(head, [["to make, hash and insert them", f"{b['fill_seconds']:.1f} s"],
+                                 ["of this, to insert them", f"{b['insert_seconds']:.1f} s"],
+                                 [f"whole run, with {count(b['strangers'])} queries of non-members",
+                                  f"{b['seconds']:.1f} s"],
+                                 ["planned rate", percent(b["planned_fpr"])],
+                                 ["measured rate", percent(b["rate"])],
+                                 ["peak memory", size_of(b["peak"])]]))
     return "\n\n".join(text) or "Not measured."
 
 

@@ -59,8 +59,9 @@ def against_made(series):
         body.append([name] + [" / ".join(times(ratio(at[n][what], twin[n][what]))
                                          for what in ("absent_ns", "alone_ns"))
                               if n in at and n in twin else "–" for n in sizes])
-    return ("Time of a non-member's query in a grown filter, relative to a filter made at that size: in batches "
-            "of 1024 / one at a time, after growth by:\n\n"
+    return ("The next table compares the query of a non-member in a grown filter and in a filter made at that size. "
+            "A cell has the ratio of their times in batches of 1024 keys / one key at a time. A column has the growth "
+            "and the number of keys after it.\n\n"
             + table([""] + [f"2^{k}, {count(n)} keys" for k, n in zip(SHOWN_AFTER, sizes)], body))
 
 
@@ -85,7 +86,7 @@ def growth(results, charts):
                      figure(end["bits_per_key"], 4),
                      percent(max(r["rate"] for r in series[name] if r["n"] >= 1024)
                              if name in series else 0)])
-    text = (f"Growth from 64 to {count(most)} keys at 1%, one thread. Queries are batches of 1024 keys. The keys "
+    text = (f"Growth from 64 keys to {count(most)} keys at 1%, one thread. Queries are batches of 1024 keys. The keys "
             "of one doubling are inserted in one batch, except where the name says otherwise. Times are ns per "
             "key, the least of three runs, in which the filters take turns at each size.\n\n"
             + table(["", "query, absent", "query, present", "insert",

@@ -42,8 +42,8 @@ result<built_ribbon> build_ribbon(const ribbon_spec& spec, std::span<const hash6
 /// Space       In bits per key at 1%:
 ///                 keys     1000   10,000   from 1,000,000
 ///                 bits     7.8    6.9      6.75
-/// Query       O(1): two adjacent cache lines for 95% of the keys. A batch prefetches those of many
-///             keys and uses SIMD. A non-member passes with probability 2^-r.
+/// Query       O(1): one or two adjacent cache lines for 95% of the keys. A batch prefetches those
+///             of many keys and uses SIMD. A non-member passes with probability 2^-r.
 /// Build       From hashes in any order, with repetitions. The same set gives the same bytes on
 ///             every CPU. Hashes are split by their upper bits into shards of about 34,000 keys.
 /// Memory      A build needs, besides the filter, max(64 MiB, 2.7 bytes per distinct key), 0.5
