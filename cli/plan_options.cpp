@@ -59,7 +59,7 @@ void plan_options::declare(CLI::App& app) {
   // CLI11's parser of numbers would wrap -3 around and read 010 as octal.
   app.add_option_function<std::string>(
          "--seed", [this](const std::string& given) { seed = read_seed(given); },
-         "seed of the hash function, a 64-bit number (default 0)")
+         fmt::format("seed of the hash function, a 64-bit number (default {})", default_seed))
       ->type_name("SEED");
   app.add_option("--with", with, "an option of the kind; 'bloomery man' lists them")
       ->type_name("NAME=VALUE")

@@ -144,7 +144,7 @@ struct working_of<double_hashing> {
 template <>
 struct working_of<salted_hashing> {
   static std::vector<std::string> definition() {
-    return {"h_i(x) = XXH3(x under seed i-1) * m / 2^64, rounded down, i = 1, 2, ..."};
+    return {"h_i(x) = XXH3(x, seed_i) * m / 2^64, rounded down, i = 1, 2, ..."};
   }
   static std::string preface(key_ref) { return {}; }
   static std::string working(std::string_view, key_ref key, unsigned i, std::uint64_t m) {

@@ -81,7 +81,6 @@ result<json> walk_blocks(const json& asked, const std::vector<step>& steps) {
       .fpr = formulas::split_block_fpr(static_cast<double>(*blocks) * 50, *blocks, 8, 64),
       .blocks = *blocks,
       .hashes = 8,
-      .seed = 0,
       .layout = block_layout::split_512};
   auto memory = owned_storage::make(params.bits() / 8);
   if (!memory) return fail(std::move(memory.error()));

@@ -41,7 +41,7 @@ struct property {
   std::variant<std::uint64_t, double, std::string> value;
 };
 
-/// A request to a planner of any kind. A value of zero or empty is to be found by the planner.
+/// A request to a planner of any kind. The planner finds the values that are zero or empty.
 struct plan_request {
   std::uint64_t capacity = 0;
   double fpr = 0;
@@ -85,8 +85,8 @@ struct filter_info {
   hash_id hash{};
   std::uint64_t seed = default_seed;
   plan_report plan;
-  /// Kinds that hold copies: copies. Static kinds: distinct keys. Others: keys that were certainly
-  /// new, a lower bound of the distinct keys.
+  /// The number of copies in kinds that hold copies, of distinct keys in static kinds. In others
+  /// the number of keys that were certainly new, a lower bound of the distinct keys.
   std::uint64_t count = 0;
   /// The number of distinct keys, estimated from the bits. Infinite if the bits cannot tell: they
   /// are too full, or come from several intersections.
@@ -162,7 +162,8 @@ class any_filter {
   /// Fails with incompatible for another kind or other parameters; then nothing has changed.
   result<void> merge(const any_filter& other);
   /// Merges two sets. An expandable filter adds only those keys of the other that it does not
-  /// contain yet. Bloom filters always do so; other kinds add all copies.
+  /// contain yet. Other kinds merge as merge() does: Bloom filters have one copy per key anyway,
+  /// and counting kinds add all copies.
   result<void> merge_absent(const any_filter& other);
   /// Keeps the keys that both filters may contain. Fails as merge() does.
   result<void> intersect(const any_filter& other);
@@ -171,8 +172,8 @@ class any_filter {
 
   filter_image image() const;
 
-  /// An equal filter in its own memory. The copy of a mapped filter shares the mapping. Fails with
-  /// out_of_memory. O(size).
+  /// An equal filter. It has its own memory, except that the copy of a mapped filter shares the
+  /// mapping. Fails with out_of_memory. O(size).
   result<any_filter> copy() const;
 
   /// Lets the host move the filter's memory (memory_source.hpp), for the kinds that a server holds.
@@ -217,8 +218,8 @@ struct kind_info {
   /// Whether further copies of a key use slots that other keys need, as in most kinds that keep
   /// copies.
   bool copies_take_room = true;
-  /// The largest number of copies of one key for which a plan should have slots. Copies without a
-  /// slot need more memory than a slot.
+  /// A plan should have a slot for each copy of a key, up to this number of copies. A copy without
+  /// a slot needs more memory than a slot.
   std::uint64_t copies_to_plan_for = std::numeric_limits<std::uint64_t>::max();
   std::span<const kind_option> options;
   result<plan_report> (*plan)(const plan_request&);

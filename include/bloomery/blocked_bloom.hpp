@@ -279,7 +279,7 @@ class basic_blocked_bloom : public detail::key_overloads<basic_blocked_bloom<Sto
     params_.chance_keys = 0;
   }
 
-  /// Makes this filter that of the union of both sets. The bits are those of a filter into which
+  /// Makes this the filter of the union of both sets. The bits are those of a filter into which
   /// all keys of both were inserted. Fails with incompatible if the filters differ in blocks,
   /// layout, functions or seed. O(m).
   template <storage Other>

@@ -154,7 +154,7 @@ class basic_bloom : public detail::key_overloads<basic_bloom<Probe, Storage>> {
     params_.chance_keys = 0;
   }
 
-  /// Makes this filter that of the union of both sets. The bits are those of a filter into which
+  /// Makes this the filter of the union of both sets. The bits are those of a filter into which
   /// all keys of both were inserted. Fails with incompatible if the filters differ in bits,
   /// functions, seed or probe rule. O(m).
   template <storage Other>

@@ -33,7 +33,7 @@ struct insert_summary {
   std::uint64_t inserted = 0;       ///< keys that were certainly new
   std::uint64_t maybe_present = 0;  ///< keys that may have been there before
   std::size_t done = 0;             ///< keys of the batch that are contained now
-  insert_outcome stopped_by = insert_outcome::inserted;  ///< else why key `done` has no room
+  insert_outcome stopped_by = insert_outcome::inserted;  ///< if done is short of the batch: why
 };
 
 /// Every filter. `may_contain` is never false for a key that was inserted and not erased since.
@@ -55,8 +55,8 @@ concept membership_filter =
       { f.may_contain(h) } noexcept -> std::same_as<bool>;
       { f.may_contain(hs, answers) } noexcept -> std::same_as<void>;
       { f.capacity() } noexcept -> std::same_as<std::uint64_t>;  // keys planned for
-      // Kinds that hold copies: copies. Others: keys that were certainly new, a lower bound of the
-      // distinct keys.
+      // The number of copies, in kinds that hold copies. In others the number of keys that were
+      // certainly new, a lower bound of the distinct keys.
       { f.size() } noexcept -> std::same_as<std::uint64_t>;
       { f.planned_fpr() } noexcept -> std::same_as<double>;  // the rate at capacity
       { f.current_fpr() } noexcept -> std::same_as<double>;  // the rate of the bits as they are

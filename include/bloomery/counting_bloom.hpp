@@ -48,18 +48,17 @@ namespace bloomery {
 /// Places      A key has up to k places. If several of its probes give one place, the place counts
 ///             once. An insert adds 1 to the counter of each place, and an erase subtracts 1. The
 ///             key may be a member while all of them are positive. Inserts and erases therefore
-///             cancel exactly. Counting a shared place twice would also cancel, but an erase could
-///             then lower a counter below zero: that of a non-member with two probes on a counter
-///             of 1.
+///             cancel exactly. If a shared place counted twice, erasing a non-member with two
+///             probes on a counter of 1 would lower that counter below zero.
 /// Stuck       A counter sticks because its true value is unknown once it has reached the maximum.
 ///             Overflow therefore never loses a member. The places of stuck counters stay occupied
 ///             until clear(). stuck_counters() returns their number. With distinct keys and the
 ///             planned load, counters of 4 bits practically never stick
 ///             (formulas::counter_reaches). If keys are inserted more than a dozen times each, use
 ///             8 or 16 bits.
-/// Intersect   None. The smaller of two counters would keep every common key, but also counts that
-///             belong to no key. No erase could remove these, so a filter whose keys were all
-///             erased would not be empty.
+/// Intersect   None. Keeping the smaller of two counters would keep every common key. It would also
+///             leave counters positive without a key. No erase could lower those, so a filter
+///             whose keys were all erased would not be empty.
 template <probe_scheme Probe = double_hashing, storage Storage = owned_storage>
 class basic_counting_bloom : public detail::key_overloads<basic_counting_bloom<Probe, Storage>> {
   using overloads = detail::key_overloads<basic_counting_bloom>;
@@ -147,8 +146,8 @@ class basic_counting_bloom : public detail::key_overloads<basic_counting_bloom<P
         [&](std::size_t i) noexcept { answers[i] = may_contain(hs[i]); });
   }
 
-  /// The number of copies of the key of this hash, at most. It is never too low below ceiling(); at
-  /// the ceiling it means "at least this many".
+  /// An upper bound of the number of copies of the key of this hash, if it is below ceiling(). At
+  /// the ceiling there may be more copies.
   std::uint64_t count(const hash_type& h) const noexcept {
     return with_counters(
         [&](auto counters) noexcept { return smallest(counters, h, counters.maximum); });

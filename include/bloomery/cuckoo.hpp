@@ -179,8 +179,8 @@ class basic_cuckoo : public detail::key_overloads<basic_cuckoo<Storage>> {
   }
 
   /// Inserts every copy of the other filter, whose keys are not needed. Fails with incompatible if
-  /// the filters differ in buckets, slots, fingerprint bits or seed, with `full` if the copies of
-  /// all keys, or of one, do not fit, and with out_of_memory; then nothing has changed. O(slots).
+  /// the filters differ in buckets, slots, fingerprint bits or seed. Fails with `full` if not all
+  /// copies fit, and with out_of_memory. A failure changes nothing. O(slots).
   /// Needs the memory of this filter a second time while it runs.
   template <storage Other>
   result<void> merge(const basic_cuckoo<Other>& other)
@@ -220,8 +220,8 @@ class basic_cuckoo : public detail::key_overloads<basic_cuckoo<Storage>> {
            (static_cast<double>(params_.buckets) * params_.slots);
   }
   /// The rate of the stored fingerprints: passing / (buckets (2^f - 1)) + n / 2^64, where `passing`
-  /// counts the pairs (first bucket, fingerprint) that pass as a member: for each stored
-  /// fingerprint those of its two buckets. All pairs are equally likely. O(slots).
+  /// counts the pairs (first bucket, fingerprint) that pass as a member. A stored fingerprint lets
+  /// two pairs pass, one per bucket of its key. All pairs are equally likely. O(slots).
   double current_fpr() const noexcept {
     const auto passing = static_cast<double>(census().passing);
     const double all = static_cast<double>(params_.buckets) * static_cast<double>(layout_.values());
@@ -306,7 +306,7 @@ class basic_cuckoo : public detail::key_overloads<basic_cuckoo<Storage>> {
 
 /// The cuckoo filter in its own memory.
 using cuckoo = basic_cuckoo<>;
-/// One over a mapped file, read-only.
+/// A read-only cuckoo filter over a mapped file.
 using cuckoo_view = basic_cuckoo<mapped_storage>;
 
 }  // namespace bloomery

@@ -40,9 +40,10 @@ namespace bloomery {
 ///
 /// Space at 1%, grown from 64 keys, in bits per key at each doubling:
 ///     growth known in advance    12 to 16.1   (20 to 22 beyond the planned growth)
-///     growth unknown             15 to 18     (between doublings up to 21 for at most 130 keys,
-///                                             up to 18.2 for more)
-/// Not knowing n costs about log2 log2 n extra bits per key (Pagh, Segev and Wieder, 2013).
+///     growth unknown             15 to 18
+/// Between doublings a filter of unknown growth has up to 21 with at most 130 keys, and up to 18.2
+/// with more. Not knowing n costs about log2 log2 n extra bits per key (Pagh, Segev and Wieder,
+/// 2013).
 ///
 /// Query       O(1): reads the block's offset, then the block (32 cells, one or two cache lines).
 /// Insert      O(1) amortised. The worst case moves two segments of at most 64 KiB.
@@ -259,10 +260,10 @@ class basic_expandable : public detail::key_overloads<basic_expandable<Storage>>
   /// Adds every copy in the other filter, whose size, rate and growth may differ. The keys are not
   /// needed, and the union keeps this filter's rate.
   ///
-  /// Fails with `incompatible` if the seeds differ, or if both filters have spent too much of the
-  /// rate for the union to keep it: then merge both into an empty filter that is made for the sum
-  /// of their rates. Fails with `full` if there is no room. A failure changes nothing. O(size of
-  /// both); needs as much temporary memory as the union has.
+  /// Fails with `incompatible` if the seeds differ, or if both filters have used too much of the
+  /// rate for the union to keep it. In that case make an empty filter for the sum of their rates
+  /// and merge both into it. Fails with `full` if there is no room. A failure changes nothing.
+  /// O(size of both); needs as much temporary memory as the union has.
   template <piecewise_storage Other>
   result<void> merge(const basic_expandable<Other>& other)
     requires growable_storage<Storage>
@@ -279,8 +280,8 @@ class basic_expandable : public detail::key_overloads<basic_expandable<Storage>>
   }
 
   /// Adds the other filter's keys that are not contained yet, one copy each: the union of two sets.
-  /// A key that matches an entry here is left out, so a key of both is counted once, and a false
-  /// positive is not added. Fails as merge() does.
+  /// A key that matches an entry here is left out. So a key of both filters is counted once, and a
+  /// key of the other that passes here by chance is not added. Fails as merge() does.
   template <piecewise_storage Other>
   result<void> merge_absent(const basic_expandable<Other>& other)
     requires growable_storage<Storage>
@@ -313,8 +314,8 @@ class basic_expandable : public detail::key_overloads<basic_expandable<Storage>>
     return true;
   }
 
-  /// The capacity it was made for. After growth, and for a capacity below 33: the number of keys
-  /// before the next growth step.
+  /// The capacity that the filter was made for. After growth, or if that capacity is below 33, it
+  /// is the number of keys at which the next growth step begins.
   std::uint64_t capacity() const noexcept { return params_.room(); }
   /// Copies of all keys.
   std::uint64_t size() const noexcept { return count_; }
@@ -323,7 +324,8 @@ class basic_expandable : public detail::key_overloads<basic_expandable<Storage>>
   double planned_fpr() const noexcept { return params_.fpr; }
   std::uint64_t size_in_bytes() const noexcept { return table().size_in_bytes(); }
 
-  /// Entries per entries before the next growth step. 1 if a step was refused and there are more.
+  /// The number of entries, divided by the number at which the next growth step begins. 1 if there
+  /// are more, because a step failed.
   double fill() const noexcept {
     return detail::min(
         1.0, static_cast<double>(params_.entries) / static_cast<double>(params_.max_entries()));

@@ -63,7 +63,8 @@ struct announced_filter {
 };
 
 /// Reads header and parameters alone, as serialize_header() gives them. Fails with corrupt or
-/// unsupported. No bytes support the announced length yet, so do not allocate it.
+/// unsupported. The announced length may be wrong, so do not allocate so much memory before the
+/// bytes arrive.
 result<announced_filter> read_header(std::span<const std::byte> bytes, const std::string& name);
 
 /// The action if the file exists.
@@ -89,7 +90,7 @@ result<void> write_stream(const filter_image& image, int file, const std::string
 /// Pieces of bytes that are written one after the other.
 using byte_pieces = std::span<const std::span<const std::byte>>;
 
-/// The two functions above for bytes of any format, with the same promises.
+/// write_file for bytes of any format, with the same promises.
 result<void> write_file(byte_pieces pieces, const std::filesystem::path& path,
                         if_exists policy = if_exists::replace);
 /// Writes bytes of any format to an open file descriptor.
@@ -98,13 +99,14 @@ result<void> write_stream(byte_pieces pieces, int file, const std::string& name)
 /// A filter as a byte string: the same bytes as in a file.
 std::vector<std::byte> serialize(const filter_image& image);
 
-/// The size of that byte string, and serialize() into memory of the caller. Precondition:
-/// into.size() is that size.
+/// The size of the byte string of serialize().
 std::size_t serialized_size(const filter_image& image) noexcept;
-/// Writes the byte string of serialize() into memory of the caller.
+/// Writes the byte string of serialize() into memory of the caller. Precondition: into.size() ==
+/// serialized_size(image).
 void serialize_to(const filter_image& image, std::span<std::byte> into);
 
-/// Header and parameters, which precede the payload there. It reads the payload for its checksum.
+/// The part of that byte string before the payload: header and parameters. Reads the payload, for
+/// its checksum.
 std::vector<std::byte> serialize_header(const filter_image& image);
 
 /// The exclusive right to replace a file, among all processes that use this lock. Lock before the

@@ -26,7 +26,7 @@
 namespace bloomery {
 namespace detail {
 
-/// basic_fuse::build without its types (src/kinds/fuse/build.cpp).
+/// The part of basic_fuse::build that is compiled in the library (src/kinds/fuse/build.cpp).
 result<built_fuse> build_fuse(const fuse_spec& spec, const hash_source& source);
 result<built_fuse> build_fuse(const fuse_spec& spec, std::span<const hash64> hashes);
 
@@ -80,10 +80,10 @@ class basic_fuse : public detail::key_overloads<basic_fuse<Storage>> {
   basic_fuse& operator=(basic_fuse&&) = default;
   ~basic_fuse() = default;
 
-  /// The filter of these hashes, which have the seed `spec.seed`. Needs spec.fpr, fingerprint_bits,
-  /// or capacity and bits. Fails as plan_fuse does, with invalid_argument if the filter is larger
-  /// than spec.bits, with out_of_memory, and with the failure of the source. Reads the source two
-  /// to five times.
+  /// The filter of these hashes, which were made with the seed `spec.seed`. Needs spec.fpr,
+  /// fingerprint_bits, or capacity and bits. Fails as plan_fuse does, with invalid_argument if the
+  /// filter is larger than spec.bits, with out_of_memory, and with the failure of the source. Reads
+  /// the source two to five times.
   static result<basic_fuse> build(const fuse_spec& spec, const hash_source& source)
     requires std::same_as<Storage, owned_storage>
   {
@@ -117,8 +117,7 @@ class basic_fuse : public detail::key_overloads<basic_fuse<Storage>> {
 
   using overloads::may_contain;
 
-  /// Whether the key of this hash may be a member; false is certain, and the answer of an empty
-  /// filter.
+  /// Whether the key of this hash may be a member. False is certain. An empty filter answers false.
   bool may_contain(hash64 h) const noexcept {
     return params_.shards != 0 && table().may_contain(h);
   }
@@ -144,7 +143,7 @@ class basic_fuse : public detail::key_overloads<basic_fuse<Storage>> {
   double planned_fpr() const noexcept {
     return fuse_fpr(static_cast<double>(count_), params_.fingerprint_bits);
   }
-  /// The same, or 0 without members.
+  /// planned_fpr(), or 0 without keys.
   double current_fpr() const noexcept { return params_.shards == 0 ? 0 : planned_fpr(); }
   std::uint64_t size_in_bytes() const noexcept { return bytes().size(); }
   /// Keys per slot.
@@ -167,7 +166,7 @@ class basic_fuse : public detail::key_overloads<basic_fuse<Storage>> {
   basic_fuse(const fuse_params& params, Storage payload, std::uint64_t count)
       : params_(params), payload_(std::move(payload)), count_(count) {}
 
-  // Empty without members.
+  // The payload, which is empty without keys.
   std::span<const std::byte> bytes() const noexcept {
     const auto all = payload_.bytes();
     detail::expect_not_moved_from(params_.shards == 0 || !all.empty());
@@ -180,9 +179,9 @@ class basic_fuse : public detail::key_overloads<basic_fuse<Storage>> {
   std::uint64_t count_;
 };
 
-/// In its own memory.
+/// The fuse filter in its own memory.
 using fuse = basic_fuse<>;
-/// Over a mapped file.
+/// A read-only fuse filter over a mapped file.
 using fuse_view = basic_fuse<mapped_storage>;
 
 }  // namespace bloomery

@@ -1,7 +1,7 @@
 #pragma once
 
 /// Hash functions: from keys to hashes. A hash has a type of its own, so `insert(hash64)` takes a
-/// hash and `insert(key)` hashes first. No header below this one knows keys.
+/// hash and `insert(key)` hashes first. Filters themselves see only hashes.
 
 #ifndef XXH_INLINE_ALL
 #define XXH_INLINE_ALL
@@ -38,7 +38,8 @@ struct hash64 {
   friend constexpr auto operator<=>(const hash64&, const hash64&) = default;
 };
 
-/// The seed of filters whose request names none.
+/// The seed of filters whose request names none. Hashes whose seed a format fixes, such as
+/// checksums, name theirs.
 inline constexpr std::uint64_t default_seed = 0;
 
 /// Numbers of hash functions in files. A number never changes its meaning.
@@ -148,7 +149,8 @@ struct key_ref {
   std::uint64_t seed = default_seed;
 };
 
-/// Passes the key on unhashed, for such rules. The seed is used by the rule.
+/// Passes the key on unhashed, for probe rules that read the key for each function. The rule uses
+/// the seed.
 class key_ref_hasher {
  public:
   using hash_type = key_ref;
@@ -169,8 +171,8 @@ struct hash32_pair {
   std::uint32_t second;
 };
 
-/// The pair of hashes of a well-known tutorial. The first is FNV-1 in double precision with a
-/// 32-bit exclusive-or and the sign dropped, as a JavaScript page computes it. The second is
+/// The pair of hashes of a well-known tutorial. The first is FNV-1 as a JavaScript page computes
+/// it: products are doubles, the exclusive-or has 32 bits, and the sign is dropped. The second is
 /// MurmurHash2 with seed 0.
 class fnv_murmur_hasher {
  public:
@@ -183,13 +185,13 @@ class fnv_murmur_hasher {
   hash32_pair operator()(std::span<const std::byte> bytes) const noexcept;
 };
 
-/// A number as it is, for function families over numbers.
+/// A whole number that is not hashed, for families of functions of numbers (function_family).
 struct element {
   std::uint64_t value;
 };
 
-/// Numbers as they are, and byte strings hashed by XXH3, so that a family over numbers accepts
-/// words too.
+/// Passes integer keys on as they are. Byte keys are hashed by XXH3 with seed 0, so that functions
+/// of numbers accept words too.
 class element_hasher {
  public:
   using hash_type = element;
@@ -203,7 +205,7 @@ class element_hasher {
     return {static_cast<std::uint64_t>(k)};
   }
   element operator()(std::span<const std::byte> bytes) const noexcept {
-    return {xxh3_hasher()(bytes).value};
+    return {xxh3_hasher(0)(bytes).value};
   }
 };
 

@@ -10,8 +10,8 @@
 
 namespace bloomery {
 
-/// Hashes that can be read more than once, in any number and with repetitions: a span in memory, or
-/// a file. Static kinds are built from one.
+/// Any number of hashes, possibly with repetitions, that can be read more than once: a span in
+/// memory, or a file. Static kinds are built from one source.
 struct hash_source {
   using sink = std::function<result<void>(std::span<const hash64>)>;
 

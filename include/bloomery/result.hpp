@@ -34,11 +34,11 @@ struct failure {
   int system_error = 0;  ///< errno if the operating system refused, else 0
 };
 
-/// Makes a failure: `return fail(errc::io, "...")`. A result of any type is made from it.
+/// Makes a failure: `return fail(errc::io, "...")`. A failure converts to a result of any type.
 [[nodiscard]] inline failure fail(errc code, std::string message) {
   return {code, std::move(message)};
 }
-/// Passes a failure on: `return fail(made.error())`.
+/// Passes a failure on: `return fail(other.error())`.
 [[nodiscard]] inline failure fail(failure why) {
   return why;
 }
@@ -111,7 +111,7 @@ class [[nodiscard]] result {
   T value_or(U&& other) const& {
     return value_.value_or(std::forward<U>(other));
   }
-  /// The same, moved out.
+  /// The value, moved out, or another if there is none.
   template <class U>
   T value_or(U&& other) && {
     return std::move(value_).value_or(std::forward<U>(other));
@@ -144,8 +144,8 @@ class [[nodiscard]] result<void> {
   using error_type = failure;
 
   result() noexcept = default;
-  /// The failure, as in `return fail(...);`.
-  // NOLINTNEXTLINE(google-explicit-constructor)
+  /// A result without success.
+  // NOLINTNEXTLINE(google-explicit-constructor): `return fail(...);`
   result(failure why) noexcept : failure_(std::move(why)) {}
 
   bool has_value() const noexcept { return !failure_; }

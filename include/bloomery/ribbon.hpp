@@ -28,7 +28,7 @@
 namespace bloomery {
 namespace detail {
 
-/// basic_ribbon::build without its types (src/kinds/ribbon/build.cpp).
+/// The part of basic_ribbon::build that is compiled in the library (src/kinds/ribbon/build.cpp).
 result<built_ribbon> build_ribbon(const ribbon_spec& spec, const hash_source& source);
 result<built_ribbon> build_ribbon(const ribbon_spec& spec, std::span<const hash64> hashes);
 
@@ -47,8 +47,9 @@ result<built_ribbon> build_ribbon(const ribbon_spec& spec, std::span<const hash6
 /// Build       From hashes in any order, with repetitions. The same set gives the same bytes on
 ///             every CPU. Hashes are split by their upper bits into shards of about 34,000 keys.
 /// Memory      A build needs, besides the filter, max(64 MiB, 2.7 bytes per distinct key), 0.5
-///             bytes per key for bumped keys, and 2 MB per thread. At its end it needs the size of
-///             the filter a second time instead of these. Hashes that are not uniform need more.
+///             bytes per key for bumped keys, and 2 MB per thread. At its end a build has freed
+///             these, and needs the size of the filter a second time. Hashes that are not uniform
+///             need more.
 /// Failure     A build does not fail by chance: a last level without a solution is tried with other
 ///             seeds, and from the fifth try on with more slots. Hashes that were chosen to collide
 ///             are refused.
@@ -80,9 +81,10 @@ class basic_ribbon : public detail::key_overloads<basic_ribbon<Storage>> {
   basic_ribbon& operator=(basic_ribbon&&) = default;
   ~basic_ribbon() = default;
 
-  /// The filter of these hashes, which have the seed `spec.seed`. Needs spec.fpr, or capacity and
-  /// bits. Fails as plan_ribbon does, with invalid_argument if the filter is larger than spec.bits,
-  /// with out_of_memory, and with the failure of the source. Reads the source two to five times.
+  /// The filter of these hashes, which were made with the seed `spec.seed`. Needs spec.fpr, or
+  /// capacity and bits. Fails as plan_ribbon does, with invalid_argument if the filter is larger
+  /// than spec.bits, with out_of_memory, and with the failure of the source. Reads the source two
+  /// to five times.
   static result<basic_ribbon> build(const ribbon_spec& spec, const hash_source& source)
     requires std::same_as<Storage, owned_storage>
   {
@@ -105,8 +107,9 @@ class basic_ribbon : public detail::key_overloads<basic_ribbon<Storage>> {
         [&](std::span<const hash64> hashes) { return build(spec, hashes); });
   }
 
-  /// A filter of `count` keys over the payload of image(). Fails with corrupt if it does not fit
-  /// the parameters, or has members and no level. O(levels), as the slots are not read.
+  /// A filter of `count` keys over the payload of image(). Fails with corrupt if the payload does
+  /// not fit the parameters, or if there are keys and no level. O(levels), as the slots are not
+  /// read.
   static result<basic_ribbon> open(ribbon_params params, Storage payload, std::uint64_t count) {
     if (auto ok = detail::check_ribbon_payload(params, payload.bytes(), count); !ok) {
       return fail(std::move(ok.error()));
@@ -117,8 +120,7 @@ class basic_ribbon : public detail::key_overloads<basic_ribbon<Storage>> {
 
   using overloads::may_contain;
 
-  /// Whether the key of this hash may be a member; false is certain, and the answer of an empty
-  /// filter.
+  /// Whether the key of this hash may be a member. False is certain. An empty filter answers false.
   bool may_contain(hash64 h) const noexcept {
     return detail::ribbon_may_contain(bytes().data(), levels_, h);
   }
@@ -137,8 +139,8 @@ class basic_ribbon : public detail::key_overloads<basic_ribbon<Storage>> {
   std::uint64_t size() const noexcept { return count_; }
   double estimate_size() const noexcept { return static_cast<double>(count_); }
   double planned_fpr() const noexcept { return params_.fpr; }
-  /// The rate by the columns of each start and the bump codes of the levels, plus n / 2^64 for
-  /// equal hashes; 0 without members. O(n / 512).
+  /// The rate of this filter: the mean over its starts. A start of r columns has the rate 2^-r, a
+  /// bumped start that of the next level. Equal hashes add n / 2^64. 0 without keys. O(n / 512).
   double current_fpr() const noexcept {
     if (count_ == 0) return 0;
     return detail::min(1.0, detail::ribbon_fpr(params_, bytes()) +
@@ -165,7 +167,7 @@ class basic_ribbon : public detail::key_overloads<basic_ribbon<Storage>> {
                         std::move(built->views), built->count);
   }
 
-  // Empty without members.
+  // The payload, which is empty without keys.
   std::span<const std::byte> bytes() const noexcept {
     detail::expect_not_moved_from(count_ == 0 || !levels_.empty());
     return payload_.bytes();
@@ -184,9 +186,9 @@ class basic_ribbon : public detail::key_overloads<basic_ribbon<Storage>> {
   std::uint64_t count_;
 };
 
-/// In its own memory.
+/// The ribbon filter in its own memory.
 using ribbon = basic_ribbon<>;
-/// Over a mapped file.
+/// A read-only ribbon filter over a mapped file.
 using ribbon_view = basic_ribbon<mapped_storage>;
 
 }  // namespace bloomery

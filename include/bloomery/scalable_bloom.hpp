@@ -1,8 +1,9 @@
 #pragma once
 
 /// The scalable Bloom filter (P. S. Almeida, C. Baquero, N. Preguica and D. Hutchison, "Scalable
-/// Bloom Filters", Information Processing Letters 101(6), 2007). It is a chain of Bloom filters,
-/// the members of the chain. Each has s times the capacity of the one before and r times its rate.
+/// Bloom Filters", Information Processing Letters 101(6), 2007). It is a chain of Bloom filters.
+/// These are the members of the chain, not to be confused with member keys. Each has s times the
+/// capacity of the one before and r times its rate.
 /// The rates add up to at most eps, so the number of keys need not be known in advance.
 ///
 ///     bloomery::scalable_bloom seen({.fpr = 0.01});
@@ -39,7 +40,7 @@ namespace bloomery {
 ///             a million has 9.6. Each member has a lower rate than the one before, and so needs
 ///             more bits per key.
 /// Query       Queries the members newest first, where most keys are, and stops at the first that
-///             may contain the key. A non-member costs about two probes per member. A batch
+///             may contain the key. A key that is in none costs about two probes in each. A batch
 ///             prefetches the cache lines of all members together.
 /// Insert      A query of all members, then k bits in the newest: O(L k). O(m) when it opens a
 ///             member.
@@ -50,8 +51,7 @@ namespace bloomery {
 /// Full        Reports `full` and changes nothing if the next member cannot be planned
 ///             (plan_next_member), or if memory runs out.
 /// Erase       None: keys share bits.
-/// Merge       None: two chains hold their keys in members of different ages. The union of two full
-///             members would exceed their rate.
+/// Merge       None. The union of two full members of two chains would exceed their rate.
 /// Threads     Concurrent queries are safe. An insert needs exclusive access.
 template <piecewise_storage Storage = owned_storage>
 class basic_scalable_bloom : public detail::key_overloads<basic_scalable_bloom<Storage>> {
@@ -254,8 +254,9 @@ class basic_scalable_bloom : public detail::key_overloads<basic_scalable_bloom<S
   /// set.
   ///
   /// The set bits of a member give an estimate of the keys that reached it, also of those that
-  /// seemed to be in it already. Keys that seemed to be in an older member never reached it. Their
-  /// share is the compound rate of the members before, and the estimate is corrected for it. O(m).
+  /// it seemed to contain already. Keys that an older member seemed to contain never reached it.
+  /// Their share is the compound rate of the older members, and the estimate is corrected for it.
+  /// O(m).
   double estimate_size() const noexcept {
     double keys = 0;
     double passing = 1;  // share of new keys that no older member may contain

@@ -140,7 +140,8 @@ class shared_owner {
 class mapped_storage {
  public:
   mapped_storage() noexcept = default;
-  /// Bytes that live as long as `owner`, such as a std::shared_ptr, which the last copy destroys.
+  /// Bytes that live as long as `owner`, for example a std::shared_ptr. The last copy of this
+  /// storage destroys the owner.
   template <std::movable Owner>
   mapped_storage(Owner owner, std::span<const std::byte> bytes)
       : owner_(std::move(owner)), bytes_(bytes) {}

@@ -47,8 +47,8 @@ namespace bloomery {
 ///             are stashed. Then the outcome is `full` and the filter is unchanged.
 /// Duplicates  Each insert adds a copy, in any number. The second and the third copy use a slot
 ///             each until another key needs it. All others are counted in the overflow table. If
-///             most keys have two or three copies, plan for the copies. Bits per key of 1 M keys
-///             that are inserted twice each, at 1%:
+///             most keys have two or three copies, plan a capacity for all copies. Bits per key of
+///             1 M keys that are inserted twice each, at 1%:
 ///                 planned for     2 M keys   1 M keys
 ///                 bits            20         278
 /// Count       Never too low. Keys with the same tag and blocks share a count, so it is too high

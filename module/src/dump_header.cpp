@@ -23,7 +23,7 @@ constexpr unsigned window_flag = 2;
 using section_sizes = std::array<std::uint32_t, max_parts>;
 
 std::uint64_t checksum_of(std::span<const std::byte> bytes) noexcept {
-  return xxh3_hasher()(bytes).value;
+  return xxh3_hasher(0)(bytes).value;
 }
 
 /// Whether the last eight bytes are the checksum of those before.

@@ -139,7 +139,7 @@ void add_digest(server::digest* digest, void* value) noexcept {
   const filter_object& object = object_of(value);
   if (object.spec().engine == filter_engine::compatible) {
     for (const auto piece : object.dump_payload()) {
-      const std::uint64_t checksum = xxh3_hasher()(piece).value;
+      const std::uint64_t checksum = xxh3_hasher(0)(piece).value;
       api.digest_bytes(digest, reinterpret_cast<const char*>(&checksum), sizeof checksum);
     }
   }

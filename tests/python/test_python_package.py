@@ -80,7 +80,8 @@ def test_the_stub_is_what_the_extension_has():
     native = bloomery._native
     described = {node.name: node for node in stub.body
                  if isinstance(node, (ast.ClassDef, ast.FunctionDef))}
-    assert {name for name in vars(native) if not name.startswith("__")} == {*described, "version"}
+    values = {node.target.id for node in stub.body if isinstance(node, ast.AnnAssign)}
+    assert {name for name in vars(native) if not name.startswith("__")} == {*described, *values}
     methods = {node.name for node in described["Filter"].body}
     assert {name for name in vars(native.Filter)
             if not name.startswith("__") and name != "_pybind11_conduit_v1_"} == {

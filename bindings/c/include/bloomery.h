@@ -99,7 +99,7 @@ typedef struct bloomery_request {
   bool counting;
   bool growing;
   bool unchanging;
-  uint64_t seed;
+  uint64_t seed; /* of the hash function; any value, also 0 */
   const bloomery_option* options;
   size_t option_count;
 } bloomery_request;

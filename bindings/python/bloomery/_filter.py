@@ -237,7 +237,8 @@ class Insertable(Filter):
 
     def __init__(self, capacity: Optional[Count] = None, fpr: Optional[Rate] = None, *,
                  memory: Optional[Count] = None, bits: Optional[Count] = None,
-                 hashes: Optional[int] = None, seed: int = 0, **options: Any) -> None:
+                 hashes: Optional[int] = None, seed: int = _native.default_seed,
+                 **options: Any) -> None:
         _native.Filter.__init__(self, _native.create(
             kind_of(type(self)), request(capacity, fpr, memory, bits, hashes, seed, options)))
 
@@ -245,7 +246,8 @@ class Insertable(Filter):
     def build(cls: "type[OfInsertable]", keys: Keys, *, offsets: Optional[Any] = None,
               capacity: Optional[Count] = None, fpr: Optional[Rate] = None,
               memory: Optional[Count] = None, bits: Optional[Count] = None,
-              hashes: Optional[int] = None, seed: int = 0, **options: Any) -> OfInsertable:
+              hashes: Optional[int] = None, seed: int = _native.default_seed,
+              **options: Any) -> OfInsertable:
         """A filter of these keys, as ``contains`` takes them; without a capacity and a size, for as
         many as there are.
 
@@ -301,8 +303,8 @@ class Static(Filter):
     @classmethod
     def build(cls: "type[OfStatic]", keys: Keys, *, offsets: Optional[Any] = None,
               capacity: Optional[Count] = None, fpr: Optional[Rate] = None,
-              memory: Optional[Count] = None, bits: Optional[Count] = None, seed: int = 0,
-              **options: Any) -> OfStatic:
+              memory: Optional[Count] = None, bits: Optional[Count] = None,
+              seed: int = _native.default_seed, **options: Any) -> OfStatic:
         """The filter of these keys, as ``contains`` takes them; repetitions do no harm.
 
         >>> f = bloomery.Ribbon.build(range(100_000), fpr=0.01)

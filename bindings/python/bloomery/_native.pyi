@@ -3,6 +3,7 @@
 from typing import Any, Dict, Optional, Tuple
 
 version: str
+default_seed: int
 
 class FullError(ValueError):
     """There is no room for a key; the filter is as it was before that key."""

@@ -46,8 +46,8 @@ class Plan:
 def plan(capacity: Optional[Count] = None, fpr: Optional[Rate] = None, *,
          memory: Optional[Count] = None, bits: Optional[Count] = None,
          hashes: Optional[int] = None, kind: Optional[str] = None, deletable: bool = False,
-         counting: bool = False, growing: bool = False, static: bool = False, seed: int = 0,
-         **options: Any) -> Plan:
+         counting: bool = False, growing: bool = False, static: bool = False,
+         seed: int = _native.default_seed, **options: Any) -> Plan:
     """Plans a filter without making it, with the numbers of ``bloomery plan``: any sufficient two of
     capacity, rate, size and number of hash functions give the rest. Without a kind, all kinds that
     have what is needed are compared.

@@ -300,4 +300,5 @@ PYBIND11_MODULE(_native, module) {
   });
   module.def("kinds", &all_kinds);
   module.attr("version") = BLOOMERY_VERSION;
+  module.attr("default_seed") = bloomery::default_seed;
 }

@@ -24,7 +24,7 @@ std::span<const std::byte> bytes_of(const leveldb::Slice& slice) noexcept {
 }
 
 hash64 hash_of(const leveldb::Slice& key) noexcept {
-  return xxh3_hasher()(bytes_of(key));
+  return xxh3_hasher(0)(bytes_of(key));
 }
 
 /// Versions of a key are equal keys to a filter.

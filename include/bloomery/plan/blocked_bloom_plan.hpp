@@ -13,15 +13,14 @@
 
 namespace bloomery {
 
-/// A request. A value of zero is to be found by the planner. Sufficient are two of capacity, fpr
-/// and bits.
+/// A request. The planner finds the values that are zero. It needs two of capacity, fpr and bits.
 struct blocked_bloom_spec {
   std::uint64_t capacity = 0;         ///< n, distinct keys, at most 2^57
   double fpr = 0;                     ///< eps at capacity, in [1e-9, 1)
   std::uint64_t bits = 0;             ///< at most 2^62; rounded down to whole blocks, at least one
   unsigned hashes = 0;                ///< k: at most 24 in the free layout, 8 in the others
   std::uint64_t seed = default_seed;  ///< of the hash function
-  block_layout layout{};              ///< {} chooses: split from 0.05% to 2%, else free
+  block_layout layout{};              ///< {}: split_512 at rates of 0.05% to 2%, else free
   /// The share of filters whose own rate is at most fpr, in [1/2, 1). With 0, the mean of all
   /// filters is at most fpr.
   double confidence = 0;

@@ -50,13 +50,13 @@ struct counting_bloom_params {
 /// or contradicts the others. O(1).
 result<counting_bloom_params> plan_counting_bloom(const counting_bloom_spec& spec);
 
-/// Whether the layout exists: counters of 4, 8 or 16 bits, at least one, at most 2^62 bits
-/// together, and 1 to 64 functions. Else fails with corrupt.
+/// Fails with corrupt unless the layout exists: at least one counter of 4, 8 or 16 bits, at most
+/// 2^62 bits together, and 1 to 64 functions.
 result<void> check_layout(const counting_bloom_params& params);
 
-/// Whether two filters have the same counters for every key: equal arrays (see same_shape of
-/// bloom_params) and counters of equal width. Else fails with incompatible, and the message names
-/// the difference.
+/// Succeeds if two filters have the same counters for every key: equal arrays (see same_shape of
+/// bloom_params) and counters of equal width. Otherwise fails with incompatible, and the message
+/// names the difference.
 result<void> same_shape(const counting_bloom_params& a, const counting_bloom_params& b);
 
 }  // namespace bloomery

@@ -12,8 +12,8 @@
 
 namespace bloomery {
 
-/// The requirements. A member that is zero is chosen by the plan, which needs any two of capacity,
-/// fpr and bits, or fingerprint_bits with one of capacity and bits.
+/// A request. The planner finds the values that are zero. It needs any two of capacity, fpr and
+/// bits, or fingerprint_bits with one of capacity and bits.
 struct cuckoo_spec {
   std::uint64_t capacity = 0;         ///< n, distinct keys, at most 2^57
   double fpr = 0;                     ///< eps at capacity, in (0, 1)
@@ -34,9 +34,9 @@ struct cuckoo_params {
 
   /// Whether every value is in its range and the table has at most 2^62 bits.
   bool possible() const noexcept;
-  /// Bytes of table and stash. Precondition, also of load(): possible().
+  /// Bytes of table and stash. Precondition: possible().
   std::uint64_t payload_bytes() const noexcept;
-  /// The load at `capacity` distinct keys.
+  /// The load at `capacity` distinct keys. Precondition: possible().
   double load() const noexcept;
 
   /// The parameter block of a file (docs/format.md, "cuckoo").
@@ -46,7 +46,7 @@ struct cuckoo_params {
                                       std::span<const std::byte> block);
 };
 
-/// Finds the members of `spec` that are zero, so that the rate at capacity is at most spec.fpr:
+/// Finds the values of `spec` that are zero, so that the rate at capacity is at most spec.fpr:
 ///     capacity and fpr     the fewest bits, usually with the shortest fingerprint of that rate
 ///     bits and fpr         the largest capacity
 ///     capacity and bits    the lowest rate
@@ -55,7 +55,7 @@ struct cuckoo_params {
 ///     slots per bucket        2      4      8
 ///     from 1000 slots         0.84   0.95   0.98
 ///     below                   0.75   0.90   0.96
-/// The planned keys do not fit with a probability below 2/10,000, which has two parts:
+/// With a probability below 2/10,000 the planned keys do not fit. It has two parts:
 ///     Load       below 1/10,000 at every measured table size, from one bucket to a million, and
 ///                far less in large tables
 ///     Equality   more keys share buckets and fingerprint than their buckets have slots: below

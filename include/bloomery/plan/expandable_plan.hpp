@@ -1,7 +1,7 @@
 #pragma once
 
-/// Plans expandable filters: the first segments, and how many bits of each key's hash entries keep
-/// as the filter grows, so that the rate holds at any size.
+/// Plans expandable filters: the first segments, and the number of hash bits that an entry keeps,
+/// for each doubling. It is chosen so that the rate holds at any size.
 
 #include <bloomery/image.hpp>
 #include <bloomery/result.hpp>
@@ -13,13 +13,13 @@
 
 namespace bloomery {
 
-/// A request; zero means "find it". The rate suffices, and gives a filter for
-/// default_expandable_capacity keys. So do the rate with capacity or bits, and capacity with bits.
+/// A request. The planner finds the values that are zero. It needs the rate, or capacity and bits.
+/// The rate alone gives a filter for default_expandable_capacity keys.
 struct expandable_spec {
   std::uint64_t capacity = 0;         ///< keys to begin with
   double fpr = 0;                     ///< eps in (0, 1), however far the filter grows
   std::uint64_t bits = 0;             ///< of the payload before it grows, at most
-  double growth = 0;                  ///< final size per `capacity`, in [1, 2^50]; 0: unknown
+  double growth = 0;                  ///< final number of keys / capacity, in [1, 2^50]; 0: unknown
   std::uint64_t seed = default_seed;  ///< of the hash function
 };
 
@@ -35,14 +35,14 @@ struct expandable_params {
   std::uint64_t seed = default_seed;
 
   unsigned segment_cell_bits = 0;  ///< log2 of a segment's cells once there are several segments
-  unsigned cell_bits = 0;          ///< log2 of a segment's cells now; less while there is only one
-  unsigned level = 0;              ///< bits of the hash that choose a segment
-  std::uint64_t split = 0;         ///< the first so many segments are chosen by one bit more
-  unsigned slot_bits = 0;          ///< remainder and marker, in segments at `level`
-  unsigned split_slot_bits = 0;    ///< the same in segments that were split, and in their halves
-  std::uint32_t generation = 0;    ///< doublings of the cells that have begun
-  double spent = 0;                ///< share of the rate once the current doubling is complete
-  std::uint64_t entries = 0;       ///< in all segments
+  unsigned cell_bits = 0;        ///< log2 of a segment's cells now; only a single segment has fewer
+  unsigned level = 0;            ///< bits of the hash that choose a segment
+  std::uint64_t split = 0;       ///< segments below this are split, and chosen by one bit more
+  unsigned slot_bits = 0;        ///< remainder and marker, in segments at `level`
+  unsigned split_slot_bits = 0;  ///< the same in segments that were split, and in their halves
+  std::uint32_t generation = 0;  ///< doublings of the cells that have begun
+  double spent = 0;              ///< rate of the entries once the current doubling is complete
+  std::uint64_t entries = 0;     ///< in all segments
 
   std::uint64_t segments() const noexcept { return (std::uint64_t{1} << level) + split; }
   std::uint64_t cells() const noexcept { return segments() << cell_bits; }
@@ -50,8 +50,8 @@ struct expandable_params {
   bool widens() const noexcept { return cell_bits < segment_cell_bits; }
   /// Slot bits of the segments that the last step made.
   unsigned newest_slot_bits() const noexcept { return split == 0 ? slot_bits : split_slot_bits; }
-  /// The filter grows by a step when it has more entries: two per cell while a step widens it,
-  /// otherwise 3/4 per cell.
+  /// The filter grows by a step when it has more entries than this. It is two per cell while a step
+  /// widens the only segment, otherwise 3/4 per cell.
   std::uint64_t max_entries() const noexcept {
     return widens() ? first_load * cells() : cells() / 4 * 3;
   }
@@ -76,9 +76,9 @@ struct expandable_params {
   std::optional<expandable_params> grown() const noexcept;
 
   /// The same state for a filter whose entries match a fraction `rate` of all hashes, as after a
-  /// union. It continues in the schedule of rates at the doubling that has used this fraction, plus
-  /// the part that the current doubling will add. Nothing if the rate cannot be kept, or only with
-  /// entries that are too long for a segment.
+  /// union. The current doubling will add to this fraction. The schedule of rates continues at the
+  /// first doubling that allows the sum. Nothing if there is none, or if entries would be too long
+  /// for a segment.
   std::optional<expandable_params> replanned_for(double rate) const noexcept;
 };
 
@@ -88,10 +88,10 @@ inline constexpr std::uint64_t default_expandable_capacity = 96;
 /// Plans the filter as it is before its first key. Fails with invalid_argument and names the value
 /// that is out of range, missing or contradictory.
 ///
-/// Rate of an entry. An entry that is inserted into a segment chosen by a bits, with 2^c cells and
-/// remainders of l bits, keeps a + c + l bits of its hash for ever. It matches 2^-(a + c + l) of
-/// all hashes at any later size. With s_g = 3/4 * 2^-l_g, entries of length l_g add w(g) * s_g to
-/// the rate:
+/// Rate of an entry. Take a segment that is chosen by `a` hash bits and has 2^c cells and
+/// remainders of l bits. An entry that is inserted there keeps a + c + l bits of its hash for ever.
+/// It matches 2^-(a + c + l) of all hashes at any later size. With s_g = 3/4 * 2^-l_g, entries of
+/// length l_g add w(g) * s_g to the rate:
 ///
 ///     w(0) = 8/3            a single small segment: two entries per cell
 ///     w(0) = 1              whole segments: 3/4 entries per cell
@@ -109,18 +109,20 @@ inline constexpr std::uint64_t default_expandable_capacity = 96;
 ///
 ///     w(0) s_0 + ... + w(g) s_g <= (63/64) * eps * A(g),    A(g) < 1:
 ///
-///     growth unknown        A(g) = 1 - 8 / (t + 9), where t is g less 2/5 of the widenings
+///     growth unknown        A(g) = 1 - 8 / (t + 9), where t = g - 2/5 (widenings so far)
 ///     growth up to 2^X      A(g) = 31/32 * u(g) / u(X) for g <= X
 ///                           A(g) = 1 - 1/32 / (g - X + 1) beyond
 ///
-/// u(g) is the sum of w up to g. Widenings count by 7/10 up to 128 cells and by 2/5 with more. They
-/// count fully, and 1/16 is reserved for growth beyond X instead of 1/32, in two cases: the filter
-/// is not expected to outgrow one segment, or it begins with whole segments.
+/// u(g) is the sum of w up to g. The w of a single segment is multiplied by 7/10 for up to 128
+/// cells and by 2/5 for more. There are two exceptions: a filter that is not expected to outgrow
+/// one segment, and one that begins with whole segments. In these the factor is 1, and 1/16 is
+/// reserved for growth beyond X instead of 1/32.
 ///
 /// Rates above 1/2 are planned as 1/2. Otherwise entries of a single segment would lose all their
 /// bits, and each would count twice at every step.
 ///
-/// Keys of a large batch are inserted after the splits that they cause, so they add less.
+/// A large batch first makes the splits that it needs and then inserts its keys. Its entries are
+/// therefore in split segments, where each adds less to the rate.
 result<expandable_params> plan_expandable(const expandable_spec& spec);
 
 /// Bytes of the blocks of a new segment, so that the planned keys fit. `is_split`: one of the first

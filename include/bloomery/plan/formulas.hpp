@@ -50,8 +50,8 @@ double split_block_fpr(double n, std::uint64_t blocks, unsigned lanes, unsigned 
 /// split_block_fpr, exact to 1e-11 of itself. O(k^2 n/blocks). Precondition: k <= 28.
 double free_block_fpr(double n, std::uint64_t blocks, unsigned block_bits, unsigned k);
 
-/// The scatter of one filter's rate around the mean over all filters of its size, which the
-/// functions above give: the standard deviation of the logarithm of the rate.
+/// The scatter of one filter's rate: the standard deviation of the logarithm of the rate, over all
+/// filters of its size. bloom_fpr, split_block_fpr and free_block_fpr give the mean.
 ///
 /// The rate of one filter is assumed to be lognormal, since a low rate is a mean with few large
 /// terms. The scatter of a Bloom filter comes from the variance of the fill, O(1). That of a
@@ -82,7 +82,7 @@ double blocked_cardinality(double ones, double bits, std::uint64_t blocks, doubl
 /// 1/i. This is the mean number of throws until x places are hit (the coupon collector's problem).
 /// Infinite if all places are hit.
 ///
-/// The estimate has no bias until then. A throw hits a free place with probability (m - x)/m and
+/// It has no bias while a place is free. A throw hits a free place with probability (m - x)/m and
 /// then adds m/(m - x), so each throw adds 1 on average. The limit for large m is -m ln(1 - x/m),
 /// which is (e^t - 1)/2 throws too high at t throws per place. The standard error is sqrt(m (e^t -
 /// t - 1)) throws (Whang, Vander-Zanden and Taylor, "A Linear-Time Probabilistic Counting Algorithm
@@ -121,8 +121,8 @@ double distinct_among(double count, double seen, double estimate);
 /// throws).
 double counter_reaches(double n, double m, unsigned k, unsigned value);
 
-/// The smallest m for which bloom_fpr(n, m, k) <= eps, at least 1. With `deviations`, the smallest
-/// for which fpr_at() <= eps.
+/// The smallest m for which bloom_fpr(n, m, k) <= eps, at least 1. With `deviations` z, the
+/// smallest for which fpr_at(mean, scatter, z) <= eps.
 std::uint64_t bloom_bits(double n, double eps, unsigned k, double deviations = 0);
 
 /// The rate of a large cuckoo filter with b slots per bucket, fingerprints of f bits and the given
@@ -138,8 +138,8 @@ double cuckoo_fpr(unsigned slots_per_bucket, unsigned fingerprint_bits, double l
 /// class.
 ///
 /// A class has probability 2 / (buckets (2^f - 1)), or half of it if its two buckets are the same.
-/// For odd numbers of buckets, one (bucket, fingerprint) in `buckets` has two equal buckets. For
-/// even numbers such classes are not counted, so the result is an upper bound, with a relative
+/// For odd numbers of buckets, one of `buckets` pairs (bucket, fingerprint) has two equal buckets.
+/// For even numbers such classes are not counted, so the result is an upper bound, with a relative
 /// error of at most 1/buckets. The place of a key, in a bucket or in the stash, does not matter.
 double cuckoo_fpr_exact(double n, std::uint64_t buckets, unsigned fingerprint_bits);
 

@@ -11,8 +11,8 @@
 
 namespace bloomery {
 
-/// The requirements. A member that is zero is chosen by the plan, which needs two of capacity, fpr
-/// (or fingerprint_bits) and bits. A build counts its keys.
+/// A request. The planner finds the values that are zero. It needs two of capacity, fpr (or
+/// fingerprint_bits) and bits. A build counts its keys.
 struct fuse_spec {
   std::uint64_t capacity = 0;         ///< n, distinct keys, at most 2^42; a build does not need it
   double fpr = 0;                     ///< eps, in [2^-32, 1)
@@ -23,8 +23,8 @@ struct fuse_spec {
   unsigned threads = 1;               ///< of a build, 0: one per core; the result is the same
 };
 
-/// The parameters that fix the layout of a fuse filter. The number of keys is exact, and is the
-/// count of the filter.
+/// The parameters that fix the layout of a fuse filter. The filter's count, which is exact, is its
+/// capacity.
 struct fuse_params {
   unsigned arity = 3;
   unsigned fingerprint_bits = 8;
@@ -50,8 +50,8 @@ struct fuse_params {
   static result<fuse_params> decode(const filter_header& header, std::span<const std::byte> block);
 };
 
-/// The filter of `capacity` distinct keys. Up to 2^20 keys the size is exact, unless the shard
-/// needs a second try with a few more slots (one or two in ten do). Beyond it is within 0.5%.
+/// The filter of `capacity` distinct keys. Up to 2^20 keys a built filter has exactly the planned
+/// size, unless its first four tries fail. The size of larger filters differs by at most 0.5%.
 struct fuse_plan {
   fuse_params params;
   std::uint64_t capacity = 0;
@@ -63,7 +63,7 @@ inline constexpr std::uint64_t max_fuse_keys = std::uint64_t{1} << 42;
 /// The most bits of a fingerprint, w.
 inline constexpr unsigned max_fingerprint_bits = 32;
 
-/// Finds the members of `spec` that are zero: w = ceil(log2(1 / eps)). The default arity is 3,
+/// Finds the values of `spec` that are zero: w = ceil(log2(1 / eps)). The default arity is 3,
 /// whose queries are a quarter faster. If `bits` is given, arity 4 (5% smaller) is chosen where it
 /// gives a lower rate or a larger capacity. Fails with invalid_argument, which names the value that
 /// is out of range, missing or contradictory. O(log n).
@@ -77,8 +77,9 @@ namespace detail {
 /// Arity and fingerprint bits of a build, which does not know its number of keys yet.
 result<fuse_params> fuse_shape_for(const fuse_spec& spec);
 
-/// The number of shards of n distinct keys, and the size of a segment in a shard of n keys.
+/// The number of shards of a filter of n distinct keys.
 std::uint32_t fuse_shards_for(std::uint64_t n) noexcept;
+/// log2 of the fingerprints per segment in a shard of n keys.
 unsigned fuse_segment_log2(std::uint64_t n, unsigned arity) noexcept;
 
 /// Segments of a shard of n keys with which four in five sets of hashes succeed at the first try.

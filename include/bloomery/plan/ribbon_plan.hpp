@@ -11,8 +11,8 @@
 
 namespace bloomery {
 
-/// The requirements. A member that is zero is chosen by the plan, which needs two of capacity, fpr
-/// and bits. A build counts its keys, and needs fpr, or capacity and bits.
+/// A request. The planner finds the values that are zero. It needs two of capacity, fpr and bits. A
+/// build counts its keys, and needs fpr, or capacity and bits.
 struct ribbon_spec {
   std::uint64_t capacity = 0;         ///< n, distinct keys, at most 2^48; a build does not need it
   double fpr = 0;                     ///< eps, in [2^-32, 1)
@@ -21,21 +21,22 @@ struct ribbon_spec {
   unsigned threads = 1;               ///< of a build, 0: one per core; the result is the same
 };
 
-/// A level: the keys that all levels before bumped, in shards of equal shape. A shard is a system
-/// of linear equations, or two systems if the cut is inside it. Starts are numbered through all
-/// shards. Starts below the cut have `columns` bits per slot, the others one more. The mean rate
-/// can thus have any value.
+/// A level. The first has all keys, each other the keys that the level before bumped. A level has
+/// shards of equal shape. A shard is a system of linear equations, or two systems if the cut is
+/// inside it. Starts are numbered through all shards. Starts below the cut have `columns` bits per
+/// slot, the others one more. The mean rate can thus have any value.
 struct ribbon_level {
   std::uint64_t seed = 0;  ///< below 2^63; 0: the hash of the level before, unchanged
   std::uint64_t shards = 1;
   std::uint64_t starts = 1;   ///< per shard; a multiple of 16 if there are several shards
-  std::uint64_t cut = 0;      ///< 0 .. all_starts(); if the level bumps, all or a multiple of 16
+  std::uint64_t cut = 0;      ///< 0 .. all_starts(); in a level that bumps, a multiple of 16 or all
   std::uint32_t columns = 0;  ///< r, 0 .. 31
   bool bumps = false;         ///< whether keys may be in the next level
 
   std::uint64_t all_starts() const noexcept { return shards * starts; }
-  /// Groups of `columns` columns, and of one more. A system has 7 more groups than starts.
+  /// Groups of 8 slots of `columns` bits. A system of equations has 7 more groups than starts.
   std::uint64_t lower_groups() const noexcept;
+  /// Groups of 8 slots of `columns` + 1 bits.
   std::uint64_t upper_groups() const noexcept;
   std::uint64_t slots() const noexcept { return 8 * (lower_groups() + upper_groups()); }
   /// 2 bits per bucket of 16 starts.
@@ -53,8 +54,8 @@ inline constexpr std::size_t max_ribbon_levels = 32;
 /// The most keys that can be planned.
 inline constexpr std::uint64_t max_ribbon_keys = std::uint64_t{1} << 48;
 
-/// The parameters that fix the layout of a ribbon filter, and its planned rate. The number of keys
-/// is exact, and is the count of the filter.
+/// The parameters that fix the layout of a ribbon filter, and its planned rate. The filter's count,
+/// which is exact, is its capacity.
 struct ribbon_params {
   double fpr = 0;  ///< the requested rate, which the filter does not exceed
   std::uint64_t seed = default_seed;
@@ -71,15 +72,15 @@ struct ribbon_params {
                                       std::span<const std::byte> block);
 };
 
-/// A plan without keys. The size of the built filter is within 1% above ten thousand keys, and
-/// within 3% and 40 bytes below.
+/// A plan made before the keys are known. The size of the built filter is within 1% of it for more
+/// than ten thousand keys, and within 3% and 40 bytes for fewer.
 struct ribbon_plan {
   std::uint64_t capacity = 0;
   double fpr = 0;
   std::uint64_t bytes = 0;  ///< of the payload
 };
 
-/// Finds the members of `spec` that are zero. Fails with invalid_argument, which names the value
+/// Finds the values of `spec` that are zero. Fails with invalid_argument, which names the value
 /// that is out of range, missing or contradictory. O(log), microseconds.
 result<ribbon_plan> plan_ribbon(const ribbon_spec& spec);
 

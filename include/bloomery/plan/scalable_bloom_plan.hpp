@@ -12,9 +12,8 @@
 
 namespace bloomery {
 
-/// A request. A value of zero is to be found by the planner. Sufficient are the rate (the first
-/// member is then for default_initial_capacity keys), the rate with capacity or bits, or capacity
-/// and bits.
+/// A request. The planner finds the values that are zero. It needs the rate, or capacity and bits.
+/// With the rate alone, the first member is for default_initial_capacity keys.
 struct scalable_bloom_spec {
   std::uint64_t capacity = 0;         ///< n0, keys of the first member, at most fpr * 2^57
   double fpr = 0;                     ///< eps of the whole filter at any size, in (0, 1)
@@ -57,10 +56,10 @@ result<scalable_bloom_params> plan_scalable_bloom(const scalable_bloom_spec& spe
 ///
 ///     eps_i = (63/64) * eps * (1 - r) * r^i + 2 * n_i / 2^64.
 ///
-/// The first term is the paper's series, which adds up to at most 63/64 of eps. It falls below the
-/// rate that 64-bit hashes can keep: at 1%, r = 0.5 and s = 2 after 2^28 keys, if the first member
-/// was for one key. The last 64th of eps is therefore kept for equal hashes, at 0.03 bits per key.
-/// The sum of all eps_i stays within eps up to eps * 2^57 keys in all (1.4e15 at 1%).
+/// The first term is the paper's series, which adds up to at most 63/64 of eps. In late members it
+/// is below the rate that 64-bit hashes can keep: at 1%, with r = 0.5, s = 2 and n0 = 1, from 2^28
+/// keys on. The last 64th of eps is therefore kept for equal hashes, at 0.03 bits per key. The sum
+/// of all eps_i stays within eps up to eps * 2^57 keys in all (1.4e15 at 1%).
 ///
 /// A member has at least the bits of a cache line. Fails with `full` beyond that number of keys, at
 /// max_members, and beyond 2^62 bits for the member.

@@ -11,8 +11,8 @@
 
 namespace bloomery {
 
-/// The requirements. A member that is zero is chosen by the plan, which needs any two of capacity,
-/// fpr and bits, or remainder_bits with one of capacity and bits.
+/// A request. The planner finds the values that are zero. It needs any two of capacity, fpr and
+/// bits, or remainder_bits with one of capacity and bits.
 struct vector_quotient_spec {
   std::uint64_t capacity = 0;         ///< n, distinct keys, at most 2^57
   double fpr = 0;                     ///< eps at capacity, in (0, 1)
@@ -35,7 +35,8 @@ struct vector_quotient_params {
 
   /// Whether every value is in its range and S (r + 1) + B <= 512.
   bool possible() const noexcept;
-  /// Bytes of blocks and stash. Precondition, also of the members below: possible().
+  /// Bytes of blocks and stash. table_bytes(), payload_bytes() and load() have the precondition
+  /// possible().
   std::uint64_t table_bytes() const noexcept;
   /// table_bytes() and the bytes of the overflow table.
   std::uint64_t payload_bytes() const noexcept;
@@ -49,16 +50,16 @@ struct vector_quotient_params {
                                                std::span<const std::byte> block);
 };
 
-/// Finds the members of `spec` that are zero, so that the rate at capacity is at most spec.fpr:
+/// Finds the values of `spec` that are zero, so that the rate at capacity is at most spec.fpr:
 ///     capacity and fpr     the fewest blocks
 ///     bits and fpr         the largest capacity
 ///     capacity and bits    the lowest rate
 /// Rates above 3% need as much memory as 3%.
 ///
 /// `capacity` distinct keys fit, each in any number of copies. The planned load is at most 0.965,
-/// and less in filters of few blocks or of few slots per block. At every measured size, up to
-/// 100,000 blocks, the keys did not fit with a probability below 1/10,000. One block always holds
-/// as many keys as slots.
+/// and less in filters of few blocks or of few slots per block. With a probability below 1/10,000
+/// the keys do not fit, at every measured size up to 100,000 blocks. One block always holds as many
+/// keys as slots.
 ///
 /// Fails with invalid_argument, which names the value that is out of range, missing or
 /// contradictory. O(1), some tens of microseconds.

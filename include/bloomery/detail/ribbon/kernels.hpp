@@ -1,7 +1,8 @@
 #pragma once
 
-// The loops of a ribbon filter, which each instruction set has (src/kinds/ribbon/kernels/). The
-// specification is layout.hpp.
+// The loops of a ribbon filter, which each instruction set has (src/kinds/ribbon/kernels/).
+// layout.hpp specifies places, equations and queries; kernels/loops.inl specifies which starts a
+// build bumps and its solution of the equations.
 
 #include <bloomery/detail/ribbon/layout.hpp>
 #include <bloomery/hash.hpp>

@@ -1,8 +1,9 @@
 #pragma once
 
 // The operations of a vector quotient filter on batches of hashes, and on single hashes as batches
-// of one. Each instruction set has kernels of its own (src/kinds/vector_quotient/kernels/), which
-// do to the bytes what the operations of table.hpp do, one hash after the other.
+// of one. vq_insert and vq_erase of a hash call a kernel (src/kinds/vector_quotient/kernels/). The
+// scalar kernel calls vq_insert and vq_erase of a place (table.hpp) for each hash. The kernels of
+// other instruction sets change the bytes in the same way.
 
 #include <bloomery/concepts.hpp>
 #include <bloomery/detail/vector_quotient/table.hpp>

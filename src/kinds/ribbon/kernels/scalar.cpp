@@ -1,4 +1,4 @@
-// The specification (bloomery/detail/ribbon/layout.hpp) as it is.
+// The loops with ribbon_value, the specification in bloomery/detail/ribbon/layout.hpp.
 
 #include <bloomery/detail/ribbon/kernels.hpp>
 

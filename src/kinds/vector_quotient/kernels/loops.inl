@@ -1,5 +1,6 @@
-// The loops over a batch, once for each instruction set with kernels of its own. Included inside
-// its namespace and target region, before `Ops`, which is made from a vq_layout and has:
+// The loops over a batch for AVX2 and AVX-512; those of the scalar kernels are in scalar.cpp.
+// Included inside the namespace and target region of the instruction set, before `Ops`, which is
+// made from a vq_layout and has:
 //   void place(const hash64* hashes, std::size_t n, vq_group& group) const    (n <= vq_group_size)
 //   vq_lookup look_up(const std::byte* block, unsigned bucket, std::uint64_t remainder) const
 //   void insert(std::byte* block, unsigned bucket, unsigned end, std::uint64_t remainder) const
