@@ -14,11 +14,11 @@ words=/usr/share/dict/american-english-insane
 bloomery=build/bloomery
 filter=build/words.bloom
 
-# Members are the words of odd lines; strangers are those of even lines, real words too.
+# Members are the words of odd lines; non-members are those of even lines, real words too.
 awk 'NR % 2 == 1' "$words" >"$work/members.txt"
-awk 'NR % 2 == 0' "$words" >"$work/strangers.txt"
+awk 'NR % 2 == 0' "$words" >"$work/non-members.txt"
 members=$(wc -l <"$work/members.txt")
-strangers=$(wc -l <"$work/strangers.txt")
+non_members=$(wc -l <"$work/non-members.txt")
 
 step() { printf '\n$ %s\n' "$*"; }
 
@@ -33,17 +33,17 @@ found=$($bloomery check -c "$filter" "$work/members.txt")
 echo "$found of $members members found"
 [[ $found == "$members" ]] || { echo "a member was not found: this must never happen" >&2; exit 1; }
 
-step bloomery check -c words.bloom strangers.txt
-false_positives=$($bloomery check -c "$filter" "$work/strangers.txt" || true)
-echo "$false_positives of $strangers strangers pass as members"
+step bloomery check -c words.bloom non-members.txt
+false_positives=$($bloomery check -c "$filter" "$work/non-members.txt" || true)
+echo "$false_positives of $non_members non-members pass as members"
 
 step bloomery info words.bloom
 $bloomery info "$filter"
 
 awk -v words="$(wc -c <"$work/members.txt")" -v size="$(wc -c <"$filter")" -v n="$members" \
-  -v fp="$false_positives" -v s="$strangers" 'BEGIN {
-    printf "\n%d words of %.1f MB in %.0f kB: %.2f bits a key.\n", n, words / 1e6, size / 1e3, size * 8 / n
-    printf "Rate of false positives: 1%% requested, %.3f%% measured on %d strangers.\n", 100 * fp / s, s
+  -v fp="$false_positives" -v s="$non_members" 'BEGIN {
+    printf "\n%d words of %.1f MB in %.0f kB: %.2f bits per key.\n", n, words / 1e6, size / 1e3, size * 8 / n
+    printf "Rate of false positives: 1%% requested, %.3f%% measured on %d non-members.\n", 100 * fp / s, s
   }'
 page=build/explorer/index.html
 if [[ -f $page ]]; then

@@ -125,7 +125,7 @@ int measure(int argc, char** argv) {
   program_of(startup);
   CLI::App* const billion = mode("billion", "generated addresses by every core");
   keys_of(billion);
-  billion->add_option("--bits", o.bits, "bits a key")->check(CLI::PositiveNumber);
+  billion->add_option("--bits", o.bits, "bits per key")->check(CLI::PositiveNumber);
   CLI::App* const drawbacks = mode("drawbacks", "what the textbooks complain of");
   keys_of(drawbacks);
   drawbacks->add_option("--grown", o.grown, "the keys that filters grow to");

@@ -30,7 +30,7 @@ void time_files(const std::string& program, std::uint64_t n, unsigned runs,
 void time_startup(const std::string& program, std::uint64_t bytes, unsigned runs,
                   const std::string& folder, const sink& write);
 
-/// n generated addresses in a blocked filter of `bits` bits a key, by every core; non-members
+/// n generated addresses in a blocked filter of `bits` bits per key, by every core; non-members
 /// asked.
 void fill_billion(std::uint64_t n, double bits, const sink& write);
 

@@ -1,6 +1,6 @@
 """Approximate sets: Bloom filters and their kin.
 
-A filter answers "is x in the set?" in a few bits a key: "no" is certain, "yes" is wrong at a rate
+A filter answers "is x in the set?" in a few bits per key: "no" is certain, "yes" is wrong at a rate
 that you choose.
 
 >>> import bloomery

@@ -111,7 +111,7 @@ class Expandable(Deletable, Countable, Mergeable):
 
 
 class Fuse(Static):
-    """Built once from all its keys: three memory accesses, 7.9 bits a key at 0.78%.
+    """Built once from all its keys: three memory accesses, 7.9 bits per key at 0.78%.
 
     >>> f = bloomery.Fuse.build(["ann", "bob"], fpr="0.4%")
     >>> "ann" in f, "cid" in f
