@@ -16,7 +16,8 @@ namespace bloomery::cli {
 using figures = std::vector<std::pair<std::string, std::string>>;
 std::string to_text(const figures& rows);
 
-/// What a kind makes of a request: n, m in bits and bytes, k, bits per key, rates and the kind's own.
+/// What a kind makes of a request: n, m in bits and bytes, k, bits per key, rates and the kind's
+/// own.
 figures plan_figures(const plan_report& plan);
 
 /// The members kind, capacity, bits, bytes, hashes (where there are any), bits_per_key,

@@ -176,8 +176,9 @@ result<foreign_filter> open_filter(const mapped_storage& bytes, const open_reque
                     request.how);
 }
 
-// Rates at b bits per key and k functions as Cassandra's table has them: (1 - e^(-k/b))^k with three
-// digits (from P. Cao, "Bloom Filters - the math", of summary-cache). One entry is cut to two.
+// Rates at b bits per key and k functions as Cassandra's table has them: (1 - e^(-k/b))^k with
+// three digits (from P. Cao, "Bloom Filters - the math", of summary-cache). One entry is cut to
+// two.
 double table_fpr(unsigned b, unsigned k) {
   if (b == 5 && k == 3) return 0.092;
   const double fpr = numeric::power(1 - numeric::exp(-static_cast<double>(k) / b), k);
