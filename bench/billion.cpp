@@ -91,7 +91,7 @@ void fill_billion(std::uint64_t n, double bits, const sink& write) {
          {"threads", threads},
          {"planned_fpr", filter->planned_fpr()},
          {"rate", static_cast<double>(passed) / static_cast<double>(asked)},
-         {"strangers", asked},
+         {"non_members", asked},
          {"fill_seconds", filled},
          {"insert_seconds", inserting},
          {"seconds", all.seconds()},

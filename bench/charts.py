@@ -170,7 +170,7 @@ def files(results, _charts):
                 f"{b['threads']} threads", ""]
         text.append(table(head, [["to make, hash and insert them", f"{b['fill_seconds']:.1f} s"],
                                  ["of this, to insert them", f"{b['insert_seconds']:.1f} s"],
-                                 [f"whole run, with {count(b['strangers'])} queries of non-members",
+                                 [f"whole run, with {count(b['non_members'])} queries of non-members",
                                   f"{b['seconds']:.1f} s"],
                                  ["planned rate", percent(b["planned_fpr"])],
                                  ["measured rate", percent(b["rate"])],

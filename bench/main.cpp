@@ -112,7 +112,7 @@ int measure(int argc, char** argv) {
   filters->add_option("--least", o.how.least, "asked in a run in the caches (1048576)");
   filters->add_option("--questions", o.asked, "asked in a run beyond the caches (4M)");
   filters->add_option("--bulk", o.bulk, "asked in one call beyond the caches (0: not measured)");
-  filters->add_option("--rate-keys", o.rate_keys, "strangers that a rate is measured by");
+  filters->add_option("--rate-keys", o.rate_keys, "non-members by which a rate is measured");
   filters->add_option("--cell-seconds", o.how.cell_seconds, "a query's cell ends after that");
   filters->add_option("--build-seconds", o.how.build_seconds, "a build's");
   keys_of(mode("batches", "batches of every size against the memory's limit"));

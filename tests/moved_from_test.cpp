@@ -139,6 +139,17 @@ TYPED_TEST(moved_from_any, every_call_is_refused) {
     EXPECT_TRUE(f.may_contain("member-0"));
   }
 }
+
+// The library may be compiled without its assertion; the call then ends at a null pointer.
+TEST(moved_from_handle, has_no_locks_of_the_handle_that_it_was_assigned_to) {
+  auto one = filled<vector_quotient>();
+  auto other = filled<vector_quotient>();
+  auto handle = one.concurrent();
+  auto from = other.concurrent();
+  handle = std::move(from);
+  EXPECT_TRUE(handle.may_contain("member-0"));
+  EXPECT_DEATH((void)from.may_contain("member-0"), "");
+}
 // NOLINTEND(bugprone-use-after-move)
 
 }  // namespace

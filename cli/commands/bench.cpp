@@ -129,7 +129,7 @@ nlohmann::ordered_json json_of(const row& each) {
   object["measured_bytes"] = made.bytes;
   object["measured_bits_per_key"] = made.bits_per_key();
   object["measured_fpr"] = made.rate();
-  object["strangers"] = made.non_members;
+  object["non_members"] = made.non_members;
   const auto pair = [](const nlohmann::ordered_json& one, double batch) {
     return nlohmann::ordered_json{{"single", one}, {"batch", batch}};
   };

@@ -51,14 +51,14 @@ def test_it_measures_what_plan_plans(run, measured):
 def test_rates_are_those_that_were_planned(measured):
     said, _, _ = measured
     for kind in said["kinds"]:
-        rate, n = kind["planned_fpr"], kind["strangers"]
+        rate, n = kind["planned_fpr"], kind["non_members"]
         # The keys are fixed, so the outcome is. A right filter stays below: six deviations of the
         # non-members, and two hundredths for which keys came, are exceeded with a chance below 1e-8.
         assert kind["measured_fpr"] <= rate * 1.02 + 6 * math.sqrt(rate / n), kind["kind"]
     exact = {k["kind"]: k for k in said["kinds"]}
     for name in ("bloom", "blocked_bloom", "ribbon"):
         kind = exact[name]
-        assert kind["measured_fpr"] >= kind["planned_fpr"] * 0.97 - 6 * math.sqrt(kind["planned_fpr"] / kind["strangers"])
+        assert kind["measured_fpr"] >= kind["planned_fpr"] * 0.97 - 6 * math.sqrt(kind["planned_fpr"] / kind["non_members"])
 
 
 def test_times_are_there_for_what_a_kind_can(measured):

@@ -36,7 +36,7 @@ concurrent_vector_quotient& concurrent_vector_quotient::operator=(
   filter_ = other.filter_;
   overflow_entries_ = other.overflow_entries_;
   seed_ = other.seed_;
-  std::swap(state_, other.state_);
+  delete std::exchange(state_, std::exchange(other.state_, nullptr));  // also for itself
   return *this;
 }
 
