@@ -35,4 +35,7 @@ std::span<const command> commands() noexcept;
 /// verb's action.
 std::unique_ptr<CLI::App> make_app(action& chosen);
 
+/// Parses the arguments and runs the verb. Errors and help are printed. Returns the exit status.
+int run(int argc, char** argv);
+
 }  // namespace bloomery::cli

@@ -68,13 +68,13 @@ std::string arguments_of(const std::vector<argument>& all) {
   return text;
 }
 
-std::string verb_section(const verb_shape& verb) {
-  std::string text = fmt::format(".SS {}\n{}\n.PP\n.nf\n{}\n.fi\n", roff(verb.name),
-                                 roff(verb.summary), roff(verb.usage()));
-  text += arguments_of(verb.positionals) + arguments_of(verb.options);
-  if (!verb.examples.empty()) {
-    text += fmt::format(".PP\nExamples:\n.PP\n.nf\n{}{}.fi\n", roff(verb.examples),
-                        verb.examples.ends_with('\n') ? "" : "\n");
+std::string verb_section(const verb_shape& shape) {
+  std::string text = fmt::format(".SS {}\n{}\n.PP\n.nf\n{}\n.fi\n", roff(shape.name),
+                                 roff(shape.summary), roff(shape.usage()));
+  text += arguments_of(shape.positionals) + arguments_of(shape.options);
+  if (!shape.examples.empty()) {
+    text += fmt::format(".PP\nExamples:\n.PP\n.nf\n{}{}.fi\n", roff(shape.examples),
+                        shape.examples.ends_with('\n') ? "" : "\n");
   }
   return text;
 }

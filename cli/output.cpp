@@ -40,9 +40,9 @@ void output::append_large(std::string_view bytes) noexcept {
 
 void output::write_all(std::string_view bytes) noexcept {
   while (!bytes.empty() && error_ == 0) {
-    const ssize_t done = ::write(descriptor_, bytes.data(), bytes.size());
-    if (done >= 0) {
-      bytes.remove_prefix(static_cast<std::size_t>(done));
+    const ssize_t written = ::write(descriptor_, bytes.data(), bytes.size());
+    if (written >= 0) {
+      bytes.remove_prefix(static_cast<std::size_t>(written));
     } else if (errno == EPIPE) {
       // The parent process ignores SIGPIPE. The reader is gone, so end without a message all the
       // same.

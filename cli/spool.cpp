@@ -116,9 +116,9 @@ result<void> key_spool::spill() {
   for (const chunk& one : chunks_) {
     auto bytes = std::as_bytes(one.hashes());
     while (!bytes.empty()) {
-      const ssize_t done = ::write(file_, bytes.data(), bytes.size());
-      if (done < 0 && errno != EINTR) return no_room(folder_, "write a temporary file");
-      bytes = bytes.subspan(done < 0 ? 0 : static_cast<std::size_t>(done));
+      const ssize_t written = ::write(file_, bytes.data(), bytes.size());
+      if (written < 0 && errno != EINTR) return no_room(folder_, "write a temporary file");
+      bytes = bytes.subspan(written < 0 ? 0 : static_cast<std::size_t>(written));
     }
   }
   chunks_.clear();

@@ -14,7 +14,7 @@
 namespace bloomery::teach {
 namespace {
 
-constexpr std::size_t max_whole_rows = 24;
+constexpr std::size_t max_whole_buckets = 24;
 
 /// The relocations of an insert are computed from the table before and after it.
 class cuckoo_walk final : public text_walk {
@@ -239,7 +239,7 @@ class cuckoo_walk final : public text_walk {
     std::size_t left_out = 0;
     append(fmt::format("  {}\n", paint()(tint::dim, "bucket")));
     for (std::size_t row = 0; row < rows; ++row) {
-      if (!all_rows && rows > max_whole_rows && !is_of_interest(row)) {
+      if (!all_rows && rows > max_whole_buckets && !is_of_interest(row)) {
         ++left_out;
         continue;
       }

@@ -22,7 +22,7 @@ constexpr std::uint64_t max_cells_per_key = 16;
 constexpr std::size_t min_chunk = std::size_t{1} << 15;
 constexpr std::size_t max_keys_per_segment = std::size_t{1} << 16;
 // 256 MiB of hashes at most, with room for segments that get twice as many as others.
-constexpr std::size_t max_chunk = std::size_t{1} << 24;
+constexpr std::size_t max_batch_chunk = std::size_t{1} << 24;
 
 // The size of the next chunk, or 0 if single inserts are faster. A chunk at most doubles the
 // entries: how much room its keys need is known only once copies are told from new keys.
@@ -31,7 +31,7 @@ std::size_t chunk_size(const expandable_params& params, std::size_t hashes) noex
   const std::uint64_t max = std::max({params.entries, room, std::uint64_t{min_chunk}});
   const std::uint64_t min = std::max(std::uint64_t{min_chunk}, params.cells() / max_cells_per_key);
   const std::size_t chunk =
-      std::min({static_cast<std::uint64_t>(hashes), max, std::uint64_t{max_chunk}});
+      std::min({static_cast<std::uint64_t>(hashes), max, std::uint64_t{max_batch_chunk}});
   return chunk < min ? 0 : chunk;
 }
 

@@ -8,7 +8,7 @@
 namespace bloomery::detail {
 namespace {
 
-std::vector<property> shape_of(const expandable_params& params) {
+std::vector<property> layout_properties(const expandable_params& params) {
   return {{"segments", params.segments()},
           {"cells", params.cells()},
           {"remainder_bits", std::uint64_t{params.slot_bits - 1}}};
@@ -44,7 +44,7 @@ struct expandable_kind : one_type<expandable> {
                        .hashes = std::nullopt,
                        .planned_fpr = params->fpr,
                        .lines_per_query = 2,
-                       .extras = shape_of(*params)};
+                       .extras = layout_properties(*params)};
     for (const unsigned doublings : {10U, 20U}) {
       const auto keys =
           std::ldexp(static_cast<double>(params->capacity), static_cast<int>(doublings));
@@ -62,7 +62,7 @@ struct expandable_kind : one_type<expandable> {
   static void describe(const F& filter, filter_info& info) {
     info.plan.bits = 8 * filter.size_in_bytes();
     info.fill = filter.fill();
-    info.extras = shape_of(filter.params());
+    info.extras = layout_properties(filter.params());
     info.extras.push_back({"entries", filter.params().entries});
     info.extras.push_back({"initial_capacity", filter.params().capacity});
     if (filter.params().growth != 0) {

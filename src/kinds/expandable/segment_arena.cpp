@@ -11,7 +11,7 @@ namespace {
 
 // A huge page. An arena smaller than this has one chunk per segment: shared chunks would leave a
 // fourth to a half of it in holes.
-constexpr std::size_t max_chunk = std::size_t{1} << 21;
+constexpr std::size_t max_chunk_bytes = std::size_t{1} << 21;
 // A new chunk has at most this fraction of the arena, so that little of it is unused at first.
 constexpr std::size_t chunk_fraction = 8;
 constexpr std::size_t cache_line = 64;
@@ -47,8 +47,8 @@ std::optional<std::size_t> segment_arena::chunk_for(std::size_t size, paging pag
     unused = chunks_.size();
     chunks_.emplace_back();
   }
-  const std::size_t shared = std::min(max_chunk, std::bit_floor(total_ / chunk_fraction));
-  const std::size_t wanted = total_ < max_chunk ? size : std::max(size, shared);
+  const std::size_t shared = std::min(max_chunk_bytes, std::bit_floor(total_ / chunk_fraction));
+  const std::size_t wanted = total_ < max_chunk_bytes ? size : std::max(size, shared);
   auto memory = owned_storage::make(wanted, pages);
   if (!memory) return std::nullopt;
   chunk& made = chunks_[unused];
