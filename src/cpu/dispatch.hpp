@@ -11,7 +11,7 @@
 
 namespace bloomery::detail {
 
-/// The plainest first. All kernels of a kind give the same bytes and answers.
+/// From the plainest to the widest. All kernels of a kind give the same bytes and answers.
 enum class instruction_set : std::uint8_t { scalar, avx2, avx512 };
 inline constexpr std::size_t instruction_sets = 3;
 

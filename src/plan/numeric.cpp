@@ -24,7 +24,7 @@ constexpr double ln2_low = 0x1.ef35793c76730p-45;
 constexpr double inverse_ln2 = std::numbers::log2e;
 constexpr double inverse_ln10 = std::numbers::log10e;
 
-// 1/2!, 1/3!, ...: with |r| <= ln 2 / 2 the first that is missing, r^14 / 14!, is 2^-58 of r.
+// 1/2!, 1/3!, ... For |r| <= ln 2 / 2 the first missing term, r^14 / 14!, is 2^-58 times r.
 constexpr auto inverse_factorials = [] {
   std::array<double, 12> all{};
   double factorial = 1;

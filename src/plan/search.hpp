@@ -7,8 +7,8 @@
 
 namespace bloomery::detail {
 
-/// The smallest x in (low, high] for which `good` is true. Preconditions: it is false for low and
-/// true for high, which are not asked, and changes once.
+/// The smallest x in (low, high] for which `good` is true. Preconditions: `good` changes once, is
+/// false for low and true for high. It is not called for these two.
 template <class Good>
 std::uint64_t first_good(std::uint64_t low, std::uint64_t high, Good&& good) {
   while (high - low > 1) {

@@ -93,7 +93,7 @@ result<double> ribbon_rate_for(const ribbon_spec& spec);
 /// Fails with invalid_argument if n keys cannot have so low a rate.
 result<void> check_ribbon_rate(double eps, std::uint64_t n);
 
-/// Whether a level of so many keys is the last, which bumps none.
+/// Whether a level of this many keys is the last, which bumps none.
 bool is_last_ribbon_level(std::uint64_t keys) noexcept;
 
 /// The level for n >= 1 keys with a rate of at most max(eps, 2^-32), without its seed. `attempt`

@@ -1,5 +1,5 @@
-// Batches over a whole filter: which are prefetched, which are partitioned by region, and with how
-// many threads.
+// Batches over a whole filter. Decides which batches are prefetched or partitioned by region, and
+// how many threads they use.
 
 #include <algorithm>
 #include <atomic>

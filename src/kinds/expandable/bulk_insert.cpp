@@ -16,8 +16,8 @@
 namespace bloomery::detail {
 namespace {
 
-// With at least one key per so many cells a pass over a segment is faster than single inserts: the
-// pass handles some ten entries per key, each in a twentieth of an insert's time.
+// With at least one key per this many cells a pass over a segment is faster than single inserts:
+// the pass handles some ten entries per key, each in a twentieth of an insert's time.
 constexpr std::uint64_t max_cells_per_key = 16;
 constexpr std::size_t min_chunk = std::size_t{1} << 15;
 constexpr std::size_t max_keys_per_segment = std::size_t{1} << 16;
@@ -39,7 +39,7 @@ constexpr std::uint64_t entries_per_segment(const expandable_params& params) noe
   return (std::uint64_t{1} << params.cell_bits) / 4 * 3;
 }
 
-// Splits of the doubling under way that so many entries need.
+// Splits of the current doubling that this number of entries needs.
 std::uint64_t splits_for(const expandable_params& params, std::uint64_t entries) noexcept {
   const std::uint64_t full = entries_per_segment(params);
   const std::uint64_t segments = entries / full + (entries % full != 0);

@@ -36,7 +36,7 @@ void insert_tag(const vq_layout& layout, std::byte* block, std::uint64_t tag) no
   layout.insert(block, bucket, layout.run(block, bucket).end, layout.remainder_of(tag));
 }
 
-// The copies of a block beside the first of each tag: how many, and the first of these.
+// The copies in a block beyond the first of each tag: their number, and the first of them.
 struct spare_copies {
   unsigned count = 0;
   unsigned slot = 0;

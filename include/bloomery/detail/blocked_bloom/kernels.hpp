@@ -49,8 +49,8 @@ void blocks_may_contain(const block_array& array, std::span<const hash64> hashes
 std::uint64_t blocks_insert(const block_array& array, std::span<const hash64> hashes,
                             unsigned threads) noexcept;
 
-/// A census of the array's bits: the sum over all blocks of the chance that a non-member of that
-/// block passes, and the number of set bits. O(size).
+/// A census of the array's bits: `pass` is the sum over all blocks of the chance that a non-member
+/// passes in the block, `ones` the number of set bits. O(size).
 struct block_census {
   double pass = 0;
   std::uint64_t ones = 0;

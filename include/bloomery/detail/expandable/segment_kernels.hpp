@@ -141,7 +141,7 @@ struct segment_kernels {
                             std::uint64_t& moved) noexcept;
 
   /// Plans to lay a segment out anew, with `needed` bytes more in a block. False if its block
-  /// offsets cannot address so many bytes.
+  /// offsets cannot address that many bytes.
   bool (*plan_layout)(const segment_shape& shape, std::span<const std::byte> segment,
                       std::size_t needed, segment_layout& plan) noexcept;
   void (*lay_out)(const segment_shape& shape, const segment_layout& plan, std::size_t block,
