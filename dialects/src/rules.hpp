@@ -161,7 +161,7 @@ struct cassandra : rule {
   }
 };
 
-/// k hashes of the key with k seeds, which depend on the filter's tweak, the seed.
+/// k hashes of the key with k seeds. The filter's seed is BIP37's tweak.
 struct bip37 : rule {
   using hash_type = key_ref;
   using hasher_type = key_ref_hasher;
