@@ -1,5 +1,5 @@
-// The advice: by abilities first, then by the figures, and truthful in what it says of them. The
-// kinds here are made up, so that the policy is seen by itself; the last test asks the real ones.
+// Advice ranks kinds by abilities first, then by figures, and gives true reasons. The kinds here
+// are made up, so that the policy is tested alone. The last test uses the real kinds.
 
 #include <gtest/gtest.h>
 
@@ -21,7 +21,7 @@ using bloomery::plan_report;
 using bloomery::plan_request;
 using bloomery::result;
 
-// A kind of so many tenths of a bit a key, at whatever rate is asked.
+// A kind with this many tenths of a bit per key, at any rate.
 template <unsigned Tenths>
 result<plan_report> plan_tenths(const plan_request& r) {
   plan_report plan;

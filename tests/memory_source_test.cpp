@@ -1,4 +1,4 @@
-// A program that gives filters their memory, and gets all of it back.
+// A program that supplies the memory of filters, and gets all of it back.
 
 #include <gtest/gtest.h>
 #include <malloc.h>
