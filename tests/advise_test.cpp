@@ -105,7 +105,7 @@ TEST(advise, gives_the_reason) {
             "filter of that rate can do with less than 6.64 bits/key");
 }
 
-// Of so many tenths of a bit per key, with that many cache lines per query.
+// With this many tenths of a bit per key and this many cache lines per query.
 template <unsigned Tenths, unsigned Lines>
 result<plan_report> plan_lines(const plan_request& r) {
   auto plan = plan_tenths<Tenths>(r);
@@ -208,7 +208,7 @@ TEST(advise, the_real_kinds) {
       EXPECT_LE(best.plan->planned_fpr, eps);
       EXPECT_GE(best.plan->capacity, request.capacity);
       EXPECT_EQ(found->ranked.size(), bloomery::kinds().size());
-      // What grows is judged by what it becomes.
+      // Growing kinds are compared by their size after growth.
       if (wanted.growing) {
         EXPECT_EQ(best.kind->name, "expandable");
       }

@@ -106,7 +106,7 @@ TEST(no_memory, empties_a_filter_in_its_place) {
   EXPECT_EQ(filter.size(), 0U);
   for (const hash64& h : all) EXPECT_EQ(filter.count(h), 0U);
   EXPECT_LE(filter.size_in_bytes(), bytes);
-  // It goes on as any other, and gives its memory back as soon as that can be done.
+  // It works like any other, and releases its memory as soon as it can.
   EXPECT_EQ(filter.insert(all).done, all.size());
   for (const hash64& h : all) EXPECT_TRUE(filter.may_contain(h));
   EXPECT_EQ(filter.size(), all.size());

@@ -36,8 +36,8 @@ struct parquet_column {
 };
 
 /// The filters of a column (its path in the schema, with dots), one for each row group that has
-/// rows; none in a file without rows. A column without any, or with some but not for all, is
-/// refused: nothing could be excluded.
+/// rows; none in a file without rows. Fails if a row group with rows has no filter, because nothing
+/// could be excluded.
 result<parquet_column> find_parquet_column(std::span<const std::byte> file,
                                            std::string_view column);
 

@@ -146,8 +146,8 @@ class basic_counting_bloom : public detail::key_overloads<basic_counting_bloom<P
         [&](std::size_t i) noexcept { answers[i] = may_contain(hs[i]); });
   }
 
-  /// The number of copies of this hash's key, or more. The result ceiling() is no bound: there may
-  /// be still more copies.
+  /// The number of copies of this hash's key, or more. A result of ceiling() is no bound: there may
+  /// be more copies.
   std::uint64_t count(const hash_type& h) const noexcept {
     return with_counters(
         [&](auto counters) noexcept { return smallest(counters, h, counters.maximum); });
@@ -278,8 +278,8 @@ class basic_counting_bloom : public detail::key_overloads<basic_counting_bloom<P
   /// The rate of the counters as they are: fill^k, the chance that no counter of a non-member is
   /// zero. O(m).
   double current_fpr() const noexcept { return numeric::power(fill(), params_.array.hashes); }
-  /// The number of distinct keys, estimated from the counters that are not zero. Infinite if none
-  /// is zero. Erased keys with stuck counters still contribute. O(m).
+  /// The number of distinct keys, estimated from the counters that are not zero. Infinite if no
+  /// counter is zero. Erased keys with stuck counters still contribute. O(m).
   double estimate_size() const noexcept {
     return formulas::throws_behind(static_cast<double>(non_zero_counters()),
                                    static_cast<double>(params_.counters())) /

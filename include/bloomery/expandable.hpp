@@ -128,7 +128,7 @@ class basic_expandable : public detail::key_overloads<basic_expandable<Storage>>
   using overloads::insert;
   using overloads::may_contain;
 
-  /// False if the key of this hash is certainly no member.
+  /// Whether the key of this hash may be a member. False is certain.
   [[gnu::always_inline]] bool may_contain(const hash_type& h) const noexcept {
     const auto at = detail::place_of(params_, h);
     const detail::segment_query query = table().query(at);
@@ -331,7 +331,8 @@ class basic_expandable : public detail::key_overloads<basic_expandable<Storage>>
     return detail::min(
         1.0, static_cast<double>(params_.entries) / static_cast<double>(params_.max_entries()));
   }
-  /// The present rate: the fraction of all hashes that match an entry. O(size).
+  /// The present rate: the fraction of all hashes that match an entry. It is exact except for equal
+  /// hashes. O(size).
   double current_fpr() const noexcept { return detail::rate_of(params_, table().segments); }
   /// Estimated distinct keys: different entries, plus the keys that probably share an entry by
   /// chance. Returns size() if chance explains all equal entries. O(size).

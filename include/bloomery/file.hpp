@@ -79,7 +79,7 @@ enum class if_exists : std::uint8_t { replace, refuse };
 ///             Only root can give a file to another user. Otherwise the caller becomes the owner,
 ///             and the file keeps its group if the caller is in it.
 /// Pipes       Writes directly to anything that is not a regular file.
-/// Waiting     Waits for no other process.
+/// Waiting     Does not wait for other processes; see file_lock.
 /// Failure     Fails with exists or io; then nothing has changed.
 result<void> write_file(const filter_image& image, const std::filesystem::path& path,
                         if_exists policy = if_exists::replace);

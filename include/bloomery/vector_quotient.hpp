@@ -1,9 +1,9 @@
 #pragma once
 
 /// The vector quotient filter (Pandey, Conway, Durie, Bender, Farach-Colton, Johnson, "Vector
-/// Quotient Filters: Overcoming the Time/Space Trade-Off in Filter Design", SIGMOD 2021), with one
-/// step of relocation, exact counts and any number of blocks. Keys can be erased and counted. It
-/// needs about the space of a Bloom filter.
+/// Quotient Filters: Overcoming the Time/Space Trade-Off in Filter Design", SIGMOD 2021). Beyond
+/// the paper it has one step of relocation, exact counts and any number of blocks. Keys can be
+/// erased and counted. It needs about the space of a Bloom filter.
 ///
 ///     bloomery::vector_quotient sessions({.capacity = 1'000'000, .fpr = 0.01});
 ///     if (!is_contained(sessions.insert("alice"))) ask_for_a_larger_one();

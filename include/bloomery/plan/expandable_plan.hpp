@@ -83,7 +83,7 @@ struct expandable_params {
   std::optional<expandable_params> replanned_for(double rate) const noexcept;
 };
 
-/// Keys that a filter begins with when no capacity is asked for.
+/// The capacity of a filter if the request has none.
 inline constexpr std::uint64_t default_expandable_capacity = 96;
 
 /// Plans the filter as it is before its first key. Fails with invalid_argument and names the value

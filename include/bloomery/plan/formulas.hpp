@@ -54,7 +54,7 @@ double free_block_fpr(double n, std::uint64_t blocks, unsigned block_bits, unsig
 /// filters of its size. bloom_fpr, split_block_fpr and free_block_fpr give the mean.
 ///
 /// The rate of one filter is assumed to be lognormal, since a low rate is a mean with few large
-/// terms. The scatter of a Bloom filter comes from the variance of the fill, O(1). That of a
+/// terms. The scatter of a Bloom filter comes from the variance of the fill, O(1). The scatter of a
 /// blocked filter comes from the second moment of a block's rate, and costs as much as the mean.
 double bloom_fpr_scatter(double n, std::uint64_t m, unsigned k);
 /// The same for a filter of split blocks.

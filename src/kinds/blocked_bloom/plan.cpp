@@ -42,7 +42,7 @@ double scatter_of(double n, block_layout layout, std::uint64_t blocks, unsigned 
                                           layout == block_layout::split_512 ? 64 : 32);
 }
 
-/// The rate of one layout for many sizes: blocked_bloom_fpr, or the rate that is so many standard
+/// The rate of one layout for many sizes: blocked_bloom_fpr, or a rate that is a number of standard
 /// deviations above it. Values common to the sizes are computed once.
 class rates {
  public:

@@ -67,7 +67,7 @@ TEST(scalable_bloom_plan, members_follow_the_papers_series) {
     const double series = 0.01 * 0.5 * std::pow(0.5, static_cast<double>(i));
     EXPECT_LE(member.fpr, series);
     EXPECT_GE(member.fpr, 0.98 * series);  // 1/64 of the rate is kept for equal hashes
-    // What so many bits must cost by the textbook, and at most 2% above it.
+    // At least the textbook's bits per key, and at most 2% more.
     const double ideal = bloomery::formulas::ideal_bits_per_key(series);
     const double bits_per_key =
         static_cast<double>(member.bits) / static_cast<double>(member.capacity);

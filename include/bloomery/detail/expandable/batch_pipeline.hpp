@@ -17,7 +17,7 @@ namespace bloomery::detail {
 
 /// Keys whose cache lines are prefetched together.
 inline constexpr std::size_t group_size = 16;
-/// Groups under way, each at another stage.
+/// Groups in the pipeline, each at a different stage.
 inline constexpr std::size_t pipeline_depth = 3;
 
 /// A group's queries. A change may move segments; the queries are then computed again.

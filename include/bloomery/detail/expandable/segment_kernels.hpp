@@ -32,7 +32,7 @@ struct segment_query {
 struct insert_result {
   std::size_t matching;  ///< entries that matched before the insert
   bool placed;
-  std::size_t needed;  ///< bytes missing in the block and those near it; 0 unless a layout is due
+  std::size_t needed;  ///< bytes that the block and its neighbours lack, if a layout is due; else 0
 };
 
 constexpr std::size_t max_segment_blocks = std::size_t{1} << (14 - block_cell_bits);
@@ -41,7 +41,7 @@ constexpr std::size_t max_segment_blocks = std::size_t{1} << (14 - block_cell_bi
 struct segment_layout {
   std::size_t bytes;                                      ///< of the new segment
   std::size_t gaps;                                       ///< bytes of all gaps
-  std::size_t needed;                                     ///< bytes of the entry to come
+  std::size_t needed;                                     ///< bytes of the new entry
   std::array<std::uint16_t, max_segment_blocks> entries;  ///< of each block
 };
 
@@ -54,7 +54,7 @@ struct built_half {
   std::size_t largest_block = 0;  ///< entries in the fullest block
 };
 
-/// A segment to be written. One of the same cells as before has only a low half.
+/// A segment to be written. With as many cells as before it has only a low half.
 struct built_segment {
   built_half low;
   built_half high;

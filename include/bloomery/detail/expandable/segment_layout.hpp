@@ -47,7 +47,7 @@ constexpr std::uint64_t low_bits(std::uint64_t x, unsigned n) noexcept {
   return x & ((std::uint64_t{1} << n) - 1);
 }
 
-/// The place of one number k (from 0) of a word. Precondition: the word has more than k ones.
+/// The position of one number k (from 0) in a word. Precondition: the word has more than k ones.
 /// Sideways sums of bytes find the byte (Vigna, "Broadword Implementation of Rank/Select Queries",
 /// 2008).
 constexpr unsigned select_one(std::uint64_t x, unsigned k) noexcept {
