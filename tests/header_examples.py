@@ -3,9 +3,10 @@
 
     header_examples.py OUTPUT FOLDER...      the headers in these folders
 
-An example is a block of a header's comment that is indented by four more spaces, contains `bloomery`
-and has a statement. It may use the names of tests/header_examples.hpp, but no other example's. Other indented
-blocks are tables and formulas. A block among them that looks like code is an error.
+An example is a block of a header's comment that is indented by four more spaces, contains
+`bloomery` and has a statement. It may use the names of tests/header_examples.hpp, but no other
+example's. Other indented blocks are tables and formulas. A block among them that looks like code is
+an error.
 """
 
 import pathlib

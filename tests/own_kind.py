@@ -1,4 +1,5 @@
-"""A user's own kind, examples/own-kind/bitmap, on the command line and in Python, each reading the other's files."""
+"""A user's own kind, examples/own-kind/bitmap, on the command line and in Python, each reading the
+other's files."""
 
 import os
 import pickle

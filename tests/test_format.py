@@ -1,4 +1,5 @@
-"""docs/format.md against the golden files: a reader that was written from the document alone reads them.
+"""docs/format.md against the golden files: a reader that was written from the document alone reads
+them.
 
 Its hash is first compared with published vectors, and its places with the document's table.
 """

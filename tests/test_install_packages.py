@@ -1,5 +1,5 @@
-"""scripts/install-packages.sh, with replacements of apt-get and dpkg-query, and a separate folder for
-the file that prevents the start of servers."""
+"""scripts/install-packages.sh, with replacements of apt-get and dpkg-query, and a separate folder
+for the file that prevents the start of servers."""
 
 import os
 import pathlib

@@ -1,4 +1,5 @@
-"""Filters of other programs on the command line. DCSO's own command reads Bloomery's filters, and the reverse."""
+"""Filters of other programs on the command line. DCSO's own command reads Bloomery's filters, and
+the reverse."""
 
 import gzip
 import json

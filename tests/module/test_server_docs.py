@@ -1,4 +1,5 @@
-"""Runs the commands of docs/server*.md and docs/moving-from-redisbloom.md against a server, and compares the replies."""
+"""Runs the commands of docs/server*.md and docs/moving-from-redisbloom.md against a server, and
+compares the replies."""
 
 import re
 
