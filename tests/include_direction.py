@@ -3,8 +3,9 @@
 right (ARCHITECTURE.md).
 
 {detail/core, result, hash, probe, storage, concepts, layouts} < plan < filters < file < any_filter
-< teach < dialects, keys < cli, module, tests, ... Prints each include that points the wrong way and
-exits 1; exits 0 if there is none.
+< teach < dialects, keys < cli, module, tests, ...
+
+Prints each include that points the wrong way and exits 1; exits 0 if there is none.
 """
 
 import pathlib
