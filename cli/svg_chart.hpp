@@ -24,7 +24,7 @@ struct chart_line {
   bool dots = false;      ///< its points are drawn too: the first filled, the others hollow
 };
 
-/// A line without points yet, in the n-th of nine looks.
+/// A line without points yet, in the n-th of nine styles.
 chart_line line_of(std::string_view name, std::size_t n);
 
 /// A single point with a text.

@@ -18,11 +18,12 @@ inline constexpr std::size_t instruction_sets = 3;
 /// The name that BLOOMERY_KERNEL uses.
 const char* name_of(instruction_set set) noexcept;
 
-/// Those that this CPU can run, the plainest first. `scalar` is always one of them.
+/// The sets that this CPU can run, the plainest first. `scalar` is always one of them.
 std::span<const instruction_set> usable_instruction_sets() noexcept;
 
-/// The last of them, or the one that the environment variable BLOOMERY_KERNEL names at the first
-/// call. A name that is unknown, or that this CPU cannot run, is reported on stderr and ignored.
+/// The chosen set: the last that this CPU can run, or the one that the environment variable
+/// BLOOMERY_KERNEL names at the first call. A name that is unknown, or that this CPU cannot run, is
+/// reported on stderr and ignored.
 instruction_set chosen_instruction_set() noexcept;
 
 /// Replaces the choice, for tests and benchmarks. Not thread-safe.

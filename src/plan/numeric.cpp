@@ -34,8 +34,8 @@ constexpr auto inverse_factorials = [] {
   }
   return all;
 }();
-// 2/3, 2/5, ...: with |s| <= 3 - 2^(3/2) = 0.1716 the first that is missing, 2 s^23 / 23, is 2^-59
-// of 2 s.
+// 2/3, 2/5, ... For |s| <= 3 - 2^(3/2) = 0.1716 the first missing term, 2 s^23 / 23, is 2^-59 times
+// 2 s.
 constexpr auto twice_inverse_odd = [] {
   std::array<double, 10> all{};
   for (std::size_t i = 0; i < all.size(); ++i) all[i] = 2 / static_cast<double>(2 * i + 3);

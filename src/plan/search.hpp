@@ -31,8 +31,8 @@ std::uint64_t first_good_from(std::uint64_t low, std::uint64_t limit, Good&& goo
   return first_good(low, high, good);
 }
 
-/// The largest x in [0, limit] for which `fits` is true. Precondition: it is true for 0, which is
-/// not asked, and changes once.
+/// The largest x in [0, limit] for which `fits` is true. Preconditions: `fits` changes once and is
+/// true for 0, for which it is not called.
 template <class Fits>
 std::uint64_t last_fitting(std::uint64_t limit, Fits&& fits) {
   std::uint64_t low = 0;

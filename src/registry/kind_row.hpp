@@ -122,7 +122,7 @@ class kind_row {
     });
   }
 
-  /// A typed filter, or why there is none, as an any_filter.
+  /// Converts a typed filter, or the failure to make one, to an any_filter.
   template <class F>
   static result<any_filter> as_any(result<F> filter) {
     if (!filter) return fail(std::move(filter.error()));

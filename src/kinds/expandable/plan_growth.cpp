@@ -69,8 +69,8 @@ std::optional<expandable_params> expandable_params::grown() const noexcept {
 
 namespace {
 
-// The given rate with what entries to come in this doubling will add, and of the next doubling
-// those that come to segments not split yet. Summed in this order on every machine.
+// The given rate, plus the rate of the entries to come in this doubling, and in the next doubling
+// of those for segments not split yet. Summed in this order on every machine.
 double with_entries_to_come(const expandable_params& plan, double rate) {
   // The fraction of hashes that a new entry matches, in a segment that was not split, and in one
   // that was.

@@ -222,7 +222,7 @@ insert_outcome vq_insert_slow(const vq_writer& filter, const vector_quotient_pla
 
 namespace {
 
-// A slot of the block became free: a stashed tag of the block takes it.
+// A slot of the block became free: a stashed tag of the block moves there.
 void unstash_into(const vq_writer& filter, std::uint64_t block) noexcept {
   const vq_layout& layout = *filter.layout;
   std::byte* const bytes = layout.block(filter.blocks, block);
