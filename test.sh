@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Installs what is missing, builds, and runs every test: unit, contract, property, rate, golden,
-# hostile, crash, command line, documentation and installation; then the library's suites and the
-# fuzz targets once more under the address and undefined-behaviour sanitizers, and those that share
-# a filter among threads under the thread sanitizer.
+# Installs missing packages, builds, and runs every test: unit, contract, property, rate, golden,
+# hostile, crash, command line, documentation and installation. Then runs the library's suites and
+# the fuzz targets under the address and undefined-behaviour sanitizers, and the tests of threads
+# under the thread sanitizer.
 #   ./test.sh            everything
 #   ./test.sh --lint     everything, and clang-tidy over the sources (slow)
 #   FUZZ_SECONDS=600 ./test.sh     fuzzes each target for that long (default 3)
@@ -14,7 +14,7 @@ log=$(mktemp)
 more=$(mktemp)
 trap 'wait; rm -f "$log" "$more"' EXIT
 quietly() { "$@" >"$log" 2>&1 || { tail -60 "$log"; exit 1; }; }
-# The page and its browser are needed last, and installed while the first builds run.
+# The page and its browser are needed last, so they are installed while the first builds run.
 scripts/install-packages.sh explorer browser >"$more" 2>&1 &
 installing=$!
 say() { printf '\n== %s\n' "$*"; }
@@ -47,13 +47,13 @@ fi
 
 export FUZZ_SECONDS=${FUZZ_SECONDS:-3}
 run_tests() {
-  # One more than cores, since tests of servers and programs often wait.
+  # One more test than cores at a time, since tests of servers and programs often wait.
   ctest --test-dir "$1" --output-on-failure --parallel "$(($(nproc) + 1))" "${@:2}" >"$log" 2>&1 || {
     grep -vE '^ *Start +[0-9]+: | Passed +[0-9.]+ sec$' "$log" | tail -300
     exit 1
   }
   tail -4 "$log"
-  # What was not tested here, and why.
+  # Prints the tests that were left out, and the reason.
   sed -n '/^SKIPPED/p' "$1/Testing/Temporary/LastTest.log" | sort -u
 }
 

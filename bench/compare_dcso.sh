@@ -3,9 +3,9 @@
 # ships (golang-github-dcso-bloom-cli), in turn, and prints medians and ratios. Exit 1 unless
 # bloomery is faster in each row.
 #   bench/compare_dcso.sh [LINES] [RUNS]
-# Of fewer lines where disk ($TMPDIR, or /tmp) or memory do not hold so many: both programs are to
-# read from the page cache. BLOOMERY names the program, RESULTS a file to append the figures to, as a
-# line of JSON.
+# Uses fewer lines if disk ($TMPDIR, or /tmp) or memory cannot hold that many, because both programs
+# should read from the page cache. BLOOMERY names the program. RESULTS names a file to which the
+# figures are appended as a line of JSON.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 lines=${1:-10000000} runs=${2:-3}
@@ -17,7 +17,8 @@ scripts/install-packages.sh bench
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# 62 bytes a line in two files, and two filters a line of each kind; 2 GB are left to the programs.
+# 62 bytes per line in two files, and two filters per line of each kind. 2 GB are left to the
+# programs.
 disk=$(df --output=avail -B1 "$work" | tail -1)
 memory=$(awk '/^MemAvailable/ {printf "%.0f", $2 * 1024}' /proc/meminfo)
 room=$(((disk * 9 / 10 < memory - 2000000000 ? disk * 9 / 10 : memory - 2000000000) / 70))

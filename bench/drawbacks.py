@@ -59,9 +59,9 @@ def against_made(series):
         body.append([name] + [" / ".join(times(ratio(at[n][what], twin[n][what]))
                                          for what in ("absent_ns", "alone_ns"))
                               if n in at and n in twin else "–" for n in sizes])
-    return ("The next table compares the query of a non-member in a grown filter and in a filter made at that size. "
-            "A cell has the ratio of their times in batches of 1024 keys / one key at a time. A column has the growth "
-            "and the number of keys after it.\n\n"
+    return ("The next table compares queries of non-members in a grown filter and in a filter made at that size. Each "
+            "cell has two ratios of the query times: in batches of 1024 keys / one key at a time. The head of a column "
+            "has the factor of growth and the number of keys after the growth.\n\n"
             + table([""] + [f"2^{k}, {count(n)} keys" for k, n in zip(SHOWN_AFTER, sizes)], body))
 
 
@@ -87,10 +87,10 @@ def growth(results, charts):
                      percent(max(r["rate"] for r in series[name] if r["n"] >= 1024)
                              if name in series else 0)])
     text = (f"Growth from 64 keys to {count(most)} keys at 1%, one thread. Queries are batches of 1024 keys. The keys "
-            "of one doubling are inserted in one batch, except where the name says otherwise. Times are ns per "
-            "key, the least of three runs, in which the filters take turns at each size.\n\n"
+            "of one doubling are inserted in one batch, unless the name says otherwise. Times are in ns per key. "
+            "Each is the minimum of three runs. In each run, the filters are measured in turn at each size.\n\n"
             + table(["", "query, absent", "query, present", "insert",
-                     "insert / vector_quotient's", "longest insert, ms", "bits/key",
+                     "insert, relative to vector_quotient", "longest insert, ms", "bits/key",
                      "highest rate from 1024 keys on"], body)
             + "\n\n" + against_made(series))
     growing = {n: rows for n, rows in series.items()
@@ -132,8 +132,8 @@ def loads(results, charts):
                                 [(r["name"], [(p["load"], p["ns"]) for p in r["points"]])
                                  for r in rows], [], label=lambda x: f"{100 * x:.0f}%")
     shown = [x for x in everywhere if x >= 0.5]
-    return (f"Insert time in ns per key, up to the given load. Tables of {binary(rows[0]['slots'])} slots, keys in "
-            "batches of 128. A dash: the table was full before.\n\n"
+    return (f"Insert time in ns per key, up to the given load. Tables have {binary(rows[0]['slots'])} slots, and "
+            "batches have 128 keys. A dash means that the table was full before this load.\n\n"
             + table(["load"] + [f"{100 * x:.0f}%" for x in shown],
                     [[r["name"]] + [figure(at(r, x)) for x in shown] for r in rows])
             + "\n\n![Insert by load]({folder}/loads.svg)")

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Builds filters of synthetic Pwned Passwords lines and asks them: for each kind the seconds of the
-# build and its size, and of a million members and a million strangers how many pass.
+# Builds filters of synthetic Pwned Passwords lines and queries them. Prints for each kind the
+# seconds of the build, the size, and how many of a million members and a million non-members pass.
 #   bench/pwned.sh [LINES] [KIND...]        default: 10^7, and the kinds that suit such a list
-# The lines are made as they are read and never stored: 10^8 are 4.5 GB. FPR (0.1%) is the rate;
-# TMPDIR takes the filters, and what static kinds keep of the keys, eight bytes each. Needs the
-# benchmarks built: cmake -DBLOOMERY_BENCH=ON.
+# The lines are made while they are read, and never stored: 10^8 lines would need 4.5 GB. FPR is the
+# rate (default 0.1%). TMPDIR is for the filters, and for eight bytes per key while static kinds are
+# built. Needs the benchmarks: cmake -DBLOOMERY_BENCH=ON.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 lines=${1:-10000000}

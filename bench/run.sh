@@ -52,7 +52,7 @@ else
 fi
 touch "$results"
 
-# bench PART RUNS OPTIONS: measures, with the part's earlier figures gone.
+# bench PART RUNS OPTIONS: deletes the part's earlier figures and measures.
 drop() {
   grep -v "\"part\":\"$1\"" "$results" >"$log" || true
   cp "$log" "$results"

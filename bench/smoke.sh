@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# That every part of the benchmark runs, on very little, and that its results make the document:
-# never how fast. The program itself fails when a filter denies a member or when a batch contradicts
-# single queries.
+# Tests that every part of the benchmark runs on small inputs and that its results make the
+# document, never its speed. The program itself fails when a filter denies a member or when a batch
+# contradicts single queries.
 #   bench/smoke.sh bloomery_bench bloomery
 set -euo pipefail
 program=$1 bloomery=$2

@@ -1,6 +1,6 @@
 #pragma once
 
-// Work on the blocks of an input by all cores, with results in the order of the blocks.
+// Processes the blocks of an input on all cores, with results in the order of the blocks.
 
 #include <bloomery/result.hpp>
 #include <cstdint>

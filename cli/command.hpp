@@ -12,12 +12,12 @@
 
 namespace bloomery::cli {
 
-/// The exit status, as of grep: some line was selected, none was, or an error.
+/// The exit status, as grep's: a line was selected, no line was selected, or an error occurred.
 enum class status : int { some = 0, none = 1, error = 2 };
 inline constexpr status done = status::some;
 
-/// Runs a verb whose arguments are read. The message of a failure is printed to stderr, with
-/// exit 2.
+/// Runs a verb after its arguments were parsed. A failure's message is printed to stderr, with exit
+/// status 2.
 using action = std::function<result<status>()>;
 
 struct command {

@@ -1,6 +1,6 @@
 #pragma once
 
-// Functions that the verbs share which insert keys.
+// Common functions of the verbs that insert keys.
 
 #include <bloomery/any_filter.hpp>
 #include <bloomery/result.hpp>
@@ -12,7 +12,7 @@
 
 namespace bloomery::cli {
 
-/// Prints the text on stderr, on one line whatever names are in it.
+/// Prints the text on stderr as one line, whatever names it contains.
 void note(std::string_view text);
 
 /// The same after "bloomery VERB: ", for warnings.

@@ -1,6 +1,6 @@
 #pragma once
 
-// The hashes of all keys of an input, by all cores.
+// Hashes all keys of an input on all cores.
 
 #include <bloomery/concepts.hpp>
 #include <bloomery/hash_source.hpp>

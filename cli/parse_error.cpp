@@ -106,8 +106,8 @@ std::optional<std::string> refusal(const CLI::Option& option, CLI::ExitCodes cod
   return std::nullopt;
 }
 
-/// The sentence for what the parser refused. Its exceptions name the option only in prose, so the
-/// options are asked in the parser's order.
+/// The sentence for the parser's error. CLI11's exceptions name the option only in prose, so the
+/// options are checked in the parser's order until one fails.
 std::string refusal_sentence(const CLI::App& app, const CLI::ParseError& error,
                              std::string_view last_word) {
   const auto code = static_cast<CLI::ExitCodes>(error.get_exit_code());

@@ -11,8 +11,8 @@ namespace bloomery::cli {
 
 namespace {
 
-// An empty value is an error and not an option that was left out: a script has written
-// --capacity "$N" and N is not set.
+// An empty value is an error, not an omitted option: a script may have --capacity "$N" with N not
+// set.
 std::string check_filled(const std::string& text) {
   return text.empty() ? "its value is empty" : "";
 }

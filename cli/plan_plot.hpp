@@ -1,7 +1,7 @@
 #pragma once
 
-// The chart of `bloomery plan --plot`: rate over bits per key of every kind, the information bound,
-// and the plan as a point.
+// The chart of `bloomery plan --plot`: the rate of every kind over bits per key, the information
+// bound, and the plan as a point.
 
 #include <bloomery/any_filter.hpp>
 #include <string>

@@ -30,7 +30,7 @@ void catch_signal(int number) {
   caught = number;
 }
 
-/// While it lives those signals wait, and are told of instead of obeyed in wait_for_input().
+/// While this object lives, those signals are held back. wait_for_input() reports them instead.
 class held_signals {
  public:
   held_signals() noexcept {
@@ -70,7 +70,8 @@ class held_signals {
   std::array<struct sigaction, caught_signals.size()> actions_{};
 };
 
-/// While it lives the terminal shows nothing of what is typed but the end of the line.
+/// While this object lives, the terminal does not show typed characters, except the end of the
+/// line.
 class silent_terminal {
  public:
   explicit silent_terminal(int terminal) noexcept : terminal_(terminal) {
@@ -123,7 +124,7 @@ result<bool> read_line(int terminal, const held_signals& signals, wiped_bytes& l
 }
 
 result<wiped_bytes> ask(const std::string& question) {
-  // The terminal itself, since stdin may be open for reading only.
+  // Opens the terminal itself, since stdin may be open for reading only.
   const int opened = ::open("/dev/tty", O_RDWR | O_CLOEXEC);
   const int terminal = opened >= 0 ? opened : STDIN_FILENO;
   wiped_bytes line;
@@ -141,8 +142,8 @@ result<wiped_bytes> ask(const std::string& question) {
       }
     }
     if (!read || *read) break;
-    // The terminal is as it was: now the signal does what it does, and where it only stopped the
-    // program, the question is asked again.
+    // The terminal's settings are restored, so the signal may take effect now. After a signal that
+    // only stopped the program, the prompt is repeated.
     (void)::raise(caught);
     if (caught != SIGTSTP && caught != SIGTTIN && caught != SIGTTOU) {
       read = fail(errc::io, "a signal ended the prompt");

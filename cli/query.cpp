@@ -25,7 +25,7 @@ const bool* any_of_line(const key_batch& batch, std::span<const bool> keys, flag
   return lines.data();
 }
 
-/// Deselects lines without a key and returns how many there were. An inverted selection has them,
+/// Deselects lines without a key and returns their number. An inverted selection contains them,
 /// although no filter was queried for them.
 std::size_t drop_keyless(const key_batch& batch, std::span<bool> selected) noexcept {
   std::size_t n = 0;

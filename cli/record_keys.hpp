@@ -16,7 +16,7 @@
 
 namespace bloomery::cli {
 
-/// How lines become keys: the options --keys and --skip-bad.
+/// The rule from lines to keys: the options --keys and --skip-bad.
 struct key_choice {
   std::string reader = "lines";
   keys::purpose why = keys::purpose::ask;

@@ -115,7 +115,7 @@ bool holds_copies(const filter_info& info) {
   return can.erase || can.count;
 }
 
-/// The meaning of the count: kinds of bits do not count a key that is a false positive.
+/// The meaning of the count. In kinds of bits it does not include keys that were false positives.
 std::string count_text(const filter_info& info) {
   const kind_info* const kind = find_kind(info.kind);
   const bool is_exact = kind != nullptr && kind->build != nullptr;
@@ -125,7 +125,7 @@ std::string count_text(const filter_info& info) {
                                         : ", as far as they were certainly new");
 }
 
-/// The abilities that verbs use: none inserts into such a filter.
+/// The abilities that verbs use. No verb inserts into such a filter.
 abilities abilities_of(const dialects::foreign_info& info) {
   return {.merge = info.can_merge};
 }

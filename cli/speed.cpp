@@ -20,7 +20,7 @@ namespace {
 // million keys.
 constexpr std::uint64_t queries_per_run = std::uint64_t{1} << 17;
 constexpr std::uint64_t query_runs = 5;
-// From this capacity on one run is long enough.
+// From this capacity on, one run is long enough.
 constexpr std::uint64_t many_keys = std::uint64_t{1} << 22;
 
 /// At least 3, and more for small capacities, whose runs are short.

@@ -21,8 +21,9 @@ struct look {
   std::string_view colour;
   std::string_view dash;
 };
-// Okabe and Ito's colours ("Color Universal Design", 2008), for all sorts of colour vision,
-// darkened where they were too light for a line on white; the dashes do without colour.
+// Okabe and Ito's colours ("Color Universal Design", 2008), which all types of colour vision can
+// distinguish. Those too light for a line on white are darker here. The dashes distinguish the
+// lines without colour.
 constexpr std::array looks = {
     look{"#0072b2", ""},         look{"#b85400", "9 3"},      look{"#a5457f", "2 3"},
     look{"#00805d", "10 3 2 3"}, look{"#8a6d00", "5 5"},      look{"#2a86b8", "14 4"},
@@ -145,7 +146,7 @@ class drawing {
   void point(const chart_mark& mark) {
     const double px = std::clamp(x(mark.at.x), left, right);
     const double py = std::clamp(y(mark.at.y), top, bottom);
-    // To the side that has more room.
+    // On the side that has more room.
     const bool before = mark.is_leftmost || px > (left + right) / 2;
     add("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"6\" fill=\"#d55e00\" stroke=\"#fff\" "
         "stroke-width=\"2\"/>",

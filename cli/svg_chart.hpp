@@ -1,7 +1,7 @@
 #pragma once
 
-// A chart of lines as an SVG file: x linear, y logarithmic over decades, as rates of false
-// positives and times are drawn.
+// A chart of lines as an SVG file. x is linear; y is logarithmic over decades, as usual for rates
+// of false positives and for times.
 
 #include <cstddef>
 #include <string>
@@ -15,7 +15,7 @@ struct chart_point {
   double y;
 };
 
-/// A line through its points, told apart from the others by colour and dash.
+/// A line through its points. Colour and dash distinguish it from the others.
 struct chart_line {
   std::string name;
   std::vector<chart_point> points;
@@ -24,10 +24,10 @@ struct chart_line {
   bool dots = false;      ///< its points are drawn too: the first filled, the others hollow
 };
 
-/// A line without points yet, in the n-th of nine looks.
+/// A line without points yet, in the n-th of nine styles.
 chart_line line_of(std::string_view name, std::size_t n);
 
-/// A point of its own, with its text beside it.
+/// A single point with a text.
 struct chart_mark {
   chart_point at;
   std::string text;
@@ -48,8 +48,8 @@ struct chart {
   std::vector<chart_mark> marks;
 };
 
-/// The whole file. What lies outside of the axes is cut off at them. Precondition: min_x <
-/// max_x, min_y < max_y, and all y are positive.
+/// The whole file. Parts outside the axes are cut off. Preconditions: min_x < max_x, min_y < max_y,
+/// and all y are positive.
 std::string to_svg(const chart& drawn);
 
 }  // namespace bloomery::cli

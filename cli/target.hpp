@@ -8,8 +8,8 @@
 
 namespace bloomery::cli {
 
-/// Fails if a filter cannot be written there. To be called before any key is read. The target is a
-/// file, or "-" for a stdout that is not a terminal.
+/// Fails if a filter cannot be written there. Call it before any key is read. The target is a file,
+/// or "-" for a stdout that is not a terminal.
 result<void> check_target(const std::string& target, bool force);
 
 /// The same for a chart, which is always a file, because stdout has the figures.

@@ -1,4 +1,4 @@
-# What an installed Bloomery consists of: headers, library, find_package and pkg-config files.
+# The parts of an installed Bloomery: headers, library, find_package and pkg-config files.
 include(CMakePackageConfigHelpers)
 
 install(TARGETS bloomery EXPORT bloomeryTargets)
@@ -23,11 +23,12 @@ foreach(export IN LISTS exports)
 endforeach()
 configure_package_config_file(cmake/bloomeryConfig.cmake.in bloomeryConfig.cmake
                               INSTALL_DESTINATION ${config_dir})
-# As BLOOMERY_SOVERSION says.
+# The same rule as BLOOMERY_SOVERSION.
 write_basic_package_version_file(bloomeryConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/bloomeryConfig.cmake
               ${PROJECT_BINARY_DIR}/bloomeryConfigVersion.cmake DESTINATION ${config_dir})
-# Who links the static library links what it needs too, with pkg-config --static or without it.
+# Programs that link the static library also link its dependencies, with or without pkg-config
+# --static.
 get_target_property(type bloomery TYPE)
 if(type STREQUAL "STATIC_LIBRARY")
   set(pc_static_libs " -pthread")

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Runs the fuzz targets that were built, each for some seconds from its seed corpus; fails at any
-# finding. Builds nothing (see README.md).
+# Runs each built fuzz target for some seconds from its seed corpus. Fails at any finding. Builds
+# nothing (see README.md).
 #   fuzz/run.sh [SECONDS] [--target NAME]...       default: $FUZZ_SECONDS or 5, every target
-# The same inputs are tried each time, as far as the seconds reach; FUZZ_SEED=0 tries others.
-# What the fuzzer learns goes to $BLOOMERY_FUZZ_CORPUS if that is set, else it is thrown away;
-# inputs that fail are kept in $BLOOMERY_FUZZ_BUILD/findings.
+# The same inputs are tried in each run, as many as the seconds allow; FUZZ_SEED=0 tries others. New
+# inputs of the fuzzer go to $BLOOMERY_FUZZ_CORPUS if it is set, else they are deleted. Failing
+# inputs are kept in $BLOOMERY_FUZZ_BUILD/findings.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 build=${BLOOMERY_FUZZ_BUILD:-$here/../build-sanitize/fuzz}
@@ -27,7 +27,8 @@ if ((${#targets[@]} == 0)); then
   exit 2
 fi
 
-# Writes the seeds that are kept as text, a name and hexadecimal digits a line; prints their folder.
+# Writes the seeds that are stored as text, one name and hexadecimal digits per line. Prints their
+# folder.
 write_seeds() {
   local folder=$scratch/seeds-$1 name digits
   mkdir -p "$folder"

@@ -11,8 +11,8 @@ BLOOMERY_PYTHON=$(PATH=/usr/bin:$PATH command -v python3)
 export BLOOMERY_API_OUTPUT BLOOMERY_PYTHON
 said=$(doxygen docs/api/Doxyfile 2>&1) || { echo "$said" >&2; exit 1; }
 
-# Classes and functions need a comment. Name and type suffice for variables and types in a class, for
-# functions without arguments, and for constructors, destructors and operators.
+# Classes and functions need a comment. Name and type are enough for variables and types in a class,
+# functions without arguments, constructors, destructors and operators.
 warnings=$(grep . <<<"$said" |
   grep -vE 'Member .*\((variable|typedef|friend)\) of (class|struct) .* is not documented' |
   grep -vE 'Member (operator.*|\w+\(\).*) \(function\) of (class|struct) .* is not documented' |

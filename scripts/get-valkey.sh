@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Unpacks Valkey's server from Debian's backports into a folder, without installing it, and prints
-# the program's path. The mirror is one that apt uses already; what the program links to comes with
-# redis-server.
+# the program's path. Uses a mirror that apt already uses. redis-server has the libraries that the
+# program links.
 #   get-valkey.sh FOLDER
 set -euo pipefail
 (($# == 1)) || { echo "get-valkey.sh: give a folder" >&2; exit 2; }
@@ -24,7 +24,7 @@ if [[ ! -x $program ]]; then
     -o "Dir::State::lists=$PWD/lists" -o APT::Sandbox::User="$(id -un)")
   "${apt[@]}" update >log 2>&1 && "${apt[@]}" download valkey-server valkey-tools >>log 2>&1 ||
     { tail -3 log >&2; exit 1; }
-  # Killed in the middle, it leaves no program that is half of one.
+  # A killed run leaves no half-unpacked program.
   rm -rf unpacked usr
   for package in *.deb; do dpkg-deb -x "$package" unpacked; done
   mv unpacked/usr .

@@ -36,8 +36,8 @@ struct cuckoo_move {
 };
 
 /// The relocations of an insert at `at`, from the slots before and after it. The inserted
-/// fingerprint is first. Each fingerprint displaced the next one, and the last took an empty slot,
-/// so the insert did them in reverse order.
+/// fingerprint is first. Each fingerprint displaced the next one, and the last moved to an empty
+/// slot. The insert thus did them in reverse order.
 std::vector<cuckoo_move> moves_between(const detail::cuckoo_layout& layout,
                                        const cuckoo_slots& before, const cuckoo_slots& after,
                                        const cuckoo_place& at);

@@ -28,8 +28,8 @@ std::string shell_line(const kind_info& kind, const plan_request& request) {
   return line + " members.txt";
 }
 
-// With options the line uses the registry, whose request is the same for every kind: a kind's spec
-// has fields of other names.
+// With options the line uses the registry's request, which is the same for every kind. A kind's own
+// spec has fields of other names.
 std::string cpp_line(const kind_info& kind, const plan_request& request) {
   std::string fields = fmt::format(".capacity = {}", request.capacity);
   if (request.fpr != 0) fields += fmt::format(", .fpr = {}", request.fpr);

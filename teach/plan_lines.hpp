@@ -12,7 +12,7 @@ namespace bloomery::teach {
 /// The request that creates the planned filter: its capacity, and the rate or the size.
 plan_request settled_request(const plan_request& asked, const plan_report& plan);
 
-/// Both lines need a settled request.
+/// Both following functions need a settled request.
 std::string shell_line(const kind_info& kind, const plan_request& request);
 std::string cpp_line(const kind_info& kind, const plan_request& request);
 

@@ -1,5 +1,5 @@
-// What a filter cannot do does not exist on its type: for hashes, for keys and for batches of keys,
-// over every kind and every storage. What it can do is what the registry says of its kind.
+// An operation that a filter lacks does not exist on its type: for hashes, for keys and for batches
+// of keys, over every kind and every storage. The registry lists the same abilities for each kind.
 
 #include <gtest/gtest.h>
 

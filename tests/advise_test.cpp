@@ -1,5 +1,5 @@
-// The advice: by abilities first, then by the figures, and truthful in what it says of them. The
-// kinds here are made up, so that the policy is seen by itself; the last test asks the real ones.
+// Advice ranks kinds by abilities first, then by figures, and gives true reasons. The kinds here
+// are made up, so that the policy is tested alone. The last test uses the real kinds.
 
 #include <gtest/gtest.h>
 
@@ -21,7 +21,7 @@ using bloomery::plan_report;
 using bloomery::plan_request;
 using bloomery::result;
 
-// A kind of so many tenths of a bit a key, at whatever rate is asked.
+// A kind with this many tenths of a bit per key, at any rate.
 template <unsigned Tenths>
 result<plan_report> plan_tenths(const plan_request& r) {
   plan_report plan;
@@ -105,7 +105,7 @@ TEST(advise, gives_the_reason) {
             "filter of that rate can do with less than 6.64 bits/key");
 }
 
-// Of so many tenths of a bit per key, with that many cache lines per query.
+// With this many tenths of a bit per key and this many cache lines per query.
 template <unsigned Tenths, unsigned Lines>
 result<plan_report> plan_lines(const plan_request& r) {
   auto plan = plan_tenths<Tenths>(r);
@@ -208,7 +208,7 @@ TEST(advise, the_real_kinds) {
       EXPECT_LE(best.plan->planned_fpr, eps);
       EXPECT_GE(best.plan->capacity, request.capacity);
       EXPECT_EQ(found->ranked.size(), bloomery::kinds().size());
-      // What grows is judged by what it becomes.
+      // Growing kinds are compared by their size after growth.
       if (wanted.growing) {
         EXPECT_EQ(best.kind->name, "expandable");
       }

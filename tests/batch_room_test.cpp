@@ -1,4 +1,4 @@
-// Batches whose answers have no room: a program that is built with assert() is ended there, by
+// Batches whose span of answers is too small. A program that is built with assert() ends there, for
 // every kind.
 
 #undef NDEBUG
@@ -36,7 +36,7 @@ TYPED_TEST(batch_without_room, is_a_broken_precondition) {
   TypeParam filter = this->make();
   const std::array<hash64, 3> hashes = {hash64{1}, hash64{2}, hash64{3}};
   const std::span<const hash64> hs(hashes);
-  // There is room for all; that the span has less is what is wrong.
+  // The array has room for all answers. Only the span is too short.
   std::array<bool, 3> answers{};
   const auto too_few = std::span(answers).first(2);
   EXPECT_DEATH(filter.may_contain(hs, too_few), "answers.size\\(\\) >= hs.size\\(\\)");

@@ -1,5 +1,4 @@
-/* The C interface as a C11 program uses it. Prints what failed, and exits with the number of
- * failures. */
+/* The C interface in a C11 program. Prints failures, and exits with their number. */
 
 #include <bloomery.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
-// The contract of concepts.hpp, over every kind in memory of its own: what a user may rely on
-// whatever kind of filter is behind the type.
+// The contract of concepts.hpp, which users may rely on for every kind, over every kind in its own
+// memory.
 
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@ template <class F>
 class contract : public ::testing::Test {};
 TYPED_TEST_SUITE(contract, filter_types, filter_names);
 
-/// Hashes that stay valid while `keys` does.
+/// Hashes that stay valid as long as `keys`.
 template <class F>
 std::vector<typename F::hash_type> hashes_of(const F& filter,
                                              const std::vector<std::string>& keys) {

@@ -1,5 +1,5 @@
-// What is left of a file when the process that saves it dies, when the disk is full, and when
-// several write at once: the old file or the new one, whole; nothing half-written; no key lost.
+// A file keeps its whole old or whole new contents, and no key is lost, when the saving process
+// dies, when the disk is full, and when several processes write at once.
 
 #include <fcntl.h>
 #include <grp.h>

@@ -1,4 +1,4 @@
-// What holds for the filters of every other program alike.
+// Laws that hold for the filters of all other programs.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -35,8 +35,8 @@ TEST_P(every_dialect, finds_every_key_and_few_non_members) {
   const auto answers = std::make_unique<bool[]>(views.size());
   filter->may_contain(views, {answers.get(), views.size()});
   EXPECT_TRUE(std::all_of(answers.get(), answers.get() + views.size(), [](bool b) { return b; }));
-  // 20,000 non-members: the mean of what info() says, and less than a chance of 1e-6 above six
-  // deviations.
+  // 20,000 non-members: at most six standard deviations above the rate of info(). A false alarm has
+  // a chance below 1e-6.
   const double rate = filter->info().current_fpr;
   std::uint64_t passed = 0;
   constexpr std::uint64_t non_members = 20'000;

@@ -1,6 +1,6 @@
 #pragma once
 
-// A filter of 500 keys in every format, for what holds for all dialects.
+// A filter of 500 keys in every format, for the laws that hold for all dialects.
 
 #include <fmt/format.h>
 
@@ -42,7 +42,7 @@ struct dialect_sample {
   dialects::option_list reading;
   std::vector<std::byte> bytes = {};
 
-  /// Numbers, which every format takes.
+  /// Numbers, which every format accepts.
   std::vector<std::string> keys() const {
     std::vector<std::string> all;
     for (int i = 0; i < 500; ++i) all.push_back(std::to_string(i * 3));

@@ -1,5 +1,5 @@
-// Bytes of other programs' formats that are damaged or made to do harm: refused with a sentence
-// that names the file, or a filter that can be used; memory follows the bytes.
+// Damaged or malicious bytes of other programs' formats are refused with a sentence that names the
+// file, or give a filter that can be used. Memory is in proportion to the bytes.
 
 #include <gtest/gtest.h>
 
@@ -24,8 +24,8 @@ void expect_sentence(const failure& why) {
   EXPECT_NE(why.code, errc::out_of_memory) << why.message;
 }
 
-/// Opens the bytes, which have an allocation of their own, and does all that one may do.
-/// Whether they were taken for a filter.
+/// Opens the bytes, which have an allocation of their own, and uses the filter in every way.
+/// Returns whether the bytes were accepted.
 bool open_and_use(const std::vector<std::byte>& bytes, const d::dialect& row,
                   const d::option_list& options) {
   (void)d::recognise(bytes);

@@ -1,5 +1,5 @@
-// Other programs' filters: the vectors that their projects publish, or that were recorded from the
-// software itself, each named.
+// Filters of other programs, against vectors that their projects publish or that were recorded from
+// the software itself. Each test names its source.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ namespace {
 
 namespace d = bloomery::dialects;
 
-/// The filter of these keys as that software would build it, as the bytes of its file, in hex.
+/// The filter of these keys as the bytes of a file of that software, in hexadecimal.
 std::string built(std::string_view format, plan_request request,
                   const std::vector<std::string>& keys) {
   auto filter = d::create(*d::find(format).value(), request);
@@ -24,8 +24,8 @@ std::string built(std::string_view format, plan_request request,
   return to_hex(filter->image()->bytes());
 }
 
-/// The places that a key has in a filter, from the bits that it sets in an empty one. `order` flips
-/// the places of a format whose words are big-endian.
+/// The places of a key in a filter, from the bits that it sets in an empty one. `order` flips the
+/// places of formats with big-endian words.
 std::set<std::uint64_t> places(std::string_view format, const plan_request& request,
                                const std::string& key, std::uint64_t order = 0) {
   auto filter = d::create(*d::find(format).value(), request);

@@ -1,9 +1,9 @@
-// What estimate_size() says, for every kind, beside what was inserted.
+// estimate_size() of every kind, against the number of inserted keys.
 //
-// Each cell of a table is the mean over S >= 50 filters of other keys. It may be off by 1% of n, or
-// by 7.5 standard errors of that mean, estimated from the S: beyond that Student's t with 49
-// degrees of freedom is once in 10^9, so that the false-alarm chance of all cells is below 10^-6.
-// Keys are fixed, so that every run gives the same.
+// Each cell of a table is the mean over S >= 50 filters with different keys. It may be off by 1% of
+// n, or by 7.5 standard errors of the mean, estimated from the S filters. Student's t with 49
+// degrees of freedom exceeds these once in 10^9, so the false-alarm chance of all cells is below
+// 10^-6. The keys are fixed, so every run has the same result.
 
 #include <gtest/gtest.h>
 
@@ -25,7 +25,7 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// Keys of their own for each number.
+/// A different set of keys for each number.
 std::vector<std::uint64_t> keys_of(std::uint64_t number, std::uint64_t n) {
   std::mt19937_64 random(number);
   std::vector<std::uint64_t> keys(n);

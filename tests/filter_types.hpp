@@ -1,8 +1,8 @@
 #pragma once
 
 // The filters under test: every kind of src/registry/kinds.inc, and variants of kinds that are
-// stored or hashed in another way. The suites over all kinds (contract, property, rate, hostile and
-// so on) run over these lists. With BLOOMERY_TESTED_KIND they run over that type alone.
+// stored or hashed differently. The suites over all kinds (contract, property, rate, hostile and so
+// on) run over these lists. With BLOOMERY_TESTED_KIND they run over that type alone.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

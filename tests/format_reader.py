@@ -1,4 +1,5 @@
-"""Reads Bloomery files, written from docs/format.md alone: the proof that the document suffices.
+"""Reads Bloomery files. Written from docs/format.md alone, to prove that the document is
+sufficient.
 
     f = format_reader.read(open("members.bloom", "rb").read())
     f.may_contain(b"alice@example.com")

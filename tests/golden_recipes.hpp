@@ -1,7 +1,7 @@
 #pragma once
 
-// How the golden files were made: a small file of every kind and of every way to store it. A new
-// kind or option gets a line here; then `bloomery_make_golden tests/golden` writes what is missing.
+// The recipes of the golden files: a small file of every kind and of every way to store it. A new
+// kind or option needs a line here. `bloomery_make_golden tests/golden` then writes missing files.
 
 #include <algorithm>
 #include <array>
@@ -23,8 +23,7 @@ struct recipe {
   std::vector<std::pair<std::string, std::string>> options;
   std::uint64_t capacity = 60;
   std::uint64_t more = 0;  ///< keys beyond golden_keys(): "more-0" and so on
-  /// Its kind's code put keys in other places of the same layout then: the file is read, not
-  /// written.
+  /// An earlier version put keys in other places of the same layout. The file is read, not written.
   bool is_read_only = false;
 };
 

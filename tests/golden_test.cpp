@@ -1,8 +1,7 @@
-// The golden files: what was written once must be read for ever, and today's code must write the
-// same bytes, on every machine. When a test here fails, the code is wrong: a golden file is never
-// written anew. A layout that has to change gets a new kind_version, new files and new recipes;
-// keys in other places of the same layout get a new file and recipe. The old files stay, and what
-// they answer is still tested.
+// The golden files must be readable for ever, and today's code must write the same bytes, on every
+// machine. When a test here fails, the code is wrong: a golden file is never rewritten. A changed
+// layout needs a new kind_version, new files and new recipes. Keys in other places of the same
+// layout need a new file and recipe. The old files stay, and their answers are still tested.
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
-// Hash values and places, pinned. Files hold bits that these functions chose: when a value here
-// changes, every filter that was ever saved answers "no" for its members. So if one of these tests
-// fails, the code is wrong, not the number: undo the change, or give the new function an id of its
-// own (hash_id, probe_id) beside the old one. No number in this file is ever edited.
+// Hash values and places, pinned. These functions chose the bits in files: when a value here
+// changes, every saved filter answers "no" for its members. If one of these tests fails, the code
+// is wrong, not the number. Undo the change, or give the new function an id of its own (hash_id,
+// probe_id) beside the old one. Never edit a number in this file.
 
 #include <gtest/gtest.h>
 
@@ -34,7 +34,7 @@ TEST(hash, xxh3_gives_the_values_that_its_project_publishes) {
     std::size_t length;
     std::uint64_t unseeded, seeded;
   };
-  // One for each of the algorithm's paths: by length 0, 1-3, 4-8, 9-16, 17-128, 129-240, beyond.
+  // One per path of the algorithm, by length: 0, 1-3, 4-8, 9-16, 17-128, 129-240, longer.
   constexpr std::array vectors = {
       vector{0, 0x2D06800538D394C2, 0xA8A6B918B2F0364A},
       vector{1, 0xC44BDFF4074EECDB, 0x032BE332DD766EF8},

@@ -1,8 +1,8 @@
 #pragma once
 
-// What the examples of headers take for granted: the program around them (header_examples.py).
+// Declarations that the examples in headers assume: the program around them (header_examples.py).
 
-// The example in C is compiled as C++, whose compilers warn of members that are left to be zero.
+// The example in C is compiled as C++, whose compilers warn of members without initialiser.
 #pragma GCC diagnostic ignored "-Wmissing-field-initializers"
 
 #if __has_include(<leveldb/options.h>)

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Writes a program of the examples in the comments of headers, to be compiled and run.
+"""Writes a program from the examples in the comments of headers. The build compiles and runs it.
 
     header_examples.py OUTPUT FOLDER...      the headers in these folders
 
-An example is a block of a header's comment that is indented by four more spaces, names something of
-ours (`bloomery`) and has a statement. It stands by itself, but for the names of tests/header_examples.hpp. Other indented
-blocks are tables and formulas; one that looks like code is refused here.
+An example is a block of a header's comment that is indented by four more spaces, contains
+`bloomery` and has a statement. It may use the names of tests/header_examples.hpp, but no other
+example's. Other indented blocks are tables and formulas. A block among them that looks like code is
+an error.
 """
 
 import pathlib

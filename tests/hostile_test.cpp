@@ -1,6 +1,6 @@
-// Files that are damaged, and files that somebody made to do harm: refused with a sentence that
-// names the file, without memory that the file's own length does not justify; and where forged
-// bytes happen to be a filter, it answers without touching what is not its own.
+// Damaged and malicious files are refused with a sentence that names the file. They cause no
+// allocation that the file's own length does not justify. If forged bytes happen to be a filter,
+// its answers read only its own memory.
 
 #include <gtest/gtest.h>
 
@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::string_view file_name = "some/file.bloom";
 
-/// What the whole way from bytes to a filter says. The bytes are read in place.
+/// Opens bytes in place as a filter, with all checks.
 result<any_filter> opened(std::span<const std::byte> bytes, verification how = verification::always,
                           access mode = access::read_only) {
   const std::string name(file_name);
@@ -29,7 +29,7 @@ result<any_filter> opened(std::span<const std::byte> bytes, verification how = v
   return open_any(*stored, mode, name);
 }
 
-/// One sentence, which begins with the file's name and says more than that.
+/// Expects one sentence that begins with the file's name and has more text.
 void expect_sentence(const failure& why) {
   EXPECT_EQ(why.message.find(file_name), 0U) << why.message;
   EXPECT_GT(why.message.size(), file_name.size() + 20) << why.message;

@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""Checks who includes whom: left may be included by right, never the reverse (ARCHITECTURE.md).
+"""Checks the direction of includes: a file may include files of layers to its left, not to its
+right (ARCHITECTURE.md).
 
-{detail/core, result, hash, probe, storage, concepts, layouts} < plan < filters < file < any_filter < teach
-< dialects, keys < cli, module, tests, ...
+{detail/core, result, hash, probe, storage, concepts, layouts} < plan < filters < file < any_filter
+< teach < dialects, keys < cli, module, tests, ...
+
 Prints each include that points the wrong way and exits 1; exits 0 if there is none.
 """
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs a build and uses it as a stranger would: through find_package and through pkg-config.
+# Installs a build and uses it like a new user: through find_package and through pkg-config.
 #   install_test.sh BUILD_DIR CXX
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
@@ -39,7 +39,7 @@ for without in exceptions rtti exceptions_or_rtti; do
 done
 
 pc=$(dirname "$(find "$work/usr" -name bloomery.pc)")
-# As it is documented, and as those who link statically write it: our library is static.
+# With the documented command, and with --static. Bloomery itself is linked statically in both.
 for static in "" --static; do
   # shellcheck disable=SC2046,SC2086  # the flags are words
   "$cxx" -std=c++20 "$here/consumer/main.cpp" -o "$work/consumer" \
@@ -52,8 +52,8 @@ c_pc() { PKG_CONFIG_PATH=$pc pkg-config "$@" bloomery-c; }
 cc -std=c11 "$here/consumer/main.c" -o "$work/c_shared" $(c_pc --cflags --libs)
 lib=$(c_pc --variable=libdir)
 [[ $(LD_LIBRARY_PATH=$lib "$work/c_shared") == "$expected" ]] || { echo "C: wrong answers" >&2; exit 1; }
-# The shared library's name says which versions are compatible, and so does CMake's package: those of one
-# minor version.
+# The name of the shared library tells which versions are compatible, and so does CMake's package:
+# versions with the same minor number.
 version=$(c_pc --modversion)
 minor=${version%.*}
 readelf -d "$lib/libbloomery-c.so" | grep -F "[libbloomery-c.so.$minor]" >/dev/null ||

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Checks that a kernel set is chosen only on CPUs that have every instruction it is compiled with.
 
-src/kinds/KIND/kernels/NAME.cpp names its features in BLOOMERY_TARGET_BEGIN; src/cpu/dispatch.cpp asks the CPU for
-them, those of the AVX2 set first, then those that the AVX-512 set needs beside. Prints each feature that is
-used and not asked for, and exits 1; exits 0 if there is none.
+src/kinds/KIND/kernels/NAME.cpp names its features in BLOOMERY_TARGET_BEGIN. src/cpu/dispatch.cpp
+queries the CPU for them: first those of the AVX2 set, then those that the AVX-512 set needs in
+addition. Prints each feature that is used but not queried, and exits 1; exits 0 if there is none.
 """
 
 import pathlib

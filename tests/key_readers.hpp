@@ -1,6 +1,6 @@
 #pragma once
 
-// What the tests of the readers of keys share: making one, and what it makes of a record.
+// Common parts of the tests of key readers: making a reader, and reading a record.
 
 #include <gtest/gtest.h>
 
@@ -37,7 +37,7 @@ inline texts keys_of(std::string_view text, std::string_view record, purpose why
   return keys_of(*made(text, why), record);
 }
 
-/// What the reader says is wrong with the record, or nothing. Nothing is appended then.
+/// The reader's error for the record, or nothing. After an error nothing may be appended.
 inline std::string wrong(reader& from, std::string_view record) {
   key_list keys;
   keys.add("before");

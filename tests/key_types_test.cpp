@@ -1,5 +1,6 @@
-// Which types are keys, which are batches of keys, and which are neither. Bytes and characters must
-// never be taken for small integers: a filter of digests would hold at most 256 different keys.
+// The types that are keys, those that are batches of keys, and those that are neither. Bytes and
+// characters must never count as small integers: a filter of digests would then hold at most 256
+// different keys.
 
 #include <gtest/gtest.h>
 
@@ -20,7 +21,7 @@ concept inserts = requires(bloom& f, const T& t) { f.insert(t); };
 template <class T>
 concept builds = requires(const T& t) { fuse::build({.fpr = 0.01}, t); };
 
-/// One key by itself, and no batch.
+/// A single key, not a batch.
 template <class T>
 inline constexpr bool is_one_key = byte_key<T> && !detail::key_batch<T> && inserts<T> && !builds<T>;
 /// A batch of keys.

@@ -1,5 +1,5 @@
-// Readers of keys: their registry, lists of keys, and the readers of bytes, fields and digests; and
-// records that nobody would write but somebody will send.
+// Key readers: their registry, lists of keys, the readers of bytes, fields and digests, and hostile
+// records.
 
 #include <rapidcheck.h>
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// What the tests of our filters inside LevelDB share.
+// Common parts of the tests of Bloomery's filters inside LevelDB.
 
 #include <gtest/gtest.h>
 #include <leveldb/filter_policy.h>

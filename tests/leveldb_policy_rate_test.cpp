@@ -1,4 +1,4 @@
-// How many non-members pass our filters inside LevelDB.
+// The rate of non-members that pass Bloomery's filters inside LevelDB.
 
 #include <gtest/gtest.h>
 #include <leveldb/filter_policy.h>

@@ -1,4 +1,4 @@
-// Our filters inside a real LevelDB, and the bytes that they are.
+// Bloomery's filters inside a real LevelDB, and their bytes.
 
 #include <gtest/gtest.h>
 #include <leveldb/db.h>

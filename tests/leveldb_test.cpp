@@ -1,5 +1,5 @@
-// LevelDB itself (where it is installed): the filters that it wrote into a table's file are ours
-// bit for bit, and answer as its own policy does.
+// LevelDB itself, if it is installed: the filters in its table files equal Bloomery's bit for bit,
+// and answer as its own policy does.
 
 #include <gtest/gtest.h>
 #include <leveldb/db.h>
@@ -35,8 +35,8 @@ struct block {
   std::size_t size;
 };
 
-/// The filter block of a table, found as doc/table_format.md says: the footer of 48 bytes begins
-/// with the handle of the metaindex block, whose one entry is the name of the policy and a handle.
+/// The filter block of a table, by doc/table_format.md. The footer of 48 bytes begins with the
+/// handle of the metaindex block, which has one entry: the name of the policy and a handle.
 block filter_block(const std::vector<std::byte>& table) {
   std::size_t at = table.size() - 48;
   const std::size_t meta_at = varint(table, at);

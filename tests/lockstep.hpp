@@ -1,8 +1,8 @@
 #pragma once
 
-// A filter beside a real multiset. Every operation is done to both, and what the filter then says
-// is held against what is true; the first contradiction is kept as a sentence. The property tests
-// and the fuzz targets drive it.
+// A filter in lockstep with a real multiset. Every operation is done on both, and the filter's
+// answers are compared with the truth. The first contradiction is kept as a sentence. The property
+// tests and the fuzz targets use it.
 
 #include <fmt/format.h>
 
@@ -29,7 +29,7 @@ class lockstep {
 
   explicit lockstep(F filter) : filter_(std::move(filter)), empty_(bytes()) {}
 
-  /// What the filter said that was not so; empty while all is well.
+  /// The filter's first wrong answer, as a sentence; empty if there is none.
   const std::string& contradiction() const noexcept { return contradiction_; }
   bool ok() const noexcept { return contradiction_.empty(); }
   const F& filter() const noexcept { return filter_; }
@@ -73,7 +73,7 @@ class lockstep {
     check_all();
   }
 
-  /// Takes a member out; a key that is none is asked for only if the filter is sure of that.
+  /// Erases a member. Another key is erased only if the filter is certain that it is not a member.
   void erase(std::uint64_t key) {
     if constexpr (erasable<F>) {
       if (copies_[key] != 0) {
@@ -88,7 +88,7 @@ class lockstep {
     }
   }
 
-  /// Takes out keys first, first + 1, ... as one batch, those that are certainly no members too.
+  /// Erases keys first, first + 1, ... as one batch, including keys that are certainly not members.
   void erase_batch(std::uint64_t first, std::uint64_t n) {
     if constexpr (erasable<F>) {
       std::vector<std::uint64_t> keys;
@@ -117,8 +117,8 @@ class lockstep {
     }
   }
 
-  /// Goes on with a copy, and then with what that is moved to; what is done to another copy does
-  /// not reach it.
+  /// Continues with a copy, and then with a moved copy. Changes to another copy must not affect
+  /// them.
   void copy_and_move(std::uint64_t key) {
     const auto before = bytes();
     F other = filter_;
@@ -133,8 +133,8 @@ class lockstep {
     check_all();
   }
 
-  /// Lets a crowd of keys in, as one batch of their hashes, or all of it out: `n` more than the
-  /// segments of a filter hold. Only filters that grow have room for one.
+  /// Inserts or erases a crowd of keys as one batch of hashes: `n` more keys than the segments of a
+  /// filter hold. Only for filters that grow.
   void crowd(std::uint64_t n) {
     if constexpr (requires { filter_.grows(); }) {
       const auto size = filter_.size();
@@ -170,7 +170,7 @@ class lockstep {
     check_all();
   }
 
-  /// Replaces the filter by what a reader gets from its bytes.
+  /// Replaces the filter by one that is read from its bytes.
   void write_and_read() {
     const auto written = bytes();
     filter_ = copy();
@@ -197,7 +197,7 @@ class lockstep {
     }
   }
 
-  /// Keeps what a filter of some keys has too.
+  /// Intersects with a filter of some keys.
   void intersect(std::uint64_t first, std::uint64_t n) {
     if constexpr (intersectable<F>) {
       F other = empty();
@@ -253,7 +253,7 @@ class lockstep {
     for_crowd(check_one, step);
   }
 
-  /// Up to what a count can be told.
+  /// The largest count that the filter can report.
   std::uint64_t ceiling() const {
     if constexpr (requires { filter_.ceiling(); }) {
       return filter_.ceiling();
@@ -282,11 +282,11 @@ class lockstep {
   F filter_;
   std::vector<std::byte> empty_;
   std::array<std::uint64_t, universe> copies_{};
-  std::uint64_t crowd_ = 0;  ///< keys 2 * universe, ... that are in
+  std::uint64_t crowd_ = 0;  ///< inserted keys of 2 * universe, ...
   std::string contradiction_;
 };
 
-/// One operation out of three numbers, whatever they are.
+/// Runs one operation, chosen by any three numbers.
 template <class F>
 void apply(lockstep<F>& pair, unsigned operation, std::uint64_t key, std::uint64_t n) {
   key %= lockstep<F>::universe;
@@ -313,7 +313,7 @@ void apply(lockstep<F>& pair, unsigned operation, std::uint64_t key, std::uint64
     case 10:
       return pair.copy_and_move(key);
     case 11:
-      // A few segments' keys as a batch by itself, or so many that segments are merged with them.
+      // A batch for a few segments, or one that is large enough to be merged with them.
       return pair.crowd(n % 4 == 0 ? 40'000 : 500 * n);
     default:
       return pair.insert(key);

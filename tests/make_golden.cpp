@@ -2,7 +2,7 @@
 //
 //     ninja -C build bloomery_make_golden && build/tests/bloomery_make_golden
 //
-// It never replaces one: a golden file is what a released version wrote, and stays.
+// It never replaces a golden file: a released version wrote it, and it stays.
 
 #include <cstdio>
 

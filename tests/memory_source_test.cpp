@@ -1,4 +1,4 @@
-// A program that gives filters their memory, and gets all of it back.
+// A program that supplies the memory of filters, and gets all of it back.
 
 #include <gtest/gtest.h>
 #include <malloc.h>
@@ -88,7 +88,7 @@ TEST(memory_source, moves_a_filters_memory_and_nothing_else_changes) {
       EXPECT_EQ(serialize(filter->image()), serialize(same->image())) << kind;
     }
     EXPECT_GE(moves, 3U) << kind;
-    // It goes on in its new place as the one that was not moved.
+    // In its new place it works like the filter that was not moved.
     insert(10'000, 5000);
     ASSERT_TRUE(same->insert(std::span(keys).subspan(10'000, 5000)));
     EXPECT_EQ(serialize(filter->image()), serialize(same->image())) << kind;

@@ -1,5 +1,5 @@
-// A filter that was moved from may only be destroyed or assigned to; what else is done with it is
-// asserted. In a program of its own, since that needs assertions in every build.
+// A filter that was moved from may only be destroyed or assigned to. Other uses of its bytes are
+// asserted. This is a separate program, because it needs assertions in every build.
 
 #undef NDEBUG
 #include <gtest/gtest.h>

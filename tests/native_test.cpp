@@ -1,5 +1,5 @@
-// One key at a time in a program that is built for this machine's CPU (-march=native): the same
-// bits and answers as the scalar forms give, which are the specification.
+// Operations on one key in a program that is built for this machine's CPU (-march=native) give the
+// same bits and answers as the scalar forms, which are the specification.
 
 #include <bloomery/blocked_bloom.hpp>
 
@@ -28,7 +28,7 @@ TYPED_TEST(native_test, sets_and_tests_the_bits_of_the_scalar_form) {
       const hash64 h{next()};
       ASSERT_EQ(detail::native::test(TypeParam(), native.data(), h, hashes),
                 detail::scalar::test(TypeParam(), scalar.data(), h, hashes));
-      // Every third only, so that the block fills slowly and both answers occur.
+      // Only every third, so that the block fills slowly and both answers occur.
       if (i % 3 != 0) continue;
       ASSERT_EQ(detail::native::set(TypeParam(), native.data(), h, hashes),
                 detail::scalar::set(TypeParam(), scalar.data(), h, hashes));

@@ -1,6 +1,6 @@
-// Where the system has no memory left at all, not even for a sentence about it: operations that
-// cannot throw say that the filter is full, and go on when there is some again; those that throw
-// change nothing. In a program of its own, since it replaces operator new.
+// The system has no memory left, not even for an error sentence. Operations that cannot throw
+// report a full filter, and work again when there is memory. Operations that throw change nothing.
+// This is a separate program, because it replaces operator new.
 
 #include <gtest/gtest.h>
 
@@ -20,7 +20,7 @@
 namespace {
 
 bool is_refused = false;
-// Allocations that still succeed: in all, and of filters' memory.
+// The number of allocations that still succeed: all of them, and those of filters' memory.
 std::size_t allocations_left = std::numeric_limits<std::size_t>::max();
 std::size_t loans_left = std::numeric_limits<std::size_t>::max();
 
@@ -41,7 +41,7 @@ void take_back(void* at, std::size_t /*size*/) noexcept {
 
 }  // namespace
 
-// Not inlined: g++ takes them for the pair of another allocation then.
+// Not inlined: otherwise g++ pairs them with another allocation.
 [[gnu::noinline]] void* operator new(std::size_t size) {
   void* const got = may_allocate() ? std::malloc(size != 0 ? size : 1) : nullptr;
   if (got == nullptr) throw std::bad_alloc();
@@ -106,7 +106,7 @@ TEST(no_memory, empties_a_filter_in_its_place) {
   EXPECT_EQ(filter.size(), 0U);
   for (const hash64& h : all) EXPECT_EQ(filter.count(h), 0U);
   EXPECT_LE(filter.size_in_bytes(), bytes);
-  // It goes on as any other, and gives its memory back as soon as that can be done.
+  // It works like any other, and releases its memory as soon as it can.
   EXPECT_EQ(filter.insert(all).done, all.size());
   for (const hash64& h : all) EXPECT_TRUE(filter.may_contain(h));
   EXPECT_EQ(filter.size(), all.size());

@@ -1,4 +1,5 @@
-"""A kind of one's own, examples/own-kind/bitmap, on the command line and in Python, in files of both."""
+"""A user's own kind, examples/own-kind/bitmap, on the command line and in Python, each reading the
+other's files."""
 
 import os
 import pickle

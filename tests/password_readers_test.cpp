@@ -1,4 +1,5 @@
-// The readers `pwned` and `password`: what downloads hold, and that a password's key is the list's.
+// The readers `pwned` and `password`: the formats of the downloads, and equal keys for a password
+// and its line in the list.
 
 #include <fmt/format.h>
 

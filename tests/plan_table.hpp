@@ -1,8 +1,7 @@
 #pragma once
 
-// Ten thousand plans, as the bytes that files have of them: nine kinds, 36 numbers of keys from 1
-// to 10^12, 31 rates from 1/2 to 10^-12. They must be the same on every CPU, compiler and C
-// library.
+// Ten thousand plans, as the bytes that files contain: nine kinds, 36 numbers of keys from 1 to
+// 10^12, 31 rates from 1/2 to 10^-12. They must be the same on every CPU, compiler and C library.
 
 #include <array>
 #include <bloomery/hash.hpp>

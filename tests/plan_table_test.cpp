@@ -1,6 +1,6 @@
-// The plans of plan_table.hpp are the same here as wherever they were pinned. When this fails, the
-// planners' numbers depend on the machine, or a plan was changed: then pin the new hash, and say in
-// CHANGELOG.md what is planned differently.
+// The plans of plan_table.hpp have the pinned hash. If this fails, the planners' numbers depend on
+// the machine, or a plan was changed. In the second case pin the new hash, and describe the change
+// in CHANGELOG.md.
 
 #include "tests/plan_table.hpp"
 

@@ -1,5 +1,5 @@
-// The formulas and the Bloom filter's planner against the literature's figures, and against the
-// definition of the rate computed the long way.
+// The formulas and the Bloom filter's planner, against the literature's figures and against a
+// direct computation of the rate's definition.
 
 #include <gtest/gtest.h>
 
@@ -17,8 +17,8 @@ using bloomery::bloom_spec;
 using bloomery::errc;
 using bloomery::plan_bloom;
 
-// The rate by its definition: throw n*k balls at m places one after the other, keep the
-// distribution of the number of places that were hit, and take the mean of (X/m)^k.
+// The rate by its definition: throws n*k balls at m places one by one, computes the distribution of
+// the number of hit places, and returns the mean of (X/m)^k.
 double rate_by_definition(std::uint64_t n, std::uint64_t m, unsigned k) {
   std::vector<double> p(m + 1, 0.0);
   p[0] = 1;

@@ -1,7 +1,7 @@
-// Sequences of operations that RapidCheck makes up, on every kind of filter in lockstep with a real
-// multiset (lockstep.hpp): no false negative ever, counts never too low, and what is refused
-// changes nothing. The laws hold for every seed, so each run tries new ones; a failure prints the
-// shortest sequence that breaks one, and the RC_PARAMS with which it comes again.
+// Random sequences of operations by RapidCheck, on every kind of filter in lockstep with a real
+// multiset (lockstep.hpp). There is never a false negative, counts are never too low, and refused
+// operations change nothing. The laws hold for every seed, so each run tries new ones. A failure
+// prints the shortest sequence that breaks a law, and the RC_PARAMS that repeat it.
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
@@ -23,7 +23,7 @@ TYPED_TEST_SUITE(property, filter_types, filter_names);
 
 TYPED_TEST(property, any_sequence_of_operations_agrees_with_a_multiset) {
   EXPECT_TRUE(rc::check(name_of<TypeParam>(), [](std::uint64_t seed) {
-    // From far too small to roomy for the 64 keys: growth, overfilling and refusals all happen.
+    // From far too small to ample for the 64 keys: growth, overfilling and refusals all happen.
     const auto capacity = *rc::gen::inRange<std::uint64_t>(1, 100);
     const auto fpr = *rc::gen::element(0.5, 0.1, 0.01, 0.0001);
     lockstep<TypeParam> pair(make<TypeParam>(capacity, fpr, seed));

@@ -1,26 +1,26 @@
 // The promised rate of false positives, measured over every kind, with keys of every shape.
 //
-// A filter's rate has two sources of chance: which bits its n keys set, and whether a non-member
-// hits them. In small filters the first varies a lot from seed to seed, so that the hits pooled
-// over seeds are no binomial. The two are therefore tested apart.
+// A filter's rate has two sources of chance: the bits that its n keys set, and whether a non-member
+// hits them. In small filters the first varies a lot from seed to seed, so the pooled hits over
+// seeds are not binomial. The two are therefore tested separately.
 //
-// 1. Given its bits, a filter says its own rate, current_fpr(), and each of q non-members hits with
-//    just that chance. So the hits pooled over filters are a sum of independent trials of known
-//    chances with the mean mu = sum q current_fpr(), and Chernoff's bounds hold without more:
+// 1. Given its bits, a filter reports its own rate, current_fpr(). Each of q non-members hits with
+//    exactly that chance. The pooled hits over filters are thus a sum of independent trials of
+//    known chances with the mean mu = sum q current_fpr(), and Chernoff's bounds hold:
 //      P(hits >= (1 + d) mu), P(hits <= (1 - d) mu)  <=  exp(-mu h(+-d)),
 //      h(d) = (1 + d) ln(1 + d) - d.
-//    This tests current_fpr(), and that keys of a family hit as independent random ones do.
+//    This tests current_fpr(), and that keys of a family hit like independent random ones.
 // 2. Over many sets of keys the mean of current_fpr() is at most the planned rate, and so at most
-//    the requested one. Each is a number in [0, 1], so that Hoeffding's first bound (1963, Theorem
-//    1) holds whatever their distribution:
+//    the requested one. Each is a number in [0, 1], so Hoeffding's first bound (1963, Theorem 1)
+//    holds for any distribution:
 //      P(mean of T >= p) <= exp(-T kl(p, eps)),  kl(p, e) = p ln(p/e) + (1-p) ln((1-p)/(1-e)).
-//    It asks for many sets. They are cheap for small filters. For large ones the rate is a smooth
-//    function of a sum of thousands of weakly dependent bits, hence near normal, and 20 sets are
-//    held against Student's t: with 19 degrees of freedom P(t > 12) < 2e-10.
+//    The bound needs many sets, which are cheap for small filters. For large filters the rate is a
+//    smooth function of a sum of thousands of weakly dependent bits, hence nearly normal. There 20
+//    sets are compared with Student's t: with 19 degrees of freedom P(t > 12) < 2e-10.
 //
-// False alarms: each one-sided assertion has a chance below alpha = 2e-10, and there are fewer than
-// 3000 of them in this file: below 6e-7 in all. Seeds are fixed, so a test that passes once passes
-// always, until a hash or a layout changes.
+// False alarms: each one-sided assertion has a chance below alpha = 2e-10, and this file has fewer
+// than 3000 of them, together below 6e-7. Seeds are fixed, so a test that passes once always passes
+// until a hash or a layout changes.
 
 #include <gtest/gtest.h>
 

@@ -12,7 +12,7 @@ compiler=("${@:4}")
 root=$(cd "$(dirname "$0")/.." && pwd)
 rm -rf "$folder"
 mkdir -p "$folder/headers"
-# By links, since another machine's compiler must not see the other headers of this one.
+# Uses links, since another machine's compiler must not see the other headers of this machine.
 for header in xxhash.h; do
   found=$(find /usr/local/include /usr/include -maxdepth 1 -name "$header" | head -1)
   ln -s "$found" "$folder/headers/$header"
@@ -30,7 +30,7 @@ if [[ $what == plans ]]; then
 else
   golden=("$root/tests/golden")
   for source in core/*.cpp cpu/*.cpp file/*.cpp registry/*.cpp kinds/*/*.cpp kinds/*/kernels/*.cpp; do
-    # The kernels of one CPU family are not for another; the planners are in already.
+    # Skips the kernels of one CPU family, and the planners, which are in the list already.
     [[ $source == *avx* || $source == */plan*.cpp ]] || sources+=("$source")
   done
 fi

@@ -1,6 +1,6 @@
-// Compares the library's output on the machine that runs this with pinned values: a hash of each
-// kind's plans (plan_table.hpp), and every golden file. It is for other machines and compilers
-// (same_bytes.sh), hence without a test framework.
+// Compares the library's output on this machine with pinned values: a hash of each kind's plans
+// (plan_table.hpp), and every golden file. It is for other machines and compilers (same_bytes.sh),
+// so it needs no test framework.
 //   same_bytes [GOLDEN_FOLDER]
 // Without a folder it compares plans only. Exits with 1 if anything differs.
 

@@ -1,4 +1,4 @@
-// How far the rate of one filter is from the planned one, which is the mean of all.
+// The scatter of one filter's rate around the planned rate, the mean of all filters.
 
 #include <gtest/gtest.h>
 
@@ -33,7 +33,7 @@ template <class Filter, class Spec, class Params>
 void expect_one_in_twenty_above(const Spec& spec, const Params& plan, unsigned seed) {
   const double bound = formulas::fpr_at(plan.fpr, plan.scatter(), deviations_of_95);
   const double share = share_above<Filter>(spec, bound, seed);
-  // One in twenty, where the lognormal form is exact; 0.035 to 0.065 allows for the form. Five
+  // One in twenty if the lognormal form were exact; 0.035 to 0.065 allows for its error. Five
   // standard deviations of 2000 filters are 0.02 to 0.028 more: a false alarm in 10^6.
   EXPECT_GT(share, 0.035 - 0.020) << plan.capacity << " keys at " << spec.fpr;
   EXPECT_LT(share, 0.065 + 0.028) << plan.capacity << " keys at " << spec.fpr;

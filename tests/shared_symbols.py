@@ -2,7 +2,7 @@
 
     shared_symbols.py LIBRARY HEADER_FOLDER [LIBRARY HEADER_FOLDER ...]
 
-Of each symbol, the name of the function or object has to be a word in some public header.
+The name of each exported function or object has to be a word in some public header.
 """
 
 import pathlib

@@ -1,6 +1,6 @@
-// Where there is some memory, but not enough: for helper threads, for a large block, or only for so
-// many more allocations. Operations fall back or say so; none ends the program. In a program of its
-// own, since it replaces operator new.
+// There is some memory, but not enough: for helper threads, for a large block, or after a number of
+// allocations. Operations fall back or report the failure; none ends the program. This is a
+// separate program, because it replaces operator new.
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-// The contract of the kinds that are built once from all their keys, over every such kind and every
-// storage: what a user may rely on whatever kind is behind the type.
+// The contract of the kinds that are built once from all their keys, which users may rely on, over
+// every such kind and every storage.
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
@@ -18,7 +18,7 @@
 namespace bloomery::test {
 namespace {
 
-/// n hashes of a stream that no other `stream` has in common with this one: a bijection of numbers.
+/// n hashes. Different streams have no hash in common, because the hash is a bijection of a number.
 std::vector<hash64> hashes_of_stream(std::uint64_t stream, std::size_t n) {
   std::vector<hash64> all(n);
   for (std::size_t i = 0; i < n; ++i) all[i] = {detail::remix64((stream << 40) + i + 1)};
@@ -38,7 +38,7 @@ TYPED_TEST_SUITE(static_contract, static_filter_types, filter_names);
 
 static_assert(buildable<fuse> && !insertable<fuse> && !erasable<fuse>);
 
-// 11,400 to 11,550 keys are where other implementations are known to fail.
+// Other implementations are known to fail with 11,400 to 11,550 keys.
 TYPED_TEST(static_contract, every_number_of_keys_is_built_and_no_member_is_denied) {
   std::vector<std::size_t> sizes;
   for (std::size_t n = 0; n <= 70; ++n) sizes.push_back(n);

@@ -1,5 +1,5 @@
-// The contract over every kind and every storage: what was written is what is read, by a typed
-// filter as by an any_filter.
+// The contract over every kind and every storage: a filter is read as it was written, typed or as
+// an any_filter.
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// A stored filter's bytes, to be damaged or forged: the header's fields by docs/format.md, and the
-// seals made right again after a forgery.
+// The bytes of a stored filter, for damage and forgery: the header's fields by docs/format.md, and
+// correct checksums after a forgery.
 
 #include <bloomery/detail/core/bits.hpp>
 #include <bloomery/hash.hpp>
@@ -27,8 +27,8 @@ inline constexpr std::size_t header_checksum = 56;
 inline constexpr std::size_t parameters = 64;
 }  // namespace at
 
-/// Makes both checksums right for the bytes as they stand, as an attacker would. Bytes that are no
-/// header, or whose parameters reach beyond them, are left as they are.
+/// Corrects both checksums for the bytes, as an attacker would. Bytes that are not a header, or
+/// whose parameters reach beyond them, stay unchanged.
 inline void reseal(std::vector<std::byte>& file) {
   if (file.size() < at::parameters) return;
   const auto size = detail::load<std::uint32_t>(file.data() + at::parameter_bytes);

@@ -1,4 +1,4 @@
-"""A failure that nobody looks at is a warning, wherever a result comes from."""
+"""The compiler warns of a result that is dropped, whatever function returned it."""
 
 import os
 import pathlib

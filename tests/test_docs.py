@@ -1,7 +1,9 @@
-"""What README.md and docs/**/*.md show is what happens: commands run, programs are compiled, outputs are compared.
+"""Runs the examples of README.md and docs/**/*.md: commands run, programs are compiled, outputs are
+compared.
 
-Each document is read from top to bottom, in a folder of its own where `bloomery` is on the path. A block
-after the line `<!-- by hand -->` is left out, such as commands that install; the fresh machine and CI run those.
+Each document is read from top to bottom, in a folder of its own where `bloomery` is on the path. A
+block after the line `<!-- by hand -->` is left out, such as commands that install; CI and tests on
+a new machine run those.
 
 `console` blocks hold commands and their whole output, stdout and stderr together:
 
@@ -11,14 +13,16 @@ after the line `<!-- by hand -->` is left out, such as commands that install; th
     ...                  alone in a line, stands for any number of lines, also none
     [exit N]             the last line, stands for the exit status
 
-A status above 1 has to be shown. 0 and 1 may be left out: as of grep, 1 says that nothing was found. Empty
-lines before the next command are layout.
+A status above 1 has to be shown. 0 and 1 may be left out: 1 means that nothing was found, as with
+grep. Empty lines before the next command are layout.
 
-`sh` blocks hold commands alone; a line `# -> TEXT` promises that the output of the command before contains TEXT.
+`sh` blocks hold commands alone; a line `# -> TEXT` promises that the output of the command before
+contains TEXT.
 
-`python` blocks run between the commands, in the same folder and in one session for each document. Where they show a
-session (`>>>`), its output is compared. `cpp` and `c` blocks are whole programs, which are compiled and run, each
-document's in a folder of their own; the `output` block that follows one is compared as a command's output is.
+`python` blocks run between the commands, in the same folder and in one session for each document.
+Where they show a session (`>>>`), its output is compared. `cpp` and `c` blocks are whole programs,
+which are compiled and run, each document's in a folder of their own; the `output` block that
+follows one is compared as a command's output is.
 """
 
 import difflib

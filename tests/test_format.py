@@ -1,6 +1,7 @@
-"""docs/format.md against the golden files: a reader that knows nothing but the document reads them.
+"""docs/format.md against the golden files: a reader that was written from the document alone reads
+them.
 
-Its hash is held against the published vectors first, and the places against the document's table.
+Its hash is first compared with published vectors, and its places with the document's table.
 """
 
 import pathlib

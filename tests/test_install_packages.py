@@ -1,5 +1,5 @@
-"""scripts/install-packages.sh, with stand-ins for apt-get and dpkg-query and a folder of its own for
-the file that keeps servers from being started."""
+"""scripts/install-packages.sh, with replacements of apt-get and dpkg-query, and a separate folder
+for the file that prevents the start of servers."""
 
 import os
 import pathlib

@@ -1,9 +1,10 @@
-"""What a program may link whose translation units are compiled for different CPUs.
+"""Programs whose translation units are compiled for different CPUs.
 
-The linker keeps one definition of each inline function, of whichever translation unit it sees first.
-If that one was compiled for a CPU with AVX-512, a caller that was compiled for every CPU would run it.
-So what our headers choose by -m flags must not be in a function that others can be linked to
-(tests/mixed/ runs such a program, where a wrong choice goes unnoticed because the CPU has it all).
+The linker keeps one definition of each inline function, from the translation unit that it sees
+first. If that unit was compiled for a CPU with AVX-512, a caller that was compiled for every CPU
+would run it. Code that headers choose by -m flags must therefore not be in a function that other
+units can be linked to. (tests/mixed/ runs such a program. It cannot detect a wrong choice if the
+CPU has all instructions.)
 """
 
 import os

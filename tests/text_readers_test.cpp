@@ -1,4 +1,4 @@
-// The readers `email` and `json`: which spellings are one key, and what is none.
+// The readers `email` and `json`: spellings of one key, and records that are refused.
 
 #include <fmt/format.h>
 

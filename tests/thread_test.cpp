@@ -1,5 +1,5 @@
-// What the headers say of threads: any number may query a filter at once. Run under the thread
-// sanitizer, which sees a write hidden in a const call.
+// The headers' promise for threads: any number may query a filter at once. Run it under the thread
+// sanitizer, which detects a write hidden in a const call.
 
 #include <gtest/gtest.h>
 
@@ -22,7 +22,7 @@ std::string name_of(std::size_t i) {
   return "key-" + std::to_string(i);
 }
 
-/// A filter of any kind, inserted into or built at once.
+/// A filter of any kind with keys, inserted or built.
 bloomery::result<bloomery::any_filter> filter_of(const bloomery::kind_info& kind,
                                                  const std::vector<std::string_view>& keys) {
   const bloomery::plan_request request{.capacity = members, .fpr = 0.01, .options = {}};

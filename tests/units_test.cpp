@@ -1,5 +1,5 @@
-// Numbers as people write them: every documented form is read to the last digit, and what is not a
-// number is refused with a sentence that quotes it.
+// Numbers as people write them. Every documented form is read to the last digit. Other text is
+// refused with a sentence that quotes it.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

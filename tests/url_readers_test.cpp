@@ -1,4 +1,4 @@
-// The readers `url` and `safe-browsing`: which keys a record gives, and how they are named.
+// The readers `url` and `safe-browsing`: the keys of a record, and their names in messages.
 
 #include <gtest/gtest.h>
 

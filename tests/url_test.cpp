@@ -19,7 +19,7 @@ namespace {
 using namespace std::string_literals;
 using vectors = std::vector<std::pair<std::string, std::string>>;
 
-/// The canonical text, or the sentence that refuses.
+/// The canonical text, or the error sentence.
 std::string canonical(std::string_view url) {
   const auto made = canonicalise(url);
   return made ? std::string(made->text()) : made.error().message;

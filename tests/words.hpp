@@ -16,7 +16,7 @@
 
 namespace bloomery::test {
 
-/// The value; a failure ends the test with its sentence.
+/// The value. A failure ends the test with its sentence.
 template <class T>
 T value_of(result<T> made) {
   if (!made) throw std::runtime_error(made.error().message);
@@ -36,7 +36,7 @@ inline std::vector<std::string> words(std::string_view prefix, std::uint64_t n) 
   return all;
 }
 
-/// Bytes as a file would have them, read and verified. They are aligned as a mapping is.
+/// Bytes as in a file, read and verified. They are aligned like a mapping.
 inline result<stored_filter> read_bytes(std::span<const std::byte> bytes,
                                         verification how = verification::always,
                                         const std::string& name = "memory") {

@@ -1,6 +1,6 @@
 """XXH3, 64 bits, seeded, from its published specification (xxHash project, doc/xxhash_spec.md).
 
-Written for tests alone: slow, and independent of the C implementation that the library uses. Words
+For tests only: slow, and independent of the C implementation that the library uses. Words
 are little-endian, arithmetic is modulo 2^64.
 """
 

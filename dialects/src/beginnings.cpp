@@ -18,7 +18,8 @@ bool has(bytes_view bytes, std::size_t at, std::initializer_list<unsigned> these
                     [](unsigned a, std::byte b) { return static_cast<std::byte>(a) == b; });
 }
 
-/// The version and the oldest that reads it; of other versions also the number of functions.
+/// The current version and the oldest that reads it. Other versions also need a plausible number of
+/// functions.
 bool squid(bytes_view bytes) noexcept {
   if (bytes.size() < 4) return false;
   const auto current = big_endian<std::int16_t>(bytes.data());
@@ -28,7 +29,7 @@ bool squid(bytes_view bytes) noexcept {
          bytes[21] == std::byte{4};
 }
 
-/// A file's magic numbers, or a bare filter's length and the forms that every writer has.
+/// The magic numbers of a file, or the length and the forms that every writer gives a bare filter.
 bool parquet(bytes_view bytes) noexcept {
   for (const std::size_t at :
        {std::size_t{0}, bytes.size() - std::min<std::size_t>(4, bytes.size())}) {
@@ -44,7 +45,7 @@ bool parquet(bytes_view bytes) noexcept {
   return has(bytes, 0, {0x15}) && (structures || numbers);
 }
 
-/// The flags of version 1; of other versions and flags also that the next fields can be.
+/// The flags of version 1. With other flags or versions the next fields must be plausible too.
 bool dcso(bytes_view bytes) noexcept {
   std::array<std::byte, 48> first{};
   if (is_gzip(bytes)) {
@@ -60,13 +61,13 @@ bool dcso(bytes_view bytes) noexcept {
   return flags < 0x10000 && fpr > 0 && fpr < 1 && hashes > 0 && hashes <= 255;
 }
 
-/// Such a number of words as a filter of less than 2 GiB has.
+/// A number of words that a filter of less than 2 GiB can have.
 bool some_words(bytes_view bytes, std::size_t at) noexcept {
   const auto words = big_endian<std::uint32_t>(bytes.data() + at);
   return words != 0 && words < std::uint32_t{1} << 28;
 }
 
-/// As many functions as the tables of rates have, and words.
+/// A number of functions that Cassandra's tables of rates have, then a number of words.
 bool cassandra(bytes_view bytes) noexcept {
   constexpr std::uint32_t max_hashes = 20;
   if (bytes.size() < 8) return false;
@@ -80,8 +81,8 @@ bool guava(bytes_view bytes) noexcept {
          bytes[1] <= max_hashes && some_words(bytes, 2);
 }
 
-/// A length in one byte that as many bytes follow, or a length in three bytes that at most so many
-/// follow.
+/// A length in one byte, and exactly as many bytes after it; or a length in three bytes, and at
+/// most as many bytes after it.
 bool bip37(bytes_view bytes) noexcept {
   constexpr std::size_t trailer = 9;
   constexpr std::size_t max_size = 36'000;
@@ -99,7 +100,7 @@ struct beginning {
   bool (*is)(bytes_view) noexcept;
 };
 
-// The more telling first.
+// In order of certainty, the most certain first.
 constexpr std::array beginnings = {
     beginning{row::squid, squid}, beginning{row::parquet, parquet},
     beginning{row::dcso, dcso},   beginning{row::cassandra, cassandra},

@@ -1,6 +1,6 @@
 #pragma once
 
-// Damaged files: which format their first fields are of, though the rest is not what these say.
+// Damaged files: the format of their first fields, although the other bytes do not fit it.
 
 #include <bloomery/dialects/dialect.hpp>
 #include <cstddef>
@@ -8,7 +8,8 @@
 
 namespace bloomery::dialects {
 
-/// The format whose files begin so, or null. For messages: many other files could begin so too.
+/// The format whose files begin like these bytes, or null. For messages: many other files could
+/// begin like this too.
 const dialect* begins_as(std::span<const std::byte> bytes) noexcept;
 
 }  // namespace bloomery::dialects

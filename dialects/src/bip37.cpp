@@ -69,7 +69,8 @@ struct parsed {
 result<parsed> read(std::span<const std::byte> bytes) {
   if (bytes.empty())
     return fail(errc::corrupt, "it is empty, and a filter has eleven bytes or more");
-  // A CompactSize: one byte below 253, else fd and two. Greater ones exceed what a filter may have.
+  // A CompactSize: one byte below 253, else fd and two bytes. Longer forms exceed the size of any
+  // filter.
   std::size_t at = 1;
   std::uint64_t size = std::to_integer<std::uint8_t>(bytes[0]);
   if (size == 0xfd && bytes.size() >= 3) {
@@ -99,7 +100,7 @@ result<parsed> read(std::span<const std::byte> bytes) {
 recognition looks_like(std::span<const std::byte> bytes) noexcept {
   const auto made = read(bytes);
   if (!made) return recognition::no;
-  // Length, k and flags (three of them are defined) agree by chance once in 2^40.
+  // By chance, length, k and flags agree once in 2^40; three flags are defined.
   return made->container.flags <= 2 ? recognition::certain : recognition::maybe;
 }
 
@@ -127,8 +128,8 @@ result<foreign_filter> create_filter(const plan_request& request) {
   const double ln2 = std::numbers::ln2;
   const double p = request.fpr == 0 ? default_fpr : request.fpr;
   const double bits = -1 / (ln2 * ln2) * n * numeric::log(p);
-  // Bitcoin cuts at the largest filter, which then misses the rate without a word; that is no
-  // build.
+  // Bitcoin cuts the size to that of the largest filter, which then misses the rate without a
+  // warning. A build must not do that.
   if (bits > static_cast<double>(max_bytes * 8)) return too_large("bip37", "36,000 bytes");
   const auto size = static_cast<std::uint64_t>(bits) / 8;
   if (size == 0) {
@@ -136,7 +137,8 @@ result<foreign_filter> create_filter(const plan_request& request) {
                 "BIP37's formula gives no whole byte for this capacity and rate; give a smaller "
                 "rate");
   }
-  // Bitcoin Core divides whole numbers, and so has fewer functions than the formula in BIP37.
+  // Bitcoin Core divides whole numbers. Its filters thus have fewer functions than the formula in
+  // BIP37.
   const std::uint64_t bits_a_key = size * 8 / request.capacity;
   const auto hashes =
       static_cast<unsigned>(std::min<double>(static_cast<double>(bits_a_key) * ln2, max_hashes));

@@ -1,7 +1,7 @@
 #pragma once
 
-// Every dialect whose filter is an array of m bits with k probes: basic_bloom under a foreign rule,
-// and a container around it.
+// Parts of every dialect whose filter is an array of m bits with k probes: basic_bloom with a
+// foreign probe rule, and a container around it.
 
 #include <fmt/format.h>
 
@@ -19,10 +19,10 @@
 
 namespace bloomery::dialects {
 
-/// What the original software counts.
+/// The keys that the original software counts.
 enum class counting : std::uint8_t { nothing, inserts, changes };
 
-/// A dialect's container: the values that stand around the bits, and what they mean. It has
+/// A dialect's container: the values around the bits, and their meaning. It has
 ///
 ///     using rule;                 // a probe scheme
 ///     static constexpr row id;    // in the registry
@@ -30,7 +30,7 @@ enum class counting : std::uint8_t { nothing, inserts, changes };
 ///     bloom_params shape() const; // m, k and the hash function's seed
 ///     rule probe() const;
 ///     key_form form() const;      // how a key becomes bytes
-///     void describe(foreign_info&) const;              // what it stores beside m and k
+///     void describe(foreign_info&) const;              // values beside m and k
 ///     result<void> check_merge(const container&) const;// other than m, k and seed
 ///     result<foreign_image> image(bits, count) const;
 ///     result<container> convert(const option_list&) const;  // the same bits, in other bytes
@@ -173,7 +173,7 @@ class bloom_model final : public bloom_face<C> {
   std::uint64_t count_;
 };
 
-/// The filter over bits that are there, or over a copy of them.
+/// The filter over existing bits, or over a copy of them.
 template <class C>
 result<foreign_filter> over_bytes(C container, const mapped_storage& bits, access how,
                                   std::uint64_t count = 0) {
@@ -185,7 +185,7 @@ result<foreign_filter> over_bytes(C container, const mapped_storage& bits, acces
   return bloom_model<C, owned_storage>::make(std::move(container), std::move(*copy), count);
 }
 
-/// The filter without keys.
+/// An empty filter.
 template <class C>
 result<foreign_filter> empty_filter(C container) {
   const std::uint64_t m = container.shape().bits;
@@ -194,7 +194,7 @@ result<foreign_filter> empty_filter(C container) {
   return bloom_model<C, owned_storage>::make(std::move(container), std::move(*bits), 0);
 }
 
-/// A container of which there is one: nothing can be converted.
+/// The failure to convert between containers, in a format that has only one.
 inline failure only_container(row id) {
   return fail(errc::unsupported, fmt::format("format {} has one container only; there is nothing "
                                              "to convert a filter to",

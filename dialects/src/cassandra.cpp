@@ -1,6 +1,6 @@
-// The Filter.db beside each table of Cassandra and Scylla. k, the number of words and the words;
-// which half of the hash is the base and how the words lie depends on the table's version, which
-// the file does not store but its name does (mc-1-big-Filter.db).
+// The Filter.db beside each table of Cassandra and Scylla: k, the number of words, and the words.
+// The table's version decides which half of the hash is the base, and the order of the words'
+// bytes. The file does not store the version; its name has it (mc-1-big-Filter.db).
 
 #include <algorithm>
 #include <bloomery/defaults.hpp>
@@ -21,7 +21,7 @@ constexpr std::array options = {
                 "of the table that the filter belongs to; read from a name such as "
                 "mc-1-big-Filter.db if not given"}};
 
-/// What versions have in common.
+/// Versions with the same format.
 enum class generation : std::uint8_t { unknown, ka, ma, na };
 
 struct cassandra_container {
@@ -92,7 +92,7 @@ const table_version* find_version(std::string_view name) noexcept {
   return found != known_versions.end() ? found : nullptr;
 }
 
-/// The version that an option gives, which a failure calls by its `flag`.
+/// The version that an option gives. A failure calls the option by its `flag`.
 result<generation> generation_of(std::string_view version, std::string_view flag = "--with") {
   if (const auto* const found = find_version(version)) return found->filter;
   return fail(errc::unsupported,
@@ -122,8 +122,8 @@ result<cassandra_container> cassandra_container::convert(const option_list& give
   return other;
 }
 
-/// The version in the name of a table's filter: VERSION-ID-FORMAT-Filter.db, and of ka
-/// KEYSPACE-TABLE-ka-ID-Filter.db. Empty if it is no such name.
+/// The version in the name of a table's filter: VERSION-ID-FORMAT-Filter.db, or for ka
+/// KEYSPACE-TABLE-ka-ID-Filter.db. Empty for other names.
 std::string_view named_version(std::string_view path) {
   constexpr std::string_view ending = "-Filter.db";
   std::string_view name = path.substr(path.rfind('/') + 1);
@@ -176,9 +176,9 @@ result<foreign_filter> open_filter(const mapped_storage& bytes, const open_reque
                     request.how);
 }
 
-// Rates at b bits per key and k functions as Cassandra's table has them: (1 - e^(-k/b))^k with
-// three digits (from P. Cao, "Bloom Filters - the math", of summary-cache). One entry is cut to
-// two.
+// Rates with b bits per key and k functions, as in Cassandra's table: (1 - e^(-k/b))^k with three
+// digits (from P. Cao, "Bloom Filters - the math", of summary-cache). One entry of the table is cut
+// to two digits.
 double table_fpr(unsigned b, unsigned k) {
   if (b == 5 && k == 3) return 0.092;
   const double fpr = numeric::power(1 - numeric::exp(-static_cast<double>(k) / b), k);
@@ -201,11 +201,11 @@ struct size_rule {
 };
 
 /// BloomCalculations.computeBloomSpec: the fewest bits that reach the rate with the best k, then
-/// the fewest functions that still do. Its answer to rates that need no filter, one bit and two
-/// functions, is kept as it is.
+/// the fewest functions that still reach it. For rates that need no filter it gives one bit and two
+/// functions, and so does this function.
 result<size_rule> size_for(double fpr) {
   constexpr unsigned most = 20;
-  // Rounding must not tell 0.01 from the table's 0.01.
+  // A rounding error must not distinguish 0.01 from the table's 0.01.
   const auto reaches = [fpr](double entry) { return entry <= fpr * (1 + 1e-9); };
   if (reaches(table_fpr(2, 1))) return size_rule{1, 2};
   unsigned b = 2;

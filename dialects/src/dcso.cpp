@@ -1,5 +1,6 @@
-// DCSO's bloom, version 1 (github.com/DCSO/bloom): what CIRCL's hashlookup and others pass around.
-// A little-endian header of 48 bytes, words of 64 bits, then any data; also gzip of the whole.
+// DCSO's bloom, version 1 (github.com/DCSO/bloom), which CIRCL's hashlookup and others publish. It
+// has a little-endian header of 48 bytes, words of 64 bits, then any data. The whole may be in
+// gzip.
 
 #include <bloomery/defaults.hpp>
 #include <bloomery/plan/numeric.hpp>
@@ -15,7 +16,7 @@ namespace {
 
 constexpr std::size_t header_bytes = 48;
 constexpr std::uint64_t no_limit = std::numeric_limits<std::uint64_t>::max();
-// Of the data behind the filter, which may be anything, where gzip could make them of nothing.
+// The most data behind the filter in a gzip file. A few bytes of gzip could unpack to any amount.
 constexpr std::size_t max_packed_data = std::size_t{16} << 20;
 constexpr std::array options = {kind_option{"gzip", "yes or no (default as the file was, else no)",
                                             "the whole file packed by gzip, when it is written"}};
@@ -92,7 +93,7 @@ failure missing_bits(std::uint64_t bits, std::uint64_t rest) {
                           bits, rest));
 }
 
-/// The header's values if they can be those of a filter in `rest` bytes more.
+/// The header's values, if they can be those of a filter with `rest` bytes after the header.
 result<dcso_container> read_header(std::span<const std::byte> head, std::uint64_t rest) {
   if (head.size() < header_bytes) {
     return fail(errc::corrupt, "it ends within the header of 48 bytes; get the whole file");
@@ -133,7 +134,7 @@ recognition looks_like(std::span<const std::byte> bytes) noexcept {
   return made->flags == 1 ? recognition::certain : recognition::maybe;
 }
 
-/// A file apart.
+/// The parts of a file.
 struct parts {
   dcso_container header;
   std::uint64_t count = 0;
@@ -168,7 +169,8 @@ result<std::vector<std::byte>> unpack_data(gunzip_stream& stream) {
   return data;
 }
 
-/// Memory is for what the header says, if so much can be in the file, and for a bounded end.
+/// Allocates the bits that the header announces, if the file can hold that many, and a bounded
+/// amount for the data after them.
 result<parts> unpack(std::span<const std::byte> packed) {
   auto stream = gunzip_stream::open(packed);
   if (!stream) return fail(std::move(stream.error()));
@@ -227,7 +229,7 @@ result<foreign_filter> create_filter(const plan_request& request) {
   if (!pack) return fail(pack.error());
   const double p = request.fpr == 0 ? default_fpr : request.fpr;
   const auto n = static_cast<double>(request.capacity);
-  // The ceil of a negative number: m is rounded towards zero.
+  // The original takes the ceil of a negative number: m is rounded towards zero.
   const double m =
       std::fabs(std::ceil(n * numeric::log(p) / (std::numbers::ln2 * std::numbers::ln2)));
   const double k = std::ceil(std::numbers::ln2 * m / n);

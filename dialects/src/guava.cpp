@@ -1,5 +1,6 @@
-// Guava's BloomFilter as writeTo writes it: a byte for the strategy, one for k, the number of words
-// and the words, big-endian. What a key is, its funnel, is not stored.
+// Guava's BloomFilter in the form of writeTo: a byte for the strategy, one for k, the number of
+// words, and the words, big-endian. The funnel, from an object to the bytes of a key, is not
+// stored.
 
 #include <bloomery/plan/numeric.hpp>
 #include <cmath>
@@ -65,7 +66,7 @@ struct guava_container {
   result<guava_container> convert(const option_list&) const { return only_container(id); }
 };
 
-/// Calls `use(container)` with that of the strategy.
+/// Calls `use(container)` with the container of the strategy.
 template <class Use>
 result<foreign_filter> with_strategy(bool is_64, Use&& use) {
   return is_64 ? use(guava_container<rules::guava_64>()) : use(guava_container<rules::guava_32>());
@@ -127,8 +128,8 @@ result<foreign_filter> create_filter(const plan_request& request) {
     return fail(errc::invalid_argument,
                 "Guava's formula gives no bits for this capacity and rate; give a smaller rate");
   }
-  // Math.round: to the nearest, halves up. (Guava 33 takes -log2 p instead of m/n ln 2, which
-  // differs for a few keys only.)
+  // Math.round: to the nearest, halves up. (Guava 33 uses -log2 p instead of m/n ln 2. The results
+  // differ for a few keys only.)
   const double hashes =
       std::max(1.0, std::floor(bits / static_cast<double>(request.capacity) * ln2 + 0.5));
   if (hashes > rules::rule::max_hashes()) {

@@ -1,6 +1,6 @@
 #pragma once
 
-// gzip of filters, in memory.
+// Filters packed by gzip, in memory.
 
 #include <bloomery/result.hpp>
 #include <cstddef>

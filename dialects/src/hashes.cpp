@@ -80,8 +80,8 @@ md5_words md5(std::uint8_t first, std::span<const std::byte> bytes) noexcept {
                     EVP_DigestFinal_ex(context, digest.data(), nullptr) == 1;
   EVP_MD_CTX_free(context);
   if (!done) {
-    // Only a library without MD5 or a machine without memory comes here; a wrong position would be
-    // a false negative, so there is nothing to return.
+    // Happens only with a library without MD5 or a machine without memory. A wrong position would
+    // be a false negative, so the program ends.
     static_cast<void>(std::fputs("bloomery: this system's libcrypto cannot compute MD5\n", stderr));
     std::abort();
   }

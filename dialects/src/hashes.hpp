@@ -1,7 +1,7 @@
 #pragma once
 
-// The hash functions of other software, byte for byte. What is standard is called by its standard
-// name; what departs from it says how.
+// The hash functions of other software, byte for byte. Standard functions have their standard
+// names. Comments say how the others differ from the standard.
 
 #include <array>
 #include <bit>
@@ -29,14 +29,14 @@ struct murmur_pair {
 /// MurmurHash3_x64_128 (Appleby, 2011) with seed 0.
 murmur_pair murmur3_128(std::span<const std::byte> bytes) noexcept;
 
-/// The same as Cassandra has it: the up to 15 bytes after the last whole block are signed, so that
-/// one of 0x80 or more spreads ones above itself.
+/// Cassandra's variant: it reads the up to 15 bytes after the last whole block as signed numbers. A
+/// byte of 0x80 or more therefore sets all bits above it.
 murmur_pair murmur3_128_signed_tail(std::span<const std::byte> bytes) noexcept;
 
 /// MurmurHash3_x86_32.
 std::uint32_t murmur3_32(std::span<const std::byte> bytes, std::uint32_t seed) noexcept;
 
-/// LevelDB's own hash (util/hash.cc; after MurmurHash, not equal to any version of it).
+/// LevelDB's own hash (util/hash.cc). It resembles MurmurHash, but equals no version of it.
 std::uint32_t leveldb_hash(std::span<const std::byte> bytes, std::uint32_t seed) noexcept;
 
 /// FNV-1 of 64 bits (not FNV-1a): multiplication first.

@@ -23,7 +23,7 @@ bool put_number(std::string_view key, std::vector<std::byte>& to) {
   return true;
 }
 
-/// A whole number of that many digits at the front of a text, which are taken away.
+/// Removes a number of that many digits from the front of a text, and returns it.
 std::optional<int> take_digits(std::string_view& text, std::size_t digits) noexcept {
   if (text.size() < digits) return std::nullopt;
   int number = 0;
@@ -59,7 +59,7 @@ bool put_date(std::string_view key, std::vector<std::byte>& to) {
   return true;
 }
 
-/// A fraction times 10^scale, if that is whole and within 64 bits.
+/// A decimal fraction times 10^scale, if the result is whole and within 64 bits.
 std::optional<std::int64_t> unscaled(std::string_view key, std::uint32_t scale) noexcept {
   const bool negative = take(key, '-');
   const auto point = std::min(key.find('.'), key.size());
@@ -113,8 +113,8 @@ bool put_uuid(std::string_view key, std::vector<std::byte>& to) {
   return key.empty();
 }
 
-/// The code point at the front of well-formed UTF-8 (RFC 3629), which is taken away; none if it is
-/// malformed.
+/// Removes the code point from the front of well-formed UTF-8 (RFC 3629), and returns it. None if
+/// the text is malformed.
 std::optional<char32_t> take_code_point(std::string_view& text) noexcept {
   const auto lead = static_cast<std::uint8_t>(text.front());
   const std::size_t size = lead < 0x80   ? 1

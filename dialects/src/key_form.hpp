@@ -1,7 +1,7 @@
 #pragma once
 
-// How a line of text becomes the bytes that a format hashes. Formats that do not store it must be
-// told.
+// From a line of text to the bytes that a format hashes. If a format does not store this rule, an
+// option must name it.
 
 #include <bloomery/dialects/dialect.hpp>
 #include <cstddef>
@@ -15,7 +15,7 @@ namespace bloomery::dialects {
 
 enum class encoding : std::uint8_t {
   unknown,
-  bytes,    ///< as they stand
+  bytes,    ///< unchanged
   utf16le,  ///< UTF-8 to UTF-16, little-endian, without a mark
   int32,    ///< a decimal number as 4 bytes, little-endian, two's complement
   int64,
@@ -29,26 +29,27 @@ enum class encoding : std::uint8_t {
   uuid,  ///< in its text form, as 16 bytes
 };
 
-/// An encoding and what it needs to know.
+/// An encoding and its parameters.
 struct value_form {
   encoding how = encoding::unknown;
   std::uint32_t scale = 0;  ///< of decimals: places after the point
-  std::uint32_t size = 0;   ///< of bytes: how many each value has; 0 is any number
+  std::uint32_t size = 0;   ///< of bytes: the length of each value; 0 is any
 
   bool operator==(const value_form&) const = default;
 };
 
-/// What a key of that encoding is, as a sentence says it: "a whole number of 32 bits".
+/// The form of a key in that encoding, for a sentence: "a whole number of 32 bits".
 std::string_view name_of(encoding how) noexcept;
 
-/// Room for a key's bytes where they are not the key itself; used again from key to key.
+/// Memory for a key's bytes if they are not the key itself, reused from key to key.
 struct key_bytes {
   std::vector<std::byte> room;
 };
 
 class key_form {
  public:
-  /// What an unknown form is answered with: the name of the option that tells it, and its values.
+  /// `option` and `values` are for the error if the form is unknown: the option that names the
+  /// form, and its values.
   constexpr key_form(value_form how, std::string_view option, std::string_view values) noexcept
       : how_(how), option_(option), values_(values) {}
   constexpr key_form(encoding how, std::string_view option, std::string_view values) noexcept
@@ -56,19 +57,19 @@ class key_form {
   /// The key's own bytes, for formats of byte strings.
   constexpr key_form() noexcept : key_form(encoding::bytes, {}, {}) {}
 
-  /// Fails if the form is unknown, naming the option that tells it.
+  /// Fails if the form is unknown. The error names the option that gives it.
   result<void> known() const;
 
-  /// Whether every key has bytes.
+  /// Whether every key has bytes in this form.
   constexpr bool takes_any() const noexcept {
     return how_.how == encoding::bytes && how_.size == 0;
   }
 
-  /// The bytes, which refer to the key or to `scratch`; none if the key has none in this form.
+  /// The bytes, which refer to the key or to `scratch`. None if the key has no bytes in this form.
   std::optional<std::span<const std::byte>> bytes_of(std::string_view key,
                                                      key_bytes& scratch) const;
 
-  /// Why a key has none.
+  /// The reason why a key has no bytes in this form.
   failure refusal(std::string_view key) const;
 
  private:

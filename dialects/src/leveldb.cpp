@@ -1,12 +1,12 @@
-// LevelDB's built-in filter policy, leveldb.BuiltinBloomFilter2: one filter for the keys of a range
-// of blocks of a table. Bits, then a byte for k.
+// LevelDB's built-in filter policy, leveldb.BuiltinBloomFilter2: the bits, then a byte for k. A
+// table has one filter for the keys of each range of blocks.
 
 #include "bloom_model.hpp"
 
 namespace bloomery::dialects {
 namespace {
 
-constexpr unsigned max_hashes = 30;  // greater numbers are kept for other encodings: always maybe
+constexpr unsigned max_hashes = 30;  // larger numbers are reserved: always maybe
 constexpr std::uint64_t min_bits = 64;
 
 constexpr std::array options = {
@@ -52,7 +52,8 @@ result<leveldb_container> read(std::span<const std::byte> bytes) {
 }
 
 recognition looks_like(std::span<const std::byte> bytes) noexcept {
-  // Any bytes that happen to end in a small number; only the policy's least size says more.
+  // Any bytes may end in a small number, so nothing is certain. The policy's minimum size excludes
+  // some.
   return bytes.size() > min_bits / 8 && read(bytes) ? recognition::maybe : recognition::no;
 }
 

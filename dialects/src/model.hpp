@@ -1,6 +1,6 @@
 #pragma once
 
-// What stands behind a foreign filter.
+// The interface behind a foreign filter.
 
 #include <bloomery/dialects/dialect.hpp>
 
@@ -27,7 +27,7 @@ class foreign_filter::model {
   virtual result<foreign_image> image() const = 0;
 };
 
-/// Why filters of two formats have no bits in common.
+/// The failure for filters of two formats that have no bits in common.
 failure other_format(const dialect& from, const dialect& to);
 
 }  // namespace bloomery::dialects

@@ -1,6 +1,6 @@
 #pragma once
 
-// What dialects share at their edges: options by name, requests, and the numbers in headers.
+// Common parts of dialects: options by name, requests, and the numbers in headers.
 
 #include <bit>
 #include <bloomery/dialects/dialect.hpp>
@@ -26,7 +26,7 @@ result<std::uint64_t> number_option(const option_list& options, std::string_view
 result<bool> flag_option(const option_list& options, std::string_view name, bool otherwise,
                          std::string_view flag = "--with");
 
-/// Which fields of a request a format has a use for, besides the options.
+/// The fields of a request that a format can use, besides the options.
 struct takes {
   bool capacity = true;
   bool fpr = false;
@@ -34,15 +34,15 @@ struct takes {
   bool seed = false;
 };
 
-/// Refuses what the format has no place for, and a capacity that it needs and that is missing.
-/// `advice` says what sizes it instead.
+/// Refuses values that the format cannot use, and a missing capacity that it needs. `advice` names
+/// the values that size the filter instead.
 result<void> check_request(const plan_request& request, std::string_view format, takes has,
                            std::string_view advice);
 
-/// That many bits, as a sum of products in floating point, are too many for the format.
+/// The failure for a number of bits that the format cannot hold.
 failure too_large(std::string_view format, std::string_view limit);
 
-/// A number at the front of `from`; the caller has checked that it is there.
+/// A number at the front of `from`. Precondition: it is there.
 static_assert(std::endian::native == std::endian::little, "a big-endian port has to swap");
 template <class Number>
 Number little_endian(const std::byte* from) noexcept {
@@ -59,8 +59,8 @@ Number big_endian(const std::byte* from) noexcept {
   return number;
 }
 
-/// Java's arrays of 64-bit words: that their number, 32 bits at `at`, is one that Java can have,
-/// and that so many words are all that follow it; the caller has checked that the number is there.
+/// Checks a Java array of 64-bit words. Its number of words, 32 bits at `at`, must be one that Java
+/// can have, and exactly that many words must follow. Precondition: the number is there.
 result<void> check_words(std::span<const std::byte> bytes, std::size_t at);
 
 /// The smallest multiple of 8 that is not below n, which is below 2^64 - 8.

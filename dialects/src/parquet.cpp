@@ -1,6 +1,6 @@
-// The split-block Bloom filter of Apache Parquet: bare, with its thrift header before it, and those
-// of a column within a Parquet file, one for each row group. The blocks are blocked_bloom's layout
-// parquet_256; the hash is XXH64 of the value's plain bytes, where our own filters have XXH3.
+// The split-block Bloom filter of Apache Parquet: a single filter with its thrift header, or all
+// filters of a column in a Parquet file, one per row group. The blocks are blocked_bloom's layout
+// parquet_256. The hash is XXH64 of the value's plain bytes; Bloomery's own filters use XXH3.
 
 #include <bloomery/blocked_bloom.hpp>
 #include <bloomery/defaults.hpp>
@@ -17,7 +17,7 @@ namespace {
 constexpr std::string_view types =
     "bytes (or string), int32, int64, uint32, uint64, date, uuid, float or double";
 constexpr std::uint64_t min_bytes = 32;
-constexpr std::uint64_t max_bytes = std::uint64_t{128} << 20;  // of the writers; 2^31 can be read
+constexpr std::uint64_t max_bytes = std::uint64_t{128} << 20;  // written; 2^31 can be read
 
 constexpr std::array options = {
     kind_option{"column", "a column's path, with dots",
@@ -49,7 +49,7 @@ result<encoding> type_of(const option_list& given) {
   return fail(errc::invalid_argument, fmt::format("--with type={}: give {}", *text, types));
 }
 
-/// One filter or those of all row groups.
+/// The interface of one filter, or of the filters of all row groups.
 class parquet_face : public foreign_filter::model {
  public:
   virtual std::vector<std::span<const std::byte>> groups() const = 0;
@@ -62,7 +62,7 @@ class parquet_model final : public parquet_face {
   static constexpr bool writable = writable_storage<Storage>;
 
  public:
-  /// `column` says of a column of a file what it is, and is empty of a bare filter.
+  /// `column` describes the type of a file's column. It is empty for a single filter.
   parquet_model(std::vector<filter_type> filters, value_form form, std::string column = {})
       : filters_(std::move(filters)), form_(form), column_(std::move(column)) {}
 
@@ -295,8 +295,8 @@ result<foreign_filter> open_filter(const mapped_storage& bytes, const open_reque
       std::make_unique<parquet_model<owned_storage>>(std::move(one), value_form{*form}));
 }
 
-/// The size that Arrow chooses: from the formula of a Bloom filter with 8 functions, up to a power
-/// of two. parquet-mr does the same but for some sizes near powers of two.
+/// The size that Arrow chooses: a Bloom filter's with 8 functions, rounded up to a power of two.
+/// parquet-mr differs for some sizes near powers of two.
 result<std::uint64_t> bytes_for(const plan_request& request) {
   const auto blocks = number_option(request.options, "blocks", 1, (std::uint64_t{1} << 26) - 1, 0);
   if (!blocks) return fail(blocks.error());

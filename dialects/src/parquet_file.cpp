@@ -28,7 +28,7 @@ bool has_text(std::span<const std::byte> bytes, std::size_t at, std::string_view
          std::memcmp(bytes.data() + at, text.data(), text.size()) == 0;
 }
 
-/// Which member of a union of empty structures is there; 0 if that is not what it is.
+/// The number of the member that a union of empty structures has; 0 if the field is no such union.
 std::int32_t union_member(cursor& from, const field& holder) {
   if (holder.kind != type::structure) {
     from.skip(holder.kind);
@@ -114,7 +114,7 @@ row_group read_group(cursor& from) {
 }
 
 struct footer {
-  std::optional<parquet_type> column;  // of the column that is looked for
+  std::optional<parquet_type> column;  // the wanted column's
   std::vector<row_group> groups;
 };
 
@@ -155,7 +155,7 @@ result<footer> read_footer(std::span<const std::byte> file, std::string_view col
   return made;
 }
 
-/// A name from the file as a sentence can have it: in quotes, short and without control characters.
+/// A name from the file for a sentence: in quotes, short, and without control characters.
 std::string in_quotes(std::string_view name) {
   constexpr std::size_t max_shown = 60;
   std::string text(name.substr(0, max_shown));
@@ -246,7 +246,7 @@ std::vector<std::byte> parquet_header(std::uint64_t block_bytes_in_all) {
     put_little(head, static_cast<std::uint8_t>((left & 0x7f) | (last ? 0 : 0x80)));
     if (last) break;
   }
-  // Algorithm, hash function and compression: a structure of a structure without fields, thrice.
+  // Algorithm, hash function and compression: each is a structure in a structure, without fields.
   for (int each = 0; each < 3; ++each) {
     for (const unsigned byte : {0x1cU, 0x1cU, 0U, 0U}) {
       put_little(head, static_cast<std::uint8_t>(byte));

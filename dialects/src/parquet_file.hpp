@@ -1,6 +1,6 @@
 #pragma once
 
-// Where a Parquet file keeps the Bloom filters of a column, and what such a filter begins with.
+// The place of a column's Bloom filters in a Parquet file, and the header of such a filter.
 
 #include <bloomery/result.hpp>
 #include <cstddef>
@@ -20,11 +20,11 @@ struct parquet_blocks {
   std::size_t size = 0;  ///< bytes, a multiple of 32
 };
 
-/// Reads a filter's header at the front of the bytes: the one algorithm, hash function and
-/// compression that there are, else it is unsupported. The blocks have to be there.
+/// Reads a filter's header at the front of the bytes. Fails with unsupported unless it names the
+/// only defined algorithm, hash function and compression. The blocks must follow.
 result<parquet_blocks> read_parquet_header(std::span<const std::byte> bytes);
 
-/// The header that every known writer puts before that many bytes of blocks.
+/// The header that every known writer puts before blocks of `block_bytes` bytes.
 std::vector<std::byte> parquet_header(std::uint64_t block_bytes);
 
 bool is_parquet_file(std::span<const std::byte> bytes) noexcept;
@@ -36,8 +36,8 @@ struct parquet_column {
 };
 
 /// The filters of a column (its path in the schema, with dots), one for each row group that has
-/// rows; none in a file without rows. A column without any, or with some but not for all, is
-/// refused: nothing could be excluded.
+/// rows; none in a file without rows. Fails if a row group with rows has no filter, because nothing
+/// could be excluded.
 result<parquet_column> find_parquet_column(std::span<const std::byte> file,
                                            std::string_view column);
 

@@ -12,7 +12,7 @@ using thrift::cursor;
 using thrift::field;
 using thrift::type;
 
-/// What values mean beyond their physical type: a LogicalType or the older ConvertedType.
+/// The meaning of values beyond their physical type: a LogicalType or the older ConvertedType.
 enum class meaning : std::uint8_t {
   none,
   text,     // STRING, ENUM, JSON, BSON: bytes as they are
@@ -82,7 +82,7 @@ meaning converted_meaning(std::int64_t number) {
   }
 }
 
-/// The fields of the members of LogicalType, of which those are read that change a value's bytes.
+/// Reads the fields of LogicalType's members that change a value's bytes.
 void read_member(cursor& from, element& into) {
   const meaning what = *into.logical;
   from.structure([&](const field& each) {
@@ -194,7 +194,7 @@ parquet_type decimal_of(const element& leaf) {
                       leaf.scale, narrow ? 32 : 64, leaf.scale)};
 }
 
-/// Times are asked for as the integers that they are stored as.
+/// Times are queried as the integers that the file stores.
 parquet_type time_of(const element& leaf, std::string_view name, std::string_view since) {
   if (leaf.physical != int32 && leaf.physical != int64) return cannot_be_asked(name);
   return {{.how = leaf.physical == int32 ? encoding::int32 : encoding::int64},
@@ -224,7 +224,7 @@ parquet_type plain_type(const element& leaf) {
   }
 }
 
-/// A logical type on a physical one that it is not defined for cannot be asked.
+/// A logical type on a physical type for which it is not defined cannot be queried.
 parquet_type type_of(const element& leaf) {
   const auto physical = leaf.physical.value_or(-1);
   const bool whole = physical == int32 || physical == int64;
@@ -264,19 +264,19 @@ parquet_type type_of(const element& leaf) {
   return cannot_be_asked("of a logical type that its physical type does not have");
 }
 
-/// Follows a path down the tree, whose elements come depth first.
+/// Follows a path down the tree. Its elements are visited depth first.
 class descent {
  public:
   explicit descent(std::string_view path) : path_(path) {}
 
-  /// Takes the next element; whether it is the path's leaf.
+  /// Visits the next element. Returns whether it is the path's leaf.
   bool enter(const element& next) {
     while (!open_.empty() && open_.back().left == 0) open_.pop_back();
     std::optional<std::size_t> reached = 0;
     const bool root = !rooted_;
     rooted_ = true;
     if (!root) {
-      // What stands beside the tree belongs to none.
+      // An element outside the tree belongs to no group.
       if (open_.empty()) return false;
       --open_.back().left;
       reached = step(open_.back().reached, next.name);
@@ -288,9 +288,8 @@ class descent {
 
  private:
   struct group {
-    std::int64_t left;  // children that are still to come
-    std::optional<std::size_t>
-        reached;  // bytes of the path that lead to it; none if it is not on it
+    std::int64_t left;                   // children not visited yet
+    std::optional<std::size_t> reached;  // bytes of the path up to it; none off the path
   };
 
   std::optional<std::size_t> step(std::optional<std::size_t> from, std::string_view name) const {

@@ -1,6 +1,6 @@
 #pragma once
 
-// What the schema of a Parquet file says of a column's values.
+// The type of a column's values, from the schema of a Parquet file.
 
 #include <cstdint>
 #include <optional>
@@ -12,15 +12,15 @@
 
 namespace bloomery::dialects {
 
-/// A column's values, and how they are asked for.
+/// The type of a column's values, and the form in which they are queried.
 struct parquet_type {
   value_form form;             ///< unknown if no line of text can ask for them
   std::string says;            ///< what follows the column's name: "is a DATE; ask for ..."
   std::int64_t physical = -1;  ///< a number of parquet.thrift's enumeration Type
 };
 
-/// Reads a schema, the list that is the footer's field 2, for the column of that path; none if it
-/// has no such column.
+/// Reads a schema, which is the list in field 2 of the footer, for the column of that path. None if
+/// the schema has no such column.
 std::optional<parquet_type> read_parquet_schema(thrift::cursor& from, std::string_view column);
 
 }  // namespace bloomery::dialects

@@ -1,6 +1,6 @@
 #pragma once
 
-// The registry's rows, a file each beside this one.
+// The registry's rows. Each is in a file of this folder.
 
 #include <bloomery/dialects/dialect.hpp>
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// The probe rules of other software, for basic_bloom. None has a number in our own files.
+// The probe rules of other software, for basic_bloom. None has a number in Bloomery's own files.
 
 #include <bit>
 #include <bloomery/probe.hpp>
@@ -13,9 +13,9 @@
 
 namespace bloomery::dialects {
 
-/// How the places of a format lie in its bytes, where place p of our own order is bit p & 7 of byte
-/// p >> 3. In big-endian words of 64 bits the eight bytes of a word stand in reverse, so that place
-/// p is found at p with its bits 3 to 5 flipped: the only difference, and the same both ways.
+/// The order of a format's bits. In Bloomery's order place p is bit p & 7 of byte p >> 3. In
+/// big-endian words of 64 bits the eight bytes of each word are reversed: the place of p is p with
+/// its bits 3 to 5 flipped, and the other way round.
 enum class bit_order : std::uint8_t { bytes = 0, big_endian_words = 0x38 };
 
 constexpr std::uint64_t in_order(bit_order order, std::uint64_t p) noexcept {
@@ -24,7 +24,7 @@ constexpr std::uint64_t in_order(bit_order order, std::uint64_t p) noexcept {
 
 namespace rules {
 
-// A hash function behind the interface that filters want: `Function(bytes, seed)`.
+// A hash function as a hasher: `Function(bytes, seed)`.
 template <class Hash, auto Function>
 class hasher_of {
  public:
@@ -49,7 +49,7 @@ struct rule {
   static constexpr unsigned max_hashes() noexcept { return 255; }
 };
 
-/// The words of an MD5, whose first byte is the request's method; the seed is that method.
+/// The words of an MD5. The first byte that is hashed is the request's method, which is the seed.
 struct squid : rule {
   using hash_type = md5_words;
   using hasher_type =
@@ -64,7 +64,7 @@ struct squid : rule {
   }
 };
 
-/// A 32-bit hash, and itself rotated as the step, in 32 bits.
+/// A 32-bit hash h. The step is h rotated, in 32 bits.
 struct leveldb : rule {
   struct hash_type {
     std::uint32_t value;
@@ -81,8 +81,8 @@ struct leveldb : rule {
   }
 };
 
-/// A chain: each value is the one before times G modulo 2^64, then modulo the prime P. P lies below
-/// 2^64 by 59 only, so that the second step is a comparison.
+/// A chain: each value is the one before times G modulo 2^64, then modulo the prime P = 2^64 - 59.
+/// The second modulo is thus one comparison.
 struct dcso : rule {
   struct hash_type {
     std::uint64_t value;
@@ -98,7 +98,7 @@ struct dcso : rule {
       }>;
   static constexpr std::string_view name = "dcso";
 
-  /// O(i): the chain has no shortcut.
+  /// O(i): every value needs the one before.
   static constexpr std::uint64_t position(hash_type h, unsigned i, std::uint64_t m) noexcept {
     std::uint64_t x = h.value;
     for (unsigned step = 0; step <= i; ++step) x = reduce(x * factor);
@@ -111,8 +111,8 @@ using murmur_hasher =
       return murmur3_128(bytes);
     }>;
 
-/// MURMUR128_MITZ_32: both hashes from the first half, in 32 signed bits; a negative sum is
-/// complemented.
+/// MURMUR128_MITZ_32: both hashes are from the first half, with 32 bits and a sign. The complement
+/// replaces a negative sum.
 struct guava_32 : rule {
   using hash_type = murmur_pair;
   using hasher_type = murmur_hasher;
@@ -139,8 +139,8 @@ struct guava_64 : rule {
   }
 };
 
-/// The absolute value of a signed remainder. Versions differ in which half is the base, and in the
-/// order of bits.
+/// The absolute value of a signed remainder. Versions differ in the half of the hash that is the
+/// base, and in the order of bits.
 struct cassandra : rule {
   using hash_type = murmur_pair;
   using hasher_type =
@@ -161,7 +161,7 @@ struct cassandra : rule {
   }
 };
 
-/// k hashes of the key under k seeds; the seed is the filter's tweak.
+/// k hashes of the key with k seeds. The filter's seed is BIP37's tweak.
 struct bip37 : rule {
   using hash_type = key_ref;
   using hasher_type = key_ref_hasher;

@@ -10,7 +10,7 @@ constexpr std::size_t header_bytes = 128;
 constexpr std::size_t used_bytes = 22;  // of the header; the others are zero
 constexpr std::int16_t current_version = 5;
 constexpr std::int16_t min_version = 3;
-constexpr std::uint64_t max_mask_bytes = (std::uint64_t{1} << 28) - 1;  // its bits in an int
+constexpr std::uint64_t max_mask_bytes = (std::uint64_t{1} << 28) - 1;  // bits that fit into an int
 
 constexpr std::array options = {
     kind_option{"bits_per_entry", "1 to 255 (default 5)", "bits for each entry of the capacity"},
@@ -74,7 +74,7 @@ struct squid_container {
   result<squid_container> convert(const option_list&) const { return only_container(id); }
 };
 
-/// The smallest mask that Squid accepts for a capacity, and the only one.
+/// The mask size that Squid requires for a capacity.
 constexpr std::int64_t mask_bytes_for(std::int64_t capacity, std::int64_t per_entry) noexcept {
   return (capacity * per_entry + 7) / 8;
 }
@@ -90,7 +90,7 @@ result<std::uint64_t> method_of(const option_list& given) {
   return static_cast<std::uint64_t>(found - methods.begin()) + 1;
 }
 
-/// All that Squid itself checks, and that the bytes are all there.
+/// Checks everything that Squid itself checks, and that all bytes are there.
 result<squid_container> read_header(std::span<const std::byte> bytes) {
   if (bytes.size() < header_bytes) {
     return fail(errc::corrupt,

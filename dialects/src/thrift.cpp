@@ -40,7 +40,7 @@ std::string_view cursor::binary() noexcept {
 list_head cursor::list() noexcept {
   const std::uint8_t head = byte();
   const std::uint64_t size = head >> 4 == 15 ? varint() : head >> 4;
-  // An element has a byte at least, so a list cannot have more of them than there are bytes.
+  // An element has at least one byte, so a list cannot have more elements than there are bytes.
   if (!good_ || size > bytes_.size() - at_) {
     good_ = false;
     return {};
@@ -52,7 +52,7 @@ field cursor::next_field(std::int32_t previous) noexcept {
   const std::uint8_t head = byte();
   const auto kind = static_cast<type>(head & 15U);
   if (!good_ || kind == type::stop) return {};
-  // A long form holds the number itself, a short one the difference to the one before.
+  // A long form has the number itself, a short one the difference to the number before.
   const auto id = head >> 4 == 0 ? static_cast<std::int32_t>(static_cast<std::int16_t>(number()))
                                  : previous + (head >> 4);
   if (!good_) return {};
@@ -84,7 +84,7 @@ void cursor::skip(type kind, unsigned depth) noexcept {
     case type::set: {
       const list_head head = list();
       for (std::uint64_t i = 0; i < head.size && good_; ++i) {
-        // In a list a boolean is a byte of its own.
+        // In a list a boolean has a byte of its own.
         if (head.kind == type::yes || head.kind == type::no) {
           (void)byte();
         } else {

@@ -1,7 +1,7 @@
 #pragma once
 
-// Thrift's compact protocol, as far as Parquet's footers need it: a cursor that reads what is asked
-// for and steps over the rest, and never beyond its bytes.
+// Thrift's compact protocol, as far as Parquet's footers need it. A cursor reads the wanted fields,
+// skips the others, and never reads beyond its bytes.
 
 #include <cstddef>
 #include <cstdint>
@@ -36,8 +36,8 @@ struct list_head {
   std::uint64_t size = 0;
 };
 
-/// Reads forward. After the first malformed value good() is false, everything reads as zero, and
-/// nothing moves any more, so that loops end.
+/// Reads forward. After the first malformed value good() is false, every number is zero and the
+/// cursor does not move, so that loops end.
 class cursor {
  public:
   explicit cursor(std::span<const std::byte> bytes) noexcept : bytes_(bytes) {}
@@ -52,11 +52,11 @@ class cursor {
   /// The next field of a structure whose last field was `previous`; `stop` at its end.
   field next_field(std::int32_t previous) noexcept;
 
-  /// Steps over a value. Structures in structures are followed to a depth of 32.
+  /// Skips a value. Structures in structures are followed to a depth of 32.
   void skip(type kind) noexcept { skip(kind, 32); }
 
-  /// Calls `use(field)` for each field of a structure; use() reads the value, or returns false to
-  /// have it stepped over.
+  /// Calls `use(field)` for each field of a structure. It reads the value, or returns false to skip
+  /// it.
   template <class Use>
   void structure(Use&& use) noexcept(noexcept(use(field()))) {
     std::int32_t last = 0;

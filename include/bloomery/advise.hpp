@@ -1,6 +1,6 @@
 #pragma once
 
-/// Advice on kinds: the plans of every kind for one request, ranked, with the reason for the first.
+/// Advice on kinds: ranks the plans of every kind for one request, and says why the first is best.
 ///
 ///     const auto found = bloomery::advise({.capacity = 1'000'000, .fpr = 0.01},
 ///                                         {.deletable = true});
@@ -33,7 +33,7 @@ struct candidate {
 struct advice {
   /// Every kind: first those that fit, best first, then the others in the registry's order.
   std::vector<candidate> ranked;
-  std::string reason;  ///< one sentence: the reason for the first
+  std::string reason;  ///< one sentence: why the first is best
 
   /// The best kind that fits. There is always one.
   const candidate& recommended() const noexcept { return ranked.front(); }
@@ -61,14 +61,14 @@ inline result<plan_report> plan_for_named(const kind_info& kind, const plan_requ
 ///     size and rate                 most keys
 ///     rate alone, growing needed    fewest bits per key after growth by 1000 times
 ///
-/// Equal plans keep the order of `among`. Where space is compared, plans that need at most a tenth
-/// more than the smallest also compete: the one whose queries read the fewest cache lines is
+/// Equal plans keep the order of `among`. If bytes are compared, plans that need at most a tenth
+/// more than the smallest also compete. The plan whose queries read the fewest cache lines is then
 /// recommended.
 ///
 /// Fails with invalid_argument if the request is not sufficient, if the needs contradict each
-/// other, or if no kind can meet it. Sufficient are two of capacity, rate and size, or a number of
-/// hashes with capacity or size, or a rate alone with growing. Fails with unsupported if no kind
-/// has all needed abilities. Calls each kind's planner once.
+/// other, or if no kind can meet it. A sufficient request has two of capacity, rate and size, or a
+/// number of hashes with capacity or size, or, with growing, a rate alone. Fails with unsupported
+/// if no kind has all needed abilities. Calls each kind's planner once.
 result<advice> advise(const plan_request& request, const needs& wanted,
                       std::span<const kind_info> among = kinds());
 

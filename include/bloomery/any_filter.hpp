@@ -48,8 +48,8 @@ struct plan_request {
   std::uint64_t bits = 0;
   unsigned hashes = 0;
   std::uint64_t seed = default_seed;
-  /// The share of filters whose own rate is at most fpr, in [1/2, 1). With 0, the mean of all
-  /// filters is at most fpr.
+  /// The share of filters with this plan whose own rate is at most fpr, in [1/2, 1). 0: only the
+  /// mean rate over all such filters is at most fpr.
   double confidence = 0;
   /// The kind's own parameters by name, as `kind_info::options` lists them.
   std::vector<std::pair<std::string, std::string>> options = {};
@@ -63,7 +63,7 @@ struct plan_report {
   std::optional<unsigned> hashes;
   double planned_fpr = 0;
   unsigned lines_per_query = 1;  ///< cache lines that a query of a member reads, at most
-  /// The scatter of one filter's rate around planned_fpr, the mean of all
+  /// The standard deviation of the logarithm of the rate, over all filters with this plan
   /// (formulas::bloom_fpr_scatter). 0 for kinds that compare fingerprints, whose rates hardly
   /// differ.
   double scatter = 0;
@@ -85,11 +85,11 @@ struct filter_info {
   hash_id hash{};
   std::uint64_t seed = default_seed;
   plan_report plan;
-  /// The number of copies in kinds that hold copies, of distinct keys in static kinds. In others
-  /// the number of keys that were certainly new, a lower bound of the distinct keys.
+  /// Kinds that hold copies: the number of copies. Static kinds: the number of distinct keys. Other
+  /// kinds: the number of keys that were certainly new, a lower bound on the distinct keys.
   std::uint64_t count = 0;
-  /// The number of distinct keys, estimated from the bits. Infinite if the bits cannot tell: they
-  /// are too full, or come from several intersections.
+  /// The number of distinct keys, estimated from the bits. Infinite if the bits are too full, or
+  /// come from several intersections.
   double estimated_size = 0;
   double current_fpr = 0;
   double fill = 0;  ///< share of bits, counters or slots in use, in [0, 1]
@@ -123,10 +123,10 @@ class any_filter {
   abilities can() const noexcept;
   std::uint64_t capacity() const noexcept;
   std::uint64_t size() const noexcept;
-  /// The current size of the payload. O(1), or one step for each part of a filter that grows.
+  /// The current size of the payload. O(1); O(number of parts) in kinds that grow.
   std::uint64_t size_in_bytes() const noexcept;
-  /// Bytes that the next insert may add to that size, because a table of copies is full. 0 for
-  /// kinds without such a table, even if they grow.
+  /// Bytes that the next insert may add to size_in_bytes(), because a table of copies is full. 0
+  /// for kinds without such a table, even if they grow.
   std::uint64_t next_growth() const noexcept;
   double current_fpr() const noexcept;
 
@@ -134,13 +134,13 @@ class any_filter {
   bool may_contain(std::string_view key) const noexcept;
   /// Answers a batch of queries. Precondition: answers.size() >= keys.size().
   void may_contain(std::span<const std::string_view> keys, std::span<bool> answers) const noexcept;
-  /// Answers a batch of hashes that the filter's hash function gave. Fails with unsupported if the
+  /// Answers a batch of hashes, made with the filter's hash function. Fails with unsupported if the
   /// filter needs the keys themselves.
   result<void> may_contain(std::span<const hash64> hashes, std::span<bool> answers) const;
 
   /// Inserts in order, up to the first key without room (summary.done < keys.size()).
   result<insert_summary> insert(std::span<const std::string_view> keys);
-  /// Inserts hashes that the filter's hash function gave. Fails with unsupported if the filter
+  /// Inserts hashes, made with the filter's hash function. Fails with unsupported if the filter
   /// needs the keys themselves. Kinds that can spread one batch over threads use up to `threads`; 0
   /// uses one per core. The result does not depend on the number of threads.
   result<insert_summary> insert(std::span<const hash64> hashes, unsigned threads = 1);
@@ -154,12 +154,12 @@ class any_filter {
   result<insert_summary> insert_absent(std::span<const std::string_view> keys,
                                        std::span<bool> added);
 
-  /// erased[i] tells whether keys[i] was erased. It is false for a key that is certainly no member.
+  /// erased[i] tells whether keys[i] was erased. It is false if keys[i] is certainly not a member.
   result<void> erase(std::span<const std::string_view> keys, std::span<bool> erased);
-  /// counts[i] is the number of inserts of keys[i] less that of its erases.
+  /// counts[i] is the number of inserts of keys[i] minus the number of its erases.
   result<void> count(std::span<const std::string_view> keys, std::span<std::uint64_t> counts) const;
 
-  /// Fails with incompatible for another kind or other parameters; then nothing has changed.
+  /// Fails with incompatible, and changes nothing, for another kind or other parameters.
   result<void> merge(const any_filter& other);
   /// Merges two sets. An expandable filter adds only those keys of the other that it does not
   /// contain yet. Other kinds merge as merge() does: Bloom filters have one copy per key anyway,
@@ -176,8 +176,8 @@ class any_filter {
   /// mapping. Fails with out_of_memory. O(size).
   result<any_filter> copy() const;
 
-  /// Lets the host move the filter's memory (memory_source.hpp), for the kinds that a server holds.
-  /// Other kinds and mapped filters stay where they are.
+  /// Lets the host move the filter's memory (memory_source.hpp). Supported by the kinds that the
+  /// server module uses. Other kinds and mapped filters are not moved.
   void relocate(const memory_mover& mover) noexcept;
 
  private:
@@ -195,9 +195,9 @@ result<any_filter> open(const std::filesystem::path& path,
 /// Loads a filter file of any kind into its own memory, where it can be changed. Always verified.
 result<any_filter> load(const std::filesystem::path& path);
 
-/// The filter in stored bytes: read-only, or copied into its own memory.
+/// How stored bytes are opened: read-only in place, or copied into the filter's own memory.
 enum class access : std::uint8_t { read_only, writable };
-/// Opens the filter in stored bytes. Messages call it `name`.
+/// Opens the filter in stored bytes. Error messages call it `name`.
 result<any_filter> open_any(const stored_filter& stored, access how, const std::string& name);
 
 /// A parameter that only one kind has.
@@ -225,8 +225,8 @@ struct kind_info {
   result<plan_report> (*plan)(const plan_request&);
   /// An empty filter to insert into. Unsupported by static kinds (can.insert is false).
   result<any_filter> (*create)(const plan_request&);
-  /// Static kinds: the filter of these hashes, which were made with `request.seed`. It needs a
-  /// rate, but no capacity. Null for kinds that insert.
+  /// Static kinds: the filter of these hashes, which were made with `request.seed`. The request
+  /// needs a rate, but no capacity. Null for kinds that insert.
   result<any_filter> (*build)(const plan_request&, const hash_source&);
   result<any_filter> (*open)(const stored_filter&, access);
 };

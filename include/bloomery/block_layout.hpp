@@ -23,7 +23,7 @@ constexpr std::uint64_t block_bits(block_layout layout) noexcept {
   return layout == block_layout::parquet_256 ? 256 : 512;
 }
 
-/// Bits per key, at most, in the free layout.
+/// The largest number of bits per key in the free layout.
 inline constexpr unsigned max_block_hashes = 24;
 
 }  // namespace bloomery

@@ -36,9 +36,9 @@ namespace bloomery {
 /// Ordering    A query that begins after an insert returned finds the key (happens-before).
 /// Filter      While handles are in use, call only those const members of the filter that do not
 ///             read bits.
-/// Result      Once all threads have joined, the bits are those of the same inserts one by one, in
-///             any order. size() may be too high: it counts a key twice if two threads inserted it
-///             at the same moment.
+/// Result      Once all threads have joined, the bits are the same as after inserts by one thread,
+///             in any order. size() may be too high: it counts a key twice if two threads inserted
+///             it at the same moment.
 class concurrent_blocked_bloom : public detail::key_overloads<concurrent_blocked_bloom> {
   using overloads = detail::key_overloads<concurrent_blocked_bloom>;
 
@@ -107,7 +107,7 @@ class concurrent_blocked_bloom : public detail::key_overloads<concurrent_blocked
   bool set(hash64 h) const noexcept {
     bool newly_inserted = false;
     visit(h, [&](std::uint64_t& word, std::uint64_t bits) noexcept {
-      // Most bits are set already in a filter in use, and a read does not make the cache line
+      // In a filter in use most bits are already set. A read does not make the cache line
       // exclusive.
       if ((__atomic_load_n(&word, __ATOMIC_ACQUIRE) & bits) == bits) return;
       newly_inserted |= (__atomic_fetch_or(&word, bits, __ATOMIC_ACQ_REL) & bits) != bits;
@@ -170,9 +170,9 @@ class basic_blocked_bloom : public detail::key_overloads<basic_blocked_bloom<Sto
   basic_blocked_bloom& operator=(basic_blocked_bloom&&) = default;
   ~basic_blocked_bloom() = default;
 
-  /// An empty filter for a spec that is known to be valid. Throws std::bad_alloc without memory. A
-  /// spec that plan_blocked_bloom refuses is a broken precondition: the program ends with the
-  /// planner's sentence. Use make() for values from outside the program.
+  /// An empty filter. Precondition: plan_blocked_bloom accepts the spec; otherwise the program
+  /// prints the planner's error and ends. Use make() for values from outside the program. Throws
+  /// only std::bad_alloc.
   explicit basic_blocked_bloom(const blocked_bloom_spec& spec)
     requires std::same_as<Storage, owned_storage>
       : basic_blocked_bloom(detail::or_die(make(spec))) {}
@@ -188,8 +188,8 @@ class basic_blocked_bloom : public detail::key_overloads<basic_blocked_bloom<Sto
     return open(*plan, std::move(*memory), 0);
   }
 
-  /// The filter whose blocks are in `blocks`, as image() gave them. Fails with corrupt if the
-  /// storage does not fit the parameters. O(1): the bits are not read.
+  /// A filter over `blocks`, the payload of image(). Fails with corrupt if the storage does not fit
+  /// the parameters. O(1): the bits are not read.
   static result<basic_blocked_bloom> open(const blocked_bloom_params& params, Storage blocks,
                                           std::uint64_t count) {
     if (!params.possible()) {
@@ -261,8 +261,8 @@ class basic_blocked_bloom : public detail::key_overloads<basic_blocked_bloom<Sto
     return insert_batch(hs, threads);
   }
 
-  /// A handle for many threads, valid until this filter is moved or destroyed. Precondition: its
-  /// bits begin at a multiple of 8, as those of owned_storage do.
+  /// A handle for many threads, valid until this filter is moved or destroyed. Precondition: the
+  /// bits begin at a multiple of 8, which owned_storage guarantees.
   concurrent_blocked_bloom concurrent() noexcept
     requires writable_storage<Storage>
   {
@@ -329,9 +329,9 @@ class basic_blocked_bloom : public detail::key_overloads<basic_blocked_bloom<Sto
   double fill() const noexcept {
     return static_cast<double>(census().ones) / static_cast<double>(params_.bits());
   }
-  /// The rate of the bits as they are: the mean over all blocks of the chance that a non-member
-  /// passes. In a block this chance is the product of its lanes' fills, or in the free layout its
-  /// own fill to the power of k. O(m).
+  /// The rate of the bits as they are: the chance that a non-member passes in a block, as the mean
+  /// over all blocks. This chance is the product of the fills of the block's lanes, or in the free
+  /// layout the fill of the block to the power of k. O(m).
   double current_fpr() const noexcept {
     return census().pass / static_cast<double>(params_.blocks);
   }
@@ -380,7 +380,7 @@ class basic_blocked_bloom : public detail::key_overloads<basic_blocked_bloom<Sto
   }
 
   std::uint64_t ones() const noexcept { return census().ones; }
-  /// A function from a number of set bits to the number of keys that it shows.
+  /// Returns a function that estimates the number of keys from the number of set bits.
   auto keys_of() const noexcept {
     return [this](std::uint64_t ones) noexcept {
       const double stays = params_.layout == block_layout::free_512

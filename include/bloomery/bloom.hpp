@@ -65,9 +65,9 @@ class basic_bloom : public detail::key_overloads<basic_bloom<Probe, Storage>> {
   basic_bloom& operator=(basic_bloom&&) = default;
   ~basic_bloom() = default;
 
-  /// An empty filter for a spec that is known to be valid. Throws std::bad_alloc without memory. A
-  /// spec that plan_bloom refuses is a broken precondition: the program ends with the planner's
-  /// sentence. Use make() for values from outside the program.
+  /// An empty filter. Precondition: plan_bloom accepts the spec; otherwise the program prints the
+  /// planner's error and ends. Use make() for values from outside the program. Throws only
+  /// std::bad_alloc.
   explicit basic_bloom(const bloom_spec& spec, Probe probe = Probe())
     requires std::same_as<Storage, owned_storage>
       : basic_bloom(detail::or_die(make(spec, std::move(probe)))) {}
@@ -84,8 +84,8 @@ class basic_bloom : public detail::key_overloads<basic_bloom<Probe, Storage>> {
     return open(*plan, std::move(*memory), 0, std::move(probe));
   }
 
-  /// The filter whose bits are in `bits`, as image() gave them. Fails with corrupt if the storage
-  /// does not fit the parameters. O(1): the bits are not read.
+  /// A filter over `bits`, the payload of image(). Fails with corrupt if the storage does not fit
+  /// the parameters. O(1): the bits are not read.
   static result<basic_bloom> open(const bloom_params& params, Storage bits, std::uint64_t count,
                                   Probe probe) {
     if (auto ok = detail::check_probe(params, probe); !ok) return fail(std::move(ok.error()));
@@ -250,7 +250,7 @@ class basic_bloom : public detail::key_overloads<basic_bloom<Probe, Storage>> {
     return same_shape(params_, other.params());
   }
 
-  /// A function from a number of set bits to the number of keys that it shows.
+  /// Returns a function that estimates the number of keys from the number of set bits.
   auto keys_of() const noexcept {
     return [this](std::uint64_t ones) noexcept {
       return formulas::throws_behind(static_cast<double>(ones), static_cast<double>(params_.bits)) /

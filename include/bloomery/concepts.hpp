@@ -18,7 +18,7 @@ namespace bloomery {
 /// After the other two it is exactly as before.
 enum class insert_outcome : std::uint8_t {
   inserted,         ///< the key was certainly not there before
-  maybe_present,    ///< the key may have been there; kinds that count hold one copy more now
+  maybe_present,    ///< the key may have been there; kinds that count now hold one more copy
   full,             ///< no room
   too_many_copies,  ///< the filter holds as many copies of this key (or of keys like it) as it can
 };
@@ -33,7 +33,7 @@ struct insert_summary {
   std::uint64_t inserted = 0;       ///< keys that were certainly new
   std::uint64_t maybe_present = 0;  ///< keys that may have been there before
   std::size_t done = 0;             ///< keys of the batch that are contained now
-  insert_outcome stopped_by = insert_outcome::inserted;  ///< if done is short of the batch: why
+  insert_outcome stopped_by = insert_outcome::inserted;  ///< the reason, if keys are left
 };
 
 /// Every filter. `may_contain` is never false for a key that was inserted and not erased since.
@@ -42,8 +42,8 @@ struct insert_summary {
 ///             exclusive access, unless a kind says more.
 /// Copies      Deep over owned_storage, otherwise as the storage defines. If memory runs out, an
 ///             assignment throws std::bad_alloc and changes nothing.
-/// Moves       A filter that was moved from may only be destroyed or assigned to. Every other call
-///             is a broken precondition; calls that use its bytes assert it.
+/// Moves       A filter that was moved from may only be destroyed or assigned to. Any other call
+///             breaks a precondition; calls that read its bytes assert it.
 template <class F>
 concept membership_filter =
     std::movable<F> &&
@@ -55,12 +55,12 @@ concept membership_filter =
       { f.may_contain(h) } noexcept -> std::same_as<bool>;
       { f.may_contain(hs, answers) } noexcept -> std::same_as<void>;
       { f.capacity() } noexcept -> std::same_as<std::uint64_t>;  // keys planned for
-      // The number of copies, in kinds that hold copies. In others the number of keys that were
-      // certainly new, a lower bound of the distinct keys.
+      // Kinds that hold copies: the number of copies. Others: the number of keys that were
+      // certainly new, a lower bound on the distinct keys.
       { f.size() } noexcept -> std::same_as<std::uint64_t>;
       { f.planned_fpr() } noexcept -> std::same_as<double>;  // the rate at capacity
       { f.current_fpr() } noexcept -> std::same_as<double>;  // the rate of the bits as they are
-      // The number of distinct keys, estimated from the bits; infinite if they cannot tell.
+      // The number of distinct keys, estimated from the bits; infinite if unknown.
       { f.estimate_size() } noexcept -> std::same_as<double>;
       { f.size_in_bytes() } noexcept -> std::same_as<std::uint64_t>;
       { f.image() } -> std::same_as<filter_image>;
@@ -80,8 +80,8 @@ concept insertable = membership_filter<F> && requires(F& f, const typename F::ha
 
 struct hash_source;  // hash_source.hpp
 
-/// Static kinds. They are built once from all their keys, in any order and with duplicates. They
-/// accept no keys later, and are smaller for it.
+/// Static kinds. They are built once from all their keys, in any order, and duplicates are allowed.
+/// No key can be added later, which makes these filters smaller.
 template <class F>
 concept buildable =
     membership_filter<F> && requires(const typename F::spec_type& spec, const hash_source& source,
@@ -91,8 +91,8 @@ concept buildable =
     };
 
 /// `erase` undoes one insert of a member. It returns false, and changes nothing, if the key is
-/// certainly no member. Erase only keys that were inserted: erasing a non-member that matches
-/// removes some member, and no small filter can tell (Agarwala and Even, 2024).
+/// certainly not a member. Erase only keys that were inserted: erasing a non-member that matches
+/// removes some member. No small filter can detect this (Agarwala and Even, 2024).
 template <class F>
 concept erasable = membership_filter<F> && requires(F& f, const typename F::hash_type& h) {
   { f.erase(h) } noexcept -> std::same_as<bool>;

@@ -87,9 +87,9 @@ class basic_counting_bloom : public detail::key_overloads<basic_counting_bloom<P
   basic_counting_bloom& operator=(basic_counting_bloom&&) = default;
   ~basic_counting_bloom() = default;
 
-  /// An empty filter for a spec that is known to be valid. Throws std::bad_alloc without memory. A
-  /// spec that plan_counting_bloom refuses is a broken precondition: the program ends with the
-  /// planner's sentence. Use make() for values from outside the program.
+  /// An empty filter. Precondition: plan_counting_bloom accepts the spec; otherwise the program
+  /// prints the planner's error and ends. Use make() for values from outside the program. Throws
+  /// only std::bad_alloc.
   explicit basic_counting_bloom(const counting_bloom_spec& spec, Probe probe = Probe())
     requires std::same_as<Storage, owned_storage>
       : basic_counting_bloom(detail::or_die(make(spec, std::move(probe)))) {}
@@ -106,8 +106,8 @@ class basic_counting_bloom : public detail::key_overloads<basic_counting_bloom<P
     return open(*plan, std::move(*memory), 0, std::move(probe));
   }
 
-  /// The filter whose counters are in `counters`, as image() gave them. Fails with corrupt if the
-  /// storage does not fit the parameters. O(1): the counters are not read.
+  /// A filter over `counters`, the payload of image(). Fails with corrupt if the storage does not
+  /// fit the parameters. O(1): the counters are not read.
   static result<basic_counting_bloom> open(const counting_bloom_params& params, Storage counters,
                                            std::uint64_t count, Probe probe) {
     if (auto ok = check_layout(params); !ok) return fail(std::move(ok.error()));
@@ -146,8 +146,8 @@ class basic_counting_bloom : public detail::key_overloads<basic_counting_bloom<P
         [&](std::size_t i) noexcept { answers[i] = may_contain(hs[i]); });
   }
 
-  /// An upper bound of the number of copies of the key of this hash, if it is below ceiling(). At
-  /// the ceiling there may be more copies.
+  /// The number of copies of this hash's key, or more. A result of ceiling() is no bound: there may
+  /// be more copies.
   std::uint64_t count(const hash_type& h) const noexcept {
     return with_counters(
         [&](auto counters) noexcept { return smallest(counters, h, counters.maximum); });
@@ -190,7 +190,7 @@ class basic_counting_bloom : public detail::key_overloads<basic_counting_bloom<P
   }
 
   /// Removes one copy of the key of this hash. Returns false and changes nothing if one of its
-  /// counters is zero: the key is certainly no member. Erase only keys that were inserted: a
+  /// counters is zero: the key is certainly not a member. Erase only keys that were inserted: a
   /// non-member that passes as a member lowers the counters of members, which may then be missed.
   bool erase(const hash_type& h) noexcept
     requires writable_storage<Storage>
@@ -228,9 +228,9 @@ class basic_counting_bloom : public detail::key_overloads<basic_counting_bloom<P
     count_ = 0;
   }
 
-  /// Adds the other filter's copies to these. The counters are those of a filter into which the
-  /// keys of both were inserted: a sum beyond the maximum sticks there, and a stuck counter stays
-  /// stuck. Fails with incompatible, and changes nothing, if the filters differ in counters, width,
+  /// Adds the other filter's copies. The counters become those of a filter into which the keys of
+  /// both were inserted. A sum beyond the maximum sticks there, and a stuck counter stays stuck.
+  /// Fails with incompatible, and changes nothing, if the filters differ in counters, width,
   /// functions, seed or probe rule. Merging a filter with itself doubles every count. O(m).
   template <storage Other>
   result<void> merge(const basic_counting_bloom<Probe, Other>& other)
@@ -278,8 +278,8 @@ class basic_counting_bloom : public detail::key_overloads<basic_counting_bloom<P
   /// The rate of the counters as they are: fill^k, the chance that no counter of a non-member is
   /// zero. O(m).
   double current_fpr() const noexcept { return numeric::power(fill(), params_.array.hashes); }
-  /// The number of distinct keys, estimated from the counters that are not zero. Infinite if none
-  /// is zero. Erased keys with stuck counters still contribute. O(m).
+  /// The number of distinct keys, estimated from the counters that are not zero. Infinite if no
+  /// counter is zero. Erased keys with stuck counters still contribute. O(m).
   double estimate_size() const noexcept {
     return formulas::throws_behind(static_cast<double>(non_zero_counters()),
                                    static_cast<double>(params_.counters())) /

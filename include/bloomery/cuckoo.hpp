@@ -32,14 +32,15 @@ namespace bloomery {
 ///
 /// Space       About 10.5 bits per key at 1%, 13.7 at 0.1%, with 4 slots per bucket.
 /// Query       O(1): two buckets, that is two cache misses. A batch prefetches them.
-/// Insert      A breadth-first search for a chain of moves reads at most about 4,000 buckets. In a
-///             table of 100,000 keys this takes 0.05 to 0.25 ms, in larger tables more.
+/// Insert      O(1) while one of the two buckets has a free slot. Otherwise a breadth-first search
+///             for a chain of moves reads at most about 4,000 buckets. The search takes 0.05 to
+///             0.25 ms in a table of 100,000 keys, and more in larger tables.
 /// Full        Planned capacities fit (see plan_cuckoo). If the search fails, one of four stash
 ///             entries is used. If none is free, the outcome is `full` and the filter is unchanged.
-/// Duplicates  Each insert adds a copy in a slot of its own, up to the slots of the two buckets:
-///             2 * `slots`, or `slots` for the few keys whose two buckets are the same. Then the
-///             outcome is too_many_copies. The filter cannot distinguish keys with equal
-///             fingerprint and buckets.
+/// Duplicates  Each insert adds a copy in a slot of its own. A key can have 2 * `slots` copies, or
+///             `slots` if its two buckets are the same, which is rare. The next insert reports
+///             too_many_copies. The filter cannot distinguish keys with equal fingerprint and
+///             buckets.
 /// Erase       Only keys that were inserted: erasing a non-member that matches removes a copy of a
 ///             member.
 /// Threads     Concurrent queries are safe. Insert and erase need exclusive access.
@@ -70,8 +71,9 @@ class basic_cuckoo : public detail::key_overloads<basic_cuckoo<Storage>> {
   basic_cuckoo& operator=(basic_cuckoo&&) = default;
   ~basic_cuckoo() = default;
 
-  /// An empty filter. Precondition: plan_cuckoo accepts the spec; otherwise the program ends with
-  /// its error sentence. Use make() for a spec from outside. Throws only std::bad_alloc.
+  /// An empty filter. Precondition: plan_cuckoo accepts the spec; otherwise the program prints the
+  /// planner's error and ends. Use make() for values from outside the program. Throws only
+  /// std::bad_alloc.
   explicit basic_cuckoo(const cuckoo_spec& spec)
     requires std::same_as<Storage, owned_storage>
       : basic_cuckoo(detail::or_die(make(spec))) {}
@@ -123,8 +125,8 @@ class basic_cuckoo : public detail::key_overloads<basic_cuckoo<Storage>> {
     }
   }
 
-  /// Inserts one copy: `inserted` if there was none, `maybe_present` if there was, or `full` or
-  /// too_many_copies, which change nothing.
+  /// Inserts one copy. Returns `inserted` if there was none, `maybe_present` if there was one.
+  /// Returns `full` or too_many_copies if there is no room; then nothing has changed.
   insert_outcome insert(const hash_type& h) noexcept
     requires writable_storage<Storage>
   {
@@ -178,10 +180,10 @@ class basic_cuckoo : public detail::key_overloads<basic_cuckoo<Storage>> {
     stashed_ = 0;
   }
 
-  /// Inserts every copy of the other filter, whose keys are not needed. Fails with incompatible if
-  /// the filters differ in buckets, slots, fingerprint bits or seed. Fails with `full` if not all
-  /// copies fit, and with out_of_memory. A failure changes nothing. O(slots).
-  /// Needs the memory of this filter a second time while it runs.
+  /// Inserts every copy of the other filter. The keys themselves are not needed. Fails with
+  /// incompatible if the filters differ in buckets, slots, fingerprint bits or seed. Fails with
+  /// `full` if not all copies fit, and with out_of_memory. A failure changes nothing. O(slots).
+  /// Temporarily needs as much memory again as this filter has.
   template <storage Other>
   result<void> merge(const basic_cuckoo<Other>& other)
     requires writable_storage<Storage>
@@ -238,14 +240,14 @@ class basic_cuckoo : public detail::key_overloads<basic_cuckoo<Storage>> {
                                           static_cast<double>(layout_.values())));
   }
 
-  /// The table, for visualisation: the places of a key, the fingerprint in a slot (0: free), and
-  /// the fingerprints in the stash. Preconditions: bucket < params().buckets, slot <
-  /// params().slots.
+  /// For visualisation: the places of a key.
   cuckoo_place place(const hash_type& h) const noexcept { return layout_.place(h); }
-  /// The fingerprint in a slot; 0 if it is free.
+  /// The fingerprint in a slot; 0 if it is free. Preconditions: bucket < params().buckets, slot <
+  /// params().slots.
   std::uint32_t slot(std::uint64_t bucket, unsigned slot) const noexcept {
     return layout_.get(bytes_.bytes().data(), bucket, slot);
   }
+  /// The number of fingerprints in the stash.
   unsigned stashed() const noexcept { return stashed_; }
 
   /// The fields and bytes that save() writes. Refers to this filter's slots.

@@ -2,7 +2,7 @@
 
 /// Defaults of the command line, the C and Python interfaces, the server module and the explorer.
 ///
-/// The planners have no defaults: a request of the C++ library names its figures.
+/// The planners have no default kind or rate: callers of the C++ library state them.
 
 #include <bloomery/any_filter.hpp>
 #include <string_view>

@@ -41,9 +41,9 @@ namespace bloomery {
 /// Space at 1%, grown from 64 keys, in bits per key at each doubling:
 ///     growth known in advance    12 to 16.1   (20 to 22 beyond the planned growth)
 ///     growth unknown             15 to 18
-/// Between doublings a filter of unknown growth has up to 21 with at most 130 keys, and up to 18.2
-/// with more. Not knowing n costs about log2 log2 n extra bits per key (Pagh, Segev and Wieder,
-/// 2013).
+/// Between doublings a filter of unknown growth needs up to 21 bits per key for at most 130 keys,
+/// and up to 18.2 for more. Not knowing n costs about log2 log2 n extra bits per key (Pagh, Segev
+/// and Wieder, 2013).
 ///
 /// Query       O(1): reads the block's offset, then the block (32 cells, one or two cache lines).
 /// Insert      O(1) amortised. The worst case moves two segments of at most 64 KiB.
@@ -57,10 +57,10 @@ namespace bloomery {
 ///             segment.
 /// Erase       Only keys that were inserted: erasing a non-member that matches removes a member.
 ///             Erasing the last key frees the memory.
-/// Pages       Batches of at least 128 keys grow the filter on huge pages: batched queries among
-///             10^8 keys take a tenth less time, but an insert may wait 0.1 to 6 ms until the
-///             kernel has cleared 2 MiB. Single keys grow it on small pages. A copy is on huge
-///             pages.
+/// Pages       Memory that batches of at least 128 keys add uses huge pages. Memory that single
+///             keys add uses small pages. With huge pages, batched queries among 10^8 keys take a
+///             tenth less time, but an insert may wait 0.1 to 6 ms until the kernel has cleared 2
+///             MiB. A copied filter uses huge pages.
 /// Threads     Concurrent queries are safe. Insert and erase need exclusive access.
 template <piecewise_storage Storage = owned_storage>
 class basic_expandable : public detail::key_overloads<basic_expandable<Storage>> {
@@ -91,8 +91,9 @@ class basic_expandable : public detail::key_overloads<basic_expandable<Storage>>
   basic_expandable& operator=(basic_expandable&&) = default;
   ~basic_expandable() = default;
 
-  /// An empty filter. Precondition: plan_expandable accepts the spec; otherwise the program ends
-  /// with its error sentence. Use make() for a spec from outside. Throws only std::bad_alloc.
+  /// An empty filter. Precondition: plan_expandable accepts the spec; otherwise the program prints
+  /// the planner's error and ends. Use make() for values from outside the program. Throws only
+  /// std::bad_alloc.
   explicit basic_expandable(const expandable_spec& spec)
     requires std::same_as<Storage, owned_storage>
       : basic_expandable(detail::or_die(make(spec))) {}
@@ -127,7 +128,7 @@ class basic_expandable : public detail::key_overloads<basic_expandable<Storage>>
   using overloads::insert;
   using overloads::may_contain;
 
-  /// False if the key of this hash is certainly no member.
+  /// Whether the key of this hash may be a member. False is certain.
   [[gnu::always_inline]] bool may_contain(const hash_type& h) const noexcept {
     const auto at = detail::place_of(params_, h);
     const detail::segment_query query = table().query(at);
@@ -280,8 +281,8 @@ class basic_expandable : public detail::key_overloads<basic_expandable<Storage>>
   }
 
   /// Adds the other filter's keys that are not contained yet, one copy each: the union of two sets.
-  /// A key that matches an entry here is left out. So a key of both filters is counted once, and a
-  /// key of the other that passes here by chance is not added. Fails as merge() does.
+  /// A key that matches an entry here is left out. A key of both filters is therefore counted once,
+  /// and a key that only seems to be contained here is not added. Fails as merge() does.
   template <piecewise_storage Other>
   result<void> merge_absent(const basic_expandable<Other>& other)
     requires growable_storage<Storage>
@@ -307,7 +308,7 @@ class basic_expandable : public detail::key_overloads<basic_expandable<Storage>>
 
   const expandable_params& params() const noexcept { return params_; }
   hasher_type hash_function() const noexcept { return hasher_type(params_.seed); }
-  /// Keys beyond capacity() are accepted at the promised rate.
+  /// Whether the filter accepts keys beyond capacity() at the promised rate. This kind does.
   bool grows() const noexcept
     requires growable_storage<Storage>
   {
@@ -324,13 +325,13 @@ class basic_expandable : public detail::key_overloads<basic_expandable<Storage>>
   double planned_fpr() const noexcept { return params_.fpr; }
   std::uint64_t size_in_bytes() const noexcept { return table().size_in_bytes(); }
 
-  /// The number of entries, divided by the number at which the next growth step begins. 1 if there
-  /// are more, because a step failed.
+  /// The number of entries, divided by the number at which the next growth step begins. At most 1,
+  /// also if a step failed and there are more entries.
   double fill() const noexcept {
     return detail::min(
         1.0, static_cast<double>(params_.entries) / static_cast<double>(params_.max_entries()));
   }
-  /// The fraction of all hashes that match an entry now: the present rate, exact up to equal
+  /// The present rate: the fraction of all hashes that match an entry. It is exact except for equal
   /// hashes. O(size).
   double current_fpr() const noexcept { return detail::rate_of(params_, table().segments); }
   /// Estimated distinct keys: different entries, plus the keys that probably share an entry by

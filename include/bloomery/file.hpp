@@ -51,8 +51,8 @@ bool has_signature(std::span<const std::byte> bytes) noexcept;
 result<stored_filter> map_file(const std::filesystem::path& path,
                                verification how = verification::automatic);
 
-/// Reads a stored filter from bytes in memory, which it refers to and does not copy. Messages call
-/// the bytes `name`.
+/// Reads a stored filter from bytes in memory, which it refers to and does not copy. Error messages
+/// call the bytes `name`.
 result<stored_filter> read_stored(const mapped_storage& bytes, verification how,
                                   const std::string& name);
 
@@ -63,11 +63,11 @@ struct announced_filter {
 };
 
 /// Reads header and parameters alone, as serialize_header() gives them. Fails with corrupt or
-/// unsupported. The announced length may be wrong, so do not allocate so much memory before the
+/// unsupported. The announced length may be wrong, so do not allocate memory for it before the
 /// bytes arrive.
 result<announced_filter> read_header(std::span<const std::byte> bytes, const std::string& name);
 
-/// The action if the file exists.
+/// The action of write_file if the file exists.
 enum class if_exists : std::uint8_t { replace, refuse };
 
 /// Writes a filter to a file in one step. At every moment, also after a power failure, the path
@@ -79,7 +79,7 @@ enum class if_exists : std::uint8_t { replace, refuse };
 ///             Only root can give a file to another user. Otherwise the caller becomes the owner,
 ///             and the file keeps its group if the caller is in it.
 /// Pipes       Writes directly to anything that is not a regular file.
-/// Waiting     Waits for no other process.
+/// Waiting     Does not wait for other processes; see file_lock.
 /// Failure     Fails with exists or io; then nothing has changed.
 result<void> write_file(const filter_image& image, const std::filesystem::path& path,
                         if_exists policy = if_exists::replace);
@@ -105,8 +105,8 @@ std::size_t serialized_size(const filter_image& image) noexcept;
 /// serialized_size(image).
 void serialize_to(const filter_image& image, std::span<std::byte> into);
 
-/// The part of that byte string before the payload: header and parameters. Reads the payload, for
-/// its checksum.
+/// The bytes of serialize() before the payload: header and parameters. Reads the payload, for its
+/// checksum.
 std::vector<std::byte> serialize_header(const filter_image& image);
 
 /// The exclusive right to replace a file, among all processes that use this lock. Lock before the

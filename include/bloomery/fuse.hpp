@@ -50,8 +50,9 @@ result<built_fuse> build_fuse(const fuse_spec& spec, std::span<const hash64> has
 ///             thread needs another 21 bytes per key of a shard, about 35 MB. With one thread this
 ///             is below 4 bytes per key from 30 million keys on. If hashes are not uniform, a shard
 ///             may have up to 67 million keys, and needs memory in proportion.
-/// Failure     A build does not fail by chance: a shard is tried with other seeds, and from the
-///             fifth try on with more slots. Hashes that were chosen to collide are refused.
+/// Failure     A build does not fail by chance: a shard that fails is tried with other seeds, and
+///             from the fifth try on with more slots. Hashes that were chosen to collide are
+///             refused.
 /// Threads     Concurrent queries are safe.
 template <storage Storage = owned_storage>
 class basic_fuse : public detail::key_overloads<basic_fuse<Storage>> {

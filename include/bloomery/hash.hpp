@@ -38,8 +38,8 @@ struct hash64 {
   friend constexpr auto operator<=>(const hash64&, const hash64&) = default;
 };
 
-/// The seed of filters whose request names none. Hashes whose seed a format fixes, such as
-/// checksums, name theirs.
+/// The seed of a filter if the request has none. Hashes with a seed that a format fixes, such as
+/// checksums, do not use it.
 inline constexpr std::uint64_t default_seed = 0;
 
 /// Numbers of hash functions in files. A number never changes its meaning.
@@ -57,8 +57,7 @@ concept one_of = (std::same_as<std::remove_cv_t<T>, Types> || ...);
 template <class T>
 concept character = one_of<T, char, wchar_t, char8_t, char16_t, char32_t>;
 
-/// Elements one after the other. <ranges> has a concept for this and takes longer to compile than
-/// all of this header.
+/// A contiguous sequence. <ranges> has this concept, but takes longer to compile than this header.
 template <class R>
 concept contiguous = requires(const R& r) {
   *std::data(r);

@@ -1,7 +1,7 @@
 #pragma once
 
-/// Memory from a host that counts it: the source of filters' bits, and of the memory that an
-/// any_filter needs beside them.
+/// Memory from the host program, for example to count it. Filters use it for their bits, and
+/// any_filter also for the memory that it needs beside them.
 
 #include <cstddef>
 
@@ -11,14 +11,14 @@ namespace bloomery {
 struct memory_source {
   /// Returns `size` zero bytes, aligned for any object, or null.
   void* (*allocate)(std::size_t size) noexcept = nullptr;
-  /// Takes back memory that `allocate` returned for this size.
+  /// Frees memory that `allocate` returned for this size.
   void (*release)(void* at, std::size_t size) noexcept = nullptr;
 };
 
 /// A host that moves its allocations, to reduce the holes between them.
 struct memory_mover {
-  /// Moves memory that `allocate` returned to another place, with the same bytes, and takes the old
-  /// place back. Returns null if the memory stays where it is.
+  /// Moves memory that `allocate` returned: copies the bytes to a new place, frees the old place,
+  /// and returns the new one. Returns null if the memory stays where it is.
   void* (*move)(void* at, void* context) noexcept = nullptr;
   void* context = nullptr;
 };

@@ -67,7 +67,7 @@ struct double_hashing {
   static constexpr std::uint64_t position(hash64 h, unsigned i, std::uint64_t m) noexcept {
     return detail::mulhi64(word(h, i), m);
   }
-  /// The factor of i, h2. It is odd, so no two g_i are equal.
+  /// h2, the factor of i. It is odd, so no two g_i are equal.
   static constexpr std::uint64_t step(hash64 h) noexcept { return detail::remix64(h.value) | 1; }
   /// The 64-bit value before the reduction. It does not depend on m.
   static constexpr std::uint64_t word(hash64 h, unsigned i) noexcept {

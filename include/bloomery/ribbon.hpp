@@ -46,10 +46,9 @@ result<built_ribbon> build_ribbon(const ribbon_spec& spec, std::span<const hash6
 ///             of many keys and uses SIMD. A non-member passes with probability 2^-r.
 /// Build       From hashes in any order, with repetitions. The same set gives the same bytes on
 ///             every CPU. Hashes are split by their upper bits into shards of about 34,000 keys.
-/// Memory      A build needs, besides the filter, max(64 MiB, 2.7 bytes per distinct key), 0.5
-///             bytes per key for bumped keys, and 2 MB per thread. At its end a build has freed
-///             these, and needs the size of the filter a second time. Hashes that are not uniform
-///             need more.
+/// Memory      Besides the filter, a build needs max(64 MiB, 2.7 bytes per distinct key), 0.5 bytes
+///             per key for bumped keys, and 2 MB per thread. At the end it has freed these, and
+///             needs the size of the filter a second time. Hashes that are not uniform need more.
 /// Failure     A build does not fail by chance: a last level without a solution is tried with other
 ///             seeds, and from the fifth try on with more slots. Hashes that were chosen to collide
 ///             are refused.

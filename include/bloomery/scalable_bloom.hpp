@@ -1,10 +1,10 @@
 #pragma once
 
 /// The scalable Bloom filter (P. S. Almeida, C. Baquero, N. Preguica and D. Hutchison, "Scalable
-/// Bloom Filters", Information Processing Letters 101(6), 2007). It is a chain of Bloom filters.
-/// These are the members of the chain, not to be confused with member keys. Each has s times the
-/// capacity of the one before and r times its rate.
-/// The rates add up to at most eps, so the number of keys need not be known in advance.
+/// Bloom Filters", Information Processing Letters 101(6), 2007). It is a chain of Bloom filters,
+/// called the members of the chain (not to be confused with member keys). Each has s times the
+/// capacity of the one before and r times its rate. The rates add up to at most eps, so the number
+/// of keys need not be known in advance.
 ///
 ///     bloomery::scalable_bloom seen({.fpr = 0.01});
 ///     for (const std::string& line : lines) {
@@ -40,8 +40,8 @@ namespace bloomery {
 ///             a million has 9.6. Each member has a lower rate than the one before, and so needs
 ///             more bits per key.
 /// Query       Queries the members newest first, where most keys are, and stops at the first that
-///             may contain the key. A key that is in none costs about two probes in each. A batch
-///             prefetches the cache lines of all members together.
+///             may contain the key. A key that no member contains costs about two probes per
+///             member. A batch prefetches the cache lines of all members together.
 /// Insert      A query of all members, then k bits in the newest: O(L k). O(m) when it opens a
 ///             member.
 /// Growth      Opens a member when the newest holds its capacity. The mean rate over all seeds
@@ -84,9 +84,9 @@ class basic_scalable_bloom : public detail::key_overloads<basic_scalable_bloom<S
   basic_scalable_bloom& operator=(basic_scalable_bloom&&) = default;
   ~basic_scalable_bloom() = default;
 
-  /// An empty filter for a spec that is known to be valid. Throws std::bad_alloc without memory. A
-  /// spec that plan_scalable_bloom refuses is a broken precondition: the program ends with the
-  /// planner's sentence. Use make() for values from outside the program.
+  /// An empty filter. Precondition: plan_scalable_bloom accepts the spec; otherwise the program
+  /// prints the planner's error and ends. Use make() for values from outside the program. Throws
+  /// only std::bad_alloc.
   explicit basic_scalable_bloom(const scalable_bloom_spec& spec)
     requires std::same_as<Storage, owned_storage>
       : basic_scalable_bloom(detail::or_die(make(spec))) {}
@@ -104,7 +104,7 @@ class basic_scalable_bloom : public detail::key_overloads<basic_scalable_bloom<S
     return basic_scalable_bloom(std::move(*plan), std::move(members), 0);
   }
 
-  /// The filter whose members lie one after the other in `bits`, as image() gave them. Fails with
+  /// A filter over `bits`, the payload of image(): the members one after the other. Fails with
   /// corrupt if the bits do not fit the parameters.
   ///
   /// Mapped and borrowed bytes are shared and not read: O(L). Owned bytes are copied into separate
@@ -121,7 +121,7 @@ class basic_scalable_bloom : public detail::key_overloads<basic_scalable_bloom<S
       if (padded > all.size() - at || !detail::is_zero(all.subspan(at + size, padded - size))) {
         return mismatch();
       }
-      // Only the newest member has room. The count of the whole tells how many keys it has.
+      // Only the newest member has room. `count` tells how many keys it has.
       const bool newest = members.size() + 1 == params.members.size();
       if (keys_before > count) return mismatch();
       const std::uint64_t keys = newest ? count - keys_before : plan.capacity;
@@ -161,9 +161,9 @@ class basic_scalable_bloom : public detail::key_overloads<basic_scalable_bloom<S
   }
 
   /// Inserts the key of this hash. If it may be there already, returns `maybe_present` and changes
-  /// nothing. A new key beyond the newest member's capacity opens the next member. If that cannot
-  /// be planned (plan_next_member) or memory runs out, the insert returns `full` and changes
-  /// nothing. O(L k), and O(m) once for each member that is opened.
+  /// nothing. A new key beyond the newest member's capacity opens the next member. Returns `full`,
+  /// and changes nothing, if that member cannot be planned (plan_next_member) or memory runs out.
+  /// O(L k), and O(m) once for each member that is opened.
   insert_outcome insert(const hash_type& h) noexcept
     requires growable_storage<Storage>
   {
@@ -216,7 +216,7 @@ class basic_scalable_bloom : public detail::key_overloads<basic_scalable_bloom<S
     detail::expect_not_moved_from(!members_.empty());
     return members_;
   }
-  /// Whether it takes keys beyond capacity() at the promised rate. This kind does.
+  /// Whether the filter accepts keys beyond capacity() at the promised rate. This kind does.
   bool grows() const noexcept
     requires growable_storage<Storage>
   {
@@ -253,10 +253,9 @@ class basic_scalable_bloom : public detail::key_overloads<basic_scalable_bloom<S
   /// The number of distinct keys, estimated from the set bits. Infinite if all bits of a member are
   /// set.
   ///
-  /// The set bits of a member give an estimate of the keys that reached it, also of those that
-  /// it seemed to contain already. Keys that an older member seemed to contain never reached it.
-  /// Their share is the compound rate of the older members, and the estimate is corrected for it.
-  /// O(m).
+  /// The set bits of a member give an estimate of the keys that reached it, including those that it
+  /// seemed to contain already. Keys that an older member seemed to contain never reached it. Their
+  /// share is the compound rate of the older members, and the estimate is corrected for it. O(m).
   double estimate_size() const noexcept {
     double keys = 0;
     double passing = 1;  // share of new keys that no older member may contain
@@ -317,8 +316,8 @@ class basic_scalable_bloom : public detail::key_overloads<basic_scalable_bloom<S
     return all;
   }
 
-  // Inserts a key that no member contained when `newest` was the newest. Since then it can only
-  // have been inserted into that member and those opened after it.
+  // Inserts a key that no member contained when `newest` was the newest. Since then the key can
+  // only have been inserted into that member and those opened after it.
   insert_outcome insert_new(std::size_t newest, const hash_type& h) noexcept {
     for (std::size_t i = newest; i + 1 < members_.size(); ++i) {
       if (members_[i].may_contain(h)) return insert_outcome::maybe_present;

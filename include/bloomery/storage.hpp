@@ -3,7 +3,7 @@
 /// Storage: where the bytes of a filter are. Ownership is a type: a filter over read-only storage
 /// has no `insert`. All storages are cheap to move; each documents its copies.
 ///
-/// A program's own type is a storage for every kind of filter if it meets these:
+/// A program's own type can be the storage of any kind of filter if it meets these requirements:
 ///
 ///     to query any kind               storage
 ///     expandable, scalable_bloom      also sliceable_storage, unless it is owned_storage
@@ -26,8 +26,8 @@ namespace bloomery {
 
 struct memory_mover;
 
-/// Bytes that can be read. `bytes()` stays the same while the storage lives. A move passes them on:
-/// the new storage has them at the same address, and the old one has none.
+/// Bytes that can be read. `bytes()` stays the same while the storage lives. After a move the new
+/// storage has the bytes at the same address, and the old one has none.
 template <class S>
 concept storage = std::movable<S> && requires(const S& s) {
   { s.bytes() } noexcept -> std::same_as<std::span<const std::byte>>;
@@ -39,9 +39,9 @@ concept writable_storage = storage<S> && requires(S& s) {
   { s.writable_bytes() } noexcept -> std::same_as<std::span<std::byte>>;
 };
 
-/// Bytes of which a part can be a storage by itself, shared and not copied. The precondition of
-/// `slice(offset, size)` is that the part lies inside the bytes. The part keeps alive what the
-/// whole keeps alive.
+/// Bytes that can be sliced: `slice(offset, size)` is a storage of a part of the bytes, shared and
+/// not copied. Precondition: the part lies inside the bytes. A slice keeps the same owner alive as
+/// the whole.
 template <class S>
 concept sliceable_storage = storage<S> && requires(const S& s, std::size_t n) {
   { s.slice(n, n) } noexcept -> std::same_as<S>;
@@ -70,7 +70,7 @@ concept piecewise_storage = growable_storage<S> || sliceable_storage<S>;
 /// wait so long.
 enum class paging : std::uint8_t { huge, one_by_one };
 
-/// Memory of its own, zeroed when made, aligned to 64 bytes (one cache line). A copy is deep.
+/// Owned memory, zeroed when allocated, aligned to 64 bytes (one cache line). A copy is deep.
 class owned_storage {
  public:
   owned_storage() noexcept = default;

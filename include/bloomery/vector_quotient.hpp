@@ -1,9 +1,9 @@
 #pragma once
 
 /// The vector quotient filter (Pandey, Conway, Durie, Bender, Farach-Colton, Johnson, "Vector
-/// Quotient Filters: Overcoming the Time/Space Trade-Off in Filter Design", SIGMOD 2021), with one
-/// step of relocation, exact counts and any number of blocks. Keys can be erased and counted. It
-/// needs about the space of a Bloom filter.
+/// Quotient Filters: Overcoming the Time/Space Trade-Off in Filter Design", SIGMOD 2021). Beyond
+/// the paper it has one step of relocation, exact counts and any number of blocks. Keys can be
+/// erased and counted. It needs about the space of a Bloom filter.
 ///
 ///     bloomery::vector_quotient sessions({.capacity = 1'000'000, .fpr = 0.01});
 ///     if (!is_contained(sessions.insert("alice"))) ask_for_a_larger_one();
@@ -43,12 +43,13 @@ namespace bloomery {
 /// Insert      O(1). Up to the planned capacity an insert moves at most one tag to its other block,
 ///             and usually reads at most twelve cache lines.
 /// Full        `capacity` distinct keys fit, with any number of copies (see plan_vector_quotient).
-///             Beyond, usually up to 99% of the slots, an insert searches longer. Then four tags
-///             are stashed. Then the outcome is `full` and the filter is unchanged.
-/// Duplicates  Each insert adds a copy, in any number. The second and the third copy use a slot
-///             each until another key needs it. All others are counted in the overflow table. If
-///             most keys have two or three copies, plan a capacity for all copies. Bits per key of
-///             1 M keys that are inserted twice each, at 1%:
+///             Beyond the capacity, usually up to 99% of the slots, an insert searches longer. The
+///             next four tags go to a stash. When the stash is full too, the outcome is `full` and
+///             the filter is unchanged.
+/// Duplicates  Each insert adds a copy, without limit. The second and the third copy use a slot
+///             each until another key needs it. Further copies are counted in the overflow table.
+///             If most keys have two or three copies, plan a capacity for all copies. Bits per key
+///             of 1 M keys that are inserted twice each, at 1%:
 ///                 planned for     2 M keys   1 M keys
 ///                 bits            20         278
 /// Count       Never too low. Keys with the same tag and blocks share a count, so it is too high
@@ -87,7 +88,8 @@ class basic_vector_quotient : public detail::key_overloads<basic_vector_quotient
   ~basic_vector_quotient() = default;
 
   /// An empty filter. Precondition: plan_vector_quotient accepts the spec; otherwise the program
-  /// ends with its error sentence. Use make() for a spec from outside. Throws only std::bad_alloc.
+  /// prints the planner's error and ends. Use make() for values from outside the program. Throws
+  /// only std::bad_alloc.
   explicit basic_vector_quotient(const vector_quotient_spec& spec)
     requires std::same_as<Storage, owned_storage>
       : basic_vector_quotient(detail::or_die(make(spec))) {}
@@ -226,10 +228,10 @@ class basic_vector_quotient : public detail::key_overloads<basic_vector_quotient
     stashed_ = 0;
   }
 
-  /// Inserts every copy of the other filter; the keys themselves are not needed. Fails with
+  /// Inserts every copy of the other filter. The keys themselves are not needed. Fails with
   /// incompatible if the filters differ in blocks, slots, buckets, remainder bits or seed. Fails
   /// with `full` if not all copies fit, and with out_of_memory. A failure changes nothing.
-  /// O(slots). Needs the memory of this filter a second time while it runs.
+  /// O(slots). Temporarily needs as much memory again as this filter has.
   template <storage Other>
   result<void> merge(const basic_vector_quotient<Other>& other)
     requires writable_storage<Storage>
@@ -300,13 +302,13 @@ class basic_vector_quotient : public detail::key_overloads<basic_vector_quotient
                                           static_cast<double>(layout_.tags())));
   }
 
-  /// The table, for visualisation: the places of a key, the slots of a block in use, and the tags
-  /// in the stash.
+  /// For visualisation: the places of a key.
   vector_quotient_place place(const hash_type& h) const noexcept { return layout_.place(h); }
   /// The number of slots of a block that are in use.
   unsigned slots_taken(std::uint64_t block) const noexcept {
     return layout_.taken(layout_.block(bytes_.bytes().data(), block));
   }
+  /// The number of tags in the stash.
   unsigned stashed() const noexcept { return stashed_; }
 
   /// Lets the host move the memory (memory_source.hpp).

@@ -50,9 +50,9 @@ class concurrent_vector_quotient : public detail::key_overloads<concurrent_vecto
   insert_outcome insert(const hash64& h) noexcept;
   /// Inserts a batch, in order, up to the first key without room.
   insert_summary insert(std::span<const hash64> hs) noexcept;
-  /// Takes back one insert of a member. Returns false if the key is certainly no member.
+  /// Undoes one insert of a member. Returns false if the key is certainly not a member.
   bool erase(const hash64& h) noexcept;
-  /// The number of inserts of the key less that of its erases. Never too low.
+  /// The number of inserts of the key minus the number of its erases. Never too low.
   std::uint64_t count(const hash64& h) const noexcept;
 
   hasher_type hash_function() const noexcept { return hasher_type(seed_); }

@@ -39,7 +39,7 @@ bool digest::operator()(std::string_view bytes, char* into) noexcept {
 }
 
 void digest::forget() noexcept {
-  EVP_MD_CTX_reset(context_);  // which cleanses the state and the last block
+  EVP_MD_CTX_reset(context_);  // erases the state and the last block
 }
 
 }  // namespace bloomery::keys

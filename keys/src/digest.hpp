@@ -1,6 +1,6 @@
 #pragma once
 
-// Digests by libcrypto, with what it allocates kept from one to the next.
+// Digests by libcrypto. Its memory is kept from one digest to the next.
 
 #include <bloomery/result.hpp>
 #include <cstddef>
@@ -13,7 +13,8 @@ namespace bloomery::keys {
 
 class digest {
  public:
-  /// "SHA1", "SHA256". Unsupported if this libcrypto does not offer it, as under some policies.
+  /// "SHA1", "SHA256". Fails with unsupported if this libcrypto does not offer it, as under some
+  /// policies.
   static result<digest> make(const char* name);
   digest(digest&& other) noexcept;
   digest& operator=(digest&&) = delete;
@@ -24,7 +25,7 @@ class digest {
   std::size_t size() const noexcept { return size_; }
   /// Writes size() bytes; false if libcrypto fails.
   bool operator()(std::string_view bytes, char* into) noexcept;
-  /// Leaves nothing of what was digested in libcrypto's memory.
+  /// Erases everything about the digested bytes from libcrypto's memory.
   void forget() noexcept;
 
  private:

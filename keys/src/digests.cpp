@@ -1,4 +1,4 @@
-// Lines by their digests, as lists of leaked or known content have them.
+// Readers of digests of lines, for lists of leaked or known content.
 
 #include "digest.hpp"
 #include "rows.hpp"

@@ -1,4 +1,4 @@
-// E-mail addresses: one mailbox, one key, as far as that is certain.
+// E-mail addresses: one key per mailbox, as far as two spellings certainly mean the same mailbox.
 
 #include <fmt/format.h>
 #include <idn2.h>
@@ -17,14 +17,14 @@ namespace {
 constexpr std::size_t longest_label = 63;    // RFC 1035, 2.3.4
 constexpr std::size_t longest_domain = 253;  // the same in text, without the root's dot
 
-/// What more is taken for the same mailbox than every mail server must.
+/// Rules for spellings of one mailbox, beyond those that every mail server must follow.
 struct same_mailbox {
   bool lower = false;    ///< ASCII letters of the local part in lower case
-  bool no_tags = false;  ///< without what begins at a +
-  bool gmail = false;    ///< both, and without dots, at gmail.com and googlemail.com
+  bool no_tags = false;  ///< the local part without its tag, from the + on
+  bool gmail = false;    ///< both, and no dots, at gmail.com and googlemail.com
 };
 
-// What an atom may hold (RFC 5322, 3.2.3), dots, and with RFC 6532 all that is beyond ASCII.
+// The bytes of an atom (RFC 5322, 3.2.3), dots, and all bytes beyond ASCII (RFC 6532).
 constexpr auto atom_bytes = [] {
   std::array<bool, 256> allowed{};
   for (std::size_t c = '!'; c < allowed.size(); ++c) allowed[c] = c != 0x7f;
@@ -144,7 +144,7 @@ class email final : public reader {
     return unescaped_;
   }
 
-  /// The domain as DNS has it, to domain_.
+  /// Sets domain_ to the domain as DNS has it.
   result<void> read_domain(std::string_view domain) {
     if (domain.empty()) return refuse("nothing stands after the @");
     if (!is_ascii(domain)) {
@@ -163,10 +163,10 @@ class email final : public reader {
     return check_domain(domain_);
   }
 
-  /// Punycode by UTS #46, non-transitional, as browsers and mail programs have it.
+  /// Punycode by UTS #46, non-transitional, like browsers and mail programs.
   result<void> to_ascii(std::string_view domain) {
-    // libidn2 takes C strings and is linear only in labels: hostile lengths end here. A character
-    // that it maps away may be several bytes long, so the limit is a wide one.
+    // libidn2 reads C strings, and is linear only in labels, so hostile lengths are refused here. A
+    // character that it drops may have several bytes, so the limit is a wide one.
     constexpr std::size_t longest = 4 * longest_domain;
     if (domain.size() > longest || domain.find('\0') != std::string_view::npos) {
       return refuse("the domain is longer than any, or has a zero byte");
@@ -192,7 +192,8 @@ class email final : public reader {
       const auto plus = local.find('+');
       if (plus != 0) local = local.substr(0, plus);
     }
-    // Who is nothing but dots is nobody, and not everybody of that kind.
+    // A local part of only dots keeps them: without them it would be empty, like all others of only
+    // dots.
     const bool dotless = gmail && local.find_first_not_of('.') != std::string_view::npos;
     for (const char c : local) {
       if (dotless && c == '.') continue;

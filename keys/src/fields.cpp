@@ -1,4 +1,4 @@
-// One field of lines that are split by a character, counted as cut and awk count.
+// One field of lines that a character splits. Fields are counted as cut and awk do.
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-// One member of JSON documents, a document a line, named by a pointer (RFC 6901).
+// One member of JSON documents, one document per line. A pointer names the member (RFC 6901).
 
 #include <fmt/format.h>
 
@@ -11,8 +11,8 @@
 namespace bloomery::keys {
 namespace {
 
-/// Follows a pointer through the events of a parser, without building the document: memory is
-/// bounded by the document's depth, a bit a level, and by its longest string.
+/// Follows a pointer through the events of a parser, without building the document. Memory is
+/// bounded by the document's longest string and its depth, one bit per level.
 class pointer_walk final : public nlohmann::json_sax<nlohmann::json> {
  public:
   enum class finding : std::uint8_t { nothing, text, another_type, broken, huge_number };
@@ -37,7 +37,7 @@ class pointer_walk final : public nlohmann::json_sax<nlohmann::json> {
   bool number_integer(number_integer_t value) override { return number(value); }
   bool number_unsigned(number_unsigned_t value) override { return number(value); }
   bool number_float(number_float_t, const string_t& written) override {
-    // An integer beyond 64 bits comes here too, and its digits are its key.
+    // Integers beyond 64 bits are reported here too. Their digits are the key.
     const bool integer = written.find_first_not_of("-0123456789") == string_t::npos;
     if (!integer) return other("a number that is no integer, which can be written in many ways");
     return number(written);
@@ -73,8 +73,8 @@ class pointer_walk final : public nlohmann::json_sax<nlohmann::json> {
     std::uint64_t next = 0;  // an array's: the index of the value that follows
   };
 
-  /// To be asked once for each value: whether it is on the path. Of members of one name the last
-  /// one counts, so that what was found in an earlier one is forgotten.
+  /// Whether a value is on the path. Call it once per value. Of members with the same name the last
+  /// one counts, so a value found in an earlier one is forgotten.
   bool arrives_on_path() {
     bool wanted = level_ == 0;
     if (level_ != 0 && level_ == on_path_) {

@@ -8,7 +8,7 @@
 namespace bloomery::keys {
 namespace {
 
-// Two thousand digests; with the views of them it stays in the second-level cache.
+// Two thousand digests. Together with their views they fit into the second-level cache.
 constexpr std::size_t chunk_bytes = std::size_t{64} << 10;
 
 }  // namespace
@@ -19,7 +19,7 @@ void key_list::add(std::string_view key) {
 }
 
 void key_list::grow(std::size_t size) {
-  // Chunks that clear() kept, but for those that are too small for a long key.
+  // Uses a chunk that clear() kept, if it is large enough for the key.
   while (in_use_ < chunks_.size() && chunks_[in_use_].size < size) ++in_use_;
   if (in_use_ == chunks_.size()) {
     const std::size_t bytes = std::max(chunk_bytes, size);
@@ -41,7 +41,7 @@ void key_list::swap(key_list& other) noexcept {
 
 void key_list::clear() noexcept {
   keys_.clear();
-  // A long key's chunk is not kept: one hostile record would hold its memory for ever.
+  // The chunk of a long key is not kept: one hostile record would hold its memory for ever.
   std::erase_if(chunks_, [](const chunk& one) { return one.size > chunk_bytes; });
   in_use_ = 0;
   at_ = nullptr;

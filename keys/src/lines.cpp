@@ -1,4 +1,4 @@
-// Records as they are: the reader of those that need none.
+// The reader of records that are keys without change.
 
 #include "rows.hpp"
 

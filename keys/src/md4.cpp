@@ -16,7 +16,7 @@ constexpr std::size_t block_size = 64;
 template <class Function>
 void step(state& s, unsigned i, Function function, std::uint32_t word, std::uint32_t constant,
           int shift) noexcept {
-  // The roles of a, b, c and d turn by one register a step.
+  // The registers change roles at each step: a, b, c and d move on by one.
   std::uint32_t& a = s[(4 - i % 4) % 4];
   const std::uint32_t b = s[(5 - i % 4) % 4];
   const std::uint32_t c = s[(6 - i % 4) % 4];
@@ -56,7 +56,7 @@ void add_block(state& sum, const char* block) noexcept {
         third_shifts[i % 4]);
   }
   for (std::size_t i = 0; i < s.size(); ++i) sum[i] += s[i];
-  OPENSSL_cleanse(words.data(), sizeof(words));  // what was hashed may be a password
+  OPENSSL_cleanse(words.data(), sizeof(words));  // they may be from a password
 }
 
 }  // namespace
@@ -68,7 +68,8 @@ std::array<char, 16> md4(std::string_view bytes) noexcept {
     add_block(sum, bytes.data());
     bytes.remove_prefix(block_size);
   }
-  // The rest, a bit, zeros, and the number of bits in the last eight bytes of a block.
+  // The last bytes of the text, a bit, zeros, and the number of bits in the last eight bytes of a
+  // block.
   std::array<char, 2 * block_size> last{};
   if (!bytes.empty()) std::memcpy(last.data(), bytes.data(), bytes.size());
   last[bytes.size()] = static_cast<char>(0x80);

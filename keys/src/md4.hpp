@@ -1,7 +1,7 @@
 #pragma once
 
-// MD4 (RFC 1320), for the hashes of Windows' passwords. Broken as a cryptographic hash; libcrypto
-// has it only in a provider that most machines do not load.
+// MD4 (RFC 1320), for the hashes of Windows passwords. It is broken as a cryptographic hash.
+// libcrypto has it only in a provider that most machines do not load.
 
 #include <array>
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace bloomery::keys {
 
-/// O(n) of the bytes, any number of them.
+/// Any number of bytes. O(n).
 std::array<char, 16> md4(std::string_view bytes) noexcept;
 
 }  // namespace bloomery::keys

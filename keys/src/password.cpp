@@ -1,4 +1,4 @@
-// A password in plain, by the hash that lists of leaked ones hold.
+// Plain passwords, as the hashes that lists of leaked passwords contain.
 
 #include <openssl/crypto.h>
 
@@ -13,7 +13,8 @@
 namespace bloomery::keys {
 namespace {
 
-/// What is no password but a sign of how the file was written would make a "no" of every answer.
+/// The password of a record. Refuses a CR at the end, which comes from the file's line ends: with
+/// it no password would ever match.
 result<std::string_view> password_in(std::string_view record) {
   record = without_mark(record);
   if (!record.ends_with('\r')) return record;
@@ -41,7 +42,7 @@ class sha1_password final : public reader {
   digest function_;
 };
 
-/// NTLM's: the MD4 of the text in UTF-16, little-endian.
+/// The hash of NTLM: MD4 of the text in UTF-16, little-endian.
 class ntlm_password final : public reader {
  public:
   ntlm_password() = default;
@@ -57,7 +58,8 @@ class ntlm_password final : public reader {
     if (!password) return fail(password.error());
     std::string_view record = *password;
     if (record.empty()) return {};
-    // A byte of UTF-8 makes two of UTF-16 at the most; no growth, which would leave copies.
+    // A byte of UTF-8 becomes at most two of UTF-16. The buffer must not grow later, which would
+    // leave copies.
     if (text_.size() < 2 * record.size()) {
       forget();
       text_ = std::string(2 * record.size(), '\0');

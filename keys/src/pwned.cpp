@@ -1,5 +1,5 @@
-// The downloads of Pwned Passwords (haveibeenpwned.com): lines HASH:COUNT in one file, or in a file
-// a range, named for the five digits that its lines leave out.
+// The downloads of Pwned Passwords (haveibeenpwned.com): lines HASH:COUNT, in one file or in one
+// file per range. The name of a range's file has the five digits that its lines leave out.
 
 #include <fmt/format.h>
 

@@ -16,7 +16,7 @@ std::string reader::shown(std::string_view, std::size_t, std::string_view key) c
 
 std::span<const reader_kind> all() noexcept {
   // clang-format off
-  static const std::array rows = {  // a line each
+  static const std::array rows = {  // one line each
       lines_reader(),
       fields_reader(),
       hex_reader(),

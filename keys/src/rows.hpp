@@ -1,6 +1,6 @@
 #pragma once
 
-// The registry's rows, in files beside this one.
+// The registry's rows. Each is in a file of this folder.
 
 #include <bloomery/keys/reader.hpp>
 

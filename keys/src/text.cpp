@@ -21,24 +21,24 @@ constexpr auto digit_values = [] {
   return values;
 }();
 
-/// A byte in each of the eight of a word.
+/// A word of eight equal bytes.
 constexpr std::uint64_t each(std::uint64_t byte) noexcept {
   return byte * 0x0101010101010101;
 }
 
-/// Eight digits at once, as four bytes from the lowest on: a billion hashes are read so. `wrong` is
-/// not 0 afterwards if one is no digit.
+/// Converts eight digits at once to four bytes, the lowest first, for lists of a billion hashes.
+/// Sets `wrong` to a value other than 0 if one is not a digit.
 std::uint32_t from_eight(const char* digits, std::uint64_t& wrong) noexcept {
-  std::uint64_t x = 0;  // one load, of the bytes from the lowest on
+  std::uint64_t x = 0;  // one load, the lowest byte first
   for (unsigned i = 0; i < 8; ++i)
     x |= std::uint64_t{static_cast<unsigned char>(digits[i])} << (8 * i);
-  // 0x30 to 0x39, or 0x41 to 0x46 and 0x61 to 0x66: bit 6 tells the letters, whose values are 9
-  // more.
+  // Digits are 0x30 to 0x39, letters 0x41 to 0x46 and 0x61 to 0x66. Bit 6 is set only in letters,
+  // whose values are 9 higher.
   const std::uint64_t letter = (x >> 6) & each(1);
   const std::uint64_t value = (x & each(0x0f)) + letter * 9;
   const std::uint64_t above_nine = ((value + each(6)) >> 4) & each(1);
   wrong |= x & each(0x80);
-  wrong |= ~((x >> 4) ^ (x >> 6)) & each(1);  // just one of bits 4 and 6
+  wrong |= ~((x >> 4) ^ (x >> 6)) & each(1);  // exactly one of bits 4 and 6
   wrong |= ~((x >> 5) | (x >> 6)) & each(1);  // and bit 5 unless it is a letter
   wrong |= above_nine ^ letter;
   wrong |= value & each(0xf0);
@@ -59,7 +59,7 @@ bool from_hex(std::string_view digits, char* bytes) noexcept {
     for (unsigned byte = 0; byte < 4; ++byte)
       *bytes++ = static_cast<char>((four >> (8 * byte)) & 0xff);
   }
-  // Digits have values below 16, so that their OR shows whether one was none.
+  // Values of digits are below 16, so their OR shows whether any was not a digit.
   unsigned seen = 0;
   for (std::size_t i = 8 * eights; i + 1 < digits.size(); i += 2) {
     const unsigned upper = digit_values[static_cast<unsigned char>(digits[i])];

@@ -1,6 +1,6 @@
 #pragma once
 
-// What readers share: hexadecimal digits, and how a record is named in a sentence.
+// Common parts of readers: hexadecimal digits, and records in error sentences.
 
 #include <bloomery/result.hpp>
 #include <cstddef>
@@ -13,24 +13,24 @@
 
 namespace bloomery::keys {
 
-/// Writes the bytes that the digits stand for, two digits each, to `bytes`; false if one is no
-/// digit. Precondition: an even number of digits, and half as many bytes.
+/// Writes the bytes that the digits give, two digits each, to `bytes`. Returns false if one is not
+/// a digit. Precondition: an even number of digits, and room for half as many bytes.
 bool from_hex(std::string_view digits, char* bytes) noexcept;
 
 /// Lower-case digits.
 std::string to_hex(std::string_view bytes);
 
-/// A record for a sentence: in quotes, its first bytes if it is long.
+/// A record in quotes, for a sentence. A long record is cut to its first bytes.
 std::string in_quotes(std::string_view record);
 
-/// A whole decimal number of digits only, at most 2^64 - 1.
+/// A whole number of decimal digits only, at most 2^64 - 1.
 std::optional<std::uint64_t> whole_number(std::string_view digits) noexcept;
 
-/// The parts between commas; none of an empty text.
+/// The parts between commas. An empty text has none.
 std::vector<std::string_view> split_commas(std::string_view text);
 
-/// A record without the byte order mark that some programs write at the beginning of a file, which
-/// is part of no key.
+/// A record without the byte-order mark that some programs write at the beginning of a file. It is
+/// part of no key.
 inline std::string_view without_mark(std::string_view record) noexcept {
   constexpr std::string_view mark = "\xef\xbb\xbf";  // U+FEFF in UTF-8
   return record.substr(record.starts_with(mark) ? mark.size() : 0);
@@ -48,7 +48,7 @@ inline bool is_digit(char c) noexcept {
   return c >= '0' && c <= '9';
 }
 
-/// ASCII letters only.
+/// Changes ASCII letters only.
 inline char lower(char c) noexcept {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
 }

@@ -11,7 +11,7 @@ namespace {
 
 constexpr auto npos = std::string_view::npos;
 
-/// Up to five digits, at most 65535; a URL may also end its host with a colon alone.
+/// Up to five digits, at most 65535. Empty counts too: a URL may end its host with a colon alone.
 bool is_port(std::string_view text) noexcept {
   unsigned value = 0;
   for (const char c : text) {
@@ -22,14 +22,15 @@ bool is_port(std::string_view text) noexcept {
   return true;
 }
 
-/// The text before the first of these bytes, which is taken from it.
+/// Removes the text before the first of these bytes from `text`, and returns it.
 std::string_view take_until(std::string_view& text, std::string_view ends) noexcept {
   const std::string_view front = text.substr(0, text.find_first_of(ends));
   text.remove_prefix(front.size());
   return front;
 }
 
-/// Length of the scheme that the text begins with and a colon ends (RFC 3986, section 3.1), else 0.
+/// The length of the scheme at the beginning of the text, before a colon (RFC 3986, section 3.1),
+/// else 0.
 std::size_t scheme_length(std::string_view text) noexcept {
   for (std::size_t i = 0; i < text.size(); ++i) {
     const char low = lower(text[i]);
@@ -40,7 +41,7 @@ std::size_t scheme_length(std::string_view text) noexcept {
   return 0;
 }
 
-/// Where the host and what is about it begins; none if the text is of another sort than ours.
+/// Where userinfo, host and port begin. None if the text is another kind of URL.
 std::optional<std::size_t> authority_start(std::string_view text) noexcept {
   const std::size_t scheme = scheme_length(text);
   if (scheme == 0) return 0;
@@ -51,15 +52,15 @@ std::optional<std::size_t> authority_start(std::string_view text) noexcept {
   return std::nullopt;
 }
 
-/// Length of the userinfo that an authority begins with, with its '@'.
+/// The length of the userinfo at the beginning of an authority, with its '@'.
 std::size_t userinfo_length(std::string_view authority) noexcept {
   const std::size_t at = authority.rfind('@');
   return at == npos ? 0 : at + 1;
 }
 
-/// The URL without what surrounds it, TAB, CR and LF, fragment and userinfo: what has to go before
-/// escapes are replaced, since they would make other delimiters. A browser goes to b.com for
-/// http://a.com%2f@b.com/, and so must we.
+/// The URL without surrounding spaces, TAB, CR, LF, fragment and userinfo. These are removed before
+/// escapes are replaced, because replaced bytes could be delimiters. Browsers open b.com for
+/// http://a.com%2f@b.com/, and so does this reader.
 std::string stripped(std::string_view url) {
   constexpr auto surrounds = [](char c) { return static_cast<unsigned char>(c) <= 0x20; };
   while (!url.empty() && surrounds(url.front())) url.remove_prefix(1);
@@ -73,7 +74,7 @@ std::string stripped(std::string_view url) {
   return text;
 }
 
-/// Takes the port from an authority without userinfo; false if it is none.
+/// Removes the port from an authority without userinfo. False if it is not a port.
 bool take_port(std::string_view& authority) noexcept {
   const std::size_t bracket = authority.starts_with('[') ? authority.find(']') : 0;
   const std::size_t colon = authority.find(':', std::min(bracket, authority.size()));

@@ -22,7 +22,7 @@ namespace {
 constexpr std::size_t longest_host = 255;  // RFC 1035, section 2.3.4
 
 /// One number of an IPv4 address: decimal, octal after 0, hexadecimal after 0x. None if it has
-/// another character, no digit, or does not fit.
+/// another character, has no digit, or does not fit.
 std::optional<std::uint32_t> address_number(std::string_view text) noexcept {
   unsigned base = 10;
   if (text.size() > 2 && text[0] == '0' && lower(text[1]) == 'x') {
@@ -60,9 +60,9 @@ std::string_view without_tail(std::string_view host) noexcept {
   return dots == 3 ? front : host;
 }
 
-/// The dotted form of one to four numbers with dots between; all but the last are bytes, and the
-/// last has the bytes that are left (inet_aton). Of a number that has more bytes than that the
-/// lowest count, as in Google's own client.
+/// The dotted form of one to four numbers with dots between. The last number fills the bytes that
+/// are left, each other is one byte (inet_aton). A number with more bytes than its place keeps the
+/// lowest, as in Google's client.
 std::optional<std::string> ipv4_address(std::string_view host) {
   host = without_tail(host);
   std::uint32_t address = 0;
@@ -94,7 +94,8 @@ std::optional<ipv6_groups> parse_ipv6(std::string_view text) noexcept {
   return groups;
 }
 
-/// The longest run of two zero groups or more, the first of equals (RFC 5952, section 4.2).
+/// The longest run of at least two zero groups; the first of equally long ones (RFC 5952, section
+/// 4.2).
 struct zero_run {
   std::size_t first = 0;
   std::size_t size = 0;
@@ -147,7 +148,7 @@ result<canonical_host> ipv6_host(std::string_view host) {
   return canonical_host{.text = ipv6_text(*groups), .is_address = true};
 }
 
-/// Takes dots from both ends and leaves one of several in a row.
+/// Removes dots from both ends and reduces several dots in a row to one.
 void tidy_dots(std::string& host) {
   std::size_t kept = 0;
   for (const char c : host) {
@@ -162,16 +163,16 @@ bool is_ascii(std::string_view text) noexcept {
   return std::ranges::all_of(text, [](char c) { return static_cast<unsigned char>(c) < 0x80; });
 }
 
-/// Bytes that no host name has. Full-width forms of delimiters become such by UTS #46 ("/" of
-/// U+FF0F), and must not become delimiters.
+/// Bytes that no host name has. UTS #46 maps full-width delimiters to plain ones (U+FF0F to "/"),
+/// and these must not become delimiters.
 bool is_forbidden(char c) noexcept {
   return static_cast<unsigned char>(c) <= 0x20 || c == 0x7f ||
          std::string_view("#%/:<>?@[\\]^|").find(c) != std::string_view::npos;
 }
 
-/// Appends a label in Punycode, or as it is where it has none: bytes that are no UTF-8, characters
-/// that UTS #46 does not allow, more than 63 characters. A browser would refuse those; a list and
-/// the URL that is asked must only agree.
+/// Appends a label in Punycode. A label that has none is appended unchanged: with bytes that are
+/// not UTF-8, characters that UTS #46 does not allow, or more than 63 characters. Browsers refuse
+/// such a label. Here the list and the queried URL only have to agree.
 void append_label(std::string& to, std::string_view label) {
   char* made = nullptr;
   const bool whole = label.find('\0') == std::string_view::npos;
@@ -186,8 +187,8 @@ void append_label(std::string& to, std::string_view label) {
             : punycode;
 }
 
-/// The host with each label beyond ASCII in Punycode. Each by itself, so that one that cannot be
-/// converted leaves the domains above it what they are.
+/// The host with each label beyond ASCII in Punycode. Labels are converted one by one, so a label
+/// that cannot be converted does not affect the others.
 std::string in_punycode(std::string_view host) {
   std::string made;
   for (std::size_t at = 0; at <= host.size();) {
@@ -210,8 +211,8 @@ std::string in_punycode(std::string_view host) {
 result<canonical_host> canonicalise_host(std::string_view host) {
   canonical_host made{.text = std::string(host)};
   tidy_dots(made.text);
-  // No name in UTF-8 is as long as four bytes for each that it may have at the end, and what
-  // libidn2 is given is bounded by it.
+  // A converted name has at most 255 bytes, so no valid name in UTF-8 is longer than four times
+  // that. The limit bounds the input of libidn2.
   if (made.text.size() <= 4 * longest_host) {
     std::ranges::transform(made.text, made.text.begin(), lower);
     if (!is_ascii(made.text)) made.text = in_punycode(made.text);

@@ -12,7 +12,7 @@ struct canonical_host {
 };
 
 /// The canonical form of a host that is fully unescaped: a name, an IPv4 address in any encoding,
-/// or an IPv6 address in its brackets. An empty host and one of more than 255 bytes are refused.
+/// or an IPv6 address in its brackets. Fails for an empty host, and for one of more than 255 bytes.
 result<canonical_host> canonicalise_host(std::string_view host);
 
 }  // namespace bloomery::keys

@@ -6,11 +6,11 @@
 namespace bloomery::keys {
 namespace {
 
-// Two escapes cannot overlap, since '%' is no digit: in whichever order they are replaced, the same
-// text is left (no critical pairs, and each replacement shortens it). So one pass from the left
-// does what repeated passes do: no escape stands in `to` before a byte is appended, and a new one
-// can only end at that byte. Each replacement takes three bytes away and appends one, which is why
-// all of them are linear, where repeated passes over %252525... are quadratic.
+// Appends a byte and replaces the escape that it may complete, until none is left. One pass from
+// the left gives the result of repeated passes: two escapes cannot overlap, since '%' is not a
+// digit, so their order does not matter. `to` has no escape before a byte is appended, so a new one
+// can only end at that byte. Each replacement removes three bytes and appends one, so all of them
+// are linear. Repeated passes over %252525... would be quadratic.
 void append_and_reduce(std::string& to, std::size_t first, char byte) {
   to.push_back(byte);
   while (to.size() >= first + 3 && to[to.size() - 3] == '%') {
@@ -47,14 +47,14 @@ void append_escaped(std::string& to, std::string_view text) {
 
 void append_resolved(std::string& to, std::string_view path) {
   const std::size_t root = to.size();
-  // First the components "." and "..", of which an empty one counts as one, then the slashes: the
-  // published order. Both at once would take "/a/b//.." to "/a/", not to "/a/b/".
+  // The published order: first the components "." and "..", where an empty component counts as one,
+  // then the slashes. Both at once would turn "/a/b//.." into "/a/" instead of "/a/b/".
   for (std::size_t at = 1; at <= path.size();) {
     const std::size_t end = std::min(path.find('/', at), path.size());
     const std::string_view component = path.substr(at, end - at);
     const bool last = end == path.size();
     if (component == "..") {
-      // Each byte is taken away once at most, so that all searches together are linear.
+      // Each byte is removed at most once, so all searches together are linear.
       if (to.size() > root) to.resize(to.rfind('/'));
     } else if (component != ".") {
       to.push_back('/');

@@ -1,6 +1,6 @@
 #pragma once
 
-// What is done to a URL's bytes without knowing what they are.
+// Functions on a URL's bytes that need not know which part they are.
 
 #include <string>
 #include <string_view>
@@ -15,7 +15,7 @@ void append_unescaped(std::string& to, std::string_view text);
 /// Appends the text with bytes up to 0x20, from 0x7f, '#' and '%' as %XX.
 void append_escaped(std::string& to, std::string_view text);
 
-/// Appends a path, which begins with a slash, without "." and ".." and with single slashes.
+/// Appends a path, which begins with a slash, with single slashes and without "." and "..".
 void append_resolved(std::string& to, std::string_view path);
 
 /// The value of a hexadecimal digit of either case; -1 for others.

@@ -1,4 +1,4 @@
-// URLs as one key each, and by the expressions under which lists of bad ones name them.
+// URLs as one key each, and URLs by the expressions under which lists of harmful sites name them.
 
 #include <fmt/format.h>
 
@@ -27,11 +27,11 @@ class url final : public reader {
 };
 
 constexpr std::size_t sha256_bytes = 32;
-constexpr std::size_t listed_bytes = 4;  // of a hash are on the published lists
+constexpr std::size_t listed_bytes = 4;  // of a hash, in the published lists
 
-/// The first bytes of the SHA-256 of expressions: who inserts gives one expression, or its hash;
-/// who asks tries all expressions that a URL has. Four bytes are what the published lists hold. A
-/// list of n such prefixes has an expression that it does not mean with probability n / 2^32.
+/// The first bytes of the SHA-256 of expressions. An insert has one expression, or its hash. A
+/// query tries all expressions of a URL. The published lists have four bytes per hash. A list of n
+/// such prefixes matches an unlisted expression with probability n / 2^32.
 class safe_browsing final : public reader {
  public:
   safe_browsing(digest function, std::size_t bytes, purpose why) noexcept
@@ -42,7 +42,7 @@ class safe_browsing final : public reader {
     record = trimmed(without_mark(record));
     if (why_ == purpose::insert && hash_digits(record)) return to_hex(key);
     const auto canonical = canonicalise(record);
-    // Who inserts has one key, the exact expression, which is the first of all.
+    // An insert has one key, the exact expression, which is the first of all.
     return canonical ? std::string(url_expressions(*canonical)[number]) : to_hex(key);
   }
 
@@ -62,9 +62,9 @@ class safe_browsing final : public reader {
     return {};
   }
 
-  /// The digits of a line that is meant as a hash or its beginning: those after the mark, or all
-  /// if there is no other character and enough of them. No host looks so but a name of a single
-  /// part, which no list holds, and which may have its slash.
+  /// The digits of a line that is meant as a hash or its beginning: those after the mark, or the
+  /// whole line if it has enough digits and nothing else. The only hosts of this form are names of
+  /// a single part. Lists have none of those, and a slash after the host tells them apart.
   static std::optional<std::string_view> hash_digits(std::string_view record) noexcept {
     constexpr std::string_view mark = "sha256:";
     if (record.starts_with(mark)) return record.substr(mark.size());
@@ -76,7 +76,7 @@ class safe_browsing final : public reader {
   static bool is_hex_digit(char c) noexcept { return hex_value(c) >= 0; }
 
   result<void> read_hash(std::string_view digits, key_list& keys) const {
-    // A digit too many or too few is a damaged hash, and hardly ever a host.
+    // A wrong number of digits is a damaged hash, hardly ever a host.
     if (digits.size() % 2 != 0 || digits.size() < 2 * listed_bytes ||
         digits.size() > 2 * sha256_bytes || !std::ranges::all_of(digits, is_hex_digit)) {
       return fail(

@@ -16,8 +16,8 @@ constexpr wire_error no_engine = "ERR ENGINE is NATIVE or COMPATIBLE";
 constexpr wire_error only_native = "ERR compatible filters have no such option, only native ones";
 constexpr wire_error unknown_word = "Unknown argument received";
 
-// RedisBloom ignores words that it does not know. So commands for compatible filters name the
-// engine by one word, without ENGINE.
+// RedisBloom ignores words that it does not know. Commands for compatible filters therefore name
+// the engine by one word, without ENGINE.
 constexpr std::string_view native_name = "NATIVE";
 constexpr std::string_view compatible_name = "COMPATIBLE";
 

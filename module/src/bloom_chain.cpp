@@ -14,7 +14,7 @@
 namespace bloomery::server {
 namespace {
 
-// Rate of a link, divided by that of the link before.
+// The rate of a link, divided by that of the link before.
 constexpr double tightening = 0.5;
 
 constexpr std::uint64_t seed_64 = 0xc6a4a7935bd1e995;

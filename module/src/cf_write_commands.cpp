@@ -23,8 +23,8 @@ bool has_max_sub_filters(const command_call& call, const filter_value& filter) n
          call.is_limited();
 }
 
-/// Inserts every item that finds room; the items are the arguments from `first` on. Returns the
-/// error of the last refusal, or null.
+/// Inserts every item that fits; the items are the arguments from `first` on. Returns the error of
+/// the last item that did not fit, or null.
 wire_error insert_items(const command_call& call, const insert_arguments& arguments,
                         insert_mode mode, std::size_t first, std::span<item_outcome> outcomes) {
   // All memory for the reply and for replicas is allocated before the filter changes.

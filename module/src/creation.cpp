@@ -24,14 +24,14 @@ std::unique_ptr<filter_object> create_filter(const command_call& call, const fil
   }
   auto filter = make_filter(spec);
   if (!filter) refuse(filter.error());
-  // Planned bytes leave out some hundred bytes of objects.
+  // The planned bytes do not include some hundred bytes of objects.
   require_within_limits(call, **filter);
   return std::make_unique<filter_object>(std::move(*filter));
 }
 
-// Spells out every parameter, so that a replica with other settings has the same bits. RedisBloom
-// accepts the commands for compatible filters: BF.RESERVE has at most seven words, CF.RESERVE an
-// odd number, and both ignore the word that names the engine.
+// Spells out every parameter, so that a replica with other settings has the same bits. For
+// compatible filters RedisBloom accepts the commands too: BF.RESERVE has at most seven words,
+// CF.RESERVE an odd number, and both ignore the word that names the engine.
 void replicate_creation(const command_call& call, const filter_spec& spec) {
   std::array<char, 32> rate = {};  // more than 17 digits need
   fmt::format_to_n(rate.data(), rate.size() - 1, "{:.17g}", spec.error_rate);

@@ -13,8 +13,8 @@ struct opened_filter {
   filter_value& filter;
   bool created;  ///< the caller announces the creation after the last use of the filter
 };
-/// The filter of a key to insert into. A missing one is created from `spec` if `create` allows.
-/// Throws refusal.
+/// The filter of a key to insert into. A missing filter is created from `spec` if `create` allows
+/// it. Throws refusal.
 opened_filter open_or_create(const command_call& call, filter_key& key, const filter_spec& spec,
                              bool create);
 

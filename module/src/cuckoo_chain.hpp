@@ -13,9 +13,9 @@ namespace bloomery::server {
 /// power of two. Filters from before RedisBloom 2.2 have a hash of 32 bits, and f is its upper
 /// byte, or 7 instead of 0.
 ///
-/// A new item takes the first free slot of its buckets, in the newest sub-filter first. Without
-/// one, it relocates others in the newest sub-filter, at most max_iterations times. If that fails,
-/// all are put back and a new sub-filter is made.
+/// A new item is stored in the first free slot of its buckets, in the newest sub-filter first.
+/// Without a free slot, others are relocated in the newest sub-filter, at most max_iterations
+/// times. If that fails, the moves are undone and a new sub-filter is made.
 class cuckoo_chain final : public redisbloom_chain<cuckoo_shape> {
  public:
   /// The shape of an empty filter. Fails with invalid_argument if there is no such filter.

@@ -1,6 +1,6 @@
-// SCANDUMP and LOADCHUNK: a filter's dump in chunks. Iterator 0 asks for the header; iterator i
-// asks for the payload from byte i - 1 on. LOADCHUNK gets each chunk with the iterator that came
-// with it: 1 for the header, else the offset of the chunk's end, plus 1.
+// SCANDUMP and LOADCHUNK: a filter's dump in chunks. Iterator 0 asks for the header, and iterator i
+// for the payload from byte i - 1 on. SCANDUMP returns each chunk with the iterator for LOADCHUNK:
+// 1 for the header, else the offset of the chunk's end, plus 1.
 
 #include "creation.hpp"
 #include "dump_pieces.hpp"
@@ -18,7 +18,7 @@ constexpr std::size_t compatible_chunk_bytes = std::size_t{16} << 20;
 
 constexpr wire_error bad_offset = "ERR invalid offset - no link found";
 
-/// The error for bytes that are no header. RedisBloom has one of its own for CF.* headers that have
+/// The error for bytes that are no header. RedisBloom has a separate one for CF.* headers that have
 /// the right size but describe no filter.
 wire_error header_error(const command_call& call, std::string_view header) noexcept {
   if (call.is_bloom()) return bad_data;

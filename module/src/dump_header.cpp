@@ -12,7 +12,7 @@ constexpr std::string_view signature = "BLMRYDMP";
 constexpr std::uint32_t dump_version = 1;
 constexpr std::size_t prefix_bytes = 64;
 constexpr std::size_t max_parts = 2;
-// Header and parameters of a filter file. The present kinds have 128 bytes.
+// A bound for header and parameters of a filter file. All present kinds have 128 bytes.
 constexpr std::size_t max_file_header = 4096;
 constexpr std::size_t max_generation_header = prefix_bytes + max_parts * max_file_header;
 // A bound for times since 1970; it lasts some million years.

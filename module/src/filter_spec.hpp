@@ -1,6 +1,6 @@
 #pragma once
 
-// The specification of a filter and the rules that it follows, whoever wrote it: a command, a
+// The specification of a filter, and the rules that apply to it, whether it is from a command, a
 // setting or a dump.
 
 #include <cstdint>

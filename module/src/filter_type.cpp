@@ -41,7 +41,8 @@ std::unique_ptr<filter_object> rebuild(filter_family family, std::string_view he
   return object;
 }
 
-/// An RDB file has the header of the dump, the size of the payload, and the payload in pieces.
+/// Layout in an RDB file: the header of the dump, the size of the payload, and the payload in
+/// pieces.
 template <filter_family Family>
 std::unique_ptr<filter_object> load_native(io* input, int) {
   const loaded_bytes header(input);

@@ -26,9 +26,9 @@ std::uint64_t max_total_bytes() noexcept {
   return setting != 0 ? static_cast<std::uint64_t>(setting) : unlimited;
 }
 
-/// Whether the server has room for so many more bytes, by maxmemory and the machine's memory. A
-/// server that evicts makes room up to maxmemory. Up to 1 MiB is not checked: the server refuses
-/// commands beyond maxmemory anyway.
+/// Whether the server has room for this many more bytes, by maxmemory and the machine's memory. A
+/// server that evicts makes room up to maxmemory. Up to 1 MiB is not checked, because the server
+/// refuses commands beyond maxmemory anyway.
 bool server_has_room(context* ctx, std::uint64_t bytes) noexcept {
   if (bytes <= mib) return true;
   info_data* const info = api.server_info(ctx, "memory");

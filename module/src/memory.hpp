@@ -7,7 +7,7 @@
 
 namespace bloomery::server {
 
-/// Filters allocate through the server from now on. Needs fetch_api().
+/// From this call on filters allocate through the server. Needs fetch_api().
 void use_server_memory() noexcept;
 
 /// Memory that counts as filters'. Throws std::bad_alloc.
@@ -20,7 +20,7 @@ std::uint64_t bytes_of_filters() noexcept;
 /// Adds to the bytes that count as freed although a thread is still freeing them.
 void add_pending_release(std::int64_t bytes) noexcept;
 
-/// Filter memory that this thread has allocated, less what it released, since the meter was made.
+/// Filter memory that this thread allocated minus released since the meter was made.
 class memory_meter {
  public:
   memory_meter() noexcept;

@@ -8,11 +8,11 @@ namespace bloomery::server {
 
 struct memory_budget {
   std::uint64_t bytes = 0;     ///< 0 without MEMORY
-  bool replaces_rate = false;  ///< MEMORY stands for the rate; else for the capacity
+  bool replaces_rate = false;  ///< MEMORY replaces the rate, else the capacity
 };
 
-/// Finds the largest capacity, or the lowest rate, whose key takes at most the budget. Some dozen
-/// plans of some microseconds each. Throws refusal.
+/// Finds the largest capacity, or the lowest rate, with which the key needs at most the budget.
+/// Plans about a dozen filters, a few microseconds each. Throws refusal.
 void fit_budget(const memory_budget& budget, filter_spec& spec);
 
 }  // namespace bloomery::server

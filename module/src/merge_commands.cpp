@@ -1,4 +1,5 @@
-// BF.MERGE and CF.MERGE. The union is made beside the key, so that an error changes nothing.
+// BF.MERGE and CF.MERGE. The union is a new filter that replaces the key's, so an error changes
+// nothing.
 
 #include <fmt/format.h>
 
@@ -28,8 +29,8 @@ std::vector<source> find_sources(const command_call& call) {
   std::vector<std::size_t> arguments(call.argv.size() - 1);
   std::iota(arguments.begin(), arguments.end(), std::size_t{1});
   std::vector<source> sources;
-  // Subscribers to the event of a missing or expired key may delete other keys. So the keys are
-  // looked up again until none is missing: then no filter that was found can be gone.
+  // Subscribers to the event of a missing or expired key may delete other keys. The keys are
+  // therefore looked up again until none is missing: no filter that was found can then be gone.
   for (bool is_complete = false; !is_complete;) {
     sources.clear();
     std::vector<std::size_t> found;

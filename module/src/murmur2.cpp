@@ -13,7 +13,7 @@ Word first_word(std::string_view bytes) noexcept {
   return word;
 }
 
-/// Both functions: they differ in the word, the multiplier, and the shifts.
+/// Both functions. They differ in the word, the multiplier and the shifts.
 template <class Word, Word Multiplier, int Shift, int EndFirst, int EndLast>
 Word murmur2(std::string_view bytes, Word h) noexcept {
   const auto stir = [](Word k) {

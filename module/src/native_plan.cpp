@@ -7,8 +7,8 @@
 namespace bloomery::server {
 namespace {
 
-// Growing filters for fewer items are an expandable from the start. Most filters that commands
-// create without options outgrow such a front, which every query would still ask.
+// A growing filter for fewer items is an expandable from the start. Most filters that commands
+// create without options outgrow such a front, and every query would still ask it.
 constexpr std::uint64_t min_front = 10'000;
 // The front's share of the rate. At 93% a blocked filter takes 0.18 bits per item more than at
 // 100%; a vector quotient filter with half of the rate has the next longer remainder.

@@ -20,8 +20,8 @@ constexpr std::size_t max_batch = 4096;
 // The server is asked before a table of copies of more bytes than this doubles.
 constexpr std::uint64_t large_table = std::uint64_t{1} << 20;
 
-// With a back, an item is in the front exactly if the front matches it. So an item is always
-// deleted from the part that holds it: once there is a back, the front gets only further copies of
+// With a back, an item is in the front exactly if the front matches it. An item is therefore always
+// deleted from the part that has it: once there is a back, the front gets only further copies of
 // items that it matches. The back is removed with its last item.
 class native_value final : public filter_value {
  public:

@@ -4,9 +4,8 @@
 //
 //     front   made for the reserved capacity: a blocked_bloom, or a vector_quotient where items are
 //             deleted and counted. BF.* filters that grow from a small capacity are one expandable.
-//     back    an expandable, made when the front is full and the filter may grow. So a query asks
-//     at
-//             most two parts, however far the filter grows.
+//     back    an expandable, made when the front is full and the filter may grow. A query thus asks
+//             at most two parts, however far the filter grows.
 
 #include <bloomery/any_filter.hpp>
 #include <bloomery/result.hpp>

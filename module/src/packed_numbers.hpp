@@ -1,6 +1,6 @@
 #pragma once
 
-// Numbers without padding, little-endian as the machines that servers run on.
+// Numbers without padding, little-endian like the machines of servers.
 
 #include <cstddef>
 #include <cstring>
@@ -9,7 +9,7 @@
 
 namespace bloomery::server {
 
-/// Reads numbers. The caller has checked that the bytes suffice.
+/// Reads numbers. Precondition of each read: enough bytes are left.
 struct packed_reader {
   template <class Number>
   packed_reader& operator>>(Number& number) noexcept {

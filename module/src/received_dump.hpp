@@ -15,7 +15,7 @@ namespace bloomery::server {
 ///                   payload of each
 ///     windowed      a native dump for each generation: the headers, then the payloads
 ///     compatible    RedisBloom's header, then the bits of each link or the slots of each
-///     sub-filter
+///                   sub-filter
 class received_dump {
  public:
   received_dump() = default;

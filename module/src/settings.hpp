@@ -1,7 +1,7 @@
 #pragma once
 
-// The operator's settings: `bf.NAME` with CONFIG and in the configuration file, where the server
-// has settings of modules, and `NAME VALUE` after loadmodule everywhere.
+// The operator's settings: `bf.NAME` for CONFIG and the configuration file, in servers that support
+// settings of modules, and `NAME VALUE` after loadmodule in every server.
 
 #include <bloomery/defaults.hpp>
 

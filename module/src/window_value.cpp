@@ -22,8 +22,8 @@ class window_value final : public filter_value {
   std::uint64_t newest_slice = 0;
   std::vector<generation> generations;  ///< by slice; only slices with items
 
-  // By this server's clock, as keys expire: a replica forgets even if its primary receives no
-  // writes.
+  // Uses this server's clock, as the expiry of keys does: a replica forgets even if its primary
+  // receives no writes.
   void contains(item_span items, std::span<bool> answers) const noexcept override {
     contains_since(oldest_slice(current_slice()), items, answers);
   }

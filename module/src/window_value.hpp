@@ -1,10 +1,10 @@
 #pragma once
 
 // Windowed filters: WINDOW of BF.RESERVE. Time since 1970 is divided into slices of
-// window/generations. The items of a slice are a native filter, its generation. A generation is
-// forgotten as a whole when a window has passed since the end of its slice. So an item is known for
-// at least a window, and for at most a slice longer. There are at most generations + 1 at a time;
-// the rate is divided by that number.
+// window/generations. The items of a slice are a native filter, its generation. A whole generation
+// is forgotten when a window has passed since the end of its slice. An item is thus known for at
+// least a window, and for at most a slice longer. At most generations + 1 exist at a time; the rate
+// is divided by that number.
 
 #include <bloomery/result.hpp>
 #include <memory>

@@ -62,7 +62,7 @@ failure format_failure(errc code, std::string_view pattern, const Values&... val
   return fail(code, format_text(pattern, values...));
 }
 
-/// A real number with so many decimals.
+/// A real number and its number of decimals.
 std::string format_fixed(double value, int decimals);
 
 /// The texts with a separator between them.

@@ -14,7 +14,7 @@ namespace bloomery::detail {
 /// is not 0.
 std::byte* map_pages(std::size_t size, paging pages) noexcept;
 
-/// Releases them. `size` is that of the request.
+/// Releases memory of map_pages(), with the requested size.
 void unmap_pages(std::byte* data, std::size_t size) noexcept;
 
 /// Memory and swap of the machine in bytes, or the largest number if that is unknown. Systems with

@@ -30,8 +30,8 @@ memory_source& foreign_source() noexcept {
   return source;
 }
 
-// An allocation is a cache line larger than requested. It then has an aligned place with a word
-// before it, which tells where the allocation begins.
+// An allocation is a cache line larger than requested, so that it contains an aligned place with a
+// word before it. The word tells where the allocation begins.
 std::byte* place_in(void* whole) noexcept {
   const auto begin = reinterpret_cast<std::uintptr_t>(whole);
   const std::size_t before = detail::round_up(begin + sizeof whole, cache_line) - begin;

@@ -11,18 +11,19 @@
 
 namespace bloomery::detail {
 
-/// The plainest first. All kernels of a kind give the same bytes and answers.
+/// From the plainest to the widest. All kernels of a kind give the same bytes and answers.
 enum class instruction_set : std::uint8_t { scalar, avx2, avx512 };
 inline constexpr std::size_t instruction_sets = 3;
 
 /// The name that BLOOMERY_KERNEL uses.
 const char* name_of(instruction_set set) noexcept;
 
-/// Those that this CPU can run, the plainest first. `scalar` is always one of them.
+/// The sets that this CPU can run, the plainest first. `scalar` is always one of them.
 std::span<const instruction_set> usable_instruction_sets() noexcept;
 
-/// The last of them, or the one that the environment variable BLOOMERY_KERNEL names at the first
-/// call. A name that is unknown, or that this CPU cannot run, is reported on stderr and ignored.
+/// The chosen set: the last that this CPU can run, or the one that the environment variable
+/// BLOOMERY_KERNEL names at the first call. A name that is unknown, or that this CPU cannot run, is
+/// reported on stderr and ignored.
 instruction_set chosen_instruction_set() noexcept;
 
 /// Replaces the choice, for tests and benchmarks. Not thread-safe.

@@ -22,11 +22,12 @@
 
 namespace bloomery::detail {
 
-// Four cache lines. With one, the cost of a branch that is taken at random every eighth time
-// exceeds that of the writes.
+// Four cache lines. With one line, a branch would be taken at random every eighth time, and would
+// cost more than the writes.
 inline constexpr std::size_t line_hashes = 32;
 
-/// Hashes on their way to places. The number of the place modulo line_hashes is the index here.
+/// A buffer of hashes for consecutive places. The hash for place p is at index p modulo
+/// line_hashes.
 struct alignas(64) hash_line {
   std::array<hash64, line_hashes> hashes;
 };

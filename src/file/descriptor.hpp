@@ -1,6 +1,6 @@
 #pragma once
 
-// A file descriptor that closes itself, and the sentence for a refusal of the operating system.
+// A file descriptor that closes itself, and the error sentence for a failed system call.
 
 #include <unistd.h>
 

@@ -11,7 +11,7 @@ namespace {
 // even with one bit per key.
 constexpr double full_load = 0x1p16;
 constexpr double all_but_one = 1 - 0x1p-53;
-// Relative to the sum so far. Each further term is smaller than the one before by a factor.
+// Terms below this share of the sum are left out. Further terms decrease at least geometrically.
 constexpr double negligible = 1e-16;
 
 }  // namespace

@@ -12,9 +12,9 @@
 
 namespace bloomery::formulas {
 
-/// The rate of one block with 0, 1, 2, ... keys, one after the other, where each key sets one bit
-/// in each of L lanes of w bits: (1 - (1 - 1/w)^i)^L. With two probes, the mean of its square. O(1)
-/// each.
+/// The rate of a block with i = 0, 1, 2, ... keys, from call to call: (1 - (1 - 1/w)^i)^L. Each key
+/// sets one bit in each of L lanes of w bits. With two probes next() gives the mean of the squared
+/// rate. O(1) per call.
 class split_block {
  public:
   split_block(unsigned lanes, unsigned lane_bits, unsigned probes = 1)
@@ -29,9 +29,9 @@ class split_block {
   double both_clear_ = 1;  // (1 - 2/w)^i
 };
 
-/// The rate of one block in which each key sets k bits anywhere: E[(X/b)^k], X the distinct bits
-/// that i k throws set. With two probes, the mean of the rate's square. O(k^2) each. Precondition:
-/// k * probes <= max_given_places.
+/// The same for blocks in which each key sets k bits anywhere: E[(X/b)^k], where X is the number of
+/// distinct bits that i k throws set. With two probes, the mean of the squared rate. O(k^2) per
+/// call. Precondition: k * probes <= max_given_places.
 class free_block {
  public:
   free_block(unsigned block_bits, unsigned k, unsigned probes = 1);

@@ -42,14 +42,15 @@ result<void> check_common(const Spec& spec, std::uint64_t max_capacity = max_key
 /// Refuses a rate below twice the chance that some of n keys' 64-bit hashes equal a non-member's.
 result<void> check_hash_collisions(double fpr, std::uint64_t n);
 
-/// Too few of capacity, rate and memory were given. `kind` is such as "a Bloom filter".
+/// The failure if too few of capacity, rate and memory were given. `kind` is such as "a Bloom
+/// filter".
 failure size_is_open(std::string_view kind);
 
-/// So many bits hold no key at that rate.
+/// The failure if this number of bits holds no key at the rate.
 failure no_key_fits(std::uint64_t bits, double fpr);
 
-/// So many bits do not hold the keys. `kind` is such as "fuse filter". `condition` is such as
-/// at_rate(), or empty if a higher rate does not help.
+/// The failure if this number of bits does not hold the keys. `kind` is such as "fuse filter".
+/// `condition` is such as at_rate(), or empty if a higher rate does not help.
 failure too_few_bits(std::uint64_t bits, std::uint64_t keys, std::string_view kind,
                      std::string_view condition);
 
@@ -62,7 +63,7 @@ std::string at_rate(double fpr);
 result<void> check_promise(double wanted, double planned, std::uint64_t capacity,
                            std::uint64_t bits);
 
-/// No seed of a build lays out these hashes.
+/// The failure if no seed of a build lays out the hashes.
 failure hashes_were_chosen();
 
 /// A value of two filters that are to be combined.

@@ -20,8 +20,8 @@ constexpr double ln2 = std::numbers::ln2;
 constexpr std::uint64_t exact_below_bits = 4096;
 constexpr unsigned exact_up_to_hashes = 28;
 
-/// Chances that d given places that are not set yet become r such places, by some number of throws:
-/// at [d][r], a sum of positive terms. The matrix of s + t throws is the product of those of s and
+/// Element [d][r] is the chance that r of d places that are not set yet remain so after a number of
+/// throws, as a sum of positive terms. The matrix of s + t throws is the product of those of s and
 /// t.
 class throws_at_places {
  public:

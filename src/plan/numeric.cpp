@@ -24,7 +24,7 @@ constexpr double ln2_low = 0x1.ef35793c76730p-45;
 constexpr double inverse_ln2 = std::numbers::log2e;
 constexpr double inverse_ln10 = std::numbers::log10e;
 
-// 1/2!, 1/3!, ...: with |r| <= ln 2 / 2 the first that is missing, r^14 / 14!, is 2^-58 of r.
+// 1/2!, 1/3!, ... For |r| <= ln 2 / 2 the first missing term, r^14 / 14!, is 2^-58 times r.
 constexpr auto inverse_factorials = [] {
   std::array<double, 12> all{};
   double factorial = 1;
@@ -34,8 +34,8 @@ constexpr auto inverse_factorials = [] {
   }
   return all;
 }();
-// 2/3, 2/5, ...: with |s| <= 3 - 2^(3/2) = 0.1716 the first that is missing, 2 s^23 / 23, is 2^-59
-// of 2 s.
+// 2/3, 2/5, ... For |s| <= 3 - 2^(3/2) = 0.1716 the first missing term, 2 s^23 / 23, is 2^-59 times
+// 2 s.
 constexpr auto twice_inverse_odd = [] {
   std::array<double, 10> all{};
   for (std::size_t i = 0; i < all.size(); ++i) all[i] = 2 / static_cast<double>(2 * i + 3);

@@ -7,8 +7,8 @@
 
 namespace bloomery::detail {
 
-/// The smallest x in (low, high] for which `good` is true. Preconditions: it is false for low and
-/// true for high, which are not asked, and changes once.
+/// The smallest x in (low, high] for which `good` is true. Preconditions: `good` changes once, is
+/// false for low and true for high. It is not called for these two.
 template <class Good>
 std::uint64_t first_good(std::uint64_t low, std::uint64_t high, Good&& good) {
   while (high - low > 1) {
@@ -31,8 +31,8 @@ std::uint64_t first_good_from(std::uint64_t low, std::uint64_t limit, Good&& goo
   return first_good(low, high, good);
 }
 
-/// The largest x in [0, limit] for which `fits` is true. Precondition: it is true for 0, which is
-/// not asked, and changes once.
+/// The largest x in [0, limit] for which `fits` is true. Preconditions: `fits` changes once and is
+/// true for 0, for which it is not called.
 template <class Fits>
 std::uint64_t last_fitting(std::uint64_t limit, Fits&& fits) {
   std::uint64_t low = 0;

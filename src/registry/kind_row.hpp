@@ -1,13 +1,13 @@
 #pragma once
 
-// A registry row, made of what is a kind's own. A kind K derives from one_type<F>, or from
-// one_type_per_probe (probes.hpp), and has
+// Makes a registry row from the parts that differ from kind to kind. A kind K derives from
+// one_type<F>, or from one_type_per_probe (probes.hpp), and has
 //   name, summary, strengths        texts of the row (kind_info)
 //   options                         its kind_option list
 //   spec_type                       its spec
 //   set_options(request, spec)      reads its own options: result<void>
 //   plan(spec)                      result<plan_report>
-//   describe(filter, info)          adds to a filter_info what not every kind has
+//   describe(filter, info)          adds the kind's own figures to a filter_info
 // and, where they differ from kind_info's defaults, copies_take_room and copies_to_plan_for.
 
 #include <bloomery/any_filter.hpp>
@@ -122,7 +122,7 @@ class kind_row {
     });
   }
 
-  /// A typed filter, or why there is none, as an any_filter.
+  /// Converts a typed filter, or the failure to make one, to an any_filter.
   template <class F>
   static result<any_filter> as_any(result<F> filter) {
     if (!filter) return fail(std::move(filter.error()));

@@ -1,6 +1,6 @@
-"""What every test of the command line shares: running it, and looking at what it did.
+"""Common parts of the tests of the command line: running it, and reading its output.
 
-A test takes the fixture `run` and, where it makes files, pytest's own `tmp_path`:
+A test uses the fixture `run` and, if it makes files, pytest's own `tmp_path`:
 
     def test_a_member_is_found(run, tmp_path):
         f = tmp_path / "f.bloom"
@@ -9,7 +9,7 @@ A test takes the fixture `run` and, where it makes files, pytest's own `tmp_path
         assert (found.code, found.out) == (0, b"alice\n")
 
 The program is $BLOOMERY, or build/bloomery beside the sources. It runs in `tmp_path`, so that
-relative names are names in there and messages are short.
+relative names refer to that folder and messages are short.
 """
 
 import dataclasses

@@ -1,4 +1,4 @@
-// Hashes of all inputs by several threads: in the order of the keys, whatever the threads do.
+// Hashes of all inputs by several threads are in the order of the keys.
 
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@ using namespace bloomery::cli;
 class hashing : public testing::Test {
  protected:
   void SetUp() override {
-    // One for each test: they run at the same time, in programs of their own.
+    // One folder per test, because tests run at the same time in separate programs.
     folder_ = testing::TempDir() + "/bloomery_hashing_" +
               testing::UnitTest::GetInstance()->current_test_info()->name();
     std::filesystem::create_directories(folder_);
@@ -30,7 +30,7 @@ class hashing : public testing::Test {
     return folder_ + "/" + name;
   }
 
-  /// What one thread gets from the same inputs batch by batch.
+  /// The hashes that one thread computes from the same inputs, batch by batch.
   static std::vector<hash64> one_by_one(const input_options& options, std::uint64_t seed) {
     auto input = key_input::open(options);
     EXPECT_TRUE(input);

@@ -1,5 +1,5 @@
-// Keys from bytes: the splitting at every boundary of blocks and reads, and packed input, whole,
-// cut short and damaged.
+// From bytes to keys: splitting at every boundary of blocks and reads, and packed input that is
+// whole, truncated or damaged.
 
 #include <gtest/gtest.h>
 #include <zlib.h>
@@ -18,7 +18,7 @@ namespace {
 
 using namespace bloomery::cli;
 
-/// Bytes from memory, at most `piece` at a read, as a pipe may give them.
+/// Bytes from memory, at most `piece` per read, like a pipe.
 class memory_source final : public byte_source {
  public:
   explicit memory_source(std::string bytes, std::size_t piece = SIZE_MAX)

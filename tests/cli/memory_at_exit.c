@@ -1,6 +1,6 @@
-// Loaded into the program by LD_PRELOAD: when it ends, looks through all memory that it can write
-// for the bytes that $LOOK_FOR has in hexadecimal, and writes to the file $FOUND how often they
-// stand there. The bytes themselves are never put together here, or they would be found.
+// Loaded into the program by LD_PRELOAD. At exit it searches all writable memory for the bytes that
+// $LOOK_FOR has in hexadecimal, and writes the number of occurrences to the file $FOUND. The bytes
+// are never put together here, since they would be found.
 
 #include <stddef.h>
 #include <stdio.h>

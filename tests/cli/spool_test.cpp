@@ -1,4 +1,4 @@
-// Keys kept as hashes until their number is known, and that number.
+// Keys are kept as hashes until their number is known, and that number is right.
 
 #include <gtest/gtest.h>
 
@@ -21,7 +21,7 @@ using bloomery::xxh3_hasher;
 using bloomery::detail::cardinality_estimator;
 using namespace bloomery::cli;
 
-/// Another $TMPDIR for as long as it lives.
+/// Sets another $TMPDIR for its lifetime.
 class temporary_folder {
  public:
   explicit temporary_folder(const std::string& folder) {
@@ -40,8 +40,8 @@ hash64 hash_of(std::uint64_t i, std::uint64_t seed) {
   return bloomery::with_hash(xxh3_hasher(seed), i, [](hash64 h) noexcept { return h; });
 }
 
-// False alarm: a relative error of 6 standard errors, normal to good accuracy at 2^16 registers,
-// has a chance of 2e-9 at each of the 39 checks.
+// False alarms: a relative error of 6 standard errors has a chance of 2e-9 in each of the 39
+// checks. The error is normal to good accuracy at 2^16 registers.
 TEST(cardinality, is_within_its_error_from_nothing_to_millions) {
   EXPECT_EQ(cardinality_estimator().estimate(), 0);
   for (std::uint64_t seed = 1; seed <= 3; ++seed) {

@@ -1,4 +1,4 @@
-"""`bloomery bench`: what it says besides the times, which no test can foretell; and its picture."""
+"""`bloomery bench`: its output except the times, which no test can predict, and its chart."""
 
 import json
 import math

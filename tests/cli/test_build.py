@@ -1,4 +1,4 @@
-"""build and add: what goes in, what is refused, and what is left behind."""
+"""build and add: accepted and refused input, and the files that they leave."""
 
 import gzip
 import json

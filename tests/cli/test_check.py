@@ -1,4 +1,4 @@
-"""check: what is printed, how it exits, and how it behaves in a pipe."""
+"""check: its output, its exit status, and its behaviour in a pipe."""
 
 import gzip
 import json

@@ -1,4 +1,4 @@
-"""dedup: each line the first time."""
+"""dedup prints each line the first time that it occurs."""
 
 import pytest
 

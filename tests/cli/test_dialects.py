@@ -1,4 +1,5 @@
-"""Other programs' filters on the command line, and DCSO's own command on ours and the other way."""
+"""Filters of other programs on the command line. DCSO's own command reads Bloomery's filters, and
+the reverse."""
 
 import gzip
 import json

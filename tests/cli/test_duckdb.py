@@ -1,4 +1,4 @@
-"""DuckDB writes a Parquet file; the filters in it are found, asked and rebuilt bit for bit.
+"""DuckDB writes a Parquet file. Its filters are found, queried and rebuilt bit for bit.
 
 DuckDB comes from npm into a folder beside the build, once; without npm or its registry these tests
 are skipped.

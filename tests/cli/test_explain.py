@@ -1,4 +1,4 @@
-"""bloomery explain: the lecture's facts, the textbook families, and what it refuses."""
+"""bloomery explain: the lecture's facts, the textbook families, and refused arguments."""
 
 import os
 import pty

@@ -1,4 +1,4 @@
-"""`bloomery explore`: where the page is, and that a browser is given it."""
+"""`bloomery explore` finds the page and passes it to a browser."""
 
 import os
 import pathlib

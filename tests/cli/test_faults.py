@@ -1,4 +1,4 @@
-"""What other programs do wrong, each of them here: the fault table, hostile input, and the power
+"""Known faults of other programs, each tested here: the fault table, hostile input, and the power
 cut."""
 
 import gzip

@@ -1,5 +1,5 @@
-"""Help, what the parser refuses, completion in three shells and the man page: all of them are made
-from the parser's own tree, and here they are held against it and against the real shells."""
+"""Help, parse errors, completion in three shells and the man page. All are generated from the
+parser's tree. The tests compare them with it and with the real shells."""
 
 import os
 import re

@@ -1,7 +1,7 @@
 """Damaged filter files on the command line: exit 2 and one sentence that names the file.
 
-What tests/hostile_test.cpp does to every byte in one process is done here to a sample of them, one
-process each, over every golden file.
+tests/hostile_test.cpp damages every byte in one process. The tests here damage a sample of bytes of
+every golden file, one process each.
 """
 
 import pathlib

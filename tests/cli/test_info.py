@@ -1,4 +1,4 @@
-"""bloomery info and verify: what a file is, how it stands, and whether it is whole."""
+"""bloomery info and verify: a file's format, state and integrity."""
 
 import json
 

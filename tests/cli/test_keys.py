@@ -1,4 +1,4 @@
-"""--keys: what each reader makes of lines, through the verbs that read keys."""
+"""--keys: the keys that each reader makes of lines, through the verbs that read keys."""
 
 import gzip
 import hashlib

@@ -1,5 +1,5 @@
-"""bloomery plan: the literature's figures, any sufficient two of what is known, the advice, and the
-lines to copy."""
+"""bloomery plan: the literature's figures, requests with any sufficient two values, the advice, and
+the lines to copy."""
 
 import json
 import math

@@ -1,4 +1,4 @@
-"""`bloomery plan --plot`: a picture that says what it shows, with the plan itself on it."""
+"""`bloomery plan --plot`: a chart with labels, and the plan itself as a point."""
 
 import json
 import math

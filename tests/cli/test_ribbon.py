@@ -1,4 +1,4 @@
-"""The ribbon from the command line: the smallest file, at any rate."""
+"""The ribbon filter on the command line: the smallest file at any rate."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""--keys url and safe-browsing: URLs under whatever spelling, and lists of bad ones."""
+"""--keys url and safe-browsing: URLs in any spelling, and lists of harmful ones."""
 
 import hashlib
 import json

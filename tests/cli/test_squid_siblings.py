@@ -1,4 +1,4 @@
-"""examples/squid-siblings: two real Squids, one of which is given a digest that bloomery made."""
+"""examples/squid-siblings: two real Squids; one receives a digest that bloomery made."""
 
 import json
 import os

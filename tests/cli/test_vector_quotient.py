@@ -1,4 +1,4 @@
-"""The vector quotient filter from the command line: keys come, go and are counted."""
+"""The vector quotient filter on the command line: keys are inserted, erased and counted."""
 
 import json
 

@@ -1,5 +1,5 @@
-// A program without exceptions or without run-time type information, or both: every kind is made,
-// changed, saved, opened and asked.
+// A program without exceptions, without run-time type information, or without both. It makes,
+// changes, saves, opens and queries every kind.
 
 #include <bloomery/bloomery.hpp>
 #include <cstdio>

@@ -1,7 +1,8 @@
 """The page in a real Chromium, driven as a user drives it.
 
-The page is $BLOOMERY_EXPLORER, or that of the build which the program $BLOOMERY is of; where it was not built, or Chromium or
-its driver is not installed, these tests are skipped. Each test ends without a word on the console.
+The page is $BLOOMERY_EXPLORER, or the page in the build folder of the program $BLOOMERY. If it was
+not built, or if Chromium or its driver is not installed, these tests are skipped. After each test
+the browser's console must be empty.
 """
 
 import json

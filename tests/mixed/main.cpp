@@ -1,5 +1,5 @@
-// One program of which a part is compiled for every CPU and a part for this machine's: both use the
-// same filters, whichever part the linker sees first.
+// One program with a part that is compiled for every CPU and a part for this machine's CPU. Both
+// use the same filters, in either order of linking.
 
 #include <cstdio>
 

@@ -6,7 +6,7 @@
 namespace bloomery::test::BLOOMERY_SIDE_NAME {
 namespace {
 
-// Long enough that XXH3 hashes it by vectors.
+// Long enough that XXH3 uses vectors.
 std::string text(int i) {
   return std::string(300, 'x') + std::to_string(i);
 }

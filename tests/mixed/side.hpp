@@ -1,7 +1,7 @@
 #pragma once
 
-// A translation unit that uses filters, of which the program has one for every CPU and one for this
-// machine's.
+// A translation unit that uses filters. The program has it twice: compiled for every CPU, and for
+// this machine's.
 
 #include <bloomery/bloomery.hpp>
 #include <cstddef>

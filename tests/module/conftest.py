@@ -6,8 +6,8 @@
 
 `server` is one server for all tests of a file, emptied before each; `start` starts others, which
 are stopped after the test. The module is $BLOOMERY_MODULE, or build/bloomery.so beside the sources.
-A server is redis-server, or the one that $BLOOMERY_SERVER names (valkey-server); where there is
-none, the tests are skipped. $BLOOMERY_PRELOAD is a library that servers get first, for sanitizers.
+A server is redis-server, or the one that $BLOOMERY_SERVER names (valkey-server). Without a server
+the tests are skipped. $BLOOMERY_PRELOAD is a library that servers preload, for sanitizers.
 """
 
 import contextlib

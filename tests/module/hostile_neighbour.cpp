@@ -1,6 +1,6 @@
 // A module beside the one under test, which causes rare events:
 //
-//     NEIGHBOUR.FAIL n            the n-th C++ allocation from now on fails, once; 0: none.
+//     NEIGHBOUR.FAIL n            the n-th C++ allocation after this fails, once; 0: none.
 //                                 Replies the number of allocations since the last call.
 //     NEIGHBOUR.DELETE event      deletes each key during its events of this name
 //     NEIGHBOUR.DELETE event key  deletes another key during events of this name

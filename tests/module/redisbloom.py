@@ -1,5 +1,5 @@
-"""Common parts of the tests of RedisBloom's filters: vectors that RedisBloom itself wrote and answered
-(redisbloom_vectors.txt says how they came to be)."""
+"""Common parts of the tests of RedisBloom's filters: filters and answers recorded from RedisBloom
+(redisbloom_vectors.txt says how)."""
 
 import pathlib
 import re

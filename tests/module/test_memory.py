@@ -1,4 +1,4 @@
-"""BF.RESERVE with a MEMORY size, the limit for all filters, and the server's own."""
+"""BF.RESERVE with a MEMORY size, the memory limit of all filters, and the server's own limit."""
 
 import os
 import re

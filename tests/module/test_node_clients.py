@@ -1,5 +1,6 @@
-"""What Node's clients get from the module: ioredis by commands' names, node-redis by its helpers for
-Bloom and cuckoo filters in both protocols, both by examples/valkey-cluster/sharded_filter.mjs.
+"""Replies of the module to Node's clients. ioredis sends commands by name, node-redis uses its
+helpers for Bloom and cuckoo filters in both protocols, and both run
+examples/valkey-cluster/sharded_filter.mjs.
 
 The clients come from npm into a folder beside the build, once, as package-lock.json names them;
 without npm or its registry these tests are skipped.

@@ -1,4 +1,4 @@
-"""RedisBloom's bytes: made and read as RedisBloom does, and refused where they are damaged."""
+"""RedisBloom's bytes are written and read as by RedisBloom, and refused if damaged."""
 
 import random
 import struct

@@ -1,4 +1,5 @@
-"""The commands that docs/server*.md and docs/moving-from-redisbloom.md show run against a server, and reply what they say."""
+"""Runs the commands of docs/server*.md and docs/moving-from-redisbloom.md against a server, and
+compares the replies."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""The short forms of soak.py, which runs ten minutes by itself, and of bench/server*.py."""
+"""Short runs of soak.py, whose default is ten minutes, and of bench/server*.py."""
 
 import subprocess
 import sys

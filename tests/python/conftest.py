@@ -1,4 +1,4 @@
-"""What the tests of the Python package share. The package is on PYTHONPATH, or in
+"""Common parts of the tests of the Python package. The package is on PYTHONPATH, or in
 build/bindings/python; the command line is $BLOOMERY, or build/bloomery."""
 
 import os

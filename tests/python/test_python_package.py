@@ -1,4 +1,5 @@
-"""The package as a whole: its docstrings run, its types hold, and a wheel of it works elsewhere."""
+"""The package as a whole: its docstrings run, its types are right, and its wheel works in another
+environment."""
 
 import ast
 import doctest

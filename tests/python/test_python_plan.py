@@ -1,4 +1,4 @@
-"""Plans are the command line's, to the last digit."""
+"""Plans equal those of the command line, to the last digit."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Filters as sets: what every kind does, and what only those with an ability do."""
+"""Filters as sets: operations of every kind, and operations of kinds with an ability."""
 
 import array
 import collections.abc

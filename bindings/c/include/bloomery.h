@@ -26,8 +26,8 @@
  *             bloomery_key and bloomery_option never grow, because they are used in arrays.
  * Structures  The caller sets struct_size to sizeof, and unused members to 0. An older library
  *             accepts a newer structure if the members that it does not know are 0. Otherwise it
- *             returns BLOOMERY_UNSUPPORTED. A wrong struct_size is BLOOMERY_INVALID_ARGUMENT; if
- *             it is that of *error, no sentence is written. */
+ *             returns BLOOMERY_UNSUPPORTED. A wrong struct_size is BLOOMERY_INVALID_ARGUMENT. No
+ *             sentence is written if error->struct_size is wrong. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -47,7 +47,7 @@ extern "C" {
 /* The version of this header. It grows with every addition. */
 #define BLOOMERY_C_VERSION 1
 
-/* The version of the linked library. It is at least the header's if the library is not older. */
+/* The version of the linked library, at least BLOOMERY_C_VERSION unless the library is older. */
 BLOOMERY_API unsigned bloomery_c_version(void);
 
 /* The outcome of a call. */
@@ -203,7 +203,7 @@ BLOOMERY_API bloomery_status bloomery_info(const bloomery_filter* filter,
 
 /* Changes ------------------------------------------------------------------------------------- */
 
-/* Inserts a key. *is_new, unless it is NULL, becomes true if the key was certainly no member
+/* Inserts a key. *is_new, unless it is NULL, becomes true if the key was certainly not a member
  * before. BLOOMERY_FULL changes nothing. */
 BLOOMERY_API bloomery_status bloomery_insert(bloomery_filter* filter, const void* key, size_t size,
                                              bool* is_new, bloomery_error* error);
@@ -219,7 +219,7 @@ BLOOMERY_API bloomery_status bloomery_insert_fixed(bloomery_filter* filter, cons
                                                    size_t size, size_t count, size_t* done,
                                                    uint64_t* inserted, bloomery_error* error);
 
-/* Erases each key once. erased[i], unless erased is NULL, is false for a key that is certainly no
+/* Erases each key once. erased[i], unless erased is NULL, is false if keys[i] is certainly not a
  * member. Erase only keys that were inserted: erasing a non-member may remove a member. */
 BLOOMERY_API bloomery_status bloomery_erase(bloomery_filter* filter, const bloomery_key* keys,
                                             size_t count, bool* erased, bloomery_error* error);
@@ -228,11 +228,11 @@ BLOOMERY_API bloomery_status bloomery_erase(bloomery_filter* filter, const bloom
 BLOOMERY_API bloomery_status bloomery_count(const bloomery_filter* filter, const bloomery_key* keys,
                                             size_t count, uint64_t* counts, bloomery_error* error);
 
-/* The union or intersection with another filter of the same kind and parameters, in place. Filters
- * of kind expandable need only the same seed, if the union can keep the first one's rate. */
+/* The union with another filter of the same kind and parameters, in place. Filters of kind
+ * expandable need only the same seed, if the union can keep the rate of `filter`. */
 BLOOMERY_API bloomery_status bloomery_merge(bloomery_filter* filter, const bloomery_filter* other,
                                             bloomery_error* error);
-/* The intersection, under the same conditions. */
+/* The intersection with another filter of the same kind and parameters, in place. */
 BLOOMERY_API bloomery_status bloomery_intersect(bloomery_filter* filter,
                                                 const bloomery_filter* other,
                                                 bloomery_error* error);

@@ -15,8 +15,8 @@
 namespace bloomery::leveldb_entries {
 namespace {
 
-constexpr unsigned max_hashes = 32;  // what five bits hold, less one
-constexpr unsigned tries = 16;       // seeds before a ribbon is given another shape
+constexpr unsigned max_hashes = 32;  // 1 to 32 in five bits
+constexpr unsigned tries = 16;       // seeds that are tried per shape of a ribbon
 
 /// The byte that begins an entry; `number` is 1 to 32.
 char head(layout id, unsigned number) noexcept {
@@ -27,7 +27,7 @@ std::span<std::byte> bytes_of(std::string& entry, std::size_t from) noexcept {
   return std::as_writable_bytes(std::span<char>(entry).subspan(from));
 }
 
-/// A part of an entry that is being made.
+/// A part of an entry under construction.
 class entry_storage {
  public:
   explicit entry_storage(std::span<std::byte> bytes) noexcept : bytes_(bytes) {}
@@ -39,7 +39,7 @@ class entry_storage {
 };
 static_assert(writable_storage<entry_storage>);
 
-/// Inserts into a filter whose bits are at the end of an entry, and zero.
+/// Inserts into a filter whose bits are the zeros at the end of an entry.
 template <class Filter, class Params>
 void insert_all(const Params& params, std::span<const hash64> hashes, std::span<std::byte> bits) {
   auto filter = Filter::open(params, entry_storage(bits), 0);
@@ -62,7 +62,7 @@ void put_varint(std::string& into, Int value) {
   into += static_cast<char>(value);
 }
 
-/// Takes a number of up to 64 bits from the front; none if it has no end.
+/// Removes a number of up to 64 bits from the front. None if it has no end.
 std::optional<std::uint64_t> take_varint(std::span<const std::byte>& from) noexcept {
   std::uint64_t value = 0;
   for (unsigned shift = 0; shift < 64 && !from.empty(); shift += 7) {
@@ -78,7 +78,7 @@ short_ribbon ribbon_of(std::uint64_t bytes, unsigned columns, std::uint8_t seed)
   return {.slots = bytes * 8 / columns, .columns = columns, .seed = seed};
 }
 
-/// Tries seeds for a ribbon of so many bytes.
+/// Tries seeds for a ribbon of this number of bytes.
 std::optional<std::string> try_ribbon(std::span<const hash64> hashes, std::uint64_t bytes,
                                       unsigned columns) {
   for (unsigned seed = 0; seed < tries; ++seed) {

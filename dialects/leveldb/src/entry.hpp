@@ -1,7 +1,7 @@
 #pragma once
 
-// What LevelDB stores for one filter: a byte that names the layout and a number, then its bits.
-// docs/leveldb.md has the drawings; they change only together with the policy's name.
+// The bytes that LevelDB stores for one filter: a byte with the layout and a number, then the bits.
+// docs/leveldb.md has drawings. A new format needs a new name of the policy.
 
 #include <bloomery/hash.hpp>
 #include <bloomery/image.hpp>
@@ -17,21 +17,21 @@ namespace bloomery::leveldb_entries {
 /// The upper three bits of the first byte. Never renumbered.
 enum class layout : std::uint8_t { bloom = 1, ribbon = 2, blocked_bloom = 3, fuse = 4 };
 
-/// An entry's size or its rate: the one that is not asked for is zero.
+/// The size or the rate of an entry; the other one is zero.
 struct demand {
   std::uint64_t bytes = 0;  ///< of the entry, at most; at least 9
   double fpr = 0;
 };
 
-/// The entry of the hashes, which are distinct and at least one. Of blocked_bloom and fuse for any
-/// number of keys; none where fuse finds no room.
+/// The entry of the hashes, which are distinct and at least one. blocked_bloom and fuse accept any
+/// number of keys. None if fuse finds no room.
 std::string make_bloom(std::span<const hash64> hashes, const demand& wanted);
 std::string make_ribbon(std::span<const hash64> hashes, const demand& wanted);
 std::string make_blocked_bloom(std::span<const hash64> hashes, const demand& wanted);
 std::optional<std::string> make_fuse(std::span<const hash64> hashes, const demand& wanted);
 
-/// Whether an entry may contain the key of a hash. True for what is no entry of these layouts,
-/// false for no bytes at all: the filter of no keys.
+/// Whether an entry may contain the key of a hash. True for bytes that are no entry of these
+/// layouts. False for no bytes at all, the filter of no keys.
 bool may_contain(std::span<const std::byte> entry, hash64 h) noexcept;
 
 }  // namespace bloomery::leveldb_entries

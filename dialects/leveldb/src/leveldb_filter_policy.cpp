@@ -17,7 +17,7 @@ namespace entries = leveldb_entries;
 constexpr double default_bits_per_key = 10;
 constexpr double max_bits_per_key = 64;
 constexpr double min_fpr = 1e-9;
-constexpr std::size_t many_keys = 1024;  // from which on blocks of 512 bits fill evenly
+constexpr std::size_t many_keys = 1024;  // from here on blocks of 512 bits fill evenly
 
 std::span<const std::byte> bytes_of(const leveldb::Slice& slice) noexcept {
   return std::as_bytes(std::span<const char>(slice.data(), slice.size()));
@@ -27,7 +27,7 @@ hash64 hash_of(const leveldb::Slice& key) noexcept {
   return xxh3_hasher(0)(bytes_of(key));
 }
 
-/// Versions of a key are equal keys to a filter.
+/// The distinct hashes of the keys. Versions of one key have equal hashes.
 std::vector<hash64> distinct_hashes(std::span<const leveldb::Slice> keys) {
   std::vector<hash64> hashes(keys.size());
   std::ranges::transform(keys, hashes.begin(), hash_of);

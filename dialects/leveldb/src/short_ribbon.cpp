@@ -25,14 +25,14 @@ constexpr int trailing_zeros(wide x) noexcept {
                     : 64 + std::countr_zero(static_cast<std::uint64_t>(x >> 64));
 }
 
-/// The exclusive or of the slots start + i for each bit i of `chosen` is `result`.
+/// An equation: the XOR of the slots start + i, for each bit i of `chosen`, is `result`.
 struct equation {
   std::uint64_t start = 0;
   wide chosen = 0;
   std::uint32_t result = 0;
 };
 
-/// Three functions of a hash: its start, its slots and its result. Part of the format.
+/// The equation of a hash: start, chosen slots and result. Part of the format.
 equation equation_of(const short_ribbon& shape, hash64 h) noexcept {
   const auto word = [&](unsigned i) noexcept {
     return with_hash(xxh3_hasher(std::uint64_t{shape.seed} * 3 + i), h.value,
@@ -43,7 +43,7 @@ equation equation_of(const short_ribbon& shape, hash64 h) noexcept {
   const std::uint64_t first = word(0);
   wide chosen = wide_of(word(1), word(2));
   if (width < window) chosen &= (wide{1} << width) - 1;
-  // Where starts differ, the first slot is always chosen, so that every start counts.
+  // If starts differ, the first slot is always chosen, so that each start matters.
   if (starts > 1) chosen |= 1;
   const auto result_mask = static_cast<std::uint32_t>((std::uint64_t{1} << shape.columns) - 1);
   return {static_cast<std::uint64_t>((static_cast<wide>(first) * starts) >> 64), chosen,
@@ -63,7 +63,8 @@ wide bits_at(std::span<const std::byte> bytes, std::uint64_t at) noexcept {
   return shift == 0 ? value : value | static_cast<wide>(some[16]) << (128 - shift);
 }
 
-/// Rows by their first slot, each made so that no two begin alike. False on a contradiction.
+/// Adds the equations of the hashes to rows by their first slot, reduced so that no two have the
+/// same one. False on a contradiction.
 bool eliminate(const short_ribbon& shape, std::span<const hash64> hashes,
                std::vector<equation>& rows) {
   for (const hash64 h : hashes) {
@@ -80,7 +81,7 @@ bool eliminate(const short_ribbon& shape, std::span<const hash64> hashes,
       e.chosen ^= row.chosen;
       e.result ^= row.result;
     }
-    // It follows from the others, or contradicts them.
+    // Without slots left, the equation follows from the others or contradicts them.
     if (e.chosen == 0 && e.result != 0) return false;
   }
   return true;
@@ -95,12 +96,12 @@ std::uint64_t min_slots(std::uint64_t n) noexcept {
 bool solve(const short_ribbon& shape, std::span<const hash64> hashes, std::span<std::byte> bits) {
   std::vector<equation> rows(shape.slots);
   if (!eliminate(shape, hashes, rows)) return false;
-  // From the last slot to the first: `known` has the 128 slots after the present one.
+  // From the last slot to the first. `known` has the 128 slots after the current one.
   std::array<wide, max_columns> known{};
   for (std::uint64_t slot = shape.slots; slot-- != 0;) {
     const equation& row = rows[slot];
     for (unsigned c = 0; c < shape.columns; ++c) {
-      // The row's own bit 0 meets the zero that is shifted in.
+      // The row's own bit 0 is multiplied by the zero that is shifted in.
       known[c] <<= 1;
       const bool value =
           row.chosen != 0 && (parity(row.chosen & known[c]) != ((row.result >> c & 1) != 0));

@@ -21,8 +21,8 @@ struct blocked_bloom_spec {
   unsigned hashes = 0;                ///< k: at most 24 in the free layout, 8 in the others
   std::uint64_t seed = default_seed;  ///< of the hash function
   block_layout layout{};              ///< {}: split_512 at rates of 0.05% to 2%, else free
-  /// The share of filters whose own rate is at most fpr, in [1/2, 1). With 0, the mean of all
-  /// filters is at most fpr.
+  /// The share of filters with this plan whose own rate is at most fpr, in [1/2, 1). 0: only the
+  /// mean rate over all such filters is at most fpr.
   double confidence = 0;
 };
 
@@ -39,11 +39,12 @@ struct blocked_bloom_params {
   double chance_keys = 0;
 
   std::uint64_t bits() const noexcept { return blocks * block_bits(layout); }
-  /// Whether a filter of this many blocks and functions exists in that layout.
+  /// Whether a filter with these blocks and functions exists in the layout.
   bool possible() const noexcept;
 
-  /// The scatter of one filter's rate around `fpr` (formulas::bloom_fpr_scatter). It is largest for
-  /// small filters and low rates, where a few blocks with many keys give most of the rate.
+  /// The standard deviation of the logarithm of the rate (formulas::bloom_fpr_scatter). It is
+  /// largest for small filters and low rates, where a few blocks with many keys give most of the
+  /// rate.
   double scatter() const;
 
   /// The parameter block of a file (docs/format.md, "blocked_bloom").
@@ -59,9 +60,9 @@ inline constexpr double min_blocked_fpr = 1e-9;
 /// Finds the values that `spec` leaves open, so that the mean rate of such filters at capacity is
 /// at most spec.fpr.
 ///
-/// The plan aims 0.3% below it, which costs 0.007 bits per key. One filter of 10^8 keys at 1% then
-/// exceeds the requested rate with probability 3e-7. Small filters scatter further (scatter()).
-/// With `confidence`, that share of filters has a rate of at most spec.fpr.
+/// The plan aims 0.3% below spec.fpr, which costs 0.007 bits per key. One filter of 10^8 keys at 1%
+/// then exceeds the requested rate with probability 3e-7. The rates of small filters scatter
+/// further (scatter()). With `confidence`, that share of filters has a rate of at most spec.fpr.
 ///
 /// Fails with invalid_argument; the message names the value that is out of range, missing, or
 /// contradicts the others. O(1), below a millisecond.

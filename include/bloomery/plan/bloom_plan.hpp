@@ -14,16 +14,16 @@
 namespace bloomery {
 
 /// A request. The planner finds the values that are zero. It needs any two of capacity, fpr and
-/// bits. Or it needs hashes with capacity or bits, and then finds the size for which this number of
-/// functions is the best.
+/// bits, or hashes with one of capacity and bits. In the second case it finds the size for which
+/// this number of functions is the best.
 struct bloom_spec {
   std::uint64_t capacity = 0;         ///< n, distinct keys, at most 2^57
   double fpr = 0;                     ///< eps at capacity, in (0, 1)
   std::uint64_t bits = 0;             ///< m, at most 2^62
   unsigned hashes = 0;                ///< k, at most 64
   std::uint64_t seed = default_seed;  ///< of the hash function
-  /// The share of filters whose own rate is at most fpr, in [1/2, 1). With 0, the mean of all
-  /// filters is at most fpr.
+  /// The share of filters with this plan whose own rate is at most fpr, in [1/2, 1). 0: only the
+  /// mean rate over all such filters is at most fpr.
   double confidence = 0;
 };
 
@@ -39,7 +39,7 @@ struct bloom_params {
   /// intersections, which also have bits that different keys set by chance. Infinite if unknown.
   double chance_keys = 0;
 
-  /// The scatter of one filter's rate around `fpr` (formulas::bloom_fpr_scatter).
+  /// The standard deviation of the logarithm of the rate (formulas::bloom_fpr_scatter).
   double scatter() const;
 
   /// The parameter block of a file (docs/format.md, "bloom").
@@ -52,7 +52,7 @@ struct bloom_params {
 /// spec.fpr:
 ///     capacity and fpr     the fewest bits
 ///     bits and fpr         the largest capacity
-/// Each with the best number of functions.
+/// Both come with the best number of functions.
 ///
 /// fpr is the mean over all filters of a plan. With `confidence`, that share of them has a rate of
 /// at most spec.fpr. Fails with invalid_argument; the message names the value that is out of range,

@@ -27,8 +27,8 @@ struct counting_bloom_spec {
 /// The values that determine the layout of a counting Bloom filter, and its capacity and planned
 /// rate.
 struct counting_bloom_params {
-  /// The Bloom filter with a bit for each counter. Its places for every key and its rate are the
-  /// same.
+  /// The Bloom filter with a bit for each counter. It has the same places for every key, and the
+  /// same rate.
   bloom_params array;
   unsigned counter_bits = 4;
 

@@ -55,7 +55,7 @@ struct cuckoo_params {
 ///     slots per bucket        2      4      8
 ///     from 1000 slots         0.84   0.95   0.98
 ///     below                   0.75   0.90   0.96
-/// With a probability below 2/10,000 the planned keys do not fit. It has two parts:
+/// The planned keys fail to fit with a probability below 2/10,000, the sum of two parts:
 ///     Load       below 1/10,000 at every measured table size, from one bucket to a million, and
 ///                far less in large tables
 ///     Equality   more keys share buckets and fingerprint than their buckets have slots: below

@@ -1,7 +1,7 @@
 #pragma once
 
-/// Plans expandable filters: the first segments, and the number of hash bits that an entry keeps,
-/// for each doubling. It is chosen so that the rate holds at any size.
+/// Plans expandable filters: the first segments, and for each doubling the number of hash bits that
+/// an entry keeps. This number is chosen so that the rate holds at any size.
 
 #include <bloomery/image.hpp>
 #include <bloomery/result.hpp>
@@ -50,7 +50,7 @@ struct expandable_params {
   bool widens() const noexcept { return cell_bits < segment_cell_bits; }
   /// Slot bits of the segments that the last step made.
   unsigned newest_slot_bits() const noexcept { return split == 0 ? slot_bits : split_slot_bits; }
-  /// The filter grows by a step when it has more entries than this. It is two per cell while a step
+  /// The filter grows by a step when it has more entries than this: two per cell while a step
   /// widens the only segment, otherwise 3/4 per cell.
   std::uint64_t max_entries() const noexcept {
     return widens() ? first_load * cells() : cells() / 4 * 3;
@@ -59,8 +59,9 @@ struct expandable_params {
   /// max_entries().
   std::uint64_t entries_limit() const noexcept;
 
-  /// Keys that the filter has room for now: `capacity` at first. max_entries() after growth, and
-  /// for a capacity below that of the smallest filter.
+  /// The number of keys that the filter has room for now. It is `capacity` at first and
+  /// max_entries() after growth. It is also max_entries() if `capacity` is below that of the
+  /// smallest filter.
   std::uint64_t room() const noexcept;
 
   /// The parameter block of a file (docs/format.md, "expandable").
@@ -77,12 +78,12 @@ struct expandable_params {
 
   /// The same state for a filter whose entries match a fraction `rate` of all hashes, as after a
   /// union. The current doubling will add to this fraction. The schedule of rates continues at the
-  /// first doubling that allows the sum. Nothing if there is none, or if entries would be too long
-  /// for a segment.
+  /// first doubling that allows the sum. Returns nothing if no doubling allows it, or if entries
+  /// would be too long for a segment.
   std::optional<expandable_params> replanned_for(double rate) const noexcept;
 };
 
-/// Keys that a filter begins with when no capacity is asked for.
+/// The capacity of a filter if the request has none.
 inline constexpr std::uint64_t default_expandable_capacity = 96;
 
 /// Plans the filter as it is before its first key. Fails with invalid_argument and names the value
@@ -99,9 +100,10 @@ inline constexpr std::uint64_t default_expandable_capacity = 96;
 ///                           large
 ///     w(g) = 0              its last widening, which overfills the segment by 4/3, so that it is
 ///                           split at once
-///     w(g) = 1/4 + 1/2      C cells become 2 C by splits. Of 3/4 C new keys, half go into a
-///                           segment that was already split. As many go in the next doubling
-///                           into one that was not split yet, whose cells are twice as large.
+///     w(g) = 1/4 + 1/2      C cells become 2 C by splits.
+///                           1/4: half of the 3/4 C new keys go into segments already split.
+///                           1/2: in the next doubling, half of the 3/2 C new keys go into
+///                           segments not yet split, whose cells are twice as large.
 ///                           1/2 more for a filter that begins with whole segments
 ///
 /// Schedule of rates. The mean rate over keys chosen at random is at most the sum of these parts (a
@@ -125,17 +127,17 @@ inline constexpr std::uint64_t default_expandable_capacity = 96;
 /// therefore in split segments, where each adds less to the rate.
 result<expandable_params> plan_expandable(const expandable_spec& spec);
 
-/// Bytes of the blocks of a new segment, so that the planned keys fit. `is_split`: one of the first
-/// `split` segments, or of their halves.
+/// Bytes of the blocks of a new segment, so that the planned keys fit. `is_split`: the segment is
+/// one of the first `split`, or one of their halves.
 std::size_t planned_area(const expandable_params& plan, bool is_split) noexcept;
 /// Bytes of the empty filter's payload.
 std::uint64_t planned_bytes(const expandable_params& plan) noexcept;
 
-/// Expected bits of payload with so many keys.
+/// Expected bits of payload with this number of keys.
 double expandable_bits(const expandable_params& params, std::uint64_t keys);
 
 /// The state after growth to this number of distinct keys. Nothing if the filter would be full
-/// before.
+/// earlier.
 std::optional<expandable_params> grown_to(expandable_params params, std::uint64_t keys);
 
 }  // namespace bloomery

@@ -31,8 +31,8 @@ double bloom_fpr_classic(double n, double m, unsigned k);
 ///     m < 4096 and k <= 28    exact to 1e-10 of itself, with n k rounded up; O(k^3 log(n k))
 ///     else                    expansion to the variance of X; O(1)
 ///
-/// The relative error of the expansion is below 4e-4 where the rate is above 1e-19. Equal hashes
-/// add that much anyway.
+/// The relative error of the expansion is below 4e-4 where the rate is above 1e-19. Lower rates do
+/// not matter, because equal hashes add more.
 double bloom_fpr(double n, std::uint64_t m, unsigned k);
 
 /// The rate of a blocked filter in which a key chooses one of `blocks` blocks and sets one bit in
@@ -54,7 +54,7 @@ double free_block_fpr(double n, std::uint64_t blocks, unsigned block_bits, unsig
 /// filters of its size. bloom_fpr, split_block_fpr and free_block_fpr give the mean.
 ///
 /// The rate of one filter is assumed to be lognormal, since a low rate is a mean with few large
-/// terms. The scatter of a Bloom filter comes from the variance of the fill, O(1). That of a
+/// terms. The scatter of a Bloom filter comes from the variance of the fill, O(1). The scatter of a
 /// blocked filter comes from the second moment of a block's rate, and costs as much as the mean.
 double bloom_fpr_scatter(double n, std::uint64_t m, unsigned k);
 /// The same for a filter of split blocks.
@@ -70,17 +70,17 @@ double fpr_at(double mean, double scatter, double deviations);
 /// 1.645 for 95%.
 double normal_quantile(double p);
 
-/// The number of distinct keys that `ones` set bits of a blocked filter show. A key leaves each bit
-/// of its own block clear with probability `stays`, so n keys set a bit with probability 1 - (1 -
-/// (1 - stays)/blocks)^n. Infinite if every bit is set.
+/// The estimated number of distinct keys in a blocked filter with `ones` set bits. A key leaves
+/// each bit of its own block clear with probability `stays`, so n keys set a bit with probability 1
+/// - (1 - (1 - stays)/blocks)^n. Infinite if every bit is set.
 ///
 /// The bias is t/2 times the square of the relative standard error, with t keys per bit of a lane.
 /// It is below a tenth of that error up to three times the planned load.
 double blocked_cardinality(double ones, double bits, std::uint64_t blocks, double stays);
 
-/// The number of throws at m places that hit x of them: m (H_m - H_(m-x)), H_i = 1 + 1/2 + ... +
-/// 1/i. This is the mean number of throws until x places are hit (the coupon collector's problem).
-/// Infinite if all places are hit.
+/// The estimated number of throws at m places, of which x were hit: m (H_m - H_(m-x)), H_i = 1 +
+/// 1/2 + ... + 1/i. This is the mean number of throws until x places are hit (the coupon
+/// collector's problem). Infinite if all places are hit.
 ///
 /// It has no bias while a place is free. A throw hits a free place with probability (m - x)/m and
 /// then adds m/(m - x), so each throw adds 1 on average. The limit for large m is -m ln(1 - x/m),
@@ -89,9 +89,9 @@ double blocked_cardinality(double ones, double bits, std::uint64_t blocks, doubl
 /// for Database Applications", ACM TODS 15(2), 1990, who use the logarithm).
 double throws_behind(double hit, double places);
 
-/// The number of distinct keys that `ones` set bits show: -(m/k) ln(1 - ones/m) (Swamidass and
-/// Baldi, 2007). Infinite if every bit is set. Filters estimate with throws_behind(ones, m) / k,
-/// which is right for small m too.
+/// The estimated number of distinct keys in a Bloom filter with `ones` set bits: -(m/k) ln(1 -
+/// ones/m) (Swamidass and Baldi, 2007). Infinite if every bit is set. Filters estimate with
+/// throws_behind(ones, m) / k, which is right for small m too.
 double bloom_cardinality(double ones, double m, unsigned k);
 
 /// The estimated number of distinct keys, from the number of different fingerprints. A key has one

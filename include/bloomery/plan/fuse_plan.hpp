@@ -82,8 +82,8 @@ std::uint32_t fuse_shards_for(std::uint64_t n) noexcept;
 /// log2 of the fingerprints per segment in a shard of n keys.
 unsigned fuse_segment_log2(std::uint64_t n, unsigned arity) noexcept;
 
-/// Segments of a shard of n keys with which four in five sets of hashes succeed at the first try.
-/// In integers, so that every machine builds the same filter.
+/// The number of segments of a shard of n keys. With it, a build succeeds at the first try for four
+/// in five sets of hashes. Computed in integers, so that every machine builds the same filter.
 std::uint64_t fuse_segments_for(std::uint64_t n, unsigned arity, unsigned segment_log2) noexcept;
 
 }  // namespace detail

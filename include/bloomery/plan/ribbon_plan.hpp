@@ -21,10 +21,11 @@ struct ribbon_spec {
   unsigned threads = 1;               ///< of a build, 0: one per core; the result is the same
 };
 
-/// A level. The first has all keys, each other the keys that the level before bumped. A level has
-/// shards of equal shape. A shard is a system of linear equations, or two systems if the cut is
-/// inside it. Starts are numbered through all shards. Starts below the cut have `columns` bits per
-/// slot, the others one more. The mean rate can thus have any value.
+/// A level. The first has all keys; each other has the keys that the level before bumped. A level
+/// has shards of equal shape. A shard is a system of linear equations over slots. A start is a
+/// position where a key's window of slots may begin; starts are numbered across all shards. Starts
+/// below the cut have `columns` bits per slot, the others one more, so that the mean rate can have
+/// any value. A shard that the cut divides is two systems.
 struct ribbon_level {
   std::uint64_t seed = 0;  ///< below 2^63; 0: the hash of the level before, unchanged
   std::uint64_t shards = 1;
@@ -92,11 +93,12 @@ result<double> ribbon_rate_for(const ribbon_spec& spec);
 /// Fails with invalid_argument if n keys cannot have so low a rate.
 result<void> check_ribbon_rate(double eps, std::uint64_t n);
 
-/// Whether a level of so many keys is the last, which bumps none.
+/// Whether a level of this many keys is the last, which bumps none.
 bool is_last_ribbon_level(std::uint64_t keys) noexcept;
 
 /// The level for n >= 1 keys with a rate of at most max(eps, 2^-32), without its seed. `attempt`
-/// counts the tries of a last level from 0; every few tries it is larger, and a solution likelier.
+/// counts the tries of a last level from 0. Every few tries the level is larger, which makes a
+/// solution likelier.
 ribbon_level plan_ribbon_level(std::uint64_t n, double eps, unsigned attempt = 0) noexcept;
 
 }  // namespace detail

@@ -1,7 +1,7 @@
 #pragma once
 
-/// Numbers as people write them: reading and formatting. A text that is no such number gives a
-/// failure with one error sentence.
+/// Numbers as people write them: reading and formatting. Reading fails with one error sentence if
+/// the text is malformed.
 
 #include <bloomery/result.hpp>
 #include <cstdint>

@@ -57,9 +57,9 @@ struct vector_quotient_params {
 /// Rates above 3% need as much memory as 3%.
 ///
 /// `capacity` distinct keys fit, each in any number of copies. The planned load is at most 0.965,
-/// and less in filters of few blocks or of few slots per block. With a probability below 1/10,000
-/// the keys do not fit, at every measured size up to 100,000 blocks. One block always holds as many
-/// keys as slots.
+/// and less in filters of few blocks or of few slots per block. The keys fail to fit with a
+/// probability below 1/10,000, at every measured size up to 100,000 blocks. One block always holds
+/// as many keys as slots.
 ///
 /// Fails with invalid_argument, which names the value that is out of range, missing or
 /// contradictory. O(1), some tens of microseconds.

@@ -1,5 +1,5 @@
-// Batches over a whole filter: which are prefetched, which are partitioned by region, and with how
-// many threads.
+// Batches over a whole filter. Decides which batches are prefetched or partitioned by region, and
+// how many threads they use.
 
 #include <algorithm>
 #include <atomic>
@@ -29,8 +29,8 @@ constexpr std::size_t max_chunk_bytes = std::size_t{1} << 27;
 // A region is a power of two of blocks, of about this size: half of a second-level cache.
 constexpr std::size_t region_bytes = std::size_t{1} << 20;
 constexpr std::size_t max_regions = 1024;
-// An array from this size on is partitioned if a batch has so many keys per cache line. Each line
-// is then fetched once for several keys.
+// An array of at least this size is partitioned if a batch has at least this many keys per cache
+// line. Each line is then fetched once for several keys.
 constexpr std::size_t partitioned_bytes = std::size_t{1} << 24;
 constexpr std::size_t min_keys_per_line = 4;
 // With fewer keys, starting a thread costs more than its part of the work.

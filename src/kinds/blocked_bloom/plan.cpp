@@ -42,7 +42,7 @@ double scatter_of(double n, block_layout layout, std::uint64_t blocks, unsigned 
                                           layout == block_layout::split_512 ? 64 : 32);
 }
 
-/// The rate of one layout for many sizes: blocked_bloom_fpr, or the rate that is so many standard
+/// The rate of one layout for many sizes: blocked_bloom_fpr, or a rate that is a number of standard
 /// deviations above it. Values common to the sizes are computed once.
 class rates {
  public:
@@ -191,7 +191,8 @@ result<blocked_bloom_params> plan_blocked_bloom(const blocked_bloom_spec& spec) 
     found = best_shape(spec);
   } else if (spec.capacity != 0 && spec.fpr != 0) {
     found.layout = layout_for(spec, spec.fpr);
-    // Many blocks have the shape of the limit, so k is found on fractions of a block a key.
+    // The best k of a large filter is that of the limit of many blocks, so at most 10^6 keys are
+    // used to find it.
     const double sample = std::min(n, 1e6);
     found.hashes = best_hashes(hashes_for(spec, found.layout), [&](unsigned k) {
       return static_cast<double>(blocks_for(sample, target, found.layout, k, deviations));

@@ -18,7 +18,7 @@ namespace {
 
 namespace f = formulas;
 
-/// The mean rate, or the rate that is so many standard deviations above it.
+/// The mean rate, or the rate `deviations` standard deviations above it.
 double full_fpr(double n, std::uint64_t m, unsigned k, double deviations = 0) {
   double rate = f::bloom_fpr(n, m, k);
   if (deviations != 0) rate = f::fpr_at(rate, f::bloom_fpr_scatter(n, m, k), deviations);
@@ -31,8 +31,8 @@ std::uint64_t min_bits(unsigned k) {
   return k > 28 ? 4096 : 1;
 }
 
-// The k with the fewest bits is one of the two whole numbers around log2(1/eps), except for a shift
-// in small arrays. A window of five is searched.
+// The k with the fewest bits is usually one of the two whole numbers around log2(1/eps). In small
+// arrays it may be shifted, so a window of five is searched.
 unsigned first_candidate(double ideal) {
   return static_cast<unsigned>(
       std::clamp(std::floor(ideal) - 2, 1.0, double{max_hash_functions - 4}));

@@ -24,10 +24,13 @@ constexpr unsigned min_fingerprint = 4;
 constexpr unsigned max_fingerprint = 32;
 constexpr std::uint64_t min_payload_bits = 64 + 8 * detail::stash_bytes;
 
-// Tables with fewer slots have lower planned loads, since the load that all but 1 in 10,000 of them
-// reach is lower: 0.77, 0.917 and 0.964 at 2, 4 and 8 slots per bucket, the lowest of 300,000
-// tables of each size up to 128 slots and thousands of 3,200. The thresholds of large tables are
-// 0.897, 0.980 and above 0.99; a search of 512 buckets reaches 0.88, 0.97 and 0.995.
+// Tables with fewer slots have lower planned loads. The loads, by slots per bucket:
+//                                                 2        4        8
+//     small tables: all but 1 in 10,000 reach     0.77     0.917    0.964
+//     large tables: threshold                     0.897    0.980    > 0.99
+//     large tables: a search of 512 buckets       0.88     0.97     0.995
+// The first row is the lowest of 300,000 tables of each size up to 128 slots, and of thousands of
+// 3,200 slots.
 constexpr std::uint64_t small_table = 1000;
 constexpr double max_collision_chance = 1e-4;
 

@@ -6,8 +6,8 @@
 namespace bloomery::detail {
 namespace {
 
-// The buckets whose neighbours a search visits, in 8 KiB of stack. At planned loads it visits a
-// few; the others are for almost full tables.
+// The most buckets whose neighbours a search visits, in 8 KiB of stack. At planned loads a search
+// visits a few; almost full tables need more.
 constexpr unsigned max_nodes = 512;
 constexpr unsigned no_parent = max_nodes;
 

@@ -16,8 +16,8 @@
 namespace bloomery::detail {
 namespace {
 
-// With at least one key per so many cells a pass over a segment is faster than single inserts: the
-// pass handles some ten entries per key, each in a twentieth of an insert's time.
+// With at least one key per this many cells a pass over a segment is faster than single inserts:
+// the pass handles some ten entries per key, each in a twentieth of an insert's time.
 constexpr std::uint64_t max_cells_per_key = 16;
 constexpr std::size_t min_chunk = std::size_t{1} << 15;
 constexpr std::size_t max_keys_per_segment = std::size_t{1} << 16;
@@ -25,7 +25,7 @@ constexpr std::size_t max_keys_per_segment = std::size_t{1} << 16;
 constexpr std::size_t max_batch_chunk = std::size_t{1} << 24;
 
 // The size of the next chunk, or 0 if single inserts are faster. A chunk at most doubles the
-// entries: how much room its keys need is known only once copies are told from new keys.
+// entries: the room that its keys need is known only after copies are distinguished from new keys.
 std::size_t chunk_size(const expandable_params& params, std::size_t hashes) noexcept {
   const std::uint64_t room = params.max_entries() - std::min(params.max_entries(), params.entries);
   const std::uint64_t max = std::max({params.entries, room, std::uint64_t{min_chunk}});
@@ -39,7 +39,7 @@ constexpr std::uint64_t entries_per_segment(const expandable_params& params) noe
   return (std::uint64_t{1} << params.cell_bits) / 4 * 3;
 }
 
-// Splits of the doubling under way that so many entries need.
+// Splits of the current doubling that this number of entries needs.
 std::uint64_t splits_for(const expandable_params& params, std::uint64_t entries) noexcept {
   const std::uint64_t full = entries_per_segment(params);
   const std::uint64_t segments = entries / full + (entries % full != 0);
@@ -62,8 +62,8 @@ void owned_segments::insert_bulk(expandable_params& params, std::span<const hash
   }
 }
 
-// Inserts all keys of a chunk, or none. Keys of one segment may come to another's later than in the
-// batch; the outcomes are the same, except for keys that match by chance.
+// Inserts all keys of a chunk, or none. Keys of different segments may change their order. The
+// outcomes are the same, except for keys that match by chance.
 bool owned_segments::insert_chunk(expandable_params& params, std::span<const hash64> hashes,
                                   insert_summary& summary) noexcept try {
   // Whole doublings first, while there is less to rewrite. Keys get longer entries than they would
@@ -73,7 +73,7 @@ bool owned_segments::insert_chunk(expandable_params& params, std::span<const has
   while (params.widens() || doubled() < wanted) {
     if (!grow(params)) return false;
   }
-  // The keys by segment. Those that a segment's pass could not take are its first.
+  // The keys by segment. The keys that a segment's pass does not place become its first.
   struct leftover {
     std::size_t size = 0;
     std::size_t done = 0;  // inserted one by one afterwards
@@ -132,7 +132,8 @@ bool owned_segments::insert_chunk(expandable_params& params, std::span<const has
   return false;
 }
 
-// One pass over a segment with its keys. Returns how many keys it could not take; they come first.
+// One pass over a segment with its keys. Returns the number of keys that were not placed; they come
+// first.
 std::size_t owned_segments::merge(expandable_params& params, std::uint64_t segment, bool splits,
                                   std::span<hash64> keys, merge_buffers& buffers,
                                   std::uint64_t& newly_inserted) noexcept try {

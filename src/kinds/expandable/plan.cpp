@@ -38,8 +38,8 @@ result<void> check_ranges(const expandable_spec& spec) {
 }
 
 /// log2 of a segment's cells: the most that block offsets can address. Just before a split a
-/// segment has at most 1.5 entries per cell, and a tenth more by chance. Slots grow by six bits in
-/// the long run, or by thirteen in a filter that may grow far beyond what was foretold.
+/// segment has at most 1.5 entries per cell, and a tenth more by chance. In the long run slots grow
+/// by six bits, or by thirteen in a filter that may grow far beyond the given growth.
 unsigned segment_cell_bits(unsigned remainder_bits, bool is_foretold) {
   const unsigned longest = remainder_bits + (is_foretold ? 13 : 6);
   unsigned bits = schedule::max_segment_cell_bits;
@@ -88,7 +88,7 @@ bool plan_slots(expandable_params& plan) {
   return true;
 }
 
-/// Nothing if 64-bit hashes cannot serve so many keys at that rate.
+/// Nothing if 64-bit hashes cannot serve that many keys at the rate.
 std::optional<expandable_params> plan_for(const expandable_spec& spec, std::uint64_t capacity,
                                           double fpr) {
   expandable_params plan;

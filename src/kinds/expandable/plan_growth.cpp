@@ -15,7 +15,7 @@ using schedule::share;
 using schedule::weight;
 
 std::uint64_t expandable_params::entries_limit() const noexcept {
-  // A first segment that has just got all its cells may have so many until it is split.
+  // Until it is split, a first segment that just got all its cells may have that many entries.
   const std::uint64_t max = !widens() && segments() == 1 ? cells() / 2 * first_load : max_entries();
   return max + max / 4;
 }
@@ -31,7 +31,7 @@ std::uint64_t expandable_params::room() const noexcept {
 namespace {
 
 // Begins the next doubling. While there is one segment its cells double at once, so all entries
-// until the next doubling have the new length. Later half of them come to split segments.
+// until the next doubling have the new length. Later, half of the entries go to split segments.
 bool begin_doubling(expandable_params& next) {
   ++next.generation;
   const bool widens = next.widens();
@@ -69,8 +69,8 @@ std::optional<expandable_params> expandable_params::grown() const noexcept {
 
 namespace {
 
-// The given rate with what entries to come in this doubling will add, and of the next doubling
-// those that come to segments not split yet. Summed in this order on every machine.
+// The given rate, plus the rate of the entries to come in this doubling, and in the next doubling
+// of those for segments not split yet. Summed in this order on every machine.
 double with_entries_to_come(const expandable_params& plan, double rate) {
   // The fraction of hashes that a new entry matches, in a segment that was not split, and in one
   // that was.

@@ -13,7 +13,8 @@ std::size_t planned_area(const expandable_params& plan, bool is_split) noexcept 
   if (shape.blocks() == 1) {
     return shape.area_within(shape.stored_bytes(shape.block_bytes(plan.capacity)));
   }
-  // Codes of 33 bits and one per entry, slots, both in whole bytes, and a twelfth for chance.
+  // Codes of 33 bits and one per entry, and slots, both in whole bytes; then a twelfth for random
+  // variation.
   const std::uint64_t here = (plan.capacity >> (plan.level + (is_split ? 1 : 0))) + 1;
   const std::uint64_t bytes = (shape.blocks() * (33 + 7) + here * (1 + shape.slot_bits)) / 8;
   return std::min<std::uint64_t>(bytes + bytes / 12 + 2, detail::max_segment_area);

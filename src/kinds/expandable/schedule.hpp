@@ -20,7 +20,7 @@ inline constexpr unsigned hash_bits = 63;  // of segment, cell and remainder tog
 inline constexpr unsigned min_cell_bits = detail::block_cell_bits;
 inline constexpr unsigned max_segment_cell_bits = 14;
 inline constexpr unsigned min_segment_cell_bits = 12;
-// Hashes have bits for at most 50 doublings. A union may begin as if after so many.
+// Hashes have bits for at most 50 doublings. A union may begin as if after this many.
 inline constexpr std::uint32_t max_generations_united = 64;
 inline constexpr std::uint32_t max_generations = 128;
 
@@ -52,7 +52,7 @@ inline bool is_growth(double x) {
   return x == 0 || (x >= 1 && x <= 0x1p50);
 }
 
-/// Cells for so many keys: 4/3 per key. Capacities are at most 2^57.
+/// Cells for this number of keys: 4/3 per key. Capacities are at most 2^57.
 inline std::uint64_t first_cells(std::uint64_t capacity) {
   return capacity + (capacity + 2) / 3;
 }
@@ -113,7 +113,7 @@ inline double allowance(const expandable_params& plan, double generation) {
   return std::min(plan.fpr, max_planned_rate) * planned_share * part;
 }
 
-/// s_g for remainders of so many bits.
+/// s_g for remainders of this number of bits.
 inline double share(unsigned remainder_bits) {
   return load * std::ldexp(1.0, -static_cast<int>(remainder_bits));
 }
@@ -130,7 +130,7 @@ std::optional<unsigned> min_remainder(unsigned min, unsigned address_bits, doubl
   return std::nullopt;
 }
 
-/// True if 16-bit block offsets can address a segment with so many entries per cell.
+/// True if 16-bit block offsets can address a segment with this number of entries per cell.
 inline bool fits_segment(unsigned cell_bits, unsigned remainder_bits, double entries) {
   const double slot = (remainder_bits + 1 + 1) / 8.0;  // with the marker, and a bit of the code
   return std::ldexp(entries * slot + 5.0 / 32, static_cast<int>(cell_bits)) <=

@@ -72,7 +72,7 @@ class segment_inboxes {
           box(place_of(ours_, {each.hash}).segment).copies.push_back(each);
           continue;
         }
-        // Counted copies without an entry: the entries that it matched were other keys' and are
+        // Counted copies without an entry: their key matched entries of other keys, which were
         // erased.
         constexpr std::uint64_t marker = std::uint64_t{1} << 63;
         const segment_place at = place_of(theirs_, {each.hash});
@@ -96,8 +96,8 @@ class segment_inboxes {
     return listed_;
   }
 
-  /// Those that none of the segment's `own` entries covers. `newly_inserted` grows by those that do
-  /// not cover one either, as shorter ones may.
+  /// The received entries that none of the segment's `own` entries covers. `newly_inserted` grows
+  /// by those that do not cover an own entry either. A shorter entry may cover one.
   std::vector<cell_entry>& absent_entries(std::uint64_t segment, std::span<const cell_entry> own,
                                           std::uint64_t& newly_inserted) {
     std::size_t kept = 0;
@@ -237,8 +237,8 @@ result<std::uint64_t> owned_segments::unite(expandable_params& params,
   return no_segment_memory();
 }
 
-// These segments with the others' entries, or only the absent ones. Sets params.entries.
-// `newly_inserted` grows by the absent entries that cover none here.
+// These segments united with the others' entries, or only with the absent ones. Sets
+// params.entries. `newly_inserted` grows by the absent entries that cover none here.
 result<owned_segments> owned_segments::united(expandable_params& params,
                                               const expandable_params& theirs,
                                               const segment_spans& others, bool only_absent,

@@ -10,7 +10,7 @@
 namespace bloomery::detail {
 namespace {
 
-// Batches of at least one key per cache line of a filter of at least this size are partitioned by
+// In a filter of at least this size, batches of at least one key per cache line are partitioned by
 // shard first, so that a line is fetched once for all its keys.
 constexpr std::size_t min_partitioned_bytes = std::size_t{1} << 24;
 constexpr std::size_t min_keys_per_line = 1;

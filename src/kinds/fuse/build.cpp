@@ -20,10 +20,10 @@
 namespace bloomery::detail {
 namespace {
 
-// Up to so many keys there is one shard, and their number is not estimated.
+// Up to this many keys there is one shard, and the number of keys is not estimated.
 constexpr std::uint64_t surely_one_shard = std::uint64_t{3} << 19;
-// Four in five tries succeed. From the fifth on each has a sixteenth more slots than the one
-// before, and the 64th 40 times the slots: only chosen hashes fail then.
+// Four in five tries succeed. From the fifth try on, each has a sixteenth more slots than the one
+// before. The 64th has 40 times the slots, and fails only for chosen hashes.
 constexpr unsigned tries_at_size = 4;
 constexpr unsigned max_tries = 64;
 // A cell has the number of keys at a slot in its upper bits, and the XOR of their indices below.

@@ -110,8 +110,8 @@ unsigned bits_that_fit(std::uint64_t n, unsigned arity, std::uint64_t bits) noex
   return w;
 }
 
-/// The most keys that fit. Where the segment length changes, sizes fall a little, so that it may be
-/// less than the largest number that fits.
+/// The most keys that fit. Where the segment length changes, sizes fall a little, so the result may
+/// be less than the largest number that fits.
 std::uint64_t keys_that_fit(unsigned arity, unsigned w, std::uint64_t bits) noexcept {
   return detail::first_good(
              0, max_fuse_keys + 1,
@@ -186,7 +186,8 @@ result<fuse_plan> plan_fuse(const fuse_spec& spec) {
     if (w == 0) return too_little(spec.capacity);
   }
   plan.params = shape_of(plan.capacity, arity, w, spec.seed);
-  // All three given: a promise to check, and four places may keep it where three do not.
+  // With all three given, the rate is a promise to check. Four places may keep it where three do
+  // not.
   if (spec.bits != 0 && spec.arity == 0 && bits_of(plan.params) > spec.bits) {
     plan.params = shape_of(plan.capacity, 4, w, spec.seed);
   }
@@ -210,7 +211,7 @@ std::uint32_t fuse_shards_for(std::uint64_t n) noexcept {
 }
 
 unsigned fuse_segment_log2(std::uint64_t n, unsigned arity) noexcept {
-  // The nearer power of two: from 4/3 of one on the next one's.
+  // The nearer power of two: from 4/3 of a power on, the next one.
   return sizes_of(arity)[log2_of(n + n / 2)].segment_log2;
 }
 

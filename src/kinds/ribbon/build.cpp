@@ -20,8 +20,8 @@
 namespace bloomery::detail {
 namespace {
 
-// Up to so many distinct keys are counted before the first level is planned. The number of more
-// keys is estimated: 1% more or fewer slots make a level hardly worse.
+// Up to this many distinct keys are counted before the first level is planned. A larger number is
+// estimated: 1% more or fewer slots make a level hardly worse.
 constexpr std::uint64_t counted_keys = std::uint64_t{1} << 21;
 // Tries of a last level; from the fifth on it is larger (plan_ribbon_level).
 constexpr unsigned max_tries = 64;

@@ -24,8 +24,8 @@ constexpr unsigned max_columns = 31;
 // which fits into the second-level cache.
 constexpr std::uint64_t shard_starts = 4096;
 constexpr std::uint64_t max_starts = std::uint64_t{1} << 46;
-// Up to so many keys a system with 3% more slots than keys has a solution in 60% to 98% of the sets
-// (measured), and bumping needs more memory.
+// A level of at most this many keys bumps none, because bumping needs more memory. With 3% more
+// slots than keys its system has a solution for 60% to 98% of the sets (measured).
 constexpr std::uint64_t last_level_keys = 1024;
 // A level that bumps has 1.05 keys per slot: it bumps 4.9% of them and leaves 0.17% of the slots
 // empty. Memory lost (measured): 0.45% at 1.04 keys per slot, 0.39% at 1.05, 0.36% at 1.06, where

@@ -7,7 +7,7 @@
 namespace bloomery::detail {
 namespace {
 
-/// The cost of growth by 1024 times. Empty if the filter is full before.
+/// The cost of growth by 1024 times. Empty if the filter is full earlier.
 std::vector<property> cost_of_growth(scalable_bloom_params params) {
   const double enough = 1024 * static_cast<double>(params.capacity);
   auto keys = static_cast<double>(params.members.front().capacity);

@@ -45,8 +45,8 @@ concurrent_vector_quotient::shared_state& concurrent_vector_quotient::state() co
   return *state_;
 }
 
-// A tag moves only between its own two blocks, or from the stash into one of them. So if neither
-// block was written from beginning to end, the answer is that of one moment.
+// A tag moves only between its own two blocks, or from the stash into one of them. If neither block
+// was written between the query's begin and end, the answer is thus that of one moment.
 bool concurrent_vector_quotient::contains(const vector_quotient_place& at) const noexcept {
   const detail::vq_seqlocks& seqlocks = state().seqlocks;
   alignas(64) std::array<std::byte, detail::vq_block_bytes> copy;

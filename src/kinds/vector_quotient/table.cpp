@@ -36,7 +36,7 @@ void insert_tag(const vq_layout& layout, std::byte* block, std::uint64_t tag) no
   layout.insert(block, bucket, layout.run(block, bucket).end, layout.remainder_of(tag));
 }
 
-// The copies of a block beside the first of each tag: how many, and the first of these.
+// The copies in a block beyond the first of each tag: their number, and the first of them.
 struct spare_copies {
   unsigned count = 0;
   unsigned slot = 0;
@@ -222,7 +222,7 @@ insert_outcome vq_insert_slow(const vq_writer& filter, const vector_quotient_pla
 
 namespace {
 
-// A slot of the block became free: a stashed tag of the block takes it.
+// A slot of the block became free: a stashed tag of the block moves there.
 void unstash_into(const vq_writer& filter, std::uint64_t block) noexcept {
   const vq_layout& layout = *filter.layout;
   std::byte* const bytes = layout.block(filter.blocks, block);

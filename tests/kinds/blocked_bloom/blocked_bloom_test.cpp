@@ -1,5 +1,5 @@
-// Blocked Bloom filters: each layout bit for bit, the same in every kernel, one by one, in batches,
-// by region and by threads; and the plan's formulas against the sums that define them.
+// Blocked Bloom filters: each layout bit for bit, the same in every kernel: key by key, in batches,
+// by region and with threads. The plan's formulas agree with the sums that define them.
 
 #include <bloomery/blocked_bloom.hpp>
 
@@ -30,7 +30,7 @@ std::vector<hash64> random_hashes(std::size_t n, std::uint64_t seed) {
   return all;
 }
 
-/// Bits set in a filter of one key, as places in the whole array.
+/// The bits of a filter with one key, as places in the whole array.
 std::vector<std::uint64_t> places_of(hash64 h, block_layout layout, std::uint64_t blocks,
                                      unsigned hashes = 0) {
   auto filter = value_of(blocked_bloom::make(

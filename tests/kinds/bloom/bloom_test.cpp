@@ -1,4 +1,4 @@
-// The Bloom filter against what the textbooks print of it.
+// The Bloom filter, against the figures in textbooks.
 
 #include <gtest/gtest.h>
 
@@ -33,7 +33,7 @@ TEST(bloom, says_whether_a_key_was_new) {
 }
 
 TEST(bloom, uses_places_beyond_the_first_2_to_the_32) {
-  // 1 GiB of address space, of which only the touched pages become memory.
+  // 1 GiB of address space; only the touched pages use memory.
   constexpr std::uint64_t bits = (std::uint64_t{1} << 33) + 12345;
   bloomery::bloom wide({.capacity = 1000, .bits = bits, .hashes = 7});
   std::size_t beyond = 0;

@@ -1,4 +1,4 @@
-// The counting Bloom filter from outside: its bytes, its plan, its files, its row in the registry.
+// The counting Bloom filter's bytes, plan, files and registry row.
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// The rate of the cuckoo filter against the rate required and its own current_fpr().
+// The rate of the cuckoo filter, against the requested rate and its own current_fpr().
 
 #include <gtest/gtest.h>
 
@@ -14,8 +14,8 @@ namespace {
 
 using bloomery::cuckoo;
 
-// Non-members pass at the rate of current_fpr(), and at most at the rate required:
-// five standard deviations of the pooled count, a false alarm of 6e-7 for each of the 18 cases.
+// Non-members pass at the rate of current_fpr(), and at most at the requested rate. The tolerance
+// is five standard deviations of the pooled count, a false alarm of 6e-7 in each of the 18 cases.
 TEST(cuckoo, meets_the_requested_rate) {
   constexpr std::uint64_t seeds = 20;
   for (const double eps : {0.1, 0.01, 0.001}) {

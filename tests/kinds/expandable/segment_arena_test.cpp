@@ -13,7 +13,7 @@
 namespace bloomery {
 namespace {
 
-// An arena whose places each have a pattern of their own.
+// An arena in which each place has a different pattern.
 class filled_arena {
  public:
   void add(std::size_t size) {
@@ -21,7 +21,7 @@ class filled_arena {
     ++next_;
   }
 
-  /// As a layout does: makes the new place before it gives back the old one.
+  /// Makes the new place before it frees the old one, as a new layout does.
   void replace(std::size_t i, std::size_t size) {
     const detail::arena_bytes place = write(size, next_);
     arena_.give_back(places_[i].bytes);

@@ -1,4 +1,5 @@
-// The fuse filter beyond the contract of static kinds: sizes, every width, shards, directory, plan.
+// The fuse filter beyond the contract of static kinds: sizes, every width, shards, directory and
+// plan.
 
 #include <bloomery/fuse.hpp>
 
@@ -37,7 +38,7 @@ std::size_t hits(const fuse& f, std::span<const hash64> asked) {
   return static_cast<std::size_t>(std::count(answers.get(), answers.get() + asked.size(), true));
 }
 
-/// A source with its hashes in pieces of one size.
+/// A source that passes its hashes in pieces of one size.
 hash_source in_pieces(std::span<const hash64> hashes, std::size_t piece) {
   return {hashes.size(), [=](const hash_source::sink& use) -> result<void> {
             for (std::size_t at = 0; at < hashes.size(); at += piece) {

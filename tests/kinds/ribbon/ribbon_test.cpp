@@ -35,8 +35,8 @@ double bits_per_key(const ribbon& f) {
   return 8 * static_cast<double>(f.size_in_bytes()) / static_cast<double>(f.size());
 }
 
-/// The mean number of columns of a mixture of r and r + 1 columns with the rate eps: log2(1/eps)
-/// and at most 0.086 bits more.
+/// The mean number of columns of a filter with r and r + 1 columns and the rate eps: between
+/// log2(1/eps) and 0.086 bits more.
 double mixed_columns(double eps) {
   const double r = std::ceil(-std::log2(eps)) - 1;
   const double lower = eps * std::exp2(r + 1) - 1;

@@ -1,4 +1,5 @@
-// The scalable Bloom filter in files: it goes on where it was, and what does not fit is refused.
+// The scalable Bloom filter in files: a loaded filter continues where it was, and parameters that
+// contradict each other are refused.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

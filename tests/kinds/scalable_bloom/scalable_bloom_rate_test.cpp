@@ -1,8 +1,8 @@
-// The scalable Bloom filter's promise: started at any size it grows, and at every doubling of its
-// keys the rate that is measured on non-members is within the one that was asked for.
+// The scalable Bloom filter's promise: it may start at any size, and at every doubling of its keys
+// the measured rate is within the requested one.
 //
-// Seeds are fixed. Were they drawn anew, a correct filter would fail here with probability below
-// 1e-6 in all: some 70 checks of the requested rate at below 1e-8 each (Student's t, 63 or more
+// Seeds are fixed. With new seeds a correct filter would fail here with probability below 1e-6 in
+// all. There are some 70 checks of the requested rate at below 1e-8 each (Student's t, 63 or more
 // degrees of freedom, 6.5 standard errors), and as many of current_fpr at 1e-9 each (Bernstein).
 
 #include <fmt/format.h>
@@ -26,7 +26,7 @@ enum class family : std::uint8_t { sequential, strided, random, text };
 constexpr std::array families = {family::sequential, family::strided, family::random, family::text};
 constexpr std::uint64_t first_non_member = std::uint64_t{1} << 32;
 
-/// Distinct keys of a family, hashed as the filter of this seed does.
+/// Distinct keys of a family, hashed with the filter's seed.
 std::vector<hash64> keys(family which, std::uint64_t seed, std::uint64_t first, std::size_t n) {
   const bloomery::xxh3_hasher hash(seed);
   std::vector<hash64> hashes;

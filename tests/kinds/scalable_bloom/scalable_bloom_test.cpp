@@ -1,5 +1,6 @@
-// The scalable Bloom filter: the paper's series, growth in lockstep with a real set, limits, and as
-// one of the kinds. Its rate and its files are in scalable_bloom_rate_test.cpp and _file_test.cpp.
+// The scalable Bloom filter: the paper's series, growth in lockstep with a real set, limits, and
+// its registry row. Rate and files are in scalable_bloom_rate_test.cpp and
+// scalable_bloom_file_test.cpp.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -24,7 +25,7 @@ using bloomery::scalable_bloom;
 using bloomery::scalable_bloom_params;
 using bloomery::scalable_bloom_spec;
 
-/// A plan with as many members as there can be, up to `most`.
+/// A plan with as many members as possible, up to `most`.
 scalable_bloom_params planned(const scalable_bloom_spec& spec, std::size_t most) {
   auto params = bloomery::plan_scalable_bloom(spec).value();
   while (params.members.size() < most) {
@@ -66,7 +67,7 @@ TEST(scalable_bloom_plan, members_follow_the_papers_series) {
     const double series = 0.01 * 0.5 * std::pow(0.5, static_cast<double>(i));
     EXPECT_LE(member.fpr, series);
     EXPECT_GE(member.fpr, 0.98 * series);  // 1/64 of the rate is kept for equal hashes
-    // What so many bits must cost by the textbook, and at most 2% above it.
+    // At least the textbook's bits per key, and at most 2% more.
     const double ideal = bloomery::formulas::ideal_bits_per_key(series);
     const double bits_per_key =
         static_cast<double>(member.bits) / static_cast<double>(member.capacity);

@@ -24,7 +24,7 @@ struct shape {
   unsigned remainder_bits;
 };
 
-/// A filter of just these blocks.
+/// A filter with exactly these blocks.
 inline vector_quotient filter_of(const shape& of) {
   const auto plan = value_of(plan_vector_quotient(
       {.bits = 512 * (of.blocks + 1), .slots = of.slots, .remainder_bits = of.remainder_bits}));

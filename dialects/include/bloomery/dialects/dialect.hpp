@@ -99,18 +99,18 @@ class foreign_filter {
   /// not accepted is then a mistake to report, not just a non-member.
   bool stores_key_type() const noexcept;
 
-  /// Whether the key may be a member. False for a key that is not accepted. Precondition of this
-  /// and all following calls with keys: askable().
+  /// Whether the key may be a member. False for a key that is not accepted. This call and all
+  /// following calls with keys have the precondition askable().
   bool may_contain(std::string_view key) const noexcept;
   /// Precondition: answers.size() >= keys.size().
   void may_contain(std::span<const std::string_view> keys, std::span<bool> answers) const noexcept;
 
-  /// Inserts in order, up to the first key that is not accepted (summary.done < keys.size()).
-  /// Unsupported by a filter that was opened read-only.
+  /// Inserts in order, up to the first key that is not accepted (summary.done < keys.size()). Fails
+  /// with unsupported if the filter was opened read-only.
   result<insert_summary> insert(std::span<const std::string_view> keys);
 
-  /// Makes this the filter of both sets of keys, with the count of the original software. Fails
-  /// with incompatible, and changes nothing, if the formats or the parameters differ.
+  /// Makes this the filter of both sets of keys, with the count that the original software would
+  /// give. Fails with incompatible, and changes nothing, if the formats or the parameters differ.
   result<void> merge(const foreign_filter& other);
 
   /// The same bits in another container, in a filter with its own memory. Fails if the other format
@@ -133,7 +133,7 @@ enum class recognition : std::uint8_t {
   certain,  ///< several fields and the length agree
 };
 
-/// How to open bytes, and what to call them.
+/// How to open bytes, and their name in messages.
 struct open_request {
   std::string name = "the filter";  ///< for messages; some file names contain a version
   access how = access::read_only;
@@ -172,19 +172,19 @@ result<void> check_options(const dialect& as, const option_list& given);
 struct guess {
   const dialect* certain = nullptr;     ///< null unless exactly one dialect is certain
   std::vector<const dialect*> perhaps;  ///< the others that are possible
-  /// If none is certain: the dialect that the first fields agree with, while the rest does not. The
-  /// bytes are a damaged filter, or something else.
+  /// If none is certain: the dialect whose first fields the bytes have, although the rest does not
+  /// match. The bytes are a damaged filter, or something else.
   const dialect* damaged = nullptr;
 };
 /// Asks every dialect whether the bytes are of its format.
 guess recognise(std::span<const std::byte> bytes);
 
-/// Opens bytes as that dialect, or as the one that is certain of them. Error sentences begin with
-/// the request's name. Fails with invalid_argument for an option that the dialect lacks. If the
-/// bytes look like a damaged filter, the error names the damage.
+/// Opens bytes as that dialect. Error sentences begin with the request's name. Fails with
+/// invalid_argument for an option that the dialect lacks.
 result<foreign_filter> open(const dialect& as, const mapped_storage& bytes,
                             const open_request& request = {});
-/// The same, as the dialect that is certain of the bytes.
+/// The same with the dialect that is certain of the bytes. If they look like a damaged filter, the
+/// error names the damage.
 result<foreign_filter> open(const mapped_storage& bytes, const open_request& request = {});
 
 /// The options for a filter that will be written to `path`: the given ones, and those in the file's

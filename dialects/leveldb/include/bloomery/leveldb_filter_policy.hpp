@@ -34,8 +34,8 @@ struct leveldb_filter_options {
   /// From 1 to 64. A filter is at most as large as LevelDB's own with the same value:
   /// max(64, n * bits_per_key) bits and a byte. A fuse filter that needs more is made as ribbon.
   double bits_per_key = 0;
-  /// The share of absent keys for which a table is read without need, from 1e-9 to below 1. Filters
-  /// are as small as the kind allows.
+  /// The share of absent keys for which LevelDB reads a table in vain, from 1e-9 to below 1.
+  /// Filters are as small as the kind allows.
   double fpr = 0;
 };
 

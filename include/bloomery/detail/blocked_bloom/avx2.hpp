@@ -1,8 +1,9 @@
 #pragma once
 
-// One key in a block of a blocked Bloom filter, in AVX2. The bits are those of the scalar forms in
-// layout.hpp. Include it where the compiler may use AVX2 and BMI2. All functions are always
-// inlined: an emitted function of such a name could be linked into code for a CPU without AVX2.
+// AVX2 code for one key in a block of a blocked Bloom filter. The bits are those of the scalar
+// forms in layout.hpp. Include it where the compiler may use AVX2 and BMI2. All functions are
+// always inlined: an emitted function of such a name could be linked into code for a CPU without
+// AVX2.
 
 #include <immintrin.h>
 

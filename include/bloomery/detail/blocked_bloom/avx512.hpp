@@ -1,7 +1,7 @@
 #pragma once
 
-// One key in a block of a blocked Bloom filter, in AVX-512 with VBMI. The bits are those of the
-// scalar forms in layout.hpp. Include it where the compiler may use these instructions. All
+// AVX-512 code, with VBMI, for one key in a block of a blocked Bloom filter. The bits are those of
+// the scalar forms in layout.hpp. Include it where the compiler may use these instructions. All
 // functions are always inlined: an emitted function of such a name could be linked into code for a
 // CPU without AVX-512.
 //

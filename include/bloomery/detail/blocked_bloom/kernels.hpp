@@ -21,8 +21,8 @@ struct block_array {
   std::size_t size() const noexcept { return blocks * (block_bits(layout) / 8); }
 };
 
-/// The loops over a batch for one layout and one instruction set. Each prefetches the blocks of
-/// keys up to `ahead` further on. 0 prefetches nothing, for arrays in the cache.
+/// The loops over a batch for one layout and one instruction set. Each loop prefetches the blocks
+/// of up to `ahead` later keys. 0 prefetches nothing, for arrays in the cache.
 struct block_kernels {
   void (*may_contain)(const block_array&, std::span<const hash64>, bool* answers, unsigned ahead);
   /// Inserts in order. Returns the number of keys that were certainly new.
@@ -41,17 +41,16 @@ struct layout_kernels {
 /// The batch operations of a filter. Hashes are first grouped by region of the array if there are
 /// several threads, or if the array is larger than the cache and the batch is large compared with
 /// it. Each region is then processed in the cache.
-///
-/// The order within a region is that of the batch, so the result, also the number of new keys, is
-/// that of single calls. Grouping needs as much memory as the array, at most 128 MiB. Without that
-/// memory the keys are processed one by one.
+/// The order within a region is that of the batch, so the bits and the number of new keys are the
+/// same as with single calls. Grouping needs as much memory as the array, at most 128 MiB. Without
+/// that memory the keys are processed one by one.
 void blocks_may_contain(const block_array& array, std::span<const hash64> hashes, bool* answers,
                         unsigned threads) noexcept;
 std::uint64_t blocks_insert(const block_array& array, std::span<const hash64> hashes,
                             unsigned threads) noexcept;
 
-/// A census of the array's bits: the sum over all blocks of the chance that a non-member of that
-/// block passes, and the number of set bits. O(size).
+/// A census of the array's bits: `pass` is the sum over all blocks of the chance that a non-member
+/// passes in the block, `ones` the number of set bits. O(size).
 struct block_census {
   double pass = 0;
   std::uint64_t ones = 0;

@@ -16,9 +16,9 @@
 
 namespace bloomery::detail {
 
-/// The multiplier that spreads the low bits of a hash over the word that the bit positions come
-/// from. The low bits are those that the choice of the block does not use. It is the golden ratio,
-/// 2^64 / phi, rounded to odd (Knuth, volume 3, 6.4).
+/// A multiplication by this spreads the low bits of a hash, which the choice of the block does not
+/// use, over the word that the bit positions come from. It is the golden ratio, 2^64 / phi, rounded
+/// to odd (Knuth, volume 3, 6.4).
 inline constexpr std::uint64_t golden64 = 0x9e3779b97f4a7c15;
 
 /// 8 lanes of 64 bits. A key sets one bit in each: bit (h * golden64 >> 6j) mod 64 of lane j.

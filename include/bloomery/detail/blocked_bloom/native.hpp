@@ -1,8 +1,8 @@
 #pragma once
 
-// One key in a block of a blocked Bloom filter, in the best instructions that this program is
-// compiled for: AVX-512 or AVX2 (-march=native and the like), else the scalar form. The bits are
-// the same. Batches do not use this header; their kernels are chosen at run time.
+// Code for one key in a block of a blocked Bloom filter, with the best instructions that this
+// program is compiled for: AVX-512 or AVX2 (-march=native and the like), else the scalar form. The
+// bits are the same. Batches do not use this header; their kernels are chosen at run time.
 
 #include <bloomery/detail/blocked_bloom/layout.hpp>
 

@@ -1,8 +1,8 @@
 #pragma once
 
 // Parts that are common to filters with k of m places per key: the check that a probe rule can
-// serve the parameters, the places of a key, and batches that fetch the places of many keys before
-// they use one.
+// serve the parameters, the places of a key, and batches. Batches prefetch the places of many keys
+// before they use one.
 
 #include <array>
 #include <bloomery/concepts.hpp>
@@ -44,7 +44,8 @@ void prefetch_places(const Probe& probe, const typename Probe::hash_type& h,
   }
 }
 
-/// The places of a key, each once, also if several of its probes meet in one. O(k^2) comparisons.
+/// The distinct places of a key, also if several of its probes have the same place. O(k^2)
+/// comparisons.
 class distinct_places {
  public:
   template <probe_scheme Probe>
@@ -69,8 +70,8 @@ class distinct_places {
 // as a core can have in flight.
 inline constexpr std::size_t prefetch_group = 16;
 
-/// Calls `use(i)` for each i below n, in order. `prefetch(i)` is called before it, by up to a group
-/// earlier.
+/// Calls `use(i)` for each i below n, in order. `prefetch(i)` is called before `use(i)`, up to a
+/// group earlier.
 template <class Prefetch, class Use>
 void in_groups(std::size_t n, Prefetch&& prefetch, Use&& use) noexcept {
   for (std::size_t first = 0; first < n; first += prefetch_group) {

@@ -27,14 +27,14 @@ constexpr bool is_finite(double x) noexcept {
   return x - x == 0;
 }
 
-/// The keys in the filter: those that the bits show, less those of chance. Infinite if unknown.
+/// The estimated number of keys without those that the bits show by chance. Infinite if unknown.
 double less_chance(double keys, double chance_keys) noexcept;
 
 /// The nearest whole number, within bounds.
 std::uint64_t whole_between(std::uint64_t low, double keys, std::uint64_t high) noexcept;
 
-/// The tally of a union, whose bits are those of either filter. `keys_of` gives the number of keys
-/// that so many set bits show. a.ones and b.ones are read only if one of the filters has
+/// The tally of a union, whose bits are those of either filter. keys_of(ones) estimates the number
+/// of keys from the number of set bits. a.ones and b.ones are read only if one of the filters has
 /// chance_keys.
 template <class KeysOf>
 bloom_tally union_of(const bloom_tally& a, const bloom_tally& b, std::uint64_t ones,

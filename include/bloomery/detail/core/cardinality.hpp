@@ -12,11 +12,11 @@ namespace bloomery::detail {
 
 /// Estimates the number of distinct hashes among those that were added, with any repetitions.
 ///
-/// 2^16 registers hold the greatest rank among the hashes that fall to each (Flajolet, Fusy,
-/// Gandouet, Meunier, "HyperLogLog: the analysis of a near-optimal cardinality estimation
-/// algorithm", 2007). The estimate is Ertl's improved raw one ("New cardinality estimation
-/// algorithms for HyperLogLog sketches", 2017, algorithm 6). It needs neither linear counting for
-/// few hashes nor a table of corrections.
+/// Each of 2^16 registers has the greatest rank among its hashes (Flajolet, Fusy, Gandouet,
+/// Meunier, "HyperLogLog: the analysis of a near-optimal cardinality estimation algorithm", 2007).
+/// The estimate is Ertl's improved raw one ("New cardinality estimation algorithms for HyperLogLog
+/// sketches", 2017, algorithm 6). It needs neither linear counting for few hashes nor a table of
+/// corrections.
 class cardinality_estimator {
  public:
   /// The relative standard error, 1.04 / sqrt(2^16) = 0.41%.

@@ -10,8 +10,8 @@
 namespace bloomery::detail {
 
 /// A pointer to the model of a type-erased filter. A filter that was moved from may only be
-/// destroyed or assigned to (concepts.hpp). Any other call ends the program with that sentence, in
-/// every build.
+/// destroyed or assigned to (concepts.hpp). Any other call prints a sentence that says so and ends
+/// the program, in every build.
 template <class Model>
 class filter_model {
  public:

@@ -1,7 +1,7 @@
 #pragma once
 
-// Grouping the hashes of a source by their upper bits, a group of shards at a time. The build of a
-// shard then needs neither all hashes at once nor more than bounded memory.
+// Splits the hashes of a source into shards by their upper bits, one group of shards at a time. A
+// build then never needs all hashes at once, and its memory is bounded.
 
 #include <bloomery/concepts.hpp>
 #include <bloomery/hash_source.hpp>
@@ -36,8 +36,8 @@ result<void> for_each_shard_group(
     const std::function<result<void>(std::uint64_t first, std::span<const std::span<hash64>>)>&
         use);
 
-/// Calls `work(thread, shard, hashes)` for every shard, with several threads, each below `threads`.
-/// After a failure, which is returned, no thread begins another shard.
+/// Calls `work(thread, shard, hashes)` for every shard, with several threads. `thread` is below
+/// `threads`. After a failure, which is returned, no thread begins another shard.
 result<void> for_each_shard(
     const hash_source& source, std::uint64_t shards, std::uint64_t distinct, unsigned threads,
     const std::function<result<void>(unsigned, std::uint64_t, std::span<hash64>)>& work);

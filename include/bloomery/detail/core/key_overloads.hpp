@@ -23,7 +23,7 @@ template <class R>
 concept key_batch = contiguous<R> && !key<R> && key<element_of<R>> &&
                     (byte_key<element_of<R>> || sizeof(element_of<R>) > 1);
 
-/// A filter that inserts hashes. It gets the same operations on keys, as do those below.
+/// A filter that inserts hashes.
 template <class F>
 concept inserts_hashes = requires(F& f, const typename F::hash_type& h) { f.insert(h); };
 /// A filter that erases hashes.
@@ -74,8 +74,8 @@ class key_overloads {
     return self().may_contain(hash_of(self().hash_function(), k, number));
   }
 
-  /// Answers a batch: answers[i] is that of keys[i]. A batch is faster than single calls, because
-  /// the memory accesses of many keys overlap. Precondition: answers.size() >= keys.size().
+  /// Answers a batch: answers[i] is the answer for keys[i]. A batch is faster than single calls,
+  /// because the memory accesses of many keys overlap. Precondition: answers.size() >= keys.size().
   template <key_batch R>
   void may_contain(const R& keys, std::span<bool> answers) const noexcept {
     assert(answers.size() >= std::size(keys));
@@ -109,7 +109,7 @@ class key_overloads {
     return all;
   }
 
-  /// Takes back one insert of a member. Returns false if the key is certainly no member.
+  /// Undoes one insert of a member. Returns false if the key is certainly not a member.
   template <key K>
     requires erases_hashes<Derived>
   [[gnu::always_inline]] bool erase(const K& k) noexcept {
@@ -143,8 +143,8 @@ class key_overloads {
     });
   }
 
-  /// The number of inserts of the key less that of its erases. It is never too low up to the kind's
-  /// ceiling.
+  /// The number of inserts of the key minus the number of its erases. It is never too low up to the
+  /// kind's ceiling.
   template <key K>
     requires counts_hashes<Derived>
   [[gnu::always_inline]] std::uint64_t count(const K& k) const noexcept {

@@ -10,7 +10,7 @@
 namespace bloomery::detail {
 
 /// Throws std::bad_alloc if memory was short. Any other failure is a broken precondition, an error
-/// of the program: it prints the sentence and ends the program.
+/// of the program: the function prints the sentence and ends the program.
 [[noreturn]] void stop(const failure& why);
 
 /// The value, or stop().

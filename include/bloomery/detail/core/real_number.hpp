@@ -16,8 +16,8 @@
 
 namespace bloomery::detail {
 
-/// The number that the whole text is, in the form that std::from_chars reads. Nothing if the text
-/// is no number, or if the number is beyond the range of a double.
+/// Reads the whole text as a number, in the form of std::from_chars. Nothing if the text is not a
+/// number, or if the number is beyond the range of a double.
 inline std::optional<double> real_number(std::string_view text) {
   double value = 0;
 #if defined(__cpp_lib_to_chars)

@@ -26,9 +26,10 @@ inline void give_way() noexcept {
   std::this_thread::yield();
 }
 
-/// Calls `work(t)` for each t below `threads`, each in a thread of its own and the last in this
-/// one. If no thread can be created, this thread makes the remaining calls. If calls throw, one of
-/// the exceptions is thrown from here once all calls have ended. Precondition: `threads` is not 0.
+/// Calls `work(t)` for each t below `threads`: the last in this thread, each other in a thread of
+/// its own. If no thread can be created, this thread makes the remaining calls. If calls throw, one
+/// of the exceptions is thrown from here once all calls have ended. Precondition: `threads` is not
+/// 0.
 template <class Work>
 void in_threads(unsigned threads, Work&& work) {
   std::exception_ptr thrown;
@@ -47,7 +48,7 @@ void in_threads(unsigned threads, Work&& work) {
     helpers.reserve(threads - 1);
     for (; begun + 1 < threads; ++begun) helpers.emplace_back(std::cref(call), begun);
   } catch (const std::exception&) {
-    // There is no memory or no thread to be had: this thread does the rest.
+    // No memory or no thread is available: this thread does the rest.
     static_cast<void>(begun);
   }
   for (; begun < threads; ++begun) call(begun);

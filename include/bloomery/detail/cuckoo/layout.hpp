@@ -30,7 +30,7 @@ namespace bloomery::detail {
 
 /// A fingerprint without a slot.
 struct stash_entry {
-  std::uint64_t bucket;       ///< either of its two
+  std::uint64_t bucket;       ///< one of its two buckets
   std::uint32_t fingerprint;  ///< 0: a free entry
   std::uint32_t zero;
 };
@@ -48,8 +48,8 @@ class cuckoo_layout {
   /// fingerprint_bits is in [4, 32].
   constexpr cuckoo_layout(std::uint64_t buckets, unsigned slots, unsigned fingerprint_bits) noexcept
       : buckets_(buckets), slots_(slots), bits_(fingerprint_bits), lanes_(slots) {
-    // A word has room for the slots of 64 bits less the shift to the first. A longer bucket is
-    // compared in halves.
+    // The slots of a bucket are compared in one 64-bit word if they fit behind the shift to the
+    // first. A longer bucket is compared in halves.
     const unsigned shift = slots * fingerprint_bits % 8 == 0 ? 0 : 7;
     while (lanes_ * bits_ + (lanes_ * bits_ % 8 == 0 ? shift : 7) > 64) lanes_ /= 2;
     for (unsigned lane = 0; lane < lanes_; ++lane) ones_ |= std::uint64_t{1} << (lane * bits_);

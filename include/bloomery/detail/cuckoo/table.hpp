@@ -27,13 +27,13 @@ unsigned all_copies(const cuckoo_layout& layout, const std::byte* payload, unsig
 insert_outcome insert_copy(const cuckoo_layout& layout, std::byte* payload, unsigned& stashed,
                            const cuckoo_place& at) noexcept;
 
-/// Erases a copy: from the stash, else from a bucket, whose free slot takes a stashed fingerprint
-/// of that bucket. Returns false if there is none.
+/// Erases a copy: from the stash, else from a bucket. A stashed fingerprint of that bucket then
+/// moves into the free slot. Returns false if there is no copy.
 bool erase_copy(const cuckoo_layout& layout, std::byte* payload, unsigned& stashed,
                 const cuckoo_place& at) noexcept;
 
-/// Inserts every copy of another payload of the same layout; returns their number. Returns nothing
-/// at the first without room; the copies before it are inserted.
+/// Inserts every copy of another payload of the same layout; returns their number. Stops at the
+/// first copy without room and returns nothing; the copies before it stay inserted.
 std::optional<std::uint64_t> insert_all(const cuckoo_layout& layout, std::byte* payload,
                                         unsigned& stashed, const std::byte* source) noexcept;
 
@@ -45,8 +45,8 @@ struct cuckoo_census {
 cuckoo_census take_cuckoo_census(const cuckoo_layout& layout, const std::byte* payload,
                                  unsigned stashed) noexcept;
 
-/// The number of stash entries in use, or nothing if one is out of range or behind a free entry, or
-/// if there are ones between table and stash. Does not read the table.
+/// The number of stash entries in use. Returns nothing if an entry is out of range or behind a free
+/// one, or if bits between table and stash are set. Does not read the table.
 std::optional<unsigned> check_stash(const cuckoo_layout& layout,
                                     std::span<const std::byte> payload) noexcept;
 

@@ -2,9 +2,9 @@
 
 /// Batches of keys in a pipeline of three stages.
 ///
-/// A key needs memory twice: first its block's offset, then the block. The keys of a batch go
-/// through the stages in groups of 16, and other groups' stages run between two stages of a group,
-/// so that the prefetched lines have arrived when they are read.
+/// A key needs two memory accesses: first its block's offset, then the block. The keys of a batch
+/// go through the stages in groups of 16. Between two stages of a group the stages of other groups
+/// run, so the prefetched lines have arrived when they are read.
 
 #include <array>
 #include <bloomery/detail/expandable/segment_table.hpp>
@@ -17,7 +17,7 @@ namespace bloomery::detail {
 
 /// Keys whose cache lines are prefetched together.
 inline constexpr std::size_t group_size = 16;
-/// Groups under way, each at another stage.
+/// Groups in the pipeline, each at a different stage.
 inline constexpr std::size_t pipeline_depth = 3;
 
 /// A group's queries. A change may move segments; the queries are then computed again.

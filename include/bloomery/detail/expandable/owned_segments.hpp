@@ -18,9 +18,9 @@
 
 namespace bloomery::detail {
 
-/// Batches of at least so many keys grow a filter on huge pages; key_overloads hands on as many at
-/// once. The first touch of a huge page waits until the kernel has cleared it, up to 6 ms on
-/// virtual machines, so single keys grow it on small pages.
+/// Batches of at least this many keys grow a filter on huge pages. key_overloads passes on batches
+/// of this size. The first touch of a huge page waits until the kernel has cleared it, up to 6 ms
+/// on virtual machines, so single keys grow it on small pages.
 inline constexpr std::size_t min_batch_on_huge_pages = hashed_batch;
 
 struct owned_segment {
@@ -40,8 +40,8 @@ struct owned_segments {
   /// Keys per segment whose copies are counted. A segment has at most 24,576 entries when it is
   /// split, three per such key, so only chosen keys reach this limit.
   static constexpr std::size_t max_counted = std::size_t{1} << 14;
-  /// Entries that match a key before its further copies are counted. Two entries that match by
-  /// chance do not yet cost a key 16 bytes.
+  /// Further copies of a key are counted when this many entries match it. Two entries that match by
+  /// chance thus do not cost 16 bytes.
   static constexpr std::size_t max_copies_in_cell = 3;
 
   owned_segments() = default;
@@ -54,14 +54,14 @@ struct owned_segments {
   static result<owned_segments> empty(const expandable_params& plan) noexcept;
   static result<owned_segments> copy_of(const segment_spans& all);
 
-  /// Inserts one copy unless `max_copies` entries match. Then the copy is counted if `max_copies`
-  /// is not 1.
+  /// Inserts one copy unless `max_copies` entries match. If they do, the copy is counted, unless
+  /// `max_copies` is 1.
   insert_outcome insert(expandable_params& params, hash64 h,
                         std::size_t max_copies = max_copies_in_cell) noexcept;
   bool erase(expandable_params& params, hash64 h) noexcept;
 
-  /// Inserts keys of a batch in order, as long as the next one needs no growth, no layout and no
-  /// counted copy. Returns how many.
+  /// Inserts keys of a batch in order, as long as the next one needs no growth, no new layout of
+  /// its segment and no counted copy. Returns the number of inserted keys.
   std::size_t insert_run(expandable_params& params, std::span<const segment_query> queries,
                          insert_summary& summary) noexcept;
 
@@ -70,9 +70,10 @@ struct owned_segments {
   void insert_bulk(expandable_params& params, std::span<const hash64> hashes,
                    insert_summary& summary) noexcept;
 
-  /// Adds the entries and counted copies of another filter, whose segments are checked; with
-  /// `only_absent` the entries that none here matches, without copies. Returns how many keys were
-  /// added. Changes nothing if there is no room or if the union could not keep the rate.
+  /// Adds the entries and counted copies of another filter, whose segments were checked. With
+  /// `only_absent`, adds only the entries that no entry here matches, and no copies. Returns the
+  /// number of added keys. Changes nothing if there is no room or if the union could not keep the
+  /// rate.
   result<std::uint64_t> unite(expandable_params& params, const expandable_params& theirs,
                               const segment_spans& others, bool only_absent);
 
@@ -80,7 +81,7 @@ struct owned_segments {
   void clear(expandable_params& params) noexcept;
   void relocate(const memory_mover& mover) noexcept;
 
-  /// From now on new chunks have the pages for batches of so many keys.
+  /// Chooses the pages of new chunks for batches of this many keys.
   void set_batch(std::size_t keys) noexcept {
     pages_ = keys < min_batch_on_huge_pages ? paging::one_by_one : paging::huge;
   }

@@ -3,8 +3,8 @@
 /// Memory for the segments of an expandable filter.
 ///
 /// A segment has 10 to 66 KB and moves to a larger place every few hundred inserts. In a filter of
-/// more than 2 MiB segments share chunks, so that they can lie on huge pages. A place is taken from
-/// the smallest hole that fits, in the chunk whose largest hole is the smallest that fits.
+/// more than 2 MiB segments share chunks, so that they can be on huge pages. A new place is in the
+/// chunk whose largest hole is the smallest that fits, and there in the smallest hole that fits.
 
 #include <bloomery/detail/core/source_memory.hpp>
 #include <bloomery/storage.hpp>

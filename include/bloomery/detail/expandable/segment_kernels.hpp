@@ -32,7 +32,7 @@ struct segment_query {
 struct insert_result {
   std::size_t matching;  ///< entries that matched before the insert
   bool placed;
-  std::size_t needed;  ///< bytes missing in the block and those near it; 0 unless a layout is due
+  std::size_t needed;  ///< bytes that the block and its neighbours lack, if a layout is due; else 0
 };
 
 constexpr std::size_t max_segment_blocks = std::size_t{1} << (14 - block_cell_bits);
@@ -41,7 +41,7 @@ constexpr std::size_t max_segment_blocks = std::size_t{1} << (14 - block_cell_bi
 struct segment_layout {
   std::size_t bytes;                                      ///< of the new segment
   std::size_t gaps;                                       ///< bytes of all gaps
-  std::size_t needed;                                     ///< bytes of the entry to come
+  std::size_t needed;                                     ///< bytes of the new entry
   std::array<std::uint16_t, max_segment_blocks> entries;  ///< of each block
 };
 
@@ -54,7 +54,7 @@ struct built_half {
   std::size_t largest_block = 0;  ///< entries in the fullest block
 };
 
-/// A segment to be written. One of the same cells as before has only a low half.
+/// A segment to be written. With as many cells as before it has only a low half.
 struct built_segment {
   built_half low;
   built_half high;
@@ -66,15 +66,15 @@ struct built_segment {
   void write(const segment_shape& shape, std::span<std::byte> to) const noexcept;
 };
 
-/// The two segments that one was split into, or the first alone.
+/// The two segments of a split. Without a split there is only the first.
 struct segment_pair {
   built_segment first;   ///< after a split the even cells
   built_segment second;  ///< the odd cells
-  std::size_t gained;    ///< entries without a remainder, which are in both now
+  std::size_t gained;    ///< entries without a remainder, which now are in both
 };
 
-/// Entries of a segment that no other entry covers. Entry A covers B if A matches every hash that B
-/// matches. Of equal entries, one is counted.
+/// A census of the entries of a segment that no other entry covers. Entry A covers B if A matches
+/// every hash that B matches. Of equal entries, one is counted.
 struct segment_census {
   std::array<std::uint64_t, 64> uncovered{};  ///< by bits of their remainders
   std::uint64_t whole_cells = 0;              ///< entries without a remainder, covered or not
@@ -84,10 +84,9 @@ struct segment_census {
 
   /// Estimated distinct keys.
   ///
-  /// A key whose entry has r bits of remainder leaves an uncovered entry, unless a shorter one,
-  /// which came before, or an equal one has its place. So the keys are balls thrown at
-  /// 2^(cell_bits + r) bins, of which those are empty at first that shorter entries do not cover
-  /// (formulas::throws_behind).
+  /// A key whose entry has r bits of remainder leaves an uncovered entry, unless an equal entry or
+  /// a shorter one, inserted before, matches it. The keys are thus balls thrown at 2^(cell_bits +
+  /// r) bins. At first those bins are empty that no shorter entry covers (formulas::throws_behind).
   struct key_estimate {
     double of_whole_cells;  ///< from entries without a remainder, as if each were a key
     double others;
@@ -102,7 +101,7 @@ struct cell_entry {
   std::uint64_t entry;
 };
 
-/// How a segment takes the keys of a large batch.
+/// How the keys of a large batch are merged into a segment.
 struct merge_order {
   std::uint64_t segment;  ///< its number: the lowest `level` bits of its keys' hashes
   unsigned level;         ///< bits of the hash that choose the segment
@@ -135,14 +134,14 @@ struct segment_kernels {
                           std::size_t cell, std::uint64_t remainder, std::size_t max_copies,
                           std::uint64_t& moved) noexcept;
 
-  /// Inserts keys in order, up to the first that is not placed. Returns how many were placed;
-  /// `newly_inserted` grows by the keys that no entry matched.
+  /// Inserts keys in order, up to the first that is not placed. Returns the number of placed keys.
+  /// Adds to `newly_inserted` the number of keys that no entry matched.
   std::size_t (*insert_run)(unsigned cell_bits, std::span<const segment_query> queries,
                             std::size_t max_copies, std::uint64_t& newly_inserted,
                             std::uint64_t& moved) noexcept;
 
   /// Plans to lay a segment out anew, with `needed` bytes more in a block. False if its block
-  /// offsets cannot address so many bytes.
+  /// offsets cannot address that many bytes.
   bool (*plan_layout)(const segment_shape& shape, std::span<const std::byte> segment,
                       std::size_t needed, segment_layout& plan) noexcept;
   void (*lay_out)(const segment_shape& shape, const segment_layout& plan, std::size_t block,
@@ -152,12 +151,12 @@ struct segment_kernels {
   bool (*erase)(const segment_shape& shape, std::span<std::byte> segment, std::size_t cell,
                 std::uint64_t remainder) noexcept;
 
-  /// Splits a segment into two of as many cells, with slots of `slot_bits` bits, at least the old
-  /// ones less one. Nothing if memory runs out. Precondition: it has at least two blocks.
+  /// Splits a segment into two of as many cells, with slots of `slot_bits` bits: at least the old
+  /// ones less one. Nothing if memory runs out. Precondition: the segment has at least two blocks.
   std::optional<segment_pair> (*split)(const segment_shape& shape,
                                        std::span<const std::byte> segment,
                                        unsigned slot_bits) noexcept;
-  /// As split(), to one segment of twice the cells, the first of the pair.
+  /// As split(), but makes one segment with twice the cells, the first of the pair.
   std::optional<segment_pair> (*widen)(const segment_shape& shape,
                                        std::span<const std::byte> segment,
                                        unsigned slot_bits) noexcept;
@@ -181,14 +180,14 @@ struct segment_kernels {
                                         std::size_t room_before) noexcept;
 
   /// The number of entries, or nothing if the segment is not well formed. All functions that write
-  /// to a segment rely on its form.
+  /// to a segment need it to be well formed.
   std::optional<std::size_t> (*check)(const segment_shape& shape,
                                       std::span<const std::byte> segment) noexcept;
   /// Reads only the segment's bytes, whatever they are.
   segment_census (*census)(const segment_shape& shape, std::span<const std::byte> segment) noexcept;
 
-  /// Prefetches the blocks of the queries. A kernel, because compilers remove a loop that only
-  /// prefetches where they see it whole.
+  /// Prefetches the blocks of the queries. This is a kernel, because compilers remove a loop that
+  /// only prefetches if they can inline it.
   void (*prefetch)(unsigned cell_bits, std::span<const segment_query> queries) noexcept;
   /// Prefetches what an insert may read: the block and those behind it.
   void (*prefetch_to_insert)(unsigned cell_bits, std::span<const segment_query> queries) noexcept;

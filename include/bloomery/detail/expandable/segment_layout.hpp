@@ -47,7 +47,7 @@ constexpr std::uint64_t low_bits(std::uint64_t x, unsigned n) noexcept {
   return x & ((std::uint64_t{1} << n) - 1);
 }
 
-/// The place of one number k (from 0) of a word. Precondition: the word has more than k ones.
+/// The position of one number k (from 0) in a word. Precondition: the word has more than k ones.
 /// Sideways sums of bytes find the byte (Vigna, "Broadword Implementation of Rank/Select Queries",
 /// 2008).
 constexpr unsigned select_one(std::uint64_t x, unsigned k) noexcept {
@@ -91,14 +91,14 @@ constexpr bool is_match(std::uint64_t entry, std::uint64_t remainder) noexcept {
 constexpr bool covers(std::uint64_t shorter, std::uint64_t longer) noexcept {
   return shorter <= longer && is_match(shorter, longer);
 }
-/// An entry is compared with so many others of its cell. A cell with more has chosen keys, whose
-/// entries count as different.
+/// An entry is compared with at most this many others of its cell. Only chosen keys give a cell
+/// more entries; the rest count as different.
 inline constexpr std::size_t max_compared = 64;
 
 /// The gaps that blocks get when a segment is laid out. Readers do not need them.
 struct gap_plan {
   unsigned share;        ///< a byte of gap per `share` used bytes
-  unsigned max_entries;  ///< and on average at most the bytes of so many slots per block
+  unsigned max_entries;  ///< average gap per block: at most the bytes of this many slots
 };
 /// For a known growth, whose promise is at most 16.1 bits per key.
 inline constexpr gap_plan narrow_gaps{12, 3};
@@ -119,16 +119,15 @@ struct segment_shape {
 
   std::size_t blocks() const noexcept { return std::size_t{1} << (cell_bits - block_cell_bits); }
   std::size_t offset_bytes() const noexcept { return 2 * (blocks() + 1); }
-  /// The least number of zero bytes behind the last block, so that loads of its code stay inside.
-  /// A single block is the whole of a small filter, so it has only the 7 bytes that a load of 8
-  /// bytes at its last byte needs.
+  /// The least number of zero bytes behind the last block, so that loads of its code stay inside. A
+  /// filter of one block needs only the 7 bytes for a load of 8 bytes at its last byte.
   std::size_t padding() const noexcept { return blocks() == 1 ? 7 : code_read; }
   /// Bytes of a segment whose blocks have `area` bytes: a multiple of 8.
   std::size_t stored_bytes(std::size_t area) const noexcept {
     return round_up(offset_bytes() + detail::max(area + padding(), code_read), 8);
   }
   std::size_t min_bytes() const noexcept { return stored_bytes(0); }
-  /// Bytes of the code and the slots of a block with so many entries.
+  /// Bytes of the code and the slots of a block with this number of entries.
   std::size_t code_bytes(std::size_t entries) const noexcept {
     return bytes_for_bits(block_cells + 1 + entries);
   }

@@ -30,8 +30,8 @@ using segment_spans = std::vector<segment_span>;
 result<segment_spans> read_segment_list(const expandable_params& params,
                                         std::span<const std::byte> payload, std::uint64_t count);
 
-/// Fails with corrupt unless every segment is well formed and they have the entries and copies that
-/// the parameters and `count` say. All functions that write to segments rely on it. O(size).
+/// Fails with corrupt unless every segment is well formed and all together have the entries of the
+/// parameters and `count` copies. All functions that write to segments rely on this check. O(size).
 result<void> check_segments(const expandable_params& params, const segment_spans& segments,
                             std::uint64_t count);
 

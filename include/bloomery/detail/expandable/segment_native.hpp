@@ -3,8 +3,9 @@
 /// Queries of one key in the instructions that the including translation unit may use, for example
 /// with -march=native. `native_segments::segment_view` exists if it may use BMI2 and POPCNT.
 ///
-/// In an unnamed namespace, and to be used only by functions that are always inlined. So no
-/// function with these instructions has a name to which a caller for a lesser CPU could be linked.
+/// The code is in an unnamed namespace, and only functions that are always inlined may use it. No
+/// function with these instructions thus has a name that a caller for a lesser CPU could be linked
+/// to.
 
 #include <bloomery/detail/expandable/segment_layout.hpp>
 

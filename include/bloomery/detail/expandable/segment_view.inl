@@ -1,8 +1,8 @@
 // Reads a segment. Included into a namespace that has select_one and count_ones for its instruction
 // set: bloomery::detail has portable ones, segment_native.hpp and the kernels have others.
 
-/// The place of zero number k in the code of a block of `bytes` bytes. 8 * bytes if there are fewer
-/// zeros, which only damaged files have.
+/// The position of zero number k (from 0) in the code of a block of `bytes` bytes. 8 * bytes if
+/// there are fewer zeros, which only damaged files have.
 inline std::size_t find_zero(const std::byte* block, std::size_t bytes, std::size_t k) noexcept {
   for (std::size_t at = 0; at < bytes; at += 8) {
     // Bits beyond the block do not count.

@@ -18,8 +18,8 @@ struct ribbon_view {
   std::span<const ribbon_level_view> levels;
 };
 
-/// The equations to solve of a run of starts of one shard with equally many columns. The caller
-/// owns the memory.
+/// A system of equations: those of a run of starts of one shard, with equally many columns. The
+/// caller owns the memory.
 struct ribbon_job {
   const std::uint64_t* keys = nullptr;    ///< hashes at this level, sorted by start
   const std::uint32_t* begins = nullptr;  ///< starts + 1 offsets of the keys of each start

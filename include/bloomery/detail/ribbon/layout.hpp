@@ -22,8 +22,9 @@ inline constexpr std::uint64_t ribbon_window_groups = 8;
 /// Zeros at the end of the payload, so that vectors may read beyond a window.
 inline constexpr std::uint64_t ribbon_padding = 64;
 
-/// The code of a bucket is the number of its 16 starts that are bumped, from the first on: the keys
-/// whose windows begin there are in the next level. The four numbers were found by measurement.
+/// The code of a bucket gives the number of its 16 starts that are bumped, from the first on. A key
+/// whose window begins at a bumped start is in the next level. The four possible numbers were found
+/// by measurement.
 inline constexpr std::uint64_t bucket_starts = 16;
 constexpr unsigned bumped_starts(unsigned code) noexcept {
   return (0x10050200U >> (8 * code)) & 0xff;

@@ -82,9 +82,9 @@ inline constexpr std::uint64_t vq_stash_bytes = vq_stash_entries * sizeof(vq_ent
   return shift + static_cast<unsigned>(__builtin_ctzll(byte));
 }
 
-/// Words 5 to 7 of a block: a bit is set where a bucket ends, and at the sentinel, the bit before
-/// the ends, where "the bucket before the first" ends. So bucket b lies between set bits b and
-/// b + 1.
+/// Words 5 to 7 of a block, with a bit set at the end of each bucket. The bit before the ends, the
+/// sentinel, is set too: it is where the first bucket begins. Bucket b thus lies between set bits b
+/// and b + 1.
 struct vq_ends {
   std::uint64_t word5;
   std::uint64_t word6;
@@ -100,7 +100,8 @@ struct vq_run {
   unsigned end;
 };
 
-/// A remainder in a run: how often, and its first slot, which means nothing without a copy.
+/// A remainder in a run: its number of copies, and its first slot, which is undefined without a
+/// copy.
 struct vq_match {
   unsigned copies;
   unsigned slot;
@@ -228,8 +229,8 @@ class vq_layout {
     return run(ends(block), bucket);
   }
 
-  /// The run of a bucket, given the end before it: bit `bit` of word `word`, whose ends are `here`;
-  /// the ends of the next word are `next`. A bit of 64 means that there is no such end.
+  /// The run of a bucket, given the end before it: bit `bit` of word `word`. `here` has the ends in
+  /// that word, `next` those in the next word. `bit` is 64 if there is no such end.
   [[gnu::always_inline]] vq_run run_after(unsigned bucket, unsigned word, unsigned bit,
                                           std::uint64_t here, std::uint64_t next) const noexcept {
     const std::uint64_t above = (here >> (bit % 64)) >> 1;
@@ -252,8 +253,8 @@ class vq_layout {
   }
 
   /// Looks for a remainder in a run. Compares as many remainders at a time as any 57 bits hold, in
-  /// lanes of r bits; no sum leaves its lane (H. S. Warren, "Hacker's Delight", 6-1). Runs are
-  /// mostly shorter than that, so that the loop's branch is predicted.
+  /// lanes of r bits; no sum leaves its lane (H. S. Warren, "Hacker's Delight", 6-1). Most runs
+  /// need one comparison, so the loop's branch is predicted.
   [[gnu::always_inline]] vq_match match(const std::byte* block, vq_run run,
                                         std::uint64_t remainder) const noexcept {
     const std::uint64_t high = lane_ones_ << (bits_ - 1);

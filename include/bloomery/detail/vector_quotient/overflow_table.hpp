@@ -14,8 +14,8 @@
 
 namespace bloomery::detail {
 
-/// An overflow table over bytes anywhere, read-only. A damaged table gives meaningless counts,
-/// after at most one round.
+/// An overflow table over bytes anywhere, read-only. In a damaged table a search ends after at most
+/// one round, with a meaningless count.
 class vq_overflow_view {
  public:
   constexpr vq_overflow_view() noexcept = default;

@@ -55,7 +55,7 @@ class vq_seqlocks {
   }
 
  private:
-  // 16 KiB, which stay in the cache; two threads rarely meet in one of so many.
+  // The counters have 16 KiB and stay in the cache. Two threads rarely meet at one of them.
   static constexpr std::size_t stripes = 4096;
 
   std::atomic<std::uint32_t>& counter(std::uint64_t block) noexcept {

@@ -18,8 +18,8 @@
 
 namespace bloomery::detail {
 
-/// Copies of a tag in the blocks. At a rate of 1% one key in 200 has the tag of another, and one in
-/// 30,000 that of two others or more: only these cost 16 bytes and more.
+/// The most copies of a tag in the blocks. At a rate of 1% one key in 200 has the tag of another,
+/// and one in 30,000 that of two others or more. Only these keys cost 16 bytes and more.
 inline constexpr unsigned vq_max_copies = 3;
 
 class vq_seqlocks;
@@ -66,12 +66,12 @@ insert_outcome vq_insert(const vq_writer& filter, const vector_quotient_place& a
 insert_outcome vq_insert_slow(const vq_writer& filter, const vector_quotient_place& at,
                               unsigned present) noexcept;
 
-/// Erases a copy: from the overflow table, else from a block, whose free slot takes a stashed tag
-/// of that block, else from the stash. Returns false if there is none.
+/// Erases a copy: from the overflow table, else from a block, else from the stash. A stashed tag of
+/// the block then moves into the free slot. Returns false if there is no copy.
 bool vq_erase(const vq_writer& filter, const vector_quotient_place& at) noexcept;
 
-/// Inserts every copy of another filter of the same layout. Returns false at the first without
-/// room; the copies before it are inserted.
+/// Inserts every copy of another filter of the same layout. Stops at the first copy without room
+/// and returns false; the copies before it stay inserted.
 bool vq_insert_all(const vq_writer& filter, const vq_reader& source) noexcept;
 
 /// The result of a walk over all tags.

@@ -106,8 +106,8 @@ class reader {
   /// Sets the file of the following records. In some formats the file's name is part of the keys.
   virtual void begin_file(std::string_view name);
 
-  /// The key of that number that read() made of the record, for display. Bytes are hexadecimal
-  /// digits. A text is unchanged, and may have any bytes that the record has.
+  /// Key `number` of those that read() made of the record, for display. Binary keys are shown as
+  /// hexadecimal digits. A text is unchanged, and may have any bytes that the record has.
   virtual std::string shown(std::string_view record, std::size_t number,
                             std::string_view key) const;
 
@@ -123,7 +123,7 @@ struct reader_kind {
   result<std::unique_ptr<reader>> (*make)(std::string_view argument, purpose why);
   /// Records must not be shown, copied or kept, and no filter may be built from them.
   bool secret = false;
-  /// Queries skip wrong records and count them, since others, such as senders, wrote them.
+  /// Queries skip wrong records and count them, because other people wrote the records.
   bool skips_asked = false;
   /// Whether a file's name belongs to the reader's format. Null if the format has no folders.
   bool (*in_folder)(std::string_view name) noexcept = nullptr;

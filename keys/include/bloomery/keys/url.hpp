@@ -101,8 +101,8 @@ class expression_list {
   std::size_t size_ = 0;
 };
 
-/// The expressions under which a list may hold this URL, in the published order, each once: every
-/// host of the first list with every path of the second.
+/// The expressions under which a list may hold this URL, in the published order, each once. They
+/// are every host of the first group below with every path of the second.
 /// - Hosts: the exact host. For a name, also its last five, four, three and two components.
 /// - Paths: the path with the query, the path without it, `/`, and the next three directories on
 ///   the path, each with its final slash.
@@ -111,8 +111,8 @@ class expression_list {
 /// such an expression.
 ///
 /// Refers to `url`, which must outlive the result. Allocates nothing: an expression is a substring
-/// of the canonical text, since its host is an end of the host, and its path a beginning of the
-/// path.
+/// of the canonical text, since its host is a suffix of the URL's host and its path a prefix of the
+/// URL's path.
 expression_list url_expressions(const canonical_url& url) noexcept;
 expression_list url_expressions(canonical_url&&) = delete;
 

@@ -1,5 +1,5 @@
-// The check of a segment from outside: other functions that write rely on its form. Included behind
-// build.inl.
+// Checks a segment from outside the program. Functions that write to segments rely on its form.
+// Included behind build.inl.
 
 bool is_zero(std::span<const std::byte> bytes) noexcept {
   return std::all_of(bytes.begin(), bytes.end(), [](std::byte b) { return b == std::byte{0}; });

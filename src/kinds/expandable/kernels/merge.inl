@@ -1,7 +1,7 @@
 // A segment and its keys of a large batch, merged in one pass over the blocks: a single insert
 // shifts half a block, and this writes each block once. Included behind build.inl.
 
-// An entry with its cell of the block above it, so that ascending numbers are ascending cells.
+// A cell of the block above an entry, in one word, so that ascending words are ascending cells.
 // After a split entries have a bit more than a slot, at most 58.
 constexpr unsigned cell_shift = 58;
 static_assert(cell_shift > max_slot_bits && cell_shift + block_cell_bits < 64);
@@ -10,8 +10,8 @@ constexpr unsigned cell_of(std::uint64_t packed) {
   return static_cast<unsigned>(packed >> cell_shift);
 }
 
-// Keys of a block are compared with all others of their cell. A block has some twenty; more are
-// chosen, or copies of a few.
+// Keys of a block are compared with all others of their cell. A block has some twenty. More keys
+// are chosen, or copies of a few.
 constexpr std::size_t max_keys_per_block = 1024;
 
 // Counting sort of keys by cell: buffers.sorted, and buffers.ends for each cell.

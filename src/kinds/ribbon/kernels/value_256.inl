@@ -4,8 +4,8 @@
 // NOLINTBEGIN(modernize-avoid-c-arrays,portability-simd-intrinsics): an operator of std::array
 // could be emitted with this target.
 
-// A vector holds `groups_per_vector` groups of r columns: the group of each byte, by r. 0x80, for
-// which VPSHUFB gives zero, stands behind the last group.
+// A vector holds `groups_per_vector` groups of r columns: the group of each byte, by r. The last
+// group is followed by 0x80, for which VPSHUFB gives zero.
 struct group_table {
   alignas(32) std::uint8_t by_columns[33][32];
 };

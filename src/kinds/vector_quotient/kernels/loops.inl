@@ -8,7 +8,7 @@
 // Only functions that the compiler inlines may be called here: an inline function of another header
 // that is emitted with these instructions could be linked into code for any CPU.
 
-// vq_layout::run with PDEP in place of vq_select_bit. Which word has the bucket cannot be
+// vq_layout::run with PDEP in place of vq_select_bit. The word that has the bucket cannot be
 // predicted, so there is no branch.
 [[gnu::always_inline]] inline vq_run run_by_pdep(const vq_layout& layout, const vq_ends& ends,
                                                  unsigned bucket) {

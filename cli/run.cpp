@@ -1,0 +1,60 @@
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <cerrno>
+#include <cstdio>
+#include <sstream>
+#include <string>
+#include <system_error>
+
+#include "arguments.hpp"
+#include "command.hpp"
+#include "parse_error.hpp"
+
+namespace bloomery::cli {
+namespace {
+
+/// Flushes stdout. Returns whether all output was written; if not, prints the reason. A full disk
+/// may show only here.
+bool all_written(const std::string& program) {
+  errno = 0;
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return true;
+  const int error = errno != 0 ? errno : EIO;
+  fmt::print(stderr, "{}: cannot write to stdout: {}\n", program,
+             std::generic_category().message(error));
+  return false;
+}
+
+}  // namespace
+
+int run(int argc, char** argv) {
+  action chosen;
+  const auto app = make_app(chosen);
+  auto words = arguments(argc, argv);
+  const std::string last_word = words.empty() ? "" : words.front();
+  try {
+    app->parse(std::move(words));
+  } catch (const CLI::Success& help) {
+    std::ostringstream text;
+    app->exit(help, text, text);
+    (void)std::fputs(text.str().c_str(), stdout);
+    return static_cast<int>(all_written("bloomery") ? done : status::error);
+  } catch (const CLI::ParseError& wrong) {
+    fmt::print(stderr, "{}\n", one_line(parse_sentence(*app, wrong, last_word)));
+    return static_cast<int>(status::error);
+  }
+  if (!chosen) {  // 'bloomery' alone is an error: a script has left out the verb
+    (void)std::fputs(app->help().c_str(), stderr);
+    return static_cast<int>(status::error);
+  }
+  const std::string verb = "bloomery " + app->get_subcommands().front()->get_name();
+  const auto outcome = chosen();
+  if (!outcome) {
+    fmt::print(stderr, "{}: {}\n", verb, one_line(outcome.error().message));
+    return static_cast<int>(status::error);
+  }
+  if (!all_written(verb)) return static_cast<int>(status::error);
+  return static_cast<int>(*outcome);
+}
+
+}  // namespace bloomery::cli
