@@ -1,14 +1,37 @@
 #!/usr/bin/env bash
 # Installs what is missing, builds build/bloomery, and runs the main job on a real word list.
+#   ./quickstart.sh               the command line
+#   ./quickstart.sh --server      also the module for Valkey and Redis
+#   ./quickstart.sh --explorer    also the page that shows filters at work
+#   ./quickstart.sh --all         also both, the C interface and the examples
 set -euo pipefail
 cd "$(dirname "$0")"
 
-scripts/install-packages.sh build explorer
+packages=(build)
+targets=(bloomery_program)
+for option in "$@"; do
+  case $option in
+    --server) targets+=(bloomery_module) ;;
+    --explorer) packages+=(explorer) targets+=(bloomery_explorer) ;;
+    --all) packages+=(explorer) targets=(all) ;;
+    -h | --help) sed -n '2,6s/^# \{0,1\}//p' "$0"; exit ;;
+    *) echo "quickstart.sh: there is no option '$option'; give --server, --explorer or --all" >&2; exit 2 ;;
+  esac
+done
+
+started=$SECONDS
+scripts/install-packages.sh "${packages[@]}"
 echo "Building into build/ ..."
 log=$(mktemp)
 work=$(mktemp -d)
 trap 'rm -rf "$log" "$work"' EXIT
-{ cmake --preset release && cmake --build build; } >"$log" 2>&1 || { tail -40 "$log"; exit 1; }
+cmake --preset release >"$log" 2>&1 || { tail -40 "$log"; exit 1; }
+if [[ -t 1 ]]; then
+  cmake --build build --target "${targets[@]}"
+else
+  cmake --build build --target "${targets[@]}" >"$log" 2>&1 || { tail -40 "$log"; exit 1; }
+fi
+echo "Ready after $((SECONDS - started)) s."
 
 words=/usr/share/dict/american-english-insane
 bloomery=build/bloomery
@@ -45,16 +68,21 @@ awk -v words="$(wc -c <"$work/members.txt")" -v size="$(wc -c <"$filter")" -v n=
     printf "\n%d words of %.1f MB in %.0f kB: %.2f bits per key.\n", n, words / 1e6, size / 1e3, size * 8 / n
     printf "Rate of false positives: 1%% requested, %.3f%% measured on %d non-members.\n", 100 * fp / s, s
   }'
-page=build/explorer/index.html
-if [[ -f $page ]]; then
-  printf '\nA page shows filters at work, beginning with the lecture example:\n  %s (or: build/bloomery explore)\n' "$PWD/$page"
-fi
 cat <<'END'
 
 Try next:
   export PATH="$PWD/build:$PATH"                       # then "bloomery" is found, as docs/ writes it
-  redis-server --loadmodule "$PWD/build/bloomery.so"   # BF.ADD and its kin: docs/server.md
   echo bloomery | build/bloomery check build/words.bloom
   build/bloomery plan --capacity 100M --fpr 1%
   build/bloomery explain --bits 10 --hash '(x+3)%10' --hash '(3*x+1)%10' --hash '(x^2+2)%10' --insert 2,4,9 --check 4,7,12
 END
+if [[ -f build/bloomery.so ]]; then
+  echo '  redis-server --loadmodule "$PWD/build/bloomery.so"   # BF.ADD and the other commands: docs/server.md'
+else
+  echo '  ./quickstart.sh --server      # the module for Valkey and Redis; 40 s more'
+fi
+if [[ -f build/explorer/index.html ]]; then
+  echo '  build/bloomery explore       # a page that shows filters at work'
+else
+  echo '  ./quickstart.sh --explorer    # a page that shows filters at work; 100 s and 120 MB more'
+fi

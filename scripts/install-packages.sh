@@ -63,8 +63,20 @@ if [[ ! -e $policy ]] || ours; then
   printf '#!/bin/sh\n[ -z "$BLOOMERY_INSTALLS" ] || exit 101\n' >"$log"
   "${as_root[@]}" install -m 755 "$log" "$policy"
 fi
+# On a terminal, apt's progress is one line that changes.
+progress() {
+  tee "$log" | if [[ -t 2 ]]; then
+    awk '/newly installed/ { total = $3 }
+         /^Need to get/ { printf "\r\033[KDownloading %s %s\n", $4, $5 }
+         /^Get:/ { doing = "downloading" } /^Unpacking/ { doing = "unpacking" } /^Setting up/ { doing = "setting up" }
+         /^(Get:|Unpacking|Setting up)/ { if (total) printf "\r\033[K%s %d of %d packages", doing, ++done[doing], total; fflush() }
+         END { printf "\r\033[K" }' >&2
+  else
+    cat >/dev/null
+  fi
+}
 {
   "${as_root[@]}" apt-get update -q &&
     "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive BLOOMERY_INSTALLS=1 \
       apt-get install -y -q --no-install-recommends "${missing[@]}"
-} >"$log" 2>&1 || { tail -20 "$log" >&2; echo "apt could not install them" >&2; exit 2; }
+} 2>&1 | progress || { tail -20 "$log" >&2; echo "apt could not install them" >&2; exit 2; }

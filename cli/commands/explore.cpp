@@ -38,8 +38,8 @@ result<fs::path> page() {
   }
   return fail(errc::not_found,
               fmt::format("the explorer page is not installed with this program ({} is missing); "
-                          "run 'scripts/install-packages.sh explorer' and build "
-                          "Bloomery again",
+                          "run './quickstart.sh --explorer' in the source "
+                          "folder",
                           candidates.back().string()));
 }
 
