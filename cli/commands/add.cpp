@@ -13,6 +13,7 @@
 
 namespace bloomery::cli {
 namespace {
+namespace add {
 
 constexpr std::string_view verb = "add";
 
@@ -71,6 +72,7 @@ action define(CLI::App& app) {
   return [options] { return add(*options); };
 }
 
+}  // namespace add
 }  // namespace
 
 command add_command() {
@@ -81,7 +83,7 @@ command add_command() {
       "\n"
       "The filter is locked until its replacement is written. Several programs may add to it at\n"
       "once: each waits for the one before, and no keys are lost.\n",
-      define};
+      add::define};
 }
 
 }  // namespace bloomery::cli

@@ -21,6 +21,7 @@
 
 namespace bloomery::cli {
 namespace {
+namespace bench {
 
 constexpr std::uint64_t default_capacity = 1'000'000;
 
@@ -229,6 +230,7 @@ action define(CLI::App& app) {
   return [given] { return run(*given); };
 }
 
+}  // namespace bench
 }  // namespace
 
 command bench_command() {
@@ -238,7 +240,7 @@ command bench_command() {
           "  bloomery bench --kind vector_quotient --capacity 100M\n"
           "  bloomery bench --static --plot speed.svg\n"
           "  bloomery bench --capacity 1M --json | jq '.kinds[].ns.absent.batch'\n",
-          define};
+          bench::define};
 }
 
 }  // namespace bloomery::cli

@@ -20,6 +20,7 @@
 
 namespace bloomery::cli {
 namespace {
+namespace build {
 
 constexpr std::string_view verb = "build";
 constexpr unsigned every_core = 0;
@@ -259,6 +260,7 @@ action define(CLI::App& app) {
   return [options] { return build(*options); };
 }
 
+}  // namespace build
 }  // namespace
 
 command build_command() {
@@ -278,7 +280,7 @@ command build_command() {
       "each, are kept in memory up to 1 GiB, then in a temporary file in $TMPDIR. Kinds that are\n"
       "built once always keep the hashes. With --memory alone they have the lowest rate that\n"
       "fits.\n",
-      define};
+      build::define};
 }
 
 }  // namespace bloomery::cli

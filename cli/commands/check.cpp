@@ -12,6 +12,7 @@
 
 namespace bloomery::cli {
 namespace {
+namespace check {
 
 constexpr std::string_view verb = "check";
 
@@ -180,6 +181,7 @@ action define(CLI::App& app) {
   return [options] { return check(*options); };
 }
 
+}  // namespace check
 }  // namespace
 
 command check_command() {
@@ -196,7 +198,7 @@ command check_command() {
       "Exit 0 if some line is selected, 1 if none is, 2 on an error. A line that is not printed "
       "is\n"
       "certainly not in the filter. A line that is not in it is printed with the filter's rate.\n",
-      define};
+      check::define};
 }
 
 }  // namespace bloomery::cli

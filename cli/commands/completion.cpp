@@ -7,6 +7,7 @@
 
 namespace bloomery::cli {
 namespace {
+namespace completion {
 
 action define(CLI::App& app) {
   auto shell = std::make_shared<std::string>();
@@ -20,6 +21,7 @@ action define(CLI::App& app) {
   };
 }
 
+}  // namespace completion
 }  // namespace
 
 command completion_command() {
@@ -27,7 +29,7 @@ command completion_command() {
           "  source <(bloomery completion bash)\n"
           "  bloomery completion zsh > ~/.zfunc/_bloomery\n"
           "  bloomery completion fish > ~/.config/fish/completions/bloomery.fish\n",
-          define};
+          completion::define};
 }
 
 }  // namespace bloomery::cli

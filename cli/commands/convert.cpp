@@ -7,6 +7,7 @@
 
 namespace bloomery::cli {
 namespace {
+namespace convert {
 
 struct arguments {
   std::string file;
@@ -66,6 +67,7 @@ action define(CLI::App& app) {
   return [given] { return run(*given); };
 }
 
+}  // namespace convert
 }  // namespace
 
 command convert_command() {
@@ -77,7 +79,7 @@ command convert_command() {
       "\n"
       "The bits stay the same. A format with other hash functions needs a new filter, built from\n"
       "the keys with 'bloomery build --format'.\n",
-      define};
+      convert::define};
 }
 
 }  // namespace bloomery::cli

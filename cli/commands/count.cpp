@@ -14,6 +14,7 @@
 
 namespace bloomery::cli {
 namespace {
+namespace count {
 
 constexpr std::string_view verb = "count";
 
@@ -73,6 +74,7 @@ action define(CLI::App& app) {
   return [options] { return count(*options); };
 }
 
+}  // namespace count
 }  // namespace
 
 command count_command() {
@@ -83,7 +85,7 @@ command count_command() {
           "maximum. A\n"
           "line with several keys has their highest count; a line without a key is not printed.\n"
           "Exit 0 if some line is in the filter, 1 if none is, 2 on an error.\n",
-          define};
+          count::define};
 }
 
 }  // namespace bloomery::cli

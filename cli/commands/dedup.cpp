@@ -13,6 +13,7 @@
 
 namespace bloomery::cli {
 namespace {
+namespace dedup {
 
 constexpr std::string_view verb = "dedup";
 // A false positive drops a new line, so the default is one in a million.
@@ -116,6 +117,7 @@ action define(CLI::App& app) {
   return [options] { return dedup(*options); };
 }
 
+}  // namespace dedup
 }  // namespace
 
 command dedup_command() {
@@ -128,7 +130,7 @@ command dedup_command() {
       "Needs 4 to 6 bytes of memory per distinct line. No line is printed twice. A new line is\n"
       "dropped with probability --fpr. Without --capacity and --memory the memory grows as\n"
       "needed. With one of them it is fixed, and beyond its capacity more new lines are dropped.\n",
-      define};
+      dedup::define};
 }
 
 }  // namespace bloomery::cli

@@ -13,6 +13,7 @@
 
 namespace bloomery::cli {
 namespace {
+namespace explain {
 
 using teach::palette;
 using teach::shared_family;
@@ -207,6 +208,7 @@ action define(CLI::App& app) {
   };
 }
 
+}  // namespace explain
 }  // namespace
 
 command explain_command() {
@@ -217,7 +219,7 @@ command explain_command() {
           "  bloomery explain --counting --bits 12 --insert ant,bee --erase ant --check ant,bee\n"
           "  bloomery explain --cuckoo --buckets 4 --slots 2 --insert ant,bee,cat,dog,eel,fox,gnu\n"
           "  bloomery explain --bits 10 --place hello=6,0 --place world=7,6 --insert hello,world\n",
-          define};
+          explain::define};
 }
 
 }  // namespace bloomery::cli

@@ -16,6 +16,7 @@
 
 namespace bloomery::cli {
 namespace {
+namespace explore {
 
 namespace fs = std::filesystem;
 
@@ -79,13 +80,14 @@ action define(CLI::App& app) {
   return [given] { return run(*given); };
 }
 
+}  // namespace explore
 }  // namespace
 
 command explore_command() {
   return {"explore", "open the explorer page in a browser",
           "  bloomery explore\n"
           "  bloomery explore --print\n",
-          define};
+          explore::define};
 }
 
 }  // namespace bloomery::cli

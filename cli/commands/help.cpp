@@ -7,6 +7,7 @@
 
 namespace bloomery::cli {
 namespace {
+namespace help {
 
 action define(CLI::App& app) {
   auto verb = std::make_shared<std::string>();
@@ -29,13 +30,14 @@ action define(CLI::App& app) {
   };
 }
 
+}  // namespace help
 }  // namespace
 
 command help_command() {
   return {"help", "show the verbs, or a verb's options and examples",
           "  bloomery help\n"
           "  bloomery help check\n",
-          define};
+          help::define};
 }
 
 }  // namespace bloomery::cli

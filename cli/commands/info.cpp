@@ -10,6 +10,7 @@
 
 namespace bloomery::cli {
 namespace {
+namespace info {
 
 struct arguments {
   std::vector<std::string> files;
@@ -85,13 +86,14 @@ action define(CLI::App& app) {
   return [given] { return run(*given); };
 }
 
+}  // namespace info
 }  // namespace
 
 command info_command() {
   return {"info", "print a filter's kind, size, keys, and planned and current rate",
           "  bloomery info members.bloom\n"
           "  bloomery info --json *.bloom\n",
-          define};
+          info::define};
 }
 
 }  // namespace bloomery::cli

@@ -5,6 +5,7 @@
 
 namespace bloomery::cli {
 namespace {
+namespace man {
 
 action define(CLI::App& app) {
   return [&app]() -> result<status> {
@@ -13,13 +14,14 @@ action define(CLI::App& app) {
   };
 }
 
+}  // namespace man
 }  // namespace
 
 command man_command() {
   return {"man", "print the man page",
           "  bloomery man | man -l -\n"
           "  bloomery man > /usr/local/share/man/man1/bloomery.1\n",
-          define};
+          man::define};
 }
 
 }  // namespace bloomery::cli

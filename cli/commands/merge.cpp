@@ -14,6 +14,7 @@
 
 namespace bloomery::cli {
 namespace {
+namespace merge {
 
 struct arguments {
   std::string output;
@@ -155,6 +156,7 @@ action define(CLI::App& app) {
   return [given] { return run(*given, By); };
 }
 
+}  // namespace merge
 }  // namespace
 
 command merge_command() {
@@ -162,12 +164,13 @@ command merge_command() {
           "  bloomery merge -o week.bloom monday.bloom tuesday.bloom\n"
           "  bloomery merge --force -o all.bloom all.bloom today.bloom\n"
           "  bloomery merge --fpr 2% -o both.bloom seen-here.bloom seen-there.bloom\n",
-          define<merging>};
+          merge::define<merge::merging>};
 }
 
 command intersect_command() {
   return {"intersect", "write the intersection of several filters",
-          "  bloomery intersect -o both.bloom ours.bloom theirs.bloom\n", define<intersecting>};
+          "  bloomery intersect -o both.bloom ours.bloom theirs.bloom\n",
+          merge::define<merge::intersecting>};
 }
 
 }  // namespace bloomery::cli

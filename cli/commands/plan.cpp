@@ -15,6 +15,7 @@
 
 namespace bloomery::cli {
 namespace {
+namespace plan {
 
 /// A remark on a figure that is assumed, or that is only a bound; empty if there is none.
 std::string_view remark_on(const plan_request& request, bool rate_assumed) {
@@ -149,6 +150,7 @@ action define(CLI::App& app) {
   return [given] { return run(*given); };
 }
 
+}  // namespace plan
 }  // namespace
 
 command plan_command() {
@@ -158,7 +160,7 @@ command plan_command() {
           "  bloomery plan --memory 64MiB --fpr 1/1000 --deletable\n"
           "  bloomery plan --capacity 1000 --bits 8000 --kind bloom --json\n"
           "  bloomery plan --capacity 100M --fpr 0.1% --plot rates.svg\n",
-          define};
+          plan::define};
 }
 
 }  // namespace bloomery::cli

@@ -14,6 +14,7 @@
 
 namespace bloomery::cli {
 namespace {
+namespace remove {
 
 constexpr std::string_view verb = "remove";
 
@@ -74,6 +75,7 @@ action define(CLI::App& app) {
   return [options] { return remove(*options); };
 }
 
+}  // namespace remove
 }  // namespace
 
 command remove_command() {
@@ -83,7 +85,7 @@ command remove_command() {
       "\n"
       "Remove only keys that were added: removing a false positive removes a member. Exit 1 if a\n"
       "line certainly was not a member; the other lines are removed.\n",
-      define};
+      remove::define};
 }
 
 }  // namespace bloomery::cli

@@ -9,6 +9,7 @@
 
 namespace bloomery::cli {
 namespace {
+namespace verify {
 
 result<void> verify(const std::string& file) {
   const auto stored = map_file(file, verification::always);
@@ -36,13 +37,14 @@ action define(CLI::App& app) {
   };
 }
 
+}  // namespace verify
 }  // namespace
 
 command verify_command() {
   return {"verify", "check every byte of filters against their checksums",
           "  bloomery verify members.bloom\n"
           "  bloomery verify *.bloom && echo all whole\n",
-          define};
+          verify::define};
 }
 
 }  // namespace bloomery::cli

@@ -11,6 +11,7 @@
 
 namespace bloomery::dialects {
 namespace {
+namespace bip37_format {
 
 constexpr std::uint64_t max_bytes = 36000;
 constexpr unsigned max_hashes = 50;
@@ -151,16 +152,17 @@ result<foreign_filter> create_filter(const plan_request& request) {
                                       static_cast<std::uint8_t>(*flags)});
 }
 
+}  // namespace bip37_format
 }  // namespace
 
 dialect bip37_dialect() noexcept {
   return {"bip37",
           "the filter of Bitcoin's filterload message (BIP37)",
           "at most 36,000 bytes and 50 functions; the seed is its tweak, of 32 bits",
-          options,
-          looks_like,
-          open_filter,
-          create_filter};
+          bip37_format::options,
+          bip37_format::looks_like,
+          bip37_format::open_filter,
+          bip37_format::create_filter};
 }
 
 }  // namespace bloomery::dialects

@@ -12,6 +12,7 @@
 
 namespace bloomery::dialects {
 namespace {
+namespace cassandra_format {
 
 constexpr std::size_t header_bytes = 8;
 constexpr std::string_view versions = "ka, la, ma to me, na, nb, oa or da";
@@ -244,6 +245,7 @@ result<foreign_filter> create_filter(const plan_request& request) {
       cassandra_container{size->hashes, static_cast<std::uint32_t>((bits + 63) / 64), *version});
 }
 
+}  // namespace cassandra_format
 }  // namespace
 
 dialect cassandra_dialect() noexcept {
@@ -251,11 +253,11 @@ dialect cassandra_dialect() noexcept {
           "the Filter.db of a table of Cassandra or Scylla",
           "the version is not stored: it is in the file's name, or to be given; keys are a row's "
           "partition key, serialised",
-          options,
-          looks_like,
-          open_filter,
-          create_filter,
-          named};
+          cassandra_format::options,
+          cassandra_format::looks_like,
+          cassandra_format::open_filter,
+          cassandra_format::create_filter,
+          cassandra_format::named};
 }
 
 }  // namespace bloomery::dialects

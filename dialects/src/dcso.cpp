@@ -13,6 +13,7 @@
 
 namespace bloomery::dialects {
 namespace {
+namespace dcso_format {
 
 constexpr std::size_t header_bytes = 48;
 constexpr std::uint64_t no_limit = std::numeric_limits<std::uint64_t>::max();
@@ -248,16 +249,17 @@ result<foreign_filter> create_filter(const plan_request& request) {
                                      .packed = *pack});
 }
 
+}  // namespace dcso_format
 }  // namespace
 
 dialect dcso_dialect() noexcept {
   return {"dcso",
           "DCSO bloom version 1, as CIRCL hashlookup and the bloom command have it, plain or gzip",
           "the capacity and the rate are stored; keys are strings of bytes",
-          options,
-          looks_like,
-          open_filter,
-          create_filter};
+          dcso_format::options,
+          dcso_format::looks_like,
+          dcso_format::open_filter,
+          dcso_format::create_filter};
 }
 
 }  // namespace bloomery::dialects

@@ -11,6 +11,7 @@
 
 namespace bloomery::dialects {
 namespace {
+namespace guava_format {
 
 constexpr std::size_t header_bytes = 6;
 constexpr std::string_view funnels = "utf8, utf16le, bytes, int32 or int64";
@@ -143,16 +144,17 @@ result<foreign_filter> create_filter(const plan_request& request) {
   });
 }
 
+}  // namespace guava_format
 }  // namespace
 
 dialect guava_dialect() noexcept {
   return {"guava",
           "Guava's BloomFilter.writeTo, strategies MURMUR128_MITZ_32 and _64",
           "the funnel is not stored: give it; neither are capacity and rate",
-          options,
-          looks_like,
-          open_filter,
-          create_filter};
+          guava_format::options,
+          guava_format::looks_like,
+          guava_format::open_filter,
+          guava_format::create_filter};
 }
 
 }  // namespace bloomery::dialects

@@ -5,6 +5,7 @@
 
 namespace bloomery::dialects {
 namespace {
+namespace leveldb_format {
 
 constexpr unsigned max_hashes = 30;  // larger numbers are reserved: always maybe
 constexpr std::uint64_t min_bits = 64;
@@ -82,16 +83,17 @@ result<foreign_filter> create_filter(const plan_request& request) {
   return empty_filter(leveldb_container{bits, std::clamp(hashes, 1U, max_hashes)});
 }
 
+}  // namespace leveldb_format
 }  // namespace
 
 dialect leveldb_dialect() noexcept {
   return {"leveldb",
           "a filter of LevelDB's built-in policy, as it stands in a table's filter block",
           "only m and k are stored, and no signature: name the format",
-          options,
-          looks_like,
-          open_filter,
-          create_filter};
+          leveldb_format::options,
+          leveldb_format::looks_like,
+          leveldb_format::open_filter,
+          leveldb_format::create_filter};
 }
 
 }  // namespace bloomery::dialects

@@ -13,6 +13,7 @@
 
 namespace bloomery::dialects {
 namespace {
+namespace parquet_format {
 
 constexpr std::string_view types =
     "bytes (or string), int32, int64, uint32, uint64, date, uuid, float or double";
@@ -351,16 +352,17 @@ result<foreign_filter> create_filter(const plan_request& request) {
       std::make_unique<parquet_model<owned_storage>>(std::move(one), value_form{*form}));
 }
 
+}  // namespace parquet_format
 }  // namespace
 
 dialect parquet_dialect() noexcept {
   return {"parquet",
           "Apache Parquet's split block filter: bare, or those of a column in a Parquet file",
           "XXH64 only; a bare filter does not store its column's type",
-          options,
-          looks_like,
-          open_filter,
-          create_filter};
+          parquet_format::options,
+          parquet_format::looks_like,
+          parquet_format::open_filter,
+          parquet_format::create_filter};
 }
 
 }  // namespace bloomery::dialects

@@ -5,6 +5,7 @@
 
 namespace bloomery::dialects {
 namespace {
+namespace squid_format {
 
 constexpr std::size_t header_bytes = 128;
 constexpr std::size_t used_bytes = 22;  // of the header; the others are zero
@@ -176,16 +177,17 @@ result<foreign_filter> create_filter(const plan_request& request) {
                                       .method = *method});
 }
 
+}  // namespace squid_format
 }  // namespace
 
 dialect squid_dialect() noexcept {
   return {"squid",
           "Squid's cache digest, version 5",
           "always 4 functions; keys are URLs in Squid's normal form, each with a method",
-          options,
-          looks_like,
-          open_filter,
-          create_filter};
+          squid_format::options,
+          squid_format::looks_like,
+          squid_format::open_filter,
+          squid_format::create_filter};
 }
 
 }  // namespace bloomery::dialects

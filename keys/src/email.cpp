@@ -10,6 +10,7 @@
 
 #include "rows.hpp"
 #include "text.hpp"
+#include "utf8.hpp"
 
 namespace bloomery::keys {
 namespace {
@@ -36,11 +37,6 @@ constexpr auto atom_bytes = [] {
 
 failure refuse(std::string why) {
   return fail(errc::invalid_argument, std::move(why));
-}
-
-bool is_ascii(std::string_view text) noexcept {
-  return std::none_of(text.begin(), text.end(),
-                      [](char c) { return static_cast<unsigned char>(c) >= 0x80; });
 }
 
 result<void> check_local(std::string_view local) {

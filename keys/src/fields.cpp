@@ -35,7 +35,7 @@ class fields final : public reader {
   char separator_;
 };
 
-result<std::unique_ptr<reader>> make(std::string_view argument, purpose) {
+result<std::unique_ptr<reader>> make_fields(std::string_view argument, purpose) {
   const auto comma = argument.find(',');
   const auto number = whole_number(argument.substr(0, comma));
   if (!number || *number == 0) {
@@ -64,7 +64,7 @@ reader_kind fields_reader() noexcept {
           .summary =
               "field N of each line, the first is 1, separated by SEP (default: a tab); an "
               "empty field is no key",
-          .make = make,
+          .make = make_fields,
           .keeps_cr = true};
 }
 

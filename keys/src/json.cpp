@@ -167,7 +167,7 @@ class json final : public reader {
   pointer_walk walk_;
 };
 
-result<std::unique_ptr<reader>> make(std::string_view pointer, purpose) {
+result<std::unique_ptr<reader>> make_json(std::string_view pointer, purpose) {
   const auto refuse = [](std::string_view why) {
     return fail(errc::invalid_argument,
                 fmt::format("{}; write for example json:/user/email (RFC 6901)", why));
@@ -194,7 +194,7 @@ reader_kind json_reader() noexcept {
           .summary =
               "a JSON document a line, the key is the string or integer at the pointer, as "
               "in json:/user/email; what is missing, null or empty is no key",
-          .make = make};
+          .make = make_json};
 }
 
 }  // namespace bloomery::keys

@@ -96,7 +96,7 @@ class ntlm_password final : public reader {
   std::string text_;
 };
 
-result<std::unique_ptr<reader>> make(std::string_view argument, purpose) {
+result<std::unique_ptr<reader>> make_passwords(std::string_view argument, purpose) {
   if (argument == "ntlm") return std::make_unique<ntlm_password>();
   if (!argument.empty()) {
     return fail(errc::invalid_argument,
@@ -116,7 +116,7 @@ reader_kind password_reader() noexcept {
           .summary =
               "each line is a password in plain, asked for without echo on a terminal and "
               "never shown; the key is its SHA-1, or NTLM's hash, as pwned makes it",
-          .make = make,
+          .make = make_passwords,
           .secret = true};
 }
 

@@ -96,7 +96,7 @@ class pwned final : public reader {
   std::array<char, sha1_digits> digits_{};  // a whole hash: the file's digits, then the line's
 };
 
-result<std::unique_ptr<reader>> make(std::string_view argument, purpose) {
+result<std::unique_ptr<reader>> make_pwned(std::string_view argument, purpose) {
   // Lines with count 0 pad a range file, so that its size does not reveal the range.
   std::uint64_t min_count = 1;
   if (!argument.empty()) {
@@ -120,7 +120,7 @@ reader_kind pwned_reader() noexcept {
               "Pwned Passwords' lines HASH:COUNT, of SHA-1 or NTLM, in one file or in a "
               "folder of range files; the key is the hash's bytes; what has count 0 or "
               "below N is passed over",
-          .make = make,
+          .make = make_pwned,
           .in_folder = names_range,
           .whole_folder = std::uint64_t{1} << (4 * prefix_digits)};
 }

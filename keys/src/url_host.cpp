@@ -15,6 +15,7 @@
 #include <span>
 
 #include "url_text.hpp"
+#include "utf8.hpp"
 
 namespace bloomery::keys {
 namespace {
@@ -157,10 +158,6 @@ void tidy_dots(std::string& host) {
   }
   if (kept > 0 && host[kept - 1] == '.') --kept;
   host.resize(kept);
-}
-
-bool is_ascii(std::string_view text) noexcept {
-  return std::ranges::all_of(text, [](char c) { return static_cast<unsigned char>(c) < 0x80; });
 }
 
 /// Bytes that no host name has. UTS #46 maps full-width delimiters to plain ones (U+FF0F to "/"),

@@ -109,7 +109,7 @@ class safe_browsing final : public reader {
   purpose why_;
 };
 
-result<std::unique_ptr<reader>> make(std::string_view argument, purpose why) {
+result<std::unique_ptr<reader>> make_urls(std::string_view argument, purpose why) {
   const auto bytes = argument.empty() ? listed_bytes : whole_number(argument).value_or(0);
   if (bytes < listed_bytes || bytes > sha256_bytes) {
     return fail(errc::invalid_argument,
@@ -142,7 +142,7 @@ reader_kind safe_browsing_reader() noexcept {
               "for a list: an expression (host/path), a URL or a hash in hexadecimal "
               "digits; for a question: a URL, of which all expressions are asked; the key is "
               "the first 4 bytes, or BYTES, of the SHA-256",
-          .make = make};
+          .make = make_urls};
 }
 
 }  // namespace bloomery::keys
