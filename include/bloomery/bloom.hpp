@@ -161,7 +161,7 @@ class basic_bloom : public detail::key_overloads<basic_bloom<Probe, Storage>> {
   result<void> merge(const basic_bloom<Probe, Other>& other)
     requires writable_storage<Storage>
   {
-    if (auto ok = check_compatible(other); !ok) return ok;
+    if (auto ok = same_shape(params_, other.params()); !ok) return ok;
     const bool with_ones = params_.chance_keys != 0 || other.params().chance_keys != 0;
     const detail::bloom_tally before = tally(with_ones);
     const detail::bloom_tally others = other.tally(with_ones);
@@ -179,7 +179,7 @@ class basic_bloom : public detail::key_overloads<basic_bloom<Probe, Storage>> {
   result<void> intersect(const basic_bloom<Probe, Other>& other)
     requires writable_storage<Storage>
   {
-    if (auto ok = check_compatible(other); !ok) return ok;
+    if (auto ok = same_shape(params_, other.params()); !ok) return ok;
     const detail::bloom_tally before = tally(true);
     const detail::bloom_tally others = other.tally(true);
     const auto theirs = other.bits();
@@ -226,11 +226,7 @@ class basic_bloom : public detail::key_overloads<basic_bloom<Probe, Storage>> {
   }
 
   /// The image that save() writes. It refers to the bits of this filter.
-  filter_image image() const {
-    return {{kind, kind_version, hasher_type::id, params_.seed, count_},
-            params_.encode(),
-            {bits_.bytes()}};
-  }
+  filter_image image() const { return detail::image_of(*this, params_.seed, {bits_.bytes()}); }
 
  private:
   template <probe_scheme, storage>
@@ -243,11 +239,6 @@ class basic_bloom : public detail::key_overloads<basic_bloom<Probe, Storage>> {
     const std::byte* bits = bits_.bytes().data();
     detail::prefetch_places(probe_, h, params_,
                             [bits](std::uint64_t place) noexcept { return bits + (place >> 3); });
-  }
-
-  template <storage Other>
-  result<void> check_compatible(const basic_bloom<Probe, Other>& other) const {
-    return same_shape(params_, other.params());
   }
 
   /// A function from a number of set bits to the number of keys that it shows.

@@ -288,9 +288,7 @@ class basic_counting_bloom : public detail::key_overloads<basic_counting_bloom<P
 
   /// The image that save() writes. It refers to the counters of this filter.
   filter_image image() const {
-    return {{kind, kind_version, hasher_type::id, params_.array.seed, count_},
-            params_.encode(),
-            {counters_.bytes()}};
+    return detail::image_of(*this, params_.array.seed, {counters_.bytes()});
   }
 
  private:

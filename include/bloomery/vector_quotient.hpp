@@ -319,9 +319,8 @@ class basic_vector_quotient : public detail::key_overloads<basic_vector_quotient
 
   /// The fields and bytes that save() writes. Refers to this filter's bytes.
   filter_image image() const {
-    filter_image image{{kind, kind_version, hasher_type::id, params_.seed, count_},
-                       params_.encode(),
-                       {bytes_.bytes().first(params_.table_bytes())}};
+    filter_image image =
+        detail::image_of(*this, params_.seed, {bytes_.bytes().first(params_.table_bytes())});
     if (overflow_.entries() != 0) image.payload.push_back(overflow_bytes());
     return image;
   }

@@ -140,10 +140,7 @@ class typed_model final : public any_filter::model {
       insert_summary all;
       for_hashes(filter_.hash_function(), keys, [&](auto hashes, std::size_t at) noexcept {
         const insert_summary part = absent_of(hashes, added.subspan(at, hashes.size()));
-        all.inserted += part.inserted;
-        all.maybe_present += part.maybe_present;
-        all.done += part.done;
-        all.stopped_by = part.stopped_by;
+        all += part;
         return part.done == hashes.size();
       });
       return all;
@@ -225,13 +222,8 @@ class typed_model final : public any_filter::model {
         if constexpr (countable<F>) found = found || filter_.may_contain(hashes[i]);
         const insert_outcome outcome =
             found ? insert_outcome::maybe_present : filter_.insert(hashes[i]);
-        if (!is_contained(outcome)) {
-          all.stopped_by = outcome;
-          break;
-        }
-        ++all.done;
+        if (!all.add(outcome)) break;
         answers[i] = outcome == insert_outcome::inserted;
-        ++(answers[i] ? all.inserted : all.maybe_present);
       }
       return all;
     }

@@ -96,13 +96,7 @@ insert_summary concurrent_vector_quotient::insert(std::span<const hash64> hs) no
   detail::vq_for_each_group(layout(), filter_.blocks, hs, [&](std::size_t, auto places) noexcept {
     const std::scoped_lock lock(state().mutex);
     for (const vector_quotient_place& at : places) {
-      const insert_outcome outcome = insert_locked(at);
-      if (!is_contained(outcome)) {
-        summary.stopped_by = outcome;
-        return false;
-      }
-      ++summary.done;
-      ++(outcome == insert_outcome::inserted ? summary.inserted : summary.maybe_present);
+      if (!summary.add(insert_locked(at))) return false;
     }
     return true;
   });
