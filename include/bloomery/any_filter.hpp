@@ -9,10 +9,8 @@
 #include <bloomery/hash_source.hpp>
 #include <bloomery/image.hpp>
 #include <bloomery/result.hpp>
-#include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <limits>
 #include <memory>
 #include <optional>

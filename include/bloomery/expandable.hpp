@@ -15,7 +15,6 @@
 ///     N. Dayan, I. Bercea and R. Pagh, "Aleph Filter", VLDB 2024.
 ///     Segments are split in turn, as the buckets of linear hashing: W. Litwin, 1980.
 
-#include <array>
 #include <bloomery/concepts.hpp>
 #include <bloomery/detail/core/key_overloads.hpp>
 #include <bloomery/detail/core/precondition.hpp>
@@ -29,10 +28,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <new>
 #include <span>
 #include <utility>
-#include <vector>
 
 namespace bloomery {
 

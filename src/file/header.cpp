@@ -1,6 +1,5 @@
 #include "file/header.hpp"
 
-#include <algorithm>
 #include <cstring>
 
 #include <bloomery/detail/core/bits.hpp>

@@ -4,12 +4,10 @@
 // it for every kind by testing which operations the type has.
 
 #include <algorithm>
-#include <array>
 #include <bloomery/any_filter.hpp>
 #include <bloomery/detail/core/key_overloads.hpp>
 #include <bloomery/detail/core/source_memory.hpp>
 #include <memory>
-#include <type_traits>
 #include <utility>
 
 #include "core/format.hpp"

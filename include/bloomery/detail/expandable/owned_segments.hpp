@@ -13,7 +13,6 @@
 #include <bloomery/storage.hpp>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <span>
 
 namespace bloomery::detail {

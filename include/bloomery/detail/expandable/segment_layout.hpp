@@ -22,7 +22,6 @@
 /// Gap     Room for inserts. If a block has none, up to 32 blocks behind it move by a byte or two
 ///         into the gap of one of them.
 
-#include <array>
 #include <bit>
 #include <bloomery/detail/core/bits.hpp>
 #include <cstddef>
