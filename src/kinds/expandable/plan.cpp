@@ -29,10 +29,9 @@ result<void> check_ranges(const expandable_spec& spec) {
         "an expandable filter's rate is open; give it, or both capacity and memory to begin with");
   }
   if (!schedule::is_growth(spec.growth)) {
-    return detail::refuse(detail::format_text(
-        "a growth of {} is out of range; give 1 to 2^50, or leave it out if it is "
-        "unknown",
-        spec.growth));
+    return detail::refuse(
+        "a growth of {} is out of range; give 1 to 2^50, or leave it out if it is unknown",
+        spec.growth);
   }
   return {};
 }
@@ -141,16 +140,16 @@ result<expandable_params> plan_expandable(const expandable_spec& spec) {
   }
   const auto plan = capacity == 0 ? std::nullopt : plan_for(spec, capacity, fpr);
   if (spec.bits != 0 && !fits(spec, plan)) {
-    return detail::refuse(detail::format_text(
-        "{} bits are too few for {}; give more memory, or leave it out", format_count(spec.bits),
-        spec.capacity == 0 ? std::string("an expandable filter of that rate")
-                           : format_count(spec.capacity) + " keys to begin with"));
+    return detail::refuse("{} bits are too few for {}; give more memory, or leave it out",
+                          format_count(spec.bits),
+                          spec.capacity == 0 ? std::string("an expandable filter of that rate")
+                                             : format_count(spec.capacity) + " keys to begin with");
   }
   if (!plan) {
     return detail::refuse(
-        detail::format_text("{} keys at a rate of {:.3g} are beyond what 64-bit hashes can "
-                            "promise; give fewer keys or a higher rate",
-                            format_count(capacity), fpr));
+        "{} keys at a rate of {:.3g} are beyond what 64-bit hashes can promise; give fewer keys or "
+        "a higher rate",
+        format_count(capacity), fpr);
   }
   return *plan;
 }
