@@ -117,9 +117,7 @@ class basic_bloom : public detail::key_overloads<basic_bloom<Probe, Storage>> {
   /// Answers a batch of queries. Precondition: answers.size() >= hs.size().
   void may_contain(std::span<const hash_type> hs, std::span<bool> answers) const noexcept {
     assert(answers.size() >= hs.size());
-    detail::in_groups(
-        hs.size(), [&](std::size_t i) noexcept { prefetch(hs[i]); },
-        [&](std::size_t i) noexcept { answers[i] = may_contain(hs[i]); });
+    in_groups(hs, [&](std::size_t i) noexcept { answers[i] = may_contain(hs[i]); });
   }
 
   /// Inserts the key of this hash. Returns `inserted` if at least one of its bits was clear: the
@@ -140,9 +138,9 @@ class basic_bloom : public detail::key_overloads<basic_bloom<Probe, Storage>> {
   insert_summary insert(std::span<const hash_type> hs) noexcept
     requires writable_storage<Storage>
   {
-    return detail::insert_in_groups(
-        hs.size(), [&](std::size_t i) noexcept { prefetch(hs[i]); },
-        [&](std::size_t i) noexcept { return insert(hs[i]); });
+    insert_summary summary;
+    in_groups(hs, [&](std::size_t i) noexcept { summary.add(insert(hs[i])); });
+    return summary;
   }
 
   /// Removes every key.
@@ -239,6 +237,11 @@ class basic_bloom : public detail::key_overloads<basic_bloom<Probe, Storage>> {
     const std::byte* bits = bits_.bytes().data();
     detail::prefetch_places(probe_, h, params_,
                             [bits](std::uint64_t place) noexcept { return bits + (place >> 3); });
+  }
+
+  template <class Use>
+  void in_groups(std::span<const hash_type> hs, Use&& use) const noexcept {
+    detail::in_groups(hs.size(), [&](std::size_t i) noexcept { prefetch(hs[i]); }, use);
   }
 
   /// A function from a number of set bits to the number of keys that it shows.
