@@ -204,7 +204,9 @@ class vq_layout {
     const std::uint64_t here = word == 5 ? ends.word5 : word == 6 ? ends.word6 : ends.word7;
     const std::uint64_t next = word == 5 ? ends.word6 : word == 6 ? ends.word7 : 0;
     const unsigned before = word == 5 ? 0 : word == 6 ? ends.rank6 : ends.rank7;
-    const unsigned bit = bucket < ends.total ? select_one(here, bucket - before) : 64;
+    const unsigned rank = (bucket - before) % 64;
+    const bool exists = word != 7 || rank < ends.total - ends.rank7;  // else a damaged block
+    const unsigned bit = exists ? select_one(here, rank) : 64;
     return run_after(bucket, word, bit, here, next);
   }
   vq_run run(const std::byte* block, unsigned bucket) const noexcept {
