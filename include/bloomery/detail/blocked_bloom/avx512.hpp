@@ -71,10 +71,7 @@ static_assert(max_block_hashes % 8 == 0);
   return missing == 0;
 }
 
-[[gnu::always_inline]] inline bool set(free_512, std::byte* block, hash64 h,
-                                       unsigned hashes) noexcept {
-  return free_512::set(block, h, hashes);
-}
+using scalar::set;  // for the free layout
 
 // Vectors of 512 bits do not help with blocks of 256.
 [[gnu::always_inline]] inline bool test(parquet_256 layout, const std::byte* block, hash64 h,

@@ -149,4 +149,22 @@ template <class Use>
   return use(split_512());
 }
 
+/// The operations of a key on its block, as free functions. SIMD kernels have others for some
+/// layouts.
+namespace scalar {
+
+template <class Layout>
+[[gnu::always_inline]] inline bool test(Layout, const std::byte* block, hash64 h,
+                                        unsigned hashes) noexcept {
+  return Layout::test(block, h, hashes);
+}
+
+template <class Layout>
+[[gnu::always_inline]] inline bool set(Layout, std::byte* block, hash64 h,
+                                       unsigned hashes) noexcept {
+  return Layout::set(block, h, hashes);
+}
+
+}  // namespace scalar
+
 }  // namespace bloomery::detail
