@@ -4,15 +4,13 @@
 /// and the bindings see filters only through this header, plan/units.hpp and file.hpp.
 
 #include <bloomery/concepts.hpp>
-#include <bloomery/detail/core/filter_model.hpp>
+#include <bloomery/detail/core/any_model.hpp>
 #include <bloomery/file.hpp>
 #include <bloomery/hash_source.hpp>
 #include <bloomery/image.hpp>
 #include <bloomery/result.hpp>
-#include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -107,43 +105,45 @@ struct filter_info {
 ///             ends the program.
 class any_filter {
  public:
-  class model;  // the interface that each kind implements (src/registry/any_model.hpp)
-
-  explicit any_filter(std::unique_ptr<model> m) noexcept;
-  any_filter(any_filter&&) noexcept;
-  any_filter& operator=(any_filter&&) noexcept;
-  any_filter(const any_filter&) = delete;
-  any_filter& operator=(const any_filter&) = delete;
-  ~any_filter();
+  explicit any_filter(std::unique_ptr<detail::any_model> model) noexcept
+      : model_(std::move(model)) {}
 
   /// O(size): current_fpr and estimated_size read the bits.
-  filter_info info() const;
+  filter_info info() const { return model().info(); }
 
   /// The operations of this filter: those of its kind, except that a read-only filter cannot write.
-  abilities can() const noexcept;
-  std::uint64_t capacity() const noexcept;
-  std::uint64_t size() const noexcept;
+  abilities can() const noexcept { return model().can(); }
+  std::uint64_t capacity() const noexcept { return model().capacity(); }
+  std::uint64_t size() const noexcept { return model().size(); }
   /// The current size of the payload. O(1); O(number of parts) in kinds that grow.
-  std::uint64_t size_in_bytes() const noexcept;
+  std::uint64_t size_in_bytes() const noexcept { return model().size_in_bytes(); }
   /// Bytes that the next insert may add to size_in_bytes(), because a table of copies is full. 0
   /// for kinds without such a table, even if they grow.
-  std::uint64_t next_growth() const noexcept;
-  double current_fpr() const noexcept;
+  std::uint64_t next_growth() const noexcept { return model().next_growth(); }
+  double current_fpr() const noexcept { return model().current_fpr(); }
 
   /// Whether the key may be a member. False is certain.
-  bool may_contain(std::string_view key) const noexcept;
+  bool may_contain(std::string_view key) const noexcept { return model().may_contain(key); }
   /// Answers a batch of queries. Precondition: answers.size() >= keys.size().
-  void may_contain(std::span<const std::string_view> keys, std::span<bool> answers) const noexcept;
+  void may_contain(std::span<const std::string_view> keys, std::span<bool> answers) const noexcept {
+    model().may_contain(keys, answers);
+  }
   /// Answers a batch of hashes, made with the filter's hash function. Fails with unsupported if the
   /// filter needs the keys themselves.
-  result<void> may_contain(std::span<const hash64> hashes, std::span<bool> answers) const;
+  result<void> may_contain(std::span<const hash64> hashes, std::span<bool> answers) const {
+    return model().may_contain(hashes, answers);
+  }
 
   /// Inserts in order, up to the first key without room (summary.done < keys.size()).
-  result<insert_summary> insert(std::span<const std::string_view> keys);
+  result<insert_summary> insert(std::span<const std::string_view> keys) {
+    return model().insert(keys);
+  }
   /// Inserts hashes, made with the filter's hash function. Fails with unsupported if the filter
   /// needs the keys themselves. Kinds that can spread one batch over threads use up to `threads`; 0
   /// uses one per core. The result does not depend on the number of threads.
-  result<insert_summary> insert(std::span<const hash64> hashes, unsigned threads = 1);
+  result<insert_summary> insert(std::span<const hash64> hashes, unsigned threads = 1) {
+    return model().insert(hashes, threads);
+  }
 
   /// Inserts the keys that are not contained yet, in order, up to the first without room. added[i]
   /// tells whether keys[i] was inserted.
@@ -152,36 +152,49 @@ class any_filter {
   /// is not inserted. `inserted` of the summary is the number of keys that were added.
   /// Precondition: added.size() >= keys.size().
   result<insert_summary> insert_absent(std::span<const std::string_view> keys,
-                                       std::span<bool> added);
+                                       std::span<bool> added) {
+    return model().insert_absent(keys, added);
+  }
 
   /// erased[i] tells whether keys[i] was erased. It is false if keys[i] is certainly not a member.
-  result<void> erase(std::span<const std::string_view> keys, std::span<bool> erased);
+  result<void> erase(std::span<const std::string_view> keys, std::span<bool> erased) {
+    return model().erase(keys, erased);
+  }
   /// counts[i] is the number of inserts of keys[i] minus the number of its erases.
-  result<void> count(std::span<const std::string_view> keys, std::span<std::uint64_t> counts) const;
+  result<void> count(std::span<const std::string_view> keys,
+                     std::span<std::uint64_t> counts) const {
+    return model().count(keys, counts);
+  }
 
   /// Fails with incompatible, and changes nothing, for another kind or other parameters.
-  result<void> merge(const any_filter& other);
+  result<void> merge(const any_filter& other) { return model().merge(other.model()); }
   /// Merges two sets. An expandable filter adds only those keys of the other that it does not
   /// contain yet. Other kinds merge as merge() does: Bloom filters have one copy per key anyway,
   /// and counting kinds add all copies.
-  result<void> merge_absent(const any_filter& other);
+  result<void> merge_absent(const any_filter& other) { return model().merge_absent(other.model()); }
   /// Keeps the keys that both filters may contain. Fails as merge() does.
-  result<void> intersect(const any_filter& other);
+  result<void> intersect(const any_filter& other) { return model().intersect(other.model()); }
   /// Removes every key. The plan stays.
-  result<void> clear();
+  result<void> clear() { return model().clear(); }
 
-  filter_image image() const;
+  filter_image image() const { return model().image(); }
 
   /// An equal filter. It has its own memory, except that the copy of a mapped filter shares the
   /// mapping. Fails with out_of_memory. O(size).
-  result<any_filter> copy() const;
+  result<any_filter> copy() const { return model().copy(); }
 
   /// Lets the host move the filter's memory (memory_source.hpp). Supported by the kinds that the
   /// server module uses. Other kinds and mapped filters are not moved.
-  void relocate(const memory_mover& mover) noexcept;
+  void relocate(const memory_mover& mover) noexcept { model().relocate(mover); }
 
  private:
-  detail::filter_model<model> model_;
+  detail::any_model& model() const noexcept {
+    if (model_ == nullptr) [[unlikely]]
+      detail::stop_at_moved_from();
+    return *model_;
+  }
+
+  std::unique_ptr<detail::any_model> model_;
 };
 
 /// Saves a filter of any kind in one step; see write_file.

@@ -159,17 +159,6 @@ class basic_blocked_bloom : public detail::key_overloads<basic_blocked_bloom<Sto
   template <storage Other>
   using rebind_storage = basic_blocked_bloom<Other>;
 
-  basic_blocked_bloom(const basic_blocked_bloom&) = default;
-  basic_blocked_bloom(basic_blocked_bloom&&) = default;
-  basic_blocked_bloom& operator=(const basic_blocked_bloom& other)
-    requires std::copy_constructible<Storage>
-  {
-    if (this != &other) *this = basic_blocked_bloom(other);
-    return *this;
-  }
-  basic_blocked_bloom& operator=(basic_blocked_bloom&&) = default;
-  ~basic_blocked_bloom() = default;
-
   /// An empty filter. Precondition: plan_blocked_bloom accepts the spec; otherwise the program
   /// prints the planner's error and ends. Use make() for values from outside the program. Throws
   /// only std::bad_alloc.
@@ -351,18 +340,14 @@ class basic_blocked_bloom : public detail::key_overloads<basic_blocked_bloom<Sto
   }
 
   /// The image that save() writes. It refers to the bits of this filter.
-  filter_image image() const {
-    return {{kind, kind_version, hasher_type::id, params_.seed, count_},
-            params_.encode(),
-            {blocks_.bytes()}};
-  }
+  filter_image image() const { return detail::image_of(*this, params_.seed, {blocks_.bytes()}); }
 
  private:
   template <storage>
   friend class basic_blocked_bloom;
 
   basic_blocked_bloom(const blocked_bloom_params& params, Storage blocks, std::uint64_t count)
-      : params_(params), blocks_(std::move(blocks)), count_(count) {}
+      : blocks_(std::move(blocks)), params_(params), count_(count) {}
 
   // The kernels have one type of array. Kernels that query do not write to it.
   detail::block_array array() const noexcept {
@@ -398,8 +383,9 @@ class basic_blocked_bloom : public detail::key_overloads<basic_blocked_bloom<Sto
     params_.chance_keys = now.chance_keys;
   }
 
+  detail::filter_memory<Storage>
+      blocks_;  // First, so that an assignment whose copy throws changes nothing.
   blocked_bloom_params params_;
-  detail::filter_memory<Storage> blocks_;
   std::uint64_t count_;
 };
 

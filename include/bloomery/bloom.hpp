@@ -117,9 +117,7 @@ class basic_bloom : public detail::key_overloads<basic_bloom<Probe, Storage>> {
   /// Answers a batch of queries. Precondition: answers.size() >= hs.size().
   void may_contain(std::span<const hash_type> hs, std::span<bool> answers) const noexcept {
     assert(answers.size() >= hs.size());
-    detail::in_groups(
-        hs.size(), [&](std::size_t i) noexcept { prefetch(hs[i]); },
-        [&](std::size_t i) noexcept { answers[i] = may_contain(hs[i]); });
+    in_groups(hs, [&](std::size_t i) noexcept { answers[i] = may_contain(hs[i]); });
   }
 
   /// Inserts the key of this hash. Returns `inserted` if at least one of its bits was clear: the
@@ -140,9 +138,9 @@ class basic_bloom : public detail::key_overloads<basic_bloom<Probe, Storage>> {
   insert_summary insert(std::span<const hash_type> hs) noexcept
     requires writable_storage<Storage>
   {
-    return detail::insert_in_groups(
-        hs.size(), [&](std::size_t i) noexcept { prefetch(hs[i]); },
-        [&](std::size_t i) noexcept { return insert(hs[i]); });
+    insert_summary summary;
+    in_groups(hs, [&](std::size_t i) noexcept { summary.add(insert(hs[i])); });
+    return summary;
   }
 
   /// Removes every key.
@@ -161,7 +159,7 @@ class basic_bloom : public detail::key_overloads<basic_bloom<Probe, Storage>> {
   result<void> merge(const basic_bloom<Probe, Other>& other)
     requires writable_storage<Storage>
   {
-    if (auto ok = check_compatible(other); !ok) return ok;
+    if (auto ok = same_shape(params_, other.params()); !ok) return ok;
     const bool with_ones = params_.chance_keys != 0 || other.params().chance_keys != 0;
     const detail::bloom_tally before = tally(with_ones);
     const detail::bloom_tally others = other.tally(with_ones);
@@ -179,7 +177,7 @@ class basic_bloom : public detail::key_overloads<basic_bloom<Probe, Storage>> {
   result<void> intersect(const basic_bloom<Probe, Other>& other)
     requires writable_storage<Storage>
   {
-    if (auto ok = check_compatible(other); !ok) return ok;
+    if (auto ok = same_shape(params_, other.params()); !ok) return ok;
     const detail::bloom_tally before = tally(true);
     const detail::bloom_tally others = other.tally(true);
     const auto theirs = other.bits();
@@ -226,11 +224,7 @@ class basic_bloom : public detail::key_overloads<basic_bloom<Probe, Storage>> {
   }
 
   /// The image that save() writes. It refers to the bits of this filter.
-  filter_image image() const {
-    return {{kind, kind_version, hasher_type::id, params_.seed, count_},
-            params_.encode(),
-            {bits_.bytes()}};
-  }
+  filter_image image() const { return detail::image_of(*this, params_.seed, {bits_.bytes()}); }
 
  private:
   template <probe_scheme, storage>
@@ -245,9 +239,9 @@ class basic_bloom : public detail::key_overloads<basic_bloom<Probe, Storage>> {
                             [bits](std::uint64_t place) noexcept { return bits + (place >> 3); });
   }
 
-  template <storage Other>
-  result<void> check_compatible(const basic_bloom<Probe, Other>& other) const {
-    return same_shape(params_, other.params());
+  template <class Use>
+  void in_groups(std::span<const hash_type> hs, Use&& use) const noexcept {
+    detail::in_groups(hs.size(), [&](std::size_t i) noexcept { prefetch(hs[i]); }, use);
   }
 
   /// Returns a function that estimates the number of keys from the number of set bits.

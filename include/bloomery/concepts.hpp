@@ -34,6 +34,25 @@ struct insert_summary {
   std::uint64_t maybe_present = 0;  ///< keys that may have been there before
   std::size_t done = 0;             ///< keys of the batch that are contained now
   insert_outcome stopped_by = insert_outcome::inserted;  ///< the reason, if keys are left
+
+  /// Counts the outcome of the batch's next key. False if the batch stops there.
+  constexpr bool add(insert_outcome outcome) noexcept {
+    if (!is_contained(outcome)) {
+      stopped_by = outcome;
+      return false;
+    }
+    ++done;
+    ++(outcome == insert_outcome::inserted ? inserted : maybe_present);
+    return true;
+  }
+  /// Adds the summary of the batch's next part.
+  constexpr insert_summary& operator+=(const insert_summary& part) noexcept {
+    inserted += part.inserted;
+    maybe_present += part.maybe_present;
+    done += part.done;
+    stopped_by = part.stopped_by;
+    return *this;
+  }
 };
 
 /// Every filter. `may_contain` is never false for a key that was inserted and not erased since.

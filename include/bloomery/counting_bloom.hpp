@@ -111,9 +111,7 @@ class basic_counting_bloom : public detail::key_overloads<basic_counting_bloom<P
   static result<basic_counting_bloom> open(const counting_bloom_params& params, Storage counters,
                                            std::uint64_t count, Probe probe) {
     if (auto ok = check_layout(params); !ok) return fail(std::move(ok.error()));
-    if (auto ok = detail::check_probe(params.array, probe); !ok) {
-      return fail(std::move(ok.error()));
-    }
+    if (auto ok = detail::check_probe(params.array, probe); !ok) return fail(ok.error());
     if (counters.bytes().size() != detail::bytes_for_bits(params.bits()) ||
         !detail::padding_is_zero(counters.bytes(), params.bits())) {
       return fail(errc::corrupt, "the counting Bloom filter's counters do not fit its parameters");
@@ -141,9 +139,7 @@ class basic_counting_bloom : public detail::key_overloads<basic_counting_bloom<P
   /// Answers a batch of queries. Precondition: answers.size() >= hs.size().
   void may_contain(std::span<const hash_type> hs, std::span<bool> answers) const noexcept {
     assert(answers.size() >= hs.size());
-    detail::in_groups(
-        hs.size(), [&](std::size_t i) noexcept { prefetch(hs[i]); },
-        [&](std::size_t i) noexcept { answers[i] = may_contain(hs[i]); });
+    in_groups(hs, [&](std::size_t i) noexcept { answers[i] = may_contain(hs[i]); });
   }
 
   /// The number of copies of this hash's key, or more. A result of ceiling() is no bound: there may
@@ -156,9 +152,7 @@ class basic_counting_bloom : public detail::key_overloads<basic_counting_bloom<P
   /// Counts a batch. Precondition: counts.size() >= hs.size().
   void count(std::span<const hash_type> hs, std::span<std::uint64_t> counts) const noexcept {
     assert(counts.size() >= hs.size());
-    detail::in_groups(
-        hs.size(), [&](std::size_t i) noexcept { prefetch(hs[i]); },
-        [&](std::size_t i) noexcept { counts[i] = count(hs[i]); });
+    in_groups(hs, [&](std::size_t i) noexcept { counts[i] = count(hs[i]); });
   }
 
   /// The largest count that the counters can hold: 15, 255 or 65,535.
@@ -184,9 +178,9 @@ class basic_counting_bloom : public detail::key_overloads<basic_counting_bloom<P
   insert_summary insert(std::span<const hash_type> hs) noexcept
     requires writable_storage<Storage>
   {
-    return detail::insert_in_groups(
-        hs.size(), [&](std::size_t i) noexcept { prefetch(hs[i]); },
-        [&](std::size_t i) noexcept { return insert(hs[i]); });
+    insert_summary summary;
+    in_groups(hs, [&](std::size_t i) noexcept { summary.add(insert(hs[i])); });
+    return summary;
   }
 
   /// Removes one copy of the key of this hash. Returns false and changes nothing if one of its
@@ -215,9 +209,7 @@ class basic_counting_bloom : public detail::key_overloads<basic_counting_bloom<P
     requires writable_storage<Storage>
   {
     assert(erased.size() >= hs.size());
-    detail::in_groups(
-        hs.size(), [&](std::size_t i) noexcept { prefetch(hs[i]); },
-        [&](std::size_t i) noexcept { erased[i] = erase(hs[i]); });
+    in_groups(hs, [&](std::size_t i) noexcept { erased[i] = erase(hs[i]); });
   }
 
   /// Removes every key, and frees the stuck counters.
@@ -288,9 +280,7 @@ class basic_counting_bloom : public detail::key_overloads<basic_counting_bloom<P
 
   /// The image that save() writes. It refers to the counters of this filter.
   filter_image image() const {
-    return {{kind, kind_version, hasher_type::id, params_.array.seed, count_},
-            params_.encode(),
-            {counters_.bytes()}};
+    return detail::image_of(*this, params_.array.seed, {counters_.bytes()});
   }
 
  private:
@@ -325,6 +315,11 @@ class basic_counting_bloom : public detail::key_overloads<basic_counting_bloom<P
         return bytes + counters.offset(place);
       });
     });
+  }
+
+  template <class Use>
+  void in_groups(std::span<const hash_type> hs, Use&& use) const noexcept {
+    detail::in_groups(hs.size(), [&](std::size_t i) noexcept { prefetch(hs[i]); }, use);
   }
 
   counting_bloom_params params_;

@@ -60,17 +60,6 @@ class basic_cuckoo : public detail::key_overloads<basic_cuckoo<Storage>> {
   template <storage Other>
   using rebind_storage = basic_cuckoo<Other>;
 
-  basic_cuckoo(const basic_cuckoo&) = default;
-  basic_cuckoo(basic_cuckoo&&) = default;
-  basic_cuckoo& operator=(const basic_cuckoo& other)
-    requires std::copy_constructible<Storage>
-  {
-    if (this != &other) *this = basic_cuckoo(other);
-    return *this;
-  }
-  basic_cuckoo& operator=(basic_cuckoo&&) = default;
-  ~basic_cuckoo() = default;
-
   /// An empty filter. Precondition: plan_cuckoo accepts the spec; otherwise the program prints the
   /// planner's error and ends. Use make() for values from outside the program. Throws only
   /// std::bad_alloc.
@@ -142,14 +131,7 @@ class basic_cuckoo : public detail::key_overloads<basic_cuckoo<Storage>> {
     for (std::size_t first = 0; first < hs.size(); first += group) {
       const std::size_t n = fetch(hs, first, places);
       for (std::size_t i = 0; i < n; ++i) {
-        const insert_outcome outcome = insert_at(places[i]);
-        if (!is_contained(outcome)) {
-          summary.stopped_by = outcome;
-          return summary;
-        }
-        ++summary.done;
-        summary.inserted += outcome == insert_outcome::inserted;
-        summary.maybe_present += outcome == insert_outcome::maybe_present;
+        if (!summary.add(insert_at(places[i]))) return summary;
       }
     }
     return summary;
@@ -251,20 +233,16 @@ class basic_cuckoo : public detail::key_overloads<basic_cuckoo<Storage>> {
   unsigned stashed() const noexcept { return stashed_; }
 
   /// The fields and bytes that save() writes. Refers to this filter's slots.
-  filter_image image() const {
-    return {{kind, kind_version, hasher_type::id, params_.seed, count_},
-            params_.encode(),
-            {bytes_.bytes()}};
-  }
+  filter_image image() const { return detail::image_of(*this, params_.seed, {bytes_.bytes()}); }
 
  private:
   // Keys whose buckets are prefetched together.
   static constexpr std::size_t group = 32;
 
   basic_cuckoo(const cuckoo_params& params, Storage bytes, std::uint64_t count, unsigned stashed)
-      : params_(params),
+      : bytes_(std::move(bytes)),
+        params_(params),
         layout_(params.buckets, params.slots, params.fingerprint_bits),
-        bytes_(std::move(bytes)),
         count_(count),
         stashed_(stashed) {}
 
@@ -299,9 +277,10 @@ class basic_cuckoo : public detail::key_overloads<basic_cuckoo<Storage>> {
 
   std::byte* payload() noexcept { return bytes_.writable_bytes().data(); }
 
+  detail::filter_memory<Storage>
+      bytes_;  // First, so that an assignment whose copy throws changes nothing.
   cuckoo_params params_;
   detail::cuckoo_layout layout_;
-  detail::filter_memory<Storage> bytes_;
   std::uint64_t count_;
   unsigned stashed_;
 };

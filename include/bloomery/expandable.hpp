@@ -15,7 +15,6 @@
 ///     N. Dayan, I. Bercea and R. Pagh, "Aleph Filter", VLDB 2024.
 ///     Segments are split in turn, as the buckets of linear hashing: W. Litwin, 1980.
 
-#include <array>
 #include <bloomery/concepts.hpp>
 #include <bloomery/detail/core/key_overloads.hpp>
 #include <bloomery/detail/core/precondition.hpp>
@@ -29,10 +28,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <new>
 #include <span>
 #include <utility>
-#include <vector>
 
 namespace bloomery {
 
@@ -176,13 +173,7 @@ class basic_expandable : public detail::key_overloads<basic_expandable<Storage>>
       for (std::size_t i = 0;; ++i) {
         i += table_.insert_run(params_, group.queries().subspan(i), summary);
         if (i == group.keys().size()) return true;
-        const insert_outcome outcome = table_.insert(params_, group.keys()[i]);
-        if (!is_contained(outcome)) {
-          summary.stopped_by = outcome;
-          return false;
-        }
-        ++summary.done;
-        ++(outcome == insert_outcome::inserted ? summary.inserted : summary.maybe_present);
+        if (!summary.add(table_.insert(params_, group.keys()[i]))) return false;
       }
     };
     detail::change_pipeline(params_, table_, hs.subspan(summary.done), insert_group);
@@ -355,11 +346,7 @@ class basic_expandable : public detail::key_overloads<basic_expandable<Storage>>
   }
 
   /// The contents of a file, as save() writes it. Refers to this filter's segments.
-  filter_image image() const {
-    return {{kind, kind_version, hasher_type::id, params_.seed, count_},
-            params_.encode(),
-            table().payload()};
-  }
+  filter_image image() const { return detail::image_of(*this, params_.seed, table().payload()); }
 
  private:
   template <piecewise_storage Other>

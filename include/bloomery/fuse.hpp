@@ -70,17 +70,6 @@ class basic_fuse : public detail::key_overloads<basic_fuse<Storage>> {
   template <storage Other>
   using rebind_storage = basic_fuse<Other>;
 
-  basic_fuse(const basic_fuse&) = default;
-  basic_fuse(basic_fuse&&) = default;
-  basic_fuse& operator=(const basic_fuse& other)
-    requires std::copy_constructible<Storage>
-  {
-    if (this != &other) *this = basic_fuse(other);
-    return *this;
-  }
-  basic_fuse& operator=(basic_fuse&&) = default;
-  ~basic_fuse() = default;
-
   /// The filter of these hashes, which were made with the seed `spec.seed`. Needs spec.fpr,
   /// fingerprint_bits, or capacity and bits. Fails as plan_fuse does, with invalid_argument if the
   /// filter is larger than spec.bits, with out_of_memory, and with the failure of the source. Reads
@@ -153,10 +142,7 @@ class basic_fuse : public detail::key_overloads<basic_fuse<Storage>> {
   }
 
   /// The fields and bytes that save() writes. Refers to this filter's bytes.
-  filter_image image() const {
-    return {
-        {kind, kind_version, hasher_type::id, params_.seed, count_}, params_.encode(), {bytes()}};
-  }
+  filter_image image() const { return detail::image_of(*this, params_.seed, {bytes()}); }
 
  private:
   static result<basic_fuse> from(result<detail::built_fuse> built) {
@@ -165,7 +151,7 @@ class basic_fuse : public detail::key_overloads<basic_fuse<Storage>> {
   }
 
   basic_fuse(const fuse_params& params, Storage payload, std::uint64_t count)
-      : params_(params), payload_(std::move(payload)), count_(count) {}
+      : payload_(std::move(payload)), params_(params), count_(count) {}
 
   // The payload, which is empty without keys.
   std::span<const std::byte> bytes() const noexcept {
@@ -175,8 +161,8 @@ class basic_fuse : public detail::key_overloads<basic_fuse<Storage>> {
   }
   detail::fuse_table table() const noexcept { return {params_, bytes()}; }
 
+  Storage payload_;  // First, so that an assignment whose copy throws changes nothing.
   fuse_params params_;
-  Storage payload_;
   std::uint64_t count_;
 };
 

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace bloomery {
@@ -41,4 +42,15 @@ struct filter_image {
   std::vector<std::span<const std::byte>> payload;  ///< written one after the other
 };
 
+namespace detail {
+
+template <class Filter>
+filter_image image_of(const Filter& filter, std::uint64_t seed,
+                      std::vector<std::span<const std::byte>> payload) {
+  return {{Filter::kind, Filter::kind_version, Filter::hasher_type::id, seed, filter.size()},
+          filter.params().encode(),
+          std::move(payload)};
+}
+
+}  // namespace detail
 }  // namespace bloomery

@@ -6,7 +6,6 @@
 #include <bloomery/detail/core/bits.hpp>
 #include <bloomery/hash.hpp>
 #include <concepts>
-#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <span>

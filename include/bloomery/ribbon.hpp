@@ -154,10 +154,7 @@ class basic_ribbon : public detail::key_overloads<basic_ribbon<Storage>> {
   }
 
   /// The fields and bytes that save() writes. Refers to this filter's bytes.
-  filter_image image() const {
-    return {
-        {kind, kind_version, hasher_type::id, params_.seed, count_}, params_.encode(), {bytes()}};
-  }
+  filter_image image() const { return detail::image_of(*this, params_.seed, {bytes()}); }
 
  private:
   static result<basic_ribbon> from(result<detail::built_ribbon> built) {

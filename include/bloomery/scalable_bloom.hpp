@@ -187,12 +187,7 @@ class basic_scalable_bloom : public detail::key_overloads<basic_scalable_bloom<S
       for (std::size_t i = 0; i < keys.size(); ++i) {
         const insert_outcome outcome =
             (absent >> i & 1) == 0 ? insert_outcome::maybe_present : insert_new(newest, keys[i]);
-        if (!is_contained(outcome)) {
-          summary.stopped_by = outcome;
-          return summary;
-        }
-        ++(outcome == insert_outcome::inserted ? summary.inserted : summary.maybe_present);
-        ++summary.done;
+        if (!summary.add(outcome)) return summary;
       }
     }
     return summary;
@@ -272,8 +267,7 @@ class basic_scalable_bloom : public detail::key_overloads<basic_scalable_bloom<S
   /// bits of this filter.
   filter_image image() const {
     static constexpr std::array<std::byte, member_alignment> zeros{};
-    filter_image image{
-        {kind, kind_version, hasher_type::id, params_.seed, count_}, params_.encode(), {}};
+    filter_image image = detail::image_of(*this, params_.seed, {});
     for (const member_type& m : members()) {
       const auto bits = m.bits();
       const std::size_t padding = detail::round_up(bits.size(), member_alignment) - bits.size();

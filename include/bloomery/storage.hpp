@@ -136,44 +136,6 @@ class shared_owner {
 
 }  // namespace detail
 
-/// Read-only bytes that a shared owner keeps alive, usually a mapped file. Copies share them.
-class mapped_storage {
- public:
-  mapped_storage() noexcept = default;
-  /// Bytes that live as long as `owner`, for example a std::shared_ptr. The last copy of this
-  /// storage destroys the owner.
-  template <std::movable Owner>
-  mapped_storage(Owner owner, std::span<const std::byte> bytes)
-      : owner_(std::move(owner)), bytes_(bytes) {}
-  /// Bytes that the caller keeps alive.
-  mapped_storage(std::nullptr_t, std::span<const std::byte> bytes) noexcept : bytes_(bytes) {}
-
-  mapped_storage(const mapped_storage&) = default;
-  mapped_storage& operator=(const mapped_storage&) = default;
-  mapped_storage(mapped_storage&& other) noexcept
-      : owner_(std::move(other.owner_)), bytes_(std::exchange(other.bytes_, {})) {}
-  mapped_storage& operator=(mapped_storage&& other) noexcept {
-    owner_ = std::move(other.owner_);
-    bytes_ = std::exchange(other.bytes_, {});
-    return *this;
-  }
-  ~mapped_storage() = default;
-
-  std::span<const std::byte> bytes() const noexcept { return bytes_; }
-
-  /// A part of the bytes, which keeps the whole alive. Precondition: it lies inside them.
-  mapped_storage slice(std::size_t offset, std::size_t size) const noexcept {
-    mapped_storage part;
-    part.owner_ = owner_;
-    part.bytes_ = bytes_.subspan(offset, size);
-    return part;
-  }
-
- private:
-  detail::shared_owner owner_;
-  std::span<const std::byte> bytes_;
-};
-
 /// Read-only bytes that the caller keeps alive as long as the filter is used.
 class borrowed_storage {
  public:
@@ -198,6 +160,33 @@ class borrowed_storage {
 
  private:
   std::span<const std::byte> bytes_;
+};
+
+/// Read-only bytes that a shared owner keeps alive, usually a mapped file. Copies share them.
+class mapped_storage {
+ public:
+  mapped_storage() noexcept = default;
+  /// Bytes that live as long as `owner`, for example a std::shared_ptr. The last copy of this
+  /// storage destroys the owner.
+  template <std::movable Owner>
+  mapped_storage(Owner owner, std::span<const std::byte> bytes)
+      : owner_(std::move(owner)), bytes_(bytes) {}
+  /// Bytes that the caller keeps alive.
+  mapped_storage(std::nullptr_t, std::span<const std::byte> bytes) noexcept : bytes_(bytes) {}
+
+  std::span<const std::byte> bytes() const noexcept { return bytes_.bytes(); }
+
+  /// A part of the bytes, which keeps the whole alive. Precondition: it lies inside them.
+  mapped_storage slice(std::size_t offset, std::size_t size) const noexcept {
+    mapped_storage part;
+    part.owner_ = owner_;
+    part.bytes_ = bytes_.slice(offset, size);
+    return part;
+  }
+
+ private:
+  detail::shared_owner owner_;
+  borrowed_storage bytes_;
 };
 
 static_assert(relocatable_storage<owned_storage> && !sliceable_storage<owned_storage>);

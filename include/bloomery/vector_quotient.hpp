@@ -161,27 +161,21 @@ class basic_vector_quotient : public detail::key_overloads<basic_vector_quotient
   insert_outcome insert(const hash_type& h) noexcept
     requires writable_storage<Storage>
   {
-    const insert_outcome outcome = detail::vq_insert(writer(), h);
-    params_.overflow_entries = overflow_.entries();
-    return outcome;
+    return detail::vq_insert(writer(), h);
   }
 
   /// Inserts a batch, in order, up to the first key without room.
   insert_summary insert(std::span<const hash_type> hs) noexcept
     requires writable_storage<Storage>
   {
-    const insert_summary summary = detail::vq_ops(layout_).insert(writer(), hs);
-    params_.overflow_entries = overflow_.entries();
-    return summary;
+    return detail::vq_ops(layout_).insert(writer(), hs);
   }
 
   /// Erases one copy. Returns false, and changes nothing, if there is none.
   bool erase(const hash_type& h) noexcept
     requires writable_storage<Storage>
   {
-    const bool erased = detail::vq_erase(writer(), h);
-    params_.overflow_entries = overflow_.entries();
-    return erased;
+    return detail::vq_erase(writer(), h);
   }
 
   /// Erases a batch, in order; erased[i] is the result for hs[i]. Precondition: erased.size() >=
@@ -191,7 +185,6 @@ class basic_vector_quotient : public detail::key_overloads<basic_vector_quotient
   {
     assert(erased.size() >= hs.size());
     detail::vq_ops(layout_).erase(writer(), hs, erased.data());
-    params_.overflow_entries = overflow_.entries();
   }
 
   /// Copies of the key, and of other keys with the same tag and blocks.
@@ -214,7 +207,7 @@ class basic_vector_quotient : public detail::key_overloads<basic_vector_quotient
   concurrent_vector_quotient concurrent()
     requires writable_storage<Storage>
   {
-    return {writer(), &params_.overflow_entries, params_.seed};
+    return {writer(), params_.seed};
   }
 
   /// Removes every key.
@@ -223,7 +216,6 @@ class basic_vector_quotient : public detail::key_overloads<basic_vector_quotient
   {
     detail::fill_zero(table());
     overflow_.clear();
-    params_.overflow_entries = 0;
     count_ = 0;
     stashed_ = 0;
   }
@@ -255,14 +247,17 @@ class basic_vector_quotient : public detail::key_overloads<basic_vector_quotient
       count_ = count_before;
       stashed_ = stashed_before;
     }
-    params_.overflow_entries = overflow_.entries();
     if (all) return {};
     return fail(
         errc::full,
         "the other filter's keys do not all fit; merge into a filter planned for both sets");
   }
 
-  const vector_quotient_params& params() const noexcept { return params_; }
+  vector_quotient_params params() const noexcept {
+    vector_quotient_params now = params_;
+    now.overflow_entries = overflow_.entries();
+    return now;
+  }
   hasher_type hash_function() const noexcept { return hasher_type(params_.seed); }
 
   std::uint64_t capacity() const noexcept { return params_.capacity; }
@@ -270,7 +265,7 @@ class basic_vector_quotient : public detail::key_overloads<basic_vector_quotient
   std::uint64_t size() const noexcept { return count_; }
   double planned_fpr() const noexcept { return params_.fpr; }
   /// Bytes of blocks, stash and overflow table.
-  std::uint64_t size_in_bytes() const noexcept { return params_.payload_bytes(); }
+  std::uint64_t size_in_bytes() const noexcept { return params().payload_bytes(); }
   /// The growth of size_in_bytes() if the next insert adds a tag to the overflow table. 0 while the
   /// table has room. An insert adds at most one tag.
   std::uint64_t next_growth() const noexcept
@@ -321,9 +316,8 @@ class basic_vector_quotient : public detail::key_overloads<basic_vector_quotient
 
   /// The fields and bytes that save() writes. Refers to this filter's bytes.
   filter_image image() const {
-    filter_image image{{kind, kind_version, hasher_type::id, params_.seed, count_},
-                       params_.encode(),
-                       {bytes_.bytes().first(params_.table_bytes())}};
+    filter_image image =
+        detail::image_of(*this, params_.seed, {bytes_.bytes().first(params_.table_bytes())});
     if (overflow_.entries() != 0) image.payload.push_back(overflow_bytes());
     return image;
   }
@@ -366,7 +360,7 @@ class basic_vector_quotient : public detail::key_overloads<basic_vector_quotient
     return {&layout_, bytes_.writable_bytes().data(), &overflow_, &stashed_, &count_};
   }
 
-  vector_quotient_params params_;  // overflow_entries is overflow_.entries()
+  vector_quotient_params params_;  // but for overflow_entries, which is overflow_.entries()
   detail::vq_layout layout_;
   detail::filter_memory<Storage> bytes_;  // a writable filter uses only blocks and stash
   overflow_type overflow_;

@@ -10,7 +10,6 @@
 #include <bloomery/concepts.hpp>
 #include <bloomery/detail/core/key_overloads.hpp>
 #include <bloomery/detail/vector_quotient/table.hpp>
-#include <cstddef>
 #include <cstdint>
 #include <span>
 
@@ -58,8 +57,7 @@ class concurrent_vector_quotient : public detail::key_overloads<concurrent_vecto
   hasher_type hash_function() const noexcept { return hasher_type(seed_); }
 
   /// For basic_vector_quotient::concurrent().
-  concurrent_vector_quotient(const detail::vq_writer& filter, std::uint64_t* overflow_entries,
-                             std::uint64_t seed);
+  concurrent_vector_quotient(const detail::vq_writer& filter, std::uint64_t seed);
   ~concurrent_vector_quotient();
   concurrent_vector_quotient(concurrent_vector_quotient&&) noexcept;
   concurrent_vector_quotient& operator=(concurrent_vector_quotient&&) noexcept;
@@ -75,7 +73,6 @@ class concurrent_vector_quotient : public detail::key_overloads<concurrent_vecto
   insert_outcome insert_locked(const vector_quotient_place& at) noexcept;
 
   detail::vq_writer filter_;
-  std::uint64_t* overflow_entries_;  // of the filter's parameters
   std::uint64_t seed_;
   shared_state* state_;  // owned; null if moved from
 };

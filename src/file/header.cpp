@@ -1,6 +1,7 @@
 #include "file/header.hpp"
 
-#include <algorithm>
+#include <bit>
+#include <cstddef>
 #include <cstring>
 
 #include <bloomery/detail/core/bits.hpp>
@@ -17,22 +18,25 @@ constexpr std::array<unsigned char, 8> magic = {0x89, 'B', 'L', 'O', 'O', 'M', '
 constexpr std::uint16_t format_version = 1;
 constexpr std::uint32_t known_required_flags = 0;
 
-// Offsets of the fields; docs/format.md draws them.
-constexpr std::size_t at_format_version = 8;
-constexpr std::size_t at_kind = 10;
-constexpr std::size_t at_kind_version = 12;
-constexpr std::size_t at_hash = 14;
-constexpr std::size_t at_flags = 16;
-constexpr std::size_t at_parameter_bytes = 20;
-constexpr std::size_t at_seed = 24;
-constexpr std::size_t at_count = 32;
-constexpr std::size_t at_payload_bytes = 40;
-constexpr std::size_t at_payload_checksum = 48;
-constexpr std::size_t at_header_checksum = 56;
-static_assert(at_header_checksum + 8 == header_bytes);
+// The first bytes of a file; docs/format.md draws them.
+struct stored_header {
+  std::array<unsigned char, 8> magic;
+  std::uint16_t format_version;
+  filter_kind kind;
+  std::uint16_t kind_version;
+  hash_id hash;
+  std::uint32_t flags;
+  std::uint32_t parameter_bytes;
+  std::uint64_t seed;
+  std::uint64_t count;
+  std::uint64_t payload_bytes;
+  std::uint64_t payload_checksum;
+  std::uint64_t header_checksum;  // of the fields above and the parameters
+};
+static_assert(sizeof(stored_header) == header_bytes);
 
 std::uint64_t seal(std::span<const std::byte> header, std::span<const std::byte> parameters) {
-  const std::array pieces = {header.first(at_header_checksum), parameters};
+  const std::array pieces = {header.first(offsetof(stored_header, header_checksum)), parameters};
   return checksum(pieces);
 }
 
@@ -46,29 +50,22 @@ std::uint64_t checksum(std::span<const std::span<const std::byte>> pieces) noexc
   return XXH3_64bits_digest(&state);
 }
 
-raw_header encode_header(const file_header& header, std::span<const std::byte> parameters) {
-  raw_header raw{};
-  std::memcpy(raw.data(), magic.data(), magic.size());
-  store(raw.data() + at_format_version, format_version);
-  store(raw.data() + at_kind, static_cast<std::uint16_t>(header.filter.kind));
-  store(raw.data() + at_kind_version, header.filter.kind_version);
-  store(raw.data() + at_hash, static_cast<std::uint16_t>(header.filter.hash));
-  store(raw.data() + at_flags, known_required_flags);
-  store(raw.data() + at_parameter_bytes, header.parameter_bytes);
-  store(raw.data() + at_seed, header.filter.seed);
-  store(raw.data() + at_count, header.filter.count);
-  store(raw.data() + at_payload_bytes, header.payload_bytes);
-  store(raw.data() + at_payload_checksum, header.payload_checksum);
-  store(raw.data() + at_header_checksum, seal(raw, parameters));
-  return raw;
-}
-
 raw_header header_of(const filter_image& image) {
-  std::uint64_t payload_bytes = 0;
-  for (const auto piece : image.payload) payload_bytes += piece.size();
-  return encode_header({image.header, static_cast<std::uint32_t>(image.parameters.size()),
-                        payload_bytes, checksum(image.payload)},
-                       image.parameters);
+  stored_header header{.magic = magic,
+                       .format_version = format_version,
+                       .kind = image.header.kind,
+                       .kind_version = image.header.kind_version,
+                       .hash = image.header.hash,
+                       .flags = known_required_flags,
+                       .parameter_bytes = static_cast<std::uint32_t>(image.parameters.size()),
+                       .seed = image.header.seed,
+                       .count = image.header.count,
+                       .payload_bytes = 0,
+                       .payload_checksum = checksum(image.payload),
+                       .header_checksum = 0};
+  for (const auto piece : image.payload) header.payload_bytes += piece.size();
+  header.header_checksum = seal(std::as_bytes(std::span(&header, 1)), image.parameters);
+  return std::bit_cast<raw_header>(header);
 }
 
 bool has_magic(std::span<const std::byte> file) noexcept {
@@ -90,45 +87,38 @@ result<file_header> decode_header(std::span<const std::byte> file, const std::st
   if (file.size() < header_bytes) {
     return is_damaged(format_text("it ends after {} of the header's 64 bytes", file.size()));
   }
-  const std::byte* raw = file.data();
+  const auto raw = load<stored_header>(file.data());
   // A newer version may lay out everything that follows differently, so the version is read first.
   // Damage to this field is reported as a newer version; either way the file is refused.
-  if (const auto version = load<std::uint16_t>(raw + at_format_version);
-      version != format_version) {
+  if (raw.format_version != format_version) {
     return format_failure(
         errc::unsupported,
         "{}: the file has format version {}, and version {} is known here; use a newer bloomery",
-        name, version, format_version);
+        name, raw.format_version, format_version);
   }
-  file_header header{};
-  header.parameter_bytes = load<std::uint32_t>(raw + at_parameter_bytes);
-  header.payload_bytes = load<std::uint64_t>(raw + at_payload_bytes);
-  header.payload_checksum = load<std::uint64_t>(raw + at_payload_checksum);
   const std::uint64_t rest = file.size() - header_bytes;
-  if (header.parameter_bytes % block_bytes != 0 || header.parameter_bytes > rest) {
+  if (raw.parameter_bytes % block_bytes != 0 || raw.parameter_bytes > rest) {
     return is_damaged("its parameters do not fit into it");
   }
-  const auto parameters = file.subspan(header_bytes, header.parameter_bytes);
-  if (load<std::uint64_t>(raw + at_header_checksum) != seal(file.first(header_bytes), parameters)) {
+  const auto parameters = file.subspan(header_bytes, raw.parameter_bytes);
+  if (raw.header_checksum != seal(file.first(header_bytes), parameters)) {
     return is_damaged("the header's checksum does not match");
   }
-  if (rest - header.parameter_bytes != (with_payload ? header.payload_bytes : 0)) {
+  if (rest - raw.parameter_bytes != (with_payload ? raw.payload_bytes : 0)) {
     return is_damaged(format_text("its payload has {} bytes where the header says {}",
-                                  rest - header.parameter_bytes,
-                                  with_payload ? header.payload_bytes : 0));
+                                  rest - raw.parameter_bytes,
+                                  with_payload ? raw.payload_bytes : 0));
   }
-  if (const auto flags = load<std::uint32_t>(raw + at_flags);
-      (flags & ~known_required_flags) != 0) {
+  if ((raw.flags & ~known_required_flags) != 0) {
     return format_failure(
         errc::unsupported,
         "{}: the file needs features (flags {:#x}) that are not known here; use a newer bloomery",
-        name, flags);
+        name, raw.flags);
   }
-  header.filter = {static_cast<filter_kind>(load<std::uint16_t>(raw + at_kind)),
-                   load<std::uint16_t>(raw + at_kind_version),
-                   static_cast<hash_id>(load<std::uint16_t>(raw + at_hash)),
-                   load<std::uint64_t>(raw + at_seed), load<std::uint64_t>(raw + at_count)};
-  return header;
+  return file_header{{raw.kind, raw.kind_version, raw.hash, raw.seed, raw.count},
+                     raw.parameter_bytes,
+                     raw.payload_bytes,
+                     raw.payload_checksum};
 }
 
 }  // namespace bloomery::detail

@@ -25,9 +25,6 @@ struct file_header {
 
 using raw_header = std::array<std::byte, header_bytes>;
 
-/// Lays out the header and seals it together with the parameter block.
-raw_header encode_header(const file_header& header, std::span<const std::byte> parameters);
-
 /// The header of a filter in its present state. Its checksum reads the whole payload.
 raw_header header_of(const filter_image& image);
 

@@ -5,12 +5,9 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-#include <array>
-#include <bit>
 #include <vector>
 
 #include "file/descriptor.hpp"
-#include "file/header.hpp"
 
 namespace bloomery {
 namespace {

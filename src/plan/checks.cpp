@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bloomery/plan/formulas.hpp>
 #include <bloomery/plan/units.hpp>
-#include <utility>
 
 #include "core/format.hpp"
 

@@ -8,7 +8,6 @@
 #include <numbers>
 
 #include "plan/block_rates.hpp"
-#include "plan/occupancy.hpp"
 #include "plan/search.hpp"
 
 namespace bloomery::formulas {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <numbers>
+#include <utility>
 
 // The build passes -ffp-contract=off -fno-fast-math after the user's options: a fused
 // multiplication and addition, or another order of sums, gives other last bits.
@@ -72,15 +73,17 @@ double log_near_one(double x, double extra) {
   return x - (s * (x - square * polynomial(twice_inverse_odd, square)) - extra);
 }
 
+/// x > 0 as a fraction in [2^-1/2, 2^1/2) and a power of two.
+std::pair<double, int> split_power(double x) {
+  int power = 0;
+  const double fraction = std::frexp(x, &power);
+  if (fraction < 0x1.6a09e667f3bcdp-1) return {fraction * 2, power - 1};
+  return {fraction, power};
+}
+
 /// log(x + tail) for normal x > 0, with `tail` below the last place of x.
 double log_of_sum(double x, double tail) {
-  int power = 0;
-  double fraction = std::frexp(x, &power);
-  // To [2^-1/2, 2^1/2).
-  if (fraction < 0x1.6a09e667f3bcdp-1) {
-    fraction *= 2;
-    --power;
-  }
+  const auto [fraction, power] = split_power(x);
   const double rest = tail / x;
   if (power == 0) return log_near_one(fraction - 1, rest);
   const double exponent = power;
@@ -123,12 +126,7 @@ double log(double x) noexcept {
 
 double log2(double x) noexcept {
   if (!(x > 0) || x == infinity) return log(x);
-  int power = 0;
-  double fraction = std::frexp(x, &power);
-  if (fraction < 0x1.6a09e667f3bcdp-1) {
-    fraction *= 2;
-    --power;
-  }
+  const auto [fraction, power] = split_power(x);
   return power + log_near_one(fraction - 1, 0) * inverse_ln2;
 }
 

@@ -19,20 +19,16 @@ std::string join_with_and(const words& all) {
   return detail::format_text("{}", detail::join(all, " and "));
 }
 
-words verbs_of(const needs& wanted) {
-  words verbs;
-  if (wanted.deletable) verbs.emplace_back("erase");
-  if (wanted.counting) verbs.emplace_back("count");
-  if (wanted.growing) verbs.emplace_back("grow");
-  return verbs;
-}
-
 words missing(const abilities& can, const needs& wanted) {
   words verbs;
   if (wanted.deletable && !can.erase) verbs.emplace_back("erase");
   if (wanted.counting && !can.count) verbs.emplace_back("count");
   if (wanted.growing && !can.grow) verbs.emplace_back("grow");
   return verbs;
+}
+
+words verbs_of(const needs& wanted) {
+  return missing({}, wanted);
 }
 
 bool able(const kind_info& kind, const needs& wanted) {

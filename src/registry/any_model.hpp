@@ -1,86 +1,41 @@
 #pragma once
 
-// The step from a typed filter to any_filter: the interface, and the one template that implements
-// it for every kind by testing which operations the type has.
+// The step from a typed filter to any_filter: the one template that implements the interface for
+// every kind by testing which operations the type has.
 
 #include <algorithm>
-#include <array>
 #include <bloomery/any_filter.hpp>
 #include <bloomery/detail/core/key_overloads.hpp>
-#include <bloomery/detail/core/source_memory.hpp>
 #include <memory>
-#include <type_traits>
 #include <utility>
 
 #include "core/format.hpp"
 
-namespace bloomery {
-
-class any_filter::model {
- public:
-  static void* operator new(std::size_t size) { return detail::take_memory(size); }
-  static void operator delete(void* at, std::size_t size) noexcept {
-    detail::give_back_memory(at, size);
-  }
-
-  model() = default;
-  model(const model&) = delete;
-  model& operator=(const model&) = delete;
-  virtual ~model() = default;
-
-  virtual filter_info info() const = 0;
-  virtual abilities can() const noexcept = 0;
-  virtual std::string_view kind_name() const noexcept = 0;
-  virtual std::uint64_t capacity() const noexcept = 0;
-  virtual std::uint64_t size() const noexcept = 0;
-  virtual std::uint64_t size_in_bytes() const noexcept = 0;
-  virtual std::uint64_t next_growth() const noexcept = 0;
-  virtual double current_fpr() const noexcept = 0;
-  virtual bool may_contain(std::string_view key) const noexcept = 0;
-  virtual void may_contain(std::span<const std::string_view> keys,
-                           std::span<bool> answers) const noexcept = 0;
-  virtual result<void> may_contain(std::span<const hash64> hashes,
-                                   std::span<bool> answers) const = 0;
-  virtual result<insert_summary> insert(std::span<const std::string_view> keys) = 0;
-  virtual result<insert_summary> insert(std::span<const hash64> hashes, unsigned threads) = 0;
-  virtual result<insert_summary> insert_absent(std::span<const std::string_view> keys,
-                                               std::span<bool> added) = 0;
-  virtual result<void> erase(std::span<const std::string_view> keys, std::span<bool> erased) = 0;
-  virtual result<void> count(std::span<const std::string_view> keys,
-                             std::span<std::uint64_t> counts) const = 0;
-  virtual result<void> merge(const any_filter::model& other) = 0;
-  virtual result<void> merge_absent(const any_filter::model& other) = 0;
-  virtual result<void> intersect(const any_filter::model& other) = 0;
-  virtual result<void> clear() = 0;
-  virtual filter_image image() const = 0;
-  virtual result<any_filter> copy() const = 0;
-  virtual void relocate(const memory_mover& mover) noexcept = 0;
-};
-
-namespace detail {
+namespace bloomery::detail {
 
 /// The abilities of a filter type.
 template <membership_filter F>
 constexpr abilities abilities_of() noexcept {
+  constexpr bool grows = requires(const F& f) { f.grows(); };
   return {.insert = insertable<F>,
           .erase = erasable<F>,
           .count = countable<F>,
           .merge = mergeable<F>,
           .intersect = intersectable<F>,
-          .grow = requires(const F& f){f.grows();
+          .grow = grows};
 }
-};  // namespace detail
-}  // namespace bloomery
 
 /// `Kind` is the kind's own part of its row (kind_row.hpp): Kind::name, and Kind::describe(filter,
-/// info), which adds the values that are not common to every kind (bits of the plan, fill, extras).
+/// info), which adds the values that are not common to every kind (extras, m where it has one).
 template <membership_filter F, class Kind>
-class typed_model final : public any_filter::model {
+class typed_model final : public any_model {
  public:
   explicit typed_model(F filter) : filter_(std::move(filter)) {}
 
   filter_info info() const override {
     filter_info info;
+    info.plan.bits = 8 * filter_.size_in_bytes();
+    if constexpr (requires { filter_.fill(); }) info.fill = filter_.fill();
     Kind::describe(filter_, info);
     info.kind = F::kind;
     info.kind_name = Kind::name;
@@ -140,10 +95,7 @@ class typed_model final : public any_filter::model {
       insert_summary all;
       for_hashes(filter_.hash_function(), keys, [&](auto hashes, std::size_t at) noexcept {
         const insert_summary part = absent_of(hashes, added.subspan(at, hashes.size()));
-        all.inserted += part.inserted;
-        all.maybe_present += part.maybe_present;
-        all.done += part.done;
-        all.stopped_by = part.stopped_by;
+        all += part;
         return part.done == hashes.size();
       });
       return all;
@@ -165,19 +117,19 @@ class typed_model final : public any_filter::model {
     }
     return cannot("count");
   }
-  result<void> merge(const any_filter::model& other) override {
+  result<void> merge(const any_model& other) override {
     if constexpr (mergeable<F>) {
       return combine(other, [this](const auto& theirs) { return filter_.merge(theirs); });
     }
     return cannot("be merged");
   }
-  result<void> merge_absent(const any_filter::model& other) override {
+  result<void> merge_absent(const any_model& other) override {
     if constexpr (requires { filter_.merge_absent(filter_); }) {
       return combine(other, [this](const auto& theirs) { return filter_.merge_absent(theirs); });
     }
     return merge(other);
   }
-  result<void> intersect(const any_filter::model& other) override {
+  result<void> intersect(const any_model& other) override {
     if constexpr (intersectable<F>) {
       return combine(other, [this](const auto& theirs) { return filter_.intersect(theirs); });
     }
@@ -225,20 +177,15 @@ class typed_model final : public any_filter::model {
         if constexpr (countable<F>) found = found || filter_.may_contain(hashes[i]);
         const insert_outcome outcome =
             found ? insert_outcome::maybe_present : filter_.insert(hashes[i]);
-        if (!is_contained(outcome)) {
-          all.stopped_by = outcome;
-          break;
-        }
-        ++all.done;
+        if (!all.add(outcome)) break;
         answers[i] = outcome == insert_outcome::inserted;
-        ++(answers[i] ? all.inserted : all.maybe_present);
       }
       return all;
     }
   }
 
   template <class Combine>
-  result<void> combine(const any_filter::model& other, Combine&& with) const {
+  result<void> combine(const any_model& other, Combine&& with) const {
     // The other filter is of the same type, or of the same kind over a mapped file.
     using mapped = typename F::template rebind_storage<mapped_storage>;
     if (const auto* same = dynamic_cast<const typed_model*>(&other)) return with(same->filter_);
@@ -258,5 +205,4 @@ class typed_model final : public any_filter::model {
   F filter_;
 };
 
-}  // namespace detail
-}  // namespace bloomery
+}  // namespace bloomery::detail

@@ -64,9 +64,7 @@ class kind_row {
   static constexpr bool is_static = !insertable<typename K::filter>;
 
   static result<spec_type> spec_of(const plan_request& request) {
-    if (auto ok = check_options(request, K::name, K::options); !ok) {
-      return fail(std::move(ok.error()));
-    }
+    if (auto ok = check_options(request, K::name, K::options); !ok) return fail(ok.error());
     spec_type spec;
     spec.capacity = request.capacity;
     spec.fpr = request.fpr;

@@ -34,7 +34,6 @@ struct bitmap_kind : one_type<bitmap> {
   static void describe(const F& filter, filter_info& info) {
     info.plan.bits = filter.params().bits;
     info.plan.hashes = 1;
-    info.fill = filter.fill();
   }
 };
 

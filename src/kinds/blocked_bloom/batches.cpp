@@ -49,14 +49,9 @@ const block_kernels& kernels_of(block_layout layout) noexcept {
   return kernels.split_512;
 }
 
-/// Runs the kernel, which prefetches if the array is larger than the cache.
-void ask(const block_array& array, std::span<const hash64> hashes, bool* answers) {
-  kernels_of(array.layout)
-      .may_contain(array, hashes, answers, array.size() <= cached_bytes ? 0 : query_ahead);
-}
-std::uint64_t put(const block_array& array, std::span<const hash64> hashes) {
-  return kernels_of(array.layout)
-      .insert(array, hashes, array.size() <= cached_bytes ? 0 : insert_ahead);
+// Nothing is prefetched in an array that the cache holds.
+unsigned ahead_in(const block_array& array, unsigned ahead) noexcept {
+  return array.size() <= cached_bytes ? 0 : ahead;
 }
 
 std::size_t chunk_for(const block_array& array) noexcept {
@@ -116,7 +111,9 @@ void blocks_may_contain(const block_array& array, std::span<const hash64> hashes
   in_threads(threads, [&](unsigned t) {
     const std::size_t first = hashes.size() * t / threads;
     const std::size_t last = hashes.size() * (t + 1) / threads;
-    ask(array, hashes.subspan(first, last - first), answers + first);
+    kernels_of(array.layout)
+        .may_contain(array, hashes.subspan(first, last - first), answers + first,
+                     ahead_in(array, query_ahead));
   });
 }
 
@@ -133,7 +130,8 @@ std::uint64_t blocks_insert(const block_array& array, std::span<const hash64> ha
       })) {
     return newly_inserted;
   }
-  return newly_inserted + put(array, hashes);
+  return newly_inserted +
+         kernels_of(array.layout).insert(array, hashes, ahead_in(array, insert_ahead));
 }
 
 block_census take_census(const block_array& array) noexcept {

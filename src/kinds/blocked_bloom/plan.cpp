@@ -29,12 +29,6 @@ std::uint64_t max_blocks(block_layout layout) {
   return layout == block_layout::parquet_256 ? max_parquet_blocks : max_bits / 512;
 }
 
-struct shape {
-  block_layout layout{};
-  unsigned hashes = 0;
-  std::uint64_t blocks = 0;
-};
-
 double scatter_of(double n, block_layout layout, std::uint64_t blocks, unsigned k) {
   return layout == block_layout::free_512
              ? f::free_block_fpr_scatter(n, blocks, 512, k)
@@ -80,10 +74,11 @@ std::uint64_t blocks_for(double n, double eps, block_layout layout, unsigned k, 
   return detail::first_good_from(low, max_blocks(layout), fits);
 }
 
-std::uint64_t keys_for(const shape& in, double eps, double deviations) {
-  rates fpr(in.layout, in.hashes, deviations);
+std::uint64_t keys_for(block_layout layout, std::uint64_t blocks, unsigned k, double eps,
+                       double deviations) {
+  rates fpr(layout, k, deviations);
   return detail::last_fitting(
-      max_keys, [&](std::uint64_t n) { return fpr(static_cast<double>(n), in.blocks) <= eps; });
+      max_keys, [&](std::uint64_t n) { return fpr(static_cast<double>(n), blocks) <= eps; });
 }
 
 /// The layout to try: the requested one, or the one that suits the rate.
@@ -139,22 +134,21 @@ std::uint64_t whole_blocks(std::uint64_t bits, block_layout layout) {
   return std::clamp<std::uint64_t>(bits / block_bits(layout), 1, max_blocks(layout));
 }
 
-// The shape for a given size and number of keys: the split layout if its rate is in the range that
-// suits it.
-shape best_shape(const blocked_bloom_spec& spec) {
+// Sets layout, blocks and functions for a given size and number of keys: the split layout if its
+// rate is in the range that suits it.
+void set_best_shape(const blocked_bloom_spec& spec, blocked_bloom_params& plan) {
   const auto n = static_cast<double>(spec.capacity);
-  const auto in_layout = [&](block_layout layout) {
-    shape found{layout, 8, whole_blocks(spec.bits, layout)};
-    found.hashes = best_hashes(hashes_for(spec, layout), [&](unsigned k) {
-      return blocked_bloom_fpr(n, layout, found.blocks, k);
+  const auto set_layout = [&](block_layout layout) {
+    plan.layout = layout;
+    plan.blocks = whole_blocks(spec.bits, layout);
+    plan.hashes = best_hashes(hashes_for(spec, layout), [&](unsigned k) {
+      return blocked_bloom_fpr(n, layout, plan.blocks, k);
     });
-    return found;
   };
-  if (spec.layout != block_layout{}) return in_layout(spec.layout);
-  const shape split = in_layout(block_layout::split_512);
-  const double eps = blocked_bloom_fpr(n, split.layout, split.blocks, 8);
-  const block_layout layout = layout_for(spec, eps);
-  return layout == split.layout ? split : in_layout(layout);
+  if (spec.layout != block_layout{}) return set_layout(spec.layout);
+  set_layout(block_layout::split_512);
+  const double eps = blocked_bloom_fpr(n, plan.layout, plan.blocks, 8);
+  if (layout_for(spec, eps) != plan.layout) set_layout(layout_for(spec, eps));
 }
 
 constexpr auto fields = [](auto& block, auto& params) {
@@ -186,36 +180,32 @@ result<blocked_bloom_params> plan_blocked_bloom(const blocked_bloom_spec& spec) 
   const double deviations = spec.confidence != 0 ? f::normal_quantile(spec.confidence) : 0;
   const double target = spec.confidence != 0 ? spec.fpr : spec.fpr * caution;
   blocked_bloom_params plan{.capacity = spec.capacity, .seed = spec.seed};
-  shape found;
   if (spec.capacity != 0 && spec.bits != 0) {
-    found = best_shape(spec);
+    set_best_shape(spec, plan);
   } else if (spec.capacity != 0 && spec.fpr != 0) {
-    found.layout = layout_for(spec, spec.fpr);
+    plan.layout = layout_for(spec, spec.fpr);
     // The best k of a large filter is that of the limit of many blocks, so at most 10^6 keys are
     // used to find it.
     const double sample = std::min(n, 1e6);
-    found.hashes = best_hashes(hashes_for(spec, found.layout), [&](unsigned k) {
-      return static_cast<double>(blocks_for(sample, target, found.layout, k, deviations));
+    plan.hashes = best_hashes(hashes_for(spec, plan.layout), [&](unsigned k) {
+      return static_cast<double>(blocks_for(sample, target, plan.layout, k, deviations));
     });
-    found.blocks = blocks_for(n, target, found.layout, found.hashes, deviations);
-    if (found.blocks > max_blocks(found.layout)) {
+    plan.blocks = blocks_for(n, target, plan.layout, plan.hashes, deviations);
+    if (plan.blocks > max_blocks(plan.layout)) {
       return detail::refuse("{} keys at a rate of {:.3g} need more blocks than the {} layout has",
-                            format_count(spec.capacity), spec.fpr, name_of(found.layout));
+                            format_count(spec.capacity), spec.fpr, name_of(plan.layout));
     }
   } else if (spec.bits != 0 && spec.fpr != 0) {
-    found.layout = layout_for(spec, spec.fpr);
-    found.blocks = whole_blocks(spec.bits, found.layout);
-    found.hashes = best_hashes(hashes_for(spec, found.layout), [&](unsigned k) {
-      return -static_cast<double>(keys_for({found.layout, k, found.blocks}, target, deviations));
+    plan.layout = layout_for(spec, spec.fpr);
+    plan.blocks = whole_blocks(spec.bits, plan.layout);
+    plan.hashes = best_hashes(hashes_for(spec, plan.layout), [&](unsigned k) {
+      return -static_cast<double>(keys_for(plan.layout, plan.blocks, k, target, deviations));
     });
-    plan.capacity = keys_for(found, target, deviations);
+    plan.capacity = keys_for(plan.layout, plan.blocks, plan.hashes, target, deviations);
     if (plan.capacity == 0) return detail::no_key_fits(spec.bits, spec.fpr);
   } else {
     return detail::size_is_open("a blocked Bloom filter");
   }
-  plan.layout = found.layout;
-  plan.hashes = found.hashes;
-  plan.blocks = found.blocks;
   plan.fpr =
       blocked_bloom_fpr(static_cast<double>(plan.capacity), plan.layout, plan.blocks, plan.hashes);
   const double promised =

@@ -51,7 +51,6 @@ struct blocked_bloom_kind : one_type<blocked_bloom> {
     info.plan.scatter = params.scatter();
     info.plan.bits = params.bits();
     info.plan.hashes = params.hashes;
-    info.fill = filter.fill();
     info.extras = {{"layout", std::string(name_of(params.layout))}, {"blocks", params.blocks}};
   }
 };

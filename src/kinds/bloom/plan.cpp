@@ -9,7 +9,6 @@
 #include <bloomery/plan/formulas.hpp>
 #include <bloomery/plan/units.hpp>
 
-#include "core/format.hpp"
 #include "plan/checks.hpp"
 #include "plan/search.hpp"
 

@@ -44,7 +44,6 @@ struct bloom_kind : one_type_per_probe<basic_bloom, bloom_params> {
     info.plan.scatter = params.scatter();
     info.plan.bits = params.bits;
     info.plan.hashes = params.hashes;
-    info.fill = filter.fill();
     info.extras = {{"probe", std::string(F::probe_type::name)}};
   }
 };

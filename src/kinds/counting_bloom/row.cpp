@@ -62,7 +62,6 @@ struct counting_bloom_kind : one_type_per_probe<basic_counting_bloom, counting_b
     info.plan.scatter = params.array.scatter();
     info.plan.bits = params.bits();
     info.plan.hashes = params.array.hashes;
-    info.fill = filter.fill();
     info.extras = layout_of(params);
     info.extras.push_back({"stuck_counters", filter.stuck_counters()});
     info.extras.push_back({"probe", std::string(F::probe_type::name)});

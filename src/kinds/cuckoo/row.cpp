@@ -46,8 +46,6 @@ struct cuckoo_kind : one_type<cuckoo> {
 
   template <class F>
   static void describe(const F& filter, filter_info& info) {
-    info.plan.bits = 8 * filter.params().payload_bytes();
-    info.fill = filter.fill();
     info.extras = shape_of(filter.params());
     info.extras.push_back({"stashed", std::uint64_t{filter.stashed()}});
   }

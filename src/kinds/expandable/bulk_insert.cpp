@@ -5,10 +5,8 @@
 #include <cmath>
 #include <new>
 #include <optional>
-#include <utility>
 #include <vector>
 
-#include <bloomery/detail/core/bits.hpp>
 #include <bloomery/detail/expandable/owned_segments.hpp>
 
 #include "cpu/partition.hpp"

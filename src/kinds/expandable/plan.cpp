@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <bit>
+#include <bloomery/detail/expandable/segment_layout.hpp>
 #include <bloomery/plan/limits.hpp>
 #include <bloomery/plan/numeric.hpp>
 #include <bloomery/plan/units.hpp>
 
 #include <cmath>
+#include <functional>
 #include <string>
 #include <utility>
 
@@ -29,10 +31,9 @@ result<void> check_ranges(const expandable_spec& spec) {
         "an expandable filter's rate is open; give it, or both capacity and memory to begin with");
   }
   if (!schedule::is_growth(spec.growth)) {
-    return detail::refuse(detail::format_text(
-        "a growth of {} is out of range; give 1 to 2^50, or leave it out if it is "
-        "unknown",
-        spec.growth));
+    return detail::refuse(
+        "a growth of {} is out of range; give 1 to 2^50, or leave it out if it is unknown",
+        spec.growth);
   }
   return {};
 }
@@ -126,6 +127,15 @@ double min_rate(const expandable_spec& spec) {
   return numeric::exp2(high);
 }
 
+constexpr auto fields = [](auto& block, auto& params) {
+  block.values(params.capacity, params.fpr, params.growth, params.spent, params.entries,
+               params.split);
+  block.u32(params.generation);
+  block.u16(params.level, params.cell_bits, params.segment_cell_bits, params.slot_bits,
+            params.split_slot_bits);
+  block.constant(std::uint16_t{expandable_params::first_load});
+};
+
 }  // namespace
 
 result<expandable_params> plan_expandable(const expandable_spec& spec) {
@@ -141,18 +151,91 @@ result<expandable_params> plan_expandable(const expandable_spec& spec) {
   }
   const auto plan = capacity == 0 ? std::nullopt : plan_for(spec, capacity, fpr);
   if (spec.bits != 0 && !fits(spec, plan)) {
-    return detail::refuse(detail::format_text(
-        "{} bits are too few for {}; give more memory, or leave it out", format_count(spec.bits),
-        spec.capacity == 0 ? std::string("an expandable filter of that rate")
-                           : format_count(spec.capacity) + " keys to begin with"));
+    return detail::refuse("{} bits are too few for {}; give more memory, or leave it out",
+                          format_count(spec.bits),
+                          spec.capacity == 0 ? std::string("an expandable filter of that rate")
+                                             : format_count(spec.capacity) + " keys to begin with");
   }
   if (!plan) {
     return detail::refuse(
-        detail::format_text("{} keys at a rate of {:.3g} are beyond what 64-bit hashes can "
-                            "promise; give fewer keys or a higher rate",
-                            format_count(capacity), fpr));
+        "{} keys at a rate of {:.3g} are beyond what 64-bit hashes can promise; give fewer keys or "
+        "a higher rate",
+        format_count(capacity), fpr);
   }
   return *plan;
+}
+
+std::size_t planned_area(const expandable_params& plan, bool is_split) noexcept {
+  const detail::segment_shape shape{plan.cell_bits,
+                                    is_split ? plan.split_slot_bits : plan.slot_bits};
+  if (shape.blocks() == 1) {
+    return shape.area_within(shape.stored_bytes(shape.block_bytes(plan.capacity)));
+  }
+  // Codes of 33 bits and one per entry, slots, both in whole bytes, and a twelfth for chance.
+  const std::uint64_t here = (plan.capacity >> (plan.level + (is_split ? 1 : 0))) + 1;
+  const std::uint64_t bytes = (shape.blocks() * (33 + 7) + here * (1 + shape.slot_bits)) / 8;
+  return std::min<std::uint64_t>(bytes + bytes / 12 + 2, detail::max_segment_area);
+}
+
+std::uint64_t planned_bytes(const expandable_params& plan) noexcept {
+  const auto segment = [&](bool is_split) {
+    const detail::segment_shape shape{plan.cell_bits, plan.slot_bits};
+    return 8 + shape.stored_bytes(planned_area(plan, is_split));
+  };
+  const std::uint64_t halves = 2 * plan.split;
+  return halves * segment(true) + (plan.segments() - halves) * segment(false);
+}
+
+double expandable_bits(const expandable_params& params, std::uint64_t keys) {
+  // Per block: its offset, its code and its slots, each in whole bytes, and its gap, of which half
+  // is used up on average.
+  const auto shape_with = [&](unsigned slot_bits) {
+    return detail::segment_shape{params.cell_bits, slot_bits, detail::gaps_for(params.growth)};
+  };
+  const auto segment = [&](double entries, unsigned slot_bits) {
+    const detail::segment_shape shape = shape_with(slot_bits);
+    const auto blocks = static_cast<double>(shape.blocks());
+    const double in_block = entries / blocks;
+    const double used = (33 + in_block + 3.5) + (in_block * slot_bits + (in_block > 1 ? 3.5 : 0));
+    const double gap =
+        std::min(used / shape.gaps.share, 8.0 * static_cast<double>(shape.max_gap()));
+    return blocks * (16 + used + gap / 2) + 8 * (2.0 + detail::code_read + 4) + 64;
+  };
+  const detail::segment_shape first = shape_with(params.slot_bits);
+  if (first.blocks() == 1) {
+    return 8.0 * static_cast<double>(8 + first.stored_bytes(first.block_bytes(keys)));
+  }
+  const auto n = static_cast<double>(keys);
+  const double entries = n / std::ldexp(1.0, static_cast<int>(params.level));
+  const auto unsplit = static_cast<double>((std::uint64_t{1} << params.level) - params.split);
+  const double halves = 2 * static_cast<double>(params.split);
+  return unsplit * segment(entries, params.slot_bits) +
+         halves * segment(entries / 2, params.split_slot_bits);
+}
+
+bool expandable_params::possible() const noexcept {
+  const auto slots = [](unsigned bits) { return bits >= 2 && bits <= detail::max_slot_bits; };
+  const unsigned address = level + cell_bits;
+  const bool in_range =
+      capacity != 0 && capacity <= max_keys && fpr > 0 && fpr < 1 && schedule::is_growth(growth) &&
+      spent >= 0 && spent <= 1 && generation <= schedule::max_generations &&
+      segment_cell_bits >= schedule::min_segment_cell_bits &&
+      segment_cell_bits <= schedule::max_segment_cell_bits &&
+      cell_bits >= schedule::min_cell_bits && cell_bits <= segment_cell_bits && level <= 50 &&
+      split < std::uint64_t{1} << level && slots(slot_bits) && slots(split_slot_bits);
+  return in_range && (!widens() || level == 0) && address + slot_bits - 1 <= schedule::hash_bits &&
+         address + (split != 0) + split_slot_bits - 1 <= schedule::hash_bits &&
+         split_slot_bits + 1 >= slot_bits && (split != 0 || split_slot_bits == slot_bits);
+}
+
+std::vector<std::byte> expandable_params::encode() const {
+  return detail::encode_block(*this, fields);
+}
+
+result<expandable_params> expandable_params::decode(const filter_header& header,
+                                                    std::span<const std::byte> block) {
+  return detail::decode_block<expandable_params>(header, block, "expandable filter", fields,
+                                                 std::mem_fn(&expandable_params::possible));
 }
 
 }  // namespace bloomery

@@ -60,8 +60,6 @@ struct expandable_kind : one_type<expandable> {
 
   template <class F>
   static void describe(const F& filter, filter_info& info) {
-    info.plan.bits = 8 * filter.size_in_bytes();
-    info.fill = filter.fill();
     info.extras = layout_properties(filter.params());
     info.extras.push_back({"entries", filter.params().entries});
     info.extras.push_back({"initial_capacity", filter.params().capacity});

@@ -2,7 +2,6 @@
 
 #include <bloomery/detail/core/bits.hpp>
 #include <bloomery/detail/core/source_memory.hpp>
-#include <bloomery/detail/expandable/counted_copies.hpp>
 #include <bloomery/detail/expandable/segment_address.hpp>
 #include <bloomery/detail/expandable/segment_kernels.hpp>
 

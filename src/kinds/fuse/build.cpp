@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bloomery/detail/core/bit_array.hpp>
 #include <bloomery/detail/core/hash_shards.hpp>
 #include <bloomery/detail/core/source_memory.hpp>
 #include <bloomery/detail/core/threads.hpp>
@@ -14,7 +15,6 @@
 #include <new>
 #include <vector>
 
-#include "core/format.hpp"
 #include "plan/checks.hpp"
 
 namespace bloomery::detail {
@@ -353,14 +353,13 @@ result<void> check_fuse_payload(const fuse_params& params, std::span<const std::
     segment += std::uint64_t{shard.starts} + params.arity - 1;
   }
   if (segment != params.segments) return refuse();
-  const auto is_zero = [](std::byte b) { return b == std::byte{0}; };
   const auto directory = payload.first(params.directory_bytes());
   const auto fingerprints = payload.subspan(directory.size());
   const std::uint64_t bits = params.slots() * params.fingerprint_bits;
-  const bool padded =
-      std::ranges::all_of(directory.subspan(params.shards * sizeof(fuse_shard)), is_zero) &&
-      std::ranges::all_of(fingerprints.subspan(bytes_for_bits(bits)), is_zero) &&
-      (bits % 8 == 0 || std::to_integer<unsigned>(fingerprints[bits / 8]) >> (bits % 8) == 0);
+  const std::uint64_t bytes = bytes_for_bits(bits);
+  const bool padded = is_zero(directory.subspan(params.shards * sizeof(fuse_shard))) &&
+                      is_zero(fingerprints.subspan(bytes)) &&
+                      padding_is_zero(fingerprints.first(bytes), bits);
   return padded ? result<void>{} : refuse();
 }
 

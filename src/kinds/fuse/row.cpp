@@ -47,8 +47,6 @@ struct fuse_kind : one_type<fuse> {
 
   template <class F>
   static void describe(const F& filter, filter_info& info) {
-    info.plan.bits = filter.size_in_bytes() * 8;
-    info.fill = filter.fill();
     info.extras = extras_of(filter.params());
   }
 };

@@ -14,7 +14,6 @@
 #include <new>
 #include <vector>
 
-#include "core/format.hpp"
 #include "plan/checks.hpp"
 
 namespace bloomery::detail {

@@ -62,8 +62,7 @@ double ribbon_fpr(const ribbon_params& params, std::span<const std::byte> payloa
 result<void> check_ribbon_payload(const ribbon_params& params, std::span<const std::byte> payload,
                                   std::uint64_t count) {
   const bool fits = params.possible(count) && payload.size() == params.payload_bytes();
-  const auto is_zero = [](std::byte b) { return b == std::byte{0}; };
-  if (!fits || (!payload.empty() && !std::ranges::all_of(payload.last(ribbon_padding), is_zero))) {
+  if (!fits || (!payload.empty() && !is_zero(payload.last(ribbon_padding)))) {
     return fail(errc::corrupt,
                 "the ribbon filter's slots do not fit its parameters; the file is damaged");
   }

@@ -8,7 +8,6 @@
 #include <bloomery/plan/numeric.hpp>
 #include <bloomery/plan/units.hpp>
 
-#include "core/format.hpp"
 #include "plan/checks.hpp"
 #include "plan/search.hpp"
 

@@ -32,8 +32,6 @@ struct ribbon_kind : one_type<ribbon> {
 
   template <class F>
   static void describe(const F& filter, filter_info& info) {
-    info.plan.bits = filter.size_in_bytes() * 8;
-    info.fill = filter.fill();
     std::uint64_t shards = 0;
     for (const ribbon_level& level : filter.params().levels) shards += level.shards;
     info.extras = {{"levels", std::uint64_t{filter.params().levels.size()}}, {"shards", shards}};

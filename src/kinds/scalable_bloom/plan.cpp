@@ -1,7 +1,6 @@
 #include <bloomery/plan/scalable_bloom_plan.hpp>
 
 #include <cmath>
-#include <string>
 #include <utility>
 
 #include <bloomery/plan/formulas.hpp>

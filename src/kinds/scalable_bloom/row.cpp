@@ -68,8 +68,8 @@ struct scalable_bloom_kind : one_type<scalable_bloom> {
   template <class F>
   static void describe(const F& filter, filter_info& info) {
     const scalable_bloom_params& params = filter.params();
+    info.plan.bits = 0;
     for (const bloom_params& member : params.members) info.plan.bits += member.bits;
-    info.fill = filter.fill();
     info.extras = {{"members", std::uint64_t{params.members.size()}},
                    {"growth", params.growth},
                    {"tightening", params.tightening},

@@ -17,9 +17,8 @@ struct concurrent_vector_quotient::shared_state {
 };
 
 concurrent_vector_quotient::concurrent_vector_quotient(const detail::vq_writer& filter,
-                                                       std::uint64_t* overflow_entries,
                                                        std::uint64_t seed)
-    : filter_(filter), overflow_entries_(overflow_entries), seed_(seed), state_(new shared_state) {
+    : filter_(filter), seed_(seed), state_(new shared_state) {
   filter_.seqlocks = &state_->seqlocks;
 }
 
@@ -27,14 +26,10 @@ concurrent_vector_quotient::~concurrent_vector_quotient() {
   delete state_;
 }
 concurrent_vector_quotient::concurrent_vector_quotient(concurrent_vector_quotient&& other) noexcept
-    : filter_(other.filter_),
-      overflow_entries_(other.overflow_entries_),
-      seed_(other.seed_),
-      state_(std::exchange(other.state_, nullptr)) {}
+    : filter_(other.filter_), seed_(other.seed_), state_(std::exchange(other.state_, nullptr)) {}
 concurrent_vector_quotient& concurrent_vector_quotient::operator=(
     concurrent_vector_quotient&& other) noexcept {
   filter_ = other.filter_;
-  overflow_entries_ = other.overflow_entries_;
   seed_ = other.seed_;
   delete std::exchange(state_, std::exchange(other.state_, nullptr));  // also for itself
   return *this;
@@ -80,9 +75,7 @@ void concurrent_vector_quotient::may_contain(std::span<const hash64> hs,
 insert_outcome concurrent_vector_quotient::insert_locked(const vector_quotient_place& at) noexcept {
   const detail::vq_block_write first(filter_.seqlocks, at.first);
   const detail::vq_block_write second(filter_.seqlocks, at.second);
-  const insert_outcome outcome = detail::vq_insert(filter_, at);
-  *overflow_entries_ = filter_.overflow->entries();
-  return outcome;
+  return detail::vq_insert(filter_, at);
 }
 
 insert_outcome concurrent_vector_quotient::insert(const hash64& h) noexcept {
@@ -96,13 +89,7 @@ insert_summary concurrent_vector_quotient::insert(std::span<const hash64> hs) no
   detail::vq_for_each_group(layout(), filter_.blocks, hs, [&](std::size_t, auto places) noexcept {
     const std::scoped_lock lock(state().mutex);
     for (const vector_quotient_place& at : places) {
-      const insert_outcome outcome = insert_locked(at);
-      if (!is_contained(outcome)) {
-        summary.stopped_by = outcome;
-        return false;
-      }
-      ++summary.done;
-      ++(outcome == insert_outcome::inserted ? summary.inserted : summary.maybe_present);
+      if (!summary.add(insert_locked(at))) return false;
     }
     return true;
   });
@@ -114,9 +101,7 @@ bool concurrent_vector_quotient::erase(const hash64& h) noexcept {
   const std::scoped_lock lock(state().mutex);
   const detail::vq_block_write first(filter_.seqlocks, at.first);
   const detail::vq_block_write second(filter_.seqlocks, at.second);
-  const bool erased = detail::vq_erase(filter_, at);
-  *overflow_entries_ = filter_.overflow->entries();
-  return erased;
+  return detail::vq_erase(filter_, at);
 }
 
 std::uint64_t concurrent_vector_quotient::count(const hash64& h) const noexcept {

@@ -9,7 +9,6 @@
 #include <functional>
 #include <optional>
 
-#include "core/format.hpp"
 #include "plan/checks.hpp"
 #include "plan/search.hpp"
 

@@ -51,8 +51,6 @@ struct vector_quotient_kind : one_type<vector_quotient> {
 
   template <class F>
   static void describe(const F& filter, filter_info& info) {
-    info.plan.bits = 8 * filter.params().payload_bytes();
-    info.fill = filter.fill();
     info.extras = shape_of(filter.params());
     info.extras.push_back({"stashed", std::uint64_t{filter.stashed()}});
     info.extras.push_back({"overflow_entries", filter.params().overflow_entries});

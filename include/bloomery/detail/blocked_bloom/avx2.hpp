@@ -76,15 +76,9 @@ struct two_halves {
   return _mm256_testc_si256(before, bits) == 0;
 }
 
-// AVX2 has neither a 64-bit multiplication nor a permutation of 8 words. The scalar form, with the
-// shifts of BMI2, is as fast as any form composed of AVX2 instructions.
-[[gnu::always_inline]] inline bool test(free_512, const std::byte* block, hash64 h,
-                                        unsigned hashes) noexcept {
-  return free_512::test(block, h, hashes);
-}
-[[gnu::always_inline]] inline bool set(free_512, std::byte* block, hash64 h,
-                                       unsigned hashes) noexcept {
-  return free_512::set(block, h, hashes);
-}
+// For the free layout. AVX2 has neither a 64-bit multiplication nor a permutation of 8 words. The
+// scalar form, with the shifts of BMI2, is as fast as any form composed of AVX2 instructions.
+using scalar::set;
+using scalar::test;
 
 }  // namespace bloomery::detail::avx2

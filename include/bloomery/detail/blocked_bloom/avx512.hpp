@@ -11,6 +11,7 @@
 #include <immintrin.h>
 
 #include <array>
+#include <bloomery/detail/blocked_bloom/avx2.hpp>
 #include <bloomery/detail/blocked_bloom/layout.hpp>
 
 namespace bloomery::detail::avx512 {
@@ -70,32 +71,16 @@ static_assert(max_block_hashes % 8 == 0);
   return missing == 0;
 }
 
-[[gnu::always_inline]] inline bool set(free_512, std::byte* block, hash64 h,
-                                       unsigned hashes) noexcept {
-  return free_512::set(block, h, hashes);
-}
+using scalar::set;  // for the free layout
 
-[[gnu::always_inline]] inline __m256i mask(parquet_256, hash64 h) noexcept {
-  const __m256i salts =
-      _mm256_loadu_si256(reinterpret_cast<const __m256i*>(parquet_256::salts.data()));
-  const __m256i low = _mm256_set1_epi32(static_cast<int>(static_cast<std::uint32_t>(h.value)));
-  return _mm256_sllv_epi32(_mm256_set1_epi32(1),
-                           _mm256_srli_epi32(_mm256_mullo_epi32(low, salts), 27));
-}
-
+// Vectors of 512 bits do not help with blocks of 256.
 [[gnu::always_inline]] inline bool test(parquet_256 layout, const std::byte* block, hash64 h,
-                                        unsigned) noexcept {
-  const __m256i now = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(block));
-  return _mm256_testn_epi32_mask(now, mask(layout, h)) == 0;
+                                        unsigned hashes) noexcept {
+  return avx2::test(layout, block, h, hashes);
 }
-
 [[gnu::always_inline]] inline bool set(parquet_256 layout, std::byte* block, hash64 h,
-                                       unsigned) noexcept {
-  auto* const at = reinterpret_cast<__m256i*>(block);
-  const __m256i bits = mask(layout, h);
-  const __m256i before = _mm256_loadu_si256(at);
-  _mm256_storeu_si256(at, _mm256_or_si256(before, bits));
-  return _mm256_testn_epi32_mask(before, bits) != 0;
+                                       unsigned hashes) noexcept {
+  return avx2::set(layout, block, h, hashes);
 }
 
 }  // namespace bloomery::detail::avx512

@@ -14,22 +14,6 @@
 
 namespace bloomery::detail {
 
-namespace scalar {
-
-template <class Layout>
-[[gnu::always_inline]] inline bool test(Layout, const std::byte* block, hash64 h,
-                                        unsigned hashes) noexcept {
-  return Layout::test(block, h, hashes);
-}
-
-template <class Layout>
-[[gnu::always_inline]] inline bool set(Layout, std::byte* block, hash64 h,
-                                       unsigned hashes) noexcept {
-  return Layout::set(block, h, hashes);
-}
-
-}  // namespace scalar
-
 #if defined(__AVX512VBMI__) && defined(__AVX512VL__) && defined(__AVX512DQ__)
 namespace native = avx512;
 #elif defined(__AVX2__)

@@ -81,16 +81,4 @@ void in_groups(std::size_t n, Prefetch&& prefetch, Use&& use) noexcept {
   }
 }
 
-/// in_groups() for inserts that always find room: `insert(i)` returns the outcome.
-template <class Prefetch, class Insert>
-insert_summary insert_in_groups(std::size_t n, Prefetch&& prefetch, Insert&& insert) noexcept {
-  insert_summary summary;
-  in_groups(n, prefetch, [&](std::size_t i) noexcept {
-    summary.inserted += insert(i) == insert_outcome::inserted;
-  });
-  summary.done = n;
-  summary.maybe_present = n - summary.inserted;
-  return summary;
-}
-
 }  // namespace bloomery::detail

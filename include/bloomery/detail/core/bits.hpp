@@ -45,6 +45,22 @@ void store(std::byte* to, Word word) noexcept {
   std::memcpy(to, &word, sizeof word);
 }
 
+/// The place of one number k (from 0) of a word. Precondition: the word has more than k ones.
+/// Sideways sums of bytes find the byte (Vigna, "Broadword Implementation of Rank/Select Queries",
+/// 2008).
+constexpr unsigned select_one(std::uint64_t x, unsigned k) noexcept {
+  constexpr std::uint64_t ones = 0x0101010101010101;
+  std::uint64_t sums = x - ((x >> 1) & 0x5555555555555555);
+  sums = (sums & 0x3333333333333333) + ((sums >> 2) & 0x3333333333333333);
+  sums = ((sums + (sums >> 4)) & 0x0f0f0f0f0f0f0f0f) * ones;
+  const std::uint64_t at_most = (((k * ones) | (ones << 7)) - sums) & (ones << 7);
+  const auto byte = static_cast<unsigned>(((at_most >> 7) * ones) >> 56) * 8;
+  unsigned left = k - static_cast<unsigned>((sums << 8) >> byte & 0xff);
+  std::uint64_t here = x >> byte;
+  for (; left != 0; --left) here &= here - 1;
+  return byte + static_cast<unsigned>(std::countr_zero(here));
+}
+
 /// std::min and std::max. <algorithm> takes longer to compile than this header.
 template <class T>
 constexpr T min(const T& a, const T& b) noexcept {

@@ -5,7 +5,6 @@
 #include <bloomery/memory_source.hpp>
 #include <bloomery/storage.hpp>
 #include <cassert>
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <span>

@@ -100,10 +100,7 @@ class key_overloads {
     insert_summary all;
     for_hashes(self().hash_function(), keys, [&](auto hashes, std::size_t) noexcept {
       const insert_summary part = self().insert(hashes);
-      all.inserted += part.inserted;
-      all.maybe_present += part.maybe_present;
-      all.done += part.done;
-      all.stopped_by = part.stopped_by;
+      all += part;
       return part.done == hashes.size();
     });
     return all;

@@ -101,10 +101,7 @@ class record_reader {
   /// last field are the padding that a writer makes.
   bool complete() const noexcept {
     if (wrong_ || block_.size() != round_up(at_, block_bytes)) return false;
-    for (std::size_t i = at_; i < block_.size(); ++i) {
-      if (block_[i] != std::byte{0}) return false;
-    }
-    return true;
+    return is_zero(block_.subspan(at_));
   }
 
  private:

@@ -5,7 +5,6 @@
 #include <bloomery/concepts.hpp>
 #include <bloomery/detail/core/key_overloads.hpp>
 #include <bloomery/detail/core/source_memory.hpp>
-#include <bloomery/detail/expandable/counted_copies.hpp>
 #include <bloomery/detail/expandable/segment_address.hpp>
 #include <bloomery/detail/expandable/segment_arena.hpp>
 #include <bloomery/detail/expandable/segment_kernels.hpp>
@@ -13,7 +12,6 @@
 #include <bloomery/storage.hpp>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <span>
 
 namespace bloomery::detail {

@@ -2,9 +2,9 @@
 
 /// Rate and distinct keys of a list of segments.
 
-#include <bloomery/detail/expandable/counted_copies.hpp>
 #include <bloomery/detail/expandable/segment_address.hpp>
 #include <bloomery/detail/expandable/segment_kernels.hpp>
+#include <bloomery/detail/expandable/segment_list.hpp>
 #include <bloomery/plan/formulas.hpp>
 #include <cstdint>
 

@@ -70,9 +70,7 @@ class segment_table : public std::conditional_t<std::same_as<Storage, owned_stor
     }
     for (const segment_entry& each : table.list) table.counts_copies |= each.counted != 0;
     if constexpr (owns) {
-      if (auto ok = check_segments(params, table.spans(), count); !ok) {
-        return fail(std::move(ok.error()));
-      }
+      if (auto ok = check_segments(params, table.spans(), count); !ok) return fail(ok.error());
     }
     return table;
   }

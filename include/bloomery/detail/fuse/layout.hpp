@@ -5,7 +5,6 @@
 
 #include <bloomery/detail/core/bits.hpp>
 #include <bloomery/hash.hpp>
-#include <cstddef>
 #include <cstdint>
 
 namespace bloomery::detail {

@@ -64,24 +64,6 @@ inline constexpr std::uint64_t vq_stash_bytes = vq_stash_entries * sizeof(vq_ent
   return b ^ ((a ^ b) & (0 - std::uint64_t{condition}));
 }
 
-/// The position of the set bit of rank k, from the lowest, or 64 if there is none (S. Vigna,
-/// "Broadword Implementation of Rank/Select Queries", 2008).
-[[gnu::always_inline]] constexpr unsigned vq_select_bit(std::uint64_t word, unsigned k) noexcept {
-  constexpr std::uint64_t ones = 0x0101010101010101;
-  constexpr std::uint64_t high = 0x8080808080808080;
-  if (k >= 64) return 64;
-  std::uint64_t sums = word - ((word >> 1) & 0x5555555555555555);
-  sums = (sums & 0x3333333333333333) + ((sums >> 2) & 0x3333333333333333);
-  sums = ((sums + (sums >> 4)) & 0x0f0f0f0f0f0f0f0f) * ones;  // byte i: bits in bytes 0 to i
-  if (k >= sums >> 56) return 64;
-  const std::uint64_t not_above = ((((k * ones) | high) - sums) & high) >> 7;
-  const auto shift = static_cast<unsigned>((not_above * ones) >> 56) * 8;
-  const auto before = static_cast<unsigned>(shift == 0 ? 0 : (sums >> (shift - 8)) & 0xff);
-  std::uint64_t byte = (word >> shift) & 0xff;
-  for (unsigned skip = k - before; skip != 0; --skip) byte &= byte - 1;
-  return shift + static_cast<unsigned>(__builtin_ctzll(byte));
-}
-
 /// Words 5 to 7 of a block, with a bit set at the end of each bucket. The bit before the ends, the
 /// sentinel, is set too: it is where the first bucket begins. Bucket b thus lies between set bits b
 /// and b + 1.
@@ -223,7 +205,10 @@ class vq_layout {
     const std::uint64_t here = word == 5 ? ends.word5 : word == 6 ? ends.word6 : ends.word7;
     const std::uint64_t next = word == 5 ? ends.word6 : word == 6 ? ends.word7 : 0;
     const unsigned before = word == 5 ? 0 : word == 6 ? ends.rank6 : ends.rank7;
-    return run_after(bucket, word, vq_select_bit(here, (bucket - before) % 64), here, next);
+    const unsigned rank = (bucket - before) % 64;
+    const bool exists = word != 7 || rank < ends.total - ends.rank7;  // else a damaged block
+    const unsigned bit = exists ? select_one(here, rank) : 64;
+    return run_after(bucket, word, bit, here, next);
   }
   vq_run run(const std::byte* block, unsigned bucket) const noexcept {
     return run(ends(block), bucket);

@@ -2,7 +2,6 @@
 
 #include <immintrin.h>
 
-#include <array>
 #include <bloomery/detail/blocked_bloom/kernels.hpp>
 #include <bloomery/detail/blocked_bloom/layout.hpp>
 

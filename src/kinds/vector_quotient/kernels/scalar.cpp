@@ -33,13 +33,7 @@ insert_summary insert(const vq_writer& filter, std::span<const hash64> hashes) {
   insert_summary summary;
   vq_for_each_group(*filter.layout, filter.blocks, hashes, [&](std::size_t, auto places) {
     for (const vector_quotient_place& at : places) {
-      const insert_outcome outcome = vq_insert(filter, at);
-      if (!is_contained(outcome)) {
-        summary.stopped_by = outcome;
-        return false;
-      }
-      ++summary.done;
-      ++(outcome == insert_outcome::inserted ? summary.inserted : summary.maybe_present);
+      if (!summary.add(vq_insert(filter, at))) return false;
     }
     return true;
   });

@@ -1,0 +1,68 @@
+#pragma once
+
+// The interface behind any_filter.
+
+#include <bloomery/concepts.hpp>
+#include <bloomery/detail/core/source_memory.hpp>
+#include <bloomery/hash.hpp>
+#include <bloomery/image.hpp>
+#include <bloomery/result.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace bloomery {
+
+class any_filter;
+struct abilities;
+struct filter_info;
+struct memory_mover;
+
+namespace detail {
+
+/// A filter of any kind (src/registry/any_model.hpp implements it).
+class any_model {
+ public:
+  static void* operator new(std::size_t size) { return take_memory(size); }
+  static void operator delete(void* at, std::size_t size) noexcept { give_back_memory(at, size); }
+
+  any_model() = default;
+  any_model(const any_model&) = delete;
+  any_model& operator=(const any_model&) = delete;
+  virtual ~any_model() = default;
+
+  virtual filter_info info() const = 0;
+  virtual abilities can() const noexcept = 0;
+  virtual std::string_view kind_name() const noexcept = 0;
+  virtual std::uint64_t capacity() const noexcept = 0;
+  virtual std::uint64_t size() const noexcept = 0;
+  virtual std::uint64_t size_in_bytes() const noexcept = 0;
+  virtual std::uint64_t next_growth() const noexcept = 0;
+  virtual double current_fpr() const noexcept = 0;
+  virtual bool may_contain(std::string_view key) const noexcept = 0;
+  virtual void may_contain(std::span<const std::string_view> keys,
+                           std::span<bool> answers) const noexcept = 0;
+  virtual result<void> may_contain(std::span<const hash64> hashes,
+                                   std::span<bool> answers) const = 0;
+  virtual result<insert_summary> insert(std::span<const std::string_view> keys) = 0;
+  virtual result<insert_summary> insert(std::span<const hash64> hashes, unsigned threads) = 0;
+  virtual result<insert_summary> insert_absent(std::span<const std::string_view> keys,
+                                               std::span<bool> added) = 0;
+  virtual result<void> erase(std::span<const std::string_view> keys, std::span<bool> erased) = 0;
+  virtual result<void> count(std::span<const std::string_view> keys,
+                             std::span<std::uint64_t> counts) const = 0;
+  virtual result<void> merge(const any_model& other) = 0;
+  virtual result<void> merge_absent(const any_model& other) = 0;
+  virtual result<void> intersect(const any_model& other) = 0;
+  virtual result<void> clear() = 0;
+  virtual filter_image image() const = 0;
+  virtual result<any_filter> copy() const = 0;
+  virtual void relocate(const memory_mover& mover) noexcept = 0;
+};
+
+/// Ends the program: a filter that was moved from is used.
+[[noreturn]] void stop_at_moved_from() noexcept;
+
+}  // namespace detail
+}  // namespace bloomery
