@@ -27,7 +27,7 @@ asked=$((lines < 1000000 ? lines : 1000000))
 start=$(now)
 "$make_lines" "$lines" >/dev/null
 echo "$lines lines, rate $fpr, made in $(since "$start") s (part of each build); $(uname -m), $(nproc) cores"
-printf '%-16s %9s %10s %9s %9s %10s %10s\n' kind "build, s" bytes bits/key "check, s" members strangers
+printf '%-16s %9s %10s %9s %9s %10s %10s\n' kind "build, s" bytes bits/key "check, s" members non_members
 for kind in "${kinds[@]}"; do
   start=$(now)
   "$make_lines" "$lines" |
@@ -37,8 +37,8 @@ for kind in "${kinds[@]}"; do
   start=$(now)
   members=$("$make_lines" "$asked" | "$bloomery" check -c --keys pwned "$work/f" || [[ $? == 1 ]])
   took=$(since "$start")
-  strangers=$("$make_lines" "$asked" "$lines" | "$bloomery" check -c --keys pwned "$work/f" || [[ $? == 1 ]])
+  non_members=$("$make_lines" "$asked" "$lines" | "$bloomery" check -c --keys pwned "$work/f" || [[ $? == 1 ]])
   printf '%-16s %9s %10s %9s %9s %10s %10s\n' "$kind" "$built" "$bytes" \
-    "$(awk -v b="$bytes" -v n="$lines" 'BEGIN {printf "%.2f", 8 * b / n}')" "$took" "$members" "$strangers"
+    "$(awk -v b="$bytes" -v n="$lines" 'BEGIN {printf "%.2f", 8 * b / n}')" "$took" "$members" "$non_members"
   [[ $members == "$asked" ]] || { echo "$kind: a member was not found: this must never happen" >&2; exit 1; }
 done

@@ -57,7 +57,7 @@ struct dcso_container {
   result<foreign_image> image(std::span<const std::byte> words, std::uint64_t count) const {
     if (packed && data.size() > max_packed_data) {
       return fail(errc::unsupported,
-                  fmt::format("{} bytes of data stand behind the filter, and a packed file is read "
+                  fmt::format("{} bytes of data follow the filter, and a packed file is read "
                               "with 16 MiB of them at most; write it with gzip=no",
                               data.size()));
     }
@@ -163,7 +163,7 @@ result<std::vector<std::byte>> unpack_data(gunzip_stream& stream) {
     data.resize(had + stream.fill(std::span(data).subspan(had)));
     if (data.size() > max_packed_data) {
       return fail(errc::unsupported,
-                  "more than 16 MiB of data stand behind the filter in its gzip data; unpack the "
+                  "more than 16 MiB of data follow the filter in its gzip data; unpack the "
                   "file first, or get the whole and right one");
     }
   } while (data.size() > had);

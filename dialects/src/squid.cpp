@@ -16,7 +16,7 @@ constexpr std::uint64_t max_mask_bytes = (std::uint64_t{1} << 28) - 1;  // bits 
 constexpr std::array options = {
     kind_option{"bits_per_entry", "1 to 255 (default 5)", "bits for each entry of the capacity"},
     kind_option{"method", "GET, POST, PUT or HEAD (default GET)",
-                "the request that a URL is asked for with, a part of the key"}};
+                "the method of the request, which is part of the key"}};
 constexpr std::array<std::string_view, 4> methods = {"GET", "POST", "PUT", "HEAD"};
 
 struct squid_container {

@@ -154,7 +154,7 @@ class email final : public reader {
       const bool plain = std::all_of(domain_.begin() + 1, domain_.end() - 1, [](char c) {
         return is_digit(c) || (c >= 'a' && c <= 'z') || c == '.' || c == ':' || c == '-';
       });
-      return plain ? result<void>() : refuse("what stands in brackets is no address");
+      return plain ? result<void>() : refuse("the text in brackets is not an address");
     }
     return check_domain(domain_);
   }

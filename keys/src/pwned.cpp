@@ -76,7 +76,7 @@ class pwned final : public reader {
     if (tail.empty()) {
       if (min_count_ <= 1) return true;
       return fail(errc::invalid_argument,
-                  "the line has no count, and a least count is asked for; leave that out, or give "
+                  "the line has no count, but a minimum count was given; leave that out, or give "
                   "lines HASH:COUNT");
     }
     const auto count = whole_number(tail.substr(1));
@@ -104,7 +104,7 @@ result<std::unique_ptr<reader>> make_pwned(std::string_view argument, purpose) {
         argument.starts_with("min=") ? whole_number(argument.substr(4)) : std::nullopt;
     if (!number || *number == 0) {
       return fail(errc::invalid_argument,
-                  "the argument is no least count; write for example pwned:min=10");
+                  "the argument is not a minimum count; write for example pwned:min=10");
     }
     min_count = *number;
   }

@@ -136,7 +136,7 @@ result<canonical_host> ipv6_host(std::string_view host) {
       host.ends_with(']') ? parse_ipv6(host.substr(1, host.size() - 2)) : std::nullopt;
   if (!groups) {
     return fail(errc::invalid_argument,
-                "not a URL: what stands in brackets is no IPv6 address; write one as in "
+                "not a URL: the text in brackets is not an IPv6 address; write one as in "
                 "http://[2001:db8::1]/");
   }
   constexpr std::array<std::uint16_t, 6> mapped = {0, 0, 0, 0, 0, 0xffff};    // RFC 4291, 2.5.5.2

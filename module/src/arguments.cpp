@@ -168,7 +168,7 @@ bf_reserve_arguments parse_bf_reserve(const command_call& call) {
     spec.capacity = parse_capacity(call.argv[next++], "ERR bad capacity");
   }
   if (call.find("MEMORY", next)) {
-    throw refusal("ERR MEMORY and a size stand in the place of the error rate or of the capacity");
+    throw refusal("ERR MEMORY and a size replace the error rate or the capacity");
   }
   const string* const expansion = find_value(call, "EXPANSION", next, "ERR no expansion");
   if (expansion != nullptr) spec.expansion = parse_expansion(expansion, "ERR bad expansion");
