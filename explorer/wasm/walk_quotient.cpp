@@ -8,7 +8,7 @@
 namespace bloomery::explorer {
 namespace {
 
-constexpr std::uint64_t max_blocks = 16;
+constexpr std::uint64_t max_drawn_blocks = 16;
 
 class quotient_walk {
  public:
@@ -60,7 +60,7 @@ class quotient_walk {
 }  // namespace
 
 result<json> walk_quotient(const json& asked, const std::vector<step>& steps) {
-  const auto blocks = number_of(asked, "blocks", 4, 1, max_blocks);
+  const auto blocks = number_of(asked, "blocks", 4, 1, max_drawn_blocks);
   if (!blocks) return fail(blocks.error());
   // The shape of a plan at 1% with that many blocks.
   auto filter = vector_quotient::make({.fpr = 0.01, .bits = *blocks * 512 + 512});
