@@ -12,8 +12,6 @@
 namespace bloomery::cli {
 namespace {
 
-constexpr std::string_view verb = "build";
-
 /// Counts the keys in one pass over the inputs.
 result<std::uint64_t> count_keys(const input_options& options) {
   const auto opened = key_input::open(options);
@@ -80,14 +78,14 @@ result<status> build_foreign(const foreign_build& how, plan_request request,
   if (!opened) return fail(opened.error());
   key_input& input = **opened;
   if (auto ok = insert_keys(*filter, input); !ok) return fail(ok.error());
-  finish(input, verb);
+  finish(input, "build");
 
   const std::string name = how.target == "-" ? "stdout" : how.target;
   if (said != 0 && input.keys() > said) {
     const std::string text = fmt::format("{}: {} keys were read, more than the --capacity of {}",
                                          name, format_count(input.keys()), format_count(said));
     if (how.strict) return fail(errc::full, text + " (--strict: nothing was written)");
-    say(verb, "warning: " + text + "; the filter is overfull");
+    say("build", "warning: " + text + "; the filter is overfull");
   }
   const auto written = write_filter(*filter, how.target, how.force);
   if (!written) return fail(written.error());

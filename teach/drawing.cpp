@@ -9,7 +9,6 @@
 namespace bloomery::teach {
 namespace {
 
-constexpr std::size_t columns = 80;
 constexpr std::size_t margin = 2;
 constexpr std::size_t max_whole_rows = 8;
 constexpr std::size_t group = 10;
@@ -59,7 +58,7 @@ layout layout_of(const strip& cells) {
   const std::size_t label = margin + std::max(cells.label.size(), std::size_t{4}) + 1;
   const auto digits = [](std::size_t n) { return fmt::format("{}", n).size(); };
   const std::size_t widest = std::max({digits(count - 1), digits(cells.max_value), std::size_t{2}});
-  const std::size_t fit = (columns - label) / (widest + 1);
+  const std::size_t fit = (line_columns - label) / (widest + 1);
   if (count <= fit) return {label, widest + 1, count, false};
   if (cells.max_value == 1) return {label, 1, 6 * group, true};
   return {label, widest + 1, fit - fit % (fit < group ? 4 : group), false};

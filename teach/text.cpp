@@ -45,7 +45,6 @@ std::size_t column_of(std::string_view text, std::size_t at) noexcept {
 }
 
 std::string wrapped(std::string_view text, std::size_t indent, std::size_t hanging) {
-  constexpr std::size_t columns = 80;
   std::string lines(indent, ' ');
   std::size_t used = indent;
   bool begun = false;  // whether the line has a word
@@ -53,7 +52,7 @@ std::string wrapped(std::string_view text, std::size_t indent, std::size_t hangi
     const std::string_view word = text.substr(0, text.find(' '));
     text.remove_prefix(std::min(text.size(), word.size() + 1));
     const std::size_t width = width_of(word);
-    if (begun && used + 1 + width > columns) {
+    if (begun && used + 1 + width > line_columns) {
       lines += '\n';
       lines.append(hanging, ' ');
       used = hanging;

@@ -18,11 +18,15 @@ std::string_view character_at(std::string_view text, std::size_t at) noexcept;
 /// The column of a byte, counted in characters from 1.
 std::size_t column_of(std::string_view text, std::size_t at) noexcept;
 
+/// The width of a terminal that the walks and drawings fit into.
+inline constexpr std::size_t line_columns = 80;
+
 /// Columns of the text: one per character.
 std::size_t width_of(std::string_view text) noexcept;
 
-/// The text's words in lines of at most 80 columns. The first line is indented by `indent` columns,
-/// the others by `hanging`. A longer word has a line of its own. Each line ends with a newline.
+/// The text's words in lines of at most line_columns. The first line is indented by `indent`
+/// columns, the others by `hanging`. A longer word has a line of its own. Each line ends with a
+/// newline.
 std::string wrapped(std::string_view text, std::size_t indent, std::size_t hanging);
 
 /// Colours for a terminal. A palette that is not coloured returns texts unchanged.

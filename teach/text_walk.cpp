@@ -57,9 +57,8 @@ void text_walk::say(std::string_view text, std::size_t indent, std::size_t hangi
 }
 
 void text_walk::say_pair(std::string_view head, std::string_view tail) {
-  constexpr std::size_t columns = 80;
   const std::string line = fmt::format("{} {}", head, tail);
-  if (2 + width_of(line) <= columns) {
+  if (2 + width_of(line) <= line_columns) {
     text_ += fmt::format("  {}\n", line);
   } else {
     say(head, 2, 6);
