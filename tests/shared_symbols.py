@@ -37,7 +37,7 @@ def main(arguments):
     wrong = []
     for library, headers in zip(arguments[::2], arguments[1::2]):
         words = set()
-        for header in pathlib.Path(headers).rglob("*.hpp"):
+        for header in pathlib.Path(headers).rglob("*.*"):
             words |= set(re.findall(r"\w+", header.read_text()))
         symbols = shown_by(library)
         assert symbols, f"{library} shows nothing"
