@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # The Debian packages as a user of a bare Debian 12 has them. Lintian finds nothing in them. Each is installed,
 # used by its scripts of debian/tests, and removed, and leaves no file. Needs root, for the bare system.
-#   debian.sh FOLDER       tries the packages that scripts/debian-packages.sh made in FOLDER
 #   debian.sh              makes them in build-packages/ and tries them
-#   debian.sh --twice      makes them twice, compares the bytes, and tries them
+#   debian.sh FOLDER       tries those that scripts/debian-packages.sh made in FOLDER
+#   debian.sh --twice ...  and makes them once more, and compares the bytes
 # BLOOMERY_BARE names the archive of the bare system; it is made if it is missing.
 set -euo pipefail
 source=$(cd "$(dirname "$0")/../.." && pwd)
@@ -16,15 +16,15 @@ say() { printf '%4d s  %s\n' "$SECONDS" "$*"; }
 quietly() { "$@" >"$work/log" 2>&1 || { tail -40 "$work/log" >&2; exit 1; }; }
 die() { echo "debian.sh: $*" >&2; exit 1; }
 
-packages=$source/build-packages
-if [[ ${1-} && $1 != --twice ]]; then
-  packages=$(realpath "$1")
-else
+twice=
+[[ ${1-} != --twice ]] || { twice=1; shift; }
+packages=$(realpath "${1-$source/build-packages}")
+if (($# == 0)); then
   rm -rf "$packages"
   quietly "$source/scripts/debian-packages.sh" "$packages"
   say "packages made"
 fi
-if [[ ${1-} == --twice ]]; then
+if [[ $twice ]]; then
   # Compiled again, in another folder, time zone and language, and with other permissions.
   (umask 077 && CCACHE_DISABLE=1 TZ=Asia/Tokyo LC_ALL=C.UTF-8 quietly "$source/scripts/debian-packages.sh" "$work/again")
   for package in "$packages"/*.deb "$packages"/*.dsc; do
@@ -95,12 +95,12 @@ try() {
   done
   apt purge --auto-remove "$package"
   files >"$work/after"
-  diff "$work/before" "$work/after" || die "$package left these files, or removed them"
+  diff "$work/before" "$work/after" >"$work/log" || { head -20 "$work/log" >&2; die "$package left these files, or removed them"; }
   say "$package used ($tests) and removed: nothing is left"
 }
 try bloomery "command-line texts" man-db
 try bloomery-module module redis-server
-try python3-bloomery python python3-minimal
+try python3-bloomery python python3
 try libbloomery-dev library cmake g++ make pkgconf libleveldb-dev libsnappy-dev
 in_root dpkg-query -W -f '${Package}\n' '*bloomery*' 2>/dev/null | grep . && die "packages are left"
 say "size, installed size of each package"
