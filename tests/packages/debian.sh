@@ -25,8 +25,9 @@ if (($# == 0)); then
   say "packages made"
 fi
 if [[ $twice ]]; then
-  # Compiled again, in another folder, time zone and language, and with other permissions.
-  (umask 077 && CCACHE_DISABLE=1 TZ=Asia/Tokyo LC_ALL=C.UTF-8 quietly "$source/scripts/debian-packages.sh" "$work/again")
+  # Compiled again, in another folder, time zone and language, and with other permissions. Not without ccache where
+  # the first was compiled with it: it adds an option for precompiled headers, which debug information records.
+  (umask 077 && CCACHE_RECACHE=1 TZ=Asia/Tokyo LC_ALL=C.UTF-8 quietly "$source/scripts/debian-packages.sh" "$work/again")
   for package in "$packages"/*.deb "$packages"/*.dsc; do
     cmp "$package" "$work/again/${package##*/}" || die "two builds differ"
   done
