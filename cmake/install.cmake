@@ -13,7 +13,10 @@ if(TARGET bloomery_leveldb)
   list(APPEND exports bloomery_leveldb)
 endif()
 if(BLOOMERY_C)
-  install(TARGETS bloomery_c_static bloomery_c_shared EXPORT bloomery_cTargets)
+  install(TARGETS bloomery_c_shared EXPORT bloomery_cTargets)
+  if(NOT BUILD_SHARED_LIBS)
+    install(TARGETS bloomery_c_static EXPORT bloomery_cTargets)
+  endif()
   install(FILES bindings/c/include/bloomery.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
   list(APPEND exports bloomery_c)
 endif()
@@ -28,10 +31,10 @@ write_basic_package_version_file(bloomeryConfigVersion.cmake COMPATIBILITY SameM
 install(FILES ${PROJECT_BINARY_DIR}/bloomeryConfig.cmake
               ${PROJECT_BINARY_DIR}/bloomeryConfigVersion.cmake DESTINATION ${config_dir})
 # Programs that link the static library also link its dependencies, with or without pkg-config
-# --static.
-get_target_property(type bloomery TYPE)
-if(type STREQUAL "STATIC_LIBRARY")
+# --static. A shared library finds them by itself.
+if(NOT BUILD_SHARED_LIBS)
   set(pc_static_libs " -pthread")
+  set(pc_c_static "Requires.private: libxxhash fmt\nLibs.private: -lbloomery -lstdc++ -lm -pthread\n")
 endif()
 # Relative, so that an installed tree can be moved.
 file(RELATIVE_PATH pc_to_prefix /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs the Debian packages that are missing, as root or through sudo, and says which.
-#   install-packages.sh build|test|explorer|browser|bench|peers|boost ...
+#   install-packages.sh build|test|explorer|browser|bench|peers|boost|packages ...
 set -euo pipefail
 
 build=(g++ cmake ninja-build pkg-config libxxhash-dev libfmt-dev libssl-dev
@@ -20,6 +20,8 @@ bench=(golang-github-dcso-bloom-cli time)
 # What the benchmark compares with, and the rest of Boost for a checkout of Boost.Bloom.
 peers=(python3 python3-numpy python3-bitarray python3-flor libbloom-dev librocksdb-dev libleveldb-dev)
 boost=(libboost1.81-dev)
+# With build: Debian packages, and the bare system in which they are tried.
+packages=(debhelper dpkg-dev dh-python python3-dev pybind11-dev libleveldb-dev libsnappy-dev lintian debootstrap)
 
 wanted=()
 for group in "$@"; do
@@ -31,7 +33,8 @@ for group in "$@"; do
     bench) wanted+=("${bench[@]}") ;;
     peers) wanted+=("${peers[@]}") ;;
     boost) wanted+=("${boost[@]}") ;;
-    *) echo "install-packages.sh: '$group' is no group; give build, test, explorer, browser, bench, peers or boost" >&2; exit 2 ;;
+    packages) wanted+=("${packages[@]}") ;;
+    *) echo "install-packages.sh: '$group' is no group; give build, test, explorer, browser, bench, peers, boost or packages" >&2; exit 2 ;;
   esac
 done
 
