@@ -6,6 +6,7 @@ import doctest
 import importlib
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -135,6 +136,14 @@ def test_what_a_wheel_has(wheel):
     assert wheel.stat().st_size < 3_000_000
 
 
+def test_a_wheel_needs_only_the_runtime_of_c_and_cpp(wheel, tmp_path):
+    shutil.unpack_archive(wheel, tmp_path, "zip")
+    [extension] = (tmp_path / "bloomery").glob("*.so")
+    dynamic = subprocess.run(["readelf", "--dynamic", extension], check=True, capture_output=True, text=True).stdout
+    needed = set(re.findall(r"NEEDED.*\[(\w[\w-]*)\.so", dynamic))
+    assert needed <= {"libstdc++", "libm", "libgcc_s", "libc", "ld-linux-x86-64", "ld-linux-aarch64"}
+
+
 def test_a_wheel_in_a_bare_virtual_environment(wheel, tmp_path):
     venv = tmp_path / "venv"
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", venv], check=True)
@@ -170,7 +179,7 @@ def test_a_source_distribution_has_what_cmake_needs(backend, tmp_path):
     shutil.unpack_archive(made, tmp_path)
     source = tmp_path / made.name.removesuffix(".tar.gz")
     assert (source / "PKG-INFO").is_file() and not (source / "tests").exists()
+    options = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["scikit-build"]["cmake"]["define"]
     subprocess.run(["cmake", "-G", "Ninja", "-S", source, "-B", tmp_path / "build",
-                    "-DBLOOMERY_PYTHON=ON", "-DBLOOMERY_CLI=OFF", "-DBLOOMERY_C=OFF", "-DBLOOMERY_MODULE=OFF",
-                    "-DBLOOMERY_EXAMPLES=OFF"],
+                    *(f"-D{name}={value}" for name, value in options.items())],
                    check=True, stdout=subprocess.DEVNULL, timeout=120)
