@@ -1,4 +1,4 @@
-"""scripts/release in a small repository, with a replacement of the script that makes Python's packages."""
+"""scripts/release in a small repository, with replacements of the scripts that make packages."""
 
 import os
 import pathlib
@@ -27,7 +27,7 @@ CHANGELOG = """# Changelog
 
 - Earlier.
 """
-PYTHON_PACKAGES = '#!/bin/sh\nmkdir "$1" && echo wheel >"$1/bloomery.whl"\n'
+PACKAGES = '#!/bin/sh\nmkdir "$1" && echo package >"$1/bloomery.package"\n'
 
 
 @pytest.fixture
@@ -39,8 +39,9 @@ def tree(tmp_path, monkeypatch):
     folder = tmp_path / "tree"
     (folder / "scripts").mkdir(parents=True)
     shutil.copy(SCRIPT, folder / "scripts")
-    (folder / "scripts" / "python-packages.sh").write_text(PYTHON_PACKAGES)
-    (folder / "scripts" / "python-packages.sh").chmod(0o755)
+    for script in ("python-packages.sh", "debian-packages.sh"):
+        (folder / "scripts" / script).write_text(PACKAGES)
+        (folder / "scripts" / script).chmod(0o755)
     (folder / "CMakeLists.txt").write_text("project(bloomery VERSION 1.2.0 LANGUAGES CXX\n")
     (folder / "CHANGELOG.md").write_text(CHANGELOG)
     git(folder, "init", "--quiet")
@@ -66,9 +67,9 @@ def test_what_a_release_has(tree, tmp_path):
     done = release(tree, out)
     assert done.returncode == 0, done.stderr
     assert {str(path.relative_to(out)) for path in out.rglob("*") if path.is_file()} == {
-        "NOTES.md", "SHA256SUMS", "bloomery-1.2.0.tar.gz", "python/bloomery.whl"}
+        "NOTES.md", "SHA256SUMS", "bloomery-1.2.0.tar.gz", "debian/bloomery.package", "python/bloomery.package"}
     assert (out / "NOTES.md").read_text() == "- First.\n\n### Library\n\n- Second.\n"
-    assert done.stdout == (out / "SHA256SUMS").read_text() and len(done.stdout.splitlines()) == 3
+    assert done.stdout == (out / "SHA256SUMS").read_text() and len(done.stdout.splitlines()) == 4
     subprocess.run(["sha256sum", "--check", "--quiet", "SHA256SUMS"], cwd=out, check=True)
     with tarfile.open(out / "bloomery-1.2.0.tar.gz") as tar:
         assert sorted(member.name for member in tar if member.isfile()) == [
