@@ -73,8 +73,8 @@ def test_what_a_release_has(tree, tmp_path):
     subprocess.run(["sha256sum", "--check", "--quiet", "SHA256SUMS"], cwd=out, check=True)
     with tarfile.open(out / "bloomery-1.2.0.tar.gz") as tar:
         assert sorted(member.name for member in tar if member.isfile()) == [
-            "bloomery-1.2.0/CHANGELOG.md", "bloomery-1.2.0/CMakeLists.txt", "bloomery-1.2.0/scripts/python-packages.sh",
-            "bloomery-1.2.0/scripts/release"]
+            "bloomery-1.2.0/CHANGELOG.md", "bloomery-1.2.0/CMakeLists.txt", "bloomery-1.2.0/scripts/debian-packages.sh",
+            "bloomery-1.2.0/scripts/python-packages.sh", "bloomery-1.2.0/scripts/release"]
 
 
 def test_a_second_tarball_has_the_same_bytes(tree, tmp_path):
