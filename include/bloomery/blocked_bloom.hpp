@@ -194,8 +194,8 @@ class basic_blocked_bloom : public detail::key_overloads<basic_blocked_bloom<Sto
   using overloads::may_contain;
 
   /// Whether the key of this hash may be a member. False is certain. Reads one cache line, without
-  /// a branch on the key or the CPU. A program that is compiled for AVX2 or AVX-512 uses these
-  /// instructions here.
+  /// a branch on the key or the CPU. Uses the SIMD instructions that the program is compiled for
+  /// (detail/blocked_bloom/native.hpp).
   [[gnu::always_inline]] bool may_contain(hash64 h) const noexcept {
     const std::byte* const data = blocks_.bytes().data();
     return detail::with_layout(params_.layout, [&](auto layout) __attribute__((always_inline)) {

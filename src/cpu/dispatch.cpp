@@ -29,6 +29,8 @@ struct usable {
         sets[size++] = instruction_set::avx512;
       }
     }
+#elif defined(__aarch64__)
+    sets[size++] = instruction_set::neon;  // every ARM64 CPU has it
 #endif
   }
 };
@@ -43,7 +45,7 @@ instruction_set first_choice() noexcept {
   if (found != all.end()) return *found;
   static_cast<void>(std::fprintf(stderr,
                                  "bloomery: BLOOMERY_KERNEL=%s is none of this CPU's kernels "
-                                 "(scalar, avx2, avx512 as far as it has them); using %s\n",
+                                 "(scalar, avx2, avx512, neon as far as it has them); using %s\n",
                                  wanted, name_of(all.back())));
   return all.back();
 }
@@ -59,6 +61,8 @@ const char* name_of(instruction_set set) noexcept {
       return "avx2";
     case instruction_set::avx512:
       return "avx512";
+    case instruction_set::neon:
+      return "neon";
     case instruction_set::scalar:
       break;
   }

@@ -11,9 +11,10 @@
 
 namespace bloomery::detail {
 
-/// From the plainest to the widest. All kernels of a kind give the same bytes and answers.
-enum class instruction_set : std::uint8_t { scalar, avx2, avx512 };
-inline constexpr std::size_t instruction_sets = 3;
+/// From the plainest to the widest of each processor family. All kernels of a kind give the same
+/// bytes and answers.
+enum class instruction_set : std::uint8_t { scalar, avx2, avx512, neon };
+inline constexpr std::size_t instruction_sets = 4;
 
 /// The name that BLOOMERY_KERNEL uses.
 const char* name_of(instruction_set set) noexcept;
@@ -29,12 +30,17 @@ instruction_set chosen_instruction_set() noexcept;
 /// Replaces the choice, for tests and benchmarks. Not thread-safe.
 void choose_instruction_set(instruction_set set) noexcept;
 
-/// The kernels of a kind whose kernel type has the static members scalar, avx2 and avx512.
+/// The kernels of a kind whose kernel type has the static members scalar, avx2 and avx512, and neon
+/// if the kind has NEON kernels. The others use scalar kernels on ARM64.
 template <class Kernels>
 const Kernels& kernels_for([[maybe_unused]] instruction_set set) noexcept {
 #if defined(__x86_64__)
   if (set == instruction_set::avx512) return Kernels::avx512;
   if (set == instruction_set::avx2) return Kernels::avx2;
+#elif defined(__aarch64__)
+  if constexpr (requires { Kernels::neon; }) {
+    if (set == instruction_set::neon) return Kernels::neon;
+  }
 #endif
   return Kernels::scalar;
 }

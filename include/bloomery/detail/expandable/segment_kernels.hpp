@@ -14,7 +14,7 @@
 
 namespace bloomery::detail {
 
-/// A key's segment and its place there. The AVX-512 kernel loads queries as 64-bit words.
+/// A key's segment and its place there. A SIMD kernel loads queries as 64-bit words.
 struct segment_query {
   const std::byte* bytes;  ///< of the segment
   std::size_t size;        ///< of the segment, in bytes
