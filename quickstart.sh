@@ -79,10 +79,10 @@ END
 if [[ -f build/bloomery.so ]]; then
   echo '  redis-server --loadmodule "$PWD/build/bloomery.so"   # BF.ADD and the other commands: docs/server.md'
 else
-  echo '  ./quickstart.sh --server      # the module for Valkey and Redis; 40 s more'
+  echo '  ./quickstart.sh --server      # the module for Valkey and Redis'
 fi
 if [[ -f build/explorer/index.html ]]; then
   echo '  build/bloomery explore       # a page that shows filters at work'
 else
-  echo '  ./quickstart.sh --explorer    # a page that shows filters at work; 100 s and 120 MB more'
+  echo '  ./quickstart.sh --explorer    # a page that shows filters at work; installs clang and Node'
 fi
