@@ -18,9 +18,7 @@ export function readAddress() {
   for (const name of Object.keys(DEFAULTS)) state[name] = given.get(name) ?? DEFAULTS[name];
 }
 
-/** Writes the change to the state and the address. */
-export function set(change) {
-  Object.assign(state, change);
+function writeAddress() {
   const given = new URLSearchParams();
   for (const [name, value] of Object.entries(state)) {
     if (String(value) !== DEFAULTS[name]) given.set(name, value);
@@ -29,6 +27,30 @@ export function set(change) {
   if (hash !== location.hash && !(hash === '#' && location.hash === '')) {
     history.replaceState(null, '', hash === '#' ? location.pathname + location.search : hash);
   }
+}
+
+// Browsers refuse frequent changes of the address, as a held arrow key makes them: Safari after 100 in 30 s,
+// Chromium after 200 in 10 s.
+const ADDRESS_INTERVAL = 350;  // milliseconds
+let waiting = false;
+let changed = false;
+
+/** Writes the change to the state, and to the address at once or at the end of the interval. */
+export function set(change) {
+  Object.assign(state, change);
+  if (waiting) {
+    changed = true;
+    return;
+  }
+  writeAddress();
+  waiting = true;
+  setTimeout(() => {
+    waiting = false;
+    if (changed) {
+      changed = false;
+      set({});
+    }
+  }, ADDRESS_INTERVAL);
 }
 
 window.addEventListener('hashchange', () => {

@@ -19,10 +19,18 @@ BLOOMERY = os.path.abspath(os.environ.get("BLOOMERY", ROOT / "build" / "bloomery
 PAGE = pathlib.Path(os.environ.get("BLOOMERY_EXPLORER",
                                    pathlib.Path(BLOOMERY).parent / "explorer" / "index.html"))
 
+LECTURE = {"steps": "+2,+4,+9,?4,?7,?12"}
+
 # No network, no services of the browser's own.
 ARGUMENTS = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
              "--disable-background-networking", "--disable-component-update", "--disable-sync",
              "--disable-dev-shm-usage", "--lang=en-US", "--window-size=1200,1000")
+
+
+def last_frame(page):
+    from selenium.webdriver.common.keys import Keys
+    page.one("h1").click()
+    page.press(Keys.END)
 
 
 @pytest.fixture(scope="session")

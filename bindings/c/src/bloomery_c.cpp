@@ -10,8 +10,6 @@
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
-#include <exception>
-#include <initializer_list>
 #include <memory>
 #include <new>
 #include <optional>
@@ -20,6 +18,8 @@
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include "calls.hpp"
 
 struct bloomery_filter {
   bloomery::any_filter filter;
@@ -31,176 +31,8 @@ namespace {
 using bloomery::any_filter;
 using bloomery::errc;
 using bloomery::fail;
-using bloomery::failure;
 using bloomery::result;
-
-// Keys of a batch that are turned into views at once.
-constexpr std::size_t piece = 1024;
-
-// Of the structures' first version. Later ones are larger.
-constexpr std::size_t first_error =
-    offsetof(bloomery_error, message) + sizeof(bloomery_error::message);
-constexpr std::size_t first_request =
-    offsetof(bloomery_request, option_count) + sizeof(bloomery_request::option_count);
-// No structure will be as large; what says so was not set.
-constexpr std::size_t max_struct = 4096;
-
-bloomery_status status_of(errc code) noexcept {
-  switch (code) {
-    case errc::invalid_argument:
-      return BLOOMERY_INVALID_ARGUMENT;
-    case errc::not_found:
-      return BLOOMERY_NOT_FOUND;
-    case errc::exists:
-      return BLOOMERY_EXISTS;
-    case errc::corrupt:
-      return BLOOMERY_CORRUPT;
-    case errc::unsupported:
-      return BLOOMERY_UNSUPPORTED;
-    case errc::incompatible:
-      return BLOOMERY_INCOMPATIBLE;
-    case errc::full:
-      return BLOOMERY_FULL;
-    case errc::io:
-      return BLOOMERY_IO;
-    case errc::out_of_memory:
-      break;
-  }
-  return BLOOMERY_OUT_OF_MEMORY;
-}
-
-bool has_possible_size(std::size_t size, std::size_t min) noexcept {
-  return size >= min && size <= max_struct;
-}
-
-/// A structure's size, which is its first member, checked; what the caller knows of it and this
-/// library does not must be 0.
-template <class Structure>
-result<std::size_t> size_of(const Structure* structure, std::size_t min, std::string_view name) {
-  const std::size_t size = structure->struct_size;
-  if (!has_possible_size(size, min)) {
-    return fail(
-        errc::invalid_argument,
-        fmt::format("struct_size is {} in a {}, which is no version's; set it to sizeof({})", size,
-                    name, name));
-  }
-  if (size <= sizeof(Structure)) return size;
-  const std::span<const std::byte> all(reinterpret_cast<const std::byte*>(structure), size);
-  const auto unknown = all.subspan(sizeof(Structure));
-  if (std::all_of(unknown.begin(), unknown.end(), [](std::byte b) { return b == std::byte{}; })) {
-    return size;
-  }
-  return fail(errc::unsupported,
-              fmt::format("a {} of {} bytes says what this library, which knows {} of them, cannot "
-                          "do; leave it 0, or link a newer one",
-                          name, size, sizeof(Structure)));
-}
-
-bloomery_status tell(bloomery_error* error, bloomery_status status,
-                     std::string_view message) noexcept {
-  if (error != nullptr) {
-    error->status = status;
-    const std::size_t size = std::min(message.size(), sizeof error->message - 1);
-    std::copy_n(message.data(), size, error->message);
-    error->message[size] = '\0';
-  }
-  return status;
-}
-
-/// A pointer that a call needs, and the name of its parameter.
-struct needed {
-  const void* pointer;
-  const char* name;
-};
-using needed_pointers = std::initializer_list<needed>;
-
-result<void> check(const bloomery_error* error, needed_pointers pointers) {
-  if (error != nullptr) {
-    if (const auto ok = size_of(error, first_error, "bloomery_error"); !ok) return fail(ok.error());
-  }
-  for (const needed& each : pointers) {
-    if (each.pointer == nullptr) {
-      return fail(errc::invalid_argument,
-                  fmt::format("{} is NULL, and this call needs it; was the call before it checked?",
-                              each.name));
-    }
-  }
-  return {};
-}
-
-/// Runs a call's work, which gives a result<void>, unless a pointer that it needs is NULL. What it
-/// throws is for want of memory.
-template <class Work>
-bloomery_status run(bloomery_error* error, needed_pointers pointers, Work&& work) noexcept {
-  if (error != nullptr && !has_possible_size(error->struct_size, first_error)) {
-    return BLOOMERY_INVALID_ARGUMENT;  // who knows where its message would be
-  }
-  try {
-    const result<void> ready = check(error, pointers);
-    const result<void> done = ready ? std::forward<Work>(work)() : ready;
-    if (done) return tell(error, BLOOMERY_OK, "");
-    return tell(error, status_of(done.error().code), done.error().message);
-  } catch (const std::bad_alloc&) {
-    return tell(error, BLOOMERY_OUT_OF_MEMORY, "the memory could not be had");
-  } catch (const std::exception& other) {
-    return tell(error, BLOOMERY_INVALID_ARGUMENT, other.what());
-  }
-}
-
-std::string_view view_of(const void* data, std::size_t size) noexcept {
-  return size == 0 ? std::string_view() : std::string_view(static_cast<const char*>(data), size);
-}
-
-/// Calls `use(views, first)` for pieces of `count` keys, of which `key(i)` gives the view, until it
-/// says false.
-template <class Key, class Use>
-void in_pieces(std::size_t count, Key&& key, Use&& use) noexcept(noexcept(use({}, 0))) {
-  std::array<std::string_view, piece> views;
-  for (std::size_t first = 0; first < count; first += piece) {
-    const std::size_t n = std::min(piece, count - first);
-    for (std::size_t i = 0; i < n; ++i) views[i] = key(first + i);
-    if (!use(std::span<const std::string_view>(views.data(), n), first)) return;
-  }
-}
-
-/// Keys as given: an array of pointers and lengths, or bytes one after the other.
-auto keys_of(const bloomery_key* keys) noexcept {
-  return [keys](std::size_t i) noexcept { return view_of(keys[i].data, keys[i].size); };
-}
-auto keys_of(const void* keys, std::size_t size) noexcept {
-  return [at = static_cast<const char*>(keys), size](std::size_t i) noexcept {
-    return view_of(at + i * size, size);
-  };
-}
-
-/// Keys of which none is NULL and yet has a size.
-result<void> check_keys(const bloomery_key* keys, std::size_t count) {
-  if (count == 0) return {};
-  if (keys == nullptr) {
-    return fail(errc::invalid_argument, fmt::format("keys is NULL, and {} were announced", count));
-  }
-  const auto* const wrong = std::find_if(
-      keys, keys + count, [](const bloomery_key& k) { return k.data == nullptr && k.size != 0; });
-  if (wrong == keys + count) return {};
-  return fail(
-      errc::invalid_argument,
-      fmt::format("keys[{}] is NULL and has a size of {}; only the key without bytes may be",
-                  wrong - keys, wrong->size));
-}
-result<void> check_keys(const void* keys, std::size_t size, std::size_t count) {
-  if (keys != nullptr || size == 0 || count == 0) return {};
-  return fail(
-      errc::invalid_argument,
-      fmt::format("the keys are NULL, and {} of {} bytes were announced; only keys without bytes "
-                  "may be",
-                  count, size));
-}
-
-/// Where `count` answers go, of which there may be none.
-needed place_for(const void* answers, std::size_t count, const char* name) noexcept {
-  static constexpr char no_place_needed = 0;
-  return {count == 0 ? &no_place_needed : answers, name};
-}
+using namespace bloomery::c;
 
 template <class Key>
 void ask(const bloomery_filter& filter, std::size_t count, const Key& key, bool* answers) noexcept {
@@ -241,7 +73,7 @@ bloomery::needs needs_of(const bloomery_request& request) noexcept {
           .unchanging = request.unchanging};
 }
 
-/// The caller's request as far as both know it; the rest is 0.
+/// The members of the request that both sides know. The others are 0.
 result<bloomery_request> known_part(const bloomery_request* request) {
   const auto size = size_of(request, first_request, "bloomery_request");
   if (!size) return fail(size.error());
@@ -277,8 +109,8 @@ struct planned {
   bloomery::plan_report report;
 };
 
-/// The kind that is named; else, as on the command line, the one that is recommended for the needs,
-/// or blocked_bloom where there are none. And what it makes of the request.
+/// The named kind, or else, as on the command line, the recommended one for the needs, or
+/// blocked_bloom without needs; and its plan.
 result<planned> plan(const bloomery_request& request, const bloomery::plan_request& wanted) {
   const bloomery::needs needs = needs_of(request);
   const bool any = needs.deletable || needs.counting || needs.growing || needs.unchanging;
@@ -298,16 +130,6 @@ result<planned> plan(const bloomery_request& request, const bloomery::plan_reque
 
 bloomery_filter* handle_of(any_filter filter) {
   return new bloomery_filter{std::move(filter)};
-}
-
-/// Copies as much of a filled structure as the caller knows.
-template <class Report>
-result<void> give(const Report& filled, Report* to, std::string_view name) {
-  const auto size = size_of(to, sizeof(std::size_t), name);
-  if (!size) return fail(size.error());
-  std::memcpy(to, &filled, std::min(*size, sizeof filled));
-  to->struct_size = *size;
-  return {};
 }
 
 result<any_filter> from_bytes(const void* bytes, std::size_t size) {
