@@ -15,6 +15,7 @@
 #include <bloomery/detail/core/filter_memory.hpp>
 #include <bloomery/detail/core/key_overloads.hpp>
 #include <bloomery/detail/core/precondition.hpp>
+#include <bloomery/detail/core/prefetch.hpp>
 #include <bloomery/plan/blocked_bloom_plan.hpp>
 #include <bloomery/plan/formulas.hpp>
 #include <bloomery/plan/numeric.hpp>
@@ -120,7 +121,7 @@ class concurrent_blocked_bloom : public detail::key_overloads<concurrent_blocked
     constexpr std::size_t group = 32;
     for (std::size_t first = 0; first < hs.size(); first += group) {
       const std::size_t last = detail::min(hs.size(), first + group);
-      for (std::size_t i = first; i < last; ++i) __builtin_prefetch(block_of(hs[i]));
+      for (std::size_t i = first; i < last; ++i) detail::prefetch_line(block_of(hs[i]));
       for (std::size_t i = first; i < last; ++i) use(i);
     }
   }

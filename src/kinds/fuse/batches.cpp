@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bloomery/detail/core/prefetch.hpp>
 #include <bloomery/detail/fuse/table.hpp>
 
 #include "cpu/partition.hpp"
@@ -35,7 +36,7 @@ void find(const fuse_table& table, const hash64* hashes, std::size_t n,
     fuse_places<Arity>(mixed, in.starts, table.segment_log2, [&](std::uint64_t place) noexcept {
       places.slots[j++][i] = first + place;
       // Into the second-level cache, to which a core can have more fetches under way.
-      __builtin_prefetch(table.address(first + place), 0, 2);
+      prefetch_line<0, 2>(table.address(first + place));
     });
     places.fingerprints[i] = fuse_fingerprint(mixed, table.fingerprint_bits);
   }

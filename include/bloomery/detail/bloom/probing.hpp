@@ -6,6 +6,7 @@
 
 #include <array>
 #include <bloomery/concepts.hpp>
+#include <bloomery/detail/core/prefetch.hpp>
 #include <bloomery/plan/bloom_plan.hpp>
 #include <bloomery/probe.hpp>
 #include <bloomery/result.hpp>
@@ -39,7 +40,7 @@ void prefetch_places(const Probe& probe, const typename Probe::hash_type& h,
   // A family that hashes the key for each probe would do all its work twice.
   if constexpr (std::same_as<typename Probe::hash_type, hash64>) {
     for (unsigned i = 0; i < array.hashes; ++i) {
-      __builtin_prefetch(address(probe.position(h, i, array.bits)));
+      prefetch_line(address(probe.position(h, i, array.bits)));
     }
   }
 }

@@ -10,6 +10,7 @@
 
 #include <bit>
 #include <bloomery/detail/core/bits.hpp>
+#include <bloomery/detail/core/prefetch.hpp>
 #include <bloomery/hash.hpp>
 #include <cstddef>
 #include <cstdint>
@@ -95,7 +96,7 @@ class cuckoo_layout {
     prefetch(payload, at.second);
   }
   void prefetch(const std::byte* payload, std::uint64_t bucket) const noexcept {
-    __builtin_prefetch(payload + (bucket * slots_ * bits_ >> 3));
+    prefetch_line(payload + (bucket * slots_ * bits_ >> 3));
   }
 
   std::uint32_t get(const std::byte* payload, std::uint64_t bucket, unsigned slot) const noexcept {

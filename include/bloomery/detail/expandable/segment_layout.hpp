@@ -24,6 +24,7 @@
 
 #include <bit>
 #include <bloomery/detail/core/bits.hpp>
+#include <bloomery/detail/core/prefetch.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <span>

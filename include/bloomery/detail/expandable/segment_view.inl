@@ -66,21 +66,21 @@ class segment_view {
   }
 
   void prefetch_block_offset(std::size_t cell) const noexcept {
-    __builtin_prefetch(block_offsets_ + 2 * (cell / block_cells));
+    prefetch_line(block_offsets_ + 2 * (cell / block_cells));
   }
   void prefetch_block(std::size_t cell) const noexcept {
     const std::size_t block = cell / block_cells;
-    __builtin_prefetch(area_ + block_offset(block));
-    __builtin_prefetch(area_ + block_offset(block + 1));
+    prefetch_line(area_ + block_offset(block));
+    prefetch_line(area_ + block_offset(block + 1));
   }
 
   /// Prefetches four cache lines from the block's begin on, for writing.
   void prefetch_near(std::size_t cell) const noexcept {
     const std::byte* const begin = area_ + block_offset(cell / block_cells);
-    for (std::size_t line = 0; line < 256; line += 64) __builtin_prefetch(begin + line, 1);
+    for (std::size_t line = 0; line < 256; line += 64) prefetch_line<1>(begin + line);
   }
 
-/// Calls use(entry, its number in the block) for each entry of the cell, until it returns false.
+  /// Calls use(entry, its number in the block) for each entry of the cell, until it returns false.
   template <class Use>
   void for_cell(std::size_t cell, Use&& use) const noexcept {
     const std::size_t block = cell / block_cells;

@@ -8,6 +8,7 @@
 #include <bit>
 #include <bloomery/detail/core/bit_array.hpp>
 #include <bloomery/detail/core/bits.hpp>
+#include <bloomery/detail/core/prefetch.hpp>
 #include <bloomery/hash.hpp>
 #include <bloomery/probe.hpp>
 #include <cstddef>
@@ -33,7 +34,7 @@ void prefetch_probes(const Member& member, hash64 h, unsigned from) noexcept {
   const auto bits = member.bits();
   if (bits.size() <= chain_cached_bytes) return;
   for (unsigned i = from; i < member.params().hashes; ++i) {
-    __builtin_prefetch(bits.data() + (double_hashing::position(h, i, member.params().bits) >> 3));
+    prefetch_line(bits.data() + (double_hashing::position(h, i, member.params().bits) >> 3));
   }
 }
 
@@ -86,8 +87,8 @@ class chain_query {
     if (bits.size() <= chain_cached_bytes) return;
     const auto& second = second_of(m);
     for (std::size_t key = 0; key < hashes_.size(); ++key) {
-      __builtin_prefetch(bits.data() + (mulhi64(first_[key], m.params().bits) >> 3));
-      __builtin_prefetch(bits.data() + (mulhi64(second[key], m.params().bits) >> 3));
+      prefetch_line(bits.data() + (mulhi64(first_[key], m.params().bits) >> 3));
+      prefetch_line(bits.data() + (mulhi64(second[key], m.params().bits) >> 3));
     }
   }
 

@@ -6,6 +6,7 @@
 // other instruction sets change the bytes in the same way.
 
 #include <bloomery/concepts.hpp>
+#include <bloomery/detail/core/prefetch.hpp>
 #include <bloomery/detail/vector_quotient/table.hpp>
 #include <bloomery/hash.hpp>
 #include <cstdint>
@@ -30,8 +31,8 @@ const vq_kernels& vq_ops(const vq_layout& layout) noexcept;
 
 inline bool vq_may_contain(const vq_reader& filter, hash64 h) noexcept {
   const vector_quotient_place at = filter.layout->place(h);
-  __builtin_prefetch(filter.layout->block(filter.blocks, at.first));
-  __builtin_prefetch(filter.layout->block(filter.blocks, at.second));
+  prefetch_line(filter.layout->block(filter.blocks, at.first));
+  prefetch_line(filter.layout->block(filter.blocks, at.second));
   return vq_ops(*filter.layout).contains(filter, at);
 }
 

@@ -18,11 +18,11 @@ template <class Layout, int Write, int Level, class Byte, class Use>
     return data + Layout::block_of(h[i], blocks) * Layout::block_bytes;
   };
   const std::size_t lead = ahead < n ? ahead : n;
-  for (std::size_t i = 0; i < lead; ++i) __builtin_prefetch(block(i), Write, Level);
+  for (std::size_t i = 0; i < lead; ++i) prefetch_line<Write, Level>(block(i));
   std::size_t i = 0;
   if (lead != 0) {
     for (; i + lead < n; ++i) {
-      __builtin_prefetch(block(i + lead), Write, Level);
+      prefetch_line<Write, Level>(block(i + lead));
       use(i, block(i));
     }
   }

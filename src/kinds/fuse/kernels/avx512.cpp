@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bloomery/detail/core/prefetch.hpp>
 #include <bloomery/detail/fuse/table.hpp>
 
 #include "cpu/avx512.hpp"
@@ -144,7 +145,7 @@ void find_group(const probe& probes, const hash64* hashes, std::size_t n,
     });
     _mm512_store_si512(group.own[i / lanes].data(), own);
     // Into the second-level cache, to which a core can have more fetches under way.
-    for (const std::uint64_t bit : at) __builtin_prefetch(probes.address(bit), 0, 2);
+    for (const std::uint64_t bit : at) prefetch_line<0, 2>(probes.address(bit));
   }
 }
 

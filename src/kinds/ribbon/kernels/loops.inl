@@ -24,8 +24,8 @@ inline lookup look_up(const ribbon_view& filter, const ribbon_level_view& level,
   const std::uint64_t hash = ribbon_hash(hash_before, level.seed);
   const ribbon_place place = ribbon_place_of(filter.payload, level, hash);
   // Into the second-level cache, to which a core can have more fetches under way.
-  __builtin_prefetch(place.window, 0, 2);
-  __builtin_prefetch(place.window + 8 * std::size_t{place.columns} - 1, 0, 2);
+  prefetch_line<0, 2>(place.window);
+  prefetch_line<0, 2>(place.window + 8 * std::size_t{place.columns} - 1);
   return {place, hash};
 }
 

@@ -256,8 +256,8 @@ static_assert(query_group <= vq_group_size);
 [[gnu::always_inline]] inline void prefetch_l2(const std::byte* blocks, const vq_group& group,
                                                std::size_t i) {
   constexpr int second_level = 2;
-  __builtin_prefetch(blocks + group.first[i] * vq_block_bytes, 0, second_level);
-  __builtin_prefetch(blocks + group.second[i] * vq_block_bytes, 0, second_level);
+  prefetch_line<0, second_level>(blocks + group.first[i] * vq_block_bytes);
+  prefetch_line<0, second_level>(blocks + group.second[i] * vq_block_bytes);
 }
 
 // Two steps without unpredictable branches. The first compares all blocks of a group and lists

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bloomery/detail/core/prefetch.hpp>
 #include <bloomery/detail/vector_quotient/layout.hpp>
 #include <cstddef>
 #include <cstdint>
@@ -23,8 +24,8 @@ void vq_for_each_group(const vq_layout& layout, const std::byte* blocks,
     const std::size_t n = std::min(vq_group_size, hashes.size() - first);
     for (std::size_t i = 0; i < n; ++i) {
       places[i] = layout.place(hashes[first + i]);
-      __builtin_prefetch(layout.block(blocks, places[i].first));
-      __builtin_prefetch(layout.block(blocks, places[i].second));
+      prefetch_line(layout.block(blocks, places[i].first));
+      prefetch_line(layout.block(blocks, places[i].second));
     }
     if (!use(first, std::span<const vector_quotient_place>(places.data(), n))) return;
   }

@@ -35,8 +35,8 @@ template <class Ops>
   n = n > vq_group_size ? vq_group_size : n;
   ops.place(hashes, n, group);
   for (std::size_t i = 0; i < n; ++i) {
-    __builtin_prefetch(blocks + group.first[i] * vq_block_bytes);
-    __builtin_prefetch(blocks + group.second[i] * vq_block_bytes);
+    prefetch_line(blocks + group.first[i] * vq_block_bytes);
+    prefetch_line(blocks + group.second[i] * vq_block_bytes);
   }
   return n;
 }
