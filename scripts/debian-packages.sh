@@ -15,4 +15,5 @@ mkdir "$work"
 git archive --prefix=tree/ HEAD | tar -C "$work" -x
 (cd "$work/tree" && dpkg-buildpackage -us -uc) >"$out/build.log" 2>&1 || { tail -40 "$out/build.log" >&2; exit 1; }
 find "$work" -maxdepth 1 -type f -exec mv -t "$out" {} +
+rm "$out/build.log"
 ls "$out"

@@ -3,6 +3,7 @@
 #   python-packages.sh OUT [PYTHON]     PYTHON is /usr/bin/python3 unless given
 # pip fetches the tools, into a folder that is removed.
 set -euo pipefail
+umask 022  # A wheel has the permissions of its folders.
 (($# == 1 || $# == 2)) || { echo "python-packages.sh: give a folder" >&2; exit 2; }
 mkdir -p "$1"
 out=$(cd "$1" && pwd)

@@ -87,6 +87,13 @@ def test_a_second_tarball_has_the_same_bytes(tree, tmp_path):
     assert first == second
 
 
+def test_a_second_build_with_other_bytes_is_refused(tree, tmp_path):
+    (tree / "scripts" / "debian-packages.sh").write_text(PACKAGES.replace("echo package", "echo $1"))
+    commit(tree)
+    done = release(tree, tmp_path / "out", "--check")
+    assert done.returncode == 2 and done.stderr.endswith("release: a second build has other bytes\n")
+
+
 def changed(tree):
     (tree / "CHANGELOG.md").write_text(CHANGELOG + "\n- More.\n")
 

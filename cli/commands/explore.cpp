@@ -39,9 +39,9 @@ result<fs::path> page() {
   }
   return fail(errc::not_found,
               fmt::format("the explorer page is not installed with this program ({} is missing); "
-                          "run './quickstart.sh --explorer' in the source "
-                          "folder",
-                          candidates.back().string()));
+                          "in a checkout of {}, './quickstart.sh --explorer' builds it and "
+                          "'build/bloomery explore' opens it",
+                          candidates.back().string(), BLOOMERY_HOMEPAGE));
 }
 
 /// Whether the program opened the page.
