@@ -48,6 +48,11 @@ PICTURES = ("teach/cell_array.cpp", "teach/cuckoo_table.hpp")
 # A kind's own files. No kind includes another, except those named here: a scalable Bloom filter's
 # members are Bloom filters, and a counting Bloom filter is planned as one.
 KIND = r"(?:src/kinds|include/bloomery/detail)/([a-z_]+)/|include/bloomery/(?:plan/)?([a-z_]+?)(?:_plan|_concurrent)?\.hpp$"
+# Words of one processor family. Only its kernels, the choice among them and the code for one key that
+# -march=native compiles know them.
+FAMILY = r"(?i)x86|avx|sse[0-9]|bmi[12]?\b|pdep|immintrin|_mm[0-9_]"
+FAMILY_FILES = (r"src/cpu/|src/kinds/[a-z_]+/kernels/|include/bloomery/detail/"
+                r"(blocked_bloom/(avx2|avx512|native)|expandable/segment_native|core/xxhash)\.hpp")
 KINDS = {path.name for path in (ROOT / "src" / "kinds").iterdir()}
 MAY_INCLUDE = {("scalable_bloom", "bloom"), ("counting_bloom", "bloom")}
 
@@ -92,6 +97,9 @@ def main():
             if folder in ("include", "src", "dialects", "module"):
                 for call in re.findall(r"std::(?:exp|exp2|expm1|log|log2|log10|log1p|pow)\(|long double", text):
                     wrong.append(f"{path}: {call} differs between machines; use bloomery::numeric's")
+            if folder in ("include", "src") and not re.match(FAMILY_FILES, path):
+                for word in re.findall(FAMILY, text):
+                    wrong.append(f"{path}: {word} belongs into a kernel file")
             for included in re.findall(r'^\s*#include\s+["<]([^">]+)[">]', text, re.M):
                 target = resolve(included, path)
                 if target is None:

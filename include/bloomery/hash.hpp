@@ -3,23 +3,9 @@
 /// Hash functions: from keys to hashes. A hash has a type of its own, so `insert(hash64)` takes a
 /// hash and `insert(key)` hashes first. Filters themselves see only hashes.
 
-#ifndef XXH_INLINE_ALL
-#define XXH_INLINE_ALL
-#endif
-// XXH3 hashes long keys with the widest vectors that the -m flags allow. Its code is inlined into
-// functions that have one name whatever the flags are, so the code must not depend on them. The
-// vectors used are those that every CPU of the architecture has.
-#ifndef XXH_VECTOR
-#if defined(__x86_64__)
-#define XXH_VECTOR XXH_SSE2
-#elif defined(__aarch64__)
-#define XXH_VECTOR XXH_NEON
-#endif
-#endif
-#include <xxhash.h>
-
 #include <array>
 #include <bloomery/detail/core/bits.hpp>
+#include <bloomery/detail/core/xxhash.hpp>
 #include <compare>
 #include <concepts>
 #include <cstddef>

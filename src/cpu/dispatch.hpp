@@ -30,16 +30,16 @@ instruction_set chosen_instruction_set() noexcept;
 /// Replaces the choice, for tests and benchmarks. Not thread-safe.
 void choose_instruction_set(instruction_set set) noexcept;
 
-/// The kernels of a kind whose kernel type has the static members scalar, avx2 and avx512, and neon
-/// if the kind has NEON kernels. The others use scalar kernels on ARM64.
+/// The kernels of a kind. Their type has the static members scalar, vector256 and vector512, for
+/// vectors of so many bits, and vector128 if the kind has NEON kernels, else ARM64 uses the scalar.
 template <class Kernels>
 const Kernels& kernels_for([[maybe_unused]] instruction_set set) noexcept {
 #if defined(__x86_64__)
-  if (set == instruction_set::avx512) return Kernels::avx512;
-  if (set == instruction_set::avx2) return Kernels::avx2;
+  if (set == instruction_set::avx512) return Kernels::vector512;
+  if (set == instruction_set::avx2) return Kernels::vector256;
 #elif defined(__aarch64__)
-  if constexpr (requires { Kernels::neon; }) {
-    if (set == instruction_set::neon) return Kernels::neon;
+  if constexpr (requires { Kernels::vector128; }) {
+    if (set == instruction_set::neon) return Kernels::vector128;
   }
 #endif
   return Kernels::scalar;

@@ -89,13 +89,7 @@ void query(const fuse_table& table, std::span<const hash64> hashes, bool* answer
 
 void fuse_may_contain(const fuse_table& table, std::span<const hash64> hashes,
                       bool* answers) noexcept {
-  if (hashes.empty()) return;
-#if defined(__x86_64__)
-  if (table.shards == 1 && chosen_instruction_set() == instruction_set::avx512) {
-    fuse_may_contain_avx512(table, hashes, answers);
-    return;
-  }
-#endif
+  if (hashes.empty() || fuse_may_contain_by_eights(table, hashes, answers)) return;
   const bool cached = table.size <= fuse_cached_bytes;
   const auto query_part = [&](std::span<const hash64> part, bool* found) {
     if (part.empty()) return;

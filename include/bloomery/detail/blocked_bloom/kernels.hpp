@@ -36,7 +36,7 @@ struct layout_kernels {
   block_kernels free_512;
   block_kernels parquet_256;
 
-  [[gnu::visibility("hidden")]] static const layout_kernels scalar, avx2, avx512, neon;
+  [[gnu::visibility("hidden")]] static const layout_kernels scalar, vector128, vector256, vector512;
 };
 
 /// The batch operations of a filter. Hashes are first grouped by region of the array if there are

@@ -196,8 +196,8 @@ struct segment_kernels {
                          std::span<const segment_query> to_prefetch, bool* answers) noexcept;
   bool (*contains)(unsigned cell_bits, const segment_query& query) noexcept;
 
-  [[gnu::visibility("hidden")]] static const segment_kernels scalar, avx2, avx512;
-  /// contains_batch() with eight queries at a time, for CPUs with AVX-512.
+  [[gnu::visibility("hidden")]] static const segment_kernels scalar, vector256, vector512;
+  /// contains_batch() with eight queries at a time, in vectors of 512 bits.
   [[gnu::visibility("hidden")]] static void contains_by_eights(
       unsigned cell_bits, std::span<const segment_query> queries,
       std::span<const segment_query> to_prefetch, bool* answers) noexcept;

@@ -44,7 +44,7 @@ struct ribbon_kernels {
   std::size_t (*build)(const ribbon_job&);
   static constexpr std::size_t no_solution = ~std::size_t{0};
 
-  [[gnu::visibility("hidden")]] static const ribbon_kernels scalar, avx2, avx512;
+  [[gnu::visibility("hidden")]] static const ribbon_kernels scalar, vector128, vector256, vector512;
 };
 
 /// The kernels for this CPU.

@@ -22,8 +22,9 @@ struct vq_kernels {
   insert_summary (*insert)(const vq_writer&, std::span<const hash64>);
   void (*erase)(const vq_writer&, std::span<const hash64>, bool* erased);
 
-  [[gnu::visibility("hidden")]] static const vq_kernels scalar, avx2;
-  [[gnu::visibility("hidden")]] static const vq_kernels& avx512(const vq_layout& layout) noexcept;
+  [[gnu::visibility("hidden")]] static const vq_kernels scalar, vector256;
+  [[gnu::visibility("hidden")]] static const vq_kernels& vector512(
+      const vq_layout& layout) noexcept;
 };
 
 /// The kernels for this CPU and layout.

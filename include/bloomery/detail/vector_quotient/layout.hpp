@@ -301,56 +301,56 @@ class vq_layout {
   }
 
  private:
-  // Other threads may be reading the block (seqlocks.hpp). On x86 this is an ordinary store.
+  // Other threads may be reading the block (seqlocks.hpp).
   static void store_word(std::byte* block, unsigned i, std::uint64_t word) noexcept {
     auto* const at = reinterpret_cast<std::uint64_t*>(block + std::size_t{8} * i);
     __atomic_store_n(at, word, __ATOMIC_RELEASE);
   }
 
-  // The bits of a word that are in [begin, end) of the block.
-  static std::uint64_t bits_between(unsigned word, unsigned begin, unsigned end) noexcept {
-    std::uint64_t mask = ~std::uint64_t{0};
-    if (word == begin / 64) mask <<= begin % 64;
-    if (word == end / 64) mask &= (std::uint64_t{1} << (end % 64)) - 1;
-    return mask;
+  // The bits of the last word of [.., end).
+  static std::uint64_t bits_below(unsigned end) noexcept {
+    return ~std::uint64_t{0} >> (-end % 64);
   }
 
   // Moves the bits [at, end - width) up by `width` and writes the value into the gap. The bits
   // [end - width, end) are lost. Preconditions: 0 < width < 64, at + width <= end.
-  static void insert_bits(std::byte* block, unsigned at, unsigned width, unsigned end,
-                          std::uint64_t value) noexcept {
-    const unsigned first = at / 64;
+  [[gnu::always_inline]] static void insert_bits(std::byte* block, unsigned at, unsigned width,
+                                                 unsigned end, std::uint64_t value) noexcept {
+    __extension__ using wide = unsigned __int128;
+    const unsigned last = (end - 1) / 64;
     const unsigned shift = at % 64;
-    for (unsigned i = (end - 1) / 64; i + 1 > first && i < 8; --i) {
-      const std::uint64_t old = vq_word(block, i);
-      std::uint64_t moved = old << width;
-      if (i != 0) moved |= vq_word(block, i - 1) >> (64 - width);
-      const std::uint64_t mask = bits_between(i, at, end);
-      // The gap begins in word `first` and may continue in the next.
-      std::uint64_t gap = 0;
-      std::uint64_t bits = 0;
-      if (i == first) {
-        gap = ((std::uint64_t{1} << width) - 1) << shift;
-        bits = value << shift;
-      } else if (i == first + 1 && shift + width > 64) {
-        gap = ((std::uint64_t{1} << width) - 1) >> (64 - shift);
-        bits = value >> (64 - shift);
-      }
-      store_word(block, i, (old & ~mask) | (moved & mask & ~gap) | bits);
+    unsigned i = at / 64;
+    std::uint64_t old = vq_word(block, i);
+    const wide gap = ((wide{old >> shift} << width) | value) << shift;
+    std::uint64_t made =
+        (old & ((std::uint64_t{1} << shift) - 1)) | static_cast<std::uint64_t>(gap);
+    auto carry = static_cast<std::uint64_t>(gap >> 64);
+    while (i < last) {
+      store_word(block, i, made);
+      old = vq_word(block, ++i);
+      made = (old << width) | carry;
+      carry = old >> (64 - width);
     }
+    const std::uint64_t mask = bits_below(end);
+    store_word(block, last, (old & ~mask) | (made & mask));
   }
 
   // The inverse: moves the bits [at + width, end) down by `width` and fills up with zeros.
-  static void erase_bits(std::byte* block, unsigned at, unsigned width, unsigned end) noexcept {
+  [[gnu::always_inline]] static void erase_bits(std::byte* block, unsigned at, unsigned width,
+                                                unsigned end) noexcept {
     const unsigned last = (end - 1) / 64;
-    for (unsigned i = at / 64; i <= last; ++i) {
-      std::uint64_t moved = (vq_word(block, i) & bits_between(i, 0, end)) >> width;
-      if (i < last) {
-        moved |= (vq_word(block, i + 1) & bits_between(i + 1, 0, end)) << (64 - width);
-      }
-      const std::uint64_t mask = bits_between(i, at, end);
-      store_word(block, i, (vq_word(block, i) & ~mask) | (moved & mask));
+    const std::uint64_t in_last = bits_below(end);
+    std::uint64_t kept = (std::uint64_t{1} << (at % 64)) - 1;
+    for (unsigned i = at / 64; i < last; ++i) {
+      const std::uint64_t old = vq_word(block, i);
+      const std::uint64_t next =
+          vq_word(block, i + 1) & (i + 1 == last ? in_last : ~std::uint64_t{0});
+      store_word(block, i, (old & kept) | (((old >> width) | (next << (64 - width))) & ~kept));
+      kept = 0;
     }
+    const std::uint64_t old = vq_word(block, last);
+    kept |= ~in_last;
+    store_word(block, last, (old & kept) | (((old & in_last) >> width) & ~kept));
   }
 
   std::uint64_t blocks_;

@@ -3,8 +3,7 @@
 // Sequence locks for blocks that one thread writes while others read them (H.-J. Boehm, "Can
 // Seqlocks Get Along With Programming Language Memory Models?", MSPC 2012). A counter is odd while
 // a block of its stripe is being written. The thread sanitizer does not follow fences, so there are
-// none: the words of a block are stored with release and loaded with acquire, which on x86 are
-// ordinary instructions.
+// none: the words of a block are stored with release and loaded with acquire.
 
 #include <array>
 #include <atomic>

@@ -20,7 +20,7 @@ namespace {
 }  // namespace
 }  // namespace avx2
 
-const layout_kernels layout_kernels::avx2 = avx2::all_loops;
+const layout_kernels layout_kernels::vector256 = avx2::all_loops;
 
 }  // namespace bloomery::detail
 

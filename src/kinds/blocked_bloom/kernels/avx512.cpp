@@ -22,7 +22,7 @@ namespace {
 }  // namespace
 }  // namespace avx512
 
-const layout_kernels layout_kernels::avx512 = avx512::all_loops;
+const layout_kernels layout_kernels::vector512 = avx512::all_loops;
 
 }  // namespace bloomery::detail
 

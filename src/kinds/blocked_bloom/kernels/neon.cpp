@@ -215,7 +215,7 @@ constexpr layout_kernels all_groups{grouped<split_512, split_kernel>, all_loops.
 }  // namespace
 }  // namespace neon
 
-const layout_kernels layout_kernels::neon = neon::all_groups;
+const layout_kernels layout_kernels::vector128 = neon::all_groups;
 
 }  // namespace bloomery::detail
 

@@ -84,11 +84,11 @@ void push_slot(const slot_row& row, std::size_t n, std::size_t at, std::uint64_t
 }  // namespace
 }  // namespace bmi2
 
-const segment_kernels segment_kernels::avx2 = bmi2::kernels;
+const segment_kernels segment_kernels::vector256 = bmi2::kernels;
 
 // Inserts gain less than a tenth by 512-bit vectors, so only queries differ. Defined here, where
 // `kernels` is a constant expression, so that the table exists before any static constructor runs.
-constinit const segment_kernels segment_kernels::avx512 = [] {
+constinit const segment_kernels segment_kernels::vector512 = [] {
   segment_kernels all = bmi2::kernels;
   all.contains_batch = contains_by_eights;
   return all;

@@ -169,18 +169,18 @@ void segment_kernels::contains_by_eights(unsigned cell_bits, std::span<const seg
   std::size_t i = 0;
   for (; i + lanes <= queries.size(); i += lanes) {
     if (i + lanes <= to_prefetch.size()) {
-      segment_kernels::avx2.prefetch(cell_bits, {to_prefetch.data() + i, lanes});
+      segment_kernels::vector256.prefetch(cell_bits, {to_prefetch.data() + i, lanes});
     }
     const auto [yes, unsure] = ask_eight(shape, &queries[i]);
     for (unsigned k = 0; k < lanes; ++k) answers[i + k] = (yes >> k & 1) != 0;
     for (unsigned left = unsure; left != 0; left &= left - 1) {
       const auto k = static_cast<unsigned>(std::countr_zero(left));
-      answers[i + k] = segment_kernels::avx2.contains(cell_bits, queries[i + k]);
+      answers[i + k] = segment_kernels::vector256.contains(cell_bits, queries[i + k]);
     }
   }
   // The last queries, and the blocks that are not prefetched yet.
   const std::size_t prefetched = to_prefetch.size() < i ? to_prefetch.size() / lanes * lanes : i;
-  segment_kernels::avx2.contains_batch(
+  segment_kernels::vector256.contains_batch(
       cell_bits, {queries.data() + i, queries.size() - i},
       {to_prefetch.data() + prefetched, to_prefetch.size() - prefetched}, answers + i);
 }

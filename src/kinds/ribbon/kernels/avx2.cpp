@@ -23,7 +23,7 @@ inline std::uint32_t value(const std::byte* window, std::uint32_t columns, std::
 }  // namespace
 }  // namespace ribbon_avx2
 
-const ribbon_kernels ribbon_kernels::avx2 = {ribbon_avx2::may_contain, ribbon_avx2::build};
+const ribbon_kernels ribbon_kernels::vector256 = {ribbon_avx2::may_contain, ribbon_avx2::build};
 
 }  // namespace bloomery::detail
 

@@ -12,27 +12,11 @@ namespace bloomery::detail {
 namespace ribbon_avx512 {
 namespace {
 
+#include "kinds/ribbon/kernels/columns_first.inl"
 #include "kinds/ribbon/kernels/value_256.inl"
 
 // NOLINTBEGIN(modernize-avoid-c-arrays,portability-simd-intrinsics): an operator of std::array
 // could be emitted with this target.
-
-// VPERMB orders the bytes of a window of r <= 8 columns by columns: word c has column c, and
-// column 0 again behind the last.
-struct column_table {
-  alignas(64) std::uint8_t by_columns[9][64];
-};
-constexpr column_table make_column_table() noexcept {
-  column_table table{};
-  for (unsigned r = 1; r <= 8; ++r) {
-    for (unsigned i = 0; i < 64; ++i) {
-      const unsigned column = i / 8;
-      table.by_columns[r][i] = static_cast<std::uint8_t>(i % 8 * r + (column < r ? column : 0));
-    }
-  }
-  return table;
-}
-constexpr column_table columns_first = make_column_table();
 
 // Reads at most 64 bytes beyond the window.
 inline std::uint32_t value(const std::byte* window, std::uint32_t columns, std::uint64_t row) {
@@ -51,7 +35,7 @@ inline std::uint32_t value(const std::byte* window, std::uint32_t columns, std::
 }  // namespace
 }  // namespace ribbon_avx512
 
-const ribbon_kernels ribbon_kernels::avx512 = {ribbon_avx512::may_contain, ribbon_avx512::build};
+const ribbon_kernels ribbon_kernels::vector512 = {ribbon_avx512::may_contain, ribbon_avx512::build};
 
 }  // namespace bloomery::detail
 

@@ -9,8 +9,9 @@
 
 // Queries -----------------------------------------------------------------------------------------
 
-// Keys whose windows, of two cache lines each, are prefetched.
-constexpr std::size_t ribbon_lookahead = 64;
+// Keys whose windows, of two cache lines each, are prefetched while as many earlier keys are
+// answered.
+constexpr std::size_t ribbon_group = 64;
 // Keys that go through all levels together.
 constexpr std::size_t ribbon_chunk = 1024;
 
@@ -19,14 +20,19 @@ struct lookup {
   std::uint64_t hash;
 };
 
-inline lookup look_up(const ribbon_view& filter, const ribbon_level_view& level,
-                      std::uint64_t hash_before) {
-  const std::uint64_t hash = ribbon_hash(hash_before, level.seed);
-  const ribbon_place place = ribbon_place_of(filter.payload, level, hash);
-  // Into the second-level cache, to which a core can have more fetches under way.
-  prefetch_line<0, 2>(place.window);
-  prefetch_line<0, 2>(place.window + 8 * std::size_t{place.columns} - 1);
-  return {place, hash};
+// Finds and prefetches the windows of up to a group of n keys; returns how many.
+inline std::size_t look_up(const ribbon_view& filter, const ribbon_level_view& level,
+                           const std::uint64_t* hashes_before, std::size_t n, lookup* group) {
+  n = n < ribbon_group ? n : ribbon_group;
+  for (std::size_t i = 0; i < n; ++i) {
+    lookup& at = group[i];
+    at.hash = ribbon_hash(hashes_before[i], level.seed);
+    at.place = ribbon_place_of(filter.payload, level, at.hash);
+    // Into the second-level cache, to which a core can have more fetches under way.
+    prefetch_line<0, 2>(at.place.window);
+    prefetch_line<0, 2>(at.place.window + 8 * std::size_t{at.place.columns} - 1);
+  }
+  return n;
 }
 
 // Answers the keys of one level. `indices` are those of the keys in `answers`; none: 0 .. n - 1.
@@ -36,21 +42,26 @@ inline std::size_t query_level(const ribbon_view& filter, const ribbon_level_vie
                                const std::uint64_t* hashes, const std::uint16_t* indices,
                                std::size_t n, bool* answers, std::uint64_t* bumped,
                                std::uint16_t* bumped_indices) {
-  lookup ring[ribbon_lookahead];
-  const std::size_t lead = n < ribbon_lookahead ? n : ribbon_lookahead;
-  for (std::size_t i = 0; i < lead; ++i) ring[i] = look_up(filter, level, hashes[i]);
+  lookup lookups[2][ribbon_group];
+  std::size_t size = look_up(filter, level, hashes, n, lookups[0]);
   std::size_t bumped_keys = 0;
-  for (std::size_t i = 0; i < n; ++i) {
-    const lookup key = ring[i % ribbon_lookahead];
-    if (i + lead < n) ring[i % ribbon_lookahead] = look_up(filter, level, hashes[i + lead]);
-    const std::uint16_t index = indices == nullptr ? static_cast<std::uint16_t>(i) : indices[i];
-    const std::uint32_t wanted = ribbon_result(key.hash) & ribbon_mask(key.place.columns);
-    const std::uint32_t found = value(key.place.window, key.place.columns, ribbon_row(key.hash));
-    const bool is_bumped = ribbon_bumped(key.place);
-    answers[index] = !is_bumped & (found == wanted);
-    bumped[bumped_keys] = key.hash;
-    bumped_indices[bumped_keys] = index;
-    bumped_keys += is_bumped;
+  std::size_t done = 0;
+  for (unsigned turn = 0; size != 0; turn ^= 1) {
+    const std::size_t next =
+        look_up(filter, level, hashes + done + size, n - done - size, lookups[turn ^ 1]);
+    for (std::size_t i = 0; i < size; ++i, ++done) {
+      const lookup& key = lookups[turn][i];
+      const std::uint16_t index =
+          indices == nullptr ? static_cast<std::uint16_t>(done) : indices[done];
+      const std::uint32_t wanted = ribbon_result(key.hash) & ribbon_mask(key.place.columns);
+      const std::uint32_t found = value(key.place.window, key.place.columns, ribbon_row(key.hash));
+      const bool is_bumped = ribbon_bumped(key.place);
+      answers[index] = !is_bumped & (found == wanted);
+      bumped[bumped_keys] = key.hash;
+      bumped_indices[bumped_keys] = index;
+      bumped_keys += is_bumped;
+    }
+    size = next;
   }
   return bumped_keys;
 }

@@ -67,7 +67,7 @@ void may_contain(const vq_reader& filter, std::span<const hash64> hashes, bool* 
 }  // namespace
 }  // namespace vq_avx2
 
-const vq_kernels vq_kernels::avx2 = {
+const vq_kernels vq_kernels::vector256 = {
     vq_avx2::contains, vq_avx2::may_contain, vq_avx2::vq_count_loop<vq_avx2::ops>,
     vq_avx2::vq_insert_loop<vq_avx2::ops>, vq_avx2::vq_erase_loop<vq_avx2::ops>};
 

@@ -342,9 +342,9 @@ constexpr vq_kernels kernels = {contains_by<Vectors>, may_contain_loop<ops<Vecto
 }  // namespace vq_avx512
 
 // Remainders of more than 16 bits are left to AVX2: they would need lanes of 32 bits.
-const vq_kernels& vq_kernels::avx512(const vq_layout& layout) noexcept {
+const vq_kernels& vq_kernels::vector512(const vq_layout& layout) noexcept {
   if (layout.remainder_bits() <= 8) return vq_avx512::kernels<0>;
-  if (layout.remainder_bits() > vq_avx512::max_lane_bits) return avx2;
+  if (layout.remainder_bits() > vq_avx512::max_lane_bits) return vector256;
   return layout.slots() <= 32 ? vq_avx512::kernels<1> : vq_avx512::kernels<2>;
 }
 

@@ -56,8 +56,8 @@ const vq_kernels vq_kernels::scalar = kernels;
 const vq_kernels& vq_ops([[maybe_unused]] const vq_layout& layout) noexcept {
 #if defined(__x86_64__)
   const instruction_set set = chosen_instruction_set();
-  if (set == instruction_set::avx512) return vq_kernels::avx512(layout);
-  if (set == instruction_set::avx2) return vq_kernels::avx2;
+  if (set == instruction_set::avx512) return vq_kernels::vector512(layout);
+  if (set == instruction_set::avx2) return vq_kernels::vector256;
 #endif
   return vq_kernels::scalar;
 }
