@@ -53,8 +53,8 @@ run_tests() {
     exit 1
   }
   tail -4 "$log"
-  # Prints the tests that were left out, and the reason.
-  sed -n '/^SKIPPED/p' "$1/Testing/Temporary/LastTest.log" | sort -u
+  # Prints the tests that were left out, of pytest and GoogleTest, and the reason.
+  sed -n '/^SKIPPED/p; /: Skipped$/{N;s/\(.*\)\n/SKIPPED \1: /p}' "$1/Testing/Temporary/LastTest.log" | sort -u
 }
 
 say "tests under the thread sanitizer"

@@ -4,7 +4,6 @@
 // in one thread; the batch operations choose them once per batch for this CPU.
 
 #include <bloomery/block_layout.hpp>
-#include <bloomery/detail/core/prefetch.hpp>
 #include <bloomery/hash.hpp>
 #include <cstddef>
 #include <cstdint>

@@ -7,7 +7,8 @@
 // only functions that the compiler inlines.
 
 // Calls `use(i, block)` for every hash in order. `Write` and `Level` are the arguments of the
-// prefetch.
+// prefetch. No prefetch_line: the loop uses the lines, so no compiler deletes their prefetches
+// (docs/decisions/prefetch.md).
 template <class Layout, int Write, int Level, class Byte, class Use>
 [[gnu::always_inline]] inline void for_blocks(Byte* data, std::uint64_t blocks,
                                               std::span<const hash64> hashes, unsigned ahead,
@@ -18,11 +19,11 @@ template <class Layout, int Write, int Level, class Byte, class Use>
     return data + Layout::block_of(h[i], blocks) * Layout::block_bytes;
   };
   const std::size_t lead = ahead < n ? ahead : n;
-  for (std::size_t i = 0; i < lead; ++i) prefetch_line<Write, Level>(block(i));
+  for (std::size_t i = 0; i < lead; ++i) __builtin_prefetch(block(i), Write, Level);
   std::size_t i = 0;
   if (lead != 0) {
     for (; i + lead < n; ++i) {
-      prefetch_line<Write, Level>(block(i + lead));
+      __builtin_prefetch(block(i + lead), Write, Level);
       use(i, block(i));
     }
   }

@@ -4,7 +4,6 @@
 
 #include <bloomery/detail/blocked_bloom/kernels.hpp>
 #include <bloomery/detail/blocked_bloom/layout.hpp>
-#include <bloomery/detail/core/prefetch.hpp>
 
 // Every ARM64 CPU has these instructions, so there is no target region. Groups of keys share the
 // steps that move fields into a vector and answers out of it.
@@ -156,7 +155,7 @@ template <class Layout, class Kernel, bool Inserts, int Level, class Byte, class
     return data + Layout::block_of(h[i], blocks) * Layout::block_bytes;
   };
   const auto fetch = [=](std::size_t i) __attribute__((always_inline)) {
-    prefetch_line<(Inserts ? 1 : 0), Level>(block(i));
+    __builtin_prefetch(block(i), Inserts ? 1 : 0, Level);
   };
   const auto group = [&](std::size_t i, auto&& blocks_of) __attribute__((always_inline)) {
     use(i, combine([&](unsigned k) __attribute__((always_inline)) {
