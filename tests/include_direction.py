@@ -92,6 +92,9 @@ def main():
             if folder in ("include", "src", "dialects", "module"):
                 for call in re.findall(r"std::(?:exp|exp2|expm1|log|log2|log10|log1p|pow)\(|long double", text):
                     wrong.append(f"{path}: {call} differs between machines; use bloomery::numeric's")
+            if path != "src/core/system.cpp":
+                for call in re.findall(r"O_TMPFILE|madvise\(|sysinfo|F_FULLFSYNC|__linux__|<linux/", text):
+                    wrong.append(f"{path}: {call} is not on every system; only src/core/system.cpp has such calls")
             for included in re.findall(r'^\s*#include\s+["<]([^">]+)[">]', text, re.M):
                 target = resolve(included, path)
                 if target is None:
