@@ -19,10 +19,8 @@ std::string temporary_folder() {
   return named == nullptr || *named == '\0' ? "/tmp" : named;
 }
 
+/// A file whose name is removed at once, so that the file ends with the process.
 int open_nameless(const std::string& folder) {
-  const int file = ::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-  if (file >= 0) return file;
-  // Some file systems have no nameless files: create a file and remove its name.
   std::string name = folder + "/bloomery-XXXXXX";
   const int named = ::mkostemp(name.data(), O_CLOEXEC);
   if (named >= 0) ::unlink(name.c_str());

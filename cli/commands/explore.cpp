@@ -14,6 +14,8 @@
 #include "commands/all.hpp"
 #include "declare.hpp"
 
+extern "C" char** environ;  // not every system's unistd.h declares it
+
 namespace bloomery::cli {
 namespace {
 namespace explore {
@@ -27,10 +29,8 @@ struct arguments {
 /// The page: beside the program in a build tree, in the data folder of an installation.
 result<fs::path> page() {
   std::error_code error;
-  const fs::path program = fs::read_symlink("/proc/self/exe", error);
-  if (error)
-    return fail(errc::io,
-                "cannot read the path of this program from /proc/self/exe; is /proc mounted?");
+  fs::path program = fs::read_symlink("/proc/self/exe", error);
+  if (error) program = BLOOMERY_BINDIR "/bloomery";  // without /proc, as on other systems
   const std::array candidates = {
       program.parent_path() / "explorer" / "index.html",
       program.parent_path().parent_path() / BLOOMERY_DATADIR / "bloomery/explorer/index.html"};

@@ -1,10 +1,10 @@
-// Memory for the page, instead of the operating system's pages (src/core/pages.cpp).
+// Memory for the page, instead of the operating system's pages (src/core/system.cpp).
 
 #include <bloomery/detail/core/bits.hpp>
 #include <cstdlib>
 #include <cstring>
 
-#include "core/pages.hpp"
+#include "core/system.hpp"
 
 namespace bloomery {
 namespace detail {

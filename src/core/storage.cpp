@@ -11,7 +11,7 @@
 #include <bloomery/memory_source.hpp>
 
 #include "core/format.hpp"
-#include "core/pages.hpp"
+#include "core/system.hpp"
 
 namespace bloomery {
 namespace {

@@ -5,13 +5,11 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <array>
-#include <cstdio>
-#include <cstring>
 #include <optional>
 #include <random>
 
 #include "core/format.hpp"
+#include "core/system.hpp"
 #include "file/descriptor.hpp"
 #include "file/header.hpp"
 
@@ -76,7 +74,7 @@ class pending_file {
   static result<pending_file> make(fs::path target, mode_t mode) {
     const fs::path folder = target.has_parent_path() ? target.parent_path() : fs::path(".");
     pending_file made(std::move(target), folder);
-    made.file_ = descriptor(::open(folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, mode));
+    made.file_ = descriptor(detail::open_nameless(folder.c_str(), mode));
     if (!made.file_) {
       made.name_ = made.random_name();
       made.file_ =
@@ -106,7 +104,7 @@ class pending_file {
   /// Puts the written file into its place in one step.
   result<void> publish(if_exists policy) {
     const std::string target = target_.string();
-    if (::fsync(file_.get()) != 0) return system_failure(target, "write");
+    if (!detail::sync_to_disk(file_.get())) return system_failure(target, "write");
     if (policy == if_exists::refuse) {
       if (!link_to(target_)) {
         if (errno == EEXIST) {
@@ -124,7 +122,8 @@ class pending_file {
       name_.reset();
     }
     const descriptor folder(::open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    if (!folder || ::fsync(folder.get()) != 0) return system_failure(target, "sync the folder of");
+    if (!folder || !detail::sync_to_disk(folder.get()))
+      return system_failure(target, "sync the folder of");
     return {};
   }
 
@@ -134,9 +133,7 @@ class pending_file {
 
   bool link_to(const fs::path& to) const noexcept {
     if (name_) return ::link(name_->c_str(), to.c_str()) == 0;
-    std::array<char, 32> self{};
-    (void)std::snprintf(self.data(), self.size(), "/proc/self/fd/%d", file_.get());
-    return ::linkat(AT_FDCWD, self.data(), AT_FDCWD, to.c_str(), AT_SYMLINK_FOLLOW) == 0;
+    return detail::link_nameless(file_.get(), to.c_str());
   }
 
   /// A nameless file can replace another only by way of a name of its own, for the moment between

@@ -12,7 +12,7 @@
 #include <bloomery/detail/core/bits.hpp>
 #include <bloomery/detail/core/precondition.hpp>
 
-#include "core/pages.hpp"
+#include "core/system.hpp"
 
 namespace bloomery::detail {
 

@@ -1,6 +1,7 @@
 #pragma once
 
-// Whole pages of zeroed memory from the system.
+// The calls that differ between operating systems. system.cpp is the only file that knows Linux;
+// its portable part needs only POSIX.
 
 #include <bloomery/storage.hpp>
 #include <cstddef>
@@ -20,6 +21,16 @@ void unmap_pages(std::byte* data, std::size_t size) noexcept;
 /// Memory and swap of the machine in bytes, or the largest number if that is unknown. Systems with
 /// vm.overcommit_memory = 1 map any number of pages.
 std::uint64_t machine_bytes() noexcept;
+
+/// A new file without a name, for writing, or -1 where there is no such file: on other systems than
+/// Linux, on some file systems, and without /proc.
+int open_nameless(const char* folder, unsigned mode) noexcept;
+
+/// Gives a name to a file of open_nameless(). Fails, with errno, if the name is taken.
+bool link_nameless(int file, const char* name) noexcept;
+
+/// Puts a file's contents, or a folder's names, on the disk. Fails with errno.
+bool sync_to_disk(int file) noexcept;
 
 }  // namespace bloomery::detail
 
