@@ -197,7 +197,7 @@ struct segment_kernels {
   bool (*contains)(unsigned cell_bits, const segment_query& query) noexcept;
 
   [[gnu::visibility("hidden")]] static const segment_kernels scalar, vector256, vector512;
-  /// contains_batch() with eight queries at a time, in vectors of 512 bits.
+  /// contains_batch() with eight queries at a time, for vectors of 512 bits.
   [[gnu::visibility("hidden")]] static void contains_by_eights(
       unsigned cell_bits, std::span<const segment_query> queries,
       std::span<const segment_query> to_prefetch, bool* answers) noexcept;

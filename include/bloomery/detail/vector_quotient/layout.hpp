@@ -307,7 +307,7 @@ class vq_layout {
     __atomic_store_n(at, word, __ATOMIC_RELEASE);
   }
 
-  // The bits of the last word of [.., end).
+  // The bits below `end` of the word that has the bit before it.
   static std::uint64_t bits_below(unsigned end) noexcept {
     return ~std::uint64_t{0} >> (-end % 64);
   }
