@@ -25,16 +25,19 @@ compile() {
     -isystem "$folder/headers" -ffp-contract=off -fno-fast-math "$@"
 }
 cd "$root/src"
-sources=(plan/*.cpp kinds/*/plan*.cpp)
 golden=()
 if [[ $what == plans ]]; then
   compiler+=(-DBLOOMERY_PLANS_ALONE)
-  sources+=(core/format.cpp)
+  sources=(plan/*.cpp kinds/*/plan*.cpp core/format.cpp)
 else
   golden=("$root/tests/golden")
-  for source in core/*.cpp cpu/*.cpp file/*.cpp registry/*.cpp kinds/*/*.cpp kinds/*/kernels/*.cpp; do
-    # Skips the kernels of one CPU family, and the planners, which are in the list already.
-    [[ $source == *avx* || $source == */plan*.cpp ]] || sources+=("$source")
+  # The sources of a folder as one, as in CMakeLists.txt. Skips the kernels of another CPU family.
+  sources=(registry/registry.cpp)
+  for source in kinds/*/kernels/*.cpp; do [[ $source == *avx* ]] || sources+=("$source"); done
+  for part in core cpu file plan registry kinds/*; do
+    one=$folder/$(basename "$part").cpp
+    printf '#include "%s"\n' "$part"/*.cpp | grep -v registry/registry.cpp >"$one"
+    sources+=("$one")
   done
 fi
 # A precompiled header of the includes that nearly every source has.
