@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Installs, uses and removes Bloomery in a bare Debian 12, in each way of docs/install.md, whose table it writes.
-A way fails if it leaves a file. Needs root and debootstrap, for the bare system. BLOOMERY_BARE names its archive.
+A way fails if it leaves a file. The bare system needs root, debootstrap and a mirror of Debian. BLOOMERY_BARE names
+its archive.
 
     install.py [WAY...]             HEAD and the release of HEAD, in all ways, or those that contain one of the texts
     install.py --release OUT ...    with the files that scripts/release made in OUT
@@ -19,6 +20,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import urllib.request
 from typing import NamedTuple
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -55,7 +57,7 @@ COMPILER = "apt install g++ cmake ninja-build pkg-config libxxhash-dev libfmt-de
 LIBRARY, LEVELDB = "libbloomery0.1", "libbloomery-leveldb0.1"
 WAYS = [
     quickstart("", "build", f"PATH=$PWD/build:$PATH {COMMAND_LINE}"),
-    quickstart(" --server", "build", "debian/tests/module build/bloomery.so", "redis-server"),
+    quickstart(" --server", "build", "debian/tests/module $PWD/build/bloomery.so", "redis-server"),
     quickstart(" --explorer", "build explorer", "test -s $(build/bloomery explore --print)"),
     quickstart(" --all", "build explorer",
                f"cmake --install build --prefix build/usr; PATH=$PWD/build/usr/bin:$PATH {COMMAND_LINE}"),
@@ -95,12 +97,10 @@ RECORDS = ("var/cache", "var/lib/apt", "var/lib/dpkg", "var/log", "root/.cache",
 class Machine:
     """A bare Debian 12 with this machine's way to packages. No server is started as a service."""
 
-    def __init__(self, work):
+    def __init__(self, work, mirrors):
         self.base = self.root = work / "base"
         self.log = work / "log"
         archive = pathlib.Path(os.environ.get("BLOOMERY_BARE", "~/.cache/bloomery/bookworm.tar")).expanduser()
-        targets = subprocess.check_output(["apt-get", "indextargets", "--format", "$(RELEASE) $(REPO_URI)"], text=True)
-        mirrors = dict(line.split() for line in targets.splitlines() if line.startswith("bookworm"))
         if not archive.exists():
             archive.parent.mkdir(parents=True, exist_ok=True)
             self.quietly("debootstrap", "--variant=minbase", "--include=ca-certificates", "bookworm", work / "new",
@@ -194,9 +194,11 @@ def cpu():
     return re.search(r"model name\s*: (.*)", pathlib.Path("/proc/cpuinfo").read_text())[1]
 
 
-def skip(reason):
-    print(f"SKIPPED: {reason}")
-    sys.exit(SKIPPED)
+def answers(mirror):
+    try:
+        return urllib.request.urlopen(f"{mirror.rstrip('/')}/dists/bookworm/InRelease", timeout=20)
+    except (OSError, ValueError):
+        return None
 
 
 def main():
@@ -209,11 +211,14 @@ def main():
     ways = [way for way in WAYS if not given.ways or any(text in way.install for text in given.ways)]
     if given.write and ways != WAYS:
         fail("the table has all ways")
-    if os.geteuid() != 0 or not shutil.which("debootstrap"):
-        skip("a bare system needs root and debootstrap")
+    targets = subprocess.check_output(["apt-get", "indextargets", "--format", "$(RELEASE) $(REPO_URI)"], text=True)
+    mirrors = dict(line.split() for line in targets.splitlines() if line.startswith("bookworm"))
+    if os.geteuid() != 0 or not shutil.which("debootstrap") or not answers(mirrors.get("bookworm", "")):
+        print("SKIPPED: a bare system needs root, debootstrap, and a mirror of Debian 12 in apt's sources")
+        sys.exit(SKIPPED)
     with tempfile.TemporaryDirectory() as folder:
         work = pathlib.Path(folder)
-        machine = Machine(work)
+        machine = Machine(work, mirrors)
         packages = work / "packages"
         packages.mkdir()
         if given.short:
