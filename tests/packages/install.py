@@ -3,10 +3,9 @@
 A way fails if it leaves a file. The bare system needs root, debootstrap and a mirror of Debian. BLOOMERY_BARE names
 its archive.
 
-    install.py [WAY...]             HEAD and the release of HEAD, in all ways, or those that contain one of the texts
-    install.py --release OUT ...    with the files that scripts/release made in OUT
-    install.py --write ...          all ways, into the table
-    install.py --short BUILD        a finished build of this machine, in the time of a test
+    install.py OUT [WAY...]      HEAD and the files of scripts/release OUT: all ways, or those that contain a text
+    install.py OUT --write       writes the table, with all ways
+    install.py BUILD --short     a finished build of this machine, in the time of a test
 """
 
 import argparse
@@ -89,9 +88,10 @@ WAYS = [
 ]
 BUILT = Way("cp -r packages/usr /opt/bloomery", f"PATH=/opt/bloomery/bin:$PATH {COMMAND_LINE}", "rm -r /opt/bloomery",
             "apt install libfmt9 libidn2-0")
-# Where package managers keep their downloads, and their records of all packages.
 DOWNLOADS = ("var/cache/apt/archives", "root/.cache/pip/http", "root/.cache/pip/http-v2", "root/.npm/_cacache")
-RECORDS = ("var/cache", "var/lib/apt", "var/lib/dpkg", "var/log", "root/.cache", "root/.npm", "root/.conan2", "tmp")
+CACHES = ("var/cache", "var/lib/apt", "root/.cache", "root/.npm")
+# The package managers' records of all packages.
+RECORDS = (*CACHES, "var/lib/dpkg", "var/log", "root/.conan2", "tmp")
 
 
 class Machine:
@@ -131,7 +131,7 @@ class Machine:
     def run(self, command):
         """Runs commands of Bash in the checkout. Their processes and mounts end with them."""
         env = {"DEBIAN_FRONTEND": "noninteractive", "HOME": "/root", "LANG": "C.UTF-8",
-               "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"}
+               "PYTHONDONTWRITEBYTECODE": "1", "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"}
         env |= {name: os.environ[name] for name in ("PIP_CERT", "PIP_INDEX_URL", "NODE_EXTRA_CA_CERTS", "http_proxy",
                                                     "https_proxy", "no_proxy") if name in os.environ}
         self.quietly("unshare", "--mount", "--pid", "--fork", "--kill-child", "sh", "-c",
@@ -142,16 +142,16 @@ class Machine:
         found = set()
         for folder, folders, names in os.walk(self.root):
             here = os.path.relpath(folder, self.root)
-            folders[:] = [each for each in folders if os.path.normpath(f"{here}/{each}") not in RECORDS
-                          and each not in (".git", "__pycache__")]
+            folders[:] = [each for each in folders if os.path.normpath(f"{here}/{each}") not in RECORDS]
             found |= {os.path.normpath(f"{here}/{name}") for name in (*folders, *names)}
         return found
 
-    def megabytes(self, *paths, exclude=()):
-        found = [self.root / path for path in paths if (self.root / path).exists()]
-        done = subprocess.check_output(["du", "-scx", "--block-size=1", *(f"--exclude={each}" for each in exclude),
-                                        *found], text=True) if found else "0"
-        return int(done.splitlines()[-1].split()[0]) / 1e6
+    def megabytes(self, *paths):
+        found = ["/dev/null", *(self.root / path for path in paths if (self.root / path).exists())]
+        return int(subprocess.check_output(["du", "-scx", "--block-size=1", *found]).split()[-2]) / 1e6
+
+    def installed(self):
+        return self.megabytes(".") - self.megabytes(*CACHES)
 
     def try_way(self, way, packages):
         """Elapsed seconds, seconds of processor time, MB downloaded and MB on disk."""
@@ -161,7 +161,7 @@ class Machine:
         shutil.copytree(packages, checkout / "packages")
         if way.tools:
             self.run(f"apt install {way.tools}; apt clean")
-        disk = self.megabytes(".", exclude=RECORDS)
+        disk = self.installed()
         files = sum(path.stat().st_size for word in way.install.split() if "packages/" in word
                     for path in checkout.glob(os.path.normpath(word)) if path.is_file()) / 1e6
         begin, processor = time.monotonic(), processor_time()
@@ -169,7 +169,7 @@ class Machine:
         before = self.files()
         self.run(way.install)
         figures = (time.monotonic() - begin, processor_time() - processor, self.megabytes(*DOWNLOADS) + files,
-                   self.megabytes(".", exclude=RECORDS) - disk)
+                   self.installed() - disk)
         self.run(way.use)
         self.run(way.remove)
         if different := sorted(before ^ self.files()):
@@ -186,14 +186,6 @@ def processor_time():
     return used.ru_utime + used.ru_stime
 
 
-def figure(value):
-    return f"{value:.0f}" if value >= 10 else f"{value:.1f}"
-
-
-def cpu():
-    return re.search(r"model name\s*: (.*)", pathlib.Path("/proc/cpuinfo").read_text())[1]
-
-
 def answers(mirror):
     try:
         return urllib.request.urlopen(f"{mirror.rstrip('/')}/dists/bookworm/InRelease", timeout=20)
@@ -203,10 +195,10 @@ def answers(mirror):
 
 def main():
     parser = argparse.ArgumentParser(usage=__doc__)
-    parser.add_argument("--release", type=pathlib.Path)
-    parser.add_argument("--write", action="store_true")
-    parser.add_argument("--short", type=pathlib.Path, metavar="BUILD")
+    parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("ways", nargs="*")
+    parser.add_argument("--write", action="store_true")
+    parser.add_argument("--short", action="store_true")
     given = parser.parse_args()
     ways = [way for way in WAYS if not given.ways or any(text in way.install for text in given.ways)]
     if given.write and ways != WAYS:
@@ -223,21 +215,18 @@ def main():
         packages.mkdir()
         if given.short:
             ways = [BUILT]
-            machine.quietly("cmake", "--install", given.short, "--prefix", packages / "usr")
-        else:
-            release = given.release or work / "release"
-            if not given.release:
-                machine.quietly(ROOT / "scripts" / "release", release)
-            for each in (*release.glob("debian/*.deb"), *release.glob("python/*")):
-                shutil.copy(each, packages)
+            machine.quietly("cmake", "--install", given.folder, "--prefix", packages / "usr")
+        for each in (*given.folder.glob("debian/*.deb"), *given.folder.glob("python/bloomery*")):
+            shutil.copy(each, packages)
         rows = []
         for way in ways:
-            figures = machine.try_way(way, packages)
-            rows.append(f"| `{way.install}` | {' | '.join(map(figure, figures))} | `{way.remove}` |\n")
+            figures = [f"{each:.{each < 10:d}f}" for each in machine.try_way(way, packages)]
+            rows.append(f"| `{way.install}` | {' | '.join(figures)} | `{way.remove}` |\n")
             print(rows[-1], end="", flush=True)
     if given.write:
+        cpu = re.search(r"model name\s*: (.*)", pathlib.Path("/proc/cpuinfo").read_text())[1]
         text = DOCUMENT.read_text()
-        table = f"""{BEGIN}Measured on {datetime.date.today()}: {os.cpu_count()} cores of {cpu()}, in a bare Debian 12.
+        table = f"""{BEGIN}Measured on {datetime.date.today()}: {os.cpu_count()} cores of {cpu}, in a bare Debian 12.
 
 | command | seconds | of processor time | MB downloaded | MB on disk | removal |
 |---|---:|---:|---:|---:|---|
