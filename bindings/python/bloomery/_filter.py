@@ -4,6 +4,7 @@ what it cannot do does not exist on it."""
 from __future__ import annotations
 
 import copy
+import copyreg
 import os
 from typing import TYPE_CHECKING, Any, ClassVar, Dict, Iterable, Optional, TypeVar, Union
 
@@ -53,7 +54,10 @@ def state_of(filter: Filter) -> Any:
     attributes and slots."""
     if hasattr(filter, "__getstate__"):  # every object has it from Python 3.11 on
         return filter.__getstate__()
-    return getattr(filter, "__dict__", None)
+    attributes = getattr(filter, "__dict__", None)
+    slots = {name: getattr(filter, name) for name in copyreg._slotnames(type(filter))  # type: ignore[attr-defined]
+             if hasattr(filter, name)}
+    return (attributes, slots) if slots else attributes
 
 
 def restore_state(filter: Filter, state: Any) -> None:

@@ -1,0 +1,238 @@
+#!/usr/bin/env python3
+"""Installs, uses and removes Bloomery in a bare Debian 12, in each way of docs/install.md, whose table it writes.
+A way fails if it leaves a file. The bare system needs root, debootstrap and a mirror of Debian. BLOOMERY_BARE names
+its archive.
+
+    install.py OUT [WAY...]      HEAD and the files of scripts/release OUT: all ways, or those that contain a text
+    install.py OUT --write       writes the table, with all ways
+    install.py BUILD --short     a finished build of this machine, in the time of a test
+"""
+
+import argparse
+import datetime
+import os
+import pathlib
+import re
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from typing import NamedTuple
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+DOCUMENT = ROOT / "docs" / "install.md"
+BEGIN, END = "<!-- written by tests/packages/install.py -->\n", "<!-- end -->\n"
+SKIPPED = 77
+
+
+class Way(NamedTuple):
+    """Commands of Bash in a checkout, in which packages/ has the files of a release."""
+
+    install: str
+    #: Fails if Bloomery does not work.
+    use: str
+    remove: str
+    #: Installs other packages. Counted, but not removed.
+    needs: str = "true"
+    #: Debian packages that only `use` needs. Not counted.
+    tools: str = ""
+
+
+def quickstart(options, groups, use, tools=""):
+    return Way(f"./quickstart.sh{options}", use, "rm -r build", f"scripts/install-packages.sh {groups}", tools)
+
+
+def debian(package, others, use, tools):
+    packages = [package, *others]
+    return Way("apt install " + " ".join(f"./packages/{each}_*.deb" for each in packages), use,
+               "apt purge --auto-remove " + " ".join(packages), tools=tools)
+
+
+COMMAND_LINE = "debian/tests/command-line"
+COMPILER = "apt install g++ cmake ninja-build pkg-config libxxhash-dev libfmt-dev"
+LIBRARY, LEVELDB = "libbloomery0.1", "libbloomery-leveldb0.1"
+WAYS = [
+    quickstart("", "build", f"PATH=$PWD/build:$PATH {COMMAND_LINE}"),
+    quickstart(" --server", "build", "debian/tests/module $PWD/build/bloomery.so", "redis-server"),
+    quickstart(" --explorer", "build explorer", "test -s $(build/bloomery explore --print)"),
+    quickstart(" --all", "build explorer",
+               f"cmake --install build --prefix build/usr; PATH=$PWD/build/usr/bin:$PATH {COMMAND_LINE}"),
+    debian("bloomery", [LIBRARY], f"{COMMAND_LINE}; debian/tests/texts", "man-db"),
+    debian("bloomery-module", [], "debian/tests/module", "redis-server"),
+    debian("python3-bloomery", [LIBRARY], "debian/tests/python", "python3"),
+    debian("libbloomery-dev", [LIBRARY, LEVELDB], "debian/tests/library",
+           "cmake g++ make pkgconf libleveldb-dev libsnappy-dev"),
+    Way("scripts/debian-packages.sh made", "ls made/bloomery_*.deb", "rm -r made",
+        "apt install git; scripts/install-packages.sh build packages"),
+    Way("here/bin/pip install packages/*.whl", "here/bin/python debian/tests/python",
+        "here/bin/pip uninstall -y bloomery", "apt install python3-venv; python3 -m venv here"),
+    Way("here/bin/pip install packages/bloomery-*.tar.gz", "here/bin/python debian/tests/python",
+        "here/bin/pip uninstall -y bloomery",
+        f"{COMPILER} python3-dev python3-venv; python3 -m venv here"),
+    Way("cmake --install build-core --prefix $HOME/bloomery",
+        "PKG_CONFIG_PATH=$(dirname $(find $HOME/bloomery -name bloomery.pc)); export PKG_CONFIG_PATH\n"
+        "c++ -std=c++20 tests/consumer/main.cpp -o build-core/consumer $(pkg-config --cflags --libs bloomery)\n"
+        'test "$(build-core/consumer)" = $\'maybe\\nno\'',
+        "rm -r $HOME/bloomery",
+        f"{COMPILER}; cmake -G Ninja -B build-core -DCMAKE_BUILD_TYPE=Release "
+        + " ".join(f"-DBLOOMERY_{part}=OFF" for part in ("DIALECTS", "KEYS", "CLI", "C", "MODULE", "EXAMPLES"))
+        + "; cmake --build build-core"),
+    # The recipe's own test uses the package.
+    Way("conan/bin/conan create packaging/conan --no-remote -s compiler.cppstd=20", "true",
+        "conan/bin/conan remove -c 'bloomery/*'; rm -r packaging/conan/test_package/build",
+        f"{COMPILER} python3-venv; python3 -m venv conan; conan/bin/pip install conan; conan/bin/conan profile detect\n"
+        "for each in xxhash fmt; do conan/bin/conan create packaging/conan/system --name $each --no-remote; done"),
+]
+BUILT = Way("cp -r packages/usr /opt/bloomery", f"PATH=/opt/bloomery/bin:$PATH {COMMAND_LINE}", "rm -r /opt/bloomery",
+            "apt install libfmt9 libidn2-0")
+DOWNLOADS = ("var/cache/apt/archives", "root/.cache/pip/http", "root/.cache/pip/http-v2", "root/.npm/_cacache")
+CACHES = ("var/cache", "var/lib/apt", "root/.cache", "root/.npm")
+# The package managers' records of all packages.
+RECORDS = (*CACHES, "var/lib/dpkg", "var/log", "root/.conan2", "tmp")
+
+
+class Machine:
+    """A bare Debian 12 with this machine's way to packages. No server is started as a service."""
+
+    def __init__(self, work, mirrors):
+        self.base = self.root = work / "base"
+        self.log = work / "log"
+        archive = pathlib.Path(os.environ.get("BLOOMERY_BARE", "~/.cache/bloomery/bookworm.tar")).expanduser()
+        if not archive.exists():
+            archive.parent.mkdir(parents=True, exist_ok=True)
+            self.quietly("debootstrap", "--variant=minbase", "--include=ca-certificates", "bookworm", work / "new",
+                         mirrors["bookworm"])
+            self.quietly("tar", "-C", work / "new", "-cf", f"{archive}.part", ".")
+            os.rename(f"{archive}.part", archive)
+        self.base.mkdir()
+        self.quietly("tar", "-C", self.base, "-xf", archive)
+        for path in ("etc/resolv.conf", "etc/pip.conf", "etc/npmrc"):
+            if os.path.exists(f"/{path}"):
+                shutil.copy(f"/{path}", self.base / path)
+        self.quietly("cp", "-r", "/usr/local/share/ca-certificates", self.base / "usr/local/share")
+        (self.base / "etc/apt/sources.list").write_text(
+            "".join(f"deb {mirror} {suite} main\n" for suite, mirror in mirrors.items()))
+        policy = self.base / "usr/sbin/policy-rc.d"
+        policy.write_text("#!/bin/sh\nexit 101\n")
+        policy.chmod(0o755)
+        self.quietly("git", "clone", "--no-hardlinks", ROOT, self.base / "root/bloomery")
+        self.run("update-ca-certificates; apt update; apt upgrade; apt clean")
+        self.root = work / "root"
+
+    def quietly(self, *command, **options):
+        with open(self.log, "w") as log:
+            done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT, **options)
+        if done.returncode != 0:
+            fail("".join(self.log.read_text(errors="replace").splitlines(True)[-40:]) + f"failed: {command[-1]}")
+
+    def run(self, command):
+        """Runs commands of Bash in the checkout. Their processes and mounts end with them."""
+        env = {"DEBIAN_FRONTEND": "noninteractive", "HOME": "/root", "LANG": "C.UTF-8",
+               "PYTHONDONTWRITEBYTECODE": "1", "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"}
+        env |= {name: os.environ[name] for name in ("PIP_CERT", "PIP_INDEX_URL", "NODE_EXTRA_CA_CERTS", "http_proxy",
+                                                    "https_proxy", "no_proxy") if name in os.environ}
+        self.quietly("unshare", "--mount", "--pid", "--fork", "--kill-child", "sh", "-c",
+                     'mount -t proc proc "$0/proc" && exec chroot "$0" bash -euc "$1"', self.root,
+                     'apt() { apt-get -y -q --no-install-recommends "$@"; }; cd /root/bloomery\n' + command, env=env)
+
+    def files(self):
+        found = set()
+        for folder, folders, names in os.walk(self.root):
+            here = os.path.relpath(folder, self.root)
+            folders[:] = [each for each in folders if os.path.normpath(f"{here}/{each}") not in RECORDS]
+            found |= {os.path.normpath(f"{here}/{name}") for name in (*folders, *names)}
+        return found
+
+    def megabytes(self, *paths):
+        found = ["/dev/null", *(self.root / path for path in paths if (self.root / path).exists())]
+        return int(subprocess.check_output(["du", "-scx", "--block-size=1", *found]).split()[-2]) / 1e6
+
+    def installed(self):
+        return self.megabytes(".") - self.megabytes(*CACHES)
+
+    def try_way(self, way, packages):
+        """Elapsed seconds, seconds of processor time, MB downloaded and MB on disk."""
+        shutil.rmtree(self.root, ignore_errors=True)
+        self.quietly("cp", "-a", self.base, self.root)
+        checkout = self.root / "root/bloomery"
+        shutil.copytree(packages, checkout / "packages")
+        if way.tools:
+            self.run(f"apt install {way.tools}; apt clean")
+        disk = self.installed()
+        files = sum(path.stat().st_size for word in way.install.split() if "packages/" in word
+                    for path in checkout.glob(os.path.normpath(word)) if path.is_file()) / 1e6
+        begin, processor = time.monotonic(), processor_time()
+        self.run(way.needs)
+        before = self.files()
+        self.run(way.install)
+        figures = (time.monotonic() - begin, processor_time() - processor, self.megabytes(*DOWNLOADS) + files,
+                   self.installed() - disk)
+        self.run(way.use)
+        self.run(way.remove)
+        if different := sorted(before ^ self.files()):
+            fail("\n".join([*different[:20], f"left or lost by: {way.install}"]))
+        return figures
+
+
+def fail(sentence):
+    sys.exit(f"install.py: {sentence}")
+
+
+def processor_time():
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def answers(mirror):
+    try:
+        return urllib.request.urlopen(f"{mirror.rstrip('/')}/dists/bookworm/InRelease", timeout=20)
+    except (OSError, ValueError):
+        return None
+
+
+def main():
+    parser = argparse.ArgumentParser(usage=__doc__)
+    parser.add_argument("folder", type=pathlib.Path)
+    parser.add_argument("ways", nargs="*")
+    parser.add_argument("--write", action="store_true")
+    parser.add_argument("--short", action="store_true")
+    given = parser.parse_args()
+    ways = [way for way in WAYS if not given.ways or any(text in way.install for text in given.ways)]
+    if given.write and ways != WAYS:
+        fail("the table has all ways")
+    targets = subprocess.check_output(["apt-get", "indextargets", "--format", "$(RELEASE) $(REPO_URI)"], text=True)
+    mirrors = dict(line.split() for line in targets.splitlines() if line.startswith("bookworm"))
+    if os.geteuid() != 0 or not shutil.which("debootstrap") or not answers(mirrors.get("bookworm", "")):
+        print("SKIPPED: a bare system needs root, debootstrap, and a mirror of Debian 12 in apt's sources")
+        sys.exit(SKIPPED)
+    with tempfile.TemporaryDirectory() as folder:
+        work = pathlib.Path(folder)
+        machine = Machine(work, mirrors)
+        packages = work / "packages"
+        packages.mkdir()
+        if given.short:
+            ways = [BUILT]
+            machine.quietly("cmake", "--install", given.folder, "--prefix", packages / "usr")
+        for each in (*given.folder.glob("debian/*.deb"), *given.folder.glob("python/bloomery*")):
+            shutil.copy(each, packages)
+        rows = []
+        for way in ways:
+            figures = [f"{each:.{each < 10:d}f}" for each in machine.try_way(way, packages)]
+            rows.append(f"| `{way.install}` | {' | '.join(figures)} | `{way.remove}` |\n")
+            print(rows[-1], end="", flush=True)
+    if given.write:
+        cpu = re.search(r"model name\s*: (.*)", pathlib.Path("/proc/cpuinfo").read_text())[1]
+        text = DOCUMENT.read_text()
+        table = f"""{BEGIN}Measured on {datetime.date.today()}: {os.cpu_count()} cores of {cpu}, in a bare Debian 12.
+
+| command | seconds | of processor time | MB downloaded | MB on disk | removal |
+|---|---:|---:|---:|---:|---|
+{"".join(rows)}{END}"""
+        DOCUMENT.write_text(re.sub(f"{BEGIN}.*{END}", lambda _: table, text, flags=re.DOTALL))
+
+
+if __name__ == "__main__":
+    main()
