@@ -21,7 +21,7 @@ bench=(golang-github-dcso-bloom-cli time)
 peers=(python3 python3-numpy python3-bitarray python3-flor libbloom-dev librocksdb-dev libleveldb-dev)
 boost=(libboost1.81-dev)
 # With build: Debian packages, and the bare system in which they are tried.
-packages=(debhelper dpkg-dev dh-python python3-dev pybind11-dev libleveldb-dev libsnappy-dev lintian debootstrap)
+packages=(build-essential debhelper dpkg-dev dh-python python3-dev pybind11-dev libleveldb-dev libsnappy-dev lintian debootstrap)
 
 wanted=()
 for group in "$@"; do
