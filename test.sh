@@ -5,7 +5,7 @@
 # under the thread sanitizer.
 #   ./test.sh            everything
 #   ./test.sh --lint     everything, and clang-tidy over the sources (slow)
-#   FUZZ_SECONDS=600 ./test.sh     fuzzes each target for that long (default 3)
+#   FUZZ_SECONDS=600 ./test.sh     fuzzes each target for that long (default 1)
 set -euo pipefail
 cd "$(dirname "$0")"
 
@@ -45,7 +45,7 @@ if [[ ${1-} == --lint ]]; then
   git ls-files -z 'src/*.cpp' 'dialects/*.cpp' 'keys/*.cpp' 'teach/*.cpp' 'cli/*.cpp' 'module/*.cpp' | xargs -0 -n 4 -P "$(nproc)" clang-tidy-19 --quiet -p build-sanitize
 fi
 
-export FUZZ_SECONDS=${FUZZ_SECONDS:-3}
+export FUZZ_SECONDS=${FUZZ_SECONDS:-1}
 run_tests() {
   # One more test than cores at a time, since tests of servers and programs often wait.
   ctest --test-dir "$1" --output-on-failure --parallel "$(($(nproc) + 1))" "${@:2}" >"$log" 2>&1 || {

@@ -104,7 +104,7 @@ void* detail::take_memory(std::size_t size) {
 void detail::give_back_memory(void* at, std::size_t size) noexcept {
   const memory_source& source = foreign_source();
   if (source.allocate == nullptr) {
-    ::operator delete(at, size);
+    ::operator delete(at);
   } else {
     source.release(at, size);
   }

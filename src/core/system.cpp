@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 #include <bloomery/detail/core/bits.hpp>
@@ -50,6 +51,11 @@ std::byte* map_pages(std::size_t size, [[maybe_unused]] paging how) noexcept {
 
 void unmap_pages(std::byte* data, std::size_t size) noexcept {
   ::munmap(data, round_up(size, largest_page));
+}
+
+std::uint64_t random_bits() noexcept {
+  std::uint64_t bits = 0;
+  return ::getentropy(&bits, sizeof bits) == 0 ? bits : 0;
 }
 
 bool sync_to_disk(int file) noexcept {

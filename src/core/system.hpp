@@ -29,6 +29,9 @@ int open_nameless(const char* folder, unsigned mode) noexcept;
 /// Gives a name to a file of open_nameless(). Fails, with errno, if the name is taken.
 bool link_nameless(int file, const char* name) noexcept;
 
+/// Random bits of the system, also where /dev is empty. 0 if it has none.
+std::uint64_t random_bits() noexcept;
+
 /// Puts a file's contents, or a folder's names, on the disk. Fails with errno.
 bool sync_to_disk(int file) noexcept;
 

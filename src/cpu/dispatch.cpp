@@ -6,8 +6,23 @@
 #include <cstdlib>
 #include <string_view>
 
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
 namespace bloomery::detail {
 namespace {
+
+#if defined(__x86_64__)
+// Not every compiler's __builtin_cpu_supports knows this feature.
+bool has_lzcnt() noexcept {
+  unsigned eax = 0;
+  unsigned ebx = 0;
+  unsigned ecx = 0;
+  unsigned edx = 0;
+  return __get_cpuid(0x80000001, &eax, &ebx, &ecx, &edx) != 0 && (ecx & bit_LZCNT) != 0;
+}
+#endif
 
 struct usable {
   std::array<instruction_set, instruction_sets> sets{instruction_set::scalar};
@@ -19,8 +34,7 @@ struct usable {
     // Every feature that a kernel of the set is compiled with (tests/kernel_features.py). A CPU or
     // a virtual machine may have AVX2 and lack LZCNT, which it then executes as BSR.
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
-        __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt") &&
-        __builtin_cpu_supports("lzcnt")) {
+        __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt") && has_lzcnt()) {
       sets[size++] = instruction_set::avx2;
       if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw") &&

@@ -212,6 +212,8 @@ struct hash_regions {
   std::size_t count;
   double largest_share;
 };
+template <class RegionOf>
+hash_regions(RegionOf, std::size_t, double) -> hash_regions<RegionOf>;
 
 /// Gathers the hashes chunk by chunk and calls `use(partition, chunk, at)`. Returns false if there
 /// is no memory. With `answers`, the partition can ask().

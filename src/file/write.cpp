@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <random>
 
 #include "core/format.hpp"
 #include "core/system.hpp"
@@ -168,9 +167,8 @@ class pending_file {
   }
 
   fs::path random_name() const {
-    std::random_device random;
-    return folder_ / detail::format_text(".{}.{:08x}{:08x}.tmp", target_.filename().string(),
-                                         random(), random());
+    return folder_ / detail::format_text(".{}.{:016x}.tmp", target_.filename().string(),
+                                         detail::random_bits());
   }
 
   fs::path target_;

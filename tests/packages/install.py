@@ -72,21 +72,21 @@ WAYS = [
     Way("here/bin/pip install packages/bloomery-*.tar.gz", "here/bin/python debian/tests/python",
         "here/bin/pip uninstall -y bloomery",
         f"{COMPILER} python3-dev python3-venv; python3 -m venv here"),
-    Way("cmake --install build-core --prefix $HOME/bloomery",
-        "PKG_CONFIG_PATH=$(dirname $(find $HOME/bloomery -name bloomery.pc)); export PKG_CONFIG_PATH\n"
-        "c++ -std=c++20 tests/consumer/main.cpp -o build-core/consumer $(pkg-config --cflags --libs bloomery)\n"
-        'test "$(build-core/consumer)" = $\'maybe\\nno\'',
-        "rm -r $HOME/bloomery",
+    Way("cmake --install build-core --prefix /opt/bloomery",
+        "PKG_CONFIG_PATH=$(dirname $(find /opt/bloomery -name bloomery.pc)); export PKG_CONFIG_PATH\n"
+        "c++ -std=c++20 tests/consumer/main.cpp -o /tmp/consumer $(pkg-config --cflags --libs bloomery)\n"
+        'test "$(/tmp/consumer)" = $\'maybe\\nno\'',
+        "rm -r /opt/bloomery build-core/install_manifest.txt",
         f"{COMPILER}; cmake -G Ninja -B build-core -DCMAKE_BUILD_TYPE=Release "
         + " ".join(f"-DBLOOMERY_{part}=OFF" for part in ("DIALECTS", "KEYS", "CLI", "C", "MODULE", "EXAMPLES"))
         + "; cmake --build build-core"),
     # The recipe's own test uses the package.
     Way("conan/bin/conan create packaging/conan --no-remote -s compiler.cppstd=20", "true",
         "conan/bin/conan remove -c 'bloomery/*'; rm -r packaging/conan/test_package/build",
-        f"{COMPILER} python3-venv; python3 -m venv conan; conan/bin/pip install conan; conan/bin/conan profile detect\n"
+        f"{COMPILER} make python3-venv; python3 -m venv conan; conan/bin/pip install conan; conan/bin/conan profile detect\n"
         "for each in xxhash fmt; do conan/bin/conan create packaging/conan/system --name $each --no-remote; done"),
 ]
-BUILT = Way("cp -r packages/usr /opt/bloomery", f"PATH=/opt/bloomery/bin:$PATH {COMMAND_LINE}", "rm -r /opt/bloomery",
+BUILT = Way("cp -r packages/usr /opt/bloomery", f"PATH=/opt/bloomery/bin:$PATH {COMMAND_LINE}", "rm -r /opt/bloomery build-core/install_manifest.txt",
             "apt install libfmt9 libidn2-0")
 DOWNLOADS = ("var/cache/apt/archives", "root/.cache/pip/http", "root/.cache/pip/http-v2", "root/.npm/_cacache")
 CACHES = ("var/cache", "var/lib/apt", "root/.cache", "root/.npm")

@@ -9,7 +9,10 @@
 namespace bloomery::detail {
 namespace {
 
-struct bloom_kind : one_type_per_probe<basic_bloom, bloom_params> {
+template <class Probe>
+using bloom_with = basic_bloom<Probe>;
+
+struct bloom_kind : one_type_per_probe<bloom_with, bloom_params> {
   static constexpr std::string_view name = "bloom";
   static constexpr std::string_view summary = "the classic: m bits, k functions; insert and query";
   static constexpr std::string_view strengths =

@@ -13,7 +13,10 @@ std::vector<property> layout_of(const counting_bloom_params& params) {
   return {{"counters", params.counters()}, {"counter_bits", std::uint64_t{params.counter_bits}}};
 }
 
-struct counting_bloom_kind : one_type_per_probe<basic_counting_bloom, counting_bloom_params> {
+template <class Probe>
+using counting_bloom_with = basic_counting_bloom<Probe>;
+
+struct counting_bloom_kind : one_type_per_probe<counting_bloom_with, counting_bloom_params> {
   static constexpr std::string_view name = "counting_bloom";
   static constexpr std::string_view summary = "a Bloom filter of counters: insert, erase and count";
   static constexpr std::string_view strengths =

@@ -241,9 +241,9 @@ result<ribbon_params> ribbon_params::decode(const filter_header& header,
   return detail::decode_block<ribbon_params>(
       header, block, "ribbon filter",
       [](detail::record_reader& reader, ribbon_params& params) {
-        std::uint32_t levels = 0;
-        reader.values(params.fpr, levels).zeros(4);
-        params.levels.resize(std::min<std::size_t>(levels, max_ribbon_levels + 1));
+        std::uint32_t count = 0;
+        reader.values(params.fpr, count).zeros(4);
+        params.levels.resize(std::min<std::size_t>(count, max_ribbon_levels + 1));
         for (ribbon_level& level : params.levels) {
           level_fields(reader, level);
           level.bumps = &level != &params.levels.back();
