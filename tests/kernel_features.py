@@ -24,7 +24,7 @@ def features_asked_for(source):
     start = source.index("__builtin_cpu_init()")
     avx2 = source.index("instruction_set::avx2;", start)
     avx512 = source.index("instruction_set::avx512;", avx2)
-    asked = lambda part: set(re.findall(r'__builtin_cpu_supports\("([^"]*)"\)', part))
+    asked = lambda part: set(re.findall(r'(?:__builtin_cpu_supports\("|\bhas_)(\w+)', part))
     return asked(source[start:avx2]), asked(source[start:avx512])
 
 

@@ -86,7 +86,7 @@ WAYS = [
         f"{COMPILER} make python3-venv; python3 -m venv conan; conan/bin/pip install conan; conan/bin/conan profile detect\n"
         "for each in xxhash fmt; do conan/bin/conan create packaging/conan/system --name $each --no-remote; done"),
 ]
-BUILT = Way("cp -r packages/usr /opt/bloomery", f"PATH=/opt/bloomery/bin:$PATH {COMMAND_LINE}", "rm -r /opt/bloomery build-core/install_manifest.txt",
+BUILT = Way("cp -r packages/usr /opt/bloomery", f"PATH=/opt/bloomery/bin:$PATH {COMMAND_LINE}", "rm -r /opt/bloomery",
             "apt install libfmt9 libidn2-0")
 DOWNLOADS = ("var/cache/apt/archives", "root/.cache/pip/http", "root/.cache/pip/http-v2", "root/.npm/_cacache")
 CACHES = ("var/cache", "var/lib/apt", "root/.cache", "root/.npm")

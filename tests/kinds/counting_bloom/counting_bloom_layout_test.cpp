@@ -12,6 +12,8 @@
 #include <string>
 #include <vector>
 
+#include "tests/kinds/counting_bloom/counting_bloom_filters.hpp"
+
 namespace {
 
 using bloomery::counting_bloom;
@@ -21,20 +23,11 @@ using bloomery::counting_bloom_view;
 using bloomery::errc;
 using bloomery::owned_storage;
 
-constexpr std::array widths = {4U, 8U, 16U};
-
 template <class F>
 std::vector<unsigned> bytes_as_numbers(const F& filter) {
   std::vector<unsigned> numbers;
   for (const std::byte byte : filter.bytes()) numbers.push_back(std::to_integer<unsigned>(byte));
   return numbers;
-}
-
-/// A filter over the caller's functions of a number.
-template <class... Functions>
-auto filter_of(const counting_bloom_spec& spec, Functions... functions) {
-  using family = bloomery::function_family<Functions...>;
-  return bloomery::basic_counting_bloom<family>(spec, family(functions...));
 }
 
 // ---- the layout

@@ -14,6 +14,8 @@
 #include <string>
 #include <vector>
 
+#include "tests/kinds/counting_bloom/counting_bloom_filters.hpp"
+
 namespace {
 
 using bloomery::counting_bloom;
@@ -31,8 +33,6 @@ static_assert(bloomery::countable<counting_bloom_view> &&
               !bloomery::erasable<counting_bloom_view> &&
               !bloomery::mergeable<counting_bloom_view>);
 
-constexpr std::array widths = {4U, 8U, 16U};
-
 // |z| > 5 has a chance of 5.7e-7 for a normal variable: the false-alarm chance of each statistical
 // comparison here. The seeds are fixed.
 constexpr double alarm = 5;
@@ -49,13 +49,6 @@ std::set<std::uint64_t> places_of(const counting_bloom& filter, std::uint64_t ke
     }
   });
   return places;
-}
-
-/// A filter over the caller's functions of a number.
-template <class... Functions>
-auto filter_of(const counting_bloom_spec& spec, Functions... functions) {
-  using family = bloomery::function_family<Functions...>;
-  return bloomery::basic_counting_bloom<family>(spec, family(functions...));
 }
 
 // ---- against a multiset

@@ -41,7 +41,7 @@ bool system_has_huge_pages() {
 }
 
 // From 16 MiB on chunks are as large as huge pages.
-constexpr std::uint64_t keys = 4'000'000;
+constexpr std::uint64_t key_count = 4'000'000;
 constexpr expandable_spec long_entries{.capacity = 64, .fpr = 1e-9};
 
 TEST(expandable_pages, batches_grow_a_filter_on_huge_pages_and_single_keys_on_small_ones) {
@@ -56,8 +56,8 @@ TEST(expandable_pages, batches_grow_a_filter_on_huge_pages_and_single_keys_on_sm
   };
   const auto grow = [&](std::size_t batch) {
     expandable f(long_entries);
-    for (std::uint64_t at = 0; at < keys; at += batch) {
-      const auto some = hashes_from(at, std::min<std::uint64_t>(batch, keys - at));
+    for (std::uint64_t at = 0; at < key_count; at += batch) {
+      const auto some = hashes_from(at, std::min<std::uint64_t>(batch, key_count - at));
       if (batch == 1) {
         EXPECT_TRUE(is_contained(f.insert(some[0])));
       } else {
