@@ -15,9 +15,9 @@ namespace bloomery::cli {
 namespace {
 
 /// Flushes stdout. Returns whether all output was written; if not, prints the reason. A full disk
-/// may show only here.
+/// may show only here. Some C libraries write a line at once, so the last write may have failed.
 bool all_written(const std::string& program) {
-  errno = 0;
+  if (std::ferror(stdout) == 0) errno = 0;
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return true;
   const int error = errno != 0 ? errno : EIO;
   fmt::print(stderr, "{}: cannot write to stdout: {}\n", program,
