@@ -7,9 +7,11 @@
 #   bench/run.sh [--quick] PART ...     only these parts; the others keep their earlier figures
 #   bench/run.sh --billion      the part of that name: 10^9 keys in a gigabyte
 # Parts: filters batches sets files dcso startup billion drawbacks
-# Peers that Debian does not have are compared with if the environment names checkouts of them:
+# Peers that Debian does not have are compared with if environment variables name checkouts of them:
 # BOOST_BLOOM, BOOST_CONTAINER_HASH (if the installed Boost is older than Boost.Bloom needs),
-# FASTFILTER. BENCH_FOLDER is where large files may be (default /tmp).
+# FASTFILTER, ROCKSDB_SOURCE, VQF, CUCKOOFILTER, PREFIX_FILTER, TAFFY (libfilter). BENCH_ARCH is the
+# -march of the rows "for this CPU" (default native). BENCH_FOLDER is where large files may be
+# (default /tmp).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -31,14 +33,18 @@ build=build-bench
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 echo "Building into $build/ ..."
-absolute() { [[ -z ${1-} ]] || (cd "$1" && pwd); }
+options=("-DBLOOMERY_BENCH_ARCH=${BENCH_ARCH:-native}")
+for peer in BOOST_BLOOM BOOST_CONTAINER_HASH FASTFILTER ROCKSDB_SOURCE VQF CUCKOOFILTER \
+  PREFIX_FILTER TAFFY; do
+  options+=("-DBLOOMERY_BENCH_$peer=${!peer:+$(cd "${!peer}" && pwd)}")
+done
 {
   cmake -G Ninja -B "$build" -DCMAKE_BUILD_TYPE=Release -DBLOOMERY_CLI=ON -DBLOOMERY_BENCH=ON \
-    -DBLOOMERY_BENCH_BOOST_BLOOM="$(absolute "${BOOST_BLOOM-}")" \
-    -DBLOOMERY_BENCH_BOOST_CONTAINER_HASH="$(absolute "${BOOST_CONTAINER_HASH-}")" \
-    -DBLOOMERY_BENCH_FASTFILTER="$(absolute "${FASTFILTER-}")" &&
+    "${options[@]}" &&
     cmake --build "$build" --target bloomery_bench bloomery_program
 } >"$log" 2>&1 || { tail -40 "$log"; exit 1; }
+# The memory of peers has huge pages too.
+export GLIBC_TUNABLES=glibc.malloc.hugetlb=1
 program=$build/bench/bloomery_bench
 folder=(--program "$build/bloomery" --folder "${BENCH_FOLDER:-/tmp}")
 

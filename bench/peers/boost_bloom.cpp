@@ -2,13 +2,9 @@
 // twice: for any x86-64, and with BLOOMERY_BENCH_NATIVE for this CPU, in a library of its own,
 // since templates of one name must not mix.
 
-#include <sys/mman.h>
-
 #include <boost/bloom/fast_multiblock32.hpp>
 #include <boost/bloom/fast_multiblock64.hpp>
 #include <boost/bloom/filter.hpp>
-#include <cstdlib>
-#include <new>
 #include <optional>
 #include <string>
 #include <type_traits>
@@ -25,27 +21,7 @@ struct as_it_is {
   std::size_t operator()(bloomery::hash64 h) const noexcept { return h.value; }
 };
 
-/// Asks for huge pages, as bloomery does by itself.
-template <class T>
-struct huge_allocator {
-  using value_type = T;
-  huge_allocator() = default;
-  template <class U>
-  explicit huge_allocator(const huge_allocator<U>&) noexcept {}
-
-  T* allocate(std::size_t n) {
-    constexpr std::size_t huge_page = std::size_t{1} << 21;
-    const std::size_t size = (n * sizeof(T) + huge_page - 1) / huge_page * huge_page;
-    void* const got = std::aligned_alloc(huge_page, size);
-    if (got == nullptr) throw std::bad_alloc();
-    ::madvise(got, size, MADV_HUGEPAGE);
-    return static_cast<T*>(got);
-  }
-  void deallocate(T* at, std::size_t) noexcept { std::free(at); }
-  friend bool operator==(huge_allocator, huge_allocator) noexcept { return true; }
-};
-
-template <class Layout, class Allocator = std::allocator<unsigned char>>
+template <class Layout>
 class boost_filter final : public subject {
  public:
   /// Its planning takes milliseconds, and is no part of building.
@@ -68,7 +44,7 @@ class boost_filter final : public subject {
   }
 
  private:
-  using filter = boost::bloom::filter<bloomery::hash64, 1, Layout, 0, as_it_is, Allocator>;
+  using filter = boost::bloom::filter<bloomery::hash64, 1, Layout, 0, as_it_is>;
   std::size_t bits_;
   std::optional<filter> filter_;
 };
@@ -93,9 +69,7 @@ entries boost_peers() {
 #else
 [[gnu::visibility("default")]] entries boost_native_peers() {
   return {row<boost_filter<layout64>>("Boost.Bloom fast_multiblock64<8>, for this CPU"),
-          row<boost_filter<layout32>>("Boost.Bloom fast_multiblock32<8>, for this CPU"),
-          row<boost_filter<layout64, huge_allocator<unsigned char>>>(
-              "Boost.Bloom fast_multiblock64<8>, for this CPU, huge pages")};
+          row<boost_filter<layout32>>("Boost.Bloom fast_multiblock32<8>, for this CPU")};
 }
 #endif
 

@@ -12,6 +12,7 @@
 
 #include "ribbon_impl.h"
 #include "xor_binary_fuse_filter.h"
+#include "xorfilter.h"
 
 #include "../keys.hpp"
 #include "peers.hpp"
@@ -45,6 +46,27 @@ class fuse final : public subject {
 
  private:
   using filter = xorbinaryfusefilter_lowmem::XorBinaryFuseFilter<std::uint64_t, Fingerprint>;
+  std::unique_ptr<filter> filter_;
+};
+
+/// The xor filter, with fingerprints of 8 bits.
+class xor8 final : public subject {
+ public:
+  void build(keys members, unsigned) override {
+    filter_.reset();
+    filter_ = std::make_unique<filter>(members.size());
+    const std::vector<std::uint64_t> copy(words(members), words(members) + members.size());
+    if (filter_->AddAll(copy, 0, copy.size()) != 0) throw std::runtime_error("AddAll failed");
+  }
+  std::uint64_t bytes() const override { return filter_->SizeInBytes(); }
+  std::uint64_t ask_each(keys asked) const override {
+    std::uint64_t found = 0;
+    for (const bloomery::hash64 h : asked) found += filter_->Contain(h.value) == 0;
+    return found;
+  }
+
+ private:
+  using filter = xorfilter::XorFilter<std::uint64_t, std::uint8_t>;
   std::unique_ptr<filter> filter_;
 };
 
@@ -106,17 +128,20 @@ class homogeneous_ribbon final : public subject {
 }  // namespace
 
 [[gnu::visibility("default")]] entries fastfilter_peers() {
-  return {{.name = "fastfilter_cpp binary fuse (3-wise)",
-           .make = [](const setting& s) -> std::unique_ptr<subject> {
-             if (s.fpr >= 1.0 / 256) return std::make_unique<fuse<std::uint8_t>>();
-             return std::make_unique<fuse<std::uint16_t>>();
-           }},
-          {.name = "fastfilter_cpp homogeneous ribbon",
-           .make = [](const setting& s) -> std::unique_ptr<subject> {
-             if (s.fpr >= 1.0 / 128) return std::make_unique<homogeneous_ribbon<7>>(s);
-             if (s.fpr >= 1.0 / 256) return std::make_unique<homogeneous_ribbon<8>>(s);
-             return std::make_unique<homogeneous_ribbon<10>>(s);
-           }}};
+  return {
+      {.name = "fastfilter_cpp binary fuse (3-wise)",
+       .make = [](const setting& s) -> std::unique_ptr<subject> {
+         if (s.fpr >= 1.0 / 256) return std::make_unique<fuse<std::uint8_t>>();
+         return std::make_unique<fuse<std::uint16_t>>();
+       }},
+      {.name = "fastfilter_cpp xor, 8 bits",
+       .make = [](const setting&) -> std::unique_ptr<subject> { return std::make_unique<xor8>(); }},
+      {.name = "fastfilter_cpp homogeneous ribbon",
+       .make = [](const setting& s) -> std::unique_ptr<subject> {
+         if (s.fpr >= 1.0 / 128) return std::make_unique<homogeneous_ribbon<7>>(s);
+         if (s.fpr >= 1.0 / 256) return std::make_unique<homogeneous_ribbon<8>>(s);
+         return std::make_unique<homogeneous_ribbon<10>>(s);
+       }}};
 }
 
 }  // namespace bench

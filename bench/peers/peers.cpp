@@ -26,6 +26,34 @@ entries peers([[maybe_unused]] std::vector<left_out>& missing) {
   missing.push_back(
       {"fastfilter_cpp", "no checkout was given: -DBLOOMERY_BENCH_FASTFILTER=FOLDER"});
 #endif
+#ifdef BLOOMERY_BENCH_ROCKSDB_SOURCE
+  append(all, rocksdb_hashes_peers());
+#else
+  missing.push_back({"RocksDB Bloom, of hashes",
+                     "no checkout was given: -DBLOOMERY_BENCH_ROCKSDB_SOURCE=FOLDER"});
+#endif
+#ifdef BLOOMERY_BENCH_VQF
+  append(all, vqf_peers());
+#else
+  missing.push_back({"VQF", "no checkout was given: -DBLOOMERY_BENCH_VQF=FOLDER"});
+#endif
+#ifdef BLOOMERY_BENCH_CUCKOOFILTER
+  append(all, cuckoofilter_peers());
+#else
+  missing.push_back(
+      {"efficient/cuckoofilter", "no checkout was given: -DBLOOMERY_BENCH_CUCKOOFILTER=FOLDER"});
+#endif
+#ifdef BLOOMERY_BENCH_PREFIX_FILTER
+  append(all, prefix_filter_peers());
+#else
+  missing.push_back(
+      {"prefix filter", "no checkout was given: -DBLOOMERY_BENCH_PREFIX_FILTER=FOLDER"});
+#endif
+#ifdef BLOOMERY_BENCH_TAFFY
+  append(all, taffy_peers());
+#else
+  missing.push_back({"Taffy block filter", "no checkout was given: -DBLOOMERY_BENCH_TAFFY=FOLDER"});
+#endif
 #ifdef BLOOMERY_BENCH_ROCKSDB
   append(all, rocksdb_peers());
 #else

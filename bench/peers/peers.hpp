@@ -13,5 +13,10 @@ entries rocksdb_peers();
 entries boost_peers();
 entries boost_native_peers();
 entries fastfilter_peers();
+entries rocksdb_hashes_peers();
+entries vqf_peers();
+entries cuckoofilter_peers();
+entries prefix_filter_peers();
+entries taffy_peers();
 
 }  // namespace bench
