@@ -6,6 +6,8 @@
 #   bench/run.sh --quick        everything, on less: minutes; the document stays as it is
 #   bench/run.sh [--quick] PART ...     only these parts; the others keep their earlier figures
 #   bench/run.sh --billion      the part of that name: 10^9 keys in a gigabyte
+#   bench/run.sh --as NAME PART ...        for another CPU: bench/results/NAME.jsonl, and the page
+#                                          docs/benchmarks-NAME.md in place of both documents
 # Parts: filters batches sets files dcso startup billion drawbacks
 # Peers that Debian does not have are compared with if environment variables name checkouts of them:
 # BOOST_BLOOM, BOOST_CONTAINER_HASH (if the installed Boost is older than Boost.Bloom needs),
@@ -16,9 +18,18 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 quick=
+results=bench/results/full.jsonl
+documents=(docs/benchmarks.md docs/drawbacks.md)
 parts=()
-for word in "$@"; do
+while (($#)); do
+  word=$1
+  shift
   case $word in
+    --as)
+      results=bench/results/${1:?bench/run.sh: --as needs a name}.jsonl
+      documents=("docs/benchmarks-$1.md")
+      shift
+      ;;
     --quick) quick=1 ;;
     --billion) parts+=(billion) ;;
     filters | batches | sets | files | dcso | startup | billion | drawbacks) parts+=("$word") ;;
@@ -52,7 +63,6 @@ if [[ $quick ]]; then
   results=$build/quick.jsonl
   large=10M urls=1M lines=5M dcso_lines=2000000 bytes=100MB addresses=100M grown=1M
 else
-  results=bench/results/full.jsonl
   large=100M urls=100M lines=100M dcso_lines=100000000 bytes=1GB addresses=1e9 grown=134217728
   mkdir -p bench/results
 fi
@@ -104,6 +114,6 @@ done
 if [[ $quick ]]; then
   bench/charts.py "$results"
 else
-  bench/charts.py "$results" docs/benchmarks.md docs/drawbacks.md
+  bench/charts.py "$results" "${documents[@]}"
   bench/charts.py "$results" | sed -n '/^## goals/,/^## filters/p' | sed '$d'
 fi
