@@ -157,7 +157,7 @@ nlohmann::json filter_of(const bloomery::kind_info& kind, const how& what) {
   } else {
     hashes.reserve(what.n);
   }
-  const bloomery::xxh3_hasher hash(request.seed);
+  const bloomery::filter_hasher hash(request.seed);
   const flags answers = make_flags(max_questions);
   nlohmann::json j = measure(
       "bloomery " + std::string(kind.name), what,

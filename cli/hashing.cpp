@@ -1,15 +1,41 @@
 #include "hashing.hpp"
 
+#include <array>
 #include <vector>
 
 #include "blocks.hpp"
 
 namespace bloomery::cli {
+namespace {
 
-result<void> hash_all(key_input& input, std::uint64_t seed, const hash_source::sink& use,
+/// Appends the hashes of keys, which it hashes in batches.
+class hash_batches {
+ public:
+  hash_batches(const filter_hasher& hash, std::vector<hash64>& to) : hash_(hash), to_(to) {}
+
+  void add(std::string_view key) {
+    if (size_ == keys_.size()) flush();
+    keys_[size_++] = std::as_bytes(std::span(key));
+  }
+  void flush() {
+    to_.resize(to_.size() + size_);
+    hash_({keys_.data(), size_}, to_.data() + to_.size() - size_);
+    size_ = 0;
+  }
+
+ private:
+  const filter_hasher& hash_;
+  std::vector<hash64>& to_;
+  std::array<std::span<const std::byte>, 128> keys_;
+  std::size_t size_ = 0;
+};
+
+}  // namespace
+
+result<void> hash_all(key_input& input, const hash_seed& seed, const hash_source::sink& use,
                       unsigned threads) {
   threads = threads_for_blocks(threads);
-  const xxh3_hasher hash(seed);
+  const filter_hasher hash(seed);
   std::vector<std::vector<hash64>> of_slot(threads);
   std::vector<record_keys> readers;
   while (!input.choice().plain() && readers.size() < threads) {
@@ -22,17 +48,17 @@ result<void> hash_all(key_input& input, std::uint64_t seed, const hash_source::s
       .work = [&](unsigned slot, const key_block& block) -> reading {
         std::vector<hash64>& hashes = of_slot[slot];
         hashes.clear();
+        hash_batches batches(hash, hashes);
         if (readers.empty()) {  // the fast path: no views of lines are kept
-          for_each_line(block.bytes, input.format(), [&](std::string_view line) {
-            hashes.push_back(hash(std::as_bytes(std::span(line))));
-          });
+          for_each_line(block.bytes, input.format(),
+                        [&](std::string_view line) { batches.add(line); });
+          batches.flush();
           return {.lines = hashes.size(), .keys = hashes.size(), .wrong = {}};
         }
         return for_each_batch(block, input, &readers[slot], lines_of_slot[slot],
                               [&](const key_batch& batch) {
-                                for (const std::string_view key : batch.keys) {
-                                  hashes.push_back(hash(std::as_bytes(std::span(key))));
-                                }
+                                for (const std::string_view key : batch.keys) batches.add(key);
+                                batches.flush();
                               });
       },
       .hand_on = [&](unsigned slot) -> result<bool> {

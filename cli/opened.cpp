@@ -38,6 +38,7 @@ void format_options::declare(CLI::App& app) {
   option(app, "--with", with, "an option of the format; 'bloomery man' lists them")
       .value("NAME=VALUE")
       .one_value_per_use();
+  key.declare(app);
 }
 
 result<dialects::option_list> read_pairs(const std::vector<std::string>& pairs,
@@ -63,6 +64,9 @@ result<const dialects::dialect*> find_format(const std::string& name) {
 
 result<filter_opener> filter_opener::make(const format_options& options) {
   filter_opener made;
+  const auto key = options.key.read();
+  if (!key) return fail(key.error());
+  made.key_ = *key;
   auto pairs = read_pairs(options.with, "--with");
   if (!pairs) return fail(std::move(pairs.error()));
   made.options_ = std::move(*pairs);
@@ -83,8 +87,9 @@ result<opened_filter> filter_opener::open(const std::string& name, access how,
   if (!bytes) return fail(std::move(bytes.error()));
   if (!has_signature(bytes->bytes())) return open_foreign(name, *bytes, how, verify);
   ours_ = name;
-  const auto stored = read_stored(std::move(*bytes), verify, name);
+  auto stored = read_stored(std::move(*bytes), verify, name);
   if (!stored) return fail(stored.error());
+  if (auto ok = unlock(*stored, key_, name); !ok) return fail(std::move(ok.error()));
   auto filter = open_any(*stored, how, name);
   if (!filter) return fail(std::move(filter.error()));
   return std::move(*filter);

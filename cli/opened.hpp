@@ -5,12 +5,14 @@
 #include <bloomery/any_filter.hpp>
 #include <bloomery/dialects/dialect.hpp>
 #include <bloomery/result.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
 #include <vector>
 
 #include "cli11_fwd.hpp"
+#include "secret_key.hpp"
 
 namespace bloomery::cli {
 
@@ -19,8 +21,9 @@ struct format_options {
   std::string format;             ///< a dialect's name; empty: recognised by content
   std::string column;             ///< of a Parquet file
   std::vector<std::string> with;  ///< NAME=VALUE, the options of the dialect
+  secret_key_option key;          ///< of Bloomery filters
 
-  /// Declares --format, --column and --with.
+  /// Declares --format, --column, --with and --key-file.
   void declare(CLI::App& app);
 };
 
@@ -53,6 +56,7 @@ class filter_opener {
   result<opened_filter> open_foreign(const std::string& name, const mapped_storage& bytes,
                                      access how, verification verify);
 
+  std::optional<hash_key> key_;
   const dialects::dialect* format_ = nullptr;  // null: by content
   bool column_ = false;                        // whether --column is given
   dialects::option_list options_;

@@ -61,15 +61,43 @@ void plan_options::declare(CLI::App& app) {
          "--seed", [this](const std::string& given) { seed = read_seed(given); },
          fmt::format("seed of the hash function, a 64-bit number (default {})", default_seed))
       ->type_name("SEED");
+  text("--hash", hash, "hash function of the keys: xxh3, or siphash with a secret key", "NAME")
+      ->check(CLI::IsMember({"xxh3", "siphash"}));
+  key.declare(app);
   app.add_option("--with", with, "an option of the kind; 'bloomery man' lists them")
       ->type_name("NAME=VALUE")
       ->allow_extra_args(false);
 }
 
+result<void> plan_options::choose_hash(plan_request& request) const {
+  if (hash != "siphash" && key.file.empty()) {
+    request.seed = seed.value_or(default_seed);
+    return {};
+  }
+  if (hash == "xxh3") {
+    return fail(errc::invalid_argument,
+                "--hash: xxh3 takes no secret key; leave --key-file out, or give --hash siphash");
+  }
+  if (seed) {
+    return fail(errc::invalid_argument,
+                "--seed: a filter has a seed or a secret key; leave --seed out");
+  }
+  const auto secret = key.read();
+  if (!secret) return fail(secret.error());
+  if (!*secret) {
+    return fail(
+        errc::invalid_argument,
+        "--hash: siphash needs a secret key; make one with 'bloomery key new FILE', and give "
+        "it by --key-file");
+  }
+  request.seed = **secret;
+  return {};
+}
+
 result<plan_request> plan_options::request() const {
   plan_request request;
   request.hashes = hashes;
-  request.seed = seed;
+  if (auto ok = choose_hash(request); !ok) return fail(std::move(ok.error()));
   const auto read = [](std::string_view option, const std::string& text, auto parse,
                        auto& into) -> result<void> {
     if (text.empty()) return {};

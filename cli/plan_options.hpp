@@ -5,25 +5,33 @@
 #include <bloomery/any_filter.hpp>
 #include <bloomery/result.hpp>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "cli11_fwd.hpp"
+#include "secret_key.hpp"
 
 namespace bloomery::cli {
 
-struct plan_options {
+class plan_options {
+ public:
   std::string capacity, fpr, confidence, memory, bits, kind;
   unsigned hashes = 0;
-  std::uint64_t seed = default_seed;
+  std::optional<std::uint64_t> seed;
+  std::string hash;
+  secret_key_option key;
   std::vector<std::string> with;  ///< NAME=VALUE, the options of the kind
 
-  /// Declares --capacity, --fpr, --confidence, --memory, --bits, --hashes, --kind, --seed and
-  /// --with.
+  /// Declares --capacity, --fpr, --confidence, --memory, --bits, --hashes, --kind, --seed, --hash,
+  /// --key-file and --with.
   void declare(CLI::App& app);
 
   /// The request. Fails with invalid_argument and the name of the option if a text is not a number.
   result<plan_request> request() const;
+
+ private:
+  result<void> choose_hash(plan_request& request) const;
 };
 
 }  // namespace bloomery::cli

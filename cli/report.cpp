@@ -90,6 +90,8 @@ std::string_view name_of(hash_id hash) {
       return "xxh3-64";
     case hash_id::fnv_murmur:
       return "fnv-murmur";
+    case hash_id::siphash_1_3:
+      return "siphash-1-3";
     case hash_id::none:
       break;
   }
@@ -97,6 +99,9 @@ std::string_view name_of(hash_id hash) {
 }
 
 std::string hash_text(const filter_info& info) {
+  if (info.hash == hash_id::siphash_1_3) {
+    return fmt::format("siphash-1-3, key with identifier {:016x}", info.seed);
+  }
   return info.hash == hash_id::none ? fmt::format("of the probe rule, seed {}", info.seed)
                                     : fmt::format("{}, seed {}", name_of(info.hash), info.seed);
 }

@@ -124,7 +124,7 @@ class measurement {
 
   /// Builds from hashes, as `bloomery build` does.
   result<void> build() {
-    const xxh3_hasher hash(request_.seed);
+    const filter_hasher hash(request_.seed);
     std::vector<double> times;
     std::vector<hash64> hashes;
     hashes.reserve(keys_);

@@ -22,7 +22,7 @@ std::string shell_line(const kind_info& kind, const plan_request& request) {
   if (request.confidence != 0) line += fmt::format(" --confidence {}", request.confidence);
   if (request.bits != 0) line += fmt::format(" --bits {}", request.bits);
   if (request.hashes != 0) line += fmt::format(" --hashes {}", request.hashes);
-  if (request.seed != default_seed) line += fmt::format(" --seed {}", request.seed);
+  if (request.seed != default_seed) line += fmt::format(" --seed {}", request.seed.value());
   for (const auto& [name, value] : request.options)
     line += fmt::format(" --with {}={}", name, value);
   return line + " members.txt";
@@ -35,7 +35,9 @@ std::string cpp_line(const kind_info& kind, const plan_request& request) {
   if (request.fpr != 0) fields += fmt::format(", .fpr = {}", request.fpr);
   if (request.bits != 0) fields += fmt::format(", .bits = {}", request.bits);
   if (request.hashes != 0) fields += fmt::format(", .hashes = {}", request.hashes);
-  if (request.seed != default_seed) fields += fmt::format(", .seed = {}U", request.seed);
+  if (request.seed != default_seed) {
+    fields += fmt::format(", .seed = {}U", request.seed.value());
+  }
   if (request.confidence != 0) fields += fmt::format(", .confidence = {}", request.confidence);
   if (request.options.empty()) {
     return kind.build != nullptr

@@ -441,6 +441,43 @@ static void a_copy_needs_the_memory_of_one_filter(const char* folder) {
   }
 }
 
+static void a_secret_key_opens_and_nothing_else_does(const char* folder) {
+  bloomery_error error = {.struct_size = sizeof error};
+  unsigned char key[BLOOMERY_KEY_SIZE], other[BLOOMERY_KEY_SIZE];
+  EXPECT(bloomery_new_key(key, &error) == BLOOMERY_OK);
+  EXPECT(bloomery_new_key(other, &error) == BLOOMERY_OK);
+  EXPECT(memcmp(key, other, sizeof key) != 0);
+  bloomery_request wanted = {.struct_size = sizeof wanted, .capacity = 100, .key = key};
+  char path[4096];
+  snprintf(path, sizeof path, "%s/keyed", folder);
+  bloomery_filter* filter = NULL;
+  EXPECT(bloomery_create(&wanted, &filter, &error) == BLOOMERY_OK);
+  EXPECT(bloomery_insert(filter, "ann", 3, NULL, &error) == BLOOMERY_OK);
+  EXPECT(bloomery_save(filter, path, true, &error) == BLOOMERY_OK);
+  void* bytes = NULL;
+  size_t size = 0;
+  EXPECT(bloomery_to_bytes(filter, &bytes, &size, &error) == BLOOMERY_OK);
+  bloomery_close(filter);
+
+  for (int writable = 0; writable < 2; ++writable) {
+    EXPECT(bloomery_open_keyed(path, key, writable != 0, &filter, &error) == BLOOMERY_OK);
+    EXPECT(bloomery_may_contain(filter, "ann", 3));
+    bloomery_close(filter);
+    filter = NULL;
+    EXPECT(bloomery_open_keyed(path, other, writable != 0, &filter, &error) ==
+           BLOOMERY_INVALID_ARGUMENT);
+    EXPECT(strstr(error.message, "secret key") != NULL && filter == NULL);
+  }
+  EXPECT(bloomery_open(path, &filter, &error) == BLOOMERY_INVALID_ARGUMENT);
+  EXPECT(bloomery_from_bytes(bytes, size, &filter, &error) == BLOOMERY_INVALID_ARGUMENT);
+  EXPECT(bloomery_from_bytes_keyed(bytes, size, key, &filter, &error) == BLOOMERY_OK);
+  EXPECT(bloomery_may_contain(filter, "ann", 3));
+  bloomery_close(filter);
+  bloomery_free(bytes);
+  wanted.seed = 1;
+  EXPECT(bloomery_create(&wanted, &filter, &error) == BLOOMERY_INVALID_ARGUMENT);
+}
+
 int main(int count, char** arguments) {
   if (count != 2) {
     puts("usage: c_program FOLDER");
@@ -457,6 +494,7 @@ int main(int count, char** arguments) {
   newer_structures_are_taken_if_their_new_fields_are_zero();
   null_is_an_error_where_a_pointer_is_needed();
   a_copy_needs_the_memory_of_one_filter(arguments[1]);
+  a_secret_key_opens_and_nothing_else_does(arguments[1]);
   bloomery_free(NULL);
   bloomery_close(NULL);
   if (failures == 0) puts("the C interface holds");

@@ -34,8 +34,44 @@ def mulhi(x, m):
     return x * m >> 64
 
 
+def rotl(x, bits):
+    return (x << bits | x >> 64 - bits) & MASK
+
+
+def siphash_1_3(data, secret):
+    k0, k1 = struct.unpack("<QQ", secret)
+    v = [k0 ^ 0x736F6D6570736575, k1 ^ 0x646F72616E646F6D, k0 ^ 0x6C7967656E657261, k1 ^ 0x7465646279746573]
+
+    def rounds(n):
+        for _ in range(n):
+            v[0] = v[0] + v[1] & MASK
+            v[1] = rotl(v[1], 13) ^ v[0]
+            v[0] = rotl(v[0], 32)
+            v[2] = v[2] + v[3] & MASK
+            v[3] = rotl(v[3], 16) ^ v[2]
+            v[0] = v[0] + v[3] & MASK
+            v[3] = rotl(v[3], 21) ^ v[0]
+            v[2] = v[2] + v[1] & MASK
+            v[1] = rotl(v[1], 17) ^ v[2]
+            v[2] = rotl(v[2], 32)
+
+    padded = data + bytes(7 - len(data) % 8) + bytes([len(data) % 256])
+    for (word,) in struct.iter_unpack("<Q", padded):
+        v[3] ^= word
+        rounds(1)
+        v[0] ^= word
+    v[2] ^= 0xFF
+    rounds(3)
+    return v[0] ^ v[1] ^ v[2] ^ v[3]
+
+
+def hash_of(key, seed):
+    """XXH3 with a seed that is a number, SipHash with one that is a secret key."""
+    return siphash_1_3(key, seed) if isinstance(seed, bytes) else xxh3_64(key, seed)
+
+
 def double(key, seed, k, m):
-    h = xxh3_64(key, seed)
+    h = hash_of(key, seed)
     for i in range(k):
         g = h + i * (remix(h) | 1) & MASK
         yield mulhi((g ^ g >> 32) * 0x9E3779B97F4A7C15 & MASK, m)
@@ -146,7 +182,7 @@ class BlockedBloom(BitArray):
         self.seed, self.count, self.payload = seed, count, payload
 
     def places(self, key):
-        block, bits = self.layout(xxh3_64(key, self.seed), self.blocks, self.k)
+        block, bits = self.layout(hash_of(key, self.seed), self.blocks, self.k)
         return [block * self.block_bits + bit for bit in bits]
 
 
@@ -193,7 +229,7 @@ class Fuse:
     def may_contain(self, key):
         if not self.shards:
             return False
-        h = xxh3_64(key, self.seed)
+        h = hash_of(key, self.seed)
         first, starts, seed = self.shards[mulhi(h, len(self.shards))]
         x = remix(h ^ seed)
         found = 0
@@ -232,7 +268,7 @@ class Ribbon:
         check(not any(payload[at:]), "wrong padding")
 
     def may_contain(self, key):
-        y = xxh3_64(key, self.seed)
+        y = hash_of(key, self.seed)
         for seed, shards, starts, cut, r, codes, lower_at, upper_at in self.levels:
             y = remix(y ^ seed) if seed else y
             shard = mulhi(y, shards)
@@ -314,7 +350,7 @@ class VectorQuotient:
         return 0
 
     def copies(self, key):
-        first, second, tag = vector_quotient_places(xxh3_64(key, self.seed), self.n, self.tags)
+        first, second, tag = vector_quotient_places(hash_of(key, self.seed), self.n, self.tags)
         pair = min(first, second) * self.tags + tag
         in_blocks = sum(self.tags_in(block).count(tag) for block in {first, second})
         return in_blocks + self.stash.get(pair, 0) + self.in_side(pair)
@@ -395,7 +431,7 @@ class Expandable:
         return cells
 
     def count_of(self, key):
-        h = xxh3_64(key, self.seed)
+        h = hash_of(key, self.seed)
         segment, cell, rest = expandable_place(h, self.d, self.s, self.c)
         cells, copies = self.segments[segment]
         matching = 0
@@ -411,8 +447,8 @@ class Expandable:
 KINDS = {1: Bloom, 5: BlockedBloom, 6: Fuse, 7: Ribbon, 8: VectorQuotient, 9: Expandable}
 
 
-def read(data):
-    """The filter in the bytes of a file; Refused says why there is none."""
+def read(data, secret=None):
+    """The filter in the bytes of a file; Refused says why there is none. `secret` is its key."""
     check(data[:8] == SIGNATURE and len(data) >= 64, "no filter")
     (version,) = struct.unpack_from("<H", data, 8)
     check(version == 1, "unknown format version")
@@ -422,7 +458,10 @@ def read(data):
     check(size % 64 == 0 and size <= len(data) - 64, "wrong parameter size")
     check(of_header == xxh3_64(data[:56] + data[64 : 64 + size]), "damaged header")
     check(length == len(data) - 64 - size, "wrong length")
-    check(flags == 0, "unknown feature")
+    check(flags == (1 if hash == 3 else 0), "unknown feature")
+    if hash == 3:
+        check(secret is not None and siphash_1_3(b"bloomery hash key", secret) == seed, "another key")
+        hash, seed = 1, secret
     payload = data[64 + size :]
     check(of_payload == xxh3_64(payload), "damaged payload")
     check(kind in KINDS, "unknown kind")

@@ -7,6 +7,7 @@
 #include <array>
 #include <bloomery/any_filter.hpp>
 #include <filesystem>
+#include <optional>
 #include <ostream>
 #include <span>
 #include <string_view>
@@ -19,7 +20,7 @@ namespace bloomery::test {
 struct recipe {
   std::string_view name;  ///< of the file, without ".bloom"
   std::string_view kind;
-  std::uint64_t seed;
+  hash_seed seed;
   std::vector<std::pair<std::string, std::string>> options;
   std::uint64_t capacity = 60;
   std::uint64_t more = 0;  ///< keys beyond golden_keys(): "more-0" and so on
@@ -27,11 +28,20 @@ struct recipe {
   bool is_read_only = false;
 };
 
+/// The secret key of the keyed files: the bytes 0 to 15.
+inline constexpr hash_key golden_key{{0x0706050403020100, 0x0f0e0d0c0b0a0908}};
+
+/// The key that opens the file, if it needs one.
+inline std::optional<hash_key> key_of(const recipe& how) {
+  return how.seed.is_keyed() ? std::optional(how.seed.key()) : std::nullopt;
+}
+
 inline std::span<const recipe> recipes() {
   static const std::array all = {
       recipe{"blocked_bloom-split", "blocked_bloom", 0, {}},
       recipe{"blocked_bloom-free", "blocked_bloom", 8, {{"layout", "free"}}},
       recipe{"blocked_bloom-parquet", "blocked_bloom", 9, {{"layout", "parquet"}}},
+      recipe{"blocked_bloom-keyed", "blocked_bloom", golden_key, {}},
       recipe{"bloom-double", "bloom", 0, {}},
       recipe{"bloom-seeded", "bloom", 0x0123456789abcdef, {}},
       recipe{"bloom-salted", "bloom", 7, {{"probe", "salted"}}},
@@ -59,6 +69,7 @@ inline std::span<const recipe> recipes() {
       recipe{"fuse-3", "fuse", 0, {}, 50},
       recipe{"fuse-4", "fuse", 6, {{"arity", "4"}, {"fingerprint_bits", "13"}}, 50},
       recipe{"fuse-8", "fuse", 7, {{"fingerprint_bits", "8"}}, 50},
+      recipe{"fuse-keyed", "fuse", golden_key, {}, 50},
       recipe{"ribbon-1", "ribbon", 0, {}, 50},
       recipe{"ribbon-2", "ribbon", 10, {}, 3050, 3000},
       recipe{"vector_quotient-1", "vector_quotient", 0, {}},
@@ -103,7 +114,7 @@ inline any_filter cook(const recipe& how) {
   const auto keys = golden_keys(how);
   if (kind.build != nullptr) {
     std::vector<hash64> hashes;
-    for (const std::string& key : keys) hashes.push_back(xxh3_hasher(how.seed)(bytes_of(key)));
+    for (const std::string& key : keys) hashes.push_back(filter_hasher(how.seed)(bytes_of(key)));
     return value_of(kind.build(request, hash_source::of(hashes)));
   }
   any_filter filter = value_of(kind.create(request));

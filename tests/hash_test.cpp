@@ -12,6 +12,8 @@
 #include <string_view>
 #include <vector>
 
+#include "tests/instruction_sets.hpp"
+
 namespace bloomery::test {
 namespace {
 
@@ -53,6 +55,37 @@ TEST(hash, xxh3_gives_the_values_that_its_project_publishes) {
     EXPECT_EQ(xxh3_hasher()(input).value, unseeded) << length;
     EXPECT_EQ(xxh3_hasher(prime64)(input).value, seeded) << length;
   }
+}
+
+// The first is CPython's hash of these bytes with a key of zeros (`PYTHONHASHSEED=0`, 3.11 and
+// later), the others are of the test of Rust's standard library: bytes 0, 1, ... under the key of
+// bytes 0 to 15.
+TEST(hash, siphash_gives_the_values_of_other_implementations) {
+  EXPECT_EQ(siphash({}, bytes("abcdefgh01234")).value, 6262391933080463020U);
+  std::array<std::byte, 16> counting{};
+  for (unsigned i = 0; i < 16; ++i) counting[i] = static_cast<std::byte>(i);
+  const hash_key key = hash_key::of(counting);
+  EXPECT_EQ(siphash(key, {}).value, 0xabac0158050fc4dcU);
+  EXPECT_EQ(siphash(key, std::span(counting).first(1)).value, 0xc9f49bf37d57ca93U);
+  EXPECT_EQ(hash_seed(key).value(), 0xad241f5aa6242891U);
+}
+
+// Batches hash several keys at once. Every mixture of lengths gives the hashes of single keys.
+TEST(hash, batches_of_keyed_hashes_are_those_of_single_keys) {
+  const filter_hasher hash(hash_key{{0x0123456789abcdef, 0xfedcba9876543210}});
+  std::vector<std::byte> text(300);
+  for (std::size_t i = 0; i < text.size(); ++i) text[i] = static_cast<std::byte>(i * 7 + 1);
+  with_each_instruction_set([&] {
+    for (const std::size_t step : {0U, 1U, 7U, 8U, 61U}) {
+      std::vector<std::span<const std::byte>> keys;
+      for (std::size_t i = 0; i < 77; ++i) {
+        keys.push_back(std::span(text).subspan(i % 9, (i * step + step) % 270));
+      }
+      std::vector<hash64> hashes(keys.size());
+      hash(keys, hashes.data());
+      for (std::size_t i = 0; i < keys.size(); ++i) EXPECT_EQ(hashes[i], hash(keys[i])) << i;
+    }
+  });
 }
 
 TEST(hash, remix64_is_pinned) {

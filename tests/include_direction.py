@@ -18,7 +18,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 # include each other.
 ROOMS = [
     ("base", r"include/bloomery/(result|storage|memory_source|hash|hash_source|probe|image|concepts|block_layout)\.hpp"),
-    ("base", r"src/core/|include/bloomery/detail/core/(?!(filter_memory|key_hashes)\.hpp)"),
+    ("base", r"src/core/|src/cpu/(dispatch|target|avx512)\.|include/bloomery/detail/core/(?!(filter_memory|key_hashes)\.hpp)"),
     ("base", r"include/bloomery/detail/([a-z_]+/layout|counting_bloom/counter_array)\.hpp"),
     ("base", r"include/bloomery/detail/expandable/segment_(layout\.hpp|view\.inl)"),
     # The other details are the mechanics of filters, which know their plans.
@@ -51,7 +51,7 @@ KIND = r"(?:src/kinds|include/bloomery/detail)/([a-z_]+)/|include/bloomery/(?:pl
 # Words of one processor family. Only its kernels, the choice among them and the code for one key that
 # -march=native compiles know them.
 FAMILY = r"(?i)x86|avx|sse[0-9]|bmi[12]?\b|pdep|immintrin|_mm[0-9_]"
-FAMILY_FILES = (r"src/cpu/|src/kinds/[a-z_]+/kernels/|include/bloomery/detail/"
+FAMILY_FILES = (r"src/cpu/|src/(?:kinds/[a-z_]+|core/siphash)/kernels/|include/bloomery/detail/"
                 r"(blocked_bloom/(avx2|avx512|native)|expandable/segment_native|core/xxhash)\.hpp")
 KINDS = {path.name for path in (ROOT / "src" / "kinds").iterdir()}
 MAY_INCLUDE = {("scalable_bloom", "bloom"), ("counting_bloom", "bloom")}

@@ -27,6 +27,24 @@ MEMBERS = (
 )
 
 
+def read(data):
+    """With the secret key of the golden files that need one."""
+    return format_reader.read(data, bytes(range(16)))
+
+
+def test_the_hash_is_siphash():
+    # CPython's hash of these bytes with PYTHONHASHSEED=0; the document has the number too.
+    assert format_reader.siphash_1_3(b"abcdefgh01234", bytes(16)) == 6262391933080463020
+    assert "%016x" % 6262391933080463020 in DOCUMENT
+
+
+def test_a_keyed_file_is_refused_without_its_key():
+    data = (HERE / "golden" / "fuse-keyed.bloom").read_bytes()
+    for secret in (None, bytes(16)):
+        with pytest.raises(format_reader.Refused):
+            format_reader.read(data, secret)
+
+
 def test_the_hash_is_xxh3():
     # From xxHash's own sanity check; see tests/hash_test.cpp.
     buffer, state = bytearray(), 2654435761
@@ -77,7 +95,7 @@ def test_the_values_in_the_document_are_right():
 @pytest.mark.parametrize("path", BLOOM, ids=lambda path: path.stem)
 def test_a_golden_file_is_read(path):
     data = path.read_bytes()
-    f = format_reader.read(data)
+    f = read(data)
     assert all(f.may_contain(key) for key in MEMBERS)
     assert f.capacity == 60 and 0 < f.fpr <= 0.02
     assert 45 <= f.count <= 50
@@ -93,7 +111,7 @@ def test_a_golden_file_is_read(path):
 
 @pytest.mark.parametrize("path", FUSE, ids=lambda path: path.stem)
 def test_a_golden_fuse_filter_is_read(path):
-    f = format_reader.read(path.read_bytes())
+    f = read(path.read_bytes())
     assert all(f.may_contain(key) for key in MEMBERS)
     assert f.count == len(set(MEMBERS))
     # 2000 non-members: 4 and 6 deviations more than the expected number have a chance below 1e-7.
@@ -103,7 +121,7 @@ def test_a_golden_fuse_filter_is_read(path):
 
 
 def test_the_golden_fuse_filters_are_of_both_arities_and_odd_widths():
-    filters = [format_reader.read(path.read_bytes()) for path in FUSE]
+    filters = [read(path.read_bytes()) for path in FUSE]
     assert {f.arity for f in filters} == {3, 4}
     assert {f.w for f in filters} == {6, 8, 13}
 
@@ -124,7 +142,7 @@ def test_the_fuse_places_in_the_document_are_right():
 
 @pytest.mark.parametrize("more", [0, 3000])
 def test_a_golden_ribbon_is_read(more):
-    f = format_reader.read((HERE / "golden" / f"ribbon-{2 if more else 1}.bloom").read_bytes())
+    f = read((HERE / "golden" / f"ribbon-{2 if more else 1}.bloom").read_bytes())
     members = MEMBERS + [b"more-%d" % i for i in range(more)]
     assert all(f.may_contain(key) for key in members)
     assert f.count == len(members) and f.fpr == 0.02
@@ -136,7 +154,7 @@ def test_a_golden_ribbon_is_read(more):
 
 @pytest.mark.parametrize("name, more", [("1", 0), ("full", 0), ("many", 3000)])
 def test_a_golden_vector_quotient_filter_is_read(name, more):
-    f = format_reader.read((HERE / "golden" / f"vector_quotient-{name}.bloom").read_bytes())
+    f = read((HERE / "golden" / f"vector_quotient-{name}.bloom").read_bytes())
     members = MEMBERS + [b"more-%d" % i for i in range(more)]
     counts = [f.copies(key) for key in members]
     assert all(counts) and f.count == len(members) + 2
@@ -170,7 +188,7 @@ EXPANDABLE = sorted((HERE / "golden").glob("expandable-*.bloom"))
 
 @pytest.mark.parametrize("path", EXPANDABLE, ids=lambda path: path.stem)
 def test_a_golden_expandable_filter_is_read(path):
-    f = format_reader.read(path.read_bytes())
+    f = read(path.read_bytes())
     more = {"expandable-narrow-grown": 100, "expandable-wide-split": 17000}.get(path.stem, 0)
     members = MEMBERS + [b"more-%d" % i for i in range(more)]
     assert all(f.may_contain(key) for key in members)
@@ -187,7 +205,7 @@ def test_the_place_in_the_document_is_right():
 
 
 def test_every_rule_has_a_golden_file():
-    filters = [format_reader.read(path.read_bytes()) for path in BLOOM]
+    filters = [read(path.read_bytes()) for path in BLOOM]
     assert {f.rule for f in filters if isinstance(f, format_reader.Bloom)} == {
         rule for rule, _, _ in format_reader.RULES.values()
     }
@@ -203,8 +221,8 @@ def test_damage_is_refused(path):
         flipped = bytearray(data)
         flipped[at] ^= 0x10
         with pytest.raises(format_reader.Refused):
-            format_reader.read(bytes(flipped))
+            read(bytes(flipped))
         with pytest.raises(format_reader.Refused):
-            format_reader.read(data[:at])
+            read(data[:at])
     with pytest.raises(format_reader.Refused):
-        format_reader.read(data + b"\0")
+        read(data + b"\0")

@@ -9,6 +9,7 @@
 #include "key_input.hpp"
 #include "opened.hpp"
 #include "report.hpp"
+#include "secret_key.hpp"
 #include "target.hpp"
 
 namespace bloomery::cli {
@@ -20,6 +21,7 @@ constexpr std::string_view verb = "add";
 struct add_options {
   std::string target;
   input_options input;
+  secret_key_option key;
   bool strict = false;
   bool quiet = false;
 };
@@ -30,7 +32,9 @@ result<status> add(const add_options& options) {
   key_input& input = **opened;
   const auto lock = file_lock::acquire(options.target);
   if (!lock) return fail(lock.error());
-  auto filter = load(options.target);
+  const auto key = options.key.read();
+  if (!key) return fail(key.error());
+  auto filter = load(options.target, *key);
   if (!filter) return fail(not_ours(filter.error(), verb, options.target));
   if (!filter->can().insert) {
     return fail(
@@ -68,6 +72,7 @@ action define(CLI::App& app) {
   option(app, "FILTER", options->target, "a filter").required();
   flag(app, "--strict", options->strict, "fail if there are more keys than the capacity");
   flag(app, "-q,--quiet", options->quiet, "no summary on stderr");
+  options->key.declare(app);
   options->input.declare(app, keys::purpose::insert);
   return [options] { return add(*options); };
 }

@@ -37,7 +37,7 @@ struct build_options {
 
 /// Whether the filter accepts the hashes of hash_all. The kind's options may decide it.
 bool takes_hashes(const kind_info& kind, any_filter& filter) {
-  return kind.takes_hashes && filter.image().header.hash == xxh3_hasher::id &&
+  return kind.takes_hashes && filter_hasher::is_one(filter.image().header.hash) &&
          filter.insert(std::span<const hash64>());
 }
 
@@ -124,7 +124,7 @@ result<any_filter> build_counted(const kind_info& kind, plan_request request, ke
 }
 
 /// Inserts hashes in large batches while keys are read.
-result<void> insert_hashes(any_filter& filter, std::uint64_t seed, key_input& input) {
+result<void> insert_hashes(any_filter& filter, const hash_seed& seed, key_input& input) {
   constexpr std::size_t many = std::size_t{1} << 23;
   auto memory = owned_storage::make(many * sizeof(hash64));
   if (!memory) return fail(std::move(memory.error()));

@@ -21,12 +21,15 @@ constexpr std::string_view verb = "count";
 struct count_options {
   std::string filter;
   input_options input;
+  secret_key_option key;
 };
 
 result<status> count(const count_options& options) {
   const auto opened = key_input::open(options.input);
   if (!opened) return fail(opened.error());
-  const auto filter = open(options.filter);
+  const auto key = options.key.read();
+  if (!key) return fail(key.error());
+  const auto filter = open(options.filter, verification::automatic, *key);
   if (!filter) return fail(not_ours(filter.error(), verb, options.filter));
   if (!filter->can().count) {
     return fail(
@@ -70,6 +73,7 @@ result<status> count(const count_options& options) {
 action define(CLI::App& app) {
   auto options = std::make_shared<count_options>();
   option(app, "FILTER", options->filter, "a filter of a kind that counts").required();
+  options->key.declare(app);
   options->input.declare(app, keys::purpose::insert);
   return [options] { return count(*options); };
 }

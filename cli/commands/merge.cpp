@@ -78,8 +78,9 @@ result<any_filter> at_rate(const any_filter& first, const std::string& rate) {
   }
   // The count includes copies, so it may exceed the capacity.
   const std::uint64_t keys = std::min(info.count, info.plan.capacity);
-  auto made = find_kind(info.kind)->create(
-      {.capacity = std::max<std::uint64_t>(1, keys), .fpr = *fpr, .seed = info.seed});
+  auto made = find_kind(info.kind)->create({.capacity = std::max<std::uint64_t>(1, keys),
+                                            .fpr = *fpr,
+                                            .seed = first.image().header.seed});
   if (!made) return made;
   if (auto ok = made->merge(first); !ok) return fail(std::move(ok.error()));
   return made;

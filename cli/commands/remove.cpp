@@ -21,6 +21,7 @@ constexpr std::string_view verb = "remove";
 struct remove_options {
   std::string target;
   input_options input;
+  secret_key_option key;
 };
 
 result<status> remove(const remove_options& options) {
@@ -29,7 +30,9 @@ result<status> remove(const remove_options& options) {
   key_input& input = **opened;
   const auto lock = file_lock::acquire(options.target);
   if (!lock) return fail(lock.error());
-  auto filter = load(options.target);
+  const auto key = options.key.read();
+  if (!key) return fail(key.error());
+  auto filter = load(options.target, *key);
   if (!filter) return fail(not_ours(filter.error(), verb, options.target));
   if (!filter->can().erase) {
     return fail(
@@ -71,6 +74,7 @@ result<status> remove(const remove_options& options) {
 action define(CLI::App& app) {
   auto options = std::make_shared<remove_options>();
   option(app, "FILTER", options->target, "a filter of a kind that can erase").required();
+  options->key.declare(app);
   options->input.declare(app, keys::purpose::insert);
   return [options] { return remove(*options); };
 }

@@ -120,7 +120,7 @@ result<foreign_filter> create_filter(const plan_request& request) {
       !ok) {
     return fail(std::move(ok.error()));
   }
-  if (request.seed > std::numeric_limits<std::uint32_t>::max()) {
+  if (request.seed.value() > std::numeric_limits<std::uint32_t>::max()) {
     return fail(errc::invalid_argument, "the seed is BIP37's tweak, a number of 32 bits");
   }
   const auto flags = number_option(request.options, "flags", 0, 255, 0);
@@ -148,7 +148,8 @@ result<foreign_filter> create_filter(const plan_request& request) {
                 "BIP37's formula gives no hash function for this capacity and rate; give a smaller "
                 "rate");
   }
-  return empty_filter(bip37_container{size, hashes, static_cast<std::uint32_t>(request.seed),
+  return empty_filter(bip37_container{size, hashes,
+                                      static_cast<std::uint32_t>(request.seed.value()),
                                       static_cast<std::uint8_t>(*flags)});
 }
 

@@ -29,7 +29,7 @@ template <class Hash, auto Function>
 class hasher_of {
  public:
   using hash_type = Hash;
-  static constexpr hash_id id = hash_id::none;
+  static constexpr hash_id id() noexcept { return hash_id::none; }
 
   constexpr explicit hasher_of(std::uint64_t seed = 0) noexcept : seed_(seed) {}
 

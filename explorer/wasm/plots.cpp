@@ -110,7 +110,7 @@ std::string key_number(std::uint64_t i) {
 result<any_filter> filled(const asked_filter& of, std::uint64_t n, std::uint64_t& taken) {
   if (of.kind->build != nullptr) {
     std::vector<hash64> hashes;
-    const xxh3_hasher hash(of.request.seed);
+    const xxh3_hasher hash(of.request.seed.value());
     for (std::uint64_t i = 0; i < n; ++i) {
       const std::string key = key_number(i);
       hashes.push_back(hash(std::as_bytes(std::span(key))));

@@ -45,7 +45,7 @@ struct plan_request {
   double fpr = 0;
   std::uint64_t bits = 0;
   unsigned hashes = 0;
-  std::uint64_t seed = default_seed;
+  hash_seed seed = {};
   /// The share of filters with this plan whose own rate is at most fpr, in [1/2, 1). 0: only the
   /// mean rate over all such filters is at most fpr.
   double confidence = 0;
@@ -81,7 +81,7 @@ struct filter_info {
   filter_kind kind{};
   std::string_view kind_name;
   hash_id hash{};
-  std::uint64_t seed = default_seed;
+  std::uint64_t seed = default_seed;  ///< or the identifier of the secret key
   plan_report plan;
   /// Kinds that hold copies: the number of copies. Static kinds: the number of distinct keys. Other
   /// kinds: the number of keys that were certainly new, a lower bound on the distinct keys.
@@ -201,12 +201,14 @@ class any_filter {
 result<void> save(const any_filter& filter, const std::filesystem::path& path,
                   if_exists policy = if_exists::replace);
 
-/// Opens a filter file of any kind read-only: mapped, without a copy.
+/// Opens a filter file of any kind read-only: mapped, without a copy. `key` is for filters that
+/// were made with a secret key; see unlock().
 result<any_filter> open(const std::filesystem::path& path,
-                        verification how = verification::automatic);
+                        verification how = verification::automatic,
+                        const std::optional<hash_key>& key = {});
 
 /// Loads a filter file of any kind into its own memory, where it can be changed. Always verified.
-result<any_filter> load(const std::filesystem::path& path);
+result<any_filter> load(const std::filesystem::path& path, const std::optional<hash_key>& key = {});
 
 /// How stored bytes are opened: read-only in place, or copied into the filter's own memory.
 enum class access : std::uint8_t { read_only, writable };

@@ -45,7 +45,7 @@ class concurrent_blocked_bloom : public detail::key_overloads<concurrent_blocked
 
  public:
   using hash_type = hash64;
-  using hasher_type = xxh3_hasher;
+  using hasher_type = filter_hasher;
 
   using overloads::insert;
   using overloads::may_contain;
@@ -86,7 +86,7 @@ class concurrent_blocked_bloom : public detail::key_overloads<concurrent_blocked
   friend class basic_blocked_bloom;
 
   concurrent_blocked_bloom(detail::block_array array, std::uint64_t* count,
-                           std::uint64_t seed) noexcept
+                           const hash_seed& seed) noexcept
       : array_(array), count_(count), seed_(seed) {}
 
   std::byte* block_of(hash64 h) const noexcept {
@@ -128,7 +128,7 @@ class concurrent_blocked_bloom : public detail::key_overloads<concurrent_blocked
 
   detail::block_array array_;
   std::uint64_t* count_;
-  std::uint64_t seed_;
+  hash_seed seed_;
 };
 
 /// A blocked Bloom filter over any storage.
@@ -152,7 +152,7 @@ class basic_blocked_bloom : public detail::key_overloads<basic_blocked_bloom<Sto
   static constexpr filter_kind kind = filter_kind::blocked_bloom;
   static constexpr std::uint16_t kind_version = 1;
   using hash_type = hash64;
-  using hasher_type = xxh3_hasher;
+  using hasher_type = filter_hasher;
   using params_type = blocked_bloom_params;
   using spec_type = blocked_bloom_spec;
   using storage_type = Storage;

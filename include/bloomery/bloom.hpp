@@ -76,6 +76,7 @@ class basic_bloom : public detail::key_overloads<basic_bloom<Probe, Storage>> {
   static result<basic_bloom> make(const bloom_spec& spec, Probe probe = Probe())
     requires std::same_as<Storage, owned_storage>
   {
+    if (auto ok = detail::check_hasher<hasher_type>(spec.seed); !ok) return fail(ok.error());
     auto plan = plan_bloom(spec);
     if (!plan) return fail(std::move(plan.error()));
     plan->probe = Probe::id;
@@ -189,7 +190,9 @@ class basic_bloom : public detail::key_overloads<basic_bloom<Probe, Storage>> {
 
   const bloom_params& params() const noexcept { return params_; }
   const Probe& probe() const noexcept { return probe_; }
-  hasher_type hash_function() const noexcept { return hasher_type(params_.seed); }
+  hasher_type hash_function() const noexcept {
+    return detail::make_hasher<hasher_type>(params_.seed);
+  }
   std::span<const std::byte> bits() const noexcept { return bits_.bytes(); }
 
   std::uint64_t capacity() const noexcept { return params_.capacity; }

@@ -98,6 +98,7 @@ class basic_counting_bloom : public detail::key_overloads<basic_counting_bloom<P
   static result<basic_counting_bloom> make(const counting_bloom_spec& spec, Probe probe = Probe())
     requires std::same_as<Storage, owned_storage>
   {
+    if (auto ok = detail::check_hasher<hasher_type>(spec.seed); !ok) return fail(ok.error());
     auto plan = plan_counting_bloom(spec);
     if (!plan) return fail(std::move(plan.error()));
     plan->array.probe = Probe::id;
@@ -238,7 +239,9 @@ class basic_counting_bloom : public detail::key_overloads<basic_counting_bloom<P
 
   const counting_bloom_params& params() const noexcept { return params_; }
   const Probe& probe() const noexcept { return probe_; }
-  hasher_type hash_function() const noexcept { return hasher_type(params_.array.seed); }
+  hasher_type hash_function() const noexcept {
+    return detail::make_hasher<hasher_type>(params_.array.seed);
+  }
   /// The counters, as in the payload of a file.
   std::span<const std::byte> bytes() const noexcept { return counters_.bytes(); }
   /// The counter of a place. Precondition: place < params().counters().

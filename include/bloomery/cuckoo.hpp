@@ -52,7 +52,7 @@ class basic_cuckoo : public detail::key_overloads<basic_cuckoo<Storage>> {
   static constexpr filter_kind kind = filter_kind::cuckoo;
   static constexpr std::uint16_t kind_version = 1;
   using hash_type = hash64;
-  using hasher_type = xxh3_hasher;
+  using hasher_type = filter_hasher;
   using params_type = cuckoo_params;
   using spec_type = cuckoo_spec;
   using storage_type = Storage;

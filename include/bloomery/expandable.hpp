@@ -67,7 +67,7 @@ class basic_expandable : public detail::key_overloads<basic_expandable<Storage>>
   static constexpr filter_kind kind = filter_kind::expandable;
   static constexpr std::uint16_t kind_version = 1;
   using hash_type = hash64;
-  using hasher_type = xxh3_hasher;
+  using hasher_type = filter_hasher;
   using params_type = expandable_params;
   using spec_type = expandable_spec;
   using storage_type = Storage;
@@ -355,7 +355,7 @@ class basic_expandable : public detail::key_overloads<basic_expandable<Storage>>
 
   static failure other_seed() {
     return fail(errc::incompatible,
-                "the filters hash with different seeds; build them with the same one");
+                "the filters hash with different seeds or keys; build them with the same one");
   }
 
   basic_expandable(const expandable_params& params, table_type table, std::uint64_t count)

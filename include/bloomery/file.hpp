@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -55,6 +56,27 @@ result<stored_filter> map_file(const std::filesystem::path& path,
 /// call the bytes `name`.
 result<stored_filter> read_stored(const mapped_storage& bytes, verification how,
                                   const std::string& name);
+
+/// Gives a stored filter the secret key that its keys are hashed with. Does nothing if the filter
+/// needs none. Fails with invalid_argument if it needs one and `key` is empty or another key. Error
+/// messages call the filter `name`.
+result<void> unlock(stored_filter& stored, const std::optional<hash_key>& key,
+                    const std::string& name);
+
+namespace detail {
+/// The failure to open a filter without its secret key.
+failure needs_key(const std::string& name);
+
+/// True if a filter with this hasher can be in a file with that hash.
+template <hasher H>
+constexpr bool can_give(hash_id id) noexcept {
+  if constexpr (takes_keys<H>) {
+    return H::is_one(id);
+  } else {
+    return id == H().id();
+  }
+}
+}  // namespace detail
 
 /// The header of a filter whose payload has not arrived yet, and the length of that payload.
 struct announced_filter {
@@ -148,9 +170,11 @@ concept openable = membership_filter<F> && (std::same_as<typename F::storage_typ
 /// copies them. Fails with incompatible if the bytes are of another kind.
 template <openable F>
 result<F> open_stored(const stored_filter& stored) {
-  if (stored.header.kind != F::kind || stored.header.hash != F::hasher_type::id) {
+  if (stored.header.kind != F::kind ||
+      !detail::can_give<typename F::hasher_type>(stored.header.hash)) {
     return fail(errc::incompatible, "the file holds another kind of filter than was asked for");
   }
+  if (stored.header.seed.is_locked()) return detail::needs_key("the filter");
   auto params = F::params_type::decode(stored.header, stored.parameters);
   if (!params) return fail(std::move(params.error()));
   if constexpr (std::same_as<typename F::storage_type, owned_storage>) {
@@ -163,11 +187,14 @@ result<F> open_stored(const stored_filter& stored) {
 }
 
 /// Opens a file as a filter of a known type. `open<bloom_view>(path)` maps it read-only;
-/// `open<bloom>(path)` copies it into memory, where it can be changed.
+/// `open<bloom>(path)` copies it into memory, where it can be changed. `key` is for filters that
+/// were made with a secret key; see unlock().
 template <openable F>
-result<F> open(const std::filesystem::path& path, verification how = verification::automatic) {
-  const auto stored = map_file(path, how);
+result<F> open(const std::filesystem::path& path, verification how = verification::automatic,
+               const std::optional<hash_key>& key = {}) {
+  auto stored = map_file(path, how);
   if (!stored) return fail(stored.error());
+  if (auto ok = unlock(*stored, key, path.string()); !ok) return fail(std::move(ok.error()));
   return open_stored<F>(*stored);
 }
 

@@ -62,7 +62,7 @@ class basic_fuse : public detail::key_overloads<basic_fuse<Storage>> {
   static constexpr filter_kind kind = filter_kind::fuse;
   static constexpr std::uint16_t kind_version = 1;
   using hash_type = hash64;
-  using hasher_type = xxh3_hasher;
+  using hasher_type = filter_hasher;
   using spec_type = fuse_spec;
   using params_type = fuse_params;
   using storage_type = Storage;

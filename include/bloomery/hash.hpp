@@ -6,6 +6,7 @@
 #include <array>
 #include <bloomery/detail/core/bits.hpp>
 #include <bloomery/detail/core/xxhash.hpp>
+#include <bloomery/result.hpp>
 #include <compare>
 #include <concepts>
 #include <cstddef>
@@ -30,9 +31,71 @@ inline constexpr std::uint64_t default_seed = 0;
 
 /// Numbers of hash functions in files. A number never changes its meaning.
 enum class hash_id : std::uint16_t {
-  none = 0,        ///< the probe rule hashes the key itself
-  xxh3_64 = 1,     ///< XXH3, 64 bits, seeded
-  fnv_murmur = 2,  ///< 32-bit FNV-1 and MurmurHash2 (see fnv_murmur_hasher)
+  none = 0,         ///< the probe rule hashes the key itself
+  xxh3_64 = 1,      ///< XXH3, 64 bits, seeded
+  fnv_murmur = 2,   ///< 32-bit FNV-1 and MurmurHash2 (see fnv_murmur_hasher)
+  siphash_1_3 = 3,  ///< SipHash-1-3, 64 bits, with a secret key
+};
+
+/// A secret key of 128 bits for siphash(). Whoever does not know it can neither predict nor choose
+/// hashes. Draw it from a random source of the operating system (new_hash_key()).
+struct hash_key {
+  static constexpr std::size_t size = 16;       ///< bytes
+  std::array<std::uint64_t, size / 8> words{};  ///< of the key's bytes, little-endian
+
+  static hash_key of(std::span<const std::byte, size> bytes) noexcept {
+    return {
+        {detail::load<std::uint64_t>(bytes.data()), detail::load<std::uint64_t>(bytes.data() + 8)}};
+  }
+  std::span<const std::byte, size> bytes() const noexcept {
+    return std::as_bytes(std::span<const std::uint64_t, size / 8>(words));
+  }
+  friend constexpr bool operator==(const hash_key&, const hash_key&) = default;
+};
+
+/// A key from the operating system's random source. Fails with io if there is none.
+result<hash_key> new_hash_key();
+
+/// SipHash-1-3 with 64 bits: Aumasson and Bernstein, "SipHash: a fast short-input PRF", 2012. The
+/// variant with one round per word and three at the end has no known attack, and is the default of
+/// Rust's and Python's hash tables. O(length).
+hash64 siphash(const hash_key& key, std::span<const std::byte> bytes) noexcept;
+
+/// What a filter hashes its keys with: XXH3 and a seed that everybody may know, or SipHash-1-3 and
+/// a secret key.
+///
+/// A file has the seed, or an identifier of the secret key: its hash of a constant. The secret key
+/// itself is not in the file. `locked` means that only the identifier is known.
+class hash_seed {
+ public:
+  // NOLINTBEGIN(google-explicit-constructor): so that `.seed = 7` and `.seed = key` work.
+  constexpr hash_seed(std::uint64_t seed = default_seed) noexcept : value_(seed) {}
+  hash_seed(const hash_key& key) noexcept;
+  // NOLINTEND(google-explicit-constructor)
+  /// The seed of a stored filter whose secret key has this identifier.
+  static constexpr hash_seed locked(std::uint64_t identifier) noexcept {
+    hash_seed seed(identifier);
+    seed.is_keyed_ = seed.is_locked_ = true;
+    return seed;
+  }
+
+  /// The seed, or the identifier of the secret key.
+  constexpr std::uint64_t value() const noexcept { return value_; }
+  constexpr bool is_keyed() const noexcept { return is_keyed_; }
+  constexpr bool is_locked() const noexcept { return is_locked_; }
+  /// Precondition: is_keyed() and not is_locked().
+  constexpr const hash_key& key() const noexcept { return key_; }
+
+  /// True if both give the same hashes. Identifiers stand for their keys.
+  friend constexpr bool operator==(const hash_seed& a, const hash_seed& b) noexcept {
+    return a.value_ == b.value_ && a.is_keyed_ == b.is_keyed_;
+  }
+
+ private:
+  std::uint64_t value_;
+  hash_key key_{};
+  bool is_keyed_ = false;
+  bool is_locked_ = false;
 };
 
 namespace detail {
@@ -104,7 +167,7 @@ std::span<const std::byte> bytes_of(const K& k) noexcept {
 template <class H>
 concept hasher = std::copyable<H> && requires(const H& h, std::span<const std::byte> bytes) {
   typename H::hash_type;
-  { H::id } -> std::convertible_to<hash_id>;
+  { h.id() } noexcept -> std::same_as<hash_id>;
   { h.seed() } noexcept -> std::same_as<std::uint64_t>;
   { h(bytes) } noexcept -> std::same_as<typename H::hash_type>;
 };
@@ -114,7 +177,7 @@ concept hasher = std::copyable<H> && requires(const H& h, std::span<const std::b
 class xxh3_hasher {
  public:
   using hash_type = hash64;
-  static constexpr hash_id id = hash_id::xxh3_64;
+  static constexpr hash_id id() noexcept { return hash_id::xxh3_64; }
 
   constexpr explicit xxh3_hasher(std::uint64_t seed = default_seed) noexcept : seed_(seed) {}
 
@@ -125,6 +188,34 @@ class xxh3_hasher {
 
  private:
   std::uint64_t seed_;
+};
+
+/// The hash function of a filter whose seed is a hash_seed. Precondition of a call: not
+/// is_locked().
+class filter_hasher {
+ public:
+  using hash_type = hash64;
+
+  constexpr explicit filter_hasher(const hash_seed& seed = {}) noexcept : seed_(seed) {}
+
+  /// True for the functions that a hasher of this type can be.
+  static constexpr bool is_one(hash_id id) noexcept {
+    return id == hash_id::xxh3_64 || id == hash_id::siphash_1_3;
+  }
+  hash_id id() const noexcept { return seed_.is_keyed() ? hash_id::siphash_1_3 : hash_id::xxh3_64; }
+  /// The seed, or the identifier of the secret key.
+  std::uint64_t seed() const noexcept { return seed_.value(); }
+  const hash_seed& settings() const noexcept { return seed_; }
+  hash64 operator()(std::span<const std::byte> bytes) const noexcept {
+    if (seed_.is_keyed()) return siphash(seed_.key(), bytes);
+    return xxh3_hasher(seed_.value())(bytes);
+  }
+  /// hashes[i] is the hash of keys[i]. With a secret key, several keys are hashed at once.
+  /// Precondition: room for as many hashes as keys.
+  void operator()(std::span<const std::span<const std::byte>> keys, hash64* hashes) const noexcept;
+
+ private:
+  hash_seed seed_;
 };
 
 /// A key that is not hashed yet, for probe rules that read the key for each function. It refers to
@@ -139,7 +230,7 @@ struct key_ref {
 class key_ref_hasher {
  public:
   using hash_type = key_ref;
-  static constexpr hash_id id = hash_id::none;
+  static constexpr hash_id id() noexcept { return hash_id::none; }
 
   constexpr explicit key_ref_hasher(std::uint64_t seed = default_seed) noexcept : seed_(seed) {}
 
@@ -162,7 +253,7 @@ struct hash32_pair {
 class fnv_murmur_hasher {
  public:
   using hash_type = hash32_pair;
-  static constexpr hash_id id = hash_id::fnv_murmur;
+  static constexpr hash_id id() noexcept { return hash_id::fnv_murmur; }
 
   constexpr explicit fnv_murmur_hasher(std::uint64_t = 0) noexcept {}
 
@@ -180,7 +271,7 @@ struct element {
 class element_hasher {
  public:
   using hash_type = element;
-  static constexpr hash_id id = hash_id::none;
+  static constexpr hash_id id() noexcept { return hash_id::none; }
 
   constexpr explicit element_hasher(std::uint64_t = 0) noexcept {}
 
@@ -194,10 +285,30 @@ class element_hasher {
   }
 };
 
-static_assert(hasher<xxh3_hasher> && hasher<key_ref_hasher> && hasher<fnv_murmur_hasher> &&
-              hasher<element_hasher>);
+static_assert(hasher<xxh3_hasher> && hasher<filter_hasher> && hasher<key_ref_hasher> &&
+              hasher<fnv_murmur_hasher> && hasher<element_hasher>);
 
 namespace detail {
+
+/// True if the hasher hashes with a secret key where its seed has one.
+template <hasher H>
+inline constexpr bool takes_keys = std::constructible_from<H, const hash_seed&>;
+
+/// Fails with unsupported if the seed has a secret key that the hasher cannot use.
+result<void> check_keyed_hasher(const hash_seed& seed, bool takes_keys);
+template <hasher H>
+result<void> check_hasher(const hash_seed& seed) {
+  return check_keyed_hasher(seed, takes_keys<H>);
+}
+
+template <hasher H>
+constexpr H make_hasher(const hash_seed& seed) noexcept {
+  if constexpr (takes_keys<H>) {
+    return H(seed);
+  } else {
+    return H(seed.value());
+  }
+}
 
 /// The hash of a key. It may refer to the key or to `number`.
 template <hasher H, key K>

@@ -31,7 +31,7 @@ struct filter_header {
   filter_kind kind;
   std::uint16_t kind_version;  ///< version of the kind's parameters and payload
   hash_id hash;
-  std::uint64_t seed;
+  hash_seed seed;
   std::uint64_t count;  ///< keys inserted, as the filter counted them
 };
 
@@ -45,9 +45,9 @@ struct filter_image {
 namespace detail {
 
 template <class Filter>
-filter_image image_of(const Filter& filter, std::uint64_t seed,
+filter_image image_of(const Filter& filter, const hash_seed& seed,
                       std::vector<std::span<const std::byte>> payload) {
-  return {{Filter::kind, Filter::kind_version, Filter::hasher_type::id, seed, filter.size()},
+  return {{Filter::kind, Filter::kind_version, filter.hash_function().id(), seed, filter.size()},
           filter.params().encode(),
           std::move(payload)};
 }

@@ -56,7 +56,7 @@ inline constexpr unsigned max_hash_functions = 64;
 /// mixing it equals that of independent functions, within measurement (tests/rate_test.cpp).
 struct double_hashing {
   using hash_type = hash64;
-  using hasher_type = xxh3_hasher;
+  using hasher_type = filter_hasher;
   static constexpr probe_id id = probe_id::double_hashing;
   static constexpr std::string_view name = "double";
   static constexpr std::uint64_t max_places = std::numeric_limits<std::uint64_t>::max();

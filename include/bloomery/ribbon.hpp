@@ -61,7 +61,7 @@ class basic_ribbon : public detail::key_overloads<basic_ribbon<Storage>> {
   static constexpr filter_kind kind = filter_kind::ribbon;
   static constexpr std::uint16_t kind_version = 1;
   using hash_type = hash64;
-  using hasher_type = xxh3_hasher;
+  using hasher_type = filter_hasher;
   using spec_type = ribbon_spec;
   using params_type = ribbon_params;
   using storage_type = Storage;

@@ -68,7 +68,7 @@ class basic_vector_quotient : public detail::key_overloads<basic_vector_quotient
   static constexpr filter_kind kind = filter_kind::vector_quotient;
   static constexpr std::uint16_t kind_version = 1;
   using hash_type = hash64;
-  using hasher_type = xxh3_hasher;
+  using hasher_type = filter_hasher;
   using params_type = vector_quotient_params;
   using spec_type = vector_quotient_spec;
   using storage_type = Storage;

@@ -33,7 +33,7 @@ class concurrent_vector_quotient : public detail::key_overloads<concurrent_vecto
 
  public:
   using hash_type = hash64;
-  using hasher_type = xxh3_hasher;
+  using hasher_type = filter_hasher;
 
   using overloads::count;
   using overloads::erase;
@@ -57,7 +57,7 @@ class concurrent_vector_quotient : public detail::key_overloads<concurrent_vecto
   hasher_type hash_function() const noexcept { return hasher_type(seed_); }
 
   /// For basic_vector_quotient::concurrent().
-  concurrent_vector_quotient(const detail::vq_writer& filter, std::uint64_t seed);
+  concurrent_vector_quotient(const detail::vq_writer& filter, const hash_seed& seed);
   ~concurrent_vector_quotient();
   concurrent_vector_quotient(concurrent_vector_quotient&&) noexcept;
   concurrent_vector_quotient& operator=(concurrent_vector_quotient&&) noexcept;
@@ -73,7 +73,7 @@ class concurrent_vector_quotient : public detail::key_overloads<concurrent_vecto
   insert_outcome insert_locked(const vector_quotient_place& at) noexcept;
 
   detail::vq_writer filter_;
-  std::uint64_t seed_;
+  hash_seed seed_;
   shared_state* state_;  // owned; null if moved from
 };
 

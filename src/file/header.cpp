@@ -16,7 +16,9 @@ namespace {
 // transfer in text mode therefore damages it visibly, as with PNG's signature.
 constexpr std::array<unsigned char, 8> magic = {0x89, 'B', 'L', 'O', 'O', 'M', '\r', '\n'};
 constexpr std::uint16_t format_version = 1;
-constexpr std::uint32_t known_required_flags = 0;
+// Required flag: keys are hashed with a secret key, and `seed` is the key's identifier.
+constexpr std::uint32_t keyed_flag = 1;
+constexpr std::uint32_t known_required_flags = keyed_flag;
 
 // The first bytes of a file; docs/format.md draws them.
 struct stored_header {
@@ -56,9 +58,9 @@ raw_header header_of(const filter_image& image) {
                        .kind = image.header.kind,
                        .kind_version = image.header.kind_version,
                        .hash = image.header.hash,
-                       .flags = known_required_flags,
+                       .flags = image.header.seed.is_keyed() ? keyed_flag : 0,
                        .parameter_bytes = static_cast<std::uint32_t>(image.parameters.size()),
-                       .seed = image.header.seed,
+                       .seed = image.header.seed.value(),
                        .count = image.header.count,
                        .payload_bytes = 0,
                        .payload_checksum = checksum(image.payload),
@@ -115,7 +117,12 @@ result<file_header> decode_header(std::span<const std::byte> file, const std::st
         "{}: the file needs features (flags {:#x}) that are not known here; use a newer bloomery",
         name, raw.flags);
   }
-  return file_header{{raw.kind, raw.kind_version, raw.hash, raw.seed, raw.count},
+  const bool is_keyed = raw.flags == keyed_flag;
+  if (is_keyed != (raw.hash == hash_id::siphash_1_3)) {
+    return is_damaged("its hash function and its flags do not agree");
+  }
+  const hash_seed seed = is_keyed ? hash_seed::locked(raw.seed) : hash_seed(raw.seed);
+  return file_header{{raw.kind, raw.kind_version, raw.hash, seed, raw.count},
                      raw.parameter_bytes,
                      raw.payload_bytes,
                      raw.payload_checksum};

@@ -31,6 +31,24 @@ result<stored_filter> read_stored(const mapped_storage& bytes, verification how,
                        bytes.slice(file.size() - payload[0].size(), payload[0].size())};
 }
 
+failure detail::needs_key(const std::string& name) {
+  return fail(errc::invalid_argument,
+              name + ": its keys are hashed with a secret key; give the key that it was made with");
+}
+
+result<void> unlock(stored_filter& stored, const std::optional<hash_key>& key,
+                    const std::string& name) {
+  if (!stored.header.seed.is_locked()) return {};
+  if (!key) return detail::needs_key(name);
+  const hash_seed seed(*key);
+  if (seed != stored.header.seed) {
+    return fail(errc::invalid_argument,
+                name + ": it was made with another secret key; give the key that it was made with");
+  }
+  stored.header.seed = seed;
+  return {};
+}
+
 result<announced_filter> read_header(std::span<const std::byte> bytes, const std::string& name) {
   const auto header = detail::decode_header(bytes, name, false);
   if (!header) return fail(header.error());

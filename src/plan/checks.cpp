@@ -73,7 +73,14 @@ failure hashes_were_chosen() {
 }
 
 result<void> check_equal(std::initializer_list<compared_value> values, std::string_view needed) {
-  const auto shown = [](const auto& value) { return format_value(value); };
+  const auto shown = [](const auto& value) {
+    if constexpr (std::same_as<std::remove_cvref_t<decltype(value)>, hash_seed>) {
+      return value.is_keyed() ? format_text("a key with identifier {:016x}", value.value())
+                              : format_text("{}", value.value());
+    } else {
+      return format_text("{}", value);
+    }
+  };
   for (const auto& [name, a, b] : values) {
     if (a == b) continue;
     return format_failure(

@@ -68,7 +68,7 @@ failure hashes_were_chosen();
 
 /// A value of two filters that are to be combined.
 struct compared_value {
-  using value = std::variant<std::uint64_t, std::string_view>;
+  using value = std::variant<std::uint64_t, std::string_view, hash_seed>;
 
   std::string_view name;
   value a;

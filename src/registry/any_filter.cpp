@@ -23,15 +23,18 @@ result<void> save(const any_filter& filter, const std::filesystem::path& path, i
   return write_file(filter.image(), path, policy);
 }
 
-result<any_filter> open(const std::filesystem::path& path, verification how) {
-  const auto stored = map_file(path, how);
+result<any_filter> open(const std::filesystem::path& path, verification how,
+                        const std::optional<hash_key>& key) {
+  auto stored = map_file(path, how);
   if (!stored) return fail(stored.error());
+  if (auto ok = unlock(*stored, key, path.string()); !ok) return fail(std::move(ok.error()));
   return open_any(*stored, access::read_only, path.string());
 }
 
-result<any_filter> load(const std::filesystem::path& path) {
-  const auto stored = map_file(path, verification::always);
+result<any_filter> load(const std::filesystem::path& path, const std::optional<hash_key>& key) {
+  auto stored = map_file(path, verification::always);
   if (!stored) return fail(stored.error());
+  if (auto ok = unlock(*stored, key, path.string()); !ok) return fail(std::move(ok.error()));
   return open_any(*stored, access::writable, path.string());
 }
 

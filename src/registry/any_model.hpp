@@ -39,7 +39,7 @@ class typed_model final : public any_model {
     Kind::describe(filter_, info);
     info.kind = F::kind;
     info.kind_name = Kind::name;
-    info.hash = F::hasher_type::id;
+    info.hash = filter_.hash_function().id();
     info.seed = filter_.hash_function().seed();
     info.plan.capacity = filter_.capacity();
     info.plan.planned_fpr = filter_.planned_fpr();

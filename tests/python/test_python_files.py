@@ -233,3 +233,40 @@ def test_bytes_of_another_kind_or_of_none():
     for wrong in ("text", None, 5):
         with pytest.raises(TypeError):
             bloomery.from_bytes(wrong)
+
+
+@every_kind
+def test_a_secret_key_opens_and_nothing_else_does(cls, tmp_path):
+    key, other = bloomery.new_key(), bloomery.new_key()
+    assert len(key) == 16 and key != other
+    f = cls.build(MEMBERS, key=key)
+    assert f.contains(MEMBERS).all() and f.info()["hash"] == "siphash-1-3"
+    f.save(tmp_path / "f.bloom")
+    assert key not in f.to_bytes() and key[:8] not in f.to_bytes()
+    for opened in (bloomery.open(tmp_path / "f.bloom", key=key), bloomery.from_bytes(f.to_bytes(), key),
+                   pickle.loads(pickle.dumps(f)), f.copy()):
+        assert opened == f and opened.contains(MEMBERS).all()
+    for wrong in (None, other):
+        with pytest.raises(ValueError, match="secret key"):
+            bloomery.open(tmp_path / "f.bloom", key=wrong)
+        with pytest.raises(ValueError, match="secret key"):
+            bloomery.from_bytes(f.to_bytes(), wrong)
+
+
+def test_what_is_no_key_is_refused():
+    for wrong, error in (("text", TypeError), (b"short", ValueError), (7, TypeError)):
+        with pytest.raises(error, match="key"):
+            bloomery.Bloom(10, key=wrong)
+    with pytest.raises(ValueError, match="seed or a key"):
+        bloomery.Bloom(10, seed=1, key=bloomery.new_key())
+
+
+def test_siphash_is_the_one_of_python_itself():
+    """CPython hashes bytes with SipHash-1-3, since 3.11, and PYTHONHASHSEED=0 means a key of zeros."""
+    if sys.hash_info.algorithm != "siphash13":
+        pytest.skip("this Python hashes with " + sys.hash_info.algorithm)
+    code = "print(hash(b'bloomery hash key') % 2**64)"
+    theirs = subprocess.run([sys.executable, "-c", code], env={**os.environ, "PYTHONHASHSEED": "0"},
+                            capture_output=True, check=True)
+    # The identifier of a key is its hash of these bytes.
+    assert bloomery.Bloom(10, key=bytes(16)).info()["seed"] == int(theirs.stdout)

@@ -47,6 +47,9 @@ extern "C" {
 /* The version of this header. It grows with every addition. */
 #define BLOOMERY_C_VERSION 1
 
+/* The bytes of a secret key. */
+#define BLOOMERY_KEY_SIZE 16
+
 /* The version of the linked library, at least BLOOMERY_C_VERSION unless the library is older. */
 BLOOMERY_API unsigned bloomery_c_version(void);
 
@@ -102,6 +105,7 @@ typedef struct bloomery_request {
   uint64_t seed; /* of the hash function; any value, also 0 */
   const bloomery_option* options;
   size_t option_count;
+  const void* key; /* NULL, or the BLOOMERY_KEY_SIZE bytes of a secret key; then seed is 0 */
 } bloomery_request;
 
 /* The plan of a filter. */
@@ -169,6 +173,18 @@ BLOOMERY_API bloomery_status bloomery_load(const char* path, bloomery_filter** f
 /* Writes a file atomically: the path always has the whole old file or the whole new one. */
 BLOOMERY_API bloomery_status bloomery_save(const bloomery_filter* filter, const char* path,
                                            bool replace, bloomery_error* error);
+
+/* Draws a secret key from the operating system's random source. Nobody who does not know a filter's
+ * key can choose false positives. The key is not in the filter's file. */
+BLOOMERY_API bloomery_status bloomery_new_key(void* key, bloomery_error* error);
+/* As bloomery_open (writable: false) or bloomery_load (true), for a filter that may have a secret
+ * key. BLOOMERY_INVALID_ARGUMENT if the filter has another. */
+BLOOMERY_API bloomery_status bloomery_open_keyed(const char* path, const void* key, bool writable,
+                                                 bloomery_filter** filter, bloomery_error* error);
+/* As bloomery_from_bytes, for a filter that may have a secret key. */
+BLOOMERY_API bloomery_status bloomery_from_bytes_keyed(const void* bytes, size_t size,
+                                                       const void* key, bloomery_filter** filter,
+                                                       bloomery_error* error);
 
 /* The bytes of the filter's file. Release them with bloomery_free. */
 BLOOMERY_API bloomery_status bloomery_to_bytes(const bloomery_filter* filter, void** bytes,

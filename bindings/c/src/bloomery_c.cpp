@@ -82,6 +82,9 @@ result<bloomery_request> known_part(const bloomery_request* request) {
   if (known.options == nullptr && known.option_count != 0) {
     return fail(errc::invalid_argument, "options is NULL, and option_count is not 0");
   }
+  if (known.key != nullptr && known.seed != 0) {
+    return fail(errc::invalid_argument, "a filter has a seed or a key; set seed to 0");
+  }
   for (std::size_t i = 0; i < known.option_count; ++i) {
     if (known.options[i].name == nullptr || known.options[i].value == nullptr) {
       return fail(errc::invalid_argument,
@@ -91,12 +94,21 @@ result<bloomery_request> known_part(const bloomery_request* request) {
   return known;
 }
 
+/// The secret key in 16 bytes, or nothing for NULL.
+std::optional<bloomery::hash_key> key_in(const void* bytes) {
+  if (bytes == nullptr) return std::nullopt;
+  constexpr std::size_t size = bloomery::hash_key::size;
+  return bloomery::hash_key::of(
+      std::span<const std::byte, size>(static_cast<const std::byte*>(bytes), size));
+}
+
 bloomery::plan_request plan_request_of(const bloomery_request& request) {
   bloomery::plan_request plan{.capacity = request.capacity,
                               .fpr = request.fpr,
                               .bits = request.bits,
                               .hashes = request.hashes,
                               .seed = request.seed};
+  if (request.key != nullptr) plan.seed = *key_in(request.key);
   for (std::size_t i = 0; i < request.option_count; ++i) {
     plan.options.emplace_back(request.options[i].name, request.options[i].value);
   }
@@ -132,11 +144,14 @@ bloomery_filter* handle_of(any_filter filter) {
   return new bloomery_filter{std::move(filter)};
 }
 
-result<any_filter> from_bytes(const void* bytes, std::size_t size) {
+result<any_filter> from_bytes(const void* bytes, std::size_t size, const void* key) {
   const std::span<const std::byte> given(static_cast<const std::byte*>(bytes), size);
-  const auto stored = bloomery::read_stored(bloomery::mapped_storage(nullptr, given),
-                                            bloomery::verification::always, "the bytes");
+  auto stored = bloomery::read_stored(bloomery::mapped_storage(nullptr, given),
+                                      bloomery::verification::always, "the bytes");
   if (!stored) return fail(stored.error());
+  if (auto ok = bloomery::unlock(*stored, key_in(key), "the bytes"); !ok) {
+    return fail(std::move(ok.error()));
+  }
   return bloomery::open_any(*stored, bloomery::access::writable, "the bytes");
 }
 
@@ -207,7 +222,7 @@ bloomery_status bloomery_build(const bloomery_request* request, const bloomery_k
     const auto made = plan(*asked, wanted);
     if (!made) return fail(made.error());
     if (made->kind->build != nullptr) {
-      const bloomery::xxh3_hasher hash(wanted.seed);
+      const bloomery::filter_hasher hash(wanted.seed);
       std::vector<bloomery::hash64> hashes(count);
       for (std::size_t i = 0; i < count; ++i) {
         hashes[i] = hash(std::as_bytes(std::span<const char>(keys_of(keys)(i))));
@@ -226,10 +241,29 @@ bloomery_status bloomery_build(const bloomery_request* request, const bloomery_k
   });
 }
 
-bloomery_status bloomery_open(const char* path, bloomery_filter** filter, bloomery_error* error) {
+bloomery_status bloomery_new_key(void* key, bloomery_error* error) {
+  return run(error, {{key, "key"}}, [&]() -> result<void> {
+    const auto made = bloomery::new_hash_key();
+    if (!made) return fail(made.error());
+    std::memcpy(key, made->bytes().data(), bloomery::hash_key::size);
+    return {};
+  });
+}
+
+bloomery_status bloomery_open_keyed(const char* path, const void* key, bool writable,
+                                    bloomery_filter** filter, bloomery_error* error) {
   return run(error, {{path, "path"}, {filter, "filter"}}, [&]() -> result<void> {
+    if (writable) {
+      auto loaded = bloomery::load(path, key_in(key));
+      if (!loaded) return fail(std::move(loaded.error()));
+      *filter = handle_of(std::move(*loaded));
+      return {};
+    }
     auto stored = bloomery::map_file(path);
     if (!stored) return fail(std::move(stored.error()));
+    if (auto ok = bloomery::unlock(*stored, key_in(key), path); !ok) {
+      return fail(std::move(ok.error()));
+    }
     auto opened = bloomery::open_any(*stored, bloomery::access::read_only, path);
     if (!opened) return fail(std::move(opened.error()));
     *filter = new bloomery_filter{std::move(*opened), std::move(*stored)};
@@ -237,13 +271,12 @@ bloomery_status bloomery_open(const char* path, bloomery_filter** filter, bloome
   });
 }
 
+bloomery_status bloomery_open(const char* path, bloomery_filter** filter, bloomery_error* error) {
+  return bloomery_open_keyed(path, nullptr, false, filter, error);
+}
+
 bloomery_status bloomery_load(const char* path, bloomery_filter** filter, bloomery_error* error) {
-  return run(error, {{path, "path"}, {filter, "filter"}}, [&]() -> result<void> {
-    auto loaded = bloomery::load(path);
-    if (!loaded) return fail(std::move(loaded.error()));
-    *filter = handle_of(std::move(*loaded));
-    return {};
-  });
+  return bloomery_open_keyed(path, nullptr, true, filter, error);
 }
 
 bloomery_status bloomery_save(const bloomery_filter* filter, const char* path, bool replace,
@@ -272,14 +305,19 @@ bloomery_status bloomery_to_bytes(const bloomery_filter* filter, void** bytes, s
   });
 }
 
-bloomery_status bloomery_from_bytes(const void* bytes, size_t size, bloomery_filter** filter,
-                                    bloomery_error* error) {
+bloomery_status bloomery_from_bytes_keyed(const void* bytes, size_t size, const void* key,
+                                          bloomery_filter** filter, bloomery_error* error) {
   return run(error, {place_for(bytes, size, "bytes"), {filter, "filter"}}, [&]() -> result<void> {
-    auto made = from_bytes(bytes, size);
+    auto made = from_bytes(bytes, size, key);
     if (!made) return fail(std::move(made.error()));
     *filter = handle_of(std::move(*made));
     return {};
   });
+}
+
+bloomery_status bloomery_from_bytes(const void* bytes, size_t size, bloomery_filter** filter,
+                                    bloomery_error* error) {
+  return bloomery_from_bytes_keyed(bytes, size, nullptr, filter, error);
 }
 
 void bloomery_free(void* bytes) {

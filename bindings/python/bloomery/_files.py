@@ -10,7 +10,7 @@ from ._filter import Filter, adopt
 
 
 def open(path: Union[str, bytes, "os.PathLike[Any]"], *, mmap: bool = True,
-         verify: Optional[bool] = None) -> Filter:
+         verify: Optional[bool] = None, key: Optional[bytes] = None) -> Filter:
     """Opens a filter file of any kind, of the command line or of C++ too.
 
     With ``mmap`` nothing is read or copied and nothing can be changed: the file is mapped, shared by
@@ -19,7 +19,8 @@ def open(path: Union[str, bytes, "os.PathLike[Any]"], *, mmap: bool = True,
 
     The header is always checked, and the bits of files up to 64 MiB; ``verify=True`` checks all of
     any file, ``verify=False`` the header only. A damaged file raises ValueError, one that cannot be
-    read OSError.
+    read OSError. ``key`` is the secret key of a filter that was made with one; without it, or with
+    another, ValueError is raised.
 
     >>> bloomery.Bloom.build(["ann"]).save("ann.bloom")
     >>> "ann" in bloomery.open("ann.bloom")
@@ -28,9 +29,23 @@ def open(path: Union[str, bytes, "os.PathLike[Any]"], *, mmap: bool = True,
     Traceback (most recent call last):
     TypeError: a filter of kind bloom, opened read-only, cannot insert; open it with mmap=False
     """
-    return adopt(_native.open(path, mmap, verify))
+    return adopt(_native.open(path, mmap, verify, key))
 
 
-def from_bytes(data: Union[bytes, bytearray, memoryview]) -> Filter:
+def from_bytes(data: Union[bytes, bytearray, memoryview], key: Optional[bytes] = None) -> Filter:
     """The filter of any kind in the bytes that ``to_bytes`` gave, or that a file has."""
-    return Filter.from_bytes(data)
+    return Filter.from_bytes(data, key)
+
+
+def new_key() -> bytes:
+    """A secret key of 16 random bytes, for filters whose false positives nobody may choose.
+
+    >>> secret = bloomery.new_key()
+    >>> bloomery.Bloom.build(["ann"], key=secret).save("secret.bloom")
+    >>> "ann" in bloomery.open("secret.bloom", key=secret)
+    True
+    >>> bloomery.open("secret.bloom")
+    Traceback (most recent call last):
+    ValueError: ...
+    """
+    return _native.new_key()

@@ -143,17 +143,21 @@ class Filter(_native.Filter):
         return self._to_bytes()
 
     @classmethod
-    def from_bytes(cls: "type[Self]", data: Union[bytes, bytearray, memoryview]) -> Self:
+    def from_bytes(cls: "type[Self]", data: Union[bytes, bytearray, memoryview],
+                   key: Optional[bytes] = None) -> Self:
         """The filter of such bytes, in memory of its own. Damaged bytes raise ValueError, and so do
-        those of another kind than the class."""
-        made = _native.from_bytes(data)
+        those of another kind than the class. ``key`` is the secret key of the filter, if it has one."""
+        made = _native.from_bytes(data, key)
         kind_class = CLASSES[made.kind]
         if not issubclass(kind_class, cls) and not issubclass(cls, kind_class):
             raise ValueError(f"the bytes hold a filter of kind {made.kind}, not {cls.__name__}")
         return adopt(made, cls if issubclass(cls, kind_class) else None)  # type: ignore[return-value]
 
     def __reduce__(self) -> "tuple[Any, ...]":
-        return type(self).from_bytes, (self.to_bytes(),), state_of(self)
+        # A pickle holds the secret key, where there is one: it must answer where it is read.
+        key = self._secret_key()
+        return (type(self).from_bytes, (self.to_bytes(),) if key is None else (self.to_bytes(), key),
+                state_of(self))
 
     def save(self, path: Union[str, bytes, "os.PathLike[Any]"], *, replace: bool = True) -> None:
         """Writes a file, to be opened here, by C++ or by the command line. At every moment the path
@@ -222,10 +226,10 @@ class Filter(_native.Filter):
 
 
 def request(capacity: Optional[Count], fpr: Optional[Rate], memory: Optional[Count],
-            bits: Optional[Count], hashes: Optional[int], seed: int,
-            options: Dict[str, Any]) -> _native.Request:
+            bits: Optional[Count], hashes: Optional[int], seed: Optional[int],
+            key: Optional[bytes], options: Dict[str, Any]) -> _native.Request:
     return _native.Request(capacity=capacity, fpr=fpr, memory=memory, bits=bits, hashes=hashes,
-                           seed=seed, options=options)
+                           seed=seed, key=key, options=options)
 
 
 class Insertable(Filter):
@@ -233,25 +237,27 @@ class Insertable(Filter):
 
     Two of ``capacity`` (keys to plan for), ``fpr`` (the rate of false positives at capacity, 1% if
     nothing else is said) and ``memory`` (in bytes) or ``bits`` give the third. Counts, rates and sizes
-    may be text as on the command line: "10M", "1%", "64MiB". ``seed`` varies the hash function;
-    further options are the kind's own (``bloomery.kinds()``).
+    may be text as on the command line: "10M", "1%", "64MiB". ``seed`` varies the hash function.
+    ``key``, 16 bytes of ``bloomery.new_key()``, makes it a secret one, SipHash-1-3: whoever does not
+    know the key cannot choose false positives. Further options are the kind's own
+    (``bloomery.kinds()``).
     """
 
     __slots__ = ()
 
     def __init__(self, capacity: Optional[Count] = None, fpr: Optional[Rate] = None, *,
                  memory: Optional[Count] = None, bits: Optional[Count] = None,
-                 hashes: Optional[int] = None, seed: int = _native.default_seed,
-                 **options: Any) -> None:
+                 hashes: Optional[int] = None, seed: Optional[int] = None,
+                 key: Optional[bytes] = None, **options: Any) -> None:
         _native.Filter.__init__(self, _native.create(
-            kind_of(type(self)), request(capacity, fpr, memory, bits, hashes, seed, options)))
+            kind_of(type(self)), request(capacity, fpr, memory, bits, hashes, seed, key, options)))
 
     @classmethod
     def build(cls: "type[OfInsertable]", keys: Keys, *, offsets: Optional[Any] = None,
               capacity: Optional[Count] = None, fpr: Optional[Rate] = None,
               memory: Optional[Count] = None, bits: Optional[Count] = None,
-              hashes: Optional[int] = None, seed: int = _native.default_seed,
-              **options: Any) -> OfInsertable:
+              hashes: Optional[int] = None, seed: Optional[int] = None,
+              key: Optional[bytes] = None, **options: Any) -> OfInsertable:
         """A filter of these keys, as ``contains`` takes them; without a capacity and a size, for as
         many as there are.
 
@@ -262,7 +268,8 @@ class Insertable(Filter):
             if offsets is None and not hasattr(keys, "__len__"):
                 keys = list(keys)
             capacity = max(1, len(keys) if offsets is None else len(offsets) - 1)  # type: ignore
-        filter = cls(capacity, fpr, memory=memory, bits=bits, hashes=hashes, seed=seed, **options)
+        filter = cls(capacity, fpr, memory=memory, bits=bits, hashes=hashes, seed=seed, key=key,
+                     **options)
         filter.update(keys, offsets=offsets)
         return filter
 
@@ -308,14 +315,14 @@ class Static(Filter):
     def build(cls: "type[OfStatic]", keys: Keys, *, offsets: Optional[Any] = None,
               capacity: Optional[Count] = None, fpr: Optional[Rate] = None,
               memory: Optional[Count] = None, bits: Optional[Count] = None,
-              seed: int = _native.default_seed, **options: Any) -> OfStatic:
+              seed: Optional[int] = None, key: Optional[bytes] = None, **options: Any) -> OfStatic:
         """The filter of these keys, as ``contains`` takes them; repetitions do no harm.
 
         >>> f = bloomery.Ribbon.build(range(100_000), fpr=0.01)
         >>> f.nbytes * 8 / 100_000 < 6.8
         True
         """
-        made = _native.build(kind_of(cls), request(capacity, fpr, memory, bits, None, seed, options),
+        made = _native.build(kind_of(cls), request(capacity, fpr, memory, bits, None, seed, key, options),
                              keys, offsets)
         return adopt(made, cls)  # type: ignore[return-value]
 

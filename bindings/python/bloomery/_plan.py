@@ -47,7 +47,7 @@ def plan(capacity: Optional[Count] = None, fpr: Optional[Rate] = None, *,
          memory: Optional[Count] = None, bits: Optional[Count] = None,
          hashes: Optional[int] = None, kind: Optional[str] = None, deletable: bool = False,
          counting: bool = False, growing: bool = False, static: bool = False,
-         seed: int = _native.default_seed, **options: Any) -> Plan:
+         seed: Optional[int] = None, key: Optional[bytes] = None, **options: Any) -> Plan:
     """Plans a filter without making it, with the numbers of ``bloomery plan``: any sufficient two of
     capacity, rate, size and number of hash functions give the rest. Without a kind, all kinds that
     have what is needed are compared.
@@ -61,7 +61,7 @@ def plan(capacity: Optional[Count] = None, fpr: Optional[Rate] = None, *,
     Traceback (most recent call last):
     ValueError: ...
     """
-    made = _native.plan(kind, request(capacity, fpr, memory, bits, hashes, seed, options),
+    made = _native.plan(kind, request(capacity, fpr, memory, bits, hashes, seed, key, options),
                         deletable, counting, growing, static)
     made["ranked"] = tuple(Plan(**each) for each in made.get("ranked", ()))
     return Plan(**made)

@@ -72,10 +72,16 @@ class integers final : public key_batch {
     }
   }
 
-  void hashes(const xxh3_hasher& hash, std::size_t first, std::span<hash64> into) override {
-    for (std::size_t i = 0; i < into.size(); ++i) {
-      const key_word bytes = word(first + i);
-      into[i] = hash(std::as_bytes(std::span(bytes)));
+  void hashes(const filter_hasher& hash, std::size_t first, std::span<hash64> into) override {
+    std::array<key_word, 128> words;
+    std::array<std::span<const std::byte>, words.size()> keys;
+    for (std::size_t at = 0; at < into.size(); at += keys.size()) {
+      const std::size_t n = std::min(keys.size(), into.size() - at);
+      for (std::size_t i = 0; i < n; ++i) {
+        words[i] = word(first + at + i);
+        keys[i] = std::as_bytes(std::span(words[i]));
+      }
+      hash(std::span(keys).first(n), into.data() + at);
     }
   }
 

@@ -16,7 +16,7 @@ constexpr std::size_t views_at_once = 1024;
 
 /// Calls `use(hashes, first)` for piece after piece until it says false.
 template <class Use>
-void for_hashes(key_batch& keys, const xxh3_hasher& hasher, Use&& use) {
+void for_hashes(key_batch& keys, const filter_hasher& hasher, Use&& use) {
   std::vector<hash64> hashes(std::min(keys.size(), hashes_at_once));
   for (std::size_t first = 0; first < keys.size(); first += hashes.size()) {
     const auto piece = std::span(hashes).first(std::min(hashes.size(), keys.size() - first));
@@ -95,7 +95,7 @@ result<void> count(const any_filter& filter, key_batch& keys, std::span<std::uin
   return all;
 }
 
-void append_hashes(std::vector<hash64>& to, xxh3_hasher hasher, key_batch& keys) {
+void append_hashes(std::vector<hash64>& to, filter_hasher hasher, key_batch& keys) {
   for_hashes(keys, hasher, [&](std::span<const hash64> piece, std::size_t) {
     to.insert(to.end(), piece.begin(), piece.end());
     return true;

@@ -14,7 +14,7 @@ namespace bloomery::python {
 /// Whether filters take their keys as hashes of `hasher`, as most do.
 struct key_door {
   bool by_hash = false;
-  xxh3_hasher hasher = xxh3_hasher();
+  filter_hasher hasher = filter_hasher();
 };
 
 /// answers[i] for key i. Precondition: answers.size() == keys.size().
@@ -29,6 +29,6 @@ result<std::uint64_t> erase(any_filter& filter, key_batch& keys);
 /// counts[i] for key i. Precondition: counts.size() == keys.size().
 result<void> count(const any_filter& filter, key_batch& keys, std::span<std::uint64_t> counts);
 
-void append_hashes(std::vector<hash64>& to, xxh3_hasher hasher, key_batch& keys);
+void append_hashes(std::vector<hash64>& to, filter_hasher hasher, key_batch& keys);
 
 }  // namespace bloomery::python

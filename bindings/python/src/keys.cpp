@@ -67,11 +67,16 @@ std::string_view key_of(py::handle object, key_word& word, py::object& kept) {
   raise_no_key(object);
 }
 
-void key_batch::hashes(const xxh3_hasher& hash, std::size_t first, std::span<hash64> into) {
+void key_batch::hashes(const filter_hasher& hash, std::size_t first, std::span<hash64> into) {
   views_of_hashed_.resize(std::max(views_of_hashed_.size(), into.size()));
   views(first, std::span(views_of_hashed_).first(into.size()));
-  for (std::size_t i = 0; i < into.size(); ++i) {
-    into[i] = hash(std::as_bytes(std::span<const char>(views_of_hashed_[i])));
+  std::array<std::span<const std::byte>, 128> keys;
+  for (std::size_t at = 0; at < into.size(); at += keys.size()) {
+    const std::size_t n = std::min(keys.size(), into.size() - at);
+    for (std::size_t i = 0; i < n; ++i) {
+      keys[i] = std::as_bytes(std::span<const char>(views_of_hashed_[at + i]));
+    }
+    hash(std::span(keys).first(n), into.data() + at);
   }
 }
 

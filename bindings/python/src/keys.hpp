@@ -34,7 +34,7 @@ class key_batch {
   /// into[i] is key first + i, until the next call. Precondition: they are keys of the batch.
   virtual void views(std::size_t first, std::span<std::string_view> into) = 0;
   /// The same, hashed.
-  virtual void hashes(const xxh3_hasher& hash, std::size_t first, std::span<hash64> into);
+  virtual void hashes(const filter_hasher& hash, std::size_t first, std::span<hash64> into);
 
  protected:
   std::vector<std::string_view> views_of_hashed_;

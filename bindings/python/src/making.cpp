@@ -63,7 +63,7 @@ made_filter build(const std::string& kind_name, plan_request request, const py::
   std::vector<hash64> hashes;
   for_batches(keys, offsets, [&](key_batch& batch) {
     const without_gil released;
-    append_hashes(hashes, xxh3_hasher(request.seed), batch);
+    append_hashes(hashes, filter_hasher(request.seed), batch);
   });
   return {or_raise([&] {
     const without_gil released;
@@ -71,7 +71,9 @@ made_filter build(const std::string& kind_name, plan_request request, const py::
   }())};
 }
 
-made_filter open_file(const py::object& path, bool mapped, const py::object& verify) {
+made_filter open_file(const py::object& path, bool mapped, const py::object& verify,
+                      const py::object& key) {
+  const auto secret = secret_key_of(key);
   const file_name name(path);
   const auto how = verify.is_none()         ? verification::automatic
                    : py::cast<bool>(verify) ? verification::always
@@ -81,6 +83,9 @@ made_filter open_file(const py::object& path, bool mapped, const py::object& ver
         const without_gil released;
         auto stored = map_file(name.encoded_path, how);
         if (!stored) return fail(std::move(stored.error()));
+        if (auto ok = unlock(*stored, secret, name.encoded_path.string()); !ok) {
+          return fail(std::move(ok.error()));
+        }
         auto opened = open_any(*stored, mapped ? access::read_only : access::writable,
                                name.encoded_path.string());
         if (!opened) return fail(std::move(opened.error()));
@@ -90,7 +95,8 @@ made_filter open_file(const py::object& path, bool mapped, const py::object& ver
       PyExc_ValueError);
 }
 
-made_filter from_bytes(const py::object& data) {
+made_filter from_bytes(const py::object& data, const py::object& key) {
+  const auto secret = secret_key_of(key);
   // A copy where others could write to it while it is checked and read.
   const auto bytes = PyBytes_Check(data.ptr())
                          ? py::reinterpret_borrow<py::object>(data)
@@ -101,9 +107,10 @@ made_filter from_bytes(const py::object& data) {
   return {or_raise(
       [&]() -> result<any_filter> {
         const without_gil released;
-        const auto stored = read_stored(mapped_storage(nullptr, std::as_bytes(given)),
-                                        verification::always, in_memory);
+        auto stored = read_stored(mapped_storage(nullptr, std::as_bytes(given)),
+                                  verification::always, in_memory);
         if (!stored) return fail(stored.error());
+        if (auto ok = unlock(*stored, secret, in_memory); !ok) return fail(std::move(ok.error()));
         return open_any(*stored, access::writable, in_memory);
       }(),
       PyExc_ValueError)};
@@ -151,7 +158,7 @@ void save_to(const shared_filter& filter, const py::object& path, bool replace) 
 void add_making(py::module_& module) {
   py::class_<plan_request>(module, "Request")
       .def(py::init(&request_of), py::kw_only(), py::arg("capacity"), py::arg("fpr"),
-           py::arg("memory"), py::arg("bits"), py::arg("hashes"), py::arg("seed"),
+           py::arg("memory"), py::arg("bits"), py::arg("hashes"), py::arg("seed"), py::arg("key"),
            py::arg("options"));
   py::class_<made_filter>(module, "Made")
       .def_property_readonly("kind", [](const made_filter& made) {
@@ -161,6 +168,7 @@ void add_making(py::module_& module) {
   module.def("build", &build);
   module.def("open", &open_file);
   module.def("from_bytes", &from_bytes);
+  module.def("new_key", [] { return bytes_of_key(or_raise(new_hash_key())); });
 }
 
 }  // namespace bloomery::python

@@ -277,6 +277,12 @@ void add_filter(py::module_& module) {
            [](const shared_filter& f) {
              return f.read_one([](const any_filter& filter) { return filter.size(); });
            })
+      .def("_secret_key",
+           [](const shared_filter& f) -> py::object {
+             const hash_seed seed = f.hasher().settings();
+             if (!seed.is_keyed()) return py::none();
+             return bytes_of_key(seed.key());
+           })
       .def("_nbytes", [](const shared_filter& f) {
         return f.read_one([](const any_filter& filter) { return filter.size_in_bytes(); });
       });

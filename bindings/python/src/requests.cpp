@@ -124,9 +124,29 @@ py::dict dict_of(std::string_view kind, const plan_report& plan) {
 
 }  // namespace
 
+std::optional<hash_key> secret_key_of(const py::object& key) {
+  if (key.is_none()) return std::nullopt;
+  if (!PyBytes_Check(key.ptr())) {
+    refuse(
+        PyExc_TypeError, "key",
+        fmt::format("{} is no key; give the 16 bytes of new_key()", Py_TYPE(key.ptr())->tp_name));
+  }
+  const std::span<const char> given(PyBytes_AS_STRING(key.ptr()),
+                                    static_cast<std::size_t>(PyBytes_GET_SIZE(key.ptr())));
+  if (given.size() != hash_key::size) {
+    refuse(PyExc_ValueError, "key",
+           fmt::format("a key has 16 bytes, not {}; new_key() makes one", given.size()));
+  }
+  return hash_key::of(std::as_bytes(given).first<hash_key::size>());
+}
+
+py::bytes bytes_of_key(const hash_key& key) {
+  return {reinterpret_cast<const char*>(key.bytes().data()), hash_key::size};
+}
+
 plan_request request_of(const py::object& capacity, const py::object& fpr, const py::object& memory,
                         const py::object& bits, const py::object& hashes, const py::object& seed,
-                        const py::dict& options) {
+                        const py::object& key, const py::dict& options) {
   constexpr auto any = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
   plan_request request;
   request.capacity = amount("capacity", capacity, any, parse_count);
@@ -141,7 +161,14 @@ plan_request request_of(const py::object& capacity, const py::object& fpr, const
   if (!hashes.is_none()) {
     request.hashes = static_cast<unsigned>(whole("hashes", hashes, 1, max_hash_functions));
   }
-  request.seed = whole("seed", seed, 0, std::numeric_limits<std::uint64_t>::max());
+  if (const auto secret = secret_key_of(key)) {
+    if (!seed.is_none()) {
+      refuse(PyExc_ValueError, "seed", "a filter has a seed or a key; give one of them");
+    }
+    request.seed = *secret;
+  } else if (!seed.is_none()) {
+    request.seed = whole("seed", seed, 0, std::numeric_limits<std::uint64_t>::max());
+  }
   for (const auto& [name, value] : options) {
     request.options.emplace_back(py::cast<std::string>(name),
                                  py::cast<std::string>(py::str(value)));
@@ -182,6 +209,9 @@ py::dict dict_of(const filter_info& info) {
   all["estimated_size"] = info.estimated_size;
   all["current_fpr"] = info.current_fpr;
   all["fill"] = info.fill;
+  all["hash"] = info.hash == hash_id::siphash_1_3 ? "siphash-1-3"
+                : info.hash == hash_id::xxh3_64   ? "xxh3-64"
+                                                  : "of the probe rule";
   all["seed"] = info.seed;
   all["can"] = dict_of(info.can);
   py::dict extras = all["extras"];

@@ -7,6 +7,7 @@
 
 #include <bloomery/advise.hpp>
 #include <bloomery/any_filter.hpp>
+#include <optional>
 #include <string>
 
 namespace bloomery::python {
@@ -17,7 +18,11 @@ namespace bloomery::python {
 plan_request request_of(const pybind11::object& capacity, const pybind11::object& fpr,
                         const pybind11::object& memory, const pybind11::object& bits,
                         const pybind11::object& hashes, const pybind11::object& seed,
-                        const pybind11::dict& options);
+                        const pybind11::object& key, const pybind11::dict& options);
+
+/// The secret key in 16 bytes, or nothing for None. Anything else raises ValueError or TypeError.
+std::optional<hash_key> secret_key_of(const pybind11::object& key);
+pybind11::bytes bytes_of_key(const hash_key& key);
 
 /// The row of that name, or ValueError.
 const kind_info& kind_of(const std::string& name);

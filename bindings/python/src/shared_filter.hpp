@@ -27,7 +27,7 @@ class shared_filter {
         file_(std::move(file)),
         can_(filter_.can()),
         image_header_(filter_.image().header) {
-    by_hash_ = image_header_.hash == xxh3_hasher::id &&
+    by_hash_ = filter_hasher::is_one(image_header_.hash) &&
                filter_.may_contain(std::span<const hash64>(), std::span<bool>());
   }
 
@@ -35,7 +35,7 @@ class shared_filter {
   const abilities& can() const noexcept { return can_; }
   const std::optional<stored_filter>& file() const noexcept { return file_; }
   filter_kind kind() const noexcept { return image_header_.kind; }
-  xxh3_hasher hasher() const noexcept { return xxh3_hasher(image_header_.seed); }
+  filter_hasher hasher() const noexcept { return filter_hasher(image_header_.seed); }
   /// Whether it takes hashes that `hasher` gave, rather than keys.
   bool by_hash() const noexcept { return by_hash_; }
 

@@ -28,10 +28,10 @@ namespace bloomery {
 
 /// The request. Two of capacity, fpr and bits; 0 means "find it".
 struct bitmap_spec {
-  std::uint64_t capacity = 0;         ///< n, distinct keys
-  double fpr = 0;                     ///< eps at capacity, in (0, 1)
-  std::uint64_t bits = 0;             ///< m
-  std::uint64_t seed = default_seed;  ///< of the hash function
+  std::uint64_t capacity = 0;  ///< n, distinct keys
+  double fpr = 0;              ///< eps at capacity, in (0, 1)
+  std::uint64_t bits = 0;      ///< m
+  hash_seed seed = {};         ///< of the hash function
 };
 
 /// Everything that fixes the bits of a bitmap, and what it promises.
@@ -39,7 +39,7 @@ struct bitmap_params {
   std::uint64_t capacity = 0;
   double fpr = 0;
   std::uint64_t bits = 0;
-  std::uint64_t seed = default_seed;
+  hash_seed seed = {};
 
   std::vector<std::byte> encode() const;
   static result<bitmap_params> decode(const filter_header& header,
@@ -58,7 +58,7 @@ class basic_bitmap : public detail::key_overloads<basic_bitmap<Storage>> {
   static constexpr auto kind = static_cast<filter_kind>(0x8001);
   static constexpr std::uint16_t kind_version = 1;
   using hash_type = hash64;
-  using hasher_type = xxh3_hasher;
+  using hasher_type = filter_hasher;
   using params_type = bitmap_params;
   using spec_type = bitmap_spec;
   using storage_type = Storage;
@@ -153,7 +153,7 @@ class basic_bitmap : public detail::key_overloads<basic_bitmap<Storage>> {
   }
 
   filter_image image() const {
-    return {{kind, kind_version, hasher_type::id, params_.seed, count_},
+    return {{kind, kind_version, hash_function().id(), params_.seed, count_},
             params_.encode(),
             {bits_.bytes()}};
   }

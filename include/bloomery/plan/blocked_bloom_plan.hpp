@@ -15,12 +15,12 @@ namespace bloomery {
 
 /// A request. The planner finds the values that are zero. It needs two of capacity, fpr and bits.
 struct blocked_bloom_spec {
-  std::uint64_t capacity = 0;         ///< n, distinct keys, at most 2^57
-  double fpr = 0;                     ///< eps at capacity, in [1e-9, 1)
-  std::uint64_t bits = 0;             ///< at most 2^62; rounded down to whole blocks, at least one
-  unsigned hashes = 0;                ///< k: at most 24 in the free layout, 8 in the others
-  std::uint64_t seed = default_seed;  ///< of the hash function
-  block_layout layout{};              ///< {}: split_512 at rates of 0.05% to 2%, else free
+  std::uint64_t capacity = 0;  ///< n, distinct keys, at most 2^57
+  double fpr = 0;              ///< eps at capacity, in [1e-9, 1)
+  std::uint64_t bits = 0;      ///< at most 2^62; rounded down to whole blocks, at least one
+  unsigned hashes = 0;         ///< k: at most 24 in the free layout, 8 in the others
+  hash_seed seed = {};         ///< of the hash function, or its secret key
+  block_layout layout{};       ///< {}: split_512 at rates of 0.05% to 2%, else free
   /// The share of filters with this plan whose own rate is at most fpr, in [1/2, 1). 0: only the
   /// mean rate over all such filters is at most fpr.
   double confidence = 0;
@@ -32,7 +32,7 @@ struct blocked_bloom_params {
   double fpr = 0;            ///< the mean rate at capacity; at most the requested one
   std::uint64_t blocks = 0;  ///< at least 1; in parquet_256 at most 2^31
   unsigned hashes = 0;
-  std::uint64_t seed = default_seed;
+  hash_seed seed = {};
   block_layout layout = block_layout::split_512;
   /// The number of keys by which an estimate from the set bits is too high. It is 0 except in
   /// intersections, which also have bits that different keys set by chance. Infinite if unknown.

@@ -17,11 +17,11 @@ namespace bloomery {
 /// bits, or hashes with one of capacity and bits. In the second case it finds the size for which
 /// this number of functions is the best.
 struct bloom_spec {
-  std::uint64_t capacity = 0;         ///< n, distinct keys, at most 2^57
-  double fpr = 0;                     ///< eps at capacity, in (0, 1)
-  std::uint64_t bits = 0;             ///< m, at most 2^62
-  unsigned hashes = 0;                ///< k, at most 64
-  std::uint64_t seed = default_seed;  ///< of the hash function
+  std::uint64_t capacity = 0;  ///< n, distinct keys, at most 2^57
+  double fpr = 0;              ///< eps at capacity, in (0, 1)
+  std::uint64_t bits = 0;      ///< m, at most 2^62
+  unsigned hashes = 0;         ///< k, at most 64
+  hash_seed seed = {};         ///< of the hash function, or its secret key
   /// The share of filters with this plan whose own rate is at most fpr, in [1/2, 1). 0: only the
   /// mean rate over all such filters is at most fpr.
   double confidence = 0;
@@ -33,7 +33,7 @@ struct bloom_params {
   double fpr = 0;  ///< the rate at capacity, by formulas::bloom_fpr; at most the requested one
   std::uint64_t bits = 0;
   unsigned hashes = 0;
-  std::uint64_t seed = default_seed;
+  hash_seed seed = {};
   probe_id probe = probe_id::double_hashing;
   /// The number of keys by which an estimate from the set bits is too high. It is 0 except in
   /// intersections, which also have bits that different keys set by chance. Infinite if unknown.

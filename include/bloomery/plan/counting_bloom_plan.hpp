@@ -19,9 +19,9 @@ struct counting_bloom_spec {
   double fpr = 0;              ///< eps at capacity, in (0, 1)
   std::uint64_t bits = 0;      ///< of all counters together, at most 2^62; a remainder is unused
   unsigned hashes = 0;         ///< k, at most 64
-  std::uint64_t seed = default_seed;  ///< of the hash function
-  unsigned counter_bits = 4;          ///< w: 4, 8 or 16
-  double confidence = 0;              ///< as in bloom_spec
+  hash_seed seed = {};         ///< of the hash function, or its secret key
+  unsigned counter_bits = 4;   ///< w: 4, 8 or 16
+  double confidence = 0;       ///< as in bloom_spec
 };
 
 /// The values that determine the layout of a counting Bloom filter, and its capacity and planned

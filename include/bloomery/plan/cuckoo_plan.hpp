@@ -15,12 +15,12 @@ namespace bloomery {
 /// A request. The planner finds the values that are zero. It needs any two of capacity, fpr and
 /// bits, or fingerprint_bits with one of capacity and bits.
 struct cuckoo_spec {
-  std::uint64_t capacity = 0;         ///< n, distinct keys, at most 2^57
-  double fpr = 0;                     ///< eps at capacity, in (0, 1)
-  std::uint64_t bits = 0;             ///< at most, of the payload; 576 to 2^62
-  unsigned slots = 0;                 ///< b, per bucket: 2, 4 (default) or 8
-  unsigned fingerprint_bits = 0;      ///< f, in [4, 32]
-  std::uint64_t seed = default_seed;  ///< of the hash function
+  std::uint64_t capacity = 0;     ///< n, distinct keys, at most 2^57
+  double fpr = 0;                 ///< eps at capacity, in (0, 1)
+  std::uint64_t bits = 0;         ///< at most, of the payload; 576 to 2^62
+  unsigned slots = 0;             ///< b, per bucket: 2, 4 (default) or 8
+  unsigned fingerprint_bits = 0;  ///< f, in [4, 32]
+  hash_seed seed = {};            ///< of the hash function, or its secret key
 };
 
 /// The parameters that fix the layout of a cuckoo filter, and its planned rate.
@@ -30,7 +30,7 @@ struct cuckoo_params {
   std::uint64_t buckets = 0;
   unsigned slots = 0;
   unsigned fingerprint_bits = 0;
-  std::uint64_t seed = default_seed;
+  hash_seed seed = {};
 
   /// Whether every value is in its range and the table has at most 2^62 bits.
   bool possible() const noexcept;

@@ -16,11 +16,11 @@ namespace bloomery {
 /// A request. The planner finds the values that are zero. It needs the rate, or capacity and bits.
 /// The rate alone gives a filter for default_expandable_capacity keys.
 struct expandable_spec {
-  std::uint64_t capacity = 0;         ///< keys to begin with
-  double fpr = 0;                     ///< eps in (0, 1), however far the filter grows
-  std::uint64_t bits = 0;             ///< of the payload before it grows, at most
-  double growth = 0;                  ///< final number of keys / capacity, in [1, 2^50]; 0: unknown
-  std::uint64_t seed = default_seed;  ///< of the hash function
+  std::uint64_t capacity = 0;  ///< keys to begin with
+  double fpr = 0;              ///< eps in (0, 1), however far the filter grows
+  std::uint64_t bits = 0;      ///< of the payload before it grows, at most
+  double growth = 0;           ///< final number of keys / capacity, in [1, 2^50]; 0: unknown
+  hash_seed seed = {};         ///< of the hash function, or its secret key
 };
 
 /// Everything that determines an expandable filter's layout. Growth changes it, and each insert
@@ -32,7 +32,7 @@ struct expandable_params {
   std::uint64_t capacity = 0;  ///< keys that it was made for
   double fpr = 0;
   double growth = 0;  ///< 0: unknown
-  std::uint64_t seed = default_seed;
+  hash_seed seed = {};
 
   unsigned segment_cell_bits = 0;  ///< log2 of a segment's cells once there are several segments
   unsigned cell_bits = 0;        ///< log2 of a segment's cells now; only a single segment has fewer

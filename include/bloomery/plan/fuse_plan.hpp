@@ -14,13 +14,13 @@ namespace bloomery {
 /// A request. The planner finds the values that are zero. It needs two of capacity, fpr (or
 /// fingerprint_bits) and bits. A build counts its keys.
 struct fuse_spec {
-  std::uint64_t capacity = 0;         ///< n, distinct keys, at most 2^42; a build does not need it
-  double fpr = 0;                     ///< eps, in [2^-32, 1)
-  std::uint64_t bits = 0;             ///< at most; a build that needs more fails
-  unsigned arity = 0;                 ///< fingerprints per query, 3 or 4; 0: see plan_fuse
-  unsigned fingerprint_bits = 0;      ///< w, 1 to 32; 0: the fewest for the rate
-  std::uint64_t seed = default_seed;  ///< of the hash function
-  unsigned threads = 1;               ///< of a build, 0: one per core; the result is the same
+  std::uint64_t capacity = 0;     ///< n, distinct keys, at most 2^42; a build does not need it
+  double fpr = 0;                 ///< eps, in [2^-32, 1)
+  std::uint64_t bits = 0;         ///< at most; a build that needs more fails
+  unsigned arity = 0;             ///< fingerprints per query, 3 or 4; 0: see plan_fuse
+  unsigned fingerprint_bits = 0;  ///< w, 1 to 32; 0: the fewest for the rate
+  hash_seed seed = {};            ///< of the hash function, or its secret key
+  unsigned threads = 1;           ///< of a build, 0: one per core; the result is the same
 };
 
 /// The parameters that fix the layout of a fuse filter. The filter's count, which is exact, is its
@@ -31,7 +31,7 @@ struct fuse_params {
   unsigned segment_log2 = 2;   ///< a segment has 2^segment_log2 fingerprints
   std::uint32_t shards = 0;    ///< 0 without keys
   std::uint64_t segments = 0;  ///< of all shards
-  std::uint64_t seed = default_seed;
+  hash_seed seed = {};
 
   /// m, the number of fingerprints.
   std::uint64_t slots() const noexcept { return segments << segment_log2; }

@@ -14,11 +14,11 @@ namespace bloomery {
 /// A request. The planner finds the values that are zero. It needs two of capacity, fpr and bits. A
 /// build counts its keys, and needs fpr, or capacity and bits.
 struct ribbon_spec {
-  std::uint64_t capacity = 0;         ///< n, distinct keys, at most 2^48; a build does not need it
-  double fpr = 0;                     ///< eps, in [2^-32, 1)
-  std::uint64_t bits = 0;             ///< at most; a build that needs more fails
-  std::uint64_t seed = default_seed;  ///< of the hash function
-  unsigned threads = 1;               ///< of a build, 0: one per core; the result is the same
+  std::uint64_t capacity = 0;  ///< n, distinct keys, at most 2^48; a build does not need it
+  double fpr = 0;              ///< eps, in [2^-32, 1)
+  std::uint64_t bits = 0;      ///< at most; a build that needs more fails
+  hash_seed seed = {};         ///< of the hash function, or its secret key
+  unsigned threads = 1;        ///< of a build, 0: one per core; the result is the same
 };
 
 /// A level. The first has all keys; each other has the keys that the level before bumped. A level
@@ -59,7 +59,7 @@ inline constexpr std::uint64_t max_ribbon_keys = std::uint64_t{1} << 48;
 /// which is exact, is its capacity.
 struct ribbon_params {
   double fpr = 0;  ///< the requested rate, which the filter does not exceed
-  std::uint64_t seed = default_seed;
+  hash_seed seed = {};
   std::vector<ribbon_level> levels;  ///< empty without keys; all except the last bump
 
   std::uint64_t payload_bytes() const noexcept;

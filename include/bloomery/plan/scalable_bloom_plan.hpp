@@ -15,12 +15,12 @@ namespace bloomery {
 /// A request. The planner finds the values that are zero. It needs the rate, or capacity and bits.
 /// With the rate alone, the first member is for default_initial_capacity keys.
 struct scalable_bloom_spec {
-  std::uint64_t capacity = 0;         ///< n0, keys of the first member, at most fpr * 2^57
-  double fpr = 0;                     ///< eps of the whole filter at any size, in (0, 1)
-  std::uint64_t bits = 0;             ///< m of the first member, at most 2^62
-  double growth = 2;                  ///< s: n_(i+1) = s n_i, in [1, 65536]
-  double tightening = 0.5;            ///< r: eps_(i+1) = r eps_i, in [0.01, 0.99]
-  std::uint64_t seed = default_seed;  ///< of the hash function
+  std::uint64_t capacity = 0;  ///< n0, keys of the first member, at most fpr * 2^57
+  double fpr = 0;              ///< eps of the whole filter at any size, in (0, 1)
+  std::uint64_t bits = 0;      ///< m of the first member, at most 2^62
+  double growth = 2;           ///< s: n_(i+1) = s n_i, in [1, 65536]
+  double tightening = 0.5;     ///< r: eps_(i+1) = r eps_i, in [0.01, 0.99]
+  hash_seed seed = {};         ///< of the hash function, or its secret key
 };
 
 /// The values that fix the layout of a scalable Bloom filter. They change when a member is opened,
@@ -30,7 +30,7 @@ struct scalable_bloom_params {
   double fpr = 0;              ///< eps, which the mean rate over seeds never exceeds
   double growth = 0;
   double tightening = 0;
-  std::uint64_t seed = default_seed;
+  hash_seed seed = {};
   std::vector<bloom_params> members;  ///< oldest first; all except the last are full
 
   /// The parameter block of a file (docs/format.md, "scalable_bloom").

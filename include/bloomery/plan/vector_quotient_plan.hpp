@@ -14,12 +14,12 @@ namespace bloomery {
 /// A request. The planner finds the values that are zero. It needs any two of capacity, fpr and
 /// bits, or remainder_bits with one of capacity and bits.
 struct vector_quotient_spec {
-  std::uint64_t capacity = 0;         ///< n, distinct keys, at most 2^57
-  double fpr = 0;                     ///< eps at capacity, in (0, 1)
-  std::uint64_t bits = 0;             ///< at most, of blocks and stash; at least 1024
-  unsigned slots = 0;                 ///< S, per block, in [1, 63]
-  unsigned remainder_bits = 0;        ///< r, in [5, 32]
-  std::uint64_t seed = default_seed;  ///< of the hash function
+  std::uint64_t capacity = 0;   ///< n, distinct keys, at most 2^57
+  double fpr = 0;               ///< eps at capacity, in (0, 1)
+  std::uint64_t bits = 0;       ///< at most, of blocks and stash; at least 1024
+  unsigned slots = 0;           ///< S, per block, in [1, 63]
+  unsigned remainder_bits = 0;  ///< r, in [5, 32]
+  hash_seed seed = {};          ///< of the hash function, or its secret key
 };
 
 /// The parameters that fix the layout of a vector quotient filter, and its planned rate.
@@ -31,7 +31,7 @@ struct vector_quotient_params {
   unsigned buckets = 0;                ///< B, per block
   unsigned remainder_bits = 0;         ///< r
   std::uint64_t overflow_entries = 0;  ///< E, of the overflow table now: a power of two or 0
-  std::uint64_t seed = default_seed;
+  hash_seed seed = {};
 
   /// Whether every value is in its range and S (r + 1) + B <= 512.
   bool possible() const noexcept;

@@ -63,7 +63,7 @@ class shard_builder {
       made.segment_log2 = given_log2 != 0 ? given_log2 : fuse_segment_log2(made.count, Arity);
       made.starts = fuse_segments_for(made.count, Arity, made.segment_log2);
       for (unsigned i = tries_at_size; i <= attempt; ++i) made.starts += made.starts / 16 + 1;
-      made.seed = remix64(params_.seed + remix64(shard * max_tries + attempt + 1));
+      made.seed = remix64(params_.seed.value() + remix64(shard * max_tries + attempt + 1));
       if (auto ok = reserve(hashes.size(), slots<Arity>(made)); !ok) return fail(ok.error());
       if (find_order<Arity>(hashes, made)) {
         if (auto ok = write<Arity>(made); !ok) return fail(ok.error());

@@ -64,7 +64,7 @@ unsigned bits_for(double eps) noexcept {
   return w;
 }
 
-fuse_params shape_of(std::uint64_t n, unsigned arity, unsigned w, std::uint64_t seed) noexcept {
+fuse_params shape_of(std::uint64_t n, unsigned arity, unsigned w, const hash_seed& seed) noexcept {
   fuse_params params{.arity = arity, .fingerprint_bits = w, .seed = seed};
   params.shards = detail::fuse_shards_for(n);
   if (params.shards == 0) return params;

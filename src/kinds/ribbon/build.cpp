@@ -27,7 +27,9 @@ constexpr unsigned max_tries = 64;
 
 std::uint64_t level_seed(const ribbon_params& params, unsigned attempt) noexcept {
   // Odd, so that it is not 0, which would leave the hashes as they are.
-  return remix64(params.seed + remix64(params.levels.size() * max_tries + attempt + 1)) >> 1 | 1;
+  return remix64(params.seed.value() + remix64(params.levels.size() * max_tries + attempt + 1)) >>
+             1 |
+         1;
 }
 
 /// The keys of a shard by start, without repetitions.

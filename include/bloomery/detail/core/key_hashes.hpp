@@ -14,7 +14,7 @@ namespace bloomery::detail {
 /// Calls `use(hashes)` with the hashes of all keys, 8 bytes each, and returns its result. Fails
 /// with out_of_memory.
 template <key_batch R, class Use>
-auto with_all_hashes(const xxh3_hasher& hash, const R& keys, Use&& use)
+auto with_all_hashes(const filter_hasher& hash, const R& keys, Use&& use)
     -> decltype(use(std::span<const hash64>())) {
   const std::size_t n = std::size(keys);
   auto memory = owned_storage::make(n * sizeof(hash64));

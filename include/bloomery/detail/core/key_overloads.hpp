@@ -39,6 +39,10 @@ void for_hashes(const H& hash, const R& keys, Use&& use) noexcept {
   const std::span all(std::data(keys), std::size(keys));
   using hash_type = typename H::hash_type;
   using key_type = element_of<R>;
+  constexpr bool by_batch =
+      requires(std::span<const std::span<const std::byte>> some, hash_type* to) { hash(some, to); };
+  // NOLINTNEXTLINE(misc-const-correctness): written where by_batch holds
+  std::array<std::span<const std::byte>, by_batch ? hashed_batch : 0> bytes;
   // A hash may refer to its key, so the bytes of a number must live as long as its hash.
   constexpr bool as_bytes = integer_key<key_type> && !std::invocable<const H&, key_type>;
   // NOLINTNEXTLINE(misc-const-correctness): written where as_bytes holds
@@ -49,11 +53,18 @@ void for_hashes(const H& hash, const R& keys, Use&& use) noexcept {
     for (std::size_t i = 0; i < n; ++i) {
       if constexpr (as_bytes) {
         store(words[i].data(), static_cast<std::uint64_t>(all[at + i]));
-        hashes[i] = hash(std::span<const std::byte>(words[i]));
+        if constexpr (by_batch) {
+          bytes[i] = words[i];
+        } else {
+          hashes[i] = hash(std::span<const std::byte>(words[i]));
+        }
+      } else if constexpr (by_batch) {
+        bytes[i] = bytes_of(all[at + i]);
       } else {
         with_hash(hash, all[at + i], [&](const hash_type& h) noexcept { hashes[i] = h; });
       }
     }
+    if constexpr (by_batch) hash(std::span(bytes.data(), n), hashes.data());
     if (!use(std::span<const hash_type>(hashes.data(), n), at)) return;
   }
 }

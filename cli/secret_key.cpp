@@ -1,0 +1,79 @@
+#include "secret_key.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <cstdlib>
+#include <fstream>
+#include <system_error>
+
+#include "declare.hpp"
+
+namespace bloomery::cli {
+namespace {
+
+constexpr std::size_t key_digits = 2 * hash_key::size;
+
+result<hash_key> parse_key(std::string_view text, std::string_view source) {
+  while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.remove_suffix(1);
+  std::array<std::byte, hash_key::size> bytes{};
+  bool is_key = text.size() == key_digits;
+  for (std::size_t i = 0; is_key && i < bytes.size(); ++i) {
+    std::uint8_t byte = 0;
+    const char* const end = text.data() + 2 * i + 2;
+    const auto read = std::from_chars(text.data() + 2 * i, end, byte, 16);
+    is_key = read.ec == std::errc{} && read.ptr == end;
+    bytes[i] = std::byte{byte};
+  }
+  if (!is_key) {
+    return fail(
+        errc::invalid_argument,
+        fmt::format("{} holds no key; a key is {} hexadecimal digits, as 'bloomery key new' "
+                    "makes them",
+                    source, key_digits));
+  }
+  return hash_key::of(bytes);
+}
+
+}  // namespace
+
+void secret_key_option::declare(CLI::App& app) {
+  option(app, "--key-file", file,
+         "a file with the secret key of the hash function (default: the variable BLOOMERY_KEY)")
+      .value("FILE");
+}
+
+result<std::optional<hash_key>> secret_key_option::read() const {
+  std::string text;
+  std::string source = "the variable BLOOMERY_KEY";
+  if (!file.empty()) {
+    source = file;
+    std::ifstream in(file);
+    text.resize(key_digits + 3);  // longer than a key and its line end
+    in.read(text.data(), static_cast<std::streamsize>(text.size()));
+    text.resize(static_cast<std::size_t>(in.gcount()));
+    if (!in.is_open() || in.bad()) {
+      return fail(errc::io, fmt::format("--key-file: cannot read {}: {}", file,
+                                        std::generic_category().message(errno)));
+    }
+  } else if (const char* const given = std::getenv("BLOOMERY_KEY"); given != nullptr) {
+    text = given;
+  } else {
+    return std::optional<hash_key>();
+  }
+  const auto key = parse_key(text, source);
+  if (!key) return fail(key.error());
+  return std::optional(*key);
+}
+
+std::string key_text(const hash_key& key) {
+  std::string text;
+  for (const std::byte byte : key.bytes()) {
+    text += fmt::format("{:02x}", std::to_integer<unsigned>(byte));
+  }
+  return text;
+}
+
+}  // namespace bloomery::cli

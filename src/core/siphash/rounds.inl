@@ -1,0 +1,42 @@
+// The state of SipHash over words of one key, or over vectors with a word of each of several keys.
+// Each kernel includes this file into a namespace of its own.
+
+template <class Word>
+struct sip_state {
+  Word v0, v1, v2, v3;
+
+  [[gnu::always_inline]] explicit sip_state(const hash_key& key) noexcept
+      : v0(Word{} + (key.words[0] ^ 0x736f6d6570736575)),
+        v1(Word{} + (key.words[1] ^ 0x646f72616e646f6d)),
+        v2(Word{} + (key.words[0] ^ 0x6c7967656e657261)),
+        v3(Word{} + (key.words[1] ^ 0x7465646279746573)) {}
+
+  [[gnu::always_inline]] void absorb(const Word& word) noexcept {
+    v3 ^= word;
+    round();
+    v0 ^= word;
+  }
+  [[gnu::always_inline]] Word finish() noexcept {
+    v2 ^= Word{} + 0xff;
+    for (int i = 0; i < 3; ++i) round();
+    return v0 ^ v1 ^ v2 ^ v3;
+  }
+
+ private:
+  template <int Bits>
+  [[gnu::always_inline]] static Word rotated(const Word& x) noexcept {
+    return x << Bits | x >> (64 - Bits);
+  }
+  [[gnu::always_inline]] void round() noexcept {
+    v0 += v1;
+    v2 += v3;
+    v1 = rotated<13>(v1) ^ v0;
+    v3 = rotated<16>(v3) ^ v2;
+    v0 = rotated<32>(v0);
+    v2 += v1;
+    v0 += v3;
+    v1 = rotated<17>(v1) ^ v2;
+    v3 = rotated<21>(v3) ^ v0;
+    v2 = rotated<32>(v2);
+  }
+};

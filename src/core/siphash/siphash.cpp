@@ -1,0 +1,57 @@
+#include <bloomery/hash.hpp>
+
+#include "core/siphash/kernels.hpp"
+#include "core/system.hpp"
+#include "cpu/dispatch.hpp"
+
+namespace bloomery {
+namespace {
+
+#include "core/siphash/rounds.inl"
+
+void hash_each(const hash_key& key, std::span<const std::span<const std::byte>> keys,
+               hash64* hashes) noexcept {
+  for (const auto one : keys) *hashes++ = siphash(key, one);
+}
+
+}  // namespace
+
+const detail::siphash_kernels detail::siphash_kernels::scalar{hash_each};
+
+hash64 siphash(const hash_key& key, std::span<const std::byte> bytes) noexcept {
+  sip_state<std::uint64_t> state(key);
+  for (std::size_t at = 0; at + 8 <= bytes.size(); at += 8) {
+    state.absorb(detail::load<std::uint64_t>(bytes.data() + at));
+  }
+  state.absorb(detail::siphash_last_word(bytes.data(), bytes.size()));
+  return {state.finish()};
+}
+
+void filter_hasher::operator()(std::span<const std::span<const std::byte>> keys,
+                               hash64* hashes) const noexcept {
+  if (seed_.is_keyed()) {
+    detail::chosen_kernels<detail::siphash_kernels>().hash(seed_.key(), keys, hashes);
+    return;
+  }
+  const xxh3_hasher hash(seed_.value());
+  for (const auto key : keys) *hashes++ = hash(key);
+}
+
+hash_seed::hash_seed(const hash_key& key) noexcept
+    : value_(siphash(key, bytes_of("bloomery hash key")).value), key_(key), is_keyed_(true) {}
+
+result<void> detail::check_keyed_hasher(const hash_seed& seed, bool takes_keys) {
+  if (takes_keys || !seed.is_keyed()) return {};
+  return fail(errc::unsupported,
+              "this probe rule hashes keys by itself and takes no secret key; use double hashing");
+}
+
+result<hash_key> new_hash_key() {
+  const hash_key key{{detail::random_bits(), detail::random_bits()}};
+  if (key.words[0] == 0 || key.words[1] == 0) {
+    return fail(errc::io, "the operating system gave no random bits for a key; try again");
+  }
+  return key;
+}
+
+}  // namespace bloomery

@@ -1,0 +1,85 @@
+"""Secret keys: `bloomery key`, --key-file, --hash and the variable BLOOMERY_KEY."""
+
+import stat
+
+import pytest
+
+
+@pytest.fixture
+def secret(run, tmp_path):
+    run("key", "new", "members.key").ok()
+    return tmp_path / "members.key"
+
+
+@pytest.fixture
+def keyed(run, secret, lines):
+    run("build", "-o", "members.bloom", "--key-file", secret, "--capacity", 1000, input=lines(1000)).ok()
+    return secret.read_text().strip()
+
+
+def test_a_new_key_is_the_owners_alone_and_never_replaced(run, secret):
+    assert stat.S_IMODE(secret.stat().st_mode) == 0o600
+    text = secret.read_text()
+    assert len(text) == 33 and int(text, 16) >= 0
+    run("key", "new", "members.key").refused("members.key", "exists")
+    assert secret.read_text() == text
+    run("key", "new", "other.key").ok()
+    assert (secret.parent / "other.key").read_text() != text
+
+
+def test_members_are_found_with_the_key_from_the_file_or_the_variable(run, keyed, lines):
+    with_file = run("check", "-c", "--key-file", "members.key", "members.bloom", input=lines(1000)).ok()
+    assert with_file.out == b"1000\n"
+    with_variable = run("check", "-c", "members.bloom", input=lines(1000), env={"BLOOMERY_KEY": keyed}).ok()
+    assert with_variable.out == b"1000\n"
+
+
+@pytest.mark.parametrize("verb", [("check",), ("info",), ("add",)])
+def test_without_the_key_or_with_another_nothing_is_answered(run, keyed, verb):
+    run("key", "new", "other.key").ok()
+    before = run("verify", "members.bloom").ok().out
+    run(*verb, "members.bloom", input=b"x\n").refused("members.bloom", "secret key", "give the key")
+    run(*verb, "--key-file", "other.key", "members.bloom", input=b"x\n").refused("another secret key")
+    assert run("verify", "members.bloom").ok().out == before
+
+
+def test_the_key_is_shown_nowhere_but_its_identifier_is(run, keyed):
+    shown = run("info", "members.bloom", env={"BLOOMERY_KEY": keyed}).ok().out.decode()
+    assert "siphash-1-3, key with identifier" in shown
+    assert keyed not in shown
+    assert bytes.fromhex(keyed) not in (run("verify", "members.bloom").ok().out)
+
+
+@pytest.mark.parametrize("kind", ["bloom", "blocked_bloom", "counting_bloom", "scalable_bloom", "cuckoo",
+                                  "vector_quotient", "expandable", "fuse", "ribbon"])
+def test_every_kind_takes_a_key(run, secret, lines, kind):
+    run("build", "-o", "f.bloom", "--kind", kind, "--key-file", secret, input=lines(500)).ok()
+    assert run("check", "-c", "--key-file", secret, "f.bloom", input=lines(500)).ok().out == b"500\n"
+    run("check", "f.bloom", input=b"x\n").refused("secret key")
+
+
+@pytest.mark.parametrize("arguments, sentence", [
+    (["--hash", "siphash"], "needs a secret key"),
+    (["--hash", "xxh3", "--key-file", "members.key"], "takes no secret key"),
+    (["--seed", 3, "--key-file", "members.key"], "leave --seed out"),
+    (["--hash", "md5"], "--hash"),
+    (["--key-file", "absent.key"], "cannot read absent.key"),
+    (["--key-file", "short.key"], "holds no key"),
+    (["--kind", "bloom", "--with", "probe=salted", "--key-file", "members.key"], "takes no secret key"),
+    (["--format", "guava", "--capacity", 10, "--fpr", "1%", "--key-file", "members.key"], "fixes the hash function"),
+])
+def test_what_cannot_be_is_refused_in_a_sentence(run, secret, tmp_path, arguments, sentence):
+    (tmp_path / "short.key").write_text("0123\n")
+    refused = run("build", "-o", "f.bloom", *arguments, input=b"a\n").refused(sentence)
+    assert "0123" not in refused
+    assert not (tmp_path / "f.bloom").exists()
+
+
+def test_filters_of_one_key_merge_and_of_two_do_not(run, secret, lines):
+    for name, key, first in (("a", "members.key", 0), ("b", "members.key", 500)):
+        run("build", "-o", name, "--kind", "bloom", "--capacity", 2000, "--fpr", "1%", "--key-file", key,
+            input=lines(500, start=first)).ok()
+    run("build", "-o", "c", "--kind", "bloom", "--capacity", 2000, "--fpr", "1%", input=lines(10)).ok()
+    run("merge", "-o", "ab", "--key-file", secret, "a", "b").ok()
+    assert run("check", "-c", "--key-file", secret, "ab", input=lines(1000)).ok().out == b"1000\n"
+    run("merge", "-o", "ac", "--key-file", secret, "a", "c").refused("differ in seed")
