@@ -75,7 +75,7 @@ progress() {
     echo "reading the lists of packages"
     while read -ra words; do
       case ${words[*]} in
-        *"newly installed"*) total=${words[2]}; continue ;;
+        *"newly installed"*) total=$((words[0] + words[2])); continue ;;
         "Need to get "*) size=${words[*]:3:2}; continue ;;
         Get:*) [[ $total ]] || continue; doing=downloading ;;
         Unpacking*) doing=unpacking ;;
