@@ -25,12 +25,8 @@ echo "Building into build/ ..."
 log=$(mktemp)
 work=$(mktemp -d)
 trap 'rm -rf "$log" "$work"' EXIT
-cmake --preset release >"$log" 2>&1 || { tail -40 "$log"; exit 1; }
-if [[ -t 1 ]]; then
-  cmake --build build --target "${targets[@]}"
-else
-  cmake --build build --target "${targets[@]}" >"$log" 2>&1 || { tail -40 "$log"; exit 1; }
-fi
+{ cmake --preset release && cmake --build build --target "${targets[@]}"; } 2>&1 | tee "$log" | scripts/progress.sh ||
+  { tail -40 "$log"; exit 1; }
 echo "Ready after $((SECONDS - started)) s."
 
 words=/usr/share/dict/american-english-insane

@@ -8,7 +8,7 @@ build=(g++ cmake ninja-build pkg-config libxxhash-dev libfmt-dev libssl-dev
 test=(libgtest-dev librapidcheck-dev clang-19 clang-format-19 clang-tidy-19 libclang-rt-19-dev
   python3 python3-pytest python3-dev pybind11-dev python3-numpy python3-pip mypy zsh fish gzip zstd
   man-db groff golang-github-dcso-bloom-cli libleveldb-dev libsnappy-dev squid curl redis-server
-  python3-redis python3-mpmath g++-aarch64-linux-gnu qemu-user doxygen)
+  python3-redis python3-mpmath g++-aarch64-linux-gnu qemu-user doxygen abigail-tools)
 # DuckDB, whose Parquet files are tested, and clients of Redis are packages of npm. Node's own packages
 # bring npm along.
 command -v npm >/dev/null || test+=(nodejs npm)
@@ -55,6 +55,7 @@ if ((EUID != 0)); then
   as_root=(sudo)
 fi
 log=$(mktemp)
+progress=$(dirname "$0")/progress.sh
 # Debian's way to install a server without starting it as a service: an answer of 101 from this file.
 # It answers so to the apt-get below alone, by a variable that apt-get hands on, so that it forbids
 # nothing else if this script is killed and cannot remove it; the next run then does. A file of
@@ -68,15 +69,23 @@ if [[ ! -e $policy ]] || ours; then
 fi
 # On a terminal, apt's progress is one line that changes.
 progress() {
-  tee "$log" | if [[ -t 2 ]]; then
-    awk '/newly installed/ { total = $3 }
-         /^Need to get/ { printf "\r\033[KDownloading %s %s\n", $4, $5 }
-         /^Get:/ { doing = "downloading" } /^Unpacking/ { doing = "unpacking" } /^Setting up/ { doing = "setting up" }
-         /^(Get:|Unpacking|Setting up)/ { if (total) printf "\r\033[K%s %d of %d packages", doing, ++done[doing], total; fflush() }
-         END { printf "\r\033[K" }' >&2
-  else
-    cat >/dev/null
-  fi
+  local words total= size doing
+  local -A count=()
+  tee "$log" | {
+    echo "reading the lists of packages"
+    while read -ra words; do
+      case ${words[*]} in
+        *"newly installed"*) total=$((words[0] + words[2])); continue ;;
+        "Need to get "*) size=${words[*]:3:2}; continue ;;
+        Get:*) [[ $total ]] || continue; doing=downloading ;;
+        Unpacking*) doing=unpacking ;;
+        "Setting up"*) doing="setting up" ;;
+        *) continue ;;
+      esac
+      count[$doing]=$((${count[$doing]:-0} + 1))
+      echo "$doing ${count[$doing]} of $total packages, $size in all"
+    done
+  } | "$progress" >&2
 }
 {
   "${as_root[@]}" apt-get update -q &&
