@@ -23,6 +23,7 @@ const char* name_of(instruction_set set) noexcept;
 /// The sets that this CPU can run, the plainest first. `scalar` is always one of them.
 std::span<const instruction_set> usable_instruction_sets() noexcept;
 
+/// For chosen_instruction_set(), which is inlined because small batches call it.
 constexpr auto undecided_instruction_set = static_cast<instruction_set>(instruction_sets);
 extern std::atomic<instruction_set> instruction_set_choice;
 instruction_set first_instruction_set() noexcept;
