@@ -209,7 +209,7 @@ class basic_blocked_bloom : public detail::key_overloads<basic_blocked_bloom<Sto
   /// Answers a batch of queries. Precondition: answers.size() >= hs.size().
   void may_contain(std::span<const hash64> hs, std::span<bool> answers) const noexcept {
     assert(answers.size() >= hs.size());
-    detail::blocks_may_contain(array(), hs, answers.data(), 1);
+    detail::blocks_may_contain(array(), hs, answers.data());
   }
 
   /// Answers a batch with up to `threads` threads; 0 uses one thread per core. Precondition:
@@ -240,7 +240,7 @@ class basic_blocked_bloom : public detail::key_overloads<basic_blocked_bloom<Sto
   insert_summary insert(std::span<const hash64> hs) noexcept
     requires writable_storage<Storage>
   {
-    return insert_batch(hs, 1);
+    return inserted_of(hs, detail::blocks_insert(array(), hs));
   }
 
   /// Inserts a batch with up to `threads` threads; 0 uses one thread per core. Bits and summary are
@@ -248,7 +248,7 @@ class basic_blocked_bloom : public detail::key_overloads<basic_blocked_bloom<Sto
   insert_summary insert_parallel(std::span<const hash64> hs, unsigned threads = 0) noexcept
     requires writable_storage<Storage>
   {
-    return insert_batch(hs, threads);
+    return inserted_of(hs, detail::blocks_insert(array(), hs, threads));
   }
 
   /// A handle for many threads, valid until this filter is moved or destroyed. Precondition: the
@@ -358,8 +358,7 @@ class basic_blocked_bloom : public detail::key_overloads<basic_blocked_bloom<Sto
 
   detail::block_census census() const noexcept { return detail::take_census(array()); }
 
-  insert_summary insert_batch(std::span<const hash64> hs, unsigned threads) noexcept {
-    const std::uint64_t newly_inserted = detail::blocks_insert(array(), hs, threads);
+  insert_summary inserted_of(std::span<const hash64> hs, std::uint64_t newly_inserted) noexcept {
     count_ += newly_inserted;
     return {
         .inserted = newly_inserted, .maybe_present = hs.size() - newly_inserted, .done = hs.size()};

@@ -9,6 +9,9 @@
 #if defined(__x86_64__)
 #include <cpuid.h>
 #endif
+#if __has_include(<unistd.h>)
+#include <unistd.h>
+#endif
 
 namespace bloomery::detail {
 namespace {
@@ -64,10 +67,19 @@ instruction_set first_choice() noexcept {
   return all.back();
 }
 
-constexpr auto undecided = static_cast<instruction_set>(instruction_sets);
-std::atomic<instruction_set> choice{undecided};
+std::size_t second_level_cache_of_system() noexcept {
+#if defined(_SC_LEVEL2_CACHE_SIZE)
+  const long bytes = ::sysconf(_SC_LEVEL2_CACHE_SIZE);
+  if (bytes > 0) return static_cast<std::size_t>(bytes);
+#endif
+  return std::size_t{1} << 19;
+}
 
 }  // namespace
+
+const std::size_t second_level_cache = second_level_cache_of_system();
+
+std::atomic<instruction_set> instruction_set_choice{undecided_instruction_set};
 
 const char* name_of(instruction_set set) noexcept {
   switch (set) {
@@ -88,17 +100,15 @@ std::span<const instruction_set> usable_instruction_sets() noexcept {
   return {found.sets.data(), found.size};
 }
 
-instruction_set chosen_instruction_set() noexcept {
-  const instruction_set set = choice.load(std::memory_order_relaxed);
-  if (set != undecided) return set;
+instruction_set first_instruction_set() noexcept {
   static const instruction_set first = first_choice();
-  instruction_set expected = undecided;
-  choice.compare_exchange_strong(expected, first, std::memory_order_relaxed);
-  return choice.load(std::memory_order_relaxed);
+  instruction_set expected = undecided_instruction_set;
+  instruction_set_choice.compare_exchange_strong(expected, first, std::memory_order_relaxed);
+  return instruction_set_choice.load(std::memory_order_relaxed);
 }
 
 void choose_instruction_set(instruction_set set) noexcept {
-  choice.store(set, std::memory_order_relaxed);
+  instruction_set_choice.store(set, std::memory_order_relaxed);
 }
 
 }  // namespace bloomery::detail

@@ -3,6 +3,7 @@
 // The instruction set of every kind's kernels on this CPU. This header does not know the kinds.
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -22,10 +23,22 @@ const char* name_of(instruction_set set) noexcept;
 /// The sets that this CPU can run, the plainest first. `scalar` is always one of them.
 std::span<const instruction_set> usable_instruction_sets() noexcept;
 
+/// For chosen_instruction_set(), which is inlined because small batches call it.
+constexpr auto undecided_instruction_set = static_cast<instruction_set>(instruction_sets);
+extern std::atomic<instruction_set> instruction_set_choice;
+instruction_set first_instruction_set() noexcept;
+
+/// Bytes of the second-level cache of a core, or 512 KiB, the least of common CPUs, if the system
+/// does not tell.
+extern const std::size_t second_level_cache;
+
 /// The chosen set: the last that this CPU can run, or the one that the environment variable
 /// BLOOMERY_KERNEL names at the first call. A name that is unknown, or that this CPU cannot run, is
 /// reported on stderr and ignored.
-instruction_set chosen_instruction_set() noexcept;
+inline instruction_set chosen_instruction_set() noexcept {
+  const instruction_set set = instruction_set_choice.load(std::memory_order_relaxed);
+  return set != undecided_instruction_set ? set : first_instruction_set();
+}
 
 /// Replaces the choice, for tests and benchmarks. Not thread-safe.
 void choose_instruction_set(instruction_set set) noexcept;

@@ -7,6 +7,7 @@
 
 #include <immintrin.h>
 
+#include <array>
 #include <bloomery/detail/blocked_bloom/layout.hpp>
 
 namespace bloomery::detail::avx2 {
@@ -76,9 +77,63 @@ struct two_halves {
   return _mm256_testc_si256(before, bits) == 0;
 }
 
-// For the free layout. AVX2 has neither a 64-bit multiplication nor a permutation of 8 words. The
-// scalar form, with the shifts of BMI2, is as fast as any form composed of AVX2 instructions.
-using scalar::set;
-using scalar::test;
+// The upper and lower halves of the powers of the multiplier, for the free layout.
+struct halved_powers {
+  alignas(32) std::array<std::uint32_t, max_block_hashes> low;
+  alignas(32) std::array<std::uint32_t, max_block_hashes> high;
+};
+constexpr halved_powers make_halved_powers() noexcept {
+  halved_powers all{};
+  std::uint64_t power = 1;
+  for (std::size_t i = 0; i < max_block_hashes; ++i) {
+    power *= golden64;
+    all.low[i] = static_cast<std::uint32_t>(power);
+    all.high[i] = static_cast<std::uint32_t>(power >> 32);
+  }
+  return all;
+}
+inline constexpr halved_powers golden_halves = make_halved_powers();
+static_assert(max_block_hashes % 8 == 0);
+
+[[gnu::always_inline]] inline __m256i load(const std::uint32_t* from) noexcept {
+  return _mm256_load_si256(reinterpret_cast<const __m256i*>(from));
+}
+
+// Eight positions at a time. AVX2 has no product of 64 bits, so its upper half is the sum of three
+// products of 32 bits. The block is 16 words of 32 bits: the four high bits of a position choose
+// one, by two permutations of eight words. No early exit: in a mixture of members and non-members
+// its branch costs more than it saves (docs/decisions/blocked-bloom-lanes.md).
+[[gnu::always_inline]] inline bool test(free_512, const std::byte* block, hash64 h,
+                                        unsigned hashes) noexcept {
+  const __m256i words_low = load(block);
+  const __m256i words_high = load(block + 32);
+  const __m256i hash_low = _mm256_set1_epi32(static_cast<int>(h.value));
+  const __m256i hash_high = _mm256_set1_epi32(static_cast<int>(h.value >> 32));
+  const __m256i lanes = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+  bool all = true;
+  for (unsigned i = 0; i < hashes; i += 8) {
+    const __m256i low = load(golden_halves.low.data() + i);
+    const __m256i high = load(golden_halves.high.data() + i);
+    const __m256i carry =
+        _mm256_blend_epi32(_mm256_srli_epi64(_mm256_mul_epu32(hash_low, low), 32),
+                           _mm256_mul_epu32(hash_low, _mm256_srli_epi64(low, 32)), 0b10101010);
+    const __m256i position = _mm256_add_epi32(
+        carry,
+        _mm256_add_epi32(_mm256_mullo_epi32(hash_low, high), _mm256_mullo_epi32(hash_high, low)));
+    const __m256i word = _mm256_srli_epi32(position, 28);
+    const __m256i bit = _mm256_srli_epi32(_mm256_slli_epi32(position, 4), 27);
+    const __m256i wanted =
+        _mm256_cmpgt_epi32(_mm256_set1_epi32(static_cast<int>(hashes - i)), lanes);
+    const __m256i bits = _mm256_sllv_epi32(_mm256_srli_epi32(wanted, 31), bit);
+    const __m256i found = _mm256_castps_si256(
+        _mm256_blendv_ps(_mm256_castsi256_ps(_mm256_permutevar8x32_epi32(words_low, word)),
+                         _mm256_castsi256_ps(_mm256_permutevar8x32_epi32(words_high, word)),
+                         _mm256_castsi256_ps(position)));
+    all &= _mm256_testc_si256(found, bits) != 0;
+  }
+  return all;
+}
+
+using scalar::set;  // for the free layout
 
 }  // namespace bloomery::detail::avx2

@@ -27,9 +27,12 @@ namespace bloomery::detail::avx512 {
       _mm512_maskz_multishift_epi64_epi8(~__mmask64{0}, offsets, fields));
 }
 
+// Two loads of half a line. One load of all is slower in memory (docs/decisions/prefetch.md).
 [[gnu::always_inline]] inline bool test(split_512 layout, const std::byte* block, hash64 h,
                                         unsigned) noexcept {
-  return _mm512_testn_epi64_mask(_mm512_loadu_si512(block), mask(layout, h)) == 0;
+  const __m512i words = _mm512_maskz_inserti64x4(0xff, _mm512_castsi256_si512(avx2::load(block)),
+                                                 avx2::load(block + 32), 1);
+  return _mm512_testn_epi64_mask(words, mask(layout, h)) == 0;
 }
 
 [[gnu::always_inline]] inline bool set(split_512 layout, std::byte* block, hash64 h,

@@ -24,9 +24,10 @@ struct block_array {
 /// The loops over a batch for one layout and one instruction set. Each loop prefetches the blocks
 /// of up to `ahead` later keys. 0 prefetches nothing, for arrays in the cache.
 struct block_kernels {
-  void (*may_contain)(const block_array&, std::span<const hash64>, bool* answers, unsigned ahead);
+  void (*may_contain)(const block_array&, std::span<const hash64>, bool* answers,
+                      unsigned ahead) noexcept;
   /// Inserts in order. Returns the number of keys that were certainly new.
-  std::uint64_t (*insert)(const block_array&, std::span<const hash64>, unsigned ahead);
+  std::uint64_t (*insert)(const block_array&, std::span<const hash64>, unsigned ahead) noexcept;
 };
 
 /// The kernels of one instruction set.
@@ -38,16 +39,23 @@ struct layout_kernels {
   [[gnu::visibility("hidden")]] static const layout_kernels scalar, vector128, vector256, vector512;
 };
 
-/// The batch operations of a filter. Hashes are first grouped by region of the array if there are
-/// several threads, or if the array is larger than the cache and the batch is large compared with
-/// it. Each region is then processed in the cache.
-/// The order within a region is that of the batch, so the bits and the number of new keys are the
-/// same as with single calls. Grouping needs as much memory as the array, at most 128 MiB. Without
-/// that memory the keys are processed one by one.
+/// The batch operations of a filter.
+void blocks_may_contain(const block_array& array, std::span<const hash64> hashes,
+                        bool* answers) noexcept;
+std::uint64_t blocks_insert(const block_array& array, std::span<const hash64> hashes) noexcept;
+
+/// The same with up to `threads` threads, or one per core if that is 0. To insert, hashes are first
+/// grouped by region of the array, so that each thread has regions of its own. The order within a
+/// region is that of the batch: the bits and the number of new keys are those of single calls.
+/// Grouping needs 8 bytes per key, at most 8 MiB per thread and 128 MiB. Without that memory one
+/// thread inserts.
 void blocks_may_contain(const block_array& array, std::span<const hash64> hashes, bool* answers,
                         unsigned threads) noexcept;
 std::uint64_t blocks_insert(const block_array& array, std::span<const hash64> hashes,
                             unsigned threads) noexcept;
+
+/// How many keys ahead a batch of n keys prefetches in this array (docs/decisions/prefetch.md).
+unsigned keys_ahead(const block_array& array, std::size_t n) noexcept;
 
 /// A census of the array's bits: `pass` is the sum over all blocks of the chance that a non-member
 /// passes in the block, `ones` the number of set bits. O(size).

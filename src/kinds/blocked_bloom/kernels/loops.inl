@@ -18,14 +18,16 @@ template <class Layout, int Write, int Level, class Byte, class Use>
   const auto block = [=](std::size_t i) __attribute__((always_inline)) {
     return data + Layout::block_of(h[i], blocks) * Layout::block_bytes;
   };
+  if (ahead == 0) {
+    for (std::size_t i = 0; i < n; ++i) use(i, block(i));
+    return;
+  }
   const std::size_t lead = ahead < n ? ahead : n;
   for (std::size_t i = 0; i < lead; ++i) __builtin_prefetch(block(i), Write, Level);
   std::size_t i = 0;
-  if (lead != 0) {
-    for (; i + lead < n; ++i) {
-      __builtin_prefetch(block(i + lead), Write, Level);
-      use(i, block(i));
-    }
+  for (; i + lead < n; ++i) {
+    __builtin_prefetch(block(i + lead), Write, Level);
+    use(i, block(i));
   }
   for (; i < n; ++i) use(i, block(i));
 }
@@ -34,7 +36,7 @@ template <class Layout, int Write, int Level, class Byte, class Use>
 // into the first, and loading a line from there costs less than the difference.
 template <class Layout>
 void may_contain_loop(const block_array& array, std::span<const hash64> hashes, bool* answers,
-                      unsigned ahead) {
+                      unsigned ahead) noexcept {
   const hash64* const h = hashes.data();
   for_blocks<Layout, 0, 2>(
       static_cast<const std::byte*>(array.data), array.blocks, hashes, ahead,
@@ -44,10 +46,10 @@ void may_contain_loop(const block_array& array, std::span<const hash64> hashes, 
 
 template <class Layout>
 std::uint64_t insert_loop(const block_array& array, std::span<const hash64> hashes,
-                          unsigned ahead) {
+                          unsigned ahead) noexcept {
   const hash64* const h = hashes.data();
   std::uint64_t newly_inserted = 0;
-  for_blocks<Layout, 1, 3>(
+  for_blocks<Layout, 1, 2>(
       array.data, array.blocks, hashes, ahead,
       [&, h, k = array.hashes](std::size_t i, std::byte* block)
           __attribute__((always_inline)) { newly_inserted += set(Layout(), block, h[i], k); });

@@ -183,7 +183,7 @@ template <class Layout, class Kernel, bool Inserts, int Level, class Byte, class
 
 template <class Layout, class Kernel>
 void may_contain_groups(const block_array& array, std::span<const hash64> hashes, bool* answers,
-                        unsigned ahead) {
+                        unsigned ahead) noexcept {
   const std::size_t done = for_groups<Layout, Kernel, false, 2>(
       static_cast<const std::byte*>(array.data), array.blocks, hashes, ahead,
       [&](std::size_t i, uint8x16_t present) __attribute__((always_inline)) {
@@ -194,7 +194,7 @@ void may_contain_groups(const block_array& array, std::span<const hash64> hashes
 
 template <class Layout, class Kernel>
 std::uint64_t insert_groups(const block_array& array, std::span<const hash64> hashes,
-                            unsigned ahead) {
+                            unsigned ahead) noexcept {
   std::uint64_t repeated = 0;
   const std::size_t done = for_groups<Layout, Kernel, true, 3>(
       array.data, array.blocks, hashes, ahead,
