@@ -8,16 +8,28 @@
 namespace bloomery::detail {
 namespace {
 
-bool contains(const vq_reader& filter, const vector_quotient_place& at) {
-  const vq_layout& layout = *filter.layout;
-  return layout.copies(layout.block(filter.blocks, at.first), at.tag) != 0 ||
-         layout.copies(layout.block(filter.blocks, at.second), at.tag) != 0 ||
-         vq_stashed_copies(filter, at) != 0;
+bool is_in_blocks(const vq_layout& layout, const std::byte* blocks,
+                  const vector_quotient_place& at) {
+  return layout.copies(layout.block(blocks, at.first), at.tag) != 0 ||
+         layout.copies(layout.block(blocks, at.second), at.tag) != 0;
+}
+
+bool contains(const vq_layout& layout, const std::byte* blocks, hash64 h) {
+  return is_in_blocks(layout, blocks, vq_fetch_place(layout, blocks, h));
+}
+insert_outcome insert_one(const vq_writer& filter, hash64 h) {
+  return vq_insert(filter, vq_fetch_place(*filter.layout, filter.blocks, h));
+}
+bool erase_one(const vq_writer& filter, hash64 h) {
+  return vq_erase(filter, vq_fetch_place(*filter.layout, filter.blocks, h));
 }
 
 void may_contain(const vq_reader& filter, std::span<const hash64> hashes, bool* answers) {
   vq_for_each_group(*filter.layout, filter.blocks, hashes, [&](std::size_t i, auto places) {
-    for (const vector_quotient_place& at : places) answers[i++] = contains(filter, at);
+    for (const vector_quotient_place& at : places) {
+      answers[i++] =
+          is_in_blocks(*filter.layout, filter.blocks, at) || vq_stashed_copies(filter, at) != 0;
+    }
     return true;
   });
 }
@@ -47,7 +59,7 @@ void erase(const vq_writer& filter, std::span<const hash64> hashes, bool* erased
   });
 }
 
-constexpr vq_kernels kernels = {contains, may_contain, count, insert, erase};
+constexpr vq_kernels kernels = {contains, insert_one, erase_one, may_contain, count, insert, erase};
 
 }  // namespace
 
@@ -57,7 +69,7 @@ const vq_kernels& vq_ops([[maybe_unused]] const vq_layout& layout) noexcept {
 #if defined(__x86_64__)
   const instruction_set set = chosen_instruction_set();
   if (set == instruction_set::avx512) return vq_kernels::vector512(layout);
-  if (set == instruction_set::avx2) return vq_kernels::vector256;
+  if (set == instruction_set::avx2) return vq_kernels::vector256(layout);
 #endif
   return vq_kernels::scalar;
 }
