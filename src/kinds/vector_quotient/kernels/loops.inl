@@ -223,6 +223,63 @@ bool vq_erase_one(const vq_writer& filter, hash64 h) {
 
 // NOLINTBEGIN(modernize-avoid-c-arrays): an operator of std::array could be emitted
 
+// Keys that are worked on while the blocks of as many later keys are fetched.
+constexpr std::size_t vq_keys_ahead = 24;
+static_assert(vq_keys_ahead <= vq_group_size);
+
+// Into the second-level cache: a core has at most 16 lines under way to the first level, and 48 to
+// the second (Intel Golden Cove).
+[[gnu::always_inline]] inline void vq_prefetch(const std::byte* blocks, const vq_group& group,
+                                               std::size_t i) {
+  constexpr int second_level = 2;
+  prefetch_line<0, second_level>(blocks + group.first[i] * vq_block_bytes);
+  prefetch_line<0, second_level>(blocks + group.second[i] * vq_block_bytes);
+}
+
+// Calls `use(first, size, group, prefetch)` for groups of keys, whose first is hashes[first], until
+// it returns false. `use` calls prefetch(i) before it works on key i. So the blocks of the next
+// group are prefetched one key at a time: prefetched all at once they wait for each other, and the
+// work for them.
+template <class Use>
+[[gnu::always_inline]] inline void vq_for_groups(const vq_layout& layout, const std::byte* blocks,
+                                                 std::span<const hash64> hashes, Use&& use) {
+  const vq_placer place(layout);
+  const hash64* const h = hashes.data();
+  const std::size_t n = hashes.size();
+  vq_group groups[2];
+  std::size_t size = n > vq_keys_ahead ? vq_keys_ahead : n;
+  place(h, size, groups[0]);
+  for (std::size_t i = 0; i < size; ++i) vq_prefetch(blocks, groups[0], i);
+  std::size_t first = 0;
+  for (unsigned turn = 0; size != 0; turn ^= 1) {
+    const std::size_t left = n - first - size;
+    const std::size_t next_size = left > vq_keys_ahead ? vq_keys_ahead : left;
+    vq_group& next = groups[turn ^ 1];
+    place(h + first + size, next_size, next);
+    const auto prefetch = [&](std::size_t i) __attribute__((always_inline)) {
+      if (i < next_size) vq_prefetch(blocks, next, i);
+    };
+    if (!use(first, size, groups[turn], prefetch)) return;
+    first += size;
+    size = next_size;
+  }
+}
+
+// Calls `use(i, place)` for every hash in order until it returns false.
+template <class Use>
+[[gnu::always_inline]] inline void vq_for_places(const vq_layout& layout, const std::byte* blocks,
+                                                 std::span<const hash64> hashes, Use&& use) {
+  vq_for_groups(layout, blocks, hashes,
+                [&](std::size_t first, std::size_t size, const vq_group& group, auto prefetch)
+                    __attribute__((always_inline)) {
+                      for (std::size_t i = 0; i < size; ++i) {
+                        prefetch(i);
+                        if (!use(first + i, group[i])) return false;
+                      }
+                      return true;
+                    });
+}
+
 // A block that has an equal remainder somewhere, so that its bucket's run has to be found.
 struct vq_candidate {
   std::uint64_t equal;
@@ -231,104 +288,44 @@ struct vq_candidate {
   std::uint64_t unused;  // 32 bytes are faster to index than 24
 };
 
-// Keys whose blocks are compared while the blocks of as many later keys are fetched.
-constexpr std::size_t query_group = 24;
-static_assert(query_group <= vq_group_size);
-
-// Into the second-level cache: a core has at most 16 lines under way to the first level, and 48 to
-// the second (Intel Golden Cove).
-[[gnu::always_inline]] inline void vq_prefetch_l2(const std::byte* blocks, const vq_group& group,
-                                                  std::size_t i) {
-  constexpr int second_level = 2;
-  prefetch_line<0, second_level>(blocks + group.first[i] * vq_block_bytes);
-  prefetch_line<0, second_level>(blocks + group.second[i] * vq_block_bytes);
-}
-
 // Two steps without unpredictable branches. The first compares all blocks of a group and lists
 // those with an equal remainder: one in 3 at r = 7, one in 25 at r = 10. The second finds the runs
-// of the listed blocks. The blocks of the next group are prefetched between the comparisons, one
-// key at a time: prefetched all at once they wait for each other, and the comparisons for them.
+// of the listed blocks.
 template <class Ops>
 void vq_may_contain_loop(const vq_reader& filter, std::span<const hash64> hashes, bool* answers) {
   const vq_layout layout = *filter.layout;
   const Ops ops(layout);
-  const vq_placer place(layout);
   const std::byte* const blocks = filter.blocks;
-  const hash64* const h = hashes.data();
-  const std::size_t n = hashes.size();
-  vq_group groups[2];
-  vq_candidate candidates[2 * query_group + 1];
-  std::size_t size = n > query_group ? query_group : n;
-  place(h, size, groups[0]);
-  for (std::size_t i = 0; i < size; ++i) vq_prefetch_l2(blocks, groups[0], i);
-  std::size_t first = 0;
-  for (unsigned turn = 0; size != 0; turn ^= 1) {
-    const std::size_t left = n - first - size;
-    const std::size_t next_size = left > query_group ? query_group : left;
-    const vq_group& group = groups[turn];
-    vq_group& next = groups[turn ^ 1];
-    place(h + first + size, next_size, next);
-    std::size_t listed = 0;
-    for (std::size_t i = 0; i < size; ++i) {
-      if (i < next_size) vq_prefetch_l2(blocks, next, i);
-      const auto wanted = ops.broadcast(layout.remainder_of(group.tag[i]));
-      for (const std::uint64_t at : {group.first[i], group.second[i]}) {
-        const std::uint64_t equal = ops.equal(layout.block(blocks, at), wanted);
-        candidates[listed].equal = equal;
-        candidates[listed].block = at;
-        candidates[listed].key = i;
-        listed += equal != 0;
-      }
-      answers[first + i] = false;
-    }
-    for (std::size_t i = 0; i < listed; ++i) {
-      const vq_candidate& c = candidates[i];
-      const unsigned bucket = layout.bucket_of(group.tag[c.key]);
-      const vq_located at = vq_locate(layout, layout.block(blocks, c.block), bucket);
-      answers[first + c.key] |= at.in_run(c.equal) != 0;
-    }
-    if (filter.stashed != 0) [[unlikely]] {
-      for (std::size_t i = 0; i < size; ++i) {
-        answers[first + i] |= vq_stashed_copies(filter, group[i]) != 0;
-      }
-    }
-    first += size;
-    size = next_size;
-  }
-}
-
-// Finds the places of up to a group of keys and prefetches their blocks; returns how many.
-[[gnu::always_inline]] inline std::size_t vq_fetch(const vq_placer& place, const std::byte* blocks,
-                                                   const hash64* hashes, std::size_t n,
-                                                   vq_group& group) {
-  n = n > vq_group_size ? vq_group_size : n;
-  place(hashes, n, group);
-  for (std::size_t i = 0; i < n; ++i) {
-    prefetch_line(blocks + group.first[i] * vq_block_bytes);
-    prefetch_line(blocks + group.second[i] * vq_block_bytes);
-  }
-  return n;
-}
-
-// Calls `use(i, place)` for every hash in order until it returns false.
-template <class Use>
-[[gnu::always_inline]] inline void vq_for_places(const vq_layout& layout, const std::byte* blocks,
-                                                 std::span<const hash64> hashes, Use&& use) {
-  const vq_placer place(layout);
-  const hash64* const h = hashes.data();
-  const std::size_t n = hashes.size();
-  vq_group groups[2];
-  std::size_t size = vq_fetch(place, blocks, h, n, groups[0]);
-  std::size_t first = 0;
-  for (unsigned turn = 0; size != 0; turn ^= 1) {
-    const std::size_t next =
-        vq_fetch(place, blocks, h + first + size, n - first - size, groups[turn ^ 1]);
-    for (std::size_t i = 0; i < size; ++i) {
-      if (!use(first + i, groups[turn][i])) return;
-    }
-    first += size;
-    size = next;
-  }
+  vq_candidate candidates[2 * vq_keys_ahead + 1];
+  vq_for_groups(layout, blocks, hashes,
+                [&](std::size_t first, std::size_t size, const vq_group& group,
+                    auto prefetch) __attribute__((always_inline)) {
+                  std::size_t listed = 0;
+                  for (std::size_t i = 0; i < size; ++i) {
+                    prefetch(i);
+                    const auto wanted = ops.broadcast(layout.remainder_of(group.tag[i]));
+                    for (const std::uint64_t at : {group.first[i], group.second[i]}) {
+                      const std::uint64_t equal = ops.equal(layout.block(blocks, at), wanted);
+                      candidates[listed].equal = equal;
+                      candidates[listed].block = at;
+                      candidates[listed].key = i;
+                      listed += equal != 0;
+                    }
+                    answers[first + i] = false;
+                  }
+                  for (std::size_t i = 0; i < listed; ++i) {
+                    const vq_candidate& c = candidates[i];
+                    const unsigned bucket = layout.bucket_of(group.tag[c.key]);
+                    const vq_located at = vq_locate(layout, layout.block(blocks, c.block), bucket);
+                    answers[first + c.key] |= at.in_run(c.equal) != 0;
+                  }
+                  if (filter.stashed != 0) [[unlikely]] {
+                    for (std::size_t i = 0; i < size; ++i) {
+                      answers[first + i] |= vq_stashed_copies(filter, group[i]) != 0;
+                    }
+                  }
+                  return true;
+                });
 }
 
 // NOLINTEND(modernize-avoid-c-arrays)
