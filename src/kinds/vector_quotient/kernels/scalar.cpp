@@ -25,38 +25,37 @@ bool erase_one(const vq_writer& filter, hash64 h) {
 }
 
 void may_contain(const vq_reader& filter, std::span<const hash64> hashes, bool* answers) {
-  vq_for_each_group(*filter.layout, filter.blocks, hashes, [&](std::size_t i, auto places) {
-    for (const vector_quotient_place& at : places) {
-      answers[i++] =
-          is_in_blocks(*filter.layout, filter.blocks, at) || vq_stashed_copies(filter, at) != 0;
-    }
-    return true;
-  });
+  vq_for_each_place(
+      *filter.layout, filter.blocks, hashes, [&](std::size_t i, const vector_quotient_place& at) {
+        answers[i] =
+            is_in_blocks(*filter.layout, filter.blocks, at) || vq_stashed_copies(filter, at) != 0;
+        return true;
+      });
 }
 
 void count(const vq_reader& filter, std::span<const hash64> hashes, std::uint64_t* counts) {
-  vq_for_each_group(*filter.layout, filter.blocks, hashes, [&](std::size_t i, auto places) {
-    for (const vector_quotient_place& at : places) counts[i++] = vq_copies(filter, at);
-    return true;
-  });
+  vq_for_each_place(*filter.layout, filter.blocks, hashes,
+                    [&](std::size_t i, const vector_quotient_place& at) {
+                      counts[i] = vq_copies(filter, at);
+                      return true;
+                    });
 }
 
 insert_summary insert(const vq_writer& filter, std::span<const hash64> hashes) {
   insert_summary summary;
-  vq_for_each_group(*filter.layout, filter.blocks, hashes, [&](std::size_t, auto places) {
-    for (const vector_quotient_place& at : places) {
-      if (!summary.add(vq_insert(filter, at))) return false;
-    }
-    return true;
-  });
+  vq_for_each_place(*filter.layout, filter.blocks, hashes,
+                    [&](std::size_t, const vector_quotient_place& at) {
+                      return summary.add(vq_insert(filter, at));
+                    });
   return summary;
 }
 
 void erase(const vq_writer& filter, std::span<const hash64> hashes, bool* erased) {
-  vq_for_each_group(*filter.layout, filter.blocks, hashes, [&](std::size_t i, auto places) {
-    for (const vector_quotient_place& at : places) erased[i++] = vq_erase(filter, at);
-    return true;
-  });
+  vq_for_each_place(*filter.layout, filter.blocks, hashes,
+                    [&](std::size_t i, const vector_quotient_place& at) {
+                      erased[i] = vq_erase(filter, at);
+                      return true;
+                    });
 }
 
 constexpr vq_kernels kernels = {contains, insert_one, erase_one, may_contain, count, insert, erase};
