@@ -157,8 +157,12 @@ bool vq_contains(const vq_layout& layout, const std::byte* blocks, hash64 h) {
   const vq_key<Ops> key(layout, ops, at.tag);
   const std::byte* const a = layout.block(blocks, at.first);
   const std::byte* const b = layout.block(blocks, at.second);
-  const std::uint64_t in_a = ops.equal(a, key.wanted) & vq_possible_slots(layout, a, key.bucket);
-  const std::uint64_t in_b = ops.equal(b, key.wanted) & vq_possible_slots(layout, b, key.bucket);
+  std::uint64_t in_a = ops.equal(a, key.wanted);
+  std::uint64_t in_b = ops.equal(b, key.wanted);
+  // An equal remainder in another bucket: one in 12 absent keys at r = 10, half of them at r = 7.
+  if (layout.remainder_bits() >= 10 && (in_a | in_b) == 0) return false;
+  in_a &= vq_possible_slots(layout, a, key.bucket);
+  in_b &= vq_possible_slots(layout, b, key.bucket);
   if ((in_a | in_b) == 0) return false;
   // Usually one of the two. It cannot be predicted which, so the compiler may not make it a branch.
   std::uint64_t in_first = 0 - std::uint64_t{in_a != 0};
