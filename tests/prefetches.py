@@ -20,7 +20,7 @@ BATCHES = [
     r"\w+::LOCAL(may_contain|insert)_loop<bloomery::detail::(split_512|parquet_256|free_512)>",
     r"fuse_may_contain(_avx512)?\(",
     r"ribbon_\w+::LOCALmay_contain\(",
-    r"vq_\w+::LOCAL(may_contain|vq_(insert|erase|count)_loop)[(<]",
+    r"vq_\w+::LOCALvq_(may_contain|insert|erase|count)_loop[(<]",
     r"(scalar|bmi2)::LOCAL(contains_batch|prefetch|prefetch_to_insert)\(",
 ]
 LABEL = re.compile(r"^[0-9a-f]+ <(.+)>:$")

@@ -1,5 +1,6 @@
 #include <bloomery/vector_quotient_concurrent.hpp>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <bloomery/detail/vector_quotient/seqlocks.hpp>
@@ -10,6 +11,11 @@
 #include "kinds/vector_quotient/kernels/group.hpp"
 
 namespace bloomery {
+namespace {
+
+constexpr std::size_t keys_per_lock = 32;
+
+}  // namespace
 
 struct concurrent_vector_quotient::shared_state {
   detail::vq_seqlocks seqlocks;
@@ -66,10 +72,11 @@ bool concurrent_vector_quotient::contains(const vector_quotient_place& at) const
 void concurrent_vector_quotient::may_contain(std::span<const hash64> hs,
                                              std::span<bool> answers) const noexcept {
   assert(answers.size() >= hs.size());
-  detail::vq_for_each_group(layout(), filter_.blocks, hs, [&](std::size_t i, auto places) noexcept {
-    for (const vector_quotient_place& at : places) answers[i++] = contains(at);
-    return true;
-  });
+  detail::vq_for_each_place(layout(), filter_.blocks, hs,
+                            [&](std::size_t i, const vector_quotient_place& at) noexcept {
+                              answers[i] = contains(at);
+                              return true;
+                            });
 }
 
 insert_outcome concurrent_vector_quotient::insert_locked(const vector_quotient_place& at) noexcept {
@@ -86,13 +93,18 @@ insert_outcome concurrent_vector_quotient::insert(const hash64& h) noexcept {
 
 insert_summary concurrent_vector_quotient::insert(std::span<const hash64> hs) noexcept {
   insert_summary summary;
-  detail::vq_for_each_group(layout(), filter_.blocks, hs, [&](std::size_t, auto places) noexcept {
-    const std::scoped_lock lock(state().mutex);
-    for (const vector_quotient_place& at : places) {
-      if (!summary.add(insert_locked(at))) return false;
+  std::array<vector_quotient_place, keys_per_lock> places;
+  while (!hs.empty()) {
+    const auto part = hs.first(std::min(keys_per_lock, hs.size()));
+    hs = hs.subspan(part.size());
+    for (std::size_t i = 0; i < part.size(); ++i) {
+      places[i] = detail::vq_fetch_place(layout(), filter_.blocks, part[i]);
     }
-    return true;
-  });
+    const std::scoped_lock lock(state().mutex);
+    for (std::size_t i = 0; i < part.size(); ++i) {
+      if (!summary.add(insert_locked(places[i]))) return summary;
+    }
+  }
   return summary;
 }
 

@@ -73,6 +73,15 @@ TEST(vector_quotient_kernels, every_kernel_does_the_same_to_the_same_bytes) {
                 std::span(reinterpret_cast<bool*>(room.data()), room.size()));
         EXPECT_EQ(room, expected_erased);
         ASSERT_EQ(file_bytes(f), emptied);
+        auto by_single_calls = filter_of(of);
+        for (const hash64 h : members) {
+          if (!is_contained(by_single_calls.insert(h))) break;
+        }
+        ASSERT_EQ(file_bytes(by_single_calls), full);
+        for (std::size_t i = 0; i < members.size(); ++i) {
+          ASSERT_EQ(by_single_calls.erase(members[i]), expected_erased[i] != 0);
+        }
+        ASSERT_EQ(file_bytes(by_single_calls), emptied);
       });
     }
   }

@@ -6,7 +6,6 @@
 // other instruction sets change the bytes in the same way.
 
 #include <bloomery/concepts.hpp>
-#include <bloomery/detail/core/prefetch.hpp>
 #include <bloomery/detail/vector_quotient/table.hpp>
 #include <bloomery/hash.hpp>
 #include <cstdint>
@@ -14,15 +13,20 @@
 
 namespace bloomery::detail {
 
-/// Batches prefetch the blocks of later keys while they work on those of earlier keys.
 struct vq_kernels {
-  bool (*contains)(const vq_reader&, const vector_quotient_place&);
+  // A single key. `contains` leaves the stash to the caller.
+  bool (*contains)(const vq_layout&, const std::byte* blocks, hash64);
+  insert_outcome (*insert_one)(const vq_writer&, hash64);
+  bool (*erase_one)(const vq_writer&, hash64);
+  // Batches prefetch the blocks of later keys while they work on those of earlier keys.
   void (*may_contain)(const vq_reader&, std::span<const hash64>, bool* answers);
   void (*count)(const vq_reader&, std::span<const hash64>, std::uint64_t* counts);
   insert_summary (*insert)(const vq_writer&, std::span<const hash64>);
   void (*erase)(const vq_writer&, std::span<const hash64>, bool* erased);
 
-  [[gnu::visibility("hidden")]] static const vq_kernels scalar, vector256;
+  [[gnu::visibility("hidden")]] static const vq_kernels scalar;
+  [[gnu::visibility("hidden")]] static const vq_kernels& vector256(
+      const vq_layout& layout) noexcept;
   [[gnu::visibility("hidden")]] static const vq_kernels& vector512(
       const vq_layout& layout) noexcept;
 };
@@ -31,10 +35,8 @@ struct vq_kernels {
 const vq_kernels& vq_ops(const vq_layout& layout) noexcept;
 
 inline bool vq_may_contain(const vq_reader& filter, hash64 h) noexcept {
-  const vector_quotient_place at = filter.layout->place(h);
-  prefetch_line(filter.layout->block(filter.blocks, at.first));
-  prefetch_line(filter.layout->block(filter.blocks, at.second));
-  return vq_ops(*filter.layout).contains(filter, at);
+  return vq_ops(*filter.layout).contains(*filter.layout, filter.blocks, h) ||
+         (filter.stashed != 0 && vq_stashed_copies(filter, filter.layout->place(h)) != 0);
 }
 
 inline std::uint64_t vq_count(const vq_reader& filter, hash64 h) noexcept {
@@ -44,15 +46,11 @@ inline std::uint64_t vq_count(const vq_reader& filter, hash64 h) noexcept {
 }
 
 inline insert_outcome vq_insert(const vq_writer& filter, hash64 h) noexcept {
-  const insert_summary one = vq_ops(*filter.layout).insert(filter, {&h, 1});
-  if (one.done == 0) return one.stopped_by;
-  return one.inserted != 0 ? insert_outcome::inserted : insert_outcome::maybe_present;
+  return vq_ops(*filter.layout).insert_one(filter, h);
 }
 
 inline bool vq_erase(const vq_writer& filter, hash64 h) noexcept {
-  bool erased = false;
-  vq_ops(*filter.layout).erase(filter, {&h, 1}, &erased);
-  return erased;
+  return vq_ops(*filter.layout).erase_one(filter, h);
 }
 
 }  // namespace bloomery::detail

@@ -101,15 +101,11 @@ class vq_layout {
             blocks < 2 * vq_region_blocks ? 0 : (blocks / vq_region_blocks - 1) * vq_region_blocks),
         slots_(slots),
         bits_(bits),
-        ends_offset_(vq_block_bits - slots - buckets),
-        lanes_(57 / bits) {
+        ends_offset_(vq_block_bits - slots - buckets) {
     const unsigned sentinel = ends_offset_ - 1;
     sentinel_[sentinel / 64 - 5] = std::uint64_t{1} << (sentinel % 64);
     for (unsigned bit = sentinel; bit < vq_block_bits; ++bit) {
       ends_mask_[bit / 64 - 5] |= std::uint64_t{1} << (bit % 64);
-    }
-    for (unsigned lane = 0; lane < lanes_; ++lane) {
-      lane_ones_ |= std::uint64_t{1} << (lane * bits);
     }
   }
 
@@ -179,11 +175,12 @@ class vq_layout {
     return blocks + i * vq_block_bytes;
   }
 
+  /// Word 5 + i of a block as in vq_ends. For i = 3 zero, although it reads the bytes there.
+  [[gnu::always_inline]] std::uint64_t ends_in(const std::byte* block, unsigned i) const noexcept {
+    return (~vq_word(block, 5 + i) & ends_mask_[i]) | sentinel_[i];
+  }
   [[gnu::always_inline]] vq_ends ends(const std::byte* block) const noexcept {
-    const auto ends_in = [&](unsigned i) __attribute__((always_inline)) {
-      return (~vq_word(block, 5 + i) & ends_mask_[i]) | sentinel_[i];
-    };
-    vq_ends found{ends_in(0), ends_in(1), ends_in(2), 0, 0, 0};
+    vq_ends found{ends_in(block, 0), ends_in(block, 1), ends_in(block, 2), 0, 0, 0};
     found.rank6 = static_cast<unsigned>(__builtin_popcountll(found.word5));
     found.rank7 = found.rank6 + static_cast<unsigned>(__builtin_popcountll(found.word6));
     found.total = found.rank7 + static_cast<unsigned>(__builtin_popcountll(found.word7));
@@ -205,27 +202,23 @@ class vq_layout {
     const std::uint64_t here = word == 5 ? ends.word5 : word == 6 ? ends.word6 : ends.word7;
     const std::uint64_t next = word == 5 ? ends.word6 : word == 6 ? ends.word7 : 0;
     const unsigned before = word == 5 ? 0 : word == 6 ? ends.rank6 : ends.rank7;
-    const unsigned rank = (bucket - before) % 64;
+    const unsigned rank = bucket - before;
     const bool exists = word != 7 || rank < ends.total - ends.rank7;  // else a damaged block
     const unsigned bit = exists ? select_one(here, rank) : 64;
-    return run_after(bucket, word, bit, here, next);
+    const std::uint64_t above = (here >> (bit % 64)) >> 1;
+    const unsigned length =
+        above != 0
+            ? static_cast<unsigned>(__builtin_ctzll(above))
+            : 63 - bit % 64 + (next != 0 ? static_cast<unsigned>(__builtin_ctzll(next)) : 64);
+    return run_of(bucket, 64 * word + bit, length);
   }
   vq_run run(const std::byte* block, unsigned bucket) const noexcept {
     return run(ends(block), bucket);
   }
-
-  /// The run of a bucket, given the end before it: bit `bit` of word `word`. `here` has the ends in
-  /// that word, `next` those in the next word. `bit` is 64 if there is no such end.
-  [[gnu::always_inline]] vq_run run_after(unsigned bucket, unsigned word, unsigned bit,
-                                          std::uint64_t here, std::uint64_t next) const noexcept {
-    const std::uint64_t above = (here >> (bit % 64)) >> 1;
-    unsigned length = 0;
-    if (above != 0) [[likely]] {
-      length = static_cast<unsigned>(__builtin_ctzll(above));
-    } else {
-      length = 63 - bit % 64 + (next != 0 ? static_cast<unsigned>(__builtin_ctzll(next)) : 64);
-    }
-    const unsigned begin = 64 * word + bit + 1 - ends_offset_ - bucket;
+  /// The run of a bucket, given the bit of the end before it.
+  [[gnu::always_inline]] vq_run run_of(unsigned bucket, unsigned bit,
+                                       unsigned length) const noexcept {
+    const unsigned begin = bit + 1 - ends_offset_ - bucket;
     const unsigned first = begin < slots_ ? begin : slots_;
     const unsigned end = first + length;
     return {first, end < slots_ ? end : slots_};
@@ -237,30 +230,12 @@ class vq_layout {
     return (load<std::uint64_t>(block + bit / 8) >> (bit % 8)) & ((std::uint64_t{1} << bits_) - 1);
   }
 
-  /// Looks for a remainder in a run. Compares as many remainders at a time as any 57 bits hold, in
-  /// lanes of r bits; no sum leaves its lane (H. S. Warren, "Hacker's Delight", 6-1). Most runs
-  /// need one comparison, so the loop's branch is predicted.
-  [[gnu::always_inline]] vq_match match(const std::byte* block, vq_run run,
-                                        std::uint64_t remainder) const noexcept {
-    const std::uint64_t high = lane_ones_ << (bits_ - 1);
-    const std::uint64_t low = high - lane_ones_;
-    const std::uint64_t wanted = remainder * lane_ones_;
+  /// Looks for a remainder in a run.
+  vq_match match(const std::byte* block, vq_run run, std::uint64_t remainder) const noexcept {
     vq_match found{0, run.end};
-    unsigned at = run.begin;
-    do {
-      const unsigned bit = at * bits_;
-      std::uint64_t x = 0;
-      __builtin_memcpy(&x, block + bit / 8, sizeof x);
-      x = (x >> (bit % 8)) ^ wanted;
-      const unsigned lanes = run.end - at < lanes_ ? run.end - at : lanes_;
-      const std::uint64_t in_run = (std::uint64_t{1} << (lanes * bits_)) - 1;
-      const std::uint64_t equal = ~(((x & low) + low) | x) & high & in_run;
-      if (found.copies == 0 && equal != 0) {
-        found.slot = at + static_cast<unsigned>(__builtin_ctzll(equal)) / bits_;
-      }
-      found.copies += static_cast<unsigned>(__builtin_popcountll(equal));
-      at += lanes_;
-    } while (at < run.end);
+    for (unsigned slot = run.end; slot != run.begin;) {
+      if (get(block, --slot) == remainder) found = {found.copies + 1, slot};
+    }
     return found;
   }
 
@@ -359,11 +334,9 @@ class vq_layout {
   unsigned slots_;
   unsigned bits_;
   unsigned ends_offset_;
-  unsigned lanes_;               // remainders that any 57 bits hold
-  std::uint64_t lane_ones_ = 0;  // the lowest bit of each lane
   // NOLINTBEGIN(modernize-avoid-c-arrays): kernels may not emit operators of std::array
-  std::uint64_t ends_mask_[3] = {};  // of words 5 to 7: the ends and the sentinel
-  std::uint64_t sentinel_[3] = {};
+  std::uint64_t ends_mask_[4] = {};  // of words 5 to 7: the ends and the sentinel
+  std::uint64_t sentinel_[4] = {};
   // NOLINTEND(modernize-avoid-c-arrays)
 };
 

@@ -16,6 +16,11 @@ namespace {
 // NOLINTBEGIN(modernize-avoid-c-arrays,portability-simd-intrinsics,misc-const-correctness): an
 // operator of std::array could be emitted with this target.
 
+using words [[gnu::vector_size(64)]] = std::uint64_t;
+[[gnu::always_inline]] inline words product_of_low(words a, words b) {
+  return (words)_mm512_mul_epu32((__m512i)a, (__m512i)b);
+}
+
 #include "kinds/vector_quotient/kernels/loops.inl"
 
 // Brings the remainders of a block into lanes: of 8 bits, all in one vector, for r <= 8, else of 16
@@ -61,6 +66,8 @@ constexpr all_lanes lanes = make_lane_tables();
 template <unsigned Vectors>
 class comparer {
  public:
+  using vector = __m512i;
+
   explicit comparer(const vq_layout& layout)
       : slots_mask_((std::uint64_t{1} << layout.slots()) - 1) {
     const lane_tables& tables = lanes.by_bits[layout.remainder_bits() - min_lane_bits];
@@ -74,7 +81,8 @@ class comparer {
   }
 
   // A bit for each slot: whether it has the remainder, in any bucket.
-  [[gnu::always_inline]] std::uint64_t equal(__m512i block, __m512i wanted) const {
+  [[gnu::always_inline]] std::uint64_t equal(const std::byte* bytes, __m512i wanted) const {
+    const __m512i block = load_block(bytes);
     const __m512i x =
         _mm512_multishift_epi64_epi8(shifts_[0], _mm512_permutexvar_epi8(bytes_[0], block));
     if constexpr (Vectors == 0) {
@@ -94,10 +102,6 @@ class comparer {
     return Vectors == 0 ? _mm512_set1_epi8(static_cast<char>(remainder))
                         : _mm512_set1_epi16(static_cast<short>(remainder));
   }
-  // The slots of `equal` in the run, from its first. A run ends before slot 64.
-  [[gnu::always_inline]] static std::uint64_t in_run(std::uint64_t equal, vq_run run) {
-    return _bzhi_u64(equal, run.end) >> run.begin;
-  }
 
  private:
   std::uint64_t slots_mask_;
@@ -109,10 +113,6 @@ class comparer {
 template <unsigned Vectors>
 class ops : public comparer<Vectors> {
  public:
-  using comparer<Vectors>::equal;
-  using comparer<Vectors>::broadcast;
-  using comparer<Vectors>::in_run;
-
   explicit ops(const vq_layout& layout)
       : comparer<Vectors>(layout),
         layout_(layout),
@@ -121,49 +121,6 @@ class ops : public comparer<Vectors> {
         last_slot_(
             _mm512_andnot_si512(below((layout.slots() - 1) * layout.remainder_bits()), all_slots_)),
         width_(all(layout.remainder_bits())) {}
-
-  // vq_layout::place for eight keys at once, if there are less than 2^32 blocks. Tags are always
-  // less.
-  [[gnu::always_inline]] void place(const hash64* hashes, std::size_t n, vq_group& group) const {
-    if (layout_.blocks() >> 32 != 0) [[unlikely]] {
-      vq_place_group(layout_, hashes, n, group);
-      return;
-    }
-    const __m512i blocks = all(layout_.blocks());
-    const __m512i tags = all(layout_.tags());
-    const __m512i last_region = all(layout_.last_region());
-    const __m512i last_size = all(layout_.blocks() - layout_.last_region());
-    for (std::size_t i = 0; i < n; i += 8) {
-      const auto valid = static_cast<__mmask8>(n - i < 8 ? (1U << (n - i)) - 1 : 0xff);
-      const __m512i h = _mm512_maskz_loadu_epi64(valid, hashes + i);
-      const __m512i first = upper_product(h, blocks);
-      const __m512i tag = upper_product(_mm512_mullo_epi64(h, all(0x9e3779b97f4a7c15)), tags);
-      const __mmask8 is_last = _mm512_cmpge_epu64_mask(first, last_region);
-      const __m512i base = _mm512_mask_mov_epi64(
-          _mm512_and_si512(first, all(~(vq_region_blocks - 1))), is_last, last_region);
-      const __m512i size = _mm512_mask_mov_epi64(all(vq_region_blocks), is_last, last_size);
-      __m512i g = _mm512_mullo_epi64(tag, all(0xbf58476d1ce4e5b9));
-      g = _mm512_xor_si512(g, _mm512_srli_epi64(g, 32));
-      g = _mm512_srli_epi64(_mm512_mullo_epi64(g, all(0x94d049bb133111eb)), 32);
-      g = _mm512_srli_epi64(_mm512_mul_epu32(g, size), 32);
-      const __m512i local = _mm512_sub_epi64(first, base);
-      __m512i other = _mm512_sub_epi64(g, local);
-      other = _mm512_mask_add_epi64(other, _mm512_cmplt_epu64_mask(g, local), other, size);
-      _mm512_store_si512(group.first + i, first);
-      _mm512_store_si512(group.second + i, _mm512_add_epi64(base, other));
-      _mm512_store_si512(group.tag + i, tag);
-    }
-  }
-
-  [[gnu::always_inline]] vq_lookup look_up(const std::byte* block, unsigned bucket,
-                                           std::uint64_t remainder) const {
-    const std::uint64_t anywhere = equal(load_block(block), broadcast(remainder));
-    const vq_ends ends = layout_.ends(block);
-    const vq_run run = run_by_pdep(layout_, ends, bucket);
-    const std::uint64_t found = in_run(anywhere, run);
-    return {static_cast<unsigned>(__builtin_popcountll(found)),
-            run.begin + static_cast<unsigned>(_tzcnt_u64(found)), run.end, layout_.taken(ends)};
-  }
 
   // The whole block as one vector. A shift by more than 63, or by a negative number, gives zero.
   [[gnu::always_inline]] void insert(std::byte* block, unsigned bucket, unsigned end,
@@ -216,13 +173,6 @@ class ops : public comparer<Vectors> {
   [[gnu::always_inline]] static __m512i all(std::uint64_t x) {
     return _mm512_set1_epi64(static_cast<long long>(x));
   }
-  // mulhi64 for n < 2^32.
-  [[gnu::always_inline]] static __m512i upper_product(__m512i x, __m512i n) {
-    const __m512i low = _mm512_srli_epi64(_mm512_mul_epu32(x, n), 32);
-    const __m512i high = _mm512_mul_epu32(_mm512_srli_epi64(x, 32), n);
-    return _mm512_srli_epi64(_mm512_add_epi64(high, low), 32);
-  }
-
   // The bits of a block from `bit` on, and those below it.
   [[gnu::always_inline]] __m512i from(unsigned bit) const {
     const __m512i offset = _mm512_sub_epi64(all(bit), word_offsets_);
@@ -240,111 +190,18 @@ class ops : public comparer<Vectors> {
   __m512i width_;
 };
 
-// A block that has an equal remainder somewhere, so that its bucket's run has to be found.
-struct candidate {
-  const std::byte* block;
-  std::uint64_t equal;
-  std::size_t key;
-};
-
-// Keys whose blocks are compared while the blocks of as many later keys are fetched.
-constexpr std::size_t query_group = 24;
-static_assert(query_group <= vq_group_size);
-
-// Into the second-level cache: a core has at most 16 lines under way to the first level, and 48 to
-// the second (Intel Golden Cove).
-[[gnu::always_inline]] inline void prefetch_l2(const std::byte* blocks, const vq_group& group,
-                                               std::size_t i) {
-  constexpr int second_level = 2;
-  prefetch_line<0, second_level>(blocks + group.first[i] * vq_block_bytes);
-  prefetch_line<0, second_level>(blocks + group.second[i] * vq_block_bytes);
-}
-
-// Two steps without unpredictable branches. The first compares all blocks of a group and lists
-// those with an equal remainder: one in 3 at r = 7, one in 25 at r = 10. The second finds the runs
-// of the listed blocks. The blocks of the next group are prefetched between the comparisons, one
-// key at a time: prefetched all at once they wait for each other, and the comparisons for them.
-template <class Ops>
-void may_contain_loop(const vq_reader& filter, std::span<const hash64> hashes, bool* answers) {
-  const vq_layout layout = *filter.layout;
-  const Ops ops(layout);
-  const std::byte* const blocks = filter.blocks;
-  const hash64* const h = hashes.data();
-  const std::size_t n = hashes.size();
-  vq_group groups[2];
-  candidate candidates[2 * query_group + 1];
-  std::size_t size = n > query_group ? query_group : n;
-  ops.place(h, size, groups[0]);
-  for (std::size_t i = 0; i < size; ++i) prefetch_l2(blocks, groups[0], i);
-  std::size_t first = 0;
-  for (unsigned turn = 0; size != 0; turn ^= 1) {
-    const std::size_t left = n - first - size;
-    const std::size_t next_size = left > query_group ? query_group : left;
-    const vq_group& group = groups[turn];
-    vq_group& next = groups[turn ^ 1];
-    ops.place(h + first + size, next_size, next);
-    std::size_t listed = 0;
-    for (std::size_t i = 0; i < size; ++i) {
-      if (i < next_size) prefetch_l2(blocks, next, i);
-      const __m512i wanted = ops.broadcast(layout.remainder_of(group.tag[i]));
-      for (const std::uint64_t at : {group.first[i], group.second[i]}) {
-        const std::byte* const block = layout.block(blocks, at);
-        const std::uint64_t equal = ops.equal(load_block(block), wanted);
-        candidates[listed] = {block, equal, i};
-        listed += equal != 0;
-      }
-      answers[first + i] = false;
-    }
-    for (std::size_t i = 0; i < listed; ++i) {
-      const candidate& c = candidates[i];
-      const vq_run run =
-          run_by_pdep(layout, layout.ends(c.block), layout.bucket_of(group.tag[c.key]));
-      answers[first + c.key] |= ops.in_run(c.equal, run) != 0;
-    }
-    if (filter.stashed != 0) [[unlikely]] {
-      for (std::size_t i = 0; i < size; ++i) {
-        answers[first + i] |= vq_stashed_copies(filter, group[i]) != 0;
-      }
-    }
-    first += size;
-    size = next_size;
-  }
-}
-
 // NOLINTEND(modernize-avoid-c-arrays,portability-simd-intrinsics,misc-const-correctness)
 
-// A single key. The runs are needed only if a remainder is equal. That is rare for an absent key if
-// remainders are long; if they are short it cannot be predicted, and the runs are found anyway.
 template <unsigned Vectors>
-bool contains_by(const vq_reader& filter, const vector_quotient_place& at) {
-  const vq_layout& layout = *filter.layout;
-  const comparer<Vectors> compare(layout);
-  const __m512i wanted = compare.broadcast(layout.remainder_of(at.tag));
-  const std::byte* const a = layout.block(filter.blocks, at.first);
-  const std::byte* const b = layout.block(filter.blocks, at.second);
-  const std::uint64_t in_a = compare.equal(load_block(a), wanted);
-  const std::uint64_t in_b = compare.equal(load_block(b), wanted);
-  if (layout.remainder_bits() < 8 || (in_a | in_b) != 0) {
-    const unsigned bucket = layout.bucket_of(at.tag);
-    const vq_run run_a = run_by_pdep(layout, layout.ends(a), bucket);
-    const vq_run run_b = run_by_pdep(layout, layout.ends(b), bucket);
-    if ((compare.in_run(in_a, run_a) | compare.in_run(in_b, run_b)) != 0) return true;
-  }
-  return filter.stashed != 0 && vq_stashed_copies(filter, at) != 0;
-}
-
-template <unsigned Vectors>
-constexpr vq_kernels kernels = {contains_by<Vectors>, may_contain_loop<ops<Vectors>>,
-                                vq_count_loop<ops<Vectors>>, vq_insert_loop<ops<Vectors>>,
-                                vq_erase_loop<ops<Vectors>>};
+constexpr vq_kernels kernels = vq_kernels_of<ops<Vectors>>;
 
 }  // namespace
 }  // namespace vq_avx512
 
-// Remainders of more than 16 bits are left to AVX2: they would need lanes of 32 bits.
+// Remainders of more than 16 bits are left to AVX2, which has lanes of 32 bits.
 const vq_kernels& vq_kernels::vector512(const vq_layout& layout) noexcept {
   if (layout.remainder_bits() <= 8) return vq_avx512::kernels<0>;
-  if (layout.remainder_bits() > vq_avx512::max_lane_bits) return vector256;
+  if (layout.remainder_bits() > vq_avx512::max_lane_bits) return vector256(layout);
   return layout.slots() <= 32 ? vq_avx512::kernels<1> : vq_avx512::kernels<2>;
 }
 

@@ -2,7 +2,6 @@
 
 // Groups of keys: their blocks are prefetched together.
 
-#include <algorithm>
 #include <array>
 #include <bloomery/detail/core/prefetch.hpp>
 #include <bloomery/detail/vector_quotient/layout.hpp>
@@ -14,20 +13,30 @@ namespace bloomery::detail {
 
 inline constexpr std::size_t vq_group_size = 32;
 
-/// Calls `use(i, places)` with the places of hashes i, i + 1, .. whose blocks are being prefetched,
-/// until it returns false.
+/// The place of a key, whose blocks are being prefetched.
+[[gnu::always_inline]] inline vector_quotient_place vq_fetch_place(const vq_layout& layout,
+                                                                   const std::byte* blocks,
+                                                                   hash64 h) noexcept {
+  const vector_quotient_place at = layout.place(h);
+  prefetch_line(layout.block(blocks, at.first));
+  prefetch_line(layout.block(blocks, at.second));
+  return at;
+}
+
+/// Calls `use(i, place)` for every hash in order until it returns false. The blocks of a later hash
+/// are prefetched before each call.
 template <class Use>
-void vq_for_each_group(const vq_layout& layout, const std::byte* blocks,
+void vq_for_each_place(const vq_layout& layout, const std::byte* blocks,
                        std::span<const hash64> hashes, Use&& use) noexcept {
+  constexpr std::size_t ahead = vq_group_size / 2;
   std::array<vector_quotient_place, vq_group_size> places;
-  for (std::size_t first = 0; first < hashes.size(); first += vq_group_size) {
-    const std::size_t n = std::min(vq_group_size, hashes.size() - first);
-    for (std::size_t i = 0; i < n; ++i) {
-      places[i] = layout.place(hashes[first + i]);
-      prefetch_line(layout.block(blocks, places[i].first));
-      prefetch_line(layout.block(blocks, places[i].second));
-    }
-    if (!use(first, std::span<const vector_quotient_place>(places.data(), n))) return;
+  const auto fetch = [&](std::size_t i) {
+    if (i < hashes.size()) places[i % vq_group_size] = vq_fetch_place(layout, blocks, hashes[i]);
+  };
+  for (std::size_t i = 0; i < ahead; ++i) fetch(i);
+  for (std::size_t i = 0; i < hashes.size(); ++i) {
+    fetch(i + ahead);
+    if (!use(i, places[i % vq_group_size])) return;
   }
 }
 
@@ -44,24 +53,5 @@ struct vq_group {
   }
 };
 // NOLINTEND(modernize-avoid-c-arrays)
-
-/// The places of n keys, n <= vq_group_size, by the specification.
-[[gnu::always_inline]] inline void vq_place_group(const vq_layout& layout, const hash64* hashes,
-                                                  std::size_t n, vq_group& group) noexcept {
-  for (std::size_t i = 0; i < n; ++i) {
-    const vector_quotient_place at = layout.place(hashes[i]);
-    group.first[i] = at.first;
-    group.second[i] = at.second;
-    group.tag[i] = at.tag;
-  }
-}
-
-/// A remainder in its bucket of one block.
-struct vq_lookup {
-  unsigned copies;
-  unsigned slot;   ///< of the first copy; means nothing without one
-  unsigned end;    ///< of the bucket's run
-  unsigned taken;  ///< slots of the block in use
-};
 
 }  // namespace bloomery::detail
