@@ -84,9 +84,9 @@ struct fuse_table {
   template <unsigned Arity, class Word>
   [[gnu::always_inline]] bool may_contain(hash64 h) const noexcept {
     std::uint32_t sum = 0;
-    const std::uint32_t own =
-        find<Arity, Word>(h, [&](std::uint64_t slot) noexcept
-                          __attribute__((always_inline)) { sum ^= fingerprint<Word>(slot); });
+    const std::uint32_t own = find<Arity, Word>(
+        h,
+        [&](std::uint64_t slot) __attribute__((always_inline)) { sum ^= fingerprint<Word>(slot); });
     return sizeof(Word) == 1 ? sum == own : is_zero(sum ^ own);
   }
 };
