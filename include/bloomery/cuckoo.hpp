@@ -107,6 +107,10 @@ class basic_cuckoo : public detail::key_overloads<basic_cuckoo<Storage>> {
   /// The same for a batch. Precondition: answers.size() >= hs.size().
   void may_contain(std::span<const hash_type> hs, std::span<bool> answers) const noexcept {
     assert(answers.size() >= hs.size());
+    if (bytes_.bytes().size() <= cached_bytes) {
+      for (std::size_t i = 0; i < hs.size(); ++i) answers[i] = may_contain(hs[i]);
+      return;
+    }
     std::array<cuckoo_place, group> places;
     for (std::size_t first = 0; first < hs.size(); first += group) {
       const std::size_t n = fetch(hs, first, places);
@@ -238,6 +242,8 @@ class basic_cuckoo : public detail::key_overloads<basic_cuckoo<Storage>> {
  private:
   // Keys whose buckets are prefetched together.
   static constexpr std::size_t group = 32;
+  // Smaller filters fit into the second-level cache and are queried without prefetching.
+  static constexpr std::size_t cached_bytes = std::size_t{1} << 20;
 
   basic_cuckoo(const cuckoo_params& params, Storage bytes, std::uint64_t count, unsigned stashed)
       : bytes_(std::move(bytes)),
@@ -257,10 +263,9 @@ class basic_cuckoo : public detail::key_overloads<basic_cuckoo<Storage>> {
     return n;
   }
 
-  bool contains(const cuckoo_place& at) const noexcept {
+  [[gnu::always_inline]] bool contains(const cuckoo_place& at) const noexcept {
     const std::byte* payload = bytes_.bytes().data();
-    bool found = layout_.contains(payload, at.first, at.fingerprint);
-    found |= layout_.contains(payload, at.second, at.fingerprint);
+    bool found = layout_.contains(payload, at);
     if (stashed_ != 0) [[unlikely]]
       found |= detail::stashed_copies(layout_, payload, stashed_, at) != 0;
     return found;

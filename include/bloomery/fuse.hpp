@@ -47,8 +47,8 @@ result<built_fuse> build_fuse(const fuse_spec& spec, std::span<const hash64> has
 ///             25 to 40 ns per key and thread. Hashes are split by their upper bits into shards of
 ///             about 1.6 million keys, each with its own seed.
 /// Memory      A build needs, besides the filter, max(64 MiB, 2.7 bytes per distinct key). Each
-///             thread needs another 21 bytes per key of a shard, about 35 MB. With one thread this
-///             is below 4 bytes per key from 30 million keys on. If hashes are not uniform, a shard
+///             thread needs another 25 bytes per key of a shard, about 40 MB. With one thread this
+///             is below 4 bytes per key from 31 million keys on. If hashes are not uniform, a shard
 ///             may have up to 67 million keys, and needs memory in proportion.
 /// Failure     A build does not fail by chance: a shard that fails is tried with other seeds, and
 ///             from the fifth try on with more slots. Hashes that were chosen to collide are
@@ -108,8 +108,10 @@ class basic_fuse : public detail::key_overloads<basic_fuse<Storage>> {
   using overloads::may_contain;
 
   /// Whether the key of this hash may be a member. False is certain. An empty filter answers false.
-  bool may_contain(hash64 h) const noexcept {
-    return params_.shards != 0 && table().may_contain(h);
+  [[gnu::always_inline]] bool may_contain(hash64 h) const noexcept {
+    const detail::fuse_table all = table();  // before any branch, so that a loop reads it once
+    if (!usual_) return may_contain_any(h);
+    return all.template may_contain<3, std::uint8_t>(h);
   }
 
   /// The same for a batch. Precondition: answers.size() >= hs.size().
@@ -151,7 +153,20 @@ class basic_fuse : public detail::key_overloads<basic_fuse<Storage>> {
   }
 
   basic_fuse(const fuse_params& params, Storage payload, std::uint64_t count)
-      : payload_(std::move(payload)), params_(params), count_(count) {}
+      : payload_(std::move(payload)), params_(params), count_(count) {
+    if (params_.shards == 0) return;
+    front_ = detail::fuse_range::at(bytes().data(), params_.segment_log2);
+    usual_ = params_.arity == 3 && params_.fingerprint_bits == 8;
+  }
+
+  // A query of any shape.
+  [[gnu::noinline, gnu::pure]] bool may_contain_any(hash64 h) const noexcept {
+    return params_.shards != 0 &&
+           detail::with_fuse_shape(params_.arity, params_.fingerprint_bits,
+                                   [&]<unsigned Arity, class Word>() noexcept {
+                                     return table().template may_contain<Arity, Word>(h);
+                                   });
+  }
 
   // The payload, which is empty without keys.
   std::span<const std::byte> bytes() const noexcept {
@@ -159,11 +174,15 @@ class basic_fuse : public detail::key_overloads<basic_fuse<Storage>> {
     detail::expect_not_moved_from(params_.shards == 0 || !all.empty());
     return all;
   }
-  detail::fuse_table table() const noexcept { return {params_, bytes()}; }
+  [[gnu::always_inline]] detail::fuse_table table() const noexcept {
+    return {params_, bytes(), front_};
+  }
 
   Storage payload_;  // First, so that an assignment whose copy throws changes nothing.
   fuse_params params_;
   std::uint64_t count_;
+  detail::fuse_range front_;  // the first shard
+  bool usual_ = false;        // whether keys have three fingerprints of 8 bits
 };
 
 /// The fuse filter in its own memory.

@@ -55,6 +55,11 @@ result<void> first_failure(std::vector<result<void>>& done) {
 /// Puts the hashes of the slabs' shards, from `first` on, into the slabs.
 result<void> scatter(std::span<const hash64> hashes, std::uint64_t shards, std::uint64_t first,
                      std::span<slab> slabs) {
+  if (slab& only = slabs.front(); shards == 1 && hashes.size() <= only.room - only.size) {
+    std::copy_n(hashes.data(), hashes.size(), only.data + only.size);
+    only.size += hashes.size();
+    return {};
+  }
   // The hashes of the group are selected without a branch, which would be mispredicted.
   std::array<hash64, 1024> picked;
   while (!hashes.empty()) {

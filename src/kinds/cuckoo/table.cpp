@@ -207,8 +207,7 @@ cuckoo_census take_cuckoo_census(const cuckoo_layout& layout, const std::byte* p
   for (unsigned i = 0; i < stashed; ++i) {
     const stash_entry entry = layout.stashed(payload, i);
     const cuckoo_place at = layout.place(entry.bucket, entry.fingerprint);
-    bool counted = layout.contains(payload, at.first, at.fingerprint) ||
-                   layout.contains(payload, at.second, at.fingerprint);
+    bool counted = layout.contains(payload, at);
     for (unsigned j = 0; j < i; ++j) {
       const stash_entry earlier = layout.stashed(payload, j);
       counted |= earlier.fingerprint == at.fingerprint &&

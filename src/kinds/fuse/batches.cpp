@@ -21,68 +21,58 @@ constexpr std::size_t max_chunk = std::size_t{1} << 24;
 /// The slots of a group's fingerprints, and the keys' own fingerprints.
 template <unsigned Arity>
 struct alignas(64) group_places {
-  std::array<std::array<std::uint64_t, fuse_group>, Arity> slots;
+  std::array<std::array<std::uint64_t, Arity>, fuse_group> slots;
   std::array<std::uint32_t, fuse_group> fingerprints;
 };
 
-template <unsigned Arity>
-void find(const fuse_table& table, const hash64* hashes, std::size_t n,
+template <unsigned Arity, class Word>
+void find(const fuse_table& table, std::span<const hash64> hashes,
           group_places<Arity>& places) noexcept {
-  for (std::size_t i = 0; i < n; ++i) {
-    const fuse_shard in = table.shard(mulhi64(hashes[i].value, table.shards));
-    const std::uint64_t mixed = fuse_mix(hashes[i], in.seed);
-    const std::uint64_t first = std::uint64_t{in.first} << table.segment_log2;
-    unsigned j = 0;
-    fuse_places<Arity>(mixed, in.starts, table.segment_log2, [&](std::uint64_t place) noexcept {
-      places.slots[j++][i] = first + place;
+  for (std::size_t i = 0; i < hashes.size(); ++i) {
+    auto* to = places.slots[i].data();
+    places.fingerprints[i] = table.find<Arity, Word>(hashes[i], [&](std::uint64_t slot) noexcept {
+      *to++ = slot;
       // Into the second-level cache, to which a core can have more fetches under way.
-      prefetch_line<0, 2>(table.address(first + place));
+      prefetch_line<0, 2>(table.address<Word>(slot));
     });
-    places.fingerprints[i] = fuse_fingerprint(mixed, table.fingerprint_bits);
   }
 }
 
 template <unsigned Arity, class Word>
-void compare(const fuse_table& table, const group_places<Arity>& places, std::size_t n,
-             bool* answers) noexcept {
-  for (std::size_t i = 0; i < n; ++i) {
+void compare(const fuse_table& table, const group_places<Arity>& places,
+             std::span<bool> answers) noexcept {
+  for (std::size_t i = 0; i < answers.size(); ++i) {
     std::uint32_t sum = places.fingerprints[i];
-    for (unsigned j = 0; j < Arity; ++j) sum ^= table.fingerprint<Word>(places.slots[j][i]);
+    for (const std::uint64_t slot : places.slots[i]) sum ^= table.fingerprint<Word>(slot);
     answers[i] = table.is_zero(sum);
   }
 }
 
 template <unsigned Arity, class Word>
 void query_prefetched(const fuse_table& table, std::span<const hash64> hashes,
-                      bool* answers) noexcept {
+                      std::span<bool> answers) noexcept {
   std::array<group_places<Arity>, 2> places;
-  const std::size_t n = hashes.size();
-  const auto size_at = [n](std::size_t at) { return std::min(fuse_group, n - at); };
+  const auto group_at = [](auto all, std::size_t at) noexcept {
+    return all.subspan(at, std::min(fuse_group, all.size() - at));
+  };
   unsigned now = 0;
-  find<Arity>(table, hashes.data(), size_at(0), places[now]);
-  for (std::size_t at = 0; at < n; at += fuse_group, now ^= 1) {
+  find<Arity, Word>(table, group_at(hashes, 0), places[now]);
+  for (std::size_t at = 0; at < hashes.size(); at += fuse_group, now ^= 1) {
     const std::size_t next = at + fuse_group;
-    if (next < n) find<Arity>(table, hashes.data() + next, size_at(next), places[now ^ 1]);
-    compare<Arity, Word>(table, places[now], size_at(at), answers + at);
+    if (next < hashes.size()) {
+      find<Arity, Word>(table, group_at(hashes, next), places[now ^ 1]);
+    }
+    compare<Arity, Word>(table, places[now], group_at(answers, at));
   }
 }
 
 template <unsigned Arity, class Word>
-void query_cached(const fuse_table& table, std::span<const hash64> hashes, bool* answers) noexcept {
+void query_cached(const fuse_table& table, std::span<const hash64> hashes,
+                  std::span<bool> answers) noexcept {
   const fuse_table copy = table;  // else its members are reloaded after each answer
   for (std::size_t i = 0; i < hashes.size(); ++i) {
     answers[i] = copy.may_contain<Arity, Word>(hashes[i]);
   }
-}
-
-template <unsigned Arity>
-void query(const fuse_table& table, std::span<const hash64> hashes, bool* answers,
-           bool cached) noexcept {
-  with_fuse_word(table.fingerprint_bits, [&](auto word) noexcept {
-    using word_type = decltype(word);
-    (cached ? query_cached<Arity, word_type> : query_prefetched<Arity, word_type>)(table, hashes,
-                                                                                   answers);
-  });
 }
 
 }  // namespace
@@ -90,10 +80,13 @@ void query(const fuse_table& table, std::span<const hash64> hashes, bool* answer
 void fuse_may_contain(const fuse_table& table, std::span<const hash64> hashes,
                       bool* answers) noexcept {
   if (hashes.empty() || fuse_may_contain_by_eights(table, hashes, answers)) return;
-  const bool cached = table.size <= fuse_cached_bytes;
   const auto query_part = [&](std::span<const hash64> part, bool* found) {
     if (part.empty()) return;
-    table.arity == 3 ? query<3>(table, part, found, cached) : query<4>(table, part, found, cached);
+    with_fuse_shape(table.arity, table.fingerprint_bits, [&]<unsigned Arity, class Word>() {
+      (table.size <= fuse_cached_bytes
+           ? query_cached<Arity, Word>
+           : query_prefetched<Arity, Word>)(table, part, {found, part.size()});
+    });
   };
   if (table.size >= min_partitioned_bytes && hashes.size() / min_keys_per_line >= table.size / 64) {
     const auto shard_of = [shards = table.shards](hash64 h) noexcept {

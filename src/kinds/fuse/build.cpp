@@ -26,11 +26,7 @@ constexpr std::uint64_t surely_one_shard = std::uint64_t{3} << 19;
 // before. The 64th has 40 times the slots, and fails only for chosen hashes.
 constexpr unsigned tries_at_size = 4;
 constexpr unsigned max_tries = 64;
-// A cell has the number of keys at a slot in its upper bits, and the XOR of their indices below.
-constexpr unsigned index_bits = 26;
-constexpr std::uint32_t one_key = std::uint32_t{1} << index_bits;
-constexpr std::uint32_t index_mask = one_key - 1;
-constexpr std::uint64_t max_shard_keys = index_mask;
+constexpr std::uint64_t max_shard_keys = (std::uint64_t{1} << 26) - 1;
 
 struct built_shard {
   std::uint64_t starts = 1;
@@ -40,7 +36,7 @@ struct built_shard {
   owned_storage fingerprints;
 };
 
-/// The memory of a thread that builds shard after shard: 21 bytes per key of the largest.
+/// The memory of a thread that builds shard after shard: 25 bytes per key of the largest.
 class shard_builder {
  public:
   explicit shard_builder(const fuse_params& params) noexcept : params_(params) {}
@@ -56,28 +52,24 @@ class shard_builder {
   template <unsigned Arity>
   result<built_shard> build(std::uint64_t shard, std::span<hash64> hashes, unsigned given_log2) {
     built_shard made;
+    made.count = hashes.size();
+    made.segment_log2 = given_log2 != 0 ? given_log2 : fuse_segment_log2(made.count, Arity);
+    made.starts = fuse_segments_for(made.count, Arity, made.segment_log2);
     bool may_repeat = true;
-    for (unsigned attempt = 0; attempt < max_tries; ++attempt) {
-      if (hashes.size() > max_shard_keys) return hashes_were_chosen();
-      made.count = hashes.size();
-      made.segment_log2 = given_log2 != 0 ? given_log2 : fuse_segment_log2(made.count, Arity);
-      made.starts = fuse_segments_for(made.count, Arity, made.segment_log2);
-      for (unsigned i = tries_at_size; i <= attempt; ++i) made.starts += made.starts / 16 + 1;
+    for (unsigned attempt = 0; attempt < max_tries && made.count <= max_shard_keys; ++attempt) {
+      if (attempt >= tries_at_size) made.starts += made.starts / 16 + 1;
       made.seed = remix64(params_.seed.value() + remix64(shard * max_tries + attempt + 1));
-      if (auto ok = reserve(hashes.size(), slots<Arity>(made)); !ok) return fail(ok.error());
+      if (auto ok = reserve(slots<Arity>(made)); !ok) return fail(ok.error());
       if (find_order<Arity>(hashes, made)) {
         if (auto ok = write<Arity>(made); !ok) return fail(ok.error());
         return made;
       }
-      // A set with equal hashes cannot be peeled. They are searched only after a failure, and the
-      // same try is repeated without them.
-      if (may_repeat) {
+      // A set with equal hashes cannot be peeled. They are searched only if a pair was seen, or
+      // after a second failure, because that takes longer than a try. The tries begin anew then.
+      if (may_repeat && (attempt != 0 || has_pair(slots<Arity>(made)))) {
         may_repeat = false;
         const std::size_t distinct = drop_repetitions(hashes);
-        if (distinct != hashes.size()) {
-          hashes = hashes.first(distinct);
-          --attempt;
-        }
+        if (distinct != made.count) return build<Arity>(shard, hashes.first(distinct), given_log2);
       }
     }
     return hashes_were_chosen();
@@ -88,12 +80,12 @@ class shard_builder {
     return (shard.starts + Arity - 1) << shard.segment_log2;
   }
 
-  result<void> reserve(std::size_t keys, std::uint64_t slots) {
-    if (auto ok = reserve(mixed_, keys * sizeof(std::uint64_t)); !ok) return ok;
-    if (auto ok = reserve(order_, keys * sizeof(std::uint32_t)); !ok) return ok;
-    if (auto ok = reserve(cells_, slots * sizeof(std::uint32_t)); !ok) return ok;
-    // One more than the slots: the word behind the last is written before it is known to count.
-    return reserve(queue_, (slots + 1) * sizeof(std::uint32_t));
+  result<void> reserve(std::uint64_t slots) {
+    // One more than the slots: the entry behind the last is written before it is known to count.
+    if (auto ok = reserve(keys_, (slots + 1) * sizeof(std::uint64_t)); !ok) return ok;
+    if (auto ok = reserve(alone_, (slots + 1) * sizeof(std::uint32_t)); !ok) return ok;
+    if (auto ok = reserve(counts_, slots); !ok) return ok;
+    return reserve(cells_, slots * sizeof(std::uint64_t));
   }
   static result<void> reserve(owned_storage& memory, std::uint64_t bytes) {
     if (memory.bytes().size() >= bytes) return {};
@@ -109,18 +101,18 @@ class shard_builder {
     return reinterpret_cast<Word*>(memory.writable_bytes().data());
   }
 
-  /// Finds the order in which assign() goes through the keys, which is order_ from its end. Returns
-  /// false if there is none.
+  /// Finds the order in which assign() goes through the keys: keys_ and alone_ from their end.
+  /// Returns false if there is none.
   template <unsigned Arity>
   bool find_order(std::span<const hash64> hashes, const built_shard& shard) {
     sort_by_segment(hashes, shard);
-    return count<Arity>(hashes.size(), shard) && peel<Arity>(hashes.size(), shard);
+    return count<Arity>(shard) && peel<Arity>(shard);
   }
 
   /// Sorts the mixed hashes by the segment of their first place, so that the later steps go through
   /// memory in one direction and touch only a few segments at a time.
   void sort_by_segment(std::span<const hash64> hashes, const built_shard& shard) {
-    auto* const to = words<std::uint64_t>(mixed_);
+    auto* const to = words<std::uint64_t>(keys_);
     bounds_.assign(shard.starts + 1, 0);
     const auto segment_of = [&](std::uint64_t mixed) { return mulhi64(mixed, shard.starts); };
     for (const hash64 h : hashes) ++bounds_[segment_of(fuse_mix(h, shard.seed)) + 1];
@@ -132,54 +124,69 @@ class shard_builder {
   }
 
   template <unsigned Arity>
-  bool count(std::size_t n, const built_shard& shard) {
-    const auto* const mixed = words<std::uint64_t>(mixed_);
-    auto* const cells = words<std::uint32_t>(cells_);
-    std::memset(cells, 0, slots<Arity>(shard) * sizeof *cells);
-    std::uint32_t seen = 0;
-    for (std::uint32_t i = 0; i < n; ++i) {
-      fuse_places<Arity>(mixed[i], shard.starts, shard.segment_log2, [&](std::uint64_t place) {
-        cells[place] = (cells[place] + one_key) ^ i;
-        seen |= cells[place];
-      });
+  bool count(const built_shard& shard) {
+    const auto* const keys = words<std::uint64_t>(keys_);
+    auto* const cells = words<std::uint64_t>(cells_);
+    auto* const counts = words<std::uint8_t>(counts_);
+    const std::size_t length = std::size_t{1} << shard.segment_log2;
+    const auto clear = [&](std::uint64_t first, std::uint64_t segments) {
+      std::memset(cells + first * length, 0, segments * length * sizeof *cells);
+      std::memset(counts + first * length, 0, segments * length);
+    };
+    clear(0, Arity - 1);
+    unsigned seen = 0;
+    std::size_t i = 0;
+    for (std::uint64_t segment = 0; segment < shard.starts; ++segment) {
+      clear(segment + Arity - 1, 1);  // just before its first key, while it is in the cache
+      for (; i < bounds_[segment]; ++i) {
+        const std::uint64_t key = keys[i];
+        fuse_places<Arity>(key, 0, shard.starts << shard.segment_log2, shard.segment_log2,
+                           [&](std::uint64_t place) {
+                             cells[place] ^= key;
+                             seen |= ++counts[place];
+                           });
+      }
     }
-    // A cell counts up to 63 keys. A slot of 32 or more means many equal hashes: distinct ones have
-    // a chance of 10^-22 per slot.
-    return seen >> 31 == 0;
+    // A slot of 32 keys or more means many equal hashes: distinct ones have a chance of 10^-22 per
+    // slot.
+    return seen < 32;
   }
 
   /// Removes keys that are alone at a slot until none is left. It goes from the first segment to
   /// the last, and empties each as far as possible, so that only a few segments are in use at a
-  /// time.
+  /// time. The queue of slots with one key becomes the order: a removed key is written to the front
+  /// of the queue, at most to its own place.
   template <unsigned Arity>
-  bool peel(std::size_t n, const built_shard& shard) {
-    const auto* const mixed = words<std::uint64_t>(mixed_);
-    auto* const cells = words<std::uint32_t>(cells_);
-    auto* const queue = words<std::uint32_t>(queue_);
-    auto* const order = words<std::uint32_t>(order_);
+  bool peel(const built_shard& shard) {
+    auto* const keys = words<std::uint64_t>(keys_);
+    auto* const alone = words<std::uint32_t>(alone_);
+    auto* const cells = words<std::uint64_t>(cells_);
+    auto* const counts = words<std::uint8_t>(counts_);
     const unsigned log2 = shard.segment_log2;
     std::size_t done = 0;
+    std::size_t head = 0;
+    std::size_t tail = 0;
+    const auto queue = [&](std::uint64_t slot, std::uint64_t cell, unsigned count) {
+      keys[tail] = cell;
+      alone[tail] = static_cast<std::uint32_t>(slot);
+      tail += count == 1;
+    };
     for (std::uint64_t segment = 0; segment < shard.starts + Arity - 1; ++segment) {
-      std::size_t tail = 0;
       for (std::uint64_t slot = segment << log2; slot < (segment + 1) << log2; ++slot) {
-        queue[tail] = static_cast<std::uint32_t>(slot);
-        tail += cells[slot] >> index_bits == 1;
+        queue(slot, cells[slot], counts[slot]);
       }
-      for (std::size_t head = 0; head < tail; ++head) {
-        const std::uint32_t slot = queue[head];
-        if (cells[slot] >> index_bits != 1) continue;  // its key was alone elsewhere too
-        const std::uint32_t i = cells[slot] & index_mask;
-        const auto first_segment = static_cast<std::uint32_t>(mulhi64(mixed[i], shard.starts));
-        order[done++] = i << 2 | ((slot >> log2) - first_segment);
-        fuse_places<Arity>(mixed[i], shard.starts, log2, [&](std::uint64_t place) {
-          const std::uint32_t left = (cells[place] - one_key) ^ i;
-          cells[place] = left;
-          queue[tail] = static_cast<std::uint32_t>(place);
-          tail += left >> index_bits == 1;
+      for (; head < tail; ++head) {
+        const std::uint32_t slot = alone[head];
+        if (counts[slot] != 1) continue;  // its key was alone elsewhere too
+        const std::uint64_t key = keys[head];
+        keys[done] = key;
+        alone[done++] = slot;
+        fuse_places<Arity>(key, 0, shard.starts << log2, log2, [&](std::uint64_t place) {
+          queue(place, cells[place] ^= key, --counts[place]);
         });
       }
     }
-    return done == n;
+    return done == shard.count;
   }
 
   template <unsigned Arity>
@@ -198,24 +205,29 @@ class shard_builder {
     return {};
   }
 
+  /// Whether two equal hashes are all that is left at a slot.
+  bool has_pair(std::uint64_t slots) noexcept {
+    const auto* const cells = words<std::uint64_t>(cells_);
+    const auto* const counts = words<std::uint8_t>(counts_);
+    for (std::uint64_t slot = 0; slot < slots; ++slot) {
+      if (counts[slot] == 2 && cells[slot] == 0) return true;
+    }
+    return false;
+  }
+
   /// Sets the slot at which each key was alone, so that the XOR of its slots is its fingerprint;
   /// the key that was peeled last comes first. The cells, which are zero after peeling, become the
   /// slots.
   template <unsigned Arity, class Word>
   void assign(built_shard& shard) {
-    const auto* const mixed = words<std::uint64_t>(mixed_);
-    const auto* const order = words<std::uint32_t>(order_);
+    const auto* const keys = words<std::uint64_t>(keys_);
+    const auto* const alone = words<std::uint32_t>(alone_);
     Word* const at = words<Word>(cells_);
     for (std::uint64_t left = shard.count; left-- != 0;) {
-      const std::uint64_t key = mixed[order[left] >> 2];
-      std::uint32_t sum = fuse_fingerprint(key, params_.fingerprint_bits);
-      std::array<std::uint64_t, Arity> places;
-      unsigned j = 0;
-      fuse_places<Arity>(key, shard.starts, shard.segment_log2, [&](std::uint64_t place) {
-        sum ^= at[place];
-        places[j++] = place;
-      });
-      at[places[order[left] & 3]] = static_cast<Word>(sum);
+      std::uint32_t sum = fuse_fingerprint(keys[left], params_.fingerprint_bits);
+      fuse_places<Arity>(keys[left], 0, shard.starts << shard.segment_log2, shard.segment_log2,
+                         [&](std::uint64_t place) { sum ^= at[place]; });
+      at[alone[left]] = static_cast<Word>(sum);
     }
     pack(std::span<const Word>(at, slots<Arity>(shard)), shard.fingerprints.writable_bytes());
   }
@@ -244,10 +256,10 @@ class shard_builder {
   }
 
   const fuse_params params_;
-  owned_storage mixed_;
-  owned_storage cells_;
-  owned_storage queue_;
-  owned_storage order_;
+  owned_storage keys_;    // mixed hashes by segment; then the queue and the order of peeling
+  owned_storage alone_;   // where each of these is alone
+  owned_storage cells_;   // the XOR of the keys at each slot; then the slots
+  owned_storage counts_;  // the number of keys at each slot
   std::vector<std::uint32_t> bounds_;
 };
 

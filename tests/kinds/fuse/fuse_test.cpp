@@ -111,7 +111,7 @@ TEST(fuse, a_set_that_does_not_fit_at_once_is_tried_with_other_seeds) {
     const auto members = some_hashes(static_cast<std::uint64_t>(set), 500);
     const auto f = fuse_of(members, {.fingerprint_bits = 4});
     ASSERT_EQ(hits(f, members), members.size());
-    ++seeds[detail::fuse_table(f.params(), f.image().payload.front()).shard(0).seed];
+    ++seeds[detail::load<detail::fuse_shard>(f.image().payload.front().data()).seed];
     const auto plan = value_of(plan_fuse({.capacity = 500, .fingerprint_bits = 4}));
     larger += f.params().segments != plan.params.segments;
   }

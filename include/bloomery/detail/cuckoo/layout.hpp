@@ -113,6 +113,18 @@ class cuckoo_layout {
     store(at, others | (std::uint64_t{fingerprint} << shift));
   }
 
+  /// Whether a slot of the two buckets has the fingerprint.
+  [[gnu::always_inline]] bool contains(const std::byte* payload,
+                                       const cuckoo_place& at) const noexcept {
+    if (lanes_ != slots_) [[unlikely]] {
+      return contains(payload, at.first, at.fingerprint) ||
+             contains(payload, at.second, at.fingerprint);
+    }
+    const std::uint64_t bits = std::uint64_t{slots_} * bits_;
+    return (equal_lanes(word(payload, at.first * bits), at.fingerprint) |
+            equal_lanes(word(payload, at.second * bits), at.fingerprint)) != 0;
+  }
+
   /// Whether a slot of the bucket has the fingerprint.
   bool contains(const std::byte* payload, std::uint64_t bucket,
                 std::uint32_t fingerprint) const noexcept {

@@ -13,9 +13,9 @@
 
 namespace bloomery::detail {
 
-/// Copies of a fingerprint in the stash.
-unsigned stashed_copies(const cuckoo_layout& layout, const std::byte* payload, unsigned stashed,
-                        const cuckoo_place& at) noexcept;
+/// Copies of a fingerprint in the stash. Pure, so that a loop of queries keeps what it has read.
+[[gnu::pure]] unsigned stashed_copies(const cuckoo_layout& layout, const std::byte* payload,
+                                      unsigned stashed, const cuckoo_place& at) noexcept;
 
 /// All copies of a fingerprint.
 unsigned all_copies(const cuckoo_layout& layout, const std::byte* payload, unsigned stashed,

@@ -22,17 +22,19 @@ constexpr std::uint64_t fuse_mix(hash64 h, std::uint64_t seed) noexcept {
   return remix64(h.value ^ seed);
 }
 
-/// Calls `use(place)` for the places of a mixed hash in its shard: the upper bits choose the first,
-/// the lower bits one in each of the next arity - 1 segments (Graf and Lemire, 2022, section 3).
+/// Calls `use(slot)` for the places of a mixed hash in a shard whose first slot is `first`, and
+/// whose first places are in `length` slots: the upper bits choose the first place, the lower bits
+/// one in each of the next arity - 1 segments (Graf and Lemire, 2022, section 3).
 template <unsigned Arity, class Use>
-constexpr void fuse_places(std::uint64_t mixed, std::uint64_t starts, unsigned segment_log2,
-                           Use&& use) noexcept {
-  std::uint64_t place = mulhi64(mixed, starts << segment_log2);
+[[gnu::always_inline]] constexpr void fuse_places(std::uint64_t mixed, std::uint64_t first,
+                                                  std::uint64_t length, unsigned segment_log2,
+                                                  Use&& use) noexcept {
+  std::uint64_t slot = first + mulhi64(mixed, length);
   const std::uint64_t mask = (std::uint64_t{1} << segment_log2) - 1;
-  use(place);
+  use(slot);
   for (unsigned j = 1; j < Arity; ++j) {
-    place += mask + 1;
-    use(place ^ ((mixed >> ((Arity - 1 - j) * segment_log2)) & mask));
+    slot += mask + 1;
+    use(slot ^ ((mixed >> ((Arity - 1 - j) * segment_log2)) & mask));
   }
 }
 

@@ -14,74 +14,97 @@
 
 namespace bloomery::detail {
 
+/// A shard, as a query uses it.
+struct fuse_range {
+  std::uint64_t first = 0;   ///< its first slot among all
+  std::uint64_t length = 0;  ///< slots that first places are in
+  std::uint64_t seed = 0;
+
+  static fuse_range at(const std::byte* entry, unsigned segment_log2) noexcept {
+    const auto shard = load<fuse_shard>(entry);
+    return {std::uint64_t{shard.first} << segment_log2, std::uint64_t{shard.starts} << segment_log2,
+            shard.seed};
+  }
+};
+
 /// A filter of at least one shard, read-only.
 struct fuse_table {
   const std::byte* directory = nullptr;
   const std::byte* fingerprints = nullptr;
   std::uint64_t size = 0;  // of both, in bytes
   std::uint64_t shards = 0;
+  fuse_range front;  // the first shard
   unsigned arity = 3;
   unsigned fingerprint_bits = 8;
   unsigned segment_log2 = 2;
 
-  fuse_table(const fuse_params& params, std::span<const std::byte> payload) noexcept
+  // Member by member: a copy of `first_shard` as a whole would go through memory in each query.
+  [[gnu::always_inline]] fuse_table(const fuse_params& params, std::span<const std::byte> payload,
+                                    const fuse_range& first_shard) noexcept
       : directory(payload.data()),
         fingerprints(payload.data() + params.directory_bytes()),
         size(payload.size()),
         shards(params.shards),
+        front{0, first_shard.length, first_shard.seed},
         arity(params.arity),
         fingerprint_bits(params.fingerprint_bits),
         segment_log2(params.segment_log2) {}
 
-  fuse_shard shard(std::uint64_t i) const noexcept {
-    return load<fuse_shard>(directory + i * sizeof(fuse_shard));
+  /// The shard of a hash. A query of a filter of one shard does not read the directory.
+  [[gnu::always_inline]] fuse_range shard(hash64 h) const noexcept {
+    if (shards == 1) [[likely]]
+      return {front.first, front.length, front.seed};
+    return fuse_range::at(directory + mulhi64(h.value, shards) * sizeof(fuse_shard), segment_log2);
   }
 
-  /// The first byte of a fingerprint.
+  /// The first byte of a fingerprint. Word is that of with_fuse_shape.
+  template <class Word>
   const std::byte* address(std::uint64_t slot) const noexcept {
-    return fingerprints + slot * fingerprint_bits / 8;
+    return fingerprints + (sizeof(Word) == 1 ? slot : slot * fingerprint_bits / 8);
   }
-  /// A fingerprint, with any bits above its w bits. Word has at least w + 7 bits.
+  /// A fingerprint, with any bits above its w bits.
   template <class Word>
   std::uint32_t fingerprint(std::uint64_t slot) const noexcept {
-    return static_cast<std::uint32_t>(load<Word>(address(slot)) >> (slot * fingerprint_bits % 8));
+    const std::uint64_t shift = sizeof(Word) == 1 ? 0 : slot * fingerprint_bits % 8;
+    return static_cast<std::uint32_t>(load<Word>(address<Word>(slot)) >> shift);
   }
   /// Whether the w bits of a sum of fingerprints are zero.
   bool is_zero(std::uint32_t sum) const noexcept { return sum << (32 - fingerprint_bits) == 0; }
 
+  /// Calls `use(slot)` for the slots of a hash. Returns its fingerprint.
+  template <unsigned Arity, class Word, class Use>
+  [[gnu::always_inline]] std::uint32_t find(hash64 h, Use&& use) const noexcept {
+    const fuse_range in = shard(h);
+    const std::uint64_t mixed = fuse_mix(h, in.seed);
+    fuse_places<Arity>(mixed, in.first, in.length, segment_log2, use);
+    return fuse_fingerprint(mixed, sizeof(Word) == 1 ? 8 : fingerprint_bits);
+  }
+
+  // Always inlined, so that a loop of queries reads the members of the table once.
   template <unsigned Arity, class Word>
-  bool may_contain(hash64 h) const noexcept;
-  bool may_contain(hash64 h) const noexcept;
+  [[gnu::always_inline]] bool may_contain(hash64 h) const noexcept {
+    std::uint32_t sum = 0;
+    const std::uint32_t own = find<Arity, Word>(
+        h,
+        [&](std::uint64_t slot) __attribute__((always_inline)) { sum ^= fingerprint<Word>(slot); });
+    return sizeof(Word) == 1 ? sum == own : is_zero(sum ^ own);
+  }
 };
 
-/// Calls `use(Word{})` with the smallest word for fingerprints of w bits. A larger one would more
-/// often reach into a cache line that was not prefetched: 64 bits for one slot in nine.
+/// Calls `use.operator()<Arity, Word>()` with the smallest word for fingerprints of w bits that
+/// begin anywhere in a byte, which takes w + 7 bits. Fingerprints of 8 bits are bytes. A larger
+/// word would more often reach into a cache line that was not prefetched: 64 bits for one slot in
+/// nine.
 template <class Use>
-[[gnu::always_inline]] constexpr decltype(auto) with_fuse_word(unsigned w, Use&& use) noexcept {
-  if (w <= 9) return use(std::uint16_t{});
-  if (w <= 25) return use(std::uint32_t{});
-  return use(std::uint64_t{});
-}
-
-// Always inlined, so that a loop of queries does not read the members of the table each time: 34 ns
-// instead of 43 among 100 M keys with fingerprints of 8 bits.
-template <unsigned Arity, class Word>
-[[gnu::always_inline]] inline bool fuse_table::may_contain(hash64 h) const noexcept {
-  const fuse_shard in = shard(mulhi64(h.value, shards));
-  const std::uint64_t mixed = fuse_mix(h, in.seed);
-  const std::uint64_t first = std::uint64_t{in.first} << segment_log2;
-  std::uint32_t sum = fuse_fingerprint(mixed, fingerprint_bits);
-  fuse_places<Arity>(mixed, in.starts, segment_log2, [&](std::uint64_t place) noexcept {
-    sum ^= fingerprint<Word>(first + place);
-  });
-  return is_zero(sum);
-}
-
-[[gnu::always_inline]] inline bool fuse_table::may_contain(hash64 h) const noexcept {
-  return with_fuse_word(fingerprint_bits, [&](auto word) __attribute__((always_inline)) {
-    using word_type = decltype(word);
-    return arity == 3 ? may_contain<3, word_type>(h) : may_contain<4, word_type>(h);
-  });
+[[gnu::always_inline]] constexpr decltype(auto) with_fuse_shape(unsigned arity, unsigned w,
+                                                                Use&& use) noexcept {
+  const auto with_arity = [&]<class Word>(Word) __attribute__((always_inline)) {
+    return arity == 3 ? use.template operator()<3, Word>() : use.template operator()<4, Word>();
+  };
+  if (w == 8) return with_arity(std::uint8_t{});
+  if (w <= 9) return with_arity(std::uint16_t{});
+  if (w <= 25) return with_arity(std::uint32_t{});
+  return with_arity(std::uint64_t{});
 }
 
 /// A batch, which prefetches the fingerprints of up to a hundred later keys.

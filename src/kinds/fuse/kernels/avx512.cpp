@@ -44,7 +44,7 @@ class probe {
  public:
   /// Precondition: the table has one shard.
   explicit probe(const fuse_table& table) noexcept
-      : probe(table, table.shard(0), table.segment_log2) {}
+      : probe(table, table.front, table.segment_log2) {}
 
   /// Calls `use(j, bits)` with the first bit of the fingerprints at places j; returns the keys' own
   /// fingerprints, in the upper w bits.
@@ -78,11 +78,11 @@ class probe {
   const std::byte* address(std::uint64_t bit) const noexcept { return fingerprints_ + bit / 8; }
 
  private:
-  probe(const fuse_table& table, const fuse_shard& shard, unsigned segment_log2) noexcept
+  probe(const fuse_table& table, const fuse_range& shard, unsigned segment_log2) noexcept
       : bits_(all(table.fingerprint_bits)),
         low_bits_(all((std::uint64_t{1} << table.fingerprint_bits) - 1)),
         seed_(all(shard.seed)),
-        starts_(all(shard.starts)),
+        starts_(all(shard.length >> segment_log2)),
         segment_(all(std::uint64_t{1} << segment_log2)),
         mask_(all((std::uint64_t{1} << segment_log2) - 1)),
         start_shift_(_mm_cvtsi32_si128(32 - static_cast<int>(segment_log2))),
