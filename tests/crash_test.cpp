@@ -223,6 +223,23 @@ TEST_F(full_disk, a_save_that_does_not_fit_leaves_the_old_file_and_nothing_else)
   }
 }
 
+TEST_F(crash, zeros_become_holes_and_are_read_as_zeros) {
+  // Zeros at the end, and zeros between keys.
+  for (const int keys : {0, 1, 20}) {
+    blocked_bloom filter({.capacity = 10'000'000, .fpr = 0.01});
+    for (int i = 0; i < keys; ++i) filter.insert(i);
+    value_of(save(filter, path_));
+    EXPECT_EQ(contents(path_), text_of(filter)) << keys;
+    struct stat status{};
+    ASSERT_EQ(::stat(path_.c_str(), &status), 0);
+    // A file system without holes stores all of it.
+    const auto stored = static_cast<std::uint64_t>(status.st_blocks) * 512;
+    if (stored < filter.size_in_bytes()) {
+      EXPECT_LE(stored, static_cast<std::uint64_t>(keys + 1) << 17) << keys;
+    }
+  }
+}
+
 TEST_F(full_disk, a_device_without_room_is_an_error_with_its_name) {
   const auto saved = save(large("big"), "/dev/full");
   ASSERT_FALSE(saved);

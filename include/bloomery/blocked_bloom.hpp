@@ -316,21 +316,23 @@ class basic_blocked_bloom : public detail::key_overloads<basic_blocked_bloom<Sto
   std::uint64_t size_in_bytes() const noexcept { return blocks_.bytes().size(); }
 
   /// The share of bits that are set. O(m).
-  double fill() const noexcept {
-    return static_cast<double>(census().ones) / static_cast<double>(params_.bits());
-  }
+  double fill() const noexcept { return figures().fill; }
   /// The rate of the bits as they are: the chance that a non-member passes in a block, as the mean
   /// over all blocks. This chance is the product of the fills of the block's lanes, or in the free
   /// layout the fill of the block to the power of k. O(m).
-  double current_fpr() const noexcept {
-    return census().pass / static_cast<double>(params_.blocks);
-  }
+  double current_fpr() const noexcept { return figures().current_fpr; }
   /// The number of distinct keys, estimated from the set bits. Infinite if all bits are set. After
   /// intersect the estimate uses both filters and their union (inclusion and exclusion). If an
   /// intersection is merged or intersected with a filter that has other bits, the estimate is
   /// unknown and infinite. O(m).
-  double estimate_size() const noexcept {
-    return detail::less_chance(keys_of()(ones()), params_.chance_keys);
+  double estimate_size() const noexcept { return figures().estimated_size; }
+  /// The results of fill(), current_fpr() and estimate_size(), for which the bits are read once.
+  /// O(m).
+  detail::bloom_figures figures() const noexcept {
+    const detail::block_census found = census();
+    return {static_cast<double>(found.ones) / static_cast<double>(params_.bits()),
+            found.pass / static_cast<double>(params_.blocks),
+            detail::less_chance(keys_of()(found.ones), params_.chance_keys)};
   }
 
   /// Lets the host move the memory (memory_source.hpp).

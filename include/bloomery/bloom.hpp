@@ -205,18 +205,22 @@ class basic_bloom : public detail::key_overloads<basic_bloom<Probe, Storage>> {
   /// The number of set bits. O(m).
   std::uint64_t ones() const noexcept { return detail::count_ones(bits_.bytes()); }
   /// The share of bits that are set. O(m).
-  double fill() const noexcept {
-    return static_cast<double>(ones()) / static_cast<double>(params_.bits);
-  }
+  double fill() const noexcept { return figures().fill; }
   /// The rate of the bits as they are: fill^k, the chance that all k bits of a non-member are set.
   /// O(m).
-  double current_fpr() const noexcept { return numeric::power(fill(), params_.hashes); }
+  double current_fpr() const noexcept { return figures().current_fpr; }
   /// The number of distinct keys, estimated from the set bits. Infinite if all bits are set. After
   /// intersect the estimate uses both filters and their union (inclusion and exclusion). If an
   /// intersection is merged or intersected with a filter that has other bits, the estimate is
   /// unknown and infinite. O(m).
-  double estimate_size() const noexcept {
-    return detail::less_chance(keys_of()(ones()), params_.chance_keys);
+  double estimate_size() const noexcept { return figures().estimated_size; }
+  /// The results of fill(), current_fpr() and estimate_size(), for which the bits are read once.
+  /// O(m).
+  detail::bloom_figures figures() const noexcept {
+    const std::uint64_t found = ones();
+    const double fill = static_cast<double>(found) / static_cast<double>(params_.bits);
+    return {fill, numeric::power(fill, params_.hashes),
+            detail::less_chance(keys_of()(found), params_.chance_keys)};
   }
 
   /// Lets the host move the memory (memory_source.hpp).

@@ -34,9 +34,21 @@ bool write_all(int file, std::span<const std::byte> bytes) noexcept {
   return true;
 }
 
-bool write_pieces(int file, byte_pieces pieces) noexcept {
-  return std::all_of(pieces.begin(), pieces.end(),
-                     [file](std::span<const std::byte> piece) { return write_all(file, piece); });
+/// Writes a new file, with holes in place of zeros: an empty filter needs no disk.
+bool write_sparse(int file, byte_pieces pieces) noexcept {
+  constexpr std::size_t block = std::size_t{1} << 16;
+  for (std::span<const std::byte> left : pieces) {
+    while (!left.empty()) {
+      const auto now = left.first(std::min(block, left.size()));
+      const bool done = detail::is_zero(now)
+                            ? ::lseek(file, static_cast<off_t>(now.size()), SEEK_CUR) >= 0
+                            : write_all(file, now);
+      if (!done) return false;
+      left = left.subspan(now.size());
+    }
+  }
+  const off_t size = ::lseek(file, 0, SEEK_CUR);
+  return size >= 0 && ::ftruncate(file, size) == 0;  // the last bytes may be a hole
 }
 
 /// Calls `write(pieces)` with all pieces of a filter file.
@@ -188,7 +200,9 @@ result<void> write_file(const filter_image& image, const fs::path& path, if_exis
 }
 
 result<void> write_stream(byte_pieces pieces, int file, const std::string& name) {
-  if (!write_pieces(file, pieces)) return system_failure(name, "write");
+  const bool written = std::all_of(pieces.begin(), pieces.end(),
+                                   [file](auto piece) { return write_all(file, piece); });
+  if (!written) return system_failure(name, "write");
   return {};
 }
 
@@ -221,7 +235,7 @@ result<void> write_file(byte_pieces pieces, const fs::path& path, if_exists poli
   if (replaced && !take_attributes(pending->get(), *replaced)) {
     return system_failure(name, "set the mode of");
   }
-  if (!write_pieces(pending->get(), pieces)) return system_failure(name, "write");
+  if (!write_sparse(pending->get(), pieces)) return system_failure(name, "write");
   return pending->publish(policy);
 }
 

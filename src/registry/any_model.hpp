@@ -35,7 +35,6 @@ class typed_model final : public any_model {
   filter_info info() const override {
     filter_info info;
     info.plan.bits = 8 * filter_.size_in_bytes();
-    if constexpr (requires { filter_.fill(); }) info.fill = filter_.fill();
     Kind::describe(filter_, info);
     info.kind = F::kind;
     info.kind_name = Kind::name;
@@ -45,8 +44,16 @@ class typed_model final : public any_model {
     info.plan.planned_fpr = filter_.planned_fpr();
     info.plan.bytes = filter_.size_in_bytes();
     info.count = filter_.size();
-    info.estimated_size = filter_.estimate_size();
-    info.current_fpr = filter_.current_fpr();
+    if constexpr (requires { filter_.figures(); }) {
+      const auto figures = filter_.figures();
+      info.fill = figures.fill;
+      info.estimated_size = figures.estimated_size;
+      info.current_fpr = figures.current_fpr;
+    } else {
+      if constexpr (requires { filter_.fill(); }) info.fill = filter_.fill();
+      info.estimated_size = filter_.estimate_size();
+      info.current_fpr = filter_.current_fpr();
+    }
     info.can = can();
     return info;
   }

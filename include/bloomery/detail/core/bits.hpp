@@ -72,10 +72,9 @@ constexpr T max(const T& a, const T& b) noexcept {
 }
 
 inline bool is_zero(std::span<const std::byte> bytes) noexcept {
-  for (const std::byte b : bytes) {
-    if (b != std::byte{0}) return false;
-  }
-  return true;
+  // The first byte is zero, and every other equals the one before it.
+  return bytes.empty() || (bytes[0] == std::byte{0} &&
+                           std::memcmp(bytes.data(), bytes.data() + 1, bytes.size() - 1) == 0);
 }
 inline void fill_zero(std::span<std::byte> bytes) noexcept {
   if (!bytes.empty()) std::memset(bytes.data(), 0, bytes.size());

@@ -22,6 +22,13 @@ struct bloom_tally {
   double chance_keys;   ///< keys that the bits show beyond those in the filter; infinite: unknown
 };
 
+/// The figures of a Bloom filter that are read from its bits.
+struct bloom_figures {
+  double fill;
+  double current_fpr;
+  double estimated_size;
+};
+
 /// std::isfinite, without the time that <cmath> takes to compile.
 constexpr bool is_finite(double x) noexcept {
   return x - x == 0;

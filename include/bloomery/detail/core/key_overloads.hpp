@@ -13,9 +13,14 @@
 
 namespace bloomery::detail {
 
-/// Keys that are hashed before the filter is called. They are enough for its prefetches to overlap,
-/// and few enough for the stack and the first-level cache.
-inline constexpr std::size_t hashed_batch = 128;
+/// Keys that are hashed before the filter is called: 16 KiB of hashes, which fit the stack and the
+/// first-level cache. Smaller pieces cost more per key (docs/decisions/prefetch.md).
+template <hasher H>
+inline constexpr std::size_t hashed_batch = (std::size_t{1} << 14) / sizeof(typename H::hash_type);
+
+/// Keys from the one that is hashed to the one whose bytes are prefetched. Strings often lie apart
+/// in memory.
+inline constexpr std::size_t keys_ahead = 16;
 
 /// A contiguous sequence of keys that is not itself a key. Numbers of 8 bits are no batch: they may
 /// as well be the bytes of one key.
@@ -33,38 +38,64 @@ concept erases_hashes = requires(F& f, const typename F::hash_type& h) { f.erase
 template <class F>
 concept counts_hashes = requires(const F& f, const typename F::hash_type& h) { f.count(h); };
 
+/// The hashes of some keys, several at once. `Key` is as in for_hashes.
+template <key Key>
+void hash_together(const filter_hasher& hash, std::span<const Key> keys, hash64* hashes) noexcept {
+  constexpr std::size_t group = 128;
+  // NOLINTNEXTLINE(misc-const-correctness): written where keys are numbers
+  std::array<number_bytes, integer_key<Key> ? group : 0> words;
+  std::array<std::span<const std::byte>, group> bytes;
+  for (std::size_t at = 0; at < keys.size(); at += group) {
+    const std::size_t n = detail::min(group, keys.size() - at);
+    for (std::size_t i = 0; i < n; ++i) {
+      if constexpr (integer_key<Key>) {
+        store(words[i].data(), static_cast<std::uint64_t>(keys[at + i]));
+        bytes[i] = words[i];
+      } else {
+        bytes[i] = bytes_of(keys[at + i]);
+      }
+    }
+    hash(std::span(bytes.data(), n), hashes + at);
+  }
+}
+
 /// Hashes `keys` in pieces and calls `use(hashes, offset)` for each piece, until it returns false.
 template <hasher H, key_batch R, class Use>
 void for_hashes(const H& hash, const R& keys, Use&& use) noexcept {
   const std::span all(std::data(keys), std::size(keys));
   using hash_type = typename H::hash_type;
   using key_type = element_of<R>;
-  constexpr bool by_batch =
-      requires(std::span<const std::span<const std::byte>> some, hash_type* to) { hash(some, to); };
-  // NOLINTNEXTLINE(misc-const-correctness): written where by_batch holds
-  std::array<std::span<const std::byte>, by_batch ? hashed_batch : 0> bytes;
+  constexpr std::size_t batch = hashed_batch<H>;
   // A hash may refer to its key, so the bytes of a number must live as long as its hash.
   constexpr bool as_bytes = integer_key<key_type> && !std::invocable<const H&, key_type>;
   // NOLINTNEXTLINE(misc-const-correctness): written where as_bytes holds
-  std::array<number_bytes, as_bytes ? hashed_batch : 0> words;
-  std::array<hash_type, hashed_batch> hashes;
-  for (std::size_t at = 0; at < all.size(); at += hashed_batch) {
-    const std::size_t n = detail::min(hashed_batch, all.size() - at);
+  std::array<number_bytes, as_bytes ? batch : 0> words;
+  std::array<hash_type, batch> hashes;
+  const auto hash_each = [&](std::size_t at, std::size_t n) noexcept {
     for (std::size_t i = 0; i < n; ++i) {
+      const key_type& k = all[at + i];
       if constexpr (as_bytes) {
-        store(words[i].data(), static_cast<std::uint64_t>(all[at + i]));
-        if constexpr (by_batch) {
-          bytes[i] = words[i];
-        } else {
-          hashes[i] = hash(std::span<const std::byte>(words[i]));
-        }
-      } else if constexpr (by_batch) {
-        bytes[i] = bytes_of(all[at + i]);
+        store(words[i].data(), static_cast<std::uint64_t>(k));
+        hashes[i] = hash(std::span<const std::byte>(words[i]));
       } else {
-        with_hash(hash, all[at + i], [&](const hash_type& h) noexcept { hashes[i] = h; });
+        if constexpr (byte_key<key_type> && requires { k.data(); }) {
+          __builtin_prefetch(all[detail::min(at + i + keys_ahead, all.size() - 1)].data());
+        }
+        with_hash(hash, k, [&](const hash_type& h) noexcept { hashes[i] = h; });
       }
     }
-    if constexpr (by_batch) hash(std::span(bytes.data(), n), hashes.data());
+  };
+  for (std::size_t at = 0; at < all.size(); at += batch) {
+    const std::size_t n = detail::min(batch, all.size() - at);
+    if constexpr (std::same_as<H, filter_hasher>) {
+      if (hash.settings().is_keyed()) {
+        hash_together<key_type>(hash, all.subspan(at, n), hashes.data());
+      } else {
+        hash_each(at, n);
+      }
+    } else {
+      hash_each(at, n);
+    }
     if (!use(std::span<const hash_type>(hashes.data(), n), at)) return;
   }
 }
@@ -129,7 +160,7 @@ class key_overloads {
   template <key_batch R>
     requires erases_hashes<Derived>
   std::uint64_t erase(const R& keys) noexcept {
-    std::array<bool, hashed_batch> answers;
+    std::array<bool, hashed_batch<typename Derived::hasher_type>> answers;
     std::uint64_t erased = 0;
     for_hashes(self().hash_function(), keys, [&](auto hashes, std::size_t) noexcept {
       erase_hashes(hashes, answers);

@@ -16,10 +16,10 @@
 
 namespace bloomery::detail {
 
-/// Batches of at least this many keys grow a filter on huge pages. key_overloads passes on batches
-/// of this size. The first touch of a huge page waits until the kernel has cleared it, up to 6 ms
-/// on virtual machines, so single keys grow it on small pages.
-inline constexpr std::size_t min_batch_on_huge_pages = hashed_batch;
+/// Batches of at least this many keys grow a filter on huge pages. The first touch of a huge page
+/// waits until the kernel has cleared it, up to 6 ms on virtual machines, so single keys grow it on
+/// small pages.
+inline constexpr std::size_t min_batch_on_huge_pages = 128;
 
 struct owned_segment {
   arena_bytes bytes;
