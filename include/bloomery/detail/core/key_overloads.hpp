@@ -20,7 +20,7 @@ inline constexpr std::size_t hashed_batch = (std::size_t{1} << 14) / sizeof(type
 
 /// Keys from the one that is hashed to the one whose bytes are prefetched. Strings often lie apart
 /// in memory.
-inline constexpr std::size_t keys_ahead = 16;
+inline constexpr std::size_t prefetched_ahead = 16;
 
 /// A contiguous sequence of keys that is not itself a key. Numbers of 8 bits are no batch: they may
 /// as well be the bytes of one key.
@@ -79,7 +79,7 @@ void for_hashes(const H& hash, const R& keys, Use&& use) noexcept {
         hashes[i] = hash(std::span<const std::byte>(words[i]));
       } else {
         if constexpr (byte_key<key_type> && requires { k.data(); }) {
-          __builtin_prefetch(all[detail::min(at + i + keys_ahead, all.size() - 1)].data());
+          __builtin_prefetch(all[detail::min(at + i + prefetched_ahead, all.size() - 1)].data());
         }
         with_hash(hash, k, [&](const hash_type& h) noexcept { hashes[i] = h; });
       }
