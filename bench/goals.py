@@ -81,10 +81,29 @@ def goals(results, _charts):
         goal("  whole run ≤ 90 s", f"{b['seconds']:.1f} s", b["seconds"] <= 90)
         goal("  peak memory ≤ 1.1 GB", size_of(b["peak"]), b["peak"] <= 1.1e9)
     static_goals(results, row, large, goal, at_most)
+    checkout_goals(row, sizes, at_most)
     if startup := results.one("startup"):
         goal(f"`bloomery check` of one key, {size_of(startup['bytes'])}: ≤ 20 ms",
              f"{startup['ns'] / 1e6:.1f} ms", startup["ns"] <= 20e6)
     return table(["goal", "measured", "met"], rows)
+
+
+def checkout_goals(row, sizes, at_most):
+    """Against peers that are compiled from checkouts. A goal whose peer is missing is left out."""
+    def against(text, ours, peer, mode, limit, n):
+        value = ratio(query(row(ours, n), mode, 50), query(row(peer, n), "single", 50))
+        if value is not None:
+            at_most(f"{text}, {count(n)} keys: ≤ {limit:g}x of {peer}'s", value, limit)
+
+    for n in sizes[1:]:
+        against("fuse, single query", "fuse, 3-wise", "fastfilter_cpp binary fuse (3-wise)", "single", 1, n)
+        against("cuckoo, single query", "cuckoo", "efficient/cuckoofilter, 12 bits", "single", 1, n)
+        against("cuckoo, batch query", "cuckoo", "efficient/cuckoofilter, 12 bits", "batch", 1, n)
+        against("vector_quotient, single query", "vector_quotient", "VQF, 8 bits", "single", 1, n)
+        against("vector_quotient, batch query", "vector_quotient", "VQF, 8 bits", "batch",
+                0.6 if n >= 5_000_000 else 0.9, n)
+        against("expandable, batch query", "expandable, begun at n/1024", "Taffy block, begun at n/1024", "batch",
+                0.4 if n >= 5_000_000 else 1, n)
 
 
 def static_goals(results, row, large, goal, at_most):
