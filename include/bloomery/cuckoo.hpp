@@ -107,15 +107,7 @@ class basic_cuckoo : public detail::key_overloads<basic_cuckoo<Storage>> {
   /// The same for a batch. Precondition: answers.size() >= hs.size().
   void may_contain(std::span<const hash_type> hs, std::span<bool> answers) const noexcept {
     assert(answers.size() >= hs.size());
-    if (bytes_.bytes().size() <= cached_bytes) {
-      for (std::size_t i = 0; i < hs.size(); ++i) answers[i] = may_contain(hs[i]);
-      return;
-    }
-    std::array<cuckoo_place, group> places;
-    for (std::size_t first = 0; first < hs.size(); first += group) {
-      const std::size_t n = fetch(hs, first, places);
-      for (std::size_t i = 0; i < n; ++i) answers[first + i] = contains(places[i]);
-    }
+    detail::cuckoo_may_contain(layout_, bytes_.bytes().data(), stashed_, hs, answers.data());
   }
 
   /// Inserts one copy. Returns `inserted` if there was none, `maybe_present` if there was one.
@@ -242,8 +234,6 @@ class basic_cuckoo : public detail::key_overloads<basic_cuckoo<Storage>> {
  private:
   // Keys whose buckets are prefetched together.
   static constexpr std::size_t group = 32;
-  // Smaller filters fit into the second-level cache and are queried without prefetching.
-  static constexpr std::size_t cached_bytes = std::size_t{1} << 20;
 
   basic_cuckoo(const cuckoo_params& params, Storage bytes, std::uint64_t count, unsigned stashed)
       : bytes_(std::move(bytes)),

@@ -3,6 +3,9 @@
 #include <array>
 #include <bitset>
 
+#include "cpu/dispatch.hpp"
+#include "kinds/cuckoo/kernels/kernels.hpp"
+
 namespace bloomery::detail {
 namespace {
 
@@ -111,6 +114,18 @@ bool insert_fingerprint(const cuckoo_layout& layout, std::byte* payload, unsigne
 }
 
 }  // namespace
+
+void cuckoo_may_contain(const cuckoo_layout& layout, const std::byte* payload, unsigned stashed,
+                        std::span<const hash64> hashes, bool* answers) noexcept {
+  chosen_kernels<cuckoo_kernels>().contains(layout, payload, hashes, answers,
+                                            layout.payload_bytes() > second_level_cache);
+  if (stashed == 0) return;
+  for (std::size_t i = 0; i < hashes.size(); ++i) {
+    if (!answers[i]) {
+      answers[i] = stashed_copies(layout, payload, stashed, layout.place(hashes[i])) != 0;
+    }
+  }
+}
 
 unsigned stashed_copies(const cuckoo_layout& layout, const std::byte* payload, unsigned stashed,
                         const cuckoo_place& at) noexcept {

@@ -63,6 +63,10 @@ class cuckoo_layout {
   constexpr unsigned fingerprint_bits() const noexcept { return bits_; }
   /// The number of possible fingerprints: 2^f - 1.
   constexpr std::uint64_t values() const noexcept { return (std::uint64_t{1} << bits_) - 1; }
+  /// Whether the slots of a bucket are compared in one word.
+  constexpr bool has_words_of_buckets() const noexcept { return lanes_ == slots_; }
+  /// A one at the lowest bit of each slot of such a word.
+  constexpr std::uint64_t slot_ones() const noexcept { return ones_; }
   constexpr std::uint64_t table_bits() const noexcept { return buckets_ * slots_ * bits_; }
   constexpr std::uint64_t stash_at() const noexcept {
     return round_up(bytes_for_bits(table_bits()), 8);
@@ -116,7 +120,7 @@ class cuckoo_layout {
   /// Whether a slot of the two buckets has the fingerprint.
   [[gnu::always_inline]] bool contains(const std::byte* payload,
                                        const cuckoo_place& at) const noexcept {
-    if (lanes_ != slots_) [[unlikely]] {
+    if (!has_words_of_buckets()) [[unlikely]] {
       return contains(payload, at.first, at.fingerprint) ||
              contains(payload, at.second, at.fingerprint);
     }

@@ -13,6 +13,10 @@
 
 namespace bloomery::detail {
 
+/// Queries of a batch. Precondition: room for as many answers as hashes.
+void cuckoo_may_contain(const cuckoo_layout& layout, const std::byte* payload, unsigned stashed,
+                        std::span<const hash64> hashes, bool* answers) noexcept;
+
 /// Copies of a fingerprint in the stash. Pure, so that a loop of queries keeps what it has read.
 [[gnu::pure]] unsigned stashed_copies(const cuckoo_layout& layout, const std::byte* payload,
                                       unsigned stashed, const cuckoo_place& at) noexcept;

@@ -1,0 +1,102 @@
+// Queries of several keys at once, one in each lane of a vector (cuckoo_layout::place and
+// contains). The including kernel defines `lanes`, and `low_product`, the products of the lower
+// halves of two vectors' lanes.
+
+using lane_words = std::uint64_t __attribute__((vector_size(8 * lanes)));
+
+// mulhi64 for factors below 2^32.
+[[gnu::always_inline]] inline lane_words high_product(const lane_words& x,
+                                                      const lane_words& factor) noexcept {
+  return (low_product(x >> 32, factor) + (low_product(x, factor) >> 32)) >> 32;
+}
+
+// remix64 without its first step.
+[[gnu::always_inline]] inline lane_words remixed(lane_words x) noexcept {
+  constexpr std::uint64_t multiplier = 0x0e9846af9b1a615d;
+  x *= multiplier;
+  x = (x ^ x >> 32) * multiplier;
+  return x ^ x >> 28;
+}
+
+[[gnu::always_inline]] inline lane_words load_lanes(const void* from) noexcept {
+  lane_words words;
+  std::memcpy(&words, from, sizeof words);
+  return words;
+}
+
+constexpr std::size_t group = 32;
+static_assert(group % lanes == 0);
+
+// What is compared for a group of keys.
+struct alignas(64) group_places {
+  std::array<std::uint64_t, group> first, second;  // bits at which the buckets begin
+  std::array<std::uint64_t, group> pattern;        // the fingerprint in each slot
+};
+
+[[gnu::always_inline]] inline void find_places(const cuckoo_layout& layout, const hash64* hashes,
+                                               group_places& to) noexcept {
+  const lane_words buckets = lane_words{} + layout.buckets();
+  const lane_words values = lane_words{} + layout.values();
+  const lane_words bucket_bits =
+      lane_words{} + std::uint64_t{layout.slots()} * layout.fingerprint_bits();
+  for (std::size_t i = 0; i < group; i += lanes) {
+    const lane_words h = load_lanes(hashes + i);
+    const lane_words folded = h ^ h >> 32;
+    const lane_words first = high_product(folded * 0x9e3779b97f4a7c15, buckets);
+    const lane_words fingerprint = high_product(remixed(folded), values) + 1;
+    const lane_words g = high_product(remixed(fingerprint), buckets);
+    const lane_words second = g - first + (g < first ? buckets : lane_words{});
+    const std::array all = {low_product(first, bucket_bits), low_product(second, bucket_bits),
+                            fingerprint * layout.slot_ones()};
+    std::memcpy(&to.first[i], &all[0], sizeof(lane_words));
+    std::memcpy(&to.second[i], &all[1], sizeof(lane_words));
+    std::memcpy(&to.pattern[i], &all[2], sizeof(lane_words));
+  }
+}
+
+// The slots of buckets that begin at these bits, in one word each.
+[[gnu::always_inline]] inline lane_words buckets_at(const std::byte* payload,
+                                                    const std::uint64_t* bits) noexcept {
+  lane_words words{};
+  for (std::size_t i = 0; i < lanes; ++i) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, payload + (bits[i] >> 3), sizeof word);
+    words[i] = word;
+  }
+  return words >> (load_lanes(bits) & 7);
+}
+
+// The bits of `high` are clear where a slot equals the pattern's.
+[[gnu::always_inline]] inline lane_words differing(const lane_words& slots,
+                                                   const lane_words& pattern,
+                                                   std::uint64_t low) noexcept {
+  const lane_words x = slots ^ pattern;
+  return ((x & low) + low) | x;
+}
+
+void contains(const cuckoo_layout& layout, const std::byte* payload,
+              std::span<const hash64> hashes, bool* answers, bool ahead) noexcept {
+  std::size_t done = 0;
+  if (layout.has_words_of_buckets() && layout.buckets() >> 32 == 0) {
+    const std::uint64_t high = layout.slot_ones() << (layout.fingerprint_bits() - 1);
+    const std::uint64_t low = high - layout.slot_ones();
+    group_places at;
+    for (; done + group <= hashes.size(); done += group) {
+      find_places(layout, hashes.data() + done, at);
+      if (ahead) {
+        for (std::size_t i = 0; i < group; ++i) {
+          prefetch_line(payload + (at.first[i] >> 3));
+          prefetch_line(payload + (at.second[i] >> 3));
+        }
+      }
+      for (std::size_t i = 0; i < group; i += lanes) {
+        const lane_words pattern = load_lanes(&at.pattern[i]);
+        const lane_words missing = differing(buckets_at(payload, &at.first[i]), pattern, low) &
+                                   differing(buckets_at(payload, &at.second[i]), pattern, low);
+        const lane_words found = ~missing & high;
+        for (std::size_t k = 0; k < lanes; ++k) answers[done + i + k] = found[k] != 0;
+      }
+    }
+  }
+  cuckoo_kernels::scalar.contains(layout, payload, hashes.subspan(done), answers + done, ahead);
+}

@@ -1,0 +1,29 @@
+#include <algorithm>
+#include <array>
+
+#include "kinds/cuckoo/kernels/kernels.hpp"
+
+namespace bloomery::detail {
+namespace {
+
+constexpr std::size_t prefetched = 32;
+
+void contains_each(const cuckoo_layout& layout, const std::byte* payload,
+                   std::span<const hash64> hashes, bool* answers, bool ahead) noexcept {
+  std::array<cuckoo_place, prefetched> places;
+  while (!hashes.empty()) {
+    const std::size_t n = std::min(hashes.size(), prefetched);
+    for (std::size_t i = 0; i < n; ++i) {
+      places[i] = layout.place(hashes[i]);
+      if (ahead) layout.prefetch(payload, places[i]);
+    }
+    for (std::size_t i = 0; i < n; ++i) *answers++ = layout.contains(payload, places[i]);
+    hashes = hashes.subspan(n);
+  }
+}
+
+}  // namespace
+
+const cuckoo_kernels cuckoo_kernels::scalar{contains_each};
+
+}  // namespace bloomery::detail
