@@ -15,9 +15,11 @@ HASHES = r"\(std::span<bloomery::hash64 const, \d+ul>"
 BATCHES = [
     r"typed_model<bloomery::basic_(counting_)?bloom<bloomery::double_hashing, .*>"
     r"::(may_contain|insert)" + HASHES,
-    r"typed_model<bloomery::basic_(scalable_bloom|cuckoo)<.*>::may_contain" + HASHES,
+    r"typed_model<bloomery::basic_scalable_bloom<.*>::may_contain" + HASHES,
     r"typed_model<bloomery::basic_(scalable_bloom|cuckoo)<bloomery::owned_storage>.*::insert" + HASHES,
     r"\w+::LOCAL(may_contain|insert)_loop<bloomery::detail::(split_512|parquet_256|free_512)>",
+    r"cuckoo_\w+::LOCALcontains\(",
+    r"LOCALcontains_each\(",
     r"fuse_may_contain(_avx512)?\(",
     r"ribbon_\w+::LOCALmay_contain\(",
     r"vq_\w+::LOCALvq_(may_contain|insert|erase|count)_loop[(<]",

@@ -34,7 +34,7 @@ else
   # The sources of a folder as one, as in CMakeLists.txt. Skips the kernels of another CPU family.
   sources=(registry/registry.cpp)
   for source in kinds/*/kernels/*.cpp; do [[ $source == *avx* ]] || sources+=("$source"); done
-  for part in core cpu file plan registry kinds/*; do
+  for part in core core/siphash cpu file plan registry kinds/*; do
     one=$folder/$(basename "$part").cpp
     printf '#include "%s"\n' "$part"/*.cpp | grep -v registry/registry.cpp >"$one"
     sources+=("$one")

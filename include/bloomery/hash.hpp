@@ -43,10 +43,12 @@ struct hash_key {
   static constexpr std::size_t size = 16;       ///< bytes
   std::array<std::uint64_t, size / 8> words{};  ///< of the key's bytes, little-endian
 
+  /// The key of these bytes.
   static hash_key of(std::span<const std::byte, size> bytes) noexcept {
     return {
         {detail::load<std::uint64_t>(bytes.data()), detail::load<std::uint64_t>(bytes.data() + 8)}};
   }
+  /// The key's bytes, in this object.
   std::span<const std::byte, size> bytes() const noexcept {
     return std::as_bytes(std::span<const std::uint64_t, size / 8>(words));
   }

@@ -55,6 +55,8 @@ def test_a_file_of_the_command_line_is_inspected_and_asked(page, bloomery, tmp_p
 def test_every_kinds_golden_file_says_in_german_what_it_says_to_the_command_line(page, bloomery):
     page.open(tab="inspect", lang="de")
     for file in sorted((ROOT / "tests" / "golden").glob("*.bloom")):
+        if file.stem.endswith("-keyed"):
+            continue
         info = bloomery.json("info", "--json", file)
         count, current = page.driver.execute_async_script("""const [name, bytes, done] = arguments;
             const data = new DataTransfer();
@@ -79,6 +81,13 @@ def test_a_damaged_file_is_refused_with_a_sentence(page, bloomery, tmp_path):
     page.one("#file").send_keys(str(file))
     page.until(lambda: page.all("#inspect-problem"))
     assert "checksum does not match" in page.text("#inspect-problem")
+
+
+def test_a_file_with_a_secret_key_is_refused_with_a_sentence(page):
+    page.open(tab="inspect")
+    page.one("#file").send_keys(str(ROOT / "tests" / "golden" / "fuse-keyed.bloom"))
+    page.until(lambda: page.all("#inspect-problem"))
+    assert "hashed with a secret key" in page.text("#inspect-problem")
 
 
 def test_a_file_that_cannot_be_read_is_told(page, bloomery, tmp_path):
