@@ -27,7 +27,7 @@ using lane_words = std::uint64_t __attribute__((vector_size(8 * lanes)));
 constexpr std::size_t group = 32;
 static_assert(group % lanes == 0);
 
-// What is compared for a group of keys.
+// The buckets and the pattern of each key of a group.
 struct alignas(64) group_places {
   std::array<std::uint64_t, group> first, second;  // bits at which the buckets begin
   std::array<std::uint64_t, group> pattern;        // the fingerprint in each slot

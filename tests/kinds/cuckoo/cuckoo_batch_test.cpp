@@ -1,0 +1,60 @@
+// Batches of queries of a cuckoo filter against its single queries.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <bloomery/bloomery.hpp>
+#include <memory>
+#include <random>
+#include <vector>
+
+#include "tests/instruction_sets.hpp"
+
+namespace bloomery {
+namespace {
+
+struct shape {
+  std::uint64_t buckets;
+  unsigned slots;
+  unsigned fingerprint_bits;
+};
+
+// Tables of one bucket, of odd sizes, of buckets in one word and in two, larger than a group of
+// keys, and so full that the stash is used.
+TEST(cuckoo_batches, of_every_instruction_set_answer_as_single_queries_do) {
+  const shape shapes[] = {{1, 4, 8},     {3, 2, 12},   {97, 4, 12},    {97, 4, 13},
+                          {1000, 8, 7},  {1000, 8, 8}, {1000, 4, 16},  {1000, 2, 32},
+                          {1000, 8, 32}, {777, 2, 4},  {300000, 4, 12}};
+  std::mt19937_64 random(1);
+  for (const shape& of : shapes) {
+    SCOPED_TRACE(::testing::Message() << of.buckets << " buckets of " << of.slots << " slots of "
+                                      << of.fingerprint_bits << " bits");
+    const cuckoo_params params{.capacity = of.buckets * of.slots,
+                               .fpr = 0.5,
+                               .buckets = of.buckets,
+                               .slots = of.slots,
+                               .fingerprint_bits = of.fingerprint_bits};
+    cuckoo filter = *cuckoo::open(params, *owned_storage::make(params.payload_bytes()), 0);
+    std::vector<hash64> asked;
+    while (asked.size() < of.buckets * of.slots) {
+      asked.push_back({random()});
+      if (!is_contained(filter.insert(asked.back()))) break;
+    }
+    for (std::size_t members = asked.size(), i = 0; i < members + 1000; ++i) {
+      asked.push_back({random()});
+    }
+    std::shuffle(asked.begin(), asked.end(), random);
+    const auto answers = std::make_unique<bool[]>(asked.size());
+    with_each_instruction_set([&] {
+      for (const std::size_t n : {asked.size(), std::size_t{31}, std::size_t{1}}) {
+        std::fill_n(answers.get(), n, false);
+        filter.may_contain(std::span(asked).first(n), std::span(answers.get(), n));
+        for (std::size_t i = 0; i < n; ++i)
+          ASSERT_EQ(answers[i], filter.may_contain(asked[i])) << i;
+      }
+    });
+  }
+}
+
+}  // namespace
+}  // namespace bloomery
