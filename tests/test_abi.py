@@ -9,7 +9,7 @@ import subprocess
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-# What has no shared library that programs link.
+# Parts without a shared library that programs link.
 LEFT_OUT = ("CLI", "MODULE", "EXPLORER", "EXAMPLES")
 
 
