@@ -39,8 +39,8 @@ void fill_billion(std::uint64_t n, double bits, const sink& write);
 /// as they fill.
 void measure_drawbacks(std::uint64_t n, std::uint64_t most, const sink& write);
 
-/// Prints a table: the distance of prefetching at which batches of blocked_bloom are fastest on this
-/// CPU, by size of the filter, and the distance that the library uses.
+/// Prints a table: the distance of prefetching at which batches of blocked_bloom are fastest on
+/// this CPU, by size of the filter, and the distance that the library uses.
 void tune(unsigned runs);
 
 }  // namespace bench
