@@ -119,10 +119,14 @@ def load(bench, key, pieces):
         bench.call("BF.LOADCHUNK", key, *piece)
 
 
+# Filters are merged if they have the same key.
+SAME_KEY = ["HASH", "00112233445566778899aabbccddeeff"]
+
+
 def measure(bench):
     n, batch = bench.items, min(100_000, bench.items // 3)
     bench.told("no command", lambda: time.sleep(1))
-    fixed = ["0.01", n, "NONSCALING"]
+    fixed = ["0.01", n, "NONSCALING", *SAME_KEY]
     bench.told("BF.RESERVE", lambda: bench.call("BF.RESERVE", "a", *fixed))
     memory = f"{int(1e6 * bench.megabytes)}"
     for key, what, words in (("for", "for the capacity", ["0.01", "MEMORY", memory]),
@@ -156,7 +160,7 @@ def measure(bench):
     bench.client.flushall()
 
     for key in ("c", "d"):
-        bench.call("CF.RESERVE", key, n, "EXPANSION", "0")
+        bench.call("CF.RESERVE", key, n, "EXPANSION", "0", *SAME_KEY)
     bench.told(f"CF.INSERT of {batch} items",
                lambda: bench.add("c", 0, batch, batch, ["CF.INSERT", "ITEMS"]))
     bench.told("CF.MERGE into a filter", lambda: bench.call("CF.MERGE", "d", "c"))
@@ -179,10 +183,11 @@ def measure(bench):
                lambda: bench.add("front", n, n + 20_000, 1000), 20)
     bench.client.flushall()
     some, more = n // 2, 1000 * min(200, -(-n // 1000))  # of twice the bits, from room for 100
+    bench.call("BF.RESERVE", "grown", "0.01", "100", *SAME_KEY)
     bench.add("grown", 0, some, 20_000)
     bench.told(f"BF.MADD of 1000 items, a filter that has grown to {some} items",
                lambda: bench.add("grown", some, some + more, 1000), more // 1000)
-    bench.call("BF.RESERVE", "twice", "0.02", "100")
+    bench.call("BF.RESERVE", "twice", "0.02", "100", *SAME_KEY)
     for times in ("once", "twice"):
         bench.told(f"BF.MERGE of that into another, {times}",
                    lambda: bench.call("BF.MERGE", "twice", "grown"))

@@ -2,9 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <cerrno>
-#include <charconv>
 #include <cstdlib>
 #include <fstream>
 #include <system_error>
@@ -18,23 +16,11 @@ constexpr std::size_t key_digits = 2 * hash_key::size;
 
 result<hash_key> parse_key(std::string_view text, std::string_view source) {
   while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.remove_suffix(1);
-  std::array<std::byte, hash_key::size> bytes{};
-  bool is_key = text.size() == key_digits;
-  for (std::size_t i = 0; is_key && i < bytes.size(); ++i) {
-    std::uint8_t byte = 0;
-    const char* const end = text.data() + 2 * i + 2;
-    const auto read = std::from_chars(text.data() + 2 * i, end, byte, 16);
-    is_key = read.ec == std::errc{} && read.ptr == end;
-    bytes[i] = std::byte{byte};
-  }
-  if (!is_key) {
-    return fail(
-        errc::invalid_argument,
-        fmt::format("{} holds no key; a key is {} hexadecimal digits, as 'bloomery key new' "
-                    "makes them",
-                    source, key_digits));
-  }
-  return hash_key::of(bytes);
+  if (const auto key = hash_key::parse(text)) return *key;
+  return fail(errc::invalid_argument,
+              fmt::format("{} holds no key; a key is {} hexadecimal digits, as 'bloomery key new' "
+                          "makes them",
+                          source, key_digits));
 }
 
 }  // namespace
@@ -66,14 +52,6 @@ result<std::optional<hash_key>> secret_key_option::read() const {
   const auto key = parse_key(text, source);
   if (!key) return fail(key.error());
   return std::optional(*key);
-}
-
-std::string key_text(const hash_key& key) {
-  std::string text;
-  for (const std::byte byte : key.bytes()) {
-    text += fmt::format("{:02x}", std::to_integer<unsigned>(byte));
-  }
-  return text;
 }
 
 }  // namespace bloomery::cli

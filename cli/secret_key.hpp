@@ -24,7 +24,4 @@ struct secret_key_option {
   result<std::optional<hash_key>> read() const;
 };
 
-/// The 32 hexadecimal digits of a key: its bytes in order.
-std::string key_text(const hash_key& key);
-
 }  // namespace bloomery::cli

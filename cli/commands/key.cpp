@@ -24,7 +24,7 @@ struct key_options {
 result<status> make(const std::string& name) {
   const auto key = new_hash_key();
   if (!key) return fail(key.error());
-  const std::string line = key_text(*key) + "\n";
+  const std::string line = key->digits() + "\n";
   const int file = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   bool written =
       file >= 0 && ::write(file, line.data(), line.size()) == static_cast<ssize_t>(line.size());

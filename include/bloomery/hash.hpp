@@ -11,7 +11,9 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -48,6 +50,10 @@ struct hash_key {
     return {
         {detail::load<std::uint64_t>(bytes.data()), detail::load<std::uint64_t>(bytes.data() + 8)}};
   }
+  /// The key that these 32 hexadecimal digits spell, byte by byte. Nothing for other texts.
+  static std::optional<hash_key> parse(std::string_view digits) noexcept;
+  /// The digits that parse() reads.
+  std::string digits() const;
   /// The key's bytes, in this object.
   std::span<const std::byte, size> bytes() const noexcept {
     return std::as_bytes(std::span<const std::uint64_t, size / 8>(words));

@@ -187,6 +187,7 @@ struct functions {
   function<int(context*, const char* name)> add_acl_category{"AddACLCategory", is_optional};
   function<int(command*, const char* categories)> set_command_acl_categories{
       "SetCommandACLCategories", is_optional};
+  function<int(context*, int position)> redact_argument{"RedactClientCommandArgument", is_optional};
   function<int(context*)> context_flags{"GetContextFlags"};
   function<long long()> milliseconds{"Milliseconds"};  ///< since 1970-01-01 UTC
   function<void(context*, const char* level, const char* format, ...)> log{"Log"};

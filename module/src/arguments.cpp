@@ -93,6 +93,26 @@ filter_engine parse_engine(const command_call& call, std::size_t first, bool has
   return native || has_native_options ? filter_engine::native : current_settings().engine;
 }
 
+/// Reads the hash function in argument `i`, after the word HASH. A secret key is hidden from
+/// MONITOR and SLOWLOG.
+void parse_hash(const command_call& call, std::size_t i, filter_spec& spec) {
+  const std::string_view value = i < call.argv.size() ? call.word(i) : std::string_view();
+  spec.draws_key = equal_words(value, "SIPHASH");
+  spec.seed = {};
+  if (spec.draws_key || equal_words(value, "XXH3")) return;
+  if (i < call.argv.size()) call.redact(i);
+  const auto key = hash_key::parse(value);
+  if (!key) throw refusal("ERR HASH is SIPHASH, XXH3 or a key of 32 hexadecimal digits");
+  spec.seed = *key;
+}
+
+/// Reads HASH of RESERVE. False if there is none.
+bool find_hash(const command_call& call, std::size_t first, filter_spec& spec) {
+  const auto i = call.find("HASH", first);
+  if (i) parse_hash(call, *i + 1, spec);
+  return i.has_value();
+}
+
 /// Reads an engine of INSERT at `i`, with or without ENGINE before its name, and moves `i` to its
 /// last word. False if another word is there.
 bool parse_engine_word(const command_call& call, std::size_t& i, insert_arguments& out) {
@@ -121,7 +141,7 @@ std::string_view full_insert_word(std::string_view word) noexcept {
   if (is_letter(0, "c")) return "CAPACITY";
   if (is_letter(0, "e")) return is_letter(1, "r") ? "ERROR" : "EXPANSION";
   if (is_letter(0, "n")) return is_letter(2, "c") ? "NOCREATE" : "NONSCALING";
-  for (const std::string_view known : {"DELETABLE", "WINDOW", "GENERATIONS", "AT"}) {
+  for (const std::string_view known : {"DELETABLE", "WINDOW", "GENERATIONS", "AT", "HASH"}) {
     if (equal_words(word, known)) return known;
   }
   return "";
@@ -201,7 +221,9 @@ bf_reserve_arguments parse_bf_reserve(const command_call& call) {
     }
     spec.expansion = 0;
   }
-  spec.engine = parse_engine(call, next, spec.deletable || spec.window != 0 || budget.bytes != 0);
+  const bool names_hash = find_hash(call, next, spec);
+  spec.engine = parse_engine(call, next,
+                             spec.deletable || spec.window != 0 || budget.bytes != 0 || names_hash);
   complete_window(spec, nonscaling || (expansion != nullptr && !expands));
   return {spec, budget};
 }
@@ -230,7 +252,8 @@ filter_spec parse_cf_reserve(const command_call& call) {
     throw refusal("Capacity must be in the range [2 * BUCKETSIZE, 1073741824]");
   }
   spec.capacity = static_cast<std::uint64_t>(capacity);
-  spec.engine = parse_engine(call, 3, rate != nullptr);
+  const bool names_hash = find_hash(call, 3, spec);
+  spec.engine = parse_engine(call, 3, rate != nullptr || names_hash);
   return spec;
 }
 
@@ -239,6 +262,7 @@ insert_arguments parse_bf_insert(const command_call& call) {
   filter_spec& spec = out.spec;
   bool expansion_given = false;
   bool nonscaling = false;
+  bool names_hash = false;
   // The first wrong value. RedisBloom's words for it are kept too, since the engine may follow.
   std::optional<refusal> wrong;
   std::optional<refusal> wrong_compatible;
@@ -269,6 +293,9 @@ insert_arguments parse_bf_insert(const command_call& call) {
         spec.generations = parse_generations(value);
       } else if (word == "AT") {
         out.time = parse_time(value);
+      } else if (word == "HASH") {
+        parse_hash(call, i, spec);
+        names_hash = true;
       } else {
         throw refusal(unknown_word);
       }
@@ -280,7 +307,7 @@ insert_arguments parse_bf_insert(const command_call& call) {
       if (word.empty()) break;
     }
   }
-  const bool has_native_options = spec.deletable || spec.window != 0;
+  const bool has_native_options = spec.deletable || spec.window != 0 || names_hash;
   if (wrong) {
     const bool is_compatible = spec.engine == filter_engine::compatible && !has_native_options;
     throw is_compatible ? *wrong_compatible : *wrong;

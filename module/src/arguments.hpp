@@ -16,12 +16,12 @@ struct bf_reserve_arguments {
   memory_budget budget;
 };
 /// BF.RESERVE key error_rate capacity [EXPANSION n] [NONSCALING [growth]] [DELETABLE]
-/// [WINDOW seconds [GENERATIONS n]] [[ENGINE] name]. MEMORY size may replace either number.
-/// `growth` is for replicas: the expansion that a fixed compatible filter reports.
+/// [WINDOW seconds [GENERATIONS n]] [HASH name] [[ENGINE] name]. MEMORY size may replace either
+/// number. `growth` is for replicas: the expansion that a fixed compatible filter reports.
 bf_reserve_arguments parse_bf_reserve(const command_call& call);
 
 /// CF.RESERVE key capacity [BUCKETSIZE n] [MAXITERATIONS n] [EXPANSION n] [ERROR rate]
-/// [[ENGINE] name].
+/// [HASH name] [[ENGINE] name].
 filter_spec parse_cf_reserve(const command_call& call);
 
 struct insert_arguments {
@@ -32,7 +32,7 @@ struct insert_arguments {
   std::size_t first_item = 0;  ///< index of the first item; 0 without ITEMS and an item
 };
 /// BF.INSERT key [CAPACITY n] [ERROR rate] [EXPANSION n] [NOCREATE] [NONSCALING] [DELETABLE]
-/// [WINDOW seconds [GENERATIONS n]] [[ENGINE] name] [AT milliseconds] ITEMS item...
+/// [WINDOW seconds [GENERATIONS n]] [HASH name] [[ENGINE] name] [AT milliseconds] ITEMS item...
 /// RedisBloom recognises its words by their first letters, and clients abbreviate them.
 insert_arguments parse_bf_insert(const command_call& call);
 

@@ -83,7 +83,8 @@ int bf_reserve(const command_call& call) {
   // RedisBloom's limit on the number of words.
   constexpr std::size_t max_words = 7;
   const bool has_native_options = spec.deletable || spec.window != 0 || budget.bytes != 0;
-  if (call.argv.size() > max_words && !has_native_options && !call.find("ENGINE", 4)) {
+  if (call.argv.size() > max_words && !has_native_options && !call.find("ENGINE", 4) &&
+      !call.find("HASH", 4)) {
     return api.wrong_arity(call.ctx);
   }
   fit_budget(budget, spec);

@@ -32,6 +32,13 @@ std::optional<std::size_t> command_call::find(std::string_view word,
   return std::nullopt;
 }
 
+void command_call::redact(std::size_t i) const noexcept {
+  // While the append-only file is loaded, Redis 7.0 keeps the hidden arguments of a command for the
+  // next one, which may have fewer.
+  if (api.redact_argument == nullptr || (api.context_flags(ctx) & is_loading) != 0) return;
+  api.redact_argument(ctx, static_cast<int>(i));
+}
+
 bool command_call::is_limited() const noexcept {
   return (api.context_flags(ctx) & (is_replicated | is_loading)) == 0;
 }

@@ -30,6 +30,9 @@ struct command_call {
   /// The index of a word among the arguments from `first` on.
   std::optional<std::size_t> find(std::string_view word, std::size_t first) const noexcept;
 
+  /// Hides an argument from MONITOR, SLOWLOG and the log, in servers that can.
+  void redact(std::size_t i) const noexcept;
+
   /// Whether limits apply. They do not to commands that the primary or the append-only file
   /// repeats: these were accepted before.
   bool is_limited() const noexcept;

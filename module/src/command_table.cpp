@@ -49,6 +49,7 @@ constexpr argument_docs nonscaling = option("nonscaling", token, "NONSCALING");
 constexpr argument_docs deletable = option("deletable", token, "DELETABLE");
 constexpr argument_docs window = option("window", integer, "WINDOW");
 constexpr argument_docs generations = option("generations", integer, "GENERATIONS");
+constexpr argument_docs hash = option("hash", text, "HASH");
 constexpr argument_docs engine = option("engine", text, "ENGINE");
 constexpr argument_docs memory = option("memory", text, "MEMORY", 0);
 constexpr argument_docs iterator = argument("iterator", integer);
@@ -75,12 +76,12 @@ constexpr std::array key_field = {key_name, argument("field", text, argument_opt
 constexpr std::array key_iterator = {key_name, iterator};
 constexpr std::array key_chunk = {key_name, iterator, argument("data", text)};
 constexpr std::array bf_reserve_docs = {key_name,  rate,   size,        expansion, nonscaling,
-                                        deletable, window, generations, engine};
-constexpr std::array bf_insert_docs = {key_name,    insert_capacity, rate_option,   expansion,
-                                       nocreate,    nonscaling,      deletable,     window,
-                                       generations, engine,          time_of_items, insert_items};
+                                        deletable, window, generations, hash,      engine};
+constexpr std::array bf_insert_docs = {
+    key_name, insert_capacity, rate_option, expansion, nocreate,      nonscaling,  deletable,
+    window,   generations,     hash,        engine,    time_of_items, insert_items};
 constexpr std::array cf_reserve_docs = {key_name,  capacity,    bucketsize, maxiterations,
-                                        expansion, rate_option, engine};
+                                        expansion, rate_option, hash,       engine};
 constexpr std::array cf_insert_docs = {key_name, insert_capacity, nocreate, engine, insert_items};
 
 constexpr const char* write_flags = "write deny-oom";

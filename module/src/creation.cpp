@@ -2,8 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <array>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "engines.hpp"
 #include "reply.hpp"
@@ -16,7 +17,12 @@ namespace {
   throw refusal("ERR " + failure.message);
 }
 
-std::unique_ptr<filter_object> create_filter(const command_call& call, const filter_spec& spec) {
+std::unique_ptr<filter_object> create_filter(const command_call& call, filter_spec& spec) {
+  if (std::exchange(spec.draws_key, false) && spec.engine == filter_engine::native) {
+    const auto key = new_hash_key();
+    if (!key) refuse(key.error());
+    spec.seed = *key;
+  }
   if (call.is_limited()) {
     const auto planned = planned_bytes(spec);
     if (!planned) refuse(planned.error());
@@ -32,51 +38,90 @@ std::unique_ptr<filter_object> create_filter(const command_call& call, const fil
 // Spells out every parameter, so that a replica with other settings has the same bits. For
 // compatible filters RedisBloom accepts the commands too: BF.RESERVE has at most seven words,
 // CF.RESERVE an odd number, and both ignore the word that names the engine.
-void replicate_creation(const command_call& call, const filter_spec& spec) {
-  std::array<char, 32> rate = {};  // more than 17 digits need
-  fmt::format_to_n(rate.data(), rate.size() - 1, "{:.17g}", spec.error_rate);
-  const auto capacity = static_cast<long long>(spec.capacity);
-  const auto expansion = static_cast<long long>(spec.expansion);
+std::vector<std::string> creation_words(const filter_spec& spec) {
+  const std::string rate = fmt::format("{:.17g}", spec.error_rate);
+  const std::string capacity = std::to_string(spec.capacity);
+  const std::string expansion = std::to_string(spec.expansion);
   const bool compatible = spec.engine == filter_engine::compatible;
-  const char* const engine = compatible ? "COMPATIBLE" : "NATIVE";
+  const std::string engine = compatible ? "COMPATIBLE" : "NATIVE";
+  std::vector<std::string> words;
   if (spec.family == filter_family::cuckoo) {
-    api.replicate(call.ctx, "CF.RESERVE", "slclclclcc", call.key(), capacity, "BUCKETSIZE",
-                  static_cast<long long>(spec.bucket_size), "MAXITERATIONS",
-                  static_cast<long long>(spec.max_iterations), "EXPANSION", expansion,
-                  compatible ? "ENGINE" : "ERROR", compatible ? engine : rate.data());
+    words = {capacity,
+             "BUCKETSIZE",
+             std::to_string(spec.bucket_size),
+             "MAXITERATIONS",
+             std::to_string(spec.max_iterations),
+             "EXPANSION",
+             expansion,
+             compatible ? "ENGINE" : "ERROR",
+             compatible ? engine : rate};
   } else if (spec.window != 0) {
-    api.replicate(call.ctx, "BF.RESERVE", "sclclclcl", call.key(), rate.data(), capacity,
-                  "EXPANSION", expansion, "WINDOW", static_cast<long long>(spec.window),
-                  "GENERATIONS", static_cast<long long>(spec.generations));
+    words = {rate,          capacity,
+             "EXPANSION",   expansion,
+             "WINDOW",      std::to_string(spec.window),
+             "GENERATIONS", std::to_string(spec.generations)};
   } else if (!spec.deletable && spec.expansion == 0 && spec.growth != 0) {
-    api.replicate(call.ctx, "BF.RESERVE", "sclccl", call.key(), rate.data(), capacity, engine,
-                  "NONSCALING", static_cast<long long>(spec.growth));
+    words = {rate, capacity, engine, "NONSCALING", std::to_string(spec.growth)};
   } else {
-    api.replicate(call.ctx, "BF.RESERVE", "sclclc", call.key(), rate.data(), capacity, "EXPANSION",
-                  expansion, spec.deletable ? "DELETABLE" : engine);
+    words = {rate, capacity, "EXPANSION", expansion, spec.deletable ? "DELETABLE" : engine};
   }
+  if (spec.seed.is_keyed()) {
+    words.insert(words.end(), {"HASH", spec.seed.key().digits()});
+  } else if (!compatible) {
+    words.insert(words.end(), {"HASH", "XXH3"});
+  }
+  return words;
 }
+
+/// The command that creates the filter on replicas. It is made before the filter, since afterwards
+/// nothing may fail.
+class creation_command {
+ public:
+  explicit creation_command(const filter_spec& spec) {
+    const std::vector<std::string> words = creation_words(spec);
+    words_.reserve(words.size());
+    for (const std::string& word : words) {
+      words_.push_back(api.create_string(nullptr, word.data(), word.size()));
+    }
+  }
+  creation_command(const creation_command&) = delete;
+  creation_command& operator=(const creation_command&) = delete;
+  ~creation_command() {
+    for (string* const word : words_) api.free_string(nullptr, word);
+  }
+
+  void replicate(const command_call& call) noexcept {
+    api.replicate(call.ctx, call.is_bloom() ? "BF.RESERVE" : "CF.RESERVE", "sv", call.key(),
+                  words_.data(), words_.size());
+  }
+
+ private:
+  std::vector<string*> words_;
+};
 
 }  // namespace
 
-int reserve(const command_call& call, const filter_spec& spec) {
+int reserve(const command_call& call, filter_spec spec) {
   filter_key key(call, open_read | open_write);
   if (!key.is_empty()) {
     throw refusal(key.object() != nullptr ? "ERR item exists" : wrong_type);
   }
-  key.set(create_filter(call, spec));
-  replicate_creation(call, spec);
+  auto object = create_filter(call, spec);
+  creation_command command(spec);
+  key.set(std::move(object));
+  command.replicate(call);
   key.announce(call.is_bloom() ? "bf.reserve" : "cf.reserve");
   return api.reply_simple(call.ctx, "OK");
 }
 
-opened_filter open_or_create(const command_call& call, filter_key& key, const filter_spec& spec,
+opened_filter open_or_create(const command_call& call, filter_key& key, filter_spec spec,
                              bool create) {
   if (!key.is_empty() || !create) return {key.filter(), false};
   auto object = create_filter(call, spec);
   filter_value& filter = *object->filter;
+  creation_command command(spec);
   key.set(std::move(object));
-  replicate_creation(call, spec);
+  command.replicate(call);
   return {filter, true};
 }
 

@@ -49,6 +49,7 @@ std::unique_ptr<filter_object> begin_dump(const command_call& call, std::string_
   if (error != nullptr || dump.prefix().spec.family != call.family) {
     throw refusal(header_error(call, header));
   }
+  if (dump.prefix().spec.seed.is_keyed()) call.redact(3);  // the header has the secret key
   require_room(call, dump.prefix().spec.engine, dump.expected_bytes());
   auto object = std::make_unique<filter_object>(std::move(dump));
   if (!object->open_if_complete()) throw refusal(call.is_bloom() ? bad_data : "Invalid header");

@@ -9,7 +9,8 @@ namespace bloomery::server {
 namespace {
 
 constexpr std::string_view signature = "BLMRYDMP";
-constexpr std::uint32_t dump_version = 1;
+// Version 2 is for filters with a secret key.
+constexpr std::uint32_t dump_version = 2;
 constexpr std::size_t prefix_bytes = 64;
 constexpr std::size_t max_parts = 2;
 // A bound for header and parameters of a filter file. All present kinds have 128 bytes.
@@ -19,6 +20,8 @@ constexpr std::size_t max_generation_header = prefix_bytes + max_parts * max_fil
 constexpr std::uint64_t max_milliseconds = std::uint64_t{1} << 57;
 constexpr unsigned deletable_flag = 1;
 constexpr unsigned window_flag = 2;
+constexpr unsigned key_flag = 4;
+constexpr std::size_t key_block_bytes = hash_key::size + sizeof(std::uint64_t);
 
 using section_sizes = std::array<std::uint32_t, max_parts>;
 
@@ -36,7 +39,8 @@ bool is_sealed(std::string_view bytes) noexcept {
 }
 
 /// With a window, `sizes` are the size of the block and 0; else those of the parts' headers.
-wire_error read_prefix(std::string_view bytes, dump_prefix& prefix, section_sizes& sizes) noexcept {
+wire_error read_prefix(std::string_view bytes, dump_prefix& prefix, section_sizes& sizes,
+                       bool& has_key) noexcept {
   if (bytes.size() != prefix_bytes || !is_sealed(bytes)) return bad_data;
   filter_spec& spec = prefix.spec;
   std::uint32_t version = 0;
@@ -49,15 +53,23 @@ wire_error read_prefix(std::string_view bytes, dump_prefix& prefix, section_size
   if (version > dump_version) return newer_data;
   spec.deletable = (flags & deletable_flag) != 0;
   spec.window = (flags & window_flag) != 0 ? 1 : 0;  // read_block() reads its length
+  has_key = (flags & key_flag) != 0;
   const bool is_bloom = spec.family == filter_family::bloom;
   const bool is_cuckoo = spec.family == filter_family::cuckoo && spec.bucket_size != 0 &&
                          !spec.deletable && spec.window == 0;
-  const bool is_sound = version == dump_version && (is_bloom || is_cuckoo) &&
+  const bool is_sound = version == (has_key ? 2U : 1U) && (is_bloom || is_cuckoo) &&
                         (spec.window == 0 || (!spec.deletable && spec.expansion != 0)) &&
-                        (flags & ~(deletable_flag | window_flag)) == 0 && unused == 0 &&
+                        (flags & ~(deletable_flag | window_flag | key_flag)) == 0 && unused == 0 &&
                         spec.expansion <= max_expansion && spec.capacity >= 1 &&
                         spec.capacity <= max_capacity && spec.error_rate > 0 && spec.error_rate < 1;
   return is_sound ? nullptr : bad_data;
+}
+
+/// Reads the block of a filter with a secret key: the key and a checksum. False if it is damaged.
+bool read_key(std::string_view bytes, filter_spec& spec) noexcept {
+  if (bytes.size() != key_block_bytes || !is_sealed(bytes)) return false;
+  spec.seed = hash_key::of(std::as_bytes(std::span(bytes)).first<hash_key::size>());
+  return true;
 }
 
 /// Reads the block of a windowed filter, and sections without their headers. `sizes` are those of
@@ -101,9 +113,14 @@ bool is_native_header(std::string_view header) noexcept {
 wire_error read_dump_header(std::string_view header, dump_prefix& prefix,
                             std::vector<dump_section>& sections) {
   section_sizes part_sizes = {};
-  const wire_error error = read_prefix(header.substr(0, prefix_bytes), prefix, part_sizes);
+  bool has_key = false;
+  const wire_error error = read_prefix(header.substr(0, prefix_bytes), prefix, part_sizes, has_key);
   if (error != nullptr) return error;
   std::string_view remaining = header.substr(prefix_bytes);
+  if (has_key) {
+    if (!read_key(remaining.substr(0, key_block_bytes), prefix.spec)) return bad_data;
+    remaining.remove_prefix(key_block_bytes);
+  }
   std::vector<std::uint64_t> sizes;
   if (prefix.spec.window != 0) {
     const std::size_t block_bytes = part_sizes[0];
@@ -148,14 +165,21 @@ std::vector<std::byte> make_dump_header(const dump_prefix& prefix,
       sizes.at(i) = static_cast<std::uint32_t>(sections[i].header.size());
     }
   }
-  const unsigned flags =
-      (spec.deletable ? deletable_flag : 0) | (spec.window != 0 ? window_flag : 0);
+  const bool has_key = spec.seed.is_keyed();
+  const unsigned flags = (spec.deletable ? deletable_flag : 0) |
+                         (spec.window != 0 ? window_flag : 0) | (has_key ? key_flag : 0);
   packed_writer output;
   for (const char letter : signature) output << letter;
-  output << dump_version << spec.family << static_cast<std::uint8_t>(flags) << spec.bucket_size
-         << spec.expansion << spec.max_iterations << std::uint16_t{0} << prefix.deleted
-         << spec.error_rate << spec.capacity << sizes[0] << sizes[1];
+  output << (has_key ? dump_version : 1U) << spec.family << static_cast<std::uint8_t>(flags)
+         << spec.bucket_size << spec.expansion << spec.max_iterations << std::uint16_t{0}
+         << prefix.deleted << spec.error_rate << spec.capacity << sizes[0] << sizes[1];
   output << checksum_of(output.bytes);
+  if (has_key) {
+    packed_writer key;
+    for (const std::byte byte : spec.seed.key().bytes()) key << byte;
+    key << checksum_of(key.bytes);
+    output.bytes.insert(output.bytes.end(), key.bytes.begin(), key.bytes.end());
+  }
   output.bytes.insert(output.bytes.end(), block.bytes.begin(), block.bytes.end());
   for (const auto& [header, slice] : sections) {
     output.bytes.insert(output.bytes.end(), header.begin(), header.end());

@@ -16,7 +16,8 @@ filter_spec default_bf_spec() noexcept {
           .capacity = static_cast<std::uint64_t>(current.bf_initial_size),
           .expansion = static_cast<std::uint32_t>(current.bf_expansion_factor),
           .engine = current.engine,
-          .growth = static_cast<std::uint32_t>(current.bf_expansion_factor)};
+          .growth = static_cast<std::uint32_t>(current.bf_expansion_factor),
+          .draws_key = current.hash == filter_hash::siphash};
 }
 
 filter_spec default_cf_spec() noexcept {
@@ -28,7 +29,8 @@ filter_spec default_cf_spec() noexcept {
           .expansion = cuckoo_expansion(current.cf_expansion_factor),
           .engine = current.engine,
           .bucket_size = static_cast<std::uint16_t>(current.cf_bucket_size),
-          .max_iterations = static_cast<std::uint16_t>(current.cf_max_iterations)};
+          .max_iterations = static_cast<std::uint16_t>(current.cf_max_iterations),
+          .draws_key = current.hash == filter_hash::siphash};
 }
 
 std::uint32_t cuckoo_expansion(long long expansion) noexcept {
@@ -57,7 +59,8 @@ filter_spec generation_spec(const filter_spec& spec) noexcept {
   return {.family = spec.family,
           .error_rate = spec.error_rate / (spec.generations + 1),
           .capacity = (spec.capacity + spec.generations - 1) / spec.generations,
-          .expansion = spec.expansion};
+          .expansion = spec.expansion,
+          .seed = spec.seed};
 }
 
 std::string merge_obstacle(const filter_spec& source, const filter_spec& destination) {
@@ -72,6 +75,11 @@ std::string merge_obstacle(const filter_spec& source, const filter_spec& destina
     const bool is_native = source.engine == filter_engine::native;
     return reserved_differently("engine", is_native ? "native" : "compatible",
                                 is_native ? "compatible" : "native");
+  }
+  if (source.seed != destination.seed) {
+    return "its secret key is another one; reserve filters to merge with HASH XXH3, or with HASH "
+           "and "
+           "the same key";
   }
   const bool is_fixed = source.expansion == 0;
   if (is_fixed != (destination.expansion == 0)) return differ("NONSCALING", is_fixed);

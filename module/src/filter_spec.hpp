@@ -3,6 +3,7 @@
 // The specification of a filter, and the rules that apply to it, whether it is from a command, a
 // setting or a dump.
 
+#include <bloomery/hash.hpp>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -15,6 +16,9 @@ enum class filter_family : std::uint8_t { bloom = 1, cuckoo = 2 };  ///< BF.* an
 
 /// The library's own filters, or RedisBloom's.
 enum class filter_engine : std::uint8_t { native, compatible };
+
+/// Hash functions of native filters: XXH3, or SipHash-1-3 with a secret key.
+enum class filter_hash : std::uint8_t { siphash, xxh3 };
 
 inline constexpr long long max_capacity = std::int64_t{1} << 30;
 inline constexpr long long max_expansion = 32768;
@@ -38,6 +42,8 @@ struct filter_spec {
   std::uint16_t max_iterations = 0;  ///< likewise
   std::uint64_t window = 0;          ///< BF.*: seconds after which items are forgotten; 0: never
   std::uint16_t generations = 0;     ///< slices of a window; 0 without a window
+  hash_seed seed = {};               ///< of native filters
+  bool draws_key = false;            ///< a new secret key becomes the seed when the filter is made
 
   bool operator==(const filter_spec&) const = default;
 };

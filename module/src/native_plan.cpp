@@ -20,8 +20,8 @@ constexpr double fixed_quotient_share = 0.95;
 constexpr std::uint64_t back_divisor = 8;
 constexpr std::uint64_t min_back = 100;
 
-planned_part part(filter_kind kind, std::uint64_t capacity, double rate) {
-  return {find_kind(kind), {.capacity = capacity, .fpr = rate}};
+planned_part part(const filter_spec& spec, filter_kind kind, std::uint64_t capacity, double rate) {
+  return {find_kind(kind), {.capacity = capacity, .fpr = rate, .seed = spec.seed}};
 }
 
 /// The mean false-positive rate of a Bloom filter while it fills up to `rate`: the share of new
@@ -38,20 +38,20 @@ double overlooked_share(double rate) {
   return sum / (3 * steps);
 }
 
-/// A Bloom filter for a number of items that are counted as new. It is planned for all items, with
-/// those that it overlooks.
-planned_part counted_part(filter_kind kind, std::uint64_t items, double rate) {
-  const double offered = static_cast<double>(items) / (1 - overlooked_share(rate));
-  return part(kind, static_cast<std::uint64_t>(std::ceil(offered)), rate);
-}
-
 /// One cache line per item, while that takes at most a sixth more memory than the classic filter.
 filter_kind bloom_kind(const filter_spec& spec) {
   return spec.error_rate < min_blocked_rate ? filter_kind::bloom : filter_kind::blocked_bloom;
 }
 
+/// A Bloom filter for as many items, counted as new, as the capacity. It is planned for all items,
+/// with those that it overlooks.
+planned_part counted_part(const filter_spec& spec, double rate) {
+  const double offered = static_cast<double>(spec.capacity) / (1 - overlooked_share(rate));
+  return part(spec, bloom_kind(spec), static_cast<std::uint64_t>(std::ceil(offered)), rate);
+}
+
 planned_part back_part(const filter_spec& spec, double share) {
-  return part(filter_kind::expandable, std::max(min_back, spec.capacity / back_divisor),
+  return part(spec, filter_kind::expandable, std::max(min_back, spec.capacity / back_divisor),
               spec.error_rate * share);
 }
 
@@ -62,18 +62,18 @@ native_plan plan_native(const filter_spec& spec) {
   const bool grows = spec.expansion != 0;
   if (spec.family == filter_family::cuckoo || spec.deletable) {
     const double share = grows ? quotient_share : fixed_quotient_share;
-    native_plan plan{part(vector_quotient, spec.capacity, spec.error_rate * share), std::nullopt};
+    native_plan plan{part(spec, vector_quotient, spec.capacity, spec.error_rate * share),
+                     std::nullopt};
     if (grows) plan.back = back_part(spec, 1 - share);
     return plan;
   }
   if (!grows) {
-    return {counted_part(bloom_kind(spec), spec.capacity, spec.error_rate), std::nullopt};
+    return {counted_part(spec, spec.error_rate), std::nullopt};
   }
   if (spec.capacity < min_front) {
-    return {part(expandable, spec.capacity, spec.error_rate), std::nullopt};
+    return {part(spec, expandable, spec.capacity, spec.error_rate), std::nullopt};
   }
-  return {counted_part(bloom_kind(spec), spec.capacity, spec.error_rate * blocked_share),
-          back_part(spec, 1 - blocked_share)};
+  return {counted_part(spec, spec.error_rate * blocked_share), back_part(spec, 1 - blocked_share)};
 }
 
 bool may_be_front(filter_kind kind, const native_plan& plan) noexcept {

@@ -415,9 +415,9 @@ std::unique_ptr<filter_value> open_native(const received_dump& dump) {
   const memory_meter meter;
   const auto open_part = [&](std::size_t i, auto&& is_kind) -> std::optional<any_filter> {
     const std::string name = "dump";
-    const auto stored =
-        read_stored(mapped_storage(nullptr, dump.file(i)), verification::always, name);
+    auto stored = read_stored(mapped_storage(nullptr, dump.file(i)), verification::always, name);
     if (!stored || !is_kind(stored->header.kind)) return std::nullopt;
+    if (spec.seed.is_keyed() && !unlock(*stored, spec.seed.key(), name)) return std::nullopt;
     auto filter = open_any(*stored, access::writable, name);
     return filter ? std::optional(std::move(*filter)) : std::nullopt;
   };

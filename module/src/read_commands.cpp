@@ -104,10 +104,15 @@ int stats(const command_call& call) {
     rows.push_back({"Window in seconds", static_cast<double>(facts.spec.window)});
     rows.push_back({"Generations", static_cast<double>(facts.spec.generations)});
   }
-  api.reply_map(call.ctx, static_cast<long>(rows.size()));
+  const bool is_native = facts.spec.engine == filter_engine::native;
+  api.reply_map(call.ctx, static_cast<long>(rows.size()) + is_native);
   for (const row& figure : rows) {
     api.reply_simple(call.ctx, figure.label);
     api.reply_real(call.ctx, figure.value);
+  }
+  if (is_native) {
+    api.reply_simple(call.ctx, "Hash");
+    api.reply_simple(call.ctx, facts.spec.seed.is_keyed() ? "siphash" : "xxh3");
   }
   return ok;
 }

@@ -15,10 +15,24 @@ namespace {
 
 settings active;
 
-constexpr const char* engine_name = "engine";
-std::array engine_names = {"native", "compatible"};
-constexpr std::array engine_values = {static_cast<int>(filter_engine::native),
-                                      static_cast<int>(filter_engine::compatible)};
+/// A setting with two values, 0 and 1.
+struct choice_row {
+  const char* name;
+  std::array<const char*, 2> names;
+  int (*get)();
+  void (*set)(int);
+};
+
+std::array choices = {
+    choice_row{"engine",
+               {"native", "compatible"},
+               [] { return static_cast<int>(active.engine); },
+               [](int value) { active.engine = static_cast<filter_engine>(value); }},
+    choice_row{"hash",
+               {"siphash", "xxh3"},
+               [] { return static_cast<int>(active.hash); },
+               [](int value) { active.hash = static_cast<filter_hash>(value); }},
+};
 
 // The aliases are RedisBloom's names of settings and of older arguments. Only loadmodule accepts
 // them.
@@ -113,11 +127,11 @@ int set_rate(const char*, string* text, void* row, string** error) {
   return err;
 }
 
-int get_engine(const char*, void*) {
-  return static_cast<int>(active.engine);
+int get_choice(const char*, void* row) {
+  return static_cast<const choice_row*>(row)->get();
 }
-int set_engine(const char*, int value, void*, string**) {
-  active.engine = static_cast<filter_engine>(value);
+int set_choice(const char*, int value, void* row, string**) {
+  static_cast<const choice_row*>(row)->set(value);
   return ok;
 }
 
@@ -126,10 +140,13 @@ bool register_all(context* ctx) {
       api.register_text == nullptr || api.load_settings == nullptr) {
     return true;
   }
-  if (api.register_choice(ctx, engine_name, engine_values.front(), 0, engine_names.data(),
-                          engine_values.data(), static_cast<int>(engine_values.size()), get_engine,
-                          set_engine, nullptr, nullptr) != ok) {
-    return false;
+  constexpr std::array values = {0, 1};
+  for (choice_row& row : choices) {
+    if (api.register_choice(ctx, row.name, row.get(), 0, row.names.data(), values.data(),
+                            static_cast<int>(values.size()), get_choice, set_choice, nullptr,
+                            &row) != ok) {
+      return false;
+    }
   }
   for (const number_row& row : numbers) {
     // NOLINTNEXTLINE(cppcoreguidelines-pro-type-const-cast): the getter and setter only read it
@@ -151,13 +168,13 @@ bool register_all(context* ctx) {
 
 /// Sets one `NAME VALUE` of loadmodule. Throws refusal.
 void set_argument(std::string_view name, string* value) {
-  if (equal_words(name, engine_name)) {
-    const bool is_native = equal_words(bytes_of(value), engine_names[0]);
-    if (!is_native && !equal_words(bytes_of(value), engine_names[1])) {
-      throw refusal("engine is native or compatible");
+  for (const choice_row& row : choices) {
+    if (!equal_words(name, row.name)) continue;
+    const bool is_second = equal_words(bytes_of(value), row.names[1]);
+    if (!is_second && !equal_words(bytes_of(value), row.names[0])) {
+      throw refusal(fmt::format("{} is {} or {}", row.name, row.names[0], row.names[1]));
     }
-    active.engine = is_native ? filter_engine::native : filter_engine::compatible;
-    return;
+    return row.set(is_second ? 1 : 0);
   }
   for (rate_row& row : rates) {
     if (!is_named(row, name)) continue;

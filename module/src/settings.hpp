@@ -13,6 +13,8 @@ namespace bloomery::server {
 struct settings {
   /// Engine of filters that are created without ENGINE.
   filter_engine engine = filter_engine::native;
+  /// Hash function of native filters that are created without HASH.
+  filter_hash hash = filter_hash::siphash;
   double bf_error_rate = default_fpr;
   long long bf_initial_size = 100;
   long long bf_expansion_factor = 2;

@@ -14,7 +14,7 @@ def test_settings_decide_what_a_missing_filter_becomes(start):
         "bf.cf-error-rate": "0.01", "bf.cf-initial-size": "1024", "bf.cf-bucket-size": "2",
         "bf.cf-max-iterations": "20", "bf.cf-expansion-factor": "1",
         "bf.cf-max-expansions": "32", "bf.max-filter-size": "0", "bf.max-memory": "0",
-        "bf.engine": "native"}
+        "bf.engine": "native", "bf.hash": "xxh3"}
     server.call("CONFIG", "SET", "bf.initial-size", "5000", "bf.expansion-factor", "0")
     server.call("CONFIG", "SET", "bf.error-rate", "0.0001")
     server.call("BF.ADD", "f", "a")

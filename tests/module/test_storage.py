@@ -9,19 +9,19 @@ import time
 import pytest
 import redis
 
-from conftest import TOO_LARGE
+from conftest import FIXED_HASH, TOO_LARGE
 from xxh3 import xxh3_64
 
-FILTERS = [["BF.RESERVE", "fixed", "0.001", "3000", "NONSCALING"],
-           ["BF.RESERVE", "growing", "0.01", "50"],
+FILTERS = [["BF.RESERVE", "fixed", "0.001", "3000", "NONSCALING", *FIXED_HASH],
+           ["BF.RESERVE", "growing", "0.01", "50", *FIXED_HASH],
            ["BF.RESERVE", "precise", "1e-10", "500", "NONSCALING"],
            ["BF.RESERVE", "empty", "0.02", "100", "EXPANSION", "4"],
            ["BF.RESERVE", "two parts", "0.01", "10000"],
            ["BF.RESERVE", "deletable", "0.01", "1000", "DELETABLE"],
-           ["BF.RESERVE", "window", "0.01", "2000", "WINDOW", "3600", "GENERATIONS", "4"],
+           ["BF.RESERVE", "window", "0.01", "2000", "WINDOW", "3600", "GENERATIONS", "4", *FIXED_HASH],
            ["BF.RESERVE", "window without items", "0.01", "2000", "WINDOW", "3600"],
            ["CF.RESERVE", "cuckoo", "3000"],
-           ["CF.RESERVE", "cuckoo in two parts", "1000", "BUCKETSIZE", "4"],
+           ["CF.RESERVE", "cuckoo in two parts", "1000", "BUCKETSIZE", "4", *FIXED_HASH],
            ["CF.RESERVE", "cuckoo that stays", "2600", "EXPANSION", "0"]]
 MEMBERS = [f"member{i}" for i in range(2500)]
 OTHERS = [f"other{i}" for i in range(10_500)]
@@ -361,7 +361,7 @@ def test_a_dump_of_a_newer_version_is_told_apart_from_a_damaged_one(server):
     payload = server.call("DUMP", "f")
     assert bytes(header) in payload
     old = bytes(header)
-    header[8:12] = (2).to_bytes(4, "little")
+    header[8:12] = (3).to_bytes(4, "little")
     header[56:64] = xxh3_64(bytes(header[:56])).to_bytes(8, "little")
     assert server.error("BF.LOADCHUNK", "g", 1, bytes(header)) == \
         "ERR the dump has a newer version than this module reads; load it with a newer module"

@@ -1,4 +1,5 @@
 #include <bloomery/hash.hpp>
+#include <charconv>
 
 #include "core/siphash/kernels.hpp"
 #include "core/system.hpp"
@@ -44,6 +45,29 @@ result<void> detail::check_keyed_hasher(const hash_seed& seed, bool takes_keys) 
   if (takes_keys || !seed.is_keyed()) return {};
   return fail(errc::unsupported,
               "this probe rule hashes keys by itself and takes no secret key; use double hashing");
+}
+
+std::optional<hash_key> hash_key::parse(std::string_view digits) noexcept {
+  std::array<std::byte, size> bytes{};
+  if (digits.size() != 2 * size) return std::nullopt;
+  for (std::size_t i = 0; i < size; ++i) {
+    std::uint8_t byte = 0;
+    const char* const end = digits.data() + 2 * i + 2;
+    const auto read = std::from_chars(end - 2, end, byte, 16);
+    if (read.ec != std::errc{} || read.ptr != end) return std::nullopt;
+    bytes[i] = std::byte{byte};
+  }
+  return of(bytes);
+}
+
+std::string hash_key::digits() const {
+  constexpr std::string_view digit = "0123456789abcdef";
+  std::string text;
+  for (const std::byte byte : bytes()) {
+    text += digit[std::to_integer<unsigned>(byte) >> 4];
+    text += digit[std::to_integer<unsigned>(byte) & 15];
+  }
+  return text;
 }
 
 result<hash_key> new_hash_key() {

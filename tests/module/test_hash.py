@@ -1,0 +1,156 @@
+"""Hash functions and secret keys of native filters."""
+
+import struct
+
+import pytest
+
+from conftest import FIXED_HASH
+from test_storage import transfer, wait_for
+from xxh3 import xxh3_64
+
+KEY = FIXED_HASH[1]
+STRANGERS = [f"stranger{i}" for i in range(20_000)]
+RESERVE = {"BF": ["BF.RESERVE", "f", "0.01", "1000"], "CF": ["CF.RESERVE", "f", "1000"]}
+
+
+@pytest.fixture
+def keyed(server):
+    server.call("CONFIG", "SET", "bf.hash", "siphash")
+    yield server
+    server.call("CONFIG", "SET", "bf.hash", "xxh3")
+
+
+def hash_of(server, family, key):
+    stats = server.call(family + ".STATS", key)
+    return dict(zip(stats[::2], stats[1::2]))[b"Hash"]
+
+
+def passing(server, family, key):
+    return server.call(family + ".MEXISTS", key, *STRANGERS)
+
+
+def test_the_default_is_a_key(start):
+    """Without the argument that all other tests give."""
+    server = start(module_arguments=None)
+    assert server.client.config_get("bf.hash") == {"bf.hash": "siphash"}
+    server.call("BF.ADD", "f", "a")
+    assert hash_of(server, "BF", "f") == b"siphash"
+
+
+def fill(server, family, *reserve):
+    """Reserves the filter f anew and fills it. Returns the answers for STRANGERS."""
+    server.call("DEL", "f")
+    server.call(*RESERVE[family], *reserve)
+    server.call(family + ".INSERT", "f", "ITEMS", *range(1000))
+    return passing(server, family, "f")
+
+
+@pytest.mark.parametrize("family", ["BF", "CF"])
+def test_each_filter_has_a_key_of_its_own(keyed, family):
+    server = keyed
+    first = fill(server, family)
+    assert hash_of(server, family, "f") == b"siphash"
+    # 200 and 200 of 20,000 keys pass: in the same places with a probability below 10^-400.
+    assert fill(server, family) != first
+    with_key = fill(server, family, *FIXED_HASH)
+    assert hash_of(server, family, "f") == b"siphash"
+    assert fill(server, family, "hash", KEY.upper()) == with_key
+    without = fill(server, family, "HASH", "xxh3")
+    assert hash_of(server, family, "f") == b"xxh3"
+    assert fill(server, family, "HASH", "XXH3") == without != with_key
+
+
+def test_commands_that_create_a_missing_filter_draw_a_key(keyed):
+    server = keyed
+    server.call("BF.ADD", "added", "a")
+    server.call("CF.ADD", "added too", "a")
+    server.call("BF.INSERT", "inserted", "HASH", "XXH3", "ITEMS", "a")
+    assert hash_of(server, "BF", "added") == hash_of(server, "CF", "added too") == b"siphash"
+    assert hash_of(server, "BF", "inserted") == b"xxh3"
+    server.call("BF.INSERT", "window", "WINDOW", "3600", *FIXED_HASH, "ITEMS", "a")
+    assert hash_of(server, "BF", "window") == b"siphash"
+    assert server.call("BF.EXISTS", "window", "a") == 1
+
+
+def test_a_setting_chooses_the_hash_function(start):
+    server = start(module_arguments=["hash", "siphash"])
+    server.call("BF.ADD", "f", "a")
+    assert hash_of(server, "BF", "f") == b"siphash"
+    server.call("CONFIG", "SET", "bf.hash", "xxh3")
+    server.call("CF.ADD", "c", "a")
+    assert hash_of(server, "CF", "c") == b"xxh3"
+    server.call("CONFIG", "SET", "bf.engine", "compatible")
+    server.call("BF.ADD", "compatible", "a")
+    assert b"Hash" not in server.call("BF.STATS", "compatible")
+    # An option that compatible filters do not have makes a filter native.
+    server.call("BF.RESERVE", "native", "0.01", "100", "HASH", "SIPHASH")
+    assert hash_of(server, "BF", "native") == b"siphash"
+
+
+@pytest.mark.parametrize("words", [["HASH"], ["HASH", "md5"], ["HASH", KEY[:-1]], ["HASH", KEY[:-1] + "g"]],
+                         ids=" ".join)
+def test_other_hash_functions_are_refused(server, words):
+    why = "ERR HASH is SIPHASH, XXH3 or a key of 32 hexadecimal digits"
+    assert server.error(*RESERVE["BF"], *words) == why
+    if len(words) == 2:
+        assert server.error(*RESERVE["CF"], *words) == why
+        assert server.error("BF.INSERT", "f", *words, "ITEMS", "a") == why
+    assert "no such option" in server.error(*RESERVE["BF"], "HASH", "XXH3", "COMPATIBLE")
+    assert server.call("EXISTS", "f") == 0
+
+
+@pytest.mark.parametrize("family, size", [("BF", []), ("BF", ["DELETABLE"]), ("CF", [])])
+def test_filters_of_one_key_are_merged(server, family, size):
+    for key in ("a", "b", "other"):
+        server.call(RESERVE[family][0], key, *RESERVE[family][2:], *size,
+                    *(FIXED_HASH if key != "other" else []))
+        server.call(family + ".INSERT", key, "ITEMS", *(f"{key}{i}" for i in range(200)))
+    assert server.call(family + ".MERGE", "a", "b") == b"OK"
+    assert server.call(family + ".MEXISTS", "a", *(f"b{i}" for i in range(200))) == [1] * 200
+    assert server.error(family + ".MERGE", "a", "other") == (
+        "ERR key 2 of this command cannot be merged: its secret key is another one; reserve filters to "
+        "merge with HASH XXH3, or with HASH and the same key")
+
+
+def test_a_dump_whose_key_was_changed_is_refused(server):
+    server.call("BF.RESERVE", "f", "0.01", "1000", *FIXED_HASH)
+    header = server.call("BF.SCANDUMP", "f", 0)[1]
+    prefix, key, rest = header[:64], header[64:88], header[88:]
+    assert key == bytes.fromhex(KEY) + struct.pack("<Q", xxh3_64(bytes.fromhex(KEY)))
+    assert server.error("BF.LOADCHUNK", "g", 1, prefix + bytes(24) + rest) == "ERR received bad data"
+    assert server.error("BF.LOADCHUNK", "g", 1, prefix + rest) == "ERR received bad data"
+    payload = server.call("BF.SCANDUMP", "f", 1)
+    other = bytes(15) + b"x"
+    server.call("BF.LOADCHUNK", "g", 1, prefix + other + struct.pack("<Q", xxh3_64(other)) + rest)
+    assert server.error("BF.LOADCHUNK", "g", *payload) == "ERR received bad data"
+    server.call("BF.LOADCHUNK", "h", 1, header)
+    server.call("BF.LOADCHUNK", "h", *payload)
+    assert server.call("DUMP", "h") == server.call("DUMP", "f")
+
+
+def test_a_key_is_in_no_log(start):
+    primary = start("--slowlog-log-slower-than", "0", "--slowlog-max-len", "1000")
+    replica = start("--replicaof", "127.0.0.1", str(primary.port), "--slowlog-log-slower-than", "0")
+    wait_for(replica)
+    secret = bytes.fromhex(KEY)
+    with primary.client.monitor() as at_primary, replica.client.monitor() as at_replica:
+        primary.call("BF.RESERVE", "f", "0.01", "1000", *FIXED_HASH)
+        primary.call("BF.INSERT", "g", *FIXED_HASH, "ITEMS", "a")
+        primary.call("CF.RESERVE", "c", "1000", *FIXED_HASH)
+        transfer(primary, "f", "copy")
+        assert primary.call("WAIT", 1, 30_000) == 1
+        primary.call("ECHO", "end")
+        replica.call("ECHO", "end")
+        seen = []
+        for monitor in (at_primary, at_replica):
+            for command in monitor.listen():
+                seen.append(command["command"])
+                if command["command"].endswith("end"):
+                    break
+    assert sum("(redacted)" in line for line in seen) >= 8
+    logged = [str(entry) for server in (primary, replica) for entry in server.call("SLOWLOG", "GET", -1)]
+    texts = [*seen, *logged, primary.log(), replica.log(), str(primary.client.info("everything"))]
+    for text in texts:
+        assert KEY not in text and repr(secret)[2:-1] not in text
+    assert replica.call("BF.MEXISTS", "g", "a") == [1]
+    assert replica.call("DEBUG", "DIGEST") == primary.call("DEBUG", "DIGEST")
