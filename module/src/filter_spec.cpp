@@ -77,9 +77,9 @@ std::string merge_obstacle(const filter_spec& source, const filter_spec& destina
                                 is_native ? "compatible" : "native");
   }
   if (source.seed != destination.seed) {
-    return "its secret key is another one; reserve filters to merge with HASH XXH3, or with HASH "
-           "and "
-           "the same key";
+    return "its hash function or secret key is another; reserve filters to merge with HASH XXH3, "
+           "or "
+           "with HASH and the same key";
   }
   const bool is_fixed = source.expansion == 0;
   if (is_fixed != (destination.expansion == 0)) return differ("NONSCALING", is_fixed);

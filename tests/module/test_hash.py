@@ -9,7 +9,7 @@ from test_storage import transfer, wait_for
 from xxh3 import xxh3_64
 
 KEY = FIXED_HASH[1]
-STRANGERS = [f"stranger{i}" for i in range(20_000)]
+NON_MEMBERS = [f"other{i}" for i in range(20_000)]
 RESERVE = {"BF": ["BF.RESERVE", "f", "0.01", "1000"], "CF": ["CF.RESERVE", "f", "1000"]}
 
 
@@ -26,7 +26,7 @@ def hash_of(server, family, key):
 
 
 def passing(server, family, key):
-    return server.call(family + ".MEXISTS", key, *STRANGERS)
+    return server.call(family + ".MEXISTS", key, *NON_MEMBERS)
 
 
 def test_the_default_is_a_key(start):
@@ -38,7 +38,7 @@ def test_the_default_is_a_key(start):
 
 
 def fill(server, family, *reserve):
-    """Reserves the filter f anew and fills it. Returns the answers for STRANGERS."""
+    """Reserves the filter f anew and fills it. Returns the answers for NON_MEMBERS."""
     server.call("DEL", "f")
     server.call(*RESERVE[family], *reserve)
     server.call(family + ".INSERT", "f", "ITEMS", *range(1000))
@@ -108,8 +108,8 @@ def test_filters_of_one_key_are_merged(server, family, size):
     assert server.call(family + ".MERGE", "a", "b") == b"OK"
     assert server.call(family + ".MEXISTS", "a", *(f"b{i}" for i in range(200))) == [1] * 200
     assert server.error(family + ".MERGE", "a", "other") == (
-        "ERR key 2 of this command cannot be merged: its secret key is another one; reserve filters to "
-        "merge with HASH XXH3, or with HASH and the same key")
+        "ERR key 2 of this command cannot be merged: its hash function or secret key is another; reserve "
+        "filters to merge with HASH XXH3, or with HASH and the same key")
 
 
 def test_a_dump_whose_key_was_changed_is_refused(server):
