@@ -64,6 +64,7 @@ std::vector<std::string_view> ability_names(const abilities& can) {
   if (can.count) names.emplace_back("count");
   if (can.merge) names.emplace_back("merge");
   if (can.intersect) names.emplace_back("intersect");
+  if (can.fold) names.emplace_back("fold");
   if (can.grow) names.emplace_back("grow");
   return names;
 }

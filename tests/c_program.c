@@ -133,6 +133,32 @@ static void a_filter_is_changed(void) {
   bloomery_close(b);
 }
 
+static void filters_are_folded(void) {
+  bloomery_error error = {.struct_size = sizeof error};
+  const bloomery_option foldable = {"foldable", "yes"};
+  const bloomery_request wanted = {.struct_size = sizeof wanted,
+                                   .capacity = 100 * KEYS,
+                                   .fpr = 0.01,
+                                   .options = &foldable,
+                                   .option_count = 1};
+  bloomery_filter *large = NULL, *small = NULL;
+  EXPECT(bloomery_create(&wanted, &large, &error) == BLOOMERY_OK);
+  EXPECT(bloomery_insert_batch(large, keys, KEYS, NULL, NULL, &error) == BLOOMERY_OK);
+  EXPECT(bloomery_fold(large, 0, 0.01, &small, &error) == BLOOMERY_OK);
+  expect_members(small, __LINE__);
+  bloomery_info_report report = {.struct_size = sizeof report};
+  EXPECT(bloomery_info(small, &report, &error) == BLOOMERY_OK);
+  EXPECT(report.current_fpr <= 0.01 && report.bytes < KEYS * 2);
+  bloomery_close(small);
+  EXPECT(bloomery_fold(large, 2, 0, &small, &error) == BLOOMERY_OK);
+  bloomery_close(small);
+  small = NULL;
+  EXPECT(bloomery_fold(large, 1000003, 0, &small, &error) == BLOOMERY_INVALID_ARGUMENT);
+  EXPECT(bloomery_fold(large, 0, 1e-300, &small, &error) == BLOOMERY_FULL);
+  EXPECT(small == NULL);
+  bloomery_close(large);
+}
+
 /* Numbers in an array are keys of eight bytes, as C++ callers' integers are. */
 static void numbers_are_keys_of_fixed_size(void) {
   static uint64_t numbers[5000];
@@ -358,6 +384,8 @@ static void null_is_an_error_where_a_pointer_is_needed(void) {
   NULL_IS("counts ", bloomery_count(f, some, 2, NULL, &error));
   NULL_IS("filter ", bloomery_merge(NULL, f, &error));
   NULL_IS("other ", bloomery_merge(f, NULL, &error));
+  NULL_IS("filter ", bloomery_fold(NULL, 2, 0, &made, &error));
+  NULL_IS("folded ", bloomery_fold(f, 2, 0, NULL, &error));
   NULL_IS("filter ", bloomery_intersect(NULL, f, &error));
   NULL_IS("other ", bloomery_intersect(f, NULL, &error));
   EXPECT(bloomery_merge(f, NULL, NULL) == BLOOMERY_INVALID_ARGUMENT);
@@ -487,6 +515,7 @@ int main(int count, char** arguments) {
   make_keys();
   every_kind_is_built_stored_and_asked(arguments[1]);
   a_filter_is_changed();
+  filters_are_folded();
   numbers_are_keys_of_fixed_size();
   failures_are_sentences();
   plans_are_made();

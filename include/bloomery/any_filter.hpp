@@ -31,6 +31,7 @@ struct abilities {
   bool merge = false;
   bool intersect = false;
   bool grow = false;  ///< beyond its planned capacity, at the planned rate
+  bool fold = false;  ///< into a smaller filter of the same keys
 };
 
 /// A named figure that only some kinds have, for people and for JSON.
@@ -174,6 +175,12 @@ class any_filter {
   result<void> merge_absent(const any_filter& other) { return model().merge_absent(other.model()); }
   /// Keeps the keys that both filters may contain. Fails as merge() does.
   result<void> intersect(const any_filter& other) { return model().intersect(other.model()); }
+  /// The filter of the same keys with 1/factor of the size, also of a mapped filter. Fails with
+  /// invalid_argument if the factor does not divide the size, or with out_of_memory.
+  result<any_filter> fold(std::uint64_t factor) const { return model().fold(factor); }
+  /// The smallest fold whose current rate is at most fpr. Fails with full if the rate is above fpr
+  /// already.
+  result<any_filter> fold_to(double fpr) const { return model().fold_to(fpr); }
   /// Removes every key. The plan stays.
   result<void> clear() { return model().clear(); }
 

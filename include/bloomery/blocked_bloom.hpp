@@ -13,6 +13,7 @@
 #include <bloomery/detail/blocked_bloom/native.hpp>
 #include <bloomery/detail/core/bloom_tally.hpp>
 #include <bloomery/detail/core/filter_memory.hpp>
+#include <bloomery/detail/core/fold.hpp>
 #include <bloomery/detail/core/key_overloads.hpp>
 #include <bloomery/detail/core/precondition.hpp>
 #include <bloomery/detail/core/prefetch.hpp>
@@ -304,6 +305,25 @@ class basic_blocked_bloom : public detail::key_overloads<basic_blocked_bloom<Sto
     return {};
   }
 
+  /// The filter of the same keys with 1/factor of the blocks. Its bits are those of a filter that
+  /// was made with that size and into which the same keys were inserted. The capacity is 1/factor,
+  /// too. Fails with invalid_argument if factor does not divide the blocks, or with out_of_memory.
+  /// O(m).
+  result<basic_blocked_bloom<>> fold(std::uint64_t factor) const {
+    auto params = fold_params(params_, factor);
+    if (!params) return fail(std::move(params.error()));
+    return fold_as(*params, factor);
+  }
+  /// The smallest fold whose current_fpr() is at most fpr; its capacity is the number of keys that
+  /// it holds at that rate. For a filter that was made for more keys than came (`foldable` in the
+  /// spec). Fails with full if the rate is above fpr already. O(m).
+  result<basic_blocked_bloom<>> fold_to(double fpr) const {
+    return detail::smallest_fold(params_, params_.blocks, keys_of()(ones()), fpr,
+                                 [this](const blocked_bloom_params& folded, std::uint64_t factor) {
+                                   return fold_as(folded, factor);
+                                 });
+  }
+
   const blocked_bloom_params& params() const noexcept { return params_; }
   hasher_type hash_function() const noexcept { return hasher_type(params_.seed); }
   std::span<const std::byte> bits() const noexcept { return blocks_.bytes(); }
@@ -356,6 +376,14 @@ class basic_blocked_bloom : public detail::key_overloads<basic_blocked_bloom<Sto
   detail::block_array array() const noexcept {
     return {const_cast<std::byte*>(blocks_.bytes().data()), params_.blocks, params_.layout,
             params_.hashes};
+  }
+
+  result<basic_blocked_bloom<>> fold_as(const blocked_bloom_params& params,
+                                        std::uint64_t factor) const {
+    auto memory = owned_storage::make(params.bits() / 8);
+    if (!memory) return fail(std::move(memory.error()));
+    detail::fold_blocks(bits(), memory->writable_bytes(), block_bits(params.layout) / 8, factor);
+    return basic_blocked_bloom<>::open(params, std::move(*memory), count_);
   }
 
   detail::block_census census() const noexcept { return detail::take_census(array()); }

@@ -13,6 +13,7 @@
 #include <bloomery/detail/core/bit_array.hpp>
 #include <bloomery/detail/core/bloom_tally.hpp>
 #include <bloomery/detail/core/filter_memory.hpp>
+#include <bloomery/detail/core/fold.hpp>
 #include <bloomery/detail/core/key_overloads.hpp>
 #include <bloomery/detail/core/precondition.hpp>
 #include <bloomery/plan/bloom_plan.hpp>
@@ -188,6 +189,28 @@ class basic_bloom : public detail::key_overloads<basic_bloom<Probe, Storage>> {
     return {};
   }
 
+  /// The filter of the same keys with 1/factor of the bits. Its bits are those of a filter that was
+  /// made with that size and into which the same keys were inserted. The capacity is 1/factor, too.
+  /// Fails with invalid_argument if factor does not divide the bits, or with out_of_memory. O(m).
+  result<basic_bloom<Probe>> fold(std::uint64_t factor) const
+    requires requires { Probe::reduced_by; }
+  {
+    auto params = fold_params(params_, factor);
+    if (!params) return fail(std::move(params.error()));
+    return fold_as(*params, factor);
+  }
+  /// The smallest fold whose current_fpr() is at most fpr; its capacity is the number of keys that
+  /// it holds at that rate. For a filter that was made for more keys than came (`foldable` in the
+  /// spec). Fails with full if the rate is above fpr already. O(m).
+  result<basic_bloom<Probe>> fold_to(double fpr) const
+    requires requires { Probe::reduced_by; }
+  {
+    return detail::smallest_fold(params_, params_.bits, keys_of()(ones()), fpr,
+                                 [this](const bloom_params& folded, std::uint64_t factor) {
+                                   return fold_as(folded, factor);
+                                 });
+  }
+
   const bloom_params& params() const noexcept { return params_; }
   const Probe& probe() const noexcept { return probe_; }
   hasher_type hash_function() const noexcept {
@@ -239,6 +262,13 @@ class basic_bloom : public detail::key_overloads<basic_bloom<Probe, Storage>> {
 
   basic_bloom(const bloom_params& params, Storage bits, std::uint64_t count, Probe probe)
       : params_(params), bits_(std::move(bits)), count_(count), probe_(std::move(probe)) {}
+
+  result<basic_bloom<Probe>> fold_as(const bloom_params& params, std::uint64_t factor) const {
+    auto memory = owned_storage::make(detail::bytes_for_bits(params.bits));
+    if (!memory) return fail(std::move(memory.error()));
+    detail::fold_bits(bits(), memory->writable_bytes(), params_.bits, factor, Probe::reduced_by);
+    return basic_bloom<Probe>::open(params, std::move(*memory), count_, probe_);
+  }
 
   void prefetch(const hash_type& h) const noexcept {
     const std::byte* bits = bits_.bytes().data();

@@ -79,6 +79,9 @@ class kind_row {
     }
     if constexpr (requires { spec.confidence; }) spec.confidence = request.confidence;
     if constexpr (requires { spec.threads; }) spec.threads = 0;
+    if constexpr (requires { spec.foldable; }) {
+      if (auto ok = read_foldable(request, spec.foldable); !ok) return fail(std::move(ok.error()));
+    }
     if (auto ok = K::set_options(request, spec); !ok) return fail(std::move(ok.error()));
     return spec;
   }

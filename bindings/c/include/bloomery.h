@@ -253,6 +253,13 @@ BLOOMERY_API bloomery_status bloomery_intersect(bloomery_filter* filter,
                                                 const bloomery_filter* other,
                                                 bloomery_error* error);
 
+/* A smaller filter of the same keys: with `factor`, the one that is so many times smaller; the
+ * factor must divide the size. If `factor` is 0, the smallest whose rate is at most `fpr`. Kinds
+ * bloom and blocked_bloom. Fails with BLOOMERY_FULL if the rate is above `fpr` already. */
+BLOOMERY_API bloomery_status bloomery_fold(const bloomery_filter* filter, uint64_t factor,
+                                           double fpr, bloomery_filter** folded,
+                                           bloomery_error* error);
+
 #ifdef __cplusplus
 }
 #endif

@@ -466,6 +466,16 @@ bloomery_status bloomery_merge(bloomery_filter* filter, const bloomery_filter* o
              [&] { return filter->filter.merge(other->filter); });
 }
 
+bloomery_status bloomery_fold(const bloomery_filter* filter, uint64_t factor, double fpr,
+                              bloomery_filter** folded, bloomery_error* error) {
+  return run(error, {{filter, "filter"}, {folded, "folded"}}, [&]() -> result<void> {
+    auto made = factor != 0 ? filter->filter.fold(factor) : filter->filter.fold_to(fpr);
+    if (!made) return fail(std::move(made.error()));
+    *folded = handle_of(std::move(*made));
+    return {};
+  });
+}
+
 bloomery_status bloomery_intersect(bloomery_filter* filter, const bloomery_filter* other,
                                    bloomery_error* error) {
   return run(error, {{filter, "filter"}, {other, "other"}},

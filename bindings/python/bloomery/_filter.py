@@ -25,6 +25,7 @@ Rate = Union[float, str]
 
 Self = TypeVar("Self", bound="Filter")
 OfMergeable = TypeVar("OfMergeable", bound="Mergeable")
+OfFoldable = TypeVar("OfFoldable", bound="Foldable")
 OfIntersectable = TypeVar("OfIntersectable", bound="Intersectable")
 OfInsertable = TypeVar("OfInsertable", bound="Insertable")
 OfStatic = TypeVar("OfStatic", bound="Static")
@@ -414,3 +415,29 @@ class Intersectable(Filter):
         if other is not self:
             self._intersect(other)
         return self
+
+
+class Foldable(Filter):
+    """Filters that can be made smaller once their keys are known."""
+
+    __slots__ = ()
+
+    def fold(self: OfFoldable, fpr: Optional[Rate] = None, *, factor: Optional[int] = None) -> OfFoldable:
+        """A smaller filter of the same keys, as if it had been made with its size: the smallest whose
+        rate is at most ``fpr`` (by default the rate that this filter was planned for), or with
+        ``factor`` the one that is so many times smaller. The factor must divide the size; a filter
+        made with ``foldable="yes"`` has many divisors. Raises ValueError for other factors, and FullError
+        if the rate is above ``fpr`` already.
+
+        >>> f = bloomery.BlockedBloom(1_000_000, fpr=0.01, foldable="yes")
+        >>> f.update(range(1000))
+        1000
+        >>> f.fold().nbytes < 1400
+        True
+        """
+        if factor is not None and (fpr is not None or factor < 1):
+            raise ValueError("fold takes a rate, or a factor of at least 1")
+        folded = self._fold(factor or 0, fpr)
+        other: OfFoldable = adopt(folded, type(self))  # type: ignore[assignment]
+        restore_state(other, state_of(self))
+        return other

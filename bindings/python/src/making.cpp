@@ -126,6 +126,14 @@ made_filter copy_of(const shared_filter& filter) {
   }))};
 }
 
+made_filter fold_of(const shared_filter& filter, std::uint64_t factor, const py::object& fpr) {
+  const double wanted = rate("fpr", fpr);
+  return {or_raise(filter.read([=](const any_filter& original) {
+    if (factor != 0) return original.fold(factor);
+    return original.fold_to(wanted != 0 ? wanted : original.info().plan.planned_fpr);
+  }))};
+}
+
 py::bytes bytes_of_filter(const shared_filter& filter) {
   // Python's memory is asked for without the filter's lock, and written to with it.
   const std::size_t size =

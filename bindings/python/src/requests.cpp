@@ -74,6 +74,8 @@ std::uint64_t amount(std::string_view name, const py::object& value, std::uint64
   return n;
 }
 
+}  // namespace
+
 double rate(std::string_view name, const py::object& value) {
   if (value.is_none()) return 0;
   if (PyUnicode_Check(value.ptr())) return parsed(name, value, parse_rate);
@@ -90,6 +92,8 @@ double rate(std::string_view name, const py::object& value) {
                      shown(value)));
 }
 
+namespace {
+
 void put(py::dict& into, const std::vector<property>& extras) {
   for (const property& extra : extras) {
     std::visit([&](const auto& value) { into[py::str(extra.name)] = value; }, extra.value);
@@ -104,6 +108,7 @@ py::dict dict_of(const abilities& can) {
   all["merge"] = can.merge;
   all["intersect"] = can.intersect;
   all["grow"] = can.grow;
+  all["fold"] = can.fold;
   return all;
 }
 

@@ -18,7 +18,7 @@ struct bloom_kind : one_type_per_probe<bloom_with, bloom_params> {
   static constexpr std::string_view strengths =
       "the fewest bits of the kinds that are built by inserts and merge by OR; no "
       "deletion, and its size is fixed in advance";
-  static constexpr std::array options = {probe_option};
+  static constexpr std::array options = {probe_option, foldable_option};
 
   static result<void> set_options(const plan_request&, bloom_spec&) { return {}; }
 

@@ -59,6 +59,8 @@ class any_model {
   virtual filter_image image() const = 0;
   virtual result<any_filter> copy() const = 0;
   virtual void relocate(const memory_mover& mover) noexcept = 0;
+  virtual result<any_filter> fold(std::uint64_t factor) const = 0;
+  virtual result<any_filter> fold_to(double fpr) const = 0;
 };
 
 /// Ends the program: a filter that was moved from is used.
