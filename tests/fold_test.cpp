@@ -192,6 +192,33 @@ TEST(Fold, FoldsOfIntersectionsHaveNoEstimate) {
   EXPECT_LE(value_of(a.fold_to(0.02)).current_fpr(), 0.02);
 }
 
+TEST(Fold, FiltersOfDifferentSizesAreMergedAtTheirGreatestCommonSize) {
+  const kind_info& kind = *value_of(find_kind("blocked_bloom"));
+  const auto made = [&](std::uint64_t blocks, std::string_view key) {
+    auto f = value_of(kind.create({.capacity = 40 * blocks, .bits = 512 * blocks}));
+    value_of(f.insert(std::vector<std::string_view>{key}));
+    return f;
+  };
+  const auto united = value_of(merge_folded(made(600, "a"), made(900, "b")));
+  EXPECT_EQ(united.info().plan.bits, 300U * 512);
+  EXPECT_TRUE(united.may_contain("a") && united.may_contain("b"));
+  EXPECT_FALSE(united.may_contain("c"));
+  auto full = made(600, "a");
+  for (std::uint64_t i = 0; i < 24'000; ++i) {
+    const std::string key = std::to_string(i);
+    value_of(full.insert(std::vector<std::string_view>{key}));
+  }
+  const auto refused = merge_folded(full, made(601, "b"));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, errc::incompatible);
+  EXPECT_TRUE(refused.error().message.starts_with(
+      "the filters have 307200 and 307712 bits, and at their greatest common size, 512 bits, the "
+      "union would have a rate of 100%"))
+      << refused.error().message;
+  const auto other_seed = value_of(kind.create({.capacity = 40, .bits = 512, .seed = 1}));
+  EXPECT_NE(merge_folded(full, other_seed).error().message.find("seed"), std::string::npos);
+}
+
 TEST(Fold, AnyFilterFoldsAlsoFromAMappedFile) {
   const std::filesystem::path path = std::filesystem::path(testing::TempDir()) / "fold.bloom";
   for (const std::string_view kind : {"blocked_bloom", "bloom"}) {

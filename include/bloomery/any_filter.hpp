@@ -204,6 +204,11 @@ class any_filter {
   std::unique_ptr<detail::any_model> model_;
 };
 
+/// The union of two filters that fold and differ only in their sizes: both are folded to the
+/// greatest common size. Fails with incompatible, and names the sizes, if the rate of the union
+/// would be above the planned rates of both. O(size of both).
+result<any_filter> merge_folded(const any_filter& a, const any_filter& b);
+
 /// Saves a filter of any kind in one step; see write_file.
 result<void> save(const any_filter& filter, const std::filesystem::path& path,
                   if_exists policy = if_exists::replace);

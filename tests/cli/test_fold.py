@@ -42,6 +42,21 @@ def test_a_fold_is_the_filter_built_at_its_size(run, lines):
     assert info(run, "both")["fill"] == built["fill"]
 
 
+def test_filters_whose_sizes_divide_each_other_are_merged(run, lines):
+    for name, bits, first in (("small", 20_000, 0), ("large", 60_000, 300), ("odd", 60_001, 0)):
+        run("build", "-o", name, "--kind", "bloom", "--bits", bits, "--capacity", 1500, "--hashes", 7,
+            input=lines(300, start=first)).ok()
+    run("build", "-o", "both", "--kind", "bloom", "--bits", 20_000, "--hashes", 7, input=lines(600)).ok()
+    for order in (("small", "large"), ("large", "small")):
+        run("merge", "--force", "-o", "merged", *order).ok()
+        assert info(run, "merged")["bits"] == 20_000
+        assert info(run, "merged")["fill"] == info(run, "both")["fill"]
+        assert run("check", "merged", input=lines(600)).ok().out == lines(600)
+    run("merge", "-o", "x", "large", "odd").refused(
+        "large and odd: the filters have 60000 and 60001 bits, and at their greatest common size, 1 bits, ")
+    run("intersect", "-o", "x", "small", "large").refused("bits")
+
+
 def test_a_parquet_filter_folds_to_the_one_built_for_the_keys(run, lines, tmp_path):
     parquet = ("--format", "parquet", "--with", "type=bytes")
     run("build", "-o", "large", *parquet, "--capacity", 100_000, input=lines(2000)).ok()
