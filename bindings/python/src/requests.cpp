@@ -209,9 +209,7 @@ py::dict dict_of(const filter_info& info) {
   all["estimated_size"] = info.estimated_size;
   all["current_fpr"] = info.current_fpr;
   all["fill"] = info.fill;
-  all["hash"] = info.hash == hash_id::siphash_1_3 ? "siphash-1-3"
-                : info.hash == hash_id::xxh3_64   ? "xxh3-64"
-                                                  : "of the probe rule";
+  all["hash"] = info.hash == hash_id::none ? "of the probe rule" : name_of(info.hash);
   all["seed"] = info.seed;
   all["can"] = dict_of(info.can);
   py::dict extras = all["extras"];
