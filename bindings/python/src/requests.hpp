@@ -18,7 +18,8 @@ namespace bloomery::python {
 plan_request request_of(const pybind11::object& capacity, const pybind11::object& fpr,
                         const pybind11::object& memory, const pybind11::object& bits,
                         const pybind11::object& hashes, const pybind11::object& seed,
-                        const pybind11::object& key, const pybind11::dict& options);
+                        const pybind11::object& key, const pybind11::object& hash,
+                        const pybind11::dict& options);
 
 /// The secret key in 16 bytes, or nothing for None. Anything else raises ValueError or TypeError.
 std::optional<hash_key> secret_key_of(const pybind11::object& key);
