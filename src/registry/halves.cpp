@@ -42,6 +42,17 @@ result<void> check_halves(const plan_request& request) {
   return {};
 }
 
+/// The value of a half, or its failure with the rate that was asked for.
+template <class T>
+result<T> explained(const plan_request& request, result<T> of_half) {
+  if (!of_half && request.fpr != 0 && of_half.error().code == errc::invalid_argument) {
+    of_half.error().message =
+        format_text("a rate of {:.3g} needs two halves of rate {:.3g}: {}", request.fpr,
+                    std::sqrt(request.fpr), of_half.error().message);
+  }
+  return of_half;
+}
+
 /// The plan of a filter whose halves have these plans. A non-member must pass both.
 plan_report joined(plan_report all, const plan_report& second) {
   all.capacity = std::max(all.capacity, second.capacity);
@@ -235,21 +246,16 @@ result<any_filter> halves_model::copy() const {
 result<plan_report> plan_halves(const plan_request& request,
                                 result<plan_report> (*plan)(const plan_request&)) {
   if (auto ok = check_halves(request); !ok) return fail(std::move(ok.error()));
-  const plan_request asked = half_of(request, 0);
-  auto half = plan(asked);
-  if (half) return joined(*half, *half);
-  if (request.fpr != 0) {
-    half.error().message = format_text("a rate of {:.3g} needs two halves of rate {:.3g}: {}",
-                                       request.fpr, asked.fpr, half.error().message);
-  }
-  return half;
+  const auto half = explained(request, plan(half_of(request, 0)));
+  if (!half) return half;
+  return joined(*half, *half);
 }
 
 result<any_filter> make_halves(
     const plan_request& request,
     const std::function<result<any_filter>(const plan_request&, unsigned)>& make) {
   if (auto ok = check_halves(request); !ok) return fail(std::move(ok.error()));
-  return join([&](unsigned i) { return make(half_of(request, i), i); });
+  return join([&](unsigned i) { return explained(request, make(half_of(request, i), i)); });
 }
 
 result<any_filter> open_halves(const stored_filter& stored, access how,

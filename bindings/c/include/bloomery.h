@@ -105,7 +105,7 @@ typedef struct bloomery_request {
   uint64_t seed; /* of the hash function; any value, also 0 */
   const bloomery_option* options;
   size_t option_count;
-  const void* key; /* NULL, or the BLOOMERY_KEY_SIZE bytes of a secret key; then seed is 0 */
+  const void* key;  /* NULL, or the BLOOMERY_KEY_SIZE bytes of a secret key; then seed is 0 */
   const char* hash; /* "xxh3", "xxh3-2x64" or, with a key, "siphash" or "siphash-2x64"; NULL: by the
                      * rate and the key. Those with 2x64 have 128 bits, for very low rates */
 } bloomery_request;
