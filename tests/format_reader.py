@@ -448,7 +448,7 @@ class Halves:
     """A filter with 128-bit hashes: two filters, both of which must answer yes."""
 
     def __init__(self, kind, kind_version, seeds, count, parameters, payload):
-        self.halves = []
+        self.halves, self.count = [], count
         shapes = []
         at = 0
         for seed in seeds:
