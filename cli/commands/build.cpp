@@ -322,10 +322,10 @@ command build_command() {
       "  bloomery build -o hashes.dcso --format dcso --fpr 0.1% hashes.txt\n"
       "\n"
       "Without --capacity and --memory, keys are read and counted in one pass. Their hashes, 8 "
-      "bytes\n"
-      "each, are kept in memory up to 1 GiB, then in a temporary file in $TMPDIR. Kinds that are\n"
-      "built once always keep the hashes. With --memory alone they have the lowest rate that\n"
-      "fits.\n",
+      "or\n"
+      "16 bytes each, are kept in memory up to 1 GiB, then in a temporary file in $TMPDIR. Kinds\n"
+      "that are built once always keep the hashes. With --memory alone they have the lowest rate\n"
+      "that fits.\n",
       build::define};
 }
 
