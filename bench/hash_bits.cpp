@@ -62,12 +62,12 @@ void count_collisions(std::uint64_t n, const sink& write) {
     std::vector<std::array<std::vector<std::uint64_t>, 3>> found(threads);
     time_threads(threads, [&](unsigned t) {
       constexpr std::size_t batch = 512;
-      std::array<user_keys, batch> keys = [&]<std::size_t... I>(std::index_sequence<I...>) {
-        return std::array{user_keys((n * t / threads) + I * (n / threads / batch))...};
-      }(std::make_index_sequence<batch>());
+      const std::uint64_t each = n / threads / batch;
+      std::vector<user_keys> keys;
+      for (std::size_t k = 0; k < batch; ++k) keys.emplace_back(n * t / threads + k * each);
       std::array<std::span<const std::byte>, batch> views;
       std::array<std::array<hash64, batch>, 2> made;
-      for (std::uint64_t i = 0; i < n / threads / batch; ++i) {
+      for (std::uint64_t i = 0; i < each; ++i) {
         for (std::size_t k = 0; k < batch; ++k) views[k] = keys[k].next();
         for (unsigned h = 0; h < 2; ++h) hash[h](views, made[h].data());
         for (std::size_t k = 0; k < batch; ++k) {

@@ -132,7 +132,7 @@ class any_filter {
     model().may_contain(keys, answers);
   }
   /// Answers a batch of hashes, made with the filter's hash function. Fails with unsupported if the
-  /// filter needs the keys themselves.
+  /// filter needs the keys themselves, or has halves().
   result<void> may_contain(std::span<const hash64> hashes, std::span<bool> answers) const {
     return model().may_contain(hashes, answers);
   }
@@ -142,8 +142,8 @@ class any_filter {
     return model().insert(keys);
   }
   /// Inserts hashes, made with the filter's hash function. Fails with unsupported if the filter
-  /// needs the keys themselves. Kinds that can spread one batch over threads use up to `threads`; 0
-  /// uses one per core. The result does not depend on the number of threads.
+  /// needs the keys themselves, or has halves(). Kinds that can spread one batch over threads use
+  /// up to `threads`; 0 uses one per core. The result does not depend on the number of threads.
   result<insert_summary> insert(std::span<const hash64> hashes, unsigned threads = 1) {
     return model().insert(hashes, threads);
   }

@@ -15,7 +15,7 @@ namespace bloomery {
 namespace detail {
 namespace {
 
-/// What both halves have in common is a request for the whole; see plan_request.
+/// The request for a half, which gets half of the memory and the square root of the rate.
 plan_request half_of(const plan_request& request, unsigned number) {
   plan_request half = request;
   half.fpr = std::sqrt(request.fpr);
@@ -267,6 +267,7 @@ result<any_filter> open_halves(const stored_filter& stored, access how,
   };
   std::array<stored_filter, 2> halves;
   std::span<const std::byte> parameters = stored.parameters;
+  const auto payload = stored.payload.bytes();
   std::size_t payload_at = 0;
   for (unsigned i = 0; i < 2; ++i) {
     stored_filter& half = halves.at(i);
@@ -279,26 +280,26 @@ result<any_filter> open_halves(const stored_filter& stored, access how,
     std::uint64_t payload_bytes = 0;
     reader.values(parameter_bytes, payload_bytes, half.header.count);
     parameters = parameters.subspan(block_bytes);
-    const std::size_t payload_left = stored.payload.bytes().size() - payload_at;
-    if (!reader.complete() || parameter_bytes > parameters.size() || payload_bytes > payload_left) {
+    if (!reader.complete() || parameter_bytes > parameters.size() ||
+        payload_bytes > payload.size() - payload_at) {
       return damaged();
     }
-    half.parameters.assign(parameters.begin(), parameters.begin() + parameter_bytes);
+    const auto own = parameters.first(parameter_bytes);
+    half.parameters.assign(own.begin(), own.end());
     parameters = parameters.subspan(parameter_bytes);
     half.payload = stored.payload.slice(payload_at, payload_bytes);
     payload_at += payload_bytes;
     if (i != 0) continue;
-    const auto padding = stored.payload.bytes()
-                             .subspan(payload_at)
-                             .first(std::min(payload_left - payload_bytes,
-                                             round_up(payload_at, block_bytes) - payload_at));
-    if (!is_zero(padding)) return damaged();
-    payload_at += padding.size();
+    const std::size_t next = round_up(payload_at, block_bytes);
+    if (next > payload.size() || !is_zero(payload.subspan(payload_at, next - payload_at))) {
+      return damaged();
+    }
+    payload_at = next;
   }
   const auto front = [equal](const stored_filter& half) {
     return std::span(half.parameters).first(std::min(equal, half.parameters.size()));
   };
-  if (!parameters.empty() || payload_at != stored.payload.bytes().size() ||
+  if (!parameters.empty() || payload_at != payload.size() ||
       stored.header.count != std::max(halves[0].header.count, halves[1].header.count) ||
       !std::ranges::equal(front(halves[0]), front(halves[1]))) {
     return damaged();
