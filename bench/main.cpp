@@ -79,6 +79,8 @@ void run(const std::string& mode, options& o, const sink& write) {
     time_files(o.program, n, o.how.runs, o.folder, write);
   } else if (mode == "startup") {
     time_startup(o.program, or_throw(bloomery::parse_bytes(o.bytes)), o.how.runs, o.folder, write);
+  } else if (mode == "hash-bits") {
+    measure_hash_bits(n, or_throw(bloomery::parse_count(o.asked)), write);
   } else if (mode == "billion") {
     fill_billion(n, o.bits, write);
   } else {
@@ -126,6 +128,9 @@ int measure(int argc, char** argv) {
   CLI::App* const startup = mode("startup", "bloomery check of one key in a large filter");
   startup->add_option("--bytes", o.bytes, "size of the filter");
   program_of(startup);
+  CLI::App* const hash_bits = mode("hash-bits", "halves of 128-bit hashes: rates, equal hashes");
+  keys_of(hash_bits);
+  hash_bits->add_option("--non-members", o.asked, "asked of each filter (4M)");
   CLI::App* const billion = mode("billion", "generated addresses by every core");
   keys_of(billion);
   billion->add_option("--bits", o.bits, "bits per key")->check(CLI::PositiveNumber);

@@ -61,8 +61,11 @@ void plan_options::declare(CLI::App& app) {
          "--seed", [this](const std::string& given) { seed = read_seed(given); },
          fmt::format("seed of the hash function, a 64-bit number (default {})", default_seed))
       ->type_name("SEED");
-  text("--hash", hash, "hash function of the keys: xxh3, or siphash with a secret key", "NAME")
-      ->check(CLI::IsMember({"xxh3", "siphash"}));
+  text("--hash", hash,
+       "hash function of the keys: xxh3, or siphash with a secret key; xxh3-2x64 and siphash-2x64 "
+       "have 128 bits, which very low rates get by themselves",
+       "NAME")
+      ->check(CLI::IsMember({"xxh3", "siphash", "xxh3-2x64", "siphash-2x64"}));
   key.declare(app);
   app.add_option("--with", with, "an option of the kind; 'bloomery man' lists them")
       ->type_name("NAME=VALUE")
@@ -70,11 +73,13 @@ void plan_options::declare(CLI::App& app) {
 }
 
 result<void> plan_options::choose_hash(plan_request& request) const {
-  if (hash != "siphash" && key.file.empty()) {
+  const bool wants_key = hash.starts_with("siphash");
+  if (hash.ends_with("-2x64")) request.hash_bits = 128;
+  if (!wants_key && key.file.empty()) {
     request.seed = seed.value_or(default_seed);
     return {};
   }
-  if (hash == "xxh3") {
+  if (!wants_key && !hash.empty()) {
     return fail(errc::invalid_argument,
                 "--hash: xxh3 takes no secret key; leave --key-file out, or give --hash siphash");
   }

@@ -231,6 +231,31 @@ static void plans_are_made(void) {
   EXPECT(strstr(error.message, "sizeof(bloomery_plan_report)") != NULL);
 }
 
+/* Rates that 64-bit hashes cannot give. */
+static void low_rates_have_128_bits(void) {
+  bloomery_error error = {.struct_size = sizeof error};
+  const char* const kinds[] = {"bloom", "blocked_bloom", "fuse", "ribbon"};
+  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; ++i) {
+    bloomery_request wanted = {
+        .struct_size = sizeof wanted, .kind = kinds[i], .capacity = 500000000, .fpr = 1e-12};
+    bloomery_plan_report plan = {.struct_size = sizeof plan};
+    EXPECT(bloomery_plan(&wanted, &plan, &error) == BLOOMERY_OK);
+    EXPECT(plan.hash_bits == 128 && plan.planned_fpr <= 1e-12);
+    wanted = (bloomery_request){
+        .struct_size = sizeof wanted, .kind = kinds[i], .fpr = 1e-12, .hash = "xxh3-2x64"};
+    bloomery_filter* filter = NULL;
+    EXPECT(bloomery_build(&wanted, keys, KEYS, &filter, &error) == BLOOMERY_OK);
+    expect_members(filter, __LINE__);
+    EXPECT(!bloomery_may_contain(filter, "never there", 11));
+    bloomery_info_report info = {.struct_size = sizeof info};
+    EXPECT(bloomery_info(filter, &info, &error) == BLOOMERY_OK);
+    EXPECT(strcmp(info.hash, "xxh3-2x64") == 0);
+    bloomery_close(filter);
+    wanted.hash = "md5";
+    EXPECT(bloomery_build(&wanted, keys, KEYS, &filter, &error) == BLOOMERY_INVALID_ARGUMENT);
+  }
+}
+
 /* Where neither the rate nor both others are given, it is that of the command line and of Python.
  */
 static void the_default_rate_is_one_percent(void) {
@@ -519,6 +544,7 @@ int main(int count, char** arguments) {
   numbers_are_keys_of_fixed_size();
   failures_are_sentences();
   plans_are_made();
+  low_rates_have_128_bits();
   the_default_rate_is_one_percent();
   newer_structures_are_taken_if_their_new_fields_are_zero();
   null_is_an_error_where_a_pointer_is_needed();

@@ -50,6 +50,8 @@ struct plan_request {
   /// The share of filters with this plan whose own rate is at most fpr, in [1/2, 1). 0: only the
   /// mean rate over all such filters is at most fpr.
   double confidence = 0;
+  /// 64, or 128 for two hashes of 64 bits. 0: hash_bits_for() chooses.
+  unsigned hash_bits = 0;
   /// The kind's own parameters by name, as `kind_info::options` lists them.
   std::vector<std::pair<std::string, std::string>> options = {};
 };
@@ -66,6 +68,7 @@ struct plan_report {
   /// (formulas::bloom_fpr_scatter). 0 for kinds that compare fingerprints, whose rates hardly
   /// differ.
   double scatter = 0;
+  unsigned hash_bits = 64;  ///< or 128: the filter has two halves (any_filter::halves())
   std::vector<property> extras;
 
   /// The rate that 95 of 100 such filters do not exceed.
@@ -130,7 +133,7 @@ class any_filter {
     model().may_contain(keys, answers);
   }
   /// Answers a batch of hashes, made with the filter's hash function. Fails with unsupported if the
-  /// filter needs the keys themselves.
+  /// filter needs the keys themselves, or has halves().
   result<void> may_contain(std::span<const hash64> hashes, std::span<bool> answers) const {
     return model().may_contain(hashes, answers);
   }
@@ -140,8 +143,8 @@ class any_filter {
     return model().insert(keys);
   }
   /// Inserts hashes, made with the filter's hash function. Fails with unsupported if the filter
-  /// needs the keys themselves. Kinds that can spread one batch over threads use up to `threads`; 0
-  /// uses one per core. The result does not depend on the number of threads.
+  /// needs the keys themselves, or has halves(). Kinds that can spread one batch over threads use
+  /// up to `threads`; 0 uses one per core. The result does not depend on the number of threads.
   result<insert_summary> insert(std::span<const hash64> hashes, unsigned threads = 1) {
     return model().insert(hashes, threads);
   }
@@ -183,6 +186,12 @@ class any_filter {
   result<any_filter> fold_to(double fpr) const { return model().fold_to(fpr); }
   /// Removes every key. The plan stays.
   result<void> clear() { return model().clear(); }
+
+  /// The two halves of a filter with 128-bit hashes; empty for others. A key may be a member if
+  /// both halves may contain it. Each half is a filter with 64-bit hashes, of the same kind and
+  /// with its own seed (hash_seed::half()). A key that is inserted into one must be inserted into
+  /// both.
+  std::span<any_filter> halves() noexcept { return model().halves(); }
 
   filter_image image() const { return model().image(); }
 
@@ -241,7 +250,8 @@ struct kind_info {
   std::string_view summary;    ///< one line
   std::string_view strengths;  ///< reasons to choose it, and its costs
   abilities can;
-  bool takes_hashes;  ///< whether insert(hash64) works with its default options
+  bool takes_hashes;            ///< whether insert(hash64) works with its default options
+  bool takes_128_bits = false;  ///< whether its filters can have 128-bit hashes
   /// Whether further copies of a key use slots that other keys need, as in most kinds that keep
   /// copies.
   bool copies_take_room = true;
@@ -253,10 +263,28 @@ struct kind_info {
   /// An empty filter to insert into. Unsupported by static kinds (can.insert is false).
   result<any_filter> (*create)(const plan_request&);
   /// Static kinds: the filter of these hashes, which were made with `request.seed`. The request
-  /// needs a rate, but no capacity. Null for kinds that insert.
+  /// needs a rate, but no capacity. Null for kinds that insert. See also build_filter().
   result<any_filter> (*build)(const plan_request&, const hash_source&);
   result<any_filter> (*open)(const stored_filter&, access);
 };
+
+/// The bits of the hashes of a filter of this request: 64, or 128 for two hashes of 64 bits.
+///
+/// If `request.hash_bits` is 0, the result is 64, except for a rate below max(1e-9, 2 n / 2^64)
+/// that 64-bit hashes cannot give or spend on collisions by half. An unknown capacity counts as
+/// 2^32.
+unsigned hash_bits_for(const kind_info& kind, const plan_request& request);
+
+/// The filter of a kind that is built once, from the hashes of its keys: sources[i] has those made
+/// with request.seed.half(i). Two sources make a filter with 128-bit hashes, one another filter.
+/// Fails as kind_info::build does.
+result<any_filter> build_filter(const kind_info& kind, const plan_request& request,
+                                std::span<const hash_source> sources);
+
+/// Sets request.hash_bits from the name of a hash function: "xxh3" and "siphash" leave it open,
+/// "xxh3-2x64" and "siphash-2x64" set 128. Fails with invalid_argument for another name, and if
+/// `request.seed` is no secret key for siphash, or is one for xxh3.
+result<void> choose_hash(plan_request& request, std::string_view name);
 
 /// All kinds, in the order in which they are shown.
 std::span<const kind_info> kinds() noexcept;

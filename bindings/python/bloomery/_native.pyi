@@ -13,7 +13,7 @@ class FullError(ValueError):
 
 class Request:
     def __init__(self, *, capacity: Any, fpr: Any, memory: Any, bits: Any, hashes: Any, seed: Any,
-                 key: Any, options: Dict[str, Any]) -> None: ...
+                 key: Any, hash: Any, options: Dict[str, Any]) -> None: ...
 
 class Made:
     @property

@@ -60,14 +60,19 @@ made_filter build(const std::string& kind_name, plan_request request, const py::
                   const py::object& offsets) {
   const kind_info& kind = kind_of(kind_name);
   apply_default_fpr(kind, request);
-  std::vector<hash64> hashes;
+  request.hash_bits = hash_bits_for(kind, request);
+  std::vector<std::vector<hash64>> hashes(request.hash_bits / 64);
   for_batches(keys, offsets, [&](key_batch& batch) {
     const without_gil released;
-    append_hashes(hashes, filter_hasher(request.seed), batch);
+    for (unsigned i = 0; i < hashes.size(); ++i) {
+      append_hashes(hashes[i], filter_hasher(request.seed.half(i)), batch);
+    }
   });
   return {or_raise([&] {
     const without_gil released;
-    return kind.build(request, hash_source::of(hashes));
+    std::vector<hash_source> sources;
+    for (const auto& each : hashes) sources.push_back(hash_source::of(each));
+    return build_filter(kind, request, sources);
   }())};
 }
 
@@ -167,7 +172,7 @@ void add_making(py::module_& module) {
   py::class_<plan_request>(module, "Request")
       .def(py::init(&request_of), py::kw_only(), py::arg("capacity"), py::arg("fpr"),
            py::arg("memory"), py::arg("bits"), py::arg("hashes"), py::arg("seed"), py::arg("key"),
-           py::arg("options"));
+           py::arg("hash"), py::arg("options"));
   py::class_<made_filter>(module, "Made")
       .def_property_readonly("kind", [](const made_filter& made) {
         return std::string(find_kind(made.filter.image().header.kind)->name);

@@ -21,6 +21,8 @@ struct blocked_bloom_kind : one_type<blocked_bloom> {
                   "bit"},
       foldable_option};
 
+  static constexpr std::size_t equal_in_halves = 32;  // all but chance_keys
+
   static result<void> set_options(const plan_request& request, blocked_bloom_spec& spec) {
     const std::string_view wanted = option_text(request, "layout", "");
     if (wanted.empty()) return {};

@@ -20,6 +20,8 @@ struct bloom_kind : one_type_per_probe<bloom_with, bloom_params> {
       "deletion, and its size is fixed in advance";
   static constexpr std::array options = {probe_option, foldable_option};
 
+  static constexpr std::size_t equal_in_halves = 32;  // all but chance_keys
+
   static result<void> set_options(const plan_request&, bloom_spec&) { return {}; }
 
   static result<plan_report> plan(const bloom_spec& spec) {

@@ -28,6 +28,8 @@ struct fuse_kind : one_type<fuse> {
       kind_option{"fingerprint_bits", "1 to 32 (default by the rate)",
                   "bits of a fingerprint: the rate is 2^-bits"}};
 
+  static constexpr std::size_t equal_in_halves = 0;
+
   static result<void> set_options(const plan_request& request, fuse_spec& spec) {
     if (auto ok = read_option(request, "arity", spec.arity); !ok) return ok;
     return read_option(request, "fingerprint_bits", spec.fingerprint_bits);
