@@ -43,4 +43,8 @@ void measure_drawbacks(std::uint64_t n, std::uint64_t most, const sink& write);
 /// this CPU, by size of the filter, and the distance that the library uses.
 void tune(unsigned runs);
 
+/// Prints tables: what attacks achieve against a public seed, a secret seed and a secret key, and
+/// the outcome of so many steps of an adversary who sees answers.
+void attack(std::uint64_t steps);
+
 }  // namespace bench
