@@ -15,7 +15,7 @@ class adversary : public ::testing::TestWithParam<std::string_view> {};
 // it.
 TEST_P(adversary, sees_answers_and_makes_no_filter_with_a_key_worse) {
   const kind_info& kind = **find_kind(GetParam());
-  for (const std::uint64_t seed : {1, 2}) {
+  for (const std::uint64_t seed : {1U, 2U}) {
     const auto seen = attack_keyed(kind, 1'000'000, seed);
     EXPECT_GT(seen.asked, 500'000U);
     EXPECT_LE(seen.rate(), 0.02);
