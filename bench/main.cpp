@@ -37,6 +37,7 @@ struct options {
   std::string bulk = "0";
   std::string rate_keys = "10M";
   std::string grown = "1M";
+  std::string steps = "10M";
   double bits = 8;
   comparison how;
 };
@@ -83,6 +84,8 @@ void run(const std::string& mode, options& o, const sink& write) {
     measure_hash_bits(n, or_throw(bloomery::parse_count(o.asked)), write);
   } else if (mode == "billion") {
     fill_billion(n, o.bits, write);
+  } else if (mode == "attack") {
+    attack(or_throw(bloomery::parse_count(o.steps)));
   } else {
     measure_drawbacks(n, or_throw(bloomery::parse_count(o.grown)), write);
   }
@@ -137,6 +140,8 @@ int measure(int argc, char** argv) {
   CLI::App* const drawbacks = mode("drawbacks", "what the textbooks complain of");
   keys_of(drawbacks);
   drawbacks->add_option("--grown", o.grown, "the keys that filters grow to");
+  CLI::App* const attacks = mode("attack", "what adversaries achieve: a table");
+  attacks->add_option("--steps", o.steps, "of the adversary who sees answers, per kind (10M)");
   CLI11_PARSE(app, argc, argv);
 
   const std::string part = app.get_subcommands().front()->get_name();

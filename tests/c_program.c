@@ -511,6 +511,10 @@ static void a_secret_key_opens_and_nothing_else_does(const char* folder) {
   size_t size = 0;
   EXPECT(bloomery_to_bytes(filter, &bytes, &size, &error) == BLOOMERY_OK);
   bloomery_close(filter);
+  bloomery_info_report report = {.struct_size = sizeof report};
+  EXPECT(bloomery_file_info(path, &report, &error) == BLOOMERY_OK);
+  EXPECT(report.capacity == 100 && report.count == 1 && !strcmp(report.kind, "blocked_bloom"));
+  EXPECT(bloomery_file_info("no such file", &report, &error) == BLOOMERY_NOT_FOUND);
 
   for (int writable = 0; writable < 2; ++writable) {
     EXPECT(bloomery_open_keyed(path, key, writable != 0, &filter, &error) == BLOOMERY_OK);

@@ -235,6 +235,8 @@ result<any_filter> load(const std::filesystem::path& path, const std::optional<h
 enum class access : std::uint8_t { read_only, writable };
 /// Opens the filter in stored bytes. Error messages call it `name`.
 result<any_filter> open_any(const stored_filter& stored, access how, const std::string& name);
+/// The info() of the filter in stored bytes. It needs no secret key. Fails as open_any does.
+result<filter_info> info_of(stored_filter stored, const std::string& name);
 
 /// A parameter that only one kind has.
 struct kind_option {

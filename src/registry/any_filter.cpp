@@ -73,4 +73,14 @@ result<any_filter> open_any(const stored_filter& stored, access how, const std::
   return opened;
 }
 
+result<filter_info> info_of(stored_filter stored, const std::string& name) {
+  // No key is hashed, so that any seed does. The identifier is shown as the seed.
+  stored.header.seed = stored.header.seed.value();
+  const auto filter = open_any(stored, access::read_only, name);
+  if (!filter) return fail(filter.error());
+  filter_info info = filter->info();
+  info.hash = stored.header.hash;
+  return info;
+}
+
 }  // namespace bloomery

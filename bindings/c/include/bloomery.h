@@ -221,6 +221,10 @@ BLOOMERY_API bloomery_status bloomery_may_contain_fixed(const bloomery_filter* f
 BLOOMERY_API bloomery_status bloomery_info(const bloomery_filter* filter,
                                            bloomery_info_report* report, bloomery_error* error);
 
+/* The same for the filter in a file. No secret key is needed. Fails as bloomery_open does. */
+BLOOMERY_API bloomery_status bloomery_file_info(const char* path, bloomery_info_report* report,
+                                                bloomery_error* error);
+
 /* Changes ------------------------------------------------------------------------------------- */
 
 /* Inserts a key. *is_new, unless it is NULL, becomes true if the key was certainly not a member

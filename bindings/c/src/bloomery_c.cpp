@@ -158,6 +158,29 @@ result<any_filter> from_bytes(const void* bytes, std::size_t size, const void* k
   return bloomery::open_any(*stored, bloomery::access::writable, "the bytes");
 }
 
+result<void> give_info(const bloomery::filter_info& info, bloomery_info_report* report) {
+  return give({.struct_size = 0,
+               .kind = info.kind_name.data(),
+               .capacity = info.plan.capacity,
+               .bits = info.plan.bits,
+               .bytes = info.plan.bytes,
+               .hashes = info.plan.hashes.value_or(0),
+               .planned_fpr = info.plan.planned_fpr,
+               .current_fpr = info.current_fpr,
+               .count = info.count,
+               .estimated_size = info.estimated_size,
+               .fill = info.fill,
+               .seed = info.seed,
+               .can_insert = info.can.insert,
+               .can_erase = info.can.erase,
+               .can_count = info.can.count,
+               .can_merge = info.can.merge,
+               .can_intersect = info.can.intersect,
+               .can_grow = info.can.grow,
+               .hash = bloomery::name_of(info.hash).data()},
+              report, "bloomery_info_report");
+}
+
 }  // namespace
 
 extern "C" {
@@ -382,28 +405,18 @@ bloomery_status bloomery_may_contain_fixed(const bloomery_filter* filter, const 
 
 bloomery_status bloomery_info(const bloomery_filter* filter, bloomery_info_report* report,
                               bloomery_error* error) {
-  return run(error, {{filter, "filter"}, {report, "report"}}, [&]() -> result<void> {
-    const bloomery::filter_info info = filter->filter.info();
-    return give({.struct_size = 0,
-                 .kind = info.kind_name.data(),
-                 .capacity = info.plan.capacity,
-                 .bits = info.plan.bits,
-                 .bytes = info.plan.bytes,
-                 .hashes = info.plan.hashes.value_or(0),
-                 .planned_fpr = info.plan.planned_fpr,
-                 .current_fpr = info.current_fpr,
-                 .count = info.count,
-                 .estimated_size = info.estimated_size,
-                 .fill = info.fill,
-                 .seed = info.seed,
-                 .can_insert = info.can.insert,
-                 .can_erase = info.can.erase,
-                 .can_count = info.can.count,
-                 .can_merge = info.can.merge,
-                 .can_intersect = info.can.intersect,
-                 .can_grow = info.can.grow,
-                 .hash = bloomery::name_of(info.hash).data()},
-                report, "bloomery_info_report");
+  return run(error, {{filter, "filter"}, {report, "report"}},
+             [&] { return give_info(filter->filter.info(), report); });
+}
+
+bloomery_status bloomery_file_info(const char* path, bloomery_info_report* report,
+                                   bloomery_error* error) {
+  return run(error, {{path, "path"}, {report, "report"}}, [&]() -> result<void> {
+    auto stored = bloomery::map_file(path);
+    if (!stored) return fail(std::move(stored.error()));
+    const auto info = bloomery::info_of(std::move(*stored), path);
+    if (!info) return fail(info.error());
+    return give_info(*info, report);
   });
 }
 

@@ -100,6 +100,18 @@ made_filter open_file(const py::object& path, bool mapped, const py::object& ver
       PyExc_ValueError);
 }
 
+py::dict info_of_file(const py::object& path) {
+  const file_name name(path);
+  return dict_of(name.or_raise(
+      [&]() -> result<filter_info> {
+        const without_gil released;
+        auto stored = map_file(name.encoded_path);
+        if (!stored) return fail(std::move(stored.error()));
+        return info_of(std::move(*stored), name.encoded_path.string());
+      }(),
+      PyExc_ValueError));
+}
+
 made_filter from_bytes(const py::object& data, const py::object& key) {
   const auto secret = secret_key_of(key);
   // A copy where others could write to it while it is checked and read.
@@ -180,6 +192,7 @@ void add_making(py::module_& module) {
   module.def("create", &create);
   module.def("build", &build);
   module.def("open", &open_file);
+  module.def("info", &info_of_file);
   module.def("from_bytes", &from_bytes);
   module.def("new_key", [] { return bytes_of_key(or_raise(new_hash_key())); });
 }
