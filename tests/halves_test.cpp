@@ -21,6 +21,10 @@ struct subject {
   hash_seed seed;
 };
 
+std::ostream& operator<<(std::ostream& out, const subject& of) {
+  return out << of.kind << (of.seed.is_keyed() ? ", keyed" : "");
+}
+
 plan_request request_for(const subject& of, std::uint64_t capacity, double fpr) {
   return {.capacity = capacity, .fpr = fpr, .seed = of.seed, .hash_bits = 128};
 }

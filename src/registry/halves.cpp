@@ -344,7 +344,7 @@ unsigned hash_bits_for(const kind_info& kind, const plan_request& request) {
 
 result<any_filter> build_filter(const kind_info& kind, const plan_request& request,
                                 std::span<const hash_source> sources) {
-  if (sources.size() == 1) return kind.build(request, sources[0]);
+  if (sources.size() == 1 || !kind.takes_128_bits) return kind.build(request, sources[0]);
   return detail::make_halves(
       request, [&](const plan_request& half, unsigned i) { return kind.build(half, sources[i]); });
 }
