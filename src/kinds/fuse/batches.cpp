@@ -2,21 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <bloomery/detail/core/prefetch.hpp>
 #include <bloomery/detail/fuse/table.hpp>
 
-#include "cpu/partition.hpp"
 #include "kinds/fuse/kernels/kernels.hpp"
 
 namespace bloomery::detail {
 namespace {
-
-// In a filter of at least this size, batches of at least one key per cache line are partitioned by
-// shard first, so that a line is fetched once for all its keys.
-constexpr std::size_t min_partitioned_bytes = std::size_t{1} << 24;
-constexpr std::size_t min_keys_per_line = 1;
-// Keys that are partitioned at once: 128 MiB of hashes.
-constexpr std::size_t max_chunk = std::size_t{1} << 24;
 
 /// The slots of a group's fingerprints, and the keys' own fingerprints.
 template <unsigned Arity>
@@ -80,27 +71,11 @@ void query_cached(const fuse_table& table, std::span<const hash64> hashes,
 void fuse_may_contain(const fuse_table& table, std::span<const hash64> hashes,
                       bool* answers) noexcept {
   if (hashes.empty() || fuse_may_contain_by_eights(table, hashes, answers)) return;
-  const auto query_part = [&](std::span<const hash64> part, bool* found) {
-    if (part.empty()) return;
-    with_fuse_shape(table.arity, table.fingerprint_bits, [&]<unsigned Arity, class Word>() {
-      (table.size <= fuse_cached_bytes
-           ? query_cached<Arity, Word>
-           : query_prefetched<Arity, Word>)(table, part, {found, part.size()});
-    });
-  };
-  if (table.size >= min_partitioned_bytes && hashes.size() / min_keys_per_line >= table.size / 64) {
-    const auto shard_of = [shards = table.shards](hash64 h) noexcept {
-      return static_cast<std::size_t>(mulhi64(h.value, shards));
-    };
-    const hash_regions regions{shard_of, static_cast<std::size_t>(table.shards),
-                               1 / static_cast<double>(table.shards)};
-    if (in_chunks(regions, 1, hashes, max_chunk, true, [&](auto& work, auto part, std::size_t at) {
-          work.ask(part, answers + at, query_part);
-        })) {
-      return;
-    }
-  }
-  query_part(hashes, answers);
+  with_fuse_shape(table.arity, table.fingerprint_bits, [&]<unsigned Arity, class Word>() {
+    (table.size <= fuse_cached_bytes
+         ? query_cached<Arity, Word>
+         : query_prefetched<Arity, Word>)(table, hashes, {answers, hashes.size()});
+  });
 }
 
 }  // namespace bloomery::detail

@@ -8,7 +8,6 @@
 #include <bit>
 #include <bloomery/detail/core/bit_array.hpp>
 #include <bloomery/detail/core/bits.hpp>
-#include <bloomery/detail/core/prefetch.hpp>
 #include <bloomery/hash.hpp>
 #include <bloomery/probe.hpp>
 #include <cstddef>

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bloomery/detail/core/prefetch.hpp>
 #include <bloomery/detail/fuse/table.hpp>
 
 #include "cpu/avx512.hpp"
