@@ -6,7 +6,8 @@
 //   options                         its kind_option list
 //   spec_type                       its spec
 //   set_options(request, spec)      reads its own options: result<void>
-//   plan(spec)                      result<plan_report>
+//   plan(spec)                      the planner: a result<Plan>
+//   report(plan)                    its plan_report
 //   describe(filter, info)          adds the kind's own figures to a filter_info
 // and, where they differ from kind_info's defaults, copies_take_room and copies_to_plan_for. A kind
 // whose filters can have 128-bit hashes has
@@ -108,7 +109,9 @@ class kind_row {
   static result<plan_report> plan_one(const plan_request& request) {
     const auto spec = spec_of(request);
     if (!spec) return fail(spec.error());
-    return K::plan(*spec);
+    const auto made = K::plan(*spec);
+    if (!made) return fail(made.error());
+    return K::report(*made);
   }
 
   static result<any_filter> create(const plan_request& request) {

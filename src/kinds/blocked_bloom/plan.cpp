@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include <bloomery/detail/core/bloom_tally.hpp>
+#include <bloomery/detail/core/bloom_sets.hpp>
 #include <bloomery/detail/core/fold.hpp>
 #include <bloomery/plan/formulas.hpp>
 #include <bloomery/plan/units.hpp>

@@ -36,17 +36,15 @@ struct blocked_bloom_kind : one_type<blocked_bloom> {
                           "'{}' is no block layout; give split, free or parquet", wanted);
   }
 
-  static result<plan_report> plan(const blocked_bloom_spec& spec) {
-    const auto params = plan_blocked_bloom(spec);
-    if (!params) return fail(params.error());
-    return plan_report{
-        .capacity = params->capacity,
-        .bits = params->bits(),
-        .bytes = params->bits() / 8,
-        .hashes = params->hashes,
-        .planned_fpr = params->fpr,
-        .scatter = params->scatter(),
-        .extras = {{"layout", std::string(name_of(params->layout))}, {"blocks", params->blocks}}};
+  static constexpr auto plan = plan_blocked_bloom;
+  static plan_report report(const blocked_bloom_params& params) {
+    return {.capacity = params.capacity,
+            .bits = params.bits(),
+            .bytes = params.bits() / 8,
+            .hashes = params.hashes,
+            .planned_fpr = params.fpr,
+            .scatter = params.scatter(),
+            .extras = {{"layout", std::string(name_of(params.layout))}, {"blocks", params.blocks}}};
   }
 
   template <class F>

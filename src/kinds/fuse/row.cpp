@@ -35,16 +35,15 @@ struct fuse_kind : one_type<fuse> {
     return read_option(request, "fingerprint_bits", spec.fingerprint_bits);
   }
 
-  static result<plan_report> plan(const fuse_spec& spec) {
-    const auto plan = plan_fuse(spec);
-    if (!plan) return fail(plan.error());
-    return plan_report{.capacity = plan->capacity,
-                       .bits = plan->params.payload_bytes() * 8,
-                       .bytes = plan->params.payload_bytes(),
-                       .hashes = {},
-                       .planned_fpr = plan->fpr,
-                       .lines_per_query = plan->params.arity,
-                       .extras = extras_of(plan->params)};
+  static constexpr auto plan = plan_fuse;
+  static plan_report report(const fuse_plan& plan) {
+    return {.capacity = plan.capacity,
+            .bits = plan.params.payload_bytes() * 8,
+            .bytes = plan.params.payload_bytes(),
+            .hashes = {},
+            .planned_fpr = plan.fpr,
+            .lines_per_query = plan.params.arity,
+            .extras = extras_of(plan.params)};
   }
 
   template <class F>

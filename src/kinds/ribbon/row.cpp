@@ -20,16 +20,15 @@ struct ribbon_kind : one_type<ribbon> {
 
   static result<void> set_options(const plan_request&, ribbon_spec&) { return {}; }
 
-  static result<plan_report> plan(const ribbon_spec& spec) {
-    const auto plan = plan_ribbon(spec);
-    if (!plan) return fail(plan.error());
-    return plan_report{.capacity = plan->capacity,
-                       .bits = plan->bytes * 8,
-                       .bytes = plan->bytes,
-                       .hashes = {},
-                       .planned_fpr = plan->fpr,
-                       .lines_per_query = 2,
-                       .extras = {}};
+  static constexpr auto plan = plan_ribbon;
+  static plan_report report(const ribbon_plan& plan) {
+    return {.capacity = plan.capacity,
+            .bits = plan.bytes * 8,
+            .bytes = plan.bytes,
+            .hashes = {},
+            .planned_fpr = plan.fpr,
+            .lines_per_query = 2,
+            .extras = {}};
   }
 
   template <class F>
