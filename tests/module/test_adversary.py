@@ -17,8 +17,8 @@ RESERVE = {
 }
 
 
-def twin(item):
-    """Eight bytes with the XXH3 of the item: the steps of XXH3 for that length, undone from the last."""
+def key_of(value):
+    """The eight bytes whose XXH3 is that: the steps of XXH3 for that length, undone from the last."""
     def unshifted(y, n):
         x = y
         for _ in range(64 // n):
@@ -30,32 +30,56 @@ def twin(item):
         return (x << n | x >> (64 - n)) & MASK if n else x
 
     undo = pow(MIX_2, -1, 1 << 64)
-    x = unshifted(xxh3_64(item.encode()), 28) * undo & MASK
+    x = unshifted(value, 28) * undo & MASK
     x = (x ^ (x >> 35) + 8) * undo & MASK
     # The last step is x ^ rotl(x, 49) ^ rotl(x, 24), whose 64th power is the identity.
     for power in (1, 2, 4, 8, 16, 32):
         x ^= rotated(x, 49 * power) ^ rotated(x, 24 * power)
     x ^= u64(SECRET, 8) ^ u64(SECRET, 16)
     key = rotated(x, 32).to_bytes(8, "little")
-    assert xxh3_64(key) == xxh3_64(item.encode())
+    assert xxh3_64(key) == value
     return key
+
+
+# Other keys with the XXH3 of each item.
+TWINS = [key_of(xxh3_64(item.encode())) for item in ITEMS]
 
 
 @pytest.mark.parametrize("kind", RESERVE)
 def test_positives_are_computed_without_a_query_unless_the_filter_has_a_key(start, kind):
     server = start(module_arguments=None)
     family = kind[:2].upper()
-    twins = [twin(item) for item in ITEMS]
     for options in ["HASH", "XXH3"], []:
         server.call("DEL", "f")
         server.call(*RESERVE[kind], *options)
         server.call(family + ".INSERT", "f", "ITEMS", *ITEMS)
-        passed = sum(server.call(family + ".MEXISTS", "f", *twins))
+        passed = sum(server.call(family + ".MEXISTS", "f", *TWINS))
         if options:
             assert passed == 1000
         else:
             # At most 10 are expected; more than 60 have a probability below 10^-20.
             assert passed <= 60
+
+
+@pytest.mark.parametrize("kind", ["bf deletable", "cf"])
+def test_deletions_of_computed_positives_remove_the_items_unless_the_filter_has_a_key(start, kind):
+    server = start(module_arguments=None)
+    family = kind[:2].upper()
+    for options in ["HASH", "XXH3"], []:
+        server.call("DEL", "f")
+        server.call(*RESERVE[kind], *options)
+        server.call(family + ".INSERT", "f", "ITEMS", *ITEMS)
+        with server.client.pipeline(transaction=False) as pipeline:
+            for twin in TWINS:
+                pipeline.execute_command(family + ".DEL", "f", twin)
+            deleted = sum(pipeline.execute())
+        left = sum(server.call(family + ".MEXISTS", "f", *ITEMS))
+        if options:
+            # Only items that pass by chance are left: 10 at most are expected.
+            assert deleted == 1000 and left <= 60
+        else:
+            # A deletion that finds a match removes one item at most.
+            assert deleted <= 60 and left >= 1000 - deleted
 
 
 class Adversary:
