@@ -340,6 +340,12 @@ void long_keys() {
     const auto hash = XXH3_128bits_withSeed(key.data(), key.size(), mixed(~i));
     return std::pair(hash.low64, hash.high64);
   };
+  const auto with_two_seeds = [](std::uint64_t i, const std::string& key) {
+    const hash_seed seed = mixed(~i);
+    const auto bytes = bloomery::bytes_of(key);
+    return std::pair(bloomery::filter_hasher(seed.half(0))(bytes),
+                     bloomery::filter_hasher(seed.half(1))(bytes));
+  };
   const auto with_key = [](std::uint64_t i, const std::string& key) {
     return siphash(bloomery::hash_key{{mixed(i), i}}, bloomery::bytes_of(key));
   };
@@ -348,6 +354,7 @@ void long_keys() {
   print_row("a pair of long keys collides", "of 4096 seeds or keys",
             {"", collisions_of(first, with_seed), collisions_of(first, with_key)});
   print_row("", "with 128 bits of XXH3", {"", collisions_of(first, with_128_bits), ""});
+  print_row("", "in a filter's 128 bits", {"", collisions_of(first, with_two_seeds), ""});
   print_row("one of 1000 such pairs collides", "of 4096 seeds or keys",
             {"", collisions_of(first_1000, with_seed), ""});
 

@@ -43,7 +43,10 @@ def test_without_the_key_or_with_another_nothing_is_answered(run, keyed, verb):
     assert run("verify", "members.bloom").ok().out == before
 
 
-def test_info_needs_no_key_but_refuses_another(run, keyed):
+@pytest.mark.parametrize("name", ["siphash", "siphash-2x64"])
+def test_info_needs_no_key_but_refuses_another(run, secret, lines, name):
+    run("build", "-o", "members.bloom", "--hash", name, "--key-file", secret, "--capacity", 1000,
+        input=lines(1000)).ok()
     for format in [], ["--json"]:
         assert run("info", *format, "members.bloom").ok().out == run(
             "info", *format, "--key-file", "members.key", "members.bloom").ok().out
