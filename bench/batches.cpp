@@ -1,5 +1,5 @@
 // Batches of every size, where the filter is beyond the caches: from how many keys on a batch is at
-// the memory's speed.
+// the memory's speed, and from how many on it is beyond, because it is partitioned first.
 
 #include <fmt/format.h>
 

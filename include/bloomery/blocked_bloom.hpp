@@ -312,7 +312,7 @@ class basic_blocked_bloom : public detail::key_overloads<basic_blocked_bloom<Sto
   filter_image image() const { return detail::image_of(*this, params_.seed, {bits_.bytes()}); }
 
  private:
-  friend detail::bloom_sets<basic_blocked_bloom>;
+  friend class detail::bloom_sets<basic_blocked_bloom>;
 
   basic_blocked_bloom(const blocked_bloom_params& params, Storage blocks, std::uint64_t count)
       : bits_(std::move(blocks)), params_(params), count_(count) {}

@@ -193,7 +193,7 @@ class basic_bloom : public detail::key_overloads<basic_bloom<Probe, Storage>>,
   filter_image image() const { return detail::image_of(*this, params_.seed, {bits_.bytes()}); }
 
  private:
-  friend detail::bloom_sets<basic_bloom>;
+  friend class detail::bloom_sets<basic_bloom>;
 
   basic_bloom(const bloom_params& params, Storage bits, std::uint64_t count, Probe probe)
       : bits_(std::move(bits)), params_(params), count_(count), probe_(std::move(probe)) {}

@@ -122,7 +122,7 @@ class basic_fuse : public detail::key_overloads<basic_fuse<Storage>>,
   filter_image image() const { return detail::image_of(*this, params_.seed, {bytes()}); }
 
  private:
-  friend detail::built_once<basic_fuse, fuse_spec>;
+  friend class detail::built_once<basic_fuse, fuse_spec>;
 
   template <class Hashes>
   static result<basic_fuse> from(const fuse_spec& spec, const Hashes& hashes) {

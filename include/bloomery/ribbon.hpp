@@ -132,7 +132,7 @@ class basic_ribbon : public detail::key_overloads<basic_ribbon<Storage>>,
   filter_image image() const { return detail::image_of(*this, params_.seed, {bytes()}); }
 
  private:
-  friend detail::built_once<basic_ribbon, ribbon_spec>;
+  friend class detail::built_once<basic_ribbon, ribbon_spec>;
 
   template <class Hashes>
   static result<basic_ribbon> from(const ribbon_spec& spec, const Hashes& hashes) {

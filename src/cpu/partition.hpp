@@ -16,6 +16,7 @@
 #include <bloomery/storage.hpp>
 #include <cmath>
 #include <cstddef>
+#include <new>
 #include <span>
 #include <vector>
 
@@ -63,10 +64,13 @@ class hash_partition {
         slabs_(regions * threads) {}
 
   /// Returns false if there is no memory for chunks of that size.
-  bool allocate(std::size_t keys) {
-    auto hashes = owned_storage::make(expect(keys) * sizeof(hash64));
-    if (!hashes) return false;
+  bool allocate(std::size_t keys, bool answers) {
+    keys = expect(keys);
+    auto hashes = owned_storage::make(keys * sizeof(hash64));
+    auto replies = owned_storage::make(answers ? keys : 0);
+    if (!hashes || !replies) return false;
     hashes_ = std::move(*hashes);
+    replies_ = std::move(*replies);
     return true;
   }
 
@@ -88,15 +92,16 @@ class hash_partition {
   /// thread the regions come in order.
   template <class Work>
   void for_each_region(Work&& work) {
-    std::atomic<std::size_t> next{0};
-    in_threads(threads_, [&](unsigned) {
-      for (std::size_t r = next++; r < regions_; r = next++) {
-        for (unsigned t = 0; t < threads_; ++t) {
-          const slab& one = slab_of(r, t);
-          work(std::span(hashes() + one.begin, one.end - one.begin));
-        }
-      }
-    });
+    over_slabs([&](const slab& one) { work(hashes_of(one)); });
+  }
+
+  /// Queries region by region with `work(hashes, answers)`, then distributes the answers in the
+  /// order of `from`, which was gathered.
+  template <class Work>
+  void ask(std::span<const hash64> from, bool* to, Work&& work) {
+    bool* const replies = reinterpret_cast<bool*>(replies_.writable_bytes().data());
+    over_slabs([&](const slab& one) { work(hashes_of(one), replies + one.begin); });
+    in_threads(threads_, [&](unsigned t) { deal(from, t, replies, to); });
   }
 
  private:
@@ -145,7 +150,7 @@ class hash_partition {
   // nearer caches and written past all of them (Balkesen et al., "Main-Memory Hash Joins on
   // Multi-Core CPUs", 2013, section V).
   bool scatter(std::span<const hash64> from, unsigned t) {
-    hash64* const to = hashes();
+    auto* const to = reinterpret_cast<hash64*>(hashes_.writable_bytes().data());
     std::vector<std::size_t> ends(regions_);
     for (std::size_t r = 0; r < regions_; ++r) ends[r] = slab_of(r, t).begin;
     std::vector<hash_line> lines(regions_);
@@ -167,7 +172,28 @@ class hash_partition {
     return true;
   }
 
-  hash64* hashes() noexcept { return reinterpret_cast<hash64*>(hashes_.writable_bytes().data()); }
+  void deal(std::span<const hash64> from, unsigned t, const bool* replies, bool* to) {
+    std::vector<std::size_t> at(regions_);
+    for (std::size_t r = 0; r < regions_; ++r) at[r] = slab_of(r, t).begin;
+    const auto mine = part_of(from, t);
+    to += mine.data() - from.data();
+    for (const hash64 h : mine) *to++ = replies[at[region_of_(h)]++];
+  }
+
+  std::span<hash64> hashes_of(const slab& one) noexcept {
+    return {reinterpret_cast<hash64*>(hashes_.writable_bytes().data()) + one.begin,
+            one.end - one.begin};
+  }
+
+  template <class Work>
+  void over_slabs(Work&& work) {
+    std::atomic<std::size_t> next{0};
+    in_threads(threads_, [&](unsigned) {
+      for (std::size_t r = next++; r < regions_; r = next++) {
+        for (unsigned t = 0; t < threads_; ++t) work(slab_of(r, t));
+      }
+    });
+  }
 
   const RegionOf region_of_;
   const std::size_t regions_;
@@ -175,6 +201,38 @@ class hash_partition {
   const unsigned threads_;
   std::vector<slab> slabs_;
   owned_storage hashes_;
+  owned_storage replies_;
 };
+
+/// The arguments of a partition: the region of a hash, the number of regions, and the part of
+/// distinct hashes in the largest.
+template <class RegionOf>
+struct hash_regions {
+  RegionOf of;
+  std::size_t count;
+  double largest_share;
+};
+template <class RegionOf>
+hash_regions(RegionOf, std::size_t, double) -> hash_regions<RegionOf>;
+
+/// Gathers the hashes chunk by chunk and calls `use(partition, chunk, at)`. Returns false if there
+/// is no memory. With `answers`, the partition can ask().
+template <class RegionOf, class Use>
+bool in_chunks(const hash_regions<RegionOf>& regions, unsigned threads,
+               std::span<const hash64> hashes, std::size_t chunk, bool answers, Use&& use) {
+  try {
+    hash_partition<RegionOf> work(regions.of, regions.count, regions.largest_share, threads);
+    chunk = std::min(chunk, hashes.size());
+    if (!work.allocate(chunk, answers)) return false;
+    for (std::size_t at = 0; at < hashes.size(); at += chunk) {
+      const auto now = hashes.subspan(at, std::min(chunk, hashes.size() - at));
+      work.gather(now);
+      use(work, now, at);
+    }
+    return true;
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+}
 
 }  // namespace bloomery::detail

@@ -7,7 +7,6 @@
 #include <bloomery/detail/blocked_bloom/layout.hpp>
 #include <bloomery/detail/core/threads.hpp>
 #include <bloomery/plan/numeric.hpp>
-#include <new>
 
 #include "cpu/dispatch.hpp"
 #include "cpu/partition.hpp"
@@ -45,7 +44,7 @@ unsigned useful_threads(std::size_t n, unsigned threads) noexcept {
 // Each thread inserts into regions of its own. Returns false if there is no memory.
 template <class Layout>
 bool insert_by_region(const block_array& array, std::span<const hash64> hashes, unsigned threads,
-                      std::atomic<std::uint64_t>& newly_inserted) try {
+                      std::atomic<std::uint64_t>& newly_inserted) {
   const std::uint64_t last = array.blocks - 1;
   const auto shift = static_cast<unsigned>(std::bit_width(last / (threads * regions_per_thread)));
   const auto region_of = [blocks = array.blocks, shift](hash64 h) noexcept {
@@ -53,18 +52,14 @@ bool insert_by_region(const block_array& array, std::span<const hash64> hashes, 
   };
   const double share =
       static_cast<double>(std::uint64_t{1} << shift) / static_cast<double>(array.blocks);
-  hash_partition regions(region_of, static_cast<std::size_t>(last >> shift) + 1, share, threads);
-  const std::size_t chunk = std::min({threads * chunk_per_thread, max_chunk, hashes.size()});
-  if (!regions.allocate(chunk)) return false;
-  for (; !hashes.empty(); hashes = hashes.subspan(std::min(chunk, hashes.size()))) {
-    regions.gather(hashes.first(std::min(chunk, hashes.size())));
-    regions.for_each_region([&](std::span<const hash64> some) {
-      newly_inserted.fetch_add(blocks_insert(array, some), std::memory_order_relaxed);
-    });
-  }
-  return true;
-} catch (const std::bad_alloc&) {
-  return false;
+  const hash_regions regions{region_of, static_cast<std::size_t>(last >> shift) + 1, share};
+  return in_chunks(regions, threads, hashes, std::min(threads * chunk_per_thread, max_chunk), false,
+                   [&](auto& work, auto, std::size_t) {
+                     work.for_each_region([&](std::span<const hash64> some) {
+                       newly_inserted.fetch_add(blocks_insert(array, some),
+                                                std::memory_order_relaxed);
+                     });
+                   });
 }
 
 }  // namespace

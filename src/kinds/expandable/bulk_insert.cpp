@@ -79,7 +79,7 @@ bool owned_segments::insert_chunk(expandable_params& params, std::span<const has
   std::vector<leftover> leftovers(params.segments());
   hash_partition<segment_of> regions({params}, leftovers.size(),
                                      std::ldexp(1.0, -static_cast<int>(params.level)), 1);
-  if (!regions.allocate(hashes.size())) return false;
+  if (!regions.allocate(hashes.size(), false)) return false;
   regions.gather(hashes);
   const auto for_each_segment = [&](auto&& work) {
     std::uint64_t segment = 0;

@@ -134,19 +134,28 @@ TEST(fuse, several_shards_by_pieces_and_threads_are_the_same_filter) {
   EXPECT_EQ(file_bytes(reopen<mapped_storage>(whole).filter), bytes);
 }
 
-TEST(fuse, batches_of_several_shards_are_as_one_by_one) {
+// In a filter of 16 MiB and several shards, a batch of one key per cache line is partitioned by
+// shard, and answered in its own order. A batch of equal keys does not fit into its shard's part.
+TEST(fuse, large_batches_by_shard_are_as_one_by_one) {
   const auto members = some_hashes(7, 3'900'000);
   const auto f = fuse_of(members, {.fingerprint_bits = 32});
   ASSERT_GE(f.params().shards, 2U);
+  ASSERT_GE(f.size_in_bytes(), std::uint64_t{1} << 24);
   auto asked = some_hashes(8, 300'000);
   for (std::size_t i = 0; i < asked.size(); ++i) {
     if (remix64(i) % 3 == 0) asked[i] = members[i];
   }
+  ASSERT_GE(asked.size(), f.size_in_bytes() / 64);
   const auto answers = std::make_unique<bool[]>(asked.size());
   f.may_contain(asked, {answers.get(), asked.size()});
   for (std::size_t i = 0; i < asked.size(); ++i) {
     ASSERT_EQ(answers[i], f.may_contain(asked[i])) << i;
   }
+  std::fill(asked.begin() + 1, asked.end(), members.front());
+  f.may_contain(asked, {answers.get(), asked.size()});
+  EXPECT_EQ(answers[0], f.may_contain(asked[0]));
+  EXPECT_EQ(std::count(answers.get() + 1, answers.get() + asked.size(), true),
+            static_cast<std::ptrdiff_t>(asked.size() - 1));
 }
 
 // The bytes are the same on every machine, and in every version unless the changelog says

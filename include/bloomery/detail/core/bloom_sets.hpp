@@ -15,6 +15,7 @@ namespace bloomery::detail {
 /// The least number of chance_keys above zero. In files the number is 0, at least this, or
 /// infinite.
 inline constexpr double min_chance_keys = 0x1p-20;
+/// Whether a file may have this number.
 constexpr bool is_chance_keys(double keys) noexcept {
   return keys == 0 || keys >= min_chance_keys;
 }
@@ -33,7 +34,7 @@ struct bloom_figures {
   double estimated_size;
 };
 
-/// std::isfinite, without the time that <cmath> takes to compile.
+/// std::isfinite, without the time that its header takes to compile.
 constexpr bool is_finite(double x) noexcept {
   return x - x == 0;
 }

@@ -5,10 +5,17 @@
 #include <bloomery/detail/fuse/table.hpp>
 
 #include "cpu/dispatch.hpp"
+#include "cpu/partition.hpp"
 
 namespace bloomery::detail {
 namespace {
 
+// In a filter of at least this size, batches of at least one key per cache line are partitioned by
+// shard first, so that a line is fetched once for all its keys.
+constexpr std::size_t min_partitioned_bytes = std::size_t{1} << 24;
+constexpr std::size_t min_keys_per_line = 1;
+// Keys that are partitioned at once: 128 MiB of hashes.
+constexpr std::size_t max_chunk = std::size_t{1} << 24;
 // Smaller filters fit into the second-level cache and are queried without prefetching.
 constexpr std::uint64_t cached_bytes = std::uint64_t{1} << 20;
 // Keys whose fingerprints are prefetched while those of as many earlier keys are read.
@@ -83,11 +90,27 @@ void fuse_may_contain(const fuse_table& table, std::span<const hash64> hashes,
     return fuse_may_contain_by_eights(table, hashes, answers);
   }
 #endif
-  with_fuse_shape(table.arity, table.fingerprint_bits, [&]<unsigned Arity, class Word>() {
-    (table.size <= cached_bytes
-         ? query_cached<Arity, Word>
-         : query_prefetched<Arity, Word>)(table, hashes, {answers, hashes.size()});
-  });
+  const auto query_part = [&](std::span<const hash64> part, bool* found) {
+    if (part.empty()) return;
+    with_fuse_shape(table.arity, table.fingerprint_bits, [&]<unsigned Arity, class Word>() {
+      (table.size <= cached_bytes
+           ? query_cached<Arity, Word>
+           : query_prefetched<Arity, Word>)(table, part, {found, part.size()});
+    });
+  };
+  if (table.size >= min_partitioned_bytes && hashes.size() / min_keys_per_line >= table.size / 64) {
+    const auto shard_of = [shards = table.shards](hash64 h) noexcept {
+      return static_cast<std::size_t>(mulhi64(h.value, shards));
+    };
+    const hash_regions regions{shard_of, static_cast<std::size_t>(table.shards),
+                               1 / static_cast<double>(table.shards)};
+    if (in_chunks(regions, 1, hashes, max_chunk, true, [&](auto& work, auto part, std::size_t at) {
+          work.ask(part, answers + at, query_part);
+        })) {
+      return;
+    }
+  }
+  query_part(hashes, answers);
 }
 
 }  // namespace bloomery::detail
