@@ -37,6 +37,7 @@ struct options {
   std::string bulk = "0";
   std::string rate_keys = "10M";
   std::string grown = "1M";
+  std::string steps = "10M";
   double bits = 8;
   comparison how;
 };
@@ -79,8 +80,12 @@ void run(const std::string& mode, options& o, const sink& write) {
     time_files(o.program, n, o.how.runs, o.folder, write);
   } else if (mode == "startup") {
     time_startup(o.program, or_throw(bloomery::parse_bytes(o.bytes)), o.how.runs, o.folder, write);
+  } else if (mode == "hash-bits") {
+    measure_hash_bits(n, or_throw(bloomery::parse_count(o.asked)), write);
   } else if (mode == "billion") {
     fill_billion(n, o.bits, write);
+  } else if (mode == "attack") {
+    attack(or_throw(bloomery::parse_count(o.steps)));
   } else {
     measure_drawbacks(n, or_throw(bloomery::parse_count(o.grown)), write);
   }
@@ -126,12 +131,17 @@ int measure(int argc, char** argv) {
   CLI::App* const startup = mode("startup", "bloomery check of one key in a large filter");
   startup->add_option("--bytes", o.bytes, "size of the filter");
   program_of(startup);
+  CLI::App* const hash_bits = mode("hash-bits", "halves of 128-bit hashes: rates, equal hashes");
+  keys_of(hash_bits);
+  hash_bits->add_option("--non-members", o.asked, "asked of each filter (4M)");
   CLI::App* const billion = mode("billion", "generated addresses by every core");
   keys_of(billion);
   billion->add_option("--bits", o.bits, "bits per key")->check(CLI::PositiveNumber);
   CLI::App* const drawbacks = mode("drawbacks", "what the textbooks complain of");
   keys_of(drawbacks);
   drawbacks->add_option("--grown", o.grown, "the keys that filters grow to");
+  CLI::App* const attacks = mode("attack", "what adversaries achieve: a table");
+  attacks->add_option("--steps", o.steps, "of the adversary who sees answers, per kind (10M)");
   CLI11_PARSE(app, argc, argv);
 
   const std::string part = app.get_subcommands().front()->get_name();

@@ -39,8 +39,16 @@ void fill_billion(std::uint64_t n, double bits, const sink& write);
 /// as they fill.
 void measure_drawbacks(std::uint64_t n, std::uint64_t most, const sink& write);
 
+/// Filters with 128-bit hashes: the rates of their halves, and of both, by so many non-members; and
+/// equal hashes among n keys, cut to fewer bits.
+void measure_hash_bits(std::uint64_t n, std::uint64_t non_members, const sink& write);
+
 /// Prints a table: the distance of prefetching at which batches of blocked_bloom are fastest on
 /// this CPU, by size of the filter, and the distance that the library uses.
 void tune(unsigned runs);
+
+/// Prints tables: what attacks achieve against a public seed, a secret seed and a secret key, and
+/// the outcome of so many steps of an adversary who sees answers.
+void attack(std::uint64_t steps);
 
 }  // namespace bench

@@ -19,6 +19,7 @@ bench tune >"$work/tune"
 bench sets -n 2k
 bench billion -n 100k
 bench drawbacks -n 4k --grown 4k
+bench attack --steps 10k >"$work/attacks"
 if [[ -n $bloomery ]]; then
   bench files -n 5k --program "$bloomery" --folder "$work"
   bench startup --bytes 1MB --program "$bloomery" --folder "$work"

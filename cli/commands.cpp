@@ -21,6 +21,7 @@ std::span<const command> commands() noexcept {
       verify_command(),
       merge_command(),
       intersect_command(),
+      fold_command(),
       convert_command(),
       dedup_command(),
       key_command(),

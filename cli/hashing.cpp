@@ -8,35 +8,39 @@
 namespace bloomery::cli {
 namespace {
 
-/// Appends the hashes of keys, which it hashes in batches.
+/// Appends the hashes of keys to the list of each hasher. It hashes keys in batches.
 class hash_batches {
  public:
-  hash_batches(const filter_hasher& hash, std::vector<hash64>& to) : hash_(hash), to_(to) {}
+  hash_batches(std::span<const filter_hasher> hashers, std::span<std::vector<hash64>> to)
+      : hashers_(hashers), to_(to) {}
 
   void add(std::string_view key) {
     if (size_ == keys_.size()) flush();
     keys_[size_++] = std::as_bytes(std::span(key));
   }
   void flush() {
-    to_.resize(to_.size() + size_);
-    hash_({keys_.data(), size_}, to_.data() + to_.size() - size_);
+    for (std::size_t i = 0; i < hashers_.size(); ++i) {
+      to_[i].resize(to_[i].size() + size_);
+      hashers_[i]({keys_.data(), size_}, to_[i].data() + to_[i].size() - size_);
+    }
     size_ = 0;
   }
 
  private:
-  const filter_hasher& hash_;
-  std::vector<hash64>& to_;
+  std::span<const filter_hasher> hashers_;
+  std::span<std::vector<hash64>> to_;
   std::array<std::span<const std::byte>, 128> keys_;
   std::size_t size_ = 0;
 };
 
 }  // namespace
 
-result<void> hash_all(key_input& input, const hash_seed& seed, const hash_source::sink& use,
-                      unsigned threads) {
+result<void> hash_all(key_input& input, std::span<const hash_seed> seeds,
+                      const std::function<result<void>(hash_lists)>& use, unsigned threads) {
   threads = threads_for_blocks(threads);
-  const filter_hasher hash(seed);
-  std::vector<std::vector<hash64>> of_slot(threads);
+  const std::vector<filter_hasher> hashers(seeds.begin(), seeds.end());
+  std::vector<std::vector<std::vector<hash64>>> of_slot(
+      threads, std::vector<std::vector<hash64>>(seeds.size()));
   std::vector<record_keys> readers;
   while (!input.choice().plain() && readers.size() < threads) {
     auto reader = record_keys::make(input.choice());
@@ -46,14 +50,14 @@ result<void> hash_all(key_input& input, const hash_seed& seed, const hash_source
   std::vector<std::vector<std::string_view>> lines_of_slot(threads);
   const block_steps steps = {
       .work = [&](unsigned slot, const key_block& block) -> reading {
-        std::vector<hash64>& hashes = of_slot[slot];
-        hashes.clear();
-        hash_batches batches(hash, hashes);
+        std::vector<std::vector<hash64>>& lists = of_slot[slot];
+        for (std::vector<hash64>& hashes : lists) hashes.clear();
+        hash_batches batches(hashers, lists);
         if (readers.empty()) {  // the fast path: no views of lines are kept
           for_each_line(block.bytes, input.format(),
                         [&](std::string_view line) { batches.add(line); });
           batches.flush();
-          return {.lines = hashes.size(), .keys = hashes.size(), .wrong = {}};
+          return {.lines = lists[0].size(), .keys = lists[0].size(), .wrong = {}};
         }
         return for_each_batch(block, input, &readers[slot], lines_of_slot[slot],
                               [&](const key_batch& batch) {
@@ -62,7 +66,7 @@ result<void> hash_all(key_input& input, const hash_seed& seed, const hash_source
                               });
       },
       .hand_on = [&](unsigned slot) -> result<bool> {
-        if (of_slot[slot].empty()) return true;
+        if (of_slot[slot][0].empty()) return true;
         if (auto used = use(of_slot[slot]); !used) return fail(std::move(used.error()));
         return true;
       },

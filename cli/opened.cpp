@@ -95,6 +95,26 @@ result<opened_filter> filter_opener::open(const std::string& name, access how,
   return std::move(*filter);
 }
 
+result<std::variant<filter_info, dialects::foreign_info>> filter_opener::info(
+    const std::string& name) {
+  auto bytes = map_bytes(name);
+  if (!bytes) return fail(std::move(bytes.error()));
+  if (!has_signature(bytes->bytes())) {
+    const auto filter = open_foreign(name, *bytes, access::read_only, verification::automatic);
+    if (!filter) return fail(filter.error());
+    return std::get<dialects::foreign_filter>(*filter).info();
+  }
+  ours_ = name;
+  auto stored = read_stored(std::move(*bytes), verification::automatic, name);
+  if (!stored) return fail(std::move(stored.error()));
+  if (key_) {
+    if (auto ok = unlock(*stored, key_, name); !ok) return fail(std::move(ok.error()));
+  }
+  auto info = info_of(std::move(*stored), name);
+  if (!info) return fail(std::move(info.error()));
+  return std::move(*info);
+}
+
 result<opened_filter> filter_opener::open_foreign(const std::string& name,
                                                   const mapped_storage& bytes, access how,
                                                   verification verify) {

@@ -48,6 +48,10 @@ class filter_opener {
   result<opened_filter> open(const std::string& name, access how = access::read_only,
                              verification verify = verification::automatic);
 
+  /// The info() of the filter in a file, which open() would open. It needs no secret key, but fails
+  /// if one is given that is not the filter's.
+  result<std::variant<filter_info, dialects::foreign_info>> info(const std::string& name);
+
   /// Fails if no filter opened so far has used one of the options.
   result<void> all_used() const;
 

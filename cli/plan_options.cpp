@@ -27,6 +27,11 @@ std::string check_hashes(const std::string& text) {
 }
 
 std::uint64_t read_seed(const std::string& text) {
+  if (text == "random") {
+    const auto drawn = new_hash_key();
+    if (!drawn) throw CLI::ValidationError("--seed", drawn.error().message);
+    return drawn->words[0];
+  }
   std::uint64_t seed = 0;
   const bool hexadecimal = text.starts_with("0x");
   const char* end = text.data() + text.size();
@@ -34,7 +39,8 @@ std::uint64_t read_seed(const std::string& text) {
       std::from_chars(text.data() + (hexadecimal ? 2 : 0), end, seed, hexadecimal ? 16 : 10);
   if (read.ec != std::errc{} || read.ptr != end) {
     throw CLI::ValidationError(
-        "--seed", fmt::format("'{}' is not a seed; give a whole number below 2^64", text));
+        "--seed",
+        fmt::format("'{}' is not a seed; give a whole number below 2^64, or random", text));
   }
   return seed;
 }
@@ -59,10 +65,15 @@ void plan_options::declare(CLI::App& app) {
   // CLI11's parser of numbers would wrap -3 around and read 010 as octal.
   app.add_option_function<std::string>(
          "--seed", [this](const std::string& given) { seed = read_seed(given); },
-         fmt::format("seed of the hash function, a 64-bit number (default {})", default_seed))
+         fmt::format("seed of the hash function, a 64-bit number or random; it is no secret, as "
+                     "'info' shows it (default {})",
+                     default_seed))
       ->type_name("SEED");
-  text("--hash", hash, "hash function of the keys: xxh3, or siphash with a secret key", "NAME")
-      ->check(CLI::IsMember({"xxh3", "siphash"}));
+  text("--hash", hash,
+       "hash function of the keys: xxh3, or siphash with a secret key; xxh3-2x64 and siphash-2x64 "
+       "have 128 bits, which very low rates get by themselves",
+       "NAME")
+      ->check(CLI::IsMember({"xxh3", "siphash", "xxh3-2x64", "siphash-2x64"}));
   key.declare(app);
   app.add_option("--with", with, "an option of the kind; 'bloomery man' lists them")
       ->type_name("NAME=VALUE")
@@ -70,11 +81,13 @@ void plan_options::declare(CLI::App& app) {
 }
 
 result<void> plan_options::choose_hash(plan_request& request) const {
-  if (hash != "siphash" && key.file.empty()) {
+  const bool wants_key = hash.starts_with("siphash");
+  if (hash.ends_with("-2x64")) request.hash_bits = 128;
+  if (!wants_key && key.file.empty()) {
     request.seed = seed.value_or(default_seed);
     return {};
   }
-  if (hash == "xxh3") {
+  if (!wants_key && !hash.empty()) {
     return fail(errc::invalid_argument,
                 "--hash: xxh3 takes no secret key; leave --key-file out, or give --hash siphash");
   }

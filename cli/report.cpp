@@ -84,23 +84,9 @@ void put_plan(nlohmann::ordered_json& object, const plan_report& plan) {
   object["fpr_95"] = plan.fpr_95();
 }
 
-std::string_view name_of(hash_id hash) {
-  switch (hash) {
-    case hash_id::xxh3_64:
-      return "xxh3-64";
-    case hash_id::fnv_murmur:
-      return "fnv-murmur";
-    case hash_id::siphash_1_3:
-      return "siphash-1-3";
-    case hash_id::none:
-      break;
-  }
-  return "none";
-}
-
 std::string hash_text(const filter_info& info) {
-  if (info.hash == hash_id::siphash_1_3) {
-    return fmt::format("siphash-1-3, key with identifier {:016x}", info.seed);
+  if (info.hash == hash_id::siphash_1_3 || info.hash == hash_id::siphash_2x64) {
+    return fmt::format("{}, key with identifier {:016x}", name_of(info.hash), info.seed);
   }
   return info.hash == hash_id::none ? fmt::format("of the probe rule, seed {}", info.seed)
                                     : fmt::format("{}, seed {}", name_of(info.hash), info.seed);
@@ -169,6 +155,9 @@ figures plan_figures(const plan_report& plan) {
   if (plan.hashes) rows.emplace_back("hashes (k)", hashes_text(*plan.hashes, plan));
   rows.emplace_back("bits per key", fmt::format("{:.2f}", plan.bits_per_key()));
   append_rate(rows, plan);
+  if (plan.hash_bits != 64) {
+    rows.emplace_back("hash bits", "128: two halves, which both must answer yes");
+  }
   append(rows, plan.extras);
   std::string bound_text = fmt::format("{:.2f} bits/key = log2(1/rate)", std::fabs(bound));
   if (bound > 0)
@@ -181,6 +170,7 @@ nlohmann::ordered_json plan_json(std::string_view kind, const plan_report& plan)
   nlohmann::ordered_json object;
   object["kind"] = kind;
   put_plan(object, plan);
+  object["hash_bits"] = plan.hash_bits;
   object["information_bound"] = std::fabs(formulas::information_bound(plan.planned_fpr));
   object["extras"] = json_of(plan.extras);
   return object;

@@ -29,7 +29,7 @@ int open_nameless(const std::string& folder) {
 
 failure no_room(const std::string& folder, std::string_view what) {
   auto why = system_failure(folder, what);
-  why.message += "; set TMPDIR to a folder with room for eight bytes per key, or give --capacity";
+  why.message += "; set TMPDIR to a folder with room for 8 or 16 bytes per key, or give --capacity";
   return why;
 }
 

@@ -133,6 +133,32 @@ static void a_filter_is_changed(void) {
   bloomery_close(b);
 }
 
+static void filters_are_folded(void) {
+  bloomery_error error = {.struct_size = sizeof error};
+  const bloomery_option foldable = {"foldable", "yes"};
+  const bloomery_request wanted = {.struct_size = sizeof wanted,
+                                   .capacity = 100 * KEYS,
+                                   .fpr = 0.01,
+                                   .options = &foldable,
+                                   .option_count = 1};
+  bloomery_filter *large = NULL, *small = NULL;
+  EXPECT(bloomery_create(&wanted, &large, &error) == BLOOMERY_OK);
+  EXPECT(bloomery_insert_batch(large, keys, KEYS, NULL, NULL, &error) == BLOOMERY_OK);
+  EXPECT(bloomery_fold(large, 0, 0.01, &small, &error) == BLOOMERY_OK);
+  expect_members(small, __LINE__);
+  bloomery_info_report report = {.struct_size = sizeof report};
+  EXPECT(bloomery_info(small, &report, &error) == BLOOMERY_OK);
+  EXPECT(report.current_fpr <= 0.01 && report.bytes < KEYS * 2);
+  bloomery_close(small);
+  EXPECT(bloomery_fold(large, 2, 0, &small, &error) == BLOOMERY_OK);
+  bloomery_close(small);
+  small = NULL;
+  EXPECT(bloomery_fold(large, 1000003, 0, &small, &error) == BLOOMERY_INVALID_ARGUMENT);
+  EXPECT(bloomery_fold(large, 0, 1e-300, &small, &error) == BLOOMERY_FULL);
+  EXPECT(small == NULL);
+  bloomery_close(large);
+}
+
 /* Numbers in an array are keys of eight bytes, as C++ callers' integers are. */
 static void numbers_are_keys_of_fixed_size(void) {
   static uint64_t numbers[5000];
@@ -203,6 +229,31 @@ static void plans_are_made(void) {
   old.struct_size = 0;
   EXPECT(bloomery_plan(&wanted, &old, &error) == BLOOMERY_INVALID_ARGUMENT);
   EXPECT(strstr(error.message, "sizeof(bloomery_plan_report)") != NULL);
+}
+
+/* Rates that 64-bit hashes cannot give. */
+static void low_rates_have_128_bits(void) {
+  bloomery_error error = {.struct_size = sizeof error};
+  const char* const kinds[] = {"bloom", "blocked_bloom", "fuse", "ribbon"};
+  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; ++i) {
+    bloomery_request wanted = {
+        .struct_size = sizeof wanted, .kind = kinds[i], .capacity = 500000000, .fpr = 1e-12};
+    bloomery_plan_report plan = {.struct_size = sizeof plan};
+    EXPECT(bloomery_plan(&wanted, &plan, &error) == BLOOMERY_OK);
+    EXPECT(plan.hash_bits == 128 && plan.planned_fpr <= 1e-12);
+    wanted = (bloomery_request){
+        .struct_size = sizeof wanted, .kind = kinds[i], .fpr = 1e-12, .hash = "xxh3-2x64"};
+    bloomery_filter* filter = NULL;
+    EXPECT(bloomery_build(&wanted, keys, KEYS, &filter, &error) == BLOOMERY_OK);
+    expect_members(filter, __LINE__);
+    EXPECT(!bloomery_may_contain(filter, "never there", 11));
+    bloomery_info_report info = {.struct_size = sizeof info};
+    EXPECT(bloomery_info(filter, &info, &error) == BLOOMERY_OK);
+    EXPECT(strcmp(info.hash, "xxh3-2x64") == 0);
+    bloomery_close(filter);
+    wanted.hash = "md5";
+    EXPECT(bloomery_build(&wanted, keys, KEYS, &filter, &error) == BLOOMERY_INVALID_ARGUMENT);
+  }
 }
 
 /* Where neither the rate nor both others are given, it is that of the command line and of Python.
@@ -358,6 +409,8 @@ static void null_is_an_error_where_a_pointer_is_needed(void) {
   NULL_IS("counts ", bloomery_count(f, some, 2, NULL, &error));
   NULL_IS("filter ", bloomery_merge(NULL, f, &error));
   NULL_IS("other ", bloomery_merge(f, NULL, &error));
+  NULL_IS("filter ", bloomery_fold(NULL, 2, 0, &made, &error));
+  NULL_IS("folded ", bloomery_fold(f, 2, 0, NULL, &error));
   NULL_IS("filter ", bloomery_intersect(NULL, f, &error));
   NULL_IS("other ", bloomery_intersect(f, NULL, &error));
   EXPECT(bloomery_merge(f, NULL, NULL) == BLOOMERY_INVALID_ARGUMENT);
@@ -458,6 +511,10 @@ static void a_secret_key_opens_and_nothing_else_does(const char* folder) {
   size_t size = 0;
   EXPECT(bloomery_to_bytes(filter, &bytes, &size, &error) == BLOOMERY_OK);
   bloomery_close(filter);
+  bloomery_info_report report = {.struct_size = sizeof report};
+  EXPECT(bloomery_file_info(path, &report, &error) == BLOOMERY_OK);
+  EXPECT(report.capacity == 100 && report.count == 1 && !strcmp(report.kind, "blocked_bloom"));
+  EXPECT(bloomery_file_info("no such file", &report, &error) == BLOOMERY_NOT_FOUND);
 
   for (int writable = 0; writable < 2; ++writable) {
     EXPECT(bloomery_open_keyed(path, key, writable != 0, &filter, &error) == BLOOMERY_OK);
@@ -487,9 +544,11 @@ int main(int count, char** arguments) {
   make_keys();
   every_kind_is_built_stored_and_asked(arguments[1]);
   a_filter_is_changed();
+  filters_are_folded();
   numbers_are_keys_of_fixed_size();
   failures_are_sentences();
   plans_are_made();
+  low_rates_have_128_bits();
   the_default_rate_is_one_percent();
   newer_structures_are_taken_if_their_new_fields_are_zero();
   null_is_an_error_where_a_pointer_is_needed();

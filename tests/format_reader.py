@@ -444,6 +444,42 @@ class Expandable:
         return self.count_of(key) != 0
 
 
+class Halves:
+    """A filter with 128-bit hashes: two filters, both of which must answer yes."""
+
+    def __init__(self, kind, kind_version, seeds, count, parameters, payload):
+        self.halves, self.count = [], count
+        shapes = []
+        at = 0
+        for seed in seeds:
+            check(len(parameters) >= 64, "no block of a half")
+            size, length, of_half = struct.unpack_from("<QQQ", parameters)
+            check(not any(parameters[24:64]), "no zeros behind the lengths")
+            check(size <= len(parameters) - 64 and length <= len(payload) - at, "wrong lengths")
+            self.halves.append(
+                kind(kind_version, 1, seed, of_half, parameters[64 : 64 + size], payload[at : at + length])
+            )
+            shapes.append(parameters[64:96])
+            parameters = parameters[64 + size :]
+            at += length
+            if seed is seeds[0]:
+                check(not any(payload[at : round_up(at, 64)]), "no zeros between the halves")
+                at = round_up(at, 64)
+        check(not parameters and at == len(payload), "more than two halves")
+        check(count == max(half.count for half in self.halves), "wrong count")
+        check(kind not in (Bloom, BlockedBloom) or shapes[0] == shapes[1], "halves of different shapes")
+
+    def may_contain(self, key):
+        return all(half.may_contain(key) for half in self.halves)
+
+
+def seeds_of_halves(seed):
+    if isinstance(seed, bytes):
+        names = (b"bloomery second key 0", b"bloomery second key 1")
+        return seed, b"".join(struct.pack("<Q", siphash_1_3(name, seed)) for name in names)
+    return seed, seed ^ 0x9E3779B97F4A7C15
+
+
 KINDS = {1: Bloom, 5: BlockedBloom, 6: Fuse, 7: Ribbon, 8: VectorQuotient, 9: Expandable}
 
 
@@ -458,11 +494,17 @@ def read(data, secret=None):
     check(size % 64 == 0 and size <= len(data) - 64, "wrong parameter size")
     check(of_header == xxh3_64(data[:56] + data[64 : 64 + size]), "damaged header")
     check(length == len(data) - 64 - size, "wrong length")
-    check(flags == (1 if hash == 3 else 0), "unknown feature")
-    if hash == 3:
+    check(flags == {3: 1, 4: 2, 5: 3}.get(hash, 0), "unknown feature")
+    if hash in (3, 5):
         check(secret is not None and siphash_1_3(b"bloomery hash key", secret) == seed, "another key")
-        hash, seed = 1, secret
+        seed = secret
     payload = data[64 + size :]
     check(of_payload == xxh3_64(payload), "damaged payload")
     check(kind in KINDS, "unknown kind")
+    if hash in (4, 5):
+        check(kind in (1, 5, 6, 7), "a kind without halves")
+        seeds = seeds_of_halves(seed)
+        return Halves(KINDS[kind], kind_version, seeds, count, data[64 : 64 + size], payload)
+    if hash == 3:
+        hash = 1
     return KINDS[kind](kind_version, hash, seed, count, data[64 : 64 + size], payload)

@@ -26,6 +26,7 @@ struct recipe {
   std::uint64_t more = 0;  ///< keys beyond golden_keys(): "more-0" and so on
   /// An earlier version put keys in other places of the same layout. The file is read, not written.
   bool is_read_only = false;
+  unsigned hash_bits = 64;
 };
 
 /// The secret key of the keyed files: the bytes 0 to 15.
@@ -72,6 +73,29 @@ inline std::span<const recipe> recipes() {
       recipe{"fuse-keyed", "fuse", golden_key, {}, 50},
       recipe{"ribbon-1", "ribbon", 0, {}, 50},
       recipe{"ribbon-2", "ribbon", 10, {}, 3050, 3000},
+      recipe{.name = "halves-bloom", .kind = "bloom", .seed = 0, .options = {}, .hash_bits = 128},
+      recipe{.name = "halves-bloom-keyed",
+             .kind = "bloom",
+             .seed = golden_key,
+             .options = {},
+             .hash_bits = 128},
+      recipe{.name = "halves-blocked_bloom",
+             .kind = "blocked_bloom",
+             .seed = 9,
+             .options = {},
+             .hash_bits = 128},
+      recipe{.name = "halves-fuse",
+             .kind = "fuse",
+             .seed = 0,
+             .options = {},
+             .capacity = 50,
+             .hash_bits = 128},
+      recipe{.name = "halves-ribbon",
+             .kind = "ribbon",
+             .seed = 10,
+             .options = {},
+             .capacity = 50,
+             .hash_bits = 128},
       recipe{"vector_quotient-1", "vector_quotient", 0, {}},
       recipe{"vector_quotient-full", "vector_quotient", 11, {{"slots", "50"}}, 50},
       recipe{"vector_quotient-many", "vector_quotient", 12, {{"remainder_bits", "13"}}, 3050, 3000},
@@ -103,6 +127,19 @@ inline std::vector<std::string> golden_keys(const recipe& how) {
   return keys;
 }
 
+/// The filter of a static kind.
+inline result<any_filter> built_of(const kind_info& kind, const plan_request& request,
+                                   const std::vector<std::string>& keys) {
+  std::vector<std::vector<hash64>> hashes(std::max(request.hash_bits, 64U) / 64);
+  std::vector<hash_source> sources;
+  for (unsigned i = 0; i < hashes.size(); ++i) {
+    const filter_hasher hash(request.seed.half(i));
+    for (const std::string& key : keys) hashes[i].push_back(hash(bytes_of(key)));
+    sources.push_back(hash_source::of(hashes[i]));
+  }
+  return build_filter(kind, request, sources);
+}
+
 /// The filter of a recipe, built by today's code.
 inline any_filter cook(const recipe& how) {
   plan_request request;
@@ -110,12 +147,11 @@ inline any_filter cook(const recipe& how) {
   request.fpr = 0.02;
   request.seed = how.seed;
   request.options = how.options;
+  request.hash_bits = how.hash_bits;
   const kind_info& kind = *value_of(find_kind(how.kind));
   const auto keys = golden_keys(how);
   if (kind.build != nullptr) {
-    std::vector<hash64> hashes;
-    for (const std::string& key : keys) hashes.push_back(filter_hasher(how.seed)(bytes_of(key)));
-    return value_of(kind.build(request, hash_source::of(hashes)));
+    return value_of(built_of(kind, request, keys));
   }
   any_filter filter = value_of(kind.create(request));
   const std::vector<std::string_view> views(keys.begin(), keys.end());

@@ -18,7 +18,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 # include each other.
 ROOMS = [
     ("base", r"include/bloomery/(result|storage|memory_source|hash|hash_source|probe|image|concepts|block_layout)\.hpp"),
-    ("base", r"src/core/|src/cpu/(dispatch|target|avx512)\.|include/bloomery/detail/core/(?!(filter_memory|key_hashes)\.hpp)"),
+    ("base", r"src/core/|src/cpu/(dispatch|target|avx512)\.|include/bloomery/detail/core/(?!(filter_memory|built_once)\.hpp)"),
     ("base", r"include/bloomery/detail/([a-z_]+/layout|counting_bloom/counter_array)\.hpp"),
     ("base", r"include/bloomery/detail/expandable/segment_(layout\.hpp|view\.inl)"),
     # The other details are the mechanics of filters, which know their plans.

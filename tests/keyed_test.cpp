@@ -58,6 +58,22 @@ TEST_P(keyed, a_file_opens_with_its_key_and_with_no_other) {
   }
 }
 
+TEST_P(keyed, all_but_the_keys_is_known_without_the_key) {
+  const any_filter filter = keyed_filter(kind, members, key);
+  const auto bytes = serialize(filter.image());
+  const auto info = info_of(value_of(read_bytes(bytes)), "memory");
+  ASSERT_TRUE(info) << info.error().message;
+  const filter_info expected = filter.info();
+  EXPECT_EQ(info->kind, kind.kind);
+  EXPECT_EQ(info->hash, hash_id::siphash_1_3);
+  EXPECT_EQ(info->seed, hash_seed(key).value());
+  EXPECT_EQ(info->count, expected.count);
+  EXPECT_EQ(info->plan.capacity, expected.plan.capacity);
+  EXPECT_EQ(info->plan.planned_fpr, expected.plan.planned_fpr);
+  EXPECT_EQ(info->current_fpr, expected.current_fpr);
+  EXPECT_EQ(info->estimated_size, expected.estimated_size);
+}
+
 TEST_P(keyed, the_secret_is_in_no_byte_of_the_file) {
   const auto bytes = serialize(keyed_filter(kind, members, key).image());
   for (const std::span<const std::byte> part : {key.bytes().first<8>(), key.bytes().last<8>()}) {

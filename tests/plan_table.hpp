@@ -155,7 +155,7 @@ inline constexpr std::array<pinned_plans, 9> pinned = {{
     {"counting_bloom", 0x4333e3f4a1ffc55e},
     {"cuckoo", 0xcde6c62ffd4a9549},
     {"expandable", 0xd8e19fe031c01e0c},
-    {"fuse", 0xc36612a9367d695f},
+    {"fuse", 0x8550f5205aa7b650},
     {"ribbon", 0x2a21d3fbddf14c99},
     {"scalable_bloom", 0xcaed5a7b0ff0d39e},
     {"vector_quotient", 0x5950075199450c9b},

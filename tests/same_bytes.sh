@@ -28,7 +28,7 @@ cd "$root/src"
 golden=()
 if [[ $what == plans ]]; then
   compiler+=(-DBLOOMERY_PLANS_ALONE)
-  sources=(plan/*.cpp kinds/*/plan*.cpp core/format.cpp)
+  sources=(plan/*.cpp kinds/*/plan*.cpp core/fold.cpp core/format.cpp)
 else
   golden=("$root/tests/golden")
   # The sources of a folder as one, as in CMakeLists.txt. Skips the kernels of another CPU family.

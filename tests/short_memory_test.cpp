@@ -46,6 +46,9 @@ void take_back(void* at, std::size_t /*size*/) noexcept {
 
 }  // namespace
 
+// g++ 12 inlines only one of the two operators, and then takes them for a mismatched pair.
+#pragma GCC diagnostic ignored "-Wmismatched-new-delete"
+
 void* operator new(std::size_t size) {
   void* const got = is_granted(size) ? std::malloc(size != 0 ? size : 1) : nullptr;
   if (got == nullptr) throw std::bad_alloc();

@@ -15,6 +15,7 @@ command check_command();
 command count_command();
 command info_command();
 command verify_command();
+command fold_command();
 command merge_command();
 command intersect_command();
 command convert_command();

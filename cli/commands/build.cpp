@@ -4,7 +4,9 @@
 #include <bloomery/defaults.hpp>
 #include <bloomery/plan/units.hpp>
 #include <cmath>
+#include <deque>
 #include <optional>
+#include <vector>
 
 #include "commands/all.hpp"
 #include "declare.hpp"
@@ -35,10 +37,17 @@ struct build_options {
   bool quiet = false;
 };
 
+/// The filters that hashes are inserted into: both halves, or the filter itself.
+std::span<any_filter> parts_of(any_filter& filter) {
+  const auto halves = filter.halves();
+  return halves.empty() ? std::span(&filter, 1) : halves;
+}
+
 /// Whether the filter accepts the hashes of hash_all. The kind's options may decide it.
 bool takes_hashes(const kind_info& kind, any_filter& filter) {
-  return kind.takes_hashes && filter_hasher::is_one(filter.image().header.hash) &&
-         filter.insert(std::span<const hash64>());
+  any_filter& part = parts_of(filter).front();
+  return kind.takes_hashes && filter_hasher::is_one(part.image().header.hash) &&
+         part.insert(std::span<const hash64>());
 }
 
 /// Fails if filters of that request cannot be created from kept hashes.
@@ -51,6 +60,37 @@ result<void> check_takes_hashes(const kind_info& kind, plan_request request) {
               fmt::format("a filter of kind {} with these options hashes the keys itself, so they "
                           "cannot be counted first; give --capacity or --memory",
                           kind.name));
+}
+
+/// The seeds of the keys' hashes: one, or two for 128-bit hashes.
+std::vector<hash_seed> seeds_of(const plan_request& request) {
+  std::vector<hash_seed> seeds;
+  for (unsigned i = 0; i < request.hash_bits / 64; ++i) seeds.push_back(request.seed.half(i));
+  return seeds;
+}
+
+/// The kept hashes of all keys, one spool per seed. `advice` completes the notice that they go to a
+/// file.
+result<std::deque<key_spool>> keep_hashes(const plan_request& request, key_input& input,
+                                          const std::string& advice) {
+  const auto seeds = seeds_of(request);
+  std::deque<key_spool> spools;
+  for (std::size_t i = 0; i < seeds.size(); ++i) {
+    spools.emplace_back(
+        [&input, advice, i](const std::string& notice) {
+          input.quieten();
+          if (i == 0) say(verb, notice + advice);
+        },
+        key_spool::default_limit() / seeds.size());
+  }
+  const auto read = hash_all(input, seeds, [&spools](hash_lists lists) -> result<void> {
+    for (std::size_t i = 0; i < lists.size(); ++i) {
+      if (auto ok = spools[i].add(lists[i]); !ok) return ok;
+    }
+    return {};
+  });
+  if (!read) return fail(read.error());
+  return spools;
 }
 
 /// The first key that was not inserted, and the reason.
@@ -79,75 +119,80 @@ result<std::optional<refusal>> insert_kept(any_filter& filter, const key_spool& 
 
 /// Keeps the hashes of all keys, then builds a filter from them.
 result<any_filter> build_static(const kind_info& kind, plan_request request, key_input& input) {
-  key_spool spool([&input](const std::string& notice) {
-    input.quieten();
-    say(verb, notice);
-  });
-  const auto read = hash_all(
-      input, request.seed, [&spool](std::span<const hash64> hashes) { return spool.add(hashes); });
-  if (!read) return fail(read.error());
+  const auto spools = keep_hashes(request, input, "");
+  if (!spools) return fail(spools.error());
   // Only the size is given: the capacity yields the lowest rate for it.
-  if (request.fpr == 0 && request.capacity == 0) request.capacity = spool.distinct_keys();
-  return kind.build(request, {spool.keys(), [&spool](const hash_source::sink& use) {
-                                return spool.for_each(use);
-                              }});
+  if (request.fpr == 0 && request.capacity == 0) {
+    request.capacity = spools->front().distinct_keys();
+  }
+  std::vector<hash_source> sources;
+  for (const key_spool& spool : *spools) {
+    sources.push_back(
+        {spool.keys(), [&spool](const hash_source::sink& use) { return spool.for_each(use); }});
+  }
+  return build_filter(kind, request, sources);
 }
 
 /// Keeps the hashes of all keys in one pass, then creates a filter for their number.
 result<any_filter> build_counted(const kind_info& kind, plan_request request, key_input& input) {
   if (auto ok = check_takes_hashes(kind, request); !ok) return fail(std::move(ok.error()));
-  key_spool spool([&input](const std::string& notice) {
-    input.quieten();
-    say(verb, notice + "; --capacity avoids the file");
-  });
-  const auto read = hash_all(
-      input, request.seed, [&spool](std::span<const hash64> hashes) { return spool.add(hashes); });
-  if (!read) return fail(read.error());
+  const auto spools = keep_hashes(request, input, "; --capacity avoids the file");
+  if (!spools) return fail(spools.error());
+  const key_spool& first = spools->front();
   // A kind that stores every copy of a key needs slots for the copies.
   const bool keeps_copies = kind.can.erase || kind.can.count;
   request.capacity =
-      keeps_copies ? spool.keys_in_copies(kind.copies_to_plan_for) : spool.distinct_keys();
+      keeps_copies ? first.keys_in_copies(kind.copies_to_plan_for) : first.distinct_keys();
   // Copies of a key share their buckets, so many copies can fill a cuckoo filter before its
   // capacity. Retry with a capacity one tenth larger, up to about twice the first one.
   for (int attempts_left = 8;; --attempts_left) {
     auto filter = kind.create(request);
     if (!filter) return filter;
-    const auto refused = insert_kept(*filter, spool);
-    if (!refused) return fail(refused.error());
-    if (!*refused) return filter;
-    if ((*refused)->why != insert_outcome::full || attempts_left == 0) {
-      return no_room(input.position_of_key((*refused)->key), (*refused)->why,
-                     "give a larger --capacity");
+    std::optional<refusal> refused;
+    for (std::size_t i = 0; i < spools->size() && !refused; ++i) {
+      const auto inserted = insert_kept(parts_of(*filter)[i], (*spools)[i]);
+      if (!inserted) return fail(inserted.error());
+      refused = *inserted;
+    }
+    if (!refused) return filter;
+    if (refused->why != insert_outcome::full || attempts_left == 0) {
+      return no_room(input.position_of_key(refused->key), refused->why, "give a larger --capacity");
     }
     request.capacity += (request.capacity + 9) / 10;
   }
 }
 
 /// Inserts hashes in large batches while keys are read.
-result<void> insert_hashes(any_filter& filter, const hash_seed& seed, key_input& input) {
+result<void> insert_hashes(any_filter& filter, const plan_request& request, key_input& input) {
   constexpr std::size_t many = std::size_t{1} << 23;
-  auto memory = owned_storage::make(many * sizeof(hash64));
+  const auto seeds = seeds_of(request);
+  auto memory = owned_storage::make(seeds.size() * many * sizeof(hash64));
   if (!memory) return fail(std::move(memory.error()));
   auto* const kept = reinterpret_cast<hash64*>(memory->writable_bytes().data());
   std::size_t size = 0;
   std::uint64_t before = 0;
   const auto insert = [&]() -> result<void> {
-    const auto done = filter.insert(std::span<const hash64>(kept, size), every_core);
-    if (!done) return fail(done.error());
-    if (done->done < size) {
-      return no_room(input.position_of_key(before + done->done), done->stopped_by,
-                     "give a larger --capacity, or none");
+    for (std::size_t i = 0; i < seeds.size(); ++i) {
+      const auto done =
+          parts_of(filter)[i].insert(std::span<const hash64>(kept + i * many, size), every_core);
+      if (!done) return fail(done.error());
+      if (done->done < size) {
+        return no_room(input.position_of_key(before + done->done), done->stopped_by,
+                       "give a larger --capacity, or none");
+      }
     }
     before += size;
     size = 0;
     return {};
   };
-  const auto read = hash_all(input, seed, [&](std::span<const hash64> hashes) -> result<void> {
-    while (!hashes.empty()) {
-      const auto now = hashes.first(std::min(hashes.size(), many - size));
-      std::copy(now.begin(), now.end(), kept + size);
-      size += now.size();
-      hashes = hashes.subspan(now.size());
+  const auto read = hash_all(input, seeds, [&](hash_lists lists) -> result<void> {
+    for (std::size_t from = 0; from < lists[0].size();) {
+      const std::size_t now = std::min(lists[0].size() - from, many - size);
+      for (std::size_t i = 0; i < lists.size(); ++i) {
+        std::copy_n(lists[i].data() + from, now, kept + i * many + size);
+      }
+      size += now;
+      from += now;
       if (size == many) {
         if (auto ok = insert(); !ok) return ok;
       }
@@ -163,7 +208,7 @@ result<any_filter> build_planned(const kind_info& kind, const plan_request& requ
   auto filter = kind.create(request);
   if (!filter) return filter;
   if (takes_hashes(kind, *filter)) {
-    if (auto ok = insert_hashes(*filter, request.seed, input); !ok) return fail(ok.error());
+    if (auto ok = insert_hashes(*filter, request, input); !ok) return fail(ok.error());
     return filter;
   }
   const auto inserted = insert_all(*filter, input, "give a larger --capacity, or none");
@@ -215,6 +260,7 @@ result<status> build(const build_options& options) {
   const auto kind = find_kind(options.plan.kind.empty() ? default_kind : options.plan.kind);
   if (!kind) return fail(errc::invalid_argument, "--kind: " + kind.error().message);
   apply_default_fpr(**kind, *request);
+  request->hash_bits = hash_bits_for(**kind, *request);
   if (auto ok = check_target(options.target, options.force); !ok) return fail(ok.error());
   const auto opened = key_input::open(options.input);
   if (!opened) return fail(opened.error());
@@ -276,10 +322,10 @@ command build_command() {
       "  bloomery build -o hashes.dcso --format dcso --fpr 0.1% hashes.txt\n"
       "\n"
       "Without --capacity and --memory, keys are read and counted in one pass. Their hashes, 8 "
-      "bytes\n"
-      "each, are kept in memory up to 1 GiB, then in a temporary file in $TMPDIR. Kinds that are\n"
-      "built once always keep the hashes. With --memory alone they have the lowest rate that\n"
-      "fits.\n",
+      "or\n"
+      "16 bytes each, are kept in memory up to 1 GiB, then in a temporary file in $TMPDIR. Kinds\n"
+      "that are built once always keep the hashes. With --memory alone they have the lowest rate\n"
+      "that fits.\n",
       build::define};
 }
 

@@ -30,23 +30,15 @@ std::string sentence(const filter_info& info) {
       format_count(info.plan.capacity));
 }
 
-void print(const arguments& given, const std::string& file, const any_filter& filter) {
-  const filter_info info = filter.info();
+template <class Info>
+void print(const arguments& given, const std::string& file, const Info& info) {
   if (given.json) {
     print_json(info_json(file, info));
-  } else {
-    fmt::print("{}\n{}", file, to_text(info_figures(info)));
-    if (overfilled(info)) fmt::print("{}", sentence(info));
+    return;
   }
-}
-
-void print(const arguments& given, const std::string& file,
-           const dialects::foreign_filter& filter) {
-  const dialects::foreign_info info = filter.info();
-  if (given.json) {
-    print_json(info_json(file, info));
-  } else {
-    fmt::print("{}\n{}", file, to_text(info_figures(info)));
+  fmt::print("{}\n{}", file, to_text(info_figures(info)));
+  if constexpr (std::same_as<Info, filter_info>) {
+    if (overfilled(info)) fmt::print("{}", sentence(info));
   }
 }
 
@@ -57,18 +49,18 @@ result<status> run(const arguments& given) {
   status outcome = done;
   bool first = true;
   for (const std::string& file : given.files) {
-    auto filter = opener->open(file);
-    if (filter && one) {
+    const auto info = opener->info(file);
+    if (info && one) {
       if (auto ok = opener->all_used(); !ok) return fail(std::move(ok.error()));
     }
-    if (!filter) {
-      if (one) return fail(filter.error());
-      fmt::print(stderr, "bloomery info: {}\n", one_line(filter.error().message));
+    if (!info) {
+      if (one) return fail(info.error());
+      fmt::print(stderr, "bloomery info: {}\n", one_line(info.error().message));
       outcome = status::error;
       continue;
     }
     if (!first && !given.json) fmt::print("\n");
-    std::visit([&](const auto& any) { print(given, file, any); }, *filter);
+    std::visit([&](const auto& any) { print(given, file, any); }, *info);
     first = false;
   }
   // An option may belong to a file that could not be opened.

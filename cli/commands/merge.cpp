@@ -54,13 +54,25 @@ result<void> check_able(const std::string& file, const opened_filter& filter, co
               fmt::format("{}: filters of other programs can be merged, not intersected", file));
 }
 
+/// Whether both fold, and folding may make them alike.
+bool differ_in_size(const any_filter& a, const any_filter& b) {
+  return a.can().fold && b.can().fold && a.image().header.kind == b.image().header.kind &&
+         a.size_in_bytes() != b.size_in_bytes();
+}
+
 result<void> combine(opened_filter& filter, const opened_filter& other, const way& by) {
   if (filter.index() != other.index()) {
     return fail(errc::incompatible,
                 "one is a Bloomery filter, the other a filter of another program");
   }
   if (auto* ours = std::get_if<any_filter>(&filter)) {
-    return (ours->*by.combine)(std::get<any_filter>(other));
+    const auto& theirs = std::get<any_filter>(other);
+    auto combined = (ours->*by.combine)(theirs);
+    if (combined || by.able != &abilities::merge || !differ_in_size(*ours, theirs)) return combined;
+    auto folded = merge_folded(*ours, theirs);
+    if (!folded) return fail(std::move(folded.error()));
+    *ours = std::move(*folded);
+    return {};
   }
   return std::get<dialects::foreign_filter>(filter).merge(
       std::get<dialects::foreign_filter>(other));

@@ -14,11 +14,9 @@ namespace verify {
 result<void> verify(const std::string& file) {
   auto stored = map_file(file, verification::always);
   if (!stored) return fail(not_ours(stored.error(), "verify", file));
-  // The structure can be checked without the secret key: no key is asked for.
-  stored->header.seed = stored->header.seed.value();
-  // Opening also checks the parameters and the structure of the kind.
-  const auto filter = open_any(*stored, access::read_only, file);
-  if (!filter) return fail(filter.error());
+  // Opening also checks the parameters and the structure of the kind. No secret key is needed.
+  const auto info = info_of(std::move(*stored), file);
+  if (!info) return fail(info.error());
   return {};
 }
 

@@ -23,6 +23,11 @@ class foreign_filter::model {
                            std::span<bool> answers) const noexcept = 0;
   virtual result<insert_summary> insert(std::span<const std::string_view> keys) = 0;
   virtual result<void> merge(const model& other) = 0;
+  /// Folds by the factor, or to the rate if the factor is 0.
+  virtual result<foreign_filter> fold(std::uint64_t, double) const {
+    return fail(errc::unsupported, "a filter of format " + std::string(format().name) +
+                                       " cannot be folded; only Parquet filters can");
+  }
   virtual result<foreign_filter> convert(const dialect& to, const option_list& options) const = 0;
   virtual result<foreign_image> image() const = 0;
 };

@@ -52,6 +52,10 @@ result<void> check_request(const plan_request& request, std::string_view format,
   if (!(request.fpr >= 0 && request.fpr < 1)) {
     return fail(errc::invalid_argument, "the rate must lie between 0 and 1");
   }
+  if (request.hash_bits > 64) {
+    return fail(errc::unsupported,
+                fmt::format("format {} fixes the hash function; leave it out", format));
+  }
   if (request.seed.is_keyed()) {
     return fail(errc::unsupported,
                 fmt::format("format {} fixes the hash function; leave the secret key out", format));

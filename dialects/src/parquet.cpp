@@ -174,6 +174,17 @@ class parquet_model final : public parquet_face {
     }
   }
 
+  result<foreign_filter> fold(std::uint64_t factor, double fpr) const override {
+    if (in_file()) {
+      return fail(errc::unsupported,
+                  "the filter is a part of a Parquet file; convert the column to a bare filter "
+                  "first");
+    }
+    auto folded = factor != 0 ? filters_.front().fold(factor) : filters_.front().fold_to(fpr);
+    if (!folded) return fail(std::move(folded.error()));
+    return alone(std::move(*folded));
+  }
+
   result<foreign_filter> convert(const dialect& to, const option_list& given) const override {
     if (&to != &format()) return other_format(format(), to);
     if (!given.empty()) {
@@ -200,9 +211,7 @@ class parquet_model final : public parquet_face {
       }
       if (auto ok = merged->merge(filters_[i]); !ok) return fail(std::move(ok.error()));
     }
-    std::vector<basic_blocked_bloom<owned_storage>> one;
-    one.push_back(std::move(*merged));
-    return foreign_filter(std::make_unique<parquet_model<owned_storage>>(std::move(one), form_));
+    return alone(std::move(*merged));
   }
 
   result<foreign_image> image() const override {
@@ -216,6 +225,12 @@ class parquet_model final : public parquet_face {
   }
 
  private:
+  /// A bare filter of this one's type.
+  foreign_filter alone(blocked_bloom filter) const {
+    std::vector<blocked_bloom> one;
+    one.push_back(std::move(filter));
+    return foreign_filter(std::make_unique<parquet_model<owned_storage>>(std::move(one), form_));
+  }
   key_form form() const noexcept { return {form_, "type", types}; }
   static failure read_only() {
     return fail(errc::unsupported, "the filter was opened to be read only");

@@ -79,6 +79,13 @@ result<void> foreign_filter::merge(const foreign_filter& other) {
   }
   return get().merge(other.get());
 }
+result<foreign_filter> foreign_filter::fold(std::uint64_t factor) const {
+  if (factor == 0) return fail(errc::invalid_argument, "the factor of a fold is at least 1");
+  return get().fold(factor, 0);
+}
+result<foreign_filter> foreign_filter::fold_to(double fpr) const {
+  return get().fold(0, fpr);
+}
 result<foreign_filter> foreign_filter::convert(const dialect& to,
                                                const option_list& options) const {
   if (auto ok = check_options(to, options); !ok) return fail(std::move(ok.error()));

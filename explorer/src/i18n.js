@@ -38,7 +38,9 @@ export function translated(text) {
 export function extra(name) {
   const english = `${name[0].toUpperCase()}${name.slice(1)}`.replaceAll('_', ' ').replace('fpr', 'rate');
   if (chosen === 'en') return english;
-  return EXTRAS[name] ?? h('span', {lang: 'en'}, english);
+  const ofHalf = name.startsWith('half_');
+  const label = EXTRAS[ofHalf ? name.slice(5) : name];
+  return label ? label + (ofHalf ? ' (je Hälfte)' : '') : h('span', {lang: 'en'}, english);
 }
 
 export const number = (value, digits = 3) =>

@@ -68,6 +68,17 @@ export function inspectView(view) {
       refuse(translated(made.error));
       return;
     }
+    return describe(file, made, (key) => inspect(bytes, file.name, key));
+  }
+
+  /** Shows a file, and lets its keys be looked up, once `unlock` has opened one that has a secret key. */
+  function describe(file, made, unlock) {
+    const problem = h('p', {class: 'problem', role: 'alert', id: 'key-problem'});
+    const secret = h('input', {type: 'text', id: 'secret-key', class: 'mono', size: '34', autocomplete: 'off', spellcheck: 'false', onchange: () => {
+      const opened = unlock(secret.value.trim());
+      if (opened.error) show(problem, translated(opened.error));
+      else describe(file, opened, unlock);
+    }});
     const keys = h('textarea', {id: 'ask-keys', rows: '4', spellcheck: 'false', oninput: () => lookUp(keys, answers)});
     const answers = h('ul', {class: 'answers', id: 'answers', 'aria-live': 'polite'});
     show(out,
@@ -80,10 +91,12 @@ export function inspectView(view) {
           figure('ins_current', rate(made.current_fpr)), figure('ins_planned', rate(made.planned_fpr)),
           figure('ins_fill', rate(made.fill)), figure('ins_size', localized(made.shown.bytes)), figure('ins_bits', number(made.bits, 21)),
           made.hashes ? figure('ins_k', made.hashes) : null, figure('ins_bpk', made.bits_per_key === null ? '–' : localized(made.bits_per_key.toFixed(2))),
-          figure('ins_seed', made.seed),
+          figure(made.keyed ? 'ins_key_id' : 'ins_seed', made.seed),
           Object.entries(made.extras).map(([name, value]) => h('div', {}, h('dt', {}, extra(name)),
             h('dd', {}, typeof value !== 'number' ? value : /_fpr$|^load$/.test(name) ? rate(value) : number(value, 6)))))),
-      h('section', {class: 'card'}, h('h2', {}, t('ask_keys')), keys, answers),
+      made.locked
+        ? h('section', {class: 'card'}, h('h2', {}, h('label', {for: 'secret-key'}, t('secret_key'))), h('p', {}, t('key_needed')), secret, problem)
+        : h('section', {class: 'card'}, h('h2', {}, t('ask_keys')), keys, answers),
       h('section', {class: 'card'}, h('p', {class: 'muted', style: 'margin-top:0'}, t('picture')), fillMap(made.picture)));
     return [made, keys];
   }

@@ -75,10 +75,10 @@ export function ask(question) {
   });
 }
 
-/** Opens a filter file, which ask({ask: 'ask', keys}) then queries. */
-export function inspect(bytes, name) {
+/** Opens a filter file, which ask({ask: 'ask', keys}) then queries, unless it needs a secret key. */
+export function inspect(bytes, name, key) {
   return guarded(() => {
-    const text = encode({name});
+    const text = encode({name, key});
     const file = put(bytes);
     const at = put(text);
     const size = instance.exports.explorer_inspect(file, bytes.length, at, text.length);

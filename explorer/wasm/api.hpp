@@ -28,7 +28,8 @@ result<json> measure(const json& asked);
 /// A filter file of the library's default kind, as hexadecimal digits: user1@example.com and so on.
 result<json> sample(const json& asked);
 
-/// The filter file that the page was given, until the next one.
+/// The filter file that the page was given, until the next one. `key` is its secret key, if it has
+/// one and the user has typed it.
 result<json> inspect(std::span<const std::byte> file, const json& asked);
 
 /// Whether keys may be in the filter that was inspected last.

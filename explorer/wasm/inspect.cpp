@@ -69,14 +69,22 @@ result<json> inspect(std::span<const std::byte> file, const json& asked) {
   const mapped_storage bytes(std::make_shared<int>(), file);
   auto stored = read_stored(bytes, verification::always, name);
   if (!stored) return fail(stored.error());
-  auto opened = open_any(*stored, access::read_only, name);
-  if (!opened) return fail(opened.error());
-  const filter_info info = opened->info();
+  const bool is_keyed = stored->header.seed.is_keyed();
+  if (const std::string digits = asked.value("key", ""); !digits.empty()) {
+    const auto key = hash_key::parse(digits);
+    if (!key) return fail(errc::invalid_argument, "a secret key has 32 hexadecimal digits");
+    if (auto ok = unlock(*stored, key, name); !ok) return fail(ok.error());
+  }
+  const auto known = info_of(*stored, name);
+  if (!known) return fail(known.error());
+  const filter_info& info = *known;
   const kind_info* kind = find_kind(info.kind);
   json all = {{"kind", info.kind_name},
               {"summary", kind == nullptr ? "" : kind->summary},
               {"kind_version", stored->header.kind_version},
-              {"seed", fmt::format("{}", info.seed)},
+              {"keyed", is_keyed},
+              {"locked", stored->header.seed.is_locked()},
+              {"seed", is_keyed ? fmt::format("{:016x}", info.seed) : fmt::format("{}", info.seed)},
               {"file_bytes", file.size()},
               {"payload_bytes", stored->payload.bytes().size()},
               {"parameter_bytes", stored->parameters.size()},
@@ -99,7 +107,11 @@ result<json> inspect(std::span<const std::byte> file, const json& asked) {
   extras.update(extras_of(info.extras));
   all["extras"] = extras;
   all["picture"] = picture_of(stored->payload.bytes(), 4096);
-  inspected.emplace(std::move(*opened));
+  if (!stored->header.seed.is_locked()) {
+    auto opened = open_any(*stored, access::read_only, name);
+    if (!opened) return fail(opened.error());
+    inspected.emplace(std::move(*opened));
+  }
   return all;
 }
 

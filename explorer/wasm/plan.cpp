@@ -57,6 +57,7 @@ std::string python_line(const kind_info& kind, const plan_request& request) {
   if (request.fpr != 0) arguments += fmt::format(", fpr={}", request.fpr);
   if (request.bits != 0) arguments += fmt::format(", bits={}", request.bits);
   if (request.hashes != 0) arguments += fmt::format(", hashes={}", request.hashes);
+  if (request.hash_bits == 128) arguments += ", hash=\"xxh3-2x64\"";
   return kind.build != nullptr
              ? fmt::format("members = bloomery.{}.build(keys, {})", class_of(kind.name), arguments)
              : fmt::format("members = bloomery.{}({})", class_of(kind.name), arguments);

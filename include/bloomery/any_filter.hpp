@@ -31,6 +31,7 @@ struct abilities {
   bool merge = false;
   bool intersect = false;
   bool grow = false;  ///< beyond its planned capacity, at the planned rate
+  bool fold = false;  ///< into a smaller filter of the same keys
 };
 
 /// A named figure that only some kinds have, for people and for JSON.
@@ -49,6 +50,8 @@ struct plan_request {
   /// The share of filters with this plan whose own rate is at most fpr, in [1/2, 1). 0: only the
   /// mean rate over all such filters is at most fpr.
   double confidence = 0;
+  /// 64, or 128 for two hashes of 64 bits. 0: hash_bits_for() chooses.
+  unsigned hash_bits = 0;
   /// The kind's own parameters by name, as `kind_info::options` lists them.
   std::vector<std::pair<std::string, std::string>> options = {};
 };
@@ -65,6 +68,7 @@ struct plan_report {
   /// (formulas::bloom_fpr_scatter). 0 for kinds that compare fingerprints, whose rates hardly
   /// differ.
   double scatter = 0;
+  unsigned hash_bits = 64;  ///< or 128: the filter has two halves (any_filter::halves())
   std::vector<property> extras;
 
   /// The rate that 95 of 100 such filters do not exceed.
@@ -129,7 +133,7 @@ class any_filter {
     model().may_contain(keys, answers);
   }
   /// Answers a batch of hashes, made with the filter's hash function. Fails with unsupported if the
-  /// filter needs the keys themselves.
+  /// filter needs the keys themselves, or has halves().
   result<void> may_contain(std::span<const hash64> hashes, std::span<bool> answers) const {
     return model().may_contain(hashes, answers);
   }
@@ -139,8 +143,8 @@ class any_filter {
     return model().insert(keys);
   }
   /// Inserts hashes, made with the filter's hash function. Fails with unsupported if the filter
-  /// needs the keys themselves. Kinds that can spread one batch over threads use up to `threads`; 0
-  /// uses one per core. The result does not depend on the number of threads.
+  /// needs the keys themselves, or has halves(). Kinds that can spread one batch over threads use
+  /// up to `threads`; 0 uses one per core. The result does not depend on the number of threads.
   result<insert_summary> insert(std::span<const hash64> hashes, unsigned threads = 1) {
     return model().insert(hashes, threads);
   }
@@ -174,8 +178,20 @@ class any_filter {
   result<void> merge_absent(const any_filter& other) { return model().merge_absent(other.model()); }
   /// Keeps the keys that both filters may contain. Fails as merge() does.
   result<void> intersect(const any_filter& other) { return model().intersect(other.model()); }
+  /// The filter of the same keys with 1/factor of the size, also of a mapped filter. Fails with
+  /// invalid_argument if the factor does not divide the size, or with out_of_memory.
+  result<any_filter> fold(std::uint64_t factor) const { return model().fold(factor); }
+  /// The smallest fold whose current rate is at most fpr. Fails with full if the rate is above fpr
+  /// already.
+  result<any_filter> fold_to(double fpr) const { return model().fold_to(fpr); }
   /// Removes every key. The plan stays.
   result<void> clear() { return model().clear(); }
+
+  /// The two halves of a filter with 128-bit hashes; empty for others. A key may be a member if
+  /// both halves may contain it. Each half is a filter with 64-bit hashes, of the same kind and
+  /// with its own seed (hash_seed::half()). A key that is inserted into one must be inserted into
+  /// both.
+  std::span<any_filter> halves() noexcept { return model().halves(); }
 
   filter_image image() const { return model().image(); }
 
@@ -197,6 +213,11 @@ class any_filter {
   std::unique_ptr<detail::any_model> model_;
 };
 
+/// The union of two filters that fold and differ only in their sizes: both are folded to the
+/// greatest common size. Fails with incompatible, and names the sizes, if the rate of the union
+/// would be above the planned rates of both. O(size of both).
+result<any_filter> merge_folded(const any_filter& a, const any_filter& b);
+
 /// Saves a filter of any kind in one step; see write_file.
 result<void> save(const any_filter& filter, const std::filesystem::path& path,
                   if_exists policy = if_exists::replace);
@@ -214,6 +235,8 @@ result<any_filter> load(const std::filesystem::path& path, const std::optional<h
 enum class access : std::uint8_t { read_only, writable };
 /// Opens the filter in stored bytes. Error messages call it `name`.
 result<any_filter> open_any(const stored_filter& stored, access how, const std::string& name);
+/// The info() of the filter in stored bytes. It needs no secret key. Fails as open_any does.
+result<filter_info> info_of(stored_filter stored, const std::string& name);
 
 /// A parameter that only one kind has.
 struct kind_option {
@@ -229,7 +252,8 @@ struct kind_info {
   std::string_view summary;    ///< one line
   std::string_view strengths;  ///< reasons to choose it, and its costs
   abilities can;
-  bool takes_hashes;  ///< whether insert(hash64) works with its default options
+  bool takes_hashes;            ///< whether insert(hash64) works with its default options
+  bool takes_128_bits = false;  ///< whether its filters can have 128-bit hashes
   /// Whether further copies of a key use slots that other keys need, as in most kinds that keep
   /// copies.
   bool copies_take_room = true;
@@ -241,10 +265,28 @@ struct kind_info {
   /// An empty filter to insert into. Unsupported by static kinds (can.insert is false).
   result<any_filter> (*create)(const plan_request&);
   /// Static kinds: the filter of these hashes, which were made with `request.seed`. The request
-  /// needs a rate, but no capacity. Null for kinds that insert.
+  /// needs a rate, but no capacity. Null for kinds that insert. See also build_filter().
   result<any_filter> (*build)(const plan_request&, const hash_source&);
   result<any_filter> (*open)(const stored_filter&, access);
 };
+
+/// The bits of the hashes of a filter of this request: 64, or 128 for two hashes of 64 bits.
+///
+/// If `request.hash_bits` is 0, the result is 64, except for a rate below max(1e-9, 2 n / 2^64)
+/// that 64-bit hashes cannot give or spend on collisions by half. An unknown capacity counts as
+/// 2^32.
+unsigned hash_bits_for(const kind_info& kind, const plan_request& request);
+
+/// The filter of a kind that is built once, from the hashes of its keys: sources[i] has those made
+/// with request.seed.half(i). Two sources make a filter with 128-bit hashes, one another filter.
+/// Fails as kind_info::build does.
+result<any_filter> build_filter(const kind_info& kind, const plan_request& request,
+                                std::span<const hash_source> sources);
+
+/// Sets request.hash_bits from the name of a hash function: "xxh3" and "siphash" leave it open,
+/// "xxh3-2x64" and "siphash-2x64" set 128. Fails with invalid_argument for another name, and if
+/// `request.seed` is no secret key for siphash, or is one for xxh3.
+result<void> choose_hash(plan_request& request, std::string_view name);
 
 /// All kinds, in the order in which they are shown.
 std::span<const kind_info> kinds() noexcept;

@@ -11,11 +11,11 @@
 #include <bloomery/concepts.hpp>
 #include <bloomery/detail/blocked_bloom/kernels.hpp>
 #include <bloomery/detail/blocked_bloom/native.hpp>
-#include <bloomery/detail/core/bloom_tally.hpp>
+#include <bloomery/detail/core/bloom_sets.hpp>
 #include <bloomery/detail/core/filter_memory.hpp>
+#include <bloomery/detail/core/fold.hpp>
 #include <bloomery/detail/core/key_overloads.hpp>
 #include <bloomery/detail/core/precondition.hpp>
-#include <bloomery/detail/core/prefetch.hpp>
 #include <bloomery/plan/blocked_bloom_plan.hpp>
 #include <bloomery/plan/formulas.hpp>
 #include <bloomery/plan/numeric.hpp>
@@ -145,7 +145,8 @@ class concurrent_blocked_bloom : public detail::key_overloads<concurrent_blocked
 ///             handle through which threads insert and query at the same time. insert_parallel()
 ///             and may_contain_parallel() start threads and divide one batch among them.
 template <storage Storage = owned_storage>
-class basic_blocked_bloom : public detail::key_overloads<basic_blocked_bloom<Storage>> {
+class basic_blocked_bloom : public detail::key_overloads<basic_blocked_bloom<Storage>>,
+                            public detail::bloom_sets<basic_blocked_bloom<Storage>> {
   using overloads = detail::key_overloads<basic_blocked_bloom>;
 
  public:
@@ -198,7 +199,7 @@ class basic_blocked_bloom : public detail::key_overloads<basic_blocked_bloom<Sto
   /// a branch on the key or the CPU. Uses the SIMD instructions that the program is compiled for
   /// (detail/blocked_bloom/native.hpp).
   [[gnu::always_inline]] bool may_contain(hash64 h) const noexcept {
-    const std::byte* const data = blocks_.bytes().data();
+    const std::byte* const data = bits_.bytes().data();
     return detail::with_layout(params_.layout, [&](auto layout) __attribute__((always_inline)) {
       return detail::native::test(layout,
                                   data + layout.block_of(h, params_.blocks) * layout.block_bytes, h,
@@ -225,7 +226,7 @@ class basic_blocked_bloom : public detail::key_overloads<basic_blocked_bloom<Sto
   [[gnu::always_inline]] insert_outcome insert(hash64 h) noexcept
     requires writable_storage<Storage>
   {
-    std::byte* const data = blocks_.writable_bytes().data();
+    std::byte* const data = bits_.writable_bytes().data();
     const bool newly_inserted =
         detail::with_layout(params_.layout, [&](auto layout) __attribute__((always_inline)) {
           return detail::native::set(layout,
@@ -256,76 +257,41 @@ class basic_blocked_bloom : public detail::key_overloads<basic_blocked_bloom<Sto
   concurrent_blocked_bloom concurrent() noexcept
     requires writable_storage<Storage>
   {
-    assert(detail::is_aligned(blocks_.bytes(), sizeof(std::uint64_t)));
+    assert(detail::is_aligned(bits_.bytes(), sizeof(std::uint64_t)));
     return {array(), &count_, params_.seed};
   }
 
-  /// Removes every key.
-  void clear() noexcept
-    requires writable_storage<Storage>
-  {
-    detail::fill_zero(blocks_.writable_bytes());
-    count_ = 0;
-    params_.chance_keys = 0;
+  /// The filter of the same keys with 1/factor of the blocks. Its bits are those of a filter that
+  /// was made with that size and into which the same keys were inserted. The capacity is 1/factor,
+  /// too. Fails with invalid_argument if factor does not divide the blocks, or with out_of_memory.
+  /// O(m).
+  result<basic_blocked_bloom<>> fold(std::uint64_t factor) const {
+    auto params = fold_params(params_, factor);
+    if (!params) return fail(std::move(params.error()));
+    return fold_as(*params, factor);
   }
-
-  /// Makes this the filter of the union of both sets. The bits are those of a filter into which
-  /// all keys of both were inserted. Fails with incompatible if the filters differ in blocks,
-  /// layout, functions or seed. O(m).
-  template <storage Other>
-  result<void> merge(const basic_blocked_bloom<Other>& other)
-    requires writable_storage<Storage>
-  {
-    if (auto ok = same_shape(params_, other.params()); !ok) return ok;
-    const bool with_ones = params_.chance_keys != 0 || other.params().chance_keys != 0;
-    const detail::bloom_tally before = tally(with_ones);
-    const detail::bloom_tally others = other.tally(with_ones);
-    const auto theirs = other.bits();
-    const auto ours = blocks_.writable_bytes();
-    for (std::size_t i = 0; i < ours.size(); ++i) ours[i] |= theirs[i];
-    settle(detail::union_of(before, others, ones(), keys_of()));
-    return {};
-  }
-
-  /// Keeps the bits that both filters have. Every common key stays a member. The rate is at most
-  /// that of either filter, but higher than in a filter built from the common keys alone. Fails as
-  /// merge() does. O(m).
-  template <storage Other>
-  result<void> intersect(const basic_blocked_bloom<Other>& other)
-    requires writable_storage<Storage>
-  {
-    if (auto ok = same_shape(params_, other.params()); !ok) return ok;
-    const detail::bloom_tally before = tally(true);
-    const detail::bloom_tally others = other.tally(true);
-    const auto theirs = other.bits();
-    const auto ours = blocks_.writable_bytes();
-    for (std::size_t i = 0; i < ours.size(); ++i) ours[i] &= theirs[i];
-    settle(detail::common_of(before, others, ones(), keys_of()));
-    return {};
+  /// The smallest fold whose current_fpr() is at most fpr; its capacity is the number of keys that
+  /// it holds at that rate. For a filter that was made for more keys than came (`foldable` in the
+  /// spec). Fails with full if the rate is above fpr already. O(m).
+  result<basic_blocked_bloom<>> fold_to(double fpr) const {
+    return detail::smallest_fold(params_, params_.blocks, keys_of()(ones()), fpr,
+                                 [this](const blocked_bloom_params& folded, std::uint64_t factor) {
+                                   return fold_as(folded, factor);
+                                 });
   }
 
   const blocked_bloom_params& params() const noexcept { return params_; }
   hasher_type hash_function() const noexcept { return hasher_type(params_.seed); }
-  std::span<const std::byte> bits() const noexcept { return blocks_.bytes(); }
+  std::span<const std::byte> bits() const noexcept { return bits_.bytes(); }
 
   std::uint64_t capacity() const noexcept { return params_.capacity; }
-  /// The number of inserts that set a bit. It is a lower bound of the number of distinct keys: a
-  /// new key whose bits were all set is not counted. After merge or intersect it is an estimate.
-  std::uint64_t size() const noexcept { return count_; }
   double planned_fpr() const noexcept { return params_.fpr; }
-  std::uint64_t size_in_bytes() const noexcept { return blocks_.bytes().size(); }
+  std::uint64_t size_in_bytes() const noexcept { return bits_.bytes().size(); }
 
-  /// The share of bits that are set. O(m).
-  double fill() const noexcept { return figures().fill; }
   /// The rate of the bits as they are: the chance that a non-member passes in a block, as the mean
   /// over all blocks. This chance is the product of the fills of the block's lanes, or in the free
   /// layout the fill of the block to the power of k. O(m).
   double current_fpr() const noexcept { return figures().current_fpr; }
-  /// The number of distinct keys, estimated from the set bits. Infinite if all bits are set. After
-  /// intersect the estimate uses both filters and their union (inclusion and exclusion). If an
-  /// intersection is merged or intersected with a filter that has other bits, the estimate is
-  /// unknown and infinite. O(m).
-  double estimate_size() const noexcept { return figures().estimated_size; }
   /// The results of fill(), current_fpr() and estimate_size(), for which the bits are read once.
   /// O(m).
   detail::bloom_figures figures() const noexcept {
@@ -339,23 +305,30 @@ class basic_blocked_bloom : public detail::key_overloads<basic_blocked_bloom<Sto
   void relocate(const memory_mover& mover) noexcept
     requires relocatable_storage<Storage>
   {
-    blocks_.relocate(mover);
+    bits_.relocate(mover);
   }
 
   /// The image that save() writes. It refers to the bits of this filter.
-  filter_image image() const { return detail::image_of(*this, params_.seed, {blocks_.bytes()}); }
+  filter_image image() const { return detail::image_of(*this, params_.seed, {bits_.bytes()}); }
 
  private:
-  template <storage>
-  friend class basic_blocked_bloom;
+  friend class detail::bloom_sets<basic_blocked_bloom>;
 
   basic_blocked_bloom(const blocked_bloom_params& params, Storage blocks, std::uint64_t count)
-      : blocks_(std::move(blocks)), params_(params), count_(count) {}
+      : bits_(std::move(blocks)), params_(params), count_(count) {}
 
   // The kernels have one type of array. Kernels that query do not write to it.
   detail::block_array array() const noexcept {
-    return {const_cast<std::byte*>(blocks_.bytes().data()), params_.blocks, params_.layout,
+    return {const_cast<std::byte*>(bits_.bytes().data()), params_.blocks, params_.layout,
             params_.hashes};
+  }
+
+  result<basic_blocked_bloom<>> fold_as(const blocked_bloom_params& params,
+                                        std::uint64_t factor) const {
+    auto memory = owned_storage::make(params.bits() / 8);
+    if (!memory) return fail(std::move(memory.error()));
+    detail::fold_blocks(bits(), memory->writable_bytes(), block_bits(params.layout) / 8, factor);
+    return basic_blocked_bloom<>::open(params, std::move(*memory), count_);
   }
 
   detail::block_census census() const noexcept { return detail::take_census(array()); }
@@ -377,16 +350,8 @@ class basic_blocked_bloom : public detail::key_overloads<basic_blocked_bloom<Sto
           static_cast<double>(ones), static_cast<double>(params_.bits()), params_.blocks, stays);
     };
   }
-  detail::bloom_tally tally(bool with_ones) const noexcept {
-    return {with_ones ? ones() : 0, count_, params_.chance_keys};
-  }
-  void settle(const detail::bloom_tally& now) noexcept {
-    count_ = now.count;
-    params_.chance_keys = now.chance_keys;
-  }
-
-  detail::filter_memory<Storage>
-      blocks_;  // First, so that an assignment whose copy throws changes nothing.
+  // First, so that an assignment whose copy throws changes nothing.
+  detail::filter_memory<Storage> bits_;
   blocked_bloom_params params_;
   std::uint64_t count_;
 };

@@ -11,8 +11,9 @@
 #include <bloomery/concepts.hpp>
 #include <bloomery/detail/bloom/probing.hpp>
 #include <bloomery/detail/core/bit_array.hpp>
-#include <bloomery/detail/core/bloom_tally.hpp>
+#include <bloomery/detail/core/bloom_sets.hpp>
 #include <bloomery/detail/core/filter_memory.hpp>
+#include <bloomery/detail/core/fold.hpp>
 #include <bloomery/detail/core/key_overloads.hpp>
 #include <bloomery/detail/core/precondition.hpp>
 #include <bloomery/plan/bloom_plan.hpp>
@@ -38,7 +39,8 @@ namespace bloomery {
 /// Duplicates  Inserting a member again changes nothing.
 /// Threads     Concurrent queries are safe. An insert needs exclusive access.
 template <probe_scheme Probe = double_hashing, storage Storage = owned_storage>
-class basic_bloom : public detail::key_overloads<basic_bloom<Probe, Storage>> {
+class basic_bloom : public detail::key_overloads<basic_bloom<Probe, Storage>>,
+                    public detail::bloom_sets<basic_bloom<Probe, Storage>> {
   using overloads = detail::key_overloads<basic_bloom>;
 
  public:
@@ -53,17 +55,6 @@ class basic_bloom : public detail::key_overloads<basic_bloom<Probe, Storage>> {
   /// The same filter over another storage.
   template <storage Other>
   using rebind_storage = basic_bloom<Probe, Other>;
-
-  basic_bloom(const basic_bloom&) = default;
-  basic_bloom(basic_bloom&&) = default;
-  basic_bloom& operator=(const basic_bloom& other)
-    requires std::copy_constructible<Storage> && std::copyable<Probe>
-  {
-    if (this != &other) *this = basic_bloom(other);
-    return *this;
-  }
-  basic_bloom& operator=(basic_bloom&&) = default;
-  ~basic_bloom() = default;
 
   /// An empty filter. Precondition: plan_bloom accepts the spec; otherwise the program prints the
   /// planner's error and ends. Use make() for values from outside the program. Throws only
@@ -144,48 +135,26 @@ class basic_bloom : public detail::key_overloads<basic_bloom<Probe, Storage>> {
     return summary;
   }
 
-  /// Removes every key.
-  void clear() noexcept
-    requires writable_storage<Storage>
+  /// The filter of the same keys with 1/factor of the bits. Its bits are those of a filter that was
+  /// made with that size and into which the same keys were inserted. The capacity is 1/factor, too.
+  /// Fails with invalid_argument if factor does not divide the bits, or with out_of_memory. O(m).
+  result<basic_bloom<Probe>> fold(std::uint64_t factor) const
+    requires requires { Probe::reduced_by; }
   {
-    detail::fill_zero(bits_.writable_bytes());
-    count_ = 0;
-    params_.chance_keys = 0;
+    auto params = fold_params(params_, factor);
+    if (!params) return fail(std::move(params.error()));
+    return fold_as(*params, factor);
   }
-
-  /// Makes this the filter of the union of both sets. The bits are those of a filter into which
-  /// all keys of both were inserted. Fails with incompatible if the filters differ in bits,
-  /// functions, seed or probe rule. O(m).
-  template <storage Other>
-  result<void> merge(const basic_bloom<Probe, Other>& other)
-    requires writable_storage<Storage>
+  /// The smallest fold whose current_fpr() is at most fpr; its capacity is the number of keys that
+  /// it holds at that rate. For a filter that was made for more keys than came (`foldable` in the
+  /// spec). Fails with full if the rate is above fpr already. O(m).
+  result<basic_bloom<Probe>> fold_to(double fpr) const
+    requires requires { Probe::reduced_by; }
   {
-    if (auto ok = same_shape(params_, other.params()); !ok) return ok;
-    const bool with_ones = params_.chance_keys != 0 || other.params().chance_keys != 0;
-    const detail::bloom_tally before = tally(with_ones);
-    const detail::bloom_tally others = other.tally(with_ones);
-    const auto theirs = other.bits();
-    const auto ours = bits_.writable_bytes();
-    for (std::size_t i = 0; i < ours.size(); ++i) ours[i] |= theirs[i];
-    settle(detail::union_of(before, others, ones(), keys_of()));
-    return {};
-  }
-
-  /// Keeps the bits that both filters have. Every common key stays a member. The rate is at most
-  /// that of either filter, but higher than in a filter built from the common keys alone. Fails as
-  /// merge() does. O(m).
-  template <storage Other>
-  result<void> intersect(const basic_bloom<Probe, Other>& other)
-    requires writable_storage<Storage>
-  {
-    if (auto ok = same_shape(params_, other.params()); !ok) return ok;
-    const detail::bloom_tally before = tally(true);
-    const detail::bloom_tally others = other.tally(true);
-    const auto theirs = other.bits();
-    const auto ours = bits_.writable_bytes();
-    for (std::size_t i = 0; i < ours.size(); ++i) ours[i] &= theirs[i];
-    settle(detail::common_of(before, others, ones(), keys_of()));
-    return {};
+    return detail::smallest_fold(params_, params_.bits, keys_of()(ones()), fpr,
+                                 [this](const bloom_params& folded, std::uint64_t factor) {
+                                   return fold_as(folded, factor);
+                                 });
   }
 
   const bloom_params& params() const noexcept { return params_; }
@@ -196,24 +165,14 @@ class basic_bloom : public detail::key_overloads<basic_bloom<Probe, Storage>> {
   std::span<const std::byte> bits() const noexcept { return bits_.bytes(); }
 
   std::uint64_t capacity() const noexcept { return params_.capacity; }
-  /// The number of inserts that set a bit. It is a lower bound of the number of distinct keys: a
-  /// new key whose bits were all set is not counted. After merge or intersect it is an estimate.
-  std::uint64_t size() const noexcept { return count_; }
   double planned_fpr() const noexcept { return params_.fpr; }
   std::uint64_t size_in_bytes() const noexcept { return bits_.bytes().size(); }
 
   /// The number of set bits. O(m).
   std::uint64_t ones() const noexcept { return detail::count_ones(bits_.bytes()); }
-  /// The share of bits that are set. O(m).
-  double fill() const noexcept { return figures().fill; }
   /// The rate of the bits as they are: fill^k, the chance that all k bits of a non-member are set.
   /// O(m).
   double current_fpr() const noexcept { return figures().current_fpr; }
-  /// The number of distinct keys, estimated from the set bits. Infinite if all bits are set. After
-  /// intersect the estimate uses both filters and their union (inclusion and exclusion). If an
-  /// intersection is merged or intersected with a filter that has other bits, the estimate is
-  /// unknown and infinite. O(m).
-  double estimate_size() const noexcept { return figures().estimated_size; }
   /// The results of fill(), current_fpr() and estimate_size(), for which the bits are read once.
   /// O(m).
   detail::bloom_figures figures() const noexcept {
@@ -234,11 +193,17 @@ class basic_bloom : public detail::key_overloads<basic_bloom<Probe, Storage>> {
   filter_image image() const { return detail::image_of(*this, params_.seed, {bits_.bytes()}); }
 
  private:
-  template <probe_scheme, storage>
-  friend class basic_bloom;
+  friend class detail::bloom_sets<basic_bloom>;
 
   basic_bloom(const bloom_params& params, Storage bits, std::uint64_t count, Probe probe)
-      : params_(params), bits_(std::move(bits)), count_(count), probe_(std::move(probe)) {}
+      : bits_(std::move(bits)), params_(params), count_(count), probe_(std::move(probe)) {}
+
+  result<basic_bloom<Probe>> fold_as(const bloom_params& params, std::uint64_t factor) const {
+    auto memory = owned_storage::make(detail::bytes_for_bits(params.bits));
+    if (!memory) return fail(std::move(memory.error()));
+    detail::fold_bits(bits(), memory->writable_bytes(), params_.bits, factor, Probe::reduced_by);
+    return basic_bloom<Probe>::open(params, std::move(*memory), count_, probe_);
+  }
 
   void prefetch(const hash_type& h) const noexcept {
     const std::byte* bits = bits_.bytes().data();
@@ -258,16 +223,9 @@ class basic_bloom : public detail::key_overloads<basic_bloom<Probe, Storage>> {
              params_.hashes;
     };
   }
-  detail::bloom_tally tally(bool with_ones) const noexcept {
-    return {with_ones ? ones() : 0, count_, params_.chance_keys};
-  }
-  void settle(const detail::bloom_tally& now) noexcept {
-    count_ = now.count;
-    params_.chance_keys = now.chance_keys;
-  }
-
-  bloom_params params_;
+  // First, so that an assignment whose copy throws changes nothing.
   detail::filter_memory<Storage> bits_;
+  bloom_params params_;
   std::uint64_t count_;
   [[no_unique_address]] Probe probe_;
 };

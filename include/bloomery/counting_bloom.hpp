@@ -76,17 +76,6 @@ class basic_counting_bloom : public detail::key_overloads<basic_counting_bloom<P
   template <storage Other>
   using rebind_storage = basic_counting_bloom<Probe, Other>;
 
-  basic_counting_bloom(const basic_counting_bloom&) = default;
-  basic_counting_bloom(basic_counting_bloom&&) = default;
-  basic_counting_bloom& operator=(const basic_counting_bloom& other)
-    requires std::copy_constructible<Storage> && std::copyable<Probe>
-  {
-    if (this != &other) *this = basic_counting_bloom(other);
-    return *this;
-  }
-  basic_counting_bloom& operator=(basic_counting_bloom&&) = default;
-  ~basic_counting_bloom() = default;
-
   /// An empty filter. Precondition: plan_counting_bloom accepts the spec; otherwise the program
   /// prints the planner's error and ends. Use make() for values from outside the program. Throws
   /// only std::bad_alloc.
@@ -289,7 +278,7 @@ class basic_counting_bloom : public detail::key_overloads<basic_counting_bloom<P
  private:
   basic_counting_bloom(const counting_bloom_params& params, Storage counters, std::uint64_t count,
                        Probe probe)
-      : params_(params), counters_(std::move(counters)), count_(count), probe_(std::move(probe)) {}
+      : counters_(std::move(counters)), params_(params), count_(count), probe_(std::move(probe)) {}
 
   std::uint64_t position(const hash_type& h, unsigned i) const noexcept {
     return probe_.position(h, i, params_.array.bits);
@@ -325,8 +314,9 @@ class basic_counting_bloom : public detail::key_overloads<basic_counting_bloom<P
     detail::in_groups(hs.size(), [&](std::size_t i) noexcept { prefetch(hs[i]); }, use);
   }
 
-  counting_bloom_params params_;
+  // First, so that an assignment whose copy throws changes nothing.
   detail::filter_memory<Storage> counters_;
+  counting_bloom_params params_;
   std::uint64_t count_;
   [[no_unique_address]] Probe probe_;
 };

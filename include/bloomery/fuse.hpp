@@ -10,8 +10,8 @@
 ///     if (f->may_contain("bob@example.com")) ask_the_database();
 
 #include <bloomery/concepts.hpp>
+#include <bloomery/detail/core/built_once.hpp>
 #include <bloomery/detail/core/filter_memory.hpp>
-#include <bloomery/detail/core/key_hashes.hpp>
 #include <bloomery/detail/core/key_overloads.hpp>
 #include <bloomery/detail/fuse/table.hpp>
 #include <bloomery/plan/fuse_plan.hpp>
@@ -55,7 +55,8 @@ result<built_fuse> build_fuse(const fuse_spec& spec, std::span<const hash64> has
 ///             refused.
 /// Threads     Concurrent queries are safe.
 template <storage Storage = owned_storage>
-class basic_fuse : public detail::key_overloads<basic_fuse<Storage>> {
+class basic_fuse : public detail::key_overloads<basic_fuse<Storage>>,
+                   public detail::built_once<basic_fuse<Storage>, fuse_spec> {
   using overloads = detail::key_overloads<basic_fuse>;
 
  public:
@@ -69,32 +70,6 @@ class basic_fuse : public detail::key_overloads<basic_fuse<Storage>> {
   /// The same filter over another storage.
   template <storage Other>
   using rebind_storage = basic_fuse<Other>;
-
-  /// The filter of these hashes, which were made with the seed `spec.seed`. Needs spec.fpr,
-  /// fingerprint_bits, or capacity and bits. Fails as plan_fuse does, with invalid_argument if the
-  /// filter is larger than spec.bits, with out_of_memory, and with the failure of the source. Reads
-  /// the source two to five times.
-  static result<basic_fuse> build(const fuse_spec& spec, const hash_source& source)
-    requires std::same_as<Storage, owned_storage>
-  {
-    return from(detail::build_fuse(spec, source));
-  }
-  /// The same for hashes in memory.
-  static result<basic_fuse> build(const fuse_spec& spec, std::span<const hash64> hashes)
-    requires std::same_as<Storage, owned_storage>
-  {
-    return from(detail::build_fuse(spec, hashes));
-  }
-
-  /// The filter of these keys: strings, bytes or integers. Their hashes need 8 bytes per key.
-  template <detail::key_batch R>
-  static result<basic_fuse> build(const fuse_spec& spec, const R& keys)
-    requires std::same_as<Storage, owned_storage>
-  {
-    return detail::with_all_hashes(
-        hasher_type(spec.seed), keys,
-        [&](std::span<const hash64> hashes) { return build(spec, hashes); });
-  }
 
   /// A filter of `count` keys over the payload of image(). Fails with corrupt if payload or
   /// directory do not fit the parameters. O(shards), as the fingerprints are not read.
@@ -147,7 +122,11 @@ class basic_fuse : public detail::key_overloads<basic_fuse<Storage>> {
   filter_image image() const { return detail::image_of(*this, params_.seed, {bytes()}); }
 
  private:
-  static result<basic_fuse> from(result<detail::built_fuse> built) {
+  friend class detail::built_once<basic_fuse, fuse_spec>;
+
+  template <class Hashes>
+  static result<basic_fuse> from(const fuse_spec& spec, const Hashes& hashes) {
+    auto built = detail::build_fuse(spec, hashes);
     if (!built) return fail(std::move(built.error()));
     return basic_fuse(built->params, std::move(built->payload), built->count);
   }

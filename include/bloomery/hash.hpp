@@ -20,8 +20,8 @@
 
 namespace bloomery {
 
-/// 64 bits that stand for a key. Keys with equal hashes are one key to every filter. A non-member
-/// has the hash of one of n keys with probability n / 2^64.
+/// 64 bits that stand for a key. Keys with equal hashes are one key to a filter of 64-bit hashes. A
+/// non-member has the hash of one of n keys with probability n / 2^64.
 struct hash64 {
   std::uint64_t value;
   friend constexpr auto operator<=>(const hash64&, const hash64&) = default;
@@ -33,11 +33,16 @@ inline constexpr std::uint64_t default_seed = 0;
 
 /// Numbers of hash functions in files. A number never changes its meaning.
 enum class hash_id : std::uint16_t {
-  none = 0,         ///< the probe rule hashes the key itself
-  xxh3_64 = 1,      ///< XXH3, 64 bits, seeded
-  fnv_murmur = 2,   ///< 32-bit FNV-1 and MurmurHash2 (see fnv_murmur_hasher)
-  siphash_1_3 = 3,  ///< SipHash-1-3, 64 bits, with a secret key
+  none = 0,          ///< the probe rule hashes the key itself
+  xxh3_64 = 1,       ///< XXH3, 64 bits, seeded
+  fnv_murmur = 2,    ///< 32-bit FNV-1 and MurmurHash2 (see fnv_murmur_hasher)
+  siphash_1_3 = 3,   ///< SipHash-1-3, 64 bits, with a secret key
+  xxh3_2x64 = 4,     ///< two hashes: XXH3 with hash_seed::half() of 0 and 1
+  siphash_2x64 = 5,  ///< two hashes: SipHash-1-3 with hash_seed::half() of 0 and 1
 };
+
+/// The name of a hash function, for people and for JSON.
+std::string_view name_of(hash_id hash) noexcept;
 
 /// A secret key of 128 bits for siphash(). Whoever does not know it can neither predict nor choose
 /// hashes. Draw it from a random source of the operating system (new_hash_key()).
@@ -93,6 +98,11 @@ class hash_seed {
   constexpr bool is_locked() const noexcept { return is_locked_; }
   /// Precondition: is_keyed() and not is_locked().
   constexpr const hash_key& key() const noexcept { return key_; }
+
+  /// The seed of one of the two hash functions of a filter with 128-bit hashes; `number` is 0 or 1.
+  /// The first is this seed. The second is this seed xor 9e3779b97f4a7c15, or a secret key that
+  /// SipHash-1-3 derives from this one.
+  hash_seed half(unsigned number) const noexcept;
 
   /// True if both give the same hashes. Identifiers stand for their keys.
   friend constexpr bool operator==(const hash_seed& a, const hash_seed& b) noexcept {

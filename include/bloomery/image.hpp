@@ -44,6 +44,15 @@ struct filter_image {
 
 namespace detail {
 
+/// Whether files with this hash function need a secret key.
+constexpr bool is_keyed(hash_id hash) noexcept {
+  return hash == hash_id::siphash_1_3 || hash == hash_id::siphash_2x64;
+}
+/// Whether filters with this hash function have two halves.
+constexpr bool has_halves(hash_id hash) noexcept {
+  return hash == hash_id::xxh3_2x64 || hash == hash_id::siphash_2x64;
+}
+
 template <class Filter>
 filter_image image_of(const Filter& filter, const hash_seed& seed,
                       std::vector<std::span<const std::byte>> payload) {

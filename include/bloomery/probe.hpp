@@ -25,6 +25,10 @@ enum class probe_id : std::uint16_t {
   caller = 0xffff,  ///< the caller's own functions; only the same type reads such a file
 };
 
+/// How a rule reduces a word to m places: floor(word m / 2^64), or word mod m. Filters whose rule
+/// has the member `reduced_by` can be folded.
+enum class reduction : std::uint8_t { upper_half, remainder };
+
 /// A probe rule. `position(h, i, m)` is in [0, m) for every hash, every i and every m in [1,
 /// max_places]. `max_hashes` is the largest number of functions. A rule has no state, except the
 /// caller's own functions.
@@ -59,6 +63,7 @@ struct double_hashing {
   using hasher_type = filter_hasher;
   static constexpr probe_id id = probe_id::double_hashing;
   static constexpr std::string_view name = "double";
+  static constexpr reduction reduced_by = reduction::upper_half;
   static constexpr std::uint64_t max_places = std::numeric_limits<std::uint64_t>::max();
 
   static constexpr unsigned max_hashes() noexcept { return max_hash_functions; }
@@ -83,6 +88,7 @@ struct salted_hashing {
   using hasher_type = key_ref_hasher;
   static constexpr probe_id id = probe_id::salted_hashing;
   static constexpr std::string_view name = "salted";
+  static constexpr reduction reduced_by = reduction::upper_half;
   static constexpr std::uint64_t max_places = std::numeric_limits<std::uint64_t>::max();
 
   static constexpr unsigned max_hashes() noexcept { return max_hash_functions; }
@@ -103,6 +109,7 @@ struct md5_hashing {
   using hasher_type = key_ref_hasher;
   static constexpr probe_id id = probe_id::md5_hashing;
   static constexpr std::string_view name = "md5";
+  static constexpr reduction reduced_by = reduction::remainder;
   static constexpr std::uint64_t max_places = std::numeric_limits<std::uint64_t>::max();
 
   static constexpr unsigned max_hashes() noexcept { return max_hash_functions; }
@@ -134,6 +141,7 @@ struct fnv_murmur_hashing {
   using hasher_type = fnv_murmur_hasher;
   static constexpr probe_id id = probe_id::fnv_murmur;
   static constexpr std::string_view name = "fnv-murmur";
+  static constexpr reduction reduced_by = reduction::remainder;
   static constexpr std::uint64_t max_places = std::uint64_t{1} << 32;
 
   static constexpr unsigned max_hashes() noexcept { return max_hash_functions; }
@@ -159,6 +167,7 @@ class function_family {
   using hasher_type = element_hasher;
   static constexpr probe_id id = probe_id::caller;
   static constexpr std::string_view name = "caller";
+  static constexpr reduction reduced_by = reduction::remainder;
   static constexpr std::uint64_t max_places = std::numeric_limits<std::uint64_t>::max();
 
   explicit function_family(Functions... functions) : functions_(std::move(functions)...) {}

@@ -9,8 +9,8 @@
 ///     if (f->may_contain("bob@example.com")) ask_the_database();
 
 #include <bloomery/concepts.hpp>
+#include <bloomery/detail/core/built_once.hpp>
 #include <bloomery/detail/core/filter_memory.hpp>
-#include <bloomery/detail/core/key_hashes.hpp>
 #include <bloomery/detail/core/key_overloads.hpp>
 #include <bloomery/detail/ribbon/kernels.hpp>
 #include <bloomery/detail/ribbon/payload.hpp>
@@ -54,7 +54,8 @@ result<built_ribbon> build_ribbon(const ribbon_spec& spec, std::span<const hash6
 ///             are refused.
 /// Threads     Concurrent queries are safe.
 template <storage Storage = owned_storage>
-class basic_ribbon : public detail::key_overloads<basic_ribbon<Storage>> {
+class basic_ribbon : public detail::key_overloads<basic_ribbon<Storage>>,
+                     public detail::built_once<basic_ribbon<Storage>, ribbon_spec> {
   using overloads = detail::key_overloads<basic_ribbon>;
 
  public:
@@ -79,32 +80,6 @@ class basic_ribbon : public detail::key_overloads<basic_ribbon<Storage>> {
   }
   basic_ribbon& operator=(basic_ribbon&&) = default;
   ~basic_ribbon() = default;
-
-  /// The filter of these hashes, which were made with the seed `spec.seed`. Needs spec.fpr, or
-  /// capacity and bits. Fails as plan_ribbon does, with invalid_argument if the filter is larger
-  /// than spec.bits, with out_of_memory, and with the failure of the source. Reads the source two
-  /// to five times.
-  static result<basic_ribbon> build(const ribbon_spec& spec, const hash_source& source)
-    requires std::same_as<Storage, owned_storage>
-  {
-    return from(detail::build_ribbon(spec, source));
-  }
-  /// The same for hashes in memory.
-  static result<basic_ribbon> build(const ribbon_spec& spec, std::span<const hash64> hashes)
-    requires std::same_as<Storage, owned_storage>
-  {
-    return from(detail::build_ribbon(spec, hashes));
-  }
-
-  /// The filter of these keys: strings, bytes or integers. Their hashes need 8 bytes per key.
-  template <detail::key_batch R>
-  static result<basic_ribbon> build(const ribbon_spec& spec, const R& keys)
-    requires std::same_as<Storage, owned_storage>
-  {
-    return detail::with_all_hashes(
-        hasher_type(spec.seed), keys,
-        [&](std::span<const hash64> hashes) { return build(spec, hashes); });
-  }
 
   /// A filter of `count` keys over the payload of image(). Fails with corrupt if the payload does
   /// not fit the parameters, or if there are keys and no level. O(levels), as the slots are not
@@ -157,7 +132,11 @@ class basic_ribbon : public detail::key_overloads<basic_ribbon<Storage>> {
   filter_image image() const { return detail::image_of(*this, params_.seed, {bytes()}); }
 
  private:
-  static result<basic_ribbon> from(result<detail::built_ribbon> built) {
+  friend class detail::built_once<basic_ribbon, ribbon_spec>;
+
+  template <class Hashes>
+  static result<basic_ribbon> from(const ribbon_spec& spec, const Hashes& hashes) {
+    auto built = detail::build_ribbon(spec, hashes);
     if (!built) return fail(std::move(built.error()));
     return basic_ribbon(std::move(built->params), std::move(built->payload),
                         std::move(built->views), built->count);

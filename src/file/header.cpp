@@ -18,7 +18,13 @@ constexpr std::array<unsigned char, 8> magic = {0x89, 'B', 'L', 'O', 'O', 'M', '
 constexpr std::uint16_t format_version = 1;
 // Required flag: keys are hashed with a secret key, and `seed` is the key's identifier.
 constexpr std::uint32_t keyed_flag = 1;
-constexpr std::uint32_t known_required_flags = keyed_flag;
+// Required flag: the filter has two halves (image_halves.hpp).
+constexpr std::uint32_t halves_flag = 2;
+constexpr std::uint32_t known_required_flags = keyed_flag | halves_flag;
+
+constexpr std::uint32_t flags_of(hash_id hash) noexcept {
+  return (is_keyed(hash) ? keyed_flag : 0) | (has_halves(hash) ? halves_flag : 0);
+}
 
 // The first bytes of a file; docs/format.md draws them.
 struct stored_header {
@@ -58,7 +64,7 @@ raw_header header_of(const filter_image& image) {
                        .kind = image.header.kind,
                        .kind_version = image.header.kind_version,
                        .hash = image.header.hash,
-                       .flags = image.header.seed.is_keyed() ? keyed_flag : 0,
+                       .flags = flags_of(image.header.hash),
                        .parameter_bytes = static_cast<std::uint32_t>(image.parameters.size()),
                        .seed = image.header.seed.value(),
                        .count = image.header.count,
@@ -117,11 +123,10 @@ result<file_header> decode_header(std::span<const std::byte> file, const std::st
         "{}: the file needs features (flags {:#x}) that are not known here; use a newer bloomery",
         name, raw.flags);
   }
-  const bool is_keyed = raw.flags == keyed_flag;
-  if (is_keyed != (raw.hash == hash_id::siphash_1_3)) {
+  if (raw.flags != flags_of(raw.hash)) {
     return is_damaged("its hash function and its flags do not agree");
   }
-  const hash_seed seed = is_keyed ? hash_seed::locked(raw.seed) : hash_seed(raw.seed);
+  const hash_seed seed = is_keyed(raw.hash) ? hash_seed::locked(raw.seed) : hash_seed(raw.seed);
   return file_header{{raw.kind, raw.kind_version, raw.hash, seed, raw.count},
                      raw.parameter_bytes,
                      raw.payload_bytes,

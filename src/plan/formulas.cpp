@@ -191,13 +191,7 @@ double fpr_at(double mean, double scatter, double deviations) {
 }
 
 double normal_quantile(double p) {
-  double low = 0;
-  double high = 8;
-  for (int step = 0; step < 60; ++step) {
-    const double middle = (low + high) / 2;
-    (normal_distribution(middle) < p ? low : high) = middle;
-  }
-  return high;
+  return detail::first_good_real(0, 8, 60, [p](double z) { return normal_distribution(z) >= p; });
 }
 
 double split_block_fpr(double n, std::uint64_t blocks, unsigned lanes, unsigned lane_bits) {

@@ -1,6 +1,6 @@
 #pragma once
 
-// Searches among whole numbers, by doubling and bisection.
+// Searches by doubling and bisection.
 
 #include <algorithm>
 #include <cstdint>
@@ -42,6 +42,17 @@ std::uint64_t last_fitting(std::uint64_t limit, Fits&& fits) {
     high *= 2;
   }
   return std::min(limit, first_good(low, high, [&](std::uint64_t x) { return !fits(x); }) - 1);
+}
+
+/// The smallest real number in (low, high] for which `good` is true, to `steps` bits of the range.
+/// Preconditions: `good` changes once and is true for high, for which it is not called.
+template <class Good>
+double first_good_real(double low, double high, int steps, Good&& good) {
+  for (int step = 0; step < steps; ++step) {
+    const double middle = (low + high) / 2;
+    (good(middle) ? high : low) = middle;
+  }
+  return high;
 }
 
 }  // namespace bloomery::detail

@@ -1,8 +1,11 @@
 #include <bloomery/any_filter.hpp>
 
+#include <algorithm>
 #include <bloomery/plan/formulas.hpp>
+#include <bloomery/plan/units.hpp>
 #include <cstdio>
 #include <cstdlib>
+#include <numeric>
 
 #include "core/format.hpp"
 
@@ -17,6 +20,25 @@ void detail::stop_at_moved_from() noexcept {
   (void)std::fputs("bloomery: a filter that was moved from may only be destroyed or assigned to\n",
                    stderr);
   std::abort();
+}
+
+result<any_filter> merge_folded(const any_filter& a, const any_filter& b) {
+  const filter_info ours = a.info();
+  const filter_info theirs = b.info();
+  const std::uint64_t common = std::gcd(ours.plan.bits, theirs.plan.bits);
+  auto both = a.fold(ours.plan.bits / common);
+  if (!both) return both;
+  const auto other = b.fold(theirs.plan.bits / common);
+  if (!other) return fail(other.error());
+  if (auto ok = both->merge(*other); !ok) return fail(std::move(ok.error()));
+  const double rate = both->current_fpr();
+  if (rate <= std::max(ours.plan.planned_fpr, theirs.plan.planned_fpr)) return both;
+  return detail::format_failure(
+      errc::incompatible,
+      "the filters have {} and {} bits, and at their greatest common size, {} bits, the union "
+      "would "
+      "have a rate of {}; make filters that are to be merged with sizes that divide each other",
+      ours.plan.bits, theirs.plan.bits, common, format_rate(rate));
 }
 
 result<void> save(const any_filter& filter, const std::filesystem::path& path, if_exists policy) {
@@ -49,6 +71,16 @@ result<any_filter> open_any(const stored_filter& stored, access how, const std::
   auto opened = kind->open(stored, how);
   if (!opened) opened.error().message = detail::format_text("{}: {}", name, opened.error().message);
   return opened;
+}
+
+result<filter_info> info_of(stored_filter stored, const std::string& name) {
+  // No key is hashed, so that any seed does. The identifier is shown as the seed.
+  stored.header.seed = stored.header.seed.value();
+  const auto filter = open_any(stored, access::read_only, name);
+  if (!filter) return fail(filter.error());
+  filter_info info = filter->info();
+  info.hash = stored.header.hash;
+  return info;
 }
 
 }  // namespace bloomery

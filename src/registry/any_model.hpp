@@ -17,12 +17,14 @@ namespace bloomery::detail {
 template <membership_filter F>
 constexpr abilities abilities_of() noexcept {
   constexpr bool grows = requires(const F& f) { f.grows(); };
+  constexpr bool folds = requires(const F& f) { f.fold_to(0.01); };
   return {.insert = insertable<F>,
           .erase = erasable<F>,
           .count = countable<F>,
           .merge = mergeable<F>,
           .intersect = intersectable<F>,
-          .grow = grows};
+          .grow = grows,
+          .fold = folds};
 }
 
 /// `Kind` is the kind's own part of its row (kind_row.hpp): Kind::name, and Kind::describe(filter,
@@ -153,6 +155,14 @@ class typed_model final : public any_model {
   void relocate([[maybe_unused]] const memory_mover& mover) noexcept override {
     if constexpr (requires { filter_.relocate(mover); }) filter_.relocate(mover);
   }
+  result<any_filter> fold([[maybe_unused]] std::uint64_t factor) const override {
+    if constexpr (abilities_of<F>().fold) return model_of(filter_.fold(factor));
+    return not_folded();
+  }
+  result<any_filter> fold_to([[maybe_unused]] double fpr) const override {
+    if constexpr (abilities_of<F>().fold) return model_of(filter_.fold_to(fpr));
+    return not_folded();
+  }
   result<any_filter> copy() const override {
     try {
       return any_filter(std::make_unique<typed_model>(filter_));
@@ -169,6 +179,18 @@ class typed_model final : public any_model {
     // Const calls work on any storage, so a mapped storage can lack only those that write.
     return detail::format_failure(errc::unsupported, "a filter of kind {}{} cannot {}", Kind::name,
                                   insertable<F> ? "" : ", opened read-only,", what);
+  }
+
+  static failure not_folded() {
+    return detail::format_failure(
+        errc::unsupported,
+        "a filter of kind {} cannot be folded; the kinds that can: blocked_bloom, bloom",
+        Kind::name);
+  }
+  template <class Folded>
+  static result<any_filter> model_of(result<Folded> folded) {
+    if (!folded) return fail(std::move(folded.error()));
+    return any_filter(std::make_unique<typed_model<Folded, Kind>>(std::move(*folded)));
   }
 
   template <class Hash>

@@ -6,9 +6,13 @@
 //   options                         its kind_option list
 //   spec_type                       its spec
 //   set_options(request, spec)      reads its own options: result<void>
-//   plan(spec)                      result<plan_report>
+//   plan(spec)                      the planner: a result<Plan>
+//   report(plan)                    its plan_report
 //   describe(filter, info)          adds the kind's own figures to a filter_info
-// and, where they differ from kind_info's defaults, copies_take_room and copies_to_plan_for.
+// and, where they differ from kind_info's defaults, copies_take_room and copies_to_plan_for. A kind
+// whose filters can have 128-bit hashes has
+//   equal_in_halves                 bytes at the begin of its parameters that both halves have
+//   alike
 
 #include <bloomery/any_filter.hpp>
 #include <concepts>
@@ -18,6 +22,7 @@
 
 #include "core/format.hpp"
 #include "registry/any_model.hpp"
+#include "registry/halves.hpp"
 #include "registry/options.hpp"
 
 namespace bloomery::detail {
@@ -46,6 +51,7 @@ class kind_row {
                   .strengths = K::strengths,
                   .can = abilities_of<filter>(),
                   .takes_hashes = std::same_as<typename filter::hash_type, hash64>,
+                  .takes_128_bits = takes_128_bits,
                   .options = K::options,
                   .plan = plan,
                   .create = create,
@@ -62,9 +68,16 @@ class kind_row {
  private:
   using spec_type = typename K::spec_type;
   static constexpr bool is_static = !insertable<typename K::filter>;
+  static constexpr bool takes_128_bits = requires { K::equal_in_halves; };
 
   static result<spec_type> spec_of(const plan_request& request) {
     if (auto ok = check_options(request, K::name, K::options); !ok) return fail(ok.error());
+    if (request.hash_bits != 0 && request.hash_bits != 64) {
+      return format_failure(
+          errc::invalid_argument,
+          "a filter of kind {} cannot have hashes of {} bits; leave the hash open", K::name,
+          request.hash_bits);
+    }
     spec_type spec;
     spec.capacity = request.capacity;
     spec.fpr = request.fpr;
@@ -79,17 +92,34 @@ class kind_row {
     }
     if constexpr (requires { spec.confidence; }) spec.confidence = request.confidence;
     if constexpr (requires { spec.threads; }) spec.threads = 0;
+    if constexpr (requires { spec.foldable; }) {
+      if (auto ok = read_foldable(request, spec.foldable); !ok) return fail(std::move(ok.error()));
+    }
     if (auto ok = K::set_options(request, spec); !ok) return fail(std::move(ok.error()));
     return spec;
   }
 
+  static bool needs_halves(const plan_request& request) {
+    return takes_128_bits && hash_bits_for(info(), request) == 128;
+  }
+
   static result<plan_report> plan(const plan_request& request) {
+    return needs_halves(request) ? plan_halves(request, plan_one) : plan_one(request);
+  }
+  static result<plan_report> plan_one(const plan_request& request) {
     const auto spec = spec_of(request);
     if (!spec) return fail(spec.error());
-    return K::plan(*spec);
+    const auto made = K::plan(*spec);
+    if (!made) return fail(made.error());
+    return K::report(*made);
   }
 
   static result<any_filter> create(const plan_request& request) {
+    if (!needs_halves(request)) return create_one(request);
+    return make_halves(request,
+                       [](const plan_request& half, unsigned) { return create_one(half); });
+  }
+  static result<any_filter> create_one(const plan_request& request) {
     if constexpr (is_static) {
       return format_failure(
           errc::unsupported,
@@ -112,6 +142,14 @@ class kind_row {
   }
 
   static result<any_filter> open(const stored_filter& stored, access how) {
+    if constexpr (takes_128_bits) {
+      if (has_halves(stored.header.hash)) {
+        return open_halves(stored, how, open_one, K::equal_in_halves);
+      }
+    }
+    return open_one(stored, how);
+  }
+  static result<any_filter> open_one(const stored_filter& stored, access how) {
     return K::with_type(stored, [&](auto type) {
       using owned = typename decltype(type)::type;
       using mapped = typename owned::template rebind_storage<mapped_storage>;

@@ -67,6 +67,13 @@ std::string_view option_text(const plan_request& request, std::string_view name,
   return text;
 }
 
+result<void> read_foldable(const plan_request& request, bool& value) {
+  const std::string_view text = option_text(request, foldable_option.name, "no");
+  value = text == "yes";
+  if (value || text == "no") return {};
+  return format_failure(errc::invalid_argument, "the option foldable={} is not yes or no", text);
+}
+
 result<void> read_option(const plan_request& request, std::string_view name, unsigned& value) {
   return read(request, name, value, "a whole number");
 }

@@ -20,6 +20,12 @@ result<void> check_options(const plan_request& request, std::string_view kind,
 std::string_view option_text(const plan_request& request, std::string_view name,
                              std::string_view otherwise) noexcept;
 
+/// The option of kinds that fold.
+inline constexpr kind_option foldable_option = {
+    "foldable", "yes or no (default no)",
+    "up to 0.5% more memory, so that the filter can be folded to many smaller sizes"};
+result<void> read_foldable(const plan_request& request, bool& value);
+
 /// Puts a kind's own option into `value` if it was given; refuses text that is no number.
 result<void> read_option(const plan_request& request, std::string_view name, unsigned& value);
 result<void> read_option(const plan_request& request, std::string_view name, double& value);

@@ -30,6 +30,13 @@ await connection.run(`
 await connection.run(`
   COPY (SELECT 1::INT AS i, 'x' AS s WHERE false) TO '${file}.empty' (FORMAT parquet)`);
 
+// One column at two rates.
+for (const [name, rate] of [['coarse', 0.01], ['fine', 0.0001]]) {
+  await connection.run(`
+    COPY (SELECT 'word' || (range % 1000) AS w FROM range(20000)) TO '${file}.${name}'
+    (FORMAT parquet, BLOOM_FILTER_FALSE_POSITIVE_RATIO ${rate})`);
+}
+
 const rows = async (sql) => (await connection.runAndReadAll(sql)).getRowsJson();
 const chunks = (await rows(`
   SELECT path_in_schema, row_group_id, bloom_filter_offset, bloom_filter_length

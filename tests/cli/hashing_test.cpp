@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <filesystem>
 #include <fstream>
 #include <hashing.hpp>
@@ -12,6 +13,7 @@
 namespace {
 
 using bloomery::hash64;
+using bloomery::hash_seed;
 using bloomery::result;
 using namespace bloomery::cli;
 
@@ -49,17 +51,23 @@ class hashing : public testing::Test {
                                                 unsigned threads) {
     auto input = key_input::open(options);
     EXPECT_TRUE(input);
-    std::vector<hash64> all;
+    // With a second seed, whose hashes are in the second list.
+    const std::array<hash_seed, 2> seeds = {seed, 1000};
+    std::array<std::vector<hash64>, 2> all;
     const auto done = hash_all(
-        **input, seed,
-        [&](std::span<const hash64> hashes) -> result<void> {
-          all.insert(all.end(), hashes.begin(), hashes.end());
+        **input, seeds,
+        [&](hash_lists lists) -> result<void> {
+          EXPECT_EQ(lists.size(), seeds.size());
+          for (std::size_t i = 0; i < lists.size(); ++i) {
+            all.at(i).insert(all.at(i).end(), lists[i].begin(), lists[i].end());
+          }
           return {};
         },
         threads);
     if (!done) return bloomery::fail(done.error());
-    EXPECT_EQ((*input)->keys(), all.size());
-    return all;
+    EXPECT_EQ((*input)->keys(), all[0].size());
+    EXPECT_EQ(all[1], one_by_one(options, 1000));
+    return all[0];
   }
 
   std::string folder_;
@@ -105,7 +113,8 @@ TEST_F(hashing, knows_the_position_of_each_key_and_of_damage) {
   options.names = {file("good", "a\nb\nc\n"), file("more", "d\ne\n")};
   auto input = key_input::open(options);
   ASSERT_TRUE(input);
-  ASSERT_TRUE(hash_all(**input, 0, [](std::span<const hash64>) { return result<void>(); }, 2));
+  const std::array seeds = {hash_seed()};
+  ASSERT_TRUE(hash_all(**input, seeds, [](hash_lists) { return result<void>(); }, 2));
   EXPECT_TRUE((*input)->position_of_key(2).ends_with("good:3"));
   EXPECT_TRUE((*input)->position_of_key(4).ends_with("more:2"));
 }
@@ -118,9 +127,10 @@ TEST_F(hashing, a_use_that_fails_ends_it) {
   auto input = key_input::open(options);
   ASSERT_TRUE(input);
   int calls = 0;
+  const std::array seeds = {hash_seed()};
   const auto done = hash_all(
-      **input, 0,
-      [&](std::span<const hash64>) -> result<void> {
+      **input, seeds,
+      [&](hash_lists) -> result<void> {
         ++calls;
         return bloomery::fail(bloomery::errc::full, "no more");
       },

@@ -80,6 +80,15 @@ def test_a_seed_and_options_of_the_kind_are_used(run, tmp_path):
     assert selected(run, "d", MEMBERS) == MEMBERS
 
 
+def test_a_random_seed_is_drawn_and_shown(run):
+    seeds = set()
+    for name in "ab":
+        run("build", "-o", name, "--seed", "random", input=MEMBERS).ok()
+        assert selected(run, name, MEMBERS) == MEMBERS
+        seeds.add(json.loads(run("info", "--json", name).ok().out)["seed"])
+    assert len(seeds) == 2 and 0 not in seeds
+
+
 def test_a_rule_that_needs_the_keys_asks_for_a_capacity_before_reading(run, tmp_path):
     done = run("build", "-o", "f", "--kind", "bloom", "--with", "probe=md5", input=MEMBERS)
     done.refused("hashes the keys itself", "give --capacity or --memory")

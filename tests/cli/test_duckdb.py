@@ -124,6 +124,17 @@ def test_row_groups_of_one_size_become_one_filter(run, tmp_path, written):
     assert not (tmp_path / "s.filter").exists()
 
 
+def test_a_filter_of_a_lower_rate_folds_to_that_of_a_higher_one(run, tmp_path, written):
+    sizes = []
+    for name in ("coarse", "fine"):
+        run("convert", "-o", name, "--column", "w", f"{written[0]}.{name}").ok()
+        sizes.append((tmp_path / name).stat().st_size)
+    factor = round(sizes[1] / sizes[0])
+    assert factor > 1
+    run("fold", "-q", "-o", "folded", "--factor", factor, "fine").ok()
+    assert (tmp_path / "folded").read_bytes() == (tmp_path / "coarse").read_bytes()
+
+
 # Keys of five seconds, days or hundredths, and keys of the same type that are not there.
 @pytest.mark.parametrize("column,there,not_there", [
     ("u4", "4000000005", "4000000010"),

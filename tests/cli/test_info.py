@@ -29,7 +29,7 @@ def test_says_what_a_filter_is_and_how_it_stands(run, info, filled):
     assert text.startswith("members.bloom\n")
     for figure in ("bloom", "1,000 keys", "keys inserted", "distinct keys", "1.20 kB", "hashes (k)",
                    "bits per key", "planned rate", "current rate", "fill", "xxh3-64, seed 42",
-                   "insert, merge, intersect", "double"):
+                   "insert, merge, intersect, fold", "double"):
         assert figure in text, figure
     assert "overfilled" not in text
     found = info(filled)
@@ -44,7 +44,7 @@ def test_says_what_a_filter_is_and_how_it_stands(run, info, filled):
     assert found["bits_per_key"] == pytest.approx(9.6, abs=0.1)
     assert found["bytes"] == (found["bits"] + 7) // 8
     assert found["fill"] == pytest.approx(0.5, abs=0.05)
-    assert found["can"] == ["insert", "merge", "intersect"]
+    assert found["can"] == ["insert", "merge", "intersect", "fold"]
     assert found["overfilled"] is False
 
 

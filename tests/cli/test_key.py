@@ -34,13 +34,24 @@ def test_members_are_found_with_the_key_from_the_file_or_the_variable(run, keyed
     assert with_variable.out == b"1000\n"
 
 
-@pytest.mark.parametrize("verb", [("check",), ("info",), ("add",)])
+@pytest.mark.parametrize("verb", [("check",), ("count",), ("add",)])
 def test_without_the_key_or_with_another_nothing_is_answered(run, keyed, verb):
     run("key", "new", "other.key").ok()
     before = run("verify", "members.bloom").ok().out
     run(*verb, "members.bloom", input=b"x\n").refused("members.bloom", "secret key", "give the key")
     run(*verb, "--key-file", "other.key", "members.bloom", input=b"x\n").refused("another secret key")
     assert run("verify", "members.bloom").ok().out == before
+
+
+@pytest.mark.parametrize("name", ["siphash", "siphash-2x64"])
+def test_info_needs_no_key_but_refuses_another(run, secret, lines, name):
+    run("build", "-o", "members.bloom", "--hash", name, "--key-file", secret, "--capacity", 1000,
+        input=lines(1000)).ok()
+    for format in [], ["--json"]:
+        assert run("info", *format, "members.bloom").ok().out == run(
+            "info", *format, "--key-file", "members.key", "members.bloom").ok().out
+    run("key", "new", "other.key").ok()
+    run("info", "--key-file", "other.key", "members.bloom").refused("another secret key")
 
 
 def test_the_key_is_shown_nowhere_but_its_identifier_is(run, keyed):

@@ -55,8 +55,6 @@ def test_a_file_of_the_command_line_is_inspected_and_asked(page, bloomery, tmp_p
 def test_every_kinds_golden_file_says_in_german_what_it_says_to_the_command_line(page, bloomery):
     page.open(tab="inspect", lang="de")
     for file in sorted((ROOT / "tests" / "golden").glob("*.bloom")):
-        if file.stem.endswith("-keyed"):
-            continue
         info = bloomery.json("info", "--json", file)
         count, current = page.driver.execute_async_script("""const [name, bytes, done] = arguments;
             const data = new DataTransfer();
@@ -83,11 +81,32 @@ def test_a_damaged_file_is_refused_with_a_sentence(page, bloomery, tmp_path):
     assert "checksum does not match" in page.text("#inspect-problem")
 
 
-def test_a_file_with_a_secret_key_is_refused_with_a_sentence(page):
-    page.open(tab="inspect")
-    page.one("#file").send_keys(str(ROOT / "tests" / "golden" / "fuse-keyed.bloom"))
-    page.until(lambda: page.all("#inspect-problem"))
-    assert "hashed with a secret key" in page.text("#inspect-problem")
+def test_a_file_with_a_secret_key_is_described_and_asked_with_the_key(page, bloomery, tmp_path):
+    from selenium.webdriver.common.keys import Keys
+    for name in ("a.key", "b.key"):
+        bloomery("key", "new", tmp_path / name)
+    key, other = ((tmp_path / name).read_text().strip() for name in ("a.key", "b.key"))
+    file = tmp_path / "f.bloom"
+    bloomery("build", "-o", file, "--fpr", "0.001%", "--key-file", tmp_path / "a.key", input=b"ann\nbob\n")
+    identifier = f"{bloomery.json('info', '--json', file)['seed']:016x}"
+    for lang, wrong in (("en", "another secret key"), ("de", "einen anderen geheimen Schlüssel")):
+        page.open(tab="inspect", lang=lang)
+        page.one("#file").send_keys(str(file))
+        page.until(lambda: page.all("#secret-key"))
+        assert page.text("#ins_key_id") == identifier
+        assert page.text("#ins_count").startswith("2 ") and not page.all("#ask-keys")
+        page.one("#secret-key").send_keys("0123", Keys.TAB)
+        assert "32 hexade" in page.text("#key-problem")
+        page.one("#secret-key").clear()
+        page.one("#secret-key").send_keys(other, Keys.TAB)
+        page.until(lambda: wrong in page.text("#key-problem"))
+        page.one("#secret-key").clear()
+        page.one("#secret-key").send_keys(key, Keys.TAB)
+        page.until(lambda: page.all("#ask-keys"))
+        assert page.text("#ins_key_id") == identifier and not page.all("#secret-key")
+        page.one("#ask-keys").send_keys("ann\ncarl\nbob")
+        assert page.attributes("#answers li", "data-found") == ["true", "false", "true"]
+        assert english_left(page) == [] or lang == "en"
 
 
 def test_a_file_that_cannot_be_read_is_told(page, bloomery, tmp_path):

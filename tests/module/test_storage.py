@@ -15,6 +15,7 @@ from xxh3 import xxh3_64
 FILTERS = [["BF.RESERVE", "fixed", "0.001", "3000", "NONSCALING", *FIXED_HASH],
            ["BF.RESERVE", "growing", "0.01", "50", *FIXED_HASH],
            ["BF.RESERVE", "precise", "1e-10", "500", "NONSCALING"],
+           ["BF.RESERVE", "beyond 64 bits", "1e-17", "500", "NONSCALING"],
            ["BF.RESERVE", "empty", "0.02", "100", "EXPANSION", "4"],
            ["BF.RESERVE", "two parts", "0.01", "10000"],
            ["BF.RESERVE", "deletable", "0.01", "1000", "DELETABLE"],
@@ -37,6 +38,7 @@ def fill(server):
     server.call("BF.MADD", "fixed", *MEMBERS)
     server.call("BF.MADD", "growing", *MEMBERS)
     server.call("BF.MADD", "precise", *MEMBERS[:400])
+    server.call("BF.MADD", "beyond 64 bits", *MEMBERS[:400])
     server.call("BF.MADD", "two parts", *OTHERS)
     assert server.call("BF.INFO", "two parts", "FILTERS") == [2]
     server.call("BF.MADD", "deletable", *MEMBERS, *MEMBERS[:5])

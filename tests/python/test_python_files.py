@@ -246,6 +246,7 @@ def test_a_secret_key_opens_and_nothing_else_does(cls, tmp_path):
     for opened in (bloomery.open(tmp_path / "f.bloom", key=key), bloomery.from_bytes(f.to_bytes(), key),
                    pickle.loads(pickle.dumps(f)), f.copy()):
         assert opened == f and opened.contains(MEMBERS).all()
+    assert bloomery.info(tmp_path / "f.bloom") == bloomery.open(tmp_path / "f.bloom", key=key).info()
     for wrong in (None, other):
         with pytest.raises(ValueError, match="secret key"):
             bloomery.open(tmp_path / "f.bloom", key=wrong)

@@ -11,7 +11,7 @@ import pytest
 from conftest import INSERTABLE, STATIC, having
 
 ABILITIES = {"insert": "add", "erase": "discard", "count": "count", "merge": "__ior__",
-             "intersect": "__iand__"}
+             "intersect": "__iand__", "fold": "fold"}
 MEMBERS = [f"member {i}" for i in range(500)]
 NON_MEMBERS = [f"stranger {i}" for i in range(500)]
 every_kind = pytest.mark.parametrize("cls", bloomery.KINDS.values(), ids=bloomery.KINDS)
@@ -125,6 +125,20 @@ def test_intersections(cls):
     assert a == both
     with pytest.raises(TypeError):
         a & {"ann"}
+
+
+@of(having(bloomery.Foldable))
+def test_folds(cls):
+    f = cls.build(MEMBERS, capacity="1M", foldable="yes")
+    small = f.fold()
+    assert type(small) is cls and all(key in small for key in MEMBERS)
+    assert small.current_fpr() <= f.info()["planned_fpr"] and small.nbytes < 900
+    assert f.fold("20%").nbytes < small.nbytes and f.fold(factor=2).nbytes <= f.nbytes // 2 + 1
+    with pytest.raises(bloomery.FullError, match="already above"):
+        small.fold(1e-30)
+    for wrong in ({"factor": 10**9 + 7}, {"factor": 0}, {"fpr": 0.1, "factor": 2}, {"fpr": 2}):
+        with pytest.raises(ValueError):
+            f.fold(**wrong)
 
 
 @every_kind

@@ -105,7 +105,9 @@ typedef struct bloomery_request {
   uint64_t seed; /* of the hash function; any value, also 0 */
   const bloomery_option* options;
   size_t option_count;
-  const void* key; /* NULL, or the BLOOMERY_KEY_SIZE bytes of a secret key; then seed is 0 */
+  const void* key;  /* NULL, or the BLOOMERY_KEY_SIZE bytes of a secret key; then seed is 0 */
+  const char* hash; /* "xxh3", "xxh3-2x64" or, with a key, "siphash" or "siphash-2x64"; NULL: by the
+                     * rate and the key. Those with 2x64 have 128 bits, for very low rates */
 } bloomery_request;
 
 /* The plan of a filter. */
@@ -117,6 +119,7 @@ typedef struct bloomery_plan_report {
   uint64_t bytes;
   unsigned hashes; /* 0 if the kind has none */
   double planned_fpr;
+  unsigned hash_bits; /* 64 or 128 */
 } bloomery_plan_report;
 
 /* The plan and the state of a filter. */
@@ -139,6 +142,7 @@ typedef struct bloomery_info_report {
   bool can_merge;
   bool can_intersect;
   bool can_grow;
+  const char* hash; /* "xxh3-64", "siphash-1-3", "xxh3-2x64", "siphash-2x64", ... */
 } bloomery_info_report;
 
 /* Kinds of filter ----------------------------------------------------------------------------- */
@@ -217,6 +221,10 @@ BLOOMERY_API bloomery_status bloomery_may_contain_fixed(const bloomery_filter* f
 BLOOMERY_API bloomery_status bloomery_info(const bloomery_filter* filter,
                                            bloomery_info_report* report, bloomery_error* error);
 
+/* The same for the filter in a file. No secret key is needed. Fails as bloomery_open does. */
+BLOOMERY_API bloomery_status bloomery_file_info(const char* path, bloomery_info_report* report,
+                                                bloomery_error* error);
+
 /* Changes ------------------------------------------------------------------------------------- */
 
 /* Inserts a key. *is_new, unless it is NULL, becomes true if the key was certainly not a member
@@ -252,6 +260,13 @@ BLOOMERY_API bloomery_status bloomery_merge(bloomery_filter* filter, const bloom
 BLOOMERY_API bloomery_status bloomery_intersect(bloomery_filter* filter,
                                                 const bloomery_filter* other,
                                                 bloomery_error* error);
+
+/* A smaller filter of the same keys: with `factor`, the one that is so many times smaller; the
+ * factor must divide the size. If `factor` is 0, the smallest whose rate is at most `fpr`. Kinds
+ * bloom and blocked_bloom. Fails with BLOOMERY_FULL if the rate is above `fpr` already. */
+BLOOMERY_API bloomery_status bloomery_fold(const bloomery_filter* filter, uint64_t factor,
+                                           double fpr, bloomery_filter** folded,
+                                           bloomery_error* error);
 
 #ifdef __cplusplus
 }

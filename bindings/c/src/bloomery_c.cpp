@@ -102,7 +102,7 @@ std::optional<bloomery::hash_key> key_in(const void* bytes) {
       std::span<const std::byte, size>(static_cast<const std::byte*>(bytes), size));
 }
 
-bloomery::plan_request plan_request_of(const bloomery_request& request) {
+result<bloomery::plan_request> plan_request_of(const bloomery_request& request) {
   bloomery::plan_request plan{.capacity = request.capacity,
                               .fpr = request.fpr,
                               .bits = request.bits,
@@ -113,6 +113,9 @@ bloomery::plan_request plan_request_of(const bloomery_request& request) {
     plan.options.emplace_back(request.options[i].name, request.options[i].value);
   }
   if (plan.fpr == 0 && (plan.capacity == 0 || plan.bits == 0)) plan.fpr = bloomery::default_fpr;
+  if (request.hash != nullptr) {
+    if (auto ok = bloomery::choose_hash(plan, request.hash); !ok) return fail(ok.error());
+  }
   return plan;
 }
 
@@ -155,6 +158,29 @@ result<any_filter> from_bytes(const void* bytes, std::size_t size, const void* k
   return bloomery::open_any(*stored, bloomery::access::writable, "the bytes");
 }
 
+result<void> give_info(const bloomery::filter_info& info, bloomery_info_report* report) {
+  return give({.struct_size = 0,
+               .kind = info.kind_name.data(),
+               .capacity = info.plan.capacity,
+               .bits = info.plan.bits,
+               .bytes = info.plan.bytes,
+               .hashes = info.plan.hashes.value_or(0),
+               .planned_fpr = info.plan.planned_fpr,
+               .current_fpr = info.current_fpr,
+               .count = info.count,
+               .estimated_size = info.estimated_size,
+               .fill = info.fill,
+               .seed = info.seed,
+               .can_insert = info.can.insert,
+               .can_erase = info.can.erase,
+               .can_count = info.can.count,
+               .can_merge = info.can.merge,
+               .can_intersect = info.can.intersect,
+               .can_grow = info.can.grow,
+               .hash = bloomery::name_of(info.hash).data()},
+              report, "bloomery_info_report");
+}
+
 }  // namespace
 
 extern "C" {
@@ -182,7 +208,9 @@ bloomery_status bloomery_plan(const bloomery_request* request, bloomery_plan_rep
   return run(error, {{request, "request"}, {report, "report"}}, [&]() -> result<void> {
     const auto asked = known_part(request);
     if (!asked) return fail(asked.error());
-    const auto made = plan(*asked, plan_request_of(*asked));
+    const auto wanted = plan_request_of(*asked);
+    if (!wanted) return fail(wanted.error());
+    const auto made = plan(*asked, *wanted);
     if (!made) return fail(made.error());
     const bloomery::plan_report& r = made->report;
     return give({.struct_size = 0,
@@ -191,7 +219,8 @@ bloomery_status bloomery_plan(const bloomery_request* request, bloomery_plan_rep
                  .bits = r.bits,
                  .bytes = r.bytes,
                  .hashes = r.hashes.value_or(0),
-                 .planned_fpr = r.planned_fpr},
+                 .planned_fpr = r.planned_fpr,
+                 .hash_bits = r.hash_bits},
                 report, "bloomery_plan_report");
   });
 }
@@ -201,10 +230,11 @@ bloomery_status bloomery_create(const bloomery_request* request, bloomery_filter
   return run(error, {{request, "request"}, {filter, "filter"}}, [&]() -> result<void> {
     const auto asked = known_part(request);
     if (!asked) return fail(asked.error());
-    const bloomery::plan_request wanted = plan_request_of(*asked);
-    const auto made = plan(*asked, wanted);
+    const auto wanted = plan_request_of(*asked);
+    if (!wanted) return fail(wanted.error());
+    const auto made = plan(*asked, *wanted);
     if (!made) return fail(made.error());
-    auto created = made->kind->create(wanted);
+    auto created = made->kind->create(*wanted);
     if (!created) return fail(std::move(created.error()));
     *filter = handle_of(std::move(*created));
     return {};
@@ -218,21 +248,27 @@ bloomery_status bloomery_build(const bloomery_request* request, const bloomery_k
     if (!asked) return fail(asked.error());
     if (auto ok = check_keys(keys, count); !ok) return ok;
     if (asked->capacity == 0) asked->capacity = std::max<std::size_t>(count, 1);
-    const bloomery::plan_request wanted = plan_request_of(*asked);
-    const auto made = plan(*asked, wanted);
+    auto wanted = plan_request_of(*asked);
+    if (!wanted) return fail(wanted.error());
+    const auto made = plan(*asked, *wanted);
     if (!made) return fail(made.error());
     if (made->kind->build != nullptr) {
-      const bloomery::filter_hasher hash(wanted.seed);
-      std::vector<bloomery::hash64> hashes(count);
-      for (std::size_t i = 0; i < count; ++i) {
-        hashes[i] = hash(std::as_bytes(std::span<const char>(keys_of(keys)(i))));
+      wanted->hash_bits = made->report.hash_bits;
+      std::vector<std::vector<bloomery::hash64>> hashes(wanted->hash_bits / 64);
+      std::vector<bloomery::hash_source> sources;
+      for (unsigned half = 0; half < hashes.size(); ++half) {
+        const bloomery::filter_hasher hash(wanted->seed.half(half));
+        for (std::size_t i = 0; i < count; ++i) {
+          hashes[half].push_back(hash(std::as_bytes(std::span<const char>(keys_of(keys)(i)))));
+        }
+        sources.push_back(bloomery::hash_source::of(hashes[half]));
       }
-      auto built = made->kind->build(wanted, bloomery::hash_source::of(hashes));
+      auto built = bloomery::build_filter(*made->kind, *wanted, sources);
       if (!built) return fail(std::move(built.error()));
       *filter = handle_of(std::move(*built));
       return {};
     }
-    auto created = made->kind->create(wanted);
+    auto created = made->kind->create(*wanted);
     if (!created) return fail(std::move(created.error()));
     inserted_keys did;
     if (auto ok = insert(*created, count, keys_of(keys), did); !ok) return ok;
@@ -369,27 +405,18 @@ bloomery_status bloomery_may_contain_fixed(const bloomery_filter* filter, const 
 
 bloomery_status bloomery_info(const bloomery_filter* filter, bloomery_info_report* report,
                               bloomery_error* error) {
-  return run(error, {{filter, "filter"}, {report, "report"}}, [&]() -> result<void> {
-    const bloomery::filter_info info = filter->filter.info();
-    return give({.struct_size = 0,
-                 .kind = info.kind_name.data(),
-                 .capacity = info.plan.capacity,
-                 .bits = info.plan.bits,
-                 .bytes = info.plan.bytes,
-                 .hashes = info.plan.hashes.value_or(0),
-                 .planned_fpr = info.plan.planned_fpr,
-                 .current_fpr = info.current_fpr,
-                 .count = info.count,
-                 .estimated_size = info.estimated_size,
-                 .fill = info.fill,
-                 .seed = info.seed,
-                 .can_insert = info.can.insert,
-                 .can_erase = info.can.erase,
-                 .can_count = info.can.count,
-                 .can_merge = info.can.merge,
-                 .can_intersect = info.can.intersect,
-                 .can_grow = info.can.grow},
-                report, "bloomery_info_report");
+  return run(error, {{filter, "filter"}, {report, "report"}},
+             [&] { return give_info(filter->filter.info(), report); });
+}
+
+bloomery_status bloomery_file_info(const char* path, bloomery_info_report* report,
+                                   bloomery_error* error) {
+  return run(error, {{path, "path"}, {report, "report"}}, [&]() -> result<void> {
+    auto stored = bloomery::map_file(path);
+    if (!stored) return fail(std::move(stored.error()));
+    const auto info = bloomery::info_of(std::move(*stored), path);
+    if (!info) return fail(info.error());
+    return give_info(*info, report);
   });
 }
 
@@ -464,6 +491,16 @@ bloomery_status bloomery_merge(bloomery_filter* filter, const bloomery_filter* o
                                bloomery_error* error) {
   return run(error, {{filter, "filter"}, {other, "other"}},
              [&] { return filter->filter.merge(other->filter); });
+}
+
+bloomery_status bloomery_fold(const bloomery_filter* filter, uint64_t factor, double fpr,
+                              bloomery_filter** folded, bloomery_error* error) {
+  return run(error, {{filter, "filter"}, {folded, "folded"}}, [&]() -> result<void> {
+    auto made = factor != 0 ? filter->filter.fold(factor) : filter->filter.fold_to(fpr);
+    if (!made) return fail(std::move(made.error()));
+    *folded = handle_of(std::move(*made));
+    return {};
+  });
 }
 
 bloomery_status bloomery_intersect(bloomery_filter* filter, const bloomery_filter* other,

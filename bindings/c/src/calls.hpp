@@ -26,7 +26,7 @@ inline constexpr std::size_t piece = 1024;
 inline constexpr std::size_t first_error =
     offsetof(bloomery_error, message) + sizeof(bloomery_error::message);
 inline constexpr std::size_t first_request =
-    offsetof(bloomery_request, key) + sizeof(bloomery_request::key);
+    offsetof(bloomery_request, hash) + sizeof(bloomery_request::hash);
 // A larger struct_size was never set: no structure will be as large.
 inline constexpr std::size_t max_struct = 4096;
 

@@ -15,8 +15,9 @@ as in C++), so that files are shared with the command line and with C++. A filte
 several threads at once: readers run side by side, a writer alone, and batches without the GIL.
 """
 
-from ._files import from_bytes, new_key, open
-from ._filter import (Countable, Deletable, Filter, Insertable, Intersectable, Mergeable, Static)
+from ._files import from_bytes, info, new_key, open
+from ._filter import (Countable, Deletable, Filter, Foldable, Insertable, Intersectable, Mergeable,
+                      Static)
 from ._kinds import (KINDS, BlockedBloom, Bloom, CountingBloom, Cuckoo, Expandable, Fuse, Ribbon,
                      ScalableBloom, VectorQuotient)
 from ._native import FullError, version as __version__
@@ -24,9 +25,9 @@ from ._plan import Plan, kinds, plan
 
 __all__ = [
     "KINDS", "BlockedBloom", "Bloom", "Countable", "CountingBloom", "Cuckoo", "Deletable",
-    "Expandable", "Filter", "FullError", "Fuse", "Insertable", "Intersectable", "Mergeable", "Plan",
-    "Ribbon", "ScalableBloom", "Static", "VectorQuotient", "__version__", "from_bytes", "kinds",
-    "new_key", "open", "plan",
+    "Expandable", "Filter", "Foldable", "FullError", "Fuse", "Insertable", "Intersectable",
+    "Mergeable", "Plan", "Ribbon", "ScalableBloom", "Static", "VectorQuotient", "__version__",
+    "from_bytes", "info", "kinds", "new_key", "open", "plan",
 ]
 
 # Kinds of one's own, compiled in from outside the tree (docs/adding-a-kind.md).

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Optional, Union
+from typing import Any, Dict, Optional, Union
 
 from . import _native
 from ._filter import Filter, adopt
@@ -30,6 +30,17 @@ def open(path: Union[str, bytes, "os.PathLike[Any]"], *, mmap: bool = True,
     TypeError: a filter of kind bloom, opened read-only, cannot insert; open it with mmap=False
     """
     return adopt(_native.open(path, mmap, verify, key))
+
+
+def info(path: Union[str, bytes, "os.PathLike[Any]"]) -> Dict[str, Any]:
+    """The ``info()`` of the filter in a file. It needs no secret key: ``seed`` is then the key's
+    identifier. Raises as ``open`` does.
+
+    >>> bloomery.Bloom.build(["ann"], key=bloomery.new_key()).save("ann.bloom")
+    >>> bloomery.info("ann.bloom")["hash"]
+    'siphash-1-3'
+    """
+    return _native.info(path)
 
 
 def from_bytes(data: Union[bytes, bytearray, memoryview], key: Optional[bytes] = None) -> Filter:

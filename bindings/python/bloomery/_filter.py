@@ -25,6 +25,7 @@ Rate = Union[float, str]
 
 Self = TypeVar("Self", bound="Filter")
 OfMergeable = TypeVar("OfMergeable", bound="Mergeable")
+OfFoldable = TypeVar("OfFoldable", bound="Foldable")
 OfIntersectable = TypeVar("OfIntersectable", bound="Intersectable")
 OfInsertable = TypeVar("OfInsertable", bound="Insertable")
 OfStatic = TypeVar("OfStatic", bound="Static")
@@ -227,9 +228,9 @@ class Filter(_native.Filter):
 
 def request(capacity: Optional[Count], fpr: Optional[Rate], memory: Optional[Count],
             bits: Optional[Count], hashes: Optional[int], seed: Optional[int],
-            key: Optional[bytes], options: Dict[str, Any]) -> _native.Request:
+            key: Optional[bytes], hash: Optional[str], options: Dict[str, Any]) -> _native.Request:
     return _native.Request(capacity=capacity, fpr=fpr, memory=memory, bits=bits, hashes=hashes,
-                           seed=seed, key=key, options=options)
+                           seed=seed, key=key, hash=hash, options=options)
 
 
 class Insertable(Filter):
@@ -239,8 +240,9 @@ class Insertable(Filter):
     nothing else is said) and ``memory`` (in bytes) or ``bits`` give the third. Counts, rates and sizes
     may be text as on the command line: "10M", "1%", "64MiB". ``seed`` varies the hash function.
     ``key``, 16 bytes of ``bloomery.new_key()``, makes it a secret one, SipHash-1-3: whoever does not
-    know the key cannot choose false positives. Further options are the kind's own
-    (``bloomery.kinds()``).
+    know the key cannot choose false positives. ``hash``, "xxh3-2x64" or "siphash-2x64", gives hashes
+    of 128 bits, which rates below those of 64-bit hashes get by themselves. Further options are the
+    kind's own (``bloomery.kinds()``).
     """
 
     __slots__ = ()
@@ -248,16 +250,17 @@ class Insertable(Filter):
     def __init__(self, capacity: Optional[Count] = None, fpr: Optional[Rate] = None, *,
                  memory: Optional[Count] = None, bits: Optional[Count] = None,
                  hashes: Optional[int] = None, seed: Optional[int] = None,
-                 key: Optional[bytes] = None, **options: Any) -> None:
-        _native.Filter.__init__(self, _native.create(
-            kind_of(type(self)), request(capacity, fpr, memory, bits, hashes, seed, key, options)))
+                 key: Optional[bytes] = None, hash: Optional[str] = None, **options: Any) -> None:
+        _native.Filter.__init__(self, _native.create(kind_of(type(self)), request(
+            capacity, fpr, memory, bits, hashes, seed, key, hash, options)))
 
     @classmethod
     def build(cls: "type[OfInsertable]", keys: Keys, *, offsets: Optional[Any] = None,
               capacity: Optional[Count] = None, fpr: Optional[Rate] = None,
               memory: Optional[Count] = None, bits: Optional[Count] = None,
               hashes: Optional[int] = None, seed: Optional[int] = None,
-              key: Optional[bytes] = None, **options: Any) -> OfInsertable:
+              key: Optional[bytes] = None, hash: Optional[str] = None,
+              **options: Any) -> OfInsertable:
         """A filter of these keys, as ``contains`` takes them; without a capacity and a size, for as
         many as there are.
 
@@ -269,7 +272,7 @@ class Insertable(Filter):
                 keys = list(keys)
             capacity = max(1, len(keys) if offsets is None else len(offsets) - 1)  # type: ignore
         filter = cls(capacity, fpr, memory=memory, bits=bits, hashes=hashes, seed=seed, key=key,
-                     **options)
+                     hash=hash, **options)
         filter.update(keys, offsets=offsets)
         return filter
 
@@ -315,15 +318,16 @@ class Static(Filter):
     def build(cls: "type[OfStatic]", keys: Keys, *, offsets: Optional[Any] = None,
               capacity: Optional[Count] = None, fpr: Optional[Rate] = None,
               memory: Optional[Count] = None, bits: Optional[Count] = None,
-              seed: Optional[int] = None, key: Optional[bytes] = None, **options: Any) -> OfStatic:
+              seed: Optional[int] = None, key: Optional[bytes] = None, hash: Optional[str] = None,
+              **options: Any) -> OfStatic:
         """The filter of these keys, as ``contains`` takes them; repetitions do no harm.
 
         >>> f = bloomery.Ribbon.build(range(100_000), fpr=0.01)
         >>> f.nbytes * 8 / 100_000 < 6.8
         True
         """
-        made = _native.build(kind_of(cls), request(capacity, fpr, memory, bits, None, seed, key, options),
-                             keys, offsets)
+        made = _native.build(kind_of(cls), request(capacity, fpr, memory, bits, None, seed, key, hash,
+                                                   options), keys, offsets)
         return adopt(made, cls)  # type: ignore[return-value]
 
 
@@ -414,3 +418,29 @@ class Intersectable(Filter):
         if other is not self:
             self._intersect(other)
         return self
+
+
+class Foldable(Filter):
+    """Filters that can be made smaller once their keys are known."""
+
+    __slots__ = ()
+
+    def fold(self: OfFoldable, fpr: Optional[Rate] = None, *, factor: Optional[int] = None) -> OfFoldable:
+        """A smaller filter of the same keys, as if it had been made with its size: the smallest whose
+        rate is at most ``fpr`` (by default the rate that this filter was planned for), or with
+        ``factor`` the one that is so many times smaller. The factor must divide the size; a filter
+        made with ``foldable="yes"`` has many divisors. Raises ValueError for other factors, and FullError
+        if the rate is above ``fpr`` already.
+
+        >>> f = bloomery.BlockedBloom(1_000_000, fpr=0.01, foldable="yes")
+        >>> f.update(range(1000))
+        1000
+        >>> f.fold().nbytes < 1400
+        True
+        """
+        if factor is not None and (fpr is not None or factor < 1):
+            raise ValueError("fold takes a rate, or a factor of at least 1")
+        folded = self._fold(factor or 0, fpr)
+        other: OfFoldable = adopt(folded, type(self))  # type: ignore[assignment]
+        restore_state(other, state_of(self))
+        return other

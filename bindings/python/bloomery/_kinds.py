@@ -5,12 +5,12 @@ from __future__ import annotations
 
 from typing import Any, Dict, Tuple, Type
 
-from ._filter import (CLASSES, Countable, Deletable, Filter, Insertable, Intersectable, Mergeable,
-                      Static)
+from ._filter import (CLASSES, Countable, Deletable, Filter, Foldable, Insertable, Intersectable,
+                      Mergeable, Static)
 from ._plan import kinds
 
 
-class BlockedBloom(Insertable, Mergeable, Intersectable):
+class BlockedBloom(Insertable, Mergeable, Intersectable, Foldable):
     """The default: one cache line per key, the fastest to query and to fill.
 
     >>> monday = bloomery.BlockedBloom(1000)
@@ -28,7 +28,7 @@ class BlockedBloom(Insertable, Mergeable, Intersectable):
     kind = "blocked_bloom"
 
 
-class Bloom(Insertable, Mergeable, Intersectable):
+class Bloom(Insertable, Mergeable, Intersectable, Foldable):
     """The classic; the least memory of those that take keys at any time.
 
     >>> bloomery.Bloom(capacity="1M", memory="1MB").info()["hashes"]
@@ -143,7 +143,7 @@ def _class_of(name: str, row: Dict[str, Any]) -> Type[Filter]:
     """The class of a kind that was compiled in from outside, from its row in the registry."""
     can = row["can"]
     first = Static if row["built_once"] else Deletable if can["erase"] else Insertable
-    others = {"count": Countable, "merge": Mergeable, "intersect": Intersectable}
+    others = {"count": Countable, "merge": Mergeable, "intersect": Intersectable, "fold": Foldable}
     bases = (first, *(base for ability, base in others.items() if can[ability]))
     title = "".join(word.capitalize() for word in name.split("_"))
     return type(title, bases, {"__slots__": (), "__doc__": row["summary"], "kind": name,

@@ -33,6 +33,8 @@ class Plan:
     bits_per_key: float
     #: The rate of false positives at capacity.
     planned_fpr: float
+    #: 64, or 128 for rates that 64-bit hashes cannot give.
+    hash_bits: int
     #: Figures that only this kind has.
     extras: Dict[str, Any]
     #: Why this kind is recommended, where all were compared.
@@ -47,7 +49,8 @@ def plan(capacity: Optional[Count] = None, fpr: Optional[Rate] = None, *,
          memory: Optional[Count] = None, bits: Optional[Count] = None,
          hashes: Optional[int] = None, kind: Optional[str] = None, deletable: bool = False,
          counting: bool = False, growing: bool = False, static: bool = False,
-         seed: Optional[int] = None, key: Optional[bytes] = None, **options: Any) -> Plan:
+         seed: Optional[int] = None, key: Optional[bytes] = None, hash: Optional[str] = None,
+         **options: Any) -> Plan:
     """Plans a filter without making it, with the numbers of ``bloomery plan``: any sufficient two of
     capacity, rate, size and number of hash functions give the rest. Without a kind, all kinds that
     have what is needed are compared.
@@ -61,7 +64,7 @@ def plan(capacity: Optional[Count] = None, fpr: Optional[Rate] = None, *,
     Traceback (most recent call last):
     ValueError: ...
     """
-    made = _native.plan(kind, request(capacity, fpr, memory, bits, hashes, seed, key, options),
+    made = _native.plan(kind, request(capacity, fpr, memory, bits, hashes, seed, key, hash, options),
                         deletable, counting, growing, static)
     made["ranked"] = tuple(Plan(**each) for each in made.get("ranked", ()))
     return Plan(**made)

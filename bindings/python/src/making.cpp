@@ -60,14 +60,19 @@ made_filter build(const std::string& kind_name, plan_request request, const py::
                   const py::object& offsets) {
   const kind_info& kind = kind_of(kind_name);
   apply_default_fpr(kind, request);
-  std::vector<hash64> hashes;
+  request.hash_bits = hash_bits_for(kind, request);
+  std::vector<std::vector<hash64>> hashes(request.hash_bits / 64);
   for_batches(keys, offsets, [&](key_batch& batch) {
     const without_gil released;
-    append_hashes(hashes, filter_hasher(request.seed), batch);
+    for (unsigned i = 0; i < hashes.size(); ++i) {
+      append_hashes(hashes[i], filter_hasher(request.seed.half(i)), batch);
+    }
   });
   return {or_raise([&] {
     const without_gil released;
-    return kind.build(request, hash_source::of(hashes));
+    std::vector<hash_source> sources;
+    for (const auto& each : hashes) sources.push_back(hash_source::of(each));
+    return build_filter(kind, request, sources);
   }())};
 }
 
@@ -93,6 +98,18 @@ made_filter open_file(const py::object& path, bool mapped, const py::object& ver
         return made_filter{std::move(*opened), std::move(*stored)};
       }(),
       PyExc_ValueError);
+}
+
+py::dict info_of_file(const py::object& path) {
+  const file_name name(path);
+  return dict_of(name.or_raise(
+      [&]() -> result<filter_info> {
+        const without_gil released;
+        auto stored = map_file(name.encoded_path);
+        if (!stored) return fail(std::move(stored.error()));
+        return info_of(std::move(*stored), name.encoded_path.string());
+      }(),
+      PyExc_ValueError));
 }
 
 made_filter from_bytes(const py::object& data, const py::object& key) {
@@ -123,6 +140,14 @@ made_filter copy_of(const shared_filter& filter) {
     // A copy of a mapped filter would be another over the same mapping.
     if (filter.file()) return open_any(*filter.file(), access::writable, in_memory);
     return original.copy();
+  }))};
+}
+
+made_filter fold_of(const shared_filter& filter, std::uint64_t factor, const py::object& fpr) {
+  const double wanted = rate("fpr", fpr);
+  return {or_raise(filter.read([=](const any_filter& original) {
+    if (factor != 0) return original.fold(factor);
+    return original.fold_to(wanted != 0 ? wanted : original.info().plan.planned_fpr);
   }))};
 }
 
@@ -159,7 +184,7 @@ void add_making(py::module_& module) {
   py::class_<plan_request>(module, "Request")
       .def(py::init(&request_of), py::kw_only(), py::arg("capacity"), py::arg("fpr"),
            py::arg("memory"), py::arg("bits"), py::arg("hashes"), py::arg("seed"), py::arg("key"),
-           py::arg("options"));
+           py::arg("hash"), py::arg("options"));
   py::class_<made_filter>(module, "Made")
       .def_property_readonly("kind", [](const made_filter& made) {
         return std::string(find_kind(made.filter.image().header.kind)->name);
@@ -167,6 +192,7 @@ void add_making(py::module_& module) {
   module.def("create", &create);
   module.def("build", &build);
   module.def("open", &open_file);
+  module.def("info", &info_of_file);
   module.def("from_bytes", &from_bytes);
   module.def("new_key", [] { return bytes_of_key(or_raise(new_hash_key())); });
 }

@@ -23,6 +23,8 @@ void add_making(pybind11::module_& module);
 
 /// A copy in memory of its own, which can be changed.
 made_filter copy_of(const shared_filter& filter);
+/// The fold by that factor. If it is 0, the smallest at the rate, or for None at the planned rate.
+made_filter fold_of(const shared_filter& filter, std::uint64_t factor, const pybind11::object& fpr);
 
 /// The bytes that a file would have.
 pybind11::bytes bytes_of_filter(const shared_filter& filter);

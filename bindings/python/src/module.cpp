@@ -258,6 +258,7 @@ void add_filter(py::module_& module) {
                     });
            })
       .def("_copy", &copy_of)
+      .def("_fold", &fold_of)
       .def("_to_bytes", &bytes_of_filter)
       .def("_save", &save_to)
       .def("_info",

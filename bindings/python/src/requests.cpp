@@ -74,6 +74,8 @@ std::uint64_t amount(std::string_view name, const py::object& value, std::uint64
   return n;
 }
 
+}  // namespace
+
 double rate(std::string_view name, const py::object& value) {
   if (value.is_none()) return 0;
   if (PyUnicode_Check(value.ptr())) return parsed(name, value, parse_rate);
@@ -90,6 +92,8 @@ double rate(std::string_view name, const py::object& value) {
                      shown(value)));
 }
 
+namespace {
+
 void put(py::dict& into, const std::vector<property>& extras) {
   for (const property& extra : extras) {
     std::visit([&](const auto& value) { into[py::str(extra.name)] = value; }, extra.value);
@@ -104,6 +108,7 @@ py::dict dict_of(const abilities& can) {
   all["merge"] = can.merge;
   all["intersect"] = can.intersect;
   all["grow"] = can.grow;
+  all["fold"] = can.fold;
   return all;
 }
 
@@ -116,6 +121,7 @@ py::dict dict_of(std::string_view kind, const plan_report& plan) {
   all["hashes"] = plan.hashes ? py::object(py::int_(*plan.hashes)) : py::none();
   all["bits_per_key"] = plan.bits_per_key();
   all["planned_fpr"] = plan.planned_fpr;
+  all["hash_bits"] = plan.hash_bits;
   py::dict extras;
   put(extras, plan.extras);
   all["extras"] = std::move(extras);
@@ -146,7 +152,7 @@ py::bytes bytes_of_key(const hash_key& key) {
 
 plan_request request_of(const py::object& capacity, const py::object& fpr, const py::object& memory,
                         const py::object& bits, const py::object& hashes, const py::object& seed,
-                        const py::object& key, const py::dict& options) {
+                        const py::object& key, const py::object& hash, const py::dict& options) {
   constexpr auto any = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
   plan_request request;
   request.capacity = amount("capacity", capacity, any, parse_count);
@@ -168,6 +174,10 @@ plan_request request_of(const py::object& capacity, const py::object& fpr, const
     request.seed = *secret;
   } else if (!seed.is_none()) {
     request.seed = whole("seed", seed, 0, std::numeric_limits<std::uint64_t>::max());
+  }
+  if (!hash.is_none()) {
+    const auto chosen = choose_hash(request, py::cast<std::string>(py::str(hash)));
+    if (!chosen) refuse(PyExc_ValueError, "hash", chosen.error().message);
   }
   for (const auto& [name, value] : options) {
     request.options.emplace_back(py::cast<std::string>(name),
@@ -209,9 +219,7 @@ py::dict dict_of(const filter_info& info) {
   all["estimated_size"] = info.estimated_size;
   all["current_fpr"] = info.current_fpr;
   all["fill"] = info.fill;
-  all["hash"] = info.hash == hash_id::siphash_1_3 ? "siphash-1-3"
-                : info.hash == hash_id::xxh3_64   ? "xxh3-64"
-                                                  : "of the probe rule";
+  all["hash"] = info.hash == hash_id::none ? "of the probe rule" : name_of(info.hash);
   all["seed"] = info.seed;
   all["can"] = dict_of(info.can);
   py::dict extras = all["extras"];

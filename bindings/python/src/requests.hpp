@@ -9,6 +9,7 @@
 #include <bloomery/any_filter.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace bloomery::python {
 
@@ -18,7 +19,11 @@ namespace bloomery::python {
 plan_request request_of(const pybind11::object& capacity, const pybind11::object& fpr,
                         const pybind11::object& memory, const pybind11::object& bits,
                         const pybind11::object& hashes, const pybind11::object& seed,
-                        const pybind11::object& key, const pybind11::dict& options);
+                        const pybind11::object& key, const pybind11::object& hash,
+                        const pybind11::dict& options);
+
+/// A rate in any of these forms. 0 for None.
+double rate(std::string_view name, const pybind11::object& value);
 
 /// The secret key in 16 bytes, or nothing for None. Anything else raises ValueError or TypeError.
 std::optional<hash_key> secret_key_of(const pybind11::object& key);

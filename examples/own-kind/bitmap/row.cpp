@@ -19,15 +19,14 @@ struct bitmap_kind : one_type<bitmap> {
 
   static result<void> set_options(const plan_request&, bitmap_spec&) { return {}; }
 
-  static result<plan_report> plan(const bitmap_spec& spec) {
-    const auto params = plan_bitmap(spec);
-    if (!params) return fail(params.error());
-    return plan_report{.capacity = params->capacity,
-                       .bits = params->bits,
-                       .bytes = bytes_for_bits(params->bits),
-                       .hashes = 1,
-                       .planned_fpr = params->fpr,
-                       .extras = {}};
+  static constexpr auto plan = plan_bitmap;
+  static plan_report report(const bitmap_params& params) {
+    return {.capacity = params.capacity,
+            .bits = params.bits,
+            .bytes = bytes_for_bits(params.bits),
+            .hashes = 1,
+            .planned_fpr = params.fpr,
+            .extras = {}};
   }
 
   template <class F>

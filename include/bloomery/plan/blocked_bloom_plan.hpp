@@ -24,6 +24,8 @@ struct blocked_bloom_spec {
   /// The share of filters with this plan whose own rate is at most fpr, in [1/2, 1). 0: only the
   /// mean rate over all such filters is at most fpr.
   double confidence = 0;
+  /// From capacity and fpr: up to 0.5% more memory, so that the size has many divisors (fold).
+  bool foldable = false;
 };
 
 /// The values that determine the bits of a blocked filter, and its capacity and planned rate.
@@ -74,5 +76,11 @@ double blocked_bloom_fpr(double n, block_layout layout, std::uint64_t blocks, un
 /// Succeeds if two filters have the same places for every key. Otherwise fails with incompatible,
 /// and the message names the difference.
 result<void> same_shape(const blocked_bloom_params& a, const blocked_bloom_params& b);
+
+/// The parameters of the fold of a filter: 1/factor of the blocks. The capacity is 1/factor too;
+/// or, with fpr, the number of keys that the fold holds at that rate. Fails with invalid_argument
+/// if factor does not divide the blocks, or if no key fits at fpr.
+result<blocked_bloom_params> fold_params(const blocked_bloom_params& params, std::uint64_t factor,
+                                         double fpr = 0);
 
 }  // namespace bloomery

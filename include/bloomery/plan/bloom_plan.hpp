@@ -25,6 +25,8 @@ struct bloom_spec {
   /// The share of filters with this plan whose own rate is at most fpr, in [1/2, 1). 0: only the
   /// mean rate over all such filters is at most fpr.
   double confidence = 0;
+  /// From capacity and fpr: up to 0.5% more memory, so that the size has many divisors (fold).
+  bool foldable = false;
 };
 
 /// The values that determine the layout of a Bloom filter, and its capacity and planned rate.
@@ -62,5 +64,10 @@ result<bloom_params> plan_bloom(const bloom_spec& spec);
 /// Succeeds if two arrays have the same places for every key: equal bits, functions, seed and rule.
 /// Otherwise fails with incompatible, and the message names the difference.
 result<void> same_shape(const bloom_params& a, const bloom_params& b);
+
+/// The parameters of the fold of a filter: 1/factor of the bits. The capacity is 1/factor too; or,
+/// with fpr, the number of keys that the fold holds at that rate. Fails with invalid_argument if
+/// factor does not divide the bits, or if no key fits at fpr.
+result<bloom_params> fold_params(const bloom_params& params, std::uint64_t factor, double fpr = 0);
 
 }  // namespace bloomery

@@ -1,3 +1,4 @@
+#include <array>
 #include <bloomery/hash.hpp>
 #include <charconv>
 
@@ -40,6 +41,20 @@ void filter_hasher::operator()(std::span<const std::span<const std::byte>> keys,
 
 hash_seed::hash_seed(const hash_key& key) noexcept
     : value_(siphash(key, bytes_of("bloomery hash key")).value), key_(key), is_keyed_(true) {}
+
+hash_seed hash_seed::half(unsigned number) const noexcept {
+  if (number == 0) return *this;
+  if (!is_keyed_) return {value_ ^ 0x9e3779b97f4a7c15};
+  return hash_key{{siphash(key_, bytes_of("bloomery second key 0")).value,
+                   siphash(key_, bytes_of("bloomery second key 1")).value}};
+}
+
+std::string_view name_of(hash_id hash) noexcept {
+  constexpr std::array<std::string_view, 6> names = {"none",        "xxh3-64",   "fnv-murmur",
+                                                     "siphash-1-3", "xxh3-2x64", "siphash-2x64"};
+  const auto number = static_cast<std::size_t>(hash);
+  return number < names.size() ? names[number] : "unknown";
+}
 
 result<void> detail::check_keyed_hasher(const hash_seed& seed, bool takes_keys) {
   if (takes_keys || !seed.is_keyed()) return {};

@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include <bloomery/detail/core/bloom_tally.hpp>
+#include <bloomery/detail/core/bloom_sets.hpp>
+#include <bloomery/detail/core/fold.hpp>
 #include <bloomery/plan/formulas.hpp>
 #include <bloomery/plan/units.hpp>
 
@@ -191,6 +192,7 @@ result<blocked_bloom_params> plan_blocked_bloom(const blocked_bloom_spec& spec) 
       return static_cast<double>(blocks_for(sample, target, plan.layout, k, deviations));
     });
     plan.blocks = blocks_for(n, target, plan.layout, plan.hashes, deviations);
+    if (spec.foldable) plan.blocks = detail::foldable_size(plan.blocks);
     if (plan.blocks > max_blocks(plan.layout)) {
       return detail::refuse("{} keys at a rate of {:.3g} need more blocks than the {} layout has",
                             format_count(spec.capacity), spec.fpr, name_of(plan.layout));
@@ -214,6 +216,20 @@ result<blocked_bloom_params> plan_blocked_bloom(const blocked_bloom_spec& spec) 
     return fail(std::move(ok.error()));
   }
   return plan;
+}
+
+result<blocked_bloom_params> fold_params(const blocked_bloom_params& params, std::uint64_t factor,
+                                         double fpr) {
+  if (auto ok = detail::check_factor(factor, params.blocks, "blocks"); !ok) return fail(ok.error());
+  blocked_bloom_params folded = params;
+  folded.blocks /= factor;
+  folded.capacity = fpr != 0 ? keys_for(params.layout, folded.blocks, params.hashes, fpr, 0)
+                             : params.capacity / factor;
+  if (fpr != 0 && folded.capacity == 0) return detail::no_key_fits(folded.bits(), fpr);
+  folded.fpr = blocked_bloom_fpr(static_cast<double>(folded.capacity), params.layout, folded.blocks,
+                                 params.hashes);
+  folded.chance_keys = detail::folded_chance_keys(params.chance_keys, factor);
+  return folded;
 }
 
 double blocked_bloom_params::scatter() const {

@@ -15,9 +15,13 @@ struct blocked_bloom_kind : one_type<blocked_bloom> {
   static constexpr std::string_view strengths =
       "an insert or a query touches one cache line, and batches run at the memory's speed; 0.5 "
       "bits per key more than bloom at 1%; no deletion, and its size is fixed in advance";
-  static constexpr std::array options = {kind_option{
-      "layout", "split, free or parquet (default by the rate)",
-      "where in its block a key's bits are; parquet is Apache Parquet's block bit for bit"}};
+  static constexpr std::array options = {
+      kind_option{"layout", "split, free or parquet (default by the rate)",
+                  "where in its block a key's bits are; parquet is Apache Parquet's block bit for "
+                  "bit"},
+      foldable_option};
+
+  static constexpr std::size_t equal_in_halves = 32;  // all but chance_keys
 
   static result<void> set_options(const plan_request& request, blocked_bloom_spec& spec) {
     const std::string_view wanted = option_text(request, "layout", "");
@@ -32,17 +36,15 @@ struct blocked_bloom_kind : one_type<blocked_bloom> {
                           "'{}' is no block layout; give split, free or parquet", wanted);
   }
 
-  static result<plan_report> plan(const blocked_bloom_spec& spec) {
-    const auto params = plan_blocked_bloom(spec);
-    if (!params) return fail(params.error());
-    return plan_report{
-        .capacity = params->capacity,
-        .bits = params->bits(),
-        .bytes = params->bits() / 8,
-        .hashes = params->hashes,
-        .planned_fpr = params->fpr,
-        .scatter = params->scatter(),
-        .extras = {{"layout", std::string(name_of(params->layout))}, {"blocks", params->blocks}}};
+  static constexpr auto plan = plan_blocked_bloom;
+  static plan_report report(const blocked_bloom_params& params) {
+    return {.capacity = params.capacity,
+            .bits = params.bits(),
+            .bytes = params.bits() / 8,
+            .hashes = params.hashes,
+            .planned_fpr = params.fpr,
+            .scatter = params.scatter(),
+            .extras = {{"layout", std::string(name_of(params.layout))}, {"blocks", params.blocks}}};
   }
 
   template <class F>

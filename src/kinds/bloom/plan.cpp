@@ -5,7 +5,8 @@
 #include <limits>
 #include <numbers>
 
-#include <bloomery/detail/core/bloom_tally.hpp>
+#include <bloomery/detail/core/bloom_sets.hpp>
+#include <bloomery/detail/core/fold.hpp>
 #include <bloomery/plan/formulas.hpp>
 #include <bloomery/plan/units.hpp>
 
@@ -116,7 +117,7 @@ result<bloom_params> plan_bloom(const bloom_spec& spec) {
       return detail::refuse("{} keys at a rate of {:.3g} need more than 2^62 bits",
                             format_count(spec.capacity), spec.fpr);
     }
-    plan.bits = found.bits;
+    plan.bits = spec.foldable ? detail::foldable_size(found.bits) : found.bits;
     plan.hashes = found.hashes;
   } else if (spec.bits != 0 && spec.fpr != 0) {
     plan.capacity = max_capacity(spec.bits, spec.fpr, spec.hashes, deviations);
@@ -141,6 +142,18 @@ result<bloom_params> plan_bloom(const bloom_spec& spec) {
     return fail(std::move(ok.error()));
   }
   return plan;
+}
+
+result<bloom_params> fold_params(const bloom_params& params, std::uint64_t factor, double fpr) {
+  if (auto ok = detail::check_factor(factor, params.bits, "bits"); !ok) return fail(ok.error());
+  bloom_params folded = params;
+  folded.bits /= factor;
+  folded.capacity =
+      fpr != 0 ? max_capacity(folded.bits, fpr, params.hashes, 0) : params.capacity / factor;
+  if (fpr != 0 && folded.capacity == 0) return detail::no_key_fits(folded.bits, fpr);
+  folded.fpr = full_fpr(static_cast<double>(folded.capacity), folded.bits, params.hashes);
+  folded.chance_keys = detail::folded_chance_keys(params.chance_keys, factor);
+  return folded;
 }
 
 double bloom_params::scatter() const {

@@ -18,25 +18,26 @@ struct bloom_kind : one_type_per_probe<bloom_with, bloom_params> {
   static constexpr std::string_view strengths =
       "the fewest bits of the kinds that are built by inserts and merge by OR; no "
       "deletion, and its size is fixed in advance";
-  static constexpr std::array options = {probe_option};
+  static constexpr std::array options = {probe_option, foldable_option};
+
+  static constexpr std::size_t equal_in_halves = 32;  // all but chance_keys
 
   static result<void> set_options(const plan_request&, bloom_spec&) { return {}; }
 
-  static result<plan_report> plan(const bloom_spec& spec) {
-    const auto params = plan_bloom(spec);
-    if (!params) return fail(params.error());
-    const auto n = static_cast<double>(params->capacity);
-    const auto m = static_cast<double>(params->bits);
-    return plan_report{
-        .capacity = params->capacity,
-        .bits = params->bits,
-        .bytes = bytes_for_bits(params->bits),
-        .hashes = params->hashes,
-        .planned_fpr = params->fpr,
-        .lines_per_query = params->hashes,
-        .scatter = params->scatter(),
+  static constexpr auto plan = plan_bloom;
+  static plan_report report(const bloom_params& params) {
+    const auto n = static_cast<double>(params.capacity);
+    const auto m = static_cast<double>(params.bits);
+    return {
+        .capacity = params.capacity,
+        .bits = params.bits,
+        .bytes = bytes_for_bits(params.bits),
+        .hashes = params.hashes,
+        .planned_fpr = params.fpr,
+        .lines_per_query = params.hashes,
+        .scatter = params.scatter(),
         .extras = {{"optimal_hashes", formulas::optimal_hashes(n, m)},
-                   {"classic_fpr", formulas::bloom_fpr_classic(n, m, params->hashes)},
+                   {"classic_fpr", formulas::bloom_fpr_classic(n, m, params.hashes)},
                    {"ideal_fpr", formulas::ideal_fpr(m / n)}},
     };
   }

@@ -33,30 +33,28 @@ struct counting_bloom_kind : one_type_per_probe<counting_bloom_with, counting_bl
     return read_option(request, "counter_bits", spec.counter_bits);
   }
 
-  static result<plan_report> plan(const counting_bloom_spec& spec) {
-    const auto params = plan_counting_bloom(spec);
-    if (!params) return fail(params.error());
-    const auto n = static_cast<double>(params->array.capacity);
-    const auto m = static_cast<double>(params->counters());
-    const unsigned k = params->array.hashes;
-    plan_report report{.capacity = params->array.capacity,
-                       .bits = params->bits(),
-                       .bytes = bytes_for_bits(params->bits()),
-                       .hashes = k,
-                       .planned_fpr = params->array.fpr,
-                       .lines_per_query = k,
-                       .scatter = params->array.scatter(),
-                       .extras = layout_of(*params)};
+  static constexpr auto plan = plan_counting_bloom;
+  static plan_report report(const counting_bloom_params& params) {
+    const auto n = static_cast<double>(params.array.capacity);
+    const auto m = static_cast<double>(params.counters());
+    const unsigned k = params.array.hashes;
+    plan_report made{.capacity = params.array.capacity,
+                     .bits = params.bits(),
+                     .bytes = bytes_for_bits(params.bits()),
+                     .hashes = k,
+                     .planned_fpr = params.array.fpr,
+                     .lines_per_query = k,
+                     .scatter = params.array.scatter(),
+                     .extras = layout_of(params)};
     const auto add = [&](std::string_view figure, double value) {
-      report.extras.push_back({std::string(figure), value});
+      made.extras.push_back({std::string(figure), value});
     };
-    add("times_bloom",
-        static_cast<double>(params->bits()) / static_cast<double>(params->array.bits));
+    add("times_bloom", static_cast<double>(params.bits()) / static_cast<double>(params.array.bits));
     add("optimal_hashes", formulas::optimal_hashes(n, m));
     // Chances that any counter does so, with that many distinct keys.
-    add("stuck_bound", formulas::counter_reaches(n, m, k, params->maximum()));
-    add("overflow_bound", formulas::counter_reaches(n, m, k, params->maximum() + 1));
-    return report;
+    add("stuck_bound", formulas::counter_reaches(n, m, k, params.maximum()));
+    add("overflow_bound", formulas::counter_reaches(n, m, k, params.maximum() + 1));
+    return made;
   }
 
   template <class F>

@@ -32,16 +32,15 @@ struct cuckoo_kind : one_type<cuckoo> {
     return read_positive_option(request, "fingerprint_bits", spec.fingerprint_bits);
   }
 
-  static result<plan_report> plan(const cuckoo_spec& spec) {
-    const auto params = plan_cuckoo(spec);
-    if (!params) return fail(params.error());
-    return plan_report{.capacity = params->capacity,
-                       .bits = 8 * params->payload_bytes(),
-                       .bytes = params->payload_bytes(),
-                       .hashes = std::nullopt,
-                       .planned_fpr = params->fpr,
-                       .lines_per_query = 2,
-                       .extras = shape_of(*params)};
+  static constexpr auto plan = plan_cuckoo;
+  static plan_report report(const cuckoo_params& params) {
+    return {.capacity = params.capacity,
+            .bits = 8 * params.payload_bytes(),
+            .bytes = params.payload_bytes(),
+            .hashes = std::nullopt,
+            .planned_fpr = params.fpr,
+            .lines_per_query = 2,
+            .extras = shape_of(params)};
   }
 
   template <class F>

@@ -15,6 +15,7 @@
 #include "core/format.hpp"
 #include "kinds/expandable/schedule.hpp"
 #include "plan/checks.hpp"
+#include "plan/search.hpp"
 
 namespace bloomery {
 namespace {
@@ -107,24 +108,17 @@ bool fits(const expandable_spec& spec, const std::optional<expandable_params>& p
 
 /// The most keys that fit into the given bits.
 std::uint64_t max_capacity(const expandable_spec& spec) {
-  std::uint64_t capacity = 0;
-  std::uint64_t beyond = std::min(spec.bits, max_keys) + 1;
-  while (beyond - capacity > 1) {
-    const std::uint64_t middle = capacity + (beyond - capacity) / 2;
-    (fits(spec, plan_for(spec, middle, spec.fpr)) ? capacity : beyond) = middle;
-  }
-  return capacity;
+  return detail::first_good(
+             0, std::min(spec.bits, max_keys) + 1,
+             [&](std::uint64_t n) { return !fits(spec, plan_for(spec, n, spec.fpr)); }) -
+         1;
 }
 
 /// The lowest rate at which the given keys fit into the given bits.
 double min_rate(const expandable_spec& spec) {
-  double low = -62;
-  double high = -1e-3;
-  for (int step = 0; step < 60; ++step) {
-    const double middle = (low + high) / 2;
-    (fits(spec, plan_for(spec, spec.capacity, numeric::exp2(middle))) ? high : low) = middle;
-  }
-  return numeric::exp2(high);
+  return numeric::exp2(detail::first_good_real(-62, -1e-3, 60, [&](double log2_rate) {
+    return fits(spec, plan_for(spec, spec.capacity, numeric::exp2(log2_rate)));
+  }));
 }
 
 constexpr auto fields = [](auto& block, auto& params) {

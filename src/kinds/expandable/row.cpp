@@ -35,27 +35,26 @@ struct expandable_kind : one_type<expandable> {
     return {};
   }
 
-  static result<plan_report> plan(const expandable_spec& spec) {
-    const auto params = plan_expandable(spec);
-    if (!params) return fail(params.error());
-    plan_report report{.capacity = params->room(),
-                       .bits = 8 * planned_bytes(*params),
-                       .bytes = planned_bytes(*params),
-                       .hashes = std::nullopt,
-                       .planned_fpr = params->fpr,
-                       .lines_per_query = 2,
-                       .extras = layout_properties(*params)};
+  static constexpr auto plan = plan_expandable;
+  static plan_report report(const expandable_params& params) {
+    plan_report made{.capacity = params.room(),
+                     .bits = 8 * planned_bytes(params),
+                     .bytes = planned_bytes(params),
+                     .hashes = std::nullopt,
+                     .planned_fpr = params.fpr,
+                     .lines_per_query = 2,
+                     .extras = layout_properties(params)};
     for (const unsigned doublings : {10U, 20U}) {
       const auto keys =
-          std::ldexp(static_cast<double>(params->capacity), static_cast<int>(doublings));
+          std::ldexp(static_cast<double>(params.capacity), static_cast<int>(doublings));
       if (keys > 0x1p57) break;
-      const auto later = grown_to(*params, static_cast<std::uint64_t>(keys));
+      const auto later = grown_to(params, static_cast<std::uint64_t>(keys));
       if (!later) break;
-      report.extras.push_back({doublings == 10 ? "bits_per_key_after_1024fold_growth"
-                                               : "bits_per_key_after_millionfold_growth",
-                               expandable_bits(*later, later->entries) / keys});
+      made.extras.push_back({doublings == 10 ? "bits_per_key_after_1024fold_growth"
+                                             : "bits_per_key_after_millionfold_growth",
+                             expandable_bits(*later, later->entries) / keys});
     }
-    return report;
+    return made;
   }
 
   template <class F>

@@ -79,12 +79,19 @@ std::uint64_t bits_of(const fuse_params& params) noexcept {
   return params.payload_bytes() * 8;
 }
 
+/// The rate that equal hashes leave to the fingerprints. A thousandth of the rate is not worth a
+/// bit.
+double rate_of_fingerprints(const fuse_spec& spec) noexcept {
+  const double collisions = f::hash_collision_fpr(static_cast<double>(spec.capacity));
+  return collisions < spec.fpr / 1000 ? spec.fpr : spec.fpr - collisions;
+}
+
 result<void> check_ranges(const fuse_spec& spec) {
   if (auto ok = detail::check_common(spec, max_fuse_keys); !ok) return ok;
-  if (spec.fpr != 0 && spec.fpr * rounding < std::ldexp(1.0, -32)) {
+  if (spec.fpr != 0 && rate_of_fingerprints(spec) * rounding < std::ldexp(1.0, -32)) {
     return detail::refuse(
-        "a rate of {:.3g} is below what 32 fingerprint bits give (2.33e-10); ask for a higher one",
-        spec.fpr);
+        "a rate of {:.3g} is below what 32 fingerprint bits give ({:.3g}); ask for a higher one",
+        spec.fpr, fuse_fpr(static_cast<double>(spec.capacity), 32));
   }
   if (spec.arity != 0 && spec.arity != 3 && spec.arity != 4) {
     return detail::refuse("a fuse filter has arity 3 or 4, not {}", spec.arity);
@@ -121,7 +128,7 @@ std::uint64_t keys_that_fit(unsigned arity, unsigned w, std::uint64_t bits) noex
 
 unsigned fingerprint_bits_of(const fuse_spec& spec) noexcept {
   if (spec.fingerprint_bits != 0) return spec.fingerprint_bits;
-  return spec.fpr != 0 ? bits_for(spec.fpr) : 0;
+  return spec.fpr != 0 ? bits_for(rate_of_fingerprints(spec)) : 0;
 }
 
 constexpr auto fields = [](auto& block, auto& params) {

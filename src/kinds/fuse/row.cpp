@@ -28,21 +28,22 @@ struct fuse_kind : one_type<fuse> {
       kind_option{"fingerprint_bits", "1 to 32 (default by the rate)",
                   "bits of a fingerprint: the rate is 2^-bits"}};
 
+  static constexpr std::size_t equal_in_halves = 0;
+
   static result<void> set_options(const plan_request& request, fuse_spec& spec) {
     if (auto ok = read_option(request, "arity", spec.arity); !ok) return ok;
     return read_option(request, "fingerprint_bits", spec.fingerprint_bits);
   }
 
-  static result<plan_report> plan(const fuse_spec& spec) {
-    const auto plan = plan_fuse(spec);
-    if (!plan) return fail(plan.error());
-    return plan_report{.capacity = plan->capacity,
-                       .bits = plan->params.payload_bytes() * 8,
-                       .bytes = plan->params.payload_bytes(),
-                       .hashes = {},
-                       .planned_fpr = plan->fpr,
-                       .lines_per_query = plan->params.arity,
-                       .extras = extras_of(plan->params)};
+  static constexpr auto plan = plan_fuse;
+  static plan_report report(const fuse_plan& plan) {
+    return {.capacity = plan.capacity,
+            .bits = plan.params.payload_bytes() * 8,
+            .bytes = plan.params.payload_bytes(),
+            .hashes = {},
+            .planned_fpr = plan.fpr,
+            .lines_per_query = plan.params.arity,
+            .extras = extras_of(plan.params)};
   }
 
   template <class F>

@@ -97,16 +97,8 @@ double rate_that_fits(std::uint64_t n, std::uint64_t bits) noexcept {
   const auto fits = [&](double log2_eps) {
     return bytes_for(n, numeric::exp2(log2_eps)) * 8 <= bits;
   };
-  double low = -32;
-  if (!fits(low)) {
-    double high = 0;
-    for (int i = 0; i < 50; ++i) {
-      const double middle = (low + high) / 2;
-      (fits(middle) ? high : low) = middle;
-    }
-    low = high;
-  }
-  return std::min(numeric::exp2(low) + collisions, 1.0);
+  const double least = fits(-32) ? -32 : detail::first_good_real(-32, 0, 50, fits);
+  return std::min(numeric::exp2(least) + collisions, 1.0);
 }
 
 std::uint64_t keys_that_fit(double eps, std::uint64_t bits) noexcept {

@@ -16,18 +16,19 @@ struct ribbon_kind : one_type<ribbon> {
       "slower to ask than fuse in cache";
   static constexpr std::array<kind_option, 0> options{};
 
+  static constexpr std::size_t equal_in_halves = 0;
+
   static result<void> set_options(const plan_request&, ribbon_spec&) { return {}; }
 
-  static result<plan_report> plan(const ribbon_spec& spec) {
-    const auto plan = plan_ribbon(spec);
-    if (!plan) return fail(plan.error());
-    return plan_report{.capacity = plan->capacity,
-                       .bits = plan->bytes * 8,
-                       .bytes = plan->bytes,
-                       .hashes = {},
-                       .planned_fpr = plan->fpr,
-                       .lines_per_query = 2,
-                       .extras = {}};
+  static constexpr auto plan = plan_ribbon;
+  static plan_report report(const ribbon_plan& plan) {
+    return {.capacity = plan.capacity,
+            .bits = plan.bytes * 8,
+            .bytes = plan.bytes,
+            .hashes = {},
+            .planned_fpr = plan.fpr,
+            .lines_per_query = 2,
+            .extras = {}};
   }
 
   template <class F>

@@ -48,21 +48,20 @@ struct scalable_bloom_kind : one_type<scalable_bloom> {
     return read_option(request, "tightening", spec.tightening);
   }
 
-  static result<plan_report> plan(const scalable_bloom_spec& spec) {
-    const auto params = plan_scalable_bloom(spec);
-    if (!params) return fail(params.error());
-    const bloom_params& first = params->members.front();
-    plan_report report{.capacity = first.capacity,
-                       .bits = first.bits,
-                       .bytes = round_up(bytes_for_bits(first.bits), member_alignment),
-                       .hashes = std::nullopt,  // the members differ in it
-                       .planned_fpr = params->fpr,
-                       .lines_per_query = first.hashes,
-                       .extras = {{"growth", params->growth},
-                                  {"tightening", params->tightening},
-                                  {"limit", scalable_bloom_limit(*params)}}};
-    for (property& cost : cost_of_growth(*params)) report.extras.push_back(std::move(cost));
-    return report;
+  static constexpr auto plan = plan_scalable_bloom;
+  static plan_report report(const scalable_bloom_params& params) {
+    const bloom_params& first = params.members.front();
+    plan_report made{.capacity = first.capacity,
+                     .bits = first.bits,
+                     .bytes = round_up(bytes_for_bits(first.bits), member_alignment),
+                     .hashes = std::nullopt,  // the members differ in it
+                     .planned_fpr = params.fpr,
+                     .lines_per_query = first.hashes,
+                     .extras = {{"growth", params.growth},
+                                {"tightening", params.tightening},
+                                {"limit", scalable_bloom_limit(params)}}};
+    for (property& cost : cost_of_growth(params)) made.extras.push_back(std::move(cost));
+    return made;
   }
 
   template <class F>

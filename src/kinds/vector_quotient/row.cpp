@@ -37,16 +37,15 @@ struct vector_quotient_kind : one_type<vector_quotient> {
     return read_positive_option(request, "slots", spec.slots);
   }
 
-  static result<plan_report> plan(const vector_quotient_spec& spec) {
-    const auto params = plan_vector_quotient(spec);
-    if (!params) return fail(params.error());
-    return plan_report{.capacity = params->capacity,
-                       .bits = 8 * params->payload_bytes(),
-                       .bytes = params->payload_bytes(),
-                       .hashes = std::nullopt,
-                       .planned_fpr = params->fpr,
-                       .lines_per_query = 2,
-                       .extras = shape_of(*params)};
+  static constexpr auto plan = plan_vector_quotient;
+  static plan_report report(const vector_quotient_params& params) {
+    return {.capacity = params.capacity,
+            .bits = 8 * params.payload_bytes(),
+            .bytes = params.payload_bytes(),
+            .hashes = std::nullopt,
+            .planned_fpr = params.fpr,
+            .lines_per_query = 2,
+            .extras = shape_of(params)};
   }
 
   template <class F>

@@ -68,7 +68,10 @@ void with_arrays(unsigned seed, Use&& use) {
                                   Counters::maximum - 1,
                                   Counters::maximum};
       values[i] = choices[random() % choices.size()];
-      for (unsigned n = 0; n < values[i]; ++n) Counters::increment(bytes.data(), i);
+      const std::uint64_t at = i * Counters::width;
+      for (unsigned bit = 0; bit < Counters::width; bit += 8) {
+        bytes[(at + bit) / 8] |= static_cast<std::byte>((values[i] >> bit) << at % 8);
+      }
     }
     use(m, bytes, values);
   }
@@ -79,6 +82,15 @@ std::vector<unsigned> values_of(std::span<const std::byte> bytes, std::uint64_t 
   std::vector<unsigned> values(m);
   for (std::uint64_t i = 0; i < m; ++i) values[i] = Counters::get(bytes.data(), i);
   return values;
+}
+
+TYPED_TEST(counter_arrays, count_from_zero_to_their_maximum) {
+  std::vector<std::byte> bytes(bloomery::detail::bytes_for_bits(3 * TypeParam::width));
+  for (unsigned n = 1; n <= TypeParam::maximum; ++n) {
+    ASSERT_EQ(TypeParam::increment(bytes.data(), 1), n - 1);
+    ASSERT_EQ(TypeParam::get(bytes.data(), 1), n);
+  }
+  EXPECT_EQ(values_of<TypeParam>(bytes, 3), (std::vector<unsigned>{0, TypeParam::maximum, 0}));
 }
 
 TYPED_TEST(counter_arrays, count_up_and_down_without_touching_their_neighbours) {

@@ -113,6 +113,13 @@ class foreign_filter {
   /// give. Fails with incompatible, and changes nothing, if the formats or the parameters differ.
   result<void> merge(const foreign_filter& other);
 
+  /// The filter of the same keys with 1/factor of the blocks. Fails with unsupported if the format
+  /// is not parquet, or with invalid_argument if the factor does not divide the blocks.
+  result<foreign_filter> fold(std::uint64_t factor) const;
+  /// The smallest such filter whose current rate is at most fpr. Fails with full if it is above fpr
+  /// already.
+  result<foreign_filter> fold_to(double fpr) const;
+
   /// The same bits in another container, in a filter with its own memory. Fails if the other format
   /// cannot hold them; the error gives the reason.
   result<foreign_filter> convert(const dialect& to, const option_list& options) const;

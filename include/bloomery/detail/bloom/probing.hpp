@@ -6,7 +6,7 @@
 
 #include <array>
 #include <bloomery/concepts.hpp>
-#include <bloomery/detail/core/prefetch.hpp>
+#include <bloomery/detail/core/bits.hpp>
 #include <bloomery/plan/bloom_plan.hpp>
 #include <bloomery/probe.hpp>
 #include <bloomery/result.hpp>

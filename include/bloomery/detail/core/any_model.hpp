@@ -56,9 +56,12 @@ class any_model {
   virtual result<void> merge_absent(const any_model& other) = 0;
   virtual result<void> intersect(const any_model& other) = 0;
   virtual result<void> clear() = 0;
+  virtual std::span<any_filter> halves() noexcept { return {}; }
   virtual filter_image image() const = 0;
   virtual result<any_filter> copy() const = 0;
   virtual void relocate(const memory_mover& mover) noexcept = 0;
+  virtual result<any_filter> fold(std::uint64_t factor) const = 0;
+  virtual result<any_filter> fold_to(double fpr) const = 0;
 };
 
 /// Ends the program: a filter that was moved from is used.

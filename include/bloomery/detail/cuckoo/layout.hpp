@@ -10,7 +10,6 @@
 
 #include <bit>
 #include <bloomery/detail/core/bits.hpp>
-#include <bloomery/detail/core/prefetch.hpp>
 #include <bloomery/hash.hpp>
 #include <cstddef>
 #include <cstdint>

@@ -24,7 +24,6 @@
 
 #include <bit>
 #include <bloomery/detail/core/bits.hpp>
-#include <bloomery/detail/core/prefetch.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <span>

@@ -4,7 +4,6 @@
 // layout.hpp specifies places, equations and queries; kernels/loops.inl specifies which starts a
 // build bumps and its solution of the equations.
 
-#include <bloomery/detail/core/prefetch.hpp>
 #include <bloomery/detail/ribbon/layout.hpp>
 #include <bloomery/hash.hpp>
 #include <cstddef>

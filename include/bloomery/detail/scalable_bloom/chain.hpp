@@ -8,7 +8,6 @@
 #include <bit>
 #include <bloomery/detail/core/bit_array.hpp>
 #include <bloomery/detail/core/bits.hpp>
-#include <bloomery/detail/core/prefetch.hpp>
 #include <bloomery/hash.hpp>
 #include <bloomery/probe.hpp>
 #include <cstddef>
@@ -55,28 +54,13 @@ class chain_query {
   /// ones. Returns the keys that none contains.
   std::uint32_t absent_from(std::span<const Member> members) noexcept {
     for (std::size_t i = members.size(); i-- > 0;) prefetch_first(members[i]);
-    // The further probes of one member are fetched while the first ones of the next are tested.
-    const Member* waiting = nullptr;
-    std::uint32_t candidates = 0;
     for (std::size_t i = members.size(); i-- > 0 && open_ != 0;) {
-      const std::uint32_t found = pass_first(members[i]) & open_;
-      for_keys(found, [&](std::size_t key) {
-        prefetch_probes(members[i], hashes_[key], chain_first_probes);
-      });
-      if (waiting != nullptr) test_remaining(*waiting, candidates);
-      waiting = &members[i];
-      candidates = found;
+      test_remaining(members[i], pass_first(members[i]) & open_);
     }
-    if (waiting != nullptr) test_remaining(*waiting, candidates);
     return open_;
   }
 
  private:
-  template <class Use>
-  static void for_keys(std::uint32_t keys, Use&& use) noexcept {
-    for (; keys != 0; keys &= keys - 1) use(static_cast<std::size_t>(std::countr_zero(keys)));
-  }
-
   // In a member with one function the second probe is the first.
   const std::array<std::uint64_t, chain_group>& second_of(const Member& m) const noexcept {
     return m.params().hashes >= chain_first_probes ? second_ : first_;
@@ -107,12 +91,14 @@ class chain_query {
 
   void test_remaining(const Member& m, std::uint32_t candidates) noexcept {
     const std::byte* bits = m.bits().data();
-    for_keys(candidates & open_, [&](std::size_t key) {
-      for (unsigned i = chain_first_probes; i < m.params().hashes; ++i) {
-        if (!test_bit(bits, double_hashing::position(hashes_[key], i, m.params().bits))) return;
+    for (std::uint32_t left = candidates; left != 0; left &= left - 1) {
+      const auto key = static_cast<unsigned>(std::countr_zero(left));
+      bool passes = true;
+      for (unsigned i = chain_first_probes; passes && i < m.params().hashes; ++i) {
+        passes = test_bit(bits, double_hashing::position(hashes_[key], i, m.params().bits));
       }
-      open_ &= ~(std::uint32_t{1} << key);
-    });
+      open_ &= ~(std::uint32_t{passes} << key);
+    }
   }
 
   std::span<const hash64> hashes_;

@@ -46,15 +46,6 @@ void move_bits(std::byte* in, std::size_t from, std::size_t n, std::size_t to) n
   }
 }
 
-// Copies n bytes by words, which for few bytes is faster than a call. Reads and clears up to 7
-// bytes behind them.
-void copy_words(std::byte* to, const std::byte* from, std::size_t n) noexcept {
-  std::size_t i = 0;
-  for (; i + 8 <= n; i += 8) store(to + i, load<std::uint64_t>(from + i));
-  if (i != n)
-    store(to + i, low_bits(load<std::uint64_t>(from + i), static_cast<unsigned>(8 * (n - i))));
-}
-
 // The slots of a block, which end at bit `end` of an area of `bytes` bytes with its padding.
 struct slot_row {
   std::byte* area;
@@ -62,35 +53,6 @@ struct slot_row {
   std::size_t end;
   unsigned slot_bits;
 };
-
-// is_match() without branches: the bits below the entry's marker are shifted to the top.
-constexpr bool matches(std::uint64_t entry, std::uint64_t remainder) noexcept {
-  const std::uint64_t differing = (entry ^ remainder) << std::countl_zero(entry | 1) << 1;
-  return static_cast<unsigned>(differing == 0) & static_cast<unsigned>(entry != 0);
-}
-
-// The number of entries that match, in a run that ends at bit `end`. The first two are compared
-// without branches, because none, one and two entries are about equally likely. Two short slots are
-// in the last 8 bytes.
-std::size_t matching_entries(const std::byte* area, std::size_t end, unsigned slot_bits,
-                             std::size_t size, std::uint64_t remainder) noexcept {
-  const std::size_t w = slot_bits;
-  std::size_t found = 0;
-  std::size_t compared = 0;
-  if (2 * w <= 57 && end >= 64) [[likely]] {
-    const std::size_t last = bytes_for_bits(end);
-    const std::uint64_t word = load<std::uint64_t>(area + last - 8) << (8 * last - end);
-    found = (static_cast<unsigned>(matches(word >> (64 - w), remainder)) &
-             static_cast<unsigned>(size > 0)) +
-            (static_cast<unsigned>(matches(word << w >> (64 - w), remainder)) &
-             static_cast<unsigned>(size > 1));
-    compared = 2;
-  }
-  for (std::size_t i = compared; i < size; ++i) {
-    found += matches(get_bits(area, end - (i + 1) * w, slot_bits), remainder);
-  }
-  return found;
-}
 
 // Inserts an entry as number `at` of n. Precondition: the bits below the last slot are zero, up to
 // the next byte boundary below the new last slot.

@@ -37,7 +37,7 @@ class builder {
         share_(shape.gaps.share),
         max_gap_(shape.max_gap()),
         more_gaps_(more_gaps) {
-    made_.area.resize(bytes + more_gaps + 8);
+    made_.area.resize(bytes + more_gaps);
     made_.ends.reserve(blocks);
     make_room(std::size_t{4} * block_cells);
   }
@@ -70,17 +70,16 @@ class builder {
     made_.size += code + slots + owed_ / share_ + more_gaps_ * (built + 1) / blocks_ -
                   more_gaps_ * built / blocks_;
     owed_ %= share_;
-    if (made_.area.size() < made_.size + 8) {
-      made_.area.resize(2 * made_.size + 8);
-    }
-    copy_words(made_.area.data() + begin, std::as_bytes(std::span(code_)).data(), code);
-    copy_words(made_.area.data() + made_.size - slots, slots_.data() + slots_end() - slots, slots);
+    if (made_.area.size() < made_.size) made_.area.resize(2 * made_.size);
+    std::memcpy(made_.area.data() + begin, code_.data(), code);
+    std::memcpy(made_.area.data() + made_.size - slots, slots_.data() + slots_.size() - slots,
+                slots);
     made_.ends.push_back(made_.size);
     made_.entries += n;
     made_.largest_block = std::max(made_.largest_block, n);
     std::fill_n(code_.begin(), code / 8 + 1, 0);
     waiting_ = 0;
-    slots_at_ = slots_end();
+    slots_at_ = slots_.size();
     filled_ = 0;
     last_word_ = 0;
   }
@@ -88,9 +87,8 @@ class builder {
   built_half take() noexcept { return std::move(made_); }
 
  private:
-  // A word before the slots, and one behind them that copy_words() may read.
-  static constexpr std::size_t min_slots = 16;
-  std::size_t slots_end() const noexcept { return slots_.size() - 8; }
+  // The word before the slots.
+  static constexpr std::size_t min_slots = 8;
 
   void make_room(std::size_t entries) {
     code_.resize(code_bits(entries) / 64 + 2);
@@ -105,7 +103,7 @@ class builder {
   unsigned filled_ = 0;  // bits of the last byte, below 8
   std::size_t waiting_ = 0;
   std::uint64_t last_word_ = 0;
-  std::size_t slots_at_ = 8;  // end of the bytes that are not filled yet
+  std::size_t slots_at_ = min_slots;  // end of the bytes that are not filled yet
   std::vector<std::uint64_t> code_;
   std::vector<std::byte> slots_ = std::vector<std::byte>(min_slots);
   std::size_t room_ = 0;

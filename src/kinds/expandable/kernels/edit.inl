@@ -101,18 +101,23 @@ void lay_out(const segment_shape& shape, const segment_layout& plan, std::size_t
   editor laid(shape, to);
   std::size_t at = 0;
   std::size_t gaps_before = 0;
-  // In ascending order, so that the bytes which a copy clears behind its end are written later.
   for (std::size_t i = 0; i < blocks; ++i) {
     const std::size_t n = plan.entries[i];
     const std::size_t slots = shape.slot_bytes(n);
     const std::size_t gaps = plan.gaps * (i + 1) / blocks;
     laid.set_block_offset(i, at);
-    copy_words(laid.area() + at, old.block(i), shape.code_bytes(n));
+    std::memcpy(laid.area() + at, old.block(i), shape.code_bytes(n));
     at += shape.block_bytes(n) + gaps - gaps_before + (i == b ? plan.needed : 0);
     gaps_before = gaps;
-    copy_words(laid.area() + at - slots, old.block(i + 1) - slots, slots);
+    std::memcpy(laid.area() + at - slots, old.block(i + 1) - slots, slots);
   }
   laid.set_block_offset(blocks, at);
+}
+
+// is_match() without branches: the bits below the entry's marker are shifted to the top.
+constexpr bool matches(std::uint64_t entry, std::uint64_t remainder) noexcept {
+  const std::uint64_t differing = (entry ^ remainder) << std::countl_zero(entry | 1) << 1;
+  return static_cast<unsigned>(differing == 0) & static_cast<unsigned>(entry != 0);
 }
 
 insert_result insert(const segment_shape& shape, std::span<std::byte> segment, std::size_t cell,
@@ -123,9 +128,13 @@ insert_result insert(const segment_shape& shape, std::span<std::byte> segment, s
   editor in(shape, segment);
   const std::size_t n = in.entries(b);
   const cell_run run = find_run(in.block(b), in.size(b), in_block);
-  const std::size_t matching =
-      matching_entries(in.area(), 8 * in.block_offset(b + 1) - run.first * shape.slot_bits,
-                       shape.slot_bits, run.size, remainder);
+  const std::size_t slots_end = 8 * in.block_offset(b + 1);
+  std::size_t matching = 0;
+  for (std::size_t i = run.first; i < run.first + run.size; ++i) {
+    const std::uint64_t entry =
+        get_bits(in.area(), slots_end - (i + 1) * shape.slot_bits, shape.slot_bits);
+    matching += matches(entry, remainder);
+  }
   if (matching >= max_copies || n == max_block_entries) return {matching, false, 0};
   const std::size_t needed = shape.block_bytes(n + 1);
   if (needed > in.size(b) && !in.take_gap(b, n, needed - in.size(b), moved)) {

@@ -1,15 +1,12 @@
-// Batches of queries to a fuse filter of one shard, eight keys at a time.
+// Batches of queries to a fuse filter of one shard, eight keys at a time. Without prefetching: such
+// a filter fits into the third-level cache, and the gathers of several vectors overlap.
 
 #if defined(__x86_64__)
 
-#include <algorithm>
-#include <array>
-#include <bloomery/detail/core/prefetch.hpp>
 #include <bloomery/detail/fuse/table.hpp>
 
 #include "cpu/avx512.hpp"
 #include "cpu/target.hpp"
-#include "kinds/fuse/kernels/kernels.hpp"
 
 BLOOMERY_TARGET_BEGIN("avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx2,bmi,bmi2,popcnt")
 
@@ -19,7 +16,6 @@ namespace {
 // NOLINTBEGIN(portability-simd-intrinsics)
 
 constexpr std::size_t lanes = 8;
-static_assert(fuse_group % lanes == 0);
 
 inline __m512i all(std::uint64_t value) noexcept {
   return _mm512_set1_epi64(static_cast<long long>(value));
@@ -75,8 +71,6 @@ class probe {
                                    low_bits_);
   }
 
-  const std::byte* address(std::uint64_t bit) const noexcept { return fingerprints_ + bit / 8; }
-
  private:
   probe(const fuse_table& table, const fuse_range& shard, unsigned segment_log2) noexcept
       : bits_(all(table.fingerprint_bits)),
@@ -116,9 +110,10 @@ inline void store(bool* answers, std::size_t n, __mmask8 equal) noexcept {
 }
 
 template <unsigned Arity>
-void query_cached(const fuse_table& table, const hash64* hashes, std::size_t n,
-                  bool* answers) noexcept {
+void query(const fuse_table& table, std::span<const hash64> all_hashes, bool* answers) noexcept {
   const probe probes(table);
+  const hash64* const hashes = all_hashes.data();
+  const std::size_t n = all_hashes.size();
   for (std::size_t i = 0; i < n; i += lanes) {
     __m512i sum = _mm512_setzero_si512();
     const __m512i own = probes.find<Arity>(load(hashes + i, n - i), [&](unsigned, __m512i bits) {
@@ -128,68 +123,12 @@ void query_cached(const fuse_table& table, const hash64* hashes, std::size_t n,
   }
 }
 
-/// The first bits of a group's fingerprints, and the keys' own fingerprints.
-template <unsigned Arity>
-struct alignas(64) group_places {
-  std::array<std::array<std::uint64_t, Arity * lanes>, fuse_group / lanes> bits;
-  std::array<std::array<std::uint64_t, lanes>, fuse_group / lanes> own;
-};
-
-template <unsigned Arity>
-void find_group(const probe& probes, const hash64* hashes, std::size_t n,
-                group_places<Arity>& group) noexcept {
-  for (std::size_t i = 0; i < n; i += lanes) {
-    auto& at = group.bits[i / lanes];
-    const __m512i own = probes.find<Arity>(load(hashes + i, n - i), [&](unsigned j, __m512i bits) {
-      _mm512_store_si512(at.data() + j * lanes, bits);
-    });
-    _mm512_store_si512(group.own[i / lanes].data(), own);
-    // Into the second-level cache, to which a core can have more fetches under way.
-    for (const std::uint64_t bit : at) prefetch_line<0, 2>(probes.address(bit));
-  }
-}
-
-template <unsigned Arity>
-void compare_group(const probe& probes, const group_places<Arity>& group, std::size_t n,
-                   bool* answers) noexcept {
-  for (std::size_t i = 0; i < n; i += lanes) {
-    const auto& at = group.bits[i / lanes];
-    __m512i sum = _mm512_setzero_si512();
-    for (unsigned j = 0; j < Arity; ++j) {
-      sum = _mm512_xor_si512(sum, probes.fingerprints(_mm512_load_si512(at.data() + j * lanes)));
-    }
-    store(answers + i, n - i, probes.equal(sum, _mm512_load_si512(group.own[i / lanes].data())));
-  }
-}
-
-template <unsigned Arity>
-void query_prefetched(const fuse_table& table, const hash64* hashes, std::size_t n,
-                      bool* answers) noexcept {
-  const probe probes(table);
-  std::array<group_places<Arity>, 2> groups;
-  const auto size_at = [n](std::size_t at) { return std::min(fuse_group, n - at); };
-  unsigned now = 0;
-  find_group<Arity>(probes, hashes, size_at(0), groups[now]);
-  for (std::size_t at = 0; at < n; at += fuse_group, now ^= 1) {
-    const std::size_t next = at + fuse_group;
-    if (next < n) find_group<Arity>(probes, hashes + next, size_at(next), groups[now ^ 1]);
-    compare_group<Arity>(probes, groups[now], size_at(at), answers + at);
-  }
-}
-
-template <unsigned Arity>
-void query(const fuse_table& table, std::span<const hash64> hashes, bool* answers) noexcept {
-  (table.size <= fuse_cached_bytes
-       ? query_cached<Arity>
-       : query_prefetched<Arity>)(table, hashes.data(), hashes.size(), answers);
-}
-
 // NOLINTEND(portability-simd-intrinsics)
 
 }  // namespace
 
-void fuse_may_contain_avx512(const fuse_table& table, std::span<const hash64> hashes,
-                             bool* answers) noexcept {
+void fuse_may_contain_by_eights(const fuse_table& table, std::span<const hash64> hashes,
+                                bool* answers) noexcept {
   table.arity == 3 ? query<3>(table, hashes, answers) : query<4>(table, hashes, answers);
 }
 

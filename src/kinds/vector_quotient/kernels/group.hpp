@@ -3,7 +3,6 @@
 // Groups of keys: their blocks are prefetched together.
 
 #include <array>
-#include <bloomery/detail/core/prefetch.hpp>
 #include <bloomery/detail/vector_quotient/layout.hpp>
 #include <cstddef>
 #include <cstdint>

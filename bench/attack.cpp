@@ -1,0 +1,420 @@
+// Attacks on filters, and what they achieve against a public seed, a secret seed and a secret key.
+// docs/adversaries.md explains them.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <bloomery/bloomery.hpp>
+#include <bloomery/detail/blocked_bloom/layout.hpp>
+
+#include "keys.hpp"
+#include "measure.hpp"
+#include "modes.hpp"
+#include "tests/adaptive_adversary.hpp"
+#include "xxh3_attack.hpp"
+
+namespace bench {
+namespace {
+
+using bloomery::any_filter;
+using bloomery::hash64;
+using bloomery::hash_seed;
+using bloomery::test::value_of;
+using words = std::vector<std::string>;
+
+constexpr std::uint64_t n = 100'000;  // the capacity of each filter
+constexpr double eps = 0.01;
+constexpr std::uint64_t public_seed = 0;  // the only one that the adversary knows
+
+// What filters are hashed with. The secrets are fixed, so that each run prints the same figures.
+std::array<hash_seed, 3> targets() {
+  return {public_seed, mixed(1), bloomery::hash_key{{mixed(2), mixed(3)}}};
+}
+
+void print_row(std::string_view attack, std::string_view figure,
+               const std::array<std::string, 3>& values) {
+  fmt::print("{:<39} {:<25} {:>12} {:>12} {:>12}\n", attack, figure, values[0], values[1],
+             values[2]);
+}
+template <class Value>
+void print_each(std::string_view attack, std::string_view figure, Value&& value) {
+  const auto seeds = targets();
+  print_row(attack, figure, {value(seeds[0]), value(seeds[1]), value(seeds[2])});
+}
+
+std::string percent(double share) {
+  return fmt::format("{:.2f}%", 100 * share);
+}
+
+bloomery::plan_request request(const hash_seed& seed) {
+  return {.capacity = n, .fpr = eps, .seed = seed};
+}
+any_filter empty_filter(std::string_view kind, const hash_seed& seed) {
+  return value_of(value_of(bloomery::find_kind(kind))->create(request(seed)));
+}
+const words& members() {
+  static const words all = bloomery::test::words("member", n);
+  return all;
+}
+any_filter full_filter(std::string_view kind, const hash_seed& seed) {
+  return bloomery::test::filter_of(*value_of(bloomery::find_kind(kind)), request(seed), members());
+}
+
+/// The eight bytes of the key that has this hash under the public seed.
+std::string key_of(hash64 h) {
+  const std::uint64_t integer = integer_of(h, public_seed);
+  return {reinterpret_cast<const char*>(&integer), sizeof integer};
+}
+bool insert(any_filter& filter, std::string_view key) {
+  const auto done = filter.insert(std::span(&key, 1));
+  return done && done->done == 1;
+}
+double share_passing(const any_filter& filter, const words& keys) {
+  const auto passing = std::count_if(keys.begin(), keys.end(),
+                                     [&](const auto& key) { return filter.may_contain(key); });
+  return static_cast<double>(passing) / static_cast<double>(keys.size());
+}
+double rate_of(const any_filter& filter) {
+  words keys;
+  for (std::uint64_t i = 0; i < 1'000'000; ++i) keys.push_back(bloomery::test::word("new", i));
+  return share_passing(filter, keys);
+}
+
+/// The first non-members that pass, at most `count` of at most `queries`.
+words positives(const any_filter& filter, std::size_t count, std::uint64_t queries) {
+  words found;
+  for (std::uint64_t i = 0; found.size() < count && i < queries; ++i) {
+    std::string key = bloomery::test::word("asked", i);
+    if (filter.may_contain(key)) found.push_back(std::move(key));
+  }
+  return found;
+}
+
+// 1. Search without a query: in a copy of the filter that has the public seed.
+void search() {
+  const any_filter model = full_filter("blocked_bloom", public_seed);
+  const stopwatch watch;
+  const words found = positives(model, 1000, ~std::uint64_t{0});
+  const double seconds = watch.seconds();
+  print_each("search without a query", "found keys that pass", [&](const hash_seed& seed) {
+    return percent(share_passing(full_filter("blocked_bloom", seed), found));
+  });
+  fmt::print("  1000 keys were found in {:.3f} s\n", seconds);
+}
+
+// 2. Positives that were found by queries, asked again.
+void replay() {
+  print_each("positives found by queries", "queries for each", [](const hash_seed& seed) {
+    return fmt::format("{:.0f}",
+                       100'000.0 / static_cast<double>(
+                                       positives(full_filter("blocked_bloom", seed), n, n).size()));
+  });
+  print_each("", "pass when asked again", [](const hash_seed& seed) {
+    const any_filter filter = full_filter("blocked_bloom", seed);
+    return percent(share_passing(filter, positives(filter, n, n)));
+  });
+}
+
+// 3. Inserts of keys that set many bits.
+std::uint64_t new_bits(const bloomery::bloom& filter, hash64 h) {
+  std::uint64_t count = 0;
+  for (unsigned i = 0; i < filter.params().hashes; ++i) {
+    const auto at = filter.probe().position(h, i, filter.params().bits);
+    count += !bloomery::detail::test_bit(filter.bits().data(), at);
+  }
+  return count;
+}
+std::uint64_t new_bits(const bloomery::blocked_bloom& filter, hash64 h) {
+  std::uint64_t count = 0;
+  bloomery::detail::with_layout(filter.params().layout, [&](auto layout) {
+    const auto block = layout.block_of(h, filter.params().blocks) * layout.block_bytes;
+    layout.for_words(h, filter.params().hashes, [&](std::uint64_t word, std::uint64_t bits) {
+      const std::byte* const at = filter.bits().data() + block + 8 * word;
+      count +=
+          static_cast<unsigned>(std::popcount(bits & ~bloomery::detail::load<std::uint64_t>(at)));
+    });
+  });
+  return count;
+}
+/// Of 256 hashes each the one that sets the most bits, until the model is full.
+template <class Filter>
+words polluting_keys() {
+  Filter model({.capacity = n, .fpr = eps, .seed = public_seed});
+  words keys;
+  for (std::uint64_t i = 0; keys.size() < n; i += 256) {
+    hash64 best = {};
+    std::uint64_t most = 0;
+    for (std::uint64_t j = 0; j < 256; ++j) {
+      const hash64 h = non_member(i + j);
+      if (const std::uint64_t count = new_bits(model, h); count > most) {
+        most = count;
+        best = h;
+      }
+    }
+    model.insert(best);
+    keys.push_back(key_of(best));
+  }
+  return keys;
+}
+void pollution() {
+  const auto print = [](std::string_view kind, const words& keys) {
+    print_each(fmt::format("n chosen inserts, {}", kind), "rate (planned 1%)",
+               [&](const hash_seed& seed) {
+                 any_filter filter = empty_filter(kind, seed);
+                 for (const auto& key : keys) insert(filter, key);
+                 return percent(rate_of(filter));
+               });
+  };
+  const words keys = polluting_keys<bloomery::bloom>();
+  print("bloom", keys);
+  print("counting_bloom", keys);
+  print("blocked_bloom", polluting_keys<bloomery::blocked_bloom>());
+  print_each("inserts of keys that fail, bloom", "rate (planned 1%)", [](const auto& seed) {
+    any_filter filter = empty_filter("bloom", seed);
+    for (std::uint64_t i = 0, done = 0; done < n; ++i) {
+      const std::string key = bloomery::test::word("chosen", i);
+      if (filter.may_contain(key)) continue;
+      insert(filter, key);
+      ++done;
+    }
+    return percent(rate_of(filter));
+  });
+}
+
+// 4. Inserts of keys of the same places.
+/// Keys whose two buckets or blocks are among the first `places`.
+template <class Filter>
+words crowding_keys(std::uint64_t places, std::size_t count) {
+  const Filter model({.capacity = n, .fpr = eps, .seed = public_seed});
+  words keys;
+  for (std::uint64_t i = 0; keys.size() < count; ++i) {
+    const hash64 h = non_member(i);
+    const auto at = model.place(h);
+    if (at.first < places && at.second < places) keys.push_back(key_of(h));
+  }
+  return keys;
+}
+/// For each of fuse's 64 tries, which have their own seeds, two keys of the same three slots.
+words unbuildable_keys() {
+  words keys;
+  for (std::uint64_t attempt = 1; attempt <= 64; ++attempt) {
+    const std::uint64_t seed =
+        bloomery::detail::remix64(public_seed + bloomery::detail::remix64(attempt));
+    // The upper bits give the first slot, the lower bits the others.
+    for (const std::uint64_t middle : {0U, 1U}) {
+      const std::uint64_t h = (mixed(attempt) & ~(std::uint64_t{1} << 32)) | middle << 32;
+      keys.push_back(key_of({before_remix64(h) ^ seed}));
+    }
+  }
+  return keys;
+}
+void flooding() {
+  const auto print = [](std::string_view kind, const words& chosen) {
+    print_each(fmt::format("{} crowded keys, {}", chosen.size(), kind), "inserted before a refusal",
+               [&](const hash_seed& seed) {
+                 any_filter filter = empty_filter(kind, seed);
+                 std::size_t done = 0;
+                 while (done < chosen.size() && insert(filter, chosen[done])) ++done;
+                 return fmt::format("{}", done);
+               });
+  };
+  words shifted;
+  for (std::uint64_t i = 0; i < n; ++i) shifted.push_back(key_of({i << 44}));
+  print("expandable", shifted);
+  print("vector_quotient", crowding_keys<bloomery::vector_quotient>(128, 10'000));
+  print("cuckoo", crowding_keys<bloomery::cuckoo>(64, 400));
+  const words unbuildable = unbuildable_keys();
+  print_each(fmt::format("{} of {} keys chosen, fuse", unbuildable.size(), n), "the build",
+             [&](const hash_seed& seed) {
+               const bloomery::filter_hasher hash(seed);
+               std::vector<hash64> hashes;
+               for (const auto* keys : {&unbuildable, &members()}) {
+                 for (std::size_t i = 0; i < keys->size() && hashes.size() < n; ++i) {
+                   hashes.push_back(hash(bloomery::bytes_of((*keys)[i])));
+                 }
+               }
+               const auto built = value_of(bloomery::find_kind("fuse"))
+                                      ->build(request(seed), bloomery::hash_source::of(hashes));
+               return std::string(built ? "succeeds" : "fails");
+             });
+}
+
+// 5. Erases of non-members that pass.
+void erases() {
+  for (const std::string_view kind :
+       {"cuckoo", "vector_quotient", "expandable", "counting_bloom"}) {
+    const words known = positives(full_filter(kind, public_seed), 1000, ~std::uint64_t{0});
+    const auto print = [&](const char* who, const auto& keys_for) {
+      print_each(fmt::format("1000 erases {}, {}", who, kind), "members lost",
+                 [&](const hash_seed& seed) {
+                   any_filter filter = full_filter(kind, seed);
+                   for (const std::string& key : keys_for(filter)) {
+                     bool erased = false;
+                     const std::string_view view = key;
+                     value_of(filter.erase(std::span(&view, 1), std::span(&erased, 1)));
+                   }
+                   const double kept = share_passing(filter, members()) * static_cast<double>(n);
+                   return fmt::format("{:.0f}", static_cast<double>(n) - kept);
+                 });
+    };
+    print("by search", [&](const any_filter&) { return known; });
+    print("by queries",
+          [](const any_filter& filter) { return positives(filter, 1000, ~std::uint64_t{0}); });
+  }
+}
+
+// 6. Keys longer than 240 bytes that collide under a share of all seeds.
+/// Of 4096 hash functions, those under which a pair of long keys collides for some of the words.
+/// `hash(i, key)` is the i-th function.
+template <class Hash>
+std::string collisions_of(std::span<const colliding_words> some, Hash&& hash) {
+  std::uint64_t colliding = 0;
+  for (std::uint64_t i = 0; i < 4096; ++i) {
+    colliding += std::any_of(some.begin(), some.end(), [&](const colliding_words& each) {
+      const std::string key = long_key({each}, i);
+      std::string other = key;
+      exchange(other, each, 0);
+      return hash(i, key) == hash(i, other);
+    });
+  }
+  return fmt::format("{}", colliding);
+}
+
+struct long_key_result {
+  std::uint64_t queries = 0;
+  double passing = 0;  ///< share of fresh keys, if words that collide were found
+};
+/// Finds words that collide in a filter by queries alone, and then asks for fresh keys.
+long_key_result attack_by_long_keys(const any_filter& filter,
+                                    const std::vector<colliding_words>& likely) {
+  constexpr std::uint64_t fresh = 10'000;
+  long_key_result seen;
+  const auto passes = [&](const std::string& key) {
+    ++seen.queries;
+    return filter.may_contain(key);
+  };
+  std::vector<bool> tried(likely.size());
+  for (std::uint64_t random = 0;;) {
+    // The likeliest that no positive has tried and that use each word of the key once.
+    std::vector<colliding_words> now;
+    std::vector<bool> used(128);
+    for (std::size_t i = 0; i < likely.size(); ++i) {
+      if (tried[i] || used[likely[i].first] || used[likely[i].second]) continue;
+      tried[i] = used[likely[i].first] = used[likely[i].second] = true;
+      now.push_back(likely[i]);
+    }
+    if (now.empty()) return seen;
+    std::string key;
+    do key = long_key(now, random += 1000);
+    while (!passes(key));
+    for (const colliding_words& each : now) {
+      std::vector<unsigned> bits;
+      for (unsigned t = 0; t < 32 && (t == 0 || !bits.empty()); ++t) {
+        std::string other = key;
+        exchange(other, each, t);
+        if (passes(other)) bits.push_back(t);
+      }
+      if (bits.size() < 8) continue;
+      words keys;
+      for (std::uint64_t i = 1; i <= fresh && i < std::uint64_t{1} << bits.size(); ++i) {
+        keys.push_back(key);
+        for (std::size_t t = 0; t < bits.size(); ++t) {
+          if ((i >> t & 1) != 0) exchange(keys.back(), each, bits[t]);
+        }
+      }
+      seen.passing = share_passing(filter, keys);
+      return seen;
+    }
+  }
+}
+
+void long_keys() {
+  const stopwatch watch;
+  const std::vector<colliding_words> likely = likely_collisions();
+  const auto with_seed = [](std::uint64_t i, const std::string& key) {
+    return bloomery::xxh3_hasher(mixed(~i))(bloomery::bytes_of(key));
+  };
+  const auto with_128_bits = [](std::uint64_t i, const std::string& key) {
+    const auto hash = XXH3_128bits_withSeed(key.data(), key.size(), mixed(~i));
+    return std::pair(hash.low64, hash.high64);
+  };
+  const auto with_two_seeds = [](std::uint64_t i, const std::string& key) {
+    const hash_seed seed = mixed(~i);
+    const auto bytes = bloomery::bytes_of(key);
+    return std::pair(bloomery::filter_hasher(seed.half(0))(bytes),
+                     bloomery::filter_hasher(seed.half(1))(bytes));
+  };
+  const auto with_key = [](std::uint64_t i, const std::string& key) {
+    return siphash(bloomery::hash_key{{mixed(i), i}}, bloomery::bytes_of(key));
+  };
+  const std::span first(likely.data(), 1);
+  const std::span first_1000(likely.data(), 1000);
+  print_row("a pair of long keys collides", "of 4096 seeds or keys",
+            {"", collisions_of(first, with_seed), collisions_of(first, with_key)});
+  print_row("", "with 128 bits of XXH3", {"", collisions_of(first, with_128_bits), ""});
+  print_row("", "in a filter's 128 bits", {"", collisions_of(first, with_two_seeds), ""});
+  print_row("one of 1000 such pairs collides", "of 4096 seeds or keys",
+            {"", collisions_of(first_1000, with_seed), ""});
+
+  // Against the public seed, and against 15 secret seeds and keys.
+  std::array<std::string, 3> fell;
+  std::array<std::string, 3> queries;
+  std::array<std::string, 3> passing;
+  for (std::size_t column = 0; column < 3; ++column) {
+    std::vector<long_key_result> found;
+    std::uint64_t i = 0;
+    for (; i < (column == 0 ? 1 : 15); ++i) {
+      const hash_seed seed = column == 0   ? hash_seed(public_seed)
+                             : column == 1 ? hash_seed(mixed(i))
+                                           : bloomery::hash_key{{mixed(i), i}};
+      const auto seen = attack_by_long_keys(full_filter("blocked_bloom", seed), likely);
+      if (seen.passing > 0) found.push_back(seen);
+    }
+    fell[column] = fmt::format("{} of {}", found.size(), i);
+    if (found.empty()) continue;
+    const auto middle = found.begin() + static_cast<std::ptrdiff_t>(found.size() / 2);
+    std::ranges::nth_element(found, middle, {}, &long_key_result::queries);
+    queries[column] = fmt::format("{}", middle->queries);
+    passing[column] = percent(std::ranges::min(found, {}, &long_key_result::passing).passing);
+  }
+  print_row("pairs of long keys, by queries", "filters that fell", fell);
+  print_row("", "queries (median)", queries);
+  print_row("", "then fresh keys that pass", passing);
+  fmt::print("  words {} and {} of 1088 bytes; {} candidates; {:.1f} s\n", likely[0].first,
+             likely[0].second, likely.size(), watch.seconds());
+}
+
+// 7. An adversary who sees all answers, against filters with a secret key.
+void adapt(std::uint64_t steps) {
+  fmt::print("\n{} steps of an adversary who sees answers, against each kind with a secret key\n",
+             steps);
+  fmt::print("{:<16} {:>10} {:>8} {:>12} {:>10} {:>10} {:>8} {:>8}\n", "kind", "new keys", "passed",
+             "pass again", "inserts", "erases", "refused", "lost");
+  for (const bloomery::kind_info& kind : bloomery::kinds()) {
+    const auto seen = bloomery::test::attack_keyed(kind, steps, 1);
+    fmt::print("{:<16} {:>10} {:>8} {:>12} {:>10} {:>10} {:>8} {:>8}\n", kind.name, seen.asked,
+               percent(seen.rate()),
+               percent(static_cast<double>(seen.still) /
+                       static_cast<double>(std::max<std::uint64_t>(seen.repeated, 1))),
+               seen.inserted, seen.erased, seen.refused, seen.lost + seen.not_erased);
+    std::fflush(stdout);
+  }
+}
+
+}  // namespace
+
+void attack(std::uint64_t steps) {
+  fmt::print("filters of {} keys at {}\n", n, percent(eps));
+  print_row("", "", {"XXH3, seed 0", "secret seed", "secret key"});
+  search();
+  replay();
+  pollution();
+  flooding();
+  erases();
+  long_keys();
+  adapt(steps);
+}
+
+}  // namespace bench

@@ -1,0 +1,130 @@
+#include <fmt/format.h>
+
+#include <bloomery/plan/units.hpp>
+
+#include "commands/all.hpp"
+#include "declare.hpp"
+#include "filling.hpp"
+#include "opened.hpp"
+#include "target.hpp"
+
+namespace bloomery::cli {
+namespace {
+namespace fold {
+
+struct arguments {
+  std::string file;
+  std::string output;
+  std::string fpr;
+  std::string factor;
+  format_options format;
+  bool force = false;
+  bool quiet = false;
+};
+
+/// Folds a filter of either kind by the factor, or to the rate if the factor is 0.
+template <class Filter>
+result<opened_filter> folded(const Filter& filter, std::uint64_t factor, double fpr) {
+  auto made = factor != 0 ? filter.fold(factor) : filter.fold_to(fpr);
+  if (!made) return fail(std::move(made.error()));
+  return opened_filter(std::move(*made));
+}
+
+double planned_rate(const any_filter& filter) {
+  return filter.info().plan.planned_fpr;
+}
+double planned_rate(const dialects::foreign_filter&) {
+  return 0;
+}
+
+std::string summary(const std::string& name, std::uint64_t before, std::uint64_t after,
+                    double rate) {
+  return fmt::format("{}: {} instead of {}, rate {}", name, format_bytes(after),
+                     format_bytes(before), format_rate(rate));
+}
+std::string summary(const std::string& name, const any_filter& before, const any_filter& after) {
+  return summary(name, before.size_in_bytes(), after.size_in_bytes(), after.current_fpr());
+}
+std::string summary(const std::string& name, const dialects::foreign_filter& before,
+                    const dialects::foreign_filter& after) {
+  const dialects::foreign_info info = after.info();
+  return summary(name, before.info().bits / 8, info.bits / 8, info.current_fpr);
+}
+
+result<status> run(const arguments& given) {
+  if (auto ok = check_target(given.output, given.force); !ok) return fail(std::move(ok.error()));
+  if (!given.fpr.empty() && !given.factor.empty()) {
+    return fail(errc::invalid_argument, "--fpr and --factor contradict each other; give one");
+  }
+  std::uint64_t factor = 0;
+  if (!given.factor.empty()) {
+    const auto number = parse_count(given.factor);
+    if (!number) {
+      return fail(number.error().code, fmt::format("--factor: {}", number.error().message));
+    }
+    factor = *number;
+  }
+  double fpr = 0;
+  if (!given.fpr.empty()) {
+    const auto rate = parse_rate(given.fpr);
+    if (!rate) return fail(rate.error().code, fmt::format("--fpr: {}", rate.error().message));
+    fpr = *rate;
+  }
+  const auto opened =
+      open_filter(given.file, given.format, access::read_only, verification::always);
+  if (!opened) return fail(opened.error());
+  return std::visit(
+      [&](const auto& filter) -> result<status> {
+        if (fpr == 0 && factor == 0) fpr = planned_rate(filter);
+        if (fpr == 0 && factor == 0) {
+          return fail(errc::invalid_argument,
+                      fmt::format("{}: its format does not store a rate; give --fpr or --factor",
+                                  given.file));
+        }
+        const auto small = folded(filter, factor, fpr);
+        if (!small) {
+          return fail(small.error().code, fmt::format("{}: {}", given.file, small.error().message));
+        }
+        auto saved = write_filter(*small, given.output, given.force);
+        if (!saved) return fail(std::move(saved.error()));
+        using filter_type = std::remove_cvref_t<decltype(filter)>;
+        const std::string name = given.output == "-" ? "stdout" : given.output;
+        if (!given.quiet) note(summary(name, filter, std::get<filter_type>(*small)));
+        return done;
+      },
+      *opened);
+}
+
+action define(CLI::App& app) {
+  auto given = std::make_shared<arguments>();
+  option(app, "FILE", given->file, "a filter of kind blocked_bloom or bloom, or a Parquet filter")
+      .required();
+  option(app, "-o,--output", given->output, "the filter to write; - is stdout")
+      .value("FILE")
+      .required();
+  option(app, "--fpr", given->fpr,
+         "the highest rate that the smaller filter may have (default: the rate that FILE was "
+         "planned for)")
+      .value("P");
+  option(app, "--factor", given->factor, "how many times smaller; must divide the filter's size")
+      .value("N");
+  flag(app, "-q,--quiet", given->quiet, "no summary on stderr");
+  flag(app, "--force", given->force, "replace the file if it exists");
+  given->format.declare(app);
+  return [given] { return run(*given); };
+}
+
+}  // namespace fold
+}  // namespace
+
+command fold_command() {
+  return {"fold", "make a filter as small as its keys allow",
+          "  bloomery fold -o small.bloom large.bloom\n"
+          "  bloomery fold -o small.bloom --fpr 1% large.bloom\n"
+          "\n"
+          "The smaller filter is the one that would have been built at its size from the same\n"
+          "keys. Sizes with many divisors come from 'bloomery build --with foldable=yes'.\n",
+          fold::define};
+}
+
+}  // namespace bloomery::cli

@@ -1,0 +1,182 @@
+#pragma once
+
+/// Unions and intersections of Bloom filters of plain bits, and the number of their keys.
+
+#include <bloomery/detail/core/bits.hpp>
+#include <bloomery/result.hpp>
+#include <bloomery/storage.hpp>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+
+namespace bloomery::detail {
+
+/// The least number of chance_keys above zero. In files the number is 0, at least this, or
+/// infinite.
+inline constexpr double min_chance_keys = 0x1p-20;
+/// Whether a file may have this number.
+constexpr bool is_chance_keys(double keys) noexcept {
+  return keys == 0 || keys >= min_chance_keys;
+}
+
+/// The known numbers of a Bloom filter.
+struct bloom_tally {
+  std::uint64_t ones;   ///< set bits
+  std::uint64_t count;  ///< keys as the filter counted them
+  double chance_keys;   ///< keys that the bits show beyond those in the filter; infinite: unknown
+};
+
+/// The figures of a Bloom filter that are read from its bits.
+struct bloom_figures {
+  double fill;
+  double current_fpr;
+  double estimated_size;
+};
+
+/// std::isfinite, without the time that its header takes to compile.
+constexpr bool is_finite(double x) noexcept {
+  return x - x == 0;
+}
+
+/// The estimated number of keys without those that the bits show by chance. Infinite if unknown.
+constexpr double less_chance(double keys, double chance_keys) noexcept {
+  if (!is_finite(keys) || !is_finite(chance_keys)) return std::numeric_limits<double>::infinity();
+  return detail::max(0.0, keys - chance_keys);
+}
+
+/// The nearest whole number, within bounds.
+inline std::uint64_t whole_between(std::uint64_t low, double keys, std::uint64_t high) noexcept {
+  if (keys <= static_cast<double>(low)) return low;
+  if (keys >= static_cast<double>(high)) return high;
+  return static_cast<std::uint64_t>(__builtin_llround(keys));
+}
+
+/// The tally of a union, whose bits are those of either filter. keys_of(ones) estimates the number
+/// of keys from the number of set bits. a.ones and b.ones are read only if one of the filters has
+/// chance_keys.
+template <class KeysOf>
+bloom_tally union_of(const bloom_tally& a, const bloom_tally& b, std::uint64_t ones,
+                     KeysOf&& keys_of) noexcept {
+  bloom_tally both{ones, 0, 0};
+  // Bits that chance left in one filter may belong to keys of the other. If one filter has all bits
+  // of the union, it has all keys of the union.
+  if (a.chance_keys != 0 || b.chance_keys != 0) {
+    both.chance_keys = ones == a.ones   ? a.chance_keys
+                       : ones == b.ones ? b.chance_keys
+                                        : std::numeric_limits<double>::infinity();
+  }
+  both.count = whole_between(detail::max(a.count, b.count),
+                             less_chance(keys_of(ones), both.chance_keys), a.count + b.count);
+  return both;
+}
+
+/// The tally of an intersection, whose bits are those that both filters have.
+///
+/// Common keys leave their bits there, and so do different keys whose bits meet by chance. The
+/// common keys are therefore estimated by inclusion and exclusion, |a| + |b| - |a or b|. The union
+/// has as many set bits as a and b together, less the common ones. This holds for filters without
+/// chance_keys: bits that chance left may be in the other filter because of the same keys.
+template <class KeysOf>
+bloom_tally common_of(const bloom_tally& a, const bloom_tally& b, std::uint64_t ones,
+                      KeysOf&& keys_of) noexcept {
+  const double keys_of_a = keys_of(a.ones);
+  const double keys_of_b = keys_of(b.ones);
+  const double common = keys_of_a + keys_of_b - keys_of(a.ones + b.ones - ones);
+  const bool neither_is_full = is_finite(keys_of_a) && is_finite(keys_of_b);
+  if (neither_is_full && ones == a.ones) return a;
+  if (neither_is_full && ones == b.ones) return b;
+  const bool is_known = a.chance_keys == 0 && b.chance_keys == 0 && is_finite(common);
+  const double keys = keys_of(ones);
+  double chance_keys = std::numeric_limits<double>::infinity();
+  if (is_known) chance_keys = keys - detail::max(0.0, common);
+  if (chance_keys < min_chance_keys) chance_keys = 0;
+  return {ones, whole_between(0, less_chance(keys, chance_keys), detail::min(a.count, b.count)),
+          chance_keys};
+}
+
+/// A filter of the same kind and probe rule as F, over any storage.
+template <class Other, class F>
+concept same_filter =
+    std::same_as<Other, typename F::template rebind_storage<typename Other::storage_type>>;
+
+/// Union, intersection and estimates. Derived has `bits_`, `count_` and `params_`, ones(),
+/// keys_of() and figures(), and its parameters have same_shape().
+template <class Derived>
+class bloom_sets {
+ public:
+  /// Removes every key.
+  void clear() noexcept
+    requires writable_storage<typename Derived::storage_type>
+  {
+    fill_zero(self().bits_.writable_bytes());
+    settle({0, 0, 0});
+  }
+
+  /// Makes this the filter of the union of both sets. The bits are those of a filter into which
+  /// all keys of both were inserted. Fails with incompatible if the filters differ in size, layout,
+  /// functions, seed or probe rule. O(m).
+  template <same_filter<Derived> Other>
+  result<void> merge(const Other& other)
+    requires writable_storage<typename Derived::storage_type>
+  {
+    const bool with_ones = self().params_.chance_keys != 0 || other.params().chance_keys != 0;
+    return combine(
+        other, with_ones, [](std::byte a, std::byte b) { return a | b; },
+        [](const auto&... tallies) { return union_of(tallies...); });
+  }
+
+  /// Keeps the bits that both filters have. Every common key stays a member. The rate is at most
+  /// that of either filter, but higher than in a filter built from the common keys alone. Fails as
+  /// merge() does. O(m).
+  template <same_filter<Derived> Other>
+  result<void> intersect(const Other& other)
+    requires writable_storage<typename Derived::storage_type>
+  {
+    return combine(
+        other, true, [](std::byte a, std::byte b) { return a & b; },
+        [](const auto&... tallies) { return common_of(tallies...); });
+  }
+
+  /// The number of inserts that set a bit. It is a lower bound of the number of distinct keys: a
+  /// new key whose bits were all set is not counted. After merge or intersect it is an estimate.
+  std::uint64_t size() const noexcept { return self().count_; }
+  /// The share of bits that are set. O(m).
+  double fill() const noexcept { return self().figures().fill; }
+  /// The number of distinct keys, estimated from the set bits. Infinite if all bits are set. After
+  /// intersect the estimate uses both filters and their union (inclusion and exclusion). If an
+  /// intersection is merged or intersected with a filter that has other bits, the estimate is
+  /// unknown and infinite. O(m).
+  double estimate_size() const noexcept { return self().figures().estimated_size; }
+
+ private:
+  friend Derived;
+  template <class>
+  friend class bloom_sets;
+  bloom_sets() = default;
+
+  template <class Other, class Combine, class TallyOf>
+  result<void> combine(const Other& other, bool with_ones, Combine&& with, TallyOf&& tally_of) {
+    if (auto ok = same_shape(self().params_, other.params()); !ok) return ok;
+    const bloom_tally before = tally(with_ones);
+    const bloom_tally others = other.tally(with_ones);
+    const auto theirs = other.bits();
+    const auto ours = self().bits_.writable_bytes();
+    for (std::size_t i = 0; i < ours.size(); ++i) ours[i] = with(ours[i], theirs[i]);
+    settle(tally_of(before, others, self().ones(), self().keys_of()));
+    return {};
+  }
+
+  bloom_tally tally(bool with_ones) const noexcept {
+    return {with_ones ? self().ones() : 0, self().count_, self().params_.chance_keys};
+  }
+  void settle(const bloom_tally& now) noexcept {
+    self().count_ = now.count;
+    self().params_.chance_keys = now.chance_keys;
+  }
+
+  Derived& self() noexcept { return static_cast<Derived&>(*this); }
+  const Derived& self() const noexcept { return static_cast<const Derived&>(*this); }
+};
+
+}  // namespace bloomery::detail

@@ -1,0 +1,73 @@
+#pragma once
+
+// Folding: the bits of a filter of 1/factor of the size, from the bits of the filter. A position
+// that is the upper half of a product, floor(h m / 2^64), becomes floor(position / factor) for m /
+// factor positions. One that is a remainder, h mod m, becomes position mod (m / factor).
+
+#include <bloomery/detail/core/bits.hpp>
+#include <bloomery/probe.hpp>
+#include <bloomery/result.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace bloomery::detail {
+
+/// Block j of `to` is the union of blocks factor j to factor j + factor - 1 of `from`.
+/// Preconditions: blocks of a multiple of 8 bytes; `to` has 1/factor of the size.
+void fold_blocks(std::span<const std::byte> from, std::span<std::byte> to, std::size_t block_bytes,
+                 std::uint64_t factor) noexcept;
+
+/// Sets the bits of `to`, which are clear and at least bits / factor. Precondition: factor divides
+/// `bits`.
+void fold_bits(std::span<const std::byte> from, std::span<std::byte> to, std::uint64_t bits,
+               std::uint64_t factor, reduction how) noexcept;
+
+/// The numbers that divide n, in ascending order. O(sqrt(n)). Precondition: n >= 1.
+std::vector<std::uint64_t> divisors_of(std::uint64_t n);
+
+/// n or at most 0.5% more: a multiple of a number with many divisors.
+std::uint64_t foldable_size(std::uint64_t n) noexcept;
+
+/// The chance_keys of a fold: unknown if there were any.
+constexpr double folded_chance_keys(double keys, std::uint64_t factor) noexcept {
+  return keys != 0 && factor != 1 ? std::numeric_limits<double>::infinity() : keys;
+}
+
+/// Fails with invalid_argument unless factor divides the number of `units`, such as "blocks".
+result<void> check_factor(std::uint64_t factor, std::uint64_t size, std::string_view units);
+
+/// The smallest fold whose rate is at most fpr. `fold_params` (of the kind's planner) gives the
+/// parameters for a factor, with the capacity at fpr; `fold(params, factor)` makes the filter.
+template <class Params, class Fold>
+auto smallest_fold(const Params& params, std::uint64_t size, double keys, double fpr, Fold&& fold)
+    -> decltype(fold(params, std::uint64_t{1})) {
+  const std::vector<std::uint64_t> factors = divisors_of(size);
+  const auto may_do = [&](std::uint64_t factor) {
+    const auto folded = fold_params(params, factor, fpr);
+    return folded && static_cast<double>(folded->capacity) >= 0.99 * keys;
+  };
+  // The capacity falls as the factor rises, and the estimate of the keys is nearly exact.
+  std::size_t low = 0;
+  for (std::size_t high = factors.size(); low < high;) {
+    const std::size_t middle = low + (high - low) / 2;
+    if (may_do(factors[middle])) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  for (std::size_t i = low; i > 0; --i) {
+    const auto planned = fold_params(params, factors[i - 1], fpr);
+    if (!planned) return fail(planned.error());
+    auto folded = fold(*planned, factors[i - 1]);
+    if (!folded || folded->current_fpr() <= fpr) return folded;
+  }
+  return fail(errc::full,
+              "the filter's rate is already above the requested one, and folding raises it");
+}
+
+}  // namespace bloomery::detail

@@ -1,0 +1,30 @@
+#pragma once
+
+// Filters with 128-bit hashes: two filters of one kind with 64-bit hashes, of which both must
+// answer yes (docs/decisions/128-bit-hashes.md).
+
+#include <bloomery/any_filter.hpp>
+#include <cstddef>
+#include <functional>
+
+#pragma GCC visibility push(hidden)  // a shared build does not show it
+
+namespace bloomery::detail {
+
+/// The plan of two halves. `plan` plans a filter with 64-bit hashes, as for the other functions.
+result<plan_report> plan_halves(const plan_request& request,
+                                result<plan_report> (*plan)(const plan_request&));
+
+/// The filter of two halves, which `make` gives for a request and the number 0 or 1.
+result<any_filter> make_halves(
+    const plan_request& request,
+    const std::function<result<any_filter>(const plan_request&, unsigned)>& make);
+
+/// Opens both halves of a stored filter. Their parameters must begin with the same `equal` bytes.
+result<any_filter> open_halves(const stored_filter& stored, access how,
+                               result<any_filter> (*open)(const stored_filter&, access),
+                               std::size_t equal);
+
+}  // namespace bloomery::detail
+
+#pragma GCC visibility pop

@@ -1,0 +1,86 @@
+"""bloomery fold: smaller filters of the same keys."""
+
+import json
+
+import pytest
+
+
+def info(run, name):
+    return json.loads(run("info", "--json", name).ok().out)
+
+
+@pytest.mark.parametrize("kind", ["blocked_bloom", "bloom"])
+def test_a_filter_of_few_keys_becomes_small(run, lines, tmp_path, kind):
+    run("build", "-o", "large", "--kind", kind, "--capacity", "1M", "--with", "foldable=yes",
+        input=lines(5000)).ok()
+    said = run("fold", "-o", "small", "large").ok()
+    small, large = info(run, "small"), info(run, "large")
+    assert said.out == b"" and said.err.startswith(b"small: ") and b" instead of 1." in said.err
+    assert 4500 < small["capacity"] < 6500 and small["current_fpr"] <= 0.01
+    assert small["bytes"] < 8000 < 1_000_000 < large["bytes"]
+    assert run("check", "small", input=lines(5000)).ok().out == lines(5000)
+    assert run("verify", "small").ok()
+    # By a factor: twice the same.
+    run("fold", "-q", "-o", "half", "--factor", "2", "large").ok()
+    run("fold", "-q", "-o", "quarter", "--factor", "2", "half").ok()
+    run("fold", "-q", "-o", "once", "--factor", "4", "large").ok()
+    assert (tmp_path / "quarter").read_bytes() == (tmp_path / "once").read_bytes()
+    assert info(run, "half")["bits"] == large["bits"] // 2
+    # To another rate.
+    run("fold", "-q", "--force", "-o", "small", "--fpr", "20%", "large").ok()
+    assert 0.1 < info(run, "small")["current_fpr"] <= 0.2
+
+
+def test_a_fold_is_the_filter_built_at_its_size(run, lines):
+    run("build", "-o", "large", "--kind", "bloom", "--bits", 60_000, "--hashes", 7, input=lines(900)).ok()
+    run("fold", "-q", "-o", "folded", "--factor", "6", "large").ok()
+    run("build", "-o", "built", "--kind", "bloom", "--bits", 10_000, "--hashes", 7, input=lines(900)).ok()
+    folded, built = info(run, "folded"), info(run, "built")
+    for figure in ("bits", "hashes", "fill", "current_fpr", "estimated_size"):
+        assert folded[figure] == built[figure]
+    run("merge", "-o", "both", "folded", "built").ok()
+    assert info(run, "both")["fill"] == built["fill"]
+
+
+def test_filters_whose_sizes_divide_each_other_are_merged(run, lines):
+    for name, bits, first in (("small", 20_000, 0), ("large", 60_000, 300), ("odd", 60_001, 0)):
+        run("build", "-o", name, "--kind", "bloom", "--bits", bits, "--capacity", 1500, "--hashes", 7,
+            input=lines(300, start=first)).ok()
+    run("build", "-o", "both", "--kind", "bloom", "--bits", 20_000, "--hashes", 7, input=lines(600)).ok()
+    for order in (("small", "large"), ("large", "small")):
+        run("merge", "--force", "-o", "merged", *order).ok()
+        assert info(run, "merged")["bits"] == 20_000
+        assert info(run, "merged")["fill"] == info(run, "both")["fill"]
+        assert run("check", "merged", input=lines(600)).ok().out == lines(600)
+    run("merge", "-o", "x", "large", "odd").refused(
+        "large and odd: the filters have 60000 and 60001 bits, and at their greatest common size, 1 bits, ")
+    run("intersect", "-o", "x", "small", "large").refused("bits")
+
+
+def test_a_parquet_filter_folds_to_the_one_built_for_the_keys(run, lines, tmp_path):
+    parquet = ("--format", "parquet", "--with", "type=bytes")
+    run("build", "-o", "large", *parquet, "--capacity", 100_000, input=lines(2000)).ok()
+    run("build", "-o", "built", *parquet, "--capacity", 2000, "--fpr", "1%", input=lines(2000)).ok()
+    run("fold", "-q", "-o", "small", "--fpr", "1%", "--with", "type=bytes", "large").ok()
+    assert (tmp_path / "small").read_bytes() == (tmp_path / "built").read_bytes()
+    run("fold", "-o", "x", "--with", "type=bytes", "large").refused("does not store a rate; give --fpr or --factor")
+
+
+def test_what_cannot_be_folded_is_said(run, lines, tmp_path):
+    run("build", "-o", "f", "--kind", "bloom", "--bits", 1000, "--hashes", 3, input=lines(50)).ok()
+    run("fold", "-o", "x", "--factor", "7", "f").refused(
+        "f: a filter of 1000 bits cannot be folded by 7; the factor must divide the size")
+    run("fold", "-o", "x", "--factor", "2", "--fpr", "1%", "f").refused("--fpr and --factor contradict each other")
+    run("fold", "-o", "x", "--fpr", "0.0000001", "f").refused("f: the filter's rate is already above the requested one")
+    run("fold", "-o", "x", "--factor", "0", "f").refused("--factor: '0' is not a count: it must be at least 1")
+    run("build", "-o", "c", "--kind", "cuckoo", input=lines(50)).ok()
+    run("fold", "-o", "x", "c").refused(
+        "c: a filter of kind cuckoo cannot be folded; the kinds that can: blocked_bloom, bloom")
+    run("build", "-o", "d", "--format", "dcso", "--capacity", 50, input=lines(50)).ok()
+    run("fold", "-o", "x", "--fpr", "1%", "d").refused("a filter of format dcso cannot be folded")
+    run("build", "-o", "g", "--with", "foldable=maybe", input=lines(5)).refused("foldable=maybe is not yes or no")
+    damaged = bytearray((tmp_path / "f").read_bytes())
+    damaged[-1] ^= 1
+    (tmp_path / "f").write_bytes(damaged)
+    run("fold", "-o", "x", "f").refused("checksum")
+    assert not (tmp_path / "x").exists()

@@ -1,0 +1,154 @@
+"""What an adversary achieves against filters of a server, with XXH3 and with a secret key."""
+
+import random
+
+import pytest
+
+from xxh3 import MASK, MIX_2, SECRET, u64, xxh3_64
+
+ITEMS = [f"item{i}" for i in range(1000)]
+ROOM = 20_000
+# Commands that reserve the filter f; one of them grows to ROOM items.
+RESERVE = {
+    "bf": ["BF.RESERVE", "f", "0.01", ROOM, "NONSCALING"],
+    "bf deletable": ["BF.RESERVE", "f", "0.01", ROOM, "NONSCALING", "DELETABLE"],
+    "bf growing": ["BF.RESERVE", "f", "0.01", "1000"],
+    "cf": ["CF.RESERVE", "f", ROOM, "ERROR", "0.01"],
+}
+
+
+def key_of(value):
+    """The eight bytes whose XXH3 is that: the steps of XXH3 for that length, undone from the last."""
+    def unshifted(y, n):
+        x = y
+        for _ in range(64 // n):
+            x = y ^ x >> n
+        return x
+
+    def rotated(x, n):
+        n %= 64
+        return (x << n | x >> (64 - n)) & MASK if n else x
+
+    undo = pow(MIX_2, -1, 1 << 64)
+    x = unshifted(value, 28) * undo & MASK
+    x = (x ^ (x >> 35) + 8) * undo & MASK
+    # The last step is x ^ rotl(x, 49) ^ rotl(x, 24), whose 64th power is the identity.
+    for power in (1, 2, 4, 8, 16, 32):
+        x ^= rotated(x, 49 * power) ^ rotated(x, 24 * power)
+    x ^= u64(SECRET, 8) ^ u64(SECRET, 16)
+    key = rotated(x, 32).to_bytes(8, "little")
+    assert xxh3_64(key) == value
+    return key
+
+
+# Other keys with the XXH3 of each item.
+TWINS = [key_of(xxh3_64(item.encode())) for item in ITEMS]
+
+
+@pytest.mark.parametrize("kind", RESERVE)
+def test_positives_are_computed_without_a_query_unless_the_filter_has_a_key(start, kind):
+    server = start(module_arguments=None)
+    family = kind[:2].upper()
+    for options in ["HASH", "XXH3"], []:
+        server.call("DEL", "f")
+        server.call(*RESERVE[kind], *options)
+        server.call(family + ".INSERT", "f", "ITEMS", *ITEMS)
+        passed = sum(server.call(family + ".MEXISTS", "f", *TWINS))
+        if options:
+            assert passed == 1000
+        else:
+            # At most 10 are expected; more than 60 have a probability below 10^-20.
+            assert passed <= 60
+
+
+@pytest.mark.parametrize("kind", ["bf deletable", "cf"])
+def test_deletions_of_computed_positives_remove_the_items_unless_the_filter_has_a_key(start, kind):
+    server = start(module_arguments=None)
+    family = kind[:2].upper()
+    for options in ["HASH", "XXH3"], []:
+        server.call("DEL", "f")
+        server.call(*RESERVE[kind], *options)
+        server.call(family + ".INSERT", "f", "ITEMS", *ITEMS)
+        with server.client.pipeline(transaction=False) as pipeline:
+            for twin in TWINS:
+                pipeline.execute_command(family + ".DEL", "f", twin)
+            deleted = sum(pipeline.execute())
+        left = sum(server.call(family + ".MEXISTS", "f", *ITEMS))
+        if options:
+            # Only items that pass by chance are left: 10 at most are expected.
+            assert deleted == 1000 and left <= 60
+        else:
+            # A deletion that finds a match removes one item at most.
+            assert deleted <= 60 and left >= 1000 - deleted
+
+
+class Adversary:
+    """Sees all answers. Asks new items and changed positives, repeats positives, inserts items that
+    pass and items that do not, and removes items that it inserted."""
+
+    def __init__(self, server, kind, seed):
+        self.server = server
+        self.family = kind[:2].upper()
+        self.deletes = kind in ("bf deletable", "cf")
+        self.random = random.Random(seed)
+        self.own, self.found = [], []
+        self.asked = self.passed = self.repeated = self.still = self.removed = 0
+
+    def call(self, command, *items):
+        return self.server.call(f"{self.family}.{command}", "f", *items)
+
+    def changed(self, item):
+        at, other = self.random.sample(range(len(item)), 2)
+        item = bytearray(item)
+        for i in at, other:
+            item[i] ^= self.random.randint(1, 255)
+        return bytes(item)
+
+    def step(self, room):
+        new = [self.random.randbytes(12) for _ in range(500)]
+        new += [self.changed(self.random.choice(self.found or new)) for _ in range(500)]
+        answers = self.call("MEXISTS", *new)
+        self.asked += len(new)
+        self.passed += sum(answers)
+        if self.found:
+            repeated = self.random.choices(self.found, k=100)
+            self.repeated += 100
+            self.still += sum(self.call("MEXISTS", *repeated))
+        positives = [item for item, passes in zip(new, answers) if passes]
+        # Half of the positives are inserted, with items that answered "no" and so set a bit.
+        inserted = positives[::2] + [item for item, passes in zip(new, answers) if not passes][:290]
+        self.found += positives[1::2]
+        if room - len(self.own) < len(inserted):
+            inserted = []
+        if inserted:
+            replies = self.call("INSERT", "ITEMS", *inserted)
+            assert len(replies) == len(inserted) and all(reply in (0, 1) for reply in replies)
+            self.own += inserted
+        if self.deletes and (not inserted or self.random.random() < 0.3):
+            self.random.shuffle(self.own)
+            removed = [self.own.pop() for _ in range(min(300, len(self.own)))]
+            with self.server.client.pipeline(transaction=False) as pipeline:
+                for item in removed:
+                    pipeline.execute_command(self.family + ".DEL", "f", item)
+                assert all(pipeline.execute())
+            self.removed += len(removed)
+
+
+@pytest.mark.parametrize("kind", RESERVE)
+def test_an_adversary_who_sees_answers_makes_no_filter_with_a_key_worse(start, kind):
+    """150,000 new items, of which at most 1% are expected to pass: more than 2% do with a probability
+    below 10^-100."""
+    server = start(module_arguments=None)
+    server.call(*RESERVE[kind])
+    adversary = Adversary(server, kind, seed=1)
+    adversary.call("INSERT", "ITEMS", *ITEMS)
+    for _ in range(150):
+        adversary.step(ROOM - len(ITEMS))
+    assert adversary.passed <= 0.02 * adversary.asked
+    assert adversary.call("MEXISTS", *ITEMS) == [1] * 1000
+    for first in range(0, len(adversary.own), 1000):
+        assert all(adversary.call("MEXISTS", *adversary.own[first:first + 1000]))
+    if adversary.deletes:
+        assert adversary.removed > 10_000
+    else:
+        assert adversary.still == adversary.repeated > 10_000
