@@ -126,7 +126,7 @@ void is_the_smallest(const F& f, std::uint64_t size, double fpr) {
 }
 
 TEST(Fold, TheSmallestOfARateIsFound) {
-  for (const std::uint64_t n : {0, 1, 2, 30, 500, 9000, 40'000, 99'000}) {
+  for (const std::uint64_t n : {0U, 1U, 2U, 30U, 500U, 9000U, 40'000U, 99'000U}) {
     blocked_bloom f({.capacity = 100'000, .fpr = 0.01, .foldable = true});
     f.insert(keys_from(n, n));
     for (const double fpr : {0.3, 0.05, 0.0101}) is_the_smallest(f, f.params().blocks, fpr);
@@ -134,7 +134,7 @@ TEST(Fold, TheSmallestOfARateIsFound) {
 }
 
 TEST(Fold, TheSmallestOfARateIsFoundOfBloomFilters) {
-  for (const std::uint64_t n : {0, 1, 300, 9000}) {
+  for (const std::uint64_t n : {0U, 1U, 300U, 9000U}) {
     bloom f({.capacity = 10'000, .fpr = 0.01, .foldable = true});
     f.insert(keys_from(n, n));
     for (const double fpr : {0.3, 0.0101}) {

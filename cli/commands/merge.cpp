@@ -56,7 +56,9 @@ result<void> check_able(const std::string& file, const opened_filter& filter, co
 
 /// Whether both fold, and folding may make them alike.
 bool differ_in_size(const any_filter& a, const any_filter& b) {
-  return a.can().fold && b.can().fold && a.image().header.kind == b.image().header.kind &&
+  const filter_header& ours = a.image().header;
+  const filter_header& theirs = b.image().header;
+  return a.can().fold && b.can().fold && ours.kind == theirs.kind && ours.hash == theirs.hash &&
          a.size_in_bytes() != b.size_in_bytes();
 }
 

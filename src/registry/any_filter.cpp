@@ -36,8 +36,8 @@ result<any_filter> merge_folded(const any_filter& a, const any_filter& b) {
   return detail::format_failure(
       errc::incompatible,
       "the filters have {} and {} bits, and at their greatest common size, {} bits, the union "
-      "would "
-      "have a rate of {}; make filters that are to be merged with sizes that divide each other",
+      "would have a rate of {}; make filters that are to be merged with the same capacity, or with "
+      "sizes that divide each other",
       ours.plan.bits, theirs.plan.bits, common, format_rate(rate));
 }
 

@@ -36,14 +36,14 @@ struct fuse_kind : one_type<fuse> {
   }
 
   static constexpr auto plan = plan_fuse;
-  static plan_report report(const fuse_plan& plan) {
-    return {.capacity = plan.capacity,
-            .bits = plan.params.payload_bytes() * 8,
-            .bytes = plan.params.payload_bytes(),
+  static plan_report report(const fuse_plan& planned) {
+    return {.capacity = planned.capacity,
+            .bits = planned.params.payload_bytes() * 8,
+            .bytes = planned.params.payload_bytes(),
             .hashes = {},
-            .planned_fpr = plan.fpr,
-            .lines_per_query = plan.params.arity,
-            .extras = extras_of(plan.params)};
+            .planned_fpr = planned.fpr,
+            .lines_per_query = planned.params.arity,
+            .extras = extras_of(planned.params)};
   }
 
   template <class F>

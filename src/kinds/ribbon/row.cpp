@@ -21,12 +21,12 @@ struct ribbon_kind : one_type<ribbon> {
   static result<void> set_options(const plan_request&, ribbon_spec&) { return {}; }
 
   static constexpr auto plan = plan_ribbon;
-  static plan_report report(const ribbon_plan& plan) {
-    return {.capacity = plan.capacity,
-            .bits = plan.bytes * 8,
-            .bytes = plan.bytes,
+  static plan_report report(const ribbon_plan& planned) {
+    return {.capacity = planned.capacity,
+            .bits = planned.bytes * 8,
+            .bytes = planned.bytes,
             .hashes = {},
-            .planned_fpr = plan.fpr,
+            .planned_fpr = planned.fpr,
             .lines_per_query = 2,
             .extras = {}};
   }
