@@ -47,8 +47,8 @@ fi
 
 export FUZZ_SECONDS=${FUZZ_SECONDS:-1}
 run_tests() {
-  # One more test than cores at a time, since tests of servers and programs often wait.
-  ctest --test-dir "$1" --output-on-failure --parallel "$(($(nproc) + 1))" "${@:2}" >"$log" 2>&1 || {
+  # Two more tests than cores at a time, since tests of servers and programs often wait.
+  ctest --test-dir "$1" --output-on-failure --parallel "$(($(nproc) + 2))" "${@:2}" >"$log" 2>&1 || {
     grep -vE '^ *Start +[0-9]+: | Passed +[0-9.]+ sec$' "$log" | tail -300
     exit 1
   }

@@ -6,7 +6,7 @@ import pathlib
 
 import pytest
 
-from conftest import PRELOAD, ROOT, redis
+from conftest import PRELOAD, ROOT, Server, redis
 from test_storage import wait_for
 
 NEIGHBOUR = os.path.abspath(os.environ.get("BLOOMERY_NEIGHBOUR",
@@ -15,14 +15,28 @@ pytestmark = pytest.mark.skipif(not pathlib.Path(NEIGHBOUR).exists(),
                                 reason="the target bloomery_hostile_neighbour is not built")
 
 
-@pytest.fixture
-def pair(start):
-    """A server with the neighbour, and a replica without it."""
-    primary = start("--repl-diskless-sync-delay", "0", "--loadmodule", NEIGHBOUR,
-                    preload=None if PRELOAD else NEIGHBOUR)
-    replica = start("--replicaof", f"127.0.0.1 {primary.port}")
+@pytest.fixture(scope="module")
+def shared_pair(tmp_path_factory):
+    primary = Server(tmp_path_factory.mktemp("primary"), "--repl-diskless-sync-delay", "0", "--loadmodule",
+                     NEIGHBOUR, preload=None if PRELOAD else NEIGHBOUR)
+    replica = Server(tmp_path_factory.mktemp("replica"), "--replicaof", f"127.0.0.1 {primary.port}")
     wait_for(replica)
-    return primary, replica
+    yield primary, replica
+    replica.stop()
+    primary.stop()
+
+
+@pytest.fixture
+def pair(shared_pair):
+    """A server with the neighbour, and a replica without it, both empty. A replica needs a second to
+    attach, so all tests share them."""
+    primary, replica = shared_pair
+    primary.call("NEIGHBOUR.FAIL", 0)
+    primary.call("NEIGHBOUR.DELETE")
+    primary.call("CONFIG", "SET", "bf.engine", "native")
+    primary.call("FLUSHALL", "SYNC")
+    yield shared_pair
+    assert primary.process.poll() is None and replica.process.poll() is None
 
 
 def differing_keys(primary, replica):
