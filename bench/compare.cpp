@@ -144,7 +144,7 @@ class table {
     }
   }
 
-  /// Strangers of their own, by as many threads as there may be.
+  /// Non-members of their own, by as many threads as there may be.
   void rate() {
     say("measuring rates");
     const unsigned threads = *std::max_element(how_.threads.begin(), how_.threads.end());

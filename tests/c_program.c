@@ -27,7 +27,7 @@ static void make_keys(void) {
   }
 }
 
-/* Asks for all keys: no member may be missing, and few strangers may pass. */
+/* Asks for all keys: no member may be missing, and few non-members may pass. */
 static void expect_members(const bloomery_filter* filter, int line) {
   static bool answers[2 * KEYS];
   expect(bloomery_may_contain_batch(filter, keys, 2 * KEYS, answers, NULL) == BLOOMERY_OK, "asked",
@@ -40,7 +40,7 @@ static void expect_members(const bloomery_filter* filter, int line) {
            line);
   }
   expect(found == KEYS, "all members found", line);
-  expect(passed < KEYS / 20, "few strangers pass at 1%", line);
+  expect(passed < KEYS / 20, "few non-members pass at 1%", line);
 }
 
 static void every_kind_is_built_stored_and_asked(const char* folder) {

@@ -13,7 +13,7 @@ MEMBERS = b"alice\nbob\ncarol\n"
 
 @pytest.fixture
 def members(run, tmp_path):
-    """A filter of three members, so wide that no stranger of these tests passes."""
+    """A filter of three members, so wide that no non-member of these tests passes."""
     run("build", "-o", "m.bloom", "--capacity", "1000", "--fpr", "1e-9", input=MEMBERS).ok()
     return "m.bloom"
 

@@ -19,7 +19,7 @@ WIDE = ("--capacity", "1000", "--fpr", "1e-9")
 
 @pytest.fixture
 def build(run):
-    """build(reader, lines) -> a filter of their keys, so wide that no stranger of these tests passes."""
+    """build(reader, lines) -> a filter of their keys, so wide that no non-member of these tests passes."""
 
     def make(reader, lines, *more, name="f.bloom"):
         run("build", "--force", "-o", name, "--keys", reader, *WIDE, *more, input=lines).ok()

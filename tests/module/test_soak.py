@@ -24,7 +24,7 @@ def test_the_benchmark_measures_every_filter_and_command():
                            "--module", MODULE], capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr[-3000:]
     rows = [line.split("|")[1:-1] for line in done.stdout.splitlines()[2:]]
-    assert len(rows) == 16
+    assert len(rows) == 24
     for _, _, one, fifty, bits, rate in rows:
         assert float(one) > 0 and float(fifty) > 0 and 8 < float(bits) < 200
         assert float(rate.strip().rstrip("%")) < 1.5

@@ -166,7 +166,7 @@ TEST(counting_bloom, a_place_that_two_probes_share_counts_once) {
   auto filter =
       filter_of({.bits = 32, .hashes = 2}, [](auto x) { return x; }, [](auto) { return 2; });
   filter.insert(1);
-  ASSERT_EQ(filter.count(2), 1U) << "a stranger that passes";
+  ASSERT_EQ(filter.count(2), 1U) << "a non-member that passes";
   EXPECT_TRUE(filter.erase(2));
   EXPECT_EQ(filter.counter(2), 0U) << "taken once, not below zero";
   filter.clear();
