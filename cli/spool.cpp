@@ -123,14 +123,6 @@ result<void> key_spool::spill() {
   return {};
 }
 
-std::uint64_t key_spool::distinct_keys() const noexcept {
-  const double raised =
-      std::ceil(distinct_.estimate() * (1 + 4 * detail::cardinality_estimator::standard_error));
-  const std::uint64_t known =
-      raised < static_cast<double>(keys_) ? static_cast<std::uint64_t>(raised) : keys_;
-  return std::max<std::uint64_t>(1, known);
-}
-
 std::uint64_t key_spool::keys_in_copies(std::uint64_t most) const noexcept {
   if (most >= keys_) return std::max<std::uint64_t>(1, keys_);
   const double raised =

@@ -63,9 +63,8 @@ class key_spool {
 
   std::uint64_t keys() const noexcept { return keys_; }
 
-  /// An upper bound for the number of distinct keys, wrong with probability 3 in 100,000: the
-  /// estimate plus four standard errors (1.6%), at most the number of keys, and at least 1.
-  std::uint64_t distinct_keys() const noexcept;
+  /// An upper bound for the number of distinct keys; see cardinality_estimator::upper_bound().
+  std::uint64_t distinct_keys() const noexcept { return distinct_.upper_bound(keys_); }
 
   /// An upper bound for the sum over all keys of min(copies, max_copies), from the estimate and
   /// four standard errors.

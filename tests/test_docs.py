@@ -162,7 +162,9 @@ def test_there_is_something_to_run():
 def test_commands(document, tmp_path, monkeypatch):
     if document.name == "python.md" and not HAS_PYTHON:
         pytest.skip("the Python package is not built (BLOOMERY_PYTHON)")
-    env = {**os.environ, "PATH": f"{BLOOMERY.parent}:{os.environ['PATH']}"}
+    if document.name == "sqlite.md" and not (BLOOMERY.parent / "bloomery_sqlite.so").exists():
+        pytest.skip("the extension of SQLite is not built (BLOOMERY_SQLITE)")
+    env = {**os.environ, "PATH": f"{BLOOMERY.parent}:{os.environ['PATH']}", "LD_LIBRARY_PATH": str(BLOOMERY.parent)}
     monkeypatch.chdir(tmp_path)
 
     def run(command):

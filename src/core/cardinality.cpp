@@ -1,5 +1,6 @@
 #include <bloomery/detail/core/cardinality.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numbers>
@@ -49,6 +50,12 @@ double cardinality_estimator::estimate() const noexcept {
   for (unsigned rank = rank_bits; rank >= 1; --rank) z = (z + of_rank[rank]) / 2;
   z += m * sigma(of_rank[0] / m);
   return m * m / (2 * std::numbers::ln2 * z);
+}
+
+std::uint64_t cardinality_estimator::upper_bound(std::uint64_t added) const noexcept {
+  const double raised = std::ceil(estimate() * (1 + 4 * standard_error));
+  const bool is_less = raised < static_cast<double>(added);
+  return std::max<std::uint64_t>(1, is_less ? static_cast<std::uint64_t>(raised) : added);
 }
 
 }  // namespace bloomery::detail

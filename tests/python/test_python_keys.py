@@ -3,12 +3,11 @@
 import array
 import decimal
 import fractions
-import re
 
 import bloomery
 import numpy
 import pytest
-from conftest import ROOT, having
+from conftest import having
 
 WORDS = ["ann", "Zoë", "", "名前", "\U0001f600", "a\nb", "x" * 1000]
 NUMBERS = [0, 1, -1, 255, -128, 2**31, -2**31, 2**63 - 1, -2**63, 2**64 - 1]
@@ -181,6 +180,121 @@ def test_arrows_offsets(code):
     assert all(w in g for w in WORDS)
 
 
+@pytest.mark.parametrize("wrong", [None, True, 1.0, 2.5, [1], ("a",), {}, numpy.float64(1),
+                                   numpy.bool_(True), numpy.array([1, 2]), decimal.Decimal(1),
+                                   fractions.Fraction(1, 2), object()], ids=repr)
+def test_what_is_no_key(wrong):
+    f = bloomery.Cuckoo(100)
+    for use in (f.__contains__, f.add, f.discard, f.count, lambda key: f.update([key]),
+                lambda key: f.contains([key])):
+        with pytest.raises(TypeError, match="a key is str, bytes or int, not"):
+            use(wrong)
+    assert not f
+
+
+@pytest.mark.parametrize("wrong", [2**64, -2**63 - 1, 10**100, "\ud800"], ids=ascii)
+def test_keys_out_of_range(wrong):
+    f = bloomery.Bloom(100)
+    for use in (f.__contains__, f.add, lambda key: f.update([key]), lambda key: f.contains([key])):
+        with pytest.raises(ValueError):
+            use(wrong)
+
+
+def forms():
+    """Batches in all forms, and the keys that they are, one by one."""
+    codes = "bBhHiIlLqQ"
+    for code in codes:
+        least, most = (0, 100) if code.isupper() else (-100, 100)
+        yield f"array {code}", array.array(code, range(least, most)), range(least, most)
+    for kind in ("i1", "u1", "<i2", ">i2", "<u4", ">i4", "<i8", ">i8", "<u8", ">u8"):
+        info = numpy.iinfo(kind)
+        values = [int(n) for n in (info.min, info.max, 0, 1, 100)]
+        yield f"numpy {kind}", numpy.array(values, kind), values
+    numbers = numpy.arange(-5000, 15000)
+    yield "many", numbers, numbers.tolist()
+    yield "strided", numbers[::3], numbers[::3].tolist()
+    yield "backwards", numbers[::-7], numbers[::-7].tolist()
+    yield "a column", numbers.reshape(100, 200)[:, 3], numbers.reshape(100, 200)[:, 3].tolist()
+    yield "read-only", numpy.frombuffer(numbers.tobytes(), "i8"), numbers.tolist()
+    for kind in ("i8", "f8", "?", "c16", "S1", "U1", "V4", object):
+        yield f"no elements of {kind}", numpy.array([], kind), []
+    yield "empty, as NumPy makes it of a list", numpy.array([]), []
+    yield "no numbers of array.array", array.array("d"), []
+    texts = [w for w in WORDS]
+    yield "U", numpy.array(texts), texts
+    yield "big-endian U", numpy.array(texts).astype(">U1000"), texts
+    yield "strided U", numpy.array(texts)[::-2], texts[::-2]
+    yield "many U", numpy.array([f"{i} ö" for i in range(10_000)]), [f"{i} ö" for i in range(10_000)]
+    encoded = [t.encode() for t in texts] + [b"\xff\x00\x01"]
+    yield "S", numpy.array(encoded), encoded
+    yield "S, padded", numpy.array(encoded, "S2000"), encoded
+    mixed = ["ann", b"bob", 7, numpy.int32(-7), bytearray(b"cid"), memoryview(b"dan")]
+    yield "objects", numpy.array(mixed, object), mixed
+    yield "list", mixed, mixed
+    yield "tuple", tuple(texts), texts
+    yield "set", {"a", "b"}, ["a", "b"]
+    yield "dict", {"a": 1, "b": 2}, ["a", "b"]
+    yield "generator", (str(i) for i in range(9000)), [str(i) for i in range(9000)]
+    yield "range", range(9000), list(range(9000))
+    yield "empty", [], []
+
+
+@pytest.mark.parametrize("name, batch, keys", forms(), ids=lambda value: value if isinstance(value, str) else "")
+def test_batches_are_their_keys(name, batch, keys):
+    one_by_one, at_once = bloomery.Bloom(20_000, 1e-9), bloomery.Bloom(20_000, 1e-9)
+    fresh = sum(one_by_one.add(key) for key in keys)
+    if name == "generator":
+        batch = list(batch)
+        assert at_once.update(key for key in batch) == fresh
+        assert at_once.contains(key for key in batch).all()
+    else:
+        assert at_once.update(batch) == fresh
+    assert at_once == one_by_one and at_once.info()["count"] == fresh
+    answers = at_once.contains(batch)
+    assert answers.dtype == bool and answers.shape == (len(keys),) and answers.all()
+    assert not bloomery.Bloom(1).contains(batch).any()
+    answers[:] = False  # the caller's own
+
+
+@pytest.mark.parametrize("cls", having(bloomery.Countable), ids=lambda cls: cls.kind)
+def test_batches_of_all_operations(cls):
+    keys = numpy.arange(3000)
+    f = cls.build(numpy.concatenate([keys, keys[:1000]]), capacity=8000, fpr=1e-6)
+    counts = f.counts(keys)
+    assert counts.dtype == numpy.uint64 and counts.tolist() == [2] * 1000 + [1] * 2000
+    assert f.difference_update(keys) == 3000
+    assert f.counts(keys).tolist() == [1] * 1000 + [0] * 2000
+    assert f.difference_update(keys[:1000]) == 1000 and not f
+
+
+@pytest.mark.parametrize("probe", ["salted", "md5", "fnv-murmur"])
+def test_filters_that_hash_each_key_anew_take_batches_too(probe):
+    f = bloomery.Bloom(1000, 0.001, probe=probe)
+    f.update(numpy.arange(500))
+    f.update(WORDS)
+    assert f.contains(numpy.arange(500)).all() and all(n in f for n in range(500))
+    assert f.contains(WORDS).all() and all(w in f for w in WORDS)
+
+
+@pytest.mark.parametrize("code", "iIqQ")
+def test_arrows_offsets(code):
+    data = "".join(WORDS).encode()
+    ends = [0]
+    for w in WORDS:
+        ends.append(ends[-1] + len(w.encode()))
+    f = bloomery.Bloom(100, 1e-9)
+    assert f.update(data, offsets=array.array(code, ends)) == len(WORDS)
+    assert f == bloomery.Bloom.build(WORDS, capacity=100, fpr=1e-9)
+    assert f.contains(numpy.frombuffer(data, "u1"), offsets=numpy.array(ends, "i4")).all()
+    # A slice of Arrow's array begins further on in the same data.
+    assert f.contains(data, offsets=numpy.array(ends[2:5], "i8")).all()
+    assert len(f.contains(data, offsets=array.array(code, [3]))) == 0
+    assert f.contains(data, offsets=numpy.array(ends, "i4")[::2]).tolist() == [
+        "".join(WORDS[i:i + 2]) in f for i in range(0, len(WORDS) - 1, 2)]
+    g = bloomery.Ribbon.build(data, offsets=array.array(code, ends), fpr=1e-6)
+    assert all(w in g for w in WORDS)
+
+
 class ArrowStrings:
     """pyarrow's array of strings, in what the documented recipe uses: a slice has the buffers of the
     whole array, an offset and a length of its own; a buffer may be longer than what is in it."""
@@ -202,19 +316,6 @@ class ArrowStrings:
         encoded = [(w or "").encode() for w in self.words]
         ends = numpy.cumsum([0, *map(len, encoded)]).astype("i4").tobytes()
         return [None, memoryview(ends + bytes(-len(ends) % 64)), memoryview(b"".join(encoded) + bytes(7))]
-
-
-def test_the_documented_recipe_for_arrow():
-    document = (ROOT / "docs" / "python.md").read_text()
-    [recipe] = re.findall(r"<!-- by hand -->\n```python\n(strings = .*?)```", document, re.S)
-    words = ["ann", "Zoë", None, "名前", "", "bob", "cid", None, "dan"]
-    whole = ArrowStrings(words)
-    for strings in (whole, whole.slice(1, 7), whole.slice(3, 3).slice(1, 2), whole.slice(4, 0)):
-        keys = [w for w in words[strings.offset:][:len(strings)] if w is not None]
-        f = bloomery.VectorQuotient(1000, 1e-6)
-        names = {"strings": strings, "f": f, "numpy": numpy}
-        exec(recipe, names)
-        assert f == bloomery.VectorQuotient.build(keys, capacity=1000, fpr=1e-6)
 
 
 @pytest.mark.parametrize("wrong", [

@@ -6,7 +6,7 @@ from __future__ import annotations
 import copy
 import copyreg
 import os
-from typing import TYPE_CHECKING, Any, ClassVar, Dict, Iterable, Optional, TypeVar, Union
+from typing import TYPE_CHECKING, Any, ClassVar, Dict, Iterable, Optional, Protocol, TypeVar, Union
 
 from . import _native
 
@@ -14,10 +14,22 @@ if TYPE_CHECKING:
     import numpy
     from numpy.typing import NDArray
 
+
+class ArrowStream(Protocol):
+    """What exports Arrow data, one array after the other."""
+    def __arrow_c_stream__(self, requested_schema: Optional[object] = None) -> object: ...
+
+
+class ArrowArray(Protocol):
+    """What exports one array of Arrow data."""
+    def __arrow_c_array__(self, requested_schema: Optional[object] = None) -> object: ...
+
+
 #: One key.
 Key = Union[str, bytes, bytearray, memoryview, int]
-#: Many: an array of integers, bytes, text or objects, or anything that can be iterated over.
-Keys = Union[Iterable[Key], "NDArray[Any]"]
+#: Many: an array of integers, bytes, text or objects, a column of Arrow data, or anything that can be
+#: iterated over.
+Keys = Union[Iterable[Key], "NDArray[Any]", ArrowStream, ArrowArray]
 #: A count, also as text: 1_000_000, 1e6, "10M".
 Count = Union[int, float, str]
 #: A rate, also as text: 0.01, "1%", "1/1000".
@@ -106,8 +118,9 @@ class Filter(_native.Filter):
         """Whether each of many keys may be a member, as a NumPy array of bool (a memoryview of bool
         where NumPy is not installed). Much faster than one by one, and without the GIL.
 
-        ``keys`` is an array of integers, of bytes (S), of text (U) or of objects, or anything that
-        can be iterated over. With ``offsets``, key i is ``keys[offsets[i]:offsets[i + 1]]`` of bytes,
+        ``keys`` is an array of integers, of bytes (S), of text (U) or of objects, a column of Arrow
+        data (pyarrow, polars, DuckDB), or anything that can be iterated over. Nulls of a column are
+        never members. With ``offsets``, key i is ``keys[offsets[i]:offsets[i + 1]]`` of bytes,
         as in Arrow's arrays of strings.
 
         >>> f = bloomery.Bloom.build(["ann", "bob"])
@@ -269,7 +282,7 @@ class Insertable(Filter):
         """
         if capacity is None and memory is None and bits is None:
             if offsets is None and not hasattr(keys, "__len__"):
-                keys = list(keys)
+                keys = list(keys)  # type: ignore[arg-type]
             capacity = max(1, len(keys) if offsets is None else len(offsets) - 1)  # type: ignore
         filter = cls(capacity, fpr, memory=memory, bits=bits, hashes=hashes, seed=seed, key=key,
                      hash=hash, **options)

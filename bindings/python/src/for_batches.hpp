@@ -3,18 +3,22 @@
 #include <fmt/format.h>
 #include <pybind11/pybind11.h>
 
+#include "arrow.hpp"
 #include "errors.hpp"
 #include "keys.hpp"
 
 namespace bloomery::python {
 
-/// Calls `work(batch)` for the batch that an array is, or for each that an iterable gives.
+/// Calls `work(batch)` for the batch that an array is, or for each that Arrow data or an iterable
+/// give.
 template <class Work>
 void for_batches(const pybind11::object& keys, const pybind11::object& offsets, Work&& work) {
   if (!offsets.is_none()) {
     work(*batch_of_offsets(keys, offsets));
   } else if (const auto batch = batch_of_array(keys)) {
     work(*batch);
+  } else if (auto column = arrow_column::of(keys)) {
+    while (const auto some = column->next()) work(*some);
   } else {
     iterated_keys some(keys);
     while (some.next()) work(some);

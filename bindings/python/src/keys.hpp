@@ -31,6 +31,10 @@ class key_batch {
   virtual ~key_batch() = default;
 
   virtual std::size_t size() const noexcept = 0;
+  /// The rows that the keys are of: more than keys, where some rows are null.
+  virtual std::size_t rows() const noexcept { return size(); }
+  /// The row of a key, which rises with i.
+  virtual std::size_t row_of(std::size_t i) const noexcept { return i; }
   /// into[i] is key first + i, until the next call. Precondition: they are keys of the batch.
   virtual void views(std::size_t first, std::span<std::string_view> into) = 0;
   /// The same, hashed.

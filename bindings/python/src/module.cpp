@@ -122,7 +122,7 @@ void set_single_key_slots(PyHeapTypeObject* type) {
   type->ht_type.tp_methods = single_key_methods.data();
 }
 
-/// A bytearray that grows by an answer of type T for each key: memory that NumPy can take over.
+/// A bytearray that grows by an answer of type T for each row: memory that NumPy can take over.
 template <class T>
 class answers {
  public:
@@ -145,11 +145,29 @@ class answers {
   std::size_t size_ = 0;
 };
 
+/// From answers for keys to answers for rows, where those of null rows are zero.
+template <class T>
+void put_in_rows(const key_batch& batch, std::span<T> answers) {
+  std::size_t i = batch.size();
+  std::size_t end = answers.size();  // from here on they are answers for rows
+  for (; i > 0 && batch.row_of(i - 1) != i - 1; --i) {
+    const std::size_t row = batch.row_of(i - 1);
+    const T answer = answers[i - 1];
+    std::ranges::fill(answers.subspan(row, end - row), T{});
+    answers[row] = answer;
+    end = row;
+  }
+  std::ranges::fill(answers.subspan(i, end - i), T{});
+}
+
 py::object ask_many(const shared_filter& f, const py::object& keys, const py::object& offsets) {
   answers<bool> all;
   for_batches(keys, offsets, [&](key_batch& batch) {
-    const auto some = all.grow(batch.size());
-    f.read([&](const any_filter& filter) { ask(filter, door_of(f), batch, some); });
+    const auto some = all.grow(batch.rows());
+    f.read([&](const any_filter& filter) {
+      ask(filter, door_of(f), batch, some.first(batch.size()));
+    });
+    put_in_rows(batch, some);
   });
   return all.take();
 }
@@ -157,8 +175,10 @@ py::object ask_many(const shared_filter& f, const py::object& keys, const py::ob
 py::object count_many(const shared_filter& f, const py::object& keys, const py::object& offsets) {
   answers<std::uint64_t> all;
   for_batches(keys, offsets, [&](key_batch& batch) {
-    const auto some = all.grow(batch.size());
-    or_raise(f.read([&](const any_filter& filter) { return count(filter, batch, some); }));
+    const auto some = all.grow(batch.rows());
+    or_raise(f.read(
+        [&](const any_filter& filter) { return count(filter, batch, some.first(batch.size())); }));
+    put_in_rows(batch, some);
   });
   return all.take();
 }

@@ -1,0 +1,300 @@
+// Filters in SQLite: a filter is a BLOB, which has the bytes of a filter file.
+//
+//     bloomery_agg(key [, rate [, kind]])   the filter of a column's keys
+//     bloomery_contains(filter, key)        1 if the key may be a member, otherwise 0
+//     bloomery_merge(filter)                the union of a column's filters
+//     bloomery_info(filter)                 its properties, as JSON
+//
+// TEXT and BLOB are keys by their bytes, INTEGER by its eight little-endian bytes. NULL is never a
+// member.
+
+#include <fmt/format.h>
+#include <sqlite3ext.h>
+
+#include <algorithm>
+#include <array>
+#include <bloomery/any_filter.hpp>
+#include <bloomery/file.hpp>
+#include <bloomery/plan/units.hpp>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <new>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sql/collected_keys.hpp"
+
+SQLITE_EXTENSION_INIT1
+
+namespace bloomery::sqlite {
+namespace {
+
+constexpr double default_fpr = 0.01;
+constexpr std::string_view default_kind = "blocked_bloom";
+
+void set_error(sqlite3_context* context, const std::string& sentence) {
+  sqlite3_result_error(context, ("bloomery: " + sentence).c_str(), -1);
+}
+
+/// Calls `work(context, arguments)`. No exception leaves it: SQLite is C.
+template <void (*Work)(sqlite3_context*, std::span<sqlite3_value*>)>
+void call(sqlite3_context* context, int count, sqlite3_value** values) {
+  try {
+    Work(context, {values, static_cast<std::size_t>(count)});
+  } catch (const std::bad_alloc&) {
+    sqlite3_result_error_nomem(context);
+  }
+}
+
+template <void (*Work)(sqlite3_context*)>
+void call_last(sqlite3_context* context) {
+  try {
+    Work(context);
+  } catch (const std::bad_alloc&) {
+    sqlite3_result_error_nomem(context);
+  }
+}
+
+std::string_view bytes_of(sqlite3_value* value) {
+  const void* const data = sqlite3_value_blob(value);
+  return {static_cast<const char*>(data), static_cast<std::size_t>(sqlite3_value_bytes(value))};
+}
+
+using key_word = std::array<char, 8>;
+
+/// The key that a value is, which is not NULL; empty for a floating-point number.
+std::optional<std::string_view> key_of(sqlite3_value* value, key_word& word) {
+  switch (sqlite3_value_type(value)) {
+    case SQLITE_INTEGER: {
+      const auto bits = static_cast<std::uint64_t>(sqlite3_value_int64(value));
+      for (std::size_t i = 0; i < word.size(); ++i) word[i] = static_cast<char>(bits >> (8 * i));
+      return std::string_view(word.data(), word.size());
+    }
+    case SQLITE_TEXT:
+    case SQLITE_BLOB:
+      return bytes_of(value);
+    default:
+      return std::nullopt;
+  }
+}
+
+constexpr const char* no_key =
+    "a floating-point number is no key, because equal numbers can have different bytes; cast it "
+    "to text or to integer";
+
+bool is_null(sqlite3_value* value) {
+  return sqlite3_value_type(value) == SQLITE_NULL;
+}
+
+void give(sqlite3_context* context, const any_filter& filter) {
+  const filter_image image = filter.image();
+  const std::size_t size = serialized_size(image);
+  auto* const bytes = static_cast<std::byte*>(sqlite3_malloc64(size));
+  if (bytes == nullptr) return sqlite3_result_error_nomem(context);
+  serialize_to(image, {bytes, size});
+  // Fails by itself if it is larger than the connection's limit.
+  sqlite3_result_blob64(context, bytes, size, sqlite3_free);
+}
+
+constexpr const char* the_blob = "the filter";
+
+/// The filter in a BLOB, which it refers to.
+result<any_filter> open_blob(std::span<const std::byte> bytes, access how) {
+  auto stored = read_stored(mapped_storage(nullptr, bytes), verification::always, the_blob);
+  if (!stored) return fail(stored.error());
+  if (auto ok = unlock(*stored, std::nullopt, the_blob); !ok) return fail(std::move(ok.error()));
+  return open_any(*stored, how, the_blob);
+}
+
+std::span<const std::byte> blob_of(sqlite3_value* value) {
+  return std::as_bytes(std::span(bytes_of(value)));
+}
+
+// bloomery_contains
+// ---------------------------------------------------------------------------------
+
+/// The filter that a connection asked last, so that a query over many rows checks and copies it
+/// once.
+struct last_asked {
+  std::vector<std::byte> bytes;
+  std::optional<any_filter> filter;
+
+  /// Equal headers have equal checksums.
+  bool is(std::span<const std::byte> blob) const {
+    constexpr std::size_t header = 64;
+    return filter && blob.size() == bytes.size() &&
+           std::memcmp(blob.data(), bytes.data(), std::min(header, bytes.size())) == 0;
+  }
+
+  result<void> open(std::span<const std::byte> blob) {
+    filter.reset();
+    bytes.assign(blob.begin(), blob.end());
+    auto opened = open_blob(bytes, access::read_only);
+    if (!opened) return fail(std::move(opened.error()));
+    filter = std::move(*opened);
+    return {};
+  }
+};
+
+void contains(sqlite3_context* context, std::span<sqlite3_value*> values) {
+  if (is_null(values[0])) return sqlite3_result_null(context);
+  auto& last = *static_cast<last_asked*>(sqlite3_user_data(context));
+  const auto blob = blob_of(values[0]);
+  if (!last.is(blob)) {
+    if (const auto ok = last.open(blob); !ok) return set_error(context, ok.error().message);
+  }
+  if (is_null(values[1])) return sqlite3_result_int(context, 0);
+  key_word word;
+  const auto key = key_of(values[1], word);
+  if (!key) return set_error(context, no_key);
+  sqlite3_result_int(context, last.filter->may_contain(*key) ? 1 : 0);
+}
+
+// Aggregates
+// ------------------------------------------------------------------------------------------
+
+/// The object of an aggregate's group, which `finish` deletes. Made at the first row.
+template <class T>
+T& group_of(sqlite3_context* context) {
+  auto** const at = static_cast<T**>(sqlite3_aggregate_context(context, sizeof(T*)));
+  if (at == nullptr) throw std::bad_alloc();
+  if (*at == nullptr) *at = new T;  // NOLINT(cppcoreguidelines-owning-memory): SQLite keeps it
+  return **at;
+}
+
+/// Null if there was no row.
+template <class T>
+std::unique_ptr<T> take_group(sqlite3_context* context) {
+  auto** const at = static_cast<T**>(sqlite3_aggregate_context(context, 0));
+  return std::unique_ptr<T>(at == nullptr ? nullptr : std::exchange(*at, nullptr));
+}
+
+struct key_group {
+  sql::collected_keys keys;
+  bool is_begun = false;
+  double fpr = default_fpr;
+  std::string kind{default_kind};
+};
+
+result<double> rate_of(sqlite3_value* value) {
+  if (sqlite3_value_type(value) == SQLITE_TEXT) return parse_rate(bytes_of(value));
+  return parse_rate(fmt::format("{}", sqlite3_value_double(value)));
+}
+
+void add_key(sqlite3_context* context, std::span<sqlite3_value*> values) {
+  auto& group = group_of<key_group>(context);
+  if (!group.is_begun) {
+    group.is_begun = true;
+    if (values.size() > 1 && !is_null(values[1])) {
+      const auto fpr = rate_of(values[1]);
+      if (!fpr) return set_error(context, fpr.error().message);
+      group.fpr = *fpr;
+    }
+    if (values.size() > 2 && !is_null(values[2])) group.kind = bytes_of(values[2]);
+    if (const auto kind = find_kind(group.kind); !kind)
+      return set_error(context, kind.error().message);
+  }
+  if (is_null(values[0])) return;
+  key_word word;
+  const auto key = key_of(values[0], word);
+  if (!key) return set_error(context, no_key);
+  group.keys.add(*key);
+}
+
+void build(sqlite3_context* context) {
+  const auto group = take_group<key_group>(context);
+  if (group == nullptr) return sqlite3_result_null(context);
+  const auto built = group->keys.build(group->kind, group->fpr);
+  if (!built) return set_error(context, built.error().message);
+  give(context, *built);
+}
+
+struct filter_group {
+  std::optional<any_filter> all;
+};
+
+void add_filter(sqlite3_context* context, std::span<sqlite3_value*> values) {
+  auto& group = group_of<filter_group>(context);
+  if (is_null(values[0])) return;
+  auto opened = open_blob(blob_of(values[0]), group.all ? access::read_only : access::writable);
+  if (!opened) return set_error(context, opened.error().message);
+  if (!group.all) {
+    group.all = std::move(*opened);
+    return;
+  }
+  if (group.all->merge(*opened)) return;
+  auto folded = merge_folded(*group.all, *opened);
+  if (!folded) return set_error(context, folded.error().message);
+  group.all = std::move(*folded);
+}
+
+void give_union(sqlite3_context* context) {
+  const auto group = take_group<filter_group>(context);
+  if (group == nullptr || !group->all) return sqlite3_result_null(context);
+  give(context, *group->all);
+}
+
+// bloomery_info
+// ----------------------------------------------------------------------------------------
+
+std::string number(double value) {
+  return std::isfinite(value) ? fmt::format("{}", value) : "null";
+}
+
+void info(sqlite3_context* context, std::span<sqlite3_value*> values) {
+  if (is_null(values[0])) return sqlite3_result_null(context);
+  auto stored =
+      read_stored(mapped_storage(nullptr, blob_of(values[0])), verification::always, the_blob);
+  if (!stored) return set_error(context, stored.error().message);
+  const auto info = info_of(std::move(*stored), the_blob);
+  if (!info) return set_error(context, info.error().message);
+  // The names of `bloomery info --json`.
+  const std::string text = fmt::format(
+      R"({{"kind":"{}","capacity":{},"bits":{},"bytes":{},"bits_per_key":{},"planned_fpr":{},"count":{},)"
+      R"("estimated_size":{},"current_fpr":{},"fill":{},"hash":"{}"}})",
+      info->kind_name, info->plan.capacity, info->plan.bits, info->plan.bytes,
+      number(info->plan.bits_per_key()), number(info->plan.planned_fpr), info->count,
+      number(info->estimated_size), number(info->current_fpr), number(info->fill),
+      name_of(info->hash));
+  sqlite3_result_text64(context, text.data(), text.size(), SQLITE_TRANSIENT, SQLITE_UTF8);
+}
+
+constexpr int pure = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS;
+
+int add_functions(sqlite3* db) {
+  int status = sqlite3_create_function_v2(
+      db, "bloomery_contains", 2, pure, new last_asked, call<contains>, nullptr, nullptr,
+      [](void* last) { delete static_cast<last_asked*>(last); });
+  if (status == SQLITE_OK) {
+    status = sqlite3_create_function(db, "bloomery_info", 1, pure, nullptr, call<info>, nullptr,
+                                     nullptr);
+  }
+  if (status == SQLITE_OK) {
+    status = sqlite3_create_function(db, "bloomery_merge", 1, pure, nullptr, nullptr,
+                                     call<add_filter>, call_last<give_union>);
+  }
+  for (int arguments = 1; arguments <= 3 && status == SQLITE_OK; ++arguments) {
+    status = sqlite3_create_function(db, "bloomery_agg", arguments, pure, nullptr, nullptr,
+                                     call<add_key>, call_last<build>);
+  }
+  return status;
+}
+
+}  // namespace
+}  // namespace bloomery::sqlite
+
+extern "C" [[gnu::visibility("default")]] int sqlite3_bloomerysqlite_init(
+    sqlite3* db, char**, const sqlite3_api_routines* pApi) {
+  SQLITE_EXTENSION_INIT2(pApi)
+  try {
+    return bloomery::sqlite::add_functions(db);
+  } catch (const std::bad_alloc&) {
+    return SQLITE_NOMEM;
+  }
+}

@@ -1,0 +1,32 @@
+"""Packages of other engines, which pip installs into a folder beside the build, once. Without pip or its
+index the tests are skipped, and with BLOOMERY_NEEDS_ENGINES they fail."""
+
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from conftest import PROGRAM
+
+FOLDER = pathlib.Path(os.environ.get("BLOOMERY_ENGINES", pathlib.Path(PROGRAM).parent / "engines"))
+
+
+def need(name, *packages):
+    """Puts a folder with these packages on sys.path, before those of the distribution."""
+    folder = FOLDER / name
+    if not folder.is_dir():
+        partial = folder.with_name(name + ".partial")
+        shutil.rmtree(partial, ignore_errors=True)
+        done = subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check",
+                               "--no-compile", "--target", partial, *packages], capture_output=True, text=True)
+        if done.returncode != 0:
+            shutil.rmtree(partial, ignore_errors=True)
+            why = f"pip cannot install {' '.join(packages)}: is its index reachable?"
+            if os.environ.get("BLOOMERY_NEEDS_ENGINES"):
+                pytest.fail(f"{why}\n{done.stderr}", pytrace=False)
+            pytest.skip(why, allow_module_level=True)
+        partial.rename(folder)
+    sys.path.insert(0, str(folder))

@@ -1,0 +1,211 @@
+"""Columns of Arrow, pandas, polars and DuckDB are keys, without a copy, and nulls are never members."""
+
+import datetime
+import decimal
+
+import bloomery
+import engines
+import pytest
+
+engines.need("arrow", "pyarrow", "pandas", "polars", "duckdb")
+
+import duckdb  # noqa: E402
+import numpy  # noqa: E402
+import pandas  # noqa: E402
+import polars  # noqa: E402
+import pyarrow as pa  # noqa: E402
+import pyarrow.parquet  # noqa: E402
+
+TEXTS = ["ann", None, "Zoë", "", "a name of more than twelve bytes", "名前", None, "x" * 1000]
+NUMBERS = [0, None, 1, 127, -128, 5, None]
+DAYS = [datetime.date(1970, 1, 1), None, datetime.date(1969, 12, 31), datetime.date(2026, 11, 25)]
+MONEY = [decimal.Decimal(t) for t in ("0.00", "12.50", "-0.05", "-1234567.89", "0.10")]
+
+
+def keys_of(values):
+    return [v for v in values if v is not None]
+
+
+def filter_of(keys):
+    return bloomery.BlockedBloom.build(keys, capacity=100_000, fpr=1e-9)
+
+
+def are_keys(column, expected):
+    """The rows of the column are these keys, None for null: in a filter from single keys, and the other
+    way round."""
+    single = filter_of(keys_of(expected))
+    assert single.contains(column).tolist() == [e is not None for e in expected]
+    batch = filter_of(column)
+    assert batch == single
+    assert not filter_of(["another"]).contains(column).any()
+    # Slices have offsets, in whole bytes of the null bits and not.
+    for first in (1, 3):
+        part = column[first:] if isinstance(column, polars.Series) else column.slice(first)
+        assert single.contains(part).tolist() == [e is not None for e in expected[first:]]
+
+
+@pytest.mark.parametrize("type", [pa.string(), pa.large_string(), pa.string_view()], ids=str)
+def test_text(type):
+    are_keys(pa.array(TEXTS, type), TEXTS)
+    are_keys(pa.array(TEXTS * 50, type), TEXTS * 50)
+
+
+@pytest.mark.parametrize("type", [pa.binary(), pa.large_binary(), pa.binary_view()], ids=str)
+def test_bytes(type):
+    values = [None if t is None else t.encode() for t in TEXTS] + [b"\0", b"\0\0"]
+    are_keys(pa.array(values, type), values)
+
+
+def test_bytes_of_a_fixed_width():
+    values = [b"abcd", None, b"ab\0\0", b"\0\0\0\0", b"wxyz"]
+    are_keys(pa.array(values, pa.binary(4)), values)
+    are_keys(pa.array([b"", None, b"", b""], pa.binary(0)), [b"", None, b"", b""])
+
+
+@pytest.mark.parametrize("type", [pa.int8(), pa.int16(), pa.int32(), pa.int64()], ids=str)
+def test_numbers(type):
+    are_keys(pa.array(NUMBERS, type), NUMBERS)
+
+
+@pytest.mark.parametrize("type", [pa.uint8(), pa.uint16(), pa.uint32(), pa.uint64()], ids=str)
+def test_numbers_without_a_sign(type):
+    most = 2 ** (8 * type.byte_width if hasattr(type, "byte_width") else type.bit_width) - 1
+    values = [0, None, 7, most]
+    are_keys(pa.array(values, type), values)
+
+
+@pytest.mark.parametrize("type", [pa.date32(), pa.date64()], ids=str)
+def test_a_date_is_its_number_of_days(type):
+    days = [None if d is None else (d - datetime.date(1970, 1, 1)).days for d in DAYS]
+    assert days[2] == -1
+    are_keys(pa.array(DAYS, type), days)
+
+
+@pytest.mark.parametrize("type", [pa.decimal32(9, 2), pa.decimal64(18, 2), pa.decimal128(38, 2),
+                                  pa.decimal256(76, 2)], ids=str)
+def test_a_decimal_is_its_text(type):
+    are_keys(pa.array([*MONEY, None], type), [str(m) for m in MONEY] + [None])
+
+
+def test_decimals_of_other_scales():
+    are_keys(pa.array([7, -7, 0, None], pa.decimal128(5, 0)), ["7", "-7", "0", None])
+    least = "-0." + "0" * 75 + "1"
+    with decimal.localcontext() as context:
+        context.prec = 80
+        are_keys(pa.array([decimal.Decimal(least), decimal.Decimal("0." + "9" * 76)], pa.decimal256(76, 76)),
+                 [least, "0." + "9" * 76])
+    are_keys(pa.array([decimal.Decimal("1200"), decimal.Decimal("-300"), decimal.Decimal(0)],
+                      pa.decimal128(5, -2)), ["1200", "-300", "0"])
+
+
+@pytest.mark.parametrize("index", [pa.int8(), pa.uint16(), pa.int32(), pa.int64()], ids=str)
+def test_dictionaries(index):
+    words = pa.array(["ann", None, "bob", "name " * 9])
+    indices = pa.array([3, 1, None, 0, 0, 2], index)
+    are_keys(pa.DictionaryArray.from_arrays(indices, words), ["name " * 9, None, None, "ann", "ann", "bob"])
+    days = pa.DictionaryArray.from_arrays(pa.array([1, 0], index), pa.array([5, 6], pa.date32()))
+    are_keys(days, [6, 5])
+
+
+def test_an_array_of_nulls_has_no_members():
+    are_keys(pa.nulls(5), [None] * 5)
+    for type in (pa.string(), pa.string_view(), pa.int64(), pa.date32(), pa.binary(3)):
+        are_keys(pa.nulls(4, type), [None] * 4)
+        assert len(filter_of([]).contains(pa.array([], type))) == 0
+
+
+def test_the_hashes_of_the_format():
+    """A Bloom filter of one key has the places of its hash; equal bytes, equal hash."""
+    for column, key in ((pa.array(["Zoë"]), "Zoë".encode()), (pa.array([b"\0\xff"]), b"\0\xff"),
+                        (pa.array([-1]), b"\xff" * 8), (pa.array([decimal.Decimal("-0.05")]), b"-0.05"),
+                        (pa.array([datetime.date(2026, 11, 25)]), (20782).to_bytes(8, "little"))):
+        assert filter_of(column) == filter_of([key])
+
+
+def test_chunks_batches_and_tables():
+    chunks = pa.chunked_array([TEXTS, [], TEXTS[2:], [None]], pa.string())
+    are_keys(chunks, TEXTS + TEXTS[2:] + [None])
+    table = pa.table({"name": chunks, "length": [0] * len(chunks)})
+    f = filter_of(keys_of(TEXTS))
+    assert f.contains(table.select(["name"])).sum() == len(keys_of(TEXTS + TEXTS[2:]))
+    batch = pa.record_batch({"name": pa.array(TEXTS)})
+    assert f.contains(batch.slice(2)).tolist() == [t is not None for t in TEXTS[2:]]
+    fields = pa.StructArray.from_arrays([pa.array(TEXTS)], ["name"])
+    assert f.contains(fields.slice(2)).tolist() == [t is not None for t in TEXTS[2:]]
+    with pytest.raises(TypeError, match="the Arrow data have 2 columns, where keys are one; choose a column"):
+        f.contains(table)
+    with pytest.raises(TypeError, match="a structure that is null"):
+        f.contains(pa.StructArray.from_arrays([pa.array(["a"])], ["name"], mask=pa.array([True])))
+
+
+@pytest.mark.parametrize("column, format", [
+    (pa.array([1.5]), "g"), (pa.array([True]), "b"), (pa.array([datetime.datetime.now()]), "tsu:"),
+    (pa.array([[1]]), r"\+l"), (pa.array([datetime.time()]), "ttu")])
+def test_other_types_are_refused(column, format):
+    f = filter_of([])
+    for use in (f.contains, f.update, bloomery.Fuse.build):
+        with pytest.raises(TypeError, match=f"Arrow data of the format '{format}' have no keys; cast them"):
+            use(column)
+
+
+def test_damaged_arrays_are_refused():
+    f = filter_of(["a"])
+    numbers = pa.array([0, 2, 1], pa.int32()).buffers()[1]
+    falling = pa.Array.from_buffers(pa.string(), 2, [None, numbers, pa.py_buffer(b"abc")])
+    with pytest.raises(ValueError, match="offset 2 falls"):
+        f.contains(falling)
+    outside = pa.DictionaryArray.from_arrays(pa.array([0, 7]), ["a"], safe=False)
+    with pytest.raises(ValueError, match="index 7 is not one of the 1 values"):
+        f.contains(outside)
+    below = pa.DictionaryArray.from_arrays(pa.array([0, -1]), ["a"], safe=False)
+    with pytest.raises(ValueError, match="index -1 is not one of the 1 values"):
+        f.update(below)
+    view = numpy.array([20, 0, 3, 0], "i4").tobytes()
+    beyond = pa.Array.from_buffers(pa.string_view(), 1, [None, pa.py_buffer(view), pa.py_buffer(b"x" * 20)])
+    with pytest.raises(ValueError, match="view 0 leaves its buffer"):
+        f.contains(beyond)
+
+
+def test_the_producers_errors_are_told():
+    def batches():
+        yield pa.record_batch({"a": [1, 2]})
+        raise OSError("the disk is gone")
+
+    reader = pa.RecordBatchReader.from_batches(pa.schema({"a": pa.int64()}), batches())
+    with pytest.raises(RuntimeError, match="the disk is gone"):
+        filter_of([]).update(reader)
+
+
+@pytest.mark.parametrize("cls", bloomery.KINDS.values(), ids=bloomery.KINDS)
+def test_every_kind_takes_columns(cls):
+    column = pa.array([*map(str, range(500)), None])
+    f = cls.build(column, fpr=1e-4)
+    assert f.contains(column).tolist() == [True] * 500 + [False]
+    if issubclass(cls, bloomery.Countable):
+        f.update(column.slice(0, 10))
+        assert f.counts(column)[:10].min() >= 2 and f.counts(column)[-1] == 0
+        f.difference_update(column.slice(0, 10))
+
+
+def test_pandas_and_polars_and_duckdb(tmp_path):
+    f = filter_of(range(0, 1000, 2))
+    data = {"id": list(range(1000)) + [None], "name": [f"user{i}" for i in range(1001)]}
+    frame = polars.DataFrame(data)
+    assert frame.filter(f.contains(frame["id"]))["id"].to_list() == list(range(0, 1000, 2))
+    lazy = frame.lazy().filter(polars.col("id").map_batches(
+        lambda column: polars.Series(f.contains(column)), return_dtype=polars.Boolean))
+    assert lazy.collect()["id"].to_list() == list(range(0, 1000, 2))
+    are_keys(frame["name"].head(20), data["name"][:20])
+    are_keys(polars.Series(DAYS), [None if d is None else (d - datetime.date(1970, 1, 1)).days for d in DAYS])
+    are_keys(polars.Series(MONEY, dtype=polars.Decimal(20, 2)), [str(m) for m in MONEY])
+    are_keys(polars.Series(["a", "b", None, "a"], dtype=polars.Categorical), ["a", "b", None, "a"])
+
+    table = pandas.DataFrame({"id": pandas.array(data["id"], "Int64"), "name": data["name"]})
+    assert table[f.contains(table["id"])]["id"].tolist() == list(range(0, 1000, 2))
+    assert f.update(table["name"]) == 1001
+
+    pyarrow.parquet.write_table(pa.table(data), tmp_path / "t.parquet")
+    relation = duckdb.sql(f"select id from '{tmp_path}/t.parquet' where id >= 500 order by id")
+    assert f.contains(relation).tolist() == [i % 2 == 0 for i in range(500, 1000)]
+    views = duckdb.sql("select '2026-11-25'::date + i::int as day from range(3) t(i)")
+    assert filter_of([20782, 20784]).contains(views).tolist() == [True, False, True]
