@@ -1,5 +1,6 @@
 #include "collected_keys.hpp"
 
+#include <algorithm>
 #include <array>
 
 namespace bloomery::sql {

@@ -78,8 +78,7 @@ std::string merge_obstacle(const filter_spec& source, const filter_spec& destina
   }
   if (source.seed != destination.seed) {
     return "its hash function or secret key is another; reserve filters to merge with HASH XXH3, "
-           "or "
-           "with HASH and the same key";
+           "or with HASH and the same key";
   }
   const bool is_fixed = source.expansion == 0;
   if (is_fixed != (destination.expansion == 0)) return differ("NONSCALING", is_fixed);

@@ -2,6 +2,7 @@
 
 import datetime
 import decimal
+import threading
 
 import bloomery
 import engines
@@ -161,9 +162,38 @@ def test_damaged_arrays_are_refused():
     with pytest.raises(ValueError, match="index -1 is not one of the 1 values"):
         f.update(below)
     view = numpy.array([20, 0, 3, 0], "i4").tobytes()
+    claimed = pa.Array.from_buffers(pa.string_view(), 1, [pa.py_buffer(b"\0"), pa.py_buffer(view)], null_count=0)
+    with pytest.raises(ValueError, match="view 0 leaves its buffer"):
+        f.contains(claimed)
     beyond = pa.Array.from_buffers(pa.string_view(), 1, [None, pa.py_buffer(view), pa.py_buffer(b"x" * 20)])
     with pytest.raises(ValueError, match="view 0 leaves its buffer"):
         f.contains(beyond)
+
+
+def test_a_stream_without_a_length_takes_a_capacity():
+    def reader():
+        return pa.RecordBatchReader.from_batches(pa.schema({"a": pa.int64()}), [pa.record_batch({"a": [1, 2]})])
+
+    with pytest.raises(TypeError, match="the number of keys in a stream is not known .*; give capacity"):
+        bloomery.Bloom.build(reader())
+    assert bloomery.Bloom.build(reader(), capacity=10) == bloomery.Bloom.build([1, 2], capacity=10)
+    assert bloomery.Ribbon.build(reader()) == bloomery.Ribbon.build([1, 2])
+
+
+def test_a_stream_may_wait_for_another_thread_of_python():
+    asked, ready = threading.Event(), threading.Event()
+
+    def batches():
+        asked.set()
+        assert ready.wait(30)
+        yield pa.record_batch({"a": [1, 2]})
+
+    helper = threading.Thread(target=lambda: asked.wait(30) and ready.set())
+    helper.start()
+    f = filter_of([])
+    f.update(pa.RecordBatchReader.from_batches(pa.schema({"a": pa.int64()}), batches()))
+    helper.join()
+    assert 1 in f and 2 in f
 
 
 def test_the_producers_errors_are_told():

@@ -282,6 +282,9 @@ class Insertable(Filter):
         """
         if capacity is None and memory is None and bits is None:
             if offsets is None and not hasattr(keys, "__len__"):
+                if hasattr(keys, "__arrow_c_stream__"):
+                    raise TypeError("the number of keys in a stream is not known before it is read; give "
+                                    "capacity")
                 keys = list(keys)  # type: ignore[arg-type]
             capacity = max(1, len(keys) if offsets is None else len(offsets) - 1)  # type: ignore
         filter = cls(capacity, fpr, memory=memory, bits=bits, hashes=hashes, seed=seed, key=key,

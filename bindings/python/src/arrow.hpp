@@ -1,7 +1,7 @@
 #pragma once
 
 // The keys of Arrow data: arrays, chunked arrays, and columns of data frames that another package
-// exports by Arrow's PyCapsule protocol. The keys are read where they lie, without a copy.
+// exports by Arrow's PyCapsule protocol. The keys are read where they are, without a copy.
 // docs/format.md, "Keys of typed columns", says which bytes a value of each type is.
 
 #include <pybind11/pybind11.h>
@@ -15,7 +15,8 @@ namespace bloomery::python {
 
 struct arrow_stream;
 
-/// The batches of one column: of an array one, of a chunked array or a table one per chunk.
+/// The batches of keys in one column: one for an array, and one per chunk of a chunked array or a
+/// table.
 class arrow_column {
  public:
   /// Empty if the object exports no Arrow data. Raises TypeError for several columns.

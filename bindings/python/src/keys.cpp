@@ -1,7 +1,9 @@
 #include "keys.hpp"
 
 #include <fmt/format.h>
+
 #include <algorithm>
+#include <array>
 
 #include "errors.hpp"
 
@@ -68,14 +70,12 @@ std::string_view key_of(py::handle object, key_word& word, py::object& kept) {
 }
 
 void key_batch::hashes(const filter_hasher& hash, std::size_t first, std::span<hash64> into) {
-  views_of_hashed_.resize(std::max(views_of_hashed_.size(), into.size()));
-  views(first, std::span(views_of_hashed_).first(into.size()));
-  std::array<std::span<const std::byte>, 128> keys;
-  for (std::size_t at = 0; at < into.size(); at += keys.size()) {
-    const std::size_t n = std::min(keys.size(), into.size() - at);
-    for (std::size_t i = 0; i < n; ++i) {
-      keys[i] = std::as_bytes(std::span<const char>(views_of_hashed_[at + i]));
-    }
+  std::array<std::string_view, 128> some;
+  std::array<std::span<const std::byte>, some.size()> keys;
+  for (std::size_t at = 0; at < into.size(); at += some.size()) {
+    const std::size_t n = std::min(some.size(), into.size() - at);
+    views(first + at, std::span(some).first(n));
+    for (std::size_t i = 0; i < n; ++i) keys[i] = std::as_bytes(std::span(some[i]));
     hash(std::span(keys).first(n), into.data() + at);
   }
 }

@@ -39,9 +39,6 @@ class key_batch {
   virtual void views(std::size_t first, std::span<std::string_view> into) = 0;
   /// The same, hashed.
   virtual void hashes(const filter_hasher& hash, std::size_t first, std::span<hash64> into);
-
- protected:
-  std::vector<std::string_view> views_of_hashed_;
 };
 
 /// The keys of an array: one dimension of integers, of bytes or of text of a fixed width. Null
