@@ -24,8 +24,8 @@ using bloomery::hash_seed;
 using bloomery::test::value_of;
 using words = std::vector<std::string>;
 
-constexpr std::uint64_t n = 100'000;  // the capacity of each filter
-constexpr double eps = 0.01;
+constexpr std::uint64_t capacity = 100'000;  // of each filter
+constexpr double planned_rate = 0.01;
 constexpr std::uint64_t public_seed = 0;  // the only one that the adversary knows
 
 // What filters are hashed with. The secrets are fixed, so that each run prints the same figures.
@@ -49,13 +49,13 @@ std::string percent(double share) {
 }
 
 bloomery::plan_request request(const hash_seed& seed) {
-  return {.capacity = n, .fpr = eps, .seed = seed};
+  return {.capacity = capacity, .fpr = planned_rate, .seed = seed};
 }
 any_filter empty_filter(std::string_view kind, const hash_seed& seed) {
   return value_of(value_of(bloomery::find_kind(kind))->create(request(seed)));
 }
 const words& members() {
-  static const words all = bloomery::test::words("member", n);
+  static const words all = bloomery::test::words("member", capacity);
   return all;
 }
 any_filter full_filter(std::string_view kind, const hash_seed& seed) {
@@ -107,13 +107,14 @@ void search() {
 // 2. Positives that were found by queries, asked again.
 void replay() {
   print_each("positives found by queries", "queries for each", [](const hash_seed& seed) {
-    return fmt::format("{:.0f}",
-                       100'000.0 / static_cast<double>(
-                                       positives(full_filter("blocked_bloom", seed), n, n).size()));
+    return fmt::format(
+        "{:.0f}",
+        100'000.0 / static_cast<double>(
+                        positives(full_filter("blocked_bloom", seed), capacity, capacity).size()));
   });
   print_each("", "pass when asked again", [](const hash_seed& seed) {
     const any_filter filter = full_filter("blocked_bloom", seed);
-    return percent(share_passing(filter, positives(filter, n, n)));
+    return percent(share_passing(filter, positives(filter, capacity, capacity)));
   });
 }
 
@@ -141,9 +142,9 @@ std::uint64_t new_bits(const bloomery::blocked_bloom& filter, hash64 h) {
 /// Of 256 hashes each the one that sets the most bits, until the model is full.
 template <class Filter>
 words polluting_keys() {
-  Filter model({.capacity = n, .fpr = eps, .seed = public_seed});
+  Filter model({.capacity = capacity, .fpr = planned_rate, .seed = public_seed});
   words keys;
-  for (std::uint64_t i = 0; keys.size() < n; i += 256) {
+  for (std::uint64_t i = 0; keys.size() < capacity; i += 256) {
     hash64 best = {};
     std::uint64_t most = 0;
     for (std::uint64_t j = 0; j < 256; ++j) {
@@ -173,7 +174,7 @@ void pollution() {
   print("blocked_bloom", polluting_keys<bloomery::blocked_bloom>());
   print_each("inserts of keys that fail, bloom", "rate (planned 1%)", [](const auto& seed) {
     any_filter filter = empty_filter("bloom", seed);
-    for (std::uint64_t i = 0, done = 0; done < n; ++i) {
+    for (std::uint64_t i = 0, done = 0; done < capacity; ++i) {
       const std::string key = bloomery::test::word("chosen", i);
       if (filter.may_contain(key)) continue;
       insert(filter, key);
@@ -187,7 +188,7 @@ void pollution() {
 /// Keys whose two buckets or blocks are among the first `places`.
 template <class Filter>
 words crowding_keys(std::uint64_t places, std::size_t count) {
-  const Filter model({.capacity = n, .fpr = eps, .seed = public_seed});
+  const Filter model({.capacity = capacity, .fpr = planned_rate, .seed = public_seed});
   words keys;
   for (std::uint64_t i = 0; keys.size() < count; ++i) {
     const hash64 h = non_member(i);
@@ -221,17 +222,17 @@ void flooding() {
                });
   };
   words shifted;
-  for (std::uint64_t i = 0; i < n; ++i) shifted.push_back(key_of({i << 44}));
+  for (std::uint64_t i = 0; i < capacity; ++i) shifted.push_back(key_of({i << 44}));
   print("expandable", shifted);
   print("vector_quotient", crowding_keys<bloomery::vector_quotient>(128, 10'000));
   print("cuckoo", crowding_keys<bloomery::cuckoo>(64, 400));
   const words unbuildable = unbuildable_keys();
-  print_each(fmt::format("{} of {} keys chosen, fuse", unbuildable.size(), n), "the build",
+  print_each(fmt::format("{} of {} keys chosen, fuse", unbuildable.size(), capacity), "the build",
              [&](const hash_seed& seed) {
                const bloomery::filter_hasher hash(seed);
                std::vector<hash64> hashes;
                for (const auto* keys : {&unbuildable, &members()}) {
-                 for (std::size_t i = 0; i < keys->size() && hashes.size() < n; ++i) {
+                 for (std::size_t i = 0; i < keys->size() && hashes.size() < capacity; ++i) {
                    hashes.push_back(hash(bloomery::bytes_of((*keys)[i])));
                  }
                }
@@ -247,17 +248,17 @@ void erases() {
        {"cuckoo", "vector_quotient", "expandable", "counting_bloom"}) {
     const words known = positives(full_filter(kind, public_seed), 1000, ~std::uint64_t{0});
     const auto print = [&](const char* who, const auto& keys_for) {
-      print_each(fmt::format("1000 erases {}, {}", who, kind), "members lost",
-                 [&](const hash_seed& seed) {
-                   any_filter filter = full_filter(kind, seed);
-                   for (const std::string& key : keys_for(filter)) {
-                     bool erased = false;
-                     const std::string_view view = key;
-                     value_of(filter.erase(std::span(&view, 1), std::span(&erased, 1)));
-                   }
-                   const double kept = share_passing(filter, members()) * static_cast<double>(n);
-                   return fmt::format("{:.0f}", static_cast<double>(n) - kept);
-                 });
+      print_each(
+          fmt::format("1000 erases {}, {}", who, kind), "members lost", [&](const hash_seed& seed) {
+            any_filter filter = full_filter(kind, seed);
+            for (const std::string& key : keys_for(filter)) {
+              bool erased = false;
+              const std::string_view view = key;
+              value_of(filter.erase(std::span(&view, 1), std::span(&erased, 1)));
+            }
+            const double kept = share_passing(filter, members()) * static_cast<double>(capacity);
+            return fmt::format("{:.0f}", static_cast<double>(capacity) - kept);
+          });
     };
     print("by search", [&](const any_filter&) { return known; });
     print("by queries",
@@ -406,7 +407,7 @@ void adapt(std::uint64_t steps) {
 }  // namespace
 
 void attack(std::uint64_t steps) {
-  fmt::print("filters of {} keys at {}\n", n, percent(eps));
+  fmt::print("filters of {} keys at {}\n", capacity, percent(planned_rate));
   print_row("", "", {"XXH3, seed 0", "secret seed", "secret key"});
   search();
   replay();

@@ -23,7 +23,7 @@ namespace bench {
 namespace {
 
 // 32 MiB of hashes.
-constexpr std::size_t batch = std::size_t{1} << 22;
+constexpr std::size_t keys_at_once = std::size_t{1} << 22;
 
 /// Hashes of the addresses first, first + 1, ... : "user123@example.com".
 void hash_addresses(std::uint64_t first, std::string_view host, std::span<bloomery::hash64> into) {
@@ -55,11 +55,11 @@ void fill_billion(std::uint64_t n, double bits, const sink& write) {
   auto filter = bloomery::blocked_bloom::make(
       {.capacity = n, .bits = static_cast<std::uint64_t>(static_cast<double>(n) * bits)});
   if (!filter) throw std::runtime_error(filter.error().message);
-  std::vector<bloomery::hash64> hashes(std::min<std::uint64_t>(batch, n));
+  std::vector<bloomery::hash64> hashes(std::min<std::uint64_t>(keys_at_once, n));
 
   double inserting = 0;
   for (std::uint64_t at = 0; at < n; at += hashes.size()) {
-    if (at % (std::uint64_t{1} << 28) < batch) fmt::print(stderr, "{} of {} keys\n", at, n);
+    if (at % (std::uint64_t{1} << 28) < keys_at_once) fmt::print(stderr, "{} of {} keys\n", at, n);
     const auto now = std::span(hashes).first(std::min<std::uint64_t>(hashes.size(), n - at));
     hash_by_all(at, "@example.com", now, threads);
     const stopwatch watch;

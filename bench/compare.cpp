@@ -25,7 +25,7 @@ namespace {
 constexpr std::uint64_t beyond_caches = 5'000'000;
 constexpr std::size_t few_questions = std::size_t{1} << 16;
 // All filters at once, and what the hungriest peer needs to build its own.
-constexpr std::uint64_t bytes_a_key = 80;
+constexpr std::uint64_t bytes_per_key = 80;
 constexpr std::size_t max_checked = std::size_t{1} << 20;
 
 enum class mode : std::uint8_t { single, batch, bulk };
@@ -275,9 +275,9 @@ void compare(const comparison& how, const entries& all, const sink& write) {
     }
   }
   for (const std::uint64_t n : how.sizes) {
-    if (n > memory_left() / bytes_a_key) {
+    if (n > memory_left() / bytes_per_key) {
       fmt::print(stderr, "{} keys are left out: they need {} of memory\n", n,
-                 bloomery::format_bytes(n * bytes_a_key));
+                 bloomery::format_bytes(n * bytes_per_key));
       continue;
     }
     for (const double fpr : how.rates) table(how, chosen, n, fpr).run(write);

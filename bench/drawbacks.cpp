@@ -33,13 +33,7 @@ constexpr std::size_t questions = std::size_t{1} << 20;
 // Asked one at a time, each takes as long as memory answers.
 constexpr std::size_t questions_alone = std::size_t{1} << 17;
 // The standard error of a measured 1% is 0.007%.
-constexpr std::uint64_t non_members = 2'000'000;
-
-template <class F>
-F or_throw(bloomery::result<F> made) {
-  if (!made) throw std::runtime_error(made.error().message);
-  return std::move(*made);
-}
+constexpr std::uint64_t asked_non_members = 2'000'000;
 
 std::vector<hash64> members(std::uint64_t first, std::uint64_t count) {
   std::vector<hash64> all(count);
@@ -76,7 +70,7 @@ double measured_rate(const F& filter) {
   const flags answers = make_flags(asked.size());
   std::uint64_t found = 0;
   std::uint64_t count = 0;
-  for (; count < non_members; count += asked.size()) {
+  for (; count < asked_non_members; count += asked.size()) {
     for (std::size_t i = 0; i < asked.size(); ++i) asked[i] = non_member(count + i);
     filter.may_contain(asked, std::span(answers.get(), asked.size()));
     found +=

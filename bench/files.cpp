@@ -130,10 +130,12 @@ struct file_row {
   std::uint64_t peak = 0;
 };
 
-finished succeed(const std::vector<std::string>& words, const std::string& input = "/dev/null") {
-  const finished done = run_program(words, input);
+finished succeed(const std::vector<std::string>& arguments,
+                 const std::string& input = "/dev/null") {
+  const finished done = run_program(arguments, input);
   if (done.status != 0) {
-    throw std::runtime_error(fmt::format("{} {} ended with {}", words[0], words[1], done.status));
+    throw std::runtime_error(
+        fmt::format("{} {} ended with {}", arguments[0], arguments[1], done.status));
   }
   return done;
 }

@@ -17,13 +17,6 @@
 namespace bench {
 namespace {
 
-/// What a parser of the library's numbers with units gives, or its sentence as an exception.
-template <class T>
-T or_throw(bloomery::result<T> parsed) {
-  if (!parsed) throw std::runtime_error(parsed.error().message);
-  return *parsed;
-}
-
 struct options {
   std::string output = "-";
   std::string program = "build/bloomery";

@@ -26,12 +26,12 @@ namespace {
 using views = std::span<const std::string_view>;
 
 // Bytes that the largest of them, std::set, takes a URL with glibc's allocator, and some to spare.
-constexpr std::uint64_t bytes_a_key = 175;
+constexpr std::uint64_t bytes_per_url = 175;
 constexpr std::size_t chunk = std::size_t{1} << 16;
 constexpr std::size_t max_questions = std::size_t{1} << 20;
 
 /// The questions of one share of members: URLs at random places of the set, or non-members.
-std::vector<std::string> questions(std::uint64_t n, int present) {
+std::vector<std::string> mixed_urls(std::uint64_t n, int present) {
   // No more than there are keys, so that a trial is short.
   std::vector<std::string> all(std::min<std::uint64_t>(n, max_questions));
   for (std::uint64_t i = 0; i < all.size(); ++i) {
@@ -187,13 +187,13 @@ nlohmann::json filter_of(const bloomery::kind_info& kind, const how& what) {
 }  // namespace
 
 void compare_sets(std::uint64_t n, const sink& write) {
-  const std::uint64_t most = memory_left() / bytes_a_key;
+  const std::uint64_t most = memory_left() / bytes_per_url;
   how what{.n = std::min(n, std::max<std::uint64_t>(1, most)), .questions = {}};
   if (what.n < n) {
     fmt::print(stderr, "memory holds {} of {} URLs in each kind of set\n", what.n, n);
   }
   for (std::size_t s = 0; s < shares.size(); ++s) {
-    what.questions[s] = questions(what.n, shares[s]);
+    what.questions[s] = mixed_urls(what.n, shares[s]);
   }
   for (const bloomery::kind_info& kind : bloomery::kinds()) {
     if (kind.takes_hashes) write(filter_of(kind, what));
