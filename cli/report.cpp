@@ -106,14 +106,27 @@ bool holds_copies(const filter_info& info) {
   return can.erase || can.count;
 }
 
+bool is_built_once(const filter_info& info) {
+  const kind_info* const kind = find_kind(info.kind);
+  return kind != nullptr && kind->build != nullptr;
+}
+
+/// Whether the count is no more than the estimate from the bits (any_filter::settle_count).
+bool is_estimate(const filter_info& info) {
+  return !is_built_once(info) && !holds_copies(info) && std::isfinite(info.estimated_size) &&
+         info.count == static_cast<std::uint64_t>(std::llround(info.estimated_size));
+}
+
 /// The meaning of the count. In kinds of bits it does not include keys that were false positives.
 std::string count_text(const filter_info& info) {
-  const kind_info* const kind = find_kind(info.kind);
-  const bool is_exact = kind != nullptr && kind->build != nullptr;
+  if (is_estimate(info)) return fmt::format("about {} keys", format_count(info.count));
+  if (!is_built_once(info) && !holds_copies(info) && info.fill >= 1) {
+    return fmt::format("at least {} keys", format_count(info.count));
+  }
   return fmt::format("{} keys inserted{}", format_count(info.count),
-                     holds_copies(info) ? ", copies included"
-                     : is_exact         ? ""
-                                        : ", as far as they were certainly new");
+                     holds_copies(info)    ? ", copies included"
+                     : is_built_once(info) ? ""
+                                           : ", as far as they were certainly new");
 }
 
 /// The abilities that verbs use. No verb inserts into such a filter.
@@ -279,10 +292,10 @@ std::string keys_held(const filter_info& info) {
     return fmt::format("about {} keys in {} copies", whole(), counted);
   }
   if (!std::isfinite(keys)) {
-    return fmt::format("{} ({} counted)",
-                       info.fill < 1 ? "an unknown number of keys" : "more keys than it can tell",
-                       counted);
+    return info.fill < 1 ? fmt::format("an unknown number of keys ({} counted)", counted)
+                         : fmt::format("more keys than it can tell (at least {})", counted);
   }
+  if (is_estimate(info)) return fmt::format("{}{} keys", info.count == 0 ? "" : "about ", counted);
   if (whole() == counted) return counted + " keys";
   return fmt::format("about {} keys ({} counted)", whole(), counted);
 }
@@ -291,7 +304,8 @@ bool beyond_capacity(const filter_info& info) {
   const auto capacity = static_cast<double>(info.plan.capacity);
   const kind_info* const kind = find_kind(info.kind);
   const bool counts_room = holds_copies(info) && (kind == nullptr || kind->copies_take_room);
-  if (info.count > info.plan.capacity && (counts_room || !holds_copies(info))) return true;
+  const bool is_certain = counts_room || !(holds_copies(info) || is_estimate(info));
+  if (is_certain && info.count > info.plan.capacity) return true;
   // Five standard errors. At capacity the standard error of the estimate is at most 0.67 sqrt(n/k)
   // keys for a Bloom filter, and less for fingerprints.
   if (std::isinf(info.estimated_size) && info.fill < 1) return false;

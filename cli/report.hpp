@@ -36,8 +36,9 @@ nlohmann::ordered_json info_json(const std::string& file, const filter_info& inf
 figures info_figures(const dialects::foreign_info& info);
 nlohmann::ordered_json info_json(const std::string& file, const dialects::foreign_info& info);
 
-/// The keys of a filter for a sentence: "5 keys". If estimate and count differ: "about 1,000 keys
-/// (352 counted)" or "about 500 keys in 1,500 copies".
+/// The keys of a filter for a sentence: "5 keys", or "about 5 keys" if the bits are all that tells
+/// it. If estimate and count differ: "about 1,000 keys (352 counted)" or "about 500 keys in 1,500
+/// copies".
 std::string keys_held(const filter_info& info);
 
 /// The distinct keys, from estimate and count. Infinite if they are unknown.

@@ -2,6 +2,7 @@
 
 // The hashes of keys, kept until the number of keys is known.
 
+#include <algorithm>
 #include <bloomery/any_filter.hpp>
 #include <bloomery/detail/core/cardinality.hpp>
 #include <bloomery/hash.hpp>
@@ -10,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -28,13 +30,17 @@ class copy_sample {
     if (copies_.size() > max_keys) thin();
   }
 
+  /// The number of distinct keys, if the sample has all of them.
+  std::optional<std::uint64_t> distinct() const noexcept {
+    return mask_ == 0 ? std::optional<std::uint64_t>(copies_.size()) : std::nullopt;
+  }
   /// The sum over all keys of min(copies, max_copies). O(sample).
   double copies_up_to(std::uint64_t max_copies) const noexcept;
   /// The relative standard error of that sum; 0 while the sample has all keys. O(sample).
   double standard_error(std::uint64_t max_copies) const noexcept;
 
  private:
-  static constexpr std::size_t max_keys = std::size_t{1} << 16;
+  static constexpr std::size_t max_keys = detail::max_counted_keys;
   static constexpr unsigned first_bit = 20;
 
   void thin();
@@ -63,8 +69,12 @@ class key_spool {
 
   std::uint64_t keys() const noexcept { return keys_; }
 
-  /// An upper bound for the number of distinct keys; see cardinality_estimator::upper_bound().
-  std::uint64_t distinct_keys() const noexcept { return distinct_.upper_bound(keys_); }
+  /// The number of distinct keys up to max_counted_keys, at least 1. An upper bound for a larger
+  /// one; see cardinality_estimator::upper_bound(). It does not depend on the order of the keys.
+  std::uint64_t distinct_keys() const noexcept {
+    const auto known = copies_.distinct();
+    return known ? std::max<std::uint64_t>(1, *known) : distinct_.upper_bound(keys_);
+  }
 
   /// An upper bound for the sum over all keys of min(copies, max_copies), from the estimate and
   /// four standard errors.

@@ -151,6 +151,14 @@ static void filters_are_folded(void) {
   EXPECT(report.current_fpr <= 0.01 && report.bytes < KEYS * 2);
   bloomery_close(small);
   EXPECT(bloomery_fold(large, 2, 0, &small, &error) == BLOOMERY_OK);
+  EXPECT(bloomery_merge(small, large, &error) == BLOOMERY_OK);
+  EXPECT(bloomery_merge(large, small, &error) == BLOOMERY_OK);
+  expect_members(large, __LINE__);
+  uint64_t folded_bytes = 0;
+  EXPECT(bloomery_info(large, &report, &error) == BLOOMERY_OK);
+  folded_bytes = report.bytes;
+  EXPECT(bloomery_info(small, &report, &error) == BLOOMERY_OK);
+  EXPECT(report.bytes == folded_bytes);
   bloomery_close(small);
   small = NULL;
   EXPECT(bloomery_fold(large, 1000003, 0, &small, &error) == BLOOMERY_INVALID_ARGUMENT);

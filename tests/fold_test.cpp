@@ -199,7 +199,8 @@ TEST(Fold, FiltersOfDifferentSizesAreMergedAtTheirGreatestCommonSize) {
     value_of(f.insert(std::vector<std::string_view>{key}));
     return f;
   };
-  const auto united = value_of(merge_folded(made(600, "a"), made(900, "b")));
+  auto united = made(600, "a");
+  value_of(merge_folded(united, made(900, "b")));
   EXPECT_EQ(united.info().plan.bits, 300U * 512);
   EXPECT_TRUE(united.may_contain("a") && united.may_contain("b"));
   EXPECT_FALSE(united.may_contain("c"));
@@ -208,6 +209,7 @@ TEST(Fold, FiltersOfDifferentSizesAreMergedAtTheirGreatestCommonSize) {
     const std::string key = std::to_string(i);
     value_of(full.insert(std::vector<std::string_view>{key}));
   }
+  const auto before = serialize(full.image());
   const auto refused = merge_folded(full, made(601, "b"));
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, errc::incompatible);
@@ -215,8 +217,26 @@ TEST(Fold, FiltersOfDifferentSizesAreMergedAtTheirGreatestCommonSize) {
       "the filters have 307200 and 307712 bits, and at their greatest common size, 512 bits, the "
       "union would have a rate of 100%"))
       << refused.error().message;
+  EXPECT_EQ(serialize(full.image()), before);
   const auto other_seed = value_of(kind.create({.capacity = 40, .bits = 512, .seed = 1}));
   EXPECT_NE(merge_folded(full, other_seed).error().message.find("seed"), std::string::npos);
+  // The planned rate of the first filter counts: 300 of 600 blocks suffice for it, or do not.
+  const auto planned = [&](std::uint64_t keys) {
+    auto f = value_of(kind.create(
+        {.capacity = keys, .bits = std::uint64_t{512} * 600, .options = {{"layout", "split"}}}));
+    for (std::uint64_t i = 0; i < 15'000; ++i) {
+      const std::string key = std::to_string(i);
+      value_of(f.insert(std::vector<std::string_view>{key}));
+    }
+    return f;
+  };
+  const auto small = value_of(kind.create(
+      {.capacity = 12'000, .bits = std::uint64_t{512} * 300, .options = {{"layout", "split"}}}));
+  auto loose = planned(40'000);
+  value_of(merge_folded(loose, small));
+  EXPECT_EQ(loose.info().plan.bits, 300U * 512);
+  auto strict = planned(20'000);
+  EXPECT_EQ(merge_folded(strict, small).error().code, errc::incompatible);
 }
 
 TEST(Fold, AnyFilterFoldsAlsoFromAMappedFile) {

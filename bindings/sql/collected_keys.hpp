@@ -30,6 +30,9 @@ class collected_keys {
   result<any_filter> build(std::string_view kind, double fpr) const;
 
  private:
+  /// As the command line's key_spool::distinct_keys().
+  std::uint64_t distinct_keys() const;
+
   std::vector<hash64> hashes_;
   detail::cardinality_estimator distinct_;
 };

@@ -48,6 +48,7 @@ result<status> add(const add_options& options) {
       insert_all(*filter, input, "rebuild the filter with a larger --capacity");
   if (!newly_inserted) return fail(newly_inserted.error());
   finish(input, verb);
+  filter->settle_count();
   if (auto ok = report_overfull(*filter, options.target, verb, options.strict); !ok) {
     return fail(ok.error());
   }

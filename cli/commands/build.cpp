@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "canonical_order.hpp"
 #include "commands/all.hpp"
 #include "declare.hpp"
 #include "filling.hpp"
@@ -35,6 +36,7 @@ struct build_options {
   bool force = false;
   bool strict = false;
   bool quiet = false;
+  bool canonical = false;
 };
 
 /// The filters that hashes are inserted into: both halves, or the filter itself.
@@ -100,10 +102,11 @@ struct refusal {
 };
 
 /// Inserts the kept hashes, up to the first key that is refused.
-result<std::optional<refusal>> insert_kept(any_filter& filter, const key_spool& spool) {
+result<std::optional<refusal>> insert_kept(any_filter& filter, const key_spool& spool,
+                                           bool canonical) {
   std::optional<refusal> refused;
   std::uint64_t before = 0;
-  const auto inserted = spool.for_each([&](std::span<const hash64> hashes) -> result<void> {
+  const auto insert = [&](std::span<const hash64> hashes) -> result<void> {
     const auto done = filter.insert(hashes, every_core);
     if (!done) return fail(done.error());
     if (done->done < hashes.size()) {
@@ -112,7 +115,8 @@ result<std::optional<refusal>> insert_kept(any_filter& filter, const key_spool& 
     }
     before += hashes.size();
     return {};
-  });
+  };
+  const auto inserted = canonical ? in_canonical_order(spool, insert) : spool.for_each(insert);
   if (!inserted && !refused) return fail(inserted.error());
   return refused;
 }
@@ -133,30 +137,37 @@ result<any_filter> build_static(const kind_info& kind, plan_request request, key
   return build_filter(kind, request, sources);
 }
 
-/// Keeps the hashes of all keys in one pass, then creates a filter for their number.
-result<any_filter> build_counted(const kind_info& kind, plan_request request, key_input& input) {
+/// Keeps the hashes of all keys in one pass, then creates a filter for their number, unless the
+/// request has its size.
+result<any_filter> build_counted(const kind_info& kind, plan_request request, key_input& input,
+                                 bool canonical) {
   if (auto ok = check_takes_hashes(kind, request); !ok) return fail(std::move(ok.error()));
   const auto spools = keep_hashes(request, input, "; --capacity avoids the file");
   if (!spools) return fail(spools.error());
   const key_spool& first = spools->front();
-  // A kind that stores every copy of a key needs slots for the copies.
-  const bool keeps_copies = kind.can.erase || kind.can.count;
-  request.capacity =
-      keeps_copies ? first.keys_in_copies(kind.copies_to_plan_for) : first.distinct_keys();
+  const bool planned = request.capacity != 0 || request.bits != 0;
+  if (!planned) {
+    // A kind that stores every copy of a key needs slots for the copies.
+    const bool keeps_copies = kind.can.erase || kind.can.count;
+    request.capacity =
+        keeps_copies ? first.keys_in_copies(kind.copies_to_plan_for) : first.distinct_keys();
+  }
   // Copies of a key share their buckets, so many copies can fill a cuckoo filter before its
   // capacity. Retry with a capacity one tenth larger, up to about twice the first one.
-  for (int attempts_left = 8;; --attempts_left) {
+  for (int attempts_left = planned ? 0 : 8;; --attempts_left) {
     auto filter = kind.create(request);
     if (!filter) return filter;
     std::optional<refusal> refused;
     for (std::size_t i = 0; i < spools->size() && !refused; ++i) {
-      const auto inserted = insert_kept(parts_of(*filter)[i], (*spools)[i]);
+      const auto inserted = insert_kept(parts_of(*filter)[i], (*spools)[i], canonical);
       if (!inserted) return fail(inserted.error());
       refused = *inserted;
     }
     if (!refused) return filter;
     if (refused->why != insert_outcome::full || attempts_left == 0) {
-      return no_room(input.position_of_key(refused->key), refused->why, "give a larger --capacity");
+      // In another order than that of the input, the key is one of all.
+      const std::string place = canonical ? "--canonical" : input.position_of_key(refused->key);
+      return no_room(place, refused->why, "give a larger --capacity");
     }
     request.capacity += (request.capacity + 9) / 10;
   }
@@ -267,9 +278,10 @@ result<status> build(const build_options& options) {
   key_input& input = **opened;
 
   const bool planned = request->capacity != 0 || request->bits != 0;
-  const auto filter = (*kind)->build != nullptr ? build_static(**kind, *request, input)
-                      : planned                 ? build_planned(**kind, *request, input)
-                                                : build_counted(**kind, *request, input);
+  const bool sorts = options.canonical && !(*kind)->any_order;
+  auto filter = (*kind)->build != nullptr ? build_static(**kind, *request, input)
+                : planned && !sorts       ? build_planned(**kind, *request, input)
+                                          : build_counted(**kind, *request, input, sorts);
   if (!filter) return fail(filter.error());
   finish(input, verb);
   const std::string name = options.target == "-" ? "stdout" : options.target;
@@ -277,6 +289,7 @@ result<status> build(const build_options& options) {
                         ? report_capacity(*filter, request->capacity, name, options.strict)
                         : report_overfull(*filter, name, verb, options.strict);
   if (!fits) return fail(fits.error());
+  filter->settle_count();
   const auto written = write_filter(*filter, options.target, options.force);
   if (!written) return fail(written.error());
   if (!options.quiet) note(summary(*filter, name, input.keys()));
@@ -301,6 +314,9 @@ action define(CLI::App& app) {
       .value("FORMAT");
   flag(app, "--force", options->force, "replace the file if it exists");
   flag(app, "--strict", options->strict, "fail if there are more keys than the capacity");
+  flag(app, "--canonical", options->canonical,
+       "the same keys in any order give the same file; matters to scalable_bloom, cuckoo, "
+       "vector_quotient and expandable");
   flag(app, "-q,--quiet", options->quiet, "no summary on stderr");
   options->input.declare(app, keys::purpose::insert);
   return [options] { return build(*options); };
@@ -325,7 +341,10 @@ command build_command() {
       "or\n"
       "16 bytes each, are kept in memory up to 1 GiB, then in a temporary file in $TMPDIR. Kinds\n"
       "that are built once always keep the hashes. With --memory alone they have the lowest rate\n"
-      "that fits.\n",
+      "that fits.\n"
+      "\n"
+      "Most kinds have the same file for the same keys in any order. The others have it with\n"
+      "--canonical, which also keeps the hashes, even with --capacity, and sorts them.\n",
       build::define};
 }
 

@@ -81,10 +81,11 @@ result<status> run(const arguments& given) {
                       fmt::format("{}: its format does not store a rate; give --fpr or --factor",
                                   given.file));
         }
-        const auto small = folded(filter, factor, fpr);
+        auto small = folded(filter, factor, fpr);
         if (!small) {
           return fail(small.error().code, fmt::format("{}: {}", given.file, small.error().message));
         }
+        if (auto* const ours = std::get_if<any_filter>(&*small)) ours->settle_count();
         auto saved = write_filter(*small, given.output, given.force);
         if (!saved) return fail(std::move(saved.error()));
         using filter_type = std::remove_cvref_t<decltype(filter)>;

@@ -28,11 +28,15 @@ struct arguments {
 struct way {
   std::string_view verb;
   bool abilities::* able;
-  result<void> (any_filter::*combine)(const any_filter&);
+  result<void> (*combine)(any_filter&, const any_filter&);
 };
 
-constexpr way merging = {"merge", &abilities::merge, &any_filter::merge};
-constexpr way intersecting = {"intersect", &abilities::intersect, &any_filter::intersect};
+result<void> intersect(any_filter& filter, const any_filter& other) {
+  return filter.intersect(other);
+}
+
+constexpr way merging = {"merge", &abilities::merge, merge_folded};
+constexpr way intersecting = {"intersect", &abilities::intersect, intersect};
 
 failure unable(const std::string& file, const any_filter& filter, const way& by) {
   std::vector<std::string_view> able;
@@ -54,27 +58,13 @@ result<void> check_able(const std::string& file, const opened_filter& filter, co
               fmt::format("{}: filters of other programs can be merged, not intersected", file));
 }
 
-/// Whether both fold, and folding may make them alike.
-bool differ_in_size(const any_filter& a, const any_filter& b) {
-  const filter_header& ours = a.image().header;
-  const filter_header& theirs = b.image().header;
-  return a.can().fold && b.can().fold && ours.kind == theirs.kind && ours.hash == theirs.hash &&
-         a.size_in_bytes() != b.size_in_bytes();
-}
-
 result<void> combine(opened_filter& filter, const opened_filter& other, const way& by) {
   if (filter.index() != other.index()) {
     return fail(errc::incompatible,
                 "one is a Bloomery filter, the other a filter of another program");
   }
   if (auto* ours = std::get_if<any_filter>(&filter)) {
-    const auto& theirs = std::get<any_filter>(other);
-    auto combined = (ours->*by.combine)(theirs);
-    if (combined || by.able != &abilities::merge || !differ_in_size(*ours, theirs)) return combined;
-    auto folded = merge_folded(*ours, theirs);
-    if (!folded) return fail(std::move(folded.error()));
-    *ours = std::move(*folded);
-    return {};
+    return by.combine(*ours, std::get<any_filter>(other));
   }
   return std::get<dialects::foreign_filter>(filter).merge(
       std::get<dialects::foreign_filter>(other));
@@ -140,9 +130,10 @@ result<status> run(const arguments& given, const way& by) {
     }
   }
   if (auto ok = opener->all_used(); !ok) return fail(std::move(ok.error()));
+  auto* const ours = std::get_if<any_filter>(&*combined);
+  if (ours != nullptr) ours->settle_count();
   auto saved = write_filter(*combined, given.output, given.force);
   if (!saved) return fail(std::move(saved.error()));
-  const auto* const ours = std::get_if<any_filter>(&*combined);
   if (ours == nullptr) return done;
   if (const filter_info info = ours->info(); overfilled(info)) {
     fmt::print(

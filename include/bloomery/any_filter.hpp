@@ -186,6 +186,10 @@ class any_filter {
   result<any_filter> fold_to(double fpr) const { return model().fold_to(fpr); }
   /// Removes every key. The plan stays.
   result<void> clear() { return model().clear(); }
+  /// blocked_bloom and bloom: sets size() to estimated_size, rounded, so that filters with equal
+  /// bits have equal files. An insert counts a key if it sets a bit, which depends on the order.
+  /// Other kinds do not change. O(size).
+  void settle_count() noexcept { model().settle_count(); }
 
   /// The two halves of a filter with 128-bit hashes; empty for others. A key may be a member if
   /// both halves may contain it. Each half is a filter with 64-bit hashes, of the same kind and
@@ -213,10 +217,11 @@ class any_filter {
   std::unique_ptr<detail::any_model> model_;
 };
 
-/// The union of two filters that fold and differ only in their sizes: both are folded to the
-/// greatest common size. Fails with incompatible, and names the sizes, if the rate of the union
-/// would be above the planned rates of both. O(size of both).
-result<any_filter> merge_folded(const any_filter& a, const any_filter& b);
+/// Merges as any_filter::merge does, and also filters that fold and differ only in their sizes:
+/// both are folded to the greatest common size. Fails with incompatible, changes nothing and names
+/// the sizes if the rate of the union would then be above the planned rate of `into`. O(size of
+/// both).
+result<void> merge_folded(any_filter& into, const any_filter& other);
 
 /// Saves a filter of any kind in one step; see write_file.
 result<void> save(const any_filter& filter, const std::filesystem::path& path,
@@ -252,6 +257,8 @@ struct kind_info {
   std::string_view summary;    ///< one line
   std::string_view strengths;  ///< reasons to choose it, and its costs
   abilities can;
+  /// Whether the same keys in any order give the same bytes, for bits after settle_count().
+  bool any_order = false;
   bool takes_hashes;            ///< whether insert(hash64) works with its default options
   bool takes_128_bits = false;  ///< whether its filters can have 128-bit hashes
   /// Whether further copies of a key use slots that other keys need, as in most kinds that keep

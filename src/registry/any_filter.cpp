@@ -22,23 +22,32 @@ void detail::stop_at_moved_from() noexcept {
   std::abort();
 }
 
-result<any_filter> merge_folded(const any_filter& a, const any_filter& b) {
-  const filter_info ours = a.info();
-  const filter_info theirs = b.info();
+result<void> merge_folded(any_filter& into, const any_filter& other) {
+  auto merged = into.merge(other);
+  if (merged || !into.can().merge || !into.can().fold || !other.can().fold) return merged;
+  const filter_info ours = into.info();
+  const filter_info theirs = other.info();
+  if (ours.kind != theirs.kind || ours.hash != theirs.hash || ours.plan.bits == theirs.plan.bits) {
+    return merged;
+  }
   const std::uint64_t common = std::gcd(ours.plan.bits, theirs.plan.bits);
-  auto both = a.fold(ours.plan.bits / common);
-  if (!both) return both;
-  const auto other = b.fold(theirs.plan.bits / common);
-  if (!other) return fail(other.error());
-  if (auto ok = both->merge(*other); !ok) return fail(std::move(ok.error()));
+  auto both = into.fold(ours.plan.bits / common);
+  if (!both) return fail(std::move(both.error()));
+  const auto folded = other.fold(theirs.plan.bits / common);
+  if (!folded) return fail(folded.error());
+  if (auto ok = both->merge(*folded); !ok) return ok;
   const double rate = both->current_fpr();
-  if (rate <= std::max(ours.plan.planned_fpr, theirs.plan.planned_fpr)) return both;
-  return detail::format_failure(
-      errc::incompatible,
-      "the filters have {} and {} bits, and at their greatest common size, {} bits, the union "
-      "would have a rate of {}; make filters that are to be merged with the same capacity, or with "
-      "sizes that divide each other",
-      ours.plan.bits, theirs.plan.bits, common, format_rate(rate));
+  if (rate > ours.plan.planned_fpr) {
+    return detail::format_failure(
+        errc::incompatible,
+        "the filters have {} and {} bits, and at their greatest common size, {} bits, the union "
+        "would have a rate of {}, above the planned {}; make filters that are to be merged with "
+        "the same capacity, or with sizes that divide each other",
+        ours.plan.bits, theirs.plan.bits, common, format_rate(rate),
+        format_rate(ours.plan.planned_fpr));
+  }
+  into = std::move(*both);
+  return {};
 }
 
 result<void> save(const any_filter& filter, const std::filesystem::path& path, if_exists policy) {

@@ -151,6 +151,9 @@ class typed_model final : public any_model {
     }
     return cannot("be cleared");
   }
+  void settle_count() noexcept override {
+    if constexpr (requires { filter_.settle_count(); }) filter_.settle_count();
+  }
   filter_image image() const override { return filter_.image(); }
   void relocate([[maybe_unused]] const memory_mover& mover) noexcept override {
     if constexpr (requires { filter_.relocate(mover); }) filter_.relocate(mover);

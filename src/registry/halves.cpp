@@ -174,6 +174,9 @@ class halves_model final : public any_model {
     if (auto ok = halves_[0].clear(); !ok) return ok;
     return halves_[1].clear();
   }
+  void settle_count() noexcept override {
+    for (any_filter& half : halves_) half.settle_count();
+  }
 
   filter_image image() const override {
     static constexpr std::array<std::byte, block_bytes> zeros{};

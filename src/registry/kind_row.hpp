@@ -9,7 +9,8 @@
 //   plan(spec)                      the planner: a result<Plan>
 //   report(plan)                    its plan_report
 //   describe(filter, info)          adds the kind's own figures to a filter_info
-// and, where they differ from kind_info's defaults, copies_take_room and copies_to_plan_for. A kind
+// and, where they differ from kind_info's defaults, any_order, copies_take_room and
+// copies_to_plan_for. A static kind has no any_order: it gives the same bytes for any order. A kind
 // whose filters can have 128-bit hashes has
 //   equal_in_halves                 bytes at the begin of its parameters that both halves have
 //   alike
@@ -50,6 +51,7 @@ class kind_row {
                   .summary = K::summary,
                   .strengths = K::strengths,
                   .can = abilities_of<filter>(),
+                  .any_order = any_order,
                   .takes_hashes = std::same_as<typename filter::hash_type, hash64>,
                   .takes_128_bits = takes_128_bits,
                   .options = K::options,
@@ -69,6 +71,7 @@ class kind_row {
   using spec_type = typename K::spec_type;
   static constexpr bool is_static = !insertable<typename K::filter>;
   static constexpr bool takes_128_bits = requires { K::equal_in_halves; };
+  static constexpr bool any_order = is_static || requires { K::any_order; };
 
   static result<spec_type> spec_of(const plan_request& request) {
     if (auto ok = check_options(request, K::name, K::options); !ok) return fail(ok.error());

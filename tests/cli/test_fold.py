@@ -43,8 +43,9 @@ def test_a_fold_is_the_filter_built_at_its_size(run, lines):
 
 
 def test_filters_whose_sizes_divide_each_other_are_merged(run, lines):
-    for name, bits, first in (("small", 20_000, 0), ("large", 60_000, 300), ("odd", 60_001, 0)):
-        run("build", "-o", name, "--kind", "bloom", "--bits", bits, "--capacity", 1500, "--hashes", 7,
+    for name, bits, capacity, first in (("small", 20_000, 1500, 0), ("large", 60_000, 4500, 300),
+                                        ("odd", 60_001, 4500, 0), ("strict", 60_000, 1500, 300)):
+        run("build", "-o", name, "--kind", "bloom", "--bits", bits, "--capacity", capacity, "--hashes", 7,
             input=lines(300, start=first)).ok()
     run("build", "-o", "both", "--kind", "bloom", "--bits", 20_000, "--hashes", 7, input=lines(600)).ok()
     for order in (("small", "large"), ("large", "small")):
@@ -54,6 +55,9 @@ def test_filters_whose_sizes_divide_each_other_are_merged(run, lines):
         assert run("check", "merged", input=lines(600)).ok().out == lines(600)
     run("merge", "-o", "x", "large", "odd").refused(
         "large and odd: the filters have 60000 and 60001 bits, and at their greatest common size, 1 bits, ")
+    run("merge", "-o", "x", "strict", "small").refused(
+        "strict and small: the filters have 60000 and 20000 bits, and at their greatest common size, 20000 bits, the "
+        "union would have a rate of 0.000884%, above the planned 0.000275%")
     run("intersect", "-o", "x", "small", "large").refused("bits")
 
 

@@ -1,8 +1,14 @@
 """bloomery merge and intersect."""
 
 import json
+import os
+import pathlib
+import resource
 
 import pytest
+from conftest import BLOOMERY
+
+SANITIZED = b"__asan_init" in pathlib.Path(BLOOMERY).read_bytes()
 
 
 @pytest.fixture
@@ -159,3 +165,22 @@ def test_another_rate_is_refused_where_filters_keep_theirs(run, build, lines):
         "a.bloom: --fpr: a filter of kind bloom keeps its rate")
     run("build", "-o", "g.bloom", "--kind", "expandable", "--fpr", "1%", input=lines(9)).ok()
     run("merge", "--fpr", "2", "-o", "c.bloom", "g.bloom", "g.bloom").refused("g.bloom: --fpr: ")
+
+
+# One file at a time: with 16 open files, and less address space than the filters need together.
+def test_thousands_of_filters_are_merged_one_by_one(run, build, lines, tmp_path):
+    build("part", lines(100), "bloom", 200_000)  # 240 kB
+    build("whole", lines(300), "bloom", 200_000)
+    for i in range(3):
+        build(f"part-{i}", lines(100, start=100 * i), "bloom", 200_000)
+    names = [f"{i}.bloom" for i in range(2000)]
+    for i, name in enumerate(names):
+        os.link(tmp_path / f"part-{i % 3}", tmp_path / name)
+
+    def limit():
+        resource.setrlimit(resource.RLIMIT_NOFILE, (16, 16))
+        if not SANITIZED:
+            resource.setrlimit(resource.RLIMIT_AS, (200_000_000, 200_000_000))
+
+    run("merge", "-o", "all.bloom", *names, preexec_fn=limit).ok()
+    assert (tmp_path / "all.bloom").read_bytes() == (tmp_path / "whole").read_bytes()

@@ -113,6 +113,21 @@ def test_unions(cls):
         a | {"ann"}
 
 
+@of(having(bloomery.Foldable))
+def test_unions_of_different_sizes(cls):
+    large = cls.build(MEMBERS[:300], capacity=100_000, foldable="yes")
+    small = cls.build(MEMBERS[300:], capacity=100_000, foldable="yes").fold(factor=4)
+    whole = cls.build(MEMBERS, capacity=100_000, foldable="yes").fold(factor=4)
+    for both in (large | small, small | large):
+        assert both.nbytes == small.nbytes == whole.nbytes
+        assert all(key in both for key in MEMBERS)
+        assert both.approx_len() == whole.approx_len()
+    before = small.copy()
+    with pytest.raises(ValueError, match="greatest common size"):
+        small |= cls.build(MEMBERS, capacity=60_001)
+    assert small == before
+
+
 @of(having(bloomery.Intersectable))
 def test_intersections(cls):
     a, b = cls.build(MEMBERS[:300], capacity=1000), cls.build(MEMBERS[200:], capacity=1000)

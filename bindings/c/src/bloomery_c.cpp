@@ -490,7 +490,7 @@ bloomery_status bloomery_count(const bloomery_filter* filter, const bloomery_key
 bloomery_status bloomery_merge(bloomery_filter* filter, const bloomery_filter* other,
                                bloomery_error* error) {
   return run(error, {{filter, "filter"}, {other, "other"}},
-             [&] { return filter->filter.merge(other->filter); });
+             [&] { return merge_folded(filter->filter, other->filter); });
 }
 
 bloomery_status bloomery_fold(const bloomery_filter* filter, uint64_t factor, double fpr,

@@ -256,7 +256,7 @@ void add_filter(py::module_& module) {
            [](shared_filter& f, const shared_filter& other) {
              changed_or_raise(f,
                               f.write_with(other, [](any_filter& ours, const any_filter& theirs) {
-                                return ours.merge(theirs);
+                                return merge_folded(ours, theirs);
                               }));
            })
       .def("_intersect",

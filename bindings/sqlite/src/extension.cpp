@@ -228,10 +228,8 @@ void add_filter(sqlite3_context* context, std::span<sqlite3_value*> values) {
     group.all = std::move(*opened);
     return;
   }
-  if (group.all->merge(*opened)) return;
-  auto folded = merge_folded(*group.all, *opened);
-  if (!folded) return set_error(context, folded.error().message);
-  group.all = std::move(*folded);
+  const auto merged = merge_folded(*group.all, *opened);
+  if (!merged) set_error(context, merged.error().message);
 }
 
 void give_union(sqlite3_context* context) {

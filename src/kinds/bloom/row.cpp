@@ -18,6 +18,7 @@ struct bloom_kind : one_type_per_probe<bloom_with, bloom_params> {
   static constexpr std::string_view strengths =
       "the fewest bits of the kinds that are built by inserts and merge by OR; no "
       "deletion, and its size is fixed in advance";
+  static constexpr bool any_order = true;
   static constexpr std::array options = {probe_option, foldable_option};
 
   static constexpr std::size_t equal_in_halves = 32;  // all but chance_keys

@@ -22,6 +22,7 @@ struct counting_bloom_kind : one_type_per_probe<counting_bloom_with, counting_bl
   static constexpr std::string_view strengths =
       "takes keys out again and counts them, with no insert that can fail; four "
       "times a Bloom filter's memory with counters of 4 bits, which stick at 15";
+  static constexpr bool any_order = true;
   static constexpr bool copies_take_room = false;
   static constexpr std::array options = {
       kind_option{"counter_bits", "4, 8 or 16 (default 4)",

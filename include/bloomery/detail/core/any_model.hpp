@@ -56,6 +56,7 @@ class any_model {
   virtual result<void> merge_absent(const any_model& other) = 0;
   virtual result<void> intersect(const any_model& other) = 0;
   virtual result<void> clear() = 0;
+  virtual void settle_count() noexcept = 0;
   virtual std::span<any_filter> halves() noexcept { return {}; }
   virtual filter_image image() const = 0;
   virtual result<any_filter> copy() const = 0;

@@ -149,6 +149,21 @@ class bloom_sets {
   /// unknown and infinite. O(m).
   double estimate_size() const noexcept { return self().figures().estimated_size; }
 
+  /// Sets size() to the number of keys that the bits show, so that filters with equal bits have
+  /// equal files. size() otherwise depends on the order of the inserts. The number is
+  /// estimate_size(), rounded; for a full filter, the estimate with one bit clear; unchanged if the
+  /// estimate is unknown after intersections. O(m).
+  void settle_count() noexcept
+    requires writable_storage<typename Derived::storage_type>
+  {
+    const auto keys_of = self().keys_of();
+    const std::uint64_t ones = self().ones();
+    double keys = keys_of(ones);
+    if (!is_finite(keys)) keys = keys_of(ones - 1);
+    const double left = less_chance(keys, self().params_.chance_keys);
+    if (is_finite(left)) self().count_ = whole_between(0, left, std::uint64_t{1} << 62);
+  }
+
  private:
   friend Derived;
   template <class>

@@ -10,6 +10,10 @@
 
 namespace bloomery::detail {
 
+/// Filters of keys whose number is not known are planned for their exact number up to this one, so
+/// that repeated keys do not change the size; beyond, for upper_bound().
+inline constexpr std::size_t max_counted_keys = std::size_t{1} << 16;
+
 /// Estimates the number of distinct hashes among those that were added, with any repetitions.
 ///
 /// Each of 2^16 registers has the greatest rank among its hashes (Flajolet, Fusy, Gandouet,

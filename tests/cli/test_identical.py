@@ -1,0 +1,133 @@
+"""Equal keys give equal files: in any order, with any number of threads, on any kernel, in parts."""
+
+import os
+import pathlib
+import random
+import re
+
+import pytest
+from conftest import BLOOMERY
+
+SANITIZED = b"__asan_init" in pathlib.Path(BLOOMERY).read_bytes()
+ANY_ORDER = ("blocked_bloom", "bloom", "counting_bloom", "fuse", "ribbon")
+ORDERED = ("scalable_bloom", "cuckoo", "vector_quotient", "expandable")
+MERGED = ("blocked_bloom", "bloom", "counting_bloom")
+
+
+def one_cpu():
+    os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+
+
+@pytest.fixture
+def built(run, tmp_path):
+    """built(keys, "--kind", ...) -> the bytes of the file, with the options of subprocess.run."""
+
+    def make(keys, *options, **how):
+        run("build", "-q", "--force", "-o", "built", *options, input=b"".join(keys), **how).ok()
+        return (tmp_path / "built").read_bytes()
+
+    return make
+
+
+def members(n):
+    return [b"member %d\n" % i for i in range(n)]
+
+
+def shuffled(keys, seed):
+    keys = list(keys)
+    random.Random(seed).shuffle(keys)
+    return keys
+
+
+@pytest.mark.parametrize("size", [(), ("--capacity", 2000), ("--capacity", 10_000), ("--hash", "xxh3-2x64"),
+                                  ("--seed", 5, "--fpr", "3%")])
+@pytest.mark.parametrize("kind", ANY_ORDER)
+def test_any_order_any_threads_any_kernel(built, kind, size):
+    if kind == "counting_bloom" and "--hash" in size:
+        pytest.skip("has no 128-bit hashes")
+    keys = members(3000)
+    options = ("--kind", kind, *size)
+    expected = built(keys, *options)
+    assert built(keys[::-1], *options) == expected
+    assert built(shuffled(keys, 1), *options, preexec_fn=one_cpu) == expected
+    assert built(shuffled(keys, 2), *options, "--canonical") == expected
+    for kernel in ("scalar", "avx2"):
+        assert built(shuffled(keys, 3), *options, env={"BLOOMERY_KERNEL": kernel}) == expected
+    # Copies are part of what counting_bloom stores.
+    repeated = built(shuffled(keys + keys[:1000] + keys[:10], 4), *options)
+    assert (repeated == expected) == (kind != "counting_bloom")
+
+
+@pytest.mark.parametrize("kind", ORDERED)
+@pytest.mark.parametrize("size", [(), ("--capacity", 4000)])
+def test_the_canonical_order(built, kind, size):
+    keys = members(3000)
+    options = ("--kind", kind, *size)
+    assert built(keys, *options) != built(keys[::-1], *options)
+    expected = built(keys, *options, "--canonical")
+    for seed in (1, 2):
+        assert built(shuffled(keys, seed), *options, "--canonical", preexec_fn=one_cpu) == expected
+    assert built(shuffled(keys, 3), *options, "--canonical", env={"BLOOMERY_KERNEL": "scalar"}) == expected
+    copies = keys + keys[:100] * 2
+    assert (built(shuffled(copies, 4), *options, "--canonical") ==
+            built(shuffled(copies, 5), *options, "--canonical"))
+
+
+def test_a_canonical_filter_that_is_full_says_so(run, tmp_path):
+    run("build", "-o", "f", "--kind", "cuckoo", "--capacity", 100, "--canonical",
+        input=b"".join(members(1000))).refused(
+            "--canonical: the filter is full and cannot store this key; give a larger --capacity")
+    assert not (tmp_path / "f").exists()
+
+
+@pytest.mark.parametrize("kind", MERGED)
+def test_parts_give_the_file_of_the_whole(run, built, tmp_path, kind):
+    keys = members(4000)
+    options = ("--kind", kind, "--capacity", 3000)
+    expected = built(keys, *options)
+    for seed in (1, 2):
+        parts = shuffled(keys, seed)
+        cuts = [0, *sorted(random.Random(seed).sample(range(4001), 3)), 4000]
+        for i in range(4):
+            (tmp_path / f"part{i}").write_bytes(built(parts[cuts[i]:cuts[i + 1]], *options))
+        order = shuffled([f"part{i}" for i in range(4)], seed)
+        run("merge", "--force", "-o", "merged", *order).ok()
+        assert (tmp_path / "merged").read_bytes() == expected
+    # Keys that were added later, one file after the other.
+    (tmp_path / "grown").write_bytes(built(keys[3000:], *options))
+    for some in (keys[:1000], keys[1000:3000]):
+        run("add", "-q", "grown", input=b"".join(some)).ok()
+    assert (tmp_path / "grown").read_bytes() == expected
+
+
+@pytest.mark.parametrize("kind", ["blocked_bloom", "bloom"])
+def test_a_merge_of_folded_parts_is_the_folded_merge(run, built, tmp_path, kind):
+    keys = members(2000)
+    options = ("--kind", kind, "--capacity", 30_000, "--with", "foldable=yes")
+    for name, some in (("all", keys), ("a", keys[:700]), ("b", keys[700:])):
+        (tmp_path / name).write_bytes(built(some, *options))
+    for name in ("all", "a", "b"):
+        run("fold", "-q", "--factor", 3, "-o", f"{name}-3", name).ok()
+    for parts in (("a-3", "b-3"), ("a-3", "b"), ("b", "a-3")):
+        run("merge", "--force", "-o", "merged", *parts).ok()
+        assert (tmp_path / "merged").read_bytes() == (tmp_path / "all-3").read_bytes(), parts
+
+
+# So many that fuse and ribbon have several shards, which threads build. More keys than 65,536 are
+# not counted exactly, so the capacity is that of the lines that were read.
+@pytest.mark.skipif(SANITIZED, reason="takes too long")
+@pytest.mark.parametrize("kind", ["fuse", "ribbon"])
+def test_many_keys_in_shards(built, kind):
+    keys = [b"%d\n" % i for i in range(2_600_000)]
+    expected = built(keys, "--kind", kind)
+    assert built(keys[:500] + keys[::-1], "--kind", kind, preexec_fn=one_cpu) == expected
+
+
+@pytest.mark.parametrize("kind", ["blocked_bloom", "bloom"])
+def test_the_count_that_the_file_has_is_the_estimate(run, kind):
+    run("build", "-q", "-o", "f", "--kind", kind, "--capacity", 1000, input=b"".join(members(1000))).ok()
+    text = run("info", "f").ok().out.decode()
+    about = re.search(r"count +about ([\d,]+) keys\n", text)[1]
+    assert f"estimated size  {about} distinct keys\n" in text
+    # 1,000 keys were planned for, and the estimate may be above.
+    assert run("add", "--strict", "f", input=members(1)[0]).ok()
