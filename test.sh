@@ -36,6 +36,7 @@ echo "build-tsan/"
 wait "$installing" || { cat "$more"; exit 1; }
 cat "$more"
 say "build (g++, Release, warnings are errors)"
+scripts/get-postgres-headers.sh build/postgres-headers >"$log" 2>&1 || { cat "$log"; echo "PostgreSQL's extension is left out"; }
 quietly cmake --preset test
 quietly cmake --build build
 echo "build/bloomery"

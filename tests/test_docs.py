@@ -32,6 +32,7 @@ import os
 import pathlib
 import re
 import subprocess
+import sys
 
 import pytest
 
@@ -158,13 +159,25 @@ def test_there_is_something_to_run():
     assert ROOT / "README.md" in documents_with("console")
 
 
+def postgres_surroundings(request):
+    """The environment in which psql finds a server of this test's own."""
+    sys.path.insert(0, str(ROOT / "tests" / "sql"))
+    import postgres_server
+    if postgres_server.missing():
+        pytest.skip(postgres_server.missing())
+    server = postgres_server.Server()
+    request.addfinalizer(server.close)
+    return server.env
+
+
 @pytest.mark.parametrize("document", documents_with(*SHELL), ids=name_of)
-def test_commands(document, tmp_path, monkeypatch):
+def test_commands(document, tmp_path, monkeypatch, request):
     if document.name == "python.md" and not HAS_PYTHON:
         pytest.skip("the Python package is not built (BLOOMERY_PYTHON)")
     if document.name == "sqlite.md" and not (BLOOMERY.parent / "bloomery_sqlite.so").exists():
         pytest.skip("the extension of SQLite is not built (BLOOMERY_SQLITE)")
-    env = {**os.environ, "PATH": f"{BLOOMERY.parent}:{os.environ['PATH']}", "LD_LIBRARY_PATH": str(BLOOMERY.parent)}
+    surroundings = postgres_surroundings(request) if document.name == "postgresql.md" else os.environ
+    env = {**surroundings, "PATH": f"{BLOOMERY.parent}:{os.environ['PATH']}", "LD_LIBRARY_PATH": str(BLOOMERY.parent)}
     monkeypatch.chdir(tmp_path)
 
     def run(command):

@@ -16,7 +16,6 @@
 #include <bloomery/any_filter.hpp>
 #include <bloomery/file.hpp>
 #include <bloomery/plan/units.hpp>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -28,15 +27,12 @@
 #include <string_view>
 #include <vector>
 
-#include "sql/collected_keys.hpp"
+#include "sql/filters.hpp"
 
 SQLITE_EXTENSION_INIT1
 
 namespace bloomery::sqlite {
 namespace {
-
-constexpr double default_fpr = 0.01;
-constexpr std::string_view default_kind = "blocked_bloom";
 
 void set_error(sqlite3_context* context, const std::string& sentence) {
   sqlite3_result_error(context, ("bloomery: " + sentence).c_str(), -1);
@@ -102,16 +98,6 @@ void give(sqlite3_context* context, const any_filter& filter) {
   sqlite3_result_blob64(context, bytes, size, sqlite3_free);
 }
 
-constexpr const char* the_blob = "the filter";
-
-/// The filter in a BLOB, which it refers to.
-result<any_filter> open_blob(std::span<const std::byte> bytes, access how) {
-  auto stored = read_stored(mapped_storage(nullptr, bytes), verification::always, the_blob);
-  if (!stored) return fail(stored.error());
-  if (auto ok = unlock(*stored, std::nullopt, the_blob); !ok) return fail(std::move(ok.error()));
-  return open_any(*stored, how, the_blob);
-}
-
 std::span<const std::byte> blob_of(sqlite3_value* value) {
   return std::as_bytes(std::span(bytes_of(value)));
 }
@@ -135,7 +121,7 @@ struct last_asked {
   result<void> open(std::span<const std::byte> blob) {
     filter.reset();
     bytes.assign(blob.begin(), blob.end());
-    auto opened = open_blob(bytes, access::read_only);
+    auto opened = sql::open_value(bytes, access::read_only);
     if (!opened) return fail(std::move(opened.error()));
     filter = std::move(*opened);
     return {};
@@ -176,10 +162,9 @@ std::unique_ptr<T> take_group(sqlite3_context* context) {
 }
 
 struct key_group {
-  sql::collected_keys keys;
-  bool is_begun = false;
-  double fpr = default_fpr;
-  std::string kind{default_kind};
+  std::vector<hash64> hashes;
+  double fpr = sql::default_fpr;
+  const kind_info* kind = nullptr;
 };
 
 result<double> rate_of(sqlite3_value* value) {
@@ -189,28 +174,28 @@ result<double> rate_of(sqlite3_value* value) {
 
 void add_key(sqlite3_context* context, std::span<sqlite3_value*> values) {
   auto& group = group_of<key_group>(context);
-  if (!group.is_begun) {
-    group.is_begun = true;
+  if (group.kind == nullptr) {  // the first row
     if (values.size() > 1 && !is_null(values[1])) {
       const auto fpr = rate_of(values[1]);
       if (!fpr) return set_error(context, fpr.error().message);
       group.fpr = *fpr;
     }
-    if (values.size() > 2 && !is_null(values[2])) group.kind = bytes_of(values[2]);
-    if (const auto kind = find_kind(group.kind); !kind)
-      return set_error(context, kind.error().message);
+    const auto kind = find_kind(values.size() > 2 && !is_null(values[2]) ? bytes_of(values[2])
+                                                                         : sql::default_kind);
+    if (!kind) return set_error(context, kind.error().message);
+    group.kind = *kind;
   }
   if (is_null(values[0])) return;
   key_word word;
   const auto key = key_of(values[0], word);
   if (!key) return set_error(context, no_key);
-  group.keys.add(*key);
+  group.hashes.push_back(sql::hash_of(*key));
 }
 
 void build(sqlite3_context* context) {
   const auto group = take_group<key_group>(context);
-  if (group == nullptr) return sqlite3_result_null(context);
-  const auto built = group->keys.build(group->kind, group->fpr);
+  if (group == nullptr || group->kind == nullptr) return sqlite3_result_null(context);
+  const auto built = sql::build(*group->kind, group->fpr, group->hashes);
   if (!built) return set_error(context, built.error().message);
   give(context, *built);
 }
@@ -222,14 +207,14 @@ struct filter_group {
 void add_filter(sqlite3_context* context, std::span<sqlite3_value*> values) {
   auto& group = group_of<filter_group>(context);
   if (is_null(values[0])) return;
-  auto opened = open_blob(blob_of(values[0]), group.all ? access::read_only : access::writable);
-  if (!opened) return set_error(context, opened.error().message);
-  if (!group.all) {
-    group.all = std::move(*opened);
+  if (group.all) {
+    const auto merged = sql::merge_value(*group.all, blob_of(values[0]));
+    if (!merged) set_error(context, merged.error().message);
     return;
   }
-  const auto merged = merge_folded(*group.all, *opened);
-  if (!merged) set_error(context, merged.error().message);
+  auto opened = sql::open_value(blob_of(values[0]), access::writable);
+  if (!opened) return set_error(context, opened.error().message);
+  group.all = std::move(*opened);
 }
 
 void give_union(sqlite3_context* context) {
@@ -241,26 +226,11 @@ void give_union(sqlite3_context* context) {
 // bloomery_info
 // ----------------------------------------------------------------------------------------
 
-std::string number(double value) {
-  return std::isfinite(value) ? fmt::format("{}", value) : "null";
-}
-
 void info(sqlite3_context* context, std::span<sqlite3_value*> values) {
   if (is_null(values[0])) return sqlite3_result_null(context);
-  auto stored =
-      read_stored(mapped_storage(nullptr, blob_of(values[0])), verification::always, the_blob);
-  if (!stored) return set_error(context, stored.error().message);
-  const auto info = info_of(std::move(*stored), the_blob);
-  if (!info) return set_error(context, info.error().message);
-  // The names of `bloomery info --json`.
-  const std::string text = fmt::format(
-      R"({{"kind":"{}","capacity":{},"bits":{},"bytes":{},"bits_per_key":{},"planned_fpr":{},"count":{},)"
-      R"("estimated_size":{},"current_fpr":{},"fill":{},"hash":"{}"}})",
-      info->kind_name, info->plan.capacity, info->plan.bits, info->plan.bytes,
-      number(info->plan.bits_per_key()), number(info->plan.planned_fpr), info->count,
-      number(info->estimated_size), number(info->current_fpr), number(info->fill),
-      name_of(info->hash));
-  sqlite3_result_text64(context, text.data(), text.size(), SQLITE_TRANSIENT, SQLITE_UTF8);
+  const auto text = sql::info_of_value(blob_of(values[0]));
+  if (!text) return set_error(context, text.error().message);
+  sqlite3_result_text64(context, text->data(), text->size(), SQLITE_TRANSIENT, SQLITE_UTF8);
 }
 
 constexpr int pure = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS;

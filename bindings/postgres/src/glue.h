@@ -1,0 +1,26 @@
+/* What the parts of the extension share. Here C++ has no place: ereport() leaves by longjmp. */
+#ifndef BLOOMERY_POSTGRES_GLUE_H
+#define BLOOMERY_POSTGRES_GLUE_H
+
+#include <postgres.h>
+
+#include <fmgr.h>
+
+#include "bridge.h"
+
+/* Raises the SQL error of a failure. */
+void glue_raise(const struct bridge_failure* failure) pg_attribute_noreturn();
+
+/* Memory of the current context, of any size, or NULL. */
+void* glue_allocate(size_t size);
+
+/* The bytes of a value in memory. */
+struct bridge_bytes glue_bytes(const struct varlena* value);
+
+/* A text as a key: its UTF-8. */
+struct bridge_bytes glue_text(const struct varlena* text);
+
+/* An integer as a key: its 8 bytes, little-endian, in `word`. */
+struct bridge_bytes glue_integer(int64 value, char* word);
+
+#endif

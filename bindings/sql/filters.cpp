@@ -1,0 +1,88 @@
+#include "filters.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <bloomery/detail/core/cardinality.hpp>
+#include <cmath>
+#include <memory>
+#include <optional>
+#include <unordered_set>
+
+namespace bloomery::sql {
+namespace {
+
+constexpr const char* the_value = "the filter";
+
+/// The number of distinct keys for which the command line plans (key_spool::distinct_keys()).
+std::uint64_t distinct_of(std::span<const hash64> hashes) {
+  const auto distinct = std::make_unique<detail::cardinality_estimator>();
+  for (const hash64 h : hashes) distinct->add(h);
+  const std::uint64_t bound = distinct->upper_bound(hashes.size());
+  if (bound > 2 * detail::max_counted_keys) return bound;
+  std::unordered_set<std::uint64_t> found;
+  for (const hash64 h : hashes) found.insert(h.value);
+  return found.size() <= detail::max_counted_keys ? std::max<std::uint64_t>(1, found.size())
+                                                  : bound;
+}
+
+std::string number(double value) {
+  return std::isfinite(value) ? fmt::format("{}", value) : "null";
+}
+
+}  // namespace
+
+result<any_filter> build(const kind_info& kind, double fpr, std::span<const hash64> hashes,
+                         std::uint64_t capacity) {
+  plan_request request{.capacity = capacity, .fpr = fpr, .hash_bits = 64};
+  if (kind.build != nullptr) {
+    request.capacity = 0;
+    const std::array sources = {hash_source::of(hashes)};
+    return build_filter(kind, request, sources);
+  }
+  if (capacity == counted) {
+    const bool keeps_copies = kind.can.erase || kind.can.count;
+    request.capacity =
+        keeps_copies ? std::max<std::uint64_t>(1, hashes.size()) : distinct_of(hashes);
+  }
+  auto made = kind.create(request);
+  if (!made) return made;
+  const auto inserted = made->insert(hashes);
+  if (!inserted) return fail(inserted.error());
+  if (inserted->done < hashes.size()) {
+    return fail(errc::full,
+                "the filter has no room for all keys; choose a larger capacity or another kind");
+  }
+  made->settle_count();
+  return made;
+}
+
+result<any_filter> open_value(std::span<const std::byte> value, access how, verification verified) {
+  auto stored = read_stored(mapped_storage(nullptr, value), verified, the_value);
+  if (!stored) return fail(stored.error());
+  if (auto ok = unlock(*stored, std::nullopt, the_value); !ok) return fail(std::move(ok.error()));
+  return open_any(*stored, how, the_value);
+}
+
+result<void> merge_value(any_filter& all, std::span<const std::byte> value) {
+  const auto other = open_value(value, access::read_only);
+  if (!other) return fail(other.error());
+  return merge_folded(all, *other);
+}
+
+result<std::string> info_of_value(std::span<const std::byte> value) {
+  auto stored = read_stored(mapped_storage(nullptr, value), verification::always, the_value);
+  if (!stored) return fail(stored.error());
+  const auto info = info_of(std::move(*stored), the_value);
+  if (!info) return fail(info.error());
+  return fmt::format(
+      R"({{"kind":"{}","capacity":{},"bits":{},"bytes":{},"bits_per_key":{},"planned_fpr":{},"count":{},)"
+      R"("estimated_size":{},"current_fpr":{},"fill":{},"hash":"{}"}})",
+      info->kind_name, info->plan.capacity, info->plan.bits, info->plan.bytes,
+      number(info->plan.bits_per_key()), number(info->plan.planned_fpr), info->count,
+      number(info->estimated_size), number(info->current_fpr), number(info->fill),
+      name_of(info->hash));
+}
+
+}  // namespace bloomery::sql

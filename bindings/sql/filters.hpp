@@ -1,0 +1,43 @@
+#pragma once
+
+// What SQL engines share: a filter is a value with the bytes of a filter file.
+
+#include <bloomery/any_filter.hpp>
+#include <bloomery/file.hpp>
+#include <bloomery/hash.hpp>
+#include <bloomery/result.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace bloomery::sql {
+
+inline constexpr double default_fpr = 0.01;
+inline constexpr std::string_view default_kind = "blocked_bloom";
+/// The number of keys is counted.
+inline constexpr std::uint64_t counted = 0;
+
+inline hash64 hash_of(std::string_view key) {
+  return filter_hasher()(std::as_bytes(std::span(key)));
+}
+
+/// The filter of keys that have these hashes, with repetitions. With `counted` it is planned for
+/// their number as the command line plans it, so that both make the same file. Fails as plans do,
+/// and with unsupported for a rate that takes 128-bit hashes.
+result<any_filter> build(const kind_info& kind, double fpr, std::span<const hash64> hashes,
+                         std::uint64_t capacity = counted);
+
+/// The filter in a value, which it refers to if it is read-only. Fails for filters with a secret
+/// key, which has no place in a statement.
+result<any_filter> open_value(std::span<const std::byte> value, access how,
+                              verification verified = verification::always);
+
+/// The union, which is in `all` afterwards.
+result<void> merge_value(any_filter& all, std::span<const std::byte> value);
+
+/// The properties of a value as JSON, with the names of `bloomery info --json`.
+result<std::string> info_of_value(std::span<const std::byte> value);
+
+}  // namespace bloomery::sql

@@ -1,0 +1,427 @@
+"""The extension of PostgreSQL: a filter is a value with the bytes of a filter file. The server is real."""
+
+import json
+import os
+import pathlib
+import re
+import signal
+import sqlite3
+import subprocess
+import threading
+import time
+
+import postgres_server
+import pytest
+
+if postgres_server.missing():
+    pytest.skip(postgres_server.missing(), allow_module_level=True)
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PROGRAM = os.path.abspath(os.environ.get("BLOOMERY", ROOT / "build" / "bloomery"))
+SQLITE = os.path.abspath(os.environ.get("BLOOMERY_SQLITE", ROOT / "build" / "bloomery_sqlite.so"))
+ROWS = 20_000
+PARALLEL = """
+set parallel_setup_cost = 0; set parallel_tuple_cost = 0; set min_parallel_table_scan_size = 0;
+set max_parallel_workers_per_gather = 2; set parallel_leader_participation = off;
+"""
+SERIAL = "set max_parallel_workers_per_gather = 0;\n"
+
+
+@pytest.fixture(scope="module")
+def server():
+    server = postgres_server.Server()
+    server.ask(f"""
+        create extension bloomery;
+        create table users (id integer, name text, raw bytea);
+        insert into users select n, 'user' || n, decode(lpad(to_hex(n), 8, '0'), 'hex') from generate_series(1, {ROWS}) n;
+        insert into users values (null, null, null);
+        analyze users;
+        create table parts as select id % 4 as part, bloomery_agg(name, 0.001, null, 5000) as f
+            from users where id is not null group by part;
+        alter table parts set (parallel_workers = 2);
+        create table large as select kind, bloomery_agg(n, 1e-6, kind) as f from generate_series(1, 200000) n,
+            (values ('blocked_bloom'), ('fuse')) as kinds (kind) group by kind;
+        -- A filter of any bytes, which nothing has checked.
+        create function unchecked(bytea) returns bloomery as 'byteasend' language internal immutable strict;
+    """)
+    yield server
+    server.close()
+
+
+def bytes_of(server, filter, before=""):
+    return bytes.fromhex(server.ask(f"{before} select encode(({filter})::bytea, 'hex')"))
+
+
+def run(folder, *arguments, input=b""):
+    done = subprocess.run([PROGRAM, *map(str, arguments)], cwd=folder, input=input, capture_output=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def file_of(folder, keys, *arguments):
+    """The command line's file of these keys."""
+    lines = "".join(key.hex() + "\n" for key in keys).encode()
+    run(folder, "build", "-q", "-o", "f.bloom", "--keys", "hex", *arguments, input=lines)
+    return (folder / "f.bloom").read_bytes()
+
+
+KEYS = {
+    "name": [f"user{n}".encode() for n in range(1, ROWS + 1)],
+    "raw": [n.to_bytes(4, "big") for n in range(1, ROWS + 1)],
+    "id": [n.to_bytes(8, "little") for n in range(1, ROWS + 1)],
+}
+
+
+@pytest.mark.parametrize("column", KEYS)
+def test_a_column_becomes_a_filter_that_has_its_values(server, column, tmp_path):
+    assert bytes_of(server, f"select bloomery_agg({column}) from users", SERIAL) == file_of(tmp_path, KEYS[column])
+    other = {"name": "'other' || id", "raw": "raw || raw", "id": "-id"}[column]
+    found = server.ask(f"""
+        with f as materialized (select bloomery_agg({column}) as f from users)
+        select count(*), count(*) filter (where may_contain(f, {column})), count(may_contain(f, {column})),
+               count(*) filter (where f @> ({other})) < {ROWS // 50} from f, users""")
+    assert found == f"{ROWS + 1}|{ROWS}|{ROWS}|t"  # null asks nothing
+
+
+# The first have the same file in any order of the rows. The header of the next has the number of
+# inserts that set a bit, which depends on the order: at 1e-9 it is the number of keys, but for one in
+# 10^6 orders. The entries of the last have their places in order.
+ANY_ORDER = [("fuse", 0.01), ("ribbon", 0.001), ("counting_bloom", 0.01), ("blocked_bloom", 1e-9), ("bloom", 1e-9)]
+SAME_ORDER = [("blocked_bloom", 0.01), ("bloom", 0.001), ("vector_quotient", 0.01), ("expandable", 0.01), ("cuckoo", 0.01)]
+
+
+def arguments_of(kind, rate):
+    return "--kind", kind, "--fpr", f"{rate:.10f}"
+
+
+@pytest.mark.parametrize("kind, rate", ANY_ORDER + SAME_ORDER)
+def test_it_is_the_file_of_the_command_line(server, kind, rate, tmp_path):
+    expected = file_of(tmp_path, KEYS["name"], *arguments_of(kind, rate))
+    assert bytes_of(server, f"select bloomery_agg(name, {rate}, '{kind}') from users", SERIAL) == expected
+
+
+@pytest.mark.parametrize("kind, rate", ANY_ORDER)
+def test_parallel_workers_make_the_same_file(server, kind, rate, tmp_path):
+    query = f"select bloomery_agg(name, {rate}, '{kind}') from users"
+    assert bytes_of(server, query, PARALLEL) == file_of(tmp_path, KEYS["name"], *arguments_of(kind, rate))
+
+
+def test_parallel_workers_set_the_same_bits(server):
+    query = "select bloomery_agg(name) from users"
+    serial, parallel = bytes_of(server, query, SERIAL), bytes_of(server, query, PARALLEL)
+    assert {at for at, (a, b) in enumerate(zip(serial, parallel)) if a != b} <= {*range(32, 40), *range(56, 64)}
+    assert len(serial) == len(parallel)
+
+
+@pytest.mark.parametrize("aggregate", ["bloomery_agg(id)", "bloomery_merge(f)"])
+def test_explain_shows_the_parallel_plan(server, aggregate):
+    table = "users" if "id" in aggregate else "parts"
+    plan = server.ask(f"{PARALLEL} explain (analyze, costs off, timing off) select {aggregate} from {table}")
+    assert re.search("Finalize Aggregate.*Gather.*Workers Launched: [12].*Partial Aggregate.*Parallel Seq Scan", plan, re.S)
+
+
+@pytest.mark.skipif(not os.path.exists(SQLITE), reason="the extension of SQLite is not built (BLOOMERY_SQLITE)")
+@pytest.mark.parametrize("kind", ["blocked_bloom", "fuse"])
+def test_it_is_the_value_of_sqlite(server, kind):
+    db = sqlite3.connect(":memory:")
+    db.enable_load_extension(True)
+    db.load_extension(SQLITE)
+    db.execute("create table users (id integer, name text)")
+    db.executemany("insert into users values (?, ?)", [(n, f"user{n}") for n in range(1, ROWS + 1)])
+    for column in ("id", "name"):
+        theirs = db.execute(f"select bloomery_agg({column}, 0.001, ?) from users", [kind]).fetchone()[0]
+        assert bytes_of(server, f"select bloomery_agg({column}, 0.001, '{kind}') from users", SERIAL) == theirs
+
+
+def test_groups_have_filters_of_their_own_that_merge(server, tmp_path):
+    assert server.ask("""
+        create temporary table own as select id % 4 as part, bloomery_agg(name, 1e-6, 'blocked_bloom', 5000) as f
+            from users where id is not null group by part;
+        select part, count(*) from own join users on may_contain(f, name) group by part order by part;
+        select count(*) from users, (select bloomery_merge(f) as f from own) as everything where f @> name;
+        select bloomery_merge(f) is null from own where part > 9;
+        select bloomery_agg(name) is null from users where id > 9999999;
+        select bloomery_agg(name) @> '' from users where id is null;
+    """).split() == [*(f"{part}|{ROWS // 4}" for part in range(4)), str(ROWS), "t", "t", "f"]
+
+
+def test_parts_of_equal_capacity_merge_to_the_whole(server):
+    whole = bytes_of(server, f"select bloomery_agg(name, 0.001, 'bloom', {ROWS}) from users")
+    merged = bytes_of(server, f"select bloomery_merge(f) from (select bloomery_agg(name, 0.001, 'bloom', {ROWS}) as f "
+                              "from users group by id % 3) as parts")
+    assert whole[64:] == merged[64:]
+
+
+def test_duplicates_are_one_key(server, tmp_path):
+    assert bytes_of(server, "select bloomery_agg(name, 0.01, 'fuse') from users, generate_series(1, 3)", SERIAL) == \
+        file_of(tmp_path, KEYS["name"], "--kind", "fuse")
+
+
+def test_a_text_is_the_same_key_in_every_encoding(server, tmp_path):
+    server.ask("create database latin encoding 'LATIN1' template template0")
+    query = "select bloomery_agg('Zo' || chr(235)) @> ('Zo' || chr(235)), bloomery_agg('Zo' || chr(235))::bytea"
+    assert server.ask("create extension bloomery;" + query, database="latin") == server.ask(query)
+    run(tmp_path, "build", "-q", "-o", "f.bloom", input="Zoë\n".encode())
+    assert bytes_of(server, "select bloomery_agg('Zo' || chr(235))") == (tmp_path / "f.bloom").read_bytes()
+
+
+def test_info_is_json_with_the_names_of_the_command_line(server, tmp_path):
+    (tmp_path / "f.bloom").write_bytes(bytes_of(server, "select bloomery_agg(name) from users", SERIAL))
+    theirs = json.loads(run(tmp_path, "info", "--json", "f.bloom"))
+    ours = json.loads(server.ask(SERIAL + "select bloomery_info(bloomery_agg(name)) from users"))
+    assert ours == {name: theirs[name] for name in ours} and len(ours) == 11
+    server.ask("create index kinds on parts ((bloomery_info(f)->>'kind'))")
+
+
+def test_text_and_binary_forms(server, tmp_path):
+    file = server.folder / "filters.copy"
+    script = f"""
+        create temporary table a as select part, f from parts; create temporary table b (like a);
+        copy a to '{file}' (format %s); copy b from '{file}' (format %s); select count(*) from a join b using (part)
+        where a.f::text = b.f::text and a.f::bytea = b.f::bytea and a.f::text = a.f::bytea::text
+        and a.f::bytea::bloomery::text = a.f::text"""
+    assert [server.ask(script % (form, form)) for form in ("text", "binary")] == ["4", "4"]
+
+
+# Which filter is asked
+# ----------------------------------------------------------------------------------
+
+
+def test_a_query_of_many_filters_asks_each(server):
+    """Large and small, in memory, in the row and out of line, in pieces and whole, in mixed order."""
+    server.ask(f"""
+        create table mixed (number integer, f bloomery);
+        insert into mixed select n % 40, bloomery_agg(id, 1e-9, (array['blocked_bloom', 'fuse', 'bloom'])[n % 3 + 1])
+            from users cross join lateral (select id % 40 as n) as part
+            where id is not null and (n > 5 or id < 1000) group by n;
+        insert into mixed select 40 + n, bloomery_agg(id, 1e-9, (array['blocked_bloom', 'fuse', 'bloom'])[n % 3 + 1])
+            from users, generate_series(0, 5) as n where id % 6 = n group by n;
+        insert into mixed select 46, bloomery_agg(id, 0.5, 'blocked_bloom') from users;
+        create function is_member(number integer, id integer) returns boolean language sql immutable as
+            'select case when number < 6 then id % 40 = number and id < 1000 when number < 40 then id % 40 = number
+                         when number < 46 then id % 6 = number - 40 end';
+    """)
+    wrong = """select count(*), count(*) filter (where may_contain(f, id) <> is_member(number, id)) from
+               (select * from {filters} as f, users where id % 21 = 0 order by {order}) as pairs where number < 46"""
+    pairs = str(46 * len([n for n in range(1, ROWS + 1) if n % 21 == 0]))
+    for order in ("number", "id, number", "hashint4(id * 50 + number)"):
+        for filters in ("mixed", "(select number, f::bytea::bloomery as f from mixed offset 0)"):
+            if "bytea" in filters and order != "number":
+                continue  # each row would copy a filter
+            assert server.ask("set work_mem = '64MB';" + wrong.format(filters=filters, order=order)) == f"{pairs}|0"
+    assert server.ask("select count(*) from mixed, users where number = 46 and f @> id") == str(ROWS)
+
+
+def test_a_filter_that_changes_within_a_transaction_is_asked_anew(server):
+    assert server.ask("""
+        create temporary table one (f bloomery);
+        insert into one select bloomery_agg(id) from users;
+        do $$
+        declare wrong integer := 0;
+        begin
+          for n in 1..50 loop
+            update one set f = (select bloomery_agg(u.id, 1e-9) from users u where u.id % 50 = n - 1);
+            wrong := wrong + (select count(*) from one where not may_contain(f, n + 49) or may_contain(f, n));
+          end loop;
+          raise exception 'wrong: %', wrong;
+        exception when raise_exception then
+          create temporary table said as select sqlerrm as said;
+        end $$;
+        select said from said;
+    """) == "wrong: 0"
+
+
+def buffers_of(server, query):
+    plan = json.loads(server.ask(f"{SERIAL} explain (analyze, buffers, timing off, format json) {query}"))[0]["Plan"]
+    return plan["Shared Hit Blocks"] + plan["Shared Read Blocks"]
+
+
+def test_a_query_reads_only_the_block_of_its_key(server):
+    query = "select f @> 77 from large where kind = '{}'"
+    assert buffers_of(server, query.format("blocked_bloom")) < 50 < buffers_of(server, query.format("fuse"))
+    assert server.ask("select count(*) from large, generate_series(1, 200000) n where f @> n") == "400000"
+
+
+# What is refused
+# ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("query, state, sentence", [
+    ("select bloomery_agg(name, 2) from users", "22023", "rate"),
+    ("select bloomery_agg(name, 'nan') from users", "22023", "rate"),
+    ("select bloomery_agg(name, -1) from users", "22023", "rate"),
+    ("select bloomery_agg(name, 1e-18) from users", "0A000|22023", ""),
+    ("select bloomery_agg(name, 0.01, 'bloo') from users", "22023", "bloo"),
+    ("select bloomery_agg(name, 0.01, repeat('é', 2000)) from users", "22023", "éé"),
+    ("select bloomery_agg(name, 0.01, null, 0) from users", "22023", "the capacity 0 is not positive"),
+    ("select bloomery_agg(name, 0.01, null, 1000000000000000) from users", "54000", "at most 1 GB"),
+    ("select bloomery_agg(name, 0.01, 'cuckoo', 10) from users", "54000", "no room"),
+    ("select bloomery_merge(f) from (select bloomery_agg(id) f from users union all "
+     "select bloomery_agg(id, 0.01, 'fuse') from users) x", "0A000", "")])
+def test_errors_are_one_sentence(server, query, state, sentence):
+    done = server.psql("\\set VERBOSITY verbose\n" + query)
+    assert re.match(f"ERROR:  ({state}): bloomery: [^\n]*{sentence}", done.stderr), done.stderr
+
+
+@pytest.mark.parametrize("query", ["select bloomery_agg(id * 1.5) from users", "select bloomery_agg(now())",
+                                   "select bloomery_deserialize('', null)", "select bloomery_build(null)"])
+def test_wrong_types_and_states_are_errors_of_the_server(server, query):
+    assert server.psql(query).stderr.startswith("ERROR:")
+
+
+def test_a_filter_with_a_secret_key_is_refused(server, tmp_path):
+    (tmp_path / "key").write_text("000102030405060708090a0b0c0d0e0f\n")
+    run(tmp_path, "build", "-q", "-o", "f.bloom", "--hash", "siphash", "--key-file", "key", input=b"a\n")
+    done = server.psql(f"select '\\x{(tmp_path / 'f.bloom').read_bytes().hex()}'::bloomery")
+    assert "secret key" in done.stderr
+
+
+def test_other_bytes_are_refused(server):
+    for text in ("", "abc", "\\x", "\\x00", "\\xzz", "\\x" + "00" * 64, "\\x89424c4f4f4d0d0a"):
+        assert server.psql(f"select '{text}'::bloomery").stderr.startswith("ERROR:"), text
+
+
+HOSTILE = """
+do $$
+declare
+  whole bytea := (select bloomery_agg(name, 0.01, '{kind}')::bytea from users where id < 3000);
+  damaged bytea;
+  refused integer := 0;
+  asked integer := 0;
+  at integer;
+begin
+  for at in select n from generate_series(0, length(whole) - 1) n where n < 192 or n % 61 = 0 loop
+    foreach damaged in array array[set_byte(whole, at, get_byte(whole, at) # 1), set_byte(whole, at, 255 - get_byte(whole, at)),
+                                   substr(whole, 1, at)] loop
+      foreach asked in array array[1, 2, 3, 4, 5] loop
+        begin
+          case asked
+            when 1 then perform damaged::bloomery;
+            when 2 then perform ('\\x' || encode(damaged, 'hex'))::bloomery;
+            when 3 then perform may_contain(unchecked(damaged), 'user7');
+            when 4 then perform bloomery_info(unchecked(damaged));
+            when 5 then perform bloomery_union(unchecked(damaged), whole::bloomery);
+          end case;
+          raise warning 'accepted: byte %, way %', at, asked;
+        exception when invalid_binary_representation or feature_not_supported then
+          if sqlerrm not like 'bloomery: the filter%' then raise warning '%', sqlerrm; end if;
+          refused := refused + 1;
+        end;
+      end loop;
+    end loop;
+  end loop;
+  raise notice 'refused %', refused;
+end $$;
+"""
+
+
+@pytest.mark.parametrize("kind", ["blocked_bloom", "fuse"])
+def test_damaged_filters_are_errors(server, kind):
+    done = server.psql(HOSTILE.format(kind=kind))
+    assert re.fullmatch(r"NOTICE:  refused \d{4}\n", done.stderr), done.stderr[:2000]
+
+
+def test_damaged_stored_filters_do_not_stop_the_server(server):
+    """Large filters whose bytes were damaged on disk, read in pieces. The header is always checked."""
+    done = server.psql("""
+        create temporary table damaged (at integer, f bloomery);
+        insert into damaged select at, unchecked(set_byte(whole, at, 255 - get_byte(whole, at))) from
+            (select f::bytea as whole from large where kind = 'blocked_bloom') x, generate_series(0, 129) at;
+        insert into damaged select 1000 + at, unchecked(substr(whole, 1, at)) from
+            (select f::bytea as whole from large where kind = 'blocked_bloom') x, (values (40000), (100000)) y (at);
+        do $$
+        declare
+          place integer;
+          refused integer := 0;
+        begin
+          for place in select at from damaged loop
+            begin
+              perform count(*) from damaged, generate_series(1, 100) n where at = place and f @> n;
+            exception when invalid_binary_representation or feature_not_supported then
+              refused := refused + 1;
+            end;
+          end loop;
+          raise notice 'refused %', refused;
+        end $$;
+    """)
+    assert done.stderr == "NOTICE:  refused 130\n", done.stderr[:2000]
+
+
+# The server's own care
+# ----------------------------------------------------------------------------------
+
+
+def test_memory_of_groups_is_the_servers(server):
+    """The server knows the size of the collected keys: beyond work_mem groups go to disk."""
+    plan = server.ask(SERIAL + "set work_mem = '256kB'; set hash_mem_multiplier = 1; set enable_sort = off;"
+                      "explain (analyze, costs off, timing off) select id % 500, bloomery_agg(name) from users group by 1")
+    assert re.search("HashAggregate.*Batches: [0-9]+.*Disk Usage", plan, re.S), plan
+
+
+def test_a_session_without_memory_gets_an_error(server):
+    """A backend with a limit of its address space fails, and goes on."""
+    script = """
+        select pg_backend_pid() as pid \\gset
+        \\setenv PID :pid
+        \\! grep VmSize /proc/$PID/status | awk '{print ($2 + 20000) * 1024}' | xargs -I{} %s --pid $PID --as={}
+        select bloomery_agg(n, 0.01, 'bloom', 800000000) from generate_series(1, 10) n;
+        select bloomery_agg(n) from generate_series(1, 3000000) n;
+        select bloomery_agg(n) @> 1 from generate_series(1, 10) n;
+    """ % " ".join([*server.as_user, "prlimit"])
+    done = subprocess.run(["psql", "-XqAt"], input=script, env=server.env, capture_output=True, text=True, timeout=60)
+    assert re.search("ERROR:  bloomery: [^\n]*memory.*ERROR:  out of memory", done.stderr, re.S), done.stderr
+    assert done.stdout.endswith("t\n")
+
+
+def test_sessions_at_once(server):
+    found = []
+
+    def work():
+        found.append(server.ask(PARALLEL + "create temporary table own as select bloomery_agg(name, 1e-9) as f from users;"
+                                "select md5(f::bytea) from own; select count(*) from own, users where f @> name"))
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(found) == 4 and len(set(found)) == 1 and found[0].endswith(f"\n{ROWS}")
+
+
+def test_dump_and_restore(server):
+    server.ask("create database restored")
+    dump = subprocess.run(["pg_dump", "-t", "parts", "-t", "large", "-e", "bloomery", "postgres"], env=server.env,
+                          capture_output=True, text=True, check=True).stdout
+    query = "select md5(string_agg(md5(f::bytea), '' order by part)) from parts"
+    server.ask(dump, database="restored")
+    assert server.ask(query, database="restored") == server.ask(query)
+
+
+def test_a_crash_loses_nothing(server):
+    query = "select md5(string_agg(md5(f::bytea), '' order by part)) from parts"
+    before = server.ask("create table logged as select * from parts;" + query)
+    pid = server.ask("select pid from pg_stat_activity where backend_type = 'checkpointer'")
+    os.kill(int(pid), signal.SIGKILL)  # the server restarts by itself, from its log
+    deadline = time.monotonic() + 60
+    while server.psql("select 1").returncode != 0 and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert server.ask(query.replace("parts", "logged")) == before
+    server.stop(signal.SIGQUIT)
+    server.start()
+    assert server.ask(query.replace("parts", "logged")) == before
+
+
+def test_the_extension_can_be_removed(server):
+    server.ask("create database other")
+    assert server.ask("create extension bloomery; drop extension bloomery; create schema s;"
+                      "create extension bloomery schema s; select s.bloomery_agg(1) operator(s.@>) 1",
+                      database="other") == "t"
+
+
+def test_regression(server):
+    """In the style of pg_regress: statements, and the output of psql."""
+    folder = ROOT / "tests" / "sql" / "postgres"
+    server.ask("create database regression")
+    done = subprocess.run(["psql", "-X", "-a", "-q", "-d", "regression"], input=(folder / "sql/bloomery.sql").read_text(),
+                          env=server.env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    assert done.stdout == (folder / "expected/bloomery.out").read_text()
