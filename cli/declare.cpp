@@ -24,6 +24,13 @@ declared declared::at_least(int values) const {
   return *this;
 }
 
+declared declared::filled() const {
+  option_->check([](const std::string& text) {
+    return std::string(text.empty() ? "its value is empty" : "");
+  });
+  return *this;
+}
+
 declared declared::one_of(const std::vector<std::string>& choices) const {
   option_->check(CLI::IsMember(choices).description(""));
   return *this;

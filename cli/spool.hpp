@@ -17,6 +17,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "parted_file.hpp"
+
 namespace bloomery::cli {
 
 /// Estimates the copies per key from a sample: all keys while they are few, then the keys whose
@@ -49,25 +51,28 @@ class copy_sample {
   std::unordered_map<std::uint64_t, std::uint64_t> copies_;
 };
 
-/// Keeps the hashes of keys, 8 bytes each, in memory up to a limit, then in a nameless temporary
-/// file in $TMPDIR, or /tmp. The file disappears however the process ends. Counts the keys,
-/// estimates the distinct ones, and returns the hashes in order any number of times.
+/// Keeps the hashes of keys, 8 bytes each, in memory up to a limit, then in a temporary file.
+/// Counts the keys, estimates the distinct ones, and returns the hashes any number of times.
 class key_spool {
  public:
   /// One eighth of the machine's memory, clamped to 256 MiB to 1 GiB.
   static std::size_t default_limit() noexcept;
 
-  /// Calls `notice` with a sentence when the limit is reached.
+  /// Calls `notice` with a sentence when the limit is reached. With several parts (parted_file.hpp)
+  /// the hashes of the file are returned in the order of the parts, else as they were added.
   explicit key_spool(std::function<void(const std::string&)> notice,
-                     std::size_t limit = default_limit());
-  key_spool(const key_spool&) = delete;
-  key_spool& operator=(const key_spool&) = delete;
-  ~key_spool();
+                     std::size_t limit = default_limit(), unsigned parts = 1);
 
-  /// Fails with io if the temporary file cannot be created or written.
-  result<void> add(std::span<const hash64> hashes);
+  /// Counts and keeps hashes. Fails with io if the temporary file cannot be created or written.
+  result<void> add(std::span<const hash64> hashes) {
+    count(hashes);
+    return keep(hashes);
+  }
+  /// Counts hashes, of which some may be kept.
+  void count(std::span<const hash64> hashes);
+  result<void> keep(std::span<const hash64> hashes);
 
-  std::uint64_t keys() const noexcept { return keys_; }
+  std::uint64_t keys() const noexcept { return keys_; }  ///< counted
 
   /// The number of distinct keys up to max_counted_keys, at least 1. An upper bound for a larger
   /// one; see cardinality_estimator::upper_bound(). It does not depend on the order of the keys.
@@ -80,8 +85,14 @@ class key_spool {
   /// four standard errors.
   std::uint64_t keys_in_copies(std::uint64_t max_copies) const noexcept;
 
-  /// Calls `use` with all hashes in order, in large batches, until it fails.
+  /// Calls `use` with all hashes, in large batches, until it fails.
   result<void> for_each(const std::function<result<void>(std::span<const hash64>)>& use) const;
+
+  /// Whether for_each() returns the hashes part by part.
+  bool in_parts() const noexcept { return file_ && file_->in_parts(); }
+
+  /// Moves all hashes to the file, and frees their memory.
+  result<void> spill();
 
  private:
   // Hashes in one allocation, and one call of for_each().
@@ -95,15 +106,13 @@ class key_spool {
     }
   };
 
-  result<void> spill();
-
   std::function<void(const std::string&)> notice_;
+  unsigned parts_;
   std::size_t chunk_hashes_;
   std::size_t max_chunks_;
   std::vector<chunk> chunks_;
   std::uint64_t keys_ = 0;
-  std::string folder_;
-  int file_ = -1;
+  std::optional<parted_file<hash64>> file_;
   detail::cardinality_estimator distinct_;
   copy_sample copies_;
 };

@@ -11,15 +11,19 @@
 #include "canonical_order.hpp"
 #include "commands/all.hpp"
 #include "declare.hpp"
+#include "file_memory.hpp"
 #include "filling.hpp"
 #include "foreign_build.hpp"
 #include "hashing.hpp"
 #include "key_input.hpp"
+#include "key_part.hpp"
+#include "memory_limit.hpp"
 #include "opened.hpp"
 #include "plan_options.hpp"
 #include "report.hpp"
 #include "spool.hpp"
 #include "target.hpp"
+#include "temporary_file.hpp"
 
 namespace bloomery::cli {
 namespace {
@@ -27,12 +31,15 @@ namespace build {
 
 constexpr std::string_view verb = "build";
 constexpr unsigned every_core = 0;
+constexpr unsigned parts_on_disk = 256;
 
 struct build_options {
   std::string target;
   std::string format;
   plan_options plan;
   input_options input;
+  memory_limit_option memory;
+  std::string part;
   bool force = false;
   bool strict = false;
   bool quiet = false;
@@ -71,28 +78,84 @@ std::vector<hash_seed> seeds_of(const plan_request& request) {
   return seeds;
 }
 
+/// What a build is made of, beside the plan.
+struct build_input {
+  key_input& input;
+  key_part& part;
+  memory_limit memory;
+};
+
+/// "NAME:LINE" of a key for messages, or the part.
+std::string position_of(const build_input& from, std::uint64_t key) {
+  return from.part.is_all() ? from.input.position_of_key(key) : "--part " + from.part.text();
+}
+
+using key_spools = std::deque<key_spool>;
+
 /// The kept hashes of all keys, one spool per seed. `advice` completes the notice that they go to a
 /// file.
-result<std::deque<key_spool>> keep_hashes(const plan_request& request, key_input& input,
-                                          const std::string& advice) {
+result<key_spools> keep_hashes(const kind_info& kind, const plan_request& request,
+                               const build_input& from, const std::string& advice) {
   const auto seeds = seeds_of(request);
-  std::deque<key_spool> spools;
+  const auto waiting =
+      std::min<std::uint64_t>(key_spool::default_limit(), from.memory.for_waiting());
+  key_spools spools;
   for (std::size_t i = 0; i < seeds.size(); ++i) {
     spools.emplace_back(
-        [&input, advice, i](const std::string& notice) {
-          input.quieten();
+        [&from, advice, i](const std::string& notice) {
+          from.input.quieten();
           if (i == 0) say(verb, notice + advice);
         },
-        key_spool::default_limit() / seeds.size());
+        waiting / seeds.size(), kind.in_hash_order ? parts_on_disk : 1);
   }
-  const auto read = hash_all(input, seeds, [&spools](hash_lists lists) -> result<void> {
+  const auto read = hash_all(from.input, seeds, [&](hash_lists lists) -> result<void> {
+    const hash_lists kept = from.part.select(lists);
     for (std::size_t i = 0; i < lists.size(); ++i) {
-      if (auto ok = spools[i].add(lists[i]); !ok) return ok;
+      spools[i].count(lists[i]);
+      if (auto ok = spools[i].keep(kept[i]); !ok) return ok;
     }
     return {};
   });
   if (!read) return fail(read.error());
   return spools;
+}
+
+/// Fails if a filter of that plan does not fit the limit. A limit that the user did not give is
+/// exceeded.
+result<void> check_memory(const kind_info& kind, const plan_report& plan,
+                          const memory_limit& memory) {
+  if (!memory.given || plan.bytes <= memory.bytes) return {};
+  return fail(errc::invalid_argument,
+              fmt::format("--memory-limit: a filter of kind {} must be in memory while it is built "
+                          "and has {}; raise the limit, or take kind blocked_bloom",
+                          kind.name, format_bytes(plan.bytes)));
+}
+
+/// Whether a filter of that plan is built in a temporary file.
+bool is_on_disk(const kind_info& kind, const plan_report& plan, const memory_limit& memory) {
+  return kind.in_hash_order && !memory.fits(plan.bytes);
+}
+
+/// An empty filter, in a temporary file if it does not fit the limit.
+result<any_filter> create_within(const kind_info& kind, const plan_request& request,
+                                 const build_input& from, key_spools& spools) {
+  const auto plan = kind.plan(request);
+  if (!plan) return fail(plan.error());
+  if (!is_on_disk(kind, *plan, from.memory)) {
+    if (auto ok = check_memory(kind, *plan, from.memory); !ok) return fail(ok.error());
+    return kind.create(request);
+  }
+  for (key_spool& spool : spools) {
+    if (auto ok = spool.spill(); !ok) return fail(ok.error());
+  }
+  use_file_memory();
+  auto filter = kind.create(request);
+  if (!filter) return file_memory_failure(filter.error());
+  from.input.quieten();
+  say(verb, fmt::format("the filter of {} does not fit the memory limit of {} and is built in a "
+                        "temporary file",
+                        format_bytes(plan->bytes), format_bytes(from.memory.bytes)));
+  return filter;
 }
 
 /// The first key that was not inserted, and the reason.
@@ -107,8 +170,10 @@ result<std::optional<refusal>> insert_kept(any_filter& filter, const key_spool& 
   std::optional<refusal> refused;
   std::uint64_t before = 0;
   const auto insert = [&](std::span<const hash64> hashes) -> result<void> {
-    const auto done = filter.insert(hashes, every_core);
+    // A part of the keys touches a part of the filter, which is in the cache: one thread is enough.
+    const auto done = filter.insert(hashes, spool.in_parts() ? 1 : every_core);
     if (!done) return fail(done.error());
+    release_file_pages();
     if (done->done < hashes.size()) {
       refused = {before + done->done, done->stopped_by};
       return fail(errc::full, "");
@@ -122,12 +187,18 @@ result<std::optional<refusal>> insert_kept(any_filter& filter, const key_spool& 
 }
 
 /// Keeps the hashes of all keys, then builds a filter from them.
-result<any_filter> build_static(const kind_info& kind, plan_request request, key_input& input) {
-  const auto spools = keep_hashes(request, input, "");
+result<any_filter> build_static(const kind_info& kind, plan_request request,
+                                const build_input& from) {
+  const auto spools = keep_hashes(kind, request, from, "");
   if (!spools) return fail(spools.error());
   // Only the size is given: the capacity yields the lowest rate for it.
   if (request.fpr == 0 && request.capacity == 0) {
     request.capacity = spools->front().distinct_keys();
+  }
+  plan_request counted = request;
+  counted.capacity = spools->front().distinct_keys();
+  if (const auto plan = kind.plan(counted)) {
+    if (auto ok = check_memory(kind, *plan, from.memory); !ok) return fail(ok.error());
   }
   std::vector<hash_source> sources;
   for (const key_spool& spool : *spools) {
@@ -139,10 +210,10 @@ result<any_filter> build_static(const kind_info& kind, plan_request request, key
 
 /// Keeps the hashes of all keys in one pass, then creates a filter for their number, unless the
 /// request has its size.
-result<any_filter> build_counted(const kind_info& kind, plan_request request, key_input& input,
-                                 bool canonical) {
+result<any_filter> build_counted(const kind_info& kind, plan_request request,
+                                 const build_input& from, bool canonical) {
   if (auto ok = check_takes_hashes(kind, request); !ok) return fail(std::move(ok.error()));
-  const auto spools = keep_hashes(request, input, "; --capacity avoids the file");
+  auto spools = keep_hashes(kind, request, from, "; --capacity avoids the file");
   if (!spools) return fail(spools.error());
   const key_spool& first = spools->front();
   const bool planned = request.capacity != 0 || request.bits != 0;
@@ -155,7 +226,7 @@ result<any_filter> build_counted(const kind_info& kind, plan_request request, ke
   // Copies of a key share their buckets, so many copies can fill a cuckoo filter before its
   // capacity. Retry with a capacity one tenth larger, up to about twice the first one.
   for (int attempts_left = planned ? 0 : 8;; --attempts_left) {
-    auto filter = kind.create(request);
+    auto filter = create_within(kind, request, from, *spools);
     if (!filter) return filter;
     std::optional<refusal> refused;
     for (std::size_t i = 0; i < spools->size() && !refused; ++i) {
@@ -166,7 +237,7 @@ result<any_filter> build_counted(const kind_info& kind, plan_request request, ke
     if (!refused) return filter;
     if (refused->why != insert_outcome::full || attempts_left == 0) {
       // In another order than that of the input, the key is one of all.
-      const std::string place = canonical ? "--canonical" : input.position_of_key(refused->key);
+      const std::string place = canonical ? "--canonical" : position_of(from, refused->key);
       return no_room(place, refused->why, "give a larger --capacity");
     }
     request.capacity += (request.capacity + 9) / 10;
@@ -174,9 +245,11 @@ result<any_filter> build_counted(const kind_info& kind, plan_request request, ke
 }
 
 /// Inserts hashes in large batches while keys are read.
-result<void> insert_hashes(any_filter& filter, const plan_request& request, key_input& input) {
-  constexpr std::size_t many = std::size_t{1} << 23;
+result<void> insert_hashes(any_filter& filter, const plan_request& request,
+                           const build_input& from) {
   const auto seeds = seeds_of(request);
+  const std::size_t many = std::min<std::uint64_t>(
+      std::uint64_t{1} << 23, from.memory.for_waiting() / seeds.size() / sizeof(hash64));
   auto memory = owned_storage::make(seeds.size() * many * sizeof(hash64));
   if (!memory) return fail(std::move(memory.error()));
   auto* const kept = reinterpret_cast<hash64*>(memory->writable_bytes().data());
@@ -188,7 +261,7 @@ result<void> insert_hashes(any_filter& filter, const plan_request& request, key_
           parts_of(filter)[i].insert(std::span<const hash64>(kept + i * many, size), every_core);
       if (!done) return fail(done.error());
       if (done->done < size) {
-        return no_room(input.position_of_key(before + done->done), done->stopped_by,
+        return no_room(position_of(from, before + done->done), done->stopped_by,
                        "give a larger --capacity, or none");
       }
     }
@@ -196,14 +269,15 @@ result<void> insert_hashes(any_filter& filter, const plan_request& request, key_
     size = 0;
     return {};
   };
-  const auto read = hash_all(input, seeds, [&](hash_lists lists) -> result<void> {
-    for (std::size_t from = 0; from < lists[0].size();) {
-      const std::size_t now = std::min(lists[0].size() - from, many - size);
+  const auto read = hash_all(from.input, seeds, [&](hash_lists all) -> result<void> {
+    const hash_lists lists = from.part.select(all);
+    for (std::size_t at = 0; at < lists[0].size();) {
+      const std::size_t now = std::min(lists[0].size() - at, many - size);
       for (std::size_t i = 0; i < lists.size(); ++i) {
-        std::copy_n(lists[i].data() + from, now, kept + i * many + size);
+        std::copy_n(lists[i].data() + at, now, kept + i * many + size);
       }
       size += now;
-      from += now;
+      at += now;
       if (size == many) {
         if (auto ok = insert(); !ok) return ok;
       }
@@ -214,15 +288,39 @@ result<void> insert_hashes(any_filter& filter, const plan_request& request, key_
   return insert();
 }
 
+/// Keeps the hashes of all keys on disk, and inserts them into a filter there.
+result<any_filter> build_on_disk(const kind_info& kind, const plan_request& request,
+                                 std::uint64_t bytes, const build_input& from) {
+  if (auto ok = temporary_file::check_space(bytes); !ok) return fail(ok.error());
+  auto spools = keep_hashes(kind, request, from, "");
+  if (!spools) return fail(spools.error());
+  auto filter = create_within(kind, request, from, *spools);
+  if (!filter) return filter;
+  for (std::size_t i = 0; i < spools->size(); ++i) {
+    const auto refused = insert_kept(parts_of(*filter)[i], (*spools)[i], false);
+    if (!refused) return fail(refused.error());
+  }
+  return filter;
+}
+
 result<any_filter> build_planned(const kind_info& kind, const plan_request& request,
-                                 key_input& input) {
+                                 const build_input& from) {
+  const auto plan = kind.plan(request);
+  if (!plan) return fail(plan.error());
+  if (is_on_disk(kind, *plan, from.memory)) return build_on_disk(kind, request, plan->bytes, from);
+  if (auto ok = check_memory(kind, *plan, from.memory); !ok) return fail(ok.error());
   auto filter = kind.create(request);
   if (!filter) return filter;
   if (takes_hashes(kind, *filter)) {
-    if (auto ok = insert_hashes(*filter, request, input); !ok) return fail(ok.error());
+    if (auto ok = insert_hashes(*filter, request, from); !ok) return fail(ok.error());
     return filter;
   }
-  const auto inserted = insert_all(*filter, input, "give a larger --capacity, or none");
+  if (!from.part.is_all()) {
+    return fail(errc::unsupported,
+                "--part: a filter with these options hashes the keys itself, so they cannot be "
+                "selected; leave --part out");
+  }
+  const auto inserted = insert_all(*filter, from.input, "give a larger --capacity, or none");
   if (!inserted) return fail(inserted.error());
   return filter;
 }
@@ -258,11 +356,20 @@ result<void> report_capacity(const any_filter& filter, std::uint64_t said, std::
 result<status> build(const build_options& options) {
   auto request = options.plan.request();
   if (!request) return fail(request.error());
+  const auto memory = options.memory.read();
+  if (!memory) return fail(memory.error());
+  auto part = key_part::read(options.part);
+  if (!part) return fail(part.error());
   if (!options.format.empty()) {
     if (!options.plan.kind.empty()) {
       return fail(errc::invalid_argument,
                   "--kind and --format exclude each other: a format has its own kind of filter; "
                   "give one of them");
+    }
+    if (memory->given || !part->is_all()) {
+      return fail(
+          errc::invalid_argument,
+          "--memory-limit and --part are for Bloomery filters; leave them out with --format");
     }
     return build_foreign(
         {options.format, options.target, options.force, options.strict, options.quiet}, *request,
@@ -272,16 +379,22 @@ result<status> build(const build_options& options) {
   if (!kind) return fail(errc::invalid_argument, "--kind: " + kind.error().message);
   apply_default_fpr(**kind, *request);
   request->hash_bits = hash_bits_for(**kind, *request);
+  if (!part->is_all() && !((*kind)->can.merge && (*kind)->takes_hashes)) {
+    return fail(errc::unsupported,
+                fmt::format("--part: filters of kind {} cannot be merged; kinds that can: {}",
+                            (*kind)->name, kinds_that(&abilities::merge)));
+  }
   if (auto ok = check_target(options.target, options.force); !ok) return fail(ok.error());
   const auto opened = key_input::open(options.input);
   if (!opened) return fail(opened.error());
   key_input& input = **opened;
 
+  const build_input from{input, *part, *memory};
   const bool planned = request->capacity != 0 || request->bits != 0;
   const bool sorts = options.canonical && !(*kind)->any_order;
-  auto filter = (*kind)->build != nullptr ? build_static(**kind, *request, input)
-                : planned && !sorts       ? build_planned(**kind, *request, input)
-                                          : build_counted(**kind, *request, input, sorts);
+  auto filter = (*kind)->build != nullptr ? build_static(**kind, *request, from)
+                : planned && !sorts       ? build_planned(**kind, *request, from)
+                                          : build_counted(**kind, *request, from, sorts);
   if (!filter) return fail(filter.error());
   finish(input, verb);
   const std::string name = options.target == "-" ? "stdout" : options.target;
@@ -292,7 +405,7 @@ result<status> build(const build_options& options) {
   filter->settle_count();
   const auto written = write_filter(*filter, options.target, options.force);
   if (!written) return fail(written.error());
-  if (!options.quiet) note(summary(*filter, name, input.keys()));
+  if (!options.quiet) note(summary(*filter, name, part->is_all() ? input.keys() : part->kept()));
   return done;
 }
 
@@ -312,6 +425,12 @@ action define(CLI::App& app) {
   option(app, "--format", options->format,
          "write a filter of another program instead of a Bloomery filter")
       .value("FORMAT");
+  options->memory.declare(app);
+  option(app, "--part", options->part,
+         "only the keys of part I of N by their hashes, in a filter planned for all keys; 'merge' "
+         "of the N files is the filter of all")
+      .value("I/N")
+      .filled();
   flag(app, "--force", options->force, "replace the file if it exists");
   flag(app, "--strict", options->strict, "fail if there are more keys than the capacity");
   flag(app, "--canonical", options->canonical,
@@ -335,13 +454,17 @@ command build_command() {
       "  bloomery build -o fixed.bloom --kind fuse --fpr 0.4% members.txt\n"
       "  bloomery build -o pwned.bloom --keys pwned --min-count 10 pwnedpasswords/\n"
       "  bloomery build -o friends.bloom --keys email:lower addresses.txt\n"
+      "  bloomery build -o part2.bloom --part 2/8 --capacity 10G --memory-limit 2GB all.txt.zst\n"
       "  bloomery build -o hashes.dcso --format dcso --fpr 0.1% hashes.txt\n"
       "\n"
       "Without --capacity and --memory, keys are read and counted in one pass. Their hashes, 8 "
       "or\n"
-      "16 bytes each, are kept in memory up to 1 GiB, then in a temporary file in $TMPDIR. Kinds\n"
-      "that are built once always keep the hashes. With --memory alone they have the lowest rate\n"
-      "that fits.\n"
+      "16 bytes each, are kept in memory up to 1 GiB or a quarter of --memory-limit, then in a\n"
+      "temporary file in $TMPDIR. Kinds that are built once always keep the hashes. With --memory\n"
+      "alone they have the lowest rate that fits.\n"
+      "\n"
+      "A blocked_bloom that does not fit --memory-limit is built in a temporary file. Other kinds\n"
+      "must be in memory.\n"
       "\n"
       "Most kinds have the same file for the same keys in any order. The others have it with\n"
       "--canonical, which also keeps the hashes, even with --capacity, and sorts them.\n",

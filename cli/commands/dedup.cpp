@@ -2,12 +2,17 @@
 
 #include <algorithm>
 #include <bloomery/any_filter.hpp>
+#include <bloomery/plan/units.hpp>
+#include <optional>
+#include <vector>
 
 #include "commands/all.hpp"
 #include "declare.hpp"
+#include "deferred_lines.hpp"
 #include "filling.hpp"
 #include "flags.hpp"
 #include "key_input.hpp"
+#include "memory_limit.hpp"
 #include "output.hpp"
 #include "plan_options.hpp"
 
@@ -24,16 +29,24 @@ constexpr std::uint64_t first_capacity = std::uint64_t{1} << 20;
 struct dedup_options {
   plan_options plan;
   input_options input;
+  memory_limit_option memory;
 };
 
 /// The filter of the lines seen: of fixed size if one is given, else of a kind that grows.
-result<any_filter> make_seen(plan_request request) {
+result<any_filter> make_seen(plan_request request, const memory_limit& memory) {
   if (request.capacity != 0 || request.bits != 0) {
     if (request.fpr == 0 && (request.capacity == 0 || request.bits == 0)) {
       request.fpr = dedup_fpr;
     }
     const auto kind = find_kind("bloom");
     if (!kind) return fail(kind.error());
+    const auto plan = (*kind)->plan(request);
+    if (plan && memory.given && plan->bytes > memory.bytes) {
+      return fail(errc::invalid_argument,
+                  fmt::format("--memory-limit: a filter of that size has {}; raise the limit, or "
+                              "leave --capacity and --memory out",
+                              format_bytes(plan->bytes)));
+    }
     return (*kind)->create(request);
   }
   const auto all = kinds();
@@ -74,16 +87,39 @@ result<void> pass_new(any_filter& seen, const key_batch& batch, key_format forma
   return out.check();
 }
 
+/// Passes the lines that may have a new key to `later`. The filter does not change.
+result<void> defer_new(const any_filter& seen, const filter_hasher& hash, const key_batch& batch,
+                       key_format format, flags& memory, deferred_lines& later) {
+  const auto old = memory.first(batch.keys.size());
+  seen.may_contain(batch.keys, old);
+  std::vector<hash64> hashes;
+  for (std::size_t i = 0; i < batch.lines.size(); ++i) {
+    const auto [first, last] = batch.keys_of(i);
+    hashes.clear();
+    for (std::size_t key = first; key < last; ++key) {
+      if (!old[key]) hashes.push_back(hash(std::as_bytes(std::span(batch.keys[key]))));
+    }
+    if (hashes.empty() && first != last) continue;
+    if (auto ok = later.add(line_of(batch.lines[i], format), hashes); !ok) return ok;
+  }
+  return {};
+}
+
 result<status> dedup(const dedup_options& options) {
   const auto request = options.plan.request();
   if (!request) return fail(request.error());
+  const auto memory = options.memory.read();
+  if (!memory) return fail(memory.error());
   const auto opened = key_input::open(options.input);
   if (!opened) return fail(opened.error());
   key_input& input = **opened;
-  auto seen = make_seen(*request);
+  auto seen = make_seen(*request, *memory);
   if (!seen) return fail(seen.error());
   output out;
   flags old;
+  const key_format format = options.input.format();
+  const filter_hasher hash(request->seed);
+  std::optional<deferred_lines> later;
   for (;;) {
     if (input.would_wait()) {
       if (auto ok = out.flush(); !ok) return fail(ok.error());
@@ -91,11 +127,27 @@ result<status> dedup(const dedup_options& options) {
     const auto batch = input.next();
     if (!batch) return fail(batch.error());
     if (batch->lines.empty()) break;
-    if (auto ok = pass_new(*seen, *batch, options.input.format(), old, input, out); !ok) {
-      return fail(ok.error());
+    if (!later && seen->can().grow && !memory->fits(seen->size_in_bytes())) {
+      auto made = deferred_lines::make(memory->for_waiting(), format.end);
+      if (!made) return fail(made.error());
+      later.emplace(std::move(*made));
+      input.quieten();
+      say(verb,
+          fmt::format("at line {} the memory limit of {} is reached; further new lines go to "
+                      "temporary files in {} and are printed at the end",
+                      format_count(input.lines()), format_bytes(memory->bytes), later->folder()));
     }
+    const auto ok = later ? defer_new(*seen, hash, *batch, format, old, *later)
+                          : pass_new(*seen, *batch, format, old, input, out);
+    if (!ok) return fail(ok.error());
   }
   finish(input, verb);
+  if (later) {
+    *seen = any_filter(nullptr);  // its memory is needed
+    if (auto ok = later->print(out); !ok) return fail(ok.error());
+    if (auto ok = out.flush(); !ok) return fail(ok.error());
+    return done;
+  }
   if (auto ok = out.flush(); !ok) return fail(ok.error());
   if (const std::string text = overfull(*seen, "the lines seen"); !text.empty()) {
     say(verb, "warning: " + text + "; new lines may have been dropped");
@@ -113,6 +165,7 @@ action define(CLI::App& app) {
       .value("N");
   option(app, "--memory", options->plan.memory, "use fixed memory of that size: 120MB, 1GiB")
       .value("SIZE");
+  options->memory.declare(app);
   options->input.declare(app, keys::purpose::insert);
   return [options] { return dedup(*options); };
 }
@@ -129,7 +182,8 @@ command dedup_command() {
       "\n"
       "Needs 4 to 6 bytes of memory per distinct line. No line is printed twice. A new line is\n"
       "dropped with probability --fpr. Without --capacity and --memory the memory grows as\n"
-      "needed. With one of them it is fixed, and beyond its capacity more new lines are dropped.\n",
+      "needed. With one of them it is fixed, and beyond its capacity more new lines are dropped.\n"
+      "At --memory-limit further new lines are kept in temporary files, and printed at the end.\n",
       dedup::define};
 }
 

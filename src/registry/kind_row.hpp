@@ -9,7 +9,7 @@
 //   plan(spec)                      the planner: a result<Plan>
 //   report(plan)                    its plan_report
 //   describe(filter, info)          adds the kind's own figures to a filter_info
-// and, where they differ from kind_info's defaults, any_order, copies_take_room and
+// and, where they differ from kind_info's defaults, any_order, in_hash_order, copies_take_room and
 // copies_to_plan_for. A static kind has no any_order: it gives the same bytes for any order. A kind
 // whose filters can have 128-bit hashes has
 //   equal_in_halves                 bytes at the begin of its parameters that both halves have
@@ -60,6 +60,7 @@ class kind_row {
                   .build = nullptr,
                   .open = open};
     if constexpr (is_static) row.build = build;
+    if constexpr (requires { K::in_hash_order; }) row.in_hash_order = K::in_hash_order;
     if constexpr (requires { K::copies_take_room; }) row.copies_take_room = K::copies_take_room;
     if constexpr (requires { K::copies_to_plan_for; }) {
       row.copies_to_plan_for = K::copies_to_plan_for;

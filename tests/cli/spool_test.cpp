@@ -110,6 +110,21 @@ TEST(spool, gives_the_hashes_back_in_order_from_memory_and_from_the_file) {
   }
 }
 
+TEST(spool, with_parts_the_file_is_read_in_their_order) {
+  constexpr std::uint64_t n = 700'001;
+  key_spool spool([](const std::string&) {}, 0, 256);
+  std::vector<hash64> all;
+  for (std::uint64_t i = 0; i < n; ++i) all.push_back(hash_of(i, 1));
+  all.insert(all.end(), 300'000, hash64{7});  // a part that is larger than a batch
+  ASSERT_TRUE(spool.add(all));
+  EXPECT_FALSE(hashes_of(spool) == all);
+  ASSERT_TRUE(spool.spill());
+  EXPECT_TRUE(spool.in_parts());
+  const auto part = [](hash64 h) { return h.value >> 56; };
+  std::stable_sort(all.begin(), all.end(), [&](hash64 a, hash64 b) { return part(a) < part(b); });
+  EXPECT_TRUE(hashes_of(spool) == all) << "within a part in the order of the adds";
+}
+
 TEST(spool, the_number_is_exact_without_repeats_and_enough_with_them) {
   key_spool empty([](const std::string&) {});
   EXPECT_EQ(empty.distinct_keys(), 1U) << "a filter of no keys still has a size";

@@ -22,6 +22,7 @@ struct blocked_bloom_kind : one_type<blocked_bloom> {
                   "bit"},
       foldable_option};
 
+  static constexpr bool in_hash_order = true;
   static constexpr std::size_t equal_in_halves = 32;  // all but chance_keys
 
   static result<void> set_options(const plan_request& request, blocked_bloom_spec& spec) {

@@ -1,0 +1,132 @@
+#include "deferred_lines.hpp"
+
+#include <algorithm>
+#include <random>
+#include <utility>
+
+namespace bloomery::cli {
+namespace {
+
+constexpr std::size_t block = std::size_t{1} << 20;
+constexpr unsigned parts = 256;
+
+/// The distinct hashes of one part: open addressing, at most half full. A random multiplier chooses
+/// the places, so that nobody can choose lines whose hashes crowd.
+class hash_set {
+ public:
+  /// Returns whether the hash was not in the set.
+  bool insert(hash64 h) {
+    if (h.value == 0) return !std::exchange(has_zero_, true);
+    if (2 * size_ >= places_.size()) grow();
+    std::uint64_t& at = place_of(h.value);
+    if (at == h.value) return false;
+    at = h.value;
+    ++size_;
+    return true;
+  }
+  void clear() {
+    std::fill(places_.begin(), places_.end(), 0);
+    size_ = 0;
+    has_zero_ = false;
+  }
+
+ private:
+  std::uint64_t& place_of(std::uint64_t hash) noexcept {
+    auto i = static_cast<std::size_t>(hash * multiplier_ >> shift_);
+    while (places_[i] != 0 && places_[i] != hash) i = (i + 1) & (places_.size() - 1);
+    return places_[i];
+  }
+  void grow() {
+    const auto before =
+        std::exchange(places_, std::vector<std::uint64_t>(std::size_t{1} << (64 - --shift_)));
+    for (const std::uint64_t hash : before) {
+      if (hash != 0) place_of(hash) = hash;
+    }
+  }
+
+  std::vector<std::uint64_t> places_;  // 2^(64 - shift_) of them, or none
+  unsigned shift_ = 51;
+  std::uint64_t multiplier_ = 0x9e3779b97f4a7c15 * (2 * std::uint64_t{std::random_device()()} + 1);
+  std::size_t size_ = 0;
+  bool has_zero_ = false;
+};
+
+}  // namespace
+
+deferred_lines::deferred_lines(temporary_file lines, parted_file<record> keys, std::size_t memory,
+                               char end)
+    : lines_(std::move(lines)),
+      keys_(std::move(keys)),
+      // A buffer of records is sorted into memory of the same size.
+      max_records_(std::max(memory, 4 * block) / 2 / sizeof(record)),
+      end_(end) {}
+
+result<deferred_lines> deferred_lines::make(std::size_t memory, char end) {
+  auto lines = temporary_file::make();
+  if (!lines) return fail(std::move(lines.error()));
+  auto keys = parted_file<record>::make(parts);
+  if (!keys) return fail(std::move(keys.error()));
+  return deferred_lines(std::move(*lines), std::move(*keys), memory, end);
+}
+
+result<void> deferred_lines::add(std::string_view line, std::span<const hash64> keys) {
+  for (const hash64 h : keys) key_buffer_.push_back({h, is_new_.size()});
+  is_new_.push_back(keys.empty());
+  line_buffer_.insert(line_buffer_.end(), line.begin(), line.end());
+  line_buffer_.push_back(end_);
+  if (line_buffer_.size() >= block) {
+    if (auto ok = write_lines(); !ok) return ok;
+  }
+  return key_buffer_.size() < max_records_ ? result<void>() : write_keys();
+}
+
+result<void> deferred_lines::write_lines() {
+  auto ok = lines_.append(std::as_bytes(std::span(line_buffer_)));
+  line_buffer_.clear();
+  return ok;
+}
+
+result<void> deferred_lines::write_keys() {
+  auto ok = keys_.append(key_buffer_);
+  key_buffer_.clear();
+  return ok;
+}
+
+result<void> deferred_lines::find_new_lines() {
+  hash_set seen;
+  return keys_.for_each(
+      block / sizeof(record),
+      [&](std::span<const record> some) -> result<void> {
+        for (const record& one : some) {
+          if (seen.insert(one.hash)) is_new_[one.line] = true;
+        }
+        return {};
+      },
+      [&] { seen.clear(); });
+}
+
+result<void> deferred_lines::print(output& out) {
+  if (auto ok = write_lines(); !ok) return ok;
+  if (auto ok = write_keys(); !ok) return ok;
+  key_buffer_ = {};
+  if (auto ok = find_new_lines(); !ok) return ok;
+  std::size_t line = 0;
+  line_buffer_.resize(block);
+  for (std::uint64_t at = 0; at < lines_.size();) {
+    const auto size = std::min<std::uint64_t>(block, lines_.size() - at);
+    const std::span<char> bytes(line_buffer_.data(), size);
+    if (auto ok = lines_.read(at, std::as_writable_bytes(bytes)); !ok) return ok;
+    at += size;
+    for (std::string_view left(bytes.data(), size); !left.empty();) {
+      const auto found = left.find(end_);
+      const auto now = left.substr(0, found == std::string_view::npos ? found : found + 1);
+      if (is_new_[line]) out.append(now);
+      line += found != std::string_view::npos;
+      left.remove_prefix(now.size());
+    }
+    if (auto ok = out.check(); !ok) return ok;
+  }
+  return {};
+}
+
+}  // namespace bloomery::cli

@@ -1,0 +1,35 @@
+#pragma once
+
+// One of several parts of a set of keys, for builds on several machines.
+
+#include <bloomery/hash.hpp>
+#include <bloomery/result.hpp>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "hashing.hpp"
+
+namespace bloomery::cli {
+
+/// Part I of N: the keys with floor(hash * N / 2^64) = I - 1.
+class key_part {
+ public:
+  /// Reads "2/8". An empty text means all keys. Fails with invalid_argument.
+  static result<key_part> read(const std::string& text);
+
+  bool is_all() const noexcept { return of_ == 1; }
+  std::uint64_t kept() const noexcept { return kept_; }  ///< keys that select() returned
+  std::string text() const;
+
+  /// The hashes of the part's keys, valid until the next call. The first list decides.
+  hash_lists select(hash_lists all);
+
+ private:
+  std::uint64_t number_ = 1;
+  std::uint64_t of_ = 1;
+  std::uint64_t kept_ = 0;
+  std::vector<std::vector<hash64>> selected_;
+};
+
+}  // namespace bloomery::cli

@@ -1,0 +1,178 @@
+"""--memory-limit: what does not fit is in nameless temporary files, and the result is the same."""
+
+import os
+import resource
+import signal
+import subprocess
+
+import pytest
+
+LIMIT = ["--memory-limit", "16MiB"]
+# More hashes than a quarter of the limit holds.
+KEYS = b"".join(b"%d\n" % i for i in range(600_000))
+
+
+@pytest.fixture
+def temporary(tmp_path):
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def keys(tmp_path):
+    (tmp_path / "keys").write_bytes(KEYS)
+    return "keys"
+
+
+def bits_of(path):
+    """A filter file without its count, which depends on the order of inserts, and the header's
+    checksum."""
+    whole = path.read_bytes()
+    return whole[:32] + whole[40:56] + whole[64:]
+
+
+@pytest.mark.parametrize("options", [
+    "", "--kind bloom", "--kind fuse", "--kind ribbon", "--kind cuckoo",
+    # Larger than the limit: built on disk.
+    "--memory 30MB --with layout=parquet", "--memory 40MB --hash xxh3-2x64",
+    "--capacity 20M", "--capacity 20M --fpr 0.1%",
+])
+def test_the_filter_is_the_same(run, tmp_path, temporary, keys, options):
+    run("build", "-o", "a", *options.split(), keys).ok()
+    done = run("build", "-o", "b", *options.split(), *LIMIT, keys, env={"TMPDIR": str(temporary)}).ok()
+    assert f"their hashes go to a temporary file in {temporary}".encode() in done.err
+    on_disk = "--memory" in options or "--capacity" in options
+    assert (b"does not fit the memory limit of 16.8 MB" in done.err) == on_disk
+    assert bits_of(tmp_path / "a") == bits_of(tmp_path / "b")
+    assert list(temporary.iterdir()) == []
+
+
+def few_bytes():
+    """A real limit of memory: 120 MB of private pages, on two cores, as each core has its own."""
+    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:2])
+    resource.setrlimit(resource.RLIMIT_DATA, (120_000_000, 120_000_000))
+
+
+def test_the_limit_holds(run, keys):
+    big = ["build", "--memory", "150MB", keys]
+    run(*big, "-o", "a", preexec_fn=few_bytes).refused("could not be had")
+    run(*big, "-o", "a", *LIMIT, preexec_fn=few_bytes).ok()
+    assert run("check", "-c", "a", keys).out == b"600000\n"
+
+
+def test_a_kind_that_must_be_in_memory_says_so(run, tmp_path, keys):
+    run("build", "-o", "a", "--kind", "bloom", "--memory", "40MB", *LIMIT, keys).refused(
+        "a filter of kind bloom must be in memory", "raise the limit")
+    assert not (tmp_path / "a").exists()
+
+
+@pytest.mark.parametrize("most, options", [(1_000_000, []), (20_000_000, ["--memory", "40MB"])])
+def test_a_full_disk_leaves_nothing(run, tmp_path, temporary, keys, most, options):
+    def full_disk():
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
+
+    done = run("build", "-o", "a", *options, *LIMIT, keys, env={"TMPDIR": str(temporary)},
+               preexec_fn=full_disk)
+    assert done.code == 2
+    last = done.err.decode().splitlines()[-1]
+    assert last.startswith(f"bloomery build: {temporary}: cannot ") and "set TMPDIR" in last
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["keys", "temporary"]
+    assert list(temporary.iterdir()) == []
+
+
+def test_a_killed_build_leaves_nothing(bloomery, tmp_path, temporary):
+    with subprocess.Popen([bloomery, "build", "-o", "a", *LIMIT], cwd=tmp_path,
+                          stdin=subprocess.PIPE, stderr=subprocess.PIPE,
+                          env={**os.environ, "TMPDIR": str(temporary)}) as build:
+        while True:  # until the notice that the temporary file is made
+            build.stdin.write(KEYS)
+            build.stdin.flush()
+            os.set_blocking(build.stderr.fileno(), False)
+            if b"temporary file" in (build.stderr.read() or b""):
+                break
+        assert list(temporary.iterdir()) == []
+        build.kill()
+        build.stdin.close()
+    assert [file.name for file in tmp_path.iterdir()] == ["temporary"]
+    assert list(temporary.iterdir()) == []
+
+
+@pytest.mark.parametrize("limit", ["0", "-1", "5 bananas", "", "1k", "1e30"])
+def test_limits_that_are_nonsense_are_refused(run, tmp_path, limit):
+    run("build", "-o", "a", "--memory-limit", limit, input=b"x\n").refused("--memory-limit")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_more_than_the_machine_has_is_no_limit(run, keys):
+    assert b"temporary" not in run("build", "-o", "a", "--memory-limit", "64TB", keys).ok().err
+
+
+@pytest.mark.parametrize("options", ["", "--kind bloom", "--kind counting_bloom",
+                                     "--memory 20MB --memory-limit 16MiB"])
+def test_parts_make_the_whole(run, tmp_path, keys, options):
+    options = options.split()
+    run("build", "-o", "whole", *options, keys).ok()
+    for part in (1, 2, 3):
+        run("build", "-o", f"part{part}", "--part", f"{part}/3", *options, keys).ok()
+    run("merge", "-o", "merged", "part1", "part2", "part3").ok()
+    assert bits_of(tmp_path / "merged") == bits_of(tmp_path / "whole")
+    # Each part has a third of the keys; others pass at most at the rate.
+    found = int(run("check", "-c", "part2", keys).out)
+    assert abs(found - 200_000) < 10_000
+
+
+@pytest.mark.parametrize("part", ["0/3", "4/3", "3", "a/b", "1/", ""])
+def test_parts_that_do_not_exist_are_refused(run, part):
+    run("build", "-o", "a", "--part", part, input=b"x\n").refused("--part")
+
+
+def test_parts_of_kinds_that_do_not_merge_are_refused(run):
+    run("build", "-o", "a", "--part", "1/2", "--kind", "fuse", input=b"x\n").refused(
+        "cannot be merged")
+    run("build", "-o", "a", "--part", "1/2", "--kind", "bloom", "--with", "probe=salted",
+        "--capacity", "9", input=b"x\n").refused("leave --part out")
+
+
+# At this rate some 2.1 million lines fill the limit, and no new line passes as an old one.
+FULL = b"".join(b"%d\n" % i for i in range(2_150_000))
+DEDUP = ["dedup", "--fpr", "1e-11", *LIMIT]
+
+
+def test_dedup_prints_the_same_lines_in_their_order(run, tmp_path, temporary):
+    later = [b"new %d" % (i * i % 99_991) for i in range(300_000)] + [b"7", b"", b"x" * 3_000_000, b"", b"end"]
+    text = FULL + b"\n".join(later) + b"\n"
+    (tmp_path / "in").write_bytes(text)
+    done = run(*DEDUP, "in", env={"TMPDIR": str(temporary)}).ok()
+    expected = b"\n".join(dict.fromkeys(text.split(b"\n")[:-1])) + b"\n"
+    assert expected.count(b"\n") < text.count(b"\n") - 250_000
+    assert done.out == expected
+    assert b"the memory limit of 16.8 MB is reached" in done.err
+    assert list(temporary.iterdir()) == []
+    assert run("dedup", "--fpr", "1e-11", "in").ok().out == expected
+
+
+def test_dedup_of_other_line_ends(run, tmp_path):
+    tail = b"a\r\nb\r\na\nb\r\nc"
+    (tmp_path / "in").write_bytes(FULL + tail)
+    out = run(*DEDUP, "--crlf", "in").ok().out
+    assert out[len(FULL) - 20:] == FULL[-20:] + b"a\r\nb\r\nc\n"
+
+
+def test_dedup_on_a_full_disk_says_so(run, temporary):
+    def full_disk():
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
+
+    more = b"".join(b"more %d\n" % i for i in range(30_000))
+    done = run(*DEDUP, input=FULL + more, env={"TMPDIR": str(temporary)}, preexec_fn=full_disk)
+    assert done.code == 2
+    last = done.err.decode().splitlines()[-1]
+    assert last.startswith(f"bloomery dedup: {temporary}: cannot write a temporary file: File too large")
+    assert FULL.startswith(done.out), "what was printed is right"
+
+
+def test_dedup_of_a_fixed_size_must_fit(run):
+    run("dedup", "--memory", "40MB", *LIMIT, input=b"x\n").refused("--memory-limit")
+    assert run("dedup", "--memory", "4MB", *LIMIT, input=b"x\nx\n").ok().out == b"x\n"
