@@ -382,6 +382,7 @@ class Expandable:
         check(self.d + self.c + bits - 1 <= 63, "more bits than a hash")
         self.seed, self.count, self.segments = seed, count, []
         n, at = 2**self.d + self.s, 8 * (2**self.d + self.s)
+        check(growth != 1 or doublings != 0 or self.capacity <= 2 * n << self.c, "too few cells")
         check(at <= len(payload), "wrong payload size")
         for i, (words, copies) in enumerate(struct.iter_unpack("<II", payload[:at])):
             deep = i < self.s or i >= 2**self.d

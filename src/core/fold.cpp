@@ -65,11 +65,41 @@ std::vector<std::uint64_t> divisors_of(std::uint64_t n) {
   return divisors;
 }
 
+namespace {
+
+// Divisors of n. A part without prime factors below 32 counts as a prime.
+std::uint64_t count_divisors(std::uint64_t n) noexcept {
+  std::uint64_t count = 1;
+  for (const unsigned prime : {2U, 3U, 5U, 7U, 11U, 13U, 17U, 19U, 23U, 29U, 31U}) {
+    std::uint64_t powers = 1;
+    for (; n % prime == 0; n /= prime) ++powers;
+    count *= powers;
+  }
+  return n == 1 ? count : 2 * count;
+}
+
+}  // namespace
+
 std::uint64_t foldable_size(std::uint64_t n) noexcept {
-  constexpr std::array<std::uint64_t, 14> units = {
-      1, 2, 4, 12, 24, 60, 120, 360, 840, 2520, 5040, 55'440, 720'720, 36'756'720};
-  const auto larger = std::upper_bound(units.begin(), units.end(), n / 200);
-  return larger == units.begin() ? n : (n + larger[-1] - 1) / larger[-1] * larger[-1];
+  // Of large sizes only the multiples of a unit are tried, 16 to 305 of them.
+  constexpr std::array<unsigned, 16> factors = {2, 2, 3, 2, 5, 3, 7, 2, 11, 2, 3, 13, 5, 17, 2, 19};
+  const std::uint64_t window = n / 200;
+  std::uint64_t unit = 1;
+  for (std::size_t i = 0;; ++i) {
+    const unsigned factor = i < factors.size() ? factors[i] : 2;
+    if (window / unit < std::uint64_t{16} * factor) break;
+    unit *= factor;
+  }
+  std::uint64_t best = n;
+  std::uint64_t most = count_divisors(n);
+  for (std::uint64_t size = (n + unit - 1) / unit * unit; size <= n + window; size += unit) {
+    const std::uint64_t count = count_divisors(size);
+    if (count > most) {
+      best = size;
+      most = count;
+    }
+  }
+  return best;
 }
 
 result<void> check_factor(std::uint64_t factor, std::uint64_t size, std::string_view units) {

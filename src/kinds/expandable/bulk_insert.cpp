@@ -26,7 +26,10 @@ constexpr std::size_t max_batch_chunk = std::size_t{1} << 24;
 // entries: the room that its keys need is known only after copies are distinguished from new keys.
 std::size_t chunk_size(const expandable_params& params, std::size_t hashes) noexcept {
   const std::uint64_t room = params.max_entries() - std::min(params.max_entries(), params.entries);
-  const std::uint64_t max = std::max({params.entries, room, std::uint64_t{min_chunk}});
+  // A fixed filter is filled first.
+  const bool fills = params.is_fixed() && room >= min_chunk;
+  const std::uint64_t max =
+      fills ? room : std::max({params.entries, room, std::uint64_t{min_chunk}});
   const std::uint64_t min = std::max(std::uint64_t{min_chunk}, params.cells() / max_cells_per_key);
   const std::size_t chunk =
       std::min({static_cast<std::uint64_t>(hashes), max, std::uint64_t{max_batch_chunk}});
@@ -67,7 +70,9 @@ bool owned_segments::insert_chunk(expandable_params& params, std::span<const has
   // Whole doublings first, while there is less to rewrite. Keys get longer entries than they would
   // have had on the way, so the rate is no higher.
   const std::uint64_t wanted = params.entries + hashes.size();
-  const auto doubled = [&] { return entries_per_segment(params) << params.level << 1; };
+  const auto doubled = [&] {
+    return params.is_fixed() ? params.capacity : entries_per_segment(params) << params.level << 1;
+  };
   while (params.widens() || doubled() < wanted) {
     if (!grow(params)) return false;
   }
@@ -89,7 +94,7 @@ bool owned_segments::insert_chunk(expandable_params& params, std::span<const has
     });
   };
 
-  std::uint64_t splits = splits_for(params, wanted);
+  std::uint64_t splits = params.is_fixed() ? 0 : splits_for(params, wanted);
   merge_buffers buffers;
   std::uint64_t newly_inserted = 0;
   for_each_segment([&](std::uint64_t segment, std::span<hash64> keys, leftover& left) {

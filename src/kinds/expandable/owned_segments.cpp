@@ -150,6 +150,7 @@ void owned_segments::relocate(const memory_mover& mover) noexcept {
 bool owned_segments::grow(expandable_params& params) noexcept try {
   const auto next = params.grown();
   if (!next) return false;
+  if (params.is_fixed()) return lengthen(params, *next);
   if (params.widens()) {
     const auto wide =
         segment_ops().widen(shape_of(params, 0), segments[0].bytes.bytes(), next->slot_bits);
@@ -170,6 +171,29 @@ bool owned_segments::grow(expandable_params& params) noexcept try {
   return split();
 } catch (const std::exception&) {
   return false;
+}
+
+// Gives all segments longer slots. Changes nothing if it fails or throws.
+bool owned_segments::lengthen(expandable_params& params, const expandable_params& next) {
+  owned_segments made = *this;
+  made.pages_ = pages_;
+  made.changes = changes;
+  std::vector<cell_entry> entries;
+  for (std::uint64_t i = 0; i < segments.size(); ++i) {
+    entries.clear();
+    const auto bytes = segments[i].bytes.bytes();
+    segment_ops().list(shape_of(params, i), bytes, entries);
+    const segment_shape shape = shape_of(next, i);
+    const auto built = segment_ops().build(shape, entries, 0);
+    if (!built || !made.put_built(shape, i, *built)) return false;
+  }
+  *this = std::move(made);
+  params = next;
+  // A fixed filter's cells are fuller than those of one that grows.
+  while (params.entries > params.max_entries()) {
+    if (!grow(params)) return false;
+  }
+  return true;
 }
 
 // Replaces the next segment to be split by two. Changes nothing if it fails or throws.

@@ -90,6 +90,63 @@ bool plan_slots(expandable_params& plan) {
   return true;
 }
 
+/// The smallest plan of a filter with growth 1 whose rate at its capacity is at most allowance(0).
+///
+/// An entry of an unsplit segment keeps `size` bits of its key's hash, and one of a split segment
+/// `more` bits more. The mean rate per entry is 2^-size (1 - f (1 - 2^-more)) for the share f of
+/// split segments. Remainders are whole bits, but f brings the mean near to what is allowed.
+std::optional<expandable_params> plan_fixed(const expandable_params& one_segment) {
+  // The key that ends the plan is inserted too.
+  const auto keys = static_cast<double>(one_segment.capacity + 1);
+  const double allowed = allowance(one_segment, 0) / keys;
+  std::optional<expandable_params> best;
+  double best_bits = 0;
+  const auto consider = [&](expandable_params plan, int size, int more) {
+    const double f = std::ldexp(static_cast<double>(plan.split), -static_cast<int>(plan.level));
+    const int slot = size - static_cast<int>(plan.level + plan.cell_bits) + 1;
+    const int split_slot = plan.split == 0 ? slot : slot + more - 1;
+    plan.slot_bits = static_cast<unsigned>(std::max(slot, 0));
+    plan.split_slot_bits = static_cast<unsigned>(std::max(split_slot, 0));
+    plan.spent = keys * std::ldexp(1 - f * (1 - std::ldexp(1.0, -more)), -size);
+    if (plan.spent > allowed * keys || !plan.possible()) return;
+    // A filter that leaves a fifth of the rate unused must be 5% smaller.
+    const double unused = plan.spent < 0.8 * plan.fpr ? 1.05 : 1;
+    const double bits = unused * expandable_bits(plan, plan.capacity);
+    if (best && best_bits <= bits) return;
+    best = plan;
+    best_bits = bits;
+  };
+  const int size = -std::ilogb(allowed);  // the least with 2^-size <= allowed
+  for (int shorter = 1; shorter >= -1; --shorter) {
+    if (one_segment.widens()) {
+      consider(one_segment, std::max(size - shorter, static_cast<int>(one_segment.cell_bits) + 1),
+               0);
+    }
+    for (unsigned bits = schedule::min_segment_cell_bits; bits <= one_segment.segment_cell_bits;
+         ++bits) {
+      expandable_params plan = one_segment;
+      plan.segment_cell_bits = plan.cell_bits = bits;
+      const double min_segments =
+          std::ldexp(keys / schedule::max_fixed_load, -static_cast<int>(bits));
+      const int level = std::max(0, std::ilogb(min_segments));
+      for (int up = 0; up < 2; ++up) {
+        const double unsplit = std::ldexp(1.0, level + up);
+        for (int more = 0; more < 4; ++more) {
+          // The least f, or all segments if none serves.
+          const double over = 1 - allowed / std::ldexp(1.0, shorter - size);
+          const double f = over <= 0 ? 0 : more == 0 ? 1 : over / (1 - std::ldexp(1.0, -more));
+          const double split = std::ceil(std::max(f * unsplit, min_segments - unsplit));
+          if (split >= unsplit) continue;
+          plan.level = static_cast<unsigned>(level + up);
+          plan.split = static_cast<std::uint64_t>(std::max(split, 0.0));
+          consider(plan, size - shorter, more);
+        }
+      }
+    }
+  }
+  return best;
+}
+
 /// Nothing if 64-bit hashes cannot serve that many keys at the rate.
 std::optional<expandable_params> plan_for(const expandable_spec& spec, std::uint64_t capacity,
                                           double fpr) {
@@ -98,7 +155,12 @@ std::optional<expandable_params> plan_for(const expandable_spec& spec, std::uint
   plan.fpr = fpr;
   plan.growth = spec.growth;
   plan.seed = spec.seed;
-  if (capacity > max_keys || !plan_segments(plan) || !plan_slots(plan)) return std::nullopt;
+  if (capacity > max_keys || !plan_segments(plan)) return std::nullopt;
+  if (plan.growth == 1) {
+    plan.generation = 0;
+    return plan_fixed(plan);
+  }
+  if (!plan_slots(plan)) return std::nullopt;
   return plan;
 }
 
@@ -217,7 +279,8 @@ bool expandable_params::possible() const noexcept {
       segment_cell_bits <= schedule::max_segment_cell_bits &&
       cell_bits >= schedule::min_cell_bits && cell_bits <= segment_cell_bits && level <= 50 &&
       split < std::uint64_t{1} << level && slots(slot_bits) && slots(split_slot_bits);
-  return in_range && (!widens() || level == 0) && address + slot_bits - 1 <= schedule::hash_bits &&
+  return in_range && (!is_fixed() || capacity <= first_load * cells()) &&
+         (!widens() || level == 0) && address + slot_bits - 1 <= schedule::hash_bits &&
          address + (split != 0) + split_slot_bits - 1 <= schedule::hash_bits &&
          split_slot_bits + 1 >= slot_bits && (split != 0 || split_slot_bits == slot_bits);
 }

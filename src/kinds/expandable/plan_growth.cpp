@@ -15,6 +15,7 @@ using schedule::share;
 using schedule::weight;
 
 std::uint64_t expandable_params::entries_limit() const noexcept {
+  if (is_fixed()) return capacity;
   // Until it is split, a first segment that just got all its cells may have that many entries.
   const std::uint64_t max = !widens() && segments() == 1 ? cells() / 2 * first_load : max_entries();
   return max + max / 4;
@@ -48,10 +49,27 @@ bool begin_doubling(expandable_params& next) {
   return true;
 }
 
+// The end of a fixed filter. Its entries have used what they were planned for, and those to come
+// get the length that the first doubling beyond allows.
+std::optional<expandable_params> outgrown(const expandable_params& fixed) {
+  expandable_params next = fixed;
+  next.generation = 1;
+  next.entries = fixed.capacity + 1;
+  for (unsigned bits = std::max(fixed.slot_bits, fixed.split_slot_bits);; ++bits) {
+    next.slot_bits = next.split_slot_bits = bits;
+    if (!next.possible()) return std::nullopt;
+    auto made = next.replanned_for(fixed.spent);
+    if (!made || made->generation != 1) continue;
+    made->entries = fixed.entries;
+    return made;
+  }
+}
+
 }  // namespace
 
 std::optional<expandable_params> expandable_params::grown() const noexcept {
   expandable_params next = *this;
+  if (is_fixed()) return outgrown(next);
   if ((widens() || split == 0) && !begin_doubling(next)) return std::nullopt;
   if (widens()) {
     ++next.cell_bits;
@@ -78,10 +96,10 @@ double with_entries_to_come(const expandable_params& plan, double rate) {
   const double unsplit = std::ldexp(2.0, -static_cast<int>(address_bits + plan.slot_bits));
   const double split = std::ldexp(1.0, -static_cast<int>(address_bits + plan.split_slot_bits));
   const double f = std::ldexp(static_cast<double>(plan.split), -static_cast<int>(plan.level));
-  const double missing =
-      static_cast<double>(plan.max_entries() - std::min(plan.max_entries(), plan.entries));
+  const std::uint64_t all = plan.max_entries() + (plan.is_fixed() ? 1 : 0);
+  const auto missing = static_cast<double>(all - std::min(all, plan.entries));
   rate += missing * ((1 - f) * unsplit + f * split);
-  if (f != 0) {
+  if (f != 0 && !plan.is_fixed()) {
     const double entries = std::ldexp(share(0), static_cast<int>(address_bits));
     rate += entries * ((1 - f) * (1 - f) / 2 * unsplit + (1 - f * f) / 2 * split);
     rate += 0.5 * share(plan.split_slot_bits - 1);
@@ -94,6 +112,7 @@ double with_entries_to_come(const expandable_params& plan, double rate) {
 std::optional<expandable_params> expandable_params::replanned_for(double rate) const noexcept {
   expandable_params next = *this;
   next.spent = with_entries_to_come(*this, rate);
+  if (is_fixed()) return next.spent > allowance(*this, 0) ? std::nullopt : std::optional(next);
   const bool is_whole = split == 0 && !widens();
   if (is_whole && (generation != 0 || next.spent > allowance(*this, 0))) {
     // grown() adds this itself at the first doubling.

@@ -26,6 +26,9 @@ inline constexpr std::uint32_t max_generations = 128;
 
 // Entries per cell when a whole segment is split: max_entries().
 inline constexpr double load = 0.75;
+// The same, at most, in a filter that is not expected to split any. It needs the fewest bits
+// at 1.1.
+inline constexpr double max_fixed_load = 1.2;
 // Higher rates are planned as this one (plan_expandable).
 inline constexpr double max_planned_rate = 0.5;
 // The part of the rate that is planned with. The rest is for the chance of which keys come.
@@ -71,6 +74,7 @@ inline double weight(const expandable_params& plan, unsigned cell_bits, bool is_
 
 /// A(g) for a known growth.
 inline double part_of_known(const expandable_params& plan, double generation) {
+  if (plan.growth == 1) return 1 - rate_beyond_much / (generation + 1);
   const unsigned first = first_cell_bits(plan);
   const unsigned widenings = plan.segment_cell_bits - first;
   // Doublings until the expected size, at least one: a filter that is not expected to grow may grow

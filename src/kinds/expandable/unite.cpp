@@ -215,21 +215,34 @@ result<std::uint64_t> owned_segments::unite(expandable_params& params,
   const std::uint64_t wanted = params.entries + added;
   expandable_params next = params;
   std::uint64_t newly_inserted_at_last = 0;
-  const bool has_room = wanted <= next.max_entries();
   owned_segments larger;
-  if (!has_room) larger = *this;
-  larger.set_batch(min_batch_on_huge_pages);
+  const owned_segments* from = this;
+  const auto grow_next = [&] {
+    if (from == this) larger = *this;
+    from = &larger;
+    larger.set_batch(min_batch_on_huge_pages);
+    return larger.grow(next);
+  };
   while (next.max_entries() < wanted) {
-    if (!larger.grow(next)) return no_room();
+    if (!grow_next()) return no_room();
   }
-  auto made =
-      (has_room ? *this : larger).united(next, theirs, others, only_absent, newly_inserted_at_last);
-  if (!made) return fail(made.error());
-  const auto kept = next.replanned_for(rate_of(next, made->segments));
-  if (!kept) return too_high(params);
+  expandable_params kept;
+  result<owned_segments> made;
+  for (;;) {
+    kept = next;
+    made = from->united(kept, theirs, others, only_absent, newly_inserted_at_last);
+    if (!made) return fail(made.error());
+    if (const auto replanned = kept.replanned_for(rate_of(kept, made->segments))) {
+      kept = *replanned;
+      break;
+    }
+    // Longer slots leave more of the rate to the keys to come.
+    if (!next.is_fixed() || !grow_next()) return too_high(params);
+    newly_inserted_at_last = 0;
+  }
   made->changes += changes;
   *this = std::move(*made);
-  params = *kept;
+  params = kept;
   // The first count may miss matches in cells of more than max_compared entries. The last count has
   // entries that went to two cells twice.
   return only_absent ? std::min(newly_inserted, newly_inserted_at_last) : newly_inserted;

@@ -328,7 +328,8 @@ TEST(expandable_plan, the_shares_of_all_doublings_add_up_to_less_than_the_rate) 
           last = plan.spent;
           const auto next = plan.grown();
           if (!next) break;
-          EXPECT_GT(next->cells(), plan.cells());
+          // The first step of a filter with growth 1 only makes slots longer.
+          EXPECT_TRUE(next->cells() > plan.cells() || plan.is_fixed());
           plan = *next;
         }
       }

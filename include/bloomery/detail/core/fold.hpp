@@ -29,7 +29,8 @@ void fold_bits(std::span<const std::byte> from, std::span<std::byte> to, std::ui
 /// The numbers that divide n, in ascending order. O(sqrt(n)). Precondition: n >= 1.
 std::vector<std::uint64_t> divisors_of(std::uint64_t n);
 
-/// n or at most 0.5% more: a multiple of a number with many divisors.
+/// The number from n to 0.5% more with the most divisors, or for a large n nearly the most. At most
+/// 305 numbers are tried.
 std::uint64_t foldable_size(std::uint64_t n) noexcept;
 
 /// The chance_keys of a fold: unknown if there were any.

@@ -96,6 +96,7 @@ struct owned_segments {
   bool uncount_copy(std::uint64_t segment, hash64 h) noexcept;
 
   bool grow(expandable_params& params) noexcept;
+  bool lengthen(expandable_params& params, const expandable_params& next);
   bool put_pair(expandable_params& params, const expandable_params& next, const segment_pair& pair);
 
   bool insert_chunk(expandable_params& params, std::span<const hash64> hashes,
