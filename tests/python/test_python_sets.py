@@ -124,7 +124,7 @@ def test_unions_of_different_sizes(cls):
         assert both.approx_len() == whole.approx_len()
     before = small.copy()
     with pytest.raises(ValueError, match="greatest common size"):
-        small |= cls.build(MEMBERS, capacity=60_001)
+        small |= cls.build(MEMBERS, capacity=70_001)
     assert small == before
 
 
