@@ -397,6 +397,32 @@ def test_dump_and_restore(server):
     assert server.ask(query, database="restored") == server.ask(query)
 
 
+@pytest.mark.parametrize("form", ["text", "binary"])
+def test_replication_carries_filters(server, form):
+    query = "select md5(string_agg(md5(f::bytea), '' order by part)) from sent"
+    server.ask(f"create database replica_{form}")
+    server.ask("create extension bloomery; create table sent (part integer, f bloomery)", database=f"replica_{form}")
+    server.ask(f"""
+        create table sent as select * from parts where part < 2;
+        create publication filters for table sent;
+        select pg_create_logical_replication_slot('{form}', 'pgoutput')""")
+    server.ask(f"create subscription filters connection 'host={server.folder} dbname=postgres' publication filters "
+               f"with (create_slot = false, slot_name = '{form}', binary = {str(form == 'binary').lower()})",
+               database=f"replica_{form}")
+    server.ask("insert into sent select * from parts where part >= 2")
+    expected = server.ask(query)
+    deadline = time.monotonic() + 60
+    while server.ask(query, database=f"replica_{form}") != expected and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert server.ask(query, database=f"replica_{form}") == expected
+    server.ask("alter subscription filters disable; alter subscription filters set (slot_name = none); "
+               "drop subscription filters", database=f"replica_{form}")
+    server.ask(f"drop publication filters; drop table sent; select pg_terminate_backend(active_pid) from "
+               f"pg_replication_slots where active; ")
+    while server.psql(f"select pg_drop_replication_slot('{form}')").returncode != 0:
+        time.sleep(0.05)
+
+
 def test_a_crash_loses_nothing(server):
     query = "select md5(string_agg(md5(f::bytea), '' order by part)) from parts"
     before = server.ask("create table logged as select * from parts;" + query)

@@ -19,7 +19,7 @@ PG_FUNCTION_INFO_V1(bloomery_may_contain_integer);
 #define MIN_PIECES 16
 /* One piece takes as long as this many in a row. When the pieces that were read took as long as the
  * whole filter does, the rest is read at once: at most twice the time of the better way. */
-#define PIECES_IN_A_ROW 20
+#define PIECES_IN_A_ROW 4
 /* Filters with the same header have the same checksums. */
 #define HEADER 64
 
