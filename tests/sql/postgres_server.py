@@ -50,7 +50,8 @@ class Server:
                     shutil.chown(folder, self.user)
             self.run_as_user("initdb", "-D", self.data, "-N", "-A", "trust", "--no-locale", "-E", "UTF8")
             defaults = {"listen_addresses": "", "unix_socket_directories": self.folder, "fsync": "off", "jit": "off",
-                        "shared_buffers": "32MB", "log_min_messages": "fatal", "wal_level": "logical"}
+                        "shared_buffers": "32MB", "log_min_messages": "fatal", "wal_level": "logical",
+                        "wal_retrieve_retry_interval": "100ms"}
             with open(self.data / "postgresql.conf", "a") as file:
                 file.writelines(f"{name} = '{value}'\n" for name, value in {**defaults, **settings}.items())
             self.start()
