@@ -68,7 +68,9 @@ result<any_filter> open_value(std::span<const std::byte> value, access how, veri
 result<void> merge_value(any_filter& all, std::span<const std::byte> value) {
   const auto other = open_value(value, access::read_only);
   if (!other) return fail(other.error());
-  return merge_folded(all, *other);
+  auto merged = merge_folded(all, *other);
+  all.settle_count();
+  return merged;
 }
 
 result<std::string> info_of_value(std::span<const std::byte> value) {

@@ -34,7 +34,7 @@ result<any_filter> build(const kind_info& kind, double fpr, std::span<const hash
 result<any_filter> open_value(std::span<const std::byte> value, access how,
                               verification verified = verification::always);
 
-/// The union, which is in `all` afterwards.
+/// The union, which is in `all` afterwards. It has the same bytes in any order of the merges.
 result<void> merge_value(any_filter& all, std::span<const std::byte> value);
 
 /// The properties of a value as JSON, with the names of `bloomery info --json`.

@@ -83,11 +83,10 @@ def test_a_column_becomes_a_filter_that_has_its_values(server, column, tmp_path)
     assert found == f"{ROWS + 1}|{ROWS}|{ROWS}|t"  # null asks nothing
 
 
-# The first have the same file in any order of the rows. The header of the next has the number of
-# inserts that set a bit, which depends on the order: at 1e-9 it is the number of keys, but for one in
-# 10^6 orders. The entries of the last have their places in order.
-ANY_ORDER = [("fuse", 0.01), ("ribbon", 0.001), ("counting_bloom", 0.01), ("blocked_bloom", 1e-9), ("bloom", 1e-9)]
-SAME_ORDER = [("blocked_bloom", 0.01), ("bloom", 0.001), ("vector_quotient", 0.01), ("expandable", 0.01), ("cuckoo", 0.01)]
+# The first have the same file in any order of the rows. The entries of the others have their places in
+# the order of the inserts.
+ANY_ORDER = [("blocked_bloom", 0.01), ("bloom", 0.001), ("counting_bloom", 0.01), ("fuse", 0.01), ("ribbon", 0.001)]
+SAME_ORDER = [("vector_quotient", 0.01), ("expandable", 0.01), ("cuckoo", 0.01)]
 
 
 def arguments_of(kind, rate):
@@ -104,13 +103,6 @@ def test_it_is_the_file_of_the_command_line(server, kind, rate, tmp_path):
 def test_parallel_workers_make_the_same_file(server, kind, rate, tmp_path):
     query = f"select bloomery_agg(name, {rate}, '{kind}') from users"
     assert bytes_of(server, query, PARALLEL) == file_of(tmp_path, KEYS["name"], *arguments_of(kind, rate))
-
-
-def test_parallel_workers_set_the_same_bits(server):
-    query = "select bloomery_agg(name) from users"
-    serial, parallel = bytes_of(server, query, SERIAL), bytes_of(server, query, PARALLEL)
-    assert {at for at, (a, b) in enumerate(zip(serial, parallel)) if a != b} <= {*range(32, 40), *range(56, 64)}
-    assert len(serial) == len(parallel)
 
 
 @pytest.mark.parametrize("aggregate", ["bloomery_agg(id)", "bloomery_merge(f)"])
@@ -149,7 +141,7 @@ def test_parts_of_equal_capacity_merge_to_the_whole(server):
     whole = bytes_of(server, f"select bloomery_agg(name, 0.001, 'bloom', {ROWS}) from users")
     merged = bytes_of(server, f"select bloomery_merge(f) from (select bloomery_agg(name, 0.001, 'bloom', {ROWS}) as f "
                               "from users group by id % 3) as parts")
-    assert whole[64:] == merged[64:]
+    assert whole == merged
 
 
 def test_duplicates_are_one_key(server, tmp_path):

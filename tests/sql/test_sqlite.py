@@ -80,6 +80,16 @@ def test_filters_of_groups_are_one_value_each_and_merge(db):
     assert one(db, "select bloomery_agg(name) from users where id > 5000") is None
 
 
+def test_parts_merge_to_one_file_in_any_order(db):
+    for i in range(3):
+        db.execute("create table if not exists halves (f blob)")
+        db.execute("insert into halves select bloomery_agg(name, 0.01, 'bloom') from users where id between ? and ?",
+                   [300 * i, 300 * i + 299])
+    unions = {one(db, f"select bloomery_merge(f) from (select f from halves order by rowid {order})")
+              for order in ("asc", "desc")}
+    assert len(unions) == 1
+
+
 def test_a_column_without_values_is_an_empty_filter(db):
     f = one(db, "select bloomery_agg(name) from users where id is null")
     assert one(db, "select sum(bloomery_contains(?, name)) from users", f) == 0
