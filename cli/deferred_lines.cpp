@@ -7,8 +7,8 @@
 namespace bloomery::cli {
 namespace {
 
-constexpr std::size_t block = std::size_t{1} << 20;
-constexpr unsigned parts = 256;
+constexpr std::size_t buffer_bytes = std::size_t{1} << 20;
+constexpr unsigned key_parts = 256;
 
 /// The distinct hashes of one part: open addressing, at most half full. A random multiplier chooses
 /// the places, so that nobody can choose lines whose hashes crowd.
@@ -58,13 +58,13 @@ deferred_lines::deferred_lines(temporary_file lines, parted_file<record> keys, s
     : lines_(std::move(lines)),
       keys_(std::move(keys)),
       // A buffer of records is sorted into memory of the same size.
-      max_records_(std::max(memory, 4 * block) / 2 / sizeof(record)),
+      max_records_(std::max(memory, 4 * buffer_bytes) / 2 / sizeof(record)),
       end_(end) {}
 
 result<deferred_lines> deferred_lines::make(std::size_t memory, char end) {
   auto lines = temporary_file::make();
   if (!lines) return fail(std::move(lines.error()));
-  auto keys = parted_file<record>::make(parts);
+  auto keys = parted_file<record>::make(key_parts);
   if (!keys) return fail(std::move(keys.error()));
   return deferred_lines(std::move(*lines), std::move(*keys), memory, end);
 }
@@ -74,7 +74,7 @@ result<void> deferred_lines::add(std::string_view line, std::span<const hash64> 
   is_new_.push_back(keys.empty());
   line_buffer_.insert(line_buffer_.end(), line.begin(), line.end());
   line_buffer_.push_back(end_);
-  if (line_buffer_.size() >= block) {
+  if (line_buffer_.size() >= buffer_bytes) {
     if (auto ok = write_lines(); !ok) return ok;
   }
   return key_buffer_.size() < max_records_ ? result<void>() : write_keys();
@@ -95,7 +95,7 @@ result<void> deferred_lines::write_keys() {
 result<void> deferred_lines::find_new_lines() {
   hash_set seen;
   return keys_.for_each(
-      block / sizeof(record),
+      buffer_bytes / sizeof(record),
       [&](std::span<const record> some) -> result<void> {
         for (const record& one : some) {
           if (seen.insert(one.hash)) is_new_[one.line] = true;
@@ -111,9 +111,9 @@ result<void> deferred_lines::print(output& out) {
   key_buffer_ = {};
   if (auto ok = find_new_lines(); !ok) return ok;
   std::size_t line = 0;
-  line_buffer_.resize(block);
+  line_buffer_.resize(buffer_bytes);
   for (std::uint64_t at = 0; at < lines_.size();) {
-    const auto size = std::min<std::uint64_t>(block, lines_.size() - at);
+    const auto size = std::min<std::uint64_t>(buffer_bytes, lines_.size() - at);
     const std::span<char> bytes(line_buffer_.data(), size);
     if (auto ok = lines_.read(at, std::as_writable_bytes(bytes)); !ok) return ok;
     at += size;

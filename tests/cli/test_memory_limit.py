@@ -25,13 +25,6 @@ def keys(tmp_path):
     return "keys"
 
 
-def bits_of(path):
-    """A filter file without its count, which depends on the order of inserts, and the header's
-    checksum."""
-    whole = path.read_bytes()
-    return whole[:32] + whole[40:56] + whole[64:]
-
-
 @pytest.mark.parametrize("options", [
     "", "--kind bloom", "--kind fuse", "--kind ribbon", "--kind cuckoo",
     # Larger than the limit: built on disk.
@@ -44,7 +37,7 @@ def test_the_filter_is_the_same(run, tmp_path, temporary, keys, options):
     assert f"their hashes go to a temporary file in {temporary}".encode() in done.err
     on_disk = "--memory" in options or "--capacity" in options
     assert (b"does not fit the memory limit of 16.8 MB" in done.err) == on_disk
-    assert bits_of(tmp_path / "a") == bits_of(tmp_path / "b")
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
     assert list(temporary.iterdir()) == []
 
 
@@ -110,14 +103,15 @@ def test_more_than_the_machine_has_is_no_limit(run, keys):
 
 
 @pytest.mark.parametrize("options", ["", "--kind bloom", "--kind counting_bloom",
-                                     "--memory 20MB --memory-limit 16MiB"])
+                                     "--memory 20MB --memory-limit 16MiB",
+                                     "--capacity 1M --hash xxh3-2x64"])
 def test_parts_make_the_whole(run, tmp_path, keys, options):
     options = options.split()
     run("build", "-o", "whole", *options, keys).ok()
     for part in (1, 2, 3):
         run("build", "-o", f"part{part}", "--part", f"{part}/3", *options, keys).ok()
     run("merge", "-o", "merged", "part1", "part2", "part3").ok()
-    assert bits_of(tmp_path / "merged") == bits_of(tmp_path / "whole")
+    assert (tmp_path / "merged").read_bytes() == (tmp_path / "whole").read_bytes()
     # Each part has a third of the keys; others pass at most at the rate.
     found = int(run("check", "-c", "part2", keys).out)
     assert abs(found - 200_000) < 10_000
