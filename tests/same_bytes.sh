@@ -52,7 +52,7 @@ compile "$folder"/*.o -o "$folder/same_bytes" -pthread
 [[ $what == kernels ]] || exit 0
 cd "$root/tests"
 tests=(kinds/*/*_kernel_test.cpp kinds/{blocked_bloom/blocked_bloom,ribbon/ribbon}_test.cpp contract_test.cpp
-  golden_test.cpp)
+  golden_test.cpp identical_test.cpp)
 compile_test() {
   compile -isystem "$googletest/include" -DFMT_HEADER_ONLY \
     -DBLOOMERY_GOLDEN_FOLDER="\"$root/tests/golden\"" "$@"
