@@ -56,6 +56,7 @@ result<json> sample(const json& asked) {
     const std::array one = {std::string_view(key)};
     if (const auto done = filter->insert(one); !done) return fail(done.error());
   }
+  filter->settle_count();
   std::string file;
   for (const std::byte each : serialize(filter->image())) {
     file += fmt::format("{:02x}", std::to_integer<unsigned>(each));

@@ -25,6 +25,9 @@ def missing():
         return "the extension of PostgreSQL is not built (BLOOMERY_POSTGRES)"
     if not (INSTALLED / "bin" / "postgres").exists():
         return f"the package postgresql-{VERSION} is missing"
+    # The server refuses to run as root. Below a root folder of mode 0700 another user can open no path at all.
+    if os.geteuid() == 0 and not os.stat("/").st_mode & 0o001:
+        return "other users may not look into / here"
     return None
 
 
