@@ -170,8 +170,8 @@ TEST(Fold, FoldableSizesHaveManyDivisorsAndAreHardlyLarger) {
   EXPECT_EQ(foldable.blocks, detail::foldable_size(plain.blocks));
 }
 
-// A bound that is 20 to 26 times too high. The mean of the folded filter's bits was 5.0 times those
-// of the exact plan with sizes that are multiples of 1, 2, 4, 12 and so on.
+// Bounds that are 20 to 26 times too high: the folded filter has at most twice the bits of the
+// exact plan in the mean.
 TEST(Fold, SmallFiltersFoldWell) {
   const auto exact = value_of(plan_blocked_bloom({.capacity = 1000, .fpr = 0.01}));
   double sum = 0;

@@ -234,7 +234,7 @@ def test_a_query_reads_only_the_block_of_its_key(server):
     assert server.ask("select count(*) from large, generate_series(1, 200000) n where f @> n") == "400000"
 
 
-# What is refused
+# Errors
 # ----------------------------------------------------------------------------------
 
 
