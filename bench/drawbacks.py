@@ -1,6 +1,6 @@
 """The sections of docs/drawbacks.md: what counting, growth and a full table cost."""
 
-from drawing import OURS, PEER, bars, binary, count, figure, lines, percent, table, times
+from drawing import OURS, PEER, bars, binary, count, figure, lines, percent, size_of, table, times
 from records import ratio
 
 NEW = ("vector_quotient", "expandable")
@@ -139,4 +139,27 @@ def loads(results, charts):
             + "\n\n![Insert by load]({folder}/loads.svg)")
 
 
-SECTIONS = {"counting": counting, "growth": growth, "loads": loads}
+def sizing(results, _charts):
+    rows = results.all("sizing")
+    if not rows:
+        return "Not measured."
+    at = {(r["name"], r["n"]): r for r in rows}
+    names = list(dict.fromkeys(r["name"] for r in rows))
+    sizes = sorted({r["n"] for r in rows})
+    exact = {n: at[names[0], n] for n in sizes}
+
+    def cells(cell, shown):
+        return [[name] + [cell(at[name, n], exact[n]) if (name, n) in at else "–" for n in shown]
+                for name in names]
+
+    large = [n for n in sizes if n >= 1_000_000]
+    return ("Bits, relative to the filter that is given the number of keys, and measured rate, by the number of "
+            "keys. The rate is 1%.\n\n"
+            + table([""] + [count(n) for n in sizes],
+                    cells(lambda r, e: f"{times(ratio(r['bits'], e['bits']))}, {percent(r['rate'])}", sizes))
+            + "\n\nSeconds and the highest resident memory of the programs.\n\n"
+            + table([""] + [f"{count(n)} keys" for n in large],
+                    cells(lambda r, _: f"{r['ns'] * r['n'] / 1e9:.2f} s, {size_of(r['peak'])}", large)))
+
+
+SECTIONS = {"sizing": sizing, "counting": counting, "growth": growth, "loads": loads}

@@ -27,20 +27,6 @@ namespace {
 constexpr std::uint64_t bytes_a_line = 60;           // 57 in the mean
 constexpr std::size_t block = std::size_t{1} << 18;  // beside the hashes in a second-level cache
 
-void write_lines(const std::string& path, std::uint64_t n) {
-  std::ofstream file(path, std::ios::binary);
-  std::string text;
-  for (std::uint64_t i = 0; i < n; ++i) {
-    append_url(text, i);
-    text += '\n';
-    if (text.size() < block && i + 1 != n) continue;
-    file.write(text.data(), static_cast<std::streamsize>(text.size()));
-    text.clear();
-  }
-  file.close();
-  if (!file) throw std::runtime_error(path + ": cannot be written");
-}
-
 class open_file {
  public:
   explicit open_file(const std::string& path) : file_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
@@ -130,16 +116,6 @@ struct file_row {
   std::uint64_t peak = 0;
 };
 
-finished succeed(const std::vector<std::string>& arguments,
-                 const std::string& input = "/dev/null") {
-  const finished done = run_program(arguments, input);
-  if (done.status != 0) {
-    throw std::runtime_error(
-        fmt::format("{} {} ended with {}", arguments[0], arguments[1], done.status));
-  }
-  return done;
-}
-
 }  // namespace
 
 void time_files(const std::string& program, std::uint64_t n, unsigned runs,
@@ -153,7 +129,7 @@ void time_files(const std::string& program, std::uint64_t n, unsigned runs,
   if (lines < n) fmt::print(stderr, "disk and memory hold {} of {} lines\n", lines, n);
   const std::string text = scratch.file("lines");
   fmt::print(stderr, "writing {} lines\n", lines);
-  write_lines(text, lines);
+  write_urls(text, lines);
 
   const unsigned cores = std::max(1U, std::thread::hardware_concurrency());
   const auto hashing = [&](unsigned threads) {
@@ -172,28 +148,28 @@ void time_files(const std::string& program, std::uint64_t n, unsigned runs,
       {"reading and hashing lines, all cores", hashing(cores), {}, 0},
       {"bloomery build, capacity given",
        [&] {
-         return succeed({program, "build", "-q", "--force", "-o", ours, "--fpr", "1%", "--capacity",
-                         number, text});
+         return run_or_throw({program, "build", "-q", "--force", "-o", ours, "--fpr", "1%",
+                              "--capacity", number, text});
        },
        {},
        0},
       {"bloomery build, capacity unknown",
        [&] {
-         return succeed({program, "build", "-q", "--force", "-o", ours, "--fpr", "1%", text});
+         return run_or_throw({program, "build", "-q", "--force", "-o", ours, "--fpr", "1%", text});
        },
        {},
        0},
   };
   if (const std::string wc = find_program("wc"); !wc.empty()) {
-    rows.push_back({"wc -l", [wc, &text] { return succeed({wc, "-l", text}); }, {}, 0});
+    rows.push_back({"wc -l", [wc, &text] { return run_or_throw({wc, "-l", text}); }, {}, 0});
   }
   const std::string theirs = scratch.file("theirs");
   if (const std::string dcso = find_program("bloom"); !dcso.empty()) {
     rows.push_back({"DCSO bloom insert, capacity given",
                     [&, dcso] {
                       std::filesystem::remove(theirs);
-                      succeed({dcso, "create", "-p", "0.01", "-n", number, theirs});
-                      return succeed({dcso, "insert", theirs}, text);
+                      run_or_throw({dcso, "create", "-p", "0.01", "-n", number, theirs});
+                      return run_or_throw({dcso, "insert", theirs}, text);
                     },
                     {},
                     0});
@@ -234,7 +210,7 @@ void time_startup(const std::string& program, std::uint64_t bytes, unsigned runs
   times taken;
   std::uint64_t peak = 0;
   for (unsigned run = 0; run < runs; ++run) {
-    const finished done = succeed({program, "check", path, key});
+    const finished done = run_or_throw({program, "check", path, key});
     taken.add(done.seconds, 1);
     peak = std::max(peak, done.peak);
   }

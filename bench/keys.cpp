@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <fstream>
 #include <iterator>
+#include <stdexcept>
 
 namespace bench {
 namespace {
@@ -37,6 +39,20 @@ void append_url(std::string& to, std::uint64_t i) {
   const std::uint64_t r = mixed(i);
   fmt::format_to(std::back_inserter(to), FMT_COMPILE("https://{}/{}/{}-{:x}{}"), hosts[r & 7],
                  folders[r >> 3 & 7], i, r >> 40, ends[r >> 6 & 3]);
+}
+
+void write_urls(const std::string& path, std::uint64_t n) {
+  std::ofstream file(path, std::ios::binary);
+  std::string text;
+  for (std::uint64_t i = 0; i < n; ++i) {
+    append_url(text, i);
+    text += '\n';
+    if (text.size() < (std::size_t{1} << 18) && i + 1 != n) continue;
+    file.write(text.data(), static_cast<std::streamsize>(text.size()));
+    text.clear();
+  }
+  file.close();
+  if (!file) throw std::runtime_error(path + ": cannot be written");
 }
 
 urls::urls(std::uint64_t first, std::size_t count) {

@@ -44,6 +44,9 @@ void fill_questions(std::span<bloomery::hash64> into, keys members, int present,
 /// Appends a line that looks like a URL, of 35 to 90 bytes, 50 to 57 in the mean.
 void append_url(std::string& to, std::uint64_t i);
 
+/// Writes the URLs below n into a file, one per line.
+void write_urls(const std::string& path, std::uint64_t n);
+
 /// URLs first, first + 1, ... in one block of memory.
 class urls {
  public:

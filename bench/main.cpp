@@ -71,6 +71,10 @@ void run(const std::string& mode, options& o, const sink& write) {
     compare_sets(n, write);
   } else if (mode == "files") {
     time_files(o.program, n, o.how.runs, o.folder, write);
+  } else if (mode == "sizing") {
+    for (const std::string& size : o.sizes) {
+      compare_sizing(o.program, or_throw(bloomery::parse_count(size)), o.how.runs, o.folder, write);
+    }
   } else if (mode == "startup") {
     time_startup(o.program, or_throw(bloomery::parse_bytes(o.bytes)), o.how.runs, o.folder, write);
   } else if (mode == "hash-bits") {
@@ -99,10 +103,14 @@ int measure(int argc, char** argv) {
     of->add_option("--folder", o.folder, "where large files may be (/tmp)");
   };
 
+  const auto sizes_of = [&](CLI::App* of) {
+    of->add_option("--sizes", o.sizes, "numbers of keys")->delimiter(',');
+  };
+
   mode("machine", "describe machine and compiler");
   mode("hash", "the hash alone");
   CLI::App* const filters = mode("filters", "every kind and peer: size, rate, build, queries");
-  filters->add_option("--sizes", o.sizes, "numbers of keys")->delimiter(',');
+  sizes_of(filters);
   filters->add_option("--rates", o.rates, "rates of false positives")->delimiter(',');
   filters->add_option("--threads", o.threads, "numbers of threads")
       ->delimiter(',')
@@ -121,6 +129,9 @@ int measure(int argc, char** argv) {
   CLI::App* const files = mode("files", "bloomery build of lines against reading and hashing them");
   keys_of(files);
   program_of(files);
+  CLI::App* const sizing = mode("sizing", "bloomery build of an unknown number of lines");
+  sizes_of(sizing);
+  program_of(sizing);
   CLI::App* const startup = mode("startup", "bloomery check of one key in a large filter");
   startup->add_option("--bytes", o.bytes, "size of the filter");
   program_of(startup);

@@ -36,6 +36,11 @@ void compare_sets(std::uint64_t n, const sink& write);
 void time_files(const std::string& program, std::uint64_t n, unsigned runs,
                 const std::string& folder, const sink& write);
 
+/// The ways to build a filter at 1% of n URL-like lines if n is not known: time, memory, bits,
+/// rate.
+void compare_sizing(const std::string& program, std::uint64_t n, unsigned runs,
+                    const std::string& folder, const sink& write);
+
 /// `bloomery check` of one key in a filter of so many bytes.
 void time_startup(const std::string& program, std::uint64_t bytes, unsigned runs,
                   const std::string& folder, const sink& write);

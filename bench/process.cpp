@@ -95,6 +95,14 @@ finished run_program(const std::vector<std::string>& words, const std::string& i
           .status = WEXITSTATUS(status)};
 }
 
+finished run_or_throw(const std::vector<std::string>& words, const std::string& input) {
+  const finished done = run_program(words, input);
+  if (done.status != 0) {
+    throw std::runtime_error(fmt::format("{} {} ended with {}", words[0], words[1], done.status));
+  }
+  return done;
+}
+
 scratch_folder::scratch_folder(const std::string& in) : path_(in + "/bloomery-bench-XXXXXX") {
   if (::mkdtemp(path_.data()) == nullptr) {
     throw std::runtime_error(fmt::format("cannot make a folder in {}; give --folder", in));

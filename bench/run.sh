@@ -8,7 +8,7 @@
 #   bench/run.sh --billion      the part of that name: 10^9 keys in a gigabyte
 #   bench/run.sh --as NAME PART ...        for another CPU: bench/results/NAME.jsonl, and the page
 #                                          docs/benchmarks-NAME.md in place of both documents
-# Parts: filters batches sets files dcso startup billion drawbacks
+# Parts: filters batches sets files sizing dcso startup billion drawbacks
 # Peers that Debian does not have are compared with if environment variables name checkouts of them:
 # BOOST_BLOOM, BOOST_CONTAINER_HASH (if the installed Boost is older than Boost.Bloom needs),
 # FASTFILTER, ROCKSDB_SOURCE, VQF, CUCKOOFILTER, PREFIX_FILTER, TAFFY (libfilter). BENCH_ARCH is the
@@ -32,12 +32,12 @@ while (($#)); do
       ;;
     --quick) quick=1 ;;
     --billion) parts+=(billion) ;;
-    filters | batches | sets | files | dcso | startup | billion | drawbacks) parts+=("$word") ;;
+    filters | batches | sets | files | sizing | dcso | startup | billion | drawbacks) parts+=("$word") ;;
     -h | --help) sed -n '2,/^set/{/^set/d;s/^# \{0,1\}//;p}' "$0"; exit 0 ;;
     *) echo "bench/run.sh: '$word' is no part and no option; see bench/run.sh --help" >&2; exit 2 ;;
   esac
 done
-((${#parts[@]})) || parts=(filters batches sets files dcso startup billion drawbacks)
+((${#parts[@]})) || parts=(filters batches sets files sizing dcso startup billion drawbacks)
 
 scripts/install-packages.sh build bench peers ${BOOST_BLOOM:+boost}
 build=build-bench
@@ -61,9 +61,9 @@ folder=(--program "$build/bloomery" --folder "${BENCH_FOLDER:-/tmp}")
 
 if [[ $quick ]]; then
   results=$build/quick.jsonl
-  large=10M urls=1M lines=5M dcso_lines=2000000 bytes=100MB addresses=100M grown=1M
+  large=10M urls=1M lines=5M dcso_lines=2000000 bytes=100MB addresses=100M grown=1M unknown=10,1k,100k,1M unknown_large=3M
 else
-  large=100M urls=100M lines=100M dcso_lines=100000000 bytes=1GB addresses=1e9 grown=134217728
+  large=100M urls=100M lines=100M dcso_lines=100000000 bytes=1GB addresses=1e9 grown=134217728 unknown=1,10,100,1k,10k,100k,1M,10M unknown_large=100M
   mkdir -p bench/results
 fi
 touch "$results"
@@ -99,6 +99,10 @@ for part in "${parts[@]}"; do
     batches) bench batches 7 -n "$large" ;;
     sets) bench sets 1 -n "$urls" ;;
     files) bench files 3 -n "$lines" "${folder[@]}" ;;
+    sizing)
+      bench sizing 3 --sizes "$unknown" "${folder[@]}"
+      bench sizing 1 --sizes "$unknown_large" "${folder[@]}"
+      ;;
     startup) bench startup 51 --bytes "$bytes" "${folder[@]}" ;;
     billion) bench billion 1 -n "$addresses" ;;
     drawbacks) bench drawbacks 1 -n 1M --grown "$grown" ;;

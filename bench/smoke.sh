@@ -22,6 +22,7 @@ bench drawbacks -n 4k --grown 4k
 bench attack --steps 10k >"$work/attacks"
 if [[ -n $bloomery ]]; then
   bench files -n 5k --program "$bloomery" --folder "$work"
+  bench sizing --sizes 10,1k --program "$bloomery" --folder "$work"
   bench startup --bytes 1MB --program "$bloomery" --folder "$work"
 fi
 
@@ -29,6 +30,7 @@ cp "$here/../docs/benchmarks.md" "$here/../docs/drawbacks.md" "$work"
 "$here/charts.py" "$results" "$work/benchmarks.md" "$work/drawbacks.md"
 grep -q '10 k keys at 1%' "$work/benchmarks.md"
 grep -q '<rect' "$work/benchmarks/query-10000-1.svg"
+grep -q 'counted first' "$work/drawbacks.md"
 grep -q 'vector_quotient' "$work/drawbacks/loads.svg"
 "$here/charts.py" "$results" >"$work/tables"
 grep -q 'blocked, 1%: measured rate' "$work/tables"

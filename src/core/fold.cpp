@@ -83,7 +83,8 @@ std::uint64_t count_divisors(std::uint64_t n) noexcept {
 std::uint64_t foldable_size(std::uint64_t n) noexcept {
   // Of large sizes only the multiples of a unit are tried, 16 to 305 of them.
   constexpr std::array<unsigned, 16> factors = {2, 2, 3, 2, 5, 3, 7, 2, 11, 2, 3, 13, 5, 17, 2, 19};
-  const std::uint64_t window = n / 200;
+  // Too few numbers are within 0.5% of a small one.
+  const std::uint64_t window = std::max(n / 200, std::min<std::uint64_t>(16, n / 8));
   std::uint64_t unit = 1;
   for (std::size_t i = 0;; ++i) {
     const unsigned factor = i < factors.size() ? factors[i] : 2;

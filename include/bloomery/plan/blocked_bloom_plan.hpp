@@ -24,7 +24,8 @@ struct blocked_bloom_spec {
   /// The share of filters with this plan whose own rate is at most fpr, in [1/2, 1). 0: only the
   /// mean rate over all such filters is at most fpr.
   double confidence = 0;
-  /// From capacity and fpr: up to 0.5% more memory, so that the size has many divisors (fold).
+  /// From capacity and fpr: a size with many divisors (fold), up to 0.5% larger. Below 200 kB: up
+  /// to 1 kB larger, but at most an eighth.
   bool foldable = false;
 };
 
