@@ -153,7 +153,9 @@ def sizing(results, _charts):
                 for name in names]
 
     large = [n for n in sizes if n >= 1_000_000]
-    return ("Bits, relative to the filter that is given the number of keys, and measured rate, by the number of "
+    machine = results.one("machine")
+    where = f"{machine['cpu']}, {machine['cores']} cores. " if machine else ""
+    return (where + "Bits, relative to the filter that is given the number of keys, and measured rate, by the number of "
             "keys. The rate is 1%.\n\n"
             + table([""] + [count(n) for n in sizes],
                     cells(lambda r, e: f"{times(ratio(r['bits'], e['bits']))}, {percent(r['rate'])}", sizes))

@@ -72,7 +72,50 @@ void print_table(const advice& found) {
   fmt::print("\nRecommended: {}.\n\n", found.reason);
 }
 
-void print_json(const advice& found, bool rate_assumed) {
+/// A way to make a filter of an unknown number of keys.
+struct unknown_size {
+  std::string_view way;
+  double bits;      ///< per key
+  double building;  ///< per key while the filter is built, with the hashes that are kept
+  std::string_view advised_if;
+};
+
+/// The ways, if the request is answered by filters that grow and leaves the size open.
+std::vector<unknown_size> ways_if_unknown(const advice& found, const plan_request& request,
+                                          const needs& wanted) {
+  if (!wanted.growing || wanted.deletable || wanted.counting || request.bits != 0) return {};
+  const candidate& growing = found.recommended();
+  // Enough keys that the header and whole blocks do not matter.
+  const auto fixed = plan_for(**find_kind(default_kind),
+                              {.capacity = std::max<std::uint64_t>(request.capacity, 1'000'000),
+                               .fpr = request.fpr,
+                               .hash_bits = request.hash_bits},
+                              {});
+  if (!fixed) return {};
+  const double bits = fixed->bits_per_key();
+  double grown = growing.plan->bits_per_key();
+  for (const property& each : growing.plan->extras) {
+    const auto* figure = std::get_if<double>(&each.value);
+    if (each.name == "bits_per_key_after_1024fold_growth" && figure != nullptr) grown = *figure;
+  }
+  return {{"count first", bits, bits + fixed->hash_bits, "all keys are read in one run"},
+          // A size of nearly 11 times may have no divisor between 10 and 11.
+          {"fold from 10 times the keys", 1.1 * bits, 10 * bits, "no key comes after the fold"},
+          {growing.kind->name, grown, grown, "keys come while the filter is queried"}};
+}
+
+void print_ways(const std::vector<unknown_size>& ways) {
+  if (ways.empty()) return;
+  fmt::print("\n{:<27}  {:>8}  {:>14}  best if\n", "if the number is unknown", "bits/key",
+             "while building");
+  for (const unknown_size& each : ways) {
+    fmt::print("{:<27}  {:>8.2f}  {:>14.2f}  {}\n", each.way, each.bits, each.building,
+               each.advised_if);
+  }
+  fmt::print("'bloomery build' without --capacity counts first.\n");
+}
+
+void print_json(const advice& found, const std::vector<unknown_size>& ways, bool rate_assumed) {
   const candidate& best = found.recommended();
   auto object = plan_json(best.kind->name, *best.plan);
   object["rate_assumed"] = rate_assumed;
@@ -84,6 +127,10 @@ void print_json(const advice& found, bool rate_assumed) {
     } else {
       all.push_back({{"kind", each.kind->name}, {"refused", each.plan.error().message}});
     }
+  }
+  for (const unknown_size& each : ways) {
+    object["if_unknown"].push_back(
+        {{"way", each.way}, {"bits_per_key", each.bits}, {"bits_per_key_building", each.building}});
   }
   fmt::print("{}\n", object.dump());
 }
@@ -125,13 +172,15 @@ result<status> run(const arguments& given) {
   if (!found) return fail(found.error());
   const candidate& best = found->recommended();
   if (auto ok = write_plot(given, *best.kind, *best.plan); !ok) return fail(std::move(ok.error()));
+  const auto ways = ways_if_unknown(*found, *request, given.wanted);
   if (given.json) {
-    print_json(*found, rate_assumed);
+    print_json(*found, ways, rate_assumed);
     return done;
   }
   fmt::print("{}", remark_on(*request, rate_assumed));
   print_table(*found);
   print_detail(*best.kind, *request, *best.plan);
+  print_ways(ways);
   return done;
 }
 

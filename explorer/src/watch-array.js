@@ -7,6 +7,11 @@ const FAMILIES = ['formulas', 'double', 'salted', 'md5', 'fnv-murmur'];
 const WRONG = ['false_positive', 'collides'];
 const MOST_SETTERS = 8;
 
+const folds = ({kind, family}) => kind === 'bloom' && family !== 'formulas';
+
+/** The numbers that divide m, up to 16. */
+const factors = (m) => Array.from({length: 16}, (_, i) => i + 1).filter((c) => Number(m) % c === 0).map(String);
+
 /** The cells after the steps up to `index`; of that step only the first `phase` probes. */
 function cellsAt(trace, index, phase) {
   const cells = new Array(trace.places).fill(0);
@@ -106,11 +111,32 @@ function picture({trace, index, phase, width, done}) {
       s('path', {d: `M${sx(i)},${bottom + 56} C${sx(i)},${bottom + 24} ${px(probe.place)},${bottom + 34} ${px(probe.place)},${py(probe.place) + layout.size + 2}`})),
     s('rect', {x: sx(i) - 12 - 4.5 * Math.min(12, who.length), y: bottom + 56, width: 24 + 9 * Math.min(12, who.length), height: 28, rx: 14}),
     s('text', {x: sx(i), y: bottom + 75, 'text-anchor': 'middle'}, shorten(who, 12))));
+  const folded = trace.folded ? foldedArray(trace, index, done, cells, width, height, px, layout.rows === 1 ? bottom : null) : null;
   const set = cells.flatMap((value, place) => (value ? [place] : []));
-  return svg(width, height, {class: `array${layout.wide < 26 ? ' small' : ''}`, 'data-columns': layout.columns,
+  return svg(width, height + (folded?.height ?? 0), {class: `array${layout.wide < 26 ? ' small' : ''}`, 'data-columns': layout.columns,
     'aria-label': t(trace.largest > 1 ? 'counters_above' : 'bits_set', {list: set.slice(0, 200).join(' ') || t('none')}),
     'data-set': set.join(' ')},
-  culprits, numbers, all, functions, arrows, element);
+  culprits, numbers, all, functions, arrows, element, folded?.element);
+}
+
+/** The folded filter, below the whole one. A line from each bit of a single row, which ends at `bottom`, to its union. */
+function foldedArray(trace, index, done, cells, width, above, px, bottom) {
+  const before = trace.steps[index - 1]?.folded?.set ?? [];
+  const set = new Set(done ? trace.steps[index]?.folded?.set ?? before : before);
+  const {places, factor, adjacent} = trace.folded;
+  const layout = grid(places, width);
+  const high = bottom === null ? 48 : 64;
+  const top = above + high;
+  const x = (place) => layout.x(place) + layout.wide / 2;
+  const lines = bottom === null || !done ? [] : cells.flatMap((value, place) => (value
+    ? [s('path', {class: 'thread', d: `M${px(place)},${bottom} L${x(adjacent ? Math.floor(place / factor) : place % places)},${top - 2}`})] : []));
+  return {height: high + layout.rows * layout.height + 6, element: s('g', {class: 'folded', 'data-set': [...set].join(' ')},
+    s('text', {x: 0, y: above + 22, style: 'font-weight:600'}, t('folded_by', {c: factor, m: places})), lines,
+    Array.from({length: places}, (_, place) => s('g', {class: `cell${set.has(place) ? ' set' : ''}`},
+      s('title', {}, `${t('bit')} ${place}: ${set.has(place) ? 1 : 0}`),
+      s('rect', {x: layout.x(place), y: top + layout.y(place), width: layout.wide, height: layout.size, rx: layout.size / 8}),
+      layout.label ? [s('text', {x: x(place), y: top + layout.y(place) - 4, class: 'index', 'text-anchor': 'middle'}, place),
+        s('text', {x: x(place), y: top + layout.y(place) + layout.size / 2 + 6, class: 'value', 'text-anchor': 'middle'}, set.has(place) ? 1 : 0)] : null)))};
 }
 
 export const shorten = (text, most) => (text.length <= most ? text : `${text.slice(0, most - 1)}…`);
@@ -133,8 +159,8 @@ function remark(trace, step, probe) {
 }
 
 export const arrayScene = {
-  question: ({kind, m, formulas, family, k, counterBits}) => ({
-    kind, m: Number(m), counter_bits: Number(counterBits),
+  question: ({kind, m, formulas, family, k, counterBits, fold}) => ({
+    kind, m: Number(m), counter_bits: Number(counterBits), ...(folds({kind, family}) ? {fold: Number(fold)} : {}),
     ...(family === 'formulas' ? {formulas: formulas.split(';').filter((f) => f.trim())} : {family, hashes: Number(k)}),
   }),
   erases: (kind) => kind === 'counting_bloom',
@@ -149,6 +175,7 @@ export const arrayScene = {
             onchange: (event) => change({formulas: event.target.value.split(/[;\n]/).map((f) => f.trim()).filter(Boolean).join(';')}),
             value: state.formulas.split(';').join('\n')}))
         : field('k', t('functions_k'), 1, 16),
+      folds(state) ? select('fold', t('fold_by'), [...new Set([...factors(state.m), state.fold])]) : null,
       state.kind === 'counting_bloom' ? select('counterBits', t('counter_bits'), ['4', '8', '16']) : null,
     ];
   },
@@ -165,7 +192,9 @@ export const arrayScene = {
       : h('ul', {class: 'definition'}, trace.definition.map((line) => h('li', {}, h('code', {}, line))));
     return {
       picture: picture(frame),
-      telling: [step?.preface ? h('p', {class: 'preface'}, h('code', {}, step.preface)) : null, lines],
+      telling: [trace.folded ? h('p', {id: 'fold'}, t(trace.folded.adjacent ? 'fold_adjacent' : 'fold_apart', {c: trace.folded.factor, m: trace.folded.places}),
+        done && step?.verb === 'check' ? ` ${t('folded_says', {answer: t(step.folded.found ? 'says_maybe' : 'says_no')})}` : null) : null,
+      step?.preface ? h('p', {class: 'preface'}, h('code', {}, step.preface)) : null, lines],
     };
   },
   figures(trace, step) {
@@ -175,6 +204,7 @@ export const arrayScene = {
       [t('figure_fill'), `${number(Math.round(now.fill * trace.places), 6)} / ${number(trace.places, 6)} = ${rate(now.fill)}`],
       [t('figure_rate'), rate(now.rate)],
       [t('figure_classic'), rate(now.classic_rate)],
+      ...(trace.folded ? [[t('figure_folded'), now.folded ? rate(now.folded.rate) : rate(0)]] : []),
       [t('figure_best_k'), now.best_k ? number(now.best_k) : '–'],
     ];
   },

@@ -22,10 +22,11 @@ const SCENES = {
 const EXAMPLES = {
   lecture: {kind: 'bloom', m: '10', family: 'formulas', formulas: '(x+3)%10;(3*x+1)%10;(x^2+2)%10',
     steps: '+2,+4,+9,?4,?7,?12'},
-  words: {kind: 'bloom', m: '32', family: 'double', k: '3',
+  words: {kind: 'bloom', m: '32', family: 'double', k: '3', fold: '1',
     steps: '+ant,+bee,+cat,?bee,?dog,?eel,?fox,?gnu'},
-  large: {kind: 'bloom', m: '1024', family: 'double', k: '7',
+  large: {kind: 'bloom', m: '1024', family: 'double', k: '7', fold: '1',
     steps: '+alice,+bob,+carol,+dave,?bob,?mallory'},
+  folding: {kind: 'bloom', m: '16', family: 'double', k: '2', fold: '2', steps: '+ant,+bee,+cat,?bee,?dog,?eel'},
   counting: {kind: 'counting_bloom', m: '12', family: 'double', k: '3', counterBits: '4',
     steps: '+ant,+bee,+ant,-ant,?ant,-ant,?ant,?bee'},
   overflow: {kind: 'counting_bloom', m: '4', family: 'formulas', formulas: 'x%4;(x+1)%4', counterBits: '4',

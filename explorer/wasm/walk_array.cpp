@@ -2,6 +2,7 @@
 // the student's formulas.
 
 #include <algorithm>
+#include <bloomery/detail/core/fold.hpp>
 #include <bloomery/plan/bloom_plan.hpp>
 #include <bloomery/plan/formulas.hpp>
 #include <set>
@@ -36,8 +37,10 @@ result<teach::shared_family> family_of(const json& asked, std::uint64_t m,
 
 class array_walk {
  public:
-  array_walk(teach::cell_array& filter, const teach::hash_family& family)
-      : filter_(filter), family_(family), setters_(filter.cells()) {}
+  /// `folded` is a filter of a fraction of the size, or null. It gets the same elements, so its
+  /// bits are those of the folded `filter`.
+  array_walk(teach::cell_array& filter, teach::cell_array* folded, const teach::hash_family& family)
+      : filter_(filter), folded_(folded), family_(family), setters_(filter.cells()) {}
 
   json tell(step each) {
     json now = told(each);
@@ -65,6 +68,12 @@ class array_walk {
       }
     }
     for (json& probe : now["probes"]) probe["after"] = filter_.cell(probe["place"]);
+    if (folded_ != nullptr) {
+      if (each.what == verb::insert) folded_->insert(*element);
+      now["folded"] = {{"set", set_cells(*folded_)},
+                       {"found", folded_->may_contain(*element)},
+                       {"rate", folded_->current_fpr()}};
+    }
     figures(now);
     return now;
   }
@@ -110,7 +119,16 @@ class array_walk {
     if (n > 0) now["best_k"] = formulas::optimal_hashes(n, m);
   }
 
+  static json set_cells(const teach::cell_array& filter) {
+    json set = json::array();
+    for (std::uint64_t i = 0; i < filter.cells(); ++i) {
+      if (filter.cell(i) != 0) set.push_back(i);
+    }
+    return set;
+  }
+
   teach::cell_array& filter_;
+  teach::cell_array* folded_;
   const teach::hash_family& family_;
   std::vector<std::set<std::string>> setters_;
   teach::member_set members_;
@@ -130,11 +148,25 @@ result<json> walk_array(const json& asked, const std::vector<step>& steps) {
       counting ? teach::make_counting_array(*m, *family, static_cast<unsigned>(*counter_bits))
                : teach::make_bloom_array(*m, *family);
   if (!filter) return fail(filter.error());
-  array_walk teller(**filter, **family);
+  const auto fold = number_of(asked, "fold", 1, 1, max_cells);
+  if (!fold) return fail(fold.error());
+  if (auto ok = detail::check_factor(*fold, *m, "bits"); !ok) return fail(std::move(ok.error()));
+  result<std::unique_ptr<teach::cell_array>> folded;
+  if (*fold != 1) {
+    folded = teach::make_bloom_array(*m / *fold, *family);
+    if (!folded) return fail(folded.error());
+  }
+  array_walk teller(**filter, folded->get(), **family);
   json all = {{"places", *m},
               {"functions", (*family)->functions()},
               {"largest", (*filter)->max_value()},
               {"definition", (*family)->definition()}};
+  if (*fold != 1) {
+    const std::string rule = asked.value("family", "double");
+    all["folded"] = {{"places", *m / *fold},
+                     {"factor", *fold},
+                     {"adjacent", rule == "double" || rule == "salted"}};
+  }
   json& told_steps = all["steps"] = json::array();
   for (const step& each : steps) told_steps.push_back(teller.tell(each));
   return all;

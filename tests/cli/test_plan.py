@@ -172,6 +172,21 @@ def test_a_need_narrows_the_advice_to_kinds_that_meet_it(run, plan, kinds, tmp_p
         refused.refused(f"a filter of kind {kind} cannot {ability}")
 
 
+def test_growing_compares_the_ways_to_build_a_filter_of_unknown_size(run, plan):
+    ways = plan("--fpr", "0.1%", "--growing")["if_unknown"]
+    assert [w["way"] for w in ways] == ["count first", "fold from 10 times the keys", "expandable"]
+    counted, folded, grown = ways
+    exact = plan("--capacity", "1M", "--fpr", "0.1%", "--kind", "blocked_bloom")
+    assert counted["bits_per_key"] == exact["bits_per_key"]
+    assert counted["bits_per_key_building"] == exact["bits_per_key"] + 64
+    assert folded["bits_per_key_building"] == 10 * exact["bits_per_key"]
+    assert counted["bits_per_key"] < folded["bits_per_key"] < grown["bits_per_key"]
+    text = run("plan", "--fpr", "0.1%", "--growing").ok().out.decode()
+    assert f"expandable                   {grown['bits_per_key']:8.2f}" in text
+    assert "if the number is unknown" not in run("plan", "--fpr", "1%", "--growing",
+                                                 "--deletable").ok().out.decode()
+
+
 def test_static_is_answered_truthfully(run, plan, static_kinds):
     found = plan("--capacity", "1M", "--fpr", "1%", "--static")
     assert found["kind"] in static_kinds

@@ -342,3 +342,19 @@ def test_functions_are_numbered_from_1_here_and_on_the_command_line(page, bloome
         else ["--family", family, "--hashes", "3"]
     said = bloomery("explain", "--bits", "10", *functions, "--insert", "5").decode()
     assert re.findall(r"^  (h\d+)\(5\)", said, re.M) == ["h1", "h2", "h3"]
+
+
+@pytest.mark.parametrize("family,union", [("double", lambda p, c, m: p // c), ("salted", lambda p, c, m: p // c),
+                                          ("md5", lambda p, c, m: p % m), ("fnv-murmur", lambda p, c, m: p % m)])
+def test_a_fold_is_the_union_of_bits(page, family, union):
+    for m, c in ((32, 2), (48, 3), (1024, 8)):
+        page.open(kind="bloom", m=m, family=family, k=3, fold=c, steps="+ant,+bee,+cat,?bee,?yak")
+        folded = [int(p) for p in page.one("svg .folded").get_attribute("data-set").split()]
+        assert folded == sorted({union(p, c, m // c) for p in page.bits()})
+        assert str(m // c) in page.text("#fold")
+        # The same bits as those of a filter made at that size.
+        page.open(kind="bloom", m=m // c, family=family, k=3, steps="+ant,+bee,+cat,?bee,?yak")
+        assert page.bits() == folded
+        assert not page.all("svg .folded")
+    page.open(kind="bloom", m=32, family=family, k=3, fold=5, steps="+ant")
+    assert "cannot be folded by 5" in page.text("#problem")
