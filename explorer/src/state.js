@@ -18,6 +18,8 @@ export function readAddress() {
   for (const name of Object.keys(DEFAULTS)) state[name] = given.get(name) ?? DEFAULTS[name];
 }
 
+let written;  // the address of the last change
+
 function writeAddress() {
   const given = new URLSearchParams();
   for (const [name, value] of Object.entries(state)) {
@@ -27,6 +29,7 @@ function writeAddress() {
   if (hash !== location.hash && !(hash === '#' && location.hash === '')) {
     history.replaceState(null, '', hash === '#' ? location.pathname + location.search : hash);
   }
+  written = location.hash;
 }
 
 // Browsers refuse frequent changes of the address, as a held arrow key makes them: Safari after 100 in 30 s,
@@ -46,15 +49,15 @@ export function set(change) {
   waiting = true;
   setTimeout(() => {
     waiting = false;
-    if (changed) {
-      changed = false;
-      set({});
-    }
+    // A link that was followed meanwhile wins over the change.
+    if (changed && location.hash === written) set({});
+    changed = false;
   }, ADDRESS_INTERVAL);
 }
 
 window.addEventListener('hashchange', () => {
   readAddress();
+  written = location.hash;
   for (const listener of listeners) listener();
 });
 

@@ -125,13 +125,13 @@ function foldedArray(trace, index, done, cells, width, above, px, bottom) {
   const set = new Set(done ? trace.steps[index]?.folded?.set ?? before : before);
   const {places, factor, adjacent} = trace.folded;
   const layout = grid(places, width);
-  const high = bottom === null ? 48 : 64;
-  const top = above + high;
+  const top = above + (bottom === null ? 24 : 56);
+  const end = top + layout.rows * layout.height;
   const x = (place) => layout.x(place) + layout.wide / 2;
   const lines = bottom === null || !done ? [] : cells.flatMap((value, place) => (value
     ? [s('path', {class: 'thread', d: `M${px(place)},${bottom} L${x(adjacent ? Math.floor(place / factor) : place % places)},${top - 2}`})] : []));
-  return {height: high + layout.rows * layout.height + 6, element: s('g', {class: 'folded', 'data-set': [...set].join(' ')},
-    s('text', {x: 0, y: above + 22, style: 'font-weight:600'}, t('folded_by', {c: factor, m: places})), lines,
+  return {height: end + 26 - above, element: s('g', {class: 'folded', 'data-set': [...set].join(' ')},
+    s('text', {x: layout.left, y: end + 16, style: 'font-weight:600'}, t('folded_by', {c: factor, m: places})), lines,
     Array.from({length: places}, (_, place) => s('g', {class: `cell${set.has(place) ? ' set' : ''}`},
       s('title', {}, `${t('bit')} ${place}: ${set.has(place) ? 1 : 0}`),
       s('rect', {x: layout.x(place), y: top + layout.y(place), width: layout.wide, height: layout.size, rx: layout.size / 8}),
