@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Compares the Python package with Python's own set and with Debian's Bloom filters for Python, and its
-batches of integers with C++'s. All is measured in turn within each of several runs; shown is the best
+batches of integers and texts with C++'s. All is measured in turn within each of several runs; shown is the best
 run, which other work on the machine has disturbed least.
 
     cmake --build build --target bloomery_python bloomery_python_batches
     PYTHONPATH=build/bindings/python /usr/bin/python3 bench/python.py [--keys 1M] [--runs 5]
 
-Peers that are not installed (python3-bitarray, python3-flor) are left out.
+Peers that are not installed (python3-bitarray, python3-flor), and pyarrow's columns without pyarrow, are left out.
 """
 
 import argparse
@@ -189,30 +189,45 @@ def compare(n, runs):
               f"| {min(asking):>6.0f} |")
 
 
-def compare_with_cpp(n, runs):
+def columns(n):
+    """The batches by name: the keys, and as many to ask for, half of them present."""
     try:
         import numpy
     except ImportError:
-        print("batches of integers: left out, NumPy is not installed", file=sys.stderr)
+        return {}
+    found = {"integers, NumPy": (numpy.arange(n), numpy.arange(n // 2, n // 2 + n))}
+    try:
+        import pyarrow
+    except ImportError as missing:
+        print(f"columns of Arrow: left out, {missing}", file=sys.stderr)
+        return found
+    found["integers, Arrow"] = tuple(pyarrow.array(keys) for keys in found["integers, NumPy"])
+    found["texts, Arrow"] = tuple(pyarrow.array([f"user{i}@example.com" for i in range(first, first + n)])
+                                  for first in (0, n // 2))
+    return found
+
+
+def compare_with_cpp(n, runs):
+    batches = columns(n)
+    if not batches or not PROGRAM.exists():
+        print(f"batches beside C++: left out, NumPy or {PROGRAM} is missing", file=sys.stderr)
         return
-    if not PROGRAM.exists():
-        print(f"batches of integers: left out, {PROGRAM} is not built", file=sys.stderr)
-        return
-    keys = numpy.arange(n)
-    asked = numpy.arange(n // 2, n // 2 + n)
-    python, cpp = ([], []), ([], [])
+    python = {name: ([], []) for name in batches}
+    cpp = ([], [], [], [])
     for _ in range(runs):
-        f = bloomery.BlockedBloom(n, FPR)
-        python[0].append(seconds(lambda: f.update(keys))[0] * 1e9 / n)
-        f.contains(asked)
-        python[1].append(seconds(lambda: f.contains(asked))[0] * 1e9 / n)
-        figures = subprocess.check_output([PROGRAM, str(n)], text=True).split()
-        for to, figure in zip(cpp, figures):
+        for name, (keys, asked) in batches.items():
+            f = bloomery.BlockedBloom(n, FPR)
+            python[name][0].append(seconds(lambda: f.update(keys))[0] * 1e9 / n)
+            f.contains(asked)
+            python[name][1].append(seconds(lambda: f.contains(asked))[0] * 1e9 / n)
+        for to, figure in zip(cpp, subprocess.check_output([PROGRAM, str(n)], text=True).split()):
             to.append(float(figure))
-    print(f"\nBatches of {n:,} integers: nanoseconds a key, and Python's speed against C++'s\n")
-    for verb, ours, theirs in zip(("add", "check"), python, cpp):
-        a, b = min(ours), min(theirs)
-        print(f"  {verb:<6} Python {a:6.2f}   C++ {b:6.2f}   {b / a:6.0%}")
+    print(f"\nBatches of {n:,} keys: nanoseconds a key, and Python's speed against C++'s\n")
+    for name, ours in python.items():
+        theirs = cpp[:2] if name.startswith("integers") else cpp[2:]
+        for verb, here, there in zip(("add", "check"), ours, theirs):
+            a, b = min(here), min(there)
+            print(f"  {name:<16} {verb:<6} Python {a:6.2f}   C++ {b:6.2f}   {b / a:6.0%}")
 
 
 def main():
