@@ -4,6 +4,8 @@
 #include <random>
 #include <utility>
 
+#include "flags.hpp"
+
 namespace bloomery::cli {
 namespace {
 
@@ -70,8 +72,8 @@ result<deferred_lines> deferred_lines::make(std::size_t memory, char end) {
 }
 
 result<void> deferred_lines::add(std::string_view line, std::span<const hash64> keys) {
-  for (const hash64 h : keys) key_buffer_.push_back({h, is_new_.size()});
-  is_new_.push_back(keys.empty());
+  for (const hash64 h : keys) key_buffer_.push_back({h, is_chosen_.size()});
+  is_chosen_.push_back(keys.empty());
   line_buffer_.insert(line_buffer_.end(), line.begin(), line.end());
   line_buffer_.push_back(end_);
   if (line_buffer_.size() >= buffer_bytes) {
@@ -92,24 +94,45 @@ result<void> deferred_lines::write_keys() {
   return ok;
 }
 
-result<void> deferred_lines::find_new_lines() {
+result<void> deferred_lines::choose_new() {
+  if (auto ok = write_keys(); !ok) return ok;
   hash_set seen;
   return keys_.for_each(
       buffer_bytes / sizeof(record),
       [&](std::span<const record> some) -> result<void> {
         for (const record& one : some) {
-          if (seen.insert(one.hash)) is_new_[one.line] = true;
+          if (seen.insert(one.hash)) is_chosen_[one.line] = true;
         }
         return {};
       },
       [&] { seen.clear(); });
 }
 
+result<void> deferred_lines::choose_members(const any_filter& filter) {
+  if (auto ok = write_keys(); !ok) return ok;
+  std::vector<hash64> hashes;
+  flags memory;
+  return keys_.for_each(
+      buffer_bytes / sizeof(record),
+      [&](std::span<const record> some) -> result<void> {
+        hashes.clear();
+        for (const record& one : some) hashes.push_back(one.hash);
+        const auto found = memory.first(some.size());
+        if (auto ok = filter.may_contain(hashes, found); !ok) return ok;
+        for (std::size_t i = 0; i < some.size(); ++i) {
+          if (found[i]) is_chosen_[some[i].line] = true;
+        }
+        return {};
+      },
+      [] {});
+}
+
+std::uint64_t deferred_lines::chosen() const noexcept {
+  return static_cast<std::uint64_t>(std::count(is_chosen_.begin(), is_chosen_.end(), true));
+}
+
 result<void> deferred_lines::print(output& out) {
   if (auto ok = write_lines(); !ok) return ok;
-  if (auto ok = write_keys(); !ok) return ok;
-  key_buffer_ = {};
-  if (auto ok = find_new_lines(); !ok) return ok;
   std::size_t line = 0;
   line_buffer_.resize(buffer_bytes);
   for (std::uint64_t at = 0; at < lines_.size();) {
@@ -120,7 +143,7 @@ result<void> deferred_lines::print(output& out) {
     for (std::string_view left(bytes.data(), size); !left.empty();) {
       const auto found = left.find(end_);
       const auto now = left.substr(0, found == std::string_view::npos ? found : found + 1);
-      if (is_new_[line]) out.append(now);
+      if (is_chosen_[line]) out.append(now);
       line += found != std::string_view::npos;
       left.remove_prefix(now.size());
     }

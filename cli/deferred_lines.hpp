@@ -1,7 +1,8 @@
 #pragma once
 
-// Lines on disk, of which those with a new key are printed at the end.
+// Lines on disk, of which some are printed at the end.
 
+#include <bloomery/any_filter.hpp>
 #include <bloomery/hash.hpp>
 #include <bloomery/result.hpp>
 #include <cstddef>
@@ -16,21 +17,30 @@
 
 namespace bloomery::cli {
 
-/// Keeps lines and the hashes of their keys in temporary files, and finds the lines that have a key
-/// for the first time. All input and output is sequential.
+/// Keeps lines and the hashes of their keys in temporary files until the lines to print are chosen.
+/// All input and output is sequential.
 ///
-/// Memory      `memory` bytes; a bit for each line; and in print() 16 to 32 bytes for each 256th
-///             distinct key.
+/// Memory      `memory` bytes; a bit for each line; and in choose_new() 16 to 32 bytes for each
+///             256th distinct key.
 class deferred_lines {
  public:
   static result<deferred_lines> make(std::size_t memory, char end);
 
   const std::string& folder() const noexcept { return lines_.folder(); }
 
-  /// Appends a line. A line without keys is printed.
+  /// Appends a line. A line without keys is chosen.
   result<void> add(std::string_view line, std::span<const hash64> keys);
 
-  /// Prints, in their order, the lines with a key that no line before them has.
+  /// Chooses the lines with a key that no line before them has.
+  result<void> choose_new();
+  /// Chooses the lines with a key that the filter may contain. Its memory is read from begin to end
+  /// if its kind is in_hash_order. Precondition: the keys are hashed with its hash function.
+  result<void> choose_members(const any_filter& filter);
+  /// Chooses the other lines instead.
+  void invert() noexcept { is_chosen_.flip(); }
+  std::uint64_t chosen() const noexcept;
+
+  /// Prints the chosen lines in their order.
   result<void> print(output& out);
 
  private:
@@ -43,7 +53,6 @@ class deferred_lines {
 
   deferred_lines(temporary_file lines, parted_file<record> keys, std::size_t memory, char end);
 
-  result<void> find_new_lines();
   result<void> write_lines();
   result<void> write_keys();
 
@@ -53,7 +62,7 @@ class deferred_lines {
   char end_;
   std::vector<char> line_buffer_;
   std::vector<record> key_buffer_;
-  std::vector<bool> is_new_;  // per line
+  std::vector<bool> is_chosen_;  // per line
 };
 
 }  // namespace bloomery::cli

@@ -61,6 +61,23 @@ result<query> query::open(std::vector<std::string> names, const format_options& 
   return made;
 }
 
+const any_filter* query::in_hash_order() const {
+  const auto* const ours = std::get_if<any_filter>(&filters_.front().filter);
+  if (filters_.size() != 1 || ours == nullptr) return nullptr;
+  const filter_header header = ours->image().header;
+  const bool sorts = find_kind(header.kind)->in_hash_order && filter_hasher::is_one(header.hash);
+  return sorts ? ours : nullptr;
+}
+
+std::uint64_t query::size_in_bytes() const {
+  std::uint64_t sum = 0;
+  for (const named_filter& each : filters_) {
+    const auto* const ours = std::get_if<any_filter>(&each.filter);
+    if (ours != nullptr) sum += ours->size_in_bytes();
+  }
+  return sum;
+}
+
 std::function<result<void>(std::string_view key)> query::key_check() const {
   std::vector<const dialects::foreign_filter*> typed;
   for (const named_filter& each : filters_) {

@@ -34,6 +34,12 @@ class query {
   static result<query> open(std::vector<std::string> names, const format_options& format,
                             verification verify, bool invert);
 
+  /// The one filter, if its queries can be sorted by their hashes, so that its memory is read from
+  /// begin to end. Null for several filters and for others.
+  const any_filter* in_hash_order() const;
+  /// The memory of all filters, in bytes.
+  std::uint64_t size_in_bytes() const;
+
   std::size_t filters() const noexcept { return filters_.size(); }
   std::string_view name(std::size_t filter) const noexcept { return filters_[filter].name; }
   bool inverted() const noexcept { return invert_; }

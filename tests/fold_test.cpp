@@ -172,6 +172,22 @@ TEST(Fold, FoldableSizesHaveManyDivisorsAndAreHardlyLarger) {
   EXPECT_EQ(foldable.blocks, detail::foldable_size(plain.blocks));
 }
 
+TEST(Fold, DivisorsAreFoundWithoutTryingEveryFactor) {
+  for (std::uint64_t n = 1; n < 2000; ++n) {
+    std::vector<std::uint64_t> expected;
+    for (std::uint64_t d = 1; d <= n; ++d) {
+      if (n % d == 0) expected.push_back(d);
+    }
+    ASSERT_EQ(detail::divisors_of(n), expected) << n;
+  }
+  const std::uint64_t prime = (std::uint64_t{1} << 61) - 1;
+  EXPECT_EQ(detail::divisors_of(prime), (std::vector<std::uint64_t>{1, prime}));
+  EXPECT_EQ(detail::divisors_of(2 * prime), (std::vector<std::uint64_t>{1, 2, prime, 2 * prime}));
+  EXPECT_EQ(detail::divisors_of(std::uint64_t{1} << 62).size(), 63U);
+  // The largest prime below 2^21: its square is found.
+  EXPECT_EQ(detail::divisors_of(std::uint64_t{2097143} * 2097143).size(), 3U);
+}
+
 // Bounds that are 2 to 26 times too high: the folded filter has at most 1.25 times the bits of the
 // exact plan in the mean.
 TEST(Fold, SmallFiltersFoldWell) {

@@ -1,12 +1,16 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <bloomery/plan/units.hpp>
+
 #include "blocks.hpp"
 #include "commands/all.hpp"
 #include "declare.hpp"
+#include "deferred_lines.hpp"
 #include "filling.hpp"
 #include "key_input.hpp"
 #include "match_printer.hpp"
+#include "memory_limit.hpp"
 #include "output.hpp"
 #include "query.hpp"
 
@@ -24,6 +28,7 @@ struct check_options {
   std::vector<std::string> more_filters;
   format_options format;
   input_options input;
+  memory_limit_option memory;
   bool invert = false;
   bool count = false;
   bool quiet = false;
@@ -126,6 +131,59 @@ result<tally> check_in_parallel(const check_options& options, const query& asked
   return sum;
 }
 
+/// Keeps the lines and the hashes of their keys on disk, and queries the filter in the order of the
+/// hashes.
+result<tally> check_on_disk(const check_options& options, const any_filter& filter,
+                            const memory_limit& memory, key_input& input, output& out) {
+  const key_format format = input.format();
+  auto lines = deferred_lines::make(memory.for_waiting(), format.end);
+  if (!lines) return fail(lines.error());
+  input.quieten();
+  say(verb, fmt::format("{} of {} does not fit the memory limit of {}; lines wait in temporary "
+                        "files in {} and are printed at the end",
+                        options.filter, format_bytes(filter.size_in_bytes()),
+                        format_bytes(memory.bytes), lines->folder()));
+  const bool prints = !options.quiet && !options.count;
+  const filter_hasher hash(filter.image().header.seed);
+  std::vector<hash64> hashes;
+  for (;;) {
+    const auto batch = input.next();
+    if (!batch) return fail(batch.error());
+    if (batch->lines.empty()) break;
+    for (std::size_t i = 0; i < batch->lines.size(); ++i) {
+      const auto [first, last] = batch->keys_of(i);
+      if (first == last) continue;  // a line without a key is never selected
+      hashes.clear();
+      for (std::size_t key = first; key < last; ++key) {
+        hashes.push_back(hash(std::as_bytes(std::span(batch->keys[key]))));
+      }
+      const auto line = prints ? line_of(batch->lines[i], format) : std::string_view();
+      if (auto ok = lines->add(line, hashes); !ok) return fail(ok.error());
+    }
+  }
+  if (auto ok = lines->choose_members(filter); !ok) return fail(ok.error());
+  const std::uint64_t hits = lines->chosen();
+  if (options.invert) lines->invert();
+  const std::uint64_t selected = options.invert ? lines->chosen() : hits;
+  if (prints) {
+    if (auto ok = lines->print(out); !ok) return fail(ok.error());
+  }
+  return tally{selected, {hits}};
+}
+
+/// Whether the filters do not fit the limit, and can be queried on disk. Says so if they cannot.
+bool is_on_disk(const check_options& options, const query& asked, const memory_limit& memory,
+                const key_input& input) {
+  if (!memory.given || memory.fits(asked.size_in_bytes())) return false;
+  const bool numbers_lines = options.json && !options.count && !options.quiet;
+  if (asked.in_hash_order() != nullptr && !numbers_lines && !input.secret()) return true;
+  say(verb,
+      "the filters do not fit the memory limit and are read page by page, which is slow for "
+      "many keys; only a single blocked_bloom, fuse or ribbon filter, without --json, is "
+      "read in the order of the hashes");
+  return false;
+}
+
 result<status> check(check_options& options) {
   const auto reader = keys::find(options.input.keys.reader);
   if (!reader) return fail(reader.error().code, "--keys: " + reader.error().message);
@@ -136,6 +194,8 @@ result<status> check(check_options& options) {
     if (auto ok = check_unshown(all.first(1), "FILTER"); !ok) return fail(std::move(ok.error()));
     if (auto ok = check_unshown(all.subspan(1), "--filter"); !ok) return fail(ok.error());
   }
+  const auto memory = options.memory.read();
+  if (!memory) return fail(memory.error());
   const auto asked =
       query::open(std::move(filters), options.format,
                   options.verify ? verification::always : verification::automatic, options.invert);
@@ -150,8 +210,10 @@ result<status> check(check_options& options) {
   output out;
   const bool parallel = input.total_bytes().value_or(0) >= min_bytes_for_threads &&
                         !(options.json && prints) && !input.secret();
-  const auto sum = parallel ? check_in_parallel(options, *asked, input, out)
-                            : check_in_order(options, *asked, input, out);
+  const auto sum = is_on_disk(options, *asked, *memory, input)
+                       ? check_on_disk(options, *asked->in_hash_order(), *memory, input, out)
+                   : parallel ? check_in_parallel(options, *asked, input, out)
+                              : check_in_order(options, *asked, input, out);
   if (!sum) return fail(sum.error());
   finish(input, verb);
   if (options.count && !options.quiet) {
@@ -176,6 +238,7 @@ action define(CLI::App& app) {
   flag(app, "--json", options->json, "print one JSON object per selected line");
   flag(app, "--verify", options->verify,
        "verify the checksum of the whole filter first, also beyond 64 MiB");
+  options->memory.declare(app);
   options->format.declare(app);
   options->input.declare(app, keys::purpose::ask);
   return [options] { return check(*options); };
@@ -197,7 +260,12 @@ command check_command() {
       "\n"
       "Exit 0 if some line is selected, 1 if none is, 2 on an error. A line that is not printed "
       "is\n"
-      "certainly not in the filter. A line that is not in it is printed with the filter's rate.\n",
+      "certainly not in the filter. A line that is not in it is printed with the filter's rate.\n"
+      "\n"
+      "A filter that exceeds --memory-limit is read once, in the order of the keys' hashes, and "
+      "the\n"
+      "lines are printed at the end. This needs one filter of kind blocked_bloom, fuse or ribbon.\n"
+      "Others, and filters without --memory-limit, are mapped.\n",
       check::define};
 }
 

@@ -144,6 +144,7 @@ result<status> dedup(const dedup_options& options) {
   finish(input, verb);
   if (later) {
     *seen = any_filter(nullptr);  // its memory is needed
+    if (auto ok = later->choose_new(); !ok) return fail(ok.error());
     if (auto ok = later->print(out); !ok) return fail(ok.error());
     if (auto ok = out.flush(); !ok) return fail(ok.error());
     return done;

@@ -267,7 +267,9 @@ struct kind_info {
   /// A plan should have a slot for each copy of a key, up to this number of copies. A copy without
   /// a slot needs more memory than a slot.
   std::uint64_t copies_to_plan_for = std::numeric_limits<std::uint64_t>::max();
-  /// Whether inserts of ascending hashes go through the filter's memory from begin to end.
+  /// Whether ascending hashes go through the filter's memory from begin to end. Then a filter on
+  /// disk is read or written once for any number of keys. In ribbon filters this holds for the
+  /// first level, which has most keys.
   bool in_hash_order = false;
   std::span<const kind_option> options;
   result<plan_report> (*plan)(const plan_request&);

@@ -53,14 +53,17 @@ void fold_bits(std::span<const std::byte> from, std::span<std::byte> to, std::ui
 }
 
 std::vector<std::uint64_t> divisors_of(std::uint64_t n) {
-  std::vector<std::uint64_t> divisors;
-  for (std::uint64_t d = 1; d <= n / d; ++d) {
-    if (n % d == 0) divisors.push_back(d);
+  std::vector<std::uint64_t> divisors = {1};
+  const auto add_prime = [&](std::uint64_t prime, unsigned power) {
+    const std::size_t before = divisors.size();
+    for (std::size_t i = 0; i < before * power; ++i) divisors.push_back(prime * divisors[i]);
+  };
+  for (std::uint64_t d = 2; d < max_tried_factor && d <= n / d; d += d == 2 ? 1 : 2) {
+    unsigned power = 0;
+    for (; n % d == 0; n /= d) ++power;
+    add_prime(d, power);
   }
-  for (std::size_t i = divisors.size(); i > 0; --i) {
-    const std::uint64_t other = n / divisors[i - 1];
-    if (other != divisors.back()) divisors.push_back(other);
-  }
+  add_prime(n, n != 1 ? 1 : 0);
   std::sort(divisors.begin(), divisors.end());
   return divisors;
 }

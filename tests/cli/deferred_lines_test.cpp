@@ -20,6 +20,7 @@ std::string printed(deferred_lines& lines) {
   const std::unique_ptr<FILE, int (*)(FILE*)> file(std::tmpfile(), std::fclose);
   {
     output out(::fileno(file.get()));
+    EXPECT_TRUE(lines.choose_new());
     EXPECT_TRUE(lines.print(out));
     EXPECT_TRUE(out.flush());
   }

@@ -75,20 +75,24 @@ def test_a_full_disk_leaves_nothing(run, tmp_path, temporary, keys, most, option
     assert list(temporary.iterdir()) == []
 
 
-def test_a_killed_build_leaves_nothing(bloomery, tmp_path, temporary):
-    with subprocess.Popen([bloomery, "build", "-o", "a", *LIMIT], cwd=tmp_path,
+@pytest.mark.parametrize("command", [("build", "-o", "a"), ("check", "big")])
+def test_a_killed_program_leaves_nothing(run, bloomery, tmp_path, temporary, command):
+    if command[0] == "check":
+        run("build", "-o", "big", "--memory", "20MB", input=b"x\n").ok()
+    before = sorted(tmp_path.iterdir())
+    with subprocess.Popen([bloomery, *command, *LIMIT], cwd=tmp_path,
                           stdin=subprocess.PIPE, stderr=subprocess.PIPE,
-                          env={**os.environ, "TMPDIR": str(temporary)}) as build:
+                          env={**os.environ, "TMPDIR": str(temporary)}) as process:
         while True:  # until the notice that the temporary file is made
-            build.stdin.write(KEYS)
-            build.stdin.flush()
-            os.set_blocking(build.stderr.fileno(), False)
-            if b"temporary file" in (build.stderr.read() or b""):
+            process.stdin.write(KEYS)
+            process.stdin.flush()
+            os.set_blocking(process.stderr.fileno(), False)
+            if b"temporary file" in (process.stderr.read() or b""):
                 break
         assert list(temporary.iterdir()) == []
-        build.kill()
-        build.stdin.close()
-    assert [file.name for file in tmp_path.iterdir()] == ["temporary"]
+        process.kill()
+        process.stdin.close()
+    assert sorted(tmp_path.iterdir()) == before
     assert list(temporary.iterdir()) == []
 
 
@@ -170,3 +174,44 @@ def test_dedup_on_a_full_disk_says_so(run, temporary):
 def test_dedup_of_a_fixed_size_must_fit(run):
     run("dedup", "--memory", "40MB", *LIMIT, input=b"x\n").refused("--memory-limit")
     assert run("dedup", "--memory", "4MB", *LIMIT, input=b"x\nx\n").ok().out == b"x\n"
+
+
+ODD_LINES = b"\n1\r\n1\n" + b"x" * 3_000_000 + b"\n5"
+
+
+@pytest.mark.parametrize("options, how", [
+    ("--memory 20MB", ""), ("--memory 20MB", "-v"), ("--memory 20MB", "-v -c"), ("--memory 20MB", "--crlf"),
+    ("--memory 20MB", "-c --json"), ("--kind fuse --with fingerprint_bits=32", "-c"),
+    ("--kind ribbon --fpr 1e-9", "-c"),
+])
+def test_check_prints_the_same_lines_in_their_order(run, temporary, options, how):
+    more = 40_000 if "--memory" in options else 3_600_000
+    run("build", "-q", "-o", "f", *options.split(), input=b"".join(b"%d\n" % i for i in range(more))).ok()
+    # More hashes than a quarter of the limit holds, and every ninth line is a member.
+    text = b"".join(b"%d\n" % (i * 7919 % (9 * more)) for i in range(270_000)) + ODD_LINES
+    plain = run("check", "f", *how.split(), input=text).ok()
+    done = run("check", "f", *how.split(), *LIMIT, input=text, env={"TMPDIR": str(temporary)}).ok()
+    assert done.out == plain.out != b""
+    notice = f"does not fit the memory limit of 16.8 MB; lines wait in temporary files in {temporary}"
+    assert notice in done.err.decode()
+    assert list(temporary.iterdir()) == []
+
+
+def test_check_of_lines_with_several_keys(run):
+    reader = ["--keys", "safe-browsing"]
+    run("build", "-o", "f", "--memory", "20MB", *reader, input=b"evil.com/a/\n").ok()
+    text = b"http://x.evil.com/a/b?c\nhttp://evil.com/b\nhttps://evil.com/a/\n"
+    for how, lines in (("", [0, 2]), ("-v", [1])):
+        done = run("check", "f", *reader, *how.split(), *LIMIT, input=text).ok()
+        assert done.out == b"".join(text.splitlines(True)[i] for i in lines)
+    for asked, code in ((b"nobody.com\n", 1), (text, 0)):
+        assert run("check", "-q", "f", *reader, *LIMIT, input=asked).code == code
+
+
+def test_check_of_filters_that_are_read_page_by_page_says_so(run):
+    run("build", "-o", "f", "--memory", "20MB", input=b"x\n").ok()
+    run("build", "-o", "g", "--kind", "bloom", "--memory", "20MB", input=b"x\n").ok()
+    for how in (["g"], ["f", "--filter", "g"], ["f", "--json"]):
+        done = run("check", *how, *LIMIT, input=b"y\nx\n").ok()
+        assert done.out == run("check", *how, input=b"y\nx\n").ok().out != b""
+        assert b"are read page by page, which is slow for many keys" in done.err

@@ -28,6 +28,7 @@ struct fuse_kind : one_type<fuse> {
       kind_option{"fingerprint_bits", "1 to 32 (default by the rate)",
                   "bits of a fingerprint: the rate is 2^-bits"}};
 
+  static constexpr bool in_hash_order = true;  // shard after shard
   static constexpr std::size_t equal_in_halves = 0;
 
   static result<void> set_options(const plan_request& request, fuse_spec& spec) {

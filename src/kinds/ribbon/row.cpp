@@ -16,6 +16,7 @@ struct ribbon_kind : one_type<ribbon> {
       "slower to ask than fuse in cache";
   static constexpr std::array<kind_option, 0> options{};
 
+  static constexpr bool in_hash_order = true;  // in each level
   static constexpr std::size_t equal_in_halves = 0;
 
   static result<void> set_options(const plan_request&, ribbon_spec&) { return {}; }

@@ -26,7 +26,11 @@ void fold_blocks(std::span<const std::byte> from, std::span<std::byte> to, std::
 void fold_bits(std::span<const std::byte> from, std::span<std::byte> to, std::uint64_t bits,
                std::uint64_t factor, reduction how) noexcept;
 
-/// The numbers that divide n, in ascending order. O(sqrt(n)). Precondition: n >= 1.
+/// Factors from here on are not tried, so that every size takes 30 ms at most.
+inline constexpr std::uint64_t max_tried_factor = std::uint64_t{1} << 21;
+
+/// The numbers that divide n, in ascending order. A factor of n without a divisor below
+/// max_tried_factor counts as a prime, which it always is for n < 2^42. Precondition: n >= 1.
 std::vector<std::uint64_t> divisors_of(std::uint64_t n);
 
 /// The number from n to 0.5% more with the most divisors, or for a large n nearly the most. Below
