@@ -17,7 +17,7 @@ import bloomery
 import pytest
 from conftest import ROOT
 
-MODULES = ["", "._files", "._filter", "._kinds", "._plan"]
+MODULES = ["", "._count", "._files", "._filter", "._kinds", "._plan"]
 BUILD = pathlib.Path(bloomery.__file__).parents[3]
 #: A program as a user writes it, which the types have to allow and understand.
 TYPED = """
