@@ -51,6 +51,11 @@ class KeyCounter:
         """The number of keys to plan a filter of this kind for, at least 1."""
         return self._counter._capacity(kind)
 
+    def copy(self) -> "KeyCounter":
+        other = KeyCounter(seed=self._settings[0], key=self._settings[1])
+        other |= self
+        return other
+
     def __getstate__(self) -> Any:
         return self._settings, self._counter._state()
 
