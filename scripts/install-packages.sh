@@ -9,7 +9,7 @@ test=(libgtest-dev librapidcheck-dev clang-19 clang-format-19 clang-tidy-19 libc
   python3 python3-pytest python3-dev pybind11-dev python3-numpy python3-pip mypy zsh fish gzip zstd
   man-db groff golang-github-dcso-bloom-cli libleveldb-dev libsnappy-dev squid curl redis-server
   python3-redis python3-mpmath g++-aarch64-linux-gnu qemu-user doxygen abigail-tools libsqlite3-dev sqlite3
-  postgresql-15)
+  postgresql-15 openjdk-17-jre-headless)
 # DuckDB, whose Parquet files are tested, and clients of Redis are packages of npm. Node's own packages
 # bring npm along.
 command -v npm >/dev/null || test+=(nodejs npm)

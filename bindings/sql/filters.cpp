@@ -8,7 +8,6 @@
 #include <cmath>
 #include <memory>
 #include <optional>
-#include <unordered_set>
 
 namespace bloomery::sql {
 namespace {
@@ -17,14 +16,9 @@ constexpr const char* the_value = "the filter";
 
 /// The number of distinct keys for which the command line plans (key_spool::distinct_keys()).
 std::uint64_t distinct_of(std::span<const hash64> hashes) {
-  const auto distinct = std::make_unique<detail::cardinality_estimator>();
-  for (const hash64 h : hashes) distinct->add(h);
-  const std::uint64_t bound = distinct->upper_bound(hashes.size());
-  if (bound > 2 * detail::max_counted_keys) return bound;
-  std::unordered_set<std::uint64_t> found;
-  for (const hash64 h : hashes) found.insert(h.value);
-  return found.size() <= detail::max_counted_keys ? std::max<std::uint64_t>(1, found.size())
-                                                  : bound;
+  const auto counter = std::make_unique<detail::distinct_counter>();
+  counter->add(hashes);
+  return counter->distinct();
 }
 
 std::string number(double value) {

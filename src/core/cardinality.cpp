@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <numbers>
 
@@ -42,6 +43,16 @@ double tau(double x) noexcept {
 
 }  // namespace
 
+bool cardinality_estimator::merge(std::span<const std::uint8_t> registers) noexcept {
+  if (registers.size() != registers_.size() || std::ranges::max(registers) > rank_bits + 1) {
+    return false;
+  }
+  for (std::size_t i = 0; i < registers.size(); ++i) {
+    registers_[i] = std::max(registers_[i], registers[i]);
+  }
+  return true;
+}
+
 double cardinality_estimator::estimate() const noexcept {
   std::array<std::uint32_t, rank_bits + 2> of_rank{};
   for (const std::uint8_t rank : registers_) ++of_rank[rank];
@@ -56,6 +67,64 @@ std::uint64_t cardinality_estimator::upper_bound(std::uint64_t added) const noex
   const double raised = std::ceil(estimate() * (1 + 4 * standard_error));
   const bool is_less = raised < static_cast<double>(added);
   return std::max<std::uint64_t>(1, is_less ? static_cast<std::uint64_t>(raised) : added);
+}
+
+void distinct_counter::find(std::uint64_t hash) {
+  if (too_many_) return;
+  found_.insert(hash);
+  too_many_ = found_.size() > max_counted_keys;
+  if (too_many_) found_ = {};
+}
+
+void distinct_counter::add(std::span<const hash64> hashes) {
+  for (const hash64 h : hashes) {
+    estimator_.add(h);
+    find(h.value);
+  }
+  added_ += hashes.size();
+}
+
+std::uint64_t distinct_counter::distinct() const noexcept {
+  return too_many_ ? estimator_.upper_bound(added_) : std::max<std::uint64_t>(1, found_.size());
+}
+
+// The number of hashes, the registers, and the distinct hashes. There are none of the last, but
+// some of the first, if they are too many.
+std::vector<std::byte> distinct_counter::state() const {
+  const auto registers = estimator_.registers();
+  std::vector<std::byte> all(sizeof added_ + registers.size() + 8 * found_.size());
+  std::byte* at = all.data();
+  const auto put = [&at](const void* from, std::size_t bytes) {
+    std::memcpy(at, from, bytes);
+    at += bytes;
+  };
+  put(&added_, sizeof added_);
+  put(registers.data(), registers.size());
+  for (const std::uint64_t hash : found_) put(&hash, sizeof hash);
+  return all;
+}
+
+bool distinct_counter::merge(std::span<const std::byte> state) {
+  const std::size_t first = sizeof added_ + estimator_.registers().size();
+  if (state.size() < first || (state.size() - first) % 8 != 0) return false;
+  std::uint64_t added = 0;
+  std::memcpy(&added, state.data(), sizeof added);
+  const auto registers = state.subspan(sizeof added, first - sizeof added);
+  if (!estimator_.merge(
+          {reinterpret_cast<const std::uint8_t*>(registers.data()), registers.size()})) {
+    return false;
+  }
+  for (std::size_t at = first; at < state.size(); at += 8) {
+    std::uint64_t hash = 0;
+    std::memcpy(&hash, &state[at], 8);
+    find(hash);
+  }
+  if (added > 0 && state.size() == first) {
+    too_many_ = true;
+    found_ = {};
+  }
+  added_ += added;
+  return true;
 }
 
 }  // namespace bloomery::detail

@@ -20,6 +20,7 @@ namespace {
 using bloomery::hash64;
 using bloomery::xxh3_hasher;
 using bloomery::detail::cardinality_estimator;
+using bloomery::detail::distinct_counter;
 using namespace bloomery::cli;
 
 /// Sets another $TMPDIR for its lifetime.
@@ -73,6 +74,40 @@ TEST(cardinality, extreme_hashes_are_counted_too) {
   for (const std::uint64_t value : {std::uint64_t{0}, UINT64_MAX}) distinct->add({value});
   EXPECT_GT(distinct->estimate(), 1);
   EXPECT_TRUE(std::isfinite(distinct->estimate()));
+}
+
+// Parts of few and of many keys, in any order.
+TEST(cardinality, counters_of_parts_count_what_a_spool_counts) {
+  for (const std::uint64_t n : {std::uint64_t{0}, std::uint64_t{1000}, std::uint64_t{65'536},
+                                std::uint64_t{65'537}, std::uint64_t{300'000}}) {
+    std::vector<hash64> hashes;
+    for (std::uint64_t i = 0; i < n; ++i) hashes.push_back(hash_of(i, 0));
+    const auto middle = std::span(hashes).subspan(n / 4, n / 2);
+    key_spool spool([](const std::string&) {});
+    ASSERT_TRUE(spool.add(hashes) && spool.add(middle));
+    const auto all = std::make_unique<distinct_counter>();
+    for (const auto& part : {std::span<const hash64>(hashes), std::span<const hash64>(middle)}) {
+      const auto one = std::make_unique<distinct_counter>();
+      one->add(part);
+      const auto with_all = std::make_unique<distinct_counter>();
+      ASSERT_TRUE(with_all->merge(one->state()) && with_all->merge(all->state()));
+      ASSERT_TRUE(all->merge(one->state()));
+      EXPECT_EQ(with_all->distinct(), all->distinct());
+    }
+    EXPECT_EQ(all->added(), spool.keys());
+    EXPECT_EQ(all->distinct(), spool.distinct_keys()) << n;
+  }
+}
+
+TEST(cardinality, bytes_that_are_no_state_are_refused) {
+  const auto counter = std::make_unique<distinct_counter>();
+  counter->add(std::vector<hash64>{{1}, {2}});
+  auto state = counter->state();
+  EXPECT_FALSE(counter->merge(std::span(state).first(state.size() - 1)));
+  EXPECT_FALSE(counter->merge(std::span(state).first(1000)));
+  state[1000] = std::byte{50};
+  EXPECT_FALSE(counter->merge(state)) << "no rank is that high";
+  EXPECT_EQ(counter->distinct(), 2U);
 }
 
 std::vector<hash64> hashes_of(const key_spool& spool) {

@@ -1,17 +1,26 @@
 """Packages of other engines, which pip installs into a folder beside the build, once. Without pip or its
 index the tests are skipped, and with BLOOMERY_NEEDS_ENGINES they fail."""
 
+import doctest
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
 
 import pytest
 
-from conftest import PROGRAM
+from conftest import PROGRAM, ROOT
 
 FOLDER = pathlib.Path(os.environ.get("BLOOMERY_ENGINES", pathlib.Path(PROGRAM).parent / "engines"))
+
+
+def missing(why, details=""):
+    """Skips the tests of this file, or fails with BLOOMERY_NEEDS_ENGINES."""
+    if os.environ.get("BLOOMERY_NEEDS_ENGINES"):
+        pytest.fail(f"{why}\n{details}", pytrace=False)
+    pytest.skip(why, allow_module_level=True)
 
 
 def need(name, *packages):
@@ -24,9 +33,14 @@ def need(name, *packages):
                                "--no-compile", "--target", partial, *packages], capture_output=True, text=True)
         if done.returncode != 0:
             shutil.rmtree(partial, ignore_errors=True)
-            why = f"pip cannot install {' '.join(packages)}: is its index reachable?"
-            if os.environ.get("BLOOMERY_NEEDS_ENGINES"):
-                pytest.fail(f"{why}\n{done.stderr}", pytrace=False)
-            pytest.skip(why, allow_module_level=True)
+            missing(f"pip cannot install {' '.join(packages)}: is its index reachable?", done.stderr)
         partial.rename(folder)
     sys.path.insert(0, str(folder))
+
+
+def run_examples(page, chapter, **names):
+    """Runs the Python examples in a chapter of a page, in the current folder."""
+    text = (ROOT / "docs" / page).read_text().split(f"\n## {chapter}\n")[1].split("\n## ")[0]
+    blocks = re.findall(r"^```python\n(.*?)^```$", text, re.M | re.S)
+    shown = doctest.DocTestParser().get_doctest("\n".join(blocks), names, page, page, 0)
+    assert doctest.DocTestRunner().run(shown).failed == 0 and shown.examples

@@ -17,7 +17,7 @@ import bloomery
 import pytest
 from conftest import ROOT
 
-MODULES = ["", "._files", "._filter", "._kinds", "._plan"]
+MODULES = ["", "._count", "._files", "._filter", "._kinds", "._plan"]
 BUILD = pathlib.Path(bloomery.__file__).parents[3]
 #: A program as a user writes it, which the types have to allow and understand.
 TYPED = """
@@ -77,6 +77,12 @@ def test_types(tmp_path):
     ], done.stdout + done.stderr
 
 
+def test_the_package_imports_no_engine():
+    program = "import bloomery, sys; print([m for m in ('dask', 'numpy', 'pyarrow', 'pyspark') if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
+
+
 def test_the_stub_is_what_the_extension_has():
     stub = ast.parse((ROOT / "bindings" / "python" / "bloomery" / "_native.pyi").read_text())
     native = bloomery._native
@@ -130,7 +136,8 @@ def wheel(backend, tmp_path_factory):
 
 def test_what_a_wheel_has(wheel):
     names = zipfile.ZipFile(wheel).namelist()
-    assert {"bloomery/__init__.py", "bloomery/py.typed", "bloomery/_native.pyi"} <= set(names)
+    assert {"bloomery/__init__.py", "bloomery/dask.py", "bloomery/spark.py", "bloomery/py.typed",
+            "bloomery/_native.pyi"} <= set(names)
     assert sum(name.endswith(".so") for name in names) == 1
     assert not [name for name in names if "__pycache__" in name]
     assert wheel.stat().st_size < 3_000_000

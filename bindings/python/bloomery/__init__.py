@@ -15,6 +15,7 @@ as in C++), so that files are shared with the command line and with C++. A filte
 several threads at once: readers run side by side, a writer alone, and batches without the GIL.
 """
 
+from ._count import KeyCounter
 from ._files import from_bytes, info, new_key, open
 from ._filter import (Countable, Deletable, Filter, Foldable, Insertable, Intersectable, Mergeable,
                       Static)
@@ -26,7 +27,7 @@ from ._plan import Plan, kinds, plan
 __all__ = [
     "KINDS", "BlockedBloom", "Bloom", "Countable", "CountingBloom", "Cuckoo", "Deletable",
     "Expandable", "Filter", "Foldable", "FullError", "Fuse", "Insertable", "Intersectable",
-    "Mergeable", "Plan", "Ribbon", "ScalableBloom", "Static", "VectorQuotient", "__version__",
+    "KeyCounter", "Mergeable", "Plan", "Ribbon", "ScalableBloom", "Static", "VectorQuotient", "__version__",
     "from_bytes", "info", "kinds", "new_key", "open", "plan",
 ]
 

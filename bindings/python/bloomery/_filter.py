@@ -319,6 +319,20 @@ class Insertable(Filter):
         """Removes all keys; the plan stays."""
         self._clear()
 
+    def settle_count(self) -> None:
+        """Replaces the number of keys in ``info()`` and in files by the one that the bits show. Equal keys
+        in a Bloom, BlockedBloom or CountingBloom of equal capacity then give equal files, in any order,
+        also merged from parts. The command line always does this before it writes a file.
+
+        >>> f = bloomery.Bloom.build(range(1000))
+        >>> f.info()["count"]
+        1000
+        >>> f.settle_count()
+        >>> f.info()["count"]
+        1004
+        """
+        self._settle_count()
+
 
 class Static(Filter):
     """Filters that are built once from all their keys, and are the smaller for it."""

@@ -102,4 +102,11 @@ void append_hashes(std::vector<hash64>& to, filter_hasher hasher, key_batch& key
   });
 }
 
+void count_distinct(detail::distinct_counter& counter, filter_hasher hasher, key_batch& keys) {
+  for_hashes(keys, hasher, [&](std::span<const hash64> piece, std::size_t) {
+    counter.add(piece);
+    return true;
+  });
+}
+
 }  // namespace bloomery::python

@@ -3,6 +3,7 @@
 // What is done with many keys. No call needs the interpreter, or takes a lock: who calls has them.
 
 #include <bloomery/any_filter.hpp>
+#include <bloomery/detail/core/cardinality.hpp>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -30,5 +31,7 @@ result<std::uint64_t> erase(any_filter& filter, key_batch& keys);
 result<void> count(const any_filter& filter, key_batch& keys, std::span<std::uint64_t> counts);
 
 void append_hashes(std::vector<hash64>& to, filter_hasher hasher, key_batch& keys);
+
+void count_distinct(detail::distinct_counter& counter, filter_hasher hasher, key_batch& keys);
 
 }  // namespace bloomery::python

@@ -16,6 +16,7 @@
 #include "batches.hpp"
 #include "errors.hpp"
 #include "for_batches.hpp"
+#include "key_counter.hpp"
 #include "making.hpp"
 #include "requests.hpp"
 #include "shared_filter.hpp"
@@ -270,6 +271,8 @@ void add_filter(py::module_& module) {
            [](shared_filter& f) {
              changed_or_raise(f, f.write([](any_filter& filter) { return filter.clear(); }));
            })
+      .def("_settle_count",
+           [](shared_filter& f) { f.write([](any_filter& filter) { filter.settle_count(); }); })
       .def("_same",
            [](const shared_filter& f, const shared_filter& other) {
              return &f == &other ||
@@ -317,6 +320,7 @@ PYBIND11_MODULE(_native, module) {
   add_full_error(module);
   add_making(module);
   add_filter(module);
+  add_key_counter(module);
   module.def("plan", [](const py::object& kind, const bloomery::plan_request& request,
                         bool deletable, bool counting, bool growing, bool unchanging) {
     return plan(kind, request,

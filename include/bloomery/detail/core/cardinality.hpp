@@ -7,6 +7,9 @@
 #include <bloomery/hash.hpp>
 #include <cstddef>
 #include <cstdint>
+#include <span>
+#include <unordered_set>
+#include <vector>
 
 namespace bloomery::detail {
 
@@ -42,6 +45,11 @@ class cardinality_estimator {
     }
   }
 
+  std::span<const std::uint8_t> registers() const noexcept { return registers_; }
+  /// Adds all hashes that were added to the estimator with these registers. False, and no change,
+  /// if no estimator has such registers.
+  bool merge(std::span<const std::uint8_t> registers) noexcept;
+
   /// O(2^16).
   double estimate() const noexcept;
 
@@ -54,6 +62,32 @@ class cardinality_estimator {
   static constexpr unsigned rank_bits = 64 - index_bits;
 
   std::array<std::uint8_t, std::size_t{1} << index_bits> registers_{};
+};
+
+/// The number of distinct keys for which a filter is planned, from their hashes in any order and
+/// from the states of other counters.
+class distinct_counter {
+ public:
+  void add(std::span<const hash64> hashes);
+
+  std::uint64_t added() const noexcept { return added_; }  ///< with repetitions
+  /// The exact number up to max_counted_keys, at least 1. An upper bound for a larger one; see
+  /// cardinality_estimator::upper_bound().
+  std::uint64_t distinct() const noexcept;
+
+  /// 64 KiB, and 8 bytes for each hash up to max_counted_keys distinct ones.
+  std::vector<std::byte> state() const;
+  /// Adds all hashes that were added to the counter with that state. False, and no change, if no
+  /// counter has it.
+  bool merge(std::span<const std::byte> state);
+
+ private:
+  void find(std::uint64_t hash);
+
+  cardinality_estimator estimator_;
+  std::unordered_set<std::uint64_t> found_;  // empty if there are too many
+  bool too_many_ = false;
+  std::uint64_t added_ = 0;
 };
 
 }  // namespace bloomery::detail

@@ -1,0 +1,115 @@
+"""Filters of Dask's collections, built and asked by its workers.
+
+>>> import bloomery.dask, dask.bag
+>>> users = dask.bag.from_sequence([f"user{i}" for i in range(1000)], npartitions=4)
+>>> known = bloomery.dask.build(users, fpr="0.1%")
+>>> known
+<bloomery.BlockedBloom: 1,001 keys of 1,000, 1,984 bytes>
+>>> bloomery.dask.contains(dask.bag.from_sequence(["user7", "nobody"]), known).compute()
+[True, False]
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any, List, Optional
+
+import dask
+
+from ._count import KeyCounter
+from ._filter import Count, Filter, Insertable, Rate
+from ._parts import FilterOrPath, check_kind, counted, filled, is_sized, opened, united
+
+__all__ = ["build", "contains"]
+
+
+def build(keys: Any, *, kind: str = "blocked_bloom", fpr: Optional[Rate] = None,
+          capacity: Optional[Count] = None, split_every: int = 8, **options: Any) -> Insertable:
+    """The filter of the keys in a bag, an array, or a series, such as a column of a data frame.
+
+    Each partition becomes a filter for all keys, and a tree unites ``split_every`` of them at a time. No
+    worker gets the keys of another. Without a capacity (or ``memory`` or ``bits``) the keys are counted
+    first: they are computed twice, unless they are persisted.
+
+    ``kind`` is one whose filters can be merged. ``fpr`` and the options are those of its class. A Bloom,
+    BlockedBloom or CountingBloom has the bytes that ``bloomery build`` gives for these keys.
+    """
+    check_kind(kind)
+    if split_every < 2:
+        raise ValueError(f"split_every: a tree unites at least 2 filters at a time, not {split_every}")
+    options.update(fpr=fpr, capacity=capacity)
+    parts = _partitions(keys)
+    if not is_sized(options):
+        count = dask.delayed(_counted, pure=True)
+        counter = _united([count(part, options) for part in parts], split_every)
+        options["capacity"] = counter.capacity(kind)
+    fill = dask.delayed(_filled, pure=True)
+    filter: Insertable = _united([fill(part, kind, options) for part in parts], split_every)
+    filter.settle_count()
+    return filter
+
+
+def contains(keys: Any, filter: FilterOrPath) -> Any:
+    """Whether each key may be a member: a bag, an array or a series of bool with the same partitions.
+    Nulls are never members.
+
+    ``filter`` may also be the path of its file, if the file has this path on every machine. The workers
+    of a machine then share one mapping, and the filter is not sent.
+
+    >>> import bloomery.dask, dask.array
+    >>> small = bloomery.Bloom.build(range(10), fpr=1e-6)
+    >>> numbers = dask.array.arange(100, chunks=25)
+    >>> numbers[bloomery.dask.contains(numbers, small)].compute()
+    array([0, 1, 2, 3, 4, 5, 6, 7, 8, 9])
+    """
+    _check_column(keys)
+    shared: Any = dask.delayed(filter) if isinstance(filter, Filter) else os.path.abspath(filter)
+    if hasattr(keys, "map_blocks"):
+        return keys.map_blocks(_answers, filter=shared, dtype=bool)
+    if hasattr(keys, "pluck"):
+        return keys.map_partitions(_answers, filter=shared)
+    return keys.map_partitions(_answers, filter=shared, meta=(keys.name, bool))
+
+
+def _check_column(keys: Any) -> None:
+    if hasattr(keys, "columns") and keys.ndim == 2:
+        raise TypeError("the keys are a data frame; give one of its columns, such as frame['id']")
+
+
+def _partitions(keys: Any) -> List[Any]:
+    _check_column(keys)
+    parts = keys.to_delayed()
+    return [*parts.ravel()] if hasattr(parts, "ravel") else [*parts]
+
+
+def _keys(part: Any) -> Any:
+    """A partition as a batch: NumPy's array, Arrow's column of a series, or what can be iterated over."""
+    if hasattr(part, "iloc"):
+        import pyarrow
+
+        return pyarrow.array(part, from_pandas=True)
+    return part.ravel() if hasattr(part, "ravel") else part
+
+
+def _counted(part: Any, options: Any) -> KeyCounter:
+    return counted([_keys(part)], options)
+
+
+def _filled(part: Any, kind: str, options: Any) -> Filter:
+    return filled([_keys(part)], kind, options)
+
+
+def _united(parts: List[Any], split_every: int) -> Any:
+    unite = dask.delayed(united, pure=True)
+    while len(parts) > 1:
+        parts = [unite(parts[i:i + split_every]) for i in range(0, len(parts), split_every)]
+    return parts[0].compute()
+
+
+def _answers(part: Any, filter: FilterOrPath) -> Any:
+    answers = opened(filter).contains(_keys(part))
+    if hasattr(part, "iloc"):
+        import pandas
+
+        return pandas.Series(answers, index=part.index, name=part.name)
+    return answers.reshape(part.shape) if hasattr(part, "shape") else answers.tolist()

@@ -1,0 +1,112 @@
+"""Filters of columns in Spark, built and asked by its executors. Needs PySpark 4.1 or later, and Bloomery
+on every machine.
+
+>>> import bloomery.spark
+>>> users = spark.range(1000).selectExpr("'user' || id as name")
+>>> known = bloomery.spark.build(users, "name", fpr="0.1%")
+>>> known
+<bloomery.BlockedBloom: 1,001 keys of 1,000, 1,984 bytes>
+>>> visitors = spark.createDataFrame([("user7",), ("nobody",)], ["visitor"])
+>>> visitors.filter(bloomery.spark.contains("visitor", known)).collect()
+[Row(visitor='user7')]
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+from typing import Any, Callable, Iterator, Optional, Union
+
+import pyarrow
+from pyspark import Broadcast
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql.functions import arrow_udf
+
+from ._filter import Count, Filter, Insertable, Rate
+from ._parts import FilterOrPath, check_kind, counted, filled, is_sized, opened
+from ._plan import plan
+
+__all__ = ["build", "contains"]
+
+#: How many filters one task unites.
+_TOGETHER = 8
+#: The largest array of Java, less some room for headers.
+_LARGEST = 2**31 - 2**16
+
+
+def build(frame: DataFrame, column: Union[str, Column], *, kind: str = "blocked_bloom",
+          fpr: Optional[Rate] = None, capacity: Optional[Count] = None, parts: Optional[int] = None,
+          **options: Any) -> Insertable:
+    """The filter of the keys in a column, without the nulls.
+
+    Each of ``parts`` tasks, by default one per core, fills a filter for all keys. Further tasks unite 8 of
+    them at a time, until the driver gets one filter. No task gets the keys of another. Without a capacity
+    (or ``memory`` or ``bits``) the keys are counted first: the frame is computed twice, unless it is cached.
+
+    ``kind`` is one whose filters can be merged. ``fpr`` and the options are those of its class. A Bloom,
+    BlockedBloom or CountingBloom has the bytes that ``bloomery build`` gives for these keys.
+    """
+    check_kind(kind)
+    options.update(fpr=fpr, capacity=capacity)
+    keys = frame.select(column)
+    # A type whose values are no keys is an error here, not in every task.
+    counted([pyarrow.array([], keys.limit(0).toArrow().schema.types[0])], options)
+    parts = parts or frame.sparkSession.sparkContext.defaultParallelism
+    keys = keys.coalesce(parts)
+    if not is_sized(options):
+        counter = _united(keys, parts, lambda batches: counted(batches, options))
+        options["capacity"] = counter.capacity(kind)
+    size = plan(kind=kind, **options).bytes
+    if size > _LARGEST:
+        raise ValueError(f"a filter of {size:,} bytes is no value of Spark, which has at most 2 GiB; build "
+                         "several filters, each of a part of the keys")
+    filter: Insertable = _united(keys, parts, lambda batches: filled(batches, kind, options))
+    filter.settle_count()
+    return filter
+
+
+def contains(column: Union[str, Column], filter: FilterOrPath) -> Column:
+    """Whether each value of a column may be a member, as a column of bool. Nulls are never members.
+
+    A filter is broadcast: each Python worker has a copy. ``filter`` may also be the path of its file, if
+    the file has this path on every machine. The workers of a machine then share one mapping, and the
+    filter is not sent.
+    """
+    if isinstance(filter, Filter):
+        shared: Any = SparkSession.active().sparkContext.broadcast(filter)
+    else:
+        shared = os.path.abspath(filter)
+
+    @arrow_udf("boolean")  # type: ignore[misc]
+    def may_contain(batches: Iterator[pyarrow.Array]) -> Iterator[pyarrow.Array]:
+        members = opened(shared.value if isinstance(shared, Broadcast) else shared)
+        for batch in batches:
+            yield pyarrow.array(members.contains(batch))
+
+    return may_contain(column)
+
+
+def _united(keys: DataFrame, parts: int, make: Callable[[Iterator[Any]], Any]) -> Any:
+    """The union of what ``make`` makes of each partition's batches."""
+
+    def one(batches: Iterator[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
+        yield _as_row(make(batches))
+
+    def several(batches: Iterator[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
+        rows = (pickle.loads(row.as_buffer()) for batch in batches for row in batch.column(0))
+        whole = next(rows, None)
+        if whole is not None:
+            for row in rows:
+                whole |= row
+            yield _as_row(whole)
+
+    united = keys.mapInArrow(one, "part binary")
+    while parts > 1:
+        parts = (parts + _TOGETHER - 1) // _TOGETHER
+        united = united.repartition(parts).mapInArrow(several, "part binary")
+    rows = united.collect()
+    return pickle.loads(rows[0].part) if rows else make(iter(()))  # a frame may have no partitions
+
+
+def _as_row(part: Any) -> pyarrow.RecordBatch:
+    return pyarrow.record_batch({"part": pyarrow.array([pickle.dumps(part)], pyarrow.binary())})

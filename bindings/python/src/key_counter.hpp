@@ -1,0 +1,10 @@
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+namespace bloomery::python {
+
+/// Adds the class KeyCounter to the module.
+void add_key_counter(pybind11::module_& module);
+
+}  // namespace bloomery::python

@@ -1,0 +1,74 @@
+"""Equal keys give the file of `bloomery build`, also in parts, in any order and with repetitions."""
+
+import pickle
+import random
+
+import bloomery
+import pytest
+
+ANY_ORDER = ("blocked_bloom", "bloom", "counting_bloom")
+NUMBERS = (1, 3000, 65_536, 65_537, 150_000)
+
+
+def file_of(run, tmp_path, keys, *options):
+    run("build", "-q", "--force", "-o", "lines.bloom", *options, input="".join(f"{key}\n" for key in keys))
+    return (tmp_path / "lines.bloom").read_bytes()
+
+
+def in_parts(keys, kind, n=3, **options):
+    """As several machines do it: each counts its keys, then each fills a filter for all."""
+    parts = [keys[i::n] for i in range(n)]
+    counter = bloomery.KeyCounter(seed=options.get("seed"))
+    for part in parts:
+        one = bloomery.KeyCounter(seed=options.get("seed"))
+        one.update(part)
+        counter |= pickle.loads(pickle.dumps(one))
+    cls = bloomery.KINDS[kind]
+    filter = cls(counter.capacity(kind), **options)
+    for part in reversed(parts):
+        one = cls(counter.capacity(kind), **options)
+        one.update(part)
+        filter |= one
+    filter.settle_count()
+    return filter
+
+
+@pytest.mark.parametrize("n", NUMBERS)
+@pytest.mark.parametrize("kind", ANY_ORDER)
+def test_counted_in_parts(run, tmp_path, kind, n):
+    keys = [f"user{i}" for i in range(n)]
+    keys += keys[: n // 2]
+    random.Random(n).shuffle(keys)
+    assert in_parts(keys, kind).to_bytes() == file_of(run, tmp_path, keys, "--kind", kind)
+
+
+def test_with_a_seed_a_rate_and_a_capacity(run, tmp_path):
+    keys = [f"user{i}" for i in range(80_000)] * 2
+    assert in_parts(keys, "bloom", seed=7, fpr="0.1%").to_bytes() == file_of(
+        run, tmp_path, keys, "--kind", "bloom", "--seed", 7, "--fpr", "0.1%")
+    f = bloomery.BlockedBloom.build(keys, capacity=100_000)
+    f.settle_count()
+    f.save(tmp_path / "f.bloom")
+    assert (tmp_path / "f.bloom").read_bytes() == file_of(run, tmp_path, keys, "--capacity", 100_000)
+
+
+def test_counters_have_the_key_of_their_filter():
+    key = bloomery.new_key()
+    counter = bloomery.KeyCounter(key=key)
+    counter.update(range(10), [3, 4])
+    again = pickle.loads(pickle.dumps(counter))
+    again |= counter
+    assert again.capacity("bloom") == 10 and again.capacity("cuckoo") == 24
+    with pytest.raises(ValueError, match="different seeds or keys"):
+        again |= bloomery.KeyCounter()
+    with pytest.raises(ValueError, match="not the state of a counter"):
+        again._counter._merge(b"12345678")
+    with pytest.raises(ValueError, match="nokind"):
+        again.capacity("nokind")
+
+
+def test_a_mapped_filter_keeps_its_count(tmp_path):
+    bloomery.Bloom.build(range(1000)).save(tmp_path / "f.bloom")
+    before = (tmp_path / "f.bloom").read_bytes()
+    bloomery.open(tmp_path / "f.bloom").settle_count()
+    assert (tmp_path / "f.bloom").read_bytes() == before

@@ -1,0 +1,203 @@
+"""Filters of columns in Spark, by executors that are processes, are the files of the command line."""
+
+import datetime
+import decimal
+import doctest
+import os
+import shutil
+import sys
+
+import bloomery
+import engines
+import pytest
+
+if not shutil.which("java"):
+    engines.missing("there is no Java; install openjdk-17-jre-headless")
+engines.need("spark", "pyspark==4.3.0", "pyarrow==26.0.1", "pandas==2.3.3")
+
+# The executors' Python finds the same packages.
+os.environ["PYTHONPATH"] = os.pathsep.join(sys.path)
+os.environ["PYSPARK_PYTHON"] = sys.executable
+
+from pyspark.sql import SparkSession  # noqa: E402
+from pyspark.sql import functions as sf  # noqa: E402
+
+import bloomery.spark  # noqa: E402
+
+N = 70_000
+NAMES = [f"user{i}" for i in range(N)]
+SMALL = NAMES[:3000]
+
+
+@pytest.fixture(scope="module")
+def spark():
+    quick = "-XX:TieredStopAtLevel=1"  # the tests are over before a better compiler pays
+    session = (SparkSession.builder.master("local-cluster[2,1,1024]")
+               .config("spark.driver.extraJavaOptions", quick)
+               .config("spark.executor.extraJavaOptions", quick)
+               .config("spark.shuffle.io.maxRetries", "1")
+               .config("spark.shuffle.io.retryWait", "100ms")
+               .config("spark.ui.enabled", "false")
+               .config("spark.driver.memory", "512m")
+               .config("spark.sql.shuffle.partitions", "2")
+               .config("spark.sql.autoBroadcastJoinThreshold", "-1")
+               .getOrCreate())
+    session.sparkContext.setLogLevel("OFF")
+    yield session
+    session.stop()
+
+
+@pytest.fixture
+def file_of(run, tmp_path):
+    def make(keys, *options):
+        run("build", "-q", "--force", "-o", "lines.bloom", *options, input="".join(f"{key}\n" for key in keys))
+        return (tmp_path / "lines.bloom").read_bytes()
+
+    return make
+
+
+def names(spark, n, partitions):
+    return spark.range(0, n, 1, partitions).selectExpr("'user' || id as name")
+
+
+def hexadecimal(numbers):
+    return [int(n).to_bytes(8, "little", signed=True).hex() for n in numbers]
+
+
+def test_text_with_repetitions_and_nulls(spark, file_of):
+    frame = names(spark, N, 9).union(names(spark, 1000, 1)).union(spark.sql("select cast(null as string)"))
+    known = bloomery.spark.build(frame, "name", fpr="0.1%", parts=9)
+    assert known.to_bytes() == file_of(NAMES + NAMES[:1000], "--fpr", "0.1%")
+    found = frame.filter(bloomery.spark.contains(sf.upper("name"), known)).count()
+    assert found < N * 0.002  # 71 are expected
+
+
+def test_a_capacity_and_kinds(spark, file_of):
+    frame = names(spark, 3000, 3).cache()
+    counting = bloomery.spark.build(frame, frame.name, kind="counting_bloom")
+    assert counting.to_bytes() == file_of(SMALL, "--kind", "counting_bloom")
+    sized = bloomery.spark.build(frame, "name", kind="bloom", capacity="10k", seed=9, parts=1)
+    assert sized.to_bytes() == file_of(SMALL, "--kind", "bloom", "--capacity", 10_000, "--seed", 9)
+
+
+def test_types_of_columns(spark, file_of):
+    frame = spark.range(0, 1000, 1, 2).selectExpr(
+        "id", "cast(id as int) as small", "date_add(date'1969-12-01', cast(id as int)) as day",
+        "cast(id / 4 as decimal(10, 2)) as price", "encode('user' || id, 'utf-8') as raw")
+    keys = {
+        "small": hexadecimal(range(1000)),
+        "day": hexadecimal(range(-31, 969)),
+        "price": [f"{n / 4:.2f}".encode().hex() for n in range(1000)],
+        "raw": [name.encode().hex() for name in NAMES[:1000]],
+    }
+    for column, expected in keys.items():
+        known = bloomery.spark.build(frame, column, capacity=1000)
+        assert known.to_bytes() == file_of(expected, "--keys", "hex", "--capacity", 1000), column
+    first = bloomery.Bloom.build([datetime.date(1970, 1, n).toordinal() - 719163 for n in (1, 2, 3)], fpr=1e-9)
+    assert frame.filter(bloomery.spark.contains("day", first)).count() == 3
+    prices = bloomery.Bloom.build([str(decimal.Decimal("1.50"))], fpr=1e-9)
+    assert [row.id for row in frame.filter(bloomery.spark.contains("price", prices)).collect()] == [6]
+
+
+def test_a_filter_or_its_file_is_asked(spark, tmp_path):
+    few = bloomery.BlockedBloom.build(NAMES[:10], fpr=1e-9)
+    few.save(tmp_path / "few.bloom")
+    frame = names(spark, 3000, 3).union(spark.sql("select cast(null as string)"))
+    for filter in (few, str(tmp_path / "few.bloom")):
+        found = frame.select("name", bloomery.spark.contains("name", filter).alias("known"))
+        assert [row.name for row in found.filter("known").collect()] == NAMES[:10]
+        assert found.filter("not known").count() == 2991
+
+
+def killed_once(marker, what):
+    """Kills the Python worker or its executor, once, when others have filled parts already."""
+
+    def work(batches):
+        import os
+        import signal
+
+        import pyspark
+
+        for batch in batches:
+            if pyspark.TaskContext.get().partitionId() == 3:
+                try:
+                    os.close(os.open(marker, os.O_CREAT | os.O_EXCL))
+                except FileExistsError:
+                    pass
+                else:
+                    victim = os.getpid()
+                    if what == "executor":
+                        while os.path.basename(os.readlink(f"/proc/{victim}/exe")) != "java":
+                            with open(f"/proc/{victim}/stat") as status:
+                                victim = int(status.read().rpartition(")")[2].split()[1])
+                    os.kill(victim, signal.SIGKILL)
+            yield batch
+
+    return work
+
+
+@pytest.mark.parametrize("what", ("worker", "executor"))
+def test_killed_in_the_middle(spark, file_of, tmp_path, what):
+    marker = tmp_path / "killed"
+    frame = names(spark, 3000, 4).mapInArrow(killed_once(str(marker), what), "name string")
+    known = bloomery.spark.build(frame, "name", capacity=3000, parts=4)
+    assert marker.exists()
+    assert known.to_bytes() == file_of(SMALL, "--capacity", 3000)
+
+
+def shuffled(spark, action):
+    """The records and bytes that the stages of an action write to shuffles and read from them."""
+    context = spark.sparkContext._jsc.sc()
+    context.listenerBus().waitUntilEmpty()
+    jvm = spark.sparkContext._jvm
+
+    def sums():
+        stages = context.statusStore().stageList(None, False, False, spark.sparkContext._gateway.new_array(
+            jvm.double, 0), jvm.java.util.ArrayList())
+        stages = [stages.apply(i) for i in range(stages.size())]
+        return [sum(getattr(stage, name)() for stage in stages) for name in
+                ("shuffleWriteRecords", "shuffleWriteBytes", "shuffleReadRecords", "shuffleReadBytes")]
+
+    before = sums()
+    answer = action()
+    context.listenerBus().waitUntilEmpty()
+    return answer, [after - old for after, old in zip(sums(), before)]
+
+
+def test_a_join_shuffles_less(spark):
+    visits = spark.range(0, N, 1, 2).selectExpr("'user' || id as name", "id % 7 as page")
+    buyers = names(spark, 700, 1).withColumn("bought", sf.lit(True))
+    known = bloomery.spark.build(buyers, "name")
+    plain, before = shuffled(spark, lambda: visits.join(buyers, "name").count())
+    early = visits.filter(bloomery.spark.contains("name", known))
+    same, after = shuffled(spark, lambda: early.join(buyers, "name").count())
+    assert plain == same == 700
+    # The 70,000 visits, of which 700 and about 1% of the others pass.
+    assert before[0] == before[2] > N
+    assert after[0] == after[2] < N * 0.03 + 700
+    assert after[1] < before[1] / 10 and after[3] < before[3] / 10
+
+
+def test_no_rows_and_no_partitions(spark, file_of):
+    nothing = names(spark, 0, 2)
+    assert bloomery.spark.build(nothing, "name").to_bytes() == file_of([])
+    assert bloomery.spark.build(nothing.filter("false"), "name", parts=1).to_bytes() == file_of([])
+
+
+def test_what_cannot_be(spark):
+    frame = names(spark, 10, 1)
+    with pytest.raises(ValueError, match="kind ribbon cannot be merged; kinds that can: blocked_bloom, "):
+        bloomery.spark.build(frame, "name", kind="ribbon")
+    with pytest.raises(TypeError, match="have no keys; cast them to integers, text"):
+        bloomery.spark.build(frame.selectExpr("cast(1 as double) as x"), "x")
+    with pytest.raises(ValueError, match="a filter of .* bytes is no value of Spark"):
+        bloomery.spark.build(frame, "name", capacity="10G")
+    with pytest.raises(Exception, match="No such file"):
+        frame.filter(bloomery.spark.contains("name", "/nonexistent/f.bloom")).count()
+
+
+def test_examples(spark, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    done = doctest.testmod(bloomery.spark, extraglobs={"bloomery": bloomery, "spark": spark})
+    assert done.failed == 0 and done.attempted > 0
+    engines.run_examples("distributed.md", "Spark", spark=spark)
