@@ -1,6 +1,7 @@
 """Packages of other engines, which pip installs into a folder beside the build, once. Without pip or its
 index the tests are skipped, and with BLOOMERY_NEEDS_ENGINES they fail."""
 
+import fcntl
 import os
 import pathlib
 import shutil
@@ -17,8 +18,16 @@ FOLDER = pathlib.Path(os.environ.get("BLOOMERY_ENGINES", pathlib.Path(PROGRAM).p
 def need(name, *packages):
     """Puts a folder with these packages on sys.path, before those of the distribution."""
     folder = FOLDER / name
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    with open(FOLDER / f"{name}.lock", "w") as lock:  # two files of tests may need the same folder
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        install(folder, packages)
+    sys.path.insert(0, str(folder))
+
+
+def install(folder, packages):
     if not folder.is_dir():
-        partial = folder.with_name(name + ".partial")
+        partial = folder.with_name(folder.name + ".partial")
         shutil.rmtree(partial, ignore_errors=True)
         done = subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check",
                                "--no-compile", "--target", partial, *packages], capture_output=True, text=True)
@@ -29,4 +38,3 @@ def need(name, *packages):
                 pytest.fail(f"{why}\n{done.stderr}", pytrace=False)
             pytest.skip(why, allow_module_level=True)
         partial.rename(folder)
-    sys.path.insert(0, str(folder))
