@@ -39,6 +39,8 @@ const std::vector<reading>& readings() {
       {"cassandra", {{"version", "mc"}}},
       {"cassandra", {{"version", "nb"}}},
       {"bip37", {}},
+      {"spark", {{"type", "string"}}},
+      {"spark", {{"type", "long"}}},
   };
   return all;
 }

@@ -54,7 +54,7 @@ struct dialect_sample {
     plan_request larger = building;
     larger.capacity = larger.capacity * 3;
     std::vector<plan_request> all = {larger};
-    if (format == "bip37") {
+    if (name == "bip37" || name == "spark") {
       plan_request tweaked = building;
       tweaked.seed = 7;
       all.push_back(tweaked);
@@ -96,6 +96,18 @@ inline const std::vector<dialect_sample>& dialect_samples() {
          "guava",
          {.capacity = 500, .options = {{"funnel", "int32"}, {"strategy", "32"}}},
          {{"funnel", "int32"}}},
+        {"spark",
+         "spark",
+         {.capacity = 500, .options = {{"type", "string"}}},
+         {{"type", "string"}}},
+        {"spark_long",
+         "spark",
+         {.capacity = 500, .options = {{"type", "long"}}},
+         {{"type", "long"}}},
+        {"spark_1",
+         "spark",
+         {.capacity = 500, .options = {{"type", "long"}, {"version", "1"}}},
+         {{"type", "long"}}},
         {"cassandra_ka",
          "cassandra",
          {.capacity = 500, .options = {{"version", "ka"}}},

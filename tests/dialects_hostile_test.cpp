@@ -140,6 +140,19 @@ TEST_P(hostile_dialect, bytes_of_another_format_are_refused) {
 INSTANTIATE_TEST_SUITE_P(dialects, hostile_dialect, ::testing::ValuesIn(dialect_samples()),
                          [](const auto& test) { return test.param.name; });
 
+TEST(hostile_spark, other_versions_and_numbers_of_functions_are_named) {
+  const auto says = [](std::size_t at, unsigned byte) {
+    auto bytes = sample("spark").bytes;
+    bytes[at] = static_cast<std::byte>(byte);
+    const auto opened = d::open(*d::find("spark").value(), mapped_storage(nullptr, bytes));
+    return opened ? std::string() : opened.error().message;
+  };
+  EXPECT_EQ(says(3, 3), "the filter: its version is 3, and 1 and 2 are known");
+  EXPECT_EQ(says(7, 0), "the filter: its header says 0 hash functions, and 1 to 255 are supported");
+  EXPECT_EQ(says(6, 1),
+            "the filter: its header says 261 hash functions, and 1 to 255 are supported");
+}
+
 TEST(hostile_dcso, a_flipped_bit_of_gzip_is_found) {
   const auto good = [] {
     for (const auto& each : dialect_samples()) {

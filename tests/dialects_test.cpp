@@ -323,6 +323,107 @@ TEST(guava, without_its_funnel_it_answers_nothing) {
   EXPECT_FALSE(filter->may_contain("hello"));
 }
 
+// Spark ----------------------------------------------------------------------------------------
+
+plan_request spark(const std::string& type, const std::string& version = "2") {
+  return {.capacity = 10, .fpr = 0.03, .options = {{"type", type}, {"version", version}}};
+}
+
+// Recorded from Spark 4.3.0 (spark-sketch), as all vectors of this section.
+TEST(spark, strings_and_longs_of_both_versions) {
+  // Bytes above 0x7f at the end of a key are hashed with their sign.
+  const std::vector<std::string> strings = {"hello",  "world",           "foo",
+                                            "\u00e9", "gr\u00fc\u00dfe", ""};
+  const std::vector<std::string> longs = {"42", "-1", "-9223372036854775808"};
+  EXPECT_EQ(built("spark", spark("string", "1"), strings),
+            "000000010000000500000002830c0884380120010640082000020420");
+  EXPECT_EQ(built("spark", spark("long", "1"), longs),
+            "00000001000000050000000208245000010880002002000000040492");
+  EXPECT_EQ(built("spark", spark("string"), strings),
+            "000000020000000500000000000000021000020448102a410102200006008082");
+  EXPECT_EQ(built("spark", spark("long"), longs),
+            "0000000200000005000000000000000240080001200000840402000010024b20");
+  EXPECT_EQ(built("spark", spark("bytes"), strings), built("spark", spark("string"), strings));
+  EXPECT_EQ(built("spark", spark("int64"), longs), built("spark", spark("long"), longs));
+}
+
+TEST(spark, the_seed_of_version_2_is_a_number_of_32_bits) {
+  const std::vector<std::string> longs = {"42", "-1", "-9223372036854775808"};
+  plan_request seeded = spark("long");
+  seeded.seed = 77;
+  EXPECT_EQ(built("spark", seeded, longs),
+            "00000002000000050000004d000000021010000000c080402010180000101012");
+  seeded.seed = 0xfffffffb;  // -5
+  EXPECT_EQ(built("spark", seeded, longs),
+            "0000000200000005fffffffb0000000200040000006003002622300040008000");
+  seeded.seed = std::uint64_t{1} << 32;
+  EXPECT_EQ(built("spark", seeded, longs), "the seed of Spark's filter is a number of 32 bits");
+}
+
+TEST(spark, twenty_strings) {
+  std::vector<std::string> twenty;
+  for (int i = 0; i < 20; ++i) twenty.push_back("key" + std::to_string(i));
+  plan_request hundred = spark("string", "1");
+  hundred.capacity = 100;
+  hundred.fpr = 0.01;
+  EXPECT_EQ(built("spark", hundred, twenty),
+            "00000001000000070000000f100020460000008200246000880a2100008000008304000000000400004080"
+            "000400000080040000222008402220020880240005488000c06081490d2400000200040044200000000208"
+            "70410040003202400023200000401002082032000a0010410400000006020482460c523001030c06022018"
+            "1a2008");
+  hundred.options.back().second = "2";
+  EXPECT_EQ(built("spark", hundred, twenty),
+            "0000000200000007000000000000000f0020c4c010040120d24e4000040090040000420481702024104000"
+            "004101004800021840200071000a0000000230203004c100042132451052c0402000000403104000000400"
+            "0800001a4400100410008000014000002404020c141088c40000040200000050040008290200a042112020"
+            "02002108042002");
+}
+
+// Two keys whose sums cross zero, with 255 functions: their first hashes are -7 and 19, their
+// second ones are negative.
+TEST(spark, sums_below_zero) {
+  const plan_request request{.capacity = 1, .bits = 368, .options = {{"type", "long"}}};
+  EXPECT_EQ(built("spark", request, {"282190854"}),
+            "00000002000000ff0000000000000006" + std::string(96, '5'));
+  EXPECT_EQ(built("spark", request, {"66813494"}),
+            "00000002000000ff0000000000000006249249249249249292492492492492494924924924924924249249"
+            "249249249292492492492492494924924924924924");
+}
+
+TEST(spark, sizes) {
+  struct row {
+    plan_request request;
+    std::string head;
+  };
+  for (const auto& [request, head] :
+       {row{{.capacity = 1, .fpr = 0.01}, "00000002000000060000000000000001"},
+        row{{.capacity = 10, .fpr = 0.0215}, "00000002000000050000000000000002"},
+        row{{.capacity = 1000, .fpr = 0.0215}, "0000000200000006000000000000007d"},
+        row{{.capacity = 1000, .fpr = 1e-6}, "000000020000001400000000000001c2"},
+        row{{.capacity = 3}, "00000002000000050000000000000001"},
+        row{{.capacity = 10, .bits = 1000}, "00000002000000450000000000000010"},
+        row{{.capacity = 1000, .bits = 8192}, "00000002000000060000000000000080"},
+        row{{.capacity = 1000, .bits = 100}, "00000002000000010000000000000002"}}) {
+    EXPECT_EQ(built("spark", request, {}).substr(0, 32), head);
+  }
+  EXPECT_NE(
+      built("spark", {.capacity = 1, .bits = 400}, {}).find("more than the 255 hash functions"),
+      std::string::npos);
+  EXPECT_EQ(built("spark", {.capacity = 1, .fpr = 0.1, .bits = 400}, {}),
+            "give a rate or a number of bits, not both");
+}
+
+TEST(spark, versions_and_seeds_do_not_merge) {
+  const auto& row = *d::find("spark").value();
+  plan_request seeded = spark("long");
+  seeded.seed = 1;
+  auto filter = d::create(row, spark("long")).value();
+  EXPECT_TRUE(filter.merge(d::create(row, spark("long")).value()));
+  for (const plan_request& other : {spark("long", "1"), seeded, spark("string")}) {
+    EXPECT_EQ(filter.merge(d::create(row, other).value()).error().code, errc::incompatible);
+  }
+}
+
 // Cassandra ------------------------------------------------------------------------------------
 
 d::foreign_filter cassandra(std::string_view hex, const std::string& version) {

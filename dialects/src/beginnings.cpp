@@ -67,6 +67,18 @@ bool some_words(bytes_view bytes, std::size_t at) noexcept {
   return words != 0 && words < std::uint32_t{1} << 28;
 }
 
+/// A version, a plausible number of functions, and a number of words; version 2 has a seed before
+/// it.
+bool spark(bytes_view bytes) noexcept {
+  constexpr std::uint32_t max_hashes = 64;
+  if (bytes.size() < 12) return false;
+  const auto version = big_endian<std::uint32_t>(bytes.data());
+  const auto hashes = big_endian<std::uint32_t>(bytes.data() + 4);
+  const bool has_words = version == 1 ? some_words(bytes, 8)
+                                      : version == 2 && bytes.size() >= 16 && some_words(bytes, 12);
+  return has_words && hashes != 0 && hashes <= max_hashes;
+}
+
 /// A number of functions that Cassandra's tables of rates have, then a number of words.
 bool cassandra(bytes_view bytes) noexcept {
   constexpr std::uint32_t max_hashes = 20;
@@ -102,9 +114,10 @@ struct beginning {
 
 // In order of certainty, the most certain first.
 constexpr std::array beginnings = {
-    beginning{row::squid, squid}, beginning{row::parquet, parquet},
-    beginning{row::dcso, dcso},   beginning{row::cassandra, cassandra},
-    beginning{row::guava, guava}, beginning{row::bip37, bip37},
+    beginning{row::squid, squid},         beginning{row::parquet, parquet},
+    beginning{row::dcso, dcso},           beginning{row::spark, spark},
+    beginning{row::cassandra, cassandra}, beginning{row::guava, guava},
+    beginning{row::bip37, bip37},
 };
 
 }  // namespace

@@ -2,11 +2,6 @@
 // words, and the words, big-endian. The funnel, from an object to the bytes of a key, is not
 // stored.
 
-#include <bloomery/plan/numeric.hpp>
-#include <cmath>
-#include <limits>
-#include <numbers>
-
 #include "bloom_model.hpp"
 
 namespace bloomery::dialects {
@@ -118,27 +113,11 @@ result<foreign_filter> create_filter(const plan_request& request) {
   }
   const auto funnel = funnel_of(request.options);
   if (!funnel) return fail(funnel.error());
-  const double p = request.fpr == 0 ? 0.03 : request.fpr;
-  const double ln2 = std::numbers::ln2;
-  const double bits =
-      std::floor(-static_cast<double>(request.capacity) * numeric::log(p) / (ln2 * ln2));
-  if (!(bits < 64.0 * std::numeric_limits<std::int32_t>::max())) {
-    return too_large("guava", "2^31 - 1 words of 64 bits");
-  }
-  if (bits < 1) {
-    return fail(errc::invalid_argument,
-                "Guava's formula gives no bits for this capacity and rate; give a smaller rate");
-  }
-  // Math.round: to the nearest, halves up. (Guava 33 uses -log2 p instead of m/n ln 2. The results
-  // differ for a few keys only.)
-  const double hashes =
-      std::max(1.0, std::floor(bits / static_cast<double>(request.capacity) * ln2 + 0.5));
-  if (hashes > rules::rule::max_hashes()) {
-    return fail(errc::invalid_argument, "so low a rate needs more than Guava's 255 functions");
-  }
+  const auto size = guava_size(request, "guava");
+  if (!size) return fail(size.error());
   return with_strategy(strategy == "64", [&](auto made) {
-    made.words = static_cast<std::uint32_t>((static_cast<std::uint64_t>(bits) + 63) / 64);
-    made.hashes = static_cast<unsigned>(hashes);
+    made.words = size->words;
+    made.hashes = size->hashes;
     made.funnel = *funnel;
     return empty_filter(made);
   });

@@ -59,6 +59,25 @@ murmur_pair murmur128(std::span<const std::byte> bytes) noexcept {
   return {h1, h2};
 }
 
+std::uint32_t mix32(std::uint32_t word) noexcept {
+  return std::rotl(word * 0xcc9e2d51U, 15) * 0x1b873593U;
+}
+std::uint32_t step32(std::uint32_t h, std::uint32_t word) noexcept {
+  return std::rotl(h ^ mix32(word), 13) * 5 + 0xe6546b64U;
+}
+std::uint32_t words32(std::span<const std::byte> bytes, std::uint32_t h) noexcept {
+  for (std::size_t at = 0; at + 4 <= bytes.size(); at += 4) {
+    h = step32(h, little_endian<std::uint32_t>(bytes.data() + at));
+  }
+  return h;
+}
+std::uint32_t finish32(std::uint32_t h, std::size_t size) noexcept {
+  h ^= static_cast<std::uint32_t>(size);
+  h = (h ^ (h >> 16)) * 0x85ebca6bU;
+  h = (h ^ (h >> 13)) * 0xc2b2ae35U;
+  return h ^ (h >> 16);
+}
+
 /// Up to three bytes at the end, little-endian.
 std::uint32_t tail32(std::span<const std::byte> bytes) noexcept {
   std::uint32_t word = 0;
@@ -99,18 +118,16 @@ murmur_pair murmur3_128_signed_tail(std::span<const std::byte> bytes) noexcept {
 }
 
 std::uint32_t murmur3_32(std::span<const std::byte> bytes, std::uint32_t seed) noexcept {
-  const auto mix = [](std::uint32_t word) noexcept {
-    return std::rotl(word * 0xcc9e2d51U, 15) * 0x1b873593U;
-  };
-  std::uint32_t h = seed;
-  for (std::size_t at = 0; at + 4 <= bytes.size(); at += 4) {
-    h = std::rotl(h ^ mix(little_endian<std::uint32_t>(bytes.data() + at)), 13) * 5 + 0xe6546b64U;
+  return finish32(words32(bytes, seed) ^ mix32(tail32(bytes)), bytes.size());
+}
+
+std::uint32_t murmur3_32_signed_tail(std::span<const std::byte> bytes,
+                                     std::uint32_t seed) noexcept {
+  std::uint32_t h = words32(bytes, seed);
+  for (const std::byte byte : bytes.subspan(bytes.size() / 4 * 4)) {
+    h = step32(h, static_cast<std::uint32_t>(static_cast<std::int8_t>(byte)));
   }
-  h ^= mix(tail32(bytes));
-  h ^= static_cast<std::uint32_t>(bytes.size());
-  h = (h ^ (h >> 16)) * 0x85ebca6bU;
-  h = (h ^ (h >> 13)) * 0xc2b2ae35U;
-  return h ^ (h >> 16);
+  return finish32(h, bytes.size());
 }
 
 std::uint32_t leveldb_hash(std::span<const std::byte> bytes, std::uint32_t seed) noexcept {

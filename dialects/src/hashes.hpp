@@ -36,6 +36,10 @@ murmur_pair murmur3_128_signed_tail(std::span<const std::byte> bytes) noexcept;
 /// MurmurHash3_x86_32.
 std::uint32_t murmur3_32(std::span<const std::byte> bytes, std::uint32_t seed) noexcept;
 
+/// Spark's variant of it: each of the up to three bytes after the last whole word is mixed in as a
+/// word of its own, with its sign.
+std::uint32_t murmur3_32_signed_tail(std::span<const std::byte> bytes, std::uint32_t seed) noexcept;
+
 /// LevelDB's own hash (util/hash.cc). It resembles MurmurHash, but equals no version of it.
 std::uint32_t leveldb_hash(std::span<const std::byte> bytes, std::uint32_t seed) noexcept;
 

@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bloomery/plan/numeric.hpp>
 #include <charconv>
+#include <cmath>
 #include <limits>
+#include <numbers>
 
 namespace bloomery::dialects {
 
@@ -88,6 +91,32 @@ result<void> check_words(std::span<const std::byte> bytes, std::size_t at) {
         fmt::format("its header says {} words of 8 bytes, and {} bytes follow", words, payload));
   }
   return {};
+}
+
+result<words_and_hashes> guava_size(const plan_request& request, std::string_view format) {
+  constexpr double max_hashes = 255;
+  const auto n = static_cast<double>(request.capacity);
+  const double ln2 = std::numbers::ln2;
+  const double p = request.fpr == 0 ? 0.03 : request.fpr;
+  const double bits = request.bits != 0 ? static_cast<double>(request.bits)
+                                        : std::floor(-n * numeric::log(p) / (ln2 * ln2));
+  if (!(bits < 64.0 * std::numeric_limits<std::int32_t>::max())) {
+    return too_large(format, "2^31 - 1 words of 64 bits");
+  }
+  if (bits < 1) {
+    return fail(errc::invalid_argument,
+                "Guava's formula gives no bits for this capacity and rate; give a smaller rate");
+  }
+  // Math.round: to the nearest, halves up. (Guava 33 uses -log2 p instead of m/n ln 2. The results
+  // differ for a few keys only.)
+  const double hashes = std::max(1.0, std::floor(bits / n * ln2 + 0.5));
+  if (hashes > max_hashes) {
+    return fail(errc::invalid_argument,
+                "so many bits per key need more than the 255 hash functions of a filter; give a "
+                "greater rate or fewer bits");
+  }
+  return words_and_hashes{static_cast<std::uint32_t>((static_cast<std::uint64_t>(bits) + 63) / 64),
+                          static_cast<unsigned>(hashes)};
 }
 
 }  // namespace bloomery::dialects

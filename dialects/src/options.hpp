@@ -63,6 +63,15 @@ Number big_endian(const std::byte* from) noexcept {
 /// can have, and exactly that many words must follow. Precondition: the number is there.
 result<void> check_words(std::span<const std::byte> bytes, std::size_t at);
 
+/// m in words of 64 bits, and k.
+struct words_and_hashes {
+  std::uint32_t words;
+  unsigned hashes;
+};
+/// The size that Guava computes, and Spark too, from the request's rate (3% by default) or its
+/// number of bits. `format` is for the error.
+result<words_and_hashes> guava_size(const plan_request& request, std::string_view format);
+
 /// The smallest multiple of 8 that is not below n, which is below 2^64 - 8.
 constexpr std::uint64_t up_to_eight(std::uint64_t n) noexcept {
   return (n + 7) / 8 * 8;

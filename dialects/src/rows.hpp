@@ -11,11 +11,12 @@ dialect parquet_dialect() noexcept;
 dialect leveldb_dialect() noexcept;
 dialect dcso_dialect() noexcept;
 dialect guava_dialect() noexcept;
+dialect spark_dialect() noexcept;
 dialect cassandra_dialect() noexcept;
 dialect bip37_dialect() noexcept;
 
 /// A row's place in all().
-enum class row : std::uint8_t { squid, parquet, leveldb, dcso, guava, cassandra, bip37 };
+enum class row : std::uint8_t { squid, parquet, leveldb, dcso, guava, spark, cassandra, bip37 };
 
 inline const dialect& row_of(row which) noexcept {
   return all()[static_cast<std::size_t>(which)];

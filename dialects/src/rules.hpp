@@ -111,8 +111,13 @@ using murmur_hasher =
       return murmur3_128(bytes);
     }>;
 
-/// MURMUR128_MITZ_32: both hashes are from the first half, with 32 bits and a sign. The complement
-/// replaces a negative sum.
+/// A sum of 32 bits. Its complement replaces a negative one.
+constexpr std::uint32_t sum_32(std::uint32_t first, std::uint32_t second, unsigned i) noexcept {
+  const std::uint32_t sum = first + (i + 1) * second;
+  return sum >> 31 != 0 ? ~sum : sum;
+}
+
+/// MURMUR128_MITZ_32: both hashes are from the first half.
 struct guava_32 : rule {
   using hash_type = murmur_pair;
   using hasher_type = murmur_hasher;
@@ -120,10 +125,9 @@ struct guava_32 : rule {
 
   static constexpr std::uint64_t position(const murmur_pair& h, unsigned i,
                                           std::uint64_t m) noexcept {
-    const auto first = static_cast<std::uint32_t>(h.first);
-    const auto second = static_cast<std::uint32_t>(h.first >> 32);
-    const auto sum = first + (i + 1) * second;
-    return in_order(bit_order::big_endian_words, (sum >> 31 != 0 ? ~sum : sum) % m);
+    const auto sum =
+        sum_32(static_cast<std::uint32_t>(h.first), static_cast<std::uint32_t>(h.first >> 32), i);
+    return in_order(bit_order::big_endian_words, sum % m);
   }
 };
 
@@ -136,6 +140,44 @@ struct guava_64 : rule {
   static constexpr std::uint64_t position(const murmur_pair& h, unsigned i,
                                           std::uint64_t m) noexcept {
     return in_order(bit_order::big_endian_words, ((h.first + i * h.second) & (~0ULL >> 1)) % m);
+  }
+};
+
+/// Two hashes of 32 bits, which Spark reads as signed numbers. The first is the second's seed.
+struct spark_pair {
+  std::uint32_t first;
+  std::uint32_t second;
+};
+
+using spark_hasher =
+    hasher_of<spark_pair, [](std::span<const std::byte> bytes, std::uint64_t seed) noexcept {
+      const auto first = murmur3_32_signed_tail(bytes, static_cast<std::uint32_t>(seed));
+      return spark_pair{first, murmur3_32_signed_tail(bytes, first)};
+    }>;
+
+/// Version 1: Guava's sum.
+struct spark_1 : rule {
+  using hash_type = spark_pair;
+  using hasher_type = spark_hasher;
+  static constexpr std::string_view name = "spark-1";
+
+  static constexpr std::uint64_t position(spark_pair h, unsigned i, std::uint64_t m) noexcept {
+    return in_order(bit_order::big_endian_words, sum_32(h.first, h.second, i) % m);
+  }
+};
+
+/// Version 2: the same with a sum of 64 bits, in which the first hash counts 2^31 - 1 times. It
+/// cannot overflow.
+struct spark_2 : rule {
+  using hash_type = spark_pair;
+  using hasher_type = spark_hasher;
+  static constexpr std::string_view name = "spark-2";
+
+  static constexpr std::uint64_t position(spark_pair h, unsigned i, std::uint64_t m) noexcept {
+    const std::int64_t sum = std::int64_t{static_cast<std::int32_t>(h.first)} * 0x7fffffff +
+                             (i + std::int64_t{1}) * static_cast<std::int32_t>(h.second);
+    return in_order(bit_order::big_endian_words,
+                    static_cast<std::uint64_t>(sum < 0 ? ~sum : sum) % m);
   }
 };
 

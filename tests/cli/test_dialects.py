@@ -262,6 +262,12 @@ def test_without_a_capacity_the_lines_are_counted(run, info, tmp_path, lines):
 @pytest.mark.parametrize("args,sentence", [
     (("--format", "guava"), "give --with funnel=utf8"),
     (("--format", "guava", "--with", "funnel=utf8", "--with", "strategy=8"), "--with strategy=8: give 32 or 64"),
+    (("--format", "spark"), "give --with type=string (or bytes, the same) or long"),
+    (("--format", "spark", "--with", "type=int"), "--with type=int: give string"),
+    (("--format", "spark", "--with", "type=long", "--with", "version=3"), "--with version=3"),
+    (("--format", "spark", "--with", "type=long", "--with", "version=1", "--seed", "3"), "no place for a seed"),
+    (("--format", "spark", "--with", "type=long", "--hashes", "3"), "give a capacity, and a rate or a number of bits"),
+    (("--format", "spark", "--with", "type=long"), "stdin:1: 'a' is not a whole number of 64"),
     (("--format", "cassandra"), "give --with version="),
     (("--format", "parquet"), "give --with type=bytes (or string), int32"),
     (("--format", "parquet", "--with", "type=text"), "--with type=text: give bytes (or string), int32"),
@@ -344,9 +350,9 @@ def test_the_result_can_go_to_stdout_and_replaces_on_demand_only(run, tmp_path, 
 # Damage ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("format", ["squid", "dcso", "bip37", "guava", "cassandra", "parquet"])
+@pytest.mark.parametrize("format", ["squid", "dcso", "bip37", "guava", "spark", "cassandra", "parquet"])
 def test_a_truncated_file_is_refused_by_name(run, tmp_path, lines, format):
-    more = {"guava": ["--with", "funnel=utf8"], "cassandra": ["--with", "version=mc"],
+    more = {"guava": ["--with", "funnel=utf8"], "spark": ["--with", "type=string"], "cassandra": ["--with", "version=mc"],
             "parquet": ["--with", "type=bytes"]}.get(format, [])
     run("build", "--format", format, *more, "--capacity", 100, "-o", "f", input=lines(100)).ok()
     whole = (tmp_path / "f").read_bytes()
@@ -359,7 +365,7 @@ def test_a_truncated_file_is_refused_by_name(run, tmp_path, lines, format):
 
 def make_foreign(run, lines, name="f"):
     """A filter of each format that can be told from its beginning, by its name."""
-    made = {"squid": [], "dcso": [], "bip37": [], "guava": ["--with", "funnel=utf8"],
+    made = {"squid": [], "dcso": [], "bip37": [], "guava": ["--with", "funnel=utf8"], "spark": ["--with", "type=string"],
             "cassandra": ["--with", "version=mc"], "parquet": ["--with", "type=bytes"]}
     for format, more in made.items():
         run("build", "-o", f"{name}.{format}", "--format", format, *more, "--capacity", 1000,
@@ -372,6 +378,7 @@ def make_foreign(run, lines, name="f"):
     ("dcso", "its header says m = 9585 bits, and 552 bytes follow"),
     ("bip37", "its length says 1198 bytes of filter"),
     ("guava", "its header says 115 words of 8 bytes, and 594 bytes follow"),
+    ("spark", "its header says 115 words of 8 bytes, and 584 bytes follow"),
     ("cassandra", "its header says 157 words of 8 bytes, and 592 bytes follow"),
     ("parquet", "header says 2048 bytes of blocks of 32, and 584 follow"),
 ])
@@ -482,6 +489,6 @@ def test_the_man_page_and_the_help_list_formats(run):
     man = run("man").ok().out.decode()
     assert "FORMATS OF OTHER PROGRAMS" in man
     help_of = run("check", "--help").ok().out.decode()
-    for name in ("squid", "parquet", "leveldb", "dcso", "guava", "cassandra", "bip37"):
+    for name in ("squid", "parquet", "leveldb", "dcso", "guava", "spark", "cassandra", "bip37"):
         assert f"\\fB{name}\\fR" in man
         assert name in help_of

@@ -2,6 +2,7 @@
 index the tests are skipped, and with BLOOMERY_NEEDS_ENGINES they fail."""
 
 import doctest
+import fcntl
 import os
 import pathlib
 import re
@@ -26,8 +27,16 @@ def missing(why, details=""):
 def need(name, *packages):
     """Puts a folder with these packages on sys.path, before those of the distribution."""
     folder = FOLDER / name
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    with open(FOLDER / f"{name}.lock", "w") as lock:  # two files of tests may need the same folder
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        install(folder, packages)
+    sys.path.insert(0, str(folder))
+
+
+def install(folder, packages):
     if not folder.is_dir():
-        partial = folder.with_name(name + ".partial")
+        partial = folder.with_name(folder.name + ".partial")
         shutil.rmtree(partial, ignore_errors=True)
         done = subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check",
                                "--no-compile", "--target", partial, *packages], capture_output=True, text=True)
@@ -35,7 +44,6 @@ def need(name, *packages):
             shutil.rmtree(partial, ignore_errors=True)
             missing(f"pip cannot install {' '.join(packages)}: is its index reachable?", done.stderr)
         partial.rename(folder)
-    sys.path.insert(0, str(folder))
 
 
 def run_examples(page, chapter, **names):
