@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <bloomery/dialects/parquet.hpp>
 #include <limits>
+#include <optional>
 #include <string_view>
 
 #include "options.hpp"
@@ -31,9 +32,10 @@ void append(std::vector<std::byte>& to, std::span<const std::byte> bytes) {
   to.insert(to.end(), bytes.begin(), bytes.end());
 }
 
-/// ColumnMetaData with the place of a filter. All other fields keep their order and bytes.
-std::vector<std::byte> with_filter(std::span<const std::byte> meta, std::int64_t at,
-                                   std::int64_t size) {
+/// ColumnMetaData with the place of a filter. All other fields keep their order and bytes. None if
+/// its fields do not end where it was read to end.
+std::optional<std::vector<std::byte>> with_filter(std::span<const std::byte> meta, std::int64_t at,
+                                                  std::int64_t size) {
   std::vector<std::byte> made;
   std::int32_t last = 0;
   bool placed = false;
@@ -58,12 +60,13 @@ std::vector<std::byte> with_filter(std::span<const std::byte> meta, std::int64_t
     append(made, meta.subspan(begin, from.at() - begin));
     return true;
   });
+  if (!from.good() || from.at() != meta.size()) return std::nullopt;
   if (!placed) place();
   made.push_back(std::byte{0});
   return made;
 }
 
-result<void> check_column(const parquet_type& type, std::string_view column) {
+result<void> check_type(const parquet_type& type, std::string_view column) {
   constexpr std::int64_t boolean = 0;
   constexpr std::int64_t int96 = 3;
   constexpr std::int64_t byte_array = 6;
@@ -96,6 +99,14 @@ void add_other_zero(const parquet_type& type, distinct_hashes& into) {
   }
 }
 
+/// 0 if the numbers make no sense.
+std::uint64_t pages_end(const parquet_chunk& chunk) {
+  const std::int64_t start = chunk.pages_at();
+  return start < 0 || chunk.bytes < 0
+             ? 0
+             : static_cast<std::uint64_t>(start) + static_cast<std::uint64_t>(chunk.bytes);
+}
+
 class attaching {
  public:
   attaching(std::span<const std::byte> file, const parquet_attach_request& request)
@@ -103,33 +114,37 @@ class attaching {
 
   result<parquet_attachment> run() {
     for (const std::string& column : request_.columns) {
-      if (auto ok = add_column(column); !ok) return fail(std::move(ok.error()));
+      auto footer = read_parquet_footer(file_, column);
+      if (!footer) return fail(std::move(footer.error()));
+      if (auto ok = check_file(*footer); !ok) return fail(std::move(ok.error()));
+      if (auto ok = check_column(*footer, column); !ok) return fail(std::move(ok.error()));
+      footers_.push_back(std::move(*footer));
+    }
+    made_.kept = without_last_filters();
+    for (std::size_t i = 0; i < footers_.size(); ++i) {
+      if (auto ok = add_column(footers_[i], request_.columns[i]); !ok) {
+        return fail(std::move(ok.error()));
+      }
     }
     return finish();
   }
 
  private:
-  result<void> add_column(std::string_view column) {
-    auto footer = read_parquet_footer(file_, column);
-    if (!footer) return fail(std::move(footer.error()));
-    if (auto ok = check_file(*footer); !ok) return ok;
-    if (!footer->column) {
+  result<void> check_column(const parquet_footer& footer, std::string_view column) const {
+    if (!footer.column) {
       return fail(errc::not_found,
                   fmt::format("there is no column {}; the path of a nested one has the names of "
                               "its groups, with dots",
                               in_quotes(column)));
     }
-    if (auto ok = check_column(*footer->column, column); !ok) return ok;
-    footer_at_ = footer->at;
-    footer_bytes_ = footer->bytes;
-    attached_filters made{.column = std::string(column)};
+    if (auto ok = check_type(*footer.column, column); !ok) return ok;
     std::size_t number = 0;
-    for (const parquet_group& group : footer->groups) {
+    for (const parquet_group& group : footer.groups) {
       ++number;
       const parquet_chunk* const chunk = find_chunk(group, column);
       if (chunk == nullptr) return lacks_column(number, column);
-      if (chunk->kind != footer->column->physical) {
-        return contradicts_schema(number, *chunk, *footer->column);
+      if (chunk->kind != footer.column->physical) {
+        return contradicts_schema(number, *chunk, *footer.column);
       }
       if (chunk->elsewhere) return lies_elsewhere(column);
       if (chunk->filter_at && !request_.replace) {
@@ -137,8 +152,49 @@ class attaching {
                                               "replace them",
                                               in_quotes(column)));
       }
+    }
+    return {};
+  }
+
+  /// The end of the file's bytes before the footer, without the filters at their end that are
+  /// replaced. Filters elsewhere stay, as bytes that nothing refers to.
+  std::size_t without_last_filters() const {
+    const std::size_t all = footers_.front().at;
+    std::vector<parquet_blocks> replaced;  // with their headers
+    std::uint64_t used = 4;                // the end of everything else that the footer names
+    for (const parquet_group& group : footers_.front().groups) {
+      for (const parquet_chunk& chunk : group.columns) {
+        used = std::max({used, chunk.index_end, pages_end(chunk)});
+        if (!chunk.filter_at) continue;
+        const auto at = static_cast<std::uint64_t>(*chunk.filter_at);
+        const auto filter = at < all ? read_parquet_header(file_.first(all).subspan(at))
+                                     : result<parquet_blocks>(parquet_blocks{});
+        if (!filter || filter->size == 0) return all;
+        const parquet_blocks whole{static_cast<std::size_t>(at), filter->at + filter->size};
+        if (std::find(request_.columns.begin(), request_.columns.end(), chunk.path) !=
+            request_.columns.end()) {
+          replaced.push_back(whole);
+        } else {
+          used = std::max<std::uint64_t>(used, whole.at + whole.size);
+        }
+      }
+    }
+    std::sort(replaced.begin(), replaced.end(),
+              [](const auto& a, const auto& b) { return a.at > b.at; });
+    std::size_t end = all;
+    for (const parquet_blocks& each : replaced) {
+      if (each.at + each.size == end && each.at >= used) end = each.at;
+    }
+    return end;
+  }
+
+  result<void> add_column(const parquet_footer& footer, std::string_view column) {
+    attached_filters made{.column = std::string(column)};
+    std::size_t number = 0;
+    for (const parquet_group& group : footer.groups) {
+      ++number;
       if (group.rows == 0) continue;
-      if (auto ok = add_filter(*chunk, *footer->column, made); !ok) {
+      if (auto ok = add_filter(*find_chunk(group, column), footer, made); !ok) {
         return fail(ok.error().code, fmt::format("row group {}, column {}: {}", number,
                                                  in_quotes(column), ok.error().message));
       }
@@ -158,11 +214,11 @@ class attaching {
                 "first");
   }
 
-  result<void> add_filter(const parquet_chunk& chunk, const parquet_type& type,
+  result<void> add_filter(const parquet_chunk& chunk, const parquet_footer& footer,
                           attached_filters& made) {
+    const parquet_type& type = *footer.column;
     distinct_hashes values;
-    // Pages are before the footer; what a chunk says of bytes behind it is wrong.
-    if (auto ok = hash_values(file_.first(footer_at_), chunk, type, request_.unpack, values); !ok) {
+    if (auto ok = hash_values(file_.first(footer.at), chunk, type, request_.unpack, values); !ok) {
       return ok;
     }
     add_other_zero(type, values);
@@ -180,14 +236,14 @@ class attaching {
     if (!filter) return fail(std::move(filter.error()));
     filter->insert(hashes);
     const auto header = parquet_header(*bytes);
-    const std::size_t at = footer_at_ + made_.appended.size();
+    const std::size_t at = made_.kept + made_.appended.size();
     append(made_.appended, header);
     append(made_.appended, filter->bits());
-    changes_.push_back(
-        {chunk.meta_at, chunk.meta_bytes,
-         with_filter(file_.subspan(footer_at_ + chunk.meta_at, chunk.meta_bytes),
-                     static_cast<std::int64_t>(at),
-                     static_cast<std::int64_t>(header.size() + filter->bits().size()))});
+    auto meta = with_filter(file_.subspan(footer.at + chunk.meta_at, chunk.meta_bytes),
+                            static_cast<std::int64_t>(at),
+                            static_cast<std::int64_t>(header.size() + filter->bits().size()));
+    if (!meta) return fail(errc::corrupt, "its part of the footer is malformed; get the file anew");
+    changes_.push_back({chunk.meta_at, chunk.meta_bytes, std::move(*meta)});
     ++made.row_groups;
     made.values += hashes.size();
     made.bytes += *bytes;
@@ -196,10 +252,9 @@ class attaching {
   }
 
   result<parquet_attachment> finish() {
-    made_.kept = footer_at_;
     std::sort(changes_.begin(), changes_.end(),
               [](const auto& a, const auto& b) { return a.at < b.at; });
-    const auto footer = file_.subspan(footer_at_, footer_bytes_);
+    const auto footer = file_.subspan(footers_.front().at, footers_.front().bytes);
     const std::size_t begin = made_.appended.size();
     std::size_t done = 0;
     for (const replacement& each : changes_) {
@@ -220,8 +275,7 @@ class attaching {
 
   std::span<const std::byte> file_;
   const parquet_attach_request& request_;
-  std::size_t footer_at_ = 0;
-  std::size_t footer_bytes_ = 0;
+  std::vector<parquet_footer> footers_;  // one for each column of the request
   std::vector<replacement> changes_;
   parquet_attachment made_;
 };

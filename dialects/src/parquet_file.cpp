@@ -76,7 +76,15 @@ void read_meta(cursor& from, parquet_chunk& into) {
 
 parquet_chunk read_chunk(cursor& from) {
   parquet_chunk made;
+  std::uint64_t index_at = 0;
   from.structure([&](const field& each) {
+    // Both page indexes: offset, then length.
+    if (each.id >= 4 && each.id <= 7 && (each.kind == type::i64 || each.kind == type::i32)) {
+      const auto number = static_cast<std::uint64_t>(from.number());
+      if (each.id % 2 == 0) index_at = number;
+      if (each.id % 2 == 1) made.index_end = std::max(made.index_end, index_at + number);
+      return true;
+    }
     if (each.id == 1 && each.kind == type::binary) {
       made.elsewhere = !from.binary().empty();
     } else if (each.id == 3 && each.kind == type::structure) {

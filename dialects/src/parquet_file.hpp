@@ -2,6 +2,7 @@
 
 // A Parquet file's footer, the place of a column's Bloom filters, and the header of such a filter.
 
+#include <algorithm>
 #include <bloomery/result.hpp>
 #include <cstddef>
 #include <cstdint>
@@ -39,10 +40,16 @@ struct parquet_chunk {
   std::int64_t data_at = -1;
   std::optional<std::int64_t> dictionary_at;
   std::optional<std::int64_t> filter_at;
-  bool elsewhere = false;  ///< in another file
+  std::uint64_t index_end = 0;  ///< the end of the last page index; 0 without one
+  bool elsewhere = false;       ///< in another file
   bool encrypted = false;
   std::size_t meta_at = 0;  ///< of ColumnMetaData within the footer
   std::size_t meta_bytes = 0;
+
+  /// The first page. Some writers say that a dictionary is at 0 if there is none.
+  std::int64_t pages_at() const noexcept {
+    return dictionary_at.value_or(0) > 0 ? std::min(*dictionary_at, data_at) : data_at;
+  }
 };
 
 struct parquet_group {

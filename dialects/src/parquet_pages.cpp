@@ -124,6 +124,8 @@ class chunk_reader {
 
   /// The body of a page, or its memory in unpacked_.
   result<std::span<const std::byte>> unpacked(std::span<const std::byte> body, std::int64_t size) {
+    // Writers pack nothing as no bytes, or as a codec's empty frame.
+    if (size == 0) return std::span<const std::byte>();
     if (codec_ == 0) {
       if (body.size() != static_cast<std::uint64_t>(size))
         return malformed("a page's size differs");
@@ -192,8 +194,7 @@ class chunk_reader {
     const auto definitions = body.subspan(static_cast<std::size_t>(header.repetition_bytes),
                                           static_cast<std::size_t>(header.definition_bytes));
     auto data = body.subspan(static_cast<std::size_t>(levels));
-    // A page without values may have no packed bytes at all.
-    if (header.is_packed && !data.empty()) {
+    if (header.is_packed) {
       const auto bytes = unpacked(data, header.size - levels);
       if (!bytes) return fail(bytes.error());
       data = *bytes;
@@ -247,11 +248,7 @@ class chunk_reader {
 result<void> hash_values(std::span<const std::byte> file, const parquet_chunk& chunk,
                          const parquet_type& type, const parquet_codec& unpack,
                          distinct_hashes& into) {
-  // Some writers state a dictionary at 0 if there is none.
-  std::int64_t start = chunk.data_at;
-  if (chunk.dictionary_at && *chunk.dictionary_at > 0) {
-    start = std::min(start, *chunk.dictionary_at);
-  }
+  const std::int64_t start = chunk.pages_at();
   if (chunk.values < 0 || start < 0 || chunk.bytes < 0 ||
       static_cast<std::uint64_t>(start) > file.size() ||
       static_cast<std::uint64_t>(chunk.bytes) > file.size() - static_cast<std::uint64_t>(start)) {
