@@ -23,6 +23,7 @@ std::span<const command> commands() noexcept {
       intersect_command(),
       fold_command(),
       convert_command(),
+      parquet_command(),
       dedup_command(),
       key_command(),
       explain_command(),

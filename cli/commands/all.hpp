@@ -20,6 +20,7 @@ command merge_command();
 command intersect_command();
 command convert_command();
 command dedup_command();
+command parquet_command();
 command key_command();
 command explain_command();
 command explore_command();

@@ -4,12 +4,10 @@
 
 #include <bloomery/blocked_bloom.hpp>
 #include <bloomery/defaults.hpp>
-#include <bloomery/plan/numeric.hpp>
-#include <cmath>
-#include <limits>
 
 #include "bloom_model.hpp"
 #include "parquet_file.hpp"
+#include "parquet_filter.hpp"
 
 namespace bloomery::dialects {
 namespace {
@@ -17,23 +15,12 @@ namespace parquet_format {
 
 constexpr std::string_view types =
     "bytes (or string), int32, int64, uint32, uint64, date, uuid, float or double";
-constexpr std::uint64_t min_bytes = 32;
-constexpr std::uint64_t max_bytes = std::uint64_t{128} << 20;  // written; 2^31 can be read
-
 constexpr std::array options = {
     kind_option{"column", "a column's path, with dots",
                 "the column whose filters are meant, in a Parquet file"},
     kind_option{"type", types, "the column's type, for a bare filter, which does not store it"},
     kind_option{"blocks", "1 to 67108863",
                 "for building: blocks of 32 bytes, instead of the writers' power of two"}};
-
-hash64 hash_of(std::span<const std::byte> bytes) noexcept {
-  return {XXH64(bytes.data(), bytes.size(), 0)};
-}
-
-blocked_bloom_params shape_of(std::size_t bytes) noexcept {
-  return {.blocks = bytes / 32, .hashes = 8, .layout = block_layout::parquet_256};
-}
 
 result<encoding> type_of(const option_list& given) {
   const auto text = find_option(given, "type");
@@ -126,7 +113,7 @@ class parquet_model final : public parquet_face {
       for (std::size_t i = 0; i < n; ++i) {
         const auto bytes = how.bytes_of(keys[at + i], scratch);
         accepted[i] = bytes.has_value();
-        hashes[i] = bytes ? hash_of(*bytes) : hash64{0};
+        hashes[i] = bytes ? parquet_hash(*bytes) : hash64{0};
         answers[at + i] = false;
       }
       for (const auto& each : filters_) {
@@ -144,7 +131,8 @@ class parquet_model final : public parquet_face {
       for (const std::string_view key : keys) {
         const auto bytes = how.bytes_of(key, scratch);
         if (!bytes) break;
-        const bool is_new = filters_.front().insert(hash_of(*bytes)) == insert_outcome::inserted;
+        const bool is_new =
+            filters_.front().insert(parquet_hash(*bytes)) == insert_outcome::inserted;
         summary.inserted += is_new;
         summary.maybe_present += !is_new;
         ++summary.done;
@@ -166,7 +154,7 @@ class parquet_model final : public parquet_face {
       }
       if (theirs.type() != form_) return fail(errc::incompatible, "their types differ");
       const auto view = basic_blocked_bloom<borrowed_storage>::open(
-          shape_of(groups.front().size()), borrowed_storage(groups.front()), 0);
+          parquet_shape(groups.front().size()), borrowed_storage(groups.front()), 0);
       if (!view) return fail(view.error());
       return filters_.front().merge(*view);
     } else {
@@ -199,8 +187,8 @@ class parquet_model final : public parquet_face {
     }
     auto memory = owned_storage::copy_of(filters_.front().bits());
     if (!memory) return fail(std::move(memory.error()));
-    auto merged = basic_blocked_bloom<owned_storage>::open(shape_of(filters_.front().bits().size()),
-                                                           std::move(*memory), 0);
+    auto merged = basic_blocked_bloom<owned_storage>::open(
+        parquet_shape(filters_.front().bits().size()), std::move(*memory), 0);
     if (!merged) return fail(std::move(merged.error()));
     for (std::size_t i = 1; i < filters_.size(); ++i) {
       if (filters_[i].params().blocks != merged->params().blocks) {
@@ -255,7 +243,7 @@ result<foreign_filter> over_groups(const mapped_storage& bytes,
                                    std::string column = {}) {
   std::vector<basic_blocked_bloom<mapped_storage>> filters;
   for (const parquet_blocks& each : groups) {
-    auto filter = basic_blocked_bloom<mapped_storage>::open(shape_of(each.size),
+    auto filter = basic_blocked_bloom<mapped_storage>::open(parquet_shape(each.size),
                                                             bytes.slice(each.at, each.size), 0);
     if (!filter) return fail(std::move(filter.error()));
     filters.push_back(std::move(*filter));
@@ -303,7 +291,7 @@ result<foreign_filter> open_filter(const mapped_storage& bytes, const open_reque
   if (request.how == access::read_only) return over_groups(bytes, {{*blocks}}, {*form});
   auto memory = owned_storage::copy_of(bytes.bytes().subspan(blocks->at, blocks->size));
   if (!memory) return fail(std::move(memory.error()));
-  auto filter = blocked_bloom::open(shape_of(blocks->size), std::move(*memory), 0);
+  auto filter = blocked_bloom::open(parquet_shape(blocks->size), std::move(*memory), 0);
   if (!filter) return fail(std::move(filter.error()));
   std::vector<blocked_bloom> one;
   one.push_back(std::move(*filter));
@@ -311,8 +299,6 @@ result<foreign_filter> open_filter(const mapped_storage& bytes, const open_reque
       std::make_unique<parquet_model<owned_storage>>(std::move(one), value_form{*form}));
 }
 
-/// The size that Arrow chooses: a Bloom filter's with 8 functions, rounded up to a power of two.
-/// parquet-mr differs for some sizes near powers of two.
 result<std::uint64_t> bytes_for(const plan_request& request) {
   const auto blocks = number_option(request.options, "blocks", 1, (std::uint64_t{1} << 26) - 1, 0);
   if (!blocks) return fail(blocks.error());
@@ -322,7 +308,7 @@ result<std::uint64_t> bytes_for(const plan_request& request) {
                   "blocks and a rate or a size contradict each other; give "
                   "one of them");
     }
-    return *blocks * min_bytes;
+    return *blocks * 32;
   }
   if (request.bits != 0) {
     if (request.bits % 256 != 0 || request.bits / 8 >= std::uint64_t{1} << 31) {
@@ -335,13 +321,7 @@ result<std::uint64_t> bytes_for(const plan_request& request) {
   if (request.capacity == 0) {
     return fail(errc::invalid_argument, "format parquet needs a capacity, blocks or a size");
   }
-  const double p = request.fpr == 0 ? default_fpr : request.fpr;
-  const double bits =
-      -8 * static_cast<double>(request.capacity) / numeric::log(1 - numeric::pow(p, 1.0 / 8));
-  if (!(bits <= static_cast<double>(max_bytes * 8))) return too_large("parquet", "128 MiB");
-  std::uint64_t bytes = min_bytes;
-  while (static_cast<double>(bytes * 8) < bits) bytes *= 2;
-  return bytes;
+  return parquet_bytes(request.capacity, request.fpr == 0 ? default_fpr : request.fpr);
 }
 
 result<foreign_filter> create_filter(const plan_request& request) {
@@ -359,7 +339,7 @@ result<foreign_filter> create_filter(const plan_request& request) {
   if (!bytes) return fail(bytes.error());
   auto memory = owned_storage::make(*bytes);
   if (!memory) return fail(std::move(memory.error()));
-  auto filter = blocked_bloom::open(shape_of(*bytes), std::move(*memory), 0);
+  auto filter = blocked_bloom::open(parquet_shape(*bytes), std::move(*memory), 0);
   if (!filter) return fail(std::move(filter.error()));
   std::vector<blocked_bloom> one;
   one.push_back(std::move(*filter));

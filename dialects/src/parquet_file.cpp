@@ -42,18 +42,6 @@ std::int32_t union_member(cursor& from, const field& holder) {
   return member;
 }
 
-struct column_chunk {
-  std::string path;
-  std::int64_t kind = -1;
-  std::optional<std::int64_t> filter_at;
-  bool elsewhere = false;
-};
-
-struct row_group {
-  std::vector<column_chunk> columns;
-  std::int64_t rows = 0;
-};
-
 std::string read_path(cursor& from) {
   std::string path;
   const auto names = from.list();
@@ -65,29 +53,44 @@ std::string read_path(cursor& from) {
 }
 
 // Field numbers are those of parquet.thrift.
-void read_meta(cursor& from, column_chunk& into) {
+void read_meta(cursor& from, parquet_chunk& into) {
+  into.meta_at = from.at();
   from.structure([&](const field& each) {
-    if (each.id == 1 && each.kind == type::i32) {
-      into.kind = from.number();
-    } else if (each.id == 3 && each.kind == type::list) {
+    if (each.id == 3 && each.kind == type::list) {
       into.path = read_path(from);
-    } else if (each.id == 14 && each.kind == type::i64) {
-      into.filter_at = from.number();
-    } else {
-      return false;
+      return true;
     }
+    if (each.kind != type::i32 && each.kind != type::i64) return false;
+    const std::int64_t number = from.number();
+    if (each.id == 1) into.kind = number;
+    if (each.id == 4) into.codec = number;
+    if (each.id == 5) into.values = number;
+    if (each.id == 7) into.bytes = number;
+    if (each.id == 9) into.data_at = number;
+    if (each.id == 11) into.dictionary_at = number;
+    if (each.id == 14) into.filter_at = number;
     return true;
   });
+  into.meta_bytes = from.at() - into.meta_at;
 }
 
-column_chunk read_chunk(cursor& from) {
-  column_chunk made;
+parquet_chunk read_chunk(cursor& from) {
+  parquet_chunk made;
+  std::uint64_t index_at = 0;
   from.structure([&](const field& each) {
+    // Both page indexes: offset, then length.
+    if (each.id >= 4 && each.id <= 7 && (each.kind == type::i64 || each.kind == type::i32)) {
+      const auto number = static_cast<std::uint64_t>(from.number());
+      if (each.id % 2 == 0) index_at = number;
+      if (each.id % 2 == 1) made.index_end = std::max(made.index_end, index_at + number);
+      return true;
+    }
     if (each.id == 1 && each.kind == type::binary) {
       made.elsewhere = !from.binary().empty();
     } else if (each.id == 3 && each.kind == type::structure) {
       read_meta(from, made);
     } else {
+      made.encrypted |= each.id == 8 || each.id == 9;
       return false;
     }
     return true;
@@ -95,8 +98,8 @@ column_chunk read_chunk(cursor& from) {
   return made;
 }
 
-row_group read_group(cursor& from) {
-  row_group made;
+parquet_group read_group(cursor& from) {
+  parquet_group made;
   from.structure([&](const field& each) {
     if (each.id == 1 && each.kind == type::list) {
       const auto chunks = from.list();
@@ -113,64 +116,12 @@ row_group read_group(cursor& from) {
   return made;
 }
 
-struct footer {
-  std::optional<parquet_type> column;  // the wanted column's
-  std::vector<row_group> groups;
-};
-
-result<footer> read_footer(std::span<const std::byte> file, std::string_view column) {
-  constexpr std::size_t ends = 12;  // the magic twice and a length
-  if (has_text(file, 0, "PARE") ||
-      (file.size() >= ends && has_text(file, file.size() - 4, "PARE"))) {
-    return fail(errc::unsupported, "the Parquet file's footer is encrypted; decrypt it first");
-  }
-  if (file.size() < ends || !is_parquet_file(file)) {
-    return fail(errc::corrupt,
-                "a Parquet file begins and ends with PAR1, and this does not; get "
-                "the whole file");
-  }
-  const auto length = little_endian<std::uint32_t>(file.data() + file.size() - 8);
-  if (length > file.size() - ends) {
-    return fail(errc::corrupt,
-                fmt::format("the Parquet file's footer of {} bytes does not fit into it", length));
-  }
-  cursor from(file.subspan(file.size() - 8 - length, length));
-  footer made;
-  from.structure([&](const field& each) {
-    if (each.id == 2 && each.kind == type::list) {
-      made.column = read_parquet_schema(from, column);
-    } else if (each.id == 4 && each.kind == type::list) {
-      const auto all = from.list();
-      for (std::uint64_t i = 0; i < all.size && from.good(); ++i) {
-        made.groups.push_back(read_group(from));
-      }
-    } else {
-      return false;
-    }
-    return true;
-  });
-  if (!from.good()) {
-    return fail(errc::corrupt, "the Parquet file's footer cannot be read; get the file anew");
-  }
-  return made;
-}
-
-/// A name from the file for a sentence: in quotes, short, and without control characters.
-std::string in_quotes(std::string_view name) {
-  constexpr std::size_t max_shown = 60;
-  std::string text(name.substr(0, max_shown));
-  std::replace_if(
-      text.begin(), text.end(),
-      [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }, '?');
-  return fmt::format("'{}{}'", text, name.size() > max_shown ? "..." : "");
-}
-
-failure no_such_column(const footer& file, std::string_view column) {
+failure no_such_column(const parquet_footer& file, std::string_view column) {
   constexpr std::size_t max_names = 10;
   std::set<std::string_view> seen;
   std::vector<std::string> names;
-  for (const row_group& group : file.groups) {
-    for (const column_chunk& chunk : group.columns) {
+  for (const parquet_group& group : file.groups) {
+    for (const parquet_chunk& chunk : group.columns) {
       if (!chunk.filter_at || !seen.insert(chunk.path).second) continue;
       if (names.size() < max_names) names.push_back(in_quotes(chunk.path));
     }
@@ -192,6 +143,81 @@ failure no_such_column(const footer& file, std::string_view column) {
 }
 
 }  // namespace
+
+result<parquet_footer> read_parquet_footer(std::span<const std::byte> file,
+                                           std::string_view column) {
+  constexpr std::size_t ends = 12;  // the magic twice and a length
+  if (has_text(file, 0, "PARE") ||
+      (file.size() >= ends && has_text(file, file.size() - 4, "PARE"))) {
+    return fail(errc::unsupported, "the Parquet file's footer is encrypted; decrypt it first");
+  }
+  if (file.size() < ends || !is_parquet_file(file)) {
+    return fail(errc::corrupt,
+                "a Parquet file begins and ends with PAR1, and this does not; get "
+                "the whole file");
+  }
+  const auto length = little_endian<std::uint32_t>(file.data() + file.size() - 8);
+  if (length > file.size() - ends) {
+    return fail(errc::corrupt,
+                fmt::format("the Parquet file's footer of {} bytes does not fit into it", length));
+  }
+  parquet_footer made;
+  made.at = file.size() - 8 - length;
+  made.bytes = length;
+  cursor from(file.subspan(made.at, length));
+  from.structure([&](const field& each) {
+    if (each.id == 2 && each.kind == type::list) {
+      made.column = read_parquet_schema(from, column);
+    } else if (each.id == 4 && each.kind == type::list) {
+      const auto all = from.list();
+      for (std::uint64_t i = 0; i < all.size && from.good(); ++i) {
+        made.groups.push_back(read_group(from));
+      }
+    } else {
+      made.encrypted |= each.id == 8;
+      return false;
+    }
+    return true;
+  });
+  if (!from.good()) {
+    return fail(errc::corrupt, "the Parquet file's footer cannot be read; get the file anew");
+  }
+  return made;
+}
+
+std::string in_quotes(std::string_view name) {
+  constexpr std::size_t max_shown = 60;
+  std::string text(name.substr(0, max_shown));
+  std::replace_if(
+      text.begin(), text.end(),
+      [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }, '?');
+  return fmt::format("'{}{}'", text, name.size() > max_shown ? "..." : "");
+}
+
+const parquet_chunk* find_chunk(const parquet_group& group, std::string_view column) {
+  const auto chunk = std::find_if(group.columns.begin(), group.columns.end(),
+                                  [&](const auto& each) { return each.path == column; });
+  return chunk == group.columns.end() ? nullptr : &*chunk;
+}
+
+failure lacks_column(std::size_t group, std::string_view column) {
+  return fail(errc::corrupt, fmt::format("row group {} lacks column {}, which the schema has; get "
+                                         "the file anew",
+                                         group, in_quotes(column)));
+}
+
+failure contradicts_schema(std::size_t group, const parquet_chunk& chunk,
+                           const parquet_type& schema) {
+  return fail(errc::corrupt,
+              fmt::format("row group {} says that column {} is of physical type {}, and the "
+                          "schema says {}; get the file anew",
+                          group, in_quotes(chunk.path), chunk.kind, schema.physical));
+}
+
+failure lies_elsewhere(std::string_view column) {
+  return fail(errc::unsupported,
+              fmt::format("column {} lies in another file than the footer", in_quotes(column)));
+}
 
 result<parquet_blocks> read_parquet_header(std::span<const std::byte> bytes) {
   cursor from(bytes);
@@ -240,12 +266,8 @@ result<parquet_blocks> read_parquet_header(std::span<const std::byte> bytes) {
 
 std::vector<std::byte> parquet_header(std::uint64_t block_bytes_in_all) {
   std::vector<std::byte> head;
-  put_little(head, std::uint8_t{0x15});
-  for (std::uint64_t left = block_bytes_in_all * 2;; left >>= 7) {
-    const bool last = left < 0x80;
-    put_little(head, static_cast<std::uint8_t>((left & 0x7f) | (last ? 0 : 0x80)));
-    if (last) break;
-  }
+  thrift::put_field(head, 0, {type::i32, 1});
+  thrift::put_varint(head, block_bytes_in_all * 2);
   // Algorithm, hash function and compression: each is a structure in a structure, without fields.
   for (int each = 0; each < 3; ++each) {
     for (const unsigned byte : {0x1cU, 0x1cU, 0U, 0U}) {
@@ -262,39 +284,25 @@ bool is_parquet_file(std::span<const std::byte> bytes) noexcept {
 
 result<parquet_column> find_parquet_column(std::span<const std::byte> file,
                                            std::string_view column) {
-  const auto footer = read_footer(file, column);
+  const auto footer = read_parquet_footer(file, column);
   if (!footer) return fail(footer.error());
   if (column.empty() || !footer->column) return no_such_column(*footer, column);
   parquet_column made{in_quotes(column), *footer->column, {}};
   std::size_t number = 0;
   std::optional<std::size_t> without;
   bool rows = false;
-  for (const row_group& group : footer->groups) {
+  for (const parquet_group& group : footer->groups) {
     ++number;
     if (group.rows == 0) continue;
     rows = true;
-    const auto chunk = std::find_if(group.columns.begin(), group.columns.end(),
-                                    [&](const column_chunk& each) { return each.path == column; });
-    if (chunk == group.columns.end()) {
-      return fail(errc::corrupt,
-                  fmt::format("row group {} lacks column {}, which the schema has; get the file "
-                              "anew",
-                              number, made.name));
-    }
+    const parquet_chunk* const chunk = find_chunk(group, column);
+    if (chunk == nullptr) return lacks_column(number, column);
     if (!chunk->filter_at) {
       without = number;
       continue;
     }
-    if (chunk->kind != made.type.physical) {
-      return fail(errc::corrupt,
-                  fmt::format("row group {} says that column {} is of physical type {}, and the "
-                              "schema says {}; get the file anew",
-                              number, made.name, chunk->kind, made.type.physical));
-    }
-    if (chunk->elsewhere) {
-      return fail(errc::unsupported,
-                  fmt::format("column {} lies in another file than the footer", made.name));
-    }
+    if (chunk->kind != made.type.physical) return contradicts_schema(number, *chunk, made.type);
+    if (chunk->elsewhere) return lies_elsewhere(column);
     const auto at = *chunk->filter_at;
     if (at < 0 || static_cast<std::uint64_t>(at) >= file.size()) {
       return fail(errc::corrupt,

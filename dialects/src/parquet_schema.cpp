@@ -39,6 +39,7 @@ constexpr std::int64_t fixed_bytes = 7;
 struct element {
   std::optional<std::int64_t> physical;  // a group has none
   std::int64_t size = 0;
+  std::int64_t repetition = 0;  // required, optional, repeated
   std::string_view name;
   std::int64_t children = 0;
   std::int64_t scale = 0;
@@ -156,6 +157,7 @@ element read_element(cursor& from) {
       const std::int64_t number = from.number();
       if (each.id == 1) made.physical = number;
       if (each.id == 2) made.size = number;
+      if (each.id == 3) made.repetition = number;
       if (each.id == 5) made.children = number;
       if (each.id == 6 && !made.logical) {
         made.converted = converted_meaning(number);
@@ -224,6 +226,23 @@ parquet_type plain_type(const element& leaf) {
   }
 }
 
+std::uint32_t width_of(const element& leaf) {
+  switch (leaf.physical.value_or(-1)) {
+    case int32:
+    case single:
+      return 4;
+    case int64:
+    case real:
+      return 8;
+    case fixed_bytes:
+      return leaf.size > 0 && leaf.size <= std::numeric_limits<std::int32_t>::max()
+                 ? static_cast<std::uint32_t>(leaf.size)
+                 : 0;
+    default:
+      return 0;
+  }
+}
+
 /// A logical type on a physical type for which it is not defined cannot be queried.
 parquet_type type_of(const element& leaf) {
   const auto physical = leaf.physical.value_or(-1);
@@ -275,21 +294,29 @@ class descent {
     std::optional<std::size_t> reached = 0;
     const bool root = !rooted_;
     rooted_ = true;
+    levels_ = {};
     if (!root) {
       // An element outside the tree belongs to no group.
       if (open_.empty()) return false;
       --open_.back().left;
       reached = step(open_.back().reached, next.name);
+      levels_ = open_.back().levels;
+      if (next.repetition != 0) ++levels_.definition;
+      if (next.repetition == 2) ++levels_.repetition;
     }
     if (next.physical) return !root && reached == path_.size();
-    if (next.children > 0) open_.push_back({next.children, reached});
+    if (next.children > 0) open_.push_back({next.children, reached, levels_});
     return false;
   }
+
+  /// Of the element that was entered last.
+  parquet_levels levels() const noexcept { return levels_; }
 
  private:
   struct group {
     std::int64_t left;                   // children not visited yet
     std::optional<std::size_t> reached;  // bytes of the path up to it; none off the path
+    parquet_levels levels;
   };
 
   std::optional<std::size_t> step(std::optional<std::size_t> from, std::string_view name) const {
@@ -305,6 +332,7 @@ class descent {
 
   std::string_view path_;
   std::vector<group> open_;
+  parquet_levels levels_;
   bool rooted_ = false;
 };
 
@@ -319,6 +347,8 @@ std::optional<parquet_type> read_parquet_schema(cursor& from, std::string_view c
     if (!from.good() || !path.enter(next) || found) continue;
     found = type_of(next);
     found->physical = *next.physical;
+    found->width = width_of(next);
+    found->levels = path.levels();
   }
   return found;
 }

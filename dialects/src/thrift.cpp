@@ -26,15 +26,19 @@ std::int64_t cursor::number() noexcept {
   return static_cast<std::int64_t>((word >> 1) ^ (~(word & 1) + 1));
 }
 
-std::string_view cursor::binary() noexcept {
-  const std::uint64_t size = varint();
+std::span<const std::byte> cursor::take(std::uint64_t size) noexcept {
   if (!good_ || size > bytes_.size() - at_) {
     good_ = false;
     return {};
   }
-  const std::string_view text(reinterpret_cast<const char*>(bytes_.data()) + at_, size);
+  const auto taken = bytes_.subspan(at_, size);
   at_ += size;
-  return text;
+  return taken;
+}
+
+std::string_view cursor::binary() noexcept {
+  const auto taken = take(varint());
+  return {reinterpret_cast<const char*>(taken.data()), taken.size()};
 }
 
 list_head cursor::list() noexcept {
@@ -108,6 +112,24 @@ void cursor::skip(type kind, unsigned depth) noexcept {
       return;
   }
   good_ = false;
+}
+
+void put_varint(std::vector<std::byte>& to, std::uint64_t value) {
+  for (; value >= 0x80; value >>= 7) to.push_back(static_cast<std::byte>(value | 0x80));
+  to.push_back(static_cast<std::byte>(value));
+}
+
+void put_number(std::vector<std::byte>& to, std::int64_t value) {
+  const auto word = static_cast<std::uint64_t>(value);
+  put_varint(to, value < 0 ? ~(word << 1) : word << 1);
+}
+
+void put_field(std::vector<std::byte>& to, std::int32_t previous, const field& next) {
+  const std::int32_t step = next.id - previous;
+  const auto kind = static_cast<std::int32_t>(next.kind);
+  const bool is_short = step > 0 && step <= 15;
+  to.push_back(static_cast<std::byte>(is_short ? step << 4 | kind : kind));
+  if (!is_short) put_number(to, next.id);
 }
 
 }  // namespace bloomery::dialects::thrift

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <vector>
 
 namespace bloomery::dialects::thrift {
 
@@ -48,6 +49,7 @@ class cursor {
   std::uint64_t varint() noexcept;
   std::int64_t number() noexcept;  ///< zigzag
   std::string_view binary() noexcept;
+  std::span<const std::byte> take(std::uint64_t size) noexcept;  ///< the next `size` bytes
   list_head list() noexcept;
   /// The next field of a structure whose last field was `previous`; `stop` at its end.
   field next_field(std::int32_t previous) noexcept;
@@ -76,5 +78,10 @@ class cursor {
   std::size_t at_ = 0;
   bool good_ = true;
 };
+
+void put_varint(std::vector<std::byte>& to, std::uint64_t value);
+void put_number(std::vector<std::byte>& to, std::int64_t value);  ///< zigzag
+/// Begins a field of a structure whose last field was `previous`. Its value must follow.
+void put_field(std::vector<std::byte>& to, std::int32_t previous, const field& next);
 
 }  // namespace bloomery::dialects::thrift

@@ -1,0 +1,122 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <array>
+#include <bloomery/defaults.hpp>
+#include <bloomery/dialects/parquet.hpp>
+#include <bloomery/file.hpp>
+#include <bloomery/plan/units.hpp>
+#include <filesystem>
+#include <optional>
+
+#include "commands/all.hpp"
+#include "declare.hpp"
+#include "filling.hpp"
+#include "page_codecs.hpp"
+#include "target.hpp"
+
+namespace bloomery::cli {
+namespace {
+namespace parquet {
+
+struct arguments {
+  std::string action;
+  std::string file;
+  std::string output;
+  std::vector<std::string> columns;
+  std::string fpr;
+  bool replace = false;
+  bool force = false;
+  bool quiet = false;
+};
+
+result<status> attach(const arguments& given) {
+  dialects::parquet_attach_request request{.columns = given.columns,
+                                           .fpr = default_fpr,
+                                           .replace = given.replace,
+                                           .unpack = unpack_page};
+  if (!given.fpr.empty()) {
+    const auto rate = parse_rate(given.fpr);
+    if (!rate) return fail(rate.error().code, fmt::format("--fpr: {}", rate.error().message));
+    request.fpr = *rate;
+  }
+  const bool in_place = given.output.empty();
+  std::optional<file_lock> lock;
+  if (in_place) {
+    if (!std::filesystem::is_regular_file(given.file)) {
+      if (std::filesystem::exists(given.file)) {
+        return fail(errc::invalid_argument,
+                    given.file + ": only a file is changed in place; give -o FILE");
+      }
+    } else {
+      auto locked = file_lock::acquire(given.file);
+      if (!locked) return fail(std::move(locked.error()));
+      lock = std::move(*locked);
+    }
+  } else if (auto ok = check_target(given.output, given.force); !ok) {
+    return fail(std::move(ok.error()));
+  }
+  const auto file = map_bytes(given.file);
+  if (!file) return fail(file.error());
+  const auto made = dialects::attach_parquet_filters(file->bytes(), request);
+  if (!made) {
+    return fail(made.error().code, fmt::format("{}: {}", given.file, made.error().message));
+  }
+  const std::array<std::span<const std::byte>, 2> pieces = {file->bytes().first(made->kept),
+                                                            made->appended};
+  const std::string& target = in_place ? given.file : given.output;
+  auto saved =
+      target == "-" && !in_place
+          ? write_stream(pieces, STDOUT_FILENO, "stdout")
+          : replacing(target, [&] {
+              return write_file(byte_pieces(pieces), target,
+                                in_place || given.force ? if_exists::replace : if_exists::refuse);
+            });
+  if (!saved) return fail(std::move(saved.error()));
+  if (given.quiet) return done;
+  for (const auto& each : made->columns) {
+    note(fmt::format("{}: column {}: {} {} for {} distinct values, {}, rate {}",
+                     target == "-" ? "stdout" : target, each.column, each.row_groups,
+                     each.row_groups == 1 ? "filter" : "filters", format_count(each.values),
+                     format_bytes(each.bytes), format_rate(each.max_fpr)));
+  }
+  return done;
+}
+
+action define(CLI::App& app) {
+  auto given = std::make_shared<arguments>();
+  option(app, "ACTION", given->action, "attach: give columns filters")
+      .required()
+      .one_of({"attach"});
+  option(app, "FILE", given->file, "a Parquet file").required();
+  option(app, "--column", given->columns,
+         "a column that gets filters: its path in the schema, with dots")
+      .value("COLUMN")
+      .one_value_per_use()
+      .required();
+  option(app, "--fpr", given->fpr, "the highest rate of each row group's filter (default: 1%)")
+      .value("P");
+  option(app, "-o,--output", given->output,
+         "write another file, and leave FILE as it is; - is stdout")
+      .value("FILE");
+  flag(app, "--replace", given->replace, "replace filters that the columns have");
+  flag(app, "--force", given->force, "replace the file of -o if it exists");
+  flag(app, "-q,--quiet", given->quiet, "print no summary");
+  return [given] { return attach(*given); };
+}
+
+}  // namespace parquet
+}  // namespace
+
+command parquet_command() {
+  return {"parquet", "add Bloom filters to a Parquet file that was written without them",
+          "  bloomery parquet attach events.parquet --column user --fpr 1%\n"
+          "  bloomery parquet attach in.parquet -o out.parquet --column user --column item.sku\n"
+          "  bloomery check --column user events.parquet users.txt\n"
+          "\n"
+          "Each row group gets a filter of its distinct values. Pages stay byte for byte as they\n"
+          "are. FILE is replaced in one step, so that readers see the old file or the new one.\n",
+          parquet::define};
+}
+
+}  // namespace bloomery::cli
