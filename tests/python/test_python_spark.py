@@ -2,7 +2,6 @@
 
 import datetime
 import decimal
-import doctest
 import os
 import shutil
 import sys
@@ -198,6 +197,4 @@ def test_what_cannot_be(spark):
 
 def test_examples(spark, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    done = doctest.testmod(bloomery.spark, extraglobs={"bloomery": bloomery, "spark": spark})
-    assert done.failed == 0 and done.attempted > 0
     engines.run_examples("distributed.md", "Spark", spark=spark)
