@@ -17,6 +17,7 @@ engines.need("spark", "pyspark==4.3.0", "pyarrow==26.0.1", "pandas==2.3.3")
 # The executors' Python finds the same packages.
 os.environ["PYTHONPATH"] = os.pathsep.join(sys.path)
 os.environ["PYSPARK_PYTHON"] = sys.executable
+os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
 
 from pyspark.sql import SparkSession  # noqa: E402
 from pyspark.sql import functions as sf  # noqa: E402
