@@ -52,6 +52,7 @@ class KeyCounter:
         return self._counter._capacity(kind)
 
     def copy(self) -> "KeyCounter":
+        """A counter with the same keys."""
         other = KeyCounter(seed=self._settings[0], key=self._settings[1])
         other |= self
         return other

@@ -1,14 +1,8 @@
 """Filters of columns in Spark, built and asked by its executors. Needs PySpark 4.1 or later, and Bloomery
 on every machine.
 
->>> import bloomery.spark
->>> users = spark.range(1000).selectExpr("'user' || id as name")
->>> known = bloomery.spark.build(users, "name", fpr="0.1%")
->>> known
-<bloomery.BlockedBloom: 1,001 keys of 1,000, 1,984 bytes>
->>> visitors = spark.createDataFrame([("user7",), ("nobody",)], ["visitor"])
->>> visitors.filter(bloomery.spark.contains("visitor", known)).collect()
-[Row(visitor='user7')]
+``known = bloomery.spark.build(users, "name")`` is a filter of a column, and
+``visits.filter(bloomery.spark.contains("name", known))`` has the rows whose names may be in it.
 """
 
 from __future__ import annotations
