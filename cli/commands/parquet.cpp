@@ -94,7 +94,8 @@ action define(CLI::App& app) {
       .value("COLUMN")
       .one_value_per_use()
       .required();
-  option(app, "--fpr", given->fpr, "the highest rate of each row group's filter (default: 1%)")
+  option(app, "--fpr", given->fpr,
+         "the rate that each row group's filter is sized for (default: 1%)")
       .value("P");
   option(app, "-o,--output", given->output,
          "write another file, and leave FILE as it is; - is stdout")

@@ -52,7 +52,7 @@ struct parquet_attachment {
 /// Types       All that Parquet has filters for: not BOOLEAN and INT96.
 /// Nested      The path of a leaf names a nested or repeated column. Each of its values is a key.
 /// Footer      All fields stay as they are, also unknown ones, except for the filters' places.
-/// Memory      The filters, one row group's distinct values at 16 bytes each, and one page.
+/// Memory      The filters, up to 32 bytes per distinct value of one row group, and one page.
 /// Fails       With unsupported if a part of the file is encrypted or of a form that is not known,
 ///             exists if a column has filters and `replace` is false, corrupt if pages or footer
 ///             are malformed, not_found or invalid_argument for the request.
