@@ -10,7 +10,7 @@ namespace bloomery::cli {
 namespace {
 
 constexpr std::size_t buffer_bytes = std::size_t{1} << 20;
-constexpr unsigned key_parts = 256;
+constexpr unsigned hash_parts = 256;
 
 /// The distinct hashes of one part: open addressing, at most half full. A random multiplier chooses
 /// the places, so that nobody can choose lines whose hashes crowd.
@@ -66,7 +66,7 @@ deferred_lines::deferred_lines(temporary_file lines, parted_file<record> keys, s
 result<deferred_lines> deferred_lines::make(std::size_t memory, char end) {
   auto lines = temporary_file::make();
   if (!lines) return fail(std::move(lines.error()));
-  auto keys = parted_file<record>::make(key_parts);
+  auto keys = parted_file<record>::make(hash_parts);
   if (!keys) return fail(std::move(keys.error()));
   return deferred_lines(std::move(*lines), std::move(*keys), memory, end);
 }

@@ -3,6 +3,7 @@
 // One of several parts of a set of keys, for builds on several machines.
 
 #include <bloomery/hash.hpp>
+#include <bloomery/image.hpp>
 #include <bloomery/result.hpp>
 #include <cstdint>
 #include <string>
@@ -11,6 +12,15 @@
 #include "hashing.hpp"
 
 namespace bloomery::cli {
+
+/// "1-3, 7 of 8": the parts that a filter has, or lacks.
+std::string list_parts(const key_parts& parts, bool has);
+
+/// Adds the parts of another filter; one of all keys adds none. Fails with incompatible if a part
+/// is there already, or is one of another number of parts.
+result<void> add_parts(key_parts& sum, const key_parts& more);
+/// Whether all parts are there, as in a filter of all keys.
+bool lacks_none(const key_parts& parts) noexcept;
 
 /// Part I of N: the keys with floor(hash * N / 2^64) = I - 1.
 class key_part {
@@ -21,6 +31,7 @@ class key_part {
   bool is_all() const noexcept { return of_ == 1; }
   std::uint64_t kept() const noexcept { return kept_; }  ///< keys that select() returned
   std::string text() const;
+  key_parts parts() const noexcept;  ///< of the filter with the part's keys
 
   /// The hashes of the part's keys, valid until the next call. The first list decides.
   hash_lists select(hash_lists all);

@@ -1,10 +1,28 @@
+#include <unistd.h>
+
+#include <csignal>
 #include <cstdio>
 #include <exception>
 #include <new>
+#include <string_view>
 
 #include "command.hpp"
 
+namespace {
+
+/// Only a mapped file gives this signal. A handler may not allocate, and cannot return.
+extern "C" void end_at_bus_error(int) {
+  constexpr std::string_view text =
+      "bloomery: a mapped file could not be read or written: another program shortened it, or its "
+      "disk failed; give a whole file, or set TMPDIR to another disk\n";
+  [[maybe_unused]] const auto written = ::write(STDERR_FILENO, text.data(), text.size());
+  ::_exit(2);
+}
+
+}  // namespace
+
 int main(int argc, char** argv) {
+  (void)std::signal(SIGBUS, end_at_bus_error);
   try {
     return bloomery::cli::run(argc, argv);
   } catch (const std::bad_alloc&) {

@@ -5,8 +5,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "declare.hpp"
+#include "key_part.hpp"
 #include "target.hpp"
 
 namespace bloomery::cli {
@@ -81,8 +83,8 @@ result<filter_opener> filter_opener::make(const format_options& options) {
   return made;
 }
 
-result<opened_filter> filter_opener::open(const std::string& name, access how,
-                                          verification verify) {
+result<opened_filter> filter_opener::open(const std::string& name, access how, verification verify,
+                                          key_parts* parts) {
   auto bytes = map_bytes(name);
   if (!bytes) return fail(std::move(bytes.error()));
   if (!has_signature(bytes->bytes())) return open_foreign(name, *bytes, how, verify);
@@ -90,6 +92,7 @@ result<opened_filter> filter_opener::open(const std::string& name, access how,
   auto stored = read_stored(std::move(*bytes), verify, name);
   if (!stored) return fail(stored.error());
   if (auto ok = unlock(*stored, key_, name); !ok) return fail(std::move(ok.error()));
+  if (parts != nullptr) *parts = std::exchange(stored->header.parts, {});
   auto filter = open_any(*stored, how, name);
   if (!filter) return fail(std::move(filter.error()));
   return std::move(*filter);
@@ -110,8 +113,13 @@ result<std::variant<filter_info, dialects::foreign_info>> filter_opener::info(
   if (key_) {
     if (auto ok = unlock(*stored, key_, name); !ok) return fail(std::move(ok.error()));
   }
+  const key_parts parts = std::exchange(stored->header.parts, {});
   auto info = info_of(std::move(*stored), name);
   if (!info) return fail(std::move(info.error()));
+  if (parts.of != 0) {
+    info->extras.push_back({"parts", list_parts(parts, true)});
+    info->extras.push_back({"missing_parts", list_parts(parts, false)});
+  }
   return std::move(*info);
 }
 
@@ -203,9 +211,12 @@ result<void> write_filter(const dialects::foreign_filter& filter, const std::str
   return replacing(target, [&] { return write_file(pieces, target, policy_of(force)); });
 }
 
-result<void> write_filter(const any_filter& filter, const std::string& target, bool force) {
-  if (target == "-") return write_stream(filter.image(), STDOUT_FILENO, "stdout");
-  return replacing(target, [&] { return save(filter, target, policy_of(force)); });
+result<void> write_filter(const any_filter& filter, const std::string& target, bool force,
+                          const key_parts& parts) {
+  auto image = filter.image();
+  set_parts(image, parts);
+  if (target == "-") return write_stream(image, STDOUT_FILENO, "stdout");
+  return replacing(target, [&] { return write_file(image, target, policy_of(force)); });
 }
 
 result<void> write_filter(const opened_filter& filter, const std::string& target, bool force) {

@@ -44,9 +44,11 @@ class filter_opener {
 
   /// Opens a filter file. A file with the Bloomery signature is a Bloomery filter, whatever the
   /// options are. Another file has the format that they name, or else the one recognised by
-  /// content.
+  /// content. A filter that lacks parts of its keys is opened only with `parts`, which receives
+  /// those that it has.
   result<opened_filter> open(const std::string& name, access how = access::read_only,
-                             verification verify = verification::automatic);
+                             verification verify = verification::automatic,
+                             key_parts* parts = nullptr);
 
   /// The info() of the filter in a file, which open() would open. It needs no secret key, but fails
   /// if one is given that is not the filter's.
@@ -80,7 +82,9 @@ failure not_ours(failure why, std::string_view verb, const std::string& name);
 
 /// Writes a filter to a file, or to stdout if `target` is "-". `force` replaces an existing file.
 result<void> write_filter(const opened_filter& filter, const std::string& target, bool force);
-result<void> write_filter(const any_filter& filter, const std::string& target, bool force);
+/// `parts` are those that the filter has, unless it has all keys.
+result<void> write_filter(const any_filter& filter, const std::string& target, bool force,
+                          const key_parts& parts = {});
 result<void> write_filter(const dialects::foreign_filter& filter, const std::string& target,
                           bool force);
 

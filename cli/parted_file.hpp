@@ -73,9 +73,15 @@ class parted_file {
   /// part in the order in which it was appended. `end_of_part()` is called after each part.
   template <class Use, class End>
   result<void> for_each(std::size_t max_batch, Use&& use, End&& end_of_part) const {
+    return for_each_in(0, parts_, max_batch, use, end_of_part);
+  }
+  /// The same for the parts [begin, end).
+  template <class Use, class End>
+  result<void> for_each_in(unsigned begin, unsigned end, std::size_t max_batch, Use&& use,
+                           End&& end_of_part) const {
     std::size_t room = 0;
     std::unique_ptr<Record[]> batch;  // NOLINT(modernize-avoid-c-arrays)
-    for (unsigned part = 0; part < parts_; ++part) {
+    for (unsigned part = begin; part < end; ++part) {
       const std::size_t needed = std::min<std::uint64_t>(max_batch, size_of(part));
       if (needed > room) {
         batch.reset();

@@ -88,6 +88,12 @@ class key_spool {
   /// Calls `use` with all hashes, in large batches, until it fails.
   result<void> for_each(const std::function<result<void>(std::span<const hash64>)>& use) const;
 
+  /// The same with the hashes whose first 8 bits are `part`. Preconditions: 256 parts, and spill()
+  /// was called after the last hash.
+  result<void> for_each_in_part(unsigned part, const hash_source::sink& use) const {
+    return file_->for_each_in(part, part + 1, std::size_t{1} << 17, use, [] {});
+  }
+
   /// Whether for_each() returns the hashes part by part.
   bool in_parts() const noexcept { return file_ && file_->in_parts(); }
 

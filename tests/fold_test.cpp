@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <bloomery/bloomery.hpp>
 #include <bloomery/detail/core/fold.hpp>
 #include <cmath>
@@ -257,7 +258,7 @@ TEST(Fold, FiltersOfDifferentSizesAreMergedAtTheirGreatestCommonSize) {
   EXPECT_EQ(serialize(full.image()), before);
   const auto other_seed = value_of(kind.create({.capacity = 40, .bits = 512, .seed = 1}));
   EXPECT_NE(merge_folded(full, other_seed).error().message.find("seed"), std::string::npos);
-  // The planned rate of the first filter counts: 300 of 600 blocks suffice for it, or do not.
+  // The higher planned rate counts: 300 of 600 blocks suffice for it, or do not.
   const auto planned = [&](std::uint64_t keys) {
     auto f = value_of(kind.create(
         {.capacity = keys, .bits = std::uint64_t{512} * 600, .options = {{"layout", "split"}}}));
@@ -274,6 +275,34 @@ TEST(Fold, FiltersOfDifferentSizesAreMergedAtTheirGreatestCommonSize) {
   EXPECT_EQ(loose.info().plan.bits, 300U * 512);
   auto strict = planned(20'000);
   EXPECT_EQ(merge_folded(strict, small).error().code, errc::incompatible);
+}
+
+TEST(Fold, ThousandsOfSizesMergeToTheFilterOfTheirGreatestCommonSize) {
+  const kind_info& kind = *value_of(find_kind("bloom"));
+  const auto with_key = [&](std::uint64_t bits, std::uint64_t first, std::uint64_t last) {
+    auto f = value_of(kind.create({.capacity = 2000, .bits = bits, .hashes = 2}));
+    for (std::uint64_t i = first; i < last; ++i) {
+      const std::string key = std::to_string(i);
+      value_of(f.insert(std::vector<std::string_view>{key}));
+    }
+    return f;
+  };
+  constexpr std::uint64_t common = 512;
+  std::vector<std::uint64_t> numbers = keys_from(1, 2000);
+  for (const unsigned seed : {1U, 2U}) {
+    std::shuffle(numbers.begin(), numbers.end(), std::mt19937_64(seed));
+    any_filter all = with_key(common * numbers[0], numbers[0], numbers[0] + 1);
+    for (std::size_t i = 1; i < numbers.size(); ++i) {
+      const std::uint64_t n = numbers[i];
+      value_of(merge_folded(all, with_key(common * n, n, n + 1), 1));
+    }
+    all.settle_count();
+    any_filter expected = with_key(common, 1, 2001);
+    expected.settle_count();
+    EXPECT_EQ(all.info().plan.bits, common);
+    EXPECT_TRUE(std::ranges::equal(all.image().payload[0], expected.image().payload[0]));
+    EXPECT_EQ(all.size(), expected.size());
+  }
 }
 
 TEST(Fold, AnyFilterFoldsAlsoFromAMappedFile) {

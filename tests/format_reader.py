@@ -484,8 +484,16 @@ def seeds_of_halves(seed):
 KINDS = {1: Bloom, 5: BlockedBloom, 6: Fuse, 7: Ribbon, 8: VectorQuotient, 9: Expandable}
 
 
-def read(data, secret=None):
-    """The filter in the bytes of a file; Refused says why there is none. `secret` is its key."""
+def parts_in(block):
+    """The number of parts of a set of keys, and those that the filter has."""
+    n, has = struct.unpack_from("<Q", block)[0], int.from_bytes(block[8:40], "little")
+    check(2 <= n <= 256 and 0 < has < 2**n - 1 and not any(block[40:]), "wrong parts")
+    return n, [i + 1 for i in range(n) if has >> i & 1]
+
+
+def read(data, secret=None, of_parts=False):
+    """The filter in the bytes of a file; Refused says why there is none. `secret` is its key. With
+    `of_parts`, the filter and the parts that it has, of a file of a part."""
     check(data[:8] == SIGNATURE and len(data) >= 64, "no filter")
     (version,) = struct.unpack_from("<H", data, 8)
     check(version == 1, "unknown format version")
@@ -495,17 +503,22 @@ def read(data, secret=None):
     check(size % 64 == 0 and size <= len(data) - 64, "wrong parameter size")
     check(of_header == xxh3_64(data[:56] + data[64 : 64 + size]), "damaged header")
     check(length == len(data) - 64 - size, "wrong length")
-    check(flags == {3: 1, 4: 2, 5: 3}.get(hash, 0), "unknown feature")
+    check(flags & ~4 == {3: 1, 4: 2, 5: 3}.get(hash, 0), "unknown feature")
+    check(bool(flags & 4) == of_parts, "keys are missing")
     if hash in (3, 5):
         check(secret is not None and siphash_1_3(b"bloomery hash key", secret) == seed, "another key")
         seed = secret
     payload = data[64 + size :]
+    parameters, parts = data[64 : 64 + size], None
+    if of_parts:
+        check(size >= 64, "no parts")
+        parameters, parts = parameters[:-64], parts_in(parameters[-64:])
     check(of_payload == xxh3_64(payload), "damaged payload")
     check(kind in KINDS, "unknown kind")
     if hash in (4, 5):
         check(kind in (1, 5, 6, 7), "a kind without halves")
         seeds = seeds_of_halves(seed)
-        return Halves(KINDS[kind], kind_version, seeds, count, data[64 : 64 + size], payload)
-    if hash == 3:
-        hash = 1
-    return KINDS[kind](kind_version, hash, seed, count, data[64 : 64 + size], payload)
+        made = Halves(KINDS[kind], kind_version, seeds, count, parameters, payload)
+    else:
+        made = KINDS[kind](kind_version, 1 if hash == 3 else hash, seed, count, parameters, payload)
+    return (made, parts) if of_parts else made

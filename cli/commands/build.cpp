@@ -189,7 +189,7 @@ result<std::optional<refusal>> insert_kept(any_filter& filter, const key_spool& 
 /// Keeps the hashes of all keys, then builds a filter from them.
 result<any_filter> build_static(const kind_info& kind, plan_request request,
                                 const build_input& from) {
-  const auto spools = keep_hashes(kind, request, from, "");
+  auto spools = keep_hashes(kind, request, from, "");
   if (!spools) return fail(spools.error());
   // Only the size is given: the capacity yields the lowest rate for it.
   if (request.fpr == 0 && request.capacity == 0) {
@@ -201,9 +201,15 @@ result<any_filter> build_static(const kind_info& kind, plan_request request,
     if (auto ok = check_memory(kind, *plan, from.memory); !ok) return fail(ok.error());
   }
   std::vector<hash_source> sources;
-  for (const key_spool& spool : *spools) {
-    sources.push_back(
-        {spool.keys(), [&spool](const hash_source::sink& use) { return spool.for_each(use); }});
+  for (key_spool& spool : *spools) {
+    hash_source& source = sources.emplace_back();
+    source.size = spool.keys();
+    source.for_each = [&spool](const hash_source::sink& use) { return spool.for_each(use); };
+    if (!spool.in_parts()) continue;
+    if (auto ok = spool.spill(); !ok) return fail(ok.error());
+    source.for_each_in_part = [&spool](unsigned part, const hash_source::sink& use) {
+      return spool.for_each_in_part(part, use);
+    };
   }
   return build_filter(kind, request, sources);
 }
@@ -403,7 +409,7 @@ result<status> build(const build_options& options) {
                         : report_overfull(*filter, name, verb, options.strict);
   if (!fits) return fail(fits.error());
   filter->settle_count();
-  const auto written = write_filter(*filter, options.target, options.force);
+  const auto written = write_filter(*filter, options.target, options.force, part->parts());
   if (!written) return fail(written.error());
   if (!options.quiet) note(summary(*filter, name, part->is_all() ? input.keys() : part->kept()));
   return done;

@@ -5,12 +5,18 @@
 #include <bloomery/plan/units.hpp>
 #include <filesystem>
 #include <optional>
+#include <utility>
 
 #include "commands/all.hpp"
 #include "declare.hpp"
+#include "file_memory.hpp"
+#include "filling.hpp"
+#include "key_part.hpp"
+#include "memory_limit.hpp"
 #include "opened.hpp"
 #include "report.hpp"
 #include "target.hpp"
+#include "temporary_file.hpp"
 
 namespace bloomery::cli {
 namespace {
@@ -21,6 +27,7 @@ struct arguments {
   std::vector<std::string> files;
   format_options format;
   std::string fpr;
+  memory_limit_option memory;
   bool force = false;
 };
 
@@ -35,7 +42,12 @@ result<void> intersect(any_filter& filter, const any_filter& other) {
   return filter.intersect(other);
 }
 
-constexpr way merging = {"merge", &abilities::merge, merge_folded};
+/// At any rate: it is known when all filters are merged.
+result<void> merge_any_size(any_filter& filter, const any_filter& other) {
+  return merge_folded(filter, other, 1);
+}
+
+constexpr way merging = {"merge", &abilities::merge, merge_any_size};
 constexpr way intersecting = {"intersect", &abilities::intersect, intersect};
 
 failure unable(const std::string& file, const any_filter& filter, const way& by) {
@@ -90,6 +102,56 @@ result<any_filter> at_rate(const any_filter& first, const std::string& rate) {
   return made;
 }
 
+/// Filters do not live in memory from now on if the first one does not fit the limit.
+result<void> limit_memory(const arguments& given, const way& by) {
+  const auto memory = given.memory.read();
+  if (!memory) return fail(memory.error());
+  std::error_code error;
+  const auto size = std::filesystem::file_size(given.files.front(), error);
+  if (error || memory->fits(size)) return {};
+  if (auto ok = temporary_file::check_space(size); !ok) return ok;
+  use_file_memory();
+  say(by.verb, fmt::format("{} of {} does not fit the memory limit of {}; the union is made in a "
+                           "temporary file",
+                           given.files.front(), format_bytes(size), format_bytes(memory->bytes)));
+  return {};
+}
+
+/// Two sizes of filters that were merged by folding.
+struct folded_sizes {
+  std::string file;
+  std::uint64_t first;
+  std::uint64_t other;
+};
+
+void note_sizes(std::optional<folded_sizes>& sizes, const opened_filter& filter,
+                const opened_filter& other, const std::string& file) {
+  const auto* const ours = std::get_if<any_filter>(&filter);
+  const auto* const theirs = std::get_if<any_filter>(&other);
+  if (ours == nullptr || theirs == nullptr || !ours->can().fold) return;
+  // O(1), and enough for equal filters.
+  if (ours->image().parameters == theirs->image().parameters) return;
+  const std::uint64_t bits = ours->info().plan.bits;
+  const std::uint64_t their_bits = theirs->info().plan.bits;
+  if (bits != their_bits) sizes = {file, sizes ? sizes->first : bits, their_bits};
+}
+
+/// Fails if folding has raised the rate above the planned one. It is checked at the end, so that
+/// the order of the filters does not matter.
+result<void> check_rate(const std::string& first, const any_filter& merged,
+                        const folded_sizes& sizes) {
+  const filter_info info = merged.info();
+  if (info.current_fpr <= info.plan.planned_fpr) return {};
+  return fail(
+      errc::incompatible,
+      fmt::format("{} and {}: the filters have {} and {} bits, and at the greatest common size of "
+                  "all, {} bits, the union would have a rate of {}, above the planned {}; make "
+                  "filters that are to be merged with the same capacity, or with sizes that divide "
+                  "each other",
+                  first, sizes.file, sizes.first, sizes.other, info.plan.bits,
+                  format_rate(info.current_fpr), format_rate(info.plan.planned_fpr)));
+}
+
 result<status> run(const arguments& given, const way& by) {
   if (auto ok = check_target(given.output, given.force); !ok) return fail(std::move(ok.error()));
   // Held until the output is written, because the output may be one of the inputs: a concurrent
@@ -105,8 +167,13 @@ result<status> run(const arguments& given, const way& by) {
   const std::string& first = given.files.front();
   auto opener = filter_opener::make(given.format);
   if (!opener) return fail(std::move(opener.error()));
-  auto combined = opener->open(first, access::writable, verification::always);
-  if (!combined) return fail(std::move(combined.error()));
+  if (auto ok = limit_memory(given, by); !ok) return fail(ok.error());
+  key_parts parts;
+  key_parts more;
+  const bool takes_parts = &by == &merging;
+  auto combined =
+      opener->open(first, access::writable, verification::always, takes_parts ? &parts : nullptr);
+  if (!combined) return fail(file_memory_failure(combined.error()));
   if (auto ok = check_able(first, *combined, by); !ok) return fail(std::move(ok.error()));
   if (!given.fpr.empty()) {
     const auto* const ours = std::get_if<any_filter>(&*combined);
@@ -121,20 +188,36 @@ result<status> run(const arguments& given, const way& by) {
     }
     combined = std::move(*made);
   }
+  std::optional<folded_sizes> sizes;
   for (std::size_t i = 1; i < given.files.size(); ++i) {
-    const auto other = opener->open(given.files[i], access::read_only, verification::always);
+    const std::string& file = given.files[i];
+    const auto other =
+        opener->open(file, access::read_only, verification::always, takes_parts ? &more : nullptr);
     if (!other) return fail(other.error());
-    if (auto ok = combine(*combined, *other, by); !ok) {
-      return fail(ok.error().code,
-                  fmt::format("{} and {}: {}", first, given.files[i], ok.error().message));
+    note_sizes(sizes, *combined, *other, file);
+    const auto both = add_parts(parts, std::exchange(more, {}));
+    if (auto ok = both ? combine(*combined, *other, by) : both; !ok) {
+      const failure why = file_memory_failure(ok.error());
+      return fail(why.code, fmt::format("{} and {}: {}", first, file, why.message));
     }
+    release_file_pages();
   }
   if (auto ok = opener->all_used(); !ok) return fail(std::move(ok.error()));
   auto* const ours = std::get_if<any_filter>(&*combined);
+  if (sizes) {
+    if (auto ok = check_rate(first, *ours, *sizes); !ok) return fail(ok.error());
+  }
   if (ours != nullptr) ours->settle_count();
-  auto saved = write_filter(*combined, given.output, given.force);
+  if (lacks_none(parts)) parts = {};
+  auto saved = ours != nullptr ? write_filter(*ours, given.output, given.force, parts)
+                               : write_filter(*combined, given.output, given.force);
   if (!saved) return fail(std::move(saved.error()));
   if (ours == nullptr) return done;
+  if (parts.of != 0) {
+    say(by.verb, fmt::format("{} lacks the keys of part {}; only 'merge' takes it until all are in "
+                             "it",
+                             given.output, list_parts(parts, false)));
+  }
   if (const filter_info info = ours->info(); overfilled(info)) {
     fmt::print(
         stderr, "bloomery {}: warning: {} is overfilled: its rate is {}, above the planned {}\n",
@@ -154,6 +237,7 @@ action define(CLI::App& app) {
            "rate of the union, for kinds that grow (default: the rate of the first filter)")
         .value("P");
   }
+  given->memory.declare(app);
   flag(app, "--force", given->force, "replace the file if it exists");
   option(app, "FILE", given->files, "two or more filters of the same kind, size and seed")
       .required()

@@ -219,9 +219,9 @@ class any_filter {
 
 /// Merges as any_filter::merge does, and also filters that fold and differ only in their sizes:
 /// both are folded to the greatest common size. Fails with incompatible, changes nothing and names
-/// the sizes if the rate of the union would then be above the planned rate of `into`. O(size of
-/// both).
-result<void> merge_folded(any_filter& into, const any_filter& other);
+/// the sizes if the rate of the union would then be above `max_fpr`; by default, above the higher
+/// planned rate of both. O(size of both).
+result<void> merge_folded(any_filter& into, const any_filter& other, double max_fpr = 0);
 
 /// Saves a filter of any kind in one step; see write_file.
 result<void> save(const any_filter& filter, const std::filesystem::path& path,

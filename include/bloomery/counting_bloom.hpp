@@ -14,6 +14,7 @@
 #include <bloomery/concepts.hpp>
 #include <bloomery/detail/bloom/probing.hpp>
 #include <bloomery/detail/core/bit_array.hpp>
+#include <bloomery/detail/core/bloom_sets.hpp>
 #include <bloomery/detail/core/filter_memory.hpp>
 #include <bloomery/detail/core/key_overloads.hpp>
 #include <bloomery/detail/core/precondition.hpp>
@@ -223,6 +224,7 @@ class basic_counting_bloom : public detail::key_overloads<basic_counting_bloom<P
         [&](auto counters) noexcept { counters.add(counters_.writable_bytes(), other.bytes()); });
     const std::uint64_t room = std::numeric_limits<std::uint64_t>::max() - count_;
     count_ += detail::min(room, other.size());
+    detail::take_looser_plan(params_.array, other.params().array);
     return {};
   }
 

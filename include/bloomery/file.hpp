@@ -31,6 +31,8 @@ enum class verification : std::uint8_t {
 inline constexpr std::uint64_t automatic_verification_limit = std::uint64_t{64} << 20;
 
 /// A stored filter whose header is sound and whose lengths fit its bytes. It shares the mapping.
+/// If header.parts tells that the filter lacks keys, it is not opened, unless the caller clears
+/// header.parts and keeps them in mind.
 struct stored_filter {
   filter_header header;
   std::vector<std::byte> parameters;
@@ -66,6 +68,8 @@ result<void> unlock(stored_filter& stored, const std::optional<hash_key>& key,
 namespace detail {
 /// The failure to open a filter without its secret key.
 failure needs_key(const std::string& name);
+/// The failure to open a filter that lacks parts of the keys.
+failure lacks_parts(const key_parts& parts);
 
 /// True if a filter with this hasher can be in a file with that hash.
 template <hasher H>
@@ -175,6 +179,7 @@ result<F> open_stored(const stored_filter& stored) {
     return fail(errc::incompatible, "the file holds another kind of filter than was asked for");
   }
   if (stored.header.seed.is_locked()) return detail::needs_key("the filter");
+  if (stored.header.parts.of != 0) return detail::lacks_parts(stored.header.parts);
   auto params = F::params_type::decode(stored.header, stored.parameters);
   if (!params) return fail(std::move(params.error()));
   if constexpr (std::same_as<typename F::storage_type, owned_storage>) {

@@ -19,6 +19,9 @@ struct hash_source {
   /// Passes all hashes to `use`, many at a time and in the same order on each call, until `use`
   /// fails. Returns that failure, or its own.
   std::function<result<void>(const sink& use)> for_each;
+  /// Optional, for a source that is grouped by the first 8 bits of the hashes: passes those whose
+  /// first 8 bits are `part`. A build then needs less memory, and reads the source nearly once.
+  std::function<result<void>(unsigned part, const sink& use)> for_each_in_part = nullptr;
 
   /// The hashes of a span, which must outlive the source.
   static hash_source of(std::span<const hash64> hashes) {

@@ -3,6 +3,7 @@
 /// A filter in stored form: its kind, its parameters and its bytes. Filters make images and are
 /// opened from them. The file format (file.hpp) adds a header and checksums.
 
+#include <array>
 #include <bloomery/hash.hpp>
 #include <cstddef>
 #include <cstdint>
@@ -26,6 +27,24 @@ enum class filter_kind : std::uint16_t {
   expandable = 9,
 };
 
+/// The parts of a set of keys that a filter has, of which `bloomery build --part` makes one. Part i
+/// of n has the keys with floor(hash * n / 2^64) = i - 1. A filter that lacks parts answers "no"
+/// for their keys, so only `bloomery merge` opens its file.
+struct key_parts {
+  static constexpr std::uint64_t max_of = 256;
+
+  std::uint64_t of = 0;                ///< n; 0 for a filter of all keys
+  std::array<std::uint64_t, 4> has{};  ///< bit i - 1 tells whether part i is in the filter
+
+  bool contains(std::uint64_t part) const noexcept {
+    return (has[(part - 1) / 64] >> (part - 1) % 64 & 1) != 0;
+  }
+  void add(std::uint64_t part) noexcept {
+    has[(part - 1) / 64] |= std::uint64_t{1} << (part - 1) % 64;
+  }
+  bool operator==(const key_parts&) const = default;
+};
+
 /// The properties that every stored filter has.
 struct filter_header {
   filter_kind kind;
@@ -33,6 +52,7 @@ struct filter_header {
   hash_id hash;
   hash_seed seed;
   std::uint64_t count;  ///< keys inserted, as the filter counted them
+  key_parts parts = {};
 };
 
 /// A filter that is ready to be written. The payload refers to the bytes of the filter.
@@ -41,6 +61,9 @@ struct filter_image {
   std::vector<std::byte> parameters;                ///< a multiple of 64 bytes
   std::vector<std::span<const std::byte>> payload;  ///< written one after the other
 };
+
+/// Makes the image one of a filter that has only those parts.
+void set_parts(filter_image& image, const key_parts& parts);
 
 namespace detail {
 

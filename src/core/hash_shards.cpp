@@ -96,6 +96,19 @@ result<void> scatter(std::span<const hash64> hashes, std::uint64_t shards, std::
   return first_failure(done);
 }
 
+/// Passes at least the hashes of the shards [begin, end).
+result<void> read_shards(const hash_source& source, std::uint64_t shards, std::uint64_t begin,
+                         std::uint64_t end, const hash_source::sink& use) {
+  if (!source.for_each_in_part) return source.for_each(use);
+  for (std::uint64_t part = 0; part < 256; ++part) {
+    const hash64 lowest{part << 56};
+    const hash64 highest{lowest.value | ~std::uint64_t{0} >> 8};
+    if (shard_of(highest, shards) < begin || shard_of(lowest, shards) >= end) continue;
+    if (auto ok = source.for_each_in_part(static_cast<unsigned>(part), use); !ok) return ok;
+  }
+  return {};
+}
+
 }  // namespace
 
 std::size_t drop_repetitions(std::span<hash64> hashes) noexcept {
@@ -131,7 +144,9 @@ result<void> for_each_shard_group(
   const auto room = shards == 1 ? static_cast<std::size_t>(mean) + 64
                                 : static_cast<std::size_t>(mean + 6 * std::sqrt(mean)) + 64;
   const std::uint64_t at_once =
-      std::max(min_group_hashes, std::min(distinct, source.size) / 3 + min_group_hashes / 8);
+      source.for_each_in_part
+          ? min_group_hashes
+          : std::max(min_group_hashes, std::min(distinct, source.size) / 3 + min_group_hashes / 8);
   const std::uint64_t group = std::clamp<std::uint64_t>(at_once / room, 1, shards);
   auto memory = owned_storage::make(group * room * sizeof(hash64));
   if (!memory) return fail(std::move(memory.error()));
@@ -142,9 +157,10 @@ result<void> for_each_shard_group(
       slabs[i].data = hashes + i * room;
       slabs[i].room = room;
     }
-    auto gathered = source.for_each(
-        [&](std::span<const hash64> some) { return scatter(some, shards, first, slabs, threads); });
-    if (!gathered) return gathered;
+    const hash_source::sink keep = [&](std::span<const hash64> some) {
+      return scatter(some, shards, first, slabs, threads);
+    };
+    if (auto ok = read_shards(source, shards, first, first + slabs.size(), keep); !ok) return ok;
     std::vector<std::span<hash64>> spans;
     spans.reserve(slabs.size());
     for (const slab& one : slabs) spans.emplace_back(one.data, one.size);

@@ -20,7 +20,9 @@ constexpr std::uint16_t format_version = 1;
 constexpr std::uint32_t keyed_flag = 1;
 // Required flag: the filter has two halves (image_halves.hpp).
 constexpr std::uint32_t halves_flag = 2;
-constexpr std::uint32_t known_required_flags = keyed_flag | halves_flag;
+// Required flag: the filter lacks keys, and the last block of the parameters tells which.
+constexpr std::uint32_t parts_flag = 4;
+constexpr std::uint32_t known_required_flags = keyed_flag | halves_flag | parts_flag;
 
 constexpr std::uint32_t flags_of(hash_id hash) noexcept {
   return (is_keyed(hash) ? keyed_flag : 0) | (has_halves(hash) ? halves_flag : 0);
@@ -43,6 +45,23 @@ struct stored_header {
 };
 static_assert(sizeof(stored_header) == header_bytes);
 
+// The last block of the parameters.
+struct stored_parts {
+  key_parts parts;
+  std::array<std::uint64_t, 3> zero{};
+};
+static_assert(sizeof(stored_parts) == block_bytes);
+
+/// Whether these are some of at least two parts.
+bool is_some(const key_parts& parts) noexcept {
+  if (parts.of < 2 || parts.of > key_parts::max_of) return false;
+  std::uint64_t count = 0;
+  for (std::uint64_t part = 1; part <= parts.of; ++part) count += parts.contains(part);
+  std::uint64_t bits = 0;
+  for (const std::uint64_t word : parts.has) bits += static_cast<unsigned>(std::popcount(word));
+  return count == bits && count != 0 && count != parts.of;
+}
+
 std::uint64_t seal(std::span<const std::byte> header, std::span<const std::byte> parameters) {
   const std::array pieces = {header.first(offsetof(stored_header, header_checksum)), parameters};
   return checksum(pieces);
@@ -59,18 +78,19 @@ std::uint64_t checksum(std::span<const std::span<const std::byte>> pieces) noexc
 }
 
 raw_header header_of(const filter_image& image) {
-  stored_header header{.magic = magic,
-                       .format_version = format_version,
-                       .kind = image.header.kind,
-                       .kind_version = image.header.kind_version,
-                       .hash = image.header.hash,
-                       .flags = flags_of(image.header.hash),
-                       .parameter_bytes = static_cast<std::uint32_t>(image.parameters.size()),
-                       .seed = image.header.seed.value(),
-                       .count = image.header.count,
-                       .payload_bytes = 0,
-                       .payload_checksum = checksum(image.payload),
-                       .header_checksum = 0};
+  stored_header header{
+      .magic = magic,
+      .format_version = format_version,
+      .kind = image.header.kind,
+      .kind_version = image.header.kind_version,
+      .hash = image.header.hash,
+      .flags = flags_of(image.header.hash) | (image.header.parts.of != 0 ? parts_flag : 0),
+      .parameter_bytes = static_cast<std::uint32_t>(image.parameters.size()),
+      .seed = image.header.seed.value(),
+      .count = image.header.count,
+      .payload_bytes = 0,
+      .payload_checksum = checksum(image.payload),
+      .header_checksum = 0};
   for (const auto piece : image.payload) header.payload_bytes += piece.size();
   header.header_checksum = seal(std::as_bytes(std::span(&header, 1)), image.parameters);
   return std::bit_cast<raw_header>(header);
@@ -123,14 +143,34 @@ result<file_header> decode_header(std::span<const std::byte> file, const std::st
         "{}: the file needs features (flags {:#x}) that are not known here; use a newer bloomery",
         name, raw.flags);
   }
-  if (raw.flags != flags_of(raw.hash)) {
+  if ((raw.flags & ~parts_flag) != flags_of(raw.hash)) {
     return is_damaged("its hash function and its flags do not agree");
   }
+  stored_parts last{};
+  if ((raw.flags & parts_flag) != 0) {
+    if (parameters.size() < block_bytes) return is_damaged("it does not tell which parts it has");
+    last = load<stored_parts>(parameters.last(block_bytes).data());
+    if (!is_some(last.parts) || last.zero != decltype(last.zero){}) {
+      return is_damaged("the parts that it tells cannot be");
+    }
+  }
   const hash_seed seed = is_keyed(raw.hash) ? hash_seed::locked(raw.seed) : hash_seed(raw.seed);
-  return file_header{{raw.kind, raw.kind_version, raw.hash, seed, raw.count},
+  return file_header{{raw.kind, raw.kind_version, raw.hash, seed, raw.count, last.parts},
                      raw.parameter_bytes,
                      raw.payload_bytes,
                      raw.payload_checksum};
 }
 
 }  // namespace bloomery::detail
+
+namespace bloomery {
+
+void set_parts(filter_image& image, const key_parts& parts) {
+  if (parts.of == 0) return;
+  image.header.parts = parts;
+  image.parameters.resize(image.parameters.size() + detail::block_bytes);
+  detail::store(image.parameters.data() + image.parameters.size() - detail::block_bytes,
+                detail::stored_parts{parts});
+}
+
+}  // namespace bloomery

@@ -1,7 +1,9 @@
 #include <algorithm>
 #include <array>
+#include <bloomery/detail/core/record.hpp>
 #include <bloomery/file.hpp>
 
+#include "core/format.hpp"
 #include "file/header.hpp"
 
 namespace bloomery {
@@ -15,7 +17,10 @@ result<stored_filter> read_stored(const mapped_storage& bytes, verification how,
   const auto file = bytes.bytes();
   auto header = detail::decode_header(file, name);
   if (!header) return fail(std::move(header.error()));
-  const auto parameters = file.subspan(detail::header_bytes, header->parameter_bytes);
+  auto parameters = file.subspan(detail::header_bytes, header->parameter_bytes);
+  if (header->filter.parts.of != 0) {
+    parameters = parameters.first(parameters.size() - detail::block_bytes);
+  }
   const std::array payload = {file.subspan(detail::header_bytes + header->parameter_bytes)};
   const bool verify =
       how == verification::always ||
@@ -29,6 +34,15 @@ result<stored_filter> read_stored(const mapped_storage& bytes, verification how,
   return stored_filter{header->filter,
                        {parameters.begin(), parameters.end()},
                        bytes.slice(file.size() - payload[0].size(), payload[0].size())};
+}
+
+failure detail::lacks_parts(const key_parts& parts) {
+  std::uint64_t missing = parts.of;
+  for (std::uint64_t part = 1; part <= parts.of; ++part) missing -= parts.contains(part);
+  return format_failure(errc::incompatible,
+                        "it lacks the keys of {} of {} parts; write the filter of all parts with "
+                        "'bloomery merge', and use that",
+                        missing, parts.of);
 }
 
 failure detail::needs_key(const std::string& name) {
@@ -52,6 +66,7 @@ result<void> unlock(stored_filter& stored, const std::optional<hash_key>& key,
 result<announced_filter> read_header(std::span<const std::byte> bytes, const std::string& name) {
   const auto header = detail::decode_header(bytes, name, false);
   if (!header) return fail(header.error());
+  if (header->filter.parts.of != 0) return detail::lacks_parts(header->filter.parts);
   return announced_filter{header->filter, header->payload_bytes};
 }
 

@@ -22,7 +22,7 @@ void detail::stop_at_moved_from() noexcept {
   std::abort();
 }
 
-result<void> merge_folded(any_filter& into, const any_filter& other) {
+result<void> merge_folded(any_filter& into, const any_filter& other, double max_fpr) {
   auto merged = into.merge(other);
   if (merged || !into.can().merge || !into.can().fold || !other.can().fold) return merged;
   const filter_info ours = into.info();
@@ -37,14 +37,14 @@ result<void> merge_folded(any_filter& into, const any_filter& other) {
   if (!folded) return fail(folded.error());
   if (auto ok = both->merge(*folded); !ok) return ok;
   const double rate = both->current_fpr();
-  if (rate > ours.plan.planned_fpr) {
+  if (max_fpr == 0) max_fpr = std::max(ours.plan.planned_fpr, theirs.plan.planned_fpr);
+  if (rate > max_fpr) {
     return detail::format_failure(
         errc::incompatible,
         "the filters have {} and {} bits, and at their greatest common size, {} bits, the union "
         "would have a rate of {}, above the planned {}; make filters that are to be merged with "
         "the same capacity, or with sizes that divide each other",
-        ours.plan.bits, theirs.plan.bits, common, format_rate(rate),
-        format_rate(ours.plan.planned_fpr));
+        ours.plan.bits, theirs.plan.bits, common, format_rate(rate), format_rate(max_fpr));
   }
   into = std::move(*both);
   return {};

@@ -68,6 +68,20 @@ def test_lines_come_out_while_the_input_waits(run, members, bloomery, tmp_path):
         assert check.wait(timeout=20) == 0
 
 
+def test_a_filter_that_is_shortened_in_place_ends_the_check_with_a_sentence(run, bloomery, tmp_path):
+    run("build", "-q", "-o", "m", "--memory", "1MB", input=MEMBERS).ok()
+    with subprocess.Popen([bloomery, "check", "m"], cwd=tmp_path, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE) as check:
+        check.stdin.write(b"bob\n")
+        check.stdin.flush()
+        assert check.stdout.readline() == b"bob\n"
+        os.truncate(tmp_path / "m", 64)
+        check.stdin.write(b"alice\n" + b"".join(b"%d\n" % i for i in range(1000)))
+        _, err = check.communicate()
+    assert check.returncode == 2
+    assert err.startswith(b"bloomery: a mapped file could not be read or written: another program shortened it")
+
+
 def test_several_filters_name_themselves(run, members):
     run("build", "-o", "n.bloom", "--capacity", "1000", "--fpr", "1e-9", input=b"bob\ndave\n").ok()
     text = b"alice\nbob\ndave\nzoe\n"

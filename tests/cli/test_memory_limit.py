@@ -1,11 +1,19 @@
 """--memory-limit: what does not fit is in nameless temporary files, and the result is the same."""
 
+import json
 import os
+import pathlib
+import re
 import resource
 import signal
 import subprocess
+import sys
 
 import pytest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import format_reader  # noqa: E402
+from xxh3 import xxh3_64  # noqa: E402
 
 LIMIT = ["--memory-limit", "16MiB"]
 # More hashes than a quarter of the limit holds.
@@ -113,15 +121,76 @@ def test_parts_make_the_whole(run, tmp_path, keys, options):
     options = options.split()
     run("build", "-o", "whole", *options, keys).ok()
     for part in (1, 2, 3):
-        run("build", "-o", f"part{part}", "--part", f"{part}/3", *options, keys).ok()
+        done = run("build", "-o", f"part{part}", "--part", f"{part}/3", *options, keys).ok()
+        # Each part has a third of the keys.
+        kept = re.search(r"part\d: ([\d,]+) keys", done.err.decode()).group(1)
+        assert abs(int(kept.replace(",", "")) - 200_000) < 10_000
     run("merge", "-o", "merged", "part1", "part2", "part3").ok()
     assert (tmp_path / "merged").read_bytes() == (tmp_path / "whole").read_bytes()
-    # Each part has a third of the keys; others pass at most at the rate.
-    found = int(run("check", "-c", "part2", keys).out)
-    assert abs(found - 200_000) < 10_000
 
 
-@pytest.mark.parametrize("part", ["0/3", "4/3", "3", "a/b", "1/", ""])
+@pytest.fixture
+def parts(run, lines, tmp_path):
+    for part in range(1, 6):
+        run("build", "-q", "-o", f"{part}", "--part", f"{part}/5", "--capacity", 1000, input=lines(1000)).ok()
+    run("build", "-o", "whole", "--capacity", 1000, input=lines(1000)).ok()
+    return tmp_path
+
+
+def test_a_filter_that_lacks_parts_is_not_asked(run, parts):
+    why = "2: it lacks the keys of 4 of 5 parts; write the filter of all parts with 'bloomery merge'"
+    for verb in (["check"], ["check", "whole", "--filter"], ["add"], ["fold", "-o", "x"],
+                 ["intersect", "-o", "x", "whole"], ["intersect", "-o", "x", "2"]):
+        run(*verb, "2", input=b"x\n").refused(why)
+    text = run("info", "2").ok().out.decode()
+    assert re.search(r"^ +parts +2 of 5$", text, re.M) and re.search(r"^ +missing parts +1, 3-5 of 5$", text, re.M), text
+    assert run("verify", "2").ok().out == b"2: ok\n"
+    # Nothing but the document tells another reader what it is.
+    of_two, has = format_reader.read((parts / "2").read_bytes(), of_parts=True)
+    assert has == (5, [2]) and isinstance(of_two, format_reader.BlockedBloom)
+    with pytest.raises(format_reader.Refused):
+        format_reader.read((parts / "2").read_bytes())
+
+
+def test_merge_knows_the_parts(run, parts, lines):
+    done = run("merge", "-o", "some", "4", "2", "1").ok()
+    assert done.err.decode() == (
+        "bloomery merge: some lacks the keys of part 3, 5 of 5; only 'merge' takes it until all are in it\n")
+    run("check", "some", input=b"x\n").refused("some: it lacks the keys of 2 of 5 parts")
+    assert run("merge", "-o", "all", "3", "some", "5").ok().err == b""
+    assert (parts / "all").read_bytes() == (parts / "whole").read_bytes()
+    # A filter of other keys has no parts.
+    run("build", "-o", "more", "--capacity", 1000, input=b"more\n").ok()
+    run("merge", "-o", "with-more", "more", "some").ok()
+    run("check", "with-more", input=b"more\n").refused("lacks the keys of 2 of 5 parts")
+    run("merge", "-o", "x", "some", "3", "2").refused("some and 2: both have part 2 of 5; leave one out")
+    run("build", "-q", "-o", "1-of-2", "--part", "1/2", "--capacity", 1000, input=lines(1000)).ok()
+    run("merge", "-o", "x", "1-of-2", "2").refused("1-of-2 and 2: one has a part of 2, the other a part of 5")
+    assert not (parts / "x").exists()
+
+
+def test_parts_of_filters_with_128_bit_hashes(run, lines):
+    options = ["--capacity", 1000, "--hash", "siphash-2x64", "--key-file", "secret", "-q"]
+    run("key", "new", "secret").ok()
+    for part in (1, 2, 255, 256):
+        run("build", "-o", part, "--part", f"{part}/256", *options, input=lines(1000)).ok()
+    run("merge", "--key-file", "secret", "-o", "some", "256", "2", "1", "255").ok()
+    assert b"  missing parts   3-254 of 256\n" in run("info", "some").ok().out
+    run("check", "--key-file", "secret", "some", input=b"x\n").refused("some: it lacks the keys of 252 of 256 parts")
+
+
+@pytest.mark.parametrize("at, byte", [(0, 1), (0, 0), (1, 4), (8, 0), (8, 31), (9, 1), (39, 1), (40, 1), (63, 1)])
+def test_parts_that_cannot_be_are_damage(run, parts, at, byte):
+    data = bytearray((parts / "2").read_bytes())
+    size = int.from_bytes(data[20:24], "little")
+    data[size + at] = byte
+    data[56:64] = xxh3_64(bytes(data[:56] + data[64:64 + size])).to_bytes(8, "little")
+    (parts / "2").write_bytes(data)
+    for verb in (["info"], ["verify"], ["merge", "-o", "x", "1"]):
+        run(*verb, "2").refused("the parts that it tells cannot be; the file is damaged")
+
+
+@pytest.mark.parametrize("part", ["0/3", "4/3", "3", "a/b", "1/", "", "1/257", "257/257"])
 def test_parts_that_do_not_exist_are_refused(run, part):
     run("build", "-o", "a", "--part", part, input=b"x\n").refused("--part")
 
@@ -215,3 +284,31 @@ def test_check_of_filters_that_are_read_page_by_page_says_so(run):
         done = run("check", *how, *LIMIT, input=b"y\nx\n").ok()
         assert done.out == run("check", *how, input=b"y\nx\n").ok().out != b""
         assert b"are read page by page, which is slow for many keys" in done.err
+
+
+@pytest.mark.parametrize("options", ["--memory 20MB", "--memory 20MB --kind bloom", "--memory 40MB --hash xxh3-2x64",
+                                     "--memory 20MB --kind counting_bloom"])
+def test_the_union_is_the_same(run, tmp_path, temporary, options):
+    for name, start in (("a", 0), ("b", 1000)):
+        run("build", "-q", "-o", name, *options.split(), input=b"".join(b"%d\n" % i for i in range(start, start + 2000))).ok()
+    run("merge", "-o", "ab", "a", "b").ok()
+    done = run("merge", "-o", "on-disk", *LIMIT, "a", "b", env={"TMPDIR": str(temporary)}).ok()
+    assert b"does not fit the memory limit of 16.8 MB; the union is made in a temporary file" in done.err
+    assert (tmp_path / "on-disk").read_bytes() == (tmp_path / "ab").read_bytes()
+    assert list(temporary.iterdir()) == []
+
+
+def test_the_limit_holds_for_a_union(run, tmp_path):
+    run("build", "-q", "-o", "a", "--memory", "130MB", "--with", "foldable=yes", *LIMIT, input=b"x\n").ok()
+    run("fold", "-q", "-o", "b", "--factor", "2", "a").ok()
+    run("merge", "-o", "x", "a", "b", preexec_fn=few_bytes).refused("could not be had")
+    run("merge", "-o", "ab", *LIMIT, "a", "b", preexec_fn=few_bytes).ok()
+    assert (tmp_path / "ab").read_bytes() == (tmp_path / "b").read_bytes()
+
+    def full_disk():
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1_000_000, 1_000_000))
+
+    done = run("merge", "-o", "x", *LIMIT, "a", "b", preexec_fn=full_disk)
+    assert done.code == 2 and b"cannot reserve room for the filter" in done.err and b"set TMPDIR" in done.err
+    assert not (tmp_path / "x").exists()

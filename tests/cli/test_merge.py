@@ -74,7 +74,7 @@ def test_what_differs_is_named_with_both_files(run, build, tmp_path):
     build("large.bloom", b"x\n", "bloom", 2000)
     build("seeded.bloom", b"x\n", "bloom", 1000, "--seed", 5)
     run("merge", "-o", "out.bloom", "a.bloom", "large.bloom").refused(
-        "a.bloom and large.bloom: the filters have 9595 and 19188 bits, and at their greatest common size, 1 bits")
+        "a.bloom and large.bloom: the filters have 9595 and 19188 bits, and at the greatest common size of all, 1 bits")
     run("merge", "-o", "out.bloom", "a.bloom", "a.bloom", "seeded.bloom").refused(
         "a.bloom and seeded.bloom: the filters differ in seed (0 and 5)")
     for kind in kinds(run)[1:]:

@@ -256,7 +256,7 @@ BLOOMERY_API bloomery_status bloomery_count(const bloomery_filter* filter, const
  * expandable need only the same seed, if the union can keep the rate of `filter`. Filters of kind
  * blocked_bloom or bloom may differ in size: `filter` is then folded to the greatest common size.
  * Fails with BLOOMERY_INCOMPATIBLE, and changes nothing, if the rate of the union would be above the
- * planned rate of `filter`. */
+ * higher planned rate of both. */
 BLOOMERY_API bloomery_status bloomery_merge(bloomery_filter* filter, const bloomery_filter* other,
                                             bloomery_error* error);
 /* The intersection with another filter of the same kind and parameters, in place. */

@@ -34,6 +34,16 @@ struct bloom_figures {
   double estimated_size;
 };
 
+/// Gives `ours` the plan with the higher rate, so that a union does not depend on the order of its
+/// filters.
+template <class Params>
+void take_looser_plan(Params& ours, const Params& theirs) noexcept {
+  if (theirs.fpr < ours.fpr) return;
+  if (theirs.fpr == ours.fpr && theirs.capacity <= ours.capacity) return;
+  ours.fpr = theirs.fpr;
+  ours.capacity = theirs.capacity;
+}
+
 /// std::isfinite, without the time that its header takes to compile.
 constexpr bool is_finite(double x) noexcept {
   return x - x == 0;
@@ -114,8 +124,8 @@ class bloom_sets {
   }
 
   /// Makes this the filter of the union of both sets. The bits are those of a filter into which
-  /// all keys of both were inserted. Fails with incompatible if the filters differ in size, layout,
-  /// functions, seed or probe rule. O(m).
+  /// all keys of both were inserted. Of both plans it has the one with the higher rate. Fails with
+  /// incompatible if the filters differ in size, layout, functions, seed or probe rule. O(m).
   template <same_filter<Derived> Other>
   result<void> merge(const Other& other)
     requires writable_storage<typename Derived::storage_type>
@@ -178,6 +188,7 @@ class bloom_sets {
     const auto theirs = other.bits();
     const auto ours = self().bits_.writable_bytes();
     for (std::size_t i = 0; i < ours.size(); ++i) ours[i] = with(ours[i], theirs[i]);
+    take_looser_plan(self().params_, other.params());
     settle(tally_of(before, others, self().ones(), self().keys_of()));
     return {};
   }

@@ -27,9 +27,11 @@ result<std::uint64_t> estimate_distinct(const hash_source& source, unsigned thre
 ///
 /// Result      Groups, shards and their order do not depend on the number of threads. This thread
 ///             calls `use`.
-/// Time        One pass over the source per group.
+/// Time        One pass over the source per group; over its parts that the group needs, if it has
+///             parts.
 /// Memory      Uniform hashes: at most 64 MiB or 2.7 bytes per distinct key for a group, whichever
-///             is more. Others: a shard needs up to 32 bytes per distinct hash.
+///             is more; 64 MiB if the source has parts. Others: a shard needs up to 32 bytes per
+///             distinct hash.
 /// Failure     Fails with out_of_memory, and as `use` or the source fail.
 result<void> for_each_shard_group(
     const hash_source& source, std::uint64_t shards, std::uint64_t distinct, unsigned threads,
