@@ -59,12 +59,16 @@ result<any_filter> open_value(std::span<const std::byte> value, access how, veri
   return open_any(*stored, how, the_value);
 }
 
+result<void> merge(any_filter& all, const any_filter& other) {
+  auto merged = merge_folded(all, other);
+  all.settle_count();
+  return merged;
+}
+
 result<void> merge_value(any_filter& all, std::span<const std::byte> value) {
   const auto other = open_value(value, access::read_only);
   if (!other) return fail(other.error());
-  auto merged = merge_folded(all, *other);
-  all.settle_count();
-  return merged;
+  return merge(all, *other);
 }
 
 result<std::string> info_of_value(std::span<const std::byte> value) {

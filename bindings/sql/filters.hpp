@@ -35,6 +35,7 @@ result<any_filter> open_value(std::span<const std::byte> value, access how,
                               verification verified = verification::always);
 
 /// The union, which is in `all` afterwards. It has the same bytes in any order of the merges.
+result<void> merge(any_filter& all, const any_filter& other);
 result<void> merge_value(any_filter& all, std::span<const std::byte> value);
 
 /// The properties of a value as JSON, with the names of `bloomery info --json`.

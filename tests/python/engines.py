@@ -15,6 +15,7 @@ import pytest
 from conftest import PROGRAM, ROOT
 
 FOLDER = pathlib.Path(os.environ.get("BLOOMERY_ENGINES", pathlib.Path(PROGRAM).parent / "engines"))
+ARROW = ("arrow", "pyarrow==26.0.1", "pandas==3.1.1", "polars==2.1.0", "duckdb==2.0.1")
 
 
 def missing(why, details=""):

@@ -8,7 +8,7 @@ import bloomery
 import engines
 import pytest
 
-engines.need("arrow", "pyarrow==26.0.1", "pandas==3.1.1", "polars==2.1.0", "duckdb==2.0.1")
+engines.need(*engines.ARROW)
 
 import duckdb  # noqa: E402
 import numpy  # noqa: E402

@@ -1,0 +1,116 @@
+#include "column.hpp"
+
+#include <array>
+
+namespace bloomery::duckdb {
+namespace {
+
+__extension__ using uint128 = unsigned __int128;
+
+}  // namespace
+
+column::column(duckdb_data_chunk chunk, idx_t at) {
+  duckdb_vector vector = duckdb_data_chunk_get_vector(chunk, at);
+  data_ = duckdb_vector_get_data(vector);
+  valid_ = duckdb_vector_get_validity(vector);
+  duckdb_logical_type logical = duckdb_vector_get_column_type(vector);
+  type_ = duckdb_get_type_id(logical);
+  const bool is_decimal = type_ == DUCKDB_TYPE_DECIMAL;
+  stored_ = is_decimal ? duckdb_decimal_internal_type(logical) : type_;
+  scale_ = is_decimal ? duckdb_decimal_scale(logical) : 0;
+  duckdb_destroy_logical_type(&logical);
+}
+
+result<void> column::has_keys() const {
+  switch (type_) {
+    case DUCKDB_TYPE_VARCHAR:
+    case DUCKDB_TYPE_BLOB:
+    case DUCKDB_TYPE_TINYINT:
+    case DUCKDB_TYPE_SMALLINT:
+    case DUCKDB_TYPE_INTEGER:
+    case DUCKDB_TYPE_BIGINT:
+    case DUCKDB_TYPE_UTINYINT:
+    case DUCKDB_TYPE_USMALLINT:
+    case DUCKDB_TYPE_UINTEGER:
+    case DUCKDB_TYPE_UBIGINT:
+    case DUCKDB_TYPE_DATE:
+    case DUCKDB_TYPE_DECIMAL:
+    case DUCKDB_TYPE_SQLNULL:
+      return {};
+    case DUCKDB_TYPE_FLOAT:
+    case DUCKDB_TYPE_DOUBLE:
+      return fail(errc::invalid_argument,
+                  "a floating-point number is no key, because equal numbers can have different "
+                  "bytes; cast it to varchar or to bigint");
+    default:
+      return fail(errc::invalid_argument,
+                  "keys are texts, blobs, integers of up to 64 bits, dates and decimals; cast this "
+                  "value to one of them, for example to varchar");
+  }
+}
+
+std::string_view column::text(idx_t row) const noexcept {
+  constexpr std::uint32_t max_inlined = 12;
+  const auto& string = value<duckdb_string_t>(row).value;
+  const std::uint32_t size = string.inlined.length;
+  return {size <= max_inlined ? string.inlined.inlined : string.pointer.ptr, size};
+}
+
+std::int64_t column::integer(idx_t row) const noexcept {
+  switch (stored_) {
+    case DUCKDB_TYPE_TINYINT:
+      return value<std::int8_t>(row);
+    case DUCKDB_TYPE_SMALLINT:
+      return value<std::int16_t>(row);
+    case DUCKDB_TYPE_INTEGER:
+    case DUCKDB_TYPE_DATE:
+      return value<std::int32_t>(row);
+    case DUCKDB_TYPE_UTINYINT:
+      return value<std::uint8_t>(row);
+    case DUCKDB_TYPE_USMALLINT:
+      return value<std::uint16_t>(row);
+    case DUCKDB_TYPE_UINTEGER:
+      return value<std::uint32_t>(row);
+    default:
+      return value<std::int64_t>(row);
+  }
+}
+
+void column::put_decimal(idx_t row, std::string& room) const {
+  bool is_negative = false;
+  uint128 magnitude = 0;
+  if (stored_ == DUCKDB_TYPE_HUGEINT) {
+    const auto& huge = value<duckdb_hugeint>(row);
+    is_negative = huge.upper < 0;
+    magnitude = uint128{static_cast<std::uint64_t>(huge.upper)} << 64 | huge.lower;
+  } else {
+    const std::int64_t digits = integer(row);
+    is_negative = digits < 0;
+    magnitude = static_cast<uint128>(digits);
+  }
+  if (is_negative) magnitude = -magnitude;
+  std::array<char, 48> digits;  // of 128 bits: 39, a point and a sign
+  char* const end = digits.data() + digits.size();
+  char* at = end;
+  for (unsigned count = 0; magnitude != 0 || count <= scale_;) {
+    *--at = static_cast<char>('0' + static_cast<unsigned>(magnitude % 10));
+    magnitude /= 10;
+    if (++count == scale_) *--at = '.';
+  }
+  if (is_negative) *--at = '-';
+  room.assign(at, end);
+}
+
+std::string_view column::key(idx_t row, std::string& room) const {
+  if (type_ == DUCKDB_TYPE_VARCHAR || type_ == DUCKDB_TYPE_BLOB) return text(row);
+  if (type_ == DUCKDB_TYPE_DECIMAL) {
+    put_decimal(row, room);
+    return room;
+  }
+  const auto bits = static_cast<std::uint64_t>(integer(row));
+  room.resize(sizeof bits);
+  for (std::size_t i = 0; i < sizeof bits; ++i) room[i] = static_cast<char>(bits >> (8 * i));
+  return room;
+}
+
+}  // namespace bloomery::duckdb
