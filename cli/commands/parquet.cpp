@@ -30,6 +30,19 @@ struct arguments {
   bool quiet = false;
 };
 
+/// Hadoop's local file system keeps the checksums of a file beside it, and refuses a file that does
+/// not fit them.
+result<void> check_hadoop(const std::filesystem::path& target) {
+  const auto sums = target.parent_path() / fmt::format(".{}.crc", target.filename().string());
+  std::error_code error;
+  if (!std::filesystem::exists(sums, error)) return {};
+  return fail(
+      errc::exists,
+      fmt::format("{}: {} has checksums of the old file, so Spark would refuse the new one; "
+                  "remove it, or give -o FILE with another name",
+                  target.string(), sums.string()));
+}
+
 result<status> attach(const arguments& given) {
   dialects::parquet_attach_request request{.columns = given.columns,
                                            .fpr = default_fpr,
@@ -41,6 +54,9 @@ result<status> attach(const arguments& given) {
     request.fpr = *rate;
   }
   const bool in_place = given.output.empty();
+  if (auto ok = check_hadoop(in_place ? given.file : given.output); !ok) {
+    return fail(std::move(ok.error()));
+  }
   std::optional<file_lock> lock;
   if (in_place) {
     if (!std::filesystem::is_regular_file(given.file)) {

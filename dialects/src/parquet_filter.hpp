@@ -3,31 +3,20 @@
 // Parquet's filters as blocked_bloom: hash, layout and size.
 
 #include <bloomery/blocked_bloom.hpp>
-#include <bloomery/plan/numeric.hpp>
-
-#include "hashes.hpp"
-#include "options.hpp"
+#include <cstddef>
+#include <cstdint>
+#include <span>
 
 namespace bloomery::dialects {
 
-inline hash64 parquet_hash(std::span<const std::byte> value) noexcept {
-  return {XXH64(value.data(), value.size(), 0)};
-}
+/// The hash of a value's plain bytes.
+hash64 parquet_hash(std::span<const std::byte> value) noexcept;
 
-inline blocked_bloom_params parquet_shape(std::size_t bytes) noexcept {
-  return {.blocks = bytes / 32, .hashes = 8, .layout = block_layout::parquet_256};
-}
+/// A filter of that many bytes, a multiple of 32.
+blocked_bloom_params parquet_shape(std::size_t bytes) noexcept;
 
 /// The size that Arrow chooses: a Bloom filter's with 8 functions, rounded up to a power of two.
 /// parquet-mr differs for some sizes near powers of two.
-inline result<std::uint64_t> parquet_bytes(std::uint64_t values, double fpr) {
-  constexpr std::uint64_t max_bytes = std::uint64_t{128} << 20;  // written; 2^31 can be read
-  const double bits =
-      -8 * static_cast<double>(values) / numeric::log(1 - numeric::pow(fpr, 1.0 / 8));
-  if (!(bits <= static_cast<double>(max_bytes * 8))) return too_large("parquet", "128 MiB");
-  std::uint64_t bytes = 32;
-  while (static_cast<double>(bytes * 8) < bits) bytes *= 2;
-  return bytes;
-}
+result<std::uint64_t> parquet_bytes(std::uint64_t values, double fpr);
 
 }  // namespace bloomery::dialects

@@ -16,13 +16,12 @@ from conftest import PROGRAM
 
 engines.need("arrow", "pyarrow==26.0.1", "pandas==3.1.1", "polars==2.1.0", "duckdb==2.0.1")
 
+import compact  # noqa: E402
 import duckdb  # noqa: E402
 import polars  # noqa: E402
 import pyarrow as pa  # noqa: E402
 import pyarrow.parquet as pq  # noqa: E402
 import pyarrow.parquet.encryption as pe  # noqa: E402
-
-import compact  # noqa: E402
 
 ROWS, GROUP = 6000, 2500
 
@@ -368,6 +367,17 @@ def test_rates_and_targets_are_checked(run, attach, tmp_path):
     piped = subprocess.run([PROGRAM, "parquet", "attach", "-q", "/dev/stdin", "-o", "-", "--column", "s"], input=given,
                            stdout=subprocess.PIPE, check=True)
     assert piped.stdout == (tmp_path / "other").read_bytes()
+
+
+def test_checksums_of_hadoop_are_not_left_behind(attach, tmp_path):
+    pq.write_table(pa.table({"s": ["a", "b"]}), tmp_path / "t.parquet")
+    (tmp_path / ".t.parquet.crc").write_bytes(b"crc\0")
+    before = (tmp_path / "t.parquet").read_bytes()
+    assert attach("t.parquet", "--column", "s").stderr == (
+        "bloomery parquet: t.parquet: .t.parquet.crc has checksums of the old file, so Spark would refuse the new one; "
+        "remove it, or give -o FILE with another name\n")
+    assert (tmp_path / "t.parquet").read_bytes() == before
+    assert attach("t.parquet", "-o", "new.parquet", "--column", "s").returncode == 0
 
 
 def test_truncated_files_are_refused(attach, tmp_path):

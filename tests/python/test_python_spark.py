@@ -178,6 +178,44 @@ def test_a_join_shuffles_less(spark):
     assert after[1] < before[1] / 10 and after[3] < before[3] / 10
 
 
+def rows_read(frame):
+    """How many rows Spark took from files, after their row groups were chosen."""
+    frame.collect()
+    leaves = frame._jdf.queryExecution().executedPlan().collectLeaves()
+    return leaves.apply(0).metrics().get("numOutputRows").get().value()
+
+
+def test_parquet_files_get_the_filters_that_spark_writes_and_uses(spark, run, tmp_path):
+    frame = spark.range(0, 20_000, 1, 1).selectExpr("id * 7919 as id", "'user' || id * 31 % 20000 as name",
+                                                    "array(id % 5, id % 7 + 1000) as list")
+    # The two versions of pages have other encodings.
+    frame.write.option("parquet.writer.version", "v2").parquet(str(tmp_path / "none"))
+    own = frame.write.option("parquet.writer.version", "v1")
+    for column in ("id", "name"):
+        own.option(f"parquet.bloom.filter.enabled#{column}", "true")
+        own.option(f"parquet.bloom.filter.expected.ndv#{column}", 20_000)
+    own.option("parquet.bloom.filter.fpp", "0.01").parquet(str(tmp_path / "own"))
+    file, given = (next((tmp_path / name).glob("*.parquet")) for name in ("none", "own"))
+
+    def bare(path, column):
+        run("convert", "-o", "bare", "--force", "--column", column, path)
+        return (tmp_path / "bare").read_bytes()
+
+    columns = ["--column", "id", "--column", "name", "--column", "list.list.element"]
+    with pytest.raises(AssertionError, match="Spark would refuse the new one"):
+        run("parquet", "attach", file, *columns)
+    file.with_name(f".{file.name}.crc").unlink()
+    run("parquet", "attach", "-q", file, *columns)
+    assert [bare(file, c) for c in ("id", "name")] == [bare(given, c) for c in ("id", "name")]
+    attached = spark.read.parquet(str(tmp_path / "none"))
+    sums = ("count(*)", "bit_xor(xxhash64(id, name, list))")
+    assert attached.selectExpr(*sums).collect() == frame.selectExpr(*sums).collect()
+    # Values between the least and the greatest, which statistics do not exclude.
+    assert rows_read(attached.filter("id = 7919 * 5")) == 20_000
+    assert rows_read(attached.filter("id = 7919 * 5 + 1")) == 0
+    assert rows_read(attached.filter("name = 'user5x'")) == 0
+
+
 def test_no_rows_and_no_partitions(spark, file_of):
     nothing = names(spark, 0, 2)
     assert bloomery.spark.build(nothing, "name").to_bytes() == file_of([])

@@ -9,7 +9,7 @@
 ///     auto seen = bloomery::dialects::open(*bytes, {.name = "hashes.dcso"});
 ///     if (seen && seen->askable() && seen->may_contain("5d41402abc4b2a76")) ask_the_database();
 ///
-/// The command line and the tests use dialects only through this header.
+/// The command line and the tests use dialects only through this header, and parquet.hpp.
 
 #include <bloomery/any_filter.hpp>
 #include <bloomery/concepts.hpp>

@@ -23,6 +23,7 @@ using parquet_codec =
     std::function<result<void>(std::int64_t codec, std::span<const std::byte> packed,
                                std::size_t size, std::vector<std::byte>& into)>;
 
+/// The columns, and how their filters are made.
 struct parquet_attach_request {
   std::vector<std::string> columns;  ///< paths in the schema, with dots
   double fpr = 0;                    ///< of each row group's filter, in (0, 1)
