@@ -22,8 +22,8 @@ import threading
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-BUILD = ROOT / "build"
-PROGRAM = BUILD / "bloomery"
+PROGRAM = pathlib.Path(os.environ.get("BLOOMERY", ROOT / "build" / "bloomery")).resolve()
+BUILD = PROGRAM.parent
 sys.path[:0] = [str(BUILD / "bindings" / "python"), str(ROOT / "tests" / "sql")]
 RATE = 0.01
 CORES = os.cpu_count()

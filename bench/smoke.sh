@@ -26,6 +26,14 @@ if [[ -n $bloomery ]]; then
   bench startup --bytes 1MB --program "$bloomery" --folder "$work"
 fi
 
+if [[ -n $bloomery ]]; then
+  export BLOOMERY=$bloomery
+  "$here/memory_limit.py" --keys 10k --runs 1 --folder "$work" >"$work/limits"
+  ! grep -q NO "$work/limits"
+  "$here/engines.py" --keys 1000 'command line' SQLite >"$work/engines"
+  grep -q 'the same bytes' "$work/engines"
+fi
+
 cp "$here/../docs/benchmarks.md" "$here/../docs/drawbacks.md" "$work"
 "$here/charts.py" "$results" "$work/benchmarks.md" "$work/drawbacks.md"
 grep -q '10 k keys at 1%' "$work/benchmarks.md"

@@ -131,6 +131,34 @@ result<tally> check_in_parallel(const check_options& options, const query& asked
   return sum;
 }
 
+/// The lines of a block that have keys, and the hashes of these keys.
+struct hashed_lines {
+  reading read(const key_block& block, const key_input& input, const filter_hasher& hash) {
+    lines.clear();
+    hashes.clear();
+    return for_each_batch(block, input, reader ? &*reader : nullptr, scratch,
+                          [&](const key_batch& batch) {
+                            for (std::size_t i = 0; i < batch.lines.size(); ++i) {
+                              const auto [first, last] = batch.keys_of(i);
+                              // A line without a key is never selected.
+                              if (first != last) lines.emplace_back(batch.lines[i], last - first);
+                            }
+                            keys.clear();
+                            for (const std::string_view key : batch.keys) {
+                              keys.push_back(std::as_bytes(std::span(key)));
+                            }
+                            hashes.resize(hashes.size() + keys.size());
+                            hash(keys, hashes.data() + (hashes.size() - keys.size()));
+                          });
+  }
+
+  std::optional<record_keys> reader;
+  std::vector<std::pair<std::string_view, std::size_t>> lines;  // with their numbers of keys
+  std::vector<hash64> hashes;
+  std::vector<std::string_view> scratch;
+  std::vector<std::span<const std::byte>> keys;
+};
+
 /// Keeps the lines and the hashes of their keys on disk, and queries the filter in the order of the
 /// hashes.
 result<tally> check_on_disk(const check_options& options, const any_filter& filter,
@@ -145,22 +173,28 @@ result<tally> check_on_disk(const check_options& options, const any_filter& filt
                         format_bytes(memory.bytes), lines->folder()));
   const bool prints = !options.quiet && !options.count;
   const filter_hasher hash(filter.image().header.seed);
-  std::vector<hash64> hashes;
-  for (;;) {
-    const auto batch = input.next();
-    if (!batch) return fail(batch.error());
-    if (batch->lines.empty()) break;
-    for (std::size_t i = 0; i < batch->lines.size(); ++i) {
-      const auto [first, last] = batch->keys_of(i);
-      if (first == last) continue;  // a line without a key is never selected
-      hashes.clear();
-      for (std::size_t key = first; key < last; ++key) {
-        hashes.push_back(hash(std::as_bytes(std::span(batch->keys[key]))));
-      }
-      const auto line = prints ? line_of(batch->lines[i], format) : std::string_view();
-      if (auto ok = lines->add(line, hashes); !ok) return fail(ok.error());
-    }
+  std::vector<hashed_lines> slots(threads_for_blocks(0));
+  for (hashed_lines& slot : slots) {
+    if (input.choice().unread()) break;
+    auto reader = record_keys::make(input.choice());
+    if (!reader) return fail(std::move(reader.error()));
+    slot.reader.emplace(std::move(*reader));
   }
+  const block_steps steps = {
+      .work = [&](unsigned slot, const key_block& block) -> reading {
+        return slots[slot].read(block, input, hash);
+      },
+      .hand_on = [&](unsigned slot) -> result<bool> {
+        std::span<const hash64> left = slots[slot].hashes;
+        for (const auto& [line, keys] : slots[slot].lines) {
+          const auto text = prints ? line_of(line, format) : std::string_view();
+          if (auto ok = lines->add(text, left.first(keys)); !ok) return fail(ok.error());
+          left = left.subspan(keys);
+        }
+        return true;
+      },
+  };
+  if (auto ok = in_blocks(input, steps); !ok) return fail(ok.error());
   if (auto ok = lines->choose_members(filter); !ok) return fail(ok.error());
   const std::uint64_t hits = lines->chosen();
   if (options.invert) lines->invert();
