@@ -37,6 +37,7 @@ wait "$installing" || { cat "$more"; exit 1; }
 cat "$more"
 say "build (g++, Release, warnings are errors)"
 scripts/get-postgres-headers.sh build/postgres-headers >"$log" 2>&1 || { cat "$log"; echo "PostgreSQL's extension is left out"; }
+scripts/get-duckdb-headers.sh build/duckdb-headers >"$log" 2>&1 || { cat "$log"; echo "DuckDB's extension is left out"; }
 quietly cmake --preset test
 quietly cmake --build build
 echo "build/bloomery"

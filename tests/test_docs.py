@@ -170,6 +170,18 @@ def postgres_surroundings(request):
     return server.env
 
 
+def duckdb_shell(folder):
+    """The folder of DuckDB's shell. The extension is put into `folder`."""
+    extension = BLOOMERY.parent / "bloomery.duckdb_extension"
+    if not (extension.exists() and HAS_PYTHON):
+        pytest.skip("the extension of DuckDB is not built (BLOOMERY_DUCKDB)")
+    sys.path.append(str(ROOT / "tests" / "python"))
+    import engines
+    engines.need("duckdb", "duckdb-cli==1.5.6")
+    (folder / extension.name).symlink_to(extension)
+    return engines.FOLDER / "duckdb" / "duckdb_cli"
+
+
 @pytest.mark.parametrize("document", documents_with(*SHELL), ids=name_of)
 def test_commands(document, tmp_path, monkeypatch, request):
     if document.name == "python.md" and not HAS_PYTHON:
@@ -177,7 +189,8 @@ def test_commands(document, tmp_path, monkeypatch, request):
     if document.name == "sqlite.md" and not (BLOOMERY.parent / "bloomery_sqlite.so").exists():
         pytest.skip("the extension of SQLite is not built (BLOOMERY_SQLITE)")
     surroundings = postgres_surroundings(request) if document.name == "postgresql.md" else os.environ
-    env = {**surroundings, "PATH": f"{BLOOMERY.parent}:{os.environ['PATH']}", "LD_LIBRARY_PATH": str(BLOOMERY.parent)}
+    programs = f"{duckdb_shell(tmp_path)}:" if document.name == "duckdb.md" else ""
+    env = {**surroundings, "PATH": f"{programs}{BLOOMERY.parent}:{os.environ['PATH']}", "LD_LIBRARY_PATH": str(BLOOMERY.parent)}
     monkeypatch.chdir(tmp_path)
 
     def run(command):
