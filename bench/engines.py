@@ -224,6 +224,31 @@ class Postgres(Engine):
         self.server.close()
 
 
+class Duckdb(Engine):
+    name = "DuckDB"
+    packages = "arrow"
+
+    def __init__(self, n, folder):
+        import duckdb
+
+        super().__init__(n, folder)
+        self.db = duckdb.connect(str(folder / "db"), config={"allow_unsigned_extensions": True})
+        self.db.execute(f"load '{BUILD / 'bloomery.duckdb_extension'}'")
+        for name, first in (("members", 0), ("asked", n // 2)):
+            self.db.execute(f"create table {name} as select 'user' || i || '@example.com' as k from range({first}, {first + n}) t(i)")
+        self.own = {"semi join": lambda: self.one("select count(*) from asked semi join members using (k)")}
+
+    def one(self, query, *values):
+        return self.db.execute(query, values).fetchone()[0]
+
+    def build(self):
+        self.filter = self.one("select bloomery_agg(k, ?) from members", RATE)
+        return self.filter
+
+    def ask(self):
+        return self.one("select count(*) from asked where bloomery_contains(?, k)", self.filter)
+
+
 class Dask(Engine):
     name = "Dask"
     packages = "dask"
@@ -320,7 +345,7 @@ class Spark(Engine):
         self.spark.stop()
 
 
-ENGINES = {cls.name: cls for cls in (Shell, Python, Sqlite, Postgres, Dask, Spark)}
+ENGINES = {cls.name: cls for cls in (Shell, Python, Sqlite, Postgres, Duckdb, Dask, Spark)}
 
 
 def run(name, n):
