@@ -111,6 +111,19 @@ TEST(parquet_attach, every_damaged_byte_is_refused_or_harmless) {
   }
 }
 
+// Read as texts the path ends where its column's description does; skipped as numbers, too.
+TEST(parquet_attach, a_path_that_is_a_list_of_numbers_is_refused) {
+  const auto file = from_hex(
+      "504152311504151e151e4c150615001200000100000061010000006201000000631500152215222c150e1510"
+      "150615061c0000000200000003320300000003cf1e020384001504194c35001806736368656d611502003502"
+      "180163150215064c3c000000350418046c697374150200150c25021807656c656d656e7425004c1c00000016"
+      "08191c191c26001c150c193500061019370163046c69737407656c656d656e741500160e1682011682012642"
+      "2608292c15041500150200150015101502003c16081926080619460202020800000016820116082608168201"
+      "002820706172717565742d6370702d6172726f772076657273696f6e2032362e302e31191c1c000000c00000"
+      "0050415231");
+  EXPECT_FALSE(try_to_attach(file, "c.list.element"));
+}
+
 TEST(parquet_attach, a_page_that_does_not_fit_its_checksum_is_refused) {
   file_bytes file = samples().at("plain_checked");
   const std::string text(reinterpret_cast<const char*>(file.data()), file.size());

@@ -44,8 +44,8 @@ std::int32_t union_member(cursor& from, const field& holder) {
 
 std::string read_path(cursor& from) {
   std::string path;
-  const auto names = from.list();
-  for (std::uint64_t i = 0; i < names.size && from.good(); ++i) {
+  const auto names = from.list_of(type::binary);
+  for (std::uint64_t i = 0; i < names && from.good(); ++i) {
     if (i != 0) path += '.';
     path += from.binary();
   }
@@ -102,8 +102,8 @@ parquet_group read_group(cursor& from) {
   parquet_group made;
   from.structure([&](const field& each) {
     if (each.id == 1 && each.kind == type::list) {
-      const auto chunks = from.list();
-      for (std::uint64_t i = 0; i < chunks.size && from.good(); ++i) {
+      const auto chunks = from.list_of(type::structure);
+      for (std::uint64_t i = 0; i < chunks && from.good(); ++i) {
         made.columns.push_back(read_chunk(from));
       }
     } else if (each.id == 3 && each.kind == type::i64) {
@@ -169,8 +169,8 @@ result<parquet_footer> read_parquet_footer(std::span<const std::byte> file,
     if (each.id == 2 && each.kind == type::list) {
       made.column = read_parquet_schema(from, column);
     } else if (each.id == 4 && each.kind == type::list) {
-      const auto all = from.list();
-      for (std::uint64_t i = 0; i < all.size && from.good(); ++i) {
+      const auto all = from.list_of(type::structure);
+      for (std::uint64_t i = 0; i < all && from.good(); ++i) {
         made.groups.push_back(read_group(from));
       }
     } else {

@@ -341,8 +341,8 @@ class descent {
 std::optional<parquet_type> read_parquet_schema(cursor& from, std::string_view column) {
   descent path(column);
   std::optional<parquet_type> found;
-  const auto all = from.list();
-  for (std::uint64_t i = 0; i < all.size && from.good(); ++i) {
+  const auto all = from.list_of(type::structure);
+  for (std::uint64_t i = 0; i < all && from.good(); ++i) {
     const element next = read_element(from);
     if (!from.good() || !path.enter(next) || found) continue;
     found = type_of(next);

@@ -52,6 +52,12 @@ list_head cursor::list() noexcept {
   return {static_cast<type>(head & 15U), size};
 }
 
+std::uint64_t cursor::list_of(type kind) noexcept {
+  const list_head head = list();
+  if (head.size != 0 && head.kind != kind) good_ = false;
+  return good_ ? head.size : 0;
+}
+
 field cursor::next_field(std::int32_t previous) noexcept {
   const std::uint8_t head = byte();
   const auto kind = static_cast<type>(head & 15U);

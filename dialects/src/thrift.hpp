@@ -50,7 +50,8 @@ class cursor {
   std::int64_t number() noexcept;  ///< zigzag
   std::string_view binary() noexcept;
   std::span<const std::byte> take(std::uint64_t size) noexcept;  ///< the next `size` bytes
-  list_head list() noexcept;
+  /// The size of a list with elements of that type. Another type is malformed.
+  std::uint64_t list_of(type kind) noexcept;
   /// The next field of a structure whose last field was `previous`; `stop` at its end.
   field next_field(std::int32_t previous) noexcept;
 
@@ -72,6 +73,7 @@ class cursor {
 
  private:
   std::uint8_t byte() noexcept;
+  list_head list() noexcept;
   void skip(type kind, unsigned depth) noexcept;
 
   std::span<const std::byte> bytes_;
