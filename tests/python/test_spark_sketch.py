@@ -9,7 +9,7 @@ import pytest
 from conftest import PROGRAM  # noqa: F401  the package's path, before that of Spark
 
 if shutil.which("java") is None:
-    pytest.skip("Spark needs java", allow_module_level=True)
+    engines.missing("Spark needs java")
 engines.need("spark", "pyspark==4.3.0", "pyarrow==26.0.1", "pandas==2.3.3")
 
 from pyspark.sql import SparkSession  # noqa: E402
