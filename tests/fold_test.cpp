@@ -192,7 +192,7 @@ TEST(Fold, DivisorsAreFoundWithoutTryingEveryFactor) {
 // Bounds that are 2 to 26 times too high: the folded filter has at most 1.25 times the bits of the
 // exact plan in the mean.
 TEST(Fold, SmallFiltersFoldWell) {
-  for (const std::uint64_t n : {100, 300, 1000, 3000}) {
+  for (const std::uint64_t n : {100U, 300U, 1000U, 3000U}) {
     const auto exact = value_of(plan_blocked_bloom({.capacity = n, .fpr = 0.01}));
     double sum = 0;
     double filters = 0;
