@@ -37,6 +37,13 @@ void use(bloomery::any_filter& filter) {
   const auto info = filter.info();
   require(info.current_fpr >= 0 && info.current_fpr <= 1, "a rate outside of 0 to 1");
   require(filter.count(keys, counts).has_value() == filter.can().count, "count against ability");
+  for (std::uint64_t factor = 1; filter.can().fold && factor <= 8; ++factor) {
+    const auto folded = filter.fold(factor);
+    if (!folded) continue;
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+      require(!answers.at(i) || folded->may_contain(keys.at(i)), "a fold lost a key");
+    }
+  }
   if (filter.can().insert) {
     const auto summary = filter.insert(keys);
     require(summary.has_value(), "an insert failed");
