@@ -36,9 +36,11 @@ struct key_parts {
   std::uint64_t of = 0;                ///< n; 0 for a filter of all keys
   std::array<std::uint64_t, 4> has{};  ///< bit i - 1 tells whether part i is in the filter
 
+  /// Whether the filter has part `part`, 1 to `of`.
   bool contains(std::uint64_t part) const noexcept {
     return (has[(part - 1) / 64] >> (part - 1) % 64 & 1) != 0;
   }
+  /// Counts part `part`, 1 to `of`, among those that the filter has.
   void add(std::uint64_t part) noexcept {
     has[(part - 1) / 64] |= std::uint64_t{1} << (part - 1) % 64;
   }

@@ -47,6 +47,15 @@ def install(folder, packages):
         partial.rename(folder)
 
 
+def need_spark():
+    """Finds Java, and installs PySpark. Spark listens on the loopback address: it would ask for the address of
+    the machine's name, which not every machine can tell."""
+    if shutil.which("java") is None:
+        missing("Spark needs Java; install openjdk-17-jre-headless")
+    need("spark", "pyspark==4.3.0", "pyarrow==26.0.1", "pandas==2.3.3")
+    os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
+
+
 def run_examples(page, chapter, **names):
     """Runs the Python examples in a chapter of a page, in the current folder."""
     text = (ROOT / "docs" / page).read_text().split(f"\n## {chapter}\n")[1].split("\n## ")[0]

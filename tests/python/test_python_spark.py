@@ -3,21 +3,17 @@
 import datetime
 import decimal
 import os
-import shutil
 import sys
 
 import bloomery
 import engines
 import pytest
 
-if not shutil.which("java"):
-    engines.missing("there is no Java; install openjdk-17-jre-headless")
-engines.need("spark", "pyspark==4.3.0", "pyarrow==26.0.1", "pandas==2.3.3")
+engines.need_spark()
 
 # The executors' Python finds the same packages.
 os.environ["PYTHONPATH"] = os.pathsep.join(sys.path)
 os.environ["PYSPARK_PYTHON"] = sys.executable
-os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
 
 from pyspark.sql import SparkSession  # noqa: E402
 from pyspark.sql import functions as sf  # noqa: E402

@@ -1,16 +1,13 @@
 """Spark's own Bloom filters and Bloomery's, of format spark, are the same bytes in both directions."""
 
 import json
-import shutil
 
 import engines
 import pytest
 
 from conftest import PROGRAM  # noqa: F401  the package's path, before that of Spark
 
-if shutil.which("java") is None:
-    engines.missing("Spark needs java")
-engines.need("spark", "pyspark==4.3.0", "pyarrow==26.0.1", "pandas==2.3.3")
+engines.need_spark()
 
 from pyspark.sql import SparkSession  # noqa: E402
 
