@@ -163,8 +163,7 @@ def postgres_surroundings(request):
     """The environment in which psql finds a server of this test's own."""
     sys.path.insert(0, str(ROOT / "tests" / "sql"))
     import postgres_server
-    if postgres_server.missing():
-        pytest.skip(postgres_server.missing())
+    postgres_server.require()
     server = postgres_server.Server()
     request.addfinalizer(server.close)
     return server.env

@@ -28,7 +28,7 @@ declare
   key record;
   settings text;
 begin
-  for key in select * from (values ('text', 'text'), ('bytea', 'bytea'), ('bigint', 'integer')) as keys (type, name) loop
+  for key in select * from (values ('text', 'text'), ('bytea', 'bytea'), ('bigint', 'integer'), ('date', 'date')) as keys (type, name) loop
     execute format('create function may_contain(filter bloomery, key %s) returns boolean '
                    'as ''MODULE_PATHNAME'', ''bloomery_may_contain_%s'' language c immutable strict parallel safe',
                    key.type, key.name);

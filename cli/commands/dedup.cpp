@@ -64,23 +64,17 @@ result<any_filter> make_seen(plan_request request, const memory_limit& memory) {
 /// Inserts all keys.
 result<void> pass_new(any_filter& seen, const key_batch& batch, key_format format, flags& memory,
                       const key_input& input, output& out) {
-  const auto old = memory.first(batch.keys.size());
-  seen.may_contain(batch.keys, old);
+  const auto added = memory.first(batch.keys.size());
+  const auto done = seen.insert_absent(batch.keys, added);
+  if (!done) return fail(done.error());
   for (std::size_t i = 0; i < batch.lines.size(); ++i) {
     const auto [first, last] = batch.keys_of(i);
-    bool is_new = first == last;
-    for (std::size_t key = first; key < last; ++key) {
-      if (old[key]) continue;
-      // The key may repeat within the batch: then the insert finds it.
-      const auto done = seen.insert(batch.keys.subspan(key, 1));
-      if (!done) return fail(done.error());
-      if (done->done == 0) {
-        return no_room(input.position_of_line(batch.first_line + i), done->stopped_by,
-                       "give a larger --capacity");
-      }
-      is_new |= done->inserted != 0;
+    if (last > done->done) {
+      return no_room(input.position_of_line(batch.first_line + i), done->stopped_by,
+                     "give a larger --capacity");
     }
-    if (!is_new) continue;
+    const auto flags_of_line = added.subspan(first, last - first);
+    if (first != last && std::ranges::find(flags_of_line, true) == flags_of_line.end()) continue;
     out.append(line_of(batch.lines[i], format));
     out.append(format.end);
   }

@@ -13,8 +13,7 @@ import time
 import postgres_server
 import pytest
 
-if postgres_server.missing():
-    pytest.skip(postgres_server.missing(), allow_module_level=True)
+postgres_server.require()
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROGRAM = os.path.abspath(os.environ.get("BLOOMERY", ROOT / "build" / "bloomery"))
@@ -87,6 +86,11 @@ def test_a_column_becomes_a_filter_that_has_its_values(server, column, tmp_path)
 # the order of the inserts.
 ANY_ORDER = [("blocked_bloom", 0.01), ("bloom", 0.001), ("counting_bloom", 0.01), ("fuse", 0.01), ("ribbon", 0.001)]
 SAME_ORDER = [("vector_quotient", 0.01), ("expandable", 0.01), ("cuckoo", 0.01)]
+
+
+def test_a_decimal_in_the_scale_of_its_conversion(server, tmp_path):
+    query = "select bloomery_agg(p::numeric(10,2)::text) from (values (-0.05), (1.5), (1.50), (12)) as v(p)"
+    assert bytes_of(server, query, SERIAL) == file_of(tmp_path, [b"-0.05", b"1.50", b"1.50", b"12.00"])
 
 
 def arguments_of(kind, rate):

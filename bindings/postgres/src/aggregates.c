@@ -12,6 +12,7 @@
 PG_FUNCTION_INFO_V1(bloomery_add_text);
 PG_FUNCTION_INFO_V1(bloomery_add_bytea);
 PG_FUNCTION_INFO_V1(bloomery_add_integer);
+PG_FUNCTION_INFO_V1(bloomery_add_date);
 PG_FUNCTION_INFO_V1(bloomery_combine);
 PG_FUNCTION_INFO_V1(bloomery_serialize);
 PG_FUNCTION_INFO_V1(bloomery_deserialize);
@@ -111,6 +112,13 @@ Datum bloomery_add_integer(PG_FUNCTION_ARGS) {
   struct key_state* const state = state_of(fcinfo);
   char word[8];
   if (!PG_ARGISNULL(1)) add(state, glue_integer(PG_GETARG_INT64(1), word));
+  PG_RETURN_POINTER(state);
+}
+
+Datum bloomery_add_date(PG_FUNCTION_ARGS) {
+  struct key_state* const state = state_of(fcinfo);
+  char word[8];
+  if (!PG_ARGISNULL(1)) add(state, glue_date(PG_GETARG_DATEADT(1), word));
   PG_RETURN_POINTER(state);
 }
 

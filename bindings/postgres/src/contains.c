@@ -13,6 +13,7 @@
 PG_FUNCTION_INFO_V1(bloomery_may_contain_text);
 PG_FUNCTION_INFO_V1(bloomery_may_contain_bytea);
 PG_FUNCTION_INFO_V1(bloomery_may_contain_integer);
+PG_FUNCTION_INFO_V1(bloomery_may_contain_date);
 
 /* Stored filters from this size on are read in pieces, which are the chunks of their table. */
 #define PIECE TOAST_MAX_CHUNK_SIZE
@@ -215,4 +216,9 @@ Datum bloomery_may_contain_bytea(PG_FUNCTION_ARGS) {
 Datum bloomery_may_contain_integer(PG_FUNCTION_ARGS) {
   char word[8];
   return answer(fcinfo, glue_integer(PG_GETARG_INT64(1), word));
+}
+
+Datum bloomery_may_contain_date(PG_FUNCTION_ARGS) {
+  char word[8];
+  return answer(fcinfo, glue_date(PG_GETARG_DATEADT(1), word));
 }

@@ -5,6 +5,7 @@
 #include <postgres.h>
 
 #include <fmgr.h>
+#include <utils/date.h>
 
 #include "bridge.h"
 
@@ -22,5 +23,8 @@ struct bridge_bytes glue_text(const struct varlena* text);
 
 /* An integer as a key: its 8 bytes, little-endian, in `word`. */
 struct bridge_bytes glue_integer(int64 value, char* word);
+
+/* A date as a key: the days since 1970-01-01, as an integer. */
+struct bridge_bytes glue_date(DateADT date, char* word);
 
 #endif

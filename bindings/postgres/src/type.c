@@ -60,6 +60,14 @@ struct bridge_bytes glue_integer(int64 value, char* word) {
   return (struct bridge_bytes){word, 8};
 }
 
+struct bridge_bytes glue_date(DateADT date, char* word) {
+  if (DATE_NOT_FINITE(date)) {
+    ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                    errmsg("bloomery: an infinite date is no key; leave it out with isfinite()")));
+  }
+  return glue_integer((int64)date + (POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE), word);
+}
+
 /* The value, if it is a filter. */
 static struct varlena* checked(struct varlena* value) {
   struct bridge_failure failure;

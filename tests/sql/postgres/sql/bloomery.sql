@@ -6,9 +6,12 @@ create table filters as select 'users' as part, bloomery_agg(name order by id) a
 select length(filter::bytea), jsonb_pretty(bloomery_info(filter)) from filters;
 select may_contain(filter, 'user7'), filter @> 'user7', filter @> 'nobody' from filters;
 select may_contain(filter, null), may_contain(null, 'user7') from filters;
--- keys are text, bytea and integers
+-- keys are text, bytea, integers and dates
 select f @> 5, f @> 5::smallint, f @> 5::bigint, f @> '\x0500000000000000'::bytea, f @> 6
 from (select bloomery_agg(5) as f) as five;
+select f @> date '2026-11-25', f @> 20782, f @> date '2026-11-26'
+from (select bloomery_agg(date '2026-11-25') as f) as day;
+select bloomery_agg(date 'infinity');
 select bloomery_agg(1.5);
 -- rate, kind, capacity
 select bloomery_info(bloomery_agg(id, 0.001))->>'planned_fpr' < '0.001',
