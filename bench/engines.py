@@ -3,7 +3,7 @@
 filters must have the same bytes.
 
     cmake --build build && ctest --test-dir build -R engines
-    /usr/bin/python3 bench/engines.py [--keys 10M] [ENGINE ...]
+    /usr/bin/python3 bench/engines.py [--keys 10M] [--no-own] [ENGINE ...]
 
 The tests install the packages of engines into build/engines. Engines that are not installed are left out. Each
 engine runs in a process of its own. Memory is what the engine's processes need in addition while a statement
@@ -97,10 +97,10 @@ class Engine:
         """The number of keys in `asked` that the filter passes."""
         raise NotImplementedError
 
-    #: The engine's own ways to count the members in `asked`, by name.
+    #: The engine's own ways to count the members in `asked`, and other work, by name.
     own = {}
     #: Those with another result.
-    other = ("bloom index: make", "stat.bloomFilter", "semi join with 1% of the members", "the same after a filter")
+    other = ("bloom index: make", "build of a given capacity", "stat.bloomFilter", "semi join with 1% of the members", "the same after a filter")
 
 
 class Shell(Engine):
@@ -202,9 +202,9 @@ class Postgres(Engine):
             "hash semi-join": lambda: int(self.ask_server("select count(*) from asked a where exists "
                                                           "(select from members m where m.k = a.k)")),
             "bloom index: make": lambda: self.ask_server("create index on members using bloom (k)") and 0,
-            f"bloom index: {few} lookups": lambda: sum(int(self.ask_server(
-                f"set enable_seqscan = off; select count(*) from members where k = '{key(i * n // few + n // 2)}'"))
-                for i in range(few)) * n // few,
+            f"bloom index: {few} lookups": lambda: sum(map(int, self.ask_server("set enable_seqscan = off" + "".join(
+                f"; select count(*) from members where k = '{key(i * n // few + n // 2)}'" for i in range(few))).split()))
+                * n // few,
         }
 
     def ask_server(self, query):
@@ -218,7 +218,7 @@ class Postgres(Engine):
         return bytes.fromhex(self.ask_server("select encode(f::bytea, 'hex') from filters"))
 
     def ask(self):
-        return int(self.ask_server("select count(*) from asked, filters where may_contain(f, k)"))
+        return int(self.ask_server("select count(*) from asked where may_contain((select f from filters), k)"))
 
     def close(self):
         self.server.close()
@@ -301,10 +301,12 @@ class Spark(Engine):
         from pyspark.sql import SparkSession
 
         super().__init__(n, folder)
+        os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
         self.spark = (SparkSession.builder.master(f"local-cluster[{CORES},1,2048]").config("spark.ui.enabled", "false")
                       .config("spark.ui.showConsoleProgress", "false")
                       .config("spark.executorEnv.PYTHONPATH", os.pathsep.join(sys.path))
-                      .config("spark.sql.autoBroadcastJoinThreshold", "-1").config("spark.executor.memory", "2g").config("spark.sql.shuffle.partitions", "8").getOrCreate())
+                      .config("spark.sql.autoBroadcastJoinThreshold", "-1").config("spark.executor.memory", "2g")
+                      .config("spark.sql.shuffle.partitions", "8").getOrCreate())
         self.spark.sparkContext.setLogLevel("ERROR")
         for name, first in (("members", 0), ("asked", n // 2)):
             (self.spark.range(first, first + n).selectExpr("concat('user', id, '@example.com') as k")
@@ -312,7 +314,8 @@ class Spark(Engine):
         self.members, self.asked = (self.spark.read.parquet(str(folder / name)) for name in ("members", "asked"))
         # One key in a hundred, spread over all.
         self.few = self.members.filter("hash(k) % 100 = 0")
-        self.own = {"left semi join": lambda: self.asked.join(self.members, "k", "left_semi").count(),
+        self.own = {"build of a given capacity": lambda: self.build_sized() and 0,
+                    "left semi join": lambda: self.asked.join(self.members, "k", "left_semi").count(),
                     "stat.bloomFilter": lambda: self.members._jdf.stat().bloomFilter("k", n, RATE) and 0,
                     "semi join with 1% of the members": lambda: self.asked.join(self.few, "k", "left_semi").count(),
                     "the same after a filter": self.filter_and_join}
@@ -328,6 +331,11 @@ class Spark(Engine):
 
         self.filter = bloomery.spark.build(self.members, "k", fpr=RATE)
         return self.filter.to_bytes()
+
+    def build_sized(self):
+        import bloomery.spark
+
+        return bloomery.spark.build(self.members, "k", fpr=RATE, capacity=self.n)
 
     def ask(self):
         import bloomery.spark
@@ -348,7 +356,7 @@ class Spark(Engine):
 ENGINES = {cls.name: cls for cls in (Shell, Python, Sqlite, Postgres, Duckdb, Dask, Spark)}
 
 
-def run(name, n):
+def run(name, n, with_own):
     """Prints the engine's records, one JSON object."""
     cls = ENGINES[name]
     if cls.packages:
@@ -360,7 +368,7 @@ def run(name, n):
             root = engine.root or os.getpid()
             engine.rehearse()
             rows = []
-            for what, work in (("build", engine.build), ("ask", engine.ask), *engine.own.items()):
+            for what, work in (("build", engine.build), ("ask", engine.ask), *(engine.own.items() if with_own else ())):
                 seconds, memory, result = measured(work, root)
                 rows.append({"what": what, "seconds": seconds, "memory": memory})
                 if what == "build":
@@ -375,6 +383,7 @@ def run(name, n):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--keys", default="10M")
+    parser.add_argument("--no-own", action="store_true", help="without the engines' own ways")
     parser.add_argument("--one", action="store_true", help="in this process, and print JSON")
     parser.add_argument("engines", nargs="*", metavar="ENGINE", help=", ".join(ENGINES))
     given = parser.parse_args()
@@ -383,13 +392,14 @@ def main():
     n = bloomery.plan(given.keys, RATE, kind="bloom").capacity
     names = given.engines or list(ENGINES)
     if given.one:
-        run(names[0], n)
+        run(names[0], n, not given.no_own)
         return
     sums = set()
     print(f"{n:,} texts as user7@example.com at {RATE:.0%}, {CORES} cores\n")
     print("| engine | what | seconds | M rows/s | memory |\n|---|---|---:|---:|---:|")
     for name in names:
-        done = subprocess.run([sys.executable, __file__, "--one", "--keys", str(n), name], stdout=subprocess.PIPE, text=True)
+        words = [sys.executable, __file__, "--one", "--keys", str(n), *(["--no-own"] if given.no_own else []), name]
+        done = subprocess.run(words, stdout=subprocess.PIPE, text=True)
         if done.returncode != 0:
             print(f"| {name} | left out: see above | | | |", flush=True)
             continue

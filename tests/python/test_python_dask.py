@@ -61,7 +61,7 @@ def test_a_bag_with_repetitions(client, file_of):
 def test_few_keys_a_capacity_and_kinds(client, file_of, kind):
     keys = names(3000, 3)
     assert bloomery.dask.build(keys, kind=kind).to_bytes() == file_of(NAMES[:3000], "--kind", kind)
-    sized = bloomery.dask.build(keys, kind=kind, capacity="10k", seed=9, split_every=2)
+    sized = bloomery.dask.build(keys, kind=kind, capacity="10k", seed=9)
     assert sized.to_bytes() == file_of(NAMES[:3000], "--kind", kind, "--capacity", 10_000, "--seed", 9)
 
 
@@ -134,8 +134,6 @@ def test_what_cannot_be():
     keys = dask.bag.from_sequence(NAMES[:10])
     with pytest.raises(ValueError, match="kind ribbon cannot be merged; kinds that can: blocked_bloom, "):
         bloomery.dask.build(keys, kind="ribbon")
-    with pytest.raises(ValueError, match="at least 2 filters at a time, not 1"):
-        bloomery.dask.build(keys, split_every=1)
     frame = dask.dataframe.from_pandas(pandas.DataFrame({"x": [1.5]}))
     for use in (bloomery.dask.build, lambda keys: bloomery.dask.contains(keys, bloomery.Bloom(10))):
         with pytest.raises(TypeError, match="give one of its columns"):

@@ -218,6 +218,11 @@ def test_no_rows_and_no_partitions(spark, file_of):
     assert bloomery.spark.build(nothing.filter("false"), "name", parts=1).to_bytes() == file_of([])
 
 
+def test_a_filter_that_nearly_fills_the_driver(spark):
+    known = bloomery.spark.build(names(spark, 3000, 2), "name", fpr="1%", memory="80MB")
+    assert known.contains(SMALL).all()
+
+
 def test_what_cannot_be(spark):
     frame = names(spark, 10, 1)
     with pytest.raises(ValueError, match="kind ribbon cannot be merged; kinds that can: blocked_bloom, "):
@@ -226,6 +231,8 @@ def test_what_cannot_be(spark):
         bloomery.spark.build(frame.selectExpr("cast(1 as double) as x"), "x")
     with pytest.raises(ValueError, match="a filter of .* bytes is no value of Spark"):
         bloomery.spark.build(frame, "name", capacity="10G")
+    with pytest.raises(ValueError, match="needs a driver with 6 times as much memory.*raise spark.driver.memory"):
+        bloomery.spark.build(frame, "name", capacity="100M")  # the driver has 512 MB
     with pytest.raises(Exception, match="No such file"):
         frame.filter(bloomery.spark.contains("name", "/nonexistent/f.bloom")).count()
 

@@ -22,7 +22,8 @@ def check_kind(kind: str) -> None:
 
 def is_sized(options: Dict[str, Any]) -> bool:
     """Whether there can be a filter before the keys are counted."""
-    return any(options.get(name) is not None for name in ("capacity", "memory", "bits"))
+    given = {name for name, value in options.items() if value is not None}
+    return "capacity" in given or ("fpr" in given and not given.isdisjoint({"memory", "bits"}))
 
 
 def counted(batches: Iterable[Keys], options: Dict[str, Any]) -> KeyCounter:

@@ -24,27 +24,25 @@ __all__ = ["build", "contains"]
 
 
 def build(keys: Any, *, kind: str = "blocked_bloom", fpr: Optional[Rate] = None,
-          capacity: Optional[Count] = None, split_every: int = 8, **options: Any) -> Insertable:
+          capacity: Optional[Count] = None, **options: Any) -> Insertable:
     """The filter of the keys in a bag, an array, or a series, such as a column of a data frame.
 
-    Each partition becomes a filter for all keys, and a tree unites ``split_every`` of them at a time. No
-    worker gets the keys of another. Without a capacity (or ``memory`` or ``bits``) the keys are counted
-    first: they are computed twice, unless they are persisted.
+    Each partition becomes a filter for all keys, and a tree of unions leads to one. No worker gets the
+    keys of another. Without a capacity (or ``memory`` or ``bits``) the keys are counted first: they are
+    computed twice, unless they are persisted.
 
     ``kind`` is one whose filters can be merged. ``fpr`` and the options are those of its class. A Bloom,
     BlockedBloom or CountingBloom has the bytes that ``bloomery build`` gives for these keys.
     """
     check_kind(kind)
-    if split_every < 2:
-        raise ValueError(f"split_every: a tree unites at least 2 filters at a time, not {split_every}")
     options.update(fpr=fpr, capacity=capacity)
     parts = _partitions(keys)
     if not is_sized(options):
         count = dask.delayed(_counted, pure=True)
-        counter = _united([count(part, options) for part in parts], split_every)
+        counter = _united([count(part, options) for part in parts])
         options["capacity"] = counter.capacity(kind)
     fill = dask.delayed(_filled, pure=True)
-    filter: Insertable = _united([fill(part, kind, options) for part in parts], split_every)
+    filter: Insertable = _united([fill(part, kind, options) for part in parts])
     filter.settle_count()
     return filter
 
@@ -99,10 +97,11 @@ def _filled(part: Any, kind: str, options: Any) -> Filter:
     return filled([_keys(part)], kind, options)
 
 
-def _united(parts: List[Any], split_every: int) -> Any:
+def _united(parts: List[Any]) -> Any:
+    # Pairs, because each filter that waits for its union needs memory.
     unite = dask.delayed(united, pure=True)
     while len(parts) > 1:
-        parts = [unite(parts[i:i + split_every]) for i in range(0, len(parts), split_every)]
+        parts = [unite(parts[i:i + 2]) for i in range(0, len(parts), 2)]
     return parts[0].compute()
 
 

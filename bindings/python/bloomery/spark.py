@@ -12,7 +12,7 @@ import pickle
 from typing import Any, Callable, Iterator, Optional, Union
 
 import pyarrow
-from pyspark import Broadcast
+from pyspark import Broadcast, SparkContext
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql.functions import arrow_udf
 
@@ -26,6 +26,8 @@ __all__ = ["build", "contains"]
 _TOGETHER = 8
 #: The largest array of Java, less some room for headers.
 _LARGEST = 2**31 - 2**16
+#: How often the driver has a filter in memory while it gets one.
+_COPIES = 6
 
 
 def build(frame: DataFrame, column: Union[str, Column], *, kind: str = "blocked_bloom",
@@ -50,10 +52,7 @@ def build(frame: DataFrame, column: Union[str, Column], *, kind: str = "blocked_
     if not is_sized(options):
         counter = _united(keys, parts, lambda batches: counted(batches, options))
         options["capacity"] = counter.capacity(kind)
-    size = plan(kind=kind, **options).bytes
-    if size > _LARGEST:
-        raise ValueError(f"a filter of {size:,} bytes is no value of Spark, which has at most 2 GiB; build "
-                         "several filters, each of a part of the keys")
+    _check_size(plan(kind=kind, **options).bytes, frame.sparkSession.sparkContext)
     filter: Insertable = _united(keys, parts, lambda batches: filled(batches, kind, options))
     filter.settle_count()
     return filter
@@ -80,6 +79,17 @@ def contains(column: Union[str, Column], filter: FilterOrPath) -> Column:
     return may_contain(column)
 
 
+def _check_size(size: int, context: SparkContext) -> None:
+    if size > _LARGEST:
+        raise ValueError(f"a filter of {size:,} bytes is no value of Spark, which has at most 2 GiB; build "
+                         "several filters, each of a part of the keys")
+    # A driver without room for its result waits for ever.
+    heap = context._jvm.java.lang.Runtime.getRuntime().maxMemory()  # type: ignore[union-attr]
+    if size * _COPIES > heap:
+        raise ValueError(f"a filter of {size:,} bytes needs a driver with {_COPIES} times as much memory, and "
+                         f"this one has {heap:,} bytes; raise spark.driver.memory")
+
+
 def _united(keys: DataFrame, parts: int, make: Callable[[Iterator[Any]], Any]) -> Any:
     """The union of what ``make`` makes of each partition's batches."""
 
@@ -98,8 +108,11 @@ def _united(keys: DataFrame, parts: int, make: Callable[[Iterator[Any]], Any]) -
     while parts > 1:
         parts = (parts + _TOGETHER - 1) // _TOGETHER
         united = united.repartition(parts).mapInArrow(several, "part binary")
-    rows = united.collect()
-    return pickle.loads(rows[0].part) if rows else make(iter(()))  # a frame may have no partitions
+    # Not collect(): where the driver has too little memory for the rows, it gives none.
+    rows = united.toArrow().column(0)
+    if len(rows) == 0 and not keys.isEmpty():
+        raise RuntimeError("Spark lost the filter on its way to the driver; raise spark.driver.memory")
+    return pickle.loads(rows[0].as_buffer()) if len(rows) != 0 else make(iter(()))
 
 
 def _as_row(part: Any) -> pyarrow.RecordBatch:
