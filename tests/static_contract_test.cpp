@@ -13,6 +13,7 @@
 #include <set>
 #include <unordered_set>
 
+#include "tests/chosen_hashes.hpp"
 #include "tests/filter_types.hpp"
 
 namespace bloomery::test {
@@ -170,6 +171,37 @@ TYPED_TEST(static_contract, hashes_of_one_region_are_built) {
   for (hash64& h : members) h.value >>= 4;
   const auto f = built_of<TypeParam>(members, 0.01);
   EXPECT_EQ(hits(f, members), members.size());
+}
+
+// 2^16 of them have so many zeros that 10^16 hashes seem to be there.
+TYPED_TEST(static_contract, hashes_that_seem_to_be_more_take_no_more_memory) {
+  auto members = hashes_of_stream(3, 1'700'000);
+  for (std::uint64_t i = 0; i < 1 << 16; ++i) members[i] = {i << 48 | i};
+  const auto f = built_of<TypeParam>(members, 0.01);
+  EXPECT_EQ(hits(f, members), members.size());
+  EXPECT_LE(static_cast<double>(f.size_in_bytes()) * 8,
+            1.05 * 8.2 * static_cast<double>(members.size()));
+}
+
+// Whoever knows the seed makes a build fail. Another seed or a key builds the same hashes: they are
+// alike under one seed only.
+TYPED_TEST(static_contract, chosen_hashes_are_refused_with_a_sentence) {
+  const bool is_fuse = TypeParam::kind == filter_kind::fuse;
+  for (const std::uint64_t seed : {0U, 7U}) {
+    auto members = is_fuse ? unpeelable_hashes(seed) : unsolvable_hashes(seed);
+    for (const hash64 h : hashes_of_stream(9, 1000 - members.size())) members.push_back(h);
+    typename TypeParam::spec_type spec;
+    spec.fpr = 0.01;
+    spec.seed = seed;
+    const auto f = TypeParam::build(spec, std::span<const hash64>(members));
+    ASSERT_FALSE(f);
+    EXPECT_EQ(f.error().code, errc::invalid_argument);
+    EXPECT_EQ(f.error().message,
+              "the hashes were made to be alike and cannot be laid out; hash the keys with another "
+              "seed or with a secret key");
+    spec.seed = hash_key{{1, 2}};
+    EXPECT_TRUE(TypeParam::build(spec, std::span<const hash64>(members)));
+  }
 }
 
 TYPED_TEST(static_contract, a_source_that_fails_is_passed_on) {

@@ -129,7 +129,12 @@ result<std::uint64_t> estimate_distinct(const hash_source& source, unsigned thre
   });
   if (!done) return fail(done.error());
   for (const auto& other : distinct) distinct.front().merge(other);
-  return static_cast<std::uint64_t>(std::llround(distinct.front().estimate()));
+  // Chosen hashes could make the estimate any number. Twelve standard errors leave it alone for
+  // all others, so that repetitions do not change it.
+  const double most =
+      static_cast<double>(source.size) * (1 + 12 * cardinality_estimator::standard_error);
+  return static_cast<std::uint64_t>(
+      std::llround(std::clamp(distinct.front().estimate(), 1.0, std::max(most, 1.0))));
 }
 
 result<void> for_each_shard_group(

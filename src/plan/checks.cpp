@@ -69,7 +69,8 @@ result<void> check_promise(double wanted, double planned, std::uint64_t capacity
 
 failure hashes_were_chosen() {
   return refuse(
-      "the hashes were made to be alike and cannot be laid out; hash the keys with another seed");
+      "the hashes were made to be alike and cannot be laid out; hash the keys with another seed or "
+      "with a secret key");
 }
 
 result<void> check_equal(std::initializer_list<compared_value> values, std::string_view needed) {

@@ -305,7 +305,7 @@ result<built_fuse> build(const fuse_spec& spec, const hash_source& source) {
   if (source.size > surely_one_shard) {
     const auto estimate = estimate_distinct(source, threads);
     if (!estimate) return fail(estimate.error());
-    distinct = std::max<std::uint64_t>(*estimate, 1);
+    distinct = *estimate;
   }
   if (distinct > max_fuse_keys) {
     return refuse("{} keys are more than a fuse filter can have; at most {} are possible",

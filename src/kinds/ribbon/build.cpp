@@ -178,7 +178,7 @@ class ribbon_builder {
     if (source.size > counted_keys / 2) {
       const auto estimate = estimate_distinct(source, threads_);
       if (!estimate) return fail(estimate.error());
-      distinct = std::max<std::uint64_t>(*estimate, 1);
+      distinct = *estimate;
     }
     if (distinct > max_ribbon_keys) {
       return refuse("{} keys are more than a ribbon filter can have; at most {} are possible",

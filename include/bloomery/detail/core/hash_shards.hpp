@@ -17,8 +17,9 @@ constexpr std::uint64_t shard_of(hash64 h, std::uint64_t shards) noexcept {
   return mulhi64(h.value, shards);
 }
 
-/// An estimate of the number of distinct hashes (standard error 0.41%). It is the same for the same
-/// set, in any order and with any repetitions. One pass; 64 KiB per thread.
+/// An estimate of the number of distinct hashes (standard error 0.41%), at least 1. It is the same
+/// for the same set, in any order and with any repetitions. For chosen hashes it is at most 1.05
+/// times the source's size. One pass; 64 KiB per thread.
 result<std::uint64_t> estimate_distinct(const hash_source& source, unsigned threads);
 
 /// Calls `use(first, shards)` for group after group of shards. shards[i] has the hashes of shard
