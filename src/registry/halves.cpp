@@ -326,6 +326,17 @@ result<any_filter> open_halves(const stored_filter& stored, access how,
   return join([&](unsigned i) { return open(halves.at(i), how); });
 }
 
+failure other_hash_bits(std::string_view kind, unsigned hash_bits) {
+  std::vector<std::string_view> names;
+  for (const kind_info& row : kinds()) {
+    if (row.takes_128_bits) names.push_back(row.name);
+  }
+  return format_failure(errc::invalid_argument,
+                        "a filter of kind {} cannot have hashes of {} bits; leave the hash open, "
+                        "or use a kind that can have 128: {}",
+                        kind, hash_bits, join(names, ", "));
+}
+
 }  // namespace detail
 
 unsigned hash_bits_for(const kind_info& kind, const plan_request& request) {

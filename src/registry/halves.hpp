@@ -11,6 +11,10 @@
 
 namespace bloomery::detail {
 
+/// The sentence for a request of hash bits that the kind cannot have. It names the kinds that can
+/// have 128.
+failure other_hash_bits(std::string_view kind, unsigned hash_bits);
+
 /// The plan of two halves. `plan` plans a filter with 64-bit hashes, as for the other functions.
 result<plan_report> plan_halves(const plan_request& request,
                                 result<plan_report> (*plan)(const plan_request&));

@@ -77,10 +77,7 @@ class kind_row {
   static result<spec_type> spec_of(const plan_request& request) {
     if (auto ok = check_options(request, K::name, K::options); !ok) return fail(ok.error());
     if (request.hash_bits != 0 && request.hash_bits != 64) {
-      return format_failure(
-          errc::invalid_argument,
-          "a filter of kind {} cannot have hashes of {} bits; leave the hash open", K::name,
-          request.hash_bits);
+      return other_hash_bits(K::name, request.hash_bits);
     }
     spec_type spec;
     spec.capacity = request.capacity;

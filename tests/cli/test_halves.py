@@ -69,7 +69,12 @@ def test_it_takes_more_keys_and_merges(run, lines, kind):
 @pytest.mark.parametrize("arguments, sentence", [
     (["--hash", "siphash-2x64"], "needs a secret key"),
     (["--hash", "xxh3-2x64", "--key-file", "members.key"], "takes no secret key"),
-    (["--kind", "cuckoo", "--hash", "xxh3-2x64"], "cannot have hashes of 128 bits"),
+    *[(["--kind", kind, "--hash", "xxh3-2x64"],
+       f"a filter of kind {kind} cannot have hashes of 128 bits; leave the hash open, or use a kind that can have "
+       "128: blocked_bloom, bloom, fuse, ribbon")
+      for kind in ("counting_bloom", "scalable_bloom", "cuckoo", "vector_quotient", "expandable")],
+    *[(["--kind", kind, "--capacity", "500M", "--fpr", "1e-12"], "or use a kind with 128-bit hashes")
+      for kind in ("scalable_bloom", "cuckoo", "vector_quotient", "expandable")],
     (["--kind", "bloom", "--with", "probe=md5", "--hash", "xxh3-2x64"], "cannot have 128-bit hashes"),
     (["--kind", "bloom", "--hashes", 7, "--capacity", 10, "--hash", "xxh3-2x64"], "an even number"),
     (["--kind", "bloom", "--capacity", "500M", "--fpr", "1e-30"], "two halves"),

@@ -168,7 +168,7 @@ result<choice> for_capacity(const cuckoo_spec& spec, unsigned slots) {
   if (spec.fingerprint_bits == 0) {
     return detail::refuse(
         "{} keys at a rate of {} need fingerprints of more than {} bits or a table of more than "
-        "2^62; give a higher rate or fewer keys",
+        "2^62; give a higher rate or fewer keys, or use a kind with 128-bit hashes",
         format_count(spec.capacity), format_rate(spec.fpr), max_fingerprint);
   }
   return detail::refuse(

@@ -215,7 +215,7 @@ result<expandable_params> plan_expandable(const expandable_spec& spec) {
   if (!plan) {
     return detail::refuse(
         "{} keys at a rate of {:.3g} are beyond what 64-bit hashes can promise; give fewer keys or "
-        "a higher rate",
+        "a higher rate, or use a kind with 128-bit hashes",
         format_count(capacity), fpr);
   }
   return *plan;

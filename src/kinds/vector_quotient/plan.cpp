@@ -184,9 +184,11 @@ result<choice> for_capacity(const vector_quotient_spec& spec) {
   });
   if (best) return *best;
   return detail::refuse(
-      "{} keys{} are beyond remainders of {} bits or 2^44 blocks; give a higher rate or fewer keys",
+      "{} keys{} are beyond remainders of {} bits or 2^44 blocks; give a higher rate or fewer "
+      "keys{}",
       format_count(spec.capacity), detail::at_rate(spec.fpr),
-      spec.remainder_bits != 0 ? spec.remainder_bits : max_remainder);
+      spec.remainder_bits != 0 ? spec.remainder_bits : max_remainder,
+      spec.remainder_bits != 0 ? "" : ", or use a kind with 128-bit hashes");
 }
 
 result<choice> for_bits(const vector_quotient_spec& spec) {
