@@ -8,11 +8,14 @@
 #include <bit>
 #include <bloomery/bloomery.hpp>
 #include <bloomery/detail/blocked_bloom/layout.hpp>
+#include <bloomery/detail/expandable/segment_address.hpp>
+#include <optional>
 
 #include "keys.hpp"
 #include "measure.hpp"
 #include "modes.hpp"
 #include "tests/adaptive_adversary.hpp"
+#include "tests/chosen_hashes.hpp"
 #include "xxh3_attack.hpp"
 
 namespace bench {
@@ -51,8 +54,8 @@ std::string percent(double share) {
 bloomery::plan_request request(const hash_seed& seed) {
   return {.capacity = capacity, .fpr = planned_rate, .seed = seed};
 }
-any_filter empty_filter(std::string_view kind, const hash_seed& seed) {
-  return value_of(value_of(bloomery::find_kind(kind))->create(request(seed)));
+any_filter empty_filter(std::string_view kind, const bloomery::plan_request& request) {
+  return value_of(value_of(bloomery::find_kind(kind))->create(request));
 }
 const words& members() {
   static const words all = bloomery::test::words("member", capacity);
@@ -118,8 +121,9 @@ void replay() {
   });
 }
 
-// 3. Inserts of keys that set many bits.
-std::uint64_t new_bits(const bloomery::bloom& filter, hash64 h) {
+// 3. Inserts of keys that raise the rate.
+/// The bits that an insert of this hash sets.
+std::uint64_t harm(const bloomery::bloom& filter, hash64 h) {
   std::uint64_t count = 0;
   for (unsigned i = 0; i < filter.params().hashes; ++i) {
     const auto at = filter.probe().position(h, i, filter.params().bits);
@@ -127,7 +131,7 @@ std::uint64_t new_bits(const bloomery::bloom& filter, hash64 h) {
   }
   return count;
 }
-std::uint64_t new_bits(const bloomery::blocked_bloom& filter, hash64 h) {
+std::uint64_t harm(const bloomery::blocked_bloom& filter, hash64 h) {
   std::uint64_t count = 0;
   bloomery::detail::with_layout(filter.params().layout, [&](auto layout) {
     const auto block = layout.block_of(h, filter.params().blocks) * layout.block_bytes;
@@ -139,17 +143,27 @@ std::uint64_t new_bits(const bloomery::blocked_bloom& filter, hash64 h) {
   });
   return count;
 }
-/// Of 256 hashes each the one that sets the most bits, until the model is full.
+std::uint64_t harm(const bloomery::scalable_bloom& filter, hash64 h) {
+  return filter.may_contain(h) ? 0 : harm(filter.members().back(), h);
+}
+/// An entry with fewer bits matches more hashes.
+std::uint64_t harm(const bloomery::expandable& filter, hash64 h) {
+  if (filter.may_contain(h)) return 0;
+  const auto at = bloomery::detail::place_of(filter.params(), h);
+  return 64 - bloomery::detail::level_of(filter.params(), at.segment) - at.slot_bits;
+}
+/// Of 256 hashes each the one that does the most harm.
 template <class Filter>
-words polluting_keys() {
-  Filter model({.capacity = capacity, .fpr = planned_rate, .seed = public_seed});
+words polluting_keys(const typename Filter::spec_type& spec = {.capacity = capacity,
+                                                               .fpr = planned_rate}) {
+  Filter model(spec);
   words keys;
   for (std::uint64_t i = 0; keys.size() < capacity; i += 256) {
     hash64 best = {};
     std::uint64_t most = 0;
     for (std::uint64_t j = 0; j < 256; ++j) {
       const hash64 h = non_member(i + j);
-      if (const std::uint64_t count = new_bits(model, h); count > most) {
+      if (const std::uint64_t count = harm(model, h); count > most) {
         most = count;
         best = h;
       }
@@ -160,20 +174,41 @@ words polluting_keys() {
   return keys;
 }
 void pollution() {
-  const auto print = [](std::string_view kind, const words& keys) {
-    print_each(fmt::format("n chosen inserts, {}", kind), "rate (planned 1%)",
-               [&](const hash_seed& seed) {
-                 any_filter filter = empty_filter(kind, seed);
-                 for (const auto& key : keys) insert(filter, key);
-                 return percent(rate_of(filter));
-               });
+  const auto print = [](std::string_view name, std::string_view kind, const words& keys,
+                        const bloomery::plan_request& asked) {
+    std::array<std::string, 3> sizes;
+    std::size_t column = 0;
+    print_each(
+        fmt::format("n chosen inserts, {}", name), "rate (planned 1%)", [&](const hash_seed& seed) {
+          auto plan = asked;
+          plan.seed = seed;
+          any_filter filter = empty_filter(kind, plan);
+          for (const auto& key : keys) insert(filter, key);
+          sizes.at(column++) =
+              fmt::format("{:.1f}", 8 * static_cast<double>(filter.size_in_bytes()) / capacity);
+          return percent(rate_of(filter));
+        });
+    if (value_of(bloomery::find_kind(kind))->can.grow) print_row("", "bits per key", sizes);
   };
   const words keys = polluting_keys<bloomery::bloom>();
-  print("bloom", keys);
-  print("counting_bloom", keys);
-  print("blocked_bloom", polluting_keys<bloomery::blocked_bloom>());
+  print("bloom", "bloom", keys, request(public_seed));
+  print("counting_bloom", "counting_bloom", keys, request(public_seed));
+  print("blocked_bloom", "blocked_bloom", polluting_keys<bloomery::blocked_bloom>(),
+        request(public_seed));
+  // Both grow from 1000 keys. The second row's filter need not grow.
+  constexpr std::uint64_t first = 1000;
+  print("scalable_bloom", "scalable_bloom",
+        polluting_keys<bloomery::scalable_bloom>({.capacity = first, .fpr = planned_rate}),
+        {.capacity = first, .fpr = planned_rate});
+  print("expandable", "expandable",
+        polluting_keys<bloomery::expandable>({.capacity = first, .fpr = planned_rate}),
+        {.capacity = first, .fpr = planned_rate});
+  print("expandable, growth 1", "expandable",
+        polluting_keys<bloomery::expandable>(
+            {.capacity = capacity, .fpr = planned_rate, .growth = 1}),
+        {.capacity = capacity, .fpr = planned_rate, .options = {{"growth", "1"}}});
   print_each("inserts of keys that fail, bloom", "rate (planned 1%)", [](const auto& seed) {
-    any_filter filter = empty_filter("bloom", seed);
+    any_filter filter = empty_filter("bloom", request(seed));
     for (std::uint64_t i = 0, done = 0; done < capacity; ++i) {
       const std::string key = bloomery::test::word("chosen", i);
       if (filter.may_contain(key)) continue;
@@ -197,25 +232,11 @@ words crowding_keys(std::uint64_t places, std::size_t count) {
   }
   return keys;
 }
-/// For each of fuse's 64 tries, which have their own seeds, two keys of the same three slots.
-words unbuildable_keys() {
-  words keys;
-  for (std::uint64_t attempt = 1; attempt <= 64; ++attempt) {
-    const std::uint64_t seed =
-        bloomery::detail::remix64(public_seed + bloomery::detail::remix64(attempt));
-    // The upper bits give the first slot, the lower bits the others.
-    for (const std::uint64_t middle : {0U, 1U}) {
-      const std::uint64_t h = (mixed(attempt) & ~(std::uint64_t{1} << 32)) | middle << 32;
-      keys.push_back(key_of({before_remix64(h) ^ seed}));
-    }
-  }
-  return keys;
-}
 void flooding() {
   const auto print = [](std::string_view kind, const words& chosen) {
     print_each(fmt::format("{} crowded keys, {}", chosen.size(), kind), "inserted before a refusal",
                [&](const hash_seed& seed) {
-                 any_filter filter = empty_filter(kind, seed);
+                 any_filter filter = empty_filter(kind, request(seed));
                  std::size_t done = 0;
                  while (done < chosen.size() && insert(filter, chosen[done])) ++done;
                  return fmt::format("{}", done);
@@ -226,23 +247,71 @@ void flooding() {
   print("expandable", shifted);
   print("vector_quotient", crowding_keys<bloomery::vector_quotient>(128, 10'000));
   print("cuckoo", crowding_keys<bloomery::cuckoo>(64, 400));
-  const words unbuildable = unbuildable_keys();
-  print_each(fmt::format("{} of {} keys chosen, fuse", unbuildable.size(), capacity), "the build",
+  // Keys of 64 entries, of which each is there three times; further copies are counted.
+  words copies;
+  for (std::uint64_t i = 0; i < capacity; ++i) copies.push_back(key_of({i << 44 | (i % 64)}));
+  print_each(fmt::format("{} keys of 64 entries, expandable", capacity), "bytes for each",
              [&](const hash_seed& seed) {
-               const bloomery::filter_hasher hash(seed);
-               std::vector<hash64> hashes;
-               for (const auto* keys : {&unbuildable, &members()}) {
-                 for (std::size_t i = 0; i < keys->size() && hashes.size() < capacity; ++i) {
-                   hashes.push_back(hash(bloomery::bytes_of((*keys)[i])));
-                 }
-               }
-               const auto built = value_of(bloomery::find_kind("fuse"))
-                                      ->build(request(seed), bloomery::hash_source::of(hashes));
-               return std::string(built ? "succeeds" : "fails");
+               any_filter filter = full_filter("expandable", seed);
+               const std::uint64_t before = filter.size_in_bytes();
+               std::uint64_t done = 0;
+               for (const auto& key : copies) done += insert(filter, key);
+               return fmt::format("{:.1f}", static_cast<double>(filter.size_in_bytes() - before) /
+                                                static_cast<double>(done));
              });
 }
 
-// 5. Erases of non-members that pass.
+// 5. Builds from chosen keys.
+words keys_of(const std::vector<hash64>& hashes) {
+  words keys;
+  for (const hash64 h : hashes) keys.push_back(key_of(h));
+  return keys;
+}
+/// Builds a filter of `size` keys that begin with `chosen`, if that succeeds, and sets its time.
+std::optional<any_filter> build(std::string_view kind, const words& chosen, std::uint64_t size,
+                                const hash_seed& seed, double& seconds) {
+  const bloomery::filter_hasher hash(seed);
+  std::vector<hash64> hashes;
+  for (const auto& key : chosen) hashes.push_back(hash(bloomery::bytes_of(key)));
+  for (std::uint64_t i = 0; hashes.size() < size; ++i) {
+    hashes.push_back(hash(bloomery::bytes_of(members()[i])));
+  }
+  const stopwatch watch;
+  auto built =
+      value_of(bloomery::find_kind(kind))->build(request(seed), bloomery::hash_source::of(hashes));
+  seconds = watch.seconds();
+  return built ? std::optional(std::move(*built)) : std::nullopt;
+}
+void builds() {
+  double seconds = 0;
+  const auto print = [&](std::string_view kind, const words& chosen, std::uint64_t size) {
+    print_each(fmt::format("{} of {} keys chosen, {}", chosen.size(), size, kind), "the build",
+               [&](const hash_seed& seed) {
+                 return build(kind, chosen, size, seed, seconds) ? "succeeds" : "fails";
+               });
+  };
+  print("fuse", keys_of(bloomery::test::unpeelable_hashes(public_seed)), capacity);
+  print("ribbon", keys_of(bloomery::test::unsolvable_hashes(public_seed)), 1000);
+  // The first 16 bits choose the shard, and nearly the place in it.
+  words alike;
+  for (std::uint64_t i = 0; i < 10 * capacity; ++i) alike.push_back(key_of({mixed(i) >> 16}));
+  for (const std::string_view kind : {"fuse", "ribbon"}) {
+    std::array<std::string, 3> times;
+    std::size_t column = 0;
+    print_each(fmt::format("{} keys of alike hashes, {}", alike.size(), kind), "bits per key",
+               [&](const hash_seed& seed) {
+                 const auto built = build(kind, alike, alike.size(), seed, seconds);
+                 times.at(column++) = fmt::format("{:.0f}", 1000 * seconds);
+                 return built ? fmt::format("{:.2f}",
+                                            8 * static_cast<double>(built->size_in_bytes()) /
+                                                static_cast<double>(alike.size()))
+                              : std::string("fails");
+               });
+    print_row("", "ms of the build", times);
+  }
+}
+
+// 6. Erases of non-members that pass.
 void erases() {
   for (const std::string_view kind :
        {"cuckoo", "vector_quotient", "expandable", "counting_bloom"}) {
@@ -266,7 +335,7 @@ void erases() {
   }
 }
 
-// 6. Keys longer than 240 bytes that collide under a share of all seeds.
+// 7. Keys longer than 240 bytes that collide under a share of all seeds.
 /// Of 4096 hash functions, those under which a pair of long keys collides for some of the words.
 /// `hash(i, key)` is the i-th function.
 template <class Hash>
@@ -387,7 +456,7 @@ void long_keys() {
              likely[0].second, likely.size(), watch.seconds());
 }
 
-// 7. An adversary who sees all answers, against filters with a secret key.
+// 8. An adversary who sees all answers, against filters with a secret key.
 void adapt(std::uint64_t steps) {
   fmt::print("\n{} steps of an adversary who sees answers, against each kind with a secret key\n",
              steps);
@@ -413,6 +482,7 @@ void attack(std::uint64_t steps) {
   replay();
   pollution();
   flooding();
+  builds();
   erases();
   long_keys();
   adapt(steps);

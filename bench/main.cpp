@@ -83,6 +83,8 @@ void run(const std::string& mode, options& o, const sink& write) {
     fill_billion(n, o.bits, write);
   } else if (mode == "attack") {
     attack(or_throw(bloomery::parse_count(o.steps)));
+  } else if (mode == "attack-times") {
+    attack_by_times(n);
   } else {
     measure_drawbacks(n, or_throw(bloomery::parse_count(o.grown)), write);
   }
@@ -146,6 +148,7 @@ int measure(int argc, char** argv) {
   drawbacks->add_option("--grown", o.grown, "the keys that filters grow to");
   CLI::App* const attacks = mode("attack", "what adversaries achieve: a table");
   attacks->add_option("--steps", o.steps, "of the adversary who sees answers, per kind (10M)");
+  keys_of(mode("attack-times", "what the times of queries tell: a table"));
   CLI11_PARSE(app, argc, argv);
 
   const std::string part = app.get_subcommands().front()->get_name();

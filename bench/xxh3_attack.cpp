@@ -7,12 +7,15 @@
 #include <unordered_map>
 
 #include "keys.hpp"
+#include "tests/chosen_hashes.hpp"
 
 namespace bench {
 namespace {
 
 using bloomery::detail::load;
 using bloomery::detail::store;
+using bloomery::test::inverse;
+using bloomery::test::unshifted;
 
 constexpr unsigned lanes = 8;
 // Before the first scrambling of the accumulators. Stripe n uses the secret from word n on.
@@ -25,20 +28,6 @@ secret secret_of(std::uint64_t seed) {
   secret made;
   XXH3_generateSecret_fromSeed(made.data(), seed);
   return made;
-}
-
-// x ^= x >> n, undone.
-std::uint64_t unshifted(std::uint64_t y, unsigned n) {
-  std::uint64_t x = y;
-  for (unsigned known = n; known < 64; known += n) x = y ^ (x >> n);
-  return x;
-}
-
-// The inverse of an odd number modulo 2^64. Each of Newton's steps doubles the right bits: 3 to 96.
-std::uint64_t inverse(std::uint64_t odd) {
-  std::uint64_t x = odd;
-  for (int i = 0; i < 5; ++i) x *= 2 - odd * x;
-  return x;
 }
 
 std::uint64_t word_of(const std::string& key, unsigned word) {
@@ -65,11 +54,6 @@ std::uint64_t integer_of(bloomery::hash64 h, std::uint64_t seed) {
   seed ^= std::uint64_t{__builtin_bswap32(static_cast<std::uint32_t>(seed))} << 32;
   x ^= (load<std::uint64_t>(fixed.data() + 8) ^ load<std::uint64_t>(fixed.data() + 16)) - seed;
   return std::rotl(x, 32);
-}
-
-std::uint64_t before_remix64(std::uint64_t y) {
-  const std::uint64_t undo = inverse(0xe9846af9b1a615d);
-  return unshifted(unshifted(unshifted(y, 28) * undo, 32) * undo, 32);
 }
 
 std::vector<colliding_words> likely_collisions() {

@@ -13,9 +13,6 @@ namespace bench {
 /// The integer key whose XXH3 with this seed is `h`: XXH3 of 8 bytes is a permutation.
 std::uint64_t integer_of(bloomery::hash64 h, std::uint64_t seed);
 
-/// The x of which remix64(x), which also is a permutation, is `y`.
-std::uint64_t before_remix64(std::uint64_t y);
-
 /// Two words of keys of 1088 bytes, whose low halves collide if XXH3's secret, which depends on the
 /// seed, gives their high halves this difference.
 ///
