@@ -69,9 +69,8 @@ bool has_room_for(const scalable_bloom_params& params, std::size_t members, std:
 
 failure too_many_keys(std::uint64_t capacity, double fpr) {
   return detail::refuse(
-      "{} keys at a rate of {:.3g} are beyond what 64-bit hashes can promise; give at most {} "
-      "keys, "
-      "or use a kind with 128-bit hashes",
+      "{} keys at a rate of {:.3g} are beyond what 64-bit hashes can promise; "
+      "give at most {} keys, or use a kind with 128-bit hashes",
       format_count(capacity), fpr,
       format_count(static_cast<std::uint64_t>(fpr * keys_for_rate_one)));
 }
