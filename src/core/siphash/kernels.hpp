@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstring>
 #include <span>
+#include <utility>
 
 #pragma GCC visibility push(hidden)  // a shared build does not show it
 
