@@ -90,6 +90,12 @@ def test_parts_merge_to_one_file_in_any_order(db):
     assert len(unions) == 1
 
 
+def test_parts_of_one_capacity_merge_to_the_filter_of_all(db):
+    parts = "select bloomery_agg(name, 0.01, null, 1000) as f from users group by id % 3"
+    whole = one(db, "select bloomery_agg(name, 0.01, null, 1000) from users")
+    assert one(db, f"select bloomery_merge(f) from ({parts})") == whole
+
+
 def test_a_column_without_values_is_an_empty_filter(db):
     f = one(db, "select bloomery_agg(name) from users where id is null")
     assert one(db, "select sum(bloomery_contains(?, name)) from users", f) == 0
@@ -119,6 +125,7 @@ def test_functions_are_deterministic_so_they_may_stand_in_indexes(db):
     ("select bloomery_agg(name, 2) from users", "rate"),
     ("select bloomery_agg(name, 'often') from users", "often"),
     ("select bloomery_agg(name, 0.01, 'bloo') from users", "bloo"),
+    ("select bloomery_agg(name, 0.01, 'bloom', 0) from users", "from 1 on, and not 0"),
     ("select bloomery_contains('no filter', name) from users", "the filter"),
     ("select bloomery_info(x'00')", "the filter"),
     ("select bloomery_merge(name) from users", "the filter")])

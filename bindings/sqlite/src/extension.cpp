@@ -1,6 +1,6 @@
 // Filters in SQLite: a filter is a BLOB, which has the bytes of a filter file.
 //
-//     bloomery_agg(key [, rate [, kind]])   the filter of a column's keys
+//     bloomery_agg(key [, rate [, kind [, capacity]]])   the filter of a column's keys
 //     bloomery_contains(filter, key)        1 if the key may be a member, otherwise 0
 //     bloomery_merge(filter)                the union of a column's filters
 //     bloomery_info(filter)                 its properties, as JSON
@@ -165,6 +165,7 @@ struct key_group {
   std::vector<hash64> hashes;
   double fpr = sql::default_fpr;
   const kind_info* kind = nullptr;
+  std::uint64_t capacity = sql::counted;
 };
 
 result<double> rate_of(sqlite3_value* value) {
@@ -172,18 +173,31 @@ result<double> rate_of(sqlite3_value* value) {
   return parse_rate(fmt::format("{}", sqlite3_value_double(value)));
 }
 
+result<void> plan(key_group& group, std::span<sqlite3_value*> values) {
+  const auto has = [values](std::size_t i) { return i < values.size() && !is_null(values[i]); };
+  if (has(1)) {
+    const auto fpr = rate_of(values[1]);
+    if (!fpr) return fail(fpr.error());
+    group.fpr = *fpr;
+  }
+  if (has(3)) {
+    const sqlite3_int64 given = sqlite3_value_int64(values[3]);
+    if (given < 1) {
+      return fail(errc::invalid_argument,
+                  fmt::format("a capacity is a number of keys from 1 on, and not {}", given));
+    }
+    group.capacity = static_cast<std::uint64_t>(given);
+  }
+  const auto kind = find_kind(has(2) ? bytes_of(values[2]) : sql::default_kind);
+  if (!kind) return fail(kind.error());
+  group.kind = *kind;
+  return {};
+}
+
 void add_key(sqlite3_context* context, std::span<sqlite3_value*> values) {
   auto& group = group_of<key_group>(context);
   if (group.kind == nullptr) {  // the first row
-    if (values.size() > 1 && !is_null(values[1])) {
-      const auto fpr = rate_of(values[1]);
-      if (!fpr) return set_error(context, fpr.error().message);
-      group.fpr = *fpr;
-    }
-    const auto kind = find_kind(values.size() > 2 && !is_null(values[2]) ? bytes_of(values[2])
-                                                                         : sql::default_kind);
-    if (!kind) return set_error(context, kind.error().message);
-    group.kind = *kind;
+    if (auto ok = plan(group, values); !ok) return set_error(context, ok.error().message);
   }
   if (is_null(values[0])) return;
   key_word word;
@@ -195,7 +209,7 @@ void add_key(sqlite3_context* context, std::span<sqlite3_value*> values) {
 void build(sqlite3_context* context) {
   const auto group = take_group<key_group>(context);
   if (group == nullptr || group->kind == nullptr) return sqlite3_result_null(context);
-  const auto built = sql::build(*group->kind, group->fpr, group->hashes);
+  const auto built = sql::build(*group->kind, group->fpr, group->hashes, group->capacity);
   if (!built) return set_error(context, built.error().message);
   give(context, *built);
 }
@@ -247,7 +261,7 @@ int add_functions(sqlite3* db) {
     status = sqlite3_create_function(db, "bloomery_merge", 1, pure, nullptr, nullptr,
                                      call<add_filter>, call_last<give_union>);
   }
-  for (int arguments = 1; arguments <= 3 && status == SQLITE_OK; ++arguments) {
+  for (int arguments = 1; arguments <= 4 && status == SQLITE_OK; ++arguments) {
     status = sqlite3_create_function(db, "bloomery_agg", arguments, pure, nullptr, nullptr,
                                      call<add_key>, call_last<build>);
   }
