@@ -29,9 +29,7 @@ using bloomery::hash64;
 
 constexpr double eps = 0.01;
 constexpr std::uint64_t first_capacity = 64;
-constexpr std::size_t questions = std::size_t{1} << 20;
-// Asked one at a time, each takes as long as memory answers.
-constexpr std::size_t questions_alone = std::size_t{1} << 17;
+constexpr std::size_t max_growth_questions = std::size_t{1} << 20;
 // The standard error of a measured 1% is 0.007%.
 constexpr std::uint64_t asked_non_members = 2'000'000;
 
@@ -220,6 +218,9 @@ void measure_growth(std::uint64_t most, const sink& write) {
     times present;
   };
   std::vector<std::vector<figures>> taken;
+  const std::size_t questions = std::min<std::size_t>(max_growth_questions, 4 * most);
+  // Asked one at a time, each takes as long as memory answers.
+  const std::size_t questions_alone = questions / 8;
   constexpr int runs = 3;
   for (int run = 0; run < runs; ++run) {
     fmt::print(stderr, "growth, run {} of {}\n", run + 1, runs);
