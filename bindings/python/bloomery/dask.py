@@ -28,8 +28,8 @@ def build(keys: Any, *, kind: str = "blocked_bloom", fpr: Optional[Rate] = None,
     """The filter of the keys in a bag, an array, or a series, such as a column of a data frame.
 
     Each partition becomes a filter for all keys, and a tree of unions leads to one. No worker gets the
-    keys of another. Without a capacity (or ``memory`` or ``bits``) the keys are counted first: they are
-    computed twice, unless they are persisted.
+    keys of another. Without a capacity, or a rate with ``memory`` or ``bits``, the keys are counted first:
+    they are computed twice, unless they are persisted.
 
     ``kind`` is one whose filters can be merged. ``fpr`` and the options are those of its class. A Bloom,
     BlockedBloom or CountingBloom has the bytes that ``bloomery build`` gives for these keys.

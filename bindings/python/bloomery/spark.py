@@ -36,8 +36,9 @@ def build(frame: DataFrame, column: Union[str, Column], *, kind: str = "blocked_
     """The filter of the keys in a column, without the nulls.
 
     Each of ``parts`` tasks, by default one per core, fills a filter for all keys. Further tasks unite 8 of
-    them at a time, until the driver gets one filter. No task gets the keys of another. Without a capacity
-    (or ``memory`` or ``bits``) the keys are counted first: the frame is computed twice, unless it is cached.
+    them at a time, until the driver gets one filter. No task gets the keys of another. Without a capacity,
+    or a rate with ``memory`` or ``bits``, the keys are counted first: the frame is computed twice, unless
+    it is cached.
 
     ``kind`` is one whose filters can be merged. ``fpr`` and the options are those of its class. A Bloom,
     BlockedBloom or CountingBloom has the bytes that ``bloomery build`` gives for these keys.
