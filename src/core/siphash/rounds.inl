@@ -25,7 +25,7 @@ struct sip_state {
  private:
   template <int Bits>
   [[gnu::always_inline]] static Word rotated(const Word& x) noexcept {
-    if constexpr (Bits == 32 && sizeof(Word) == 32) {  // one instruction of AVX2 instead of three
+    if constexpr (Bits == 32 && sizeof(Word) == 32) {  // one shuffle instead of three steps
       using halves = std::uint32_t __attribute__((vector_size(32)));
       const auto y = reinterpret_cast<halves>(x);
       return reinterpret_cast<Word>(__builtin_shufflevector(y, y, 1, 0, 3, 2, 5, 4, 7, 6));
