@@ -27,6 +27,14 @@ std::string number(double value) {
 
 }  // namespace
 
+result<std::uint64_t> capacity_of(std::int64_t given) {
+  if (given > 0) return static_cast<std::uint64_t>(given);
+  return fail(errc::invalid_argument,
+              fmt::format("the capacity {} is not positive; give the number of keys, or null to "
+                          "have them counted",
+                          given));
+}
+
 result<any_filter> build(const kind_info& kind, double fpr, std::span<const hash64> hashes,
                          std::uint64_t capacity) {
   plan_request request{.capacity = capacity, .fpr = fpr, .hash_bits = 64};

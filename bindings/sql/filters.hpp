@@ -23,6 +23,9 @@ inline hash64 hash_of(std::string_view key) {
   return filter_hasher()(std::as_bytes(std::span(key)));
 }
 
+/// A capacity that a statement gives. Fails if it is not positive.
+result<std::uint64_t> capacity_of(std::int64_t given);
+
 /// The filter of keys that have these hashes, with repetitions. With `counted` it is planned for
 /// their number as the command line plans it, so that both make the same file. Fails as plans do,
 /// and with unsupported for a rate that takes 128-bit hashes.

@@ -180,7 +180,7 @@ def test_info_is_json_with_the_names_of_the_command_line(db, tmp_path):
     ("bloomery_agg(name, 1.5)", "rate"),
     ("bloomery_agg(name, 'often')", "often"),
     ("bloomery_agg(name, 0.01, 'bloo')", "bloo"),
-    ("bloomery_agg(name, 0.01, null, 0)", "a capacity is a number of keys from 1 on, and not 0"),
+    ("bloomery_agg(name, 0.01, null, 0)", "the capacity 0 is not positive"),
     ("bloomery_agg(name, 0.01, null, 9223372036854775807)", ""),
     ("bloomery_contains('no filter'::blob, name)", "the filter"),
     ("bloomery_info('\\x00'::blob)", "the filter"),

@@ -125,7 +125,7 @@ def test_functions_are_deterministic_so_they_may_stand_in_indexes(db):
     ("select bloomery_agg(name, 2) from users", "rate"),
     ("select bloomery_agg(name, 'often') from users", "often"),
     ("select bloomery_agg(name, 0.01, 'bloo') from users", "bloo"),
-    ("select bloomery_agg(name, 0.01, 'bloom', 0) from users", "from 1 on, and not 0"),
+    ("select bloomery_agg(name, 0.01, 'bloom', 0) from users", "the capacity 0 is not positive"),
     ("select bloomery_contains('no filter', name) from users", "the filter"),
     ("select bloomery_info(x'00')", "the filter"),
     ("select bloomery_merge(name) from users", "the filter")])

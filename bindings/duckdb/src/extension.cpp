@@ -265,12 +265,9 @@ struct key_group {
       fpr = *rate;
     }
     if (has(from.capacities)) {
-      const auto given = from.capacities->value<std::int64_t>(row);
-      if (given < 1) {
-        return fail(errc::invalid_argument,
-                    fmt::format("a capacity is a number of keys from 1 on, and not {}", given));
-      }
-      capacity = static_cast<std::uint64_t>(given);
+      const auto given = sql::capacity_of(from.capacities->value<std::int64_t>(row));
+      if (!given) return fail(given.error());
+      capacity = *given;
     }
     const auto found = find_kind(has(from.kinds) ? from.kinds->text(row) : sql::default_kind);
     if (!found) return fail(found.error());

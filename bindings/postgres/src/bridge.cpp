@@ -146,13 +146,9 @@ bool bridge_make_plan(const double* fpr, bridge_bytes kind, const int64_t* capac
     if (!found) return fail(found.error());
     plan->kind = static_cast<std::uint16_t>((*found)->kind);
     if (capacity == nullptr) return {};
-    if (*capacity <= 0) {
-      return fail(errc::invalid_argument,
-                  fmt::format("the capacity {} is not positive; give the number of keys, or null "
-                              "to have them counted",
-                              *capacity));
-    }
-    plan->capacity = static_cast<std::uint64_t>(*capacity);
+    const auto given = sql::capacity_of(*capacity);
+    if (!given) return fail(given.error());
+    plan->capacity = *given;
     const auto planned =
         (*found)->plan({.capacity = plan->capacity, .fpr = plan->fpr, .hash_bits = 64});
     if (!planned) return fail(planned.error());

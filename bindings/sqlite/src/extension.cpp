@@ -181,12 +181,9 @@ result<void> plan(key_group& group, std::span<sqlite3_value*> values) {
     group.fpr = *fpr;
   }
   if (has(3)) {
-    const sqlite3_int64 given = sqlite3_value_int64(values[3]);
-    if (given < 1) {
-      return fail(errc::invalid_argument,
-                  fmt::format("a capacity is a number of keys from 1 on, and not {}", given));
-    }
-    group.capacity = static_cast<std::uint64_t>(given);
+    const auto capacity = sql::capacity_of(sqlite3_value_int64(values[3]));
+    if (!capacity) return fail(capacity.error());
+    group.capacity = *capacity;
   }
   const auto kind = find_kind(has(2) ? bytes_of(values[2]) : sql::default_kind);
   if (!kind) return fail(kind.error());
