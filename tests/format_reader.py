@@ -374,7 +374,8 @@ class Expandable:
         check(1 <= self.capacity <= 2**57 and 0 < self.fpr < 1 and load == 2, "wrong promise")
         check((growth == 0 or 1 <= growth <= 2**50) and 0 <= spent <= 1, "wrong promise")
         check(self.d <= 50 and self.s < 2**self.d and doublings <= 128, "wrong segments")
-        check(5 <= self.c <= full and 12 <= full <= 14, "wrong cells")
+        least = 8 if growth == 1 else 12
+        check(5 <= self.c <= full and least <= full <= 14, "wrong cells")
         check(self.c == full or self.d == 0, "several small segments")
         check(2 <= w <= 57 and max(2, w - 1) <= deep_w <= 57, "wrong slots")
         check(self.s != 0 or deep_w == w, "slots of segments that are none")

@@ -24,8 +24,6 @@ struct recipe {
   std::vector<std::pair<std::string, std::string>> options;
   std::uint64_t capacity = 60;
   std::uint64_t more = 0;  ///< keys beyond golden_keys(): "more-0" and so on
-  /// An earlier version put keys in other places of the same layout. The file is read, not written.
-  bool is_read_only = false;
   unsigned hash_bits = 64;
 };
 
@@ -67,6 +65,7 @@ inline std::span<const recipe> recipes() {
       recipe{"expandable-wide", "expandable", 0, {}},
       recipe{"expandable-wide-split", "expandable", 12, {}, 64, 17000},
       recipe{"expandable-narrow-grown", "expandable", 11, {{"growth", "16"}}, 8, 100},
+      recipe{"expandable-fixed-split", "expandable", 14, {{"growth", "1"}}, 1500, 1400},
       recipe{"fuse-3", "fuse", 0, {}, 50},
       recipe{"fuse-4", "fuse", 6, {{"arity", "4"}, {"fingerprint_bits", "13"}}, 50},
       recipe{"fuse-8", "fuse", 7, {{"fingerprint_bits", "8"}}, 50},

@@ -125,10 +125,10 @@ inline constexpr std::uint64_t default_expandable_capacity = 96;
 /// one segment, and one that begins with whole segments. In these the factor is 1, and 1/16 is
 /// reserved for growth beyond X instead of 1/32.
 ///
-/// Growth 1: the rate at the capacity is 0.8 to 0.95 of eps from 10^5 keys on. It is 0.64 to 0.95
-/// from 10^4 keys on and 0.47 to 0.95 for fewer, because remainders are whole bits. The first key
-/// beyond the capacity gives all slots the bits that later keys need, in O(size). Then g is 1, and
-/// the filter grows as others do.
+/// Growth 1: the rate at the capacity is 0.8 to 0.95 of eps from 4000 keys on. For fewer keys it is
+/// 0.47 to 0.95 of eps, because remainders are whole bits, and a filter with remainders of two
+/// lengths would often be larger. The first key beyond the capacity gives all slots the bits that
+/// later keys need, in O(size). Then g is 1, and the filter grows as others do.
 ///
 /// Rates above 1/2 are planned as 1/2. Otherwise entries of a single segment would lose all their
 /// bits, and each would count twice at every step.

@@ -42,10 +42,10 @@ result<void> check_ranges(const expandable_spec& spec) {
 /// log2 of a segment's cells: the most that block offsets can address. Just before a split a
 /// segment has at most 1.5 entries per cell, and a tenth more by chance. In the long run slots grow
 /// by six bits, or by thirteen in a filter that may grow far beyond the given growth.
-unsigned segment_cell_bits(unsigned remainder_bits, bool is_foretold) {
-  const unsigned longest = remainder_bits + (is_foretold ? 13 : 6);
+unsigned segment_cell_bits(unsigned remainder_bits, double growth) {
+  const unsigned longest = remainder_bits + (growth != 0 ? 13 : 6);
   unsigned bits = schedule::max_segment_cell_bits;
-  while (bits > schedule::min_segment_cell_bits && !fits_segment(bits, longest, 1.65)) --bits;
+  while (bits > schedule::min_segment_cell_bits(0) && !fits_segment(bits, longest, 1.65)) --bits;
   return bits;
 }
 
@@ -55,7 +55,7 @@ bool plan_segments(expandable_params& plan) {
   plan.segment_cell_bits = schedule::min_cell_bits;
   const auto without_growth = min_remainder(1, 0, allowance(plan, 0), [](double x) { return x; });
   if (!without_growth) return false;
-  plan.segment_cell_bits = segment_cell_bits(*without_growth, plan.growth != 0);
+  plan.segment_cell_bits = segment_cell_bits(*without_growth, plan.growth);
   plan.cell_bits = schedule::first_cell_bits(plan);
   const std::uint64_t cells = plan.widens() ? 1 : schedule::first_cells(plan.capacity);
   const std::uint64_t segment = std::uint64_t{1} << plan.cell_bits;
@@ -109,8 +109,8 @@ std::optional<expandable_params> plan_fixed(const expandable_params& one_segment
     plan.split_slot_bits = static_cast<unsigned>(std::max(split_slot, 0));
     plan.spent = keys * std::ldexp(1 - f * (1 - std::ldexp(1.0, -more)), -size);
     if (plan.spent > allowed * keys || !plan.possible()) return;
-    // A filter that leaves a fifth of the rate unused must be 5% smaller.
-    const double unused = plan.spent < 0.8 * plan.fpr ? 1.05 : 1;
+    // A filter that leaves a fifth of the rate unused must be 12% smaller.
+    const double unused = plan.spent < 0.8 * plan.fpr ? 1.12 : 1;
     const double bits = unused * expandable_bits(plan, plan.capacity);
     if (best && best_bits <= bits) return;
     best = plan;
@@ -122,7 +122,7 @@ std::optional<expandable_params> plan_fixed(const expandable_params& one_segment
       consider(one_segment, std::max(size - shorter, static_cast<int>(one_segment.cell_bits) + 1),
                0);
     }
-    for (unsigned bits = schedule::min_segment_cell_bits; bits <= one_segment.segment_cell_bits;
+    for (unsigned bits = schedule::min_segment_cell_bits(1); bits <= one_segment.segment_cell_bits;
          ++bits) {
       expandable_params plan = one_segment;
       plan.segment_cell_bits = plan.cell_bits = bits;
@@ -275,7 +275,7 @@ bool expandable_params::possible() const noexcept {
   const bool in_range =
       capacity != 0 && capacity <= max_keys && fpr > 0 && fpr < 1 && schedule::is_growth(growth) &&
       spent >= 0 && spent <= 1 && generation <= schedule::max_generations &&
-      segment_cell_bits >= schedule::min_segment_cell_bits &&
+      segment_cell_bits >= schedule::min_segment_cell_bits(growth) &&
       segment_cell_bits <= schedule::max_segment_cell_bits &&
       cell_bits >= schedule::min_cell_bits && cell_bits <= segment_cell_bits && level <= 50 &&
       split < std::uint64_t{1} << level && slots(slot_bits) && slots(split_slot_bits);

@@ -29,7 +29,7 @@ TEST(ExpandableFixed, ThePlanUsesTheRate) {
       ASSERT_LE(part, 1) << n << " keys at " << fpr;
       ASSERT_EQ(plan.max_entries(), n);
       if (n >= 100) {
-        ASSERT_GE(part, n >= 100'000 ? 0.8 : 0.47) << n << " keys at " << fpr;
+        ASSERT_GE(part, n >= 4000 ? 0.8 : 0.47) << n << " keys at " << fpr;
         ASSERT_LE(expandable_bits(plan, n),
                   expandable_bits(value_of(plan_expandable({.capacity = n, .fpr = fpr})), n));
       }
