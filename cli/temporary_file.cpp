@@ -19,8 +19,13 @@ std::string temporary_folder() {
   return named == nullptr || *named == '\0' ? "/tmp" : named;
 }
 
-/// A file whose name is removed at once.
+/// A file without a name. Where there are no such files, it has a name for a moment, and a process
+/// that is killed in this moment leaves it, empty.
 int open_nameless(const std::string& folder) {
+#ifdef O_TMPFILE
+  const int nameless = ::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+  if (nameless >= 0) return nameless;
+#endif
   std::string name = folder + "/bloomery-XXXXXX";
   const int named = ::mkostemp(name.data(), O_CLOEXEC);
   if (named >= 0) ::unlink(name.c_str());
