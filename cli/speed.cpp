@@ -9,6 +9,7 @@
 #include <chrono>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -52,11 +53,15 @@ double median(std::vector<double> all) {
 class measurement {
  public:
   measurement(const kind_info& kind, plan_request request, const plan_report& plan,
-              const std::function<void(std::uint64_t)>& worked)
-      : kind_(kind), request_(std::move(request)), worked_(worked), keys_(plan.capacity) {
+              std::size_t key_bytes, const std::function<void(std::uint64_t)>& worked)
+      : kind_(kind),
+        request_(std::move(request)),
+        worked_(worked),
+        keys_(plan.capacity),
+        text_(speed_batch * key_bytes, '.') {
     made_.plan = plan;
     for (std::size_t i = 0; i < speed_batch; ++i) {
-      views_.at(i) = {text_.data() + i * speed_key_bytes, speed_key_bytes};
+      views_.at(i) = {text_.data() + i * key_bytes, key_bytes};
     }
   }
 
@@ -79,8 +84,9 @@ class measurement {
     clock::duration all{};
     for (std::uint64_t first = 0; first < count; first += speed_batch) {
       const auto size = std::min<std::uint64_t>(speed_batch, count - first);
-      char* to = text_.data();
+      const std::size_t key_bytes = text_.size() / speed_batch;
       for (std::uint64_t i = 0; i < size; ++i) {
+        char* to = text_.data() + i * key_bytes;
         const std::uint64_t x = mixed(number(first + i));
         for (unsigned shift = 64; shift != 0; shift -= 4) *to++ = digits[x >> (shift - 4) & 15];
       }
@@ -182,7 +188,7 @@ class measurement {
   measured_kind made_;
   std::optional<any_filter> filter_;
   std::uint64_t asked_ = 0;
-  std::array<char, speed_batch * speed_key_bytes> text_{};
+  std::string text_;
   std::array<std::string_view, speed_batch> views_;
   std::array<bool, speed_batch> answers_{};
 };
@@ -196,10 +202,10 @@ std::uint64_t keys_to_measure(const kind_info& kind, std::uint64_t capacity) {
 }
 
 result<measured_kind> measure(const kind_info& kind, const plan_request& request,
-                              const plan_report& plan,
+                              const plan_report& plan, std::size_t key_bytes,
                               const std::function<void(std::uint64_t keys)>& worked) {
   // Its buffers are too large for a stack.
-  return std::make_unique<measurement>(kind, request, plan, worked)->run();
+  return std::make_unique<measurement>(kind, request, plan, key_bytes, worked)->run();
 }
 
 }  // namespace bloomery::cli

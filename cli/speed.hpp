@@ -13,8 +13,8 @@ namespace bloomery::cli {
 
 /// Keys per batch.
 inline constexpr std::size_t speed_batch = 4096;
-/// Bytes per key: 16 hexadecimal digits.
-inline constexpr std::size_t speed_key_bytes = 16;
+/// Bytes per key, at least: the number of a key, in 16 hexadecimal digits.
+inline constexpr std::size_t min_key_bytes = 16;
 
 /// Nanoseconds per key in one thread, including hashing: the median of several runs.
 struct speeds {
@@ -44,11 +44,11 @@ struct measured_kind {
 /// The number of keys that measure() processes.
 std::uint64_t keys_to_measure(const kind_info& kind, std::uint64_t capacity);
 
-/// Fills filters of that kind to the plan's capacity and queries them through any_filter. Calls
-/// `worked` with the number of keys processed since the last call. Fails if the filter cannot be
-/// created or is full before its capacity.
+/// Fills filters of that kind to the plan's capacity and queries them through any_filter. Keys have
+/// `key_bytes` bytes, at least min_key_bytes. Calls `worked` with the number of keys processed
+/// since the last call. Fails if the filter cannot be created or is full before its capacity.
 result<measured_kind> measure(const kind_info& kind, const plan_request& request,
-                              const plan_report& plan,
+                              const plan_report& plan, std::size_t key_bytes,
                               const std::function<void(std::uint64_t keys)>& worked);
 
 }  // namespace bloomery::cli

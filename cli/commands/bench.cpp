@@ -24,10 +24,12 @@ namespace {
 namespace bench {
 
 constexpr std::uint64_t default_capacity = 1'000'000;
+constexpr std::uint64_t max_key_bytes = 65'536;
 
 struct arguments {
   plan_options options;
   needs wanted;
+  std::string key_bytes = "16";
   bool json = false;
   bool quiet = false;
   std::string plot;
@@ -54,9 +56,18 @@ result<std::vector<candidate>> chosen_kinds(const arguments& given, const plan_r
   return std::vector{candidate{*kind, std::move(plan)}};
 }
 
+result<std::uint64_t> key_bytes_of(const arguments& given) {
+  const auto bytes = parse_count(given.key_bytes);
+  if (bytes && *bytes >= min_key_bytes && *bytes <= max_key_bytes) return *bytes;
+  return fail(errc::invalid_argument,
+              fmt::format("--key-bytes: '{}' is not a number of bytes; give {} to {}",
+                          given.key_bytes, min_key_bytes, max_key_bytes));
+}
+
 /// One row per kind. Fails if the first kind, which is marked, cannot be measured.
 result<std::vector<row>> measure_all(const std::vector<candidate>& chosen,
-                                     const plan_request& request, bool quiet) {
+                                     const plan_request& request, std::uint64_t key_bytes,
+                                     bool quiet) {
   std::uint64_t all = 0;
   for (const candidate& each : chosen) {
     if (each.plan) all += keys_to_measure(*each.kind, each.plan->capacity);
@@ -69,7 +80,7 @@ result<std::vector<row>> measure_all(const std::vector<candidate>& chosen,
   };
   std::vector<row> rows;
   for (const candidate& each : chosen) {
-    auto made = each.plan ? measure(*each.kind, request, *each.plan, worked)
+    auto made = each.plan ? measure(*each.kind, request, *each.plan, key_bytes, worked)
                           : result<measured_kind>(each.plan.error());
     if (!made && rows.empty()) {
       return fail(made.error().code, fmt::format("{}: {}", each.kind->name, made.error().message));
@@ -90,9 +101,10 @@ std::string shown_rate(const measured_kind& made) {
   return format_rate(made.rate());
 }
 
-void print_table(const std::vector<row>& rows, const measured_kind& first) {
+void print_table(const std::vector<row>& rows, const measured_kind& first,
+                 std::uint64_t key_bytes) {
   fmt::print("{} keys of {} bytes; nanoseconds per key in one thread, including hashing\n",
-             format_count(first.plan.capacity), speed_key_bytes);
+             format_count(first.plan.capacity), key_bytes);
   std::size_t width = std::string_view("kind").size();
   for (const row& each : rows) width = std::max(width, each.kind->name.size());
   fmt::print("\n  {:<{}}  {:>8}  {:>9}  {:^14}  {:^14}     present\n", "", width, "", "", "insert",
@@ -188,13 +200,15 @@ result<status> run(const arguments& given) {
   if (request->fpr == 0 && request->hashes == 0 && (request->capacity == 0 || request->bits == 0)) {
     request->fpr = default_fpr;
   }
+  const auto key_bytes = key_bytes_of(given);
+  if (!key_bytes) return fail(key_bytes.error());
   const auto chosen = chosen_kinds(given, *request);
   if (!chosen) return fail(chosen.error());
   // A wrong target fails before the work.
   if (!given.plot.empty()) {
     if (auto ok = check_chart(given.plot, given.force); !ok) return fail(std::move(ok.error()));
   }
-  const auto rows = measure_all(*chosen, *request, given.quiet);
+  const auto rows = measure_all(*chosen, *request, *key_bytes, given.quiet);
   if (!rows) return fail(rows.error());
   const measured_kind& first = *rows->front().made;
   if (!given.plot.empty()) {
@@ -202,11 +216,11 @@ result<status> run(const arguments& given) {
     if (!written) return fail(written.error());
   }
   if (!given.json) {
-    print_table(*rows, first);
+    print_table(*rows, first, *key_bytes);
     return done;
   }
   nlohmann::ordered_json object = {{"marked", rows->front().kind->name},
-                                   {"key_bytes", speed_key_bytes},
+                                   {"key_bytes", *key_bytes},
                                    {"batch", speed_batch},
                                    {"kinds", nlohmann::ordered_json::array()}};
   for (const row& each : *rows) object["kinds"].push_back(json_of(each));
@@ -221,6 +235,7 @@ action define(CLI::App& app) {
   flag(app, "--counting", given->wanted.counting, "only kinds that count the copies of a key");
   flag(app, "--growing", given->wanted.growing, "only kinds that grow beyond their capacity");
   flag(app, "--static", given->wanted.unchanging, "also kinds that are built once from all keys");
+  option(app, "--key-bytes", given->key_bytes, "the length of a key (default 16)").value("N");
   flag(app, "--json", given->json, "print one JSON object");
   flag(app, "-q,--quiet", given->quiet, "no progress on a terminal");
   option(app, "--plot", given->plot,
@@ -238,6 +253,7 @@ command bench_command() {
           "  bloomery bench\n"
           "  bloomery bench --capacity 10M --fpr 0.1% --deletable\n"
           "  bloomery bench --kind vector_quotient --capacity 100M\n"
+          "  bloomery bench --kind blocked_bloom --hash siphash --key-file key --key-bytes 20\n"
           "  bloomery bench --static --plot speed.svg\n"
           "  bloomery bench --capacity 1M --json | jq '.kinds[].ns.absent.batch'\n",
           bench::define};

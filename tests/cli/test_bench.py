@@ -107,7 +107,12 @@ def test_one_kind_alone(run):
     out = run("bench", "--kind", "fuse", "--capacity", "1000", "--fpr", "0.4%").ok().out.decode()
     rows = [line for line in out.splitlines() if line.startswith("* ")]
     assert len(rows) == 1 and rows[0].split()[1] == "fuse"
-    assert out.startswith("1,000 keys")
+    assert out.startswith("1,000 keys of 16 bytes")
+
+
+def test_keys_of_another_length(run):
+    out = run("bench", "--kind", "bloom", "--capacity", "1000", "--key-bytes", "300", "--json").ok().out
+    assert json.loads(out)["key_bytes"] == 300
 
 
 def test_kinds_that_do_not_fit_say_why(run):
@@ -121,6 +126,9 @@ def test_kinds_that_do_not_fit_say_why(run):
     (("--fpr", "2"), "--fpr: '2' is not a rate"),
     (("--capacity", "1M", "--fpr", "1%", "--memory", "1kB"), "leave one of capacity, rate and memory open"),
     (("--kind", "bloom", "--deletable"), "a filter of kind bloom cannot erase"),
+    (("--key-bytes", "15"), "--key-bytes: '15' is not a number of bytes; give 16 to 65536"),
+    (("--key-bytes", "1M"), "'1M' is not a number of bytes"),
+    (("--key-bytes", ""), "--key-bytes"),
     (("--plot", "no/such/folder.svg"), "no/such/folder.svg"),
 ])
 def test_what_cannot_be_measured_is_one_sentence(run, args, sentence):

@@ -25,10 +25,16 @@ struct sip_state {
  private:
   template <int Bits>
   [[gnu::always_inline]] static Word rotated(const Word& x) noexcept {
-    if constexpr (Bits == 32 && sizeof(Word) == 32) {  // one shuffle instead of three steps
+    // Of 32-byte vectors, one shuffle instead of three steps.
+    if constexpr (Bits == 32 && sizeof(Word) == 32) {
       using halves = std::uint32_t __attribute__((vector_size(32)));
       const auto y = reinterpret_cast<halves>(x);
       return reinterpret_cast<Word>(__builtin_shufflevector(y, y, 1, 0, 3, 2, 5, 4, 7, 6));
+    } else if constexpr (Bits == 16 && sizeof(Word) == 32) {
+      using quarters = std::uint16_t __attribute__((vector_size(32)));
+      const auto y = reinterpret_cast<quarters>(x);
+      return reinterpret_cast<Word>(__builtin_shufflevector(y, y, 3, 0, 1, 2, 7, 4, 5, 6,  //
+                                                            11, 8, 9, 10, 15, 12, 13, 14));
     } else {
       return x << Bits | x >> (64 - Bits);
     }

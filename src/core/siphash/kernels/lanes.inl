@@ -15,6 +15,8 @@ template <class F>
 
 void hash(const hash_key& key, std::span<const std::span<const std::byte>> keys,
           hash64* hashes) noexcept {
+  // Once, because the compiler cannot know that `hashes` does not overlap the key.
+  const sip_state<lane_words> initial(key);
   std::size_t done = 0;
   for (; done + lanes <= keys.size(); done += lanes) {
     const auto* const some = keys.data() + done;
@@ -38,7 +40,7 @@ void hash(const hash_key& key, std::span<const std::span<const std::byte>> keys,
     const lane_words last =
         least < 8 ? lanes_of(last_word)
                   : lanes_of(last_bytes) >> 8 >> (56 - 8 * (sizes & 7)) | sizes << 56;
-    sip_state<lane_words> state(key);
+    sip_state<lane_words> state = initial;
     std::size_t at = 0;
     const auto word = [&](std::size_t i) __attribute__((always_inline)) {
       return load<std::uint64_t>(some[i].data() + at);
