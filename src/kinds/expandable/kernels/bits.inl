@@ -1,5 +1,6 @@
 // Bits of a segment, moved by words. Included first of the parts of loops.inl, into a namespace
-// that has select_one and count_ones.
+// that has select_one and count_ones. Behind it the namespace defines push_slot, and leave_vectors
+// for the end of functions that may use vectors.
 
 #include <bloomery/detail/expandable/segment_view.inl>
 

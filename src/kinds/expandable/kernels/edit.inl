@@ -120,9 +120,9 @@ constexpr bool matches(std::uint64_t entry, std::uint64_t remainder) noexcept {
   return static_cast<unsigned>(differing == 0) & static_cast<unsigned>(entry != 0);
 }
 
-insert_result insert(const segment_shape& shape, std::span<std::byte> segment, std::size_t cell,
-                     std::uint64_t remainder, std::size_t max_copies,
-                     std::uint64_t& moved) noexcept {
+[[gnu::always_inline]] inline insert_result insert_entry(
+    const segment_shape& shape, std::span<std::byte> segment, std::size_t cell,
+    std::uint64_t remainder, std::size_t max_copies, std::uint64_t& moved) noexcept {
   const std::size_t b = cell / block_cells;
   const auto in_block = static_cast<unsigned>(cell % block_cells);
   editor in(shape, segment);
@@ -150,13 +150,21 @@ insert_result insert(const segment_shape& shape, std::span<std::byte> segment, s
   return {matching, true, 0};
 }
 
+insert_result insert(const segment_shape& shape, std::span<std::byte> segment, std::size_t cell,
+                     std::uint64_t remainder, std::size_t max_copies,
+                     std::uint64_t& moved) noexcept {
+  const insert_result made = insert_entry(shape, segment, cell, remainder, max_copies, moved);
+  leave_vectors();
+  return made;
+}
+
 std::size_t insert_run(unsigned cell_bits, std::span<const segment_query> queries,
                        std::size_t max_copies, std::uint64_t& newly_inserted,
                        std::uint64_t& moved) noexcept {
   std::size_t done = 0;
   for (const segment_query& q : queries) {
-    const insert_result r =
-        insert({cell_bits, q.slot_bits}, q.own_segment(), q.cell, q.remainder, max_copies, moved);
+    const insert_result r = insert_entry({cell_bits, q.slot_bits}, q.own_segment(), q.cell,
+                                         q.remainder, max_copies, moved);
     if (!r.placed) break;
     newly_inserted += static_cast<std::uint64_t>(r.matching == 0);
     ++done;
