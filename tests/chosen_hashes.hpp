@@ -74,7 +74,7 @@ constexpr bool contradict(std::uint64_t first, std::uint64_t second, std::uint64
 /// bits, which have to mean the first bucket, and so crowd it.
 inline std::vector<hash64> unsolvable_hashes(std::uint64_t seed,
                                              const std::vector<unsigned>& zeros = {}) {
-  constexpr unsigned first_window = 9;  // zeros: at most 448 windows can begin in a last level
+  constexpr unsigned first_window = 9;  // zero bits; a last level has at most 335 starts
   const auto begins_with_zeros = [](std::uint64_t y, unsigned n) { return y >> (64 - n) == 0; };
   std::vector<std::uint64_t> seeds;
   for (std::size_t level = 0; level < zeros.size(); ++level) {
