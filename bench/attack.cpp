@@ -283,32 +283,42 @@ std::optional<any_filter> build(std::string_view kind, const words& chosen, std:
   return built ? std::optional(std::move(*built)) : std::nullopt;
 }
 void builds() {
-  double seconds = 0;
-  const auto print = [&](std::string_view kind, const words& chosen, std::uint64_t size) {
-    print_each(fmt::format("{} of {} keys chosen, {}", chosen.size(), size, kind), "the build",
-               [&](const hash_seed& seed) {
-                 return build(kind, chosen, size, seed, seconds) ? "succeeds" : "fails";
-               });
-  };
-  print("fuse", keys_of(bloomery::test::unpeelable_hashes(public_seed)), capacity);
-  print("ribbon", keys_of(bloomery::test::unsolvable_hashes(public_seed)), 1000);
-  // The first 16 bits choose the shard, and nearly the place in it.
-  words alike;
-  for (std::uint64_t i = 0; i < 10 * capacity; ++i) alike.push_back(key_of({mixed(i) >> 16}));
-  for (const std::string_view kind : {"fuse", "ribbon"}) {
+  const auto print = [](std::string_view kind, std::string_view what, const words& chosen,
+                        std::uint64_t size) {
     std::array<std::string, 3> times;
     std::size_t column = 0;
-    print_each(fmt::format("{} keys of alike hashes, {}", alike.size(), kind), "bits per key",
+    print_each(fmt::format("{} of {} {}, {}", chosen.size(), size, what, kind), "bits per key",
                [&](const hash_seed& seed) {
-                 const auto built = build(kind, alike, alike.size(), seed, seconds);
-                 times.at(column++) = fmt::format("{:.0f}", 1000 * seconds);
+                 double seconds = 0;
+                 const auto built = build(kind, chosen, size, seed, seconds);
+                 times.at(column++) = fmt::format("{:.1f}", 1000 * seconds);
                  return built ? fmt::format("{:.2f}",
                                             8 * static_cast<double>(built->size_in_bytes()) /
-                                                static_cast<double>(alike.size()))
+                                                static_cast<double>(size))
                               : std::string("fails");
                });
     print_row("", "ms of the build", times);
+  };
+  print("fuse", "chosen", keys_of(bloomery::test::unpeelable_hashes(public_seed)), capacity);
+  // At both levels that bump keys of 100,000, hashes with this many zero bits are in the first
+  // bucket.
+  const auto unsolvable = [](std::vector<unsigned> zeros) {
+    return keys_of(bloomery::test::unsolvable_hashes(public_seed, zeros));
+  };
+  print("ribbon", "chosen", unsolvable({}), 1000);
+  const stopwatch watch;
+  const words of_all_levels = unsolvable({10, 6});
+  fmt::print("  the next were found in {:.1f} s\n", watch.seconds());
+  print("ribbon", "chosen", of_all_levels, capacity);
+  for (const unsigned levels : {1U, 2U}) {
+    print("ribbon", fmt::format("crowd level{}", levels == 1 ? " 1" : "s 1, 2"),
+          keys_of(bloomery::test::crowding_hashes(public_seed, capacity, planned_rate, levels)),
+          capacity);
   }
+  // The first 16 bits choose the shard, and nearly the place in it.
+  words alike;
+  for (std::uint64_t i = 0; i < 10 * capacity; ++i) alike.push_back(key_of({mixed(i) >> 16}));
+  for (const std::string_view kind : {"fuse", "ribbon"}) print(kind, "alike", alike, alike.size());
 }
 
 // 6. Erases of non-members that pass.

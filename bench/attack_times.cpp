@@ -23,7 +23,7 @@ using bloomery::hash_seed;
 using bloomery::test::value_of;
 using words = std::vector<std::string>;
 
-// The program makes at most 100 comparisons. Without a difference, one of them is beyond this many
+// The program makes at most 200 comparisons. Without a difference, one of them is beyond this many
 // standard deviations with a probability below 10^-7.
 constexpr double significant = 6.5;
 
@@ -37,7 +37,8 @@ words timed_words(std::uint64_t stream, std::uint64_t n) {
 }
 
 /// The nanoseconds of a query of each key: the least of several, which are made in random order.
-std::vector<double> times_of(const any_filter& filter, const words& keys) {
+template <class Query>
+std::vector<double> times_of(const words& keys, Query&& query) {
   using clock = std::chrono::steady_clock;
   std::vector<double> least(keys.size(), std::numeric_limits<double>::infinity());
   std::vector<std::size_t> order(keys.size());
@@ -48,13 +49,19 @@ std::vector<double> times_of(const any_filter& filter, const words& keys) {
     for (const std::size_t i : order) {
       const std::string key = keys[i];  // in the cache, whose key it may be
       const auto begin = clock::now();
-      const volatile bool answer = filter.may_contain(key);
+      query(key);
       const auto end = clock::now();
-      static_cast<void>(answer);
       least[i] = std::min(least[i], std::chrono::duration<double, std::nano>(end - begin).count());
     }
   }
   return least;
+}
+template <class Filter>
+auto single_query(const Filter& filter) {
+  return [&](std::string_view key) {
+    const volatile bool answer = filter.may_contain(key);
+    static_cast<void>(answer);
+  };
 }
 
 /// The probability that the time of one of the first is the longer one, plus half of that of equal
@@ -85,11 +92,11 @@ std::string longer(const std::vector<double>& first, const std::vector<double>& 
 }
 
 /// Sets of keys, of which all are measured together, and the times of each.
-std::vector<std::vector<double>> times_of_sets(const any_filter& filter,
-                                               const std::vector<words>& sets) {
+template <class Query>
+std::vector<std::vector<double>> times_of_sets(const std::vector<words>& sets, Query&& query) {
   words all;
   for (const words& each : sets) all.insert(all.end(), each.begin(), each.end());
-  const std::vector<double> times = times_of(filter, all);
+  const std::vector<double> times = times_of(all, query);
   std::vector<std::vector<double>> of_sets;
   auto at = times.begin();
   for (const words& each : sets) {
@@ -125,10 +132,25 @@ void time_kind(const bloomery::kind_info& kind, std::uint64_t n, const hash_seed
       absent.at(absent[0].size() == size).push_back(key);
     }
   }
-  const auto times = times_of_sets(filter, {oldest, newest, absent[0], absent[1], positives});
-  fmt::print("{:<16} {:<12} {:>6.0f} {:>8.0f} {:>9} {:>9} {:>9} {:>9}\n", kind.name, name,
+  const auto times =
+      times_of_sets({oldest, newest, absent[0], absent[1], positives}, single_query(filter));
+  fmt::print("{:<16} {:<12} {:>6.0f} {:>8.0f} {:>9} {:>9} {:>9} {:>9}", kind.name, name,
              median_of(times[1]), median_of(times[2]), longer(times[2], times[3]),
              longer(times[1], times[2]), longer(times[1], times[4]), longer(times[0], times[1]));
+  // Batches of one key and of other non-members, always the same, and of copies of one key.
+  const words others = timed_words(3, 100);
+  std::vector<std::string_view> batch(others.begin(), others.end());
+  std::array<bool, 100> answers{};
+  for (const std::size_t copies : {std::size_t{1}, batch.size()}) {
+    const auto batch_times =
+        times_of_sets({newest, absent[0], absent[1]}, [&](std::string_view key) {
+          std::fill_n(batch.begin() + (copies == 1 ? 50 : 0), copies, key);
+          filter.may_contain(batch, answers);
+        });
+    fmt::print(" {:>8.0f} {:>9} {:>9}", median_of(batch_times[1]),
+               longer(batch_times[1], batch_times[2]), longer(batch_times[0], batch_times[1]));
+  }
+  fmt::print("\n");
   std::fflush(stdout);
 }
 
@@ -136,9 +158,6 @@ void time_kind(const bloomery::kind_info& kind, std::uint64_t n, const hash_seed
 void time_bits(std::uint64_t n, const hash_seed& seed, const char* name) {
   bloomery::bloom bits({.capacity = n, .fpr = 0.01, .seed = seed});
   for (const std::string& key : timed_words(1, n)) bits.insert(key);
-  const any_filter filter =
-      bloomery::test::filter_of(*value_of(bloomery::find_kind("bloom")),
-                                {.capacity = n, .fpr = 0.01, .seed = seed}, timed_words(1, n));
   std::vector<words> sets(4);  // by the first bit that is not set
   for (std::string& key : timed_words(2, 100'000)) {
     const auto h = bits.hash_function()(bloomery::bytes_of(key));
@@ -150,7 +169,7 @@ void time_bits(std::uint64_t n, const hash_seed& seed, const char* name) {
     }
     if (first < sets.size() && sets[first].size() < 10'000) sets[first].push_back(std::move(key));
   }
-  const auto times = times_of_sets(filter, sets);
+  const auto times = times_of_sets(sets, single_query(bits));
   fmt::print(
       "bloom, {}: the second bit is the first that is not set, against the first: {}, the "
       "third: {}, the fourth: {}\n",
@@ -160,10 +179,13 @@ void time_bits(std::uint64_t n, const hash_seed& seed, const char* name) {
 }  // namespace
 
 void attack_by_times(std::uint64_t n) {
-  fmt::print("filters of {} keys at 1%, queries of single keys\n", n);
-  fmt::print("{:<16} {:<12} {:>15} {:^40}\n", "", "", "ns, median", "is the longer one");
-  fmt::print("{:<16} {:<12} {:>6} {:>8} {:>9} {:>9} {:>9} {:>9}\n", "kind", "hash", "member",
-             "absent", "control", "member", "member", "oldest");
+  fmt::print("filters of {} keys at 1%\n", n);
+  fmt::print("{:<16} {:<12} {:>15} {:^39} {:^28} {:^28}\n", "", "", "ns, median",
+             "is the longer one", "one of a batch of 100", "batch of 100 copies");
+  fmt::print(
+      "{:<16} {:<12} {:>6} {:>8} {:>9} {:>9} {:>9} {:>9} {:>8} {:>9} {:>9} {:>8} {:>9} {:>9}\n",
+      "kind", "hash", "member", "absent", "control", "member", "member", "oldest", "ns", "control",
+      "member", "ns", "control", "member");
   const std::array<std::pair<hash_seed, const char*>, 2> targets = {
       {{hash_seed(0), "XXH3"},
        {hash_seed(bloomery::hash_key{{mixed(2), mixed(3)}}), "secret key"}}};

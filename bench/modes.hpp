@@ -67,7 +67,8 @@ void tune(unsigned runs);
 void attack(std::uint64_t steps);
 
 /// Prints a table: whether the times of single queries tell members from non-members, from false
-/// positives, and old members from new ones, in filters of n keys.
+/// positives, and old members from new ones, and those of batches members from non-members, in
+/// filters of n keys.
 void attack_by_times(std::uint64_t n);
 
 }  // namespace bench

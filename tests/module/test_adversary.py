@@ -1,10 +1,15 @@
 """What an adversary achieves against filters of a server, with XXH3 and with a secret key.
 
-The adversary who sees answers asks $BLOOMERY_ADVERSARY_ITEMS new items, 150,000 without it.
+The adversary who sees answers asks $BLOOMERY_ADVERSARY_ITEMS new items, 150,000 without it. The one
+who measures times asks $BLOOMERY_ADVERSARY_TIMES items of each sort, 200 without it.
 """
 
+import bisect
 import os
 import random
+import socket
+import statistics
+import time
 
 import pytest
 
@@ -159,3 +164,62 @@ def test_an_adversary_who_sees_answers_makes_no_filter_with_a_key_worse(start, k
         assert adversary.removed > 10_000
     else:
         assert adversary.still == adversary.repeated > 10_000
+
+
+def longer(first, second):
+    """The probability that the time of one of the first is the longer one, plus half of that of equal
+    times, and by how many standard deviations it differs from 1/2 (Mann and Whitney's test)."""
+    second = sorted(second)
+    n, m = len(first), len(second)
+    share = sum(bisect.bisect_left(second, t) + bisect.bisect_right(second, t) for t in first) / (2 * n * m)
+    return share, (share - 0.5) / ((n + m + 1) / (12 * n * m)) ** 0.5
+
+
+def least_times(server, items, request_of, reply_bytes):
+    """The nanoseconds until the reply to each item's request: the least of 15, sent in random order."""
+    least = [float("inf")] * len(items)
+    order = list(range(len(items)))
+    draw = random.Random(1)
+    with socket.create_connection((server.host, server.port)) as link:
+        link.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        for _ in range(15):
+            draw.shuffle(order)
+            for i in order:
+                request = request_of(items[i])  # made now, so that all are equally in the cache
+                begin = time.perf_counter_ns()
+                link.sendall(request)
+                reply = link.recv(4096)
+                end = time.perf_counter_ns()
+                assert len(reply) == reply_bytes and reply[:1] in b"*:"
+                least[i] = min(least[i], end - begin)
+    return least
+
+
+@pytest.mark.parametrize("kind", RESERVE)
+def test_times_over_loopback(start, kind):
+    """Prints how often a member's reply takes longer than another item's, to a query of one item and to
+    one of 100 copies of it. Two sets of non-members differ by 6.5 standard deviations with a
+    probability of 10^-10."""
+    server = start(module_arguments=None)
+    family = kind[:2].upper()
+    server.call(*RESERVE[kind])
+    draw = random.Random(1)
+    items = [draw.randbytes(12) for _ in range(ROOM - 1000)]
+    for first in range(0, len(items), 1000):
+        server.call(family + ".INSERT", "f", "ITEMS", *items[first:first + 1000])
+    size = int(os.environ.get("BLOOMERY_ADVERSARY_TIMES", 200))
+    new = [draw.randbytes(12) for _ in range(3 * size)]
+    absent = [item for item, passes in zip(new, server.call(family + ".MEXISTS", "f", *new)) if not passes]
+    sets = {"oldest": items[:size], "newest": items[-size:], "absent": absent[:size],
+            "control": absent[size:2 * size]}
+    for command, copies, reply_bytes in (".EXISTS", 1, 4), (".MEXISTS", 100, 406):
+        words = f"*{2 + copies}\r\n${len(family + command)}\r\n{family}{command}\r\n$1\r\nf\r\n".encode()
+        least = least_times(server, sum(sets.values(), []),
+                            lambda item: words + copies * (b"$12\r\n%s\r\n" % item), reply_bytes)
+        times = {name: least[i * size:(i + 1) * size] for i, name in enumerate(sets)}
+        text = f"{kind}, {family}{command} of {copies}, {statistics.median(least) / 1000:.1f} us"
+        for first, second in ("control", "absent"), ("newest", "absent"), ("oldest", "newest"):
+            share, deviations = longer(times[first], times[second])
+            text += f", {first} against {second} {share:.1%} ({deviations:+.1f})"
+            assert first != "control" or abs(deviations) < 6.5
+        print(text)

@@ -204,14 +204,17 @@ class ribbon_builder {
       count_ = distinct;
     }
     while (!is_last_ribbon_level(keys.size())) {
-      // Chosen hashes could need levels without end.
       if (params_.levels.size() + 1 == max_ribbon_levels) return hashes_were_chosen();
+      const std::uint64_t before = keys.size();
       const std::uint64_t seed = level_seed(params_, 0);
       for (hash64& h : keys) h.value = ribbon_hash(h.value, seed);
       if (auto ok = add_level(hash_source::of(keys), keys.size(), seed, eps); !ok) {
         return fail(ok.error());
       }
       keys = extract_bumped();
+      // The level's seed makes alike hashes uniform, and it bumps a twentieth of them. Hashes that
+      // were chosen for it could make each level as large as the one before.
+      if (keys.size() > before / 2) return hashes_were_chosen();
     }
     // A level that bumps needs a level after it, even without keys.
     if (auto ok = add_last_level(keys, eps); !ok) return fail(ok.error());

@@ -8,6 +8,7 @@
 #include <memory>
 #include <vector>
 
+#include "tests/chosen_hashes.hpp"
 #include "tests/filter_types.hpp"
 #include "tests/instruction_sets.hpp"
 #include "tests/stored_bytes.hpp"
@@ -99,6 +100,33 @@ TEST(ribbon, levels_bump_a_twentieth_of_their_keys) {
 
 // With every number of columns, all kernels of this CPU build the same bytes, and give the answers
 // of the specification, which is the query of a single key.
+// 3000 keys have 22 buckets at the first level, of which 2^-5 of all hashes is less than one.
+TEST(ribbon, keys_that_all_levels_leave_over_are_refused_under_their_seed_only) {
+  for (const std::uint64_t chosen_for : {0U, 7U}) {
+    auto members = unsolvable_hashes(chosen_for, {5});
+    for (const hash64 h : hashes_of_stream(9, 3000 - members.size())) members.push_back(h);
+    for (const std::uint64_t seed : {0U, 7U}) {
+      const auto f = ribbon::build({.fpr = 0.01, .seed = seed}, std::span<const hash64>(members));
+      EXPECT_EQ(f.has_value(), seed != chosen_for);
+    }
+  }
+}
+
+// Each such level would be as large as all keys need.
+TEST(ribbon, a_second_level_that_bumps_more_than_half_of_its_keys_is_refused) {
+  const auto build_crowded = [](unsigned levels) {
+    auto members = crowding_hashes(0, 3000, 0.01, levels);
+    for (const hash64 h : hashes_of_stream(9, 3000 - members.size())) members.push_back(h);
+    return ribbon::build({.fpr = 0.01}, std::span<const hash64>(members));
+  };
+  const auto one = build_crowded(1);
+  ASSERT_TRUE(one);
+  EXPECT_EQ(one->params().levels.size(), 3U);
+  const auto two = build_crowded(2);
+  ASSERT_FALSE(two);
+  EXPECT_EQ(two.error().code, errc::invalid_argument);
+}
+
 TEST(ribbon_kernels, build_and_answer_alike) {
   for (unsigned columns = 0; columns < 32; ++columns) {
     for (const std::size_t n : {40U, 5000U}) {
