@@ -142,7 +142,7 @@ typedef struct bloomery_info_report {
   bool can_merge;
   bool can_intersect;
   bool can_grow;
-  const char* hash; /* "xxh3-64", "siphash-1-3", "xxh3-2x64", "siphash-2x64", ... */
+  const char* hash; /* "xxh3", "siphash", "xxh3-2x64", "siphash-2x64", ... */
 } bloomery_info_report;
 
 /* Kinds of filter ----------------------------------------------------------------------------- */

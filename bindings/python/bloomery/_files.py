@@ -38,7 +38,7 @@ def info(path: Union[str, bytes, "os.PathLike[Any]"]) -> Dict[str, Any]:
 
     >>> bloomery.Bloom.build(["ann"], key=bloomery.new_key()).save("ann.bloom")
     >>> bloomery.info("ann.bloom")["hash"]
-    'siphash-1-3'
+    'siphash'
     """
     return _native.info(path)
 

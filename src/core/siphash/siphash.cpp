@@ -50,8 +50,8 @@ hash_seed hash_seed::half(unsigned number) const noexcept {
 }
 
 std::string_view name_of(hash_id hash) noexcept {
-  constexpr std::array<std::string_view, 6> names = {"none",        "xxh3-64",   "fnv-murmur",
-                                                     "siphash-1-3", "xxh3-2x64", "siphash-2x64"};
+  constexpr std::array<std::string_view, 6> names = {"none",    "xxh3",      "fnv-murmur",
+                                                     "siphash", "xxh3-2x64", "siphash-2x64"};
   const auto number = static_cast<std::size_t>(hash);
   return number < names.size() ? names[number] : "unknown";
 }
