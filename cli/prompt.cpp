@@ -119,7 +119,7 @@ result<bool> read_line(int terminal, const held_signals& signals, wiped_bytes& l
                   "the line is too long for a password on a terminal; give it in a pipe or a file");
     }
     line.push_back(byte);
-    ::explicit_bzero(&byte, 1);
+    wipe(&byte, 1);
   }
 }
 

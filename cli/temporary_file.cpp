@@ -87,13 +87,8 @@ result<void> temporary_file::read(std::uint64_t at, std::span<std::byte> to) con
 }
 
 result<std::byte*> temporary_file::map(std::size_t size) {
-#ifdef __APPLE__
-  errno = ::ftruncate(file_, static_cast<off_t>(size)) == 0 ? 0 : errno;
-#else
   // Without reserved space, a write to a mapped page would end the process when the disk is full.
-  errno = ::posix_fallocate(file_, 0, static_cast<off_t>(size));
-#endif
-  if (errno != 0) return no_room("reserve room for the filter");
+  if (!reserve_room(file_, size)) return no_room("reserve room for the filter");
   void* const at = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, file_, 0);
   if (at == MAP_FAILED) return system_failure(folder_, "map a temporary file in");
   size_ = size;
