@@ -36,8 +36,8 @@ class held_signals {
   held_signals() noexcept {
     caught = 0;
     sigset_t held;
-    ::sigemptyset(&held);
-    for (const int number : caught_signals) ::sigaddset(&held, number);
+    sigemptyset(&held);  // sigemptyset and sigaddset are macros on macOS
+    for (const int number : caught_signals) sigaddset(&held, number);
     ::sigprocmask(SIG_BLOCK, &held, &before_);
     for (std::size_t i = 0; i < caught_signals.size(); ++i) {
       ::sigaction(caught_signals[i], nullptr, &actions_[i]);
