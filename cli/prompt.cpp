@@ -1,7 +1,7 @@
 #include "prompt.hpp"
 
 #include <fcntl.h>
-#include <poll.h>
+#include <sys/select.h>
 #include <termios.h>
 #include <unistd.h>
 
@@ -58,11 +58,15 @@ class held_signals {
 
   /// False if a signal came first.
   bool wait_for_input(int terminal) const noexcept {
-    pollfd one{.fd = terminal, .events = POLLIN, .revents = 0};
-    while (caught == 0) {
-      if (::ppoll(&one, 1, nullptr, &before_) > 0) return true;
+    // macOS has no ppoll, and pselect() knows only the lower descriptors.
+    while (caught == 0 && terminal < FD_SETSIZE) {
+      fd_set one;
+      FD_ZERO(&one);
+      FD_SET(terminal, &one);
+      const int ready = ::pselect(terminal + 1, &one, nullptr, nullptr, nullptr, &before_);
+      if (ready > 0 || (ready < 0 && errno != EINTR)) return true;
     }
-    return false;
+    return caught == 0;
   }
 
  private:

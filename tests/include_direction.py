@@ -55,7 +55,7 @@ FAMILY_FILES = (r"src/cpu/|src/(?:kinds/[a-z_]+|core/siphash)/kernels/|include/b
                 r"(blocked_bloom/(avx2|avx512|native)|expandable/segment_native|core/xxhash)\.hpp")
 # Calls that not every system has. Each file has a portable part.
 SYSTEM_CALLS = (r"O_TMPFILE|madvise\(|sysinfo|F_FULLFSYNC|__linux__|__APPLE__|<linux/|explicit_bzero|posix_fadvise|posix_fallocate|"
-                r"_SC_PHYS_PAGES|fdatasync|memfd_create|fallocate\(")
+                r"_SC_PHYS_PAGES|fdatasync|ppoll\(|memfd_create|fallocate\(")
 SYSTEM_FILES = ("src/core/system.cpp", "cli/system.cpp")
 KINDS = {path.name for path in (ROOT / "src" / "kinds").iterdir()}
 MAY_INCLUDE = {("scalable_bloom", "bloom"), ("counting_bloom", "bloom")}
