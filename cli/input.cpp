@@ -75,7 +75,7 @@ result<std::unique_ptr<byte_source>> open_file(const std::string& name) {
   struct stat status{};
   if (::fstat(file, &status) != 0) return system_failure(shown, "read");
   if (auto size = size_of(status, shown); !size) return fail(std::move(size.error()));
-  (void)::posix_fadvise(file, 0, 0, POSIX_FADV_SEQUENTIAL);  // pipes refuse it
+  expect_sequential_reads(file);
   return source;
 }
 

@@ -1,7 +1,7 @@
 #include "prompt.hpp"
 
 #include <fcntl.h>
-#include <poll.h>
+#include <sys/select.h>
 #include <termios.h>
 #include <unistd.h>
 
@@ -36,8 +36,8 @@ class held_signals {
   held_signals() noexcept {
     caught = 0;
     sigset_t held;
-    ::sigemptyset(&held);
-    for (const int number : caught_signals) ::sigaddset(&held, number);
+    sigemptyset(&held);  // sigemptyset and sigaddset are macros on macOS
+    for (const int number : caught_signals) sigaddset(&held, number);
     ::sigprocmask(SIG_BLOCK, &held, &before_);
     for (std::size_t i = 0; i < caught_signals.size(); ++i) {
       ::sigaction(caught_signals[i], nullptr, &actions_[i]);
@@ -58,11 +58,15 @@ class held_signals {
 
   /// False if a signal came first.
   bool wait_for_input(int terminal) const noexcept {
-    pollfd one{.fd = terminal, .events = POLLIN, .revents = 0};
-    while (caught == 0) {
-      if (::ppoll(&one, 1, nullptr, &before_) > 0) return true;
+    // macOS has no ppoll, and pselect() knows only the lower descriptors.
+    while (caught == 0 && terminal < FD_SETSIZE) {
+      fd_set one;
+      FD_ZERO(&one);
+      FD_SET(terminal, &one);
+      const int ready = ::pselect(terminal + 1, &one, nullptr, nullptr, nullptr, &before_);
+      if (ready > 0 || (ready < 0 && errno != EINTR)) return true;
     }
-    return false;
+    return caught == 0;
   }
 
  private:
@@ -119,7 +123,7 @@ result<bool> read_line(int terminal, const held_signals& signals, wiped_bytes& l
                   "the line is too long for a password on a terminal; give it in a pipe or a file");
     }
     line.push_back(byte);
-    ::explicit_bzero(&byte, 1);
+    wipe(&byte, 1);
   }
 }
 

@@ -1,12 +1,13 @@
 #include "spool.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <bloomery/plan/units.hpp>
 #include <cmath>
 #include <utility>
+
+#include "system.hpp"
 
 namespace bloomery::cli {
 
@@ -48,12 +49,7 @@ key_spool::key_spool(std::function<void(const std::string&)> notice, std::size_t
 
 std::size_t key_spool::default_limit() noexcept {
   constexpr std::uint64_t mebi = std::uint64_t{1} << 20;
-  const long pages = ::sysconf(_SC_PHYS_PAGES);
-  const long page = ::sysconf(_SC_PAGESIZE);
-  const std::uint64_t memory =
-      pages > 0 && page > 0 ? static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(page)
-                            : 0;
-  return std::clamp(memory / 8, 256 * mebi, 1024 * mebi);
+  return std::clamp(machine_memory() / 8, 256 * mebi, 1024 * mebi);
 }
 
 void key_spool::count(std::span<const hash64> hashes) {

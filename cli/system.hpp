@@ -1,11 +1,14 @@
 #pragma once
 
-// The failure of a system call.
+// System calls that differ between operating systems, and the failure of a system call. system.cpp
+// is the only file of the command line that calls what POSIX does not require.
 
 #include <fmt/format.h>
 
 #include <bloomery/result.hpp>
 #include <cerrno>
+#include <cstddef>
+#include <cstdint>
 #include <string_view>
 #include <system_error>
 
@@ -18,5 +21,21 @@ inline failure system_failure(std::string_view name, std::string_view what) {
               fmt::format("{}{}cannot {}: {}", name, name.empty() ? "" : ": ", what,
                           std::generic_category().message(error)));
 }
+
+/// A new file without a name, for reading and writing, or -1 where the system or the file system has
+/// none.
+int open_nameless(const char* folder) noexcept;
+
+/// Overwrites memory, also where the compiler sees that nothing reads it afterwards.
+void wipe(void* memory, std::size_t size) noexcept;
+
+/// Tells the system that a file is read from its beginning to its end. Pipes refuse it.
+void expect_sequential_reads(int file) noexcept;
+
+/// Gives an empty file `size` bytes of zeros that have their room on the disk. Fails with errno.
+bool reserve_room(int file, std::uint64_t size) noexcept;
+
+/// Bytes of the machine's memory, or 0 if that is unknown.
+std::uint64_t machine_memory() noexcept;
 
 }  // namespace bloomery::cli

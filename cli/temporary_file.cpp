@@ -19,13 +19,11 @@ std::string temporary_folder() {
   return named == nullptr || *named == '\0' ? "/tmp" : named;
 }
 
-/// A file without a name. Where there are no such files, it has a name for a moment, and a process
-/// that is killed in this moment leaves it, empty.
-int open_nameless(const std::string& folder) {
-#ifdef O_TMPFILE
-  const int nameless = ::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+/// Where there are no files without a name, the file has one for a moment, and a process that is
+/// killed in this moment leaves it, empty.
+int open_temporary(const std::string& folder) {
+  const int nameless = open_nameless(folder.c_str());
   if (nameless >= 0) return nameless;
-#endif
   std::string name = folder + "/bloomery-XXXXXX";
   const int named = ::mkostemp(name.data(), O_CLOEXEC);
   if (named >= 0) ::unlink(name.c_str());
@@ -42,7 +40,7 @@ failure temporary_file::no_room(std::string_view what) const {
 
 result<temporary_file> temporary_file::make() {
   std::string folder = temporary_folder();
-  const int file = open_nameless(folder);
+  const int file = open_temporary(folder);
   temporary_file made(std::move(folder), file);
   if (file < 0) return made.no_room("make a temporary file");
   return made;
@@ -92,13 +90,8 @@ result<void> temporary_file::read(std::uint64_t at, std::span<std::byte> to) con
 }
 
 result<std::byte*> temporary_file::map(std::size_t size) {
-#ifdef __APPLE__
-  errno = ::ftruncate(file_, static_cast<off_t>(size)) == 0 ? 0 : errno;
-#else
   // Without reserved space, a write to a mapped page would end the process when the disk is full.
-  errno = ::posix_fallocate(file_, 0, static_cast<off_t>(size));
-#endif
-  if (errno != 0) return no_room("reserve room for the filter");
+  if (!reserve_room(file_, size)) return no_room("reserve room for the filter");
   void* const at = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, file_, 0);
   if (at == MAP_FAILED) return system_failure(folder_, "map a temporary file in");
   size_ = size;

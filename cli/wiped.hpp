@@ -3,9 +3,10 @@
 // Memory for secrets.
 
 #include <cstddef>
-#include <cstring>
 #include <memory>
 #include <vector>
+
+#include "system.hpp"
 
 namespace bloomery::cli {
 
@@ -22,7 +23,7 @@ struct wiping_allocator : std::allocator<T> {
   };
 
   void deallocate(T* memory, std::size_t n) noexcept {
-    ::explicit_bzero(memory, n * sizeof(T));
+    wipe(memory, n * sizeof(T));
     std::allocator<T>::deallocate(memory, n);
   }
 };

@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <fmt/format.h>
 #include <idn2.h>
+#include <sys/socket.h>
 
 #include <algorithm>
 #include <array>

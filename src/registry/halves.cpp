@@ -62,7 +62,7 @@ plan_report joined(plan_report all, const plan_report& second) {
   if (all.hashes && second.hashes) *all.hashes += *second.hashes;
   all.planned_fpr *= second.planned_fpr;
   all.lines_per_query += second.lines_per_query;
-  all.scatter = std::hypot(all.scatter, second.scatter);
+  all.scatter = std::sqrt(all.scatter * all.scatter + second.scatter * second.scatter);
   all.hash_bits = 128;
   for (property& extra : all.extras) extra.name = "half_" + extra.name;
   return all;

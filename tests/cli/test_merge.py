@@ -8,7 +8,9 @@ import resource
 import pytest
 from conftest import BLOOMERY
 
-SANITIZED = b"__asan_init" in pathlib.Path(BLOOMERY).read_bytes()
+PROGRAM = pathlib.Path(BLOOMERY).read_bytes()
+#: A sanitizer needs more memory than the limit, and so does an emulator, which a script starts.
+LIMITED = PROGRAM.startswith(b"\x7fELF") and b"__asan_init" not in PROGRAM
 
 
 @pytest.fixture
@@ -179,7 +181,7 @@ def test_thousands_of_filters_are_merged_one_by_one(run, build, lines, tmp_path)
 
     def limit():
         resource.setrlimit(resource.RLIMIT_NOFILE, (16, 16))
-        if not SANITIZED:
+        if LIMITED:
             resource.setrlimit(resource.RLIMIT_AS, (200_000_000, 200_000_000))
 
     run("merge", "-o", "all.bloom", *names, preexec_fn=limit).ok()

@@ -51,6 +51,12 @@ def debian(package, others, use, tools):
                "apt purge --auto-remove " + " ".join(packages), tools=tools)
 
 
+def engine(name, headers, install, remove, use, needs, tools=""):
+    """An extension of a database, whose headers are in `needs` or come from a script."""
+    return Way(f"{headers}cmake --preset release && cmake --build build --target bloomery_{name}{install}", use,
+               f"{remove}rm -r build", f"scripts/install-packages.sh build; apt install {needs}", tools)
+
+
 COMMAND_LINE = "debian/tests/command-line"
 COMPILER = "apt install g++ cmake ninja-build pkg-config libxxhash-dev libfmt-dev"
 LIBRARY, LEVELDB = "libbloomery0.1", "libbloomery-leveldb0.1"
@@ -65,6 +71,22 @@ WAYS = [
     debian("python3-bloomery", [LIBRARY], "debian/tests/python", "python3"),
     debian("libbloomery-dev", [LIBRARY, LEVELDB], "debian/tests/library",
            "cmake g++ make pkgconf libleveldb-dev libsnappy-dev"),
+    engine("sqlite", "", "", "",
+           "sqlite3 :memory: '.load build/bloomery_sqlite' \"select bloomery_contains(bloomery_agg('ann'), 'ann')\" | grep -x 1",
+           "libsqlite3-dev", "sqlite3"),
+    engine("postgres", "scripts/get-postgres-headers.sh build/postgres-headers && ", " && cmake --install build --component postgres",
+           "xargs rm <build/install_manifest_postgres.txt; ",
+           "install -d -o postgres /tmp/data; cd /tmp; export PATH=$PATH:/usr/lib/postgresql/15/bin\n"
+           "as() { setpriv --reuid postgres --regid postgres --clear-groups \"$@\"; }\n"
+           "as initdb -D data; as pg_ctl -D data -o '-k /tmp' -l data/log -w start\n"
+           "as psql -h /tmp -qAt -c 'create extension bloomery' -c \"select may_contain(bloomery_agg('ann'::text), 'ann'::text)\" |"
+           " grep -x t; as pg_ctl -D data -m immediate stop", "postgresql-15"),
+    engine("duckdb", "scripts/get-duckdb-headers.sh build/duckdb-headers && ", "", "",
+           "python3 -m venv /tmp/with; /tmp/with/bin/pip install duckdb==1.4.4\n"
+           "/tmp/with/bin/python -c 'import duckdb; db = duckdb.connect(config={\"allow_unsigned_extensions\": True})\n"
+           "db.load_extension(\"build/bloomery.duckdb_extension\")\n"
+           "text = \"select bloomery_contains(bloomery_agg(x), $$ann$$) from (values ($$ann$$)) t(x)\"\n"
+           "assert db.sql(text).fetchall() == [(True,)]'", "nodejs npm", "python3-venv"),
     Way("scripts/debian-packages.sh made", "ls made/bloomery_*.deb", "rm -r made",
         "apt install git; scripts/install-packages.sh build packages"),
     Way("here/bin/pip install packages/*.whl", "here/bin/python debian/tests/python",

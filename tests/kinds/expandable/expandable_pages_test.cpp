@@ -29,13 +29,15 @@ std::size_t bytes_on_huge_pages() {
   return all;
 }
 
-// Asks the system, without a filter.
+// Asks the system, without a filter. qemu accepts the advice and ignores it.
 bool system_has_huge_pages() {
+  const std::size_t before = bytes_on_huge_pages();
   constexpr std::size_t size = std::size_t{1} << 22;
   void* const at =
       ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (at == MAP_FAILED) return false;
-  const bool has = ::madvise(at, size, MADV_HUGEPAGE) == 0;
+  const bool has =
+      ::madvise(at, size, MADV_HUGEPAGE) == 0 && bytes_on_huge_pages() >= before + size;
   ::munmap(at, size);
   return has;
 }

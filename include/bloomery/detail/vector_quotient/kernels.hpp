@@ -25,6 +25,8 @@ struct vq_kernels {
   void (*erase)(const vq_writer&, std::span<const hash64>, bool* erased);
 
   [[gnu::visibility("hidden")]] static const vq_kernels scalar;
+  [[gnu::visibility("hidden")]] static const vq_kernels& vector128(
+      const vq_layout& layout) noexcept;
   [[gnu::visibility("hidden")]] static const vq_kernels& vector256(
       const vq_layout& layout) noexcept;
   [[gnu::visibility("hidden")]] static const vq_kernels& vector512(

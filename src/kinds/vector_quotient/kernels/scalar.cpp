@@ -69,6 +69,8 @@ const vq_kernels& vq_ops([[maybe_unused]] const vq_layout& layout) noexcept {
   const instruction_set set = chosen_instruction_set();
   if (set == instruction_set::avx512) return vq_kernels::vector512(layout);
   if (set == instruction_set::avx2) return vq_kernels::vector256(layout);
+#elif defined(__aarch64__)
+  if (chosen_instruction_set() == instruction_set::neon) return vq_kernels::vector128(layout);
 #endif
   return vq_kernels::scalar;
 }

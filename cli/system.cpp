@@ -1,0 +1,84 @@
+#include "system.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+
+// -DBLOOMERY_PORTABLE compiles the portable part on Linux too, for the tests.
+#if defined(__linux__) && !defined(BLOOMERY_PORTABLE)
+#define BLOOMERY_LINUX
+#include <fcntl.h>
+
+#include <cstring>
+#endif
+
+namespace bloomery::cli {
+namespace {
+
+// Written rather than skipped, so that the file has no holes.
+bool fill_with_zeros(int file, std::uint64_t size) noexcept {
+  static constexpr std::array<char, std::size_t{1} << 16> zeros{};
+  for (std::uint64_t at = 0; at < size;) {
+    const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(size - at, zeros.size()));
+    const ssize_t written = ::pwrite(file, zeros.data(), count, static_cast<off_t>(at));
+    if (written < 0 && errno != EINTR) return false;
+    at += written < 0 ? 0 : static_cast<std::uint64_t>(written);
+  }
+  return true;
+}
+
+}  // namespace
+
+#if defined(BLOOMERY_LINUX)
+
+int open_nameless(const char* folder) noexcept {
+  return ::open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+}
+
+void wipe(void* memory, std::size_t size) noexcept {
+  ::explicit_bzero(memory, size);
+}
+
+void expect_sequential_reads(int file) noexcept {
+  (void)::posix_fadvise(file, 0, 0, POSIX_FADV_SEQUENTIAL);
+}
+
+bool reserve_room(int file, std::uint64_t size) noexcept {
+  errno = ::posix_fallocate(file, 0, static_cast<off_t>(size));
+  // musl does not write the zeros itself where the file system cannot reserve room.
+  if (errno == EOPNOTSUPP || errno == EINVAL) return fill_with_zeros(file, size);
+  return errno == 0;
+}
+
+#else
+
+int open_nameless(const char*) noexcept {
+  return -1;
+}
+
+void wipe(void* memory, std::size_t size) noexcept {
+  volatile auto* const bytes = static_cast<volatile char*>(memory);
+  for (std::size_t i = 0; i < size; ++i) bytes[i] = 0;
+}
+
+void expect_sequential_reads(int) noexcept {}
+
+bool reserve_room(int file, std::uint64_t size) noexcept {
+  return fill_with_zeros(file, size);
+}
+
+#endif
+
+std::uint64_t machine_memory() noexcept {
+#if defined(_SC_PHYS_PAGES)
+  const long pages = ::sysconf(_SC_PHYS_PAGES);
+  const long page = ::sysconf(_SC_PAGESIZE);
+  if (pages > 0 && page > 0) {
+    return static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(page);
+  }
+#endif
+  return 0;
+}
+
+}  // namespace bloomery::cli
