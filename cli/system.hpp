@@ -22,8 +22,8 @@ inline failure system_failure(std::string_view name, std::string_view what) {
                           std::generic_category().message(error)));
 }
 
-/// A new file without a name, for reading and writing, or -1 where the system or the file system has
-/// none.
+/// A new file without a name, for reading and writing, or -1 where the system or the file system
+/// has none.
 int open_nameless(const char* folder) noexcept;
 
 /// Overwrites memory, also where the compiler sees that nothing reads it afterwards.
