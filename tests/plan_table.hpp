@@ -154,7 +154,7 @@ inline constexpr std::array<pinned_plans, 9> pinned = {{
     {"bloom", 0xd0a295c5ef10485d},
     {"counting_bloom", 0x4333e3f4a1ffc55e},
     {"cuckoo", 0xcde6c62ffd4a9549},
-    {"expandable", 0x8b034ac92cef7cfe},
+    {"expandable", 0x19ba467028714813},
     {"fuse", 0x8550f5205aa7b650},
     {"ribbon", 0x2a21d3fbddf14c99},
     {"scalable_bloom", 0xcaed5a7b0ff0d39e},
