@@ -27,7 +27,7 @@ using bloomery::hash_seed;
 using bloomery::test::value_of;
 using words = std::vector<std::string>;
 
-constexpr std::uint64_t capacity = 100'000;  // of each filter
+std::uint64_t capacity = 0;  // of each filter
 constexpr double planned_rate = 0.01;
 constexpr std::uint64_t public_seed = 0;  // the only one that the adversary knows
 
@@ -178,16 +178,17 @@ void pollution() {
                         const bloomery::plan_request& asked) {
     std::array<std::string, 3> sizes;
     std::size_t column = 0;
-    print_each(
-        fmt::format("n chosen inserts, {}", name), "rate (planned 1%)", [&](const hash_seed& seed) {
-          auto plan = asked;
-          plan.seed = seed;
-          any_filter filter = empty_filter(kind, plan);
-          for (const auto& key : keys) insert(filter, key);
-          sizes.at(column++) =
-              fmt::format("{:.1f}", 8 * static_cast<double>(filter.size_in_bytes()) / capacity);
-          return percent(rate_of(filter));
-        });
+    print_each(fmt::format("n chosen inserts, {}", name), "rate (planned 1%)",
+               [&](const hash_seed& seed) {
+                 auto plan = asked;
+                 plan.seed = seed;
+                 any_filter filter = empty_filter(kind, plan);
+                 for (const auto& key : keys) insert(filter, key);
+                 sizes.at(column++) =
+                     fmt::format("{:.1f}", 8 * static_cast<double>(filter.size_in_bytes()) /
+                                               static_cast<double>(capacity));
+                 return percent(rate_of(filter));
+               });
     if (value_of(bloomery::find_kind(kind))->can.grow) print_row("", "bits per key", sizes);
   };
   const words keys = polluting_keys<bloomery::bloom>();
@@ -485,7 +486,8 @@ void adapt(std::uint64_t steps) {
 
 }  // namespace
 
-void attack(std::uint64_t steps) {
+void attack(std::uint64_t members_of_each, std::uint64_t steps) {
+  capacity = members_of_each;
   fmt::print("filters of {} keys at {}\n", capacity, percent(planned_rate));
   print_row("", "", {"XXH3, seed 0", "secret seed", "secret key"});
   search();

@@ -120,7 +120,7 @@ void time_kind(const bloomery::kind_info& kind, std::uint64_t n, const hash_seed
   if (kind.can.grow) request.capacity = 1000;
   const words members = timed_words(1, n);
   const any_filter filter = bloomery::test::filter_of(kind, request, members);
-  constexpr std::ptrdiff_t size = 10'000;
+  const auto size = static_cast<std::ptrdiff_t>(std::min<std::uint64_t>(n, 10'000));
   const words oldest(members.begin(), members.begin() + size);
   const words newest(members.end() - size, members.end());
   std::array<words, 2> absent;
@@ -128,8 +128,8 @@ void time_kind(const bloomery::kind_info& kind, std::uint64_t n, const hash_seed
   for (const std::string& key : timed_words(2, 1'000'000)) {
     if (filter.may_contain(key)) {
       positives.push_back(key);
-    } else if (absent[1].size() < size) {
-      absent.at(absent[0].size() == size).push_back(key);
+    } else if (std::ssize(absent[1]) < size) {
+      absent.at(std::ssize(absent[0]) == size).push_back(key);
     }
   }
   const auto times =

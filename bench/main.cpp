@@ -30,6 +30,7 @@ struct options {
   std::string bulk = "0";
   std::string rate_keys = "10M";
   std::string grown = "1M";
+  std::string members = "100k";
   std::string steps = "10M";
   double bits = 8;
   comparison how;
@@ -82,7 +83,7 @@ void run(const std::string& mode, options& o, const sink& write) {
   } else if (mode == "billion") {
     fill_billion(n, o.bits, write);
   } else if (mode == "attack") {
-    attack(or_throw(bloomery::parse_count(o.steps)));
+    attack(or_throw(bloomery::parse_count(o.members)), or_throw(bloomery::parse_count(o.steps)));
   } else if (mode == "attack-times") {
     attack_by_times(n);
   } else {
@@ -147,6 +148,7 @@ int measure(int argc, char** argv) {
   keys_of(drawbacks);
   drawbacks->add_option("--grown", o.grown, "the keys that filters grow to");
   CLI::App* const attacks = mode("attack", "what adversaries achieve: a table");
+  attacks->add_option("--members", o.members, "of each filter (100k)");
   attacks->add_option("--steps", o.steps, "of the adversary who sees answers, per kind (10M)");
   keys_of(mode("attack-times", "what the times of queries tell: a table"));
   CLI11_PARSE(app, argc, argv);

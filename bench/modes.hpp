@@ -62,9 +62,9 @@ void measure_hash_bits(std::uint64_t n, std::uint64_t non_members, const sink& w
 /// this CPU, by size of the filter, and the distance that the library uses.
 void tune(unsigned runs);
 
-/// Prints tables: what attacks achieve against a public seed, a secret seed and a secret key, and
-/// the outcome of so many steps of an adversary who sees answers.
-void attack(std::uint64_t steps);
+/// Prints tables: what attacks achieve against a public seed, a secret seed and a secret key, in
+/// filters of that many keys, and the outcome of so many steps of an adversary who sees answers.
+void attack(std::uint64_t keys, std::uint64_t steps);
 
 /// Prints a table: whether the times of single queries tell members from non-members, from false
 /// positives, and old members from new ones, and those of batches members from non-members, in

@@ -19,8 +19,8 @@ bench tune >"$work/tune"
 bench sets -n 2k
 bench billion -n 100k
 bench drawbacks -n 4k --grown 4k
-bench attack --steps 10k >"$work/attacks"
-bench attack-times -n 10k >"$work/times"
+bench attack --members 20k --steps 10k >"$work/attacks"
+bench attack-times -n 1k >"$work/times"
 if [[ -n $bloomery ]]; then
   bench files -n 5k --program "$bloomery" --folder "$work"
   bench sizing --sizes 10,1k --program "$bloomery" --folder "$work"
