@@ -148,7 +148,7 @@ int measure(int argc, char** argv) {
   keys_of(drawbacks);
   drawbacks->add_option("--grown", o.grown, "the keys that filters grow to");
   CLI::App* const attacks = mode("attack", "what adversaries achieve: a table");
-  attacks->add_option("--members", o.members, "of each filter (100k)");
+  attacks->add_option("-n,--keys", o.members, "members of each filter (100k)");
   attacks->add_option("--steps", o.steps, "of the adversary who sees answers, per kind (10M)");
   keys_of(mode("attack-times", "what the times of queries tell: a table"));
   CLI11_PARSE(app, argc, argv);

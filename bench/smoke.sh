@@ -19,7 +19,7 @@ bench tune >"$work/tune"
 bench sets -n 2k
 bench billion -n 100k
 bench drawbacks -n 4k --grown 4k
-bench attack --members 20k --steps 10k >"$work/attacks"
+bench attack -n 20k --steps 10k >"$work/attacks"
 bench attack-times -n 1k >"$work/times"
 if [[ -n $bloomery ]]; then
   bench files -n 5k --program "$bloomery" --folder "$work"

@@ -1,10 +1,10 @@
-"""What the compiled program must contain, and compilers were seen to leave out.
+"""Instructions that the program must have, and that compilers have left out.
 
     object_code.py PROGRAM
 
 Prefetches (docs/decisions/prefetch.md): from each function named below, direct calls and jumps must
-lead to one. And x86's vzeroupper: no function returns with values in the upper halves of vectors,
-because the SSE code that follows would wait for them, on Intel CPUs for 150 ns in a loop of calls.
+lead to one. And vzeroupper on x86: no function returns with values in the upper halves of vectors,
+because on Intel CPUs the SSE code that follows waits for them (docs/decisions/expandable-kernels.md).
 """
 
 import collections

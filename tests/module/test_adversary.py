@@ -175,9 +175,9 @@ def longer(first, second):
     return share, (share - 0.5) / ((n + m + 1) / (12 * n * m)) ** 0.5
 
 
-def least_times(server, items, request_of, reply_bytes):
+def min_times(server, items, request_of, reply_bytes):
     """The nanoseconds until the reply to each item's request: the least of 15, sent in random order."""
-    least = [float("inf")] * len(items)
+    times = [float("inf")] * len(items)
     order = list(range(len(items)))
     draw = random.Random(1)
     with socket.create_connection((server.host, server.port)) as link:
@@ -191,8 +191,8 @@ def least_times(server, items, request_of, reply_bytes):
                 reply = link.recv(4096)
                 end = time.perf_counter_ns()
                 assert len(reply) == reply_bytes and reply[:1] in b"*:"
-                least[i] = min(least[i], end - begin)
-    return least
+                times[i] = min(times[i], end - begin)
+    return times
 
 
 @pytest.mark.parametrize("kind", RESERVE)
@@ -214,10 +214,10 @@ def test_times_over_loopback(start, kind):
             "control": absent[size:2 * size]}
     for command, copies, reply_bytes in (".EXISTS", 1, 4), (".MEXISTS", 100, 406):
         words = f"*{2 + copies}\r\n${len(family + command)}\r\n{family}{command}\r\n$1\r\nf\r\n".encode()
-        least = least_times(server, sum(sets.values(), []),
+        measured = min_times(server, sum(sets.values(), []),
                             lambda item: words + copies * (b"$12\r\n%s\r\n" % item), reply_bytes)
-        times = {name: least[i * size:(i + 1) * size] for i, name in enumerate(sets)}
-        text = f"{kind}, {family}{command} of {copies}, {statistics.median(least) / 1000:.1f} us"
+        times = {name: measured[i * size:(i + 1) * size] for i, name in enumerate(sets)}
+        text = f"{kind}, {family}{command} of {copies}, {statistics.median(measured) / 1000:.1f} us"
         for first, second in ("control", "absent"), ("newest", "absent"), ("oldest", "newest"):
             share, deviations = longer(times[first], times[second])
             text += f", {first} against {second} {share:.1%} ({deviations:+.1f})"

@@ -42,10 +42,10 @@ result<void> check_ranges(const expandable_spec& spec) {
 /// log2 of a segment's cells: the most that block offsets can address. Just before a split a
 /// segment has at most 1.5 entries per cell, and a tenth more by chance. In the long run slots grow
 /// by six bits, or by thirteen in a filter that may grow far beyond the given growth.
-unsigned segment_cell_bits(unsigned remainder_bits, double growth) {
-  const unsigned longest = remainder_bits + (growth != 0 ? 13 : 6);
+unsigned segment_cell_bits(unsigned remainder_bits, bool is_foretold) {
+  const unsigned longest = remainder_bits + (is_foretold ? 13 : 6);
   unsigned bits = schedule::max_segment_cell_bits;
-  while (bits > schedule::min_segment_cell_bits(0) && !fits_segment(bits, longest, 1.65)) --bits;
+  while (bits > schedule::min_segment_cell_bits && !fits_segment(bits, longest, 1.65)) --bits;
   return bits;
 }
 
@@ -55,7 +55,7 @@ bool plan_segments(expandable_params& plan) {
   plan.segment_cell_bits = schedule::min_cell_bits;
   const auto without_growth = min_remainder(1, 0, allowance(plan, 0), [](double x) { return x; });
   if (!without_growth) return false;
-  plan.segment_cell_bits = segment_cell_bits(*without_growth, plan.growth);
+  plan.segment_cell_bits = segment_cell_bits(*without_growth, plan.growth != 0);
   plan.cell_bits = schedule::first_cell_bits(plan);
   const std::uint64_t cells = plan.widens() ? 1 : schedule::first_cells(plan.capacity);
   const std::uint64_t segment = std::uint64_t{1} << plan.cell_bits;
@@ -122,8 +122,8 @@ std::optional<expandable_params> plan_fixed(const expandable_params& one_segment
       consider(one_segment, std::max(size - shorter, static_cast<int>(one_segment.cell_bits) + 1),
                0);
     }
-    for (unsigned bits = schedule::min_segment_cell_bits(1); bits <= one_segment.segment_cell_bits;
-         ++bits) {
+    for (unsigned bits = schedule::min_fixed_segment_cell_bits;
+         bits <= one_segment.segment_cell_bits; ++bits) {
       expandable_params plan = one_segment;
       plan.segment_cell_bits = plan.cell_bits = bits;
       const double min_segments =
@@ -275,7 +275,8 @@ bool expandable_params::possible() const noexcept {
   const bool in_range =
       capacity != 0 && capacity <= max_keys && fpr > 0 && fpr < 1 && schedule::is_growth(growth) &&
       spent >= 0 && spent <= 1 && generation <= schedule::max_generations &&
-      segment_cell_bits >= schedule::min_segment_cell_bits(growth) &&
+      segment_cell_bits >=
+          (growth == 1 ? schedule::min_fixed_segment_cell_bits : schedule::min_segment_cell_bits) &&
       segment_cell_bits <= schedule::max_segment_cell_bits &&
       cell_bits >= schedule::min_cell_bits && cell_bits <= segment_cell_bits && level <= 50 &&
       split < std::uint64_t{1} << level && slots(slot_bits) && slots(split_slot_bits);

@@ -19,6 +19,9 @@ namespace bloomery::schedule {
 inline constexpr unsigned hash_bits = 63;  // of segment, cell and remainder together
 inline constexpr unsigned min_cell_bits = detail::block_cell_bits;
 inline constexpr unsigned max_segment_cell_bits = 14;
+inline constexpr unsigned min_segment_cell_bits = 12;
+// With growth 1: a mixture of two remainder lengths needs at least three segments.
+inline constexpr unsigned min_fixed_segment_cell_bits = 8;
 // Hashes have bits for at most 50 doublings. A union may begin as if after this many.
 inline constexpr std::uint32_t max_generations_united = 64;
 inline constexpr std::uint32_t max_generations = 128;
@@ -49,12 +52,6 @@ inline constexpr double evenness = 8;
 // A widening counts as so much of a doubling if the growth is unknown: longer entries at first, and
 // shorter ones for ever after.
 inline constexpr double pace_of_first = 0.6;
-
-/// log2 of the fewest cells of one of several segments. A filter with growth 1 may begin with
-/// smaller segments, because a mixture of two remainder lengths needs at least three.
-inline constexpr unsigned min_segment_cell_bits(double growth) {
-  return growth == 1 ? 8 : 12;
-}
 
 inline bool is_growth(double x) {
   return x == 0 || (x >= 1 && x <= 0x1p50);

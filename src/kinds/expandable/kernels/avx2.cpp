@@ -77,12 +77,6 @@ void push_slot(const slot_row& row, std::size_t n, std::size_t at, std::uint64_t
   }
 }
 
-// g++ 12 returns from insert() without this. The callers' SSE code then waits for the upper halves
-// of the vectors: on Intel CPUs 150 ns per insert.
-void leave_vectors() noexcept {
-  _mm256_zeroupper();
-}
-
 // NOLINTEND(portability-simd-intrinsics)
 
 #include "kinds/expandable/kernels/loops.inl"

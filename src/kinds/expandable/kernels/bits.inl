@@ -1,6 +1,5 @@
 // Bits of a segment, moved by words. Included first of the parts of loops.inl, into a namespace
-// that has select_one and count_ones. Behind it the namespace defines push_slot, and leave_vectors
-// for the end of functions that may use vectors.
+// that has select_one and count_ones.
 
 #include <bloomery/detail/expandable/segment_view.inl>
 

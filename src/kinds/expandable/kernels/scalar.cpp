@@ -19,8 +19,6 @@ void push_slot(const slot_row& row, std::size_t n, std::size_t at, std::uint64_t
   push_slot_by_words(row, n, at, entry);
 }
 
-void leave_vectors() noexcept {}
-
 #include "kinds/expandable/kernels/loops.inl"
 
 }  // namespace
