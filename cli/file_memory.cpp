@@ -4,7 +4,8 @@
 
 #include <bloomery/memory_source.hpp>
 #include <cstdlib>
-#include <list>
+#include <map>
+#include <mutex>
 #include <optional>
 #include <utility>
 
@@ -13,14 +14,12 @@
 namespace bloomery::cli {
 namespace {
 
-constexpr std::size_t min_file = std::size_t{1} << 20;
+constexpr std::size_t min_file = std::size_t{1} << 16;
 
-struct mapped_file {
-  temporary_file file;
-  std::byte* at;
-};
+// Threads that build a filter's parts allocate at the same time.
 struct file_memory {
-  std::list<mapped_file> mapped;
+  std::mutex mutex;
+  std::map<void*, std::size_t> mapped;
   std::optional<failure> failed;
 };
 
@@ -29,15 +28,17 @@ file_memory& all() noexcept {
   return memory;
 }
 
+// The mapping keeps the file, so no descriptor stays open.
 void* allocate(std::size_t size) noexcept {
   if (size < min_file) return std::calloc(1, size);
   auto file = temporary_file::make();
   auto at = file ? file->map(size) : result<std::byte*>(fail(file.error()));
+  const std::lock_guard lock(all().mutex);
   if (!at) {
     all().failed = at.error();
     return nullptr;
   }
-  all().mapped.push_back({std::move(*file), *at});
+  all().mapped.emplace(*at, size);
   return *at;
 }
 
@@ -46,8 +47,13 @@ void release(void* at, std::size_t size) noexcept {
     std::free(at);  // NOLINT(cppcoreguidelines-no-malloc)
     return;
   }
-  std::erase_if(all().mapped, [at](const mapped_file& one) { return one.at == at; });
+  {
+    const std::lock_guard lock(all().mutex);
+    all().mapped.erase(at);
+  }
   ::munmap(at, size);
+  // A builder that frees its parts has copied them.
+  release_file_pages();
 }
 
 }  // namespace
@@ -61,7 +67,8 @@ failure file_memory_failure(failure otherwise) {
 }
 
 void release_file_pages() noexcept {
-  for (const mapped_file& one : all().mapped) one.file.release_pages(one.at);
+  const std::lock_guard lock(all().mutex);
+  for (const auto& [at, size] : all().mapped) ::madvise(at, size, MADV_DONTNEED);
 }
 
 }  // namespace bloomery::cli

@@ -6,7 +6,7 @@
 
 namespace bloomery::cli {
 
-/// From now on, memory of 1 MiB or more that filters allocate is in mapped temporary files. The
+/// From now on, memory of 64 KiB or more that filters allocate is in mapped temporary files. The
 /// system writes its pages to the disk when it needs their memory. Precondition: no filter lives,
 /// nor other owned_storage.
 void use_file_memory() noexcept;

@@ -98,8 +98,4 @@ result<std::byte*> temporary_file::map(std::size_t size) {
   return static_cast<std::byte*>(at);
 }
 
-void temporary_file::release_pages(std::byte* at) const noexcept {
-  ::mmap(at, size_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file_, 0);
-}
-
 }  // namespace bloomery::cli

@@ -32,10 +32,8 @@ class temporary_file {
   result<void> read(std::uint64_t at, std::span<std::byte> to) const;
 
   /// Extends an empty file to that size, with disk space for all of it, and maps it for writing.
-  /// Unmap it with munmap().
+  /// The mapping outlives this object. Unmap it with munmap().
   result<std::byte*> map(std::size_t size);
-  /// Maps it anew at the same place, so that its pages are only the system's cache of a file.
-  void release_pages(std::byte* at) const noexcept;
 
  private:
   temporary_file(std::string folder, int file) noexcept : folder_(std::move(folder)), file_(file) {}

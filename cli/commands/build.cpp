@@ -136,6 +136,19 @@ bool is_on_disk(const kind_info& kind, const plan_report& plan, const memory_lim
   return kind.in_hash_order && !memory.fits(plan.bytes);
 }
 
+/// From now on filters are in temporary files. Says so.
+result<void> use_disk(std::uint64_t bytes, const build_input& from, key_spools& spools) {
+  for (key_spool& spool : spools) {
+    if (auto ok = spool.spill(); !ok) return ok;
+  }
+  use_file_memory();
+  from.input.quieten();
+  say(verb, fmt::format("the filter of {} does not fit the memory limit of {} and is built in a "
+                        "temporary file",
+                        format_bytes(bytes), format_bytes(from.memory.bytes)));
+  return {};
+}
+
 /// An empty filter, in a temporary file if it does not fit the limit.
 result<any_filter> create_within(const kind_info& kind, const plan_request& request,
                                  const build_input& from, key_spools& spools) {
@@ -145,16 +158,9 @@ result<any_filter> create_within(const kind_info& kind, const plan_request& requ
     if (auto ok = check_memory(kind, *plan, from.memory); !ok) return fail(ok.error());
     return kind.create(request);
   }
-  for (key_spool& spool : spools) {
-    if (auto ok = spool.spill(); !ok) return fail(ok.error());
-  }
-  use_file_memory();
+  if (auto ok = use_disk(plan->bytes, from, spools); !ok) return fail(ok.error());
   auto filter = kind.create(request);
   if (!filter) return file_memory_failure(filter.error());
-  from.input.quieten();
-  say(verb, fmt::format("the filter of {} does not fit the memory limit of {} and is built in a "
-                        "temporary file",
-                        format_bytes(plan->bytes), format_bytes(from.memory.bytes)));
   return filter;
 }
 
@@ -197,8 +203,8 @@ result<any_filter> build_static(const kind_info& kind, plan_request request,
   }
   plan_request counted = request;
   counted.capacity = spools->front().distinct_keys();
-  if (const auto plan = kind.plan(counted)) {
-    if (auto ok = check_memory(kind, *plan, from.memory); !ok) return fail(ok.error());
+  if (const auto plan = kind.plan(counted); plan && !from.memory.fits(plan->bytes)) {
+    if (auto ok = use_disk(plan->bytes, from, *spools); !ok) return fail(ok.error());
   }
   std::vector<hash_source> sources;
   for (key_spool& spool : *spools) {
@@ -208,10 +214,13 @@ result<any_filter> build_static(const kind_info& kind, plan_request request,
     if (!spool.in_parts()) continue;
     if (auto ok = spool.spill(); !ok) return fail(ok.error());
     source.for_each_in_part = [&spool](unsigned part, const hash_source::sink& use) {
+      release_file_pages();
       return spool.for_each_in_part(part, use);
     };
   }
-  return build_filter(kind, request, sources);
+  auto filter = build_filter(kind, request, sources);
+  if (!filter) return file_memory_failure(filter.error());
+  return filter;
 }
 
 /// Keeps the hashes of all keys in one pass, then creates a filter for their number, unless the
@@ -469,8 +478,8 @@ command build_command() {
       "temporary file in $TMPDIR. Kinds that are built once always keep the hashes. With --memory\n"
       "alone they have the lowest rate that fits.\n"
       "\n"
-      "A blocked_bloom that does not fit --memory-limit is built in a temporary file. Other kinds\n"
-      "must be in memory.\n"
+      "A blocked_bloom, fuse or ribbon filter that does not fit --memory-limit is built in a\n"
+      "temporary file. Other kinds must be in memory.\n"
       "\n"
       "Most kinds have the same file for the same keys in any order. The others have it with\n"
       "--canonical, which also keeps the hashes, even with --capacity, and sorts them.\n",

@@ -263,9 +263,14 @@ ODD_LINES = b"\n1\r\n1\n" + b"x" * 3_000_000 + b"\n5"
     ("--memory 20MB", "-c --json"), ("--kind fuse --with fingerprint_bits=32", "-c"),
     ("--kind ribbon --fpr 1e-9", "-c"),
 ])
-def test_check_prints_the_same_lines_in_their_order(run, temporary, options, how):
+def test_check_prints_the_same_lines_in_their_order(run, tmp_path, temporary, options, how):
     more = 40_000 if "--memory" in options else 3_600_000
-    run("build", "-q", "-o", "f", *options.split(), input=b"".join(b"%d\n" % i for i in range(more))).ok()
+    members = b"".join(b"%d\n" % i for i in range(more))
+    run("build", "-q", "-o", "f", *options.split(), input=members).ok()
+    if how == "-c":  # fuse and ribbon are built on disk too
+        done = run("build", "-o", "g", *options.split(), *LIMIT, input=members, env={"TMPDIR": str(temporary)}).ok()
+        assert b"does not fit the memory limit of 16.8 MB and is built in a temporary file" in done.err
+        assert (tmp_path / "f").read_bytes() == (tmp_path / "g").read_bytes()
     # More hashes than a quarter of the limit holds, and every ninth line is a member.
     text = b"".join(b"%d\n" % (i * 7919 % (9 * more)) for i in range(270_000)) + ODD_LINES
     plain = run("check", "f", *how.split(), input=text).ok()

@@ -89,7 +89,7 @@ struct shard_builder {
   std::vector<std::byte> data;
   std::vector<std::byte> codes;
   std::vector<std::uint64_t> bumped_here;
-  std::vector<hash64> bumped;
+  source_vector<hash64> bumped;
   std::uint64_t keys = 0;
 };
 
@@ -184,7 +184,7 @@ class ribbon_builder {
       return refuse("{} keys are more than a ribbon filter can have; at most {} are possible",
                     format_count(distinct), format_count(max_ribbon_keys));
     }
-    std::vector<hash64> keys;
+    source_vector<hash64> keys;
     if (distinct <= counted_keys) {
       if (auto ok = gather(source, distinct, keys); !ok) return fail(ok.error());
       distinct = keys.size();
@@ -224,7 +224,7 @@ class ribbon_builder {
  private:
   /// Brings all distinct hashes into memory.
   result<void> gather(const hash_source& source, std::uint64_t distinct,
-                      std::vector<hash64>& keys) {
+                      source_vector<hash64>& keys) {
     constexpr std::uint64_t keys_per_shard = std::uint64_t{1} << 15;
     const std::uint64_t shards = distinct / keys_per_shard + 1;
     keys.reserve(distinct + distinct / 64);
@@ -264,7 +264,7 @@ class ribbon_builder {
   }
 
   result<void> add_last_level(std::span<const hash64> keys, double eps) {
-    std::vector<hash64> mixed(keys.size());
+    source_vector<hash64> mixed(keys.size());
     for (unsigned attempt = 0; attempt < max_tries; ++attempt) {
       ribbon_level shape = plan_ribbon_level(std::max<std::uint64_t>(keys.size(), 1), eps, attempt);
       shape.seed = level_seed(params_, attempt);
@@ -281,8 +281,8 @@ class ribbon_builder {
     return hashes_were_chosen();
   }
 
-  std::vector<hash64> extract_bumped() {
-    std::vector<hash64> all;
+  source_vector<hash64> extract_bumped() {
+    source_vector<hash64> all;
     for (shard_builder& one : builders_) {
       if (all.empty()) {
         all = std::exchange(one.bumped, {});
