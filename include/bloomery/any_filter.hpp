@@ -59,9 +59,9 @@ struct plan_request {
 /// The plan of one kind for a request.
 struct plan_report {
   std::uint64_t capacity = 0;
-  std::uint64_t bits = 0;   ///< of the payload, or m where the kind has one
-  std::uint64_t bytes = 0;  ///< of the payload
-  std::optional<unsigned> hashes;
+  std::uint64_t bits = 0;               ///< of the payload, or m where the kind has one
+  std::uint64_t bytes = 0;              ///< of the payload
+  std::optional<unsigned> hashes = {};  ///< none in some kinds, or several in one filter
   double planned_fpr = 0;
   unsigned lines_per_query = 1;  ///< cache lines that a query of a member reads, at most
   /// The standard deviation of the logarithm of the rate, over all filters with this plan

@@ -223,11 +223,6 @@ double throws_behind(double hit, double places) {
   return places * difference;
 }
 
-double bloom_cardinality(double ones, double m, unsigned k) {
-  if (ones >= m) return std::numeric_limits<double>::infinity();
-  return -m / k * numeric::log1p(-ones / m);
-}
-
 double fingerprint_cardinality(double fingerprints, double buckets, double values) {
   return throws_behind(fingerprints, buckets * values / (2 - 1 / buckets));
 }

@@ -64,44 +64,42 @@ double bits_when_grown(const plan_report& plan) {
   return std::numeric_limits<double>::infinity();
 }
 
-bool better(const plan_report& a, const plan_report& b, yardstick by) {
+/// The value that is compared; the least is the best. Room for keys counts as the share of a key.
+double cost(const plan_report& plan, yardstick by) {
   switch (by) {
     case yardstick::rate:
-      return a.planned_fpr < b.planned_fpr;
+      return plan.planned_fpr;
     case yardstick::keys:
-      return a.capacity > b.capacity;
+      return 1 / static_cast<double>(plan.capacity);
     case yardstick::overhead:
-      return overhead(a) < overhead(b);
+      return overhead(plan);
     case yardstick::growth:
-      return bits_when_grown(a) < bits_when_grown(b);
+      return bits_when_grown(plan);
     case yardstick::bytes:
       break;
   }
-  return a.bytes < b.bytes;
+  return static_cast<double>(plan.bytes);
+}
+
+bool better(const plan_report& a, const plan_report& b, yardstick by) {
+  return cost(a, by) < cost(b, by);
 }
 
 // The factor in memory that fewer cache lines per query are worth.
 constexpr double worth_a_line = 1.1;
 
-/// Bytes, or the share of a key's room where the memory is given. Infinite if plans are compared by
-/// another value.
-double space(const plan_report& plan, yardstick by) {
-  if (by == yardstick::bytes) return static_cast<double>(plan.bytes);
-  if (by == yardstick::keys) return 1 / static_cast<double>(plan.capacity);
-  return std::numeric_limits<double>::infinity();
-}
-
 /// Among the plans that need little more space than the first, the one whose queries read the
-/// fewest cache lines. `ranked` is ordered by space.
+/// fewest cache lines. `ranked` is ordered by space, or else the first is the best.
 std::size_t fewest_lines(std::span<const candidate> ranked, yardstick by) {
+  if (by != yardstick::bytes && by != yardstick::keys) return 0;
   std::size_t best = 0;
   for (std::size_t i = 1; i < ranked.size(); ++i) {
-    if (space(*ranked[i].plan, by) <= worth_a_line * space(*ranked[0].plan, by) &&
+    if (cost(*ranked[i].plan, by) <= worth_a_line * cost(*ranked[0].plan, by) &&
         ranked[i].plan->lines_per_query < ranked[best].plan->lines_per_query) {
       best = i;
     }
   }
-  return by == yardstick::bytes || by == yardstick::keys ? best : 0;
+  return best;
 }
 
 std::string text_of_lines(const plan_report& plan) {

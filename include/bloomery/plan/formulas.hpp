@@ -89,11 +89,6 @@ double blocked_cardinality(double ones, double bits, std::uint64_t blocks, doubl
 /// for Database Applications", ACM TODS 15(2), 1990, who use the logarithm).
 double throws_behind(double hit, double places);
 
-/// The estimated number of distinct keys in a Bloom filter with `ones` set bits: -(m/k) ln(1 -
-/// ones/m) (Swamidass and Baldi, 2007). Infinite if every bit is set. Filters estimate with
-/// throws_behind(ones, m) / k, which is right for small m too.
-double bloom_cardinality(double ones, double m, unsigned k);
-
 /// The estimated number of distinct keys, from the number of different fingerprints. A key has one
 /// of `values` fingerprints and a pair of buckets. The fingerprint and one bucket give the other. A
 /// share 1/buckets of keys has two equal buckets.

@@ -37,7 +37,6 @@ struct cuckoo_kind : one_type<cuckoo> {
     return {.capacity = params.capacity,
             .bits = 8 * params.payload_bytes(),
             .bytes = params.payload_bytes(),
-            .hashes = std::nullopt,
             .planned_fpr = params.fpr,
             .lines_per_query = 2,
             .extras = shape_of(params)};

@@ -40,7 +40,6 @@ struct expandable_kind : one_type<expandable> {
     plan_report made{.capacity = params.room(),
                      .bits = 8 * planned_bytes(params),
                      .bytes = planned_bytes(params),
-                     .hashes = std::nullopt,
                      .planned_fpr = params.fpr,
                      .lines_per_query = 2,
                      .extras = layout_properties(params)};

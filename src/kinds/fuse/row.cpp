@@ -41,7 +41,6 @@ struct fuse_kind : one_type<fuse> {
     return {.capacity = planned.capacity,
             .bits = planned.params.payload_bytes() * 8,
             .bytes = planned.params.payload_bytes(),
-            .hashes = {},
             .planned_fpr = planned.fpr,
             .lines_per_query = planned.params.arity,
             .extras = extras_of(planned.params)};

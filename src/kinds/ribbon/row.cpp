@@ -26,7 +26,6 @@ struct ribbon_kind : one_type<ribbon> {
     return {.capacity = planned.capacity,
             .bits = planned.bytes * 8,
             .bytes = planned.bytes,
-            .hashes = {},
             .planned_fpr = planned.fpr,
             .lines_per_query = 2,
             .extras = {}};

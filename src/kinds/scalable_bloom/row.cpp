@@ -54,7 +54,6 @@ struct scalable_bloom_kind : one_type<scalable_bloom> {
     plan_report made{.capacity = first.capacity,
                      .bits = first.bits,
                      .bytes = round_up(bytes_for_bits(first.bits), member_alignment),
-                     .hashes = std::nullopt,  // the members differ in it
                      .planned_fpr = params.fpr,
                      .lines_per_query = first.hashes,
                      .extras = {{"growth", params.growth},

@@ -42,7 +42,6 @@ struct vector_quotient_kind : one_type<vector_quotient> {
     return {.capacity = params.capacity,
             .bits = 8 * params.payload_bytes(),
             .bytes = params.payload_bytes(),
-            .hashes = std::nullopt,
             .planned_fpr = params.fpr,
             .lines_per_query = 2,
             .extras = shape_of(params)};

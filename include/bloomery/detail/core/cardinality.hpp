@@ -39,11 +39,7 @@ class cardinality_estimator {
   }
 
   /// Adds all hashes that were added to the other. O(2^16).
-  void merge(const cardinality_estimator& other) noexcept {
-    for (std::size_t i = 0; i < registers_.size(); ++i) {
-      registers_[i] = detail::max(registers_[i], other.registers_[i]);
-    }
-  }
+  void merge(const cardinality_estimator& other) noexcept { merge(other.registers()); }
 
   std::span<const std::uint8_t> registers() const noexcept { return registers_; }
   /// Adds all hashes that were added to the estimator with these registers. False, and no change,
