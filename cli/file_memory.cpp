@@ -9,6 +9,7 @@
 #include <optional>
 #include <utility>
 
+#include "system.hpp"
 #include "temporary_file.hpp"
 
 namespace bloomery::cli {
@@ -68,7 +69,7 @@ failure file_memory_failure(failure otherwise) {
 
 void release_file_pages() noexcept {
   const std::lock_guard lock(all().mutex);
-  for (const auto& [at, size] : all().mapped) ::madvise(at, size, MADV_DONTNEED);
+  for (const auto& [at, size] : all().mapped) release_pages(at, size);
 }
 
 }  // namespace bloomery::cli

@@ -1,5 +1,6 @@
 #include "system.hpp"
 
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -51,10 +52,18 @@ bool reserve_room(int file, std::uint64_t size) noexcept {
   return errno == 0;
 }
 
+void release_pages(void* at, std::size_t size) noexcept {
+  (void)::madvise(at, size, MADV_DONTNEED);  // glibc's posix_madvise() does nothing
+}
+
 #else
 
 int open_nameless(const char*) noexcept {
   return -1;
+}
+
+void release_pages(void* at, std::size_t size) noexcept {
+  (void)::posix_madvise(at, size, POSIX_MADV_DONTNEED);
 }
 
 void wipe(void* memory, std::size_t size) noexcept {

@@ -35,6 +35,9 @@ void expect_sequential_reads(int file) noexcept;
 /// Gives an empty file `size` bytes of zeros that have their room on the disk. Fails with errno.
 bool reserve_room(int file, std::uint64_t size) noexcept;
 
+/// Lets the system take the memory of a mapped file's pages. Their content stays in the file.
+void release_pages(void* at, std::size_t size) noexcept;
+
 /// Bytes of the machine's memory, or 0 if that is unknown.
 std::uint64_t machine_memory() noexcept;
 
