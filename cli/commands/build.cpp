@@ -136,8 +136,11 @@ bool is_on_disk(const kind_info& kind, const plan_report& plan, const memory_lim
   return kind.in_hash_order && !memory.fits(plan.bytes);
 }
 
-/// From now on filters are in temporary files. Says so.
-result<void> use_disk(std::uint64_t bytes, const build_input& from, key_spools& spools) {
+/// Selects temporary files for the memory of a filter of that plan if it does not fit the limit.
+/// Fails if its kind must be in memory.
+result<void> choose_memory(const kind_info& kind, const plan_report& plan, const build_input& from,
+                           key_spools& spools) {
+  if (!is_on_disk(kind, plan, from.memory)) return check_memory(kind, plan, from.memory);
   for (key_spool& spool : spools) {
     if (auto ok = spool.spill(); !ok) return ok;
   }
@@ -145,7 +148,7 @@ result<void> use_disk(std::uint64_t bytes, const build_input& from, key_spools& 
   from.input.quieten();
   say(verb, fmt::format("the filter of {} does not fit the memory limit of {} and is built in a "
                         "temporary file",
-                        format_bytes(bytes), format_bytes(from.memory.bytes)));
+                        format_bytes(plan.bytes), format_bytes(from.memory.bytes)));
   return {};
 }
 
@@ -154,11 +157,7 @@ result<any_filter> create_within(const kind_info& kind, const plan_request& requ
                                  const build_input& from, key_spools& spools) {
   const auto plan = kind.plan(request);
   if (!plan) return fail(plan.error());
-  if (!is_on_disk(kind, *plan, from.memory)) {
-    if (auto ok = check_memory(kind, *plan, from.memory); !ok) return fail(ok.error());
-    return kind.create(request);
-  }
-  if (auto ok = use_disk(plan->bytes, from, spools); !ok) return fail(ok.error());
+  if (auto ok = choose_memory(kind, *plan, from, spools); !ok) return fail(ok.error());
   auto filter = kind.create(request);
   if (!filter) return file_memory_failure(filter.error());
   return filter;
@@ -203,8 +202,8 @@ result<any_filter> build_static(const kind_info& kind, plan_request request,
   }
   plan_request counted = request;
   counted.capacity = spools->front().distinct_keys();
-  if (const auto plan = kind.plan(counted); plan && !from.memory.fits(plan->bytes)) {
-    if (auto ok = use_disk(plan->bytes, from, *spools); !ok) return fail(ok.error());
+  if (const auto plan = kind.plan(counted)) {
+    if (auto ok = choose_memory(kind, *plan, from, *spools); !ok) return fail(ok.error());
   }
   std::vector<hash_source> sources;
   for (key_spool& spool : *spools) {
