@@ -3,7 +3,9 @@
 the same. Prints the tables of docs/decisions/larger-than-memory.md.
 
     cmake --build build --target bloomery_program
-    bench/memory_limit.py [--keys 100M] [--runs 3] [--folder /tmp]
+    bench/memory_limit.py [--keys 100M] [--runs 3] [--folder /tmp] [--only TEXT]
+
+--only measures the rows whose title has TEXT.
 
 The memory of a run is its highest resident set, which includes pages of mapped files. Nothing limits it from outside.
 """
@@ -43,8 +45,10 @@ def lines_of(file):
     return int(subprocess.check_output(["wc", "-l", file]).split()[0])
 
 
-def compare(title, ways, runs, folder):
+def compare(title, ways, runs, folder, only):
     """Ways are (name, arguments); the first one is the measure of the others."""
+    if only not in title:
+        return
     times = [[] for _ in ways]
     peaks = [0] * len(ways)
     same = ["yes"] * len(ways)
@@ -68,6 +72,7 @@ def main():
     parser.add_argument("--keys", type=lambda text: int(float(text.replace("k", "e3").replace("M", "e6"))), default=10**8)
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--folder", default="/tmp")
+    parser.add_argument("--only", default="")
     given = parser.parse_args()
     n = given.keys
     with tempfile.TemporaryDirectory(dir=given.folder) as temporary:
@@ -86,22 +91,27 @@ def main():
         for kind, share in (("blocked_bloom", 2.3), ("fuse", 3), ("ribbon", 3)):
             words = [*build, "--kind", kind, folder / "keys"]
             compare(f"build {kind}", [("in memory", [*words, "--memory-limit", limit(n * 100)]),
-                                      ("with a limit", [*words, "--memory-limit", limit(n * share)])], given.runs, folder)
+                                      ("with a limit", [*words, "--memory-limit", limit(n * share)])], given.runs, folder, given.only)
         words = [PROGRAM, "build", "-q", "--memory", f"{n * 3}", "-o", "-", folder / "keys"]
         compare("build blocked_bloom of 3 bytes per key",
                 [("in memory", [*words, "--memory-limit", limit(n * 100)]),
-                 ("with a limit", [*words, "--memory-limit", limit(n * 0.9)])], given.runs, folder)
+                 ("with a limit", [*words, "--memory-limit", limit(n * 0.9)])], given.runs, folder, given.only)
+        for kind, size in (("bloom", 1.2), ("counting_bloom", 4.8), ("fuse", 0.98), ("ribbon", 0.84)):
+            words = [*build, "--kind", kind, folder / "keys"]
+            compare(f"build {kind}, a quarter of its {n * size / 1e6:.0f} MB",
+                    [("in memory", [*words, "--memory-limit", limit(n * 100)]),
+                     ("with a limit", [*words, "--memory-limit", limit(n * size / 4)])], given.runs, folder, given.only)
         for kind, options in (("blocked_bloom", ["--memory", f"{n * 4}"]), ("fuse", ["--fpr", "1%"])):
             size = folder / kind
             run([PROGRAM, "build", "-q", "--force", "--kind", kind, *options, "-o", size, folder / "keys"], "/dev/null")
             words = [PROGRAM, "check", size, folder / "queries"]
             compare(f"check {kind} of {size.stat().st_size / 1e6:.0f} MB, {n // 10:,} lines",
                     [("in memory", words), ("with a limit", [*words, "--memory-limit", limit(size.stat().st_size / 4)])],
-                    given.runs, folder)
+                    given.runs, folder, given.only)
         words = [PROGRAM, "dedup", folder / "repeated"]
         compare(f"dedup {lines:,} lines, of which {distinct:,} differ",
                 [("in memory", words), ("with a limit", [*words, "--memory-limit", limit(n * 0.25)]),
-                 ("sort -u -S", ["sort", "-u", "-S", limit(n * 0.25) + "b", folder / "repeated"])], given.runs, folder)
+                 ("sort -u -S", ["sort", "-u", "-S", limit(n * 0.25) + "b", folder / "repeated"])], given.runs, folder, given.only)
 
 
 if __name__ == "__main__":

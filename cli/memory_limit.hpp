@@ -25,7 +25,8 @@ struct memory_limit {
   /// The share of what waits: a quarter.
   std::uint64_t for_waiting() const noexcept { return bytes / 4; }
   /// Whether a filter of that size fits beside what waits.
-  bool fits(std::uint64_t filter) const noexcept { return filter <= bytes - for_waiting(); }
+  bool fits(std::uint64_t filter) const noexcept { return filter <= for_filter(); }
+  std::uint64_t for_filter() const noexcept { return bytes - for_waiting(); }
 };
 
 /// --memory-limit, the same for every verb that has it.

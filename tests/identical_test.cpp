@@ -43,6 +43,34 @@ any_filter filter_of(const kind_info& kind, const plan_request& request, const k
   return filter;
 }
 
+// Filters larger than memory are filled so. Also arrays with fewer bits than parts.
+TEST(Identical, PassesForPartsOfTheMemoryMakeTheFilter) {
+  std::mt19937_64 random(11);
+  std::vector<hash64> hashes(3000);
+  for (hash64& h : hashes) h.value = random();
+  hashes.insert(hashes.end(), hashes.begin(), hashes.begin() + 500);
+  const std::span<const hash64> all(hashes);
+  for (const std::string_view name : {"bloom", "counting_bloom"}) {
+    const kind_info& kind = *value_of(find_kind(name));
+    for (const std::uint64_t bits : {4ULL, 100ULL, 30'011ULL, 120'000ULL}) {
+      const plan_request request{.capacity = 3000, .bits = bits};
+      any_filter whole = value_of(kind.create(request));
+      value_of(whole.insert(all));
+      const auto expected = file_of(std::move(whole));
+      for (const unsigned parts : {1U, 2U, 7U, 200U}) {
+        any_filter filter = value_of(kind.create(request));
+        for (unsigned part = 0; part < parts; ++part) {
+          ASSERT_TRUE(filter.insert_part(all.first(1000), part, parts));
+          ASSERT_TRUE(filter.insert_part(all.subspan(1000), part, parts));
+        }
+        EXPECT_EQ(file_of(std::move(filter)), expected) << name << ' ' << bits << ' ' << parts;
+      }
+    }
+  }
+  any_filter other = value_of(value_of(find_kind("cuckoo"))->create({.capacity = 1, .fpr = 0.01}));
+  EXPECT_EQ(other.insert_part(all, 0, 1).error().code, errc::unsupported);
+}
+
 void expect_same_in_any_order(const kind_info& kind, const plan_request& request) {
   std::mt19937_64 random(7);
   key_list keys = words("member", 5000);  // also beyond the capacity

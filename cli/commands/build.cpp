@@ -62,6 +62,7 @@ bool takes_hashes(const kind_info& kind, any_filter& filter) {
 /// Fails if filters of that request cannot be created from kept hashes.
 result<void> check_takes_hashes(const kind_info& kind, plan_request request) {
   request.capacity = 1;
+  request.bits = std::min(request.bits, std::uint64_t{1} << 16);
   auto small = kind.create(request);
   if (!small) return fail(small.error());
   if (takes_hashes(kind, *small)) return {};
@@ -120,27 +121,28 @@ result<key_spools> keep_hashes(const kind_info& kind, const plan_request& reques
   return spools;
 }
 
-/// Fails if a filter of that plan does not fit the limit. A limit that the user did not give is
+/// Fails if a filter of that size does not fit the limit. A limit that the user did not give is
 /// exceeded.
-result<void> check_memory(const kind_info& kind, const plan_report& plan,
-                          const memory_limit& memory) {
-  if (!memory.given || plan.bytes <= memory.bytes) return {};
-  return fail(errc::invalid_argument,
-              fmt::format("--memory-limit: a filter of kind {} must be in memory while it is built "
-                          "and has {}; raise the limit, or take kind blocked_bloom",
-                          kind.name, format_bytes(plan.bytes)));
+result<void> check_memory(const kind_info& kind, std::uint64_t bytes, const memory_limit& memory) {
+  if (!memory.given || bytes <= memory.bytes) return {};
+  return fail(
+      errc::invalid_argument,
+      fmt::format("--memory-limit: a filter of kind {} with these options must be in memory "
+                  "while it is built and has {}; raise the limit, or take kind blocked_bloom, "
+                  "or counting_bloom to remove keys",
+                  kind.name, format_bytes(bytes)));
 }
 
 /// Whether a filter of that plan is built in a temporary file.
 bool is_on_disk(const kind_info& kind, const plan_report& plan, const memory_limit& memory) {
-  return kind.in_hash_order && !memory.fits(plan.bytes);
+  return kind.any_order && !memory.fits(plan.bytes);
 }
 
 /// Selects temporary files for the memory of a filter of that plan if it does not fit the limit.
 /// Fails if its kind must be in memory.
 result<void> choose_memory(const kind_info& kind, const plan_report& plan, const build_input& from,
                            key_spools& spools) {
-  if (!is_on_disk(kind, plan, from.memory)) return check_memory(kind, plan, from.memory);
+  if (!is_on_disk(kind, plan, from.memory)) return check_memory(kind, plan.bytes, from.memory);
   for (key_spool& spool : spools) {
     if (auto ok = spool.spill(); !ok) return ok;
   }
@@ -169,10 +171,28 @@ struct refusal {
   insert_outcome why = insert_outcome::inserted;
 };
 
+/// Inserts the kept hashes in a pass for each part of the filter that fits the limit.
+result<void> insert_in_passes(any_filter& filter, const key_spool& spool,
+                              const memory_limit& memory) {
+  const auto passes = static_cast<unsigned>(filter.size_in_bytes() / memory.for_filter() + 1);
+  for (unsigned pass = 0; pass < passes; ++pass) {
+    const auto done = spool.for_each(
+        [&](std::span<const hash64> hashes) { return filter.insert_part(hashes, pass, passes); });
+    if (!done) return done;
+    release_file_pages();
+  }
+  return {};
+}
+
 /// Inserts the kept hashes, up to the first key that is refused.
-result<std::optional<refusal>> insert_kept(any_filter& filter, const key_spool& spool,
+result<std::optional<refusal>> insert_kept(const kind_info& kind, any_filter& filter,
+                                           const key_spool& spool, const memory_limit& memory,
                                            bool canonical) {
   std::optional<refusal> refused;
+  if (kind.any_order && !kind.in_hash_order && !memory.fits(filter.size_in_bytes())) {
+    if (auto ok = insert_in_passes(filter, spool, memory); !ok) return fail(ok.error());
+    return refused;
+  }
   std::uint64_t before = 0;
   const auto insert = [&](std::span<const hash64> hashes) -> result<void> {
     // A part of the keys touches a part of the filter, which is in the cache: one thread is enough.
@@ -227,7 +247,8 @@ result<any_filter> build_static(const kind_info& kind, plan_request request,
 result<any_filter> build_counted(const kind_info& kind, plan_request request,
                                  const build_input& from, bool canonical) {
   if (auto ok = check_takes_hashes(kind, request); !ok) return fail(std::move(ok.error()));
-  auto spools = keep_hashes(kind, request, from, "; --capacity avoids the file");
+  auto spools =
+      keep_hashes(kind, request, from, from.memory.given ? "" : "; --capacity avoids the file");
   if (!spools) return fail(spools.error());
   const key_spool& first = spools->front();
   const bool planned = request.capacity != 0 || request.bits != 0;
@@ -244,7 +265,8 @@ result<any_filter> build_counted(const kind_info& kind, plan_request request,
     if (!filter) return filter;
     std::optional<refusal> refused;
     for (std::size_t i = 0; i < spools->size() && !refused; ++i) {
-      const auto inserted = insert_kept(parts_of(*filter)[i], (*spools)[i], canonical);
+      const auto inserted =
+          insert_kept(kind, parts_of(*filter)[i], (*spools)[i], from.memory, canonical);
       if (!inserted) return fail(inserted.error());
       refused = *inserted;
     }
@@ -258,8 +280,9 @@ result<any_filter> build_counted(const kind_info& kind, plan_request request,
   }
 }
 
-/// Inserts hashes in large batches while keys are read.
-result<void> insert_hashes(any_filter& filter, const plan_request& request,
+/// Inserts hashes in large batches while keys are read. A filter that grows may exceed the memory
+/// limit by one batch.
+result<void> insert_hashes(const kind_info& kind, any_filter& filter, const plan_request& request,
                            const build_input& from) {
   const auto seeds = seeds_of(request);
   const std::size_t many = std::min<std::uint64_t>(
@@ -281,7 +304,7 @@ result<void> insert_hashes(any_filter& filter, const plan_request& request,
     }
     before += size;
     size = 0;
-    return {};
+    return check_memory(kind, filter.size_in_bytes(), from.memory);
   };
   const auto read = hash_all(from.input, seeds, [&](hash_lists all) -> result<void> {
     const hash_lists lists = from.part.select(all);
@@ -311,7 +334,7 @@ result<any_filter> build_on_disk(const kind_info& kind, const plan_request& requ
   auto filter = create_within(kind, request, from, *spools);
   if (!filter) return filter;
   for (std::size_t i = 0; i < spools->size(); ++i) {
-    const auto refused = insert_kept(parts_of(*filter)[i], (*spools)[i], false);
+    const auto refused = insert_kept(kind, parts_of(*filter)[i], (*spools)[i], from.memory, false);
     if (!refused) return fail(refused.error());
   }
   return filter;
@@ -321,12 +344,14 @@ result<any_filter> build_planned(const kind_info& kind, const plan_request& requ
                                  const build_input& from) {
   const auto plan = kind.plan(request);
   if (!plan) return fail(plan.error());
-  if (is_on_disk(kind, *plan, from.memory)) return build_on_disk(kind, request, plan->bytes, from);
-  if (auto ok = check_memory(kind, *plan, from.memory); !ok) return fail(ok.error());
+  if (is_on_disk(kind, *plan, from.memory) && check_takes_hashes(kind, request)) {
+    return build_on_disk(kind, request, plan->bytes, from);
+  }
+  if (auto ok = check_memory(kind, plan->bytes, from.memory); !ok) return fail(ok.error());
   auto filter = kind.create(request);
   if (!filter) return filter;
   if (takes_hashes(kind, *filter)) {
-    if (auto ok = insert_hashes(*filter, request, from); !ok) return fail(ok.error());
+    if (auto ok = insert_hashes(kind, *filter, request, from); !ok) return fail(ok.error());
     return filter;
   }
   if (!from.part.is_all()) {
@@ -477,8 +502,8 @@ command build_command() {
       "temporary file in $TMPDIR. Kinds that are built once always keep the hashes. With --memory\n"
       "alone they have the lowest rate that fits.\n"
       "\n"
-      "A blocked_bloom, fuse or ribbon filter that does not fit --memory-limit is built in a\n"
-      "temporary file. Other kinds must be in memory.\n"
+      "A blocked_bloom, bloom, counting_bloom, fuse or ribbon filter that does not fit\n"
+      "--memory-limit is built in temporary files. Other kinds must be in memory.\n"
       "\n"
       "Most kinds have the same file for the same keys in any order. The others have it with\n"
       "--canonical, which also keeps the hashes, even with --capacity, and sorts them.\n",

@@ -149,6 +149,13 @@ class any_filter {
     return model().insert(hashes, threads);
   }
 
+  /// Inserts hashes into part `part` of `parts` of the filter's memory. After a pass over the same
+  /// hashes for each part, and settle_count(), the filter is the one that insert() makes. Fails
+  /// with unsupported for all kinds but bloom and counting_bloom. Precondition: part < parts.
+  result<void> insert_part(std::span<const hash64> hashes, unsigned part, unsigned parts) {
+    return model().insert_part(hashes, part, parts);
+  }
+
   /// Inserts the keys that are not contained yet, in order, up to the first without room. added[i]
   /// tells whether keys[i] was inserted.
   ///

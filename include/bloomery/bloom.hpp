@@ -135,6 +135,17 @@ class basic_bloom : public detail::key_overloads<basic_bloom<Probe, Storage>>,
     return summary;
   }
 
+  /// Sets the bits of a batch in part `part` of `parts` of the array: one pass over the keys for
+  /// each part fills a filter that is larger than memory. size() counts nothing (settle_count).
+  void insert_part(std::span<const hash_type> hs, unsigned part, unsigned parts) noexcept
+    requires writable_storage<Storage>
+  {
+    std::byte* bits = bits_.writable_bytes().data();
+    detail::in_part_of_array<false>(
+        probe_, hs, params_, part, parts, [=](std::uint64_t at) { return bits + (at >> 3); },
+        [=](std::uint64_t at) { detail::set_bit(bits, at); });
+  }
+
   /// The filter of the same keys with 1/factor of the bits. Its bits are those of a filter that was
   /// made with that size and into which the same keys were inserted. The capacity is 1/factor, too.
   /// Fails with invalid_argument if factor does not divide the bits, or with out_of_memory. O(m).

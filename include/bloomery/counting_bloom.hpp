@@ -174,6 +174,21 @@ class basic_counting_bloom : public detail::key_overloads<basic_counting_bloom<P
     return summary;
   }
 
+  /// Inserts a batch into part `part` of `parts` of the counters: one pass over the keys for each
+  /// part fills a filter that is larger than memory. The first part counts the copies.
+  void insert_part(std::span<const hash_type> hs, unsigned part, unsigned parts) noexcept
+    requires writable_storage<Storage>
+  {
+    std::byte* bytes = counters_.writable_bytes().data();
+    with_counters([&](auto counters) noexcept {
+      detail::in_part_of_array<true>(
+          probe_, hs, params_.array, part, parts,
+          [&](std::uint64_t at) { return bytes + counters.offset(at); },
+          [&](std::uint64_t at) { counters.increment(bytes, at); });
+    });
+    if (part == 0) count_ += hs.size();
+  }
+
   /// Removes one copy of the key of this hash. Returns false and changes nothing if one of its
   /// counters is zero: the key is certainly not a member. Erase only keys that were inserted: a
   /// non-member that passes as a member lowers the counters of members, which may then be missed.

@@ -98,6 +98,15 @@ class typed_model final : public any_model {
     }
     return cannot("insert hashes");
   }
+  result<void> insert_part([[maybe_unused]] std::span<const hash64> hashes,
+                           [[maybe_unused]] unsigned part,
+                           [[maybe_unused]] unsigned parts) override {
+    if constexpr (requires { filter_.insert_part(hashes, part, parts); }) {
+      filter_.insert_part(hashes, part, parts);
+      return {};
+    }
+    return cannot("insert part by part");
+  }
   result<insert_summary> insert_absent(std::span<const std::string_view> keys,
                                        std::span<bool> added) override {
     if constexpr (insertable<F>) {

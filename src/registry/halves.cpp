@@ -139,6 +139,9 @@ class halves_model final : public any_model {
     return second;
   }
   result<insert_summary> insert(std::span<const hash64>, unsigned) override { return needs_both(); }
+  result<void> insert_part(std::span<const hash64>, unsigned, unsigned) override {
+    return needs_both();
+  }
   result<insert_summary> insert_absent(std::span<const std::string_view> keys,
                                        std::span<bool> added) override {
     insert_summary all;

@@ -37,7 +37,9 @@ def keys(tmp_path):
     "", "--kind bloom", "--kind fuse", "--kind ribbon", "--kind cuckoo",
     # Larger than the limit: built on disk.
     "--memory 30MB --with layout=parquet", "--memory 40MB --hash xxh3-2x64",
-    "--capacity 20M", "--capacity 20M --fpr 0.1%",
+    "--capacity 20M", "--capacity 20M --fpr 0.1%", "--kind bloom --memory 30MB --fpr 0.1%",
+    "--kind bloom --capacity 20M --hash xxh3-2x64", "--kind bloom --capacity 15M --part 1/2",
+    "--kind counting_bloom --capacity 10M", "--kind counting_bloom --memory 30MB --with counter_bits=16 --fpr 0.1%",
 ])
 def test_the_filter_is_the_same(run, tmp_path, temporary, keys, options):
     run("build", "-o", "a", *options.split(), keys).ok()
@@ -65,17 +67,30 @@ def few_bytes():
     resource.setrlimit(resource.RLIMIT_DATA, (120_000_000, 120_000_000))
 
 
-def test_the_limit_holds(run, keys):
-    big = ["build", "--memory", "150MB", keys]
+@pytest.mark.parametrize("kind", ["blocked_bloom", "bloom"])
+def test_the_limit_holds(run, keys, kind):
+    big = ["build", "--kind", kind, "--fpr", "1%", "--memory", "150MB", keys]
     run(*big, "-o", "a", preexec_fn=few_bytes).refused("could not be had")
     run(*big, "-o", "a", *LIMIT, preexec_fn=few_bytes).ok()
     assert run("check", "-c", "a", keys).out == b"600000\n"
 
 
 def test_a_kind_that_must_be_in_memory_says_so(run, tmp_path, keys):
-    run("build", "-o", "a", "--kind", "bloom", "--memory", "40MB", *LIMIT, keys).refused(
-        "a filter of kind bloom must be in memory", "raise the limit")
+    for options in (["cuckoo"], ["vector_quotient"], ["scalable_bloom", "--capacity", "30M", "--fpr", "1%"],
+                    ["expandable", "--capacity", "30M"], ["bloom", "--with", "probe=salted"]):
+        options += [] if "--capacity" in options else ["--memory", "40MB"]
+        run("build", "-o", "a", "--kind", *options, *LIMIT, keys).refused(
+            f"a filter of kind {options[0]} with these options must be in memory", "raise the limit")
+        assert not (tmp_path / "a").exists()
+
+
+@pytest.mark.parametrize("kind", ["scalable_bloom", "expandable"])
+def test_a_filter_that_grows_beyond_the_limit_is_refused(run, tmp_path, kind):
+    (tmp_path / "many").write_text("".join(f"{i}\n" for i in range(4_000_000)))
+    build = ["build", "-o", "a", "--kind", kind, "--fpr", "1e-9", "--capacity", "1000", "many"]
+    run(*build, "--memory-limit", "17MB").refused(f"a filter of kind {kind} with these options must be in memory")
     assert not (tmp_path / "a").exists()
+    run(*build, "--memory-limit", "40MB").ok()
 
 
 @pytest.mark.parametrize("most, options", [(1_000_000, []), (20_000_000, ["--memory", "40MB"])])

@@ -13,6 +13,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 namespace bloomery::detail {
 
@@ -66,6 +67,39 @@ class distinct_places {
   std::array<std::uint64_t, max_hash_functions> at_;  // not zeroed: 512 bytes per key take time
   std::size_t size_ = 0;
 };
+
+/// Calls `use(place)` for the places of a batch's keys in part `part` of `parts` of the array. The
+/// parts share no byte. A place is used once per key if `Distinct`, else once per probe.
+/// `address(place)` is its address.
+template <bool Distinct, probe_scheme Probe, class Address, class Use>
+void in_part_of_array(const Probe& probe, std::span<const typename Probe::hash_type> hs,
+                      const bloom_params& array, unsigned part, unsigned parts, Address&& address,
+                      Use&& use) noexcept {
+  const std::uint64_t length = array.bits / parts & ~std::uint64_t{7};
+  const std::uint64_t first = part * length;
+  const std::uint64_t last = part + 1 == parts ? array.bits : first + length;
+  // The places of the part are selected without a branch, which would be mispredicted.
+  constexpr std::size_t many = 128;
+  std::array<std::uint64_t, many + max_hash_functions> chosen;
+  std::size_t n = 0;
+  const auto finish = [&]() noexcept {
+    for (std::size_t i = 0; i < n; ++i) prefetch_line(address(chosen[i]));
+    for (std::size_t i = 0; i < n; ++i) use(chosen[i]);
+    n = 0;
+  };
+  for (const auto& h : hs) {
+    const std::size_t before = n;
+    for (unsigned i = 0; i < array.hashes; ++i) {
+      const std::uint64_t place = probe.position(h, i, array.bits);
+      bool counts = place - first < last - first;
+      for (std::size_t j = before; Distinct && j < n; ++j) counts &= chosen[j] != place;
+      chosen[n] = place;
+      n += counts;
+    }
+    if (n >= many) finish();
+  }
+  finish();
+}
 
 // Keys whose lines are fetched together. 16 keys of 7 probes are several times as many cache misses
 // as a core can have in flight.

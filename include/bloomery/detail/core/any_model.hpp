@@ -47,6 +47,8 @@ class any_model {
                                    std::span<bool> answers) const = 0;
   virtual result<insert_summary> insert(std::span<const std::string_view> keys) = 0;
   virtual result<insert_summary> insert(std::span<const hash64> hashes, unsigned threads) = 0;
+  virtual result<void> insert_part(std::span<const hash64> hashes, unsigned part,
+                                   unsigned parts) = 0;
   virtual result<insert_summary> insert_absent(std::span<const std::string_view> keys,
                                                std::span<bool> added) = 0;
   virtual result<void> erase(std::span<const std::string_view> keys, std::span<bool> erased) = 0;
