@@ -85,8 +85,14 @@ class basic_fuse : public detail::key_overloads<basic_fuse<Storage>>,
   /// Whether the key of this hash may be a member. False is certain. An empty filter answers false.
   [[gnu::always_inline]] bool may_contain(hash64 h) const noexcept {
     const detail::fuse_table all = table();  // before any branch, so that a loop reads it once
-    if (!usual_) return may_contain_any(h);
-    return all.template may_contain<3, std::uint8_t>(h);
+    switch (inlined_) {
+      case inlined_shape::bytes:
+        return all.template may_contain<3, std::uint8_t>(h);
+      case inlined_shape::words:
+        return all.template may_contain<3, std::uint32_t>(h);
+      default:
+        return may_contain_any(h);
+    }
   }
 
   /// The same for a batch. Precondition: answers.size() >= hs.size().
@@ -135,8 +141,15 @@ class basic_fuse : public detail::key_overloads<basic_fuse<Storage>>,
       : payload_(std::move(payload)), params_(params), count_(count) {
     if (params_.shards == 0) return;
     front_ = detail::fuse_range::at(bytes().data(), params_.segment_log2);
-    usual_ = params_.arity == 3 && params_.fingerprint_bits == 8;
+    if (params_.arity == 3 && params_.fingerprint_bits == 8) {
+      inlined_ = inlined_shape::bytes;
+    } else if (params_.arity == 3 && params_.fingerprint_bits <= 25) {
+      inlined_ = inlined_shape::words;
+    }
   }
+
+  // The shapes whose single queries are inlined: three fingerprints, of a byte or of up to 25 bits.
+  enum class inlined_shape : std::uint8_t { none, bytes, words };
 
   // A query of any shape.
   [[gnu::noinline, gnu::pure]] bool may_contain_any(hash64 h) const noexcept {
@@ -161,7 +174,7 @@ class basic_fuse : public detail::key_overloads<basic_fuse<Storage>>,
   fuse_params params_;
   std::uint64_t count_;
   detail::fuse_range front_;  // the first shard
-  bool usual_ = false;        // whether keys have three fingerprints of 8 bits
+  inlined_shape inlined_ = inlined_shape::none;
 };
 
 /// The fuse filter in its own memory.
