@@ -17,16 +17,21 @@ struct two_halves {
   __m256i high;
 };
 
+// The place of the key's bit in each lane of a split block, in the lower six bits of the lane. The
+// upper bits are others of the product.
+[[gnu::always_inline]] inline two_halves places(hash64 h) noexcept {
+  const __m256i fields = _mm256_set1_epi64x(static_cast<long long>(h.value * golden64));
+  return {_mm256_srlv_epi64(fields, _mm256_setr_epi64x(0, 6, 12, 18)),
+          _mm256_srlv_epi64(fields, _mm256_setr_epi64x(24, 30, 36, 42))};
+}
+
 // The key's bit in each lane of a split block.
 [[gnu::always_inline]] inline two_halves mask(split_512, hash64 h) noexcept {
-  const std::uint64_t product = h.value * golden64;
-  const __m256i fields = _mm256_set1_epi64x(static_cast<long long>(product));
+  const two_halves at = places(h);
   const __m256i sixes = _mm256_set1_epi64x(63);
   const __m256i one = _mm256_set1_epi64x(1);
-  const __m256i low = _mm256_srlv_epi64(fields, _mm256_setr_epi64x(0, 6, 12, 18));
-  const __m256i high = _mm256_srlv_epi64(fields, _mm256_setr_epi64x(24, 30, 36, 42));
-  return {_mm256_sllv_epi64(one, _mm256_and_si256(low, sixes)),
-          _mm256_sllv_epi64(one, _mm256_and_si256(high, sixes))};
+  return {_mm256_sllv_epi64(one, _mm256_and_si256(at.low, sixes)),
+          _mm256_sllv_epi64(one, _mm256_and_si256(at.high, sixes))};
 }
 
 [[gnu::always_inline]] inline __m256i mask(parquet_256, hash64 h) noexcept {
@@ -44,12 +49,15 @@ struct two_halves {
   _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), value);
 }
 
-[[gnu::always_inline]] inline bool test(split_512 layout, const std::byte* block, hash64 h,
+// The key's bits are shifted to the tops of their lanes, by 63 - place.
+[[gnu::always_inline]] inline bool test(split_512, const std::byte* block, hash64 h,
                                         unsigned) noexcept {
-  const two_halves bits = mask(layout, h);
-  const __m256i missing = _mm256_or_si256(_mm256_andnot_si256(load(block), bits.low),
-                                          _mm256_andnot_si256(load(block + 32), bits.high));
-  return _mm256_testz_si256(missing, missing) != 0;
+  const two_halves at = places(h);
+  const __m256i sixes = _mm256_set1_epi64x(63);
+  const __m256i tops =
+      _mm256_and_si256(_mm256_sllv_epi64(load(block), _mm256_andnot_si256(at.low, sixes)),
+                       _mm256_sllv_epi64(load(block + 32), _mm256_andnot_si256(at.high, sixes)));
+  return _mm256_movemask_pd(_mm256_castsi256_pd(tops)) == 15;
 }
 
 [[gnu::always_inline]] inline bool set(split_512 layout, std::byte* block, hash64 h,
