@@ -14,8 +14,8 @@ namespace {
 // shard first, so that a line is fetched once for all its keys.
 constexpr std::size_t min_partitioned_bytes = std::size_t{1} << 24;
 constexpr std::size_t min_keys_per_line = 1;
-// Keys that are partitioned at once: 128 MiB of hashes.
-constexpr std::size_t max_chunk = std::size_t{1} << 24;
+// Keys that are partitioned at once: 64 MiB of hashes.
+constexpr std::size_t max_chunk = std::size_t{1} << 23;
 // Smaller filters fit into the second-level cache and are queried without prefetching.
 constexpr std::uint64_t cached_bytes = std::uint64_t{1} << 20;
 // Keys whose fingerprints are prefetched while those of as many earlier keys are read.
