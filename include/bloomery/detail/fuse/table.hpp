@@ -110,10 +110,6 @@ template <class Use>
 /// A batch, which prefetches the fingerprints of up to a hundred later keys.
 void fuse_may_contain(const fuse_table& table, std::span<const hash64> hashes,
                       bool* answers) noexcept;
-/// The same for a filter of one shard, eight keys at a time, on CPUs with vectors of 512 bits.
-[[gnu::visibility("hidden")]] void fuse_may_contain_by_eights(const fuse_table& table,
-                                                              std::span<const hash64> hashes,
-                                                              bool* answers) noexcept;
 
 /// Fails with corrupt unless the payload can be that of `count` keys: its size is right, every
 /// place of the directory's shards is inside the fingerprints, and the padding is zero. O(shards).

@@ -23,6 +23,7 @@ template <class Words>
       _mm256_mul_epu32(reinterpret_cast<__m256i>(a), reinterpret_cast<__m256i>(b)));
 }
 
+#include "cpu/lanes.inl"
 #include "kinds/cuckoo/kernels/lanes.inl"
 
 }  // namespace

@@ -22,6 +22,7 @@ template <class Words>
       _mm512_mul_epu32(reinterpret_cast<__m512i>(a), reinterpret_cast<__m512i>(b)));
 }
 
+#include "cpu/lanes.inl"
 #include "kinds/cuckoo/kernels/lanes.inl"
 
 }  // namespace

@@ -1,28 +1,5 @@
-// Queries of several keys at once, one in each lane of a vector (cuckoo_layout::place and
-// contains). The including kernel defines `lanes`, and `low_product`, the products of the lower
-// halves of two vectors' lanes.
-
-using lane_words = std::uint64_t __attribute__((vector_size(8 * lanes)));
-
-// mulhi64 for factors below 2^32.
-[[gnu::always_inline]] inline lane_words high_product(const lane_words& x,
-                                                      const lane_words& factor) noexcept {
-  return (low_product(x >> 32, factor) + (low_product(x, factor) >> 32)) >> 32;
-}
-
-// remix64 without its first step.
-[[gnu::always_inline]] inline lane_words remixed(lane_words x) noexcept {
-  constexpr std::uint64_t multiplier = 0x0e9846af9b1a615d;
-  x *= multiplier;
-  x = (x ^ x >> 32) * multiplier;
-  return x ^ x >> 28;
-}
-
-[[gnu::always_inline]] inline lane_words load_lanes(const void* from) noexcept {
-  lane_words words;
-  std::memcpy(&words, from, sizeof words);
-  return words;
-}
+// Queries of several keys at once (cuckoo_layout::place and contains). The including kernel includes
+// cpu/lanes.inl.
 
 constexpr std::size_t group = 32;
 static_assert(group % lanes == 0);
@@ -42,15 +19,13 @@ struct alignas(64) group_places {
   for (std::size_t i = 0; i < group; i += lanes) {
     const lane_words h = load_lanes(hashes + i);
     const lane_words folded = h ^ h >> 32;
-    const lane_words first = high_product(folded * 0x9e3779b97f4a7c15, buckets);
-    const lane_words fingerprint = high_product(remixed(folded), values) + 1;
-    const lane_words g = high_product(remixed(fingerprint), buckets);
+    const lane_words first = scaled(folded * 0x9e3779b97f4a7c15, buckets) >> 32;
+    const lane_words fingerprint = (scaled(remixed(folded), values) >> 32) + 1;
+    const lane_words g = scaled(remixed(fingerprint), buckets) >> 32;
     const lane_words second = g - first + (g < first ? buckets : lane_words{});
-    const std::array all = {low_product(first, bucket_bits), low_product(second, bucket_bits),
-                            fingerprint * layout.slot_ones()};
-    std::memcpy(&to.first[i], &all[0], sizeof(lane_words));
-    std::memcpy(&to.second[i], &all[1], sizeof(lane_words));
-    std::memcpy(&to.pattern[i], &all[2], sizeof(lane_words));
+    store_lanes(&to.first[i], low_product(first, bucket_bits));
+    store_lanes(&to.second[i], low_product(second, bucket_bits));
+    store_lanes(&to.pattern[i], fingerprint * layout.slot_ones());
   }
 }
 

@@ -6,6 +6,7 @@
 
 #include "cpu/dispatch.hpp"
 #include "cpu/partition.hpp"
+#include "kinds/fuse/kernels/kernels.hpp"
 
 namespace bloomery::detail {
 namespace {
@@ -18,6 +19,8 @@ constexpr std::size_t min_keys_per_line = 1;
 constexpr std::size_t max_chunk = std::size_t{1} << 23;
 // Smaller filters fit into the second-level cache and are queried without prefetching.
 constexpr std::uint64_t cached_bytes = std::uint64_t{1} << 20;
+// Vectors find bits below 2^32.
+constexpr std::uint64_t max_bytes_of_vectors = std::uint64_t{1} << 29;
 // Keys whose fingerprints are prefetched while those of as many earlier keys are read.
 constexpr std::size_t group = 64;
 
@@ -78,26 +81,25 @@ void query_cached(const fuse_table& table, std::span<const hash64> hashes,
   }
 }
 
+void query_part(const fuse_table& table, std::span<const hash64> hashes, bool* answers) noexcept {
+  if (hashes.empty()) return;
+  with_fuse_shape(table.arity, table.fingerprint_bits, [&]<unsigned Arity, class Word>() {
+    (table.size <= cached_bytes
+         ? query_cached<Arity, Word>
+         : query_prefetched<Arity, Word>)(table, hashes, {answers, hashes.size()});
+  });
+}
+
 }  // namespace
+
+const fuse_kernels fuse_kernels::scalar{query_part};
 
 void fuse_may_contain(const fuse_table& table, std::span<const hash64> hashes,
                       bool* answers) noexcept {
-  if (hashes.empty()) return;
-#if defined(__x86_64__)
-  // Larger filters are limited by memory. Gathering is slower there than single loads (51 ns
-  // against 42 ns at 100 M keys).
-  if (table.shards == 1 && chosen_instruction_set() == instruction_set::avx512) {
-    return fuse_may_contain_by_eights(table, hashes, answers);
+  // Larger filters are limited by memory.
+  if (table.shards == 1 && table.size < max_bytes_of_vectors) {
+    return chosen_kernels<fuse_kernels>().may_contain(table, hashes, answers);
   }
-#endif
-  const auto query_part = [&](std::span<const hash64> part, bool* found) {
-    if (part.empty()) return;
-    with_fuse_shape(table.arity, table.fingerprint_bits, [&]<unsigned Arity, class Word>() {
-      (table.size <= cached_bytes
-           ? query_cached<Arity, Word>
-           : query_prefetched<Arity, Word>)(table, part, {found, part.size()});
-    });
-  };
   if (table.size >= min_partitioned_bytes && hashes.size() / min_keys_per_line >= table.size / 64) {
     const auto shard_of = [shards = table.shards](hash64 h) noexcept {
       return static_cast<std::size_t>(mulhi64(h.value, shards));
@@ -105,12 +107,14 @@ void fuse_may_contain(const fuse_table& table, std::span<const hash64> hashes,
     const hash_regions regions{shard_of, static_cast<std::size_t>(table.shards),
                                1 / static_cast<double>(table.shards)};
     if (in_chunks(regions, 1, hashes, max_chunk, true, [&](auto& work, auto part, std::size_t at) {
-          work.ask(part, answers + at, query_part);
+          work.ask(part, answers + at, [&](std::span<const hash64> some, bool* found) {
+            query_part(table, some, found);
+          });
         })) {
       return;
     }
   }
-  query_part(hashes, answers);
+  query_part(table, hashes, answers);
 }
 
 }  // namespace bloomery::detail

@@ -1,0 +1,51 @@
+#if defined(__x86_64__)
+
+#include <immintrin.h>
+
+#include <array>
+#include <cstring>
+
+#include "cpu/target.hpp"
+#include "kinds/fuse/kernels/kernels.hpp"
+
+BLOOMERY_TARGET_BEGIN("avx2")
+
+namespace bloomery::detail {
+namespace fuse_avx2 {
+namespace {
+
+constexpr std::size_t lanes = 4;
+
+template <class Words>
+[[gnu::always_inline]] inline Words low_product(const Words& a, const Words& b) noexcept {
+  // NOLINTNEXTLINE(portability-simd-intrinsics): this folder is where they belong.
+  return reinterpret_cast<Words>(
+      _mm256_mul_epu32(reinterpret_cast<__m256i>(a), reinterpret_cast<__m256i>(b)));
+}
+
+#include "cpu/lanes.inl"
+
+// Loads of single words: gathers are slow on many CPUs with AVX2.
+[[gnu::always_inline]] inline lane_words words_at(const std::byte* from,
+                                                  const std::uint64_t* bits) noexcept {
+  lane_words words{};
+  for (std::size_t i = 0; i < lanes; ++i) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, from + (bits[i] >> 3), sizeof word);
+    words[i] = word;
+  }
+  return words >> (load_lanes(bits) & 7);
+}
+
+#include "kinds/fuse/kernels/lanes.inl"
+
+}  // namespace
+}  // namespace fuse_avx2
+
+const fuse_kernels fuse_kernels::vector256{fuse_avx2::may_contain};
+
+}  // namespace bloomery::detail
+
+BLOOMERY_TARGET_END
+
+#endif
