@@ -1,5 +1,5 @@
-// Arithmetic on several keys at once, one in each lane of a vector. The including kernel defines
-// `lanes`, and `low_product`, the products of the lower halves of two vectors' lanes.
+// Arithmetic on several keys at once, one in each lane of a vector. lanes256.inl and lanes512.inl
+// define `lanes`, and `low_product`, the products of the lower halves of two vectors' lanes.
 
 using lane_words = std::uint64_t __attribute__((vector_size(8 * lanes)));
 

@@ -14,16 +14,7 @@ namespace bloomery::detail {
 namespace cuckoo_avx2 {
 namespace {
 
-constexpr std::size_t lanes = 4;
-
-template <class Words>
-[[gnu::always_inline]] inline Words low_product(const Words& a, const Words& b) noexcept {
-  // NOLINTNEXTLINE(portability-simd-intrinsics): this folder is where they belong.
-  return reinterpret_cast<Words>(
-      _mm256_mul_epu32(reinterpret_cast<__m256i>(a), reinterpret_cast<__m256i>(b)));
-}
-
-#include "cpu/lanes.inl"
+#include "cpu/lanes256.inl"
 #include "kinds/cuckoo/kernels/lanes.inl"
 
 }  // namespace

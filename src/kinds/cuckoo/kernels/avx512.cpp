@@ -13,16 +13,7 @@ namespace bloomery::detail {
 namespace cuckoo_avx512 {
 namespace {
 
-constexpr std::size_t lanes = 8;
-
-template <class Words>
-[[gnu::always_inline]] inline Words low_product(const Words& a, const Words& b) noexcept {
-  // NOLINTNEXTLINE(portability-simd-intrinsics): this folder is where they belong.
-  return reinterpret_cast<Words>(
-      _mm512_mul_epu32(reinterpret_cast<__m512i>(a), reinterpret_cast<__m512i>(b)));
-}
-
-#include "cpu/lanes.inl"
+#include "cpu/lanes512.inl"
 #include "kinds/cuckoo/kernels/lanes.inl"
 
 }  // namespace

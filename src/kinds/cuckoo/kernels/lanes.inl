@@ -1,5 +1,5 @@
 // Queries of several keys at once (cuckoo_layout::place and contains). The including kernel includes
-// cpu/lanes.inl.
+// cpu/lanes256.inl or cpu/lanes512.inl.
 
 constexpr std::size_t group = 32;
 static_assert(group % lanes == 0);

@@ -15,15 +15,7 @@ namespace {
 
 // NOLINTBEGIN(portability-simd-intrinsics): this folder is where they belong.
 
-constexpr std::size_t lanes = 8;
-
-template <class Words>
-[[gnu::always_inline]] inline Words low_product(const Words& a, const Words& b) noexcept {
-  return reinterpret_cast<Words>(
-      _mm512_mul_epu32(reinterpret_cast<__m512i>(a), reinterpret_cast<__m512i>(b)));
-}
-
-#include "cpu/lanes.inl"
+#include "cpu/lanes512.inl"
 
 [[gnu::always_inline]] inline lane_words words_at(const std::byte* from,
                                                   const std::uint64_t* bits) noexcept {

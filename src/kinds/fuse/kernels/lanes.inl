@@ -1,7 +1,7 @@
 // Queries of several keys at once to a filter of one shard (fuse_table::may_contain), without
 // prefetching: such a filter fits into the third-level cache, and the loads of several vectors
-// overlap. The including kernel includes cpu/lanes.inl, and defines `words_at`, the words of 8 bytes
-// that contain these bits, shifted so that the bit comes first.
+// overlap. The including kernel includes cpu/lanes256.inl or cpu/lanes512.inl, and defines
+// `words_at`: the words of 8 bytes that contain these bits, shifted so that the bit comes first.
 
 constexpr std::size_t group = 32;
 static_assert(group % lanes == 0);

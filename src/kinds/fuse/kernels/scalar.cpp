@@ -96,7 +96,7 @@ const fuse_kernels fuse_kernels::scalar{query_part};
 
 void fuse_may_contain(const fuse_table& table, std::span<const hash64> hashes,
                       bool* answers) noexcept {
-  // Larger filters are limited by memory.
+  // Filters of several shards wait for memory, so vectors gain nothing there.
   if (table.shards == 1 && table.size < max_bytes_of_vectors) {
     return chosen_kernels<fuse_kernels>().may_contain(table, hashes, answers);
   }
