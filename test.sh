@@ -9,13 +9,13 @@
 set -euo pipefail
 cd "$(dirname "$0")"
 
-scripts/install-packages.sh build test
+scripts/install-packages.sh build sanitizers
 log=$(mktemp)
 more=$(mktemp)
 trap 'wait; rm -f "$log" "$more"' EXIT
 quietly() { "$@" >"$log" 2>&1 || { tail -60 "$log"; exit 1; }; }
-# The page and its browser are needed last, so they are installed while the first builds run.
-scripts/install-packages.sh explorer browser >"$more" 2>&1 &
+# The others are needed later, so they are installed while the first builds run.
+scripts/install-packages.sh test explorer browser >"$more" 2>&1 &
 installing=$!
 say() { printf '\n== %s\n' "$*"; }
 

@@ -16,6 +16,8 @@ entries our_filters() {
   // These two are not measured with their default options at their final size.
   std::erase_if(
       all, [](const entry& row) { return row.name == "scalable_bloom" || row.name == "fuse"; });
+  all.push_back(kind<blocked_bloom, blocked_bloom_spec, calls::of_distinct_hashes>(
+      "blocked_bloom, distinct keys", {}));
   all.push_back(kind<scalable_bloom>("scalable_bloom, begun at n/16", scalable_bloom_spec{}, 16));
   all.push_back(kind<expandable>("expandable, begun at n/1024", expandable_spec{}, 1024));
   all.push_back(kind<expandable>("expandable, begun at n/1024, growth known",
@@ -31,8 +33,8 @@ entries our_filters() {
 entries our_filters_of_keys() {
   using namespace bloomery;
   return {
-      kind<blocked_bloom, blocked_bloom_spec, true>("blocked_bloom, of keys", {}),
-      kind<bloom, bloom_spec, true>("bloom, of keys", {}),
+      kind<blocked_bloom, blocked_bloom_spec, calls::of_keys>("blocked_bloom, of keys", {}),
+      kind<bloom, bloom_spec, calls::of_keys>("bloom, of keys", {}),
   };
 }
 

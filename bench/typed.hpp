@@ -21,8 +21,11 @@ inline std::span<const std::uint64_t> as_keys(keys hashes) noexcept {
   return {reinterpret_cast<const std::uint64_t*>(hashes.data()), hashes.size()};
 }
 
-/// A typed filter; where OfKeys, asked by integers, which it hashes.
-template <class F, class Spec, bool OfKeys>
+/// Which calls a row uses: for hashes; for integers as keys, which the filter hashes; or for hashes
+/// that are known to differ, which blocked_bloom inserts without counting the new ones.
+enum class calls : std::uint8_t { of_hashes, of_keys, of_distinct_hashes };
+
+template <class F, class Spec, calls Calls>
 class typed final : public subject {
  public:
   explicit typed(const Spec& spec) : spec_(spec) {}
@@ -48,7 +51,7 @@ class typed final : public subject {
   std::uint64_t ask_each(keys asked) const override {
     const F& filter = *filter_;
     std::uint64_t found = 0;
-    if constexpr (OfKeys) {
+    if constexpr (hashes_keys) {
       for (const std::uint64_t key : as_keys(asked)) found += filter.may_contain(key);
     } else {
       for (const bloomery::hash64 h : asked) found += filter.may_contain(h);
@@ -58,7 +61,7 @@ class typed final : public subject {
 
   void ask_batch(keys asked, bool* answers, unsigned threads) const override {
     const std::span into(answers, asked.size());
-    if constexpr (OfKeys) {
+    if constexpr (hashes_keys) {
       filter_->may_contain(as_keys(asked), into);
     } else if constexpr (requires { filter_->may_contain_parallel(asked, into, threads); }) {
       if (threads == 1) {
@@ -72,14 +75,19 @@ class typed final : public subject {
   }
 
  private:
+  static constexpr bool hashes_keys = Calls == calls::of_keys;
+
   void take(bloomery::result<F> made) {
     if (!made) throw std::runtime_error(made.error().message);
     filter_.emplace(std::move(*made));
   }
 
   std::size_t insert(keys members, unsigned threads) {
-    if constexpr (OfKeys) {
+    if constexpr (hashes_keys) {
       return filter_->insert(as_keys(members)).done;
+    } else if constexpr (Calls == calls::of_distinct_hashes) {
+      filter_->insert_distinct(members);
+      return members.size();
     } else if constexpr (requires { filter_->insert_parallel(members, threads); }) {
       if (threads != 1) return filter_->insert_parallel(members, threads).done;
     }
@@ -91,7 +99,7 @@ class typed final : public subject {
 };
 
 /// The row of a kind; `begun` is the share of the keys that it is planned for.
-template <class F, class Spec, bool OfKeys = false>
+template <class F, class Spec, calls Calls = calls::of_hashes>
 entry kind(std::string name, Spec spec, std::uint64_t begun = 1) {
   constexpr bool inserts = requires(F& f, keys k) { f.insert_parallel(k, 2U); } ||
                            requires(Spec& with) { with.threads; };
@@ -99,15 +107,15 @@ entry kind(std::string name, Spec spec, std::uint64_t begun = 1) {
       requires(const F& f, keys k, std::span<bool> a) { f.may_contain_parallel(k, a, 2U); };
   return {.name = std::move(name),
           .of = group::ours,
-          .takes_keys = OfKeys,
+          .takes_keys = Calls == calls::of_keys,
           .batch = true,
-          .parallel_build = inserts && !OfKeys,
-          .parallel_ask = asks && !OfKeys,
+          .parallel_build = inserts && Calls == calls::of_hashes,
+          .parallel_ask = asks && Calls == calls::of_hashes,
           .make = [spec, begun](const setting& s) -> std::unique_ptr<subject> {
             Spec full = spec;
             if constexpr (!bloomery::buildable<F>) full.capacity = (s.n + begun - 1) / begun;
             full.fpr = s.fpr;
-            return std::make_unique<typed<F, Spec, OfKeys>>(full);
+            return std::make_unique<typed<F, Spec, Calls>>(full);
           }};
 }
 

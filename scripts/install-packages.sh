@@ -1,15 +1,16 @@
 #!/usr/bin/env bash
 # Installs the Debian packages that are missing, as root or through sudo, and says which.
-#   install-packages.sh build|test|explorer|browser|bench|peers|boost|packages ...
+#   install-packages.sh build|sanitizers|test|explorer|browser|bench|peers|boost|packages ...
 set -euo pipefail
 
 build=(g++ cmake ninja-build pkg-config libxxhash-dev libfmt-dev libssl-dev
   libcli11-dev nlohmann-json3-dev zlib1g-dev libzstd-dev libidn2-dev wamerican-insane)
-test=(libgtest-dev librapidcheck-dev clang-19 clang-format-19 clang-tidy-19 libclang-rt-19-dev
-  python3 python3-pytest python3-dev pybind11-dev python3-numpy python3-pip mypy zsh fish gzip zstd
-  man-db groff golang-github-dcso-bloom-cli libleveldb-dev libsnappy-dev squid curl redis-server
-  python3-redis python3-mpmath g++-aarch64-linux-gnu qemu-user doxygen abigail-tools libsqlite3-dev sqlite3
-  postgresql-15 openjdk-17-jre-headless)
+# With build: what the builds with sanitizers need.
+sanitizers=(libgtest-dev librapidcheck-dev clang-19 clang-format-19 libclang-rt-19-dev python3 libleveldb-dev
+  libsnappy-dev libsqlite3-dev)
+test=("${sanitizers[@]}" clang-tidy-19 python3-pytest python3-dev pybind11-dev python3-numpy python3-pip mypy zsh fish
+  gzip zstd man-db groff golang-github-dcso-bloom-cli squid curl redis-server python3-redis python3-mpmath
+  g++-aarch64-linux-gnu qemu-user doxygen abigail-tools sqlite3 postgresql-15 openjdk-17-jre-headless)
 # DuckDB, whose Parquet files are tested, and clients of Redis are packages of npm. Node's own packages
 # bring npm along.
 command -v npm >/dev/null || test+=(nodejs npm)
@@ -28,6 +29,7 @@ wanted=()
 for group in "$@"; do
   case $group in
     build) wanted+=("${build[@]}") ;;
+    sanitizers) wanted+=("${sanitizers[@]}") ;;
     test) wanted+=("${test[@]}") ;;
     explorer) wanted+=("${explorer[@]}") ;;
     browser) wanted+=("${browser[@]}") ;;
@@ -35,7 +37,7 @@ for group in "$@"; do
     peers) wanted+=("${peers[@]}") ;;
     boost) wanted+=("${boost[@]}") ;;
     packages) wanted+=("${packages[@]}") ;;
-    *) echo "install-packages.sh: '$group' is no group; give build, test, explorer, browser, bench, peers, boost or packages" >&2; exit 2 ;;
+    *) echo "install-packages.sh: '$group' is no group; give build, sanitizers, test, explorer, browser, bench, peers, boost or packages" >&2; exit 2 ;;
   esac
 done
 

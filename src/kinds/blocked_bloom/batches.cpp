@@ -91,6 +91,10 @@ std::uint64_t blocks_insert(const block_array& array, std::span<const hash64> ha
   return kernels_of(array.layout).insert(array, hashes, keys_ahead(array, hashes.size()));
 }
 
+void blocks_insert_distinct(const block_array& array, std::span<const hash64> hashes) noexcept {
+  kernels_of(array.layout).insert_distinct(array, hashes, keys_ahead(array, hashes.size()));
+}
+
 std::uint64_t blocks_insert(const block_array& array, std::span<const hash64> hashes,
                             unsigned threads) noexcept {
   threads = useful_threads(hashes.size(), threads);

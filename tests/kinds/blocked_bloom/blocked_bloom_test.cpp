@@ -127,6 +127,10 @@ TEST_P(layout_of_test, every_kernel_sets_the_same_bits_and_gives_the_same_answer
       EXPECT_EQ(done.inserted, fresh);
       EXPECT_EQ(done.done, members.size());
       EXPECT_EQ(file_bytes(batch), file_bytes(one_by_one));
+      auto distinct = make(40'000, hashes);
+      distinct.insert_distinct(members);
+      EXPECT_EQ(distinct.size(), members.size());
+      EXPECT_EQ(payload_bytes(distinct), payload_bytes(one_by_one));
       for (const std::size_t n : {std::size_t{0}, std::size_t{1}, std::size_t{95}, std::size_t{96},
                                   std::size_t{97}, asked.size()}) {
         const auto answers = std::make_unique<bool[]>(asked.size());
@@ -139,16 +143,19 @@ TEST_P(layout_of_test, every_kernel_sets_the_same_bits_and_gives_the_same_answer
   }
 }
 
-// 24 MiB and more keys than its lines four times over: gathered by region, with several chunks.
+// More than a second-level cache, and several chunks of keys for two threads and for three.
 TEST_P(layout_of_test, large_batches_by_region_and_by_threads_are_as_one_by_one) {
-  constexpr std::uint64_t bits = std::uint64_t{24} << 23;
-  constexpr std::size_t n = 7'000'000;
+  constexpr std::uint64_t bits = std::uint64_t{8} << 23;
+  constexpr std::size_t n = 3'200'000;
   const auto members = random_hashes(n, 4);
   auto one_by_one = make(bits, 6);
   for (const hash64 h : members) one_by_one.insert(h);
   auto bulk = make(bits, 6);
   EXPECT_EQ(bulk.insert(members).inserted, one_by_one.size());
   EXPECT_EQ(payload_bytes(bulk), payload_bytes(one_by_one));
+  auto distinct = make(bits, 6);
+  distinct.insert_distinct(members);
+  EXPECT_EQ(payload_bytes(distinct), payload_bytes(one_by_one));
   for (const unsigned threads : {2U, 3U}) {
     auto parallel = make(bits, 6);
     EXPECT_EQ(parallel.insert_parallel(members, threads).inserted, one_by_one.size());
@@ -178,6 +185,16 @@ TEST_P(layout_of_test, a_batch_of_one_key_repeated_is_no_trouble) {
   const auto answers = std::make_unique<bool[]>(same.size());
   filter.may_contain(same, std::span(answers.get(), same.size()));
   EXPECT_TRUE(std::all_of(answers.get(), answers.get() + same.size(), [](bool a) { return a; }));
+}
+
+TEST_P(layout_of_test, distinct_keys_are_inserted_as_others_and_all_counted) {
+  const auto keys = words("member", 3000);
+  auto distinct = make(40'000);
+  distinct.insert_distinct(keys);
+  EXPECT_EQ(distinct.size(), keys.size());
+  auto counted = make(40'000);
+  counted.insert(keys);
+  EXPECT_EQ(payload_bytes(distinct), payload_bytes(counted));
 }
 
 INSTANTIATE_TEST_SUITE_P(blocked_bloom, layout_of_test, ::testing::ValuesIn(layouts),

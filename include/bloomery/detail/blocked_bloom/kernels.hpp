@@ -28,6 +28,9 @@ struct block_kernels {
                       unsigned ahead) noexcept;
   /// Inserts in order. Returns the number of keys that were certainly new.
   std::uint64_t (*insert)(const block_array&, std::span<const hash64>, unsigned ahead) noexcept;
+  /// The same without the number: the result means nothing.
+  std::uint64_t (*insert_distinct)(const block_array&, std::span<const hash64>,
+                                   unsigned ahead) noexcept;
 };
 
 /// The kernels of one instruction set.
@@ -43,6 +46,7 @@ struct layout_kernels {
 void blocks_may_contain(const block_array& array, std::span<const hash64> hashes,
                         bool* answers) noexcept;
 std::uint64_t blocks_insert(const block_array& array, std::span<const hash64> hashes) noexcept;
+void blocks_insert_distinct(const block_array& array, std::span<const hash64> hashes) noexcept;
 
 /// The same with up to `threads` threads, or one per core if that is 0. To insert, hashes are first
 /// grouped by region of the array, so that each thread has regions of its own. The order within a

@@ -44,19 +44,23 @@ void may_contain_loop(const block_array& array, std::span<const hash64> hashes, 
           __attribute__((always_inline)) { answers[i] = test(Layout(), block, h[i], k); });
 }
 
-template <class Layout>
+// The result means nothing unless Counts.
+template <class Layout, bool Counts>
 std::uint64_t insert_loop(const block_array& array, std::span<const hash64> hashes,
                           unsigned ahead) noexcept {
   const hash64* const h = hashes.data();
   std::uint64_t newly_inserted = 0;
   for_blocks<Layout, 1, 2>(
       array.data, array.blocks, hashes, ahead,
-      [&, h, k = array.hashes](std::size_t i, std::byte* block)
-          __attribute__((always_inline)) { newly_inserted += set(Layout(), block, h[i], k); });
+      [&, h, k = array.hashes](std::size_t i, std::byte* block) __attribute__((always_inline)) {
+        const bool is_new = set(Layout(), block, h[i], k);
+        if constexpr (Counts) newly_inserted += is_new;
+      });
   return newly_inserted;
 }
 
 template <class Layout>
-constexpr block_kernels loops{may_contain_loop<Layout>, insert_loop<Layout>};
+constexpr block_kernels loops{may_contain_loop<Layout>, insert_loop<Layout, true>,
+                              insert_loop<Layout, false>};
 
 constexpr layout_kernels all_loops{loops<split_512>, loops<free_512>, loops<parquet_256>};

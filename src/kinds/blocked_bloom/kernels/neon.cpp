@@ -200,13 +200,14 @@ std::uint64_t insert_groups(const block_array& array, std::span<const hash64> ha
       array.data, array.blocks, hashes, ahead,
       [&](std::size_t, uint8x16_t present)
           __attribute__((always_inline)) { repeated += vaddvq_u8(present); });
-  return done - repeated + insert_loop<Layout>(array, hashes.subspan(done), 0);
+  return done - repeated + insert_loop<Layout, true>(array, hashes.subspan(done), 0);
 }
 
 // NOLINTEND(portability-simd-intrinsics)
 
 template <class Layout, class Kernel>
-constexpr block_kernels grouped{may_contain_groups<Layout, Kernel>, insert_groups<Layout, Kernel>};
+constexpr block_kernels grouped{may_contain_groups<Layout, Kernel>, insert_groups<Layout, Kernel>,
+                                insert_groups<Layout, Kernel>};
 
 constexpr layout_kernels all_groups{grouped<split_512, split_kernel>, all_loops.free_512,
                                     grouped<parquet_256, parquet_kernel>};
