@@ -68,6 +68,8 @@ void run(const std::string& mode, options& o, const sink& write) {
     compare_batches(n, 0.01, o.how.runs, all, write);
   } else if (mode == "tune") {
     tune(o.how.runs);
+  } else if (mode == "strings") {
+    time_strings(n, o.how.runs);
   } else if (mode == "sets") {
     compare_sets(n, write);
   } else if (mode == "files") {
@@ -128,6 +130,7 @@ int measure(int argc, char** argv) {
   filters->add_option("--build-seconds", o.how.build_seconds, "a build's");
   keys_of(mode("batches", "batches of every size against the memory's limit"));
   mode("tune", "the best distances of prefetching on this CPU beside the library's: a table");
+  keys_of(mode("strings", "filters of strings, hashing included: a table"));
   keys_of(mode("sets", "the textbook's sets of URLs"));
   CLI::App* const files = mode("files", "bloomery build of lines against reading and hashing them");
   keys_of(files);

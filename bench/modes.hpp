@@ -26,6 +26,9 @@ void describe_machine(const std::vector<left_out>& missing, const sink& write);
 /// XXH3 alone, of keys in the cache: eight bytes, and lines like URLs.
 void time_hash(unsigned runs, const sink& write);
 
+/// Prints a table: filters of n strings, hashing included, beside Boost.Bloom's.
+void time_strings(std::uint64_t n, unsigned runs);
+
 /// The textbook's comparison, over URLs: std::unordered_set, std::set, a sorted array, and filters.
 /// Of fewer than `n` keys where memory does not hold so many, one structure at a time.
 void compare_sets(std::uint64_t n, const sink& write);

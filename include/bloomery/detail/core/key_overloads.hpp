@@ -71,17 +71,18 @@ void for_hashes(const H& hash, const R& keys, Use&& use) noexcept {
   // NOLINTNEXTLINE(misc-const-correctness): written where as_bytes holds
   std::array<number_bytes, as_bytes ? batch : 0> words;
   std::array<hash_type, batch> hashes;
-  const auto hash_each = [&](std::size_t at, std::size_t n) noexcept {
+  const auto hash_each = [&](const auto& one, std::size_t at, std::size_t n) noexcept {
     for (std::size_t i = 0; i < n; ++i) {
       const key_type& k = all[at + i];
       if constexpr (as_bytes) {
         store(words[i].data(), static_cast<std::uint64_t>(k));
-        hashes[i] = hash(std::span<const std::byte>(words[i]));
+        hashes[i] = one(std::span<const std::byte>(words[i]));
       } else {
         if constexpr (byte_key<key_type> && requires { k.data(); }) {
-          __builtin_prefetch(all[detail::min(at + i + prefetched_ahead, all.size() - 1)].data());
+          const std::size_t later = at + i + prefetched_ahead;
+          __builtin_prefetch(all[later < all.size() ? later : 0].data());
         }
-        with_hash(hash, k, [&](const hash_type& h) noexcept { hashes[i] = h; });
+        with_hash(one, k, [&](const hash_type& h) noexcept { hashes[i] = h; });
       }
     }
   };
@@ -91,10 +92,10 @@ void for_hashes(const H& hash, const R& keys, Use&& use) noexcept {
       if (hash.settings().is_keyed()) {
         hash_together<key_type>(hash, all.subspan(at, n), hashes.data());
       } else {
-        hash_each(at, n);
+        hash_each(xxh3_hasher(hash.seed()), at, n);
       }
     } else {
-      hash_each(at, n);
+      hash_each(hash, at, n);
     }
     if (!use(std::span<const hash_type>(hashes.data(), n), at)) return;
   }

@@ -1,0 +1,102 @@
+// Strings of 20 bytes end to end, hashing included: blocked_bloom and Boost.Bloom, both by XXH3.
+
+#include <fmt/format.h>
+
+#include <bloomery/blocked_bloom.hpp>
+#include <memory>
+
+#include "keys.hpp"
+#include "measure.hpp"
+#include "modes.hpp"
+#include "peers/peers.hpp"
+#include "strings.hpp"
+
+namespace bench {
+namespace {
+
+constexpr std::size_t string_length = 20;
+
+class fixed_strings {
+ public:
+  fixed_strings(std::uint64_t first, std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) text_ += fmt::format("{:020}", first + i);
+    for (std::size_t i = 0; i < count; ++i)
+      views_.emplace_back(text_.data() + i * string_length, string_length);
+  }
+  string_views all() const noexcept { return views_; }
+
+ private:
+  std::string text_;
+  std::vector<std::string_view> views_;
+};
+
+class our_strings final : public string_subject {
+ public:
+  explicit our_strings(bool distinct) : distinct_(distinct) {}
+  void build(string_views members) override {
+    filter_.emplace(bloomery::blocked_bloom_spec{.capacity = members.size(), .fpr = 0.01});
+    if (distinct_) {
+      filter_->insert_distinct(members);
+    } else {
+      filter_->insert(members);
+    }
+  }
+  std::uint64_t ask_each(string_views asked) const override {
+    std::uint64_t found = 0;
+    for (const std::string_view s : asked) found += filter_->may_contain(s);
+    return found;
+  }
+  void ask_batch(string_views asked, bool* answers) const override {
+    filter_->may_contain(asked, std::span(answers, asked.size()));
+  }
+
+ private:
+  bool distinct_;
+  std::optional<bloomery::blocked_bloom> filter_;
+};
+
+struct timed_strings {
+  std::string name;
+  std::unique_ptr<string_subject> filter;
+  times build, batch, single;
+};
+
+}  // namespace
+
+void time_strings(std::uint64_t n, unsigned runs) {
+  std::vector<timed_strings> rows;
+  rows.push_back({"blocked_bloom", std::make_unique<our_strings>(false), {}, {}, {}});
+  rows.push_back({"blocked_bloom, distinct keys", std::make_unique<our_strings>(true), {}, {}, {}});
+#ifdef BLOOMERY_BENCH_BOOST
+  for (auto* make : {boost_string_peers, boost_native_string_peers}) {
+    for (auto& [name, filter] : make(n, 0.01))
+      rows.push_back({name, std::move(filter), {}, {}, {}});
+  }
+#endif
+  const fixed_strings members(0, n);
+  const fixed_strings others(n, n);
+  const flags answers = make_flags(n);
+  for (unsigned run = 0; run < runs; ++run) {
+    for (timed_strings& r : rows) {
+      const stopwatch building;
+      r.filter->build(members.all());
+      r.build.add(building.seconds(), n);
+      const stopwatch batch;
+      r.filter->ask_batch(others.all(), answers.get());
+      r.batch.add(batch.seconds(), n);
+      const stopwatch single;
+      keep(r.filter->ask_each(others.all()));
+      r.single.add(single.seconds(), n);
+    }
+  }
+  fmt::print(
+      "ns per string of {} bytes, {} strings, medians of {} runs; absent strings are asked\n{:<48} "
+      "{:>6} {:>6} {:>6}\n",
+      string_length, n, runs, "", "build", "batch", "single");
+  for (const timed_strings& r : rows) {
+    fmt::print("{:<48} {:>6.2f} {:>6.2f} {:>6.2f}\n", r.name, r.build.median() * 1e9,
+               r.batch.median() * 1e9, r.single.median() * 1e9);
+  }
+}
+
+}  // namespace bench

@@ -1,0 +1,38 @@
+#pragma once
+
+// Filters of strings, for `bloomery_bench strings`.
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace bench {
+
+using string_views = std::span<const std::string_view>;
+
+class string_subject {
+ public:
+  string_subject() = default;
+  string_subject(const string_subject&) = delete;
+  string_subject& operator=(const string_subject&) = delete;
+  virtual ~string_subject() = default;
+
+  /// Makes the filter of these members anew.
+  virtual void build(string_views members) = 0;
+  /// Asks one by one; how many may be members.
+  virtual std::uint64_t ask_each(string_views asked) const = 0;
+  /// Asks by the subject's call for batches.
+  virtual void ask_batch(string_views asked, bool* answers) const = 0;
+};
+
+using string_subjects = std::vector<std::pair<std::string, std::unique_ptr<string_subject>>>;
+
+/// Boost.Bloom's filters of n strings at a rate, hashed by XXH3 (peers/boost_bloom.cpp).
+string_subjects boost_string_peers(std::uint64_t n, double fpr);
+string_subjects boost_native_string_peers(std::uint64_t n, double fpr);
+
+}  // namespace bench
