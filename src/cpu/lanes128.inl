@@ -50,7 +50,8 @@ struct four_words {
   x = x * multiplier;
   x.low = veorq_u32(x.low, x.high);
   x = x * multiplier;
-  return x ^ four_words{vsriq_n_u32(vshlq_n_u32(x.high, 4), x.low, 28), vshrq_n_u32(x.high, 28)};
+  const uint32x4_t low = vsriq_n_u32(vshlq_n_u32(x.high, 4), x.low, 28);
+  return x ^ four_words { low, vshrq_n_u32(x.high, 28) };
 }
 
 // NOLINTEND(portability-simd-intrinsics)

@@ -1,5 +1,5 @@
-// Queries of several keys at once. A vector has both buckets of a key. Their places come from
-// multiplications of 64 bits, which NEON lacks, so scalar code finds them.
+// Queries of several keys at once (cuckoo_layout::place and contains). Four keys' places are found
+// in the lanes of vectors. A vector then has a bucket of each of two keys.
 
 #if defined(__aarch64__)
 
@@ -13,71 +13,97 @@ namespace bloomery::detail {
 namespace cuckoo_neon {
 namespace {
 
+#include "cpu/lanes128.inl"
+
 // NOLINTBEGIN(portability-simd-intrinsics): this folder is where they belong.
 
 constexpr std::size_t group = 32;
 
-// The buckets of a key.
-struct bucket_pair {
-  std::array<const std::byte*, 2> words;  // that contain them
-  std::array<std::uint64_t, 2> bits;      // at which they begin
-  std::uint64_t pattern;                  // the fingerprint in each slot
+// The buckets of four keys.
+struct four_places {
+  struct bucket {
+    std::array<std::uintptr_t, 4> words;  // that contain it
+    std::array<std::uint64_t, 4> bits;    // at which it begins
+  };
+  bucket first, second;
+  std::array<std::uint64_t, 4> pattern;  // the fingerprint in each slot
 };
 
-class bucket_pairs {
+const std::byte* pointer(std::uintptr_t word) noexcept {
+  return reinterpret_cast<const std::byte*>(word);
+}
+
+class four_keys {
  public:
-  explicit bucket_pairs(const cuckoo_layout& layout) noexcept
-      : bucket_bits_(std::uint64_t{layout.slots()} * layout.fingerprint_bits()),
+  four_keys(const cuckoo_layout& layout, const std::byte* payload) noexcept
+      : bucket_bits_(vdupq_n_u32(layout.slots() * layout.fingerprint_bits())),
+        base_(vdupq_n_u64(reinterpret_cast<std::uintptr_t>(payload))),
+        buckets_(vdupq_n_u32(static_cast<std::uint32_t>(layout.buckets()))),
+        values_(vdupq_n_u32(static_cast<std::uint32_t>(layout.values()))),
         // Words are shifted to the left, until their bucket begins at bit 7. Buckets of whole bytes
         // begin at bit 0 as they are.
-        first_bit_(bucket_bits_ % 8 == 0 ? 0 : 7),
+        first_bit_(layout.slots() * layout.fingerprint_bits() % 8 == 0 ? 0 : 7),
         ones_(layout.slot_ones() << first_bit_),
         high_(vdupq_n_u64(ones_ << (layout.fingerprint_bits() - 1))),
         low_(vsubq_u64(high_, vdupq_n_u64(ones_))),
         shifts_(vdupq_n_u64(first_bit_)) {}
 
-  [[gnu::always_inline]] void find(const cuckoo_layout& layout, const std::byte* payload, hash64 h,
-                                   bucket_pair& to) const noexcept {
-    const cuckoo_place at = layout.place(h);
-    to.bits = {at.first * bucket_bits_, at.second * bucket_bits_};
-    const std::byte* first = payload + (to.bits[0] >> 3);
-    const std::byte* second = payload + (to.bits[1] >> 3);
-    // Without this, g++ loads the stored bits into a vector to shift them.
-    asm("" : "+r"(first), "+r"(second));
-    to.words = {first, second};
-    to.pattern = at.fingerprint * ones_;
+  [[gnu::always_inline]] void find(const hash64* h, four_places& to) const noexcept {
+    four_words folded = load_four(h);
+    folded.low = veorq_u32(folded.low, folded.high);
+    const uint32x4_t first = scaled(folded * 0x9e3779b97f4a7c15, buckets_);
+    const uint32x4_t fingerprint = vaddq_u32(scaled(remixed(folded), values_), vdupq_n_u32(1));
+    const uint32x4_t g = scaled(remixed({fingerprint, vdupq_n_u32(0)}), buckets_);
+    const uint32x4_t second =
+        vaddq_u32(vsubq_u32(g, first), vandq_u32(vcltq_u32(g, first), buckets_));
+    put(first, to.first);
+    put(second, to.second);
+    const four_words pattern = four_words{fingerprint, vdupq_n_u32(0)} * ones_;
+    vst2q_u32(reinterpret_cast<std::uint32_t*>(to.pattern.data()),
+              uint32x4x2_t{{pattern.low, pattern.high}});
   }
 
-  // Not zero if a slot of the key's buckets has its fingerprint.
-  [[gnu::always_inline]] uint32x4_t equal(const bucket_pair& at) const noexcept {
-    const uint64x2_t words = {load<std::uint64_t>(at.words[0]), load<std::uint64_t>(at.words[1])};
-    const uint64x2_t by = vbicq_u64(shifts_, vld1q_u64(at.bits.data()));
-    const uint64x2_t slots = vshlq_u64(words, vreinterpretq_s64_u64(by));
-    const uint64x2_t x = veorq_u64(slots, vdupq_n_u64(at.pattern));
-    return vreinterpretq_u32_u64(
-        vbicq_u64(high_, vorrq_u64(vaddq_u64(vandq_u64(x, low_), low_), x)));
+  // Not zero in the lane of each of two keys that has an equal slot.
+  [[gnu::always_inline]] uint32x4_t equal(const four_places& at, std::size_t i) const noexcept {
+    const uint64x2_t pattern = vld1q_u64(&at.pattern[i]);
+    const auto differing = [&](const four_places::bucket& of) __attribute__((always_inline)) {
+      const uint64x2_t words = {load<std::uint64_t>(pointer(of.words[i])),
+                                load<std::uint64_t>(pointer(of.words[i + 1]))};
+      const uint64x2_t by = vbicq_u64(shifts_, vld1q_u64(&of.bits[i]));
+      const uint64x2_t x = veorq_u64(vshlq_u64(words, vreinterpretq_s64_u64(by)), pattern);
+      return vorrq_u64(vaddq_u64(vandq_u64(x, low_), low_), x);
+    };
+    const uint64x2_t first = differing(at.first);
+    return vreinterpretq_u32_u64(vbicq_u64(high_, vandq_u64(first, differing(at.second))));
   }
 
   // 1 for each of 16 keys that has an equal slot, otherwise 0.
-  [[gnu::always_inline]] uint8x16_t contains(const bucket_pair* at) const noexcept {
-    const auto two = [&](std::size_t k) __attribute__((always_inline)) {
-      const uint32x4_t low = equal(at[k]);
-      return vpmaxq_u32(low, equal(at[k + 1]));
-    };
+  [[gnu::always_inline]] uint8x16_t contains(const four_places* at) const noexcept {
     const auto four = [&](std::size_t k) __attribute__((always_inline)) {
-      const uint32x4_t low = two(k);
-      return vreinterpretq_u16_u32(vpmaxq_u32(low, two(k + 2)));
+      const uint32x4_t low = equal(at[k], 0);
+      return vreinterpretq_u16_u32(vpmaxq_u32(low, equal(at[k], 2)));
     };
     const auto eight = [&](std::size_t k) __attribute__((always_inline)) {
       const uint16x8_t low = four(k);
-      return vreinterpretq_u8_u16(vpmaxq_u16(low, four(k + 4)));
+      return vreinterpretq_u8_u16(vpmaxq_u16(low, four(k + 1)));
     };
     const uint8x16_t low = eight(0);
-    return vminq_u8(vpmaxq_u8(low, eight(8)), vdupq_n_u8(1));
+    return vminq_u8(vpmaxq_u8(low, eight(2)), vdupq_n_u8(1));
   }
 
  private:
-  std::uint64_t bucket_bits_;
+  [[gnu::always_inline]] void put(uint32x4_t bucket, four_places::bucket& to) const noexcept {
+    const uint64x2_t low = vmull_u32(vget_low_u32(bucket), vget_low_u32(bucket_bits_));
+    const uint64x2_t high = vmull_high_u32(bucket, bucket_bits_);
+    vst1q_u64(&to.bits[0], low);
+    vst1q_u64(&to.bits[2], high);
+    vst1q_u64(&to.words[0], vsraq_n_u64(base_, low, 3));
+    vst1q_u64(&to.words[2], vsraq_n_u64(base_, high, 3));
+  }
+
+  uint32x4_t bucket_bits_;
+  uint64x2_t base_;
+  uint32x4_t buckets_, values_;
   unsigned first_bit_;
   std::uint64_t ones_;
   uint64x2_t high_, low_, shifts_;
@@ -86,19 +112,20 @@ class bucket_pairs {
 void contains(const cuckoo_layout& layout, const std::byte* payload, std::span<const hash64> hashes,
               bool* answers, bool ahead) noexcept {
   std::size_t done = 0;
-  if (layout.has_words_of_buckets()) {
-    const cuckoo_layout own = layout;  // else its members are reloaded after each store
-    const bucket_pairs pairs(own);
-    std::array<bucket_pair, group> places;
+  if (layout.has_words_of_buckets() && layout.buckets() >> 32 == 0) {
+    const four_keys keys(layout, payload);
+    std::array<four_places, group / 4> places;
     for (; done + group <= hashes.size(); done += group) {
-      for (std::size_t i = 0; i < group; ++i) {
-        pairs.find(own, payload, hashes[done + i], places[i]);
-        if (!ahead) continue;
-        prefetch_line(places[i].words[0]);
-        prefetch_line(places[i].words[1]);
+      for (std::size_t i = 0; i < group / 4; ++i) {
+        keys.find(&hashes[done + 4 * i], places[i]);
+        for (std::size_t k = 0; ahead && k < 4; ++k) {
+          prefetch_line(pointer(places[i].first.words[k]));
+          prefetch_line(pointer(places[i].second.words[k]));
+        }
       }
       for (std::size_t i = 0; i < group; i += 16) {
-        vst1q_u8(reinterpret_cast<std::uint8_t*>(answers + done + i), pairs.contains(&places[i]));
+        vst1q_u8(reinterpret_cast<std::uint8_t*>(answers + done + i),
+                 keys.contains(&places[i / 4]));
       }
     }
   }
