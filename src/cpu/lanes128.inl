@@ -50,8 +50,8 @@ struct four_words {
   x = x * multiplier;
   x.low = veorq_u32(x.low, x.high);
   x = x * multiplier;
-  const uint32x4_t low = vsriq_n_u32(vshlq_n_u32(x.high, 4), x.low, 28);
-  return x ^ four_words { low, vshrq_n_u32(x.high, 28) };
+  const uint32x4_t low = vsriq_n_u32(vshlq_n_u32(x.high, 4), x.low, 28);  // of x >> 28
+  return {veorq_u32(x.low, low), veorq_u32(x.high, vshrq_n_u32(x.high, 28))};
 }
 
 // NOLINTEND(portability-simd-intrinsics)
