@@ -9,16 +9,10 @@
 
 #include "tests/filter_types.hpp"
 #include "tests/instruction_sets.hpp"
+#include "tests/kinds/fuse/fuse_hashes.hpp"
 
 namespace bloomery::test {
 namespace {
-
-/// n distinct hashes; those of two streams are disjoint.
-std::vector<hash64> some_hashes(std::uint64_t stream, std::size_t n) {
-  std::vector<hash64> all(n);
-  for (std::size_t i = 0; i < n; ++i) all[i] = {detail::remix64((stream << 40) + i + 1)};
-  return all;
-}
 
 // The scalar answers are the specification. Filters with and without prefetching, batches of every
 // length up to a few groups, members among non-members.

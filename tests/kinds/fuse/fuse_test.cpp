@@ -13,19 +13,13 @@
 #include <numeric>
 
 #include "tests/filter_types.hpp"
+#include "tests/kinds/fuse/fuse_hashes.hpp"
 #include "tests/stored_bytes.hpp"
 
 namespace bloomery::test {
 namespace {
 
 using detail::remix64;
-
-/// n distinct hashes; those of two streams are disjoint.
-std::vector<hash64> some_hashes(std::uint64_t stream, std::size_t n) {
-  std::vector<hash64> all(n);
-  for (std::size_t i = 0; i < n; ++i) all[i] = {remix64((stream << 40) + i + 1)};
-  return all;
-}
 
 fuse fuse_of(std::span<const hash64> hashes, fuse_spec spec) {
   return value_of(fuse::build(spec, hashes));

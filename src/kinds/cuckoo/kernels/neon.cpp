@@ -59,8 +59,8 @@ class four_keys {
     put(first, to.first);
     put(second, to.second);
     const four_words pattern = four_words{fingerprint, vdupq_n_u32(0)} * ones_;
-    vst2q_u32(reinterpret_cast<std::uint32_t*>(to.pattern.data()),
-              uint32x4x2_t{{pattern.low, pattern.high}});
+    const uint32x4x2_t halves = {{pattern.low, pattern.high}};
+    vst2q_u32(reinterpret_cast<std::uint32_t*>(to.pattern.data()), halves);
   }
 
   // Not zero in the lane of each of two keys that has an equal slot.
