@@ -164,8 +164,8 @@ class free_kernel {
     const uint32x4_t hashes = vreinterpretq_u32_u64(vld1q_u64(&h->value));
     const uint8x16x4_t first = block(blocks(0));
     const uint8x16x4_t second = block(blocks(1));
-    constexpr unsigned last =
-        Words % 4;  // words whose eight places share a vector with another key's
+    // Words whose eight places share a vector with those of the other key.
+    constexpr unsigned last = Words % 4;
     static_assert(last == 0 || last == 2);
     uint8x16_t all = vdupq_n_u8(0xff);
     if constexpr (Words >= 4) {
@@ -278,7 +278,7 @@ void may_contain_groups(const block_array& array, std::span<const hash64> hashes
 void may_contain_free(const block_array& array, std::span<const hash64> hashes, bool* answers,
                       unsigned ahead) noexcept {
   const unsigned k = array.hashes;
-  if (hashes.size() < group_size || k > 24) {
+  if (hashes.size() < group_size) {
     may_contain_loop<free_512>(array, hashes, answers, ahead);
   } else if (k <= 8) {
     may_contain_by<free_512>(free_kernel<2>(k), array, hashes, answers, ahead);
