@@ -13,20 +13,13 @@
 #include <numeric>
 
 #include "tests/filter_types.hpp"
-#include "tests/instruction_sets.hpp"
+#include "tests/kinds/fuse/fuse_hashes.hpp"
 #include "tests/stored_bytes.hpp"
 
 namespace bloomery::test {
 namespace {
 
 using detail::remix64;
-
-/// n distinct hashes; those of two streams are disjoint.
-std::vector<hash64> some_hashes(std::uint64_t stream, std::size_t n) {
-  std::vector<hash64> all(n);
-  for (std::size_t i = 0; i < n; ++i) all[i] = {remix64((stream << 40) + i + 1)};
-  return all;
-}
 
 fuse fuse_of(std::span<const hash64> hashes, fuse_spec spec) {
   return value_of(fuse::build(spec, hashes));
@@ -63,31 +56,6 @@ TEST(fuse, fingerprints_of_every_width) {
       const double mu = std::ldexp(static_cast<double>(non_members.size()), -static_cast<int>(w));
       EXPECT_NEAR(static_cast<double>(hits(f, non_members)), mu, 6 * std::sqrt(mu) + 6) << w;
       EXPECT_NEAR(f.planned_fpr(), std::ldexp(1.0, -static_cast<int>(w)), 1e-15);
-    }
-  }
-}
-
-// The scalar answers are the specification. Filters with and without prefetching, batches of every
-// length up to a few groups, members among non-members.
-TEST(fuse, every_kernel_gives_the_same_answers) {
-  for (const std::size_t n : {1U, 40U, 5000U, 1'300'000U}) {
-    const auto members = some_hashes(11, n);
-    auto asked = some_hashes(12, 300);
-    for (std::size_t i = 0; i < std::min<std::size_t>(n, 150); ++i) asked[2 * i] = members[i];
-    for (const unsigned arity : {3U, 4U}) {
-      for (unsigned w = n > 100'000 ? 7 : 1; w <= 32; w += n > 100'000 ? 9 : 1) {
-        const auto f = fuse_of(members, {.arity = arity, .fingerprint_bits = w});
-        with_each_instruction_set([&] {
-          for (std::size_t size = 0; size <= asked.size(); size += size < 20 ? 1 : 47) {
-            std::array<bool, 300> answers{};
-            f.may_contain(std::span<const hash64>(asked).first(size), answers);
-            for (std::size_t i = 0; i < size; ++i) {
-              ASSERT_EQ(answers.at(i), f.may_contain(asked[i])) << w;
-            }
-            ASSERT_EQ(std::count(answers.begin() + size, answers.end(), true), 0);
-          }
-        });
-      }
     }
   }
 }

@@ -196,7 +196,12 @@ struct segment_kernels {
                          std::span<const segment_query> to_prefetch, bool* answers) noexcept;
   bool (*contains)(unsigned cell_bits, const segment_query& query) noexcept;
 
-  [[gnu::visibility("hidden")]] static const segment_kernels scalar, vector256, vector512;
+  [[gnu::visibility("hidden")]] static const segment_kernels scalar, vector128, vector256,
+      vector512;
+  /// contains_batch() that counts ones by NEON.
+  [[gnu::visibility("hidden")]] static void contains_by_neon(
+      unsigned cell_bits, std::span<const segment_query> queries,
+      std::span<const segment_query> to_prefetch, bool* answers) noexcept;
   /// contains_batch() with eight queries at a time, for vectors of 512 bits.
   [[gnu::visibility("hidden")]] static void contains_by_eights(
       unsigned cell_bits, std::span<const segment_query> queries,

@@ -12,8 +12,7 @@ namespace bloomery::detail {
 namespace neon {
 namespace {
 
-// For the keys behind the last whole group, and for the free layout: NEON has no 64-bit
-// multiplication.
+// For the keys behind the last whole group, and for inserts into the free layout.
 using scalar::set;
 using scalar::test;
 
@@ -140,15 +139,93 @@ struct parquet_kernel {
   }
 };
 
+// The places of up to 4 * Words bits are the upper 9 bits of as many products, of which only the
+// upper halves are computed. Lanes without a bit of their own repeat the first.
+template <unsigned Words>
+class free_kernel {
+ public:
+  explicit free_kernel(unsigned hashes) noexcept {
+    std::array<std::uint32_t, 4 * Words> low, high;
+    std::uint64_t power = golden64;
+    for (unsigned i = 0; i < 4 * Words; ++i, power *= golden64) {
+      const std::uint64_t factor = i < hashes ? power : golden64;
+      low[i] = static_cast<std::uint32_t>(factor);
+      high[i] = static_cast<std::uint32_t>(factor >> 32);
+    }
+    for (unsigned w = 0; w < Words; ++w) {
+      low_[w] = vld1q_u32(&low[4 * w]);
+      high_[w] = vld1q_u32(&high[4 * w]);
+    }
+  }
+
+  template <bool Inserts, class Blocks>
+  [[gnu::always_inline]] uint8x16_t two(const Blocks& blocks, const hash64* h) const noexcept {
+    static_assert(!Inserts);
+    const uint32x4_t hashes = vreinterpretq_u32_u64(vld1q_u64(&h->value));
+    const uint8x16x4_t first = block(blocks(0));
+    const uint8x16x4_t second = block(blocks(1));
+    // Words whose eight places share a vector with those of the other key.
+    constexpr unsigned last = Words % 4;
+    static_assert(last == 0 || last == 2);
+    uint8x16_t all = vdupq_n_u8(0xff);
+    if constexpr (Words >= 4) {
+      const places_of_bits a(fields<0>(hashes, 0), fields<0>(hashes, 2));
+      const places_of_bits b(fields<2>(hashes, 0), fields<2>(hashes, 2));
+      all = vpminq_u8(a.to_top(vqtbl4q_u8(first, a.bytes)), b.to_top(vqtbl4q_u8(second, b.bytes)));
+    }
+    if constexpr (last != 0) {
+      const places_of_bits of(fields<0>(hashes, Words - 2), fields<2>(hashes, Words - 2));
+      // An index of 64 or more selects nothing.
+      const uint8x16_t at = vorrq_u8(of.bytes, vcombine_u8(vdup_n_u8(0), vdup_n_u8(128)));
+      const uint8x16_t bytes = vqtbl4q_u8(first, at);
+      all = vminq_u8(all, of.to_top(vqtbx4q_u8(bytes, second, veorq_u8(at, vdupq_n_u8(128)))));
+    }
+    return all;
+  }
+
+ private:
+  struct places_of_bits {
+    uint8x16_t bytes;  // of the block
+    uint8x16_t up;     // from the bit to the top of its byte
+
+    places_of_bits(uint16x8_t low, uint16x8_t high) noexcept
+        : bytes(vshrq_n_u8(vuzp2q_u8(vreinterpretq_u8_u16(low), vreinterpretq_u8_u16(high)), 2)),
+          up(vbicq_u8(vdupq_n_u8(7), vshrn_high_n_u16(vshrn_n_u16(low, 7), high, 7))) {}
+
+    [[gnu::always_inline]] uint8x16_t to_top(uint8x16_t from) const noexcept {
+      return vshlq_u8(from, vreinterpretq_s8_u8(up));
+    }
+  };
+
+  [[gnu::always_inline]] static uint8x16x4_t block(const std::byte* from) noexcept {
+    return vld1q_u8_x4(reinterpret_cast<const std::uint8_t*>(from));
+  }
+
+  // The upper 16 bits of eight products. Lanes Lane and Lane + 1 of `hashes` have the hash.
+  template <int Lane>
+  [[gnu::always_inline]] uint16x8_t fields(uint32x4_t hashes, unsigned word) const noexcept {
+    const auto four = [&](unsigned w) __attribute__((always_inline)) {
+      const uint64x2_t low = vmull_laneq_u32(vget_low_u32(low_[w]), hashes, Lane);
+      const uint64x2_t high = vmull_high_laneq_u32(low_[w], hashes, Lane);
+      uint32x4_t upper = vuzp2q_u32(vreinterpretq_u32_u64(low), vreinterpretq_u32_u64(high));
+      upper = vmlaq_laneq_u32(upper, high_[w], hashes, Lane);
+      return vreinterpretq_u16_u32(vmlaq_laneq_u32(upper, low_[w], hashes, Lane + 1));
+    };
+    return vuzp2q_u16(four(word), four(word + 1));
+  }
+
+  std::array<uint32x4_t, Words> low_, high_;
+};
+
 constexpr std::size_t group_size = 16;
 
 // Calls `use(i, present)` for every whole group of 16 keys, in order, and returns the number of
 // keys in them. Prefetches as for_blocks does, also the blocks of the keys behind the last group.
 template <class Layout, class Kernel, bool Inserts, int Level, class Byte, class Use>
-[[gnu::always_inline]] inline std::size_t for_groups(Byte* data, std::uint64_t blocks,
+[[gnu::always_inline]] inline std::size_t for_groups(const Kernel& kernel, Byte* data,
+                                                     std::uint64_t blocks,
                                                      std::span<const hash64> hashes, unsigned ahead,
                                                      Use&& use) {
-  const Kernel kernel;
   const hash64* const h = hashes.data();
   const std::size_t n = hashes.size();
   const auto block = [=](std::size_t i) __attribute__((always_inline)) {
@@ -182,10 +259,10 @@ template <class Layout, class Kernel, bool Inserts, int Level, class Byte, class
 }
 
 template <class Layout, class Kernel>
-void may_contain_groups(const block_array& array, std::span<const hash64> hashes, bool* answers,
-                        unsigned ahead) noexcept {
+void may_contain_by(const Kernel& kernel, const block_array& array, std::span<const hash64> hashes,
+                    bool* answers, unsigned ahead) noexcept {
   const std::size_t done = for_groups<Layout, Kernel, false, 2>(
-      static_cast<const std::byte*>(array.data), array.blocks, hashes, ahead,
+      kernel, static_cast<const std::byte*>(array.data), array.blocks, hashes, ahead,
       [&](std::size_t i, uint8x16_t present) __attribute__((always_inline)) {
         vst1q_u8(reinterpret_cast<std::uint8_t*>(answers + i), present);
       });
@@ -193,11 +270,31 @@ void may_contain_groups(const block_array& array, std::span<const hash64> hashes
 }
 
 template <class Layout, class Kernel>
+void may_contain_groups(const block_array& array, std::span<const hash64> hashes, bool* answers,
+                        unsigned ahead) noexcept {
+  may_contain_by<Layout>(Kernel(), array, hashes, answers, ahead);
+}
+
+void may_contain_free(const block_array& array, std::span<const hash64> hashes, bool* answers,
+                      unsigned ahead) noexcept {
+  const unsigned k = array.hashes;
+  if (hashes.size() < group_size) {
+    may_contain_loop<free_512>(array, hashes, answers, ahead);
+  } else if (k <= 8) {
+    may_contain_by<free_512>(free_kernel<2>(k), array, hashes, answers, ahead);
+  } else if (k <= 16) {
+    may_contain_by<free_512>(free_kernel<4>(k), array, hashes, answers, ahead);
+  } else {
+    may_contain_by<free_512>(free_kernel<6>(k), array, hashes, answers, ahead);
+  }
+}
+
+template <class Layout, class Kernel>
 std::uint64_t insert_groups(const block_array& array, std::span<const hash64> hashes,
                             unsigned ahead) noexcept {
   std::uint64_t repeated = 0;
   const std::size_t done = for_groups<Layout, Kernel, true, 3>(
-      array.data, array.blocks, hashes, ahead,
+      Kernel(), array.data, array.blocks, hashes, ahead,
       [&](std::size_t, uint8x16_t present)
           __attribute__((always_inline)) { repeated += vaddvq_u8(present); });
   return done - repeated + insert_loop<Layout, true>(array, hashes.subspan(done), 0);
@@ -209,7 +306,8 @@ template <class Layout, class Kernel>
 constexpr block_kernels grouped{may_contain_groups<Layout, Kernel>, insert_groups<Layout, Kernel>,
                                 insert_groups<Layout, Kernel>};
 
-constexpr layout_kernels all_groups{grouped<split_512, split_kernel>, all_loops.free_512,
+constexpr layout_kernels all_groups{grouped<split_512, split_kernel>,
+                                    {may_contain_free, insert_loop<free_512>},
                                     grouped<parquet_256, parquet_kernel>};
 
 }  // namespace

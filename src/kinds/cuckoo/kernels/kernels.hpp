@@ -16,7 +16,7 @@ struct cuckoo_kernels {
   void (*contains)(const cuckoo_layout& layout, const std::byte* payload,
                    std::span<const hash64> hashes, bool* answers, bool ahead) noexcept;
 
-  static const cuckoo_kernels scalar, vector256, vector512;
+  static const cuckoo_kernels scalar, vector128, vector256, vector512;
 };
 
 }  // namespace bloomery::detail

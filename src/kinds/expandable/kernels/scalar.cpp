@@ -26,6 +26,15 @@ void push_slot(const slot_row& row, std::size_t n, std::size_t at, std::uint64_t
 
 const segment_kernels segment_kernels::scalar = bloomery::detail::scalar::kernels;
 
+#if defined(__aarch64__)
+// Only queries differ (neon.cpp). Defined here, where `kernels` is a constant expression.
+constinit const segment_kernels segment_kernels::vector128 = [] {
+  segment_kernels all = bloomery::detail::scalar::kernels;
+  all.contains_batch = contains_by_neon;
+  return all;
+}();
+#endif
+
 const segment_kernels& segment_ops() noexcept {
   return chosen_kernels<segment_kernels>();
 }

@@ -15,7 +15,7 @@ struct fuse_kernels {
   void (*may_contain)(const fuse_table& table, std::span<const hash64> hashes,
                       bool* answers) noexcept;
 
-  static const fuse_kernels scalar, vector256, vector512;
+  static const fuse_kernels scalar, vector128, vector256, vector512;
 };
 
 }  // namespace bloomery::detail
