@@ -261,6 +261,7 @@ class basic_blocked_bloom : public detail::key_overloads<basic_blocked_bloom<Sto
     detail::blocks_insert_distinct(array(), hs);
     count_ += hs.size();
   }
+  /// The same for keys, which are hashed.
   template <detail::key_batch R>
   void insert_distinct(const R& keys) noexcept
     requires writable_storage<Storage>
