@@ -306,9 +306,10 @@ template <class Layout, class Kernel>
 constexpr block_kernels grouped{may_contain_groups<Layout, Kernel>, insert_groups<Layout, Kernel>,
                                 insert_groups<Layout, Kernel>};
 
-constexpr layout_kernels all_groups{grouped<split_512, split_kernel>,
-                                    {may_contain_free, insert_loop<free_512>},
-                                    grouped<parquet_256, parquet_kernel>};
+constexpr layout_kernels all_groups{
+    grouped<split_512, split_kernel>,
+    {may_contain_free, all_loops.free_512.insert, all_loops.free_512.insert_distinct},
+    grouped<parquet_256, parquet_kernel>};
 
 }  // namespace
 }  // namespace neon
