@@ -19,8 +19,9 @@ template <class Filter, class Spec>
 double share_above(const Spec& spec, double bound, unsigned seed) {
   std::mt19937_64 random(seed);
   int above = 0;
+  Filter filter = Filter::make(spec).value();
   for (int i = 0; i < filters; ++i) {
-    Filter filter = Filter::make(spec).value();
+    filter.clear();
     std::vector<hash64> keys(spec.capacity);
     for (hash64& key : keys) key.value = random();
     filter.insert(keys);
