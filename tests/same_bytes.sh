@@ -64,7 +64,7 @@ for source in "${tests[@]}"; do
   compile_test -include "$folder/common.hpp" -c "$source" -o "$folder/$((i++)).o"
 done
 for source in gtest-all gtest_main; do
-  compile_test -I"$googletest" -c "$googletest/src/$source.cc" -o "$folder/$((i++)).o"
+  compile_test -O0 -I"$googletest" -c "$googletest/src/$source.cc" -o "$folder/$((i++)).o"
 done
 compile "$folder"/*.o -o "$folder/tests" -pthread
 # One layout's large batches and few sizes of ribbon are enough for an emulated CPU.

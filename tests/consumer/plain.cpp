@@ -1,4 +1,4 @@
-// A program without exceptions, without run-time type information, or without both. It makes,
+// A program without exceptions and run-time type information. It makes,
 // changes, saves, opens and queries every kind.
 
 #include <bloomery/bloomery.hpp>
