@@ -2,7 +2,6 @@
 // bench/run.sh calls it; bench/charts.py reads the file.
 
 #include <fmt/format.h>
-#include <malloc.h>
 
 #include <CLI/CLI.hpp>
 #include <bloomery/plan/units.hpp>
@@ -13,7 +12,6 @@
 #include <stdexcept>
 
 #include "compare.hpp"
-#include "measure.hpp"
 #include "modes.hpp"
 
 namespace bench {
@@ -95,21 +93,7 @@ void run(const std::string& mode, options& o, const sink& write) {
   }
 }
 
-/// Gives filters of 1 to 4 MiB equal pages. bench/run.sh asks for huge pages of the heap, which has
-/// them from its first multiple of 2 MiB on: all filters come behind that. Without this, the first
-/// filter of a table had small pages, and batches of 1 M keys took 1.4 times as long.
-void equal_pages() {
-  constexpr int huge_page = 1 << 21;
-  ::mallopt(M_MMAP_THRESHOLD, 2 * huge_page);
-  ::mallopt(M_TRIM_THRESHOLD, 64 * huge_page);
-  ::mallopt(M_TOP_PAD,
-            32 * huge_page);  // a page is huge if its whole range is there at its first use
-  static const std::unique_ptr<char[]> before = std::make_unique<char[]>(huge_page);  // NOLINT
-  keep(before[0]);
-}
-
 int measure(int argc, char** argv) {
-  equal_pages();
   CLI::App app{"Measures Bloomery, its peers and the machine. bench/run.sh runs all of it."};
   options o;
   app.add_option("-o,--output", o.output, "the results file to append to; - is stdout");

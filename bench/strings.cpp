@@ -4,6 +4,10 @@
 
 #include <bloomery/blocked_bloom.hpp>
 #include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
 
 #include "keys.hpp"
 #include "measure.hpp"
@@ -81,6 +85,9 @@ void time_strings(std::uint64_t n, unsigned runs) {
       const stopwatch building;
       r.filter->build(members.all());
       r.build.add(building.seconds(), n);
+      if (r.filter->ask_each(members.all()) != n) {
+        throw std::runtime_error(r.name + " denies a member");
+      }
       const stopwatch batch;
       r.filter->ask_batch(others.all(), answers.get());
       r.batch.add(batch.seconds(), n);

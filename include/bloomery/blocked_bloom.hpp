@@ -253,8 +253,9 @@ class basic_blocked_bloom : public detail::key_overloads<basic_blocked_bloom<Sto
   }
 
   /// Inserts a batch of keys that differ from each other and from those inserted before, as the
-  /// keys of a table do. It does not find out which keys are new, which saves up to a third of the
-  /// time: size() counts all of them. The bits are those of insert().
+  /// keys of a table do. The bits are those of insert(). size() counts all keys, because the call
+  /// does not find out which are new: it takes 0.8 of the time of insert() if the filter is in a
+  /// cache.
   void insert_distinct(std::span<const hash64> hs) noexcept
     requires writable_storage<Storage>
   {
