@@ -397,7 +397,8 @@ def test_replicas_with_other_settings_hold_the_same_bytes(start):
 
 def test_what_redisbloom_can_follow(start):
     """As a replica it takes up to seven words in BF.RESERVE and an odd number in CF.RESERVE."""
-    server = start("--appendonly", "yes", "--aof-use-rdb-preamble", "no",
+    # "always": otherwise a slow disk delays the log by up to two seconds after the reply.
+    server = start("--appendonly", "yes", "--appendfsync", "always", "--aof-use-rdb-preamble", "no",
                    module_arguments=["engine", "compatible"])
     server.call("BF.ADD", "f", "a")
     server.call("BF.RESERVE", "g", "0.01", "10", "NONSCALING")
