@@ -77,6 +77,13 @@ class Bench:
         return passed / non_members
 
 
+def measure_missing(bench):
+    """What a batch costs where there is no filter: reading a hundred strings and writing a hundred replies."""
+    for command in "BF.MEXISTS", "CF.MEXISTS":
+        one, fifty = (bench.time_of(p, 10_000, command, "missing", *["__rand_int__"] * 100) for p in (1, 50))
+        print(f"| missing key | {command} of 100 | {one:.2f} | {fifty:.2f} | | |", flush=True)
+
+
 def measure(bench, name, reserve, family):
     bench.client.flushall()
     bench.client.execute_command(*reserve)
@@ -119,6 +126,7 @@ def main():
         bench = Bench(options, folder)
         try:
             n = options.items
+            measure_missing(bench)
             measure(bench, "BF reserved", ["BF.RESERVE", "f", "0.01", n], "BF")
             measure(bench, "BF reserved, XXH3", ["BF.RESERVE", "f", "0.01", n, "HASH", "XXH3"], "BF")
             measure(bench, "BF grown", ["BF.RESERVE", "f", "0.01", 100], "BF")

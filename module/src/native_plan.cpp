@@ -9,7 +9,8 @@ namespace {
 
 // A growing filter for fewer items is an expandable from the start. Most filters that commands
 // create without options outgrow such a front, and every query would still ask it.
-constexpr std::uint64_t min_front = 10'000;
+constexpr std::uint64_t min_blocked_front = 10'000;
+constexpr std::uint64_t min_quotient_front = 1025;  // CF.ADD creates filters for 1024 items
 // The front's share of the rate. At 93% a blocked filter takes 0.18 bits per item more than at
 // 100%; a vector quotient filter with half of the rate has the next longer remainder.
 constexpr double blocked_share = 0.93;
@@ -60,7 +61,11 @@ planned_part back_part(const filter_spec& spec, double share) {
 native_plan plan_native(const filter_spec& spec) {
   using enum filter_kind;
   const bool grows = spec.expansion != 0;
-  if (spec.family == filter_family::cuckoo || spec.deletable) {
+  const bool keeps_copies = spec.family == filter_family::cuckoo || spec.deletable;
+  if (grows && spec.capacity < (keeps_copies ? min_quotient_front : min_blocked_front)) {
+    return {part(spec, expandable, spec.capacity, spec.error_rate), std::nullopt};
+  }
+  if (keeps_copies) {
     const double share = grows ? quotient_share : fixed_quotient_share;
     native_plan plan{part(spec, vector_quotient, spec.capacity, spec.error_rate * share),
                      std::nullopt};
@@ -70,18 +75,7 @@ native_plan plan_native(const filter_spec& spec) {
   if (!grows) {
     return {counted_part(spec, spec.error_rate), std::nullopt};
   }
-  if (spec.capacity < min_front) {
-    return {part(spec, expandable, spec.capacity, spec.error_rate), std::nullopt};
-  }
   return {counted_part(spec, spec.error_rate * blocked_share), back_part(spec, 1 - blocked_share)};
-}
-
-bool may_be_front(filter_kind kind, const native_plan& plan) noexcept {
-  using enum filter_kind;
-  const filter_kind planned = plan.front.kind->kind;
-  if (kind == planned) return true;
-  if (planned != bloom && planned != blocked_bloom) return false;
-  return kind == bloom || kind == blocked_bloom || (kind == expandable && plan.back);
 }
 
 }  // namespace bloomery::server

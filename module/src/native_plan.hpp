@@ -26,8 +26,4 @@ native_plan plan_native(const filter_spec& spec);
 /// Lower rates use the classic Bloom filter instead of the blocked one.
 inline constexpr double min_blocked_rate = 1e-4;
 
-/// Whether a dump may have a front of this kind. Filters from versions with other plans keep
-/// theirs.
-bool may_be_front(filter_kind kind, const native_plan& plan) noexcept;
-
 }  // namespace bloomery::server

@@ -319,7 +319,7 @@ class native_value final : public filter_value {
       }
       if (back_) target = &*back_;
     }
-    if (target != &front_ && present_bytes(meter) >= limit.max_bytes) {
+    if (target->can().grow && present_bytes(meter) >= limit.max_bytes) {
       return {0, stop_reason::limit};
     }
     const auto summary = target->insert({&item, 1});
@@ -327,7 +327,7 @@ class native_value final : public filter_value {
       newly_inserted = summary->inserted == 1;
       return {1, stop_reason::none};
     }
-    if (target != &front_ || !may_grow() || back_) return {0, stop_reason::out_of_memory};
+    if (target->can().grow || !may_grow() || back_) return {0, stop_reason::out_of_memory};
     // The front found no room although it has not reached its capacity.
     const stop_reason reason = make_back(limit, meter);
     if (reason != stop_reason::none) return {0, reason};
@@ -413,19 +413,19 @@ std::unique_ptr<filter_value> open_native(const received_dump& dump) {
   const native_plan plan = plan_native(spec);
   if (dump.parts() > 1 && !plan.back) return nullptr;
   const memory_meter meter;
-  const auto open_part = [&](std::size_t i, auto&& is_kind) -> std::optional<any_filter> {
+  const auto open_part = [&](std::size_t i, const planned_part& part) -> std::optional<any_filter> {
     const std::string name = "dump";
     auto stored = read_stored(mapped_storage(nullptr, dump.file(i)), verification::always, name);
-    if (!stored || !is_kind(stored->header.kind)) return std::nullopt;
+    if (!stored || stored->header.kind != part.kind->kind) return std::nullopt;
     if (spec.seed.is_keyed() && !unlock(*stored, spec.seed.key(), name)) return std::nullopt;
     auto filter = open_any(*stored, access::writable, name);
     return filter ? std::optional(std::move(*filter)) : std::nullopt;
   };
-  auto front = open_part(0, [&](filter_kind kind) { return may_be_front(kind, plan); });
+  auto front = open_part(0, plan.front);
   if (!front) return nullptr;
   std::optional<any_filter> back;
   if (dump.parts() > 1) {
-    back = open_part(1, [&](filter_kind kind) { return kind == plan.back->kind->kind; });
+    back = open_part(1, *plan.back);
     if (!back) return nullptr;
   }
   return std::make_unique<native_value>(spec, std::move(*front), std::move(back),

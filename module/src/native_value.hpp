@@ -3,7 +3,7 @@
 // The native engine: the library's own filters, in one part or two.
 //
 //     front   made for the reserved capacity: a blocked_bloom, or a vector_quotient where items are
-//             deleted and counted. BF.* filters that grow from a small capacity are one expandable.
+//             deleted and counted. Filters that grow from a small capacity are one expandable.
 //     back    an expandable, made when the front is full and the filter may grow. A query thus asks
 //             at most two parts, however far the filter grows.
 

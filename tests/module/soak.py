@@ -104,7 +104,7 @@ class Client(threading.Thread):
 
     def deletable(self):
         key = f"deletable {self.number}"
-        self.copies(key, ["BF.INSERT", key, "CAPACITY", 200, "DELETABLE", "ITEMS"], "BF.MEXISTS",
+        self.copies(key, ["BF.INSERT", key, "CAPACITY", 2000, "DELETABLE", "ITEMS"], "BF.MEXISTS",
                     "BF.DEL", "BF.COUNT")
 
     def move(self):

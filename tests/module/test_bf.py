@@ -299,7 +299,7 @@ def test_a_fixed_filter_stops_at_its_capacity_and_loses_nothing(server):
     assert server.call("BF.MEXISTS", "f", *added) == [1] * len(added)
 
 
-@pytest.mark.parametrize("options", [["100"], ["5000"], ["3000", "NONSCALING"]], ids=" ".join)
+@pytest.mark.parametrize("options", [["100"], ["1100"], ["5000"], ["3000", "NONSCALING"]], ids=" ".join)
 def test_a_deletable_filter_against_a_multiset(server, options):
     """Adds and deletes never lose a member: copies are kept, and each add says whether
     the item was there."""

@@ -162,7 +162,7 @@ def ask_all(server, command, key, items):
 
 @pytest.mark.parametrize("reserve, n, bits", [
     (["20000"], 20_000, 12), (["20000", "EXPANSION", "0"], 20_000, 11),
-    (["100"], 20_000, 24), (["20000"], 40_000, 20)], ids=str)
+    (["100"], 20_000, 24), (["2000"], 20_000, 24), (["20000"], 40_000, 20)], ids=str)
 def test_size_and_rate(server, reserve, n, bits):
     """At most 12 bits per item when reserved, and the rate holds, reserved or grown."""
     server.call("CF.RESERVE", "f", *reserve)
@@ -181,10 +181,10 @@ def test_size_and_rate(server, reserve, n, bits):
     assert server.call("CF.MEXISTS", "f", *non_members[:300]) == one_by_one
 
 
-@pytest.mark.parametrize("capacity", [30, 600, 4000])
+@pytest.mark.parametrize("capacity", [30, 600, 1100, 4000])
 def test_deletes_and_counts_against_a_multiset(server, capacity):
     """Adds and deletes never lose a member, and no count is too low: also where the
-    filter has grown, and members lie in front and behind."""
+    filter has grown, and where members lie in two parts (1100)."""
     chosen = random.Random(capacity)
     server.call("CF.RESERVE", "f", capacity)
     held = collections.Counter()
@@ -231,19 +231,22 @@ def test_a_thousand_copies_are_counted(server):
     assert server.call("CF.EXISTS", "f", "same") == 0
 
 
-def test_a_default_filter_grows_as_far_as_memory_is_allowed(server):
-    """RedisBloom's stops at 30,660 items."""
+@pytest.mark.parametrize("capacity, filters", [(1024, 1), (1025, 2)])
+def test_a_filter_grows_as_far_as_memory_is_allowed(server, capacity, filters):
+    """RedisBloom's stops at 30,660 items. 1024 is the default capacity."""
+    if filters == 2:
+        server.call("CF.RESERVE", "f", capacity)
     for first in range(0, 60_000, 2000):
         assert set(server.call("CF.INSERT", "f", "ITEMS", *range(first, first + 2000))) == {1}
     assert ask_all(server, "CF.MEXISTS", "f", list(range(60_000))) == [1] * 60_000
-    assert server.client.cf().info("f").filterNum == 2
+    assert server.client.cf().info("f").filterNum == filters
 
 
 def test_what_is_there_is_no_reason_to_grow(server):
-    server.call("CF.RESERVE", "f", 1000)
-    assert set(server.call("CF.INSERT", "f", "ITEMS", *range(1000))) == {1}
+    server.call("CF.RESERVE", "f", 2000)
+    assert set(server.call("CF.INSERT", "f", "ITEMS", *range(2000))) == {1}
     before = server.client.cf().info("f")
-    assert set(server.call("CF.INSERTNX", "f", "ITEMS", *range(1000))) == {0}
+    assert set(server.call("CF.INSERTNX", "f", "ITEMS", *range(2000))) == {0}
     assert server.call("CF.INSERT", "f", "ITEMS", 1, 2, 1) == [1, 1, 1]
     after = server.client.cf().info("f")
     assert (before.filterNum, after.filterNum) == (1, 1)

@@ -68,7 +68,7 @@ def test_a_union_counts_an_item_of_both_once(server, capacity):
 
 
 @pytest.mark.parametrize("family, reserve", [
-    ("CF", ["4000"]), ("CF", ["4000", "EXPANSION", "0"]), ("BF", ["0.01", "4000", "DELETABLE"])],
+    ("CF", ["4000"]), ("CF", ["100"]), ("CF", ["4000", "EXPANSION", "0"]), ("BF", ["0.01", "4000", "DELETABLE"])],
     ids=str)
 def test_copies_add_up_and_can_be_deleted(server, family, reserve):
     chosen = random.Random(7)
@@ -176,7 +176,7 @@ def test_growing_filters_whose_union_could_not_keep_its_rate_are_refused(server)
     for key in "ef":
         server.call("BF.RESERVE", key, "0.01", "10000")
         add(server, key, [f"{key}:{i}" for i in range(11_000)])
-        server.call("CF.RESERVE", "c" + key, "1000")
+        server.call("CF.RESERVE", "c" + key, "1100")
         server.call("CF.INSERT", "c" + key, "ITEMS", *(f"{key}{i}" for i in range(1500)))
     assert server.error("BF.MERGE", "e", "f") == SAYS.format(2, GROWN)
     assert server.error("CF.MERGE", "ce", "cf") == SAYS.format(2, GROWN)

@@ -76,12 +76,13 @@ FILTERS = {
     "bf grows": bf(300, "0.01", "100"),
     "bf two parts": bf(9500, "0.01", "10000"),
     "bf behind": bf(12_000, "0.01", "10000"),
-    "bf deletable": bf(900, "0.01", "1000", "DELETABLE"),
+    "bf deletable": bf(1000, "0.01", "1100", "DELETABLE"),
     "bf window": bf(0, "0.01", "500", "WINDOW", "100000"),
     "bf compatible": bf(80, "0.01", "100", "ENGINE", "COMPATIBLE"),
     "cf made": cf(0, "CF.INSERT"),
-    "cf two parts": cf(900, "CF.INSERT", "1000"),
-    "cf absent": cf(900, "CF.INSERTNX", "1000"),
+    "cf grows": cf(900, "CF.INSERT", "1000"),
+    "cf two parts": cf(1000, "CF.INSERT", "1100"),
+    "cf absent": cf(1000, "CF.INSERTNX", "1100"),
     "cf compatible": cf(100, "CF.INSERT", "128", "EXPANSION", "2", "ENGINE", "COMPATIBLE"),
 }
 
