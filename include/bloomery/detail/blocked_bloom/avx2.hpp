@@ -107,39 +107,70 @@ static_assert(max_block_hashes % 8 == 0);
   return _mm256_load_si256(reinterpret_cast<const __m256i*>(from));
 }
 
-// Eight positions at a time. AVX2 has no product of 64 bits, so its upper half is the sum of three
-// products of 32 bits. The block is 16 words of 32 bits: the four high bits of a position choose
-// one, by two permutations of eight words. No early exit: in a mixture of members and non-members
-// its branch costs more than it saves (docs/decisions/blocked-bloom-lanes.md).
-[[gnu::always_inline]] inline bool test(free_512, const std::byte* block, hash64 h,
-                                        unsigned hashes) noexcept {
-  const __m256i words_low = load(block);
-  const __m256i words_high = load(block + 32);
+// The free layout's positions of a key, in the upper bits of lanes of 32. AVX2 has no product of 64
+// bits, so its upper half is the sum of three products of 32 bits. Positions `first` to `first +
+// 7`:
+[[gnu::always_inline]] inline __m256i eight_positions(hash64 h, unsigned first) noexcept {
   const __m256i hash_low = _mm256_set1_epi32(static_cast<int>(h.value));
   const __m256i hash_high = _mm256_set1_epi32(static_cast<int>(h.value >> 32));
-  const __m256i lanes = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
-  bool all = true;
-  for (unsigned i = 0; i < hashes; i += 8) {
-    const __m256i low = load(golden_halves.low.data() + i);
-    const __m256i high = load(golden_halves.high.data() + i);
-    const __m256i carry =
-        _mm256_blend_epi32(_mm256_srli_epi64(_mm256_mul_epu32(hash_low, low), 32),
-                           _mm256_mul_epu32(hash_low, _mm256_srli_epi64(low, 32)), 0b10101010);
-    const __m256i position = _mm256_add_epi32(
-        carry,
-        _mm256_add_epi32(_mm256_mullo_epi32(hash_low, high), _mm256_mullo_epi32(hash_high, low)));
-    const __m256i word = _mm256_srli_epi32(position, 28);
-    const __m256i bit = _mm256_srli_epi32(_mm256_slli_epi32(position, 4), 27);
-    const __m256i wanted =
-        _mm256_cmpgt_epi32(_mm256_set1_epi32(static_cast<int>(hashes - i)), lanes);
-    const __m256i bits = _mm256_sllv_epi32(_mm256_srli_epi32(wanted, 31), bit);
-    const __m256i found = _mm256_castps_si256(
-        _mm256_blendv_ps(_mm256_castsi256_ps(_mm256_permutevar8x32_epi32(words_low, word)),
-                         _mm256_castsi256_ps(_mm256_permutevar8x32_epi32(words_high, word)),
-                         _mm256_castsi256_ps(position)));
-    all &= _mm256_testc_si256(found, bits) != 0;
+  const __m256i low = load(golden_halves.low.data() + first);
+  const __m256i high = load(golden_halves.high.data() + first);
+  const __m256i carry =
+      _mm256_blend_epi32(_mm256_srli_epi64(_mm256_mul_epu32(hash_low, low), 32),
+                         _mm256_mul_epu32(hash_low, _mm256_srli_epi64(low, 32)), 0b10101010);
+  return _mm256_add_epi32(carry, _mm256_add_epi32(_mm256_mullo_epi32(hash_low, high),
+                                                  _mm256_mullo_epi32(hash_high, low)));
+}
+// The first four positions, in the odd lanes.
+[[gnu::always_inline]] inline __m256i four_positions(hash64 h) noexcept {
+  const __m256i hash = _mm256_set1_epi64x(static_cast<long long>(h.value));
+  const __m256i low = _mm256_cvtepu32_epi64(
+      _mm_load_si128(reinterpret_cast<const __m128i*>(golden_halves.low.data())));
+  const __m256i high = _mm256_cvtepu32_epi64(
+      _mm_load_si128(reinterpret_cast<const __m128i*>(golden_halves.high.data())));
+  const __m256i crossed =
+      _mm256_mullo_epi32(hash, _mm256_or_si256(high, _mm256_slli_epi64(low, 32)));
+  return _mm256_add_epi32(_mm256_mul_epu32(hash, low),
+                          _mm256_add_epi32(crossed, _mm256_slli_epi64(crossed, 32)));
+}
+
+// Whether the bits at the positions in the lanes of `wanted` are set. The block is 16 words of 32
+// bits: the four high bits of a position choose one, by two permutations of eight words.
+[[gnu::always_inline]] inline bool has_bits(const std::byte* block, __m256i position,
+                                            __m256i wanted) noexcept {
+  const __m256i word = _mm256_srli_epi32(position, 28);
+  const __m256i bit = _mm256_srli_epi32(_mm256_slli_epi32(position, 4), 27);
+  const __m256i bits = _mm256_sllv_epi32(_mm256_srli_epi32(wanted, 31), bit);
+  const auto words = [&](const std::byte* half) __attribute__((always_inline)) {
+    return _mm256_castsi256_ps(_mm256_permutevar8x32_epi32(load(half), word));
+  };
+  const __m256i found = _mm256_castps_si256(
+      _mm256_blendv_ps(words(block), words(block + 32), _mm256_castsi256_ps(position)));
+  return _mm256_testc_si256(found, bits) != 0;
+}
+
+// No loop over eight positions at a time: the branches cost less, since they go the same way for
+// all keys of a filter. No early exit: in a mixture of members and non-members its branch costs
+// more than it saves (docs/decisions/blocked-bloom-lanes.md).
+[[gnu::always_inline]] inline bool test(free_512, const std::byte* block, hash64 h,
+                                        unsigned hashes) noexcept {
+  static_assert(max_block_hashes == 24);
+  const auto wanted = [=](__m256i lanes, int first) __attribute__((always_inline)) {
+    return _mm256_cmpgt_epi32(_mm256_set1_epi32(static_cast<int>(hashes) - first), lanes);
+  };
+  if (hashes <= 4) {
+    return has_bits(block, four_positions(h), wanted(_mm256_setr_epi32(4, 0, 4, 1, 4, 2, 4, 3), 0));
   }
-  return all;
+  const auto has_eight = [=](int first) __attribute__((always_inline)) {
+    return has_bits(block, eight_positions(h, static_cast<unsigned>(first)),
+                    wanted(_mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7), first));
+  };
+  const bool first = has_eight(0);
+  if (hashes <= 8) return first;
+  const bool second = has_eight(8);
+  if (hashes <= 16) [[likely]]
+    return first & second;
+  return first & second & has_eight(16);
 }
 
 using scalar::set;  // for the free layout

@@ -56,22 +56,28 @@ constexpr powers make_powers() noexcept {
 inline constexpr powers golden_powers = make_powers();
 static_assert(max_block_hashes % 8 == 0);
 
+// Straight-line code as in avx2.hpp.
 [[gnu::always_inline]] inline bool test(free_512, const std::byte* block, hash64 h,
                                         unsigned hashes) noexcept {
+  static_assert(max_block_hashes == 24);
   const __m512i words = _mm512_loadu_si512(block);
   const __m512i hash = _mm512_set1_epi64(static_cast<long long>(h.value));
-  unsigned missing = 0;
-  for (unsigned i = 0; i < hashes; i += 8) {
-    const __m512i x =
-        _mm512_maskz_mullo_epi64(0xff, hash, _mm512_load_si512(golden_powers.values.data() + i));
+  const unsigned wanted = (1U << hashes) - 1;
+  const auto missing = [=](unsigned first) __attribute__((always_inline)) {
+    const __m512i x = _mm512_maskz_mullo_epi64(
+        0xff, hash, _mm512_load_si512(golden_powers.values.data() + first));
     const __m512i word =
         _mm512_maskz_permutexvar_epi64(0xff, _mm512_maskz_srli_epi64(0xff, x, 61), words);
     const __m512i bit =
         _mm512_maskz_rolv_epi64(0xff, _mm512_set1_epi64(1), _mm512_maskz_srli_epi64(0xff, x, 55));
-    const unsigned wanted = hashes - i >= 8 ? 0xff : (1U << (hashes - i)) - 1;
-    missing |= _mm512_mask_testn_epi64_mask(static_cast<__mmask8>(wanted), word, bit);
-  }
-  return missing == 0;
+    return _mm512_mask_testn_epi64_mask(static_cast<__mmask8>(wanted >> first), word, bit);
+  };
+  const unsigned in_first = missing(0);
+  if (hashes <= 8) return in_first == 0;
+  const unsigned in_second = missing(8);
+  if (hashes <= 16) [[likely]]
+    return (in_first | in_second) == 0;
+  return (in_first | in_second | missing(16)) == 0;
 }
 
 using scalar::set;  // for the free layout
