@@ -18,7 +18,7 @@ result<void> in_canonical_order(const key_spool& spool,
   std::vector<hash64> some;
   for (std::uint64_t pass = 0; pass < passes; ++pass) {
     some.clear();
-    const auto read = spool.for_each([&](std::span<const hash64> hashes) -> result<void> {
+    auto read = spool.for_each([&](std::span<const hash64> hashes) -> result<void> {
       std::ranges::copy_if(hashes, std::back_inserter(some),
                            [&](hash64 h) { return detail::shard_of(place(h), passes) == pass; });
       return {};

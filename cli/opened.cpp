@@ -89,7 +89,7 @@ result<opened_filter> filter_opener::open(const std::string& name, access how, v
   if (!bytes) return fail(std::move(bytes.error()));
   if (!has_signature(bytes->bytes())) return open_foreign(name, *bytes, how, verify);
   ours_ = name;
-  auto stored = read_stored(std::move(*bytes), verify, name);
+  auto stored = read_stored(*bytes, verify, name);
   if (!stored) return fail(stored.error());
   if (auto ok = unlock(*stored, key_, name); !ok) return fail(std::move(ok.error()));
   if (parts != nullptr) *parts = std::exchange(stored->header.parts, {});
@@ -108,7 +108,7 @@ result<std::variant<filter_info, dialects::foreign_info>> filter_opener::info(
     return std::get<dialects::foreign_filter>(*filter).info();
   }
   ours_ = name;
-  auto stored = read_stored(std::move(*bytes), verification::automatic, name);
+  auto stored = read_stored(*bytes, verification::automatic, name);
   if (!stored) return fail(std::move(stored.error()));
   if (key_) {
     if (auto ok = unlock(*stored, key_, name); !ok) return fail(std::move(ok.error()));

@@ -75,6 +75,7 @@ result<void> check_takes_hashes(const kind_info& kind, plan_request request) {
 /// The seeds of the keys' hashes: one, or two for 128-bit hashes.
 std::vector<hash_seed> seeds_of(const plan_request& request) {
   std::vector<hash_seed> seeds;
+  seeds.reserve(2);
   for (unsigned i = 0; i < request.hash_bits / 64; ++i) seeds.push_back(request.seed.half(i));
   return seeds;
 }

@@ -33,7 +33,7 @@ void fold_bits(std::span<const std::byte> from, std::span<std::byte> to, std::ui
   std::uint64_t place = 0;
   std::uint64_t next = how == reduction::upper_half ? factor : places;
   for (std::size_t byte = 0; byte < from.size(); ++byte) {
-    for (unsigned set = std::to_integer<unsigned>(from[byte]); set != 0; set &= set - 1) {
+    for (auto set = std::to_integer<unsigned>(from[byte]); set != 0; set &= set - 1) {
       const std::uint64_t p = 8 * byte + static_cast<unsigned>(std::countr_zero(set));
       if (how == reduction::upper_half) {
         if (p >= next) {

@@ -182,6 +182,7 @@ owned_storage& owned_storage::operator=(owned_storage&& other) noexcept {
 }
 
 owned_storage::~owned_storage() {
+  // NOLINTNEXTLINE(clang-analyzer-unix.Malloc): it does not see that a move leaves null.
   release(data_, size_);
 }
 

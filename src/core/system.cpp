@@ -69,11 +69,15 @@ bool sync_to_disk(int file) noexcept {
 
 #if defined(BLOOMERY_LINUX)
 
-static std::array<char, 32> path_of(int file) noexcept {
+namespace {
+
+std::array<char, 32> path_of(int file) noexcept {
   std::array<char, 32> path{};
   (void)std::snprintf(path.data(), path.size(), "/proc/self/fd/%d", file);
   return path;
 }
+
+}  // namespace
 
 std::uint64_t machine_bytes() noexcept {
   struct sysinfo all{};

@@ -13,7 +13,7 @@ namespace bloomery::detail {
 
 /// At least `size` zero bytes that begin at a multiple of 64 or more, or null. Precondition: size
 /// is not 0.
-std::byte* map_pages(std::size_t size, paging pages) noexcept;
+std::byte* map_pages(std::size_t size, paging how) noexcept;
 
 /// Releases memory of map_pages(), with the requested size.
 void unmap_pages(std::byte* data, std::size_t size) noexcept;

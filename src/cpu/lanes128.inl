@@ -6,8 +6,6 @@ struct four_words {
   uint32x4_t high;
 };
 
-// NOLINTBEGIN(portability-simd-intrinsics): kernels are where they belong.
-
 [[gnu::always_inline]] inline four_words load_four(const void* from) noexcept {
   const uint32x4x2_t halves = vld2q_u32(static_cast<const std::uint32_t*>(from));
   return {halves.val[0], halves.val[1]};
@@ -53,5 +51,3 @@ struct four_words {
   const uint32x4_t low = vsriq_n_u32(vshlq_n_u32(x.high, 4), x.low, 28);  // of x >> 28
   return {veorq_u32(x.low, low), veorq_u32(x.high, vshrq_n_u32(x.high, 28))};
 }
-
-// NOLINTEND(portability-simd-intrinsics)

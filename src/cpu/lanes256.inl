@@ -4,7 +4,6 @@ constexpr std::size_t lanes = 4;
 
 template <class Words>
 [[gnu::always_inline]] inline Words low_product(const Words& a, const Words& b) noexcept {
-  // NOLINTNEXTLINE(portability-simd-intrinsics): kernels are where they belong.
   return reinterpret_cast<Words>(
       _mm256_mul_epu32(reinterpret_cast<__m256i>(a), reinterpret_cast<__m256i>(b)));
 }

@@ -60,7 +60,7 @@ result<mapped_storage> map_bytes(const std::filesystem::path& path) {
 result<stored_filter> map_file(const std::filesystem::path& path, verification how) {
   auto bytes = map_bytes(path);
   if (!bytes) return fail(std::move(bytes.error()));
-  return read_stored(std::move(*bytes), how, path.string());
+  return read_stored(*bytes, how, path.string());
 }
 
 result<file_lock> file_lock::acquire(const std::filesystem::path& path) {

@@ -24,7 +24,7 @@ constexpr std::size_t max_chunk = std::size_t{1} << 24;
 constexpr std::size_t regions_per_thread = 8;
 
 const block_kernels& kernels_of(block_layout layout) noexcept {
-  const layout_kernels& kernels = chosen_kernels<layout_kernels>();
+  const auto& kernels = chosen_kernels<layout_kernels>();
   switch (layout) {
     case block_layout::free_512:
       return kernels.free_512;

@@ -20,7 +20,8 @@ struct two_halves {
 // The place of the key's bit in each lane of a split block, in the lower six bits of the lane. The
 // upper bits are others of the product.
 [[gnu::always_inline]] inline two_halves places(hash64 h) noexcept {
-  const __m256i fields = _mm256_set1_epi64x(static_cast<long long>(h.value * golden64));
+  const std::uint64_t product = h.value * golden64;
+  const __m256i fields = _mm256_set1_epi64x(static_cast<long long>(product));
   return {_mm256_srlv_epi64(fields, _mm256_setr_epi64x(0, 6, 12, 18)),
           _mm256_srlv_epi64(fields, _mm256_setr_epi64x(24, 30, 36, 42))};
 }

@@ -21,29 +21,12 @@ namespace bloomery::detail {
 /// to odd (Knuth, volume 3, 6.4).
 inline constexpr std::uint64_t golden64 = 0x9e3779b97f4a7c15;
 
-/// Sets a key's bits by the layout's `for_words(h, hashes, use)`, which calls `use(word, bits)` for
-/// the 64-bit words of the block in which the key has bits.
-template <class Layout>
-struct sets_words {
-  /// Returns whether a bit was clear.
-  static bool set(std::byte* block, hash64 h, unsigned hashes) noexcept {
-    std::uint64_t clear = 0;
-    Layout::for_words(h, hashes, [&](std::uint64_t word, std::uint64_t bits) noexcept {
-      std::byte* const at = block + word * 8;
-      const auto before = load<std::uint64_t>(at);
-      clear |= bits & ~before;
-      store(at, before | bits);
-    });
-    return clear != 0;
-  }
-};
-
 /// 8 lanes of 64 bits. A key sets one bit in each: bit (h * golden64 >> 6j) mod 64 of lane j.
 ///
 /// The high bits of the hash choose the block. Multiplication by an odd number maps the low 48 bits
 /// of h one to one to the 8 six-bit fields. Up to 2^16 blocks the lanes are therefore exactly
 /// independent. With more blocks, some bits of h choose both the block and a field.
-struct split_512 : sets_words<split_512> {
+struct split_512 {
   static constexpr std::size_t block_bytes = 64;
   static constexpr unsigned lanes = 8;
   static constexpr unsigned lane_bits = 64;
@@ -70,7 +53,7 @@ struct split_512 : sets_words<split_512> {
 
 /// k bits anywhere among 512: bit i is (h * golden64^(i+1)) >> 55. One multiplication gives each
 /// position new high bits. Dillinger's cache-local filter of RocksDB does the same in 32 bits.
-struct free_512 : sets_words<free_512> {
+struct free_512 {
   static constexpr std::size_t block_bytes = 64;
   static constexpr unsigned block_bits = 512;
 
@@ -101,7 +84,7 @@ struct free_512 : sets_words<free_512> {
 /// The split-block Bloom filter of Apache Parquet, bit for bit: blocks of 256 bits, 8 lanes of 32.
 /// The upper half of the hash chooses the block. The lower half times a salt per lane gives the bit
 /// in that lane.
-struct parquet_256 : sets_words<parquet_256> {
+struct parquet_256 {
   static constexpr std::size_t block_bytes = 32;
   static constexpr unsigned lanes = 8;
   static constexpr unsigned lane_bits = 32;
@@ -159,10 +142,19 @@ template <class Layout>
   return Layout::test(block, h, hashes);
 }
 
+// The layout's for_words calls `use(word, bits)` for each 64-bit word of the block in which the key
+// has bits. Returns whether a bit was clear.
 template <class Layout>
 [[gnu::always_inline]] inline bool set(Layout, std::byte* block, hash64 h,
                                        unsigned hashes) noexcept {
-  return Layout::set(block, h, hashes);
+  std::uint64_t clear = 0;
+  Layout::for_words(h, hashes, [&](std::uint64_t word, std::uint64_t bits) noexcept {
+    std::byte* const at = block + word * 8;
+    const auto before = load<std::uint64_t>(at);
+    clear |= bits & ~before;
+    store(at, before | bits);
+  });
+  return clear != 0;
 }
 
 }  // namespace scalar

@@ -49,7 +49,7 @@ template <class Layout, bool Counts>
 std::uint64_t insert_loop(const block_array& array, std::span<const hash64> hashes,
                           unsigned ahead) noexcept {
   const hash64* const h = hashes.data();
-  std::uint64_t newly_inserted = 0;
+  std::uint64_t newly_inserted = 0;  // NOLINT(misc-const-correctness): unless Counts
   for_blocks<Layout, 1, 2>(
       array.data, array.blocks, hashes, ahead,
       [&, h, k = array.hashes](std::size_t i, std::byte* block) __attribute__((always_inline)) {

@@ -18,8 +18,6 @@ using scalar::test;
 
 #include "kinds/blocked_bloom/kernels/loops.inl"
 
-// NOLINTBEGIN(portability-simd-intrinsics): this folder is where they belong.
-
 uint8x16_t bytes_of(const std::uint8_t (&from)[16]) noexcept {  // NOLINT(modernize-avoid-c-arrays)
   return vld1q_u8(from);
 }
@@ -299,8 +297,6 @@ std::uint64_t insert_groups(const block_array& array, std::span<const hash64> ha
           __attribute__((always_inline)) { repeated += vaddvq_u8(present); });
   return done - repeated + insert_loop<Layout, true>(array, hashes.subspan(done), 0);
 }
-
-// NOLINTEND(portability-simd-intrinsics)
 
 template <class Layout, class Kernel>
 constexpr block_kernels grouped{may_contain_groups<Layout, Kernel>, insert_groups<Layout, Kernel>,

@@ -15,8 +15,6 @@ namespace {
 
 #include "cpu/lanes128.inl"
 
-// NOLINTBEGIN(portability-simd-intrinsics): this folder is where they belong.
-
 constexpr std::size_t group = 32;
 
 // The buckets of four keys.
@@ -131,8 +129,6 @@ void contains(const cuckoo_layout& layout, const std::byte* payload, std::span<c
   }
   cuckoo_kernels::scalar.contains(layout, payload, hashes.subspan(done), answers + done, ahead);
 }
-
-// NOLINTEND(portability-simd-intrinsics)
 
 }  // namespace
 }  // namespace cuckoo_neon

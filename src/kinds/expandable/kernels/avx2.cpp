@@ -28,8 +28,6 @@ unsigned count_ones(std::uint64_t x) noexcept {
 
 #include "kinds/expandable/kernels/bits.inl"
 
-// NOLINTBEGIN(portability-simd-intrinsics): this folder is where they belong.
-
 __m256i read(const std::byte* from) noexcept {
   return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from));
 }
@@ -76,8 +74,6 @@ void push_slot(const slot_row& row, std::size_t n, std::size_t at, std::uint64_t
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), made);
   }
 }
-
-// NOLINTEND(portability-simd-intrinsics)
 
 #include "kinds/expandable/kernels/loops.inl"
 

@@ -16,8 +16,6 @@ BLOOMERY_TARGET_BEGIN(
 namespace bloomery::detail {
 namespace {
 
-// NOLINTBEGIN(portability-simd-intrinsics): this folder is where they belong.
-
 constexpr std::size_t lanes = 8;
 // Bits of slots that 8 bytes always contain, if the slots end in the last byte.
 constexpr unsigned word_bits = 57;
@@ -157,8 +155,6 @@ eight_answers ask_eight(const segment_shape& shape, const segment_query* queries
   yes = yes & sure;
   return {yes, static_cast<__mmask8>(~sure | (more & ~yes))};
 }
-
-// NOLINTEND(portability-simd-intrinsics)
 
 }  // namespace
 

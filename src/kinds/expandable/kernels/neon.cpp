@@ -31,7 +31,6 @@ constexpr auto places = [] {
 
 // Byte i: the ones in bytes 0 to i.
 std::uint64_t ones_up_to(std::uint64_t x) noexcept {
-  // NOLINTNEXTLINE(portability-simd-intrinsics): this folder is where they belong.
   return vget_lane_u64(vreinterpret_u64_u8(vcnt_u8(vcreate_u8(x))), 0) * each_byte;
 }
 

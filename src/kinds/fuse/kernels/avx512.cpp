@@ -13,8 +13,6 @@ namespace bloomery::detail {
 namespace fuse_avx512 {
 namespace {
 
-// NOLINTBEGIN(portability-simd-intrinsics): this folder is where they belong.
-
 #include "cpu/lanes512.inl"
 
 [[gnu::always_inline]] inline lane_words words_at(const std::byte* from,
@@ -23,8 +21,6 @@ namespace {
   const __m512i words = _mm512_i64gather_epi64(reinterpret_cast<__m512i>(all >> 3), from, 1);
   return reinterpret_cast<lane_words>(words) >> (all & 7);
 }
-
-// NOLINTEND(portability-simd-intrinsics)
 
 #include "kinds/fuse/kernels/lanes.inl"
 

@@ -15,8 +15,6 @@ namespace {
 
 #include "cpu/lanes128.inl"
 
-// NOLINTBEGIN(portability-simd-intrinsics): this folder is where they belong.
-
 constexpr std::size_t group = 32;
 // Fingerprints that a word of 32 bits contains, wherever in a byte they begin.
 constexpr unsigned max_bits = 25;
@@ -130,8 +128,6 @@ void query(const fuse_table& table, std::span<const hash64> hashes, bool* answer
   }
   fuse_kernels::scalar.may_contain(table, hashes.subspan(done), answers + done);
 }
-
-// NOLINTEND(portability-simd-intrinsics)
 
 void may_contain(const fuse_table& table, std::span<const hash64> hashes, bool* answers) noexcept {
   table.arity == 3 ? query<3>(table, hashes, answers) : query<4>(table, hashes, answers);

@@ -15,7 +15,7 @@ namespace {
 #include "kinds/ribbon/kernels/columns_first.inl"
 #include "kinds/ribbon/kernels/value_256.inl"
 
-// NOLINTBEGIN(modernize-avoid-c-arrays,portability-simd-intrinsics): an operator of std::array
+// NOLINTBEGIN(modernize-avoid-c-arrays): an operator of std::array
 // could be emitted with this target.
 
 // Reads at most 64 bytes beyond the window.
@@ -28,7 +28,7 @@ inline std::uint32_t value(const std::byte* window, std::uint32_t columns, std::
       _mm512_test_epi64_mask(_mm512_popcnt_epi64(masked), _mm512_set1_epi64(1));
   return parities & ribbon_mask(columns);
 }
-// NOLINTEND(modernize-avoid-c-arrays,portability-simd-intrinsics)
+// NOLINTEND(modernize-avoid-c-arrays)
 
 #include "kinds/ribbon/kernels/loops.inl"
 

@@ -12,8 +12,6 @@ namespace {
 
 #include "kinds/ribbon/kernels/columns_first.inl"
 
-// NOLINTBEGIN(portability-simd-intrinsics): this folder is where they belong.
-
 // A word for each column, the bits of the row in it counted. Reads 64 bytes.
 inline std::uint32_t value_of_words(const std::byte* window, std::uint32_t columns,
                                     std::uint64_t row) {
@@ -61,8 +59,6 @@ inline std::uint32_t value(const std::byte* window, std::uint32_t columns, std::
   return columns <= 8 ? value_of_words(window, columns, row)
                       : value_of_groups(window, columns, row);
 }
-
-// NOLINTEND(portability-simd-intrinsics)
 
 #include "kinds/ribbon/kernels/loops.inl"
 

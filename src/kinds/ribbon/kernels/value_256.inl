@@ -1,7 +1,7 @@
 // ribbon_value in vectors of 32 bytes, for AVX2 and AVX-512. Included inside a namespace and target
 // region.
 
-// NOLINTBEGIN(modernize-avoid-c-arrays,portability-simd-intrinsics): an operator of std::array
+// NOLINTBEGIN(modernize-avoid-c-arrays): an operator of std::array
 // could be emitted with this target.
 
 // A vector holds `groups_per_vector` groups of r columns: the group of each byte, by r. The last
@@ -53,4 +53,4 @@ inline std::uint32_t value_256(const std::byte* window, std::uint32_t columns, s
   if (columns <= 16) return sum_groups<groups_per_vector(16)>(window, columns, row);
   return sum_groups<1>(window, columns, row);
 }
-// NOLINTEND(modernize-avoid-c-arrays,portability-simd-intrinsics)
+// NOLINTEND(modernize-avoid-c-arrays)

@@ -13,7 +13,7 @@ namespace bloomery::detail {
 namespace vq_avx2 {
 namespace {
 
-// NOLINTBEGIN(modernize-avoid-c-arrays,portability-simd-intrinsics,misc-const-correctness): an
+// NOLINTBEGIN(modernize-avoid-c-arrays,misc-const-correctness): an
 // operator of std::array could be emitted with this target.
 
 using words [[gnu::vector_size(32)]] = std::uint64_t;
@@ -263,7 +263,7 @@ class ops : public comparer<LaneBits> {
   __m256i high_slots_;
 };
 
-// NOLINTEND(modernize-avoid-c-arrays,portability-simd-intrinsics,misc-const-correctness)
+// NOLINTEND(modernize-avoid-c-arrays,misc-const-correctness)
 
 }  // namespace
 }  // namespace vq_avx2

@@ -13,7 +13,7 @@ namespace bloomery::detail {
 namespace vq_avx512 {
 namespace {
 
-// NOLINTBEGIN(modernize-avoid-c-arrays,portability-simd-intrinsics,misc-const-correctness): an
+// NOLINTBEGIN(modernize-avoid-c-arrays,misc-const-correctness): an
 // operator of std::array could be emitted with this target.
 
 using words [[gnu::vector_size(64)]] = std::uint64_t;
@@ -190,7 +190,7 @@ class ops : public comparer<Vectors> {
   __m512i width_;
 };
 
-// NOLINTEND(modernize-avoid-c-arrays,portability-simd-intrinsics,misc-const-correctness)
+// NOLINTEND(modernize-avoid-c-arrays,misc-const-correctness)
 
 template <unsigned Vectors>
 constexpr vq_kernels kernels = vq_kernels_of<ops<Vectors>>;

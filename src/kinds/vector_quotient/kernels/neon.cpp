@@ -14,8 +14,7 @@ namespace bloomery::detail {
 namespace vq_neon {
 namespace {
 
-// NOLINTBEGIN(modernize-avoid-c-arrays,portability-simd-intrinsics): this folder is where they
-// belong.
+// NOLINTBEGIN(modernize-avoid-c-arrays): an operator of std::array could be emitted.
 
 // Remainders of 8 bits are lanes as they are. For others TBL brings to each lane of 16 bits the two
 // bytes that have the first bits of its remainder, which begins at bit 0 to 7 of the lane. Instead
@@ -294,7 +293,7 @@ void erase(const vq_writer& filter, std::span<const hash64> hashes, bool* erased
   vq_kernels::scalar.erase(filter, hashes, erased);
 }
 
-// NOLINTEND(modernize-avoid-c-arrays,portability-simd-intrinsics)
+// NOLINTEND(modernize-avoid-c-arrays)
 
 template <class Ops>
 constexpr vq_kernels kernels = {contains<Ops>, insert_one<Ops>, erase_one, may_contain<Ops>,
