@@ -23,7 +23,6 @@ constexpr std::uint64_t min_default = std::uint64_t{64} << 20;
 /// is empty. Empty if there is none, as for the limit "max".
 std::optional<std::uint64_t> number_in(const fs::path& file, std::string_view name) {
   std::ifstream in(file);
-  std::string word;
   std::uint64_t number = 0;
   if (name.empty()) return in >> number ? std::optional(number) : std::nullopt;
   for (std::string line; std::getline(in, line);) {

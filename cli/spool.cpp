@@ -16,19 +16,20 @@ void copy_sample::thin() {
   std::erase_if(copies_, [this](const auto& one) { return (one.first >> first_bit & mask_) != 0; });
 }
 
-double copy_sample::copies_up_to(std::uint64_t most) const noexcept {
+double copy_sample::copies_up_to(std::uint64_t max_copies) const noexcept {
   double sum = 0;
-  for (const auto& [hash, copies] : copies_) sum += static_cast<double>(std::min(copies, most));
+  for (const auto& [hash, copies] : copies_)
+    sum += static_cast<double>(std::min(copies, max_copies));
   return sum * static_cast<double>(mask_ + 1);
 }
 
 // Each key is in the sample independently and with equal probability.
-double copy_sample::standard_error(std::uint64_t most) const noexcept {
+double copy_sample::standard_error(std::uint64_t max_copies) const noexcept {
   if (mask_ == 0) return 0;
   double sum = 0;
   double squares = 0;
   for (const auto& [hash, copies] : copies_) {
-    const auto here = static_cast<double>(std::min(copies, most));
+    const auto here = static_cast<double>(std::min(copies, max_copies));
     sum += here;
     squares += here * here;
   }
@@ -94,10 +95,10 @@ result<void> key_spool::spill() {
   return {};
 }
 
-std::uint64_t key_spool::keys_in_copies(std::uint64_t most) const noexcept {
-  if (most >= keys_) return std::max<std::uint64_t>(1, keys_);
+std::uint64_t key_spool::keys_in_copies(std::uint64_t max_copies) const noexcept {
+  if (max_copies >= keys_) return std::max<std::uint64_t>(1, keys_);
   const double raised =
-      std::ceil(copies_.copies_up_to(most) * (1 + 4 * copies_.standard_error(most)));
+      std::ceil(copies_.copies_up_to(max_copies) * (1 + 4 * copies_.standard_error(max_copies)));
   const bool is_less = raised < static_cast<double>(keys_);
   return std::max<std::uint64_t>(1, is_less ? static_cast<std::uint64_t>(raised) : keys_);
 }

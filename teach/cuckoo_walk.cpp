@@ -10,6 +10,7 @@
 
 #include "teach/cuckoo_table.hpp"
 #include "teach/text_walk.hpp"
+#include "teach/walks.hpp"
 
 namespace bloomery::teach {
 namespace {

@@ -14,7 +14,7 @@
 #include "commands/all.hpp"
 #include "declare.hpp"
 
-extern "C" char** environ;  // not every system's unistd.h declares it
+extern "C" char** environ;  // NOLINT(readability-redundant-declaration): not on all systems
 
 namespace bloomery::cli {
 namespace {

@@ -58,6 +58,7 @@ class parquet_model final : public parquet_face {
   value_form type() const noexcept override { return form_; }
   std::vector<std::span<const std::byte>> groups() const override {
     std::vector<std::span<const std::byte>> all;
+    all.reserve(filters_.size());
     for (const auto& each : filters_) all.push_back(each.bits());
     return all;
   }

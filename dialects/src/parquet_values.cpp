@@ -42,8 +42,7 @@ bool read_runs(bytes_view bytes, unsigned width, std::uint64_t count, Use&& use)
       if (run != 0 && !use(number, run)) return false;
       count -= run;
     } else if (width == 0) {
-      if (!use(0, count)) return false;
-      return true;
+      return use(0, count);
     } else {
       // Eight numbers a group. Some writers leave out the unused end of the last one.
       const std::uint64_t left = bytes.size() - from.at();

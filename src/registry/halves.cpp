@@ -195,7 +195,7 @@ class halves_model final : public any_model {
       all.parameters.insert(all.parameters.end(), block.begin(), block.end());
       all.parameters.insert(all.parameters.end(), image.parameters.begin(), image.parameters.end());
       all.payload.insert(all.payload.end(), image.payload.begin(), image.payload.end());
-      if (&half == &halves_[0]) {
+      if (&half == halves_.data()) {
         all.payload.push_back(std::span(zeros).first(round_up(bytes, block_bytes) - bytes));
       }
     }
@@ -268,7 +268,7 @@ result<any_filter> halves_model::fold_to(double fpr) const {
 result<plan_report> plan_halves(const plan_request& request,
                                 result<plan_report> (*plan)(const plan_request&)) {
   if (auto ok = check_halves(request); !ok) return fail(std::move(ok.error()));
-  const auto half = explained(request, plan(half_of(request, 0)));
+  auto half = explained(request, plan(half_of(request, 0)));
   if (!half) return half;
   return joined(*half, *half);
 }

@@ -66,7 +66,7 @@ struct sorted_keys {
     std::uint32_t to = 0;
     for (std::size_t start = 0; start + 1 < begins.size(); ++start) {
       const std::uint32_t end = begins[start + 1];
-      std::span<std::uint64_t> some(keys.data() + from, end - from);
+      const std::span<std::uint64_t> some(keys.data() + from, end - from);
       std::size_t left = some.size();
       if (repeats(some)) {
         std::ranges::sort(some);
@@ -224,7 +224,7 @@ class ribbon_builder {
  private:
   /// Brings all distinct hashes into memory.
   result<void> gather(const hash_source& source, std::uint64_t distinct,
-                      source_vector<hash64>& keys) {
+                      source_vector<hash64>& keys) const {
     constexpr std::uint64_t keys_per_shard = std::uint64_t{1} << 15;
     const std::uint64_t shards = distinct / keys_per_shard + 1;
     keys.reserve(distinct + distinct / 64);

@@ -6,7 +6,7 @@
 inline std::size_t find_zero(const std::byte* block, std::size_t bytes, std::size_t k) noexcept {
   for (std::size_t at = 0; at < bytes; at += 8) {
     // Bits beyond the block do not count.
-    const std::size_t here = detail::min<std::size_t>(8, bytes - at);
+    const auto here = detail::min<std::size_t>(8, bytes - at);
     std::uint64_t zeros = ~load<std::uint64_t>(block + at);
     if (here < 8) zeros = low_bits(zeros, static_cast<unsigned>(8 * here));
     const unsigned count = count_ones(zeros);

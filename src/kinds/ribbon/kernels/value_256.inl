@@ -42,6 +42,7 @@ inline std::uint32_t sum_groups(const std::byte* window, std::uint32_t columns, 
   sum = _mm256_xor_si256(sum, _mm256_slli_epi16(sum, 4));
   sum = _mm256_xor_si256(sum, _mm256_slli_epi16(sum, 2));
   sum = _mm256_xor_si256(sum, _mm256_slli_epi16(sum, 1));
+  // NOLINTNEXTLINE(misc-const-correctness): it is changed if Groups > 1.
   std::uint64_t parities = static_cast<std::uint32_t>(_mm256_movemask_epi8(sum));
   if constexpr (Groups == 4) parities ^= parities >> (2 * columns);
   if constexpr (Groups >= 2) parities ^= parities >> columns;

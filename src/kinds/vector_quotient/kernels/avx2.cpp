@@ -99,7 +99,8 @@ class comparer {
       found = bytes_set(_mm256_cmpeq_epi8(load_half(block), wanted)) |
               bytes_set(_mm256_cmpeq_epi8(load_half(block + 32), wanted)) << 32;
     } else if constexpr (LaneBits == 16) {
-      found = equal_of_32(block, wanted) | equal_of_32(block + 4 * bits_, wanted) << 32;
+      found = equal_of_32(block, wanted) | equal_of_32(block + std::size_t{4} * bits_, wanted)
+                                               << 32;
     } else {
       const unsigned vectors = (slots_ + 7) / 8;
       for (unsigned v = 0; v < vectors; ++v) {
@@ -125,7 +126,7 @@ class comparer {
   }
   // 16 remainders have 2 r bytes, at most 14. VPACKSSWB takes the lower halves first.
   [[gnu::always_inline]] std::uint64_t equal_of_32(const std::byte* at, __m256i wanted) const {
-    const __m256i bytes = two_halves(at, at + 2 * bits_);
+    const __m256i bytes = two_halves(at, at + std::size_t{2} * bits_);
     const auto same = [&](unsigned v) __attribute__((always_inline)) {
       const __m256i remainders = _mm256_shuffle_epi8(bytes, load_half(tables_.bytes[v]));
       return _mm256_cmpeq_epi16(_mm256_and_si256(remainders, mask_), wanted);

@@ -165,7 +165,7 @@ bool vq_contains(const vq_layout& layout, const std::byte* blocks, hash64 h) {
   in_b &= vq_possible_slots(layout, b, key.bucket);
   if ((in_a | in_b) == 0) return false;
   // Usually one of the two. It cannot be predicted which, so the compiler may not make it a branch.
-  std::uint64_t in_first = 0 - std::uint64_t{in_a != 0};
+  std::uint64_t in_first = 0 - std::uint64_t{in_a != 0};  // NOLINT(misc-const-correctness): asm
   asm("" : "+r"(in_first));
   const std::uint64_t block = at.second ^ ((at.first ^ at.second) & in_first);
   const vq_located found = vq_locate(layout, layout.block(blocks, block), key.bucket);
