@@ -3,6 +3,7 @@
 #include <immintrin.h>
 
 #include <bloomery/detail/vector_quotient/kernels.hpp>
+#include <cstring>
 
 #include "cpu/target.hpp"
 #include "kinds/vector_quotient/kernels/group.hpp"
@@ -16,11 +17,7 @@ namespace {
 // NOLINTBEGIN(modernize-avoid-c-arrays,misc-const-correctness): an
 // operator of std::array could be emitted with this target.
 
-using words [[gnu::vector_size(32)]] = std::uint64_t;
-[[gnu::always_inline]] inline words product_of_low(words a, words b) {
-  return (words)_mm256_mul_epu32((__m256i)a, (__m256i)b);
-}
-
+#include "cpu/lanes256.inl"
 #include "kinds/vector_quotient/kernels/loops.inl"
 
 // Remainders of 8 bits are lanes as they are. For others VPSHUFB brings to each lane the bytes that
@@ -63,7 +60,7 @@ constexpr all_lanes make_lane_tables() {
   }
   return all;
 }
-constexpr all_lanes lanes = make_lane_tables();
+constexpr all_lanes all_tables = make_lane_tables();
 
 [[gnu::always_inline]] inline __m256i load_half(const void* at) {
   return _mm256_loadu_si256(static_cast<const __m256i*>(at));
@@ -78,7 +75,7 @@ class comparer {
   [[gnu::always_inline]] explicit comparer(const vq_layout& layout)
       : slots_(layout.slots()),
         bits_(layout.remainder_bits()),
-        tables_(lanes.by_bits[bits_ - min_lane_bits]) {
+        tables_(all_tables.by_bits[bits_ - min_lane_bits]) {
     if constexpr (LaneBits != 8) {
       shifts_ = load_half(tables_.shifts);
       mask_ = broadcast((std::uint64_t{1} << bits_) - 1);

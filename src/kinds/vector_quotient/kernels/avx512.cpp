@@ -1,6 +1,7 @@
 #if defined(__x86_64__)
 
 #include <bloomery/detail/vector_quotient/kernels.hpp>
+#include <cstring>
 
 #include "cpu/avx512.hpp"
 #include "cpu/target.hpp"
@@ -16,11 +17,7 @@ namespace {
 // NOLINTBEGIN(modernize-avoid-c-arrays,misc-const-correctness): an
 // operator of std::array could be emitted with this target.
 
-using words [[gnu::vector_size(64)]] = std::uint64_t;
-[[gnu::always_inline]] inline words product_of_low(words a, words b) {
-  return (words)_mm512_mul_epu32((__m512i)a, (__m512i)b);
-}
-
+#include "cpu/lanes512.inl"
 #include "kinds/vector_quotient/kernels/loops.inl"
 
 // Brings the remainders of a block into lanes: of 8 bits, all in one vector, for r <= 8, else of 16
@@ -41,10 +38,10 @@ constexpr all_lanes make_lane_tables() {
   for (unsigned r = min_lane_bits; r <= max_lane_bits; ++r) {
     lane_tables& tables = all.by_bits[r - min_lane_bits];
     const unsigned lane_bytes = r <= 8 ? 1 : 2;
-    const unsigned lanes = 8 / lane_bytes;
+    const unsigned word_lanes = 8 / lane_bytes;
     for (unsigned v = 0; v < 2; ++v) {
       for (unsigned i = 0; i < 64; ++i) {
-        const unsigned first = (v * 8 + i / 8) * lanes * r;  // bit of the word's first remainder
+        const unsigned first = (v * 8 + i / 8) * word_lanes * r;  // bit of its first remainder
         const unsigned byte = first / 8 + i % 8;
         tables.bytes[v][i] = static_cast<std::uint8_t>(byte < 64 ? byte : 63);
         const unsigned lane = i % 8 / lane_bytes;
@@ -55,7 +52,7 @@ constexpr all_lanes make_lane_tables() {
   }
   return all;
 }
-constexpr all_lanes lanes = make_lane_tables();
+constexpr all_lanes all_tables = make_lane_tables();
 
 [[gnu::always_inline]] inline __m512i load_block(const void* at) {
   return _mm512_loadu_si512(at);  // borrowed bytes may begin anywhere
@@ -70,7 +67,7 @@ class comparer {
 
   explicit comparer(const vq_layout& layout)
       : slots_mask_((std::uint64_t{1} << layout.slots()) - 1) {
-    const lane_tables& tables = lanes.by_bits[layout.remainder_bits() - min_lane_bits];
+    const lane_tables& tables = all_tables.by_bits[layout.remainder_bits() - min_lane_bits];
     for (unsigned v = 0; v < 2; ++v) {
       bytes_[v] = load_block(tables.bytes[v]);
       shifts_[v] = load_block(tables.shifts[v]);

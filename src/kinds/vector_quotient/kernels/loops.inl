@@ -1,9 +1,6 @@
 // The operations for AVX2 and AVX-512; those of the scalar kernels are in scalar.cpp.
-// Included inside the namespace and target region of the instruction set, behind
-//   words, a vector of std::uint64_t
-//   words product_of_low(words, words)
-//       the products of the lower 32 bits of each word
-// and before `Ops`, which is made from a vq_layout and has:
+// Included inside the namespace and target region of the instruction set, behind cpu/lanes256.inl or
+// cpu/lanes512.inl and before `Ops`, which is made from a vq_layout and has:
 //   vector broadcast(std::uint64_t remainder) const
 //   std::uint64_t equal(const std::byte* block, vector wanted) const
 //       a bit for each slot: whether it has the remainder, in any bucket
@@ -14,57 +11,41 @@
 
 // vq_layout::place for a group of keys. Several keys at once if there are less than 2^32 blocks.
 // Tags are always less.
-class vq_placer {
- public:
-  [[gnu::always_inline]] explicit vq_placer(const vq_layout& layout) : layout_(layout) {}
-
-  [[gnu::always_inline]] void operator()(const hash64* hashes, std::size_t n,
-                                         vq_group& group) const {
-    if (layout_.blocks() >> 32 != 0) [[unlikely]] {
-      for (std::size_t i = 0; i < n; ++i) {
-        const vector_quotient_place at = layout_.place(hashes[i]);
-        group.first[i] = at.first;
-        group.second[i] = at.second;
-        group.tag[i] = at.tag;
-      }
-      return;
+[[gnu::always_inline]] inline void vq_find_places(const vq_layout& layout, const hash64* hashes,
+                                                  std::size_t n, vq_group& group) {
+  if (layout.blocks() >> 32 != 0) [[unlikely]] {
+    for (std::size_t i = 0; i < n; ++i) {
+      const vector_quotient_place at = layout.place(hashes[i]);
+      group.first[i] = at.first;
+      group.second[i] = at.second;
+      group.tag[i] = at.tag;
     }
-    const words zero{};
-    const words last_region = zero + layout_.last_region();
-    const words last_size = zero + (layout_.blocks() - layout_.last_region());
-    for (std::size_t i = 0; i < n; i += sizeof(words) / 8) {
-      words h{};
-      if (n - i < sizeof(words) / 8) [[unlikely]] {
-        for (std::size_t j = 0; j < n - i; ++j) h[j] = hashes[i + j].value;
-      } else {
-        __builtin_memcpy(&h, hashes + i, sizeof h);
-      }
-      const words first = upper_product(h, zero + layout_.blocks());
-      const words tag = upper_product(h * 0x9e3779b97f4a7c15, zero + layout_.tags());
-      const words before = is_less(first, last_region);
-      const words base = (first & ~(vq_region_blocks - 1) & before) | (last_region & ~before);
-      const words size = (vq_region_blocks & before) | (last_size & ~before);
-      words g = tag * 0xbf58476d1ce4e5b9;
-      g = ((g ^ (g >> 32)) * 0x94d049bb133111eb) >> 32;
-      g = product_of_low(g, size) >> 32;
-      const words local = first - base;
-      const words second = base + g - local + (size & is_less(g, local));
-      __builtin_memcpy(group.first + i, &first, sizeof first);
-      __builtin_memcpy(group.second + i, &second, sizeof second);
-      __builtin_memcpy(group.tag + i, &tag, sizeof tag);
+    return;
+  }
+  const lane_words zero{};
+  const lane_words last_region = zero + layout.last_region();
+  const lane_words last_size = zero + (layout.blocks() - layout.last_region());
+  for (std::size_t i = 0; i < n; i += lanes) {
+    lane_words h{};
+    if (n - i < lanes) [[unlikely]] {
+      for (std::size_t j = 0; j < n - i; ++j) h[j] = hashes[i + j].value;
+    } else {
+      h = load_lanes(hashes + i);
     }
+    const lane_words first = scaled(h, zero + layout.blocks()) >> 32;
+    const lane_words tag = scaled(h * 0x9e3779b97f4a7c15, zero + layout.tags()) >> 32;
+    const auto is_last = first >= last_region;
+    const lane_words base = is_last ? last_region : first & ~(vq_region_blocks - 1);
+    const lane_words size = is_last ? last_size : zero + vq_region_blocks;
+    lane_words g = tag * 0xbf58476d1ce4e5b9;
+    g = ((g ^ (g >> 32)) * 0x94d049bb133111eb) >> 32;
+    g = low_product(g, size) >> 32;
+    const lane_words local = first - base;
+    store_lanes(group.first + i, first);
+    store_lanes(group.second + i, base + g - local + (g < local ? size : zero));
+    store_lanes(group.tag + i, tag);
   }
-
- private:
-  // mulhi64 for n < 2^32.
-  [[gnu::always_inline]] static words upper_product(words x, words n) {
-    return (product_of_low(x >> 32, n) + (product_of_low(x, n) >> 32)) >> 32;
-  }
-  // All ones in the words with a < b.
-  [[gnu::always_inline]] static words is_less(words a, words b) { return (words)(a < b); }
-
-  const vq_layout& layout_;
-};
+}
 
 // A bucket's run, and the slots of its block in use. In a damaged block the run may end behind the
 // last slot, but before slot 256.
@@ -247,19 +228,18 @@ static_assert(vq_keys_ahead <= vq_group_size);
 template <class Use>
 [[gnu::always_inline]] inline void vq_for_groups(const vq_layout& layout, const std::byte* blocks,
                                                  std::span<const hash64> hashes, Use&& use) {
-  const vq_placer place(layout);
   const hash64* const h = hashes.data();
   const std::size_t n = hashes.size();
   vq_group groups[2];
   std::size_t size = n > vq_keys_ahead ? vq_keys_ahead : n;
-  place(h, size, groups[0]);
+  vq_find_places(layout, h, size, groups[0]);
   for (std::size_t i = 0; i < size; ++i) vq_prefetch(blocks, groups[0], i);
   std::size_t first = 0;
   for (unsigned turn = 0; size != 0; turn ^= 1) {
     const std::size_t left = n - first - size;
     const std::size_t next_size = left > vq_keys_ahead ? vq_keys_ahead : left;
     vq_group& next = groups[turn ^ 1];
-    place(h + first + size, next_size, next);
+    vq_find_places(layout, h + first + size, next_size, next);
     const auto prefetch = [&](std::size_t i) __attribute__((always_inline)) {
       if (i < next_size) vq_prefetch(blocks, next, i);
     };
