@@ -66,16 +66,23 @@ constexpr all_lanes all_tables = make_lane_tables();
   return _mm256_loadu_si256(static_cast<const __m256i*>(at));
 }
 
-// Compares all remainders of a block.
+[[gnu::always_inline]] inline __m256i all(std::uint64_t x) {
+  return _mm256_set1_epi64x(static_cast<long long>(x));
+}
+
+// A block is two vectors, words 0 to 3 and 4 to 7. The ends are in the upper one.
 template <unsigned LaneBits>
-class comparer {
+class ops {
  public:
   using vector = __m256i;
 
-  [[gnu::always_inline]] explicit comparer(const vq_layout& layout)
-      : slots_(layout.slots()),
+  [[gnu::always_inline]] explicit ops(const vq_layout& layout)
+      : layout_(layout),
+        slots_(layout.slots()),
         bits_(layout.remainder_bits()),
-        tables_(all_tables.by_bits[bits_ - min_lane_bits]) {
+        tables_(all_tables.by_bits[bits_ - min_lane_bits]),
+        low_slots_(_mm256_andnot_si256(from(slots_ * bits_), all(~std::uint64_t{0}))),
+        high_slots_(_mm256_andnot_si256(from(slots_ * bits_ - upper), all(~std::uint64_t{0}))) {
     if constexpr (LaneBits != 8) {
       shifts_ = load_half(tables_.shifts);
       mask_ = broadcast((std::uint64_t{1} << bits_) - 1);
@@ -112,7 +119,54 @@ class comparer {
     return _bzhi_u64(found, slots_);
   }
 
+  [[gnu::always_inline]] void insert(std::byte* block, unsigned bucket, unsigned end,
+                                     std::uint64_t remainder) const {
+    const unsigned slot_at = end * bits_;
+    const unsigned end_at = layout_.ends_offset() + end + bucket;
+    const halves old = load(block);
+    const halves from_slot = slots_from(slot_at);
+    const halves moved{_mm256_and_si256(old.low, from_slot.low),
+                       _mm256_and_si256(old.high, from_slot.high)};
+    const __m256i ends = _mm256_and_si256(old.high, from(end_at - upper));
+    const halves below{
+        _mm256_blend_epi32(_mm256_permute4x64_epi64(moved.low, 0x90), _mm256_setzero_si256(), 0x03),
+        _mm256_alignr_epi8(moved.high, middle(moved), 8)};
+    const halves slots{shifted_up(moved.low, below.low, bits_),
+                       shifted_up(moved.high, below.high, bits_)};
+    // The word below the lowest of the ends has none.
+    const __m256i ends_up = shifted_up(ends, _mm256_permute4x64_epi64(ends, 0x90), 1);
+    const __m256i one = _mm256_sllv_epi64(all(1), distance(end_at - upper));
+    __m256i high = replaced(old.high, moved.high, _mm256_and_si256(slots.high, high_slots_));
+    high = replaced(high, ends, _mm256_or_si256(ends_up, one));
+    store(block, replaced(old.low, moved.low, _mm256_and_si256(slots.low, low_slots_)), high);
+    // The gap is in one of the vectors or in both; 8 bytes from its first byte hold all of it.
+    std::uint64_t gap = 0;
+    __builtin_memcpy(&gap, block + slot_at / 8, sizeof gap);
+    gap |= remainder << (slot_at % 8);
+    __builtin_memcpy(block + slot_at / 8, &gap, sizeof gap);
+  }
+
+  [[gnu::always_inline]] void erase(std::byte* block, unsigned bucket, unsigned slot) const {
+    const halves old = load(block);
+    const halves from_slot = slots_from(slot * bits_);
+    const __m256i from_end = from(layout_.ends_offset() + slot + bucket - upper);
+    const halves slots{_mm256_and_si256(old.low, low_slots_),
+                       _mm256_and_si256(old.high, high_slots_)};
+    const __m256i low_up = _mm256_alignr_epi8(middle(slots), slots.low, 8);
+    const __m256i low = shifted_down(slots.low, low_up, bits_);
+    const __m256i high = shifted_down(slots.high, one_up(slots.high), bits_);
+    const __m256i ends = shifted_down(old.high, one_up(old.high), 1);
+    store(block, merged(old.low, from_slot.low, low),
+          merged(merged(old.high, from_slot.high, high), from_end, ends));
+  }
+
  private:
+  struct halves {
+    __m256i low;
+    __m256i high;
+  };
+  static constexpr unsigned upper = 256;  // the first bit of the upper half
+
   [[gnu::always_inline]] static std::uint64_t bytes_set(__m256i x) {
     return static_cast<unsigned>(_mm256_movemask_epi8(x));
   }
@@ -130,78 +184,6 @@ class comparer {
     };
     return bytes_set(_mm256_packs_epi16(same(0), same(1)));
   }
-
-  unsigned slots_;
-  unsigned bits_;
-  const lane_tables& tables_;
-  __m256i shifts_;
-  __m256i mask_;
-};
-
-[[gnu::always_inline]] inline __m256i all(std::uint64_t x) {
-  return _mm256_set1_epi64x(static_cast<long long>(x));
-}
-
-// A block is two vectors, words 0 to 3 and 4 to 7. The ends are in the upper one.
-template <unsigned LaneBits>
-class ops : public comparer<LaneBits> {
- public:
-  [[gnu::always_inline]] explicit ops(const vq_layout& layout)
-      : comparer<LaneBits>(layout), layout_(layout) {
-    const unsigned slots_end = layout.slots() * layout.remainder_bits();
-    low_slots_ = _mm256_andnot_si256(from(slots_end), all(~std::uint64_t{0}));
-    high_slots_ = _mm256_andnot_si256(from(slots_end - upper), all(~std::uint64_t{0}));
-  }
-
-  [[gnu::always_inline]] void insert(std::byte* block, unsigned bucket, unsigned end,
-                                     std::uint64_t remainder) const {
-    const unsigned width = layout_.remainder_bits();
-    const unsigned slot_at = end * width;
-    const unsigned end_at = layout_.ends_offset() + end + bucket;
-    const halves old = load(block);
-    const halves from_slot = slots_from(slot_at);
-    const halves moved{_mm256_and_si256(old.low, from_slot.low),
-                       _mm256_and_si256(old.high, from_slot.high)};
-    const __m256i ends = _mm256_and_si256(old.high, from(end_at - upper));
-    const halves below{
-        _mm256_blend_epi32(_mm256_permute4x64_epi64(moved.low, 0x90), _mm256_setzero_si256(), 0x03),
-        _mm256_alignr_epi8(moved.high, middle(moved), 8)};
-    const halves slots{shifted_up(moved.low, below.low, width),
-                       shifted_up(moved.high, below.high, width)};
-    // The word below the lowest of the ends has none.
-    const __m256i ends_up = shifted_up(ends, _mm256_permute4x64_epi64(ends, 0x90), 1);
-    const __m256i one = _mm256_sllv_epi64(all(1), distance(end_at - upper));
-    __m256i high = replaced(old.high, moved.high, _mm256_and_si256(slots.high, high_slots_));
-    high = replaced(high, ends, _mm256_or_si256(ends_up, one));
-    store(block, replaced(old.low, moved.low, _mm256_and_si256(slots.low, low_slots_)), high);
-    // The gap is in one of the vectors or in both; 8 bytes from its first byte hold all of it.
-    std::uint64_t gap = 0;
-    __builtin_memcpy(&gap, block + slot_at / 8, sizeof gap);
-    gap |= remainder << (slot_at % 8);
-    __builtin_memcpy(block + slot_at / 8, &gap, sizeof gap);
-  }
-
-  [[gnu::always_inline]] void erase(std::byte* block, unsigned bucket, unsigned slot) const {
-    const unsigned width = layout_.remainder_bits();
-    const halves old = load(block);
-    const halves from_slot = slots_from(slot * width);
-    const __m256i from_end = from(layout_.ends_offset() + slot + bucket - upper);
-    const halves slots{_mm256_and_si256(old.low, low_slots_),
-                       _mm256_and_si256(old.high, high_slots_)};
-    const __m256i low_up = _mm256_alignr_epi8(middle(slots), slots.low, 8);
-    const __m256i low = shifted_down(slots.low, low_up, width);
-    const __m256i high = shifted_down(slots.high, one_up(slots.high), width);
-    const __m256i ends = shifted_down(old.high, one_up(old.high), 1);
-    store(block, merged(old.low, from_slot.low, low),
-          merged(merged(old.high, from_slot.high, high), from_end, ends));
-  }
-
- private:
-  struct halves {
-    __m256i low;
-    __m256i high;
-  };
-  static constexpr unsigned upper = 256;  // the first bit of the upper half
 
   [[gnu::always_inline]] static halves load(const std::byte* block) {
     return {load_half(block), load_half(block + 32)};
@@ -257,6 +239,11 @@ class ops : public comparer<LaneBits> {
   }
 
   const vq_layout& layout_;
+  unsigned slots_;
+  unsigned bits_;
+  const lane_tables& tables_;
+  __m256i shifts_;
+  __m256i mask_;
   __m256i low_slots_;
   __m256i high_slots_;
 };
@@ -268,10 +255,11 @@ class ops : public comparer<LaneBits> {
 
 // Longer remainders are left to the scalar kernels. They are for rates below 10^-7.
 const vq_kernels& vq_kernels::vector256(const vq_layout& layout) noexcept {
+  using namespace vq_avx2;
   const unsigned bits = layout.remainder_bits();
-  if (bits == 8) return vq_avx2::vq_kernels_of<vq_avx2::ops<8>>;
-  if (bits < 8) return vq_avx2::vq_kernels_of<vq_avx2::ops<16>>;
-  if (bits <= vq_avx2::max_lane_bits) return vq_avx2::vq_kernels_of<vq_avx2::ops<32>>;
+  if (bits == 8) return vq_kernels_of<ops<8>>;
+  if (bits < 8) return vq_kernels_of<ops<16>>;
+  if (bits <= max_lane_bits) return vq_kernels_of<ops<32>>;
   return scalar;
 }
 

@@ -58,23 +58,27 @@ constexpr all_lanes all_tables = make_lane_tables();
   return _mm512_loadu_si512(at);  // borrowed bytes may begin anywhere
 }
 
-// Compares all remainders of a block at once. Vectors is 0 for lanes of 8 bits, else the number of
-// vectors of 16-bit lanes.
+// A block is one vector. Its remainders are compared in lanes of 8 bits if Vectors is 0, else in so
+// many vectors of lanes of 16 bits.
 template <unsigned Vectors>
-class comparer {
+class ops {
  public:
   using vector = __m512i;
 
-  explicit comparer(const vq_layout& layout)
-      : slots_mask_((std::uint64_t{1} << layout.slots()) - 1) {
+  explicit ops(const vq_layout& layout)
+      : layout_(layout),
+        slots_mask_((std::uint64_t{1} << layout.slots()) - 1),
+        word_offsets_(_mm512_setr_epi64(0, 64, 128, 192, 256, 320, 384, 448)),
+        all_slots_(below(layout.slots() * layout.remainder_bits())),
+        last_slot_(
+            _mm512_andnot_si512(below((layout.slots() - 1) * layout.remainder_bits()), all_slots_)),
+        width_(all(layout.remainder_bits())) {
     const lane_tables& tables = all_tables.by_bits[layout.remainder_bits() - min_lane_bits];
     for (unsigned v = 0; v < 2; ++v) {
       bytes_[v] = load_block(tables.bytes[v]);
       shifts_[v] = load_block(tables.shifts[v]);
     }
-    const auto ones = static_cast<int>((std::uint32_t{1} << layout.remainder_bits()) - 1);
-    lane_mask_ = Vectors == 0 ? _mm512_set1_epi8(static_cast<char>(ones))
-                              : _mm512_set1_epi16(static_cast<short>(ones));
+    lane_mask_ = broadcast((std::uint64_t{1} << layout.remainder_bits()) - 1);
   }
 
   // A bit for each slot: whether it has the remainder, in any bucket.
@@ -100,26 +104,7 @@ class comparer {
                         : _mm512_set1_epi16(static_cast<short>(remainder));
   }
 
- private:
-  std::uint64_t slots_mask_;
-  __m512i bytes_[2];
-  __m512i shifts_[2];
-  __m512i lane_mask_;
-};
-
-template <unsigned Vectors>
-class ops : public comparer<Vectors> {
- public:
-  explicit ops(const vq_layout& layout)
-      : comparer<Vectors>(layout),
-        layout_(layout),
-        word_offsets_(_mm512_setr_epi64(0, 64, 128, 192, 256, 320, 384, 448)),
-        all_slots_(below(layout.slots() * layout.remainder_bits())),
-        last_slot_(
-            _mm512_andnot_si512(below((layout.slots() - 1) * layout.remainder_bits()), all_slots_)),
-        width_(all(layout.remainder_bits())) {}
-
-  // The whole block as one vector. A shift by more than 63, or by a negative number, gives zero.
+  // A shift by more than 63, or by a negative number, gives zero.
   [[gnu::always_inline]] void insert(std::byte* block, unsigned bucket, unsigned end,
                                      std::uint64_t remainder) const {
     const unsigned slot_at = end * layout_.remainder_bits();
@@ -181,6 +166,10 @@ class ops : public comparer<Vectors> {
   }
 
   const vq_layout& layout_;
+  std::uint64_t slots_mask_;
+  __m512i bytes_[2];
+  __m512i shifts_[2];
+  __m512i lane_mask_;
   __m512i word_offsets_;  // of the words of a block, in bits
   __m512i all_slots_;     // the bits of all slots
   __m512i last_slot_;
@@ -189,17 +178,15 @@ class ops : public comparer<Vectors> {
 
 // NOLINTEND(modernize-avoid-c-arrays,misc-const-correctness)
 
-template <unsigned Vectors>
-constexpr vq_kernels kernels = vq_kernels_of<ops<Vectors>>;
-
 }  // namespace
 }  // namespace vq_avx512
 
 // Remainders of more than 16 bits are left to AVX2, which has lanes of 32 bits.
 const vq_kernels& vq_kernels::vector512(const vq_layout& layout) noexcept {
-  if (layout.remainder_bits() <= 8) return vq_avx512::kernels<0>;
-  if (layout.remainder_bits() > vq_avx512::max_lane_bits) return vector256(layout);
-  return layout.slots() <= 32 ? vq_avx512::kernels<1> : vq_avx512::kernels<2>;
+  using namespace vq_avx512;
+  if (layout.remainder_bits() <= 8) return vq_kernels_of<ops<0>>;
+  if (layout.remainder_bits() > max_lane_bits) return vector256(layout);
+  return layout.slots() <= 32 ? vq_kernels_of<ops<1>> : vq_kernels_of<ops<2>>;
 }
 
 }  // namespace bloomery::detail
