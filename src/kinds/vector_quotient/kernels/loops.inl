@@ -341,19 +341,10 @@ insert_summary vq_insert_loop(const vq_writer& filter, std::span<const hash64> h
   const vq_layout layout = *filter.layout;
   const Ops ops(layout);
   insert_summary summary;
-  vq_for_places(
-      layout, filter.blocks, hashes,
-      [&](std::size_t, const vector_quotient_place& at) __attribute__((always_inline)) {
-        const insert_outcome outcome = vq_insert_at(layout, ops, filter, at);
-        if (outcome != insert_outcome::inserted && outcome != insert_outcome::maybe_present) {
-          summary.stopped_by = outcome;
-          return false;
-        }
-        ++summary.done;
-        summary.inserted += outcome == insert_outcome::inserted;
-        return true;
-      });
-  summary.maybe_present = summary.done - summary.inserted;
+  vq_for_places(layout, filter.blocks, hashes,
+                [&](std::size_t, const vector_quotient_place& at) __attribute__((always_inline)) {
+                  return summary.add(vq_insert_at(layout, ops, filter, at));
+                });
   return summary;
 }
 
