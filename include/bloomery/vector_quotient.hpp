@@ -147,7 +147,8 @@ class basic_vector_quotient : public detail::key_overloads<basic_vector_quotient
 
   /// Whether the key of this hash may be a member; false is certain.
   bool may_contain(const hash_type& h) const noexcept {
-    return detail::vq_may_contain(reader(), h);
+    return detail::vq_ops(layout_).contains(layout_, bytes_.bytes().data(), h) ||
+           (stashed_ != 0 && detail::vq_stashed_copies(reader(), layout_.place(h)) != 0);
   }
 
   /// The same for a batch. Precondition: answers.size() >= hs.size().
@@ -161,7 +162,7 @@ class basic_vector_quotient : public detail::key_overloads<basic_vector_quotient
   insert_outcome insert(const hash_type& h) noexcept
     requires writable_storage<Storage>
   {
-    return detail::vq_insert(writer(), h);
+    return detail::vq_ops(layout_).insert_one(writer(), h);
   }
 
   /// Inserts a batch, in order, up to the first key without room.
@@ -175,7 +176,7 @@ class basic_vector_quotient : public detail::key_overloads<basic_vector_quotient
   bool erase(const hash_type& h) noexcept
     requires writable_storage<Storage>
   {
-    return detail::vq_erase(writer(), h);
+    return detail::vq_ops(layout_).erase_one(writer(), h);
   }
 
   /// Erases a batch, in order; erased[i] is the result for hs[i]. Precondition: erased.size() >=
@@ -188,7 +189,11 @@ class basic_vector_quotient : public detail::key_overloads<basic_vector_quotient
   }
 
   /// Copies of the key, and of other keys with the same tag and blocks.
-  std::uint64_t count(const hash_type& h) const noexcept { return detail::vq_count(reader(), h); }
+  std::uint64_t count(const hash_type& h) const noexcept {
+    std::uint64_t copies = 0;
+    detail::vq_ops(layout_).count(reader(), {&h, 1}, &copies);
+    return copies;
+  }
   /// The same for a batch. Precondition: counts.size() >= hs.size().
   void count(std::span<const hash_type> hs, std::span<std::uint64_t> counts) const noexcept {
     assert(counts.size() >= hs.size());
