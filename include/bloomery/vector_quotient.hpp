@@ -124,20 +124,14 @@ class basic_vector_quotient : public detail::key_overloads<basic_vector_quotient
                   "64; give it memory that is aligned to 64 bytes");
     }
     const auto table = bytes.bytes().first(params.table_bytes());
-    const auto entries = bytes.bytes().subspan(params.table_bytes());
     const auto stashed = detail::vq_check_stash(layout_of(params), table);
     if (!stashed || count < *stashed) {
       return fail(errc::corrupt,
                   "the vector quotient filter's stash is damaged, or contradicts its count");
     }
-    if constexpr (writable_storage<Storage>) {
-      auto overflow = detail::vq_overflow_table::copy_of(entries);
-      if (!overflow) return fail(std::move(overflow.error()));
-      return basic_vector_quotient(params, std::move(bytes), std::move(*overflow), count, *stashed);
-    } else {
-      const detail::vq_overflow_view overflow(entries.data(), params.overflow_entries);
-      return basic_vector_quotient(params, std::move(bytes), overflow, count, *stashed);
-    }
+    auto overflow = overflow_type::open(bytes.bytes().subspan(params.table_bytes()));
+    if (!overflow) return fail(std::move(overflow.error()));
+    return basic_vector_quotient(params, std::move(bytes), std::move(*overflow), count, *stashed);
   }
 
   using overloads::count;
@@ -236,7 +230,7 @@ class basic_vector_quotient : public detail::key_overloads<basic_vector_quotient
     if (auto ok = same_shape(params_, other.params()); !ok) return ok;
     auto blocks_before = owned_storage::copy_of(table());
     if (!blocks_before) return fail(std::move(blocks_before.error()));
-    auto overflow_before = detail::vq_overflow_table::copy_of(overflow_.bytes());
+    auto overflow_before = detail::vq_overflow_table::open(overflow_.bytes());
     if (!overflow_before) return fail(std::move(overflow_before.error()));
     const std::uint64_t count_before = count_;
     const unsigned stashed_before = stashed_;
@@ -323,7 +317,7 @@ class basic_vector_quotient : public detail::key_overloads<basic_vector_quotient
   filter_image image() const {
     filter_image image =
         detail::image_of(*this, params_.seed, {bytes_.bytes().first(params_.table_bytes())});
-    if (overflow_.entries() != 0) image.payload.push_back(overflow_bytes());
+    if (overflow_.entries() != 0) image.payload.push_back(overflow_.bytes());
     return image;
   }
 
@@ -347,19 +341,8 @@ class basic_vector_quotient : public detail::key_overloads<basic_vector_quotient
   std::span<std::byte> table() noexcept {
     return bytes_.writable_bytes().first(params_.table_bytes());
   }
-  std::span<const std::byte> overflow_bytes() const noexcept {
-    if constexpr (writable_storage<Storage>) {
-      return overflow_.bytes();
-    } else {
-      return bytes_.bytes().subspan(params_.table_bytes());
-    }
-  }
   detail::vq_reader reader() const noexcept {
-    if constexpr (writable_storage<Storage>) {
-      return {&layout_, bytes_.bytes().data(), overflow_.view(), stashed_};
-    } else {
-      return {&layout_, bytes_.bytes().data(), overflow_, stashed_};
-    }
+    return {&layout_, bytes_.bytes().data(), overflow_.view(), stashed_};
   }
   detail::vq_writer writer() noexcept {
     return {&layout_, bytes_.writable_bytes().data(), &overflow_, &stashed_, &count_};

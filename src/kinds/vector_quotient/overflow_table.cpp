@@ -20,7 +20,7 @@ std::uint64_t vq_overflow_table::next_growth() const noexcept {
   return std::max(min_entries, entries()) * sizeof(vq_entry);
 }
 
-result<vq_overflow_table> vq_overflow_table::copy_of(std::span<const std::byte> bytes) {
+result<vq_overflow_table> vq_overflow_table::open(std::span<const std::byte> bytes) {
   auto memory = owned_storage::copy_of(bytes);
   if (!memory) return fail(std::move(memory.error()));
   vq_overflow_table table;
@@ -86,7 +86,7 @@ bool vq_overflow_table::resize(std::uint64_t entries) noexcept {
   auto memory = owned_storage::make(entries * sizeof(vq_entry));
   if (!memory) return false;
   const owned_storage old = std::exchange(memory_, std::move(*memory));
-  const vq_overflow_view from(old.bytes().data(), old.bytes().size() / sizeof(vq_entry));
+  const vq_overflow_view from(old.bytes());
   for (std::uint64_t i = 0; i < from.entries(); ++i) {
     if (from.entry(i).copies != 0) insert_new(from.entry(i));
   }

@@ -18,10 +18,18 @@ namespace bloomery::detail {
 /// one round, with a meaningless count.
 class vq_overflow_view {
  public:
-  constexpr vq_overflow_view() noexcept = default;
-  /// Precondition: entries is a power of two or zero.
-  constexpr vq_overflow_view(const std::byte* bytes, std::uint64_t entries) noexcept
-      : bytes_(bytes), entries_(entries) {}
+  vq_overflow_view() noexcept = default;
+  /// Precondition: a power of two of entries, or none.
+  explicit vq_overflow_view(std::span<const std::byte> bytes) noexcept
+      : bytes_(bytes.data()), entries_(bytes.size() / sizeof(vq_entry)) {}
+  /// open, view and bytes are those of vq_overflow_table, without a copy.
+  static result<vq_overflow_view> open(std::span<const std::byte> bytes) {
+    return vq_overflow_view(bytes);
+  }
+  vq_overflow_view view() const noexcept { return *this; }
+  std::span<const std::byte> bytes() const noexcept {
+    return {bytes_, entries_ * sizeof(vq_entry)};
+  }
 
   [[gnu::always_inline]] std::uint64_t entries() const noexcept { return entries_; }
   [[gnu::always_inline]] vq_entry entry(std::uint64_t i) const noexcept {
@@ -66,9 +74,9 @@ class vq_overflow_table {
   vq_overflow_table() noexcept = default;
 
   /// A copy of stored entries; out_of_memory if there is no memory for them.
-  static result<vq_overflow_table> copy_of(std::span<const std::byte> bytes);
+  static result<vq_overflow_table> open(std::span<const std::byte> bytes);
 
-  vq_overflow_view view() const noexcept { return {memory_.bytes().data(), entries()}; }
+  vq_overflow_view view() const noexcept { return vq_overflow_view(memory_.bytes()); }
   [[gnu::always_inline]] std::uint64_t copies(std::uint64_t pair) const noexcept {
     return used_ == 0 ? 0 : view().copies(pair);
   }

@@ -1,6 +1,6 @@
 // The operations for AVX2 and AVX-512; those of the scalar kernels are in scalar.cpp.
-// Included inside the namespace and target region of the instruction set, behind cpu/lanes256.inl or
-// cpu/lanes512.inl and before `Ops`, which is made from a vq_layout and has:
+// Included inside the namespace and target region of the instruction set, behind cpu/lanes256.inl
+// or cpu/lanes512.inl and before `Ops`, which is made from a vq_layout and has:
 //   vector broadcast(std::uint64_t remainder) const
 //   std::uint64_t equal(const std::byte* block, vector wanted) const
 //       a bit for each slot: whether it has the remainder, in any bucket
