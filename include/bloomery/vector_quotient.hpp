@@ -239,14 +239,11 @@ class basic_vector_quotient : public detail::key_overloads<basic_vector_quotient
       source.blocks = std::as_const(*blocks_before).bytes().data();
       source.overflow = overflow_before->view();
     }
-    const bool all = detail::vq_insert_all(writer(), source);
-    if (!all) {
-      std::memcpy(table().data(), blocks_before->bytes().data(), table().size());
-      overflow_ = std::move(*overflow_before);
-      count_ = count_before;
-      stashed_ = stashed_before;
-    }
-    if (all) return {};
+    if (detail::vq_insert_all(writer(), source)) return {};
+    std::memcpy(table().data(), blocks_before->bytes().data(), table().size());
+    overflow_ = std::move(*overflow_before);
+    count_ = count_before;
+    stashed_ = stashed_before;
     return fail(
         errc::full,
         "the other filter's keys do not all fit; merge into a filter planned for both sets");

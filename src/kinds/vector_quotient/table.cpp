@@ -279,11 +279,7 @@ bool vq_insert_all(const vq_writer& filter, const vq_reader& source) noexcept {
   const vq_layout& layout = *filter.layout;
   bool all = true;
   vq_for_each(source, [&](const vector_quotient_place& at, std::uint64_t copies) noexcept {
-    if (!all) return;
-    if (*filter.count + copies < copies) {  // beyond 2^64 copies
-      all = false;
-      return;
-    }
+    all = all && *filter.count + copies >= copies;  // not beyond 2^64 copies
     std::uint64_t left = copies;
     for (unsigned i = 0; i < vq_max_copies && left != 0 && all; ++i, --left) {
       all = is_contained(vq_insert(filter, at));
