@@ -11,11 +11,6 @@
 #include "kinds/vector_quotient/kernels/group.hpp"
 
 namespace bloomery {
-namespace {
-
-constexpr std::size_t keys_per_lock = 32;
-
-}  // namespace
 
 struct concurrent_vector_quotient::shared_state {
   detail::vq_seqlocks seqlocks;
@@ -92,6 +87,7 @@ insert_outcome concurrent_vector_quotient::insert(const hash64& h) noexcept {
 }
 
 insert_summary concurrent_vector_quotient::insert(std::span<const hash64> hs) noexcept {
+  constexpr std::size_t keys_per_lock = 32;
   insert_summary summary;
   std::array<vector_quotient_place, keys_per_lock> places;
   while (!hs.empty()) {
