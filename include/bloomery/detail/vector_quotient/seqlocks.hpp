@@ -30,19 +30,6 @@ class vq_seqlocks {
     return counter(block).load(std::memory_order_relaxed) == seen;
   }
 
-  /// Begins a write, by the only writer. Returns false if it already writes a block of this stripe;
-  /// then the outer write ends both.
-  bool begin_write(std::uint64_t block) noexcept {
-    const std::uint32_t now = counter(block).load(std::memory_order_relaxed);
-    if (now % 2 != 0) return false;
-    counter(block).store(now + 1, std::memory_order_relaxed);
-    return true;
-  }
-  void end_write(std::uint64_t block) noexcept {
-    const std::uint32_t now = counter(block).load(std::memory_order_relaxed);
-    counter(block).store(now + 1, std::memory_order_release);
-  }
-
   /// Copies the words of a block that may be written meanwhile.
   static void copy(const std::byte* block, std::byte* to) noexcept {
     for (std::size_t at = 0; at < vq_block_bytes; at += 8) {
@@ -56,10 +43,8 @@ class vq_seqlocks {
  private:
   // The counters have 16 KiB and stay in the cache. Two threads rarely meet at one of them.
   static constexpr std::size_t stripes = 4096;
+  friend class vq_block_write;
 
-  std::atomic<std::uint32_t>& counter(std::uint64_t block) noexcept {
-    return counters_[block % stripes];
-  }
   const std::atomic<std::uint32_t>& counter(std::uint64_t block) const noexcept {
     return counters_[block % stripes];
   }
@@ -67,20 +52,27 @@ class vq_seqlocks {
   std::array<std::atomic<std::uint32_t>, stripes> counters_{};
 };
 
-/// Writes one block while it exists. Without locks it does nothing.
+/// Writes one block while it exists. Only one thread writes at a time. Without locks this does
+/// nothing. If the thread already writes a block of the same stripe, the outer write ends both.
 class vq_block_write {
  public:
-  vq_block_write(vq_seqlocks* locks, std::uint64_t block) noexcept
-      : locks_(locks != nullptr && locks->begin_write(block) ? locks : nullptr), block_(block) {}
+  vq_block_write(vq_seqlocks* locks, std::uint64_t block) noexcept {
+    if (locks == nullptr) return;
+    auto& counter = locks->counters_[block % vq_seqlocks::stripes];
+    const std::uint32_t now = counter.load(std::memory_order_relaxed);
+    if (now % 2 != 0) return;
+    counter.store(now + 1, std::memory_order_relaxed);
+    counter_ = &counter;
+  }
   vq_block_write(const vq_block_write&) = delete;
   vq_block_write& operator=(const vq_block_write&) = delete;
   ~vq_block_write() {
-    if (locks_ != nullptr) locks_->end_write(block_);
+    if (counter_ == nullptr) return;
+    counter_->store(counter_->load(std::memory_order_relaxed) + 1, std::memory_order_release);
   }
 
  private:
-  vq_seqlocks* locks_;
-  std::uint64_t block_;
+  std::atomic<std::uint32_t>* counter_ = nullptr;
 };
 
 }  // namespace bloomery::detail
