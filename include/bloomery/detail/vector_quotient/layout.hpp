@@ -167,11 +167,8 @@ class vq_layout {
 
   // A block --------------------------------------------------------------------------------------
 
-  [[gnu::always_inline]] static const std::byte* block(const std::byte* blocks,
-                                                       std::uint64_t i) noexcept {
-    return blocks + i * vq_block_bytes;
-  }
-  [[gnu::always_inline]] static std::byte* block(std::byte* blocks, std::uint64_t i) noexcept {
+  template <class Byte>  // std::byte, which may be const
+  [[gnu::always_inline]] static Byte* block(Byte* blocks, std::uint64_t i) noexcept {
     return blocks + i * vq_block_bytes;
   }
 
@@ -210,18 +207,13 @@ class vq_layout {
         above != 0
             ? static_cast<unsigned>(__builtin_ctzll(above))
             : 63 - bit % 64 + (next != 0 ? static_cast<unsigned>(__builtin_ctzll(next)) : 64);
-    return run_of(bucket, 64 * word + bit, length);
-  }
-  vq_run run(const std::byte* block, unsigned bucket) const noexcept {
-    return run(ends(block), bucket);
-  }
-  /// The run of a bucket, given the bit of the end before it.
-  [[gnu::always_inline]] vq_run run_of(unsigned bucket, unsigned bit,
-                                       unsigned length) const noexcept {
-    const unsigned begin = bit + 1 - ends_offset_ - bucket;
+    const unsigned begin = 64 * word + bit + 1 - ends_offset_ - bucket;
     const unsigned first = begin < slots_ ? begin : slots_;
     const unsigned end = first + length;
     return {first, end < slots_ ? end : slots_};
+  }
+  vq_run run(const std::byte* block, unsigned bucket) const noexcept {
+    return run(ends(block), bucket);
   }
 
   /// The remainder in a slot. Precondition: slot < slots().
