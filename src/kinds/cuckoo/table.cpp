@@ -222,13 +222,8 @@ cuckoo_census take_cuckoo_census(const cuckoo_layout& layout, const std::byte* p
   for (unsigned i = 0; i < stashed; ++i) {
     const stash_entry entry = layout.stashed(payload, i);
     const cuckoo_place at = layout.place(entry.bucket, entry.fingerprint);
-    bool counted = layout.contains(payload, at);
-    for (unsigned j = 0; j < i; ++j) {
-      const stash_entry earlier = layout.stashed(payload, j);
-      counted |= earlier.fingerprint == at.fingerprint &&
-                 (earlier.bucket == at.first || earlier.bucket == at.second);
-    }
-    if (counted) continue;
+    // Counted already, in a bucket or as one of the i entries before.
+    if (layout.contains(payload, at) || stashed_copies(layout, payload, i, at) != 0) continue;
     pairs += at.first == at.second ? 1 : 2;
     single += at.first == at.second ? 1 : 0;
   }
@@ -237,11 +232,10 @@ cuckoo_census take_cuckoo_census(const cuckoo_layout& layout, const std::byte* p
 
 std::optional<unsigned> check_stash(const cuckoo_layout& layout,
                                     std::span<const std::byte> payload) noexcept {
-  const std::uint64_t bits = layout.table_bits();
-  for (std::uint64_t at = bits / 8; at < layout.stash_at(); ++at) {
-    const unsigned kept = at == bits / 8 ? static_cast<unsigned>(bits % 8) : 0;
-    if (std::to_integer<unsigned>(payload[at]) >> kept != 0) return std::nullopt;
-  }
+  // The table ends in the last word before the stash.
+  const unsigned used_bits = layout.table_bits() % 64;
+  const auto last_word = load<std::uint64_t>(payload.data() + layout.stash_at() - 8);
+  if (used_bits != 0 && last_word >> used_bits != 0) return std::nullopt;
   unsigned used = 0;
   for (unsigned i = 0; i < stash_entries; ++i) {
     const stash_entry entry = layout.stashed(payload.data(), i);
