@@ -102,7 +102,14 @@ class basic_cuckoo : public detail::key_overloads<basic_cuckoo<Storage>> {
   using overloads::may_contain;
 
   /// Whether the key of this hash may be a member; false is certain.
-  bool may_contain(const hash_type& h) const noexcept { return contains(layout_.place(h)); }
+  bool may_contain(const hash_type& h) const noexcept {
+    const std::byte* payload = bytes_.bytes().data();
+    const cuckoo_place at = layout_.place(h);
+    bool found = layout_.contains(payload, at);
+    if (stashed_ != 0) [[unlikely]]
+      found |= detail::stashed_copies(layout_, payload, stashed_, at) != 0;
+    return found;
+  }
 
   /// The same for a batch. Precondition: answers.size() >= hs.size().
   void may_contain(std::span<const hash_type> hs, std::span<bool> answers) const noexcept {
@@ -123,9 +130,13 @@ class basic_cuckoo : public detail::key_overloads<basic_cuckoo<Storage>> {
     requires writable_storage<Storage>
   {
     insert_summary summary;
-    std::array<cuckoo_place, group> places;
-    for (std::size_t first = 0; first < hs.size(); first += group) {
-      const std::size_t n = fetch(hs, first, places);
+    std::array<cuckoo_place, 32> places;  // their buckets are prefetched together
+    for (std::size_t first = 0; first < hs.size(); first += places.size()) {
+      const std::size_t n = detail::min(places.size(), hs.size() - first);
+      for (std::size_t i = 0; i < n; ++i) {
+        places[i] = layout_.place(hs[first + i]);
+        layout_.prefetch(bytes_.bytes().data(), places[i]);
+      }
       for (std::size_t i = 0; i < n; ++i) {
         if (!summary.add(insert_at(places[i]))) return summary;
       }
@@ -232,9 +243,6 @@ class basic_cuckoo : public detail::key_overloads<basic_cuckoo<Storage>> {
   filter_image image() const { return detail::image_of(*this, params_.seed, {bytes_.bytes()}); }
 
  private:
-  // Keys whose buckets are prefetched together.
-  static constexpr std::size_t group = 32;
-
   basic_cuckoo(const cuckoo_params& params, Storage bytes, std::uint64_t count, unsigned stashed)
       : bytes_(std::move(bytes)),
         params_(params),
@@ -242,24 +250,6 @@ class basic_cuckoo : public detail::key_overloads<basic_cuckoo<Storage>> {
         count_(count),
         stashed_(stashed) {}
 
-  // Finds the places of the next group of keys and prefetches their buckets; returns how many.
-  std::size_t fetch(std::span<const hash_type> hs, std::size_t first,
-                    std::array<cuckoo_place, group>& places) const noexcept {
-    const std::size_t n = detail::min(group, hs.size() - first);
-    for (std::size_t i = 0; i < n; ++i) {
-      places[i] = layout_.place(hs[first + i]);
-      layout_.prefetch(bytes_.bytes().data(), places[i]);
-    }
-    return n;
-  }
-
-  [[gnu::always_inline]] bool contains(const cuckoo_place& at) const noexcept {
-    const std::byte* payload = bytes_.bytes().data();
-    bool found = layout_.contains(payload, at);
-    if (stashed_ != 0) [[unlikely]]
-      found |= detail::stashed_copies(layout_, payload, stashed_, at) != 0;
-    return found;
-  }
   insert_outcome insert_at(const cuckoo_place& at) noexcept {
     const insert_outcome outcome = detail::insert_copy(layout_, payload(), stashed_, at);
     count_ += is_contained(outcome);
