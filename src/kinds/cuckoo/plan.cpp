@@ -4,6 +4,7 @@
 #include <cmath>
 #include <functional>
 #include <optional>
+#include <utility>
 
 #include <bloomery/detail/cuckoo/layout.hpp>
 #include <bloomery/plan/formulas.hpp>
@@ -107,9 +108,8 @@ std::optional<table> fewest_buckets(std::uint64_t n, double eps, unsigned slots,
       fewest, 2 * fewest, [&](std::uint64_t buckets) { return table_of(buckets).serves(n, eps); }));
 }
 
-// The table with as many buckets as fit into `bits`, if there is one.
+// The table with as many buckets as fit into `bits` (at least min_payload_bits), if there is one.
 std::optional<table> fill_bits(std::uint64_t bits, unsigned slots, unsigned fingerprint_bits) {
-  if (bits < min_payload_bits) return std::nullopt;
   const std::uint64_t table_bits = (bits - 8 * detail::stash_bytes) / 64 * 64;
   const table filled{table_bits / (std::uint64_t{slots} * fingerprint_bits), slots,
                      fingerprint_bits};
@@ -125,12 +125,8 @@ std::uint64_t max_served(const table& in, double eps) {
   return 2 * (over - 1) >= all ? over - 1 : 0;
 }
 
-struct fingerprint_range {
-  unsigned first;
-  unsigned last;
-};
-
-fingerprint_range candidates(const cuckoo_spec& spec) {
+// The shortest and the longest fingerprint that the spec allows.
+std::pair<unsigned, unsigned> lengths(const cuckoo_spec& spec) {
   if (spec.fingerprint_bits != 0) return {spec.fingerprint_bits, spec.fingerprint_bits};
   return {min_fingerprint, max_fingerprint};
 }
@@ -159,8 +155,8 @@ struct choice {
 
 result<choice> for_capacity(const cuckoo_spec& spec, unsigned slots) {
   std::optional<table> best;
-  const auto range = candidates(spec);
-  for (unsigned bits = range.first; bits <= range.last; ++bits) {
+  const auto [shortest, longest] = lengths(spec);
+  for (unsigned bits = shortest; bits <= longest; ++bits) {
     const auto found = fewest_buckets(spec.capacity, spec.fpr, slots, bits);
     if (found && (!best || found->payload_bits() < best->payload_bits())) best = found;
   }
@@ -178,8 +174,8 @@ result<choice> for_capacity(const cuckoo_spec& spec, unsigned slots) {
 
 result<choice> for_bits(const cuckoo_spec& spec, unsigned slots) {
   std::optional<choice> best;
-  const auto range = candidates(spec);
-  for (unsigned bits = range.first; bits <= range.last; ++bits) {
+  const auto [shortest, longest] = lengths(spec);
+  for (unsigned bits = shortest; bits <= longest; ++bits) {
     const auto shape = fill_bits(spec.bits, slots, bits);
     if (!shape) continue;
     const std::uint64_t n = max_served(*shape, spec.fpr);
@@ -198,8 +194,8 @@ result<choice> for_bits(const cuckoo_spec& spec, unsigned slots) {
 result<choice> for_capacity_and_bits(const cuckoo_spec& spec, unsigned slots) {
   std::optional<table> best;
   const auto keys = static_cast<double>(spec.capacity);
-  const auto range = candidates(spec);
-  for (unsigned bits = range.first; bits <= range.last; ++bits) {
+  const auto [shortest, longest] = lengths(spec);
+  for (unsigned bits = shortest; bits <= longest; ++bits) {
     const auto shape = fill_bits(spec.bits, slots, bits);
     if (!shape || !shape->has_room_for(spec.capacity)) continue;
     if (!best || shape->fpr(keys) < best->fpr(keys)) best = shape;
@@ -209,12 +205,6 @@ result<choice> for_capacity_and_bits(const cuckoo_spec& spec, unsigned slots) {
       "{} keys do not fit into a cuckoo filter of {} bits; give more memory, fewer keys or other "
       "fingerprints",
       format_count(spec.capacity), format_count(spec.bits));
-}
-
-result<choice> choose(const cuckoo_spec& spec, unsigned slots) {
-  if (spec.bits == 0) return for_capacity(spec, slots);
-  if (spec.capacity == 0) return for_bits(spec, slots);
-  return for_capacity_and_bits(spec, slots);
 }
 
 constexpr auto fields = [](auto& block, auto& params) {
@@ -231,7 +221,9 @@ result<cuckoo_params> plan_cuckoo(const cuckoo_spec& spec) {
   if ((spec.capacity != 0) + (spec.bits != 0) + rate_is_known < 2) {
     return detail::size_is_open("a cuckoo filter");
   }
-  const auto chosen = choose(spec, slots);
+  const auto chosen = spec.bits == 0       ? for_capacity(spec, slots)
+                      : spec.capacity == 0 ? for_bits(spec, slots)
+                                           : for_capacity_and_bits(spec, slots);
   if (!chosen) return fail(chosen.error());
   const cuckoo_params plan{.capacity = chosen->capacity,
                            .fpr = chosen->shape.fpr(static_cast<double>(chosen->capacity)),
