@@ -39,18 +39,4 @@ void vq_for_each_place(const vq_layout& layout, const std::byte* blocks,
   }
 }
 
-// For SIMD kernels (loops.inl) --------------------------------------------------------------------
-
-// NOLINTBEGIN(modernize-avoid-c-arrays): a kernel could emit an operator of std::array
-struct vq_group {
-  alignas(64) std::uint64_t first[vq_group_size];
-  alignas(64) std::uint64_t second[vq_group_size];
-  alignas(64) std::uint64_t tag[vq_group_size];
-
-  [[gnu::always_inline]] vector_quotient_place operator[](std::size_t i) const noexcept {
-    return {first[i], second[i], tag[i]};
-  }
-};
-// NOLINTEND(modernize-avoid-c-arrays)
-
 }  // namespace bloomery::detail

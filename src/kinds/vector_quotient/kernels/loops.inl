@@ -9,6 +9,21 @@
 // Only functions that the compiler inlines may be called here: an inline function of another header
 // that is emitted with these instructions could be linked into code for any CPU.
 
+// NOLINTBEGIN(modernize-avoid-c-arrays): an operator of std::array could be emitted
+
+// Keys that are worked on while the blocks of as many later keys are fetched.
+constexpr std::size_t vq_group_keys = 24;
+static_assert(vq_group_keys % lanes == 0);
+struct vq_group {
+  alignas(64) std::uint64_t first[vq_group_keys];
+  alignas(64) std::uint64_t second[vq_group_keys];
+  alignas(64) std::uint64_t tag[vq_group_keys];
+
+  [[gnu::always_inline]] vector_quotient_place operator[](std::size_t i) const noexcept {
+    return {first[i], second[i], tag[i]};
+  }
+};
+
 // vq_layout::place for a group of keys. Several keys at once if there are less than 2^32 blocks.
 // Tags are always less.
 [[gnu::always_inline]] inline void vq_find_places(const vq_layout& layout, const hash64* hashes,
@@ -206,12 +221,6 @@ bool vq_erase_one(const vq_writer& filter, hash64 h) {
 
 // Batches -----------------------------------------------------------------------------------------
 
-// NOLINTBEGIN(modernize-avoid-c-arrays): an operator of std::array could be emitted
-
-// Keys that are worked on while the blocks of as many later keys are fetched.
-constexpr std::size_t vq_keys_ahead = 24;
-static_assert(vq_keys_ahead <= vq_group_size);
-
 // Into the second-level cache: a core has at most 16 lines under way to the first level, and 48 to
 // the second (Intel Golden Cove).
 [[gnu::always_inline]] inline void vq_prefetch(const std::byte* blocks, const vq_group& group,
@@ -231,13 +240,13 @@ template <class Use>
   const hash64* const h = hashes.data();
   const std::size_t n = hashes.size();
   vq_group groups[2];
-  std::size_t size = n > vq_keys_ahead ? vq_keys_ahead : n;
+  std::size_t size = n > vq_group_keys ? vq_group_keys : n;
   vq_find_places(layout, h, size, groups[0]);
   for (std::size_t i = 0; i < size; ++i) vq_prefetch(blocks, groups[0], i);
   std::size_t first = 0;
   for (unsigned turn = 0; size != 0; turn ^= 1) {
     const std::size_t left = n - first - size;
-    const std::size_t next_size = left > vq_keys_ahead ? vq_keys_ahead : left;
+    const std::size_t next_size = left > vq_group_keys ? vq_group_keys : left;
     vq_group& next = groups[turn ^ 1];
     vq_find_places(layout, h + first + size, next_size, next);
     const auto prefetch = [&](std::size_t i) __attribute__((always_inline)) {
@@ -280,7 +289,7 @@ void vq_may_contain_loop(const vq_reader& filter, std::span<const hash64> hashes
   const vq_layout layout = *filter.layout;
   const Ops ops(layout);
   const std::byte* const blocks = filter.blocks;
-  vq_candidate candidates[2 * vq_keys_ahead + 1];
+  vq_candidate candidates[2 * vq_group_keys + 1];
   vq_for_groups(layout, blocks, hashes,
                 [&](std::size_t first, std::size_t size, const vq_group& group,
                     auto prefetch) __attribute__((always_inline)) {
