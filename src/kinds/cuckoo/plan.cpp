@@ -25,13 +25,8 @@ constexpr unsigned min_fingerprint = 4;
 constexpr unsigned max_fingerprint = 32;
 constexpr std::uint64_t min_payload_bits = 64 + 8 * detail::stash_bytes;
 
-// Tables with fewer slots have lower planned loads. The loads, by slots per bucket:
-//                                                 2        4        8
-//     small tables: all but 1 in 10,000 reach     0.77     0.917    0.964
-//     large tables: threshold                     0.897    0.980    > 0.99
-//     large tables: a search of 512 buckets       0.88     0.97     0.995
-// The first row is the lowest of 300,000 tables of each size up to 128 slots, and of thousands of
-// 3,200 slots.
+// Tables with fewer slots have lower planned loads. docs/decisions/cuckoo-code.md has the loads
+// that tables reach.
 constexpr std::uint64_t small_table = 1000;
 constexpr double max_collision_chance = 1e-4;
 

@@ -23,10 +23,7 @@ constexpr std::uint64_t max_blocks = std::uint64_t{1} << 44;
 constexpr std::uint64_t max_overflow_entries = std::uint64_t{1} << 56;
 constexpr std::uint64_t min_bits = 8 * (detail::vq_block_bytes + detail::vq_stash_bytes);
 
-// The planned load. Measured: the lowest load at which a filter of distinct keys first found no
-// room, over 20 to 20,000 filters of each size, was 0.9962 with 53 slots of 7 bits per block,
-// 0.9948 with 28 slots and 0.9712 with 14. With repeated keys it was 0.9685 at 54 slots
-// (docs/decisions/vector-quotient-code.md).
+// The planned load. docs/decisions/vector-quotient-code.md has the loads that filters reach.
 constexpr double max_load(unsigned slots) {
   return slots >= 24 ? 0.965 : 0.94;
 }
