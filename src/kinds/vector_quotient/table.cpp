@@ -139,6 +139,49 @@ bool insert_into_full(const vq_writer& filter, const vector_quotient_place& at) 
          in_either(relocate_one_of(vq_max_slots, true));
 }
 
+// A slot of the block became free: a stashed tag of the block moves there.
+void unstash_into(const vq_writer& filter, std::uint64_t block) noexcept {
+  const vq_layout& layout = *filter.layout;
+  std::byte* const bytes = layout.block(filter.blocks, block);
+  if (*filter.stashed == 0 || layout.taken(bytes) >= layout.slots()) return;
+  for (unsigned i = 0; i < *filter.stashed; ++i) {
+    const vq_entry entry = filter.reader().stash(i);
+    const vector_quotient_place at = layout.place_of_pair(entry.pair);
+    if (at.first != block && at.second != block) continue;
+    if (entry.copies > 1 && !filter.overflow->insert(entry.pair, entry.copies - 1)) continue;
+    insert_tag(layout, bytes, at.tag);
+    erase_stashed(filter, i);
+    return;
+  }
+}
+
+bool erase_from_blocks(const vq_writer& filter, const vector_quotient_place& at) noexcept {
+  const vq_layout& layout = *filter.layout;
+  for (const std::uint64_t i : {at.first, at.second}) {
+    std::byte* const block = layout.block(filter.blocks, i);
+    const unsigned bucket = layout.bucket_of(at.tag);
+    const vq_match found =
+        layout.match(block, layout.run(block, bucket), layout.remainder_of(at.tag));
+    if (found.copies == 0) continue;
+    layout.erase(block, bucket, found.slot);
+    unstash_into(filter, i);
+    return true;
+  }
+  return false;
+}
+
+bool erase_from_stash(const vq_writer& filter, std::uint64_t pair) noexcept {
+  const unsigned i = find_stashed(filter.reader(), pair);
+  if (i == *filter.stashed) return false;
+  const std::uint64_t copies = filter.reader().stash(i).copies;
+  if (copies > 1) {
+    set_stash(filter, i, {pair, copies - 1});
+  } else {
+    erase_stashed(filter, i);
+  }
+  return true;
+}
+
 }  // namespace
 
 std::uint64_t vq_stashed_copies(const vq_reader& filter, const vector_quotient_place& at) noexcept {
@@ -219,53 +262,6 @@ insert_outcome vq_insert_slow(const vq_writer& filter, const vector_quotient_pla
   ++*filter.count;
   return insert_outcome::inserted;
 }
-
-namespace {
-
-// A slot of the block became free: a stashed tag of the block moves there.
-void unstash_into(const vq_writer& filter, std::uint64_t block) noexcept {
-  const vq_layout& layout = *filter.layout;
-  std::byte* const bytes = layout.block(filter.blocks, block);
-  if (*filter.stashed == 0 || layout.taken(bytes) >= layout.slots()) return;
-  for (unsigned i = 0; i < *filter.stashed; ++i) {
-    const vq_entry entry = filter.reader().stash(i);
-    const vector_quotient_place at = layout.place_of_pair(entry.pair);
-    if (at.first != block && at.second != block) continue;
-    if (entry.copies > 1 && !filter.overflow->insert(entry.pair, entry.copies - 1)) continue;
-    insert_tag(layout, bytes, at.tag);
-    erase_stashed(filter, i);
-    return;
-  }
-}
-
-bool erase_from_blocks(const vq_writer& filter, const vector_quotient_place& at) noexcept {
-  const vq_layout& layout = *filter.layout;
-  for (const std::uint64_t i : {at.first, at.second}) {
-    std::byte* const block = layout.block(filter.blocks, i);
-    const unsigned bucket = layout.bucket_of(at.tag);
-    const vq_match found =
-        layout.match(block, layout.run(block, bucket), layout.remainder_of(at.tag));
-    if (found.copies == 0) continue;
-    layout.erase(block, bucket, found.slot);
-    unstash_into(filter, i);
-    return true;
-  }
-  return false;
-}
-
-bool erase_from_stash(const vq_writer& filter, std::uint64_t pair) noexcept {
-  const unsigned i = find_stashed(filter.reader(), pair);
-  if (i == *filter.stashed) return false;
-  const std::uint64_t copies = filter.reader().stash(i).copies;
-  if (copies > 1) {
-    set_stash(filter, i, {pair, copies - 1});
-  } else {
-    erase_stashed(filter, i);
-  }
-  return true;
-}
-
-}  // namespace
 
 bool vq_erase(const vq_writer& filter, const vector_quotient_place& at) noexcept {
   const std::uint64_t pair = filter.layout->pair_number(at);
