@@ -272,8 +272,11 @@ class basic_vector_quotient : public detail::key_overloads<basic_vector_quotient
 
   /// The load: slots in use / slots. O(blocks).
   double fill() const noexcept {
-    return static_cast<double>(detail::vq_slots_taken(reader())) /
-           (static_cast<double>(params_.blocks) * params_.slots);
+    std::uint64_t taken = 0;
+    for (std::uint64_t i = 0; i < params_.blocks; ++i) {
+      taken += detail::min(slots_taken(i), params_.slots);  // more only in a damaged block
+    }
+    return static_cast<double>(taken) / (static_cast<double>(params_.blocks) * params_.slots);
   }
   /// The rate of the stored tags: passing / (N B 2^r) + n / 2^64, where `passing` counts the pairs
   /// (first block, tag) that pass as a member. All N B 2^r pairs are equally likely. O(slots).

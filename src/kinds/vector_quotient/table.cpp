@@ -302,15 +302,6 @@ vq_census vq_take_census(const vq_reader& filter) noexcept {
   return census;
 }
 
-std::uint64_t vq_slots_taken(const vq_reader& filter) noexcept {
-  const vq_layout& layout = *filter.layout;
-  std::uint64_t taken = 0;
-  for (std::uint64_t i = 0; i < layout.blocks(); ++i) {
-    taken += std::min(layout.taken(layout.block(filter.blocks, i)), layout.slots());
-  }
-  return taken;
-}
-
 std::optional<unsigned> vq_check_stash(const vq_layout& layout,
                                        std::span<const std::byte> blocks_and_stash) noexcept {
   const vq_reader filter{&layout, blocks_and_stash.data(), {}, 0};

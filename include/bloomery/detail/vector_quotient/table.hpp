@@ -82,9 +82,6 @@ struct vq_census {
 /// O(slots).
 vq_census vq_take_census(const vq_reader& filter) noexcept;
 
-/// Slots in use. O(blocks).
-std::uint64_t vq_slots_taken(const vq_reader& filter) noexcept;
-
 /// The number of stash entries in use, or nothing if one is out of range or behind a free entry.
 std::optional<unsigned> vq_check_stash(const vq_layout& layout,
                                        std::span<const std::byte> blocks_and_stash) noexcept;
