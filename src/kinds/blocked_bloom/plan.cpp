@@ -1,7 +1,6 @@
 #include <bloomery/plan/blocked_bloom_plan.hpp>
 
 #include <algorithm>
-#include <cmath>
 
 #include <bloomery/detail/core/bloom_sets.hpp>
 #include <bloomery/detail/core/fold.hpp>
@@ -89,19 +88,15 @@ block_layout layout_for(const blocked_bloom_spec& spec, double eps) {
   return eps >= split_from && eps <= split_to ? block_layout::split_512 : block_layout::free_512;
 }
 
-/// The numbers of hash functions to try.
-std::pair<unsigned, unsigned> hashes_for(const blocked_bloom_spec& spec, block_layout layout) {
-  if (layout != block_layout::free_512) return {8, 8};
-  if (spec.hashes != 0) return {spec.hashes, spec.hashes};
-  return {1, max_block_hashes};
-}
-
-// The best number in a range, for a measure that falls, may stay level, and then rises in k.
+/// The number of functions with the lowest measure. In the free layout the measure falls, may stay
+/// level, and then rises in k.
 template <class Measure>
-unsigned best_hashes(std::pair<unsigned, unsigned> range, Measure&& measure) {
-  unsigned best = range.first;
+unsigned best_hashes(const blocked_bloom_spec& spec, block_layout layout, Measure&& measure) {
+  if (layout != block_layout::free_512) return 8;
+  if (spec.hashes != 0) return spec.hashes;
+  unsigned best = 1;
   double lowest = measure(best);
-  for (unsigned k = range.first + 1; k <= range.second; ++k) {
+  for (unsigned k = 2; k <= max_block_hashes; ++k) {
     const double now = measure(k);
     if (now > lowest) break;
     if (now < lowest) best = k;
@@ -135,23 +130,6 @@ std::uint64_t whole_blocks(std::uint64_t bits, block_layout layout) {
   return std::clamp<std::uint64_t>(bits / block_bits(layout), 1, max_blocks(layout));
 }
 
-// Sets layout, blocks and functions for a given size and number of keys: the split layout if its
-// rate is in the range that suits it.
-void set_best_shape(const blocked_bloom_spec& spec, blocked_bloom_params& plan) {
-  const auto n = static_cast<double>(spec.capacity);
-  const auto set_layout = [&](block_layout layout) {
-    plan.layout = layout;
-    plan.blocks = whole_blocks(spec.bits, layout);
-    plan.hashes = best_hashes(hashes_for(spec, layout), [&](unsigned k) {
-      return blocked_bloom_fpr(n, layout, plan.blocks, k);
-    });
-  };
-  if (spec.layout != block_layout{}) return set_layout(spec.layout);
-  set_layout(block_layout::split_512);
-  const double eps = blocked_bloom_fpr(n, plan.layout, plan.blocks, 8);
-  if (layout_for(spec, eps) != plan.layout) set_layout(layout_for(spec, eps));
-}
-
 constexpr auto fields = [](auto& block, auto& params) {
   block.values(params.capacity, params.fpr, params.blocks);
   block.u32(params.hashes).u16(params.layout).zeros(2).values(params.chance_keys);
@@ -182,13 +160,19 @@ result<blocked_bloom_params> plan_blocked_bloom(const blocked_bloom_spec& spec) 
   const double target = spec.confidence != 0 ? spec.fpr : spec.fpr * caution;
   blocked_bloom_params plan{.capacity = spec.capacity, .seed = spec.seed};
   if (spec.capacity != 0 && spec.bits != 0) {
-    set_best_shape(spec, plan);
+    // The split layout if its rate at this size is in the range that suits it.
+    const block_layout split = block_layout::split_512;
+    plan.layout = layout_for(spec, blocked_bloom_fpr(n, split, whole_blocks(spec.bits, split), 8));
+    plan.blocks = whole_blocks(spec.bits, plan.layout);
+    plan.hashes = best_hashes(spec, plan.layout, [&](unsigned k) {
+      return blocked_bloom_fpr(n, plan.layout, plan.blocks, k);
+    });
   } else if (spec.capacity != 0 && spec.fpr != 0) {
     plan.layout = layout_for(spec, spec.fpr);
     // The best k of a large filter is that of the limit of many blocks, so at most 10^6 keys are
     // used to find it.
     const double sample = std::min(n, 1e6);
-    plan.hashes = best_hashes(hashes_for(spec, plan.layout), [&](unsigned k) {
+    plan.hashes = best_hashes(spec, plan.layout, [&](unsigned k) {
       return static_cast<double>(blocks_for(sample, target, plan.layout, k, deviations));
     });
     plan.blocks = blocks_for(n, target, plan.layout, plan.hashes, deviations);
@@ -200,7 +184,7 @@ result<blocked_bloom_params> plan_blocked_bloom(const blocked_bloom_spec& spec) 
   } else if (spec.bits != 0 && spec.fpr != 0) {
     plan.layout = layout_for(spec, spec.fpr);
     plan.blocks = whole_blocks(spec.bits, plan.layout);
-    plan.hashes = best_hashes(hashes_for(spec, plan.layout), [&](unsigned k) {
+    plan.hashes = best_hashes(spec, plan.layout, [&](unsigned k) {
       return -static_cast<double>(keys_for(plan.layout, plan.blocks, k, target, deviations));
     });
     plan.capacity = keys_for(plan.layout, plan.blocks, plan.hashes, target, deviations);
