@@ -152,14 +152,11 @@ double fuse_fpr(double n, unsigned fingerprint_bits) noexcept {
 result<fuse_params> detail::fuse_shape_for(const fuse_spec& spec) {
   if (auto ok = check_ranges(spec); !ok) return fail(std::move(ok.error()));
   if (const unsigned w = fingerprint_bits_of(spec); w != 0) {
-    return fuse_params{
-        .arity = spec.arity != 0 ? spec.arity : 3, .fingerprint_bits = w, .seed = spec.seed};
+    return shape_of(0, spec.arity != 0 ? spec.arity : 3, w, spec.seed);
   }
   const auto plan = plan_fuse(spec);
   if (!plan) return fail(plan.error());
-  return fuse_params{.arity = plan->params.arity,
-                     .fingerprint_bits = plan->params.fingerprint_bits,
-                     .seed = spec.seed};
+  return shape_of(0, plan->params.arity, plan->params.fingerprint_bits, spec.seed);
 }
 
 result<fuse_plan> plan_fuse(const fuse_spec& spec) {
