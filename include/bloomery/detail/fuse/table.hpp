@@ -107,6 +107,15 @@ template <class Use>
   return with_arity(std::uint64_t{});
 }
 
+/// The loop over a batch of queries, which each instruction set has (src/kinds/fuse/kernels/).
+struct fuse_kernels {
+  /// Precondition: the table has one shard and less than 2^32 bits.
+  void (*may_contain)(const fuse_table& table, std::span<const hash64> hashes,
+                      bool* answers) noexcept;
+
+  [[gnu::visibility("hidden")]] static const fuse_kernels scalar, vector128, vector256, vector512;
+};
+
 /// A batch, which prefetches the fingerprints of up to a hundred later keys.
 void fuse_may_contain(const fuse_table& table, std::span<const hash64> hashes,
                       bool* answers) noexcept;

@@ -4,10 +4,8 @@
 
 #include <arm_neon.h>
 
-#include <algorithm>
 #include <array>
-
-#include "kinds/fuse/kernels/kernels.hpp"
+#include <bloomery/detail/fuse/table.hpp>
 
 namespace bloomery::detail {
 namespace fuse_neon {

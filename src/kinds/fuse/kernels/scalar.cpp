@@ -6,7 +6,6 @@
 
 #include "cpu/dispatch.hpp"
 #include "cpu/partition.hpp"
-#include "kinds/fuse/kernels/kernels.hpp"
 
 namespace bloomery::detail {
 namespace {
@@ -14,7 +13,6 @@ namespace {
 // In a filter of at least this size, batches of at least one key per cache line are partitioned by
 // shard first, so that a line is fetched once for all its keys.
 constexpr std::size_t min_partitioned_bytes = std::size_t{1} << 24;
-constexpr std::size_t min_keys_per_line = 1;
 // Keys that are partitioned at once: 64 MiB of hashes.
 constexpr std::size_t max_chunk = std::size_t{1} << 23;
 // Smaller filters fit into the second-level cache and are queried without prefetching.
@@ -100,7 +98,7 @@ void fuse_may_contain(const fuse_table& table, std::span<const hash64> hashes,
   if (table.shards == 1 && table.size < max_bytes_of_vectors) {
     return chosen_kernels<fuse_kernels>().may_contain(table, hashes, answers);
   }
-  if (table.size >= min_partitioned_bytes && hashes.size() / min_keys_per_line >= table.size / 64) {
+  if (table.size >= min_partitioned_bytes && hashes.size() >= table.size / 64) {
     const auto shard_of = [shards = table.shards](hash64 h) noexcept {
       return static_cast<std::size_t>(mulhi64(h.value, shards));
     };
