@@ -1,6 +1,6 @@
 #include "cpu/dispatch.hpp"
 
-#include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
@@ -56,10 +56,9 @@ instruction_set first_choice() noexcept {
   const auto all = usable_instruction_sets();
   const char* const wanted = std::getenv("BLOOMERY_KERNEL");  // NOLINT(concurrency-mt-unsafe)
   if (wanted == nullptr || *wanted == '\0') return all.back();
-  const auto found = std::find_if(all.begin(), all.end(), [wanted](instruction_set set) {
-    return std::string_view(name_of(set)) == wanted;
-  });
-  if (found != all.end()) return *found;
+  for (const instruction_set set : all) {
+    if (std::string_view(name_of(set)) == wanted) return set;
+  }
   static_cast<void>(std::fprintf(stderr,
                                  "bloomery: BLOOMERY_KERNEL=%s is none of this CPU's kernels "
                                  "(scalar, avx2, avx512, neon as far as it has them); using %s\n",
@@ -82,17 +81,9 @@ const std::size_t second_level_cache = second_level_cache_of_system();
 std::atomic<instruction_set> instruction_set_choice{undecided_instruction_set};
 
 const char* name_of(instruction_set set) noexcept {
-  switch (set) {
-    case instruction_set::avx2:
-      return "avx2";
-    case instruction_set::avx512:
-      return "avx512";
-    case instruction_set::neon:
-      return "neon";
-    case instruction_set::scalar:
-      break;
-  }
-  return "scalar";
+  static constexpr std::array names = {"scalar", "avx2", "avx512", "neon"};
+  static_assert(names.size() == instruction_sets);
+  return names[static_cast<std::size_t>(set)];
 }
 
 std::span<const instruction_set> usable_instruction_sets() noexcept {

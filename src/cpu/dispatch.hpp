@@ -2,7 +2,6 @@
 
 // The instruction set of every kind's kernels on this CPU. This header does not know the kinds.
 
-#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>

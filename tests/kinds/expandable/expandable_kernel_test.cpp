@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <array>
 #include <bloomery/detail/expandable/segment_kernels.hpp>
 #include <cstring>
 #include <random>
