@@ -316,7 +316,7 @@ class basic_blocked_bloom : public detail::key_overloads<basic_blocked_bloom<Sto
   /// The results of fill(), current_fpr() and estimate_size(), for which the bits are read once.
   /// O(m).
   detail::bloom_figures figures() const noexcept {
-    const detail::block_census found = census();
+    const detail::block_census found = detail::take_census(array());
     return {static_cast<double>(found.ones) / static_cast<double>(params_.bits()),
             found.pass / static_cast<double>(params_.blocks),
             detail::less_chance(keys_of()(found.ones), params_.chance_keys)};
@@ -352,15 +352,13 @@ class basic_blocked_bloom : public detail::key_overloads<basic_blocked_bloom<Sto
     return basic_blocked_bloom<>::open(params, std::move(*memory), count_);
   }
 
-  detail::block_census census() const noexcept { return detail::take_census(array()); }
-
   insert_summary inserted_of(std::span<const hash64> hs, std::uint64_t newly_inserted) noexcept {
     count_ += newly_inserted;
     return {
         .inserted = newly_inserted, .maybe_present = hs.size() - newly_inserted, .done = hs.size()};
   }
 
-  std::uint64_t ones() const noexcept { return census().ones; }
+  std::uint64_t ones() const noexcept { return detail::take_census(array()).ones; }
   /// Returns a function that estimates the number of keys from the number of set bits.
   auto keys_of() const noexcept {
     return [this](std::uint64_t ones) noexcept {

@@ -25,20 +25,26 @@ constexpr std::size_t regions_per_thread = 8;
 
 const block_kernels& kernels_of(block_layout layout) noexcept {
   const auto& kernels = chosen_kernels<layout_kernels>();
-  switch (layout) {
-    case block_layout::free_512:
-      return kernels.free_512;
-    case block_layout::parquet_256:
-      return kernels.parquet_256;
-    case block_layout::split_512:
-      break;
-  }
+  if (layout == block_layout::free_512) return kernels.free_512;
+  if (layout == block_layout::parquet_256) return kernels.parquet_256;
   return kernels.split_512;
 }
 
 unsigned useful_threads(std::size_t n, unsigned threads) noexcept {
   return static_cast<unsigned>(
       std::clamp<std::size_t>(n / min_keys_per_thread, 1, threads_for(threads)));
+}
+
+// The census of a block with a bit of each key in each of eight lanes.
+template <class Lane>
+block_census census_of(const std::byte* block) noexcept {
+  block_census census{.pass = 1};
+  for (std::size_t lane = 0; lane < 8; ++lane) {
+    const int set = std::popcount(load<Lane>(block + lane * sizeof(Lane)));
+    census.ones += static_cast<unsigned>(set);
+    census.pass *= set / (8.0 * sizeof(Lane));
+  }
+  return census;
 }
 
 // Each thread inserts into regions of its own. Returns false if there is no memory.
@@ -108,30 +114,19 @@ std::uint64_t blocks_insert(const block_array& array, std::span<const hash64> ha
 }
 
 block_census take_census(const block_array& array) noexcept {
-  block_census census;
-  const std::byte* at = array.data;
+  block_census all;
   const std::size_t block_bytes = block_bits(array.layout) / 8;
-  for (std::uint64_t block = 0; block < array.blocks; ++block, at += block_bytes) {
-    double pass = 1;
-    unsigned ones = 0;
-    if (array.layout == block_layout::parquet_256) {
-      for (unsigned lane = 0; lane < 8; ++lane) {
-        const int set = std::popcount(load<std::uint32_t>(at + std::size_t{4} * lane));
-        ones += static_cast<unsigned>(set);
-        pass *= set / 32.0;
-      }
-    } else {
-      for (unsigned lane = 0; lane < 8; ++lane) {
-        const int set = std::popcount(load<std::uint64_t>(at + std::size_t{8} * lane));
-        ones += static_cast<unsigned>(set);
-        pass *= set / 64.0;
-      }
-      if (array.layout == block_layout::free_512) pass = numeric::power(ones / 512.0, array.hashes);
+  for (std::uint64_t block = 0; block < array.blocks; ++block) {
+    const std::byte* const at = array.data + block * block_bytes;
+    block_census one = array.layout == block_layout::parquet_256 ? census_of<std::uint32_t>(at)
+                                                                 : census_of<std::uint64_t>(at);
+    if (array.layout == block_layout::free_512) {
+      one.pass = numeric::power(static_cast<double>(one.ones) / 512, array.hashes);
     }
-    census.pass += pass;
-    census.ones += ones;
+    all.pass += one.pass;
+    all.ones += one.ones;
   }
-  return census;
+  return all;
 }
 
 }  // namespace bloomery::detail
