@@ -49,19 +49,22 @@ inline void write_past_caches(hash64* to, const hash_line& full) noexcept {
 inline void finish_writes() noexcept {}
 #endif
 
+/// The regions of a filter.
+template <class RegionOf>
+struct hash_regions {
+  RegionOf of;  ///< the region of a hash, below `count`
+  std::size_t count;
+  double largest_share;  ///< the part of distinct hashes that the largest region gets
+};
+
 /// Groups the hashes of a chunk by region and keeps their order within each. Thread t handles part
 /// t of the chunk and has a slab of its own in each region. Then each thread processes whole
-/// regions. `RegionOf` gives the region of a hash, below `regions`.
+/// regions.
 template <class RegionOf>
 class hash_partition {
  public:
-  /// `share` is the part of distinct hashes that the largest region gets.
-  hash_partition(RegionOf region_of, std::size_t regions, double share, unsigned threads)
-      : region_of_(region_of),
-        regions_(regions),
-        share_(std::min(share, 1.0)),
-        threads_(threads),
-        slabs_(regions * threads) {}
+  hash_partition(const hash_regions<RegionOf>& regions, unsigned threads)
+      : regions_(regions), threads_(threads), slabs_(regions.count * threads) {}
 
   /// Returns false if there is no memory for chunks of that size.
   bool allocate(std::size_t keys, bool answers) {
@@ -134,15 +137,16 @@ class hash_partition {
 
   /// Room for distinct keys, which a slab exceeds with a chance of 10^-9 (six standard deviations).
   std::size_t expect(std::size_t keys) {
-    const double mean = static_cast<double>(keys) * share_ / threads_ + 1;
+    const double mean =
+        static_cast<double>(keys) * std::min(regions_.largest_share, 1.0) / threads_ + 1;
     for (slab& one : slabs_) one.limit = static_cast<std::size_t>(mean + 6 * std::sqrt(mean)) + 32;
     return lay_out();
   }
 
   void count(std::span<const hash64> from, unsigned t) {
-    std::vector<std::size_t> counts(regions_);
-    for (const hash64 h : part_of(from, t)) ++counts[region_of_(h)];
-    for (std::size_t r = 0; r < regions_; ++r) slab_of(r, t).limit = counts[r];
+    std::vector<std::size_t> counts(regions_.count);
+    for (const hash64 h : part_of(from, t)) ++counts[regions_.of(h)];
+    for (std::size_t r = 0; r < regions_.count; ++r) slab_of(r, t).limit = counts[r];
   }
 
   // A store to a line that is not in the cache waits for it, and stores retire in order, so
@@ -151,11 +155,11 @@ class hash_partition {
   // Multi-Core CPUs", 2013, section V).
   bool scatter(std::span<const hash64> from, unsigned t) {
     auto* const to = reinterpret_cast<hash64*>(hashes_.writable_bytes().data());
-    std::vector<std::size_t> ends(regions_);
-    for (std::size_t r = 0; r < regions_; ++r) ends[r] = slab_of(r, t).begin;
-    std::vector<hash_line> lines(regions_);
+    std::vector<std::size_t> ends(regions_.count);
+    for (std::size_t r = 0; r < regions_.count; ++r) ends[r] = slab_of(r, t).begin;
+    std::vector<hash_line> lines(regions_.count);
     for (const hash64 h : part_of(from, t)) {
-      const std::size_t r = region_of_(h);
+      const std::size_t r = regions_.of(h);
       const std::size_t at = ends[r]++;
       lines[r].hashes[at % line_hashes] = h;
       if (at % line_hashes == line_hashes - 1) {
@@ -163,7 +167,7 @@ class hash_partition {
         if (at + 1 == slab_of(r, t).limit) return false;
       }
     }
-    for (std::size_t r = 0; r < regions_; ++r) {
+    for (std::size_t r = 0; r < regions_.count; ++r) {
       const auto rest = static_cast<std::ptrdiff_t>(ends[r] % line_hashes);
       std::copy_n(lines[r].hashes.begin(), rest, to + ends[r] - rest);
       slab_of(r, t).end = ends[r];
@@ -173,11 +177,11 @@ class hash_partition {
   }
 
   void deal(std::span<const hash64> from, unsigned t, const bool* replies, bool* to) {
-    std::vector<std::size_t> at(regions_);
-    for (std::size_t r = 0; r < regions_; ++r) at[r] = slab_of(r, t).begin;
+    std::vector<std::size_t> at(regions_.count);
+    for (std::size_t r = 0; r < regions_.count; ++r) at[r] = slab_of(r, t).begin;
     const auto mine = part_of(from, t);
     to += mine.data() - from.data();
-    for (const hash64 h : mine) *to++ = replies[at[region_of_(h)]++];
+    for (const hash64 h : mine) *to++ = replies[at[regions_.of(h)]++];
   }
 
   std::span<hash64> hashes_of(const slab& one) noexcept {
@@ -189,31 +193,18 @@ class hash_partition {
   void over_slabs(Work&& work) {
     std::atomic<std::size_t> next{0};
     in_threads(threads_, [&](unsigned) {
-      for (std::size_t r = next++; r < regions_; r = next++) {
+      for (std::size_t r = next++; r < regions_.count; r = next++) {
         for (unsigned t = 0; t < threads_; ++t) work(slab_of(r, t));
       }
     });
   }
 
-  const RegionOf region_of_;
-  const std::size_t regions_;
-  const double share_;
+  const hash_regions<RegionOf> regions_;
   const unsigned threads_;
   std::vector<slab> slabs_;
   owned_storage hashes_;
   owned_storage replies_;
 };
-
-/// The arguments of a partition: the region of a hash, the number of regions, and the part of
-/// distinct hashes in the largest.
-template <class RegionOf>
-struct hash_regions {
-  RegionOf of;
-  std::size_t count;
-  double largest_share;
-};
-template <class RegionOf>
-hash_regions(RegionOf, std::size_t, double) -> hash_regions<RegionOf>;
 
 /// Gathers the hashes chunk by chunk and calls `use(partition, chunk, at)`. Returns false if there
 /// is no memory. With `answers`, the partition can ask().
@@ -221,7 +212,7 @@ template <class RegionOf, class Use>
 bool in_chunks(const hash_regions<RegionOf>& regions, unsigned threads,
                std::span<const hash64> hashes, std::size_t chunk, bool answers, Use&& use) {
   try {
-    hash_partition<RegionOf> work(regions.of, regions.count, regions.largest_share, threads);
+    hash_partition work(regions, threads);
     chunk = std::min(chunk, hashes.size());
     if (!work.allocate(chunk, answers)) return false;
     for (std::size_t at = 0; at < hashes.size(); at += chunk) {

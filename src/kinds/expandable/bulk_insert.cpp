@@ -82,8 +82,8 @@ bool owned_segments::insert_chunk(expandable_params& params, std::span<const has
     std::size_t done = 0;  // inserted one by one afterwards
   };
   std::vector<leftover> leftovers(params.segments());
-  hash_partition<segment_of> regions({params}, leftovers.size(),
-                                     std::ldexp(1.0, -static_cast<int>(params.level)), 1);
+  const double share = std::ldexp(1.0, -static_cast<int>(params.level));
+  hash_partition regions(hash_regions{segment_of{params}, leftovers.size(), share}, 1);
   if (!regions.allocate(hashes.size(), false)) return false;
   regions.gather(hashes);
   const auto for_each_segment = [&](auto&& work) {
