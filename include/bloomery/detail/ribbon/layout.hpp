@@ -73,10 +73,7 @@ struct ribbon_place {
   std::uint32_t columns;
 };
 
-inline std::uint64_t ribbon_shard_of(std::uint64_t y, std::uint64_t shards) noexcept {
-  return mulhi64(y, shards);
-}
-/// The start in the shard: the lower half of y * shards is uniform again.
+/// The start in shard mulhi64(y, shards): the lower half of y * shards is uniform again.
 inline std::uint64_t ribbon_start_of(std::uint64_t y, std::uint64_t shards,
                                      std::uint64_t starts) noexcept {
   return mulhi64(y * shards, starts);
@@ -84,7 +81,7 @@ inline std::uint64_t ribbon_start_of(std::uint64_t y, std::uint64_t shards,
 
 inline ribbon_place ribbon_place_of(const std::byte* payload, const ribbon_level_view& level,
                                     std::uint64_t y) noexcept {
-  const std::uint64_t shard = ribbon_shard_of(y, level.shards);
+  const std::uint64_t shard = mulhi64(y, level.shards);
   const std::uint64_t start = shard * level.starts + ribbon_start_of(y, level.shards, level.starts);
   const bool upper = start >= level.cut;
   const std::uint32_t columns = level.columns + upper;
