@@ -93,8 +93,9 @@ result<double> ribbon_rate_for(const ribbon_spec& spec);
 /// Fails with invalid_argument if n keys cannot have so low a rate.
 result<void> check_ribbon_rate(double eps, std::uint64_t n);
 
-/// Whether a level of this many keys is the last, which bumps none.
-bool is_last_ribbon_level(std::uint64_t keys) noexcept;
+/// A level of at most this many keys is the last. It bumps none, because bumping needs more memory.
+/// With 3% more slots than keys its system has a solution for 60% to 98% of the sets (measured).
+inline constexpr std::uint64_t last_ribbon_level_keys = 1024;
 
 /// The level for n >= 1 keys with a rate of at most max(eps, 2^-32), without its seed. `attempt`
 /// counts the tries of a last level from 0. Every few tries the level is larger, which makes a

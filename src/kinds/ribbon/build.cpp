@@ -195,15 +195,15 @@ class ribbon_builder {
     }
     if (auto ok = check_ribbon_rate(params_.fpr, distinct); !ok) return fail(ok.error());
     double eps = params_.fpr - formulas::hash_collision_fpr(static_cast<double>(distinct));
-    if (!is_last_ribbon_level(distinct)) {
+    if (distinct > last_ribbon_level_keys) {
       const auto first = keys.empty() ? source : hash_source::of(keys);
       if (auto ok = add_level(first, distinct, 0, eps); !ok) return fail(ok.error());
-      count_ = keys_built_;
+      for (const shard_builder& one : builders_) count_ += one.keys;
       keys = extract_bumped();
     } else {
       count_ = distinct;
     }
-    while (!is_last_ribbon_level(keys.size())) {
+    while (keys.size() > last_ribbon_level_keys) {
       if (params_.levels.size() + 1 == max_ribbon_levels) return hashes_were_chosen();
       const std::uint64_t before = keys.size();
       const std::uint64_t seed = level_seed(params_, 0);
@@ -247,7 +247,6 @@ class ribbon_builder {
     shape.seed = seed;
     auto level = open_level::make(shape);
     if (!level) return fail(std::move(level.error()));
-    keys_built_ = 0;
     auto done = for_each_shard(
         source, shape.shards, n, threads_,
         [&](unsigned t, std::uint64_t shard, std::span<hash64> hashes) -> result<void> {
@@ -255,7 +254,6 @@ class ribbon_builder {
           return {};
         });
     if (!done) return done;
-    for (shard_builder& one : builders_) keys_built_ += std::exchange(one.keys, 0);
     const ribbon_share share = ribbon_share_of(shape, level->bytes.bytes().data());
     if (share.bumped > 0) eps = (eps - share.pass) / share.bumped;
     params_.levels.push_back(shape);
@@ -282,14 +280,10 @@ class ribbon_builder {
   }
 
   source_vector<hash64> extract_bumped() {
-    source_vector<hash64> all;
-    for (shard_builder& one : builders_) {
-      if (all.empty()) {
-        all = std::exchange(one.bumped, {});
-      } else {
-        all.insert(all.end(), one.bumped.begin(), one.bumped.end());
-        one.bumped = {};
-      }
+    auto all = std::exchange(builders_.front().bumped, {});
+    for (shard_builder& one : std::span(builders_).subspan(1)) {
+      all.insert(all.end(), one.bumped.begin(), one.bumped.end());
+      one.bumped = {};
     }
     return all;
   }
@@ -323,7 +317,6 @@ class ribbon_builder {
   ribbon_params params_;
   std::vector<owned_storage> bytes_;  // of the levels
   std::uint64_t count_ = 0;
-  std::uint64_t keys_built_ = 0;
 };
 
 }  // namespace

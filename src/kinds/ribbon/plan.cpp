@@ -23,9 +23,6 @@ constexpr unsigned max_columns = 31;
 // which fits into the second-level cache.
 constexpr std::uint64_t shard_starts = 4096;
 constexpr std::uint64_t max_starts = std::uint64_t{1} << 46;
-// A level of at most this many keys bumps none, because bumping needs more memory. With 3% more
-// slots than keys its system has a solution for 60% to 98% of the sets (measured).
-constexpr std::uint64_t last_level_keys = 1024;
 // A level that bumps has 1.05 keys per slot: it bumps 4.9% of them and leaves 0.17% of the slots
 // empty. Memory lost (measured): 0.45% at 1.04 keys per slot, 0.39% at 1.05, 0.36% at 1.06, where
 // more keys need a second level.
@@ -139,13 +136,9 @@ std::uint64_t ribbon_params::payload_bytes() const noexcept {
 
 namespace detail {
 
-bool is_last_ribbon_level(std::uint64_t keys) noexcept {
-  return keys <= last_level_keys;
-}
-
 ribbon_level plan_ribbon_level(std::uint64_t n, double eps, unsigned attempt) noexcept {
   ribbon_level level;
-  level.bumps = !is_last_ribbon_level(n);
+  level.bumps = n > last_ribbon_level_keys;
   std::uint64_t groups = 0;
   if (level.bumps) {
     groups = n * load_denominator / (8 * load_numerator);
