@@ -91,7 +91,7 @@ struct halved_powers {
   alignas(32) std::array<std::uint32_t, max_block_hashes> low;
   alignas(32) std::array<std::uint32_t, max_block_hashes> high;
 };
-constexpr halved_powers make_halved_powers() noexcept {
+inline constexpr halved_powers golden_halves = [] {
   halved_powers all{};
   std::uint64_t power = 1;
   for (std::size_t i = 0; i < max_block_hashes; ++i) {
@@ -100,8 +100,7 @@ constexpr halved_powers make_halved_powers() noexcept {
     all.high[i] = static_cast<std::uint32_t>(power >> 32);
   }
   return all;
-}
-inline constexpr halved_powers golden_halves = make_halved_powers();
+}();
 static_assert(max_block_hashes % 8 == 0);
 
 [[gnu::always_inline]] inline __m256i load(const std::uint32_t* from) noexcept {

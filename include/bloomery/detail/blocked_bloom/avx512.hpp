@@ -44,16 +44,12 @@ namespace bloomery::detail::avx512 {
 }
 
 // Positions i to i + 7 of the free layout come from h and the powers of the multiplier.
-struct powers {
-  alignas(64) std::array<std::uint64_t, max_block_hashes> values;
-};
-constexpr powers make_powers() noexcept {
-  powers all{};
+alignas(64) inline constexpr auto golden_powers = [] {
+  std::array<std::uint64_t, max_block_hashes> all{};
   std::uint64_t power = 1;
-  for (std::uint64_t& one : all.values) one = power *= golden64;
+  for (std::uint64_t& one : all) one = power *= golden64;
   return all;
-}
-inline constexpr powers golden_powers = make_powers();
+}();
 static_assert(max_block_hashes % 8 == 0);
 
 // Straight-line code as in avx2.hpp.
@@ -64,8 +60,8 @@ static_assert(max_block_hashes % 8 == 0);
   const __m512i hash = _mm512_set1_epi64(static_cast<long long>(h.value));
   const unsigned wanted = (1U << hashes) - 1;
   const auto missing = [=](unsigned first) __attribute__((always_inline)) {
-    const __m512i x = _mm512_maskz_mullo_epi64(
-        0xff, hash, _mm512_load_si512(golden_powers.values.data() + first));
+    const __m512i x =
+        _mm512_maskz_mullo_epi64(0xff, hash, _mm512_load_si512(golden_powers.data() + first));
     const __m512i word =
         _mm512_maskz_permutexvar_epi64(0xff, _mm512_maskz_srli_epi64(0xff, x, 61), words);
     const __m512i bit =

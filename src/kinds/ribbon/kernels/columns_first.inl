@@ -5,7 +5,7 @@
 struct column_table {
   alignas(64) std::uint8_t by_columns[9][64];
 };
-constexpr column_table make_column_table() noexcept {
+constexpr column_table columns_first = [] {
   column_table table{};
   for (unsigned r = 1; r <= 8; ++r) {
     for (unsigned i = 0; i < 64; ++i) {
@@ -14,6 +14,5 @@ constexpr column_table make_column_table() noexcept {
     }
   }
   return table;
-}
-constexpr column_table columns_first = make_column_table();
+}();
 // NOLINTEND(modernize-avoid-c-arrays)

@@ -12,7 +12,7 @@ struct group_table {
 constexpr unsigned groups_per_vector(unsigned columns) noexcept {
   return columns <= 8 ? 4 : columns <= 16 ? 2 : 1;
 }
-constexpr group_table make_group_table() noexcept {
+constexpr group_table groups = [] {
   group_table table{};
   for (unsigned r = 0; r <= 32; ++r) {
     for (unsigned i = 0; i < 32; ++i) {
@@ -21,8 +21,7 @@ constexpr group_table make_group_table() noexcept {
     }
   }
   return table;
-}
-constexpr group_table groups = make_group_table();
+}();
 
 // The XOR of the window's vectors, each masked by the bytes of the row that belong to its groups;
 // then the parity of each byte, and the XOR of the groups' parities. Reads at most 32 bytes beyond
