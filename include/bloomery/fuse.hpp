@@ -17,7 +17,6 @@
 #include <bloomery/plan/fuse_plan.hpp>
 #include <bloomery/storage.hpp>
 #include <cassert>
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <span>

@@ -3,7 +3,6 @@
 // of M. Dietzfelbinger, S. Walzer, "Dense Peelable Random Uniform Hypergraphs", 2019).
 
 #include <algorithm>
-#include <array>
 #include <bloomery/detail/core/bit_array.hpp>
 #include <bloomery/detail/core/hash_shards.hpp>
 #include <bloomery/detail/core/source_memory.hpp>
