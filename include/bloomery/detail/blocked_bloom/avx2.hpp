@@ -101,7 +101,6 @@ inline constexpr halved_powers golden_halves = [] {
   }
   return all;
 }();
-static_assert(max_block_hashes % 8 == 0);
 
 [[gnu::always_inline]] inline __m256i load(const std::uint32_t* from) noexcept {
   return _mm256_load_si256(reinterpret_cast<const __m256i*>(from));

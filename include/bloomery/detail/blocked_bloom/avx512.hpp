@@ -50,7 +50,6 @@ alignas(64) inline constexpr auto golden_powers = [] {
   for (std::uint64_t& one : all) one = power *= golden64;
   return all;
 }();
-static_assert(max_block_hashes % 8 == 0);
 
 // Straight-line code as in avx2.hpp.
 [[gnu::always_inline]] inline bool test(free_512, const std::byte* block, hash64 h,

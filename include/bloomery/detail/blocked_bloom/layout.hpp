@@ -29,7 +29,6 @@ inline constexpr std::uint64_t golden64 = 0x9e3779b97f4a7c15;
 struct split_512 {
   static constexpr std::size_t block_bytes = 64;
   static constexpr unsigned lanes = 8;
-  static constexpr unsigned lane_bits = 64;
 
   static std::uint64_t block_of(hash64 h, std::uint64_t blocks) noexcept {
     return mulhi64(h.value, blocks);
@@ -55,7 +54,6 @@ struct split_512 {
 /// position new high bits. Dillinger's cache-local filter of RocksDB does the same in 32 bits.
 struct free_512 {
   static constexpr std::size_t block_bytes = 64;
-  static constexpr unsigned block_bits = 512;
 
   static std::uint64_t block_of(hash64 h, std::uint64_t blocks) noexcept {
     return mulhi64(h.value, blocks);
@@ -87,7 +85,6 @@ struct free_512 {
 struct parquet_256 {
   static constexpr std::size_t block_bytes = 32;
   static constexpr unsigned lanes = 8;
-  static constexpr unsigned lane_bits = 32;
   static constexpr std::array<std::uint32_t, lanes> salts = {0x47b6137b, 0x44974d91, 0x8824ad5b,
                                                              0xa2b7289d, 0x705495c7, 0x2df1424b,
                                                              0x9efc4947, 0x5c6bfb31};
