@@ -25,10 +25,6 @@ struct four_places {
   std::array<std::array<std::uintptr_t, 4>, Arity> words;  // that contain the fingerprints
   std::array<uint32x4_t, Arity> bits;                      // at which the fingerprints begin
   uint32x4_t own;                                          // in the upper bits
-
-  static const std::byte* pointer(std::uintptr_t word) noexcept {
-    return reinterpret_cast<const std::byte*>(word);
-  }
 };
 
 template <unsigned Arity>
@@ -68,7 +64,7 @@ class four_keys {
     uint32x4_t sum = at.own;
     for (unsigned j = 0; j < Arity; ++j) {
       const auto word = [&](unsigned i) __attribute__((always_inline)) {
-        return load<std::uint32_t>(at.pointer(at.words[j][i]));
+        return load<std::uint32_t>(reinterpret_cast<const std::byte*>(at.words[j][i]));
       };
       const uint32x4_t words = {word(0), word(1), word(2), word(3)};
       // Moves the fingerprint to the upper bits.
@@ -107,7 +103,7 @@ void query(const fuse_table& table, std::span<const hash64> hashes, bool* answer
         if (!ahead) continue;
         for (const auto& words : places[i].words) {
           for (const std::uintptr_t each : words) {
-            prefetch_line<0, 2>(four_places<Arity>::pointer(each));
+            prefetch_line<0, 2>(reinterpret_cast<const void*>(each));
           }
         }
       }
