@@ -51,11 +51,8 @@ struct blocked_bloom_kind : one_type<blocked_bloom> {
 
   template <class F>
   static void describe(const F& filter, filter_info& info) {
-    const blocked_bloom_params& params = filter.params();
-    info.plan.scatter = params.scatter();
-    info.plan.bits = params.bits();
-    info.plan.hashes = params.hashes;
-    info.extras = {{"layout", std::string(name_of(params.layout))}, {"blocks", params.blocks}};
+    info.plan = report(filter.params());
+    info.extras = std::exchange(info.plan.extras, {});
   }
 };
 
