@@ -15,9 +15,6 @@ namespace {
 #include "kinds/ribbon/kernels/columns_first.inl"
 #include "kinds/ribbon/kernels/value_256.inl"
 
-// NOLINTBEGIN(modernize-avoid-c-arrays): an operator of std::array
-// could be emitted with this target.
-
 // Reads at most 64 bytes beyond the window.
 inline std::uint32_t value(const std::byte* window, std::uint32_t columns, std::uint64_t row) {
   if (columns > 8) return value_256(window, columns, row);
@@ -28,7 +25,6 @@ inline std::uint32_t value(const std::byte* window, std::uint32_t columns, std::
       _mm512_test_epi64_mask(_mm512_popcnt_epi64(masked), _mm512_set1_epi64(1));
   return parities & ribbon_mask(columns);
 }
-// NOLINTEND(modernize-avoid-c-arrays)
 
 #include "kinds/ribbon/kernels/loops.inl"
 

@@ -1,8 +1,7 @@
 // ribbon_value in vectors of 32 bytes, for AVX2 and AVX-512. Included inside a namespace and target
 // region.
 
-// NOLINTBEGIN(modernize-avoid-c-arrays): an operator of std::array
-// could be emitted with this target.
+// NOLINTBEGIN(modernize-avoid-c-arrays): an operator of std::array could be emitted here.
 
 // A vector holds `groups_per_vector` groups of r columns: the group of each byte, by r. The last
 // group is followed by 0x80, for which VPSHUFB gives zero.
