@@ -11,54 +11,47 @@ namespace {
 // Enough for a double of any size with a few decimals.
 constexpr std::size_t max_digits = 400;
 
-std::string text_of(double value, std::chars_format form, int precision) {
+template <class... How>
+std::string text_of(double value, std::chars_format form, How... precision) {
   std::array<char, max_digits> digits;  // NOLINT(cppcoreguidelines-pro-type-member-init)
   char* const end =
-      std::to_chars(digits.data(), digits.data() + digits.size(), value, form, precision).ptr;
+      std::to_chars(digits.data(), digits.data() + digits.size(), value, form, precision...).ptr;
   return {digits.data(), end};
 }
 
-std::string shortest(double value) {
-  const double size = std::fabs(value);
-  const bool is_plain = size == 0 || (size >= 1e-4 && size < 1e16) || !std::isfinite(value);
-  std::array<char, max_digits> digits;  // NOLINT(cppcoreguidelines-pro-type-member-init)
-  const auto form = is_plain ? std::chars_format::fixed : std::chars_format::scientific;
-  char* const end = std::to_chars(digits.data(), digits.data() + digits.size(), value, form).ptr;
-  return {digits.data(), end};
+void append(std::string& out, std::string_view text, std::string_view /*spec*/) {
+  out += text;
 }
 
-}  // namespace
+void append(std::string& out, std::int64_t number, std::string_view /*spec*/) {
+  out += std::to_string(number);
+}
 
-void format_value::append_to(std::string& out, std::string_view spec) const {
-  switch (sort_) {
-    case sort::text:
-      out += text_;
-      return;
-    case sort::integer: {
-      const bool is_hexadecimal = spec.ends_with('x');
-      std::array<char, 20> digits;  // NOLINT(cppcoreguidelines-pro-type-member-init)
-      const char* const end = std::to_chars(digits.data(), digits.data() + digits.size(), integer_,
-                                            is_hexadecimal ? 16 : 10)
-                                  .ptr;
-      const auto size = static_cast<std::size_t>(end - digits.data());
-      if (is_negative_) out += '-';
-      if (spec.starts_with('#')) out += "0x";
-      if (spec.starts_with("08")) out.append(size < 8 ? 8 - size : 0, '0');
-      out.append(digits.data(), size);
-      return;
-    }
-    case sort::real:
-      break;
-  }
+void append(std::string& out, std::uint64_t number, std::string_view spec) {
+  std::array<char, 20> digits;  // NOLINT(cppcoreguidelines-pro-type-member-init)
+  const char* const end = std::to_chars(digits.data(), digits.data() + digits.size(), number,
+                                        spec.ends_with('x') ? 16 : 10)
+                              .ptr;
+  const auto size = static_cast<std::size_t>(end - digits.data());
+  if (spec.starts_with('#')) out += "0x";
+  if (spec.starts_with("08")) out.append(size < 8 ? 8 - size : 0, '0');
+  out.append(digits.data(), size);
+}
+
+void append(std::string& out, double number, std::string_view spec) {
   if (spec.empty()) {
-    out += shortest(real_);
+    const double size = std::fabs(number);
+    const bool is_plain = size == 0 || (size >= 1e-4 && size < 1e16) || !std::isfinite(number);
+    out += text_of(number, is_plain ? std::chars_format::fixed : std::chars_format::scientific);
     return;
   }
   const auto form = spec.ends_with('e')   ? std::chars_format::scientific
                     : spec.ends_with('f') ? std::chars_format::fixed
                                           : std::chars_format::general;
-  out += text_of(real_, form, spec[1] - '0');
+  out += text_of(number, form, spec[1] - '0');
 }
+
+}  // namespace
 
 std::string format_values(std::string_view pattern, std::span<const format_value> values) {
   std::string out;
@@ -67,7 +60,8 @@ std::string format_values(std::string_view pattern, std::span<const format_value
     const std::size_t close = pattern.find('}', open);
     out += pattern.substr(0, open);
     const std::string_view inside = pattern.substr(open + 1, close - open - 1);
-    value.append_to(out, inside.substr(inside.starts_with(':') ? 1 : 0));
+    const std::string_view spec = inside.substr(inside.starts_with(':') ? 1 : 0);
+    std::visit([&](auto each) { append(out, each, spec); }, value);
     pattern.remove_prefix(close + 1);
   }
   return out += pattern;
