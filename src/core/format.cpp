@@ -34,7 +34,7 @@ void append(std::string& out, std::uint64_t number, std::string_view spec) {
                               .ptr;
   const auto size = static_cast<std::size_t>(end - digits.data());
   if (spec.starts_with('#')) out += "0x";
-  if (spec.starts_with("08")) out.append(size < 8 ? 8 - size : 0, '0');
+  if (spec.starts_with("016")) out.append(16 - size, '0');
   out.append(digits.data(), size);
 }
 

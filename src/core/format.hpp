@@ -33,7 +33,7 @@ inline format_value as_value(double number) noexcept {
 
 /// The pattern with each {} or {:spec} replaced by the next value.
 ///
-/// A spec is as in printf, for whole numbers without a sign "x", "#x" or "08x", for real numbers
+/// A spec is as in printf, for whole numbers without a sign "#x" or "016x", for real numbers
 /// ".3g", ".2e" or ".1f". Real numbers without one have the fewest digits that read back as the
 /// same number.
 std::string format_values(std::string_view pattern, std::span<const format_value> values);
