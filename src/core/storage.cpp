@@ -167,20 +167,6 @@ owned_storage::owned_storage(const owned_storage& other)
   std::memcpy(data_, other.data_, size_);
 }
 
-owned_storage& owned_storage::operator=(const owned_storage& other) {
-  if (this != &other) *this = owned_storage(other);
-  return *this;
-}
-
-owned_storage& owned_storage::operator=(owned_storage&& other) noexcept {
-  if (this != &other) {
-    release(data_, size_);
-    data_ = std::exchange(other.data_, nullptr);
-    size_ = std::exchange(other.size_, 0);
-  }
-  return *this;
-}
-
 owned_storage::~owned_storage() {
   // NOLINTNEXTLINE(clang-analyzer-unix.Malloc): it does not see that a move leaves null.
   release(data_, size_);
