@@ -16,9 +16,6 @@
 namespace bloomery {
 namespace {
 
-using detail::map_pages;
-using detail::unmap_pages;
-
 // From this size on memory comes from the kernel, which zeroes pages on first access. A filter for
 // 10^9 keys is then made at once. For smaller sizes malloc is faster than two system calls.
 constexpr std::size_t map_threshold = std::size_t{1} << 21;
@@ -59,9 +56,7 @@ void give_back(const memory_source& source, std::byte* data, std::size_t size) n
 std::byte* allocate_zeroed(std::size_t size, paging pages = paging::huge) noexcept {
   if (size == 0) return nullptr;
   if (foreign_source().allocate != nullptr) return borrow(foreign_source(), size);
-  if (size >= map_threshold) {
-    return map_pages(size, pages);
-  }
+  if (size >= map_threshold) return detail::map_pages(size, pages);
   const std::size_t rounded = detail::round_up(size, cache_line);
   void* at = std::aligned_alloc(cache_line, rounded);
   if (at != nullptr) std::memset(at, 0, rounded);
@@ -73,9 +68,22 @@ void release(std::byte* data, std::size_t size) noexcept {
   if (foreign_source().allocate != nullptr) {
     give_back(foreign_source(), data, size);
   } else if (size >= map_threshold) {
-    unmap_pages(data, size);
+    detail::unmap_pages(data, size);
   } else {
     std::free(data);  // NOLINT(cppcoreguidelines-no-malloc): the pair of aligned_alloc
+  }
+}
+
+// The failure for a request of that size. Without memory for the sentence it is two words that need
+// none.
+failure no_memory_for(std::uint64_t size) noexcept {
+  try {
+    return detail::format_failure(errc::out_of_memory,
+                                  "{} bytes of memory could not be had for the filter; plan a "
+                                  "smaller one, or use a machine with more memory",
+                                  size);
+  } catch (const std::bad_alloc&) {
+    return fail(errc::out_of_memory, "no memory");
   }
 }
 
@@ -109,23 +117,6 @@ void detail::give_back_memory(void* at, std::size_t size) noexcept {
     source.release(at, size);
   }
 }
-
-namespace {
-
-// The failure for a request of that size. Without memory for the sentence it is two words that need
-// none.
-failure no_memory_for(std::uint64_t size) noexcept {
-  try {
-    return detail::format_failure(errc::out_of_memory,
-                                  "{} bytes of memory could not be had for the filter; plan a "
-                                  "smaller one, or use a machine with more memory",
-                                  size);
-  } catch (const std::bad_alloc&) {
-    return fail(errc::out_of_memory, "no memory");
-  }
-}
-
-}  // namespace
 
 result<owned_storage> owned_storage::make(std::uint64_t size, paging pages) {
   if (size > std::numeric_limits<std::ptrdiff_t>::max()) {
