@@ -28,29 +28,23 @@ memory_source& foreign_source() noexcept {
 }
 
 // An allocation is a cache line larger than requested, so that it contains an aligned place with a
-// word before it. The word tells where the allocation begins.
-std::byte* place_in(void* whole) noexcept {
+// word before it. The word is the offset of the place in the allocation.
+std::size_t offset_in(const std::byte* whole) noexcept {
   const auto begin = reinterpret_cast<std::uintptr_t>(whole);
-  const std::size_t before = detail::round_up(begin + sizeof whole, cache_line) - begin;
-  return static_cast<std::byte*>(whole) + before;
+  return detail::round_up(begin + sizeof(std::size_t), cache_line) - begin;
 }
-void note_begin(std::byte* at, void* whole) noexcept {
-  std::memcpy(at - sizeof whole, static_cast<const void*>(&whole), sizeof whole);
+std::size_t offset_of(const std::byte* data) noexcept {
+  return detail::load<std::size_t>(data - sizeof(std::size_t));
+}
+std::byte* note_offset(std::byte* whole, std::size_t offset) noexcept {
+  detail::store(whole + offset - sizeof offset, offset);
+  return whole + offset;
 }
 
 std::byte* borrow(const memory_source& source, std::size_t size) noexcept {
   if (size > std::numeric_limits<std::size_t>::max() - cache_line) return nullptr;
-  void* const whole = source.allocate(size + cache_line);
-  if (whole == nullptr) return nullptr;
-  std::byte* const at = place_in(whole);
-  note_begin(at, whole);
-  return at;
-}
-
-void give_back(const memory_source& source, std::byte* data, std::size_t size) noexcept {
-  void* whole = nullptr;
-  std::memcpy(static_cast<void*>(&whole), data - sizeof whole, sizeof whole);
-  source.release(whole, size + cache_line);
+  auto* const whole = static_cast<std::byte*>(source.allocate(size + cache_line));
+  return whole == nullptr ? nullptr : note_offset(whole, offset_in(whole));
 }
 
 std::byte* allocate_zeroed(std::size_t size, paging pages = paging::huge) noexcept {
@@ -66,7 +60,7 @@ std::byte* allocate_zeroed(std::size_t size, paging pages = paging::huge) noexce
 void release(std::byte* data, std::size_t size) noexcept {
   if (data == nullptr) return;
   if (foreign_source().allocate != nullptr) {
-    give_back(foreign_source(), data, size);
+    foreign_source().release(data - offset_of(data), size + cache_line);
   } else if (size >= map_threshold) {
     detail::unmap_pages(data, size);
   } else {
@@ -137,18 +131,13 @@ result<owned_storage> owned_storage::copy_of(std::span<const std::byte> from) {
 
 void owned_storage::relocate(const memory_mover& mover) noexcept {
   if (data_ == nullptr || foreign_source().allocate == nullptr) return;
-  void* whole = nullptr;
-  std::memcpy(static_cast<void*>(&whole), data_ - sizeof whole, sizeof whole);
-  const auto before = static_cast<std::size_t>(data_ - static_cast<std::byte*>(whole));
-  void* const moved = mover.move(whole, mover.context);
+  const std::size_t before = offset_of(data_);
+  auto* const moved = static_cast<std::byte*>(mover.move(data_ - before, mover.context));
   if (moved == nullptr) return;
   // The new place may have another offset to the cache lines.
-  std::byte* const at = place_in(moved);
-  if (const std::byte* const was = static_cast<std::byte*>(moved) + before; was != at) {
-    std::memmove(at, was, size_);
-  }
-  note_begin(at, moved);
-  data_ = at;
+  const std::size_t now = offset_in(moved);
+  if (now != before) std::memmove(moved + now, moved + before, size_);
+  data_ = note_offset(moved, now);
 }
 
 owned_storage::owned_storage(const owned_storage& other)
