@@ -303,11 +303,6 @@ class basic_blocked_bloom : public detail::key_overloads<basic_blocked_bloom<Sto
 
   const blocked_bloom_params& params() const noexcept { return params_; }
   hasher_type hash_function() const noexcept { return hasher_type(params_.seed); }
-  std::span<const std::byte> bits() const noexcept { return bits_.bytes(); }
-
-  std::uint64_t capacity() const noexcept { return params_.capacity; }
-  double planned_fpr() const noexcept { return params_.fpr; }
-  std::uint64_t size_in_bytes() const noexcept { return bits_.bytes().size(); }
 
   /// The rate of the bits as they are: the chance that a non-member passes in a block, as the mean
   /// over all blocks. This chance is the product of the fills of the block's lanes, or in the free
@@ -321,16 +316,6 @@ class basic_blocked_bloom : public detail::key_overloads<basic_blocked_bloom<Sto
             found.pass / static_cast<double>(params_.blocks),
             detail::less_chance(keys_of()(found.ones), params_.chance_keys)};
   }
-
-  /// Lets the host move the memory (memory_source.hpp).
-  void relocate(const memory_mover& mover) noexcept
-    requires relocatable_storage<Storage>
-  {
-    bits_.relocate(mover);
-  }
-
-  /// The image that save() writes. It refers to the bits of this filter.
-  filter_image image() const { return detail::image_of(*this, params_.seed, {bits_.bytes()}); }
 
  private:
   friend class detail::bloom_sets<basic_blocked_bloom>;
@@ -348,7 +333,8 @@ class basic_blocked_bloom : public detail::key_overloads<basic_blocked_bloom<Sto
                                         std::uint64_t factor) const {
     auto memory = owned_storage::make(params.bits() / 8);
     if (!memory) return fail(std::move(memory.error()));
-    detail::fold_blocks(bits(), memory->writable_bytes(), block_bits(params.layout) / 8, factor);
+    detail::fold_blocks(bits_.bytes(), memory->writable_bytes(), block_bits(params.layout) / 8,
+                        factor);
     return basic_blocked_bloom<>::open(params, std::move(*memory), count_);
   }
 

@@ -173,11 +173,6 @@ class basic_bloom : public detail::key_overloads<basic_bloom<Probe, Storage>>,
   hasher_type hash_function() const noexcept {
     return detail::make_hasher<hasher_type>(params_.seed);
   }
-  std::span<const std::byte> bits() const noexcept { return bits_.bytes(); }
-
-  std::uint64_t capacity() const noexcept { return params_.capacity; }
-  double planned_fpr() const noexcept { return params_.fpr; }
-  std::uint64_t size_in_bytes() const noexcept { return bits_.bytes().size(); }
 
   /// The number of set bits. O(m).
   std::uint64_t ones() const noexcept { return detail::count_ones(bits_.bytes()); }
@@ -193,16 +188,6 @@ class basic_bloom : public detail::key_overloads<basic_bloom<Probe, Storage>>,
             detail::less_chance(keys_of()(found), params_.chance_keys)};
   }
 
-  /// Lets the host move the memory (memory_source.hpp).
-  void relocate(const memory_mover& mover) noexcept
-    requires relocatable_storage<Storage>
-  {
-    bits_.relocate(mover);
-  }
-
-  /// The image that save() writes. It refers to the bits of this filter.
-  filter_image image() const { return detail::image_of(*this, params_.seed, {bits_.bytes()}); }
-
  private:
   friend class detail::bloom_sets<basic_bloom>;
 
@@ -212,7 +197,8 @@ class basic_bloom : public detail::key_overloads<basic_bloom<Probe, Storage>>,
   result<basic_bloom<Probe>> fold_as(const bloom_params& params, std::uint64_t factor) const {
     auto memory = owned_storage::make(detail::bytes_for_bits(params.bits));
     if (!memory) return fail(std::move(memory.error()));
-    detail::fold_bits(bits(), memory->writable_bytes(), params_.bits, factor, Probe::reduced_by);
+    detail::fold_bits(bits_.bytes(), memory->writable_bytes(), params_.bits, factor,
+                      Probe::reduced_by);
     return basic_bloom<Probe>::open(params, std::move(*memory), count_, probe_);
   }
 

@@ -1,14 +1,17 @@
 #pragma once
 
-/// Unions and intersections of Bloom filters of plain bits, and the number of their keys.
+/// The operations that Bloom filters of plain bits share: unions and intersections, the number of
+/// keys, and the bits as they are stored.
 
 #include <bloomery/detail/core/bits.hpp>
+#include <bloomery/image.hpp>
 #include <bloomery/result.hpp>
 #include <bloomery/storage.hpp>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <span>
 
 namespace bloomery::detail {
 
@@ -110,8 +113,8 @@ template <class Other, class F>
 concept same_filter =
     std::same_as<Other, typename F::template rebind_storage<typename Other::storage_type>>;
 
-/// Union, intersection and estimates. Derived has `bits_`, `count_` and `params_`, ones(),
-/// keys_of() and figures(), and its parameters have same_shape().
+/// Union, intersection, estimates and stored bits. Derived has `bits_`, `count_` and `params_`,
+/// ones(), keys_of() and figures(), and its parameters have same_shape().
 template <class Derived>
 class bloom_sets {
  public:
@@ -148,6 +151,11 @@ class bloom_sets {
         [](const auto&... tallies) { return common_of(tallies...); });
   }
 
+  std::span<const std::byte> bits() const noexcept { return self().bits_.bytes(); }
+  std::uint64_t size_in_bytes() const noexcept { return bits().size(); }
+  std::uint64_t capacity() const noexcept { return self().params_.capacity; }
+  double planned_fpr() const noexcept { return self().params_.fpr; }
+
   /// The number of inserts that set a bit. It is a lower bound of the number of distinct keys: a
   /// new key whose bits were all set is not counted. After merge or intersect it is an estimate.
   std::uint64_t size() const noexcept { return self().count_; }
@@ -173,6 +181,16 @@ class bloom_sets {
     const double left = less_chance(keys, self().params_.chance_keys);
     if (is_finite(left)) self().count_ = whole_between(0, left, std::uint64_t{1} << 62);
   }
+
+  /// Lets the host move the memory (memory_source.hpp).
+  void relocate(const memory_mover& mover) noexcept
+    requires relocatable_storage<typename Derived::storage_type>
+  {
+    self().bits_.relocate(mover);
+  }
+
+  /// The image that save() writes. It refers to the bits of this filter.
+  filter_image image() const { return image_of(self(), self().params_.seed, {bits()}); }
 
  private:
   friend Derived;
