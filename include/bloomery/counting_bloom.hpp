@@ -297,10 +297,6 @@ class basic_counting_bloom : public detail::key_overloads<basic_counting_bloom<P
                        Probe probe)
       : counters_(std::move(counters)), params_(params), count_(count), probe_(std::move(probe)) {}
 
-  std::uint64_t position(const hash_type& h, unsigned i) const noexcept {
-    return probe_.position(h, i, params_.array.bits);
-  }
-
   template <class Use>
   decltype(auto) with_counters(Use&& use) const noexcept {
     return detail::with_counters(params_.counter_bits, std::forward<Use>(use));
@@ -312,7 +308,8 @@ class basic_counting_bloom : public detail::key_overloads<basic_counting_bloom<P
     const std::byte* bytes = counters_.bytes().data();
     unsigned minimum = maximum;
     for (unsigned i = 0; i < params_.array.hashes && minimum != 0; ++i) {
-      minimum = detail::min(minimum, counters.get(bytes, position(h, i)));
+      const std::uint64_t place = probe_.position(h, i, params_.array.bits);
+      minimum = detail::min(minimum, counters.get(bytes, place));
     }
     return minimum;
   }

@@ -180,9 +180,7 @@ class basic_scalable_bloom : public detail::key_overloads<basic_scalable_bloom<S
       const std::uint32_t absent = query(keys).absent_from(members());
       const std::size_t newest = members_.size() - 1;
       for (std::size_t i = 0; i < keys.size(); ++i) {
-        if ((absent >> i & 1) != 0) {
-          detail::prefetch_probes(members_[newest], keys[i], detail::chain_first_probes);
-        }
+        if ((absent >> i & 1) != 0) detail::prefetch_remaining(members_[newest], keys[i]);
       }
       for (std::size_t i = 0; i < keys.size(); ++i) {
         const insert_outcome outcome =

@@ -26,13 +26,13 @@ inline constexpr unsigned chain_first_probes = 2;
 // Members up to this size stay in a core's own cache, where prefetching only costs time.
 inline constexpr std::size_t chain_cached_bytes = std::size_t{256} << 10;
 
-// Prefetches the probes of a key from number `from` on. Member is a Bloom filter with double
+// Prefetches the probes of a key after the chain_first_probes. Member is a Bloom filter with double
 // hashing over any storage.
 template <class Member>
-void prefetch_probes(const Member& member, hash64 h, unsigned from) noexcept {
+void prefetch_remaining(const Member& member, hash64 h) noexcept {
   const auto bits = member.bits();
   if (bits.size() <= chain_cached_bytes) return;
-  for (unsigned i = from; i < member.params().hashes; ++i) {
+  for (unsigned i = chain_first_probes; i < member.params().hashes; ++i) {
     prefetch_line(bits.data() + (double_hashing::position(h, i, member.params().bits) >> 3));
   }
 }
