@@ -17,6 +17,11 @@
 namespace bloomery::test {
 namespace {
 
+static_assert(hasher<xxh3_hasher> && hasher<filter_hasher> && hasher<key_ref_hasher> &&
+              hasher<fnv_murmur_hasher> && hasher<element_hasher>);
+static_assert(probe_scheme<double_hashing> && probe_scheme<salted_hashing> &&
+              probe_scheme<md5_hashing> && probe_scheme<fnv_murmur_hashing>);
+
 std::span<const std::byte> bytes(std::string_view text) {
   return std::as_bytes(std::span(text));
 }

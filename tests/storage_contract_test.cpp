@@ -166,6 +166,9 @@ template <class S>
 concept expandable_can_lie_in = requires { typename basic_expandable<S>; };
 template <class S>
 concept scalable_bloom_can_lie_in = requires { typename basic_scalable_bloom<S>; };
+static_assert(relocatable_storage<owned_storage> && !sliceable_storage<owned_storage>);
+static_assert(sliceable_storage<mapped_storage> && !writable_storage<mapped_storage>);
+static_assert(sliceable_storage<borrowed_storage> && !writable_storage<borrowed_storage>);
 static_assert(storage<bytes_only> && !piecewise_storage<bytes_only>);
 static_assert(!expandable_can_lie_in<bytes_only> && expandable_can_lie_in<custom_storage>);
 static_assert(!scalable_bloom_can_lie_in<bytes_only> && scalable_bloom_can_lie_in<custom_storage>);

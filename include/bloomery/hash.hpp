@@ -303,9 +303,6 @@ class element_hasher {
   }
 };
 
-static_assert(hasher<xxh3_hasher> && hasher<filter_hasher> && hasher<key_ref_hasher> &&
-              hasher<fnv_murmur_hasher> && hasher<element_hasher>);
-
 namespace detail {
 
 /// True if the hasher hashes with a secret key where its seed has one.

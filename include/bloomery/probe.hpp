@@ -189,7 +189,4 @@ class function_family {
   std::tuple<Functions...> functions_;
 };
 
-static_assert(probe_scheme<double_hashing> && probe_scheme<salted_hashing> &&
-              probe_scheme<md5_hashing> && probe_scheme<fnv_murmur_hashing>);
-
 }  // namespace bloomery

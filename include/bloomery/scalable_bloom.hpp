@@ -349,8 +349,4 @@ using scalable_bloom = basic_scalable_bloom<>;
 /// A read-only scalable Bloom filter over a mapped file.
 using scalable_bloom_view = basic_scalable_bloom<mapped_storage>;
 
-static_assert(insertable<scalable_bloom> && !erasable<scalable_bloom> &&
-              !mergeable<scalable_bloom>);
-static_assert(membership_filter<scalable_bloom_view> && !insertable<scalable_bloom_view>);
-
 }  // namespace bloomery

@@ -191,8 +191,4 @@ class mapped_storage {
   borrowed_storage bytes_;
 };
 
-static_assert(relocatable_storage<owned_storage> && !sliceable_storage<owned_storage>);
-static_assert(sliceable_storage<mapped_storage> && !writable_storage<mapped_storage>);
-static_assert(sliceable_storage<borrowed_storage> && !writable_storage<borrowed_storage>);
-
 }  // namespace bloomery
