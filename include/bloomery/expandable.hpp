@@ -382,8 +382,4 @@ using expandable = basic_expandable<>;
 /// A read-only expandable filter over a mapped file.
 using expandable_view = basic_expandable<mapped_storage>;
 
-static_assert(insertable<expandable> && erasable<expandable> && countable<expandable> &&
-              mergeable<expandable>);
-static_assert(membership_filter<expandable_view> && !insertable<expandable_view>);
-
 }  // namespace bloomery
