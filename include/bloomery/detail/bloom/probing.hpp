@@ -5,7 +5,6 @@
 // before they use one.
 
 #include <array>
-#include <bloomery/concepts.hpp>
 #include <bloomery/detail/core/bits.hpp>
 #include <bloomery/plan/bloom_plan.hpp>
 #include <bloomery/probe.hpp>

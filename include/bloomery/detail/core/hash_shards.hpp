@@ -3,7 +3,6 @@
 // Splits the hashes of a source into shards by their upper bits, one group of shards at a time. A
 // build then never needs all hashes at once, and its memory is bounded.
 
-#include <bloomery/concepts.hpp>
 #include <bloomery/hash_source.hpp>
 #include <bloomery/result.hpp>
 #include <cstdint>
