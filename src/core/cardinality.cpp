@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <limits>
 #include <numbers>
 
@@ -93,32 +92,25 @@ std::uint64_t distinct_counter::distinct() const noexcept {
 std::vector<std::byte> distinct_counter::state() const {
   const auto registers = estimator_.registers();
   std::vector<std::byte> all(sizeof added_ + registers.size() + 8 * found_.size());
-  std::byte* at = all.data();
-  const auto put = [&at](const void* from, std::size_t bytes) {
-    std::memcpy(at, from, bytes);
-    at += bytes;
-  };
-  put(&added_, sizeof added_);
-  put(registers.data(), registers.size());
-  for (const std::uint64_t hash : found_) put(&hash, sizeof hash);
+  store(all.data(), added_);
+  auto* at = std::ranges::copy(std::as_bytes(registers), all.data() + sizeof added_).out;
+  for (const std::uint64_t hash : found_) {
+    store(at, hash);
+    at += sizeof hash;
+  }
   return all;
 }
 
 bool distinct_counter::merge(std::span<const std::byte> state) {
   const std::size_t first = sizeof added_ + estimator_.registers().size();
   if (state.size() < first || (state.size() - first) % 8 != 0) return false;
-  std::uint64_t added = 0;
-  std::memcpy(&added, state.data(), sizeof added);
+  const auto added = load<std::uint64_t>(state.data());
   const auto registers = state.subspan(sizeof added, first - sizeof added);
   if (!estimator_.merge(
           {reinterpret_cast<const std::uint8_t*>(registers.data()), registers.size()})) {
     return false;
   }
-  for (std::size_t at = first; at < state.size(); at += 8) {
-    std::uint64_t hash = 0;
-    std::memcpy(&hash, &state[at], 8);
-    find(hash);
-  }
+  for (std::size_t at = first; at < state.size(); at += 8) find(load<std::uint64_t>(&state[at]));
   if (added > 0 && state.size() == first) {
     too_many_ = true;
     found_ = {};
