@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <charconv>
+#include <string>
 
 namespace bloomery {
 namespace {
@@ -70,16 +70,12 @@ std::uint64_t md5_hashing::word(key_ref key, unsigned i) noexcept {
   // length in bits (RFC 1321, sections 3.1 and 3.2).
   std::array<std::byte, 2 * md5_block> end{};
   auto* at = std::copy(rest.begin(), rest.end(), end.data());
-  std::array<char, 10> digits{};
-  const auto written =
-      std::to_chars(digits.data(), digits.data() + digits.size(), i).ptr - digits.data();
-  at = std::ranges::copy(std::as_bytes(std::span(digits)).first(static_cast<std::size_t>(written)),
-                         at)
-           .out;
+  const std::string digits = std::to_string(i);
+  at = std::ranges::copy(std::as_bytes(std::span(digits)), at).out;
   *at++ = std::byte{0x80};
   const auto used = static_cast<std::size_t>(at - end.data());
   const std::size_t size = used + sizeof(std::uint64_t) <= md5_block ? md5_block : 2 * md5_block;
-  const std::uint64_t length = key.bytes.size() + static_cast<std::uint64_t>(written);
+  const std::uint64_t length = key.bytes.size() + digits.size();
   detail::store<std::uint64_t>(end.data() + size - sizeof(std::uint64_t), 8 * length);
   for (std::size_t block = 0; block < size; block += md5_block) add_block(sum, end.data() + block);
   // The digest is the state in little-endian order. Its first eight bytes are read big-endian.
