@@ -7,6 +7,7 @@
 #include <new>
 
 #include <bloomery/detail/core/bits.hpp>
+#include <bloomery/detail/core/precondition.hpp>
 #include <bloomery/detail/core/source_memory.hpp>
 #include <bloomery/memory_source.hpp>
 
@@ -47,7 +48,7 @@ std::byte* borrow(const memory_source& source, std::size_t size) noexcept {
   return whole == nullptr ? nullptr : note_offset(whole, offset_in(whole));
 }
 
-std::byte* allocate_zeroed(std::size_t size, paging pages = paging::huge) noexcept {
+std::byte* allocate_zeroed(std::size_t size, paging pages) noexcept {
   if (size == 0) return nullptr;
   if (foreign_source().allocate != nullptr) return borrow(foreign_source(), size);
   if (size >= map_threshold) return detail::map_pages(size, pages);
@@ -141,11 +142,7 @@ void owned_storage::relocate(const memory_mover& mover) noexcept {
 }
 
 owned_storage::owned_storage(const owned_storage& other)
-    : data_(allocate_zeroed(other.size_)), size_(other.size_) {
-  if (size_ == 0) return;
-  if (data_ == nullptr) throw std::bad_alloc();
-  std::memcpy(data_, other.data_, size_);
-}
+    : owned_storage(detail::or_die(copy_of(other.bytes()))) {}
 
 owned_storage::~owned_storage() {
   // NOLINTNEXTLINE(clang-analyzer-unix.Malloc): it does not see that a move leaves null.
