@@ -12,9 +12,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace bloomery {
@@ -146,16 +148,13 @@ class file_lock {
   /// Locks an existing file. Fails with not_found or io.
   static result<file_lock> acquire(const std::filesystem::path& path);
 
-  file_lock(file_lock&& other) noexcept;
-  file_lock& operator=(file_lock&& other) noexcept;
-  file_lock(const file_lock&) = delete;
-  file_lock& operator=(const file_lock&) = delete;
-  ~file_lock();
+  file_lock(file_lock&&) noexcept = default;
+  file_lock& operator=(file_lock&&) noexcept = default;
 
  private:
-  explicit file_lock(int descriptor) noexcept : descriptor_(descriptor) {}
+  explicit file_lock(std::shared_ptr<const void> file) noexcept : file_(std::move(file)) {}
 
-  int descriptor_;
+  std::shared_ptr<const void> file_;  // is open while it is locked
 };
 
 /// Saves any filter in one step; see write_file.

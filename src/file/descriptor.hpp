@@ -32,7 +32,6 @@ class descriptor {
 
   explicit operator bool() const noexcept { return number_ >= 0; }
   int get() const noexcept { return number_; }
-  int release() noexcept { return std::exchange(number_, -1); }
 
  private:
   int number_ = -1;

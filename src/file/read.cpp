@@ -79,21 +79,9 @@ result<file_lock> file_lock::acquire(const std::filesystem::path& path) {
       return system_failure(name, "examine");
     }
     if (locked.st_ino == current.st_ino && locked.st_dev == current.st_dev) {
-      return file_lock(file.release());
+      return file_lock(std::make_shared<descriptor>(std::move(file)));
     }
   }
-}
-
-file_lock::file_lock(file_lock&& other) noexcept
-    : descriptor_(std::exchange(other.descriptor_, -1)) {}
-
-file_lock& file_lock::operator=(file_lock&& other) noexcept {
-  std::swap(descriptor_, other.descriptor_);
-  return *this;
-}
-
-file_lock::~file_lock() {
-  if (descriptor_ >= 0) ::close(descriptor_);
 }
 
 }  // namespace bloomery
