@@ -82,28 +82,9 @@ bool take_attributes(int file, const struct stat& old) noexcept {
 /// is published.
 class pending_file {
  public:
-  static result<pending_file> make(fs::path target, mode_t mode) {
-    const fs::path folder = target.has_parent_path() ? target.parent_path() : fs::path(".");
-    pending_file made(std::move(target), folder);
-    made.file_ = descriptor(detail::open_nameless(folder.c_str(), mode));
-    if (!made.file_) {
-      made.name_ = made.random_name();
-      made.file_ =
-          descriptor(::open(made.name_->c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, mode));
-      if (!made.file_) {
-        made.name_.reset();
-        return system_failure(made.target_.string(), "create the file");
-      }
-    }
-    return made;
-  }
-
-  pending_file(pending_file&& other) noexcept
-      : target_(std::move(other.target_)),
-        folder_(std::move(other.folder_)),
-        file_(std::move(other.file_)),
-        name_(std::exchange(other.name_, std::nullopt)) {}
-  pending_file& operator=(pending_file&&) = delete;
+  explicit pending_file(fs::path target)
+      : target_(std::move(target)),
+        folder_(target_.has_parent_path() ? target_.parent_path() : fs::path(".")) {}
   pending_file(const pending_file&) = delete;
   pending_file& operator=(const pending_file&) = delete;
   ~pending_file() {
@@ -111,6 +92,16 @@ class pending_file {
   }
 
   int get() const noexcept { return file_.get(); }
+
+  result<void> create(mode_t mode) {
+    file_ = descriptor(detail::open_nameless(folder_.c_str(), mode));
+    if (file_) return {};
+    name_ = random_name();
+    file_ = descriptor(::open(name_->c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, mode));
+    if (file_) return {};
+    name_.reset();
+    return system_failure(target_.string(), "create the file");
+  }
 
   /// Puts the written file into its place in one step.
   result<void> publish(if_exists policy) {
@@ -139,9 +130,6 @@ class pending_file {
   }
 
  private:
-  pending_file(fs::path target, fs::path folder)
-      : target_(std::move(target)), folder_(std::move(folder)) {}
-
   bool link_to(const fs::path& to) const noexcept {
     if (name_) return ::link(name_->c_str(), to.c_str()) == 0;
     return detail::link_nameless(file_.get(), to.c_str());
@@ -230,13 +218,13 @@ result<void> write_file(byte_pieces pieces, const fs::path& path, if_exists poli
   }
   // A new file has the usual mode less the umask. A file that replaces another is private until it
   // has the other's mode.
-  auto pending = pending_file::make(target, replaced ? 0600 : 0666);
-  if (!pending) return fail(std::move(pending.error()));
-  if (replaced && !take_attributes(pending->get(), *replaced)) {
+  pending_file pending(target);
+  if (auto ok = pending.create(replaced ? 0600 : 0666); !ok) return ok;
+  if (replaced && !take_attributes(pending.get(), *replaced)) {
     return system_failure(name, "set the mode of");
   }
-  if (!write_sparse(pending->get(), pieces)) return system_failure(name, "write");
-  return pending->publish(policy);
+  if (!write_sparse(pending.get(), pieces)) return system_failure(name, "write");
+  return pending.publish(policy);
 }
 
 }  // namespace bloomery
