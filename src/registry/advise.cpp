@@ -15,10 +15,6 @@ namespace {
 
 using words = std::vector<std::string_view>;
 
-std::string join_with_and(const words& all) {
-  return detail::format_text("{}", detail::join(all, " and "));
-}
-
 words missing(const abilities& can, const needs& wanted) {
   words verbs;
   if (wanted.deletable && !can.erase) verbs.emplace_back("erase");
@@ -33,18 +29,6 @@ words verbs_of(const needs& wanted) {
 
 bool able(const kind_info& kind, const needs& wanted) {
   return missing(kind.can, wanted).empty() && (kind.can.insert || wanted.unchanging);
-}
-
-/// The value that the request leaves open, by which plans are compared.
-enum class yardstick : std::uint8_t { bytes, rate, keys, overhead, growth };
-
-yardstick yardstick_of(const plan_request& request, const needs& wanted) {
-  // A filter that grows is judged by its later size, not by the size at which it begins.
-  if (wanted.growing && request.bits == 0) return yardstick::growth;
-  if (request.capacity != 0 && request.bits != 0) return yardstick::rate;
-  if (request.bits != 0 && request.fpr != 0) return yardstick::keys;
-  if (request.fpr != 0) return yardstick::bytes;
-  return yardstick::overhead;
 }
 
 /// Bits per key above the least that its rate allows any filter.
@@ -64,25 +48,49 @@ double bits_when_grown(const plan_report& plan) {
   return std::numeric_limits<double>::infinity();
 }
 
-/// The value that is compared; the least is the best. Room for keys counts as the share of a key.
-double cost(const plan_report& plan, yardstick by) {
-  switch (by) {
-    case yardstick::rate:
-      return plan.planned_fpr;
-    case yardstick::keys:
-      return 1 / static_cast<double>(plan.capacity);
-    case yardstick::overhead:
-      return overhead(plan);
-    case yardstick::growth:
-      return bits_when_grown(plan);
-    case yardstick::bytes:
-      break;
-  }
-  return static_cast<double>(plan.bytes);
+/// The value that the request leaves open, by which plans are compared.
+struct yardstick {
+  std::string_view claim;              ///< about the best plan
+  double (*cost)(const plan_report&);  ///< the least is the best
+  std::string (*figure)(const plan_report&);
+  std::string_view unit = {};  ///< follows the best plan's figure
+};
+
+constexpr yardstick by_bytes = {
+    .claim = "takes the least memory",
+    .cost = [](const plan_report& plan) { return static_cast<double>(plan.bytes); },
+    .figure = [](const plan_report& plan) { return format_bytes(plan.bytes); }};
+constexpr yardstick by_rate = {
+    .claim = "has the lowest rate in that memory",
+    .cost = [](const plan_report& plan) { return plan.planned_fpr; },
+    .figure = [](const plan_report& plan) { return format_rate(plan.planned_fpr); }};
+constexpr yardstick by_keys = {
+    .claim = "holds the most keys in that memory",
+    .cost = [](const plan_report& plan) { return 1 / static_cast<double>(plan.capacity); },
+    .figure = [](const plan_report& plan) { return format_count(plan.capacity); }};
+constexpr yardstick by_overhead = {
+    .claim = "wastes the least memory for its rate",
+    .cost = overhead,
+    .figure = [](const plan_report& plan) { return detail::format_fixed(overhead(plan), 2); },
+    .unit = " times the least possible"};
+constexpr yardstick by_growth = {
+    .claim = "takes the least memory once it has grown a thousandfold",
+    .cost = bits_when_grown,
+    .figure =
+        [](const plan_report& plan) { return detail::format_fixed(bits_when_grown(plan), 2); },
+    .unit = " bits/key"};
+
+const yardstick& yardstick_of(const plan_request& request, const needs& wanted) {
+  // A filter that grows is judged by its later size, not by the size at which it begins.
+  if (wanted.growing && request.bits == 0) return by_growth;
+  if (request.capacity != 0 && request.bits != 0) return by_rate;
+  if (request.bits != 0 && request.fpr != 0) return by_keys;
+  if (request.fpr != 0) return by_bytes;
+  return by_overhead;
 }
 
-bool better(const plan_report& a, const plan_report& b, yardstick by) {
-  return cost(a, by) < cost(b, by);
+bool better(const plan_report& a, const plan_report& b, const yardstick& by) {
+  return by.cost(a) < by.cost(b);
 }
 
 // The factor in memory that fewer cache lines per query are worth.
@@ -90,11 +98,11 @@ constexpr double worth_a_line = 1.1;
 
 /// Among the plans that need little more space than the first, the one whose queries read the
 /// fewest cache lines. `ranked` is ordered by space, or else the first is the best.
-std::size_t fewest_lines(std::span<const candidate> ranked, yardstick by) {
-  if (by != yardstick::bytes && by != yardstick::keys) return 0;
+std::size_t fewest_lines(std::span<const candidate> ranked, const yardstick& by) {
+  if (&by != &by_bytes && &by != &by_keys) return 0;
   std::size_t best = 0;
   for (std::size_t i = 1; i < ranked.size(); ++i) {
-    if (cost(*ranked[i].plan, by) <= worth_a_line * cost(*ranked[0].plan, by) &&
+    if (by.cost(*ranked[i].plan) <= worth_a_line * by.cost(*ranked[0].plan) &&
         ranked[i].plan->lines_per_query < ranked[best].plan->lines_per_query) {
       best = i;
     }
@@ -107,36 +115,8 @@ std::string text_of_lines(const plan_report& plan) {
                              plan.lines_per_query == 1 ? "" : "s");
 }
 
-struct phrase {
-  std::string_view claim;
-  std::string figure;
-  std::string rivals_figure;
-};
-
-phrase compare(const plan_report& best, const plan_report& next, yardstick by) {
-  switch (by) {
-    case yardstick::rate:
-      return {"has the lowest rate in that memory", format_rate(best.planned_fpr),
-              format_rate(next.planned_fpr)};
-    case yardstick::keys:
-      return {"holds the most keys in that memory", format_count(best.capacity),
-              format_count(next.capacity)};
-    case yardstick::overhead:
-      return {"wastes the least memory for its rate",
-              detail::format_text("{:.2f} times the least possible", overhead(best)),
-              detail::format_text("{:.2f}", overhead(next))};
-    case yardstick::growth:
-      return {"takes the least memory once it has grown a thousandfold",
-              detail::format_text("{:.2f} bits/key", bits_when_grown(best)),
-              detail::format_text("{:.2f}", bits_when_grown(next))};
-    case yardstick::bytes:
-      break;
-  }
-  return {"takes the least memory", format_bytes(best.bytes), format_bytes(next.bytes)};
-}
-
 std::string reason_for(const std::vector<candidate>& ranked, std::size_t fitting,
-                       std::size_t able_kinds, const needs& wanted, yardstick by) {
+                       std::size_t able_kinds, const needs& wanted, const yardstick& by) {
   const candidate& best = ranked.front();
   const words verbs = verbs_of(wanted);
   std::string reason;
@@ -147,7 +127,8 @@ std::string reason_for(const std::vector<candidate>& ranked, std::size_t fitting
   if (fitting == 1) {
     reason += best.kind->name;
     if (able_kinds == 1 && !verbs.empty()) {
-      reason += detail::format_text(" is the only kind here that can {}", join_with_and(verbs));
+      reason +=
+          detail::format_text(" is the only kind here that can {}", detail::join(verbs, " and "));
     } else if (ranked.size() == 1) {
       reason += " is the only kind here";
     } else {
@@ -156,23 +137,20 @@ std::string reason_for(const std::vector<candidate>& ranked, std::size_t fitting
   } else if (best.plan->lines_per_query < ranked[1].plan->lines_per_query &&
              better(*ranked[1].plan, *best.plan, by)) {
     const candidate& smaller = ranked[1];
-    const phrase said = compare(*smaller.plan, *best.plan, by);
     reason += detail::format_text(
-        "{} reads {} per query, against {} for {}, which {}: {}, against {}", best.kind->name,
-        text_of_lines(*best.plan), text_of_lines(*smaller.plan), smaller.kind->name, said.claim,
-        said.figure, said.rivals_figure);
+        "{} reads {} per query, against {} for {}, which {}: {}{}, against {}", best.kind->name,
+        text_of_lines(*best.plan), text_of_lines(*smaller.plan), smaller.kind->name, by.claim,
+        by.figure(*smaller.plan), by.unit, by.figure(*best.plan));
   } else {
     const candidate& next = ranked[1];
-    const phrase said = compare(*best.plan, *next.plan, by);
-    const std::string among =
-        verbs.empty() ? "of the kinds here"
-                      : detail::format_text("of the kinds that can {}", join_with_and(verbs));
-    const bool tied = !better(*best.plan, *next.plan, by);
-    reason +=
-        tied ? detail::format_text("{} {} {}: {}, no more than {}", best.kind->name, said.claim,
-                                   among, said.figure, next.kind->name)
-             : detail::format_text("{} {} {}: {}, against {} for {}", best.kind->name, said.claim,
-                                   among, said.figure, said.rivals_figure, next.kind->name);
+    const std::string among = verbs.empty()
+                                  ? "of the kinds here"
+                                  : "of the kinds that can " + detail::join(verbs, " and ");
+    reason += detail::format_text("{} {} {}: {}{}, ", best.kind->name, by.claim, among,
+                                  by.figure(*best.plan), by.unit);
+    reason += better(*best.plan, *next.plan, by)
+                  ? detail::format_text("against {} for {}", by.figure(*next.plan), next.kind->name)
+                  : detail::format_text("no more than {}", next.kind->name);
   }
   if (wanted.unchanging) {
     reason += detail::format_text("; no filter of that rate can do with less than {:.2f} bits/key",
@@ -213,17 +191,16 @@ result<advice> advise(const plan_request& request, const needs& wanted,
   if (wanted.unchanging && !verbs.empty()) {
     return detail::format_failure(errc::invalid_argument,
                                   "a set that never changes has no need to {}; drop one of the two",
-                                  join_with_and(verbs));
+                                  detail::join(verbs, " and "));
   }
   if (auto ok = check_sufficient(request, wanted); !ok) return fail(std::move(ok.error()));
 
   const auto able_kinds = static_cast<std::size_t>(std::count_if(
       among.begin(), among.end(), [&](const kind_info& kind) { return able(kind, wanted); }));
   if (able_kinds == 0) {
-    const std::string what = verbs.empty()       ? std::string("take keys one by one")
-                             : verbs.size() == 1 ? std::string(verbs.front())
-                                                 : join_with_and(verbs) + " at once";
-    return detail::format_failure(errc::unsupported, "no kind here can {}; drop that need", what);
+    const std::string what = verbs.empty() ? "take keys one by one" : detail::join(verbs, " and ");
+    return detail::format_failure(errc::unsupported, "no kind here can {}{}; drop that need", what,
+                                  verbs.size() > 1 ? " at once" : "");
   }
 
   advice found;
@@ -232,10 +209,10 @@ result<advice> advise(const plan_request& request, const needs& wanted,
     candidate& added = found.ranked.emplace_back(candidate{&kind, plan_for(kind, request, wanted)});
     if (!added.plan && !first_failure && able(kind, wanted)) first_failure = added.plan.error();
   }
-  const yardstick by = yardstick_of(request, wanted);
+  const yardstick& by = yardstick_of(request, wanted);
   // Kinds with a plan come first, the better before the worse. Others keep the order of the
   // registry.
-  std::sort(found.ranked.begin(), found.ranked.end(), [by](const candidate& a, const candidate& b) {
+  std::sort(found.ranked.begin(), found.ranked.end(), [&](const candidate& a, const candidate& b) {
     if (a.plan.has_value() != b.plan.has_value()) return a.plan.has_value();
     if (a.plan && better(*a.plan, *b.plan, by)) return true;
     if (a.plan && better(*b.plan, *a.plan, by)) return false;
