@@ -43,17 +43,13 @@ result<void> read(const plan_request& request, std::string_view name, Number& va
 
 result<void> check_options(const plan_request& request, std::string_view kind,
                            std::span<const kind_option> known) {
-  for (const auto& given : request.options) {
-    const std::string& name = given.first;
-    if (std::any_of(known.begin(), known.end(),
-                    [&](const kind_option& option) { return option.name == name; })) {
-      continue;
-    }
-    std::vector<std::string_view> names;
-    for (const kind_option& option : known) names.push_back(option.name);
+  std::vector<std::string_view> names;
+  for (const kind_option& option : known) names.push_back(option.name);
+  for (const auto& [name, text] : request.options) {
+    if (std::find(names.begin(), names.end(), name) != names.end()) continue;
     return format_failure(errc::invalid_argument,
                           "a filter of kind {} has no option '{}'; it has {}", kind, name,
-                          names.empty() ? "none" : format_text("{}", join(names, ", ")));
+                          names.empty() ? "none" : join(names, ", "));
   }
   return {};
 }
