@@ -35,15 +35,16 @@ class throws_at_places {
 
   /// By twice as many throws.
   void square() {
+    row squared{};
     for (unsigned d = k_ + 1; d-- != 0;) {
       for (unsigned r = 0; r <= d; ++r) {
         double sum = 0;
         for (unsigned between = r; between <= d; ++between) {
           sum += chance_[d][between] * chance_[between][r];
         }
-        squared_[r] = sum;
+        squared[r] = sum;
       }
-      std::copy_n(squared_.begin(), d + 1, chance_[d].begin());
+      std::copy_n(squared.begin(), d + 1, chance_[d].begin());
     }
   }
 
@@ -61,7 +62,6 @@ class throws_at_places {
 
   unsigned k_;
   std::array<row, exact_up_to_hashes + 1> chance_{};
-  row squared_{};
 };
 
 // O(k^3 log(nk)).
@@ -77,34 +77,6 @@ double bloom_fpr_exact(double n, std::uint64_t m, unsigned k) {
   }
   return all_set(distinct_places(places, k), set, k);
 }
-
-double as_rate(double x) {
-  return std::clamp(x, 0.0, 1.0);
-}
-
-}  // namespace
-
-double information_bound(double eps) {
-  return -numeric::log2(eps);
-}
-
-double optimal_hashes(double n, double m) {
-  return m / n * ln2;
-}
-
-double ideal_fpr(double bits_per_key) {
-  return numeric::exp(-bits_per_key * ln2 * ln2);
-}
-
-double ideal_bits_per_key(double eps) {
-  return -numeric::log(eps) / (ln2 * ln2);
-}
-
-double bloom_fpr_classic(double n, double m, unsigned k) {
-  return numeric::power(-numeric::expm1(-static_cast<double>(k) * n / m), k);
-}
-
-namespace {
 
 /// Of the share of bits that are set, in (0, 1].
 struct fill_moments {
@@ -162,6 +134,26 @@ double scatter_over_blocks(Block once, Block twice, double n, std::uint64_t bloc
 }
 
 }  // namespace
+
+double information_bound(double eps) {
+  return -numeric::log2(eps);
+}
+
+double optimal_hashes(double n, double m) {
+  return m / n * ln2;
+}
+
+double ideal_fpr(double bits_per_key) {
+  return numeric::exp(-bits_per_key * ln2 * ln2);
+}
+
+double ideal_bits_per_key(double eps) {
+  return -numeric::log(eps) / (ln2 * ln2);
+}
+
+double bloom_fpr_classic(double n, double m, unsigned k) {
+  return numeric::power(-numeric::expm1(-static_cast<double>(k) * n / m), k);
+}
 
 double bloom_fpr(double n, std::uint64_t m, unsigned k) {
   if (n <= 0) return 0;
@@ -242,17 +234,16 @@ double counter_reaches(double n, double m, unsigned k, unsigned value) {
 }
 
 std::uint64_t bloom_bits(double n, double eps, unsigned k, double deviations) {
-  const auto exceeds = [&](std::uint64_t m) {
+  const auto is_enough = [&](std::uint64_t m) {
     const double mean = bloom_fpr(n, m, k);
-    return (deviations == 0 ? mean : fpr_at(mean, bloom_fpr_scatter(n, m, k), deviations)) > eps;
+    return (deviations == 0 ? mean : fpr_at(mean, bloom_fpr_scatter(n, m, k), deviations)) <= eps;
   };
   // The classic formula, solved for m, is a lower bound. The search doubles from there and bisects.
   const double fill = numeric::pow(eps, 1.0 / k);
   const double start = std::max(1.0, -static_cast<double>(k) * n / numeric::log1p(-fill));
   auto low = static_cast<std::uint64_t>(std::min(start, 0x1p62));
   low = low > 1 ? low - 1 : 0;  // the rate is above eps at `low`, or low is 0
-  return detail::first_good_from(low, (std::uint64_t{1} << 62) - 1,
-                                 [&](std::uint64_t m) { return !exceeds(m); });
+  return detail::first_good_from(low, (std::uint64_t{1} << 62) - 1, is_enough);
 }
 
 double cuckoo_fpr(unsigned slots_per_bucket, unsigned fingerprint_bits, double load) {
@@ -264,7 +255,7 @@ double cuckoo_fpr_exact(double n, std::uint64_t buckets, unsigned fingerprint_bi
   const double values = std::ldexp(1.0, static_cast<int>(fingerprint_bits)) - 1;
   const auto pairs = static_cast<double>(buckets) * values;  // of bucket and fingerprint
   const auto hit = [&](double weight) {
-    return as_rate(-numeric::expm1(n * numeric::log1p(-weight / pairs)));
+    return std::clamp(-numeric::expm1(n * numeric::log1p(-weight / pairs)), 0.0, 1.0);
   };
   if (buckets == 1) return hit(1);
   const double selfpaired = buckets % 2 == 1 ? 1 / static_cast<double>(buckets) : 0;
