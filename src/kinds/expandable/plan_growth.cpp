@@ -65,28 +65,6 @@ std::optional<expandable_params> outgrown(const expandable_params& fixed) {
   }
 }
 
-}  // namespace
-
-std::optional<expandable_params> expandable_params::grown() const noexcept {
-  expandable_params next = *this;
-  if (is_fixed()) return outgrown(next);
-  if ((widens() || split == 0) && !begin_doubling(next)) return std::nullopt;
-  if (widens()) {
-    ++next.cell_bits;
-    next.slot_bits = next.split_slot_bits;
-    return next;
-  }
-  ++next.split;
-  if (next.split == std::uint64_t{1} << level) {
-    ++next.level;
-    next.split = 0;
-    next.slot_bits = next.split_slot_bits;
-  }
-  return next;
-}
-
-namespace {
-
 // The given rate, plus the rate of the entries to come in this doubling, and in the next doubling
 // of those for segments not split yet. Summed in this order on every machine.
 double with_entries_to_come(const expandable_params& plan, double rate) {
@@ -108,6 +86,24 @@ double with_entries_to_come(const expandable_params& plan, double rate) {
 }
 
 }  // namespace
+
+std::optional<expandable_params> expandable_params::grown() const noexcept {
+  expandable_params next = *this;
+  if (is_fixed()) return outgrown(next);
+  if ((widens() || split == 0) && !begin_doubling(next)) return std::nullopt;
+  if (widens()) {
+    ++next.cell_bits;
+    next.slot_bits = next.split_slot_bits;
+    return next;
+  }
+  ++next.split;
+  if (next.split == std::uint64_t{1} << level) {
+    ++next.level;
+    next.split = 0;
+    next.slot_bits = next.split_slot_bits;
+  }
+  return next;
+}
 
 std::optional<expandable_params> expandable_params::replanned_for(double rate) const noexcept {
   expandable_params next = *this;

@@ -206,20 +206,19 @@ result<fuse_plan> plan_fuse(const fuse_spec& spec) {
   return plan;
 }
 
-namespace detail {
-
-std::uint32_t fuse_shards_for(std::uint64_t n) noexcept {
+std::uint32_t detail::fuse_shards_for(std::uint64_t n) noexcept {
   if (n == 0) return 0;
   return static_cast<std::uint32_t>(
       std::max<std::uint64_t>(1, (n + keys_per_shard / 2) / keys_per_shard));
 }
 
-unsigned fuse_segment_log2(std::uint64_t n, unsigned arity) noexcept {
+unsigned detail::fuse_segment_log2(std::uint64_t n, unsigned arity) noexcept {
   // The nearer power of two: from 4/3 of a power on, the next one.
   return sizes_of(arity)[log2_of(n + n / 2)].segment_log2;
 }
 
-std::uint64_t fuse_segments_for(std::uint64_t n, unsigned arity, unsigned segment_log2) noexcept {
+std::uint64_t detail::fuse_segments_for(std::uint64_t n, unsigned arity,
+                                        unsigned segment_log2) noexcept {
   const auto& sizes = sizes_of(arity);
   const unsigned i = log2_of(n);
   const std::uint64_t from = sizes[i].slots;
@@ -233,8 +232,6 @@ std::uint64_t fuse_segments_for(std::uint64_t n, unsigned arity, unsigned segmen
   const std::uint64_t segments = (slots + (std::uint64_t{1} << segment_log2) - 1) >> segment_log2;
   return std::max<std::uint64_t>(segments, arity) - (arity - 1);
 }
-
-}  // namespace detail
 
 std::vector<std::byte> fuse_params::encode() const {
   return detail::encode_block(*this, fields);

@@ -134,9 +134,7 @@ std::uint64_t ribbon_params::payload_bytes() const noexcept {
   return bytes;
 }
 
-namespace detail {
-
-ribbon_level plan_ribbon_level(std::uint64_t n, double eps, unsigned attempt) noexcept {
+ribbon_level detail::plan_ribbon_level(std::uint64_t n, double eps, unsigned attempt) noexcept {
   ribbon_level level;
   level.bumps = n > last_ribbon_level_keys;
   std::uint64_t groups = 0;
@@ -159,7 +157,7 @@ ribbon_level plan_ribbon_level(std::uint64_t n, double eps, unsigned attempt) no
   return mixed.bytes() < level.bytes() ? mixed : level;
 }
 
-result<void> check_ribbon_rate(double eps, std::uint64_t n) {
+result<void> detail::check_ribbon_rate(double eps, std::uint64_t n) {
   const double least = min_fpr + f::hash_collision_fpr(static_cast<double>(n));
   if (eps * rounding >= least) return {};
   return refuse(
@@ -168,15 +166,13 @@ result<void> check_ribbon_rate(double eps, std::uint64_t n) {
       eps, format_count(n), least);
 }
 
-result<double> ribbon_rate_for(const ribbon_spec& spec) {
+result<double> detail::ribbon_rate_for(const ribbon_spec& spec) {
   if (auto ok = check_ranges(spec); !ok) return fail(std::move(ok.error()));
   if (spec.fpr != 0) return spec.fpr;
   const auto plan = plan_ribbon(spec);
   if (!plan) return fail(plan.error());
   return plan->fpr;
 }
-
-}  // namespace detail
 
 result<ribbon_plan> plan_ribbon(const ribbon_spec& spec) {
   if (auto ok = check_ranges(spec); !ok) return fail(std::move(ok.error()));
