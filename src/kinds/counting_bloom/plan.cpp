@@ -9,8 +9,6 @@
 namespace bloomery {
 namespace {
 
-constexpr std::uint16_t bloom_block_version = 1;
-
 result<void> check_ranges(const counting_bloom_spec& spec) {
   if (auto ok = detail::check_common(spec); !ok) return ok;
   if (!detail::is_counter_width(spec.counter_bits)) {
@@ -87,9 +85,7 @@ result<counting_bloom_params> counting_bloom_params::decode(const filter_header&
     return fail(errc::corrupt,
                 "the counting Bloom filter's parameters are incomplete; the file is damaged");
   }
-  filter_header of_array = header;
-  of_array.kind_version = bloom_block_version;
-  auto array = bloom_params::decode(of_array, block.first(detail::block_bytes));
+  auto array = bloom_params::decode(header, block.first(detail::block_bytes));
   if (!array) return fail(std::move(array.error()));
   detail::record_reader reader(block.subspan(detail::block_bytes));
   const counting_bloom_params params{.array = *array, .counter_bits = reader.get<std::uint32_t>()};
