@@ -83,7 +83,7 @@ result<void> check_ranges(const bloom_spec& spec) {
     return detail::refuse("{} hash functions are too many; at most {} are possible", spec.hashes,
                           max_hash_functions);
   }
-  if (spec.hashes > 28 && spec.bits != 0 && spec.bits < min_bits(spec.hashes)) {
+  if (spec.bits != 0 && spec.bits < min_bits(spec.hashes)) {
     return detail::refuse("{} hash functions need at least {} bits", spec.hashes,
                           min_bits(spec.hashes));
   }

@@ -15,11 +15,6 @@ namespace {
 
 using detail::in_range;
 
-constexpr double min_growth = 1;
-constexpr double max_growth = 65536;
-constexpr double min_tightening = 0.01;
-constexpr double max_tightening = 0.99;
-
 // The share of the rate that the series of the members' rates adds up to. The remainder is for
 // equal 64-bit hashes. plan_bloom requires that a member is planned with twice the rate that equal
 // hashes add. N keys in all then use 2N / 2^64, which is eps / 64 at N = eps * 2^57.
@@ -33,10 +28,10 @@ constexpr double keys_for_rate_one = 0x1p57;
 constexpr std::uint64_t min_member_bits = 8 * member_alignment;
 
 bool is_growth(double s) {
-  return in_range(s, min_growth, max_growth);
+  return in_range(s, 1, 65536);
 }
 bool is_tightening(double r) {
-  return in_range(r, min_tightening, max_tightening);
+  return in_range(r, 0.01, 0.99);
 }
 
 double series(double fpr, double tightening, std::size_t i) {
@@ -65,14 +60,6 @@ std::uint64_t planned_keys(const scalable_bloom_params& params) {
 bool has_room_for(const scalable_bloom_params& params, std::size_t members, std::uint64_t keys,
                   double more) {
   return members < max_members && within_limit(params.fpr, static_cast<double>(keys) + more);
-}
-
-failure too_many_keys(std::uint64_t capacity, double fpr) {
-  return detail::refuse(
-      "{} keys at a rate of {:.3g} are beyond what 64-bit hashes can promise; "
-      "give at most {} keys, or use a kind with 128-bit hashes",
-      format_count(capacity), fpr,
-      format_count(static_cast<std::uint64_t>(fpr * keys_for_rate_one)));
 }
 
 result<void> check_ranges(const scalable_bloom_spec& spec) {
@@ -110,36 +97,37 @@ result<scalable_bloom_params> plan_scalable_bloom(const scalable_bloom_spec& spe
                              .tightening = spec.tightening,
                              .seed = spec.seed,
                              .members = {}};
-  if (spec.bits == 0) {
-    if (plan.capacity == 0) plan.capacity = default_initial_capacity;
-    if (!within_limit(plan.fpr, static_cast<double>(plan.capacity))) {
-      return too_many_keys(plan.capacity, plan.fpr);
-    }
-    auto first = plan_next_member(plan);
-    if (!first) return fail(std::move(first.error()));
-    plan.members.push_back(*first);
-    return plan;
-  }
-  const auto first = plan_bloom({.capacity = spec.capacity,
-                                 .fpr = series(spec.fpr, spec.tightening, 0),
-                                 .bits = spec.bits,
-                                 .hashes = 0,
-                                 .seed = spec.seed});
-  if (!first) return fail(first.error().code, "in the first member, " + first.error().message);
-  plan.capacity = first->capacity;
-  if (plan.fpr == 0) {
-    plan.fpr = first->fpr / series(1, spec.tightening, 0);
+  if (spec.bits != 0) {
+    const auto first = plan_bloom({.capacity = spec.capacity,
+                                   .fpr = series(spec.fpr, spec.tightening, 0),
+                                   .bits = spec.bits,
+                                   .hashes = 0,
+                                   .seed = spec.seed});
+    if (!first) return fail(first.error().code, "in the first member, " + first.error().message);
+    plan.capacity = first->capacity;
+    if (plan.fpr == 0) plan.fpr = first->fpr / series(1, spec.tightening, 0);
     if (plan.fpr >= 1) {
       return detail::refuse(
           "{} keys in {} bits have a rate of {}, which is more than the first member's share of "
           "any rate below 100%; give more memory",
           format_count(first->capacity), format_count(first->bits), format_rate(first->fpr));
     }
+    plan.members.push_back(*first);
+  } else if (plan.capacity == 0) {
+    plan.capacity = default_initial_capacity;
   }
   if (!within_limit(plan.fpr, static_cast<double>(plan.capacity))) {
-    return too_many_keys(plan.capacity, plan.fpr);
+    return detail::refuse(
+        "{} keys at a rate of {:.3g} are beyond what 64-bit hashes can promise; "
+        "give at most {} keys, or use a kind with 128-bit hashes",
+        format_count(plan.capacity), plan.fpr,
+        format_count(static_cast<std::uint64_t>(plan.fpr * keys_for_rate_one)));
   }
-  plan.members.push_back(*first);
+  if (plan.members.empty()) {
+    const auto first = plan_next_member(plan);
+    if (!first) return fail(first.error());
+    plan.members.push_back(*first);
+  }
   return plan;
 }
 
