@@ -99,11 +99,8 @@ constexpr auto fields = [](auto& block, auto& params) {
 
 result<bloom_params> plan_bloom(const bloom_spec& spec) {
   if (auto ok = check_ranges(spec); !ok) return fail(std::move(ok.error()));
-  bloom_params plan{.capacity = spec.capacity,
-                    .fpr = 0,
-                    .bits = spec.bits,
-                    .hashes = spec.hashes,
-                    .seed = spec.seed};
+  bloom_params plan{
+      .capacity = spec.capacity, .bits = spec.bits, .hashes = spec.hashes, .seed = spec.seed};
   const auto keys = static_cast<double>(spec.capacity);
   const double deviations = spec.confidence != 0 ? f::normal_quantile(spec.confidence) : 0;
   if (auto ok = detail::check_hash_collisions(spec.fpr, spec.capacity); !ok) {

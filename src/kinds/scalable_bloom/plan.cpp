@@ -101,7 +101,6 @@ result<scalable_bloom_params> plan_scalable_bloom(const scalable_bloom_spec& spe
     const auto first = plan_bloom({.capacity = spec.capacity,
                                    .fpr = series(spec.fpr, spec.tightening, 0),
                                    .bits = spec.bits,
-                                   .hashes = 0,
                                    .seed = spec.seed});
     if (!first) return fail(first.error().code, "in the first member, " + first.error().message);
     plan.capacity = first->capacity;
@@ -143,12 +142,9 @@ result<bloom_params> plan_next_member(const scalable_bloom_params& params) {
   auto planned = plan_bloom(
       {.capacity = static_cast<std::uint64_t>(keys),
        .fpr = series(params.fpr, params.tightening, i) + 2 * formulas::hash_collision_fpr(keys),
-       .bits = 0,
-       .hashes = 0,
        .seed = params.seed});
   if (planned && planned->bits < min_member_bits) {
     planned = plan_bloom({.capacity = planned->capacity,
-                          .fpr = 0,
                           .bits = min_member_bits,
                           .hashes = planned->hashes,
                           .seed = params.seed});
