@@ -187,6 +187,9 @@ class typed_model final : public any_model {
   }
 
  private:
+  template <membership_filter, class>
+  friend class typed_model;
+
   failure cannot(std::string_view what) const {
     // Const calls work on any storage, so a mapped storage can lack only those that write.
     return detail::format_failure(errc::unsupported, "a filter of kind {}{} cannot {}", Kind::name,
@@ -231,7 +234,7 @@ class typed_model final : public any_model {
     using mapped = typename F::template rebind_storage<mapped_storage>;
     if (const auto* same = dynamic_cast<const typed_model*>(&other)) return with(same->filter_);
     if (const auto* view = dynamic_cast<const typed_model<mapped, Kind>*>(&other)) {
-      return with(view->filter());
+      return with(view->filter_);
     }
     return detail::format_failure(errc::incompatible,
                                   "the filters are of different kinds ({} and {}) or probe rules; "
@@ -239,10 +242,6 @@ class typed_model final : public any_model {
                                   Kind::name, other.kind_name());
   }
 
- public:
-  const F& filter() const noexcept { return filter_; }
-
- private:
   F filter_;
 };
 

@@ -73,6 +73,17 @@ class halves_model final : public any_model {
   explicit halves_model(std::array<any_filter, 2> halves)
       : halves_(std::move(halves)), seed_(halves_[0].image().header.seed) {}
 
+  /// The filter of the halves that `make_half` gives for 0 and 1.
+  template <class Make>
+  static result<any_filter> make(const Make& make_half) {
+    auto first = make_half(0U);
+    if (!first) return first;
+    auto second = make_half(1U);
+    if (!second) return second;
+    return any_filter(
+        std::make_unique<halves_model>(std::array{std::move(*first), std::move(*second)}));
+  }
+
   filter_info info() const override {
     filter_info all = halves_[0].info();
     const filter_info second = halves_[1].info();
@@ -204,9 +215,22 @@ class halves_model final : public any_model {
     all.header.count = size();
     return all;
   }
-  result<any_filter> copy() const override;
-  result<any_filter> fold(std::uint64_t factor) const override;
-  result<any_filter> fold_to(double fpr) const override;
+  result<any_filter> copy() const override {
+    return make([this](unsigned i) { return halves_.at(i).copy(); });
+  }
+  result<any_filter> fold(std::uint64_t factor) const override {
+    return make([=, this](unsigned i) { return halves_.at(i).fold(factor); });
+  }
+  result<any_filter> fold_to(double fpr) const override {
+    // Both halves have one size.
+    std::uint64_t factor = std::numeric_limits<std::uint64_t>::max();
+    for (const any_filter& half : halves_) {
+      const auto small = half.fold_to(std::sqrt(fpr));
+      if (!small) return fail(small.error());
+      factor = std::min(factor, half.info().plan.bits / small->info().plan.bits);
+    }
+    return fold(factor);
+  }
   void relocate(const memory_mover& mover) noexcept override {
     for (any_filter& half : halves_) half.relocate(mover);
   }
@@ -235,34 +259,6 @@ class halves_model final : public any_model {
   hash_seed seed_;
 };
 
-/// The filter of the halves that `make` gives for 0 and 1.
-template <class Make>
-result<any_filter> join(const Make& make) {
-  auto first = make(0U);
-  if (!first) return first;
-  auto second = make(1U);
-  if (!second) return second;
-  return any_filter(
-      std::make_unique<halves_model>(std::array{std::move(*first), std::move(*second)}));
-}
-
-result<any_filter> halves_model::copy() const {
-  return join([this](unsigned i) { return halves_.at(i).copy(); });
-}
-result<any_filter> halves_model::fold(std::uint64_t factor) const {
-  return join([=, this](unsigned i) { return halves_.at(i).fold(factor); });
-}
-result<any_filter> halves_model::fold_to(double fpr) const {
-  // Both halves have one size.
-  std::uint64_t factor = std::numeric_limits<std::uint64_t>::max();
-  for (const any_filter& half : halves_) {
-    const auto small = half.fold_to(std::sqrt(fpr));
-    if (!small) return fail(small.error());
-    factor = std::min(factor, half.info().plan.bits / small->info().plan.bits);
-  }
-  return fold(factor);
-}
-
 }  // namespace
 
 result<plan_report> plan_halves(const plan_request& request,
@@ -277,7 +273,8 @@ result<any_filter> make_halves(
     const plan_request& request,
     const std::function<result<any_filter>(const plan_request&, unsigned)>& make) {
   if (auto ok = check_halves(request); !ok) return fail(std::move(ok.error()));
-  return join([&](unsigned i) { return explained(request, make(half_of(request, i), i)); });
+  return halves_model::make(
+      [&](unsigned i) { return explained(request, make(half_of(request, i), i)); });
 }
 
 result<any_filter> open_halves(const stored_filter& stored, access how,
@@ -326,7 +323,7 @@ result<any_filter> open_halves(const stored_filter& stored, access how,
       !std::ranges::equal(front(halves[0]), front(halves[1]))) {
     return damaged();
   }
-  return join([&](unsigned i) { return open(halves.at(i), how); });
+  return halves_model::make([&](unsigned i) { return open(halves.at(i), how); });
 }
 
 failure other_hash_bits(std::string_view kind, unsigned hash_bits) {
