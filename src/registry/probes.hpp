@@ -16,28 +16,14 @@ inline constexpr kind_option probe_option = {
     "probe", "double, salted, md5 or fnv-murmur (default double)",
     "how k places come from a key; fnv-murmur is for teaching and misses the planned rate"};
 
-/// Calls `use` with the type of the probe rule of that name or id.
-template <class Key, class Use>
-result<any_filter> with_probe(Key wanted, Use&& use) {
-  const auto matches = [&](auto probe) {
-    if constexpr (std::is_same_v<Key, probe_id>) {
-      return decltype(probe)::id == wanted;
-    } else {
-      return decltype(probe)::name == wanted;
-    }
-  };
-  if (matches(double_hashing())) return use(double_hashing());
-  if (matches(salted_hashing())) return use(salted_hashing());
-  if (matches(md5_hashing())) return use(md5_hashing());
-  if (matches(fnv_murmur_hashing())) return use(fnv_murmur_hashing());
-  if constexpr (std::is_same_v<Key, probe_id>) {
-    return format_failure(errc::unsupported,
-                          "the filter's probe rule {} is not known here; use a newer bloomery",
-                          static_cast<unsigned>(wanted));
-  } else {
-    return format_failure(errc::invalid_argument,
-                          "'{}' is no probe rule; give double, salted, md5 or fnv-murmur", wanted);
-  }
+/// The id of the probe rule of that name.
+inline result<probe_id> probe_named(std::string_view name) {
+  if (name == double_hashing::name) return double_hashing::id;
+  if (name == salted_hashing::name) return salted_hashing::id;
+  if (name == md5_hashing::name) return md5_hashing::id;
+  if (name == fnv_murmur_hashing::name) return fnv_murmur_hashing::id;
+  return format_failure(errc::invalid_argument,
+                        "'{}' is no probe rule; give double, salted, md5 or fnv-murmur", name);
 }
 
 /// The probe rule in a file's parameters.
@@ -58,17 +44,28 @@ struct one_type_per_probe {
 
   template <class Use>
   static result<any_filter> with_type(const plan_request& request, Use&& use) {
-    return with_probe(option_text(request, "probe", double_hashing::name), [&](auto probe) {
-      return use(std::type_identity<Filter<decltype(probe)>>());
-    });
+    const auto probe = probe_named(option_text(request, "probe", double_hashing::name));
+    if (!probe) return fail(probe.error());
+    return with_probe(*probe, use);
   }
   template <class Use>
   static result<any_filter> with_type(const stored_filter& stored, Use&& use) {
     const auto params = Params::decode(stored.header, stored.parameters);
     if (!params) return fail(params.error());
-    return with_probe(probe_of(*params), [&](auto probe) {
-      return use(std::type_identity<Filter<decltype(probe)>>());
-    });
+    return with_probe(probe_of(*params), use);
+  }
+
+ private:
+  template <class Use>
+  static result<any_filter> with_probe(probe_id probe, Use&& use) {
+    using std::type_identity;
+    if (probe == double_hashing::id) return use(type_identity<Filter<double_hashing>>());
+    if (probe == salted_hashing::id) return use(type_identity<Filter<salted_hashing>>());
+    if (probe == md5_hashing::id) return use(type_identity<Filter<md5_hashing>>());
+    if (probe == fnv_murmur_hashing::id) return use(type_identity<Filter<fnv_murmur_hashing>>());
+    return format_failure(errc::unsupported,
+                          "the filter's probe rule {} is not known here; use a newer bloomery",
+                          static_cast<unsigned>(probe));
   }
 };
 
