@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cmath>
 #include <optional>
+#include <span>
 
 #include "core/format.hpp"
 
@@ -58,8 +59,7 @@ constexpr std::array byte_units = {
     unit{"Gi", 0x1p30}, unit{"GiB", 0x1p30}, unit{"Ti", 0x1p40}, unit{"TiB", 0x1p40},
 };
 
-template <std::size_t N>
-result<std::uint64_t> parse_whole(std::string_view text, const std::array<unit, N>& units,
+result<std::uint64_t> parse_whole(std::string_view text, std::span<const unit> units,
                                   std::string_view what, std::string_view examples) {
   const auto refuse = [&](std::string_view why) {
     return detail::format_failure(errc::invalid_argument, "'{}' is not {}: {}; write it as {}",
@@ -69,18 +69,15 @@ result<std::uint64_t> parse_whole(std::string_view text, const std::array<unit, 
   if (!text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos) {
     std::uint64_t whole = 0;
     const auto read = std::from_chars(text.data(), text.data() + text.size(), whole);
-    if (read.ec != std::errc{} || whole >> 63 != 0) {
-      return refuse("it is too large");
-    }
+    if (read.ec != std::errc{} || whole >> 63 != 0) return refuse("it is too large");
     if (whole == 0) return refuse("it must be at least 1");
     return whole;
   }
   const auto number = leading_number(text);
   if (!number) return refuse("it does not start with a number");
-  const unit* const end = units.data() + units.size();
-  const unit* const found =
-      std::find_if(units.data(), end, [&](const unit& u) { return u.name == number->rest; });
-  if (found == end) return refuse(detail::format_text("'{}' is no unit", number->rest));
+  const auto found = std::find_if(units.begin(), units.end(),
+                                  [&](const unit& u) { return u.name == number->rest; });
+  if (found == units.end()) return refuse(detail::format_text("'{}' is no unit", number->rest));
   const double value = number->value * found->factor;
   if (value >= count_limit) return refuse("it is too large");
   const double whole = std::round(value);
@@ -143,12 +140,9 @@ std::string format_bytes(std::uint64_t n) {
     value /= 1000;
     ++unit;
   }
-  return unit == 0 ? detail::format_text("{} B", n)
-                   : detail::format_text("{} {}",
-                                         detail::format_fixed(value, value < 9.995   ? 2
-                                                                     : value < 99.95 ? 1
-                                                                                     : 0),
-                                         names.at(unit));
+  if (unit == 0) return detail::format_text("{} B", n);
+  const int decimals = value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
+  return detail::format_text("{} {}", detail::format_fixed(value, decimals), names.at(unit));
 }
 
 std::string format_rate(double rate) {
