@@ -120,12 +120,6 @@ std::uint64_t max_served(const table& in, double eps) {
   return 2 * (over - 1) >= all ? over - 1 : 0;
 }
 
-// The shortest and the longest fingerprint that the spec allows.
-std::pair<unsigned, unsigned> lengths(const cuckoo_spec& spec) {
-  if (spec.fingerprint_bits != 0) return {spec.fingerprint_bits, spec.fingerprint_bits};
-  return {min_fingerprint, max_fingerprint};
-}
-
 result<void> check_ranges(const cuckoo_spec& spec) {
   if (auto ok = detail::check_common(spec); !ok) return ok;
   if (spec.slots != 0 && !known_slots(spec.slots)) {
@@ -146,16 +140,55 @@ result<void> check_ranges(const cuckoo_spec& spec) {
 struct choice {
   table shape;
   std::uint64_t capacity;
+
+  double fpr() const { return shape.fpr(static_cast<double>(capacity)); }
 };
 
-result<choice> for_capacity(const cuckoo_spec& spec, unsigned slots) {
-  std::optional<table> best;
-  const auto [shortest, longest] = lengths(spec);
-  for (unsigned bits = shortest; bits <= longest; ++bits) {
-    const auto found = fewest_buckets(spec.capacity, spec.fpr, slots, bits);
-    if (found && (!best || found->payload_bits() < best->payload_bits())) best = found;
+std::optional<choice> choice_of(const cuckoo_spec& spec, unsigned slots,
+                                unsigned fingerprint_bits) {
+  const auto shape = spec.bits != 0
+                         ? fill_bits(spec.bits, slots, fingerprint_bits)
+                         : fewest_buckets(spec.capacity, spec.fpr, slots, fingerprint_bits);
+  if (!shape) return std::nullopt;
+  const std::uint64_t n = spec.capacity != 0 ? spec.capacity : max_served(*shape, spec.fpr);
+  if (n == 0 || !shape->has_room_for(n)) return std::nullopt;
+  return choice{*shape, n};
+}
+
+/// By the value that the spec leaves open.
+bool is_better(const choice& a, const choice& b, const cuckoo_spec& spec) {
+  if (spec.bits == 0) return a.shape.payload_bits() < b.shape.payload_bits();
+  if (spec.capacity == 0) return a.capacity > b.capacity;
+  return a.fpr() < b.fpr();
+}
+
+std::optional<choice> best_choice(const cuckoo_spec& spec, unsigned slots) {
+  const unsigned given = spec.fingerprint_bits;
+  const unsigned last = given != 0 ? given : max_fingerprint;
+  std::optional<choice> best;
+  for (unsigned bits = given != 0 ? given : min_fingerprint; bits <= last; ++bits) {
+    const auto found = choice_of(spec, slots, bits);
+    if (found && (!best || is_better(*found, *best, spec))) best = found;
   }
-  if (best) return choice{*best, spec.capacity};
+  return best;
+}
+
+failure no_choice(const cuckoo_spec& spec) {
+  if (spec.bits != 0 && spec.capacity != 0) {
+    return detail::refuse(
+        "{} keys do not fit into a cuckoo filter of {} bits; give more memory, fewer keys or other "
+        "fingerprints",
+        format_count(spec.capacity), format_count(spec.bits));
+  }
+  if (spec.bits != 0) {
+    return detail::refuse(
+        "{} bits hold no key{}{}; give more memory{}", format_count(spec.bits),
+        detail::at_rate(spec.fpr),
+        spec.fingerprint_bits == 0
+            ? ""
+            : detail::format_text(" with fingerprints of {} bits", spec.fingerprint_bits),
+        spec.fpr == 0 ? "" : " or a higher rate");
+  }
   if (spec.fingerprint_bits == 0) {
     return detail::refuse(
         "{} keys at a rate of {} need fingerprints of more than {} bits or a table of more than "
@@ -165,41 +198,6 @@ result<choice> for_capacity(const cuckoo_spec& spec, unsigned slots) {
   return detail::refuse(
       "fingerprints of {} bits are too short for {} keys{}; give longer ones, or leave them open",
       spec.fingerprint_bits, format_count(spec.capacity), detail::at_rate(spec.fpr));
-}
-
-result<choice> for_bits(const cuckoo_spec& spec, unsigned slots) {
-  std::optional<choice> best;
-  const auto [shortest, longest] = lengths(spec);
-  for (unsigned bits = shortest; bits <= longest; ++bits) {
-    const auto shape = fill_bits(spec.bits, slots, bits);
-    if (!shape) continue;
-    const std::uint64_t n = max_served(*shape, spec.fpr);
-    if (n != 0 && (!best || n > best->capacity)) best = choice{*shape, n};
-  }
-  if (best) return *best;
-  return detail::refuse(
-      "{} bits hold no key{}{}; give more memory{}", format_count(spec.bits),
-      detail::at_rate(spec.fpr),
-      spec.fingerprint_bits == 0
-          ? ""
-          : detail::format_text(" with fingerprints of {} bits", spec.fingerprint_bits),
-      spec.fpr == 0 ? "" : " or a higher rate");
-}
-
-result<choice> for_capacity_and_bits(const cuckoo_spec& spec, unsigned slots) {
-  std::optional<table> best;
-  const auto keys = static_cast<double>(spec.capacity);
-  const auto [shortest, longest] = lengths(spec);
-  for (unsigned bits = shortest; bits <= longest; ++bits) {
-    const auto shape = fill_bits(spec.bits, slots, bits);
-    if (!shape || !shape->has_room_for(spec.capacity)) continue;
-    if (!best || shape->fpr(keys) < best->fpr(keys)) best = shape;
-  }
-  if (best) return choice{*best, spec.capacity};
-  return detail::refuse(
-      "{} keys do not fit into a cuckoo filter of {} bits; give more memory, fewer keys or other "
-      "fingerprints",
-      format_count(spec.capacity), format_count(spec.bits));
 }
 
 constexpr auto fields = [](auto& block, auto& params) {
@@ -216,12 +214,10 @@ result<cuckoo_params> plan_cuckoo(const cuckoo_spec& spec) {
   if ((spec.capacity != 0) + (spec.bits != 0) + rate_is_known < 2) {
     return detail::size_is_open("a cuckoo filter");
   }
-  const auto chosen = spec.bits == 0       ? for_capacity(spec, slots)
-                      : spec.capacity == 0 ? for_bits(spec, slots)
-                                           : for_capacity_and_bits(spec, slots);
-  if (!chosen) return fail(chosen.error());
+  const auto chosen = best_choice(spec, slots);
+  if (!chosen) return no_choice(spec);
   const cuckoo_params plan{.capacity = chosen->capacity,
-                           .fpr = chosen->shape.fpr(static_cast<double>(chosen->capacity)),
+                           .fpr = chosen->fpr(),
                            .buckets = chosen->shape.buckets,
                            .slots = slots,
                            .fingerprint_bits = chosen->shape.fingerprint_bits,
