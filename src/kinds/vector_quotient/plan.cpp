@@ -67,23 +67,21 @@ std::optional<shape> shape_of(unsigned slots, unsigned bits) {
   return shape{slots, buckets, bits};
 }
 
-// The fewest blocks for n keys at the rate eps, or at any rate if eps is 0.
-std::optional<std::uint64_t> fewest_blocks(const shape& form, std::uint64_t n, double eps) {
+// The fewest blocks for n keys at the rate eps, or at any rate if eps is 0. 0 if there are none.
+std::uint64_t fewest_blocks(const shape& form, std::uint64_t n, double eps) {
   const auto keys = static_cast<double>(n);
   const double full_blocks = keys / (form.slots * max_load(form.slots));
   double estimate = n <= form.slots ? 1 : std::max(2.0, full_blocks);
   if (eps != 0) {
     const double tag_rate = eps - f::hash_collision_fpr(keys);
-    if (tag_rate <= 0) return std::nullopt;
+    if (tag_rate <= 0) return 0;
     // 1 - (1 - c)^n = tag_rate, solved for N.
     const double covered = -numeric::expm1(numeric::log1p(-tag_rate) / keys);
     const double for_rate = 2 / (covered * form.tags());
     estimate = std::max(estimate, for_rate <= 2 ? 1.0 : for_rate);
   }
   // A low rate may leave slots free, at most every second one.
-  if (estimate > static_cast<double>(max_blocks) || estimate > 2 * full_blocks + 1) {
-    return std::nullopt;
-  }
+  if (estimate > static_cast<double>(max_blocks) || estimate > 2 * full_blocks + 1) return 0;
   const auto is_enough = [&](std::uint64_t blocks) {
     return n <= form.max_keys_in(blocks) && (eps == 0 || form.fpr(keys, blocks) <= eps);
   };
@@ -93,7 +91,7 @@ std::optional<std::uint64_t> fewest_blocks(const shape& form, std::uint64_t n, d
   for (int step = 0; step < 5; ++step, ++blocks) {
     if (is_enough(blocks)) return blocks;
   }
-  return std::nullopt;
+  return 0;
 }
 
 std::uint64_t blocks_in(std::uint64_t bits) {
@@ -124,9 +122,16 @@ struct choice {
   }
 };
 
-// The best of the choices that `choose(shape)` finds for the shapes that the spec allows.
-template <class Choose>
-std::optional<choice> best_choice(const vector_quotient_spec& spec, Choose&& choose) {
+std::optional<choice> choice_of(const vector_quotient_spec& spec, const shape& form) {
+  const std::uint64_t blocks =
+      spec.bits != 0 ? blocks_in(spec.bits) : fewest_blocks(form, spec.capacity, spec.fpr);
+  const std::uint64_t n = spec.capacity != 0 ? spec.capacity : max_capacity(form, blocks, spec.fpr);
+  if (blocks == 0 || n == 0 || n > form.max_keys_in(blocks)) return std::nullopt;
+  return choice{form, blocks, n};
+}
+
+// The best of the choices for the shapes that the spec allows.
+std::optional<choice> best_choice(const vector_quotient_spec& spec) {
   unsigned min_bits_tried = spec.remainder_bits != 0 ? spec.remainder_bits : min_remainder;
   unsigned max_bits_tried = spec.remainder_bits != 0 ? spec.remainder_bits : max_remainder;
   if (spec.remainder_bits == 0 && spec.fpr != 0) {
@@ -142,7 +147,7 @@ std::optional<choice> best_choice(const vector_quotient_spec& spec, Choose&& cho
     for (unsigned slots = min_slots; slots <= max_slots; ++slots) {
       const auto form = shape_of(slots, bits);
       if (!form) continue;
-      const std::optional<choice> found = choose(*form);
+      const std::optional<choice> found = choice_of(spec, *form);
       if (found && (!best || found->is_better_than(*best))) best = found;
     }
   }
@@ -173,40 +178,19 @@ result<void> check_ranges(const vector_quotient_spec& spec) {
   return {};
 }
 
-result<choice> for_capacity(const vector_quotient_spec& spec) {
-  const auto best = best_choice(spec, [&](const shape& form) -> std::optional<choice> {
-    const auto blocks = fewest_blocks(form, spec.capacity, spec.fpr);
-    if (!blocks) return std::nullopt;
-    return choice{form, *blocks, spec.capacity};
-  });
-  if (best) return *best;
-  return detail::refuse(
-      "{} keys{} are beyond remainders of {} bits or 2^44 blocks; give a higher rate or fewer "
-      "keys{}",
-      format_count(spec.capacity), detail::at_rate(spec.fpr),
-      spec.remainder_bits != 0 ? spec.remainder_bits : max_remainder,
-      spec.remainder_bits != 0 ? "" : ", or use a kind with 128-bit hashes");
-}
-
-result<choice> for_bits(const vector_quotient_spec& spec) {
-  const std::uint64_t blocks = blocks_in(spec.bits);
-  const auto best = best_choice(spec, [&](const shape& form) -> std::optional<choice> {
-    const std::uint64_t n = max_capacity(form, blocks, spec.fpr);
-    if (n == 0) return std::nullopt;
-    return choice{form, blocks, n};
-  });
-  if (best) return *best;
-  return detail::refuse("{} bits hold no key{}; give more memory{}", format_count(spec.bits),
-                        detail::at_rate(spec.fpr), spec.fpr == 0 ? "" : " or a higher rate");
-}
-
-result<choice> for_capacity_and_bits(const vector_quotient_spec& spec) {
-  const std::uint64_t blocks = blocks_in(spec.bits);
-  const auto best = best_choice(spec, [&](const shape& form) -> std::optional<choice> {
-    if (spec.capacity > form.max_keys_in(blocks)) return std::nullopt;
-    return choice{form, blocks, spec.capacity};
-  });
-  if (best) return *best;
+failure no_choice(const vector_quotient_spec& spec) {
+  if (spec.bits == 0) {
+    return detail::refuse(
+        "{} keys{} are beyond remainders of {} bits or 2^44 blocks; give a higher rate or fewer "
+        "keys{}",
+        format_count(spec.capacity), detail::at_rate(spec.fpr),
+        spec.remainder_bits != 0 ? spec.remainder_bits : max_remainder,
+        spec.remainder_bits != 0 ? "" : ", or use a kind with 128-bit hashes");
+  }
+  if (spec.capacity == 0) {
+    return detail::refuse("{} bits hold no key{}; give more memory{}", format_count(spec.bits),
+                          detail::at_rate(spec.fpr), spec.fpr == 0 ? "" : " or a higher rate");
+  }
   return detail::refuse(
       "{} keys do not fit into a vector quotient filter of {} bits; give more memory or fewer keys",
       format_count(spec.capacity), format_count(spec.bits));
@@ -226,10 +210,8 @@ result<vector_quotient_params> plan_vector_quotient(const vector_quotient_spec& 
     return detail::size_is_open("a vector quotient filter");
   }
   // A rate beside capacity and memory is a promise that is checked below.
-  const auto chosen = spec.bits == 0       ? for_capacity(spec)
-                      : spec.capacity == 0 ? for_bits(spec)
-                                           : for_capacity_and_bits(spec);
-  if (!chosen) return fail(chosen.error());
+  const auto chosen = best_choice(spec);
+  if (!chosen) return no_choice(spec);
   const vector_quotient_params plan{.capacity = chosen->capacity,
                                     .fpr = chosen->fpr(),
                                     .blocks = chosen->blocks,
