@@ -3,7 +3,6 @@
 // The step from a typed filter to any_filter: the one template that implements the interface for
 // every kind by testing which operations the type has.
 
-#include <algorithm>
 #include <bloomery/any_filter.hpp>
 #include <bloomery/detail/core/key_overloads.hpp>
 #include <memory>

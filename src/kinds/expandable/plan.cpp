@@ -12,7 +12,6 @@
 #include <string>
 #include <utility>
 
-#include "core/format.hpp"
 #include "kinds/expandable/schedule.hpp"
 #include "plan/checks.hpp"
 #include "plan/search.hpp"
@@ -150,11 +149,8 @@ std::optional<expandable_params> plan_fixed(const expandable_params& one_segment
 /// Nothing if 64-bit hashes cannot serve that many keys at the rate.
 std::optional<expandable_params> plan_for(const expandable_spec& spec, std::uint64_t capacity,
                                           double fpr) {
-  expandable_params plan;
-  plan.capacity = capacity;
-  plan.fpr = fpr;
-  plan.growth = spec.growth;
-  plan.seed = spec.seed;
+  expandable_params plan{
+      .capacity = capacity, .fpr = fpr, .growth = spec.growth, .seed = spec.seed};
   if (capacity > max_keys || !plan_segments(plan)) return std::nullopt;
   if (plan.growth == 1) {
     plan.generation = 0;

@@ -175,8 +175,7 @@ result<scalable_bloom_params> scalable_bloom_params::decode(const filter_header&
   constexpr std::string_view filter = "scalable Bloom filter";
   if (auto ok = detail::check_version(header, filter); !ok) return fail(std::move(ok.error()));
   detail::record_reader reader(block);
-  scalable_bloom_params params;
-  params.seed = header.seed;
+  scalable_bloom_params params{.seed = header.seed, .members = {}};
   first_fields(reader, params);
   const auto count = reader.get<std::uint32_t>();
   const auto probe = reader.get<std::uint16_t>();
