@@ -6,6 +6,7 @@
 
 #include <bloomery/detail/core/bits.hpp>
 #include <bloomery/detail/core/record.hpp>
+#include <bloomery/file.hpp>
 
 #include "core/format.hpp"
 
@@ -96,17 +97,13 @@ raw_header header_of(const filter_image& image) {
   return std::bit_cast<raw_header>(header);
 }
 
-bool has_magic(std::span<const std::byte> file) noexcept {
-  return file.size() >= magic.size() && std::memcmp(file.data(), magic.data(), magic.size()) == 0;
-}
-
 result<file_header> decode_header(std::span<const std::byte> file, const std::string& name,
                                   bool with_payload) {
   const auto is_damaged = [&](const std::string& how) {
     return format_failure(errc::corrupt, "{}: {}; the file is damaged, restore or rebuild it", name,
                           how);
   };
-  if (!has_magic(file)) {
+  if (!has_signature(file)) {
     return format_failure(errc::corrupt,
                           "{}: this is not a Bloomery filter (its first 8 bytes are not the "
                           "signature); give a file that a filter was saved to",
@@ -164,6 +161,11 @@ result<file_header> decode_header(std::span<const std::byte> file, const std::st
 }  // namespace bloomery::detail
 
 namespace bloomery {
+
+bool has_signature(std::span<const std::byte> bytes) noexcept {
+  using detail::magic;
+  return bytes.size() >= magic.size() && std::memcmp(bytes.data(), magic.data(), magic.size()) == 0;
+}
 
 void set_parts(filter_image& image, const key_parts& parts) {
   if (parts.of == 0) return;

@@ -28,9 +28,6 @@ using raw_header = std::array<std::byte, header_bytes>;
 /// The header of a filter in its present state. Its checksum reads the whole payload.
 raw_header header_of(const filter_image& image);
 
-/// Whether the bytes begin with the signature of a filter file.
-bool has_magic(std::span<const std::byte> file) noexcept;
-
 /// Reads a header and checks it against the bytes of the whole file: magic, versions, flags, both
 /// lengths, and the checksum of header and parameters. Without `with_payload` the bytes end where
 /// the payload begins.

@@ -8,10 +8,6 @@
 
 namespace bloomery {
 
-bool has_signature(std::span<const std::byte> bytes) noexcept {
-  return detail::has_magic(bytes);
-}
-
 result<stored_filter> read_stored(const mapped_storage& bytes, verification how,
                                   const std::string& name) {
   const auto file = bytes.bytes();
