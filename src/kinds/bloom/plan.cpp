@@ -87,7 +87,7 @@ result<void> check_ranges(const bloom_spec& spec) {
     return detail::refuse("{} hash functions need at least {} bits", spec.hashes,
                           min_bits(spec.hashes));
   }
-  return {};
+  return detail::check_hash_collisions(spec.fpr, spec.capacity);
 }
 
 constexpr auto fields = [](auto& block, auto& params) {
@@ -103,9 +103,6 @@ result<bloom_params> plan_bloom(const bloom_spec& spec) {
       .capacity = spec.capacity, .bits = spec.bits, .hashes = spec.hashes, .seed = spec.seed};
   const auto keys = static_cast<double>(spec.capacity);
   const double deviations = spec.confidence != 0 ? f::normal_quantile(spec.confidence) : 0;
-  if (auto ok = detail::check_hash_collisions(spec.fpr, spec.capacity); !ok) {
-    return fail(std::move(ok.error()));
-  }
   if (spec.capacity != 0 && spec.bits != 0) {
     if (plan.hashes == 0) plan.hashes = best_hashes(keys, spec.bits);
   } else if (spec.capacity != 0 && spec.fpr != 0) {
