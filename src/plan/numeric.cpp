@@ -22,8 +22,6 @@ constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 // ln 2 as a number of 42 bits, whose product with an exponent is exact, and the remainder.
 constexpr double ln2_high = 0x1.62e42fefa38p-1;  // NOLINT(modernize-use-std-numbers): a part of it
 constexpr double ln2_low = 0x1.ef35793c76730p-45;
-constexpr double inverse_ln2 = std::numbers::log2e;
-constexpr double inverse_ln10 = std::numbers::log10e;
 
 // 1/2!, 1/3!, ... For |r| <= ln 2 / 2 the first missing term, r^14 / 14!, is 2^-58 times r.
 constexpr auto inverse_factorials = [] {
@@ -50,14 +48,9 @@ double polynomial(const std::array<double, N>& coefficients, double x) {
   return sum;
 }
 
-/// e^x = (1 + fraction) 2^power, with |fraction| below 0.42.
-struct parts_of_exp {
-  double fraction;
-  int power;
-};
-
-parts_of_exp split_exp(double x) {
-  const double power = std::floor(x * inverse_ln2 + 0.5);
+/// The fraction and the power of e^x = (1 + fraction) 2^power, with |fraction| below 0.42.
+std::pair<double, int> split_exp(double x) {
+  const double power = std::floor(x * std::numbers::log2e + 0.5);
   const double near = x - power * ln2_high;  // exact
   const double r = near - power * ln2_low;
   const double lost = (near - r) - power * ln2_low;
@@ -127,11 +120,11 @@ double log(double x) noexcept {
 double log2(double x) noexcept {
   if (!(x > 0) || x == infinity) return log(x);
   const auto [fraction, power] = split_power(x);
-  return power + log_near_one(fraction - 1, 0) * inverse_ln2;
+  return power + log_near_one(fraction - 1, 0) * std::numbers::log2e;
 }
 
 double log10(double x) noexcept {
-  return log(x) * inverse_ln10;
+  return log(x) * std::numbers::log10e;
 }
 
 double log1p(double x) noexcept {
