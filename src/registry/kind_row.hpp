@@ -25,6 +25,7 @@
 #include "registry/any_model.hpp"
 #include "registry/halves.hpp"
 #include "registry/options.hpp"
+#include "registry/rows.hpp"
 
 namespace bloomery::detail {
 

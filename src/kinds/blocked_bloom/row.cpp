@@ -3,7 +3,6 @@
 
 #include "core/format.hpp"
 #include "registry/kind_row.hpp"
-#include "registry/rows.hpp"
 
 namespace bloomery::detail {
 namespace {

@@ -4,7 +4,6 @@
 
 #include "registry/kind_row.hpp"
 #include "registry/probes.hpp"
-#include "registry/rows.hpp"
 
 namespace bloomery::detail {
 namespace {

@@ -3,7 +3,6 @@
 #include <cmath>
 
 #include "registry/kind_row.hpp"
-#include "registry/rows.hpp"
 
 namespace bloomery::detail {
 namespace {

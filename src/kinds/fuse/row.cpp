@@ -2,7 +2,6 @@
 #include <bloomery/fuse.hpp>
 
 #include "registry/kind_row.hpp"
-#include "registry/rows.hpp"
 
 namespace bloomery::detail {
 namespace {

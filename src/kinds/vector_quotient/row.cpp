@@ -2,7 +2,6 @@
 #include <bloomery/vector_quotient.hpp>
 
 #include "registry/kind_row.hpp"
-#include "registry/rows.hpp"
 
 namespace bloomery::detail {
 namespace {
