@@ -109,9 +109,7 @@ class pending_file {
     if (!detail::sync_to_disk(file_.get())) return system_failure(target, "write");
     if (policy == if_exists::refuse) {
       if (!link_to(target_)) {
-        if (errno == EEXIST) {
-          return fail(errc::exists, target + ": the file exists already");
-        }
+        if (errno == EEXIST) return fail(errc::exists, target + ": the file exists already");
         return system_failure(target, "create the file");
       }
     } else {
@@ -208,9 +206,7 @@ result<void> write_file(byte_pieces pieces, const fs::path& path, if_exists poli
       if (!file) return system_failure(name, "open");
       return write_stream(pieces, file.get(), name);
     }
-    if (policy == if_exists::refuse) {
-      return fail(errc::exists, name + ": the file exists already");
-    }
+    if (policy == if_exists::refuse) return fail(errc::exists, name + ": the file exists already");
     replaced = status;
     std::error_code error;
     target = fs::canonical(path, error);

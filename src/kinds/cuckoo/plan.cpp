@@ -116,7 +116,7 @@ std::uint64_t max_served(const table& in, double eps) {
   const std::uint64_t all = std::min(max_keys_in(in.buckets, in.slots), max_keys);
   if (in.serves(all, eps)) return all;
   const std::uint64_t over =
-      first_good(0, all, [&](std::uint64_t n) { return n != 0 && !in.serves(n, eps); });
+      first_good(0, all, [&](std::uint64_t n) { return !in.serves(n, eps); });
   return 2 * (over - 1) >= all ? over - 1 : 0;
 }
 
