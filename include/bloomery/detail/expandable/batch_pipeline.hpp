@@ -17,8 +17,6 @@ namespace bloomery::detail {
 
 /// Keys whose cache lines are prefetched together.
 inline constexpr std::size_t group_size = 16;
-/// Groups in the pipeline, each at a different stage.
-inline constexpr std::size_t pipeline_depth = 3;
 
 /// A group's queries. A change may move segments; the queries are then computed again.
 template <class Table>
@@ -52,21 +50,19 @@ class key_group {
   std::array<segment_query, group_size> queries_;
 };
 
-/// Calls prefetch(group, whether it is the first) and work(group, the group behind it) for each
-/// group, until work() returns false.
-template <class Table, class Prefetch, class Work>
+/// Calls step(group, the group behind it) until it returns false: first with an empty group before
+/// the first one, at last with an empty one behind the last.
+template <class Table, class Step>
 void run_pipeline(const expandable_params& params, const Table& table, std::span<const hash64> hs,
-                  Prefetch&& prefetch, Work&& work) noexcept {
+                  Step&& step) noexcept {
   // NOLINTNEXTLINE(cppcoreguidelines-pro-type-member-init): found before they are read
-  std::array<key_group<Table>, pipeline_depth> ring;
+  std::array<key_group<Table>, 3> ring;
+  ring.back().find(params, table, {});
   const std::size_t groups = hs.size() / group_size + (hs.size() % group_size != 0);
   for (std::size_t k = 0; k < groups + 2; ++k) {
-    // Empty behind the last group.
     const auto left = hs.subspan(detail::min(k * group_size, hs.size()));
-    ring[k % pipeline_depth].find(params, table, left.first(detail::min(group_size, left.size())));
-    auto& last = ring[(k + pipeline_depth - 1) % pipeline_depth];
-    if (k >= 1) prefetch(last, k == 1);
-    if (k >= 2 && !work(ring[(k + pipeline_depth - 2) % pipeline_depth], last)) return;
+    ring[k % 3].find(params, table, left.first(detail::min(group_size, left.size())));
+    if (k >= 1 && !step(ring[(k + 1) % 3], ring[(k + 2) % 3])) return;
   }
 }
 
@@ -76,28 +72,21 @@ template <class Table>
 void query_pipeline(const expandable_params& params, const Table& table, std::span<const hash64> hs,
                     bool* answers) noexcept {
   const auto& kernel = segment_ops();
-  run_pipeline(
-      params, table, hs,
-      [&](auto& group, bool is_first) noexcept {
-        if (is_first) kernel.prefetch(params.cell_bits, group.queries());
-      },
-      [&](auto& group, auto& next) noexcept {
-        kernel.contains_batch(params.cell_bits, group.queries(), next.queries(), answers);
-        answers += group_size;
-        return true;
-      });
+  run_pipeline(params, table, hs, [&](auto& group, auto& next) noexcept {
+    kernel.contains_batch(params.cell_bits, group.queries(), next.queries(), answers);
+    answers += group.keys().size();
+    return true;
+  });
 }
 
 /// Changes segments: calls work(group) for each group, until it returns false.
 template <class Table, class Work>
 void change_pipeline(const expandable_params& params, const Table& table,
                      std::span<const hash64> hs, Work&& work) noexcept {
-  run_pipeline(
-      params, table, hs,
-      [&](auto& group, bool /*is_first*/) noexcept {
-        segment_ops().prefetch_to_insert(params.cell_bits, group.queries());
-      },
-      [&](auto& group, auto& /*next*/) noexcept { return work(group); });
+  run_pipeline(params, table, hs, [&](auto& group, auto& next) noexcept {
+    segment_ops().prefetch_to_insert(params.cell_bits, next.queries());
+    return work(group);
+  });
 }
 
 }  // namespace bloomery::detail
