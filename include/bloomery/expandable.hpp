@@ -248,7 +248,8 @@ class basic_expandable : public detail::key_overloads<basic_expandable<Storage>>
   /// Copies of the key. Never too low; too high by the entries of other keys that match it.
   std::uint64_t count(const hash_type& h) const noexcept {
     const auto at = detail::place_of(params_, h);
-    return table().view(params_, at).copies(at.cell, at.remainder) + table_.counted(at, h);
+    const detail::segment_view view({params_.cell_bits, at.slot_bits}, table().query(at).segment());
+    return view.copies(at.cell, at.remainder) + table_.counted(at, h);
   }
 
   /// Adds every copy in the other filter, whose size, rate and growth may differ. The keys are not

@@ -31,7 +31,7 @@ class key_group {
     for (std::size_t i = 0; i < keys.size(); ++i) {
       const segment_place at = place_of(params, keys[i]);
       queries_[i] = table.query(at);
-      table.view(params, at).prefetch_block_offset(at.cell);
+      prefetch_line(queries_[i].bytes + std::size_t{2} * (at.cell / block_cells));  // the offset
     }
   }
 

@@ -79,9 +79,6 @@ class segment_table : public std::conditional_t<std::same_as<Storage, owned_stor
     const auto bytes = segments[at.segment].bytes.bytes();
     return {bytes.data(), bytes.size(), at.remainder, at.cell, at.slot_bits};
   }
-  segment_view view(const expandable_params& params, const segment_place& at) const noexcept {
-    return {{params.cell_bits, at.slot_bits}, segments[at.segment].bytes.bytes()};
-  }
   /// Copies that are counted beside the table.
   std::uint64_t counted(const segment_place& at, hash64 h) const noexcept {
     return counts_copies ? counted_of(segments[at.segment].copies(), h) : 0;

@@ -65,9 +65,6 @@ class segment_view {
     return begin <= end && end <= limit_ && begin <= last_begin_;
   }
 
-  void prefetch_block_offset(std::size_t cell) const noexcept {
-    prefetch_line(block_offsets_ + 2 * (cell / block_cells));
-  }
   void prefetch_block(std::size_t cell) const noexcept {
     const std::size_t block = cell / block_cells;
     prefetch_line(area_ + block_offset(block));
