@@ -28,32 +28,27 @@ void for_block(const segment_shape& shape, const std::byte* area, std::size_t be
 // place in the block: its code upwards from the first bit, its slot downwards from the last.
 class builder {
  public:
-  /// For `blocks` blocks of a segment, at first with room for `bytes` bytes. The blocks share
-  /// `more_gaps` bytes of gaps in addition to the shape's.
-  builder(const segment_shape& shape, std::size_t blocks, std::size_t bytes,
-          std::size_t more_gaps = 0)
-      : slot_bits_(shape.slot_bits),
+  /// For `blocks` blocks of a segment, each of up to `max_entries` entries, at first with room for
+  /// `bytes` bytes. The blocks share `more_gaps` bytes of gaps in addition to the shape's.
+  builder(const segment_shape& shape, std::size_t blocks, std::size_t max_entries,
+          std::size_t bytes, std::size_t more_gaps)
+      : shape_(shape),
+        code_(code_bits(max_entries) / 64 + 2),
+        slots_(min_slots + shape.slot_bytes(max_entries)),
         blocks_(blocks),
-        share_(shape.gaps.share),
-        max_gap_(shape.max_gap()),
         more_gaps_(more_gaps) {
     made_.area.resize(bytes + more_gaps);
     made_.ends.reserve(blocks);
-    make_room(std::size_t{4} * block_cells);
   }
 
-  /// To be called before up to `entries` calls of add().
-  void reserve(std::size_t entries) {
-    if (waiting_ + entries > room_) make_room(2 * (waiting_ + entries) + 64);
-  }
   /// Precondition: the entries of a block come in the order of their cells.
   void add(unsigned cell, std::uint64_t entry) noexcept {
     const std::size_t place = 1 + cell + waiting_;
     code_[place / 64] |= std::uint64_t{1} << place % 64;
     // The entry shares its last byte with the entry before.
-    last_word_ |= entry << (64 - slot_bits_ - filled_);
+    last_word_ |= entry << (64 - shape_.slot_bits - filled_);
     store(slots_.data() + slots_at_ - 8, last_word_);
-    filled_ += slot_bits_;
+    filled_ += shape_.slot_bits;
     slots_at_ -= filled_ / 8;
     last_word_ = filled_ < 64 ? last_word_ << filled_ / 8 * 8 : 0;
     filled_ %= 8;
@@ -62,14 +57,15 @@ class builder {
 
   void end_block() {
     const std::size_t n = waiting_;
-    const std::size_t code = bytes_for_bits(code_bits(n));
-    const std::size_t slots = bytes_for_bits(n * slot_bits_);
-    owed_ += std::min(code + slots, share_ * max_gap_);
+    const std::size_t code = shape_.code_bytes(n);
+    const std::size_t slots = shape_.slot_bytes(n);
+    const std::size_t share = shape_.gaps.share;
+    owed_ += std::min(code + slots, share * shape_.max_gap());
     const std::size_t begin = made_.size;
     const std::size_t built = made_.ends.size();
-    made_.size += code + slots + owed_ / share_ + more_gaps_ * (built + 1) / blocks_ -
+    made_.size += code + slots + owed_ / share + more_gaps_ * (built + 1) / blocks_ -
                   more_gaps_ * built / blocks_;
-    owed_ %= share_;
+    owed_ %= share;
     if (made_.area.size() < made_.size) made_.area.resize(2 * made_.size);
     std::memcpy(made_.area.data() + begin, code_.data(), code);
     std::memcpy(made_.area.data() + made_.size - slots, slots_.data() + slots_.size() - slots,
@@ -90,26 +86,14 @@ class builder {
   // The word before the slots.
   static constexpr std::size_t min_slots = 8;
 
-  void make_room(std::size_t entries) {
-    code_.resize(code_bits(entries) / 64 + 2);
-    std::vector<std::byte> slots(min_slots + bytes_for_bits(entries * slot_bits_));
-    slots_at_ += slots.size() - slots_.size();
-    std::copy_backward(slots_.begin(), slots_.end(), slots.end());
-    slots_ = std::move(slots);
-    room_ = entries;
-  }
-
-  unsigned slot_bits_;
+  segment_shape shape_;
   unsigned filled_ = 0;  // bits of the last byte, below 8
   std::size_t waiting_ = 0;
   std::uint64_t last_word_ = 0;
-  std::size_t slots_at_ = min_slots;  // end of the bytes that are not filled yet
   std::vector<std::uint64_t> code_;
-  std::vector<std::byte> slots_ = std::vector<std::byte>(min_slots);
-  std::size_t room_ = 0;
+  std::vector<std::byte> slots_;
+  std::size_t slots_at_ = slots_.size();  // end of the bytes that are not filled yet
   std::size_t blocks_;
-  std::size_t share_;
-  std::size_t max_gap_;
   std::size_t more_gaps_;
   built_half made_;  // zeros behind its size
   std::size_t owed_ = 0;
@@ -121,18 +105,18 @@ class builder {
 template <std::size_t parts>
 class rebuilt_segment {
  public:
-  /// `bytes`: room in all parts, at first. `more_gaps` as for a builder.
-  rebuilt_segment(const segment_shape& old, const segment_shape& made, std::size_t bytes,
-                  std::size_t more_gaps = 0) {
+  /// `max_entries`: of an old block. `bytes`: room in all parts, at first. `more_gaps` as for a
+  /// builder.
+  rebuilt_segment(const segment_shape& old, const segment_shape& made, std::size_t max_entries,
+                  std::size_t bytes, std::size_t more_gaps) {
+    constexpr std::size_t joined = parts == 4 ? 2 : 1;  // old blocks that become one
     parts_.reserve(parts);
     for (std::size_t i = 0; i < parts; ++i) {
-      parts_.emplace_back(made, old.blocks() / (parts == 4 ? 2 : 1), bytes / parts, more_gaps);
+      parts_.emplace_back(made, old.blocks() / joined, joined * max_entries, bytes / parts,
+                          more_gaps);
     }
   }
 
-  void reserve(std::size_t entries) {
-    for (builder& each : parts_) each.reserve(entries);
-  }
   /// Adds an entry of block b. The lowest bit of its remainder names the half; an entry without a
   /// remainder goes to both.
   void add(std::size_t b, unsigned cell, std::uint64_t entry) noexcept {
@@ -157,11 +141,8 @@ class rebuilt_segment {
 
   /// `entries`: those that were added.
   segment_pair take(std::size_t entries) noexcept {
-    std::array<built_half, 4> halves;
-    for (std::size_t i = 0; i < parts; ++i) halves.at(i) = parts_[i].take();
-    segment_pair made{{std::move(halves[0]), std::move(halves[1])},
-                      {std::move(halves[2]), std::move(halves[3])},
-                      0};
+    const auto half = [&](std::size_t i) { return i < parts ? parts_[i].take() : built_half{}; };
+    segment_pair made{{half(0), half(1)}, {half(2), half(3)}, 0};
     made.gained = made.first.entries() + made.second.entries() - entries;
     return made;
   }
@@ -174,13 +155,16 @@ template <std::size_t parts>
 std::optional<segment_pair> rebuild(const segment_shape& shape, std::span<const std::byte> segment,
                                     unsigned slot_bits) noexcept try {
   const block_list old(shape, segment);
-  rebuilt_segment<parts> made(shape, {shape.cell_bits, slot_bits, shape.gaps},
-                              segment.size() + segment.size() / 4);
   std::size_t entries = 0;
+  std::size_t max_in_block = 0;
   for (std::size_t b = 0; b < shape.blocks(); ++b) {
     const std::size_t n = old.entries(b);
     entries += n;
-    made.reserve(n);
+    max_in_block = std::max(max_in_block, n);
+  }
+  rebuilt_segment<parts> made(shape, {shape.cell_bits, slot_bits, shape.gaps}, max_in_block,
+                              segment.size() + segment.size() / 4, 0);
+  for (std::size_t b = 0; b < shape.blocks(); ++b) {
     for_block(shape, old.area(), old.block_offset(b), old.block_offset(b + 1),
               [&](unsigned cell, std::uint64_t entry) noexcept { made.add(b, cell, entry); });
     made.end_block(b);
@@ -220,10 +204,10 @@ std::optional<built_segment> build(const segment_shape& shape, std::span<const c
   for (const std::size_t n : sizes) used += shape.block_bytes(n);
   const segment_shape merged = merged_shape(shape, shape.slot_bits);
   const std::size_t bytes = used + used / merged.gaps.share;
-  builder made(merged, shape.blocks(), bytes, gaps_to_keep(bytes, room_before));
+  builder made(merged, shape.blocks(), std::ranges::max(sizes), bytes,
+               gaps_to_keep(bytes, room_before));
   const cell_entry* next = entries.data();
   for (const std::size_t n : sizes) {
-    made.reserve(n);
     for (const cell_entry& each : std::span(next, n)) made.add(each.cell % block_cells, each.entry);
     next += n;
     made.end_block();

@@ -74,8 +74,8 @@ merged_segment merge_into(const segment_shape& shape, const block_list& old,
   const std::size_t bytes = sizes.used + sizes.used / merged_as.gaps.share;
   const std::size_t more_gaps =
       parts == 1 ? gaps_to_keep(bytes, old.block_offset(shape.blocks())) : 0;
-  rebuilt_segment<parts> made(shape, merged_as, bytes + sizes.used / 8, more_gaps);
-  made.reserve(2 * sizes.max_in_block);
+  rebuilt_segment<parts> made(shape, merged_as, sizes.max_in_block, bytes + sizes.used / 8,
+                              more_gaps);
   // A split takes the remainder's lowest bit from the entry.
   const std::uint64_t marker = std::uint64_t{1} << (order.slot_bits - (parts == 1 ? 1 : 0));
   std::uint64_t* const held = buffers.held.data();
