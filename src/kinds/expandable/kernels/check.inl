@@ -1,14 +1,9 @@
 // Checks a segment from outside the program. Functions that write to segments rely on its form.
 // Included behind build.inl.
 
-bool is_zero(std::span<const std::byte> bytes) noexcept {
-  return std::all_of(bytes.begin(), bytes.end(), [](std::byte b) { return b == std::byte{0}; });
-}
+// Precondition: the bits [begin, end) are in one byte.
 bool has_zero_bits(const std::byte* from, std::size_t begin, std::size_t end) noexcept {
-  for (std::size_t at = begin; at < end; ++at) {
-    if (get_bits(from, at, 1) != 0) return false;
-  }
-  return true;
+  return begin == end || get_bits(from, begin, static_cast<unsigned>(end - begin)) == 0;
 }
 
 // The entries of the block [begin, end) of an area, or nothing if it is not well formed: a code,
