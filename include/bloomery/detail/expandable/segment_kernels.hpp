@@ -192,20 +192,15 @@ struct segment_kernels {
   /// Prefetches what an insert may read: the block and those behind it.
   void (*prefetch_to_insert)(unsigned cell_bits, std::span<const segment_query> queries) noexcept;
   /// Answers queries, and prefetches the blocks of others in steps between them.
-  void (*contains_batch)(unsigned cell_bits, std::span<const segment_query> queries,
-                         std::span<const segment_query> to_prefetch, bool* answers) noexcept;
+  using batch_query = void(unsigned cell_bits, std::span<const segment_query> queries,
+                           std::span<const segment_query> to_prefetch, bool* answers) noexcept;
+  batch_query* contains_batch;
   bool (*contains)(unsigned cell_bits, const segment_query& query) noexcept;
 
   [[gnu::visibility("hidden")]] static const segment_kernels scalar, vector128, vector256,
       vector512;
-  /// contains_batch() that counts ones by NEON.
-  [[gnu::visibility("hidden")]] static void contains_by_neon(
-      unsigned cell_bits, std::span<const segment_query> queries,
-      std::span<const segment_query> to_prefetch, bool* answers) noexcept;
-  /// contains_batch() with eight queries at a time, for vectors of 512 bits.
-  [[gnu::visibility("hidden")]] static void contains_by_eights(
-      unsigned cell_bits, std::span<const segment_query> queries,
-      std::span<const segment_query> to_prefetch, bool* answers) noexcept;
+  /// contains_batch() of vector128 and of vector512.
+  [[gnu::visibility("hidden")]] static batch_query contains_by_neon, contains_by_eights;
 };
 
 /// The table for this CPU.
