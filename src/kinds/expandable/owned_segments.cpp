@@ -180,9 +180,7 @@ bool owned_segments::lengthen(expandable_params& params, const expandable_params
   made.changes = changes;
   std::vector<cell_entry> entries;
   for (std::uint64_t i = 0; i < segments.size(); ++i) {
-    entries.clear();
-    const auto bytes = segments[i].bytes.bytes();
-    segment_ops().list(shape_of(params, i), bytes, entries);
+    segment_ops().list(shape_of(params, i), segments[i].bytes.bytes(), entries);
     const segment_shape shape = shape_of(next, i);
     const auto built = segment_ops().build(shape, entries, 0);
     if (!built || !made.put_built(shape, i, *built)) return false;

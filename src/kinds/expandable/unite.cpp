@@ -59,7 +59,6 @@ class segment_inboxes {
     bool has_room = true;
     for (std::uint64_t i = group; i < others_.size(); i += groups()) {
       const auto& [bytes, copies] = others_[i];
-      listed_.clear();
       segment_ops().list(shape_of(theirs_, i), bytes, listed_);
       if (only_absent_) remove_copies();
       const unsigned level = level_of(theirs_, i);
@@ -205,7 +204,6 @@ result<std::uint64_t> owned_segments::unite(expandable_params& params,
     for (std::uint64_t group = 0; group < inboxes.groups(); ++group) {
       if (!inboxes.receive(group, params.entries_limit() + theirs.entries)) return no_room();
       for (std::uint64_t i = group; i < segments.size(); i += inboxes.groups()) {
-        own.clear();
         segment_ops().list(shape_of(params, i), segments[i].bytes.bytes(), own);
         added += inboxes.absent_entries(i, own, newly_inserted).size();
       }
@@ -274,7 +272,6 @@ result<owned_segments> owned_segments::united(expandable_params& params,
     for (std::uint64_t i = group; i < segments.size(); i += inboxes.groups()) {
       const segment_shape shape = shape_of(params, i);
       const auto bytes = segments[i].bytes.bytes();
-      own.clear();
       segment_ops().list(shape, bytes, own);
       const auto& entries =
           only_absent ? inboxes.absent_entries(i, own, newly_inserted) : inboxes.entries(i);

@@ -170,7 +170,7 @@ struct segment_kernels {
                                          const merge_order& order, std::size_t max_copies,
                                          std::span<hash64> keys, merge_buffers& buffers) noexcept;
 
-  /// Appends all entries, in ascending order of cells. Throws std::bad_alloc.
+  /// Replaces `to` by all entries, in ascending order of cells. Throws std::bad_alloc.
   void (*list)(const segment_shape& shape, std::span<const std::byte> segment,
                std::vector<cell_entry>& to);
   /// Builds a segment of entries in ascending order of cells, whose blocks have at least

@@ -176,6 +176,7 @@ std::optional<segment_pair> rebuild(const segment_shape& shape, std::span<const 
 
 void list(const segment_shape& shape, std::span<const std::byte> segment,
           std::vector<cell_entry>& to) {
+  to.clear();
   const block_list own(shape, segment);
   for (std::size_t b = 0; b < shape.blocks(); ++b) {
     for_block(shape, own.area(), own.block_offset(b), own.block_offset(b + 1),
