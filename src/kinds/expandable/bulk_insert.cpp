@@ -47,13 +47,6 @@ std::uint64_t splits_for(const expandable_params& params, std::uint64_t entries)
   return segments - std::min(segments, params.segments());
 }
 
-struct segment_of {
-  expandable_params params;
-  std::size_t operator()(hash64 h) const noexcept {
-    return static_cast<std::size_t>(place_of(params, h).segment);
-  }
-};
-
 }  // namespace
 
 void owned_segments::insert_bulk(expandable_params& params, std::span<const hash64> hashes,
@@ -82,8 +75,11 @@ bool owned_segments::insert_chunk(expandable_params& params, std::span<const has
     std::size_t done = 0;  // inserted one by one afterwards
   };
   std::vector<leftover> leftovers(params.segments());
+  const auto segment_of = [params](hash64 h) noexcept {
+    return static_cast<std::size_t>(place_of(params, h).segment);
+  };
   const double share = std::ldexp(1.0, -static_cast<int>(params.level));
-  hash_partition regions(hash_regions{segment_of{params}, leftovers.size(), share}, 1);
+  hash_partition regions(hash_regions{segment_of, leftovers.size(), share}, 1);
   if (!regions.allocate(hashes.size(), false)) return false;
   regions.gather(hashes);
   const auto for_each_segment = [&](auto&& work) {
