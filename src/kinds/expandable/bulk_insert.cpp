@@ -10,6 +10,7 @@
 #include <bloomery/detail/expandable/owned_segments.hpp>
 
 #include "cpu/partition.hpp"
+#include "kinds/expandable/schedule.hpp"
 
 namespace bloomery::detail {
 namespace {
@@ -36,17 +37,6 @@ std::size_t chunk_size(const expandable_params& params, std::size_t hashes) noex
   return chunk < min ? 0 : chunk;
 }
 
-constexpr std::uint64_t entries_per_segment(const expandable_params& params) noexcept {
-  return (std::uint64_t{1} << params.cell_bits) / 4 * 3;
-}
-
-// Splits of the current doubling that this number of entries needs.
-std::uint64_t splits_for(const expandable_params& params, std::uint64_t entries) noexcept {
-  const std::uint64_t full = entries_per_segment(params);
-  const std::uint64_t segments = entries / full + (entries % full != 0);
-  return segments - std::min(segments, params.segments());
-}
-
 }  // namespace
 
 void owned_segments::insert_bulk(expandable_params& params, std::span<const hash64> hashes,
@@ -63,10 +53,12 @@ bool owned_segments::insert_chunk(expandable_params& params, std::span<const has
   // Whole doublings first, while there is less to rewrite. Keys get longer entries than they would
   // have had on the way, so the rate is no higher.
   const std::uint64_t wanted = params.entries + hashes.size();
-  const auto doubled = [&] {
-    return params.is_fixed() ? params.capacity : entries_per_segment(params) << params.level << 1;
+  const auto outgrows_doubling = [&] {
+    return params.is_fixed()
+               ? wanted > params.capacity
+               : schedule::segments_for(params, wanted) > std::uint64_t{2} << params.level;
   };
-  while (params.widens() || doubled() < wanted) {
+  while (params.widens() || outgrows_doubling()) {
     if (!grow(params)) return false;
   }
   // The keys by segment. The keys that a segment's pass does not place become its first.
@@ -90,7 +82,8 @@ bool owned_segments::insert_chunk(expandable_params& params, std::span<const has
     });
   };
 
-  std::uint64_t splits = params.is_fixed() ? 0 : splits_for(params, wanted);
+  const std::uint64_t needed = params.is_fixed() ? 1 : schedule::segments_for(params, wanted);
+  std::uint64_t splits = needed - std::min(needed, params.segments());
   merge_buffers buffers;
   std::uint64_t newly_inserted = 0;
   for_each_segment([&](std::uint64_t segment, std::span<hash64> keys, leftover& left) {

@@ -136,8 +136,7 @@ std::optional<expandable_params> grown_to(expandable_params params, std::uint64_
     if (!next) return std::nullopt;
     if (next->split != 0) {
       const std::uint64_t all = std::uint64_t{1} << next->level;
-      const std::uint64_t step = (std::uint64_t{1} << next->cell_bits) / 4 * 3;
-      const std::uint64_t needed = keys / step + (keys % step != 0);
+      const std::uint64_t needed = schedule::segments_for(*next, keys);
       next->split = std::min(all - 1, needed > all ? needed - all : 1);
     }
     params = *next;

@@ -68,6 +68,12 @@ inline unsigned first_cell_bits(const expandable_params& plan) {
                     plan.segment_cell_bits);
 }
 
+/// Segments for this number of entries, once each has all its cells.
+inline std::uint64_t segments_for(const expandable_params& plan, std::uint64_t entries) {
+  const std::uint64_t full = (std::uint64_t{1} << plan.cell_bits) / 4 * 3;
+  return entries / full + (entries % full != 0);
+}
+
 /// w(g) of a single segment that has, or is widened to, 2^cell_bits cells.
 inline double weight(const expandable_params& plan, unsigned cell_bits, bool is_first) {
   const bool is_whole = cell_bits == plan.segment_cell_bits;
