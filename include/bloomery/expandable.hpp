@@ -16,6 +16,7 @@
 ///     Segments are split in turn, as the buckets of linear hashing: W. Litwin, 1980.
 
 #include <bloomery/concepts.hpp>
+#include <bloomery/detail/core/filter_memory.hpp>
 #include <bloomery/detail/core/key_overloads.hpp>
 #include <bloomery/detail/core/precondition.hpp>
 #include <bloomery/detail/expandable/batch_pipeline.hpp>
@@ -263,15 +264,7 @@ class basic_expandable : public detail::key_overloads<basic_expandable<Storage>>
   result<void> merge(const basic_expandable<Other>& other)
     requires growable_storage<Storage>
   {
-    if (params_.seed != other.params().seed) return other_seed();
-    if (other.size() == 0) return {};
-    if (other.size() > std::numeric_limits<std::uint64_t>::max() - count_) {
-      return fail(errc::full, "a filter counts fewer than 2^64 copies");
-    }
-    auto done = table().unite_with(params_, other.params(), other.table(), other.size(), false);
-    if (!done) return fail(std::move(done.error()));
-    count_ += other.size();
-    return {};
+    return unite(other, false);
   }
 
   /// Adds the other filter's keys that are not contained yet, one copy each: the union of two sets.
@@ -281,15 +274,10 @@ class basic_expandable : public detail::key_overloads<basic_expandable<Storage>>
   result<void> merge_absent(const basic_expandable<Other>& other)
     requires growable_storage<Storage>
   {
-    if (params_.seed != other.params().seed) return other_seed();
     if constexpr (std::same_as<Other, Storage>) {
       if (&other == this) return {};
     }
-    if (other.size() == 0) return {};
-    auto added = table().unite_with(params_, other.params(), other.table(), other.size(), true);
-    if (!added) return fail(std::move(added.error()));
-    count_ += detail::min(*added, other.size());
-    return {};
+    return unite(other, true);
   }
 
   /// Removes every key and returns to the initial size. Keeps its size if memory runs out.
@@ -356,13 +344,31 @@ class basic_expandable : public detail::key_overloads<basic_expandable<Storage>>
   friend class basic_expandable;
   using table_type = detail::segment_table<Storage>;
 
-  static failure other_seed() {
-    return fail(errc::incompatible,
-                "the filters hash with different seeds or keys; build them with the same one");
-  }
-
   basic_expandable(const expandable_params& params, table_type table, std::uint64_t count)
       : params_(params), table_(std::move(table)), count_(count) {}
+
+  template <piecewise_storage Other>
+  result<void> unite(const basic_expandable<Other>& other, bool only_absent) {
+    if (params_.seed != other.params().seed) {
+      return fail(errc::incompatible,
+                  "the filters hash with different seeds or keys; build them with the same one");
+    }
+    if (other.size() == 0) return {};
+    if (!only_absent && other.size() > std::numeric_limits<std::uint64_t>::max() - count_) {
+      return fail(errc::full, "a filter counts fewer than 2^64 copies");
+    }
+    detail::segment_spans others;
+    if (!detail::has_memory_for([&] { others = other.table().spans(); })) {
+      return detail::no_segment_memory();
+    }
+    if constexpr (!growable_storage<Other>) {  // open() has not checked them
+      if (auto ok = detail::check_segments(other.params(), others, other.size()); !ok) return ok;
+    }
+    auto added = table().unite(params_, other.params(), others, only_absent);
+    if (!added) return fail(std::move(added.error()));
+    count_ += only_absent ? detail::min(*added, other.size()) : other.size();
+    return {};
+  }
 
   table_type& table() noexcept {
     detail::expect_not_moved_from(!table_.segments.empty());

@@ -2,7 +2,6 @@
 
 /// The segments of an expandable filter over any storage.
 
-#include <bloomery/detail/core/filter_memory.hpp>
 #include <bloomery/detail/expandable/owned_segments.hpp>
 #include <bloomery/detail/expandable/segment_statistics.hpp>
 #include <concepts>
@@ -82,20 +81,6 @@ class segment_table : public std::conditional_t<std::same_as<Storage, owned_stor
   /// Copies that are counted beside the table.
   std::uint64_t counted(const segment_place& at, hash64 h) const noexcept {
     return counts_copies ? counted_of(segments[at.segment].copies(), h) : 0;
-  }
-
-  /// Adds the other's entries as owned_segments::unite() does. Segments in mapped or borrowed
-  /// memory are checked first; `count` is the size of their filter.
-  template <storage Other>
-  result<std::uint64_t> unite_with(expandable_params& params, const expandable_params& theirs,
-                                   const segment_table<Other>& other, std::uint64_t count,
-                                   bool only_absent) {
-    segment_spans others;
-    if (!has_memory_for([&] { others = other.spans(); })) return no_segment_memory();
-    if constexpr (!std::same_as<Other, owned_storage>) {
-      if (auto ok = check_segments(theirs, others, count); !ok) return fail(std::move(ok.error()));
-    }
-    return this->unite(params, theirs, others, only_absent);
   }
 
   segment_spans spans() const {
