@@ -62,7 +62,6 @@ result<owned_segments> owned_segments::copy_of(const segment_spans& all) {
     owned_segments made;
     made.segments.reserve(all.size());
     for (const auto& [bytes, copies] : all) {
-      if (bytes.size() > max_segment_bytes) return segment_mismatch();
       auto place = made.arena_.make(bytes.size(), paging::huge);
       if (!place) return no_segment_memory();
       std::ranges::copy(bytes, place->writable_bytes().begin());

@@ -51,6 +51,7 @@ class segment_table : public std::conditional_t<std::same_as<Storage, owned_stor
     if (!spans) return fail(spans.error());
     segment_table table;
     if constexpr (owns) {
+      if (auto ok = check_segments(params, *spans, count); !ok) return fail(ok.error());
       auto copied = owned_segments::copy_of(*spans);
       if (!copied) return fail(std::move(copied.error()));
       table = segment_table(std::move(*copied));
@@ -64,13 +65,8 @@ class segment_table : public std::conditional_t<std::same_as<Storage, owned_stor
       }
     }
     table.list.resize(spans->size());
-    if (!spans->empty()) {
-      std::memcpy(table.list.data(), all.data(), spans->size() * sizeof(segment_entry));
-    }
+    std::memcpy(table.list.data(), all.data(), spans->size() * sizeof(segment_entry));
     for (const segment_entry& each : table.list) table.counts_copies |= each.counted != 0;
-    if constexpr (owns) {
-      if (auto ok = check_segments(params, table.spans(), count); !ok) return fail(ok.error());
-    }
     return table;
   }
 
