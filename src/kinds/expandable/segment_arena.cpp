@@ -19,19 +19,17 @@ constexpr auto none = static_cast<std::size_t>(-1);
 
 }  // namespace
 
-std::size_t segment_arena::hole_begin(const chunk& in, std::size_t i) noexcept {
-  return i == 0 ? 0 : in.places[i - 1].begin + in.places[i - 1].size;
-}
-std::size_t segment_arena::hole_end(const chunk& in, std::size_t i) noexcept {
-  return i == in.places.size() ? in.size : in.places[i].begin;
+segment_arena::extent segment_arena::chunk::hole(std::size_t i) const noexcept {
+  const std::uint32_t begin = i == 0 ? 0 : places[i - 1].begin + places[i - 1].size;
+  const auto size = static_cast<std::uint32_t>(memory.bytes().size());
+  return {begin, (i == places.size() ? size : places[i].begin) - begin};
 }
 
-std::uint32_t segment_arena::largest_hole(const chunk& in) noexcept {
-  std::size_t largest = 0;
-  for (std::size_t i = 0; i <= in.places.size(); ++i) {
-    largest = std::max(largest, hole_end(in, i) - hole_begin(in, i));
+void segment_arena::chunk::find_largest_hole() noexcept {
+  largest_hole = 0;
+  for (std::size_t i = 0; i <= places.size(); ++i) {
+    largest_hole = std::max(largest_hole, hole(i).size);
   }
-  return static_cast<std::uint32_t>(largest);
 }
 
 std::optional<std::size_t> segment_arena::chunk_for(std::size_t size, paging pages) {
@@ -40,7 +38,7 @@ std::optional<std::size_t> segment_arena::chunk_for(std::size_t size, paging pag
   for (std::size_t c = 0; c < chunks_.size(); ++c) {
     const std::size_t hole = chunks_[c].largest_hole;
     if (hole >= size && (best == none || hole < chunks_[best].largest_hole)) best = c;
-    if (chunks_[c].size == 0) unused = c;
+    if (chunks_[c].memory.bytes().empty()) unused = c;
   }
   if (best != none) return best;
   if (unused == none) {
@@ -53,7 +51,6 @@ std::optional<std::size_t> segment_arena::chunk_for(std::size_t size, paging pag
   if (!memory) return std::nullopt;
   chunk& made = chunks_[unused];
   made.memory = std::move(*memory);
-  made.size = wanted;
   made.largest_hole = static_cast<std::uint32_t>(wanted);
   total_ += wanted;
   return unused;
@@ -67,16 +64,16 @@ std::optional<arena_bytes> segment_arena::make(std::size_t size, paging pages) n
   std::size_t best = none;
   std::size_t index = 0;
   for (std::size_t i = 0; i <= in.places.size(); ++i) {
-    const std::size_t hole = hole_end(in, i) - hole_begin(in, i);
+    const std::size_t hole = in.hole(i).size;
     if (hole >= rounded && hole < best) {
       best = hole;
       index = i;
     }
   }
-  const auto begin = static_cast<std::uint32_t>(hole_begin(in, index));
+  const std::uint32_t begin = in.hole(index).begin;
   in.places.insert(in.places.begin() + static_cast<std::ptrdiff_t>(index),
                    {begin, static_cast<std::uint32_t>(rounded)});
-  in.largest_hole = largest_hole(in);
+  in.find_largest_hole();
   return arena_bytes(in.memory.writable_bytes().data() + begin, static_cast<std::uint32_t>(size),
                      static_cast<std::uint32_t>(*c), begin);
 } catch (const std::exception&) {
@@ -88,10 +85,10 @@ void segment_arena::give_back(const arena_bytes& place) noexcept {
   chunk& in = chunks_[place.chunk_];
   in.places.erase(std::ranges::lower_bound(in.places, place.offset_, {}, &extent::begin));
   if (in.places.empty()) {
-    total_ -= in.size;
+    total_ -= in.memory.bytes().size();
     in = {};
   } else {
-    in.largest_hole = largest_hole(in);
+    in.find_largest_hole();
   }
 }
 

@@ -62,16 +62,13 @@ class segment_arena {
   struct chunk {
     owned_storage memory;
     source_vector<extent> places;  // in ascending order
-    std::size_t size = 0;
     std::uint32_t largest_hole = 0;
+
+    extent hole(std::size_t i) const noexcept;  // before place i, or behind the last
+    void find_largest_hole() noexcept;
   };
 
   std::optional<std::size_t> chunk_for(std::size_t size, paging pages);
-
-  // The begin of the hole before place i, and its end.
-  static std::size_t hole_begin(const chunk& in, std::size_t i) noexcept;
-  static std::size_t hole_end(const chunk& in, std::size_t i) noexcept;
-  static std::uint32_t largest_hole(const chunk& in) noexcept;
 
   source_vector<chunk> chunks_;
   std::size_t total_ = 0;
