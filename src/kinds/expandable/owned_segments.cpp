@@ -52,11 +52,6 @@ owned_segments::owned_segments(const owned_segments& other)
   }
 }
 
-owned_segments& owned_segments::operator=(const owned_segments& other) {
-  if (this != &other) *this = owned_segments(other);
-  return *this;
-}
-
 result<owned_segments> owned_segments::copy_of(const segment_spans& all) {
   try {
     owned_segments made;

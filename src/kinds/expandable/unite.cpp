@@ -216,7 +216,7 @@ result<std::uint64_t> owned_segments::unite(expandable_params& params,
   owned_segments larger;
   const owned_segments* from = this;
   const auto grow_next = [&] {
-    if (from == this) larger = *this;
+    if (from == this) larger = owned_segments(*this);
     from = &larger;
     larger.set_batch(min_batch_on_huge_pages);
     return larger.grow(next);

@@ -44,7 +44,7 @@ struct owned_segments {
 
   owned_segments() = default;
   owned_segments(const owned_segments& other);  ///< throws std::bad_alloc
-  owned_segments& operator=(const owned_segments& other);
+  owned_segments& operator=(const owned_segments&) = delete;
   owned_segments(owned_segments&&) noexcept = default;
   owned_segments& operator=(owned_segments&&) noexcept = default;
   ~owned_segments() = default;
