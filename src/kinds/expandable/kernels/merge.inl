@@ -31,14 +31,12 @@ void sort_keys(const segment_shape& shape, unsigned level, std::span<const hash6
   }
 }
 
-// The keys of a block in buffers.sorted: [first, last).
-struct key_range {
-  std::size_t first;
-  std::size_t last;
-};
-key_range keys_of_block(const merge_buffers& buffers, std::size_t block) noexcept {
-  return {block == 0 ? 0 : buffers.ends[block * block_cells - 1],
-          buffers.ends[(block + 1) * block_cells - 1]};
+// The sorted keys of a block.
+std::span<const std::uint64_t> keys_of_block(const merge_buffers& buffers,
+                                             std::size_t block) noexcept {
+  const std::size_t begin = block == 0 ? 0 : buffers.ends[block * block_cells - 1];
+  const std::size_t end = buffers.ends[(block + 1) * block_cells - 1];
+  return std::span(buffers.sorted).subspan(begin, end - begin);
 }
 
 // Sizes of a segment with its sorted keys.
@@ -54,8 +52,7 @@ std::optional<merge_sizes> measure_merge(const segment_shape& shape, const block
   merge_sizes sizes;
   for (std::size_t b = 0; b < shape.blocks(); ++b) {
     const std::size_t n = old.entries(b);
-    const key_range range = keys_of_block(buffers, b);
-    const std::size_t keys = range.last - range.first;
+    const std::size_t keys = keys_of_block(buffers, b).size();
     if (keys > max_keys_per_block) return std::nullopt;
     sizes.entries += n;
     sizes.used += shape.block_bytes(n + keys);
@@ -91,9 +88,7 @@ merged_segment merge_into(const segment_shape& shape, const block_list& old,
               });
     std::size_t size = 0;
     std::size_t i = 0;
-    const key_range range = keys_of_block(buffers, b);
-    for (std::size_t at = range.first; at < range.last; ++at) {
-      const std::uint64_t above = buffers.sorted[at];
+    for (const std::uint64_t above : keys_of_block(buffers, b)) {
       const std::uint64_t remainder = above >> shape.cell_bits;
       const std::uint64_t cell = low_bits(above, block_cell_bits);
       while (i < n && held[i] < (cell + 1) << cell_shift) merged[size++] = held[i++];
