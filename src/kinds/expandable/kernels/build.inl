@@ -192,11 +192,6 @@ constexpr segment_shape merged_shape(const segment_shape& shape, unsigned slot_b
   return {shape.cell_bits, slot_bits, {2 * shape.gaps.share, shape.gaps.max_entries}};
 }
 
-// Gaps to add so that the blocks do not get smaller than they were.
-constexpr std::size_t gaps_to_keep(std::size_t bytes, std::size_t room_before) noexcept {
-  return room_before > bytes ? room_before - bytes : std::size_t{0};
-}
-
 std::optional<built_segment> build(const segment_shape& shape, std::span<const cell_entry> entries,
                                    std::size_t room_before) noexcept try {
   std::vector<std::size_t> sizes(shape.blocks());
@@ -206,7 +201,7 @@ std::optional<built_segment> build(const segment_shape& shape, std::span<const c
   const segment_shape merged = merged_shape(shape, shape.slot_bits);
   const std::size_t bytes = used + used / merged.gaps.share;
   builder made(merged, shape.blocks(), std::ranges::max(sizes), bytes,
-               gaps_to_keep(bytes, room_before));
+               std::max(bytes, room_before) - bytes);
   const cell_entry* next = entries.data();
   for (const std::size_t n : sizes) {
     for (const cell_entry& each : std::span(next, n)) made.add(each.cell % block_cells, each.entry);

@@ -69,10 +69,10 @@ merged_segment merge_into(const segment_shape& shape, const block_list& old,
                           const merge_sizes& sizes, merge_buffers& buffers) {
   const segment_shape merged_as = merged_shape(shape, order.slot_bits);
   const std::size_t bytes = sizes.used + sizes.used / merged_as.gaps.share;
-  const std::size_t more_gaps =
-      parts == 1 ? gaps_to_keep(bytes, old.block_offset(shape.blocks())) : 0;
+  // The blocks do not get smaller than they were, unless the segment is split.
+  const std::size_t room_before = parts == 1 ? old.block_offset(shape.blocks()) : 0;
   rebuilt_segment<parts> made(shape, merged_as, sizes.max_in_block, bytes + sizes.used / 8,
-                              more_gaps);
+                              std::max(bytes, room_before) - bytes);
   // A split takes the remainder's lowest bit from the entry.
   const std::uint64_t marker = std::uint64_t{1} << (order.slot_bits - (parts == 1 ? 1 : 0));
   std::uint64_t* const held = buffers.held.data();
