@@ -239,13 +239,15 @@ std::uint64_t planned_bytes(const expandable_params& plan) noexcept {
 }
 
 double expandable_bits(const expandable_params& params, std::uint64_t keys) {
+  const detail::segment_shape first{params.cell_bits, params.slot_bits,
+                                    detail::gaps_for(params.growth)};
+  if (first.blocks() == 1) {
+    return 8.0 * static_cast<double>(8 + first.stored_bytes(first.block_bytes(keys)));
+  }
   // Per block: its offset, its code and its slots, each in whole bytes, and its gap, of which half
   // is used up on average.
-  const auto shape_with = [&](unsigned slot_bits) {
-    return detail::segment_shape{params.cell_bits, slot_bits, detail::gaps_for(params.growth)};
-  };
   const auto segment = [&](double entries, unsigned slot_bits) {
-    const detail::segment_shape shape = shape_with(slot_bits);
+    const detail::segment_shape shape{params.cell_bits, slot_bits, first.gaps};
     const auto blocks = static_cast<double>(shape.blocks());
     const double in_block = entries / blocks;
     const double used = (33 + in_block + 3.5) + (in_block * slot_bits + (in_block > 1 ? 3.5 : 0));
@@ -253,10 +255,6 @@ double expandable_bits(const expandable_params& params, std::uint64_t keys) {
         std::min(used / shape.gaps.share, 8.0 * static_cast<double>(shape.max_gap()));
     return blocks * (16 + used + gap / 2) + 8 * (2.0 + detail::code_read + 4) + 64;
   };
-  const detail::segment_shape first = shape_with(params.slot_bits);
-  if (first.blocks() == 1) {
-    return 8.0 * static_cast<double>(8 + first.stored_bytes(first.block_bytes(keys)));
-  }
   const auto n = static_cast<double>(keys);
   const double entries = n / std::ldexp(1.0, static_cast<int>(params.level));
   const auto unsplit = static_cast<double>((std::uint64_t{1} << params.level) - params.split);
