@@ -31,6 +31,26 @@ std::uint64_t expandable_params::room() const noexcept {
 
 namespace {
 
+// The given rate, plus the rate of the entries to come in this doubling, and in the next doubling
+// of those for segments not split yet. Summed in this order on every machine.
+double with_entries_to_come(const expandable_params& plan, double rate) {
+  // The fraction of hashes that a new entry matches, in a segment that was not split, and in one
+  // that was.
+  const unsigned address_bits = plan.level + plan.cell_bits;
+  const double unsplit = std::ldexp(2.0, -static_cast<int>(address_bits + plan.slot_bits));
+  const double split = std::ldexp(1.0, -static_cast<int>(address_bits + plan.split_slot_bits));
+  const double f = std::ldexp(static_cast<double>(plan.split), -static_cast<int>(plan.level));
+  const std::uint64_t all = plan.max_entries() + (plan.is_fixed() ? 1 : 0);
+  const auto missing = static_cast<double>(all - std::min(all, plan.entries));
+  rate += missing * ((1 - f) * unsplit + f * split);
+  if (f != 0 && !plan.is_fixed()) {
+    const double entries = std::ldexp(share(0), static_cast<int>(address_bits));
+    rate += entries * ((1 - f) * (1 - f) / 2 * unsplit + (1 - f * f) / 2 * split);
+    rate += 0.5 * share(plan.split_slot_bits - 1);
+  }
+  return rate;
+}
+
 // Begins the next doubling. While there is one segment its cells double at once, so all entries
 // until the next doubling have the new length. Later, half of the entries go to split segments.
 bool begin_doubling(expandable_params& next) {
@@ -63,26 +83,6 @@ std::optional<expandable_params> outgrown(const expandable_params& fixed) {
     made->entries = fixed.entries;
     return made;
   }
-}
-
-// The given rate, plus the rate of the entries to come in this doubling, and in the next doubling
-// of those for segments not split yet. Summed in this order on every machine.
-double with_entries_to_come(const expandable_params& plan, double rate) {
-  // The fraction of hashes that a new entry matches, in a segment that was not split, and in one
-  // that was.
-  const unsigned address_bits = plan.level + plan.cell_bits;
-  const double unsplit = std::ldexp(2.0, -static_cast<int>(address_bits + plan.slot_bits));
-  const double split = std::ldexp(1.0, -static_cast<int>(address_bits + plan.split_slot_bits));
-  const double f = std::ldexp(static_cast<double>(plan.split), -static_cast<int>(plan.level));
-  const std::uint64_t all = plan.max_entries() + (plan.is_fixed() ? 1 : 0);
-  const auto missing = static_cast<double>(all - std::min(all, plan.entries));
-  rate += missing * ((1 - f) * unsplit + f * split);
-  if (f != 0 && !plan.is_fixed()) {
-    const double entries = std::ldexp(share(0), static_cast<int>(address_bits));
-    rate += entries * ((1 - f) * (1 - f) / 2 * unsplit + (1 - f * f) / 2 * split);
-    rate += 0.5 * share(plan.split_slot_bits - 1);
-  }
-  return rate;
 }
 
 }  // namespace
