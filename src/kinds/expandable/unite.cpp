@@ -163,10 +163,8 @@ class segment_inboxes {
   // number. If they are too few to name a cell, it goes to each cell that they may mean.
   bool deliver(std::uint64_t known) {
     const auto size = static_cast<unsigned>(std::bit_width(known)) - 1;
-    const bool is_chosen = size >= ours_.level;
     const segment_place at = place_of(ours_, {known});
-    const unsigned level = level_of(ours_, at.segment);
-    if (!is_chosen || size < level + ours_.cell_bits) {
+    if (size < level_of(ours_, at.segment) + ours_.cell_bits) {
       const std::uint64_t marker = std::uint64_t{1} << size;
       return deliver((known ^ marker) | marker << 1) && deliver(known | marker << 1);
     }
