@@ -22,9 +22,6 @@ result<segment_spans> read_segment_list(const expandable_params& params,
   const std::uint64_t n = params.segments();
   if (n > payload.size() / sizeof(segment_entry)) return segment_mismatch();
   if (params.entries > 8 * payload.size()) return segment_mismatch();
-  const auto entry = [&](std::uint64_t i) {
-    return load<segment_entry>(payload.data() + i * sizeof(segment_entry));
-  };
   // The filter has grown from its plan, so it has at least the plan's cells.
   const auto plan = plan_expandable({params.capacity, params.fpr, 0, params.growth, params.seed});
   if (!plan || plan->cells() > params.cells()) return segment_mismatch();
@@ -33,8 +30,9 @@ result<segment_spans> read_segment_list(const expandable_params& params,
   std::size_t at = n * sizeof(segment_entry);
   std::uint64_t copies = 0;
   for (std::uint64_t i = 0; i < n; ++i) {
-    const std::uint64_t claimed_size = std::uint64_t{entry(i).words} * 8;
-    const std::uint64_t claimed_counted = std::uint64_t{entry(i).counted} * sizeof(counted_copies);
+    const auto entry = load<segment_entry>(payload.data() + i * sizeof(segment_entry));
+    const std::uint64_t claimed_size = std::uint64_t{entry.words} * 8;
+    const std::uint64_t claimed_counted = std::uint64_t{entry.counted} * sizeof(counted_copies);
     if (claimed_size < shape_of(params, i).min_bytes() || claimed_size > payload.size() - at ||
         claimed_counted > payload.size() - at - claimed_size) {
       return segment_mismatch();
@@ -43,7 +41,7 @@ result<segment_spans> read_segment_list(const expandable_params& params,
     const auto counted = static_cast<std::size_t>(claimed_counted);
     all.push_back({payload.subspan(at, size), payload.subspan(at + size, counted)});
     at += size + counted;
-    copies += entry(i).counted;
+    copies += entry.counted;
   }
   if (at != payload.size() || copies > count) return segment_mismatch();
   return all;
