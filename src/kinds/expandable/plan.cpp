@@ -56,9 +56,7 @@ bool plan_segments(expandable_params& plan) {
   if (!without_growth) return false;
   plan.segment_cell_bits = segment_cell_bits(*without_growth, plan.growth != 0);
   plan.cell_bits = schedule::first_cell_bits(plan);
-  const std::uint64_t cells = plan.widens() ? 1 : schedule::first_cells(plan.capacity);
-  const std::uint64_t segment = std::uint64_t{1} << plan.cell_bits;
-  const std::uint64_t segments = cells / segment + (cells % segment != 0);
+  const std::uint64_t segments = plan.widens() ? 1 : schedule::segments_for(plan, plan.capacity);
   plan.level = static_cast<unsigned>(std::bit_width(segments)) - 1;
   plan.split = segments - (std::uint64_t{1} << plan.level);
   plan.generation = plan.split == 0 ? 0 : 1;

@@ -57,10 +57,6 @@ inline bool is_growth(double x) {
   return x == 0 || (x >= 1 && x <= 0x1p50);
 }
 
-/// Cells for this number of keys: 4/3 per key. Capacities are at most 2^57.
-inline std::uint64_t first_cells(std::uint64_t capacity) {
-  return capacity + (capacity + 2) / 3;
-}
 /// log2 of the cells per segment of the empty filter.
 inline unsigned first_cell_bits(const expandable_params& plan) {
   const std::uint64_t cells = (plan.capacity + plan.first_load - 1) / plan.first_load;
