@@ -28,7 +28,7 @@ class vq_overflow_view {
   }
   vq_overflow_view view() const noexcept { return *this; }
   std::span<const std::byte> bytes() const noexcept {
-    return {bytes_, entries_ * sizeof(vq_entry)};
+    return {bytes_, static_cast<std::size_t>(entries_) * sizeof(vq_entry)};
   }
 
   [[gnu::always_inline]] std::uint64_t entries() const noexcept { return entries_; }
