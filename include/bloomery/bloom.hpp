@@ -202,12 +202,15 @@ class basic_bloom : public detail::key_overloads<basic_bloom<Probe, Storage>>,
     return basic_bloom<Probe>::open(params, std::move(*memory), count_, probe_);
   }
 
+  void prefetch(const hash_type& h) const noexcept {
+    const std::byte* bits = bits_.bytes().data();
+    detail::prefetch_places(probe_, h, params_,
+                            [bits](std::uint64_t place) noexcept { return bits + (place >> 3); });
+  }
+
   template <class Use>
   void in_groups(std::span<const hash_type> hs, Use&& use) const noexcept {
-    const std::byte* bits = bits_.bytes().data();
-    detail::in_groups(
-        probe_, hs, params_, [bits](std::uint64_t place) noexcept { return bits + (place >> 3); },
-        use);
+    detail::in_groups(hs.size(), [&](std::size_t i) noexcept { prefetch(hs[i]); }, use);
   }
 
   /// Returns a function that estimates the number of keys from the number of set bits.

@@ -314,12 +314,18 @@ class basic_counting_bloom : public detail::key_overloads<basic_counting_bloom<P
     return minimum;
   }
 
+  void prefetch(const hash_type& h) const noexcept {
+    with_counters([&](auto counters) noexcept {
+      const std::byte* bytes = counters_.bytes().data();
+      detail::prefetch_places(probe_, h, params_.array, [&](std::uint64_t place) noexcept {
+        return bytes + counters.offset(place);
+      });
+    });
+  }
+
   template <class Use>
   void in_groups(std::span<const hash_type> hs, Use&& use) const noexcept {
-    const auto address = [this, bytes = counters_.bytes().data()](std::uint64_t place) noexcept {
-      return with_counters([=](auto counters) noexcept { return bytes + counters.offset(place); });
-    };
-    detail::in_groups(probe_, hs, params_.array, address, use);
+    detail::in_groups(hs.size(), [&](std::size_t i) noexcept { prefetch(hs[i]); }, use);
   }
 
   // First, so that an assignment whose copy throws changes nothing.

@@ -33,6 +33,18 @@ result<void> check_probe(const bloom_params& array, const Probe& probe) {
   return {};
 }
 
+/// Prefetches the cache lines of a key's places. `address(place)` is the address of a place.
+template <probe_scheme Probe, class Address>
+void prefetch_places(const Probe& probe, const typename Probe::hash_type& h,
+                     const bloom_params& array, Address&& address) noexcept {
+  // A family that hashes the key for each probe would do all its work twice.
+  if constexpr (std::same_as<typename Probe::hash_type, hash64>) {
+    for (unsigned i = 0; i < array.hashes; ++i) {
+      prefetch_line(address(probe.position(h, i, array.bits)));
+    }
+  }
+}
+
 /// The distinct places of a key, also if several of its probes have the same place. O(k^2)
 /// comparisons.
 class distinct_places {
@@ -92,21 +104,13 @@ void in_part_of_array(const Probe& probe, std::span<const typename Probe::hash_t
 // as a core can have in flight.
 inline constexpr std::size_t prefetch_group = 16;
 
-/// Calls `use(i)` for each hash hs[i], in order. The cache lines of its places are prefetched up to
-/// a group earlier. `address(place)` is the address of a place.
-template <probe_scheme Probe, class Address, class Use>
-void in_groups(const Probe& probe, std::span<const typename Probe::hash_type> hs,
-               const bloom_params& array, Address&& address, Use&& use) noexcept {
-  for (std::size_t first = 0; first < hs.size(); first += prefetch_group) {
-    const std::size_t last = detail::min(hs.size(), first + prefetch_group);
-    // A family that hashes the key for each probe would do all its work twice.
-    if constexpr (std::same_as<typename Probe::hash_type, hash64>) {
-      for (const hash64 h : hs.subspan(first, last - first)) {
-        for (unsigned i = 0; i < array.hashes; ++i) {
-          prefetch_line(address(probe.position(h, i, array.bits)));
-        }
-      }
-    }
+/// Calls `use(i)` for each i below n, in order. `prefetch(i)` is called before `use(i)`, up to a
+/// group earlier.
+template <class Prefetch, class Use>
+void in_groups(std::size_t n, Prefetch&& prefetch, Use&& use) noexcept {
+  for (std::size_t first = 0; first < n; first += prefetch_group) {
+    const std::size_t last = detail::min(n, first + prefetch_group);
+    for (std::size_t i = first; i < last; ++i) prefetch(i);
     for (std::size_t i = first; i < last; ++i) use(i);
   }
 }
