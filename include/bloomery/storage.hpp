@@ -83,13 +83,12 @@ class owned_storage {
   static result<owned_storage> copy_of(std::span<const std::byte> from);
 
   owned_storage(const owned_storage& other);  ///< throws std::bad_alloc
+  // One assignment by value would do for both, but clang then takes the implicit assignment of a
+  // class with this member for noexcept, although the copy may throw.
+  owned_storage& operator=(const owned_storage& other);
   owned_storage(owned_storage&& other) noexcept
       : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
-  owned_storage& operator=(owned_storage other) noexcept {
-    std::swap(data_, other.data_);
-    std::swap(size_, other.size_);
-    return *this;
-  }
+  owned_storage& operator=(owned_storage&& other) noexcept;
   ~owned_storage();
 
   std::span<const std::byte> bytes() const noexcept { return {data_, size_}; }
@@ -146,9 +145,10 @@ class borrowed_storage {
   explicit borrowed_storage(std::span<const std::byte> bytes) noexcept : bytes_(bytes) {}
 
   borrowed_storage(const borrowed_storage&) = default;
+  borrowed_storage& operator=(const borrowed_storage&) = default;
   borrowed_storage(borrowed_storage&& other) noexcept : bytes_(std::exchange(other.bytes_, {})) {}
-  borrowed_storage& operator=(borrowed_storage other) noexcept {
-    bytes_ = other.bytes_;
+  borrowed_storage& operator=(borrowed_storage&& other) noexcept {
+    bytes_ = std::exchange(other.bytes_, {});
     return *this;
   }
   ~borrowed_storage() = default;

@@ -144,6 +144,20 @@ void owned_storage::relocate(const memory_mover& mover) noexcept {
 owned_storage::owned_storage(const owned_storage& other)
     : owned_storage(detail::or_die(copy_of(other.bytes()))) {}
 
+owned_storage& owned_storage::operator=(const owned_storage& other) {
+  if (this != &other) *this = owned_storage(other);
+  return *this;
+}
+
+owned_storage& owned_storage::operator=(owned_storage&& other) noexcept {
+  if (this != &other) {
+    release(data_, size_);
+    data_ = std::exchange(other.data_, nullptr);
+    size_ = std::exchange(other.size_, 0);
+  }
+  return *this;
+}
+
 owned_storage::~owned_storage() {
   // NOLINTNEXTLINE(clang-analyzer-unix.Malloc): it does not see that a move leaves null.
   release(data_, size_);
