@@ -10,7 +10,9 @@ declared declared::required() const {
 }
 
 declared declared::value(const std::string& name) const {
-  option_->type_name(name);
+  option_->type_name(name)->check([](const std::string& text) {
+    return std::string(text.empty() ? "its value is empty" : "");
+  });
   return *this;
 }
 
@@ -21,13 +23,6 @@ declared declared::one_value_per_use() const {
 
 declared declared::at_least(int values) const {
   option_->expected(values, CLI::detail::expected_max_vector_size);
-  return *this;
-}
-
-declared declared::filled() const {
-  option_->check([](const std::string& text) {
-    return std::string(text.empty() ? "its value is empty" : "");
-  });
   return *this;
 }
 

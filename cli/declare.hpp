@@ -16,13 +16,12 @@ class declared {
   explicit declared(CLI::Option& option) noexcept : option_(&option) {}
 
   declared required() const;
-  /// The name of its value in help: "FILE".
+  /// The name of its value in help: "FILE". An empty value is refused: a script may have
+  /// --option "$N" with N not set.
   declared value(const std::string& name) const;
   /// One value per use, however often it is used, so that the next argument is never part of it.
   declared one_value_per_use() const;
   declared at_least(int values) const;
-  /// An empty value is refused: a script may have --option "$N" with N not set.
-  declared filled() const;
   declared one_of(const std::vector<std::string>& choices) const;
   /// Replaces the meaning.
   declared meaning(const std::string& text) const;

@@ -88,8 +88,7 @@ void memory_limit_option::declare(CLI::App& app) {
   option(app, "--memory-limit", text,
          "memory to use at most; what does not fit goes to temporary files in $TMPDIR (default: "
          "half of the free memory)")
-      .value("SIZE")
-      .filled();
+      .value("SIZE");
 }
 
 result<memory_limit> memory_limit_option::read() const {

@@ -469,8 +469,7 @@ action define(CLI::App& app) {
   option(app, "--part", options->part,
          "only the keys of part I of N by their hashes, in a filter planned for all keys; 'merge' "
          "of the N files is the filter of all")
-      .value("I/N")
-      .filled();
+      .value("I/N");
   flag(app, "--force", options->force, "replace the file if it exists");
   flag(app, "--strict", options->strict, "fail if there are more keys than the capacity");
   flag(app, "--canonical", options->canonical,

@@ -54,6 +54,14 @@ def test_info_needs_no_key_but_refuses_another(run, secret, lines, name):
     run("info", "--key-file", "other.key", "members.bloom").refused("another secret key")
 
 
+@pytest.mark.parametrize("args", [("build", "-o", "f.bloom", "--key-file", ""), ("fold", "-o", "f", "--fpr", "", "g"),
+                                  ("dedup", "--capacity", "")], ids=str)
+def test_an_empty_value_is_not_taken_for_a_missing_option(run, args, tmp_path):
+    """A script whose variable is not set must not make a filter without a key."""
+    run(*args, input=b"x\n").refused("its value is empty")
+    assert not (tmp_path / "f.bloom").exists()
+
+
 def test_the_key_is_shown_nowhere_but_its_identifier_is(run, keyed):
     shown = run("info", "members.bloom", env={"BLOOMERY_KEY": keyed}).ok().out.decode()
     assert "siphash, key with identifier" in shown
