@@ -7,15 +7,11 @@
 #include <bloomery/probe.hpp>
 #include <charconv>
 
+#include "declare.hpp"
+
 namespace bloomery::cli {
 
 namespace {
-
-// An empty value is an error, not an omitted option: a script may have --capacity "$N" with N not
-// set.
-std::string check_filled(const std::string& text) {
-  return text.empty() ? "its value is empty" : "";
-}
 
 std::string check_hashes(const std::string& text) {
   unsigned k = 0;
@@ -48,20 +44,18 @@ std::uint64_t read_seed(const std::string& text) {
 }  // namespace
 
 void plan_options::declare(CLI::App& app) {
-  const auto text = [&app](const std::string& name, std::string& into, const std::string& meaning,
-                           const std::string& value) {
-    return app.add_option(name, into, meaning)->type_name(value)->check(check_filled);
-  };
-  text("--capacity", capacity, "keys to plan for: 1000, 10M, 1e9", "N");
-  text("--fpr", fpr, "rate of false positives: 1%, 0.01, 1/1000", "P");
-  text("--confidence", confidence,
-       "share of filters whose rate is at most --fpr: 95% (default: the mean rate is)", "P");
-  auto* size = text("--memory", memory, "size of the filter in bytes: 120MB, 1GiB", "SIZE");
-  text("--bits", bits, "size of the filter in bits: 8000, 10M", "M")->excludes(size);
+  option(app, "--capacity", capacity, "keys to plan for: 1000, 10M, 1e9").value("N");
+  option(app, "--fpr", fpr, "rate of false positives: 1%, 0.01, 1/1000").value("P");
+  option(app, "--confidence", confidence,
+         "share of filters whose rate is at most --fpr: 95% (default: the mean rate is)")
+      .value("P");
+  option(app, "--memory", memory, "size of the filter in bytes: 120MB, 1GiB").value("SIZE");
+  option(app, "--bits", bits, "size of the filter in bits: 8000, 10M").value("M");
+  app.get_option("--bits")->excludes(app.get_option("--memory"));
   app.add_option("--hashes", hashes, "number of hash functions, 1 to 64")
       ->type_name("K")
       ->check(check_hashes);
-  text("--kind", kind, "kind of filter", "KIND");
+  option(app, "--kind", kind, "kind of filter").value("KIND");
   // CLI11's parser of numbers would wrap -3 around and read 010 as octal.
   app.add_option_function<std::string>(
          "--seed", [this](const std::string& given) { seed = read_seed(given); },
@@ -69,15 +63,15 @@ void plan_options::declare(CLI::App& app) {
                      "'info' shows it (default {})",
                      default_seed))
       ->type_name("SEED");
-  text("--hash", hash,
-       "hash function of the keys: xxh3, or siphash with a secret key; xxh3-2x64 and siphash-2x64 "
-       "have 128 bits, which very low rates get by themselves",
-       "NAME")
-      ->check(CLI::IsMember({"xxh3", "siphash", "xxh3-2x64", "siphash-2x64"}));
+  option(app, "--hash", hash,
+         "hash function of the keys: xxh3, or siphash with a secret key; xxh3-2x64 and "
+         "siphash-2x64 have 128 bits, which very low rates get by themselves")
+      .value("NAME")
+      .one_of({"xxh3", "siphash", "xxh3-2x64", "siphash-2x64"});
   key.declare(app);
-  app.add_option("--with", with, "an option of the kind; 'bloomery man' lists them")
-      ->type_name("NAME=VALUE")
-      ->allow_extra_args(false);
+  option(app, "--with", with, "an option of the kind; 'bloomery man' lists them")
+      .value("NAME=VALUE")
+      .one_value_per_use();
 }
 
 result<void> plan_options::choose_hash(plan_request& request) const {

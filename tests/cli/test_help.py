@@ -71,7 +71,7 @@ def test_every_verb_has_help_with_sorted_options_and_examples_of_it(run, verbs):
 def test_options_name_their_units(run):
     text = run("plan", "--help").ok().out.decode()
     for row in (r"--capacity N .*10M", r"--fpr P .*1%, 0.01, 1/1000", r"--memory SIZE .*bytes.*GiB",
-                r"--bits M .*bits", r"--kind KIND .*bloom", r"--hashes K "):
+                r"--bits M .*bits", r"--kind KIND .*bloom", r"--hashes K ", r"--hash NAME  "):
         assert re.search(row, text), row
 
 
