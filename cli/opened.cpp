@@ -44,14 +44,14 @@ void format_options::declare(CLI::App& app) {
 }
 
 result<dialects::option_list> read_pairs(const std::vector<std::string>& pairs,
-                                         std::string_view flag) {
+                                         std::string_view flag, std::string_view example) {
   dialects::option_list list;
   for (const std::string& pair : pairs) {
     const auto at = pair.find('=');
     if (at == std::string::npos || at == 0) {
       return fail(errc::invalid_argument,
-                  fmt::format("{0}: '{1}' is not NAME=VALUE; write for example {0} funnel=utf8",
-                              flag, pair));
+                  fmt::format("{0}: '{1}' is not NAME=VALUE; write for example {0} {2}", flag, pair,
+                              example));
     }
     list.emplace_back(pair.substr(0, at), pair.substr(at + 1));
   }
@@ -69,7 +69,7 @@ result<filter_opener> filter_opener::make(const format_options& options) {
   const auto key = options.key.read();
   if (!key) return fail(key.error());
   made.key_ = *key;
-  auto pairs = read_pairs(options.with, "--with");
+  auto pairs = read_pairs(options.with, "--with", "funnel=utf8");
   if (!pairs) return fail(std::move(pairs.error()));
   made.options_ = std::move(*pairs);
   made.column_ = !options.column.empty();

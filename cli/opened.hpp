@@ -27,9 +27,9 @@ struct format_options {
   void declare(CLI::App& app);
 };
 
-/// Splits NAME=VALUE pairs.
+/// Splits NAME=VALUE pairs. A failure shows the flag with the example.
 result<dialects::option_list> read_pairs(const std::vector<std::string>& pairs,
-                                         std::string_view flag);
+                                         std::string_view flag, std::string_view example);
 
 /// The dialect of that name. A failure begins with "--format".
 result<const dialects::dialect*> find_format(const std::string& name);

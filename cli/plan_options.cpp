@@ -8,6 +8,7 @@
 #include <charconv>
 
 #include "declare.hpp"
+#include "opened.hpp"
 
 namespace bloomery::cli {
 
@@ -135,15 +136,9 @@ result<plan_request> plan_options::request() const {
     }
     request.bits = bytes * 8;
   }
-  for (const std::string& pair : with) {
-    const auto at = pair.find('=');
-    if (at == std::string::npos || at == 0) {
-      return fail(
-          errc::invalid_argument,
-          fmt::format("--with: '{}' is not NAME=VALUE; write for example --with slots=4", pair));
-    }
-    request.options.emplace_back(pair.substr(0, at), pair.substr(at + 1));
-  }
+  auto options = read_pairs(with, "--with", "slots=4");
+  if (!options) return fail(std::move(options.error()));
+  request.options = std::move(*options);
   return request;
 }
 

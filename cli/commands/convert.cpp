@@ -20,7 +20,7 @@ struct arguments {
 
 result<status> run(const arguments& given) {
   if (auto ok = check_target(given.output, given.force); !ok) return fail(std::move(ok.error()));
-  auto options = read_pairs(given.to_with, "--to-with");
+  auto options = read_pairs(given.to_with, "--to-with", "funnel=utf8");
   if (!options) return fail(std::move(options.error()));
   const auto opened = open_filter(given.file, given.format);
   if (!opened) return fail(opened.error());
