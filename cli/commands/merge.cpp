@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <bloomery/plan/units.hpp>
@@ -50,20 +49,12 @@ result<void> merge_any_size(any_filter& filter, const any_filter& other) {
 constexpr way merging = {"merge", &abilities::merge, merge_any_size};
 constexpr way intersecting = {"intersect", &abilities::intersect, intersect};
 
-failure unable(const std::string& file, const any_filter& filter, const way& by) {
-  std::vector<std::string_view> able;
-  for (const kind_info& kind : kinds()) {
-    if (kind.can.*by.able) able.push_back(kind.name);
-  }
-  return fail(errc::unsupported,
-              fmt::format("{}: a filter of kind {} cannot {}; the kinds that can: {}", file,
-                          filter.info().kind_name, by.verb, fmt::join(able, ", ")));
-}
-
 result<void> check_able(const std::string& file, const opened_filter& filter, const way& by) {
   if (const auto* ours = std::get_if<any_filter>(&filter)) {
     if (ours->can().*by.able) return {};
-    return unable(file, *ours, by);
+    return fail(errc::unsupported,
+                fmt::format("{}: a filter of kind {} cannot {}; the kinds that can: {}", file,
+                            ours->info().kind_name, by.verb, kinds_that(by.able)));
   }
   if (by.able == &abilities::merge) return {};
   return fail(errc::unsupported,
