@@ -12,11 +12,11 @@
 #include <string_view>
 
 #include "completion.hpp"
+#include "teach/text.hpp"
 
 namespace bloomery::cli {
 namespace {
 
-constexpr std::size_t line_width = 80;
 constexpr std::size_t widest_spelling = 26;
 
 std::vector<std::string> choices_of(std::string_view value) {
@@ -76,30 +76,13 @@ std::vector<argument> read_options(const CLI::App& app) {
 // A line of a list: the spelling, and its meaning wrapped in a second column.
 void append_row(std::string& text, const std::string& spelling, std::string_view meaning,
                 std::size_t column) {
-  text += "  " + spelling;
-  std::size_t at = 2 + spelling.size();
-  if (at + 2 > column) {
-    text += '\n';
-    at = 0;
+  const std::string first = "  " + spelling;
+  std::string lines = teach::wrapped(meaning, column, column);
+  if (first.size() + 2 > column) {
+    text += first + '\n' + lines;
+  } else {
+    text += lines.replace(0, first.size(), first);
   }
-  text.append(column - at, ' ');
-  at = column;
-  while (!meaning.empty()) {
-    const auto space = meaning.find(' ');
-    const std::string_view word = meaning.substr(0, space);
-    if (at != column && at + 1 + word.size() > line_width) {
-      text += '\n' + std::string(column, ' ');
-      at = column;
-    }
-    if (at != column) {
-      text += ' ';
-      ++at;
-    }
-    text += word;
-    at += word.size();
-    meaning = space == std::string_view::npos ? std::string_view() : meaning.substr(space + 1);
-  }
-  text += '\n';
 }
 
 void append_rows(std::string& text, std::string_view heading, const std::vector<argument>& rows) {
