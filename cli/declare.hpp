@@ -1,9 +1,12 @@
 #pragma once
 
 // Declarations of arguments: the part of CLI11 that verbs need. Its header takes ten seconds to
-// compile, so few files include it.
+// compile, so few files include it. Also the reading of arguments.
 
+#include <bloomery/result.hpp>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "cli11_fwd.hpp"
@@ -40,5 +43,24 @@ declared flag(CLI::App& app, const std::string& names, bool& into, const std::st
 
 /// The argument of that name. Precondition: it is declared.
 declared find_declared(CLI::App& app, const std::string& name);
+
+/// The same outcome. "NAME: " of the option or file precedes the sentence of a failure.
+template <class T>
+result<T> named(std::string_view name, result<T> outcome) {
+  if (!outcome) outcome.error().message.insert(0, std::string(name) + ": ");
+  return outcome;
+}
+
+/// Reads an option's text, for example by parse_rate. An option that was not given has an empty
+/// text, and then `into` stays as it is.
+template <class T>
+result<void> read_option(std::string_view name, std::string_view text,
+                         result<T> (*parse)(std::string_view), T& into) {
+  if (text.empty()) return {};
+  const auto value = named(name, parse(text));
+  if (!value) return fail(value.error());
+  into = *value;
+  return {};
+}
 
 }  // namespace bloomery::cli

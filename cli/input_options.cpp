@@ -49,8 +49,8 @@ result<std::string> reader_text(const input_options& options) {
                             "the two",
                             text));
   }
-  const auto min = parse_count(options.min_count);
-  if (!min) return fail(min.error().code, "--min-count: " + min.error().message);
+  const auto min = named("--min-count", parse_count(options.min_count));
+  if (!min) return fail(min.error());
   return fmt::format("{}:min={}", text, *min);
 }
 

@@ -6,6 +6,7 @@
 #include <bloomery/plan/units.hpp>
 #include <utility>
 
+#include "declare.hpp"
 #include "prompt.hpp"
 
 namespace bloomery::cli {
@@ -20,8 +21,8 @@ key_input::key_input(const input_options& options, std::vector<std::string> name
 result<std::unique_ptr<key_input>> key_input::open(const input_options& options) {
   auto text = reader_text(options);
   if (!text) return fail(std::move(text.error()));
-  const auto kind = keys::find(*text);
-  if (!kind) return fail(kind.error().code, "--keys: " + kind.error().message);
+  const auto kind = named("--keys", keys::find(*text));
+  if (!kind) return fail(kind.error());
   if ((*kind)->secret && options.keys.why == keys::purpose::insert) {
     return fail(
         errc::invalid_argument,
@@ -65,11 +66,8 @@ result<void> key_input::open_next() {
   auto file = prompted_ ? prompt_source("Password: ") : open_file(names_[number]);
   if (!file) return fail(std::move(file.error()));
   // Decompression would leave copies of secrets in memory that cannot be wiped.
-  auto source = secret_ ? std::move(file) : unpack(std::move(*file));
-  if (!source) {
-    source.error().message = fmt::format("{}: {}", name(number), source.error().message);
-    return fail(std::move(source.error()));
-  }
+  auto source = secret_ ? std::move(file) : named(name(number), unpack(std::move(*file)));
+  if (!source) return fail(std::move(source.error()));
   if (reader_) {
     reader_->restart(std::move(*source));
   } else {

@@ -97,8 +97,8 @@ result<memory_limit> memory_limit_option::read() const {
     return memory_limit{
         left ? std::max(*left / 2, min_default) : std::numeric_limits<std::uint64_t>::max(), false};
   }
-  const auto size = parse_bytes(text);
-  if (!size) return fail(size.error().code, "--memory-limit: " + size.error().message);
+  const auto size = named("--memory-limit", parse_bytes(text));
+  if (!size) return fail(size.error());
   if (*size < min_limit) {
     return fail(errc::invalid_argument,
                 fmt::format("--memory-limit: {} is too little to work with; give at least {}", text,

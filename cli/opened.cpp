@@ -59,9 +59,7 @@ result<dialects::option_list> read_pairs(const std::vector<std::string>& pairs,
 }
 
 result<const dialects::dialect*> find_format(const std::string& name) {
-  auto found = dialects::find(name);
-  if (!found) return fail(found.error().code, "--format: " + found.error().message);
-  return found;
+  return named("--format", dialects::find(name));
 }
 
 result<filter_opener> filter_opener::make(const format_options& options) {
@@ -201,11 +199,8 @@ failure not_ours(failure why, std::string_view verb, const std::string& name) {
 
 result<void> write_filter(const dialects::foreign_filter& filter, const std::string& target,
                           bool force) {
-  const auto image = filter.image();
-  if (!image) {
-    return fail(image.error().code,
-                fmt::format("{}: {}", target == "-" ? "stdout" : target, image.error().message));
-  }
+  const auto image = named(target == "-" ? "stdout" : target, filter.image());
+  if (!image) return fail(image.error());
   const auto pieces = image->pieces();
   if (target == "-") return write_stream(pieces, STDOUT_FILENO, "stdout");
   return replacing(target, [&] { return write_file(pieces, target, policy_of(force)); });

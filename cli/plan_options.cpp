@@ -106,29 +106,22 @@ result<plan_request> plan_options::request() const {
   plan_request request;
   request.hashes = hashes;
   if (auto ok = choose_hash(request); !ok) return fail(std::move(ok.error()));
-  const auto read = [](std::string_view option, const std::string& text, auto parse,
-                       auto& into) -> result<void> {
-    if (text.empty()) return {};
-    auto value = parse(text);
-    if (!value) {
-      return fail(value.error().code, fmt::format("{}: {}", option, value.error().message));
-    }
-    into = *value;
-    return {};
-  };
   std::uint64_t bytes = 0;
-  if (auto ok = read("--capacity", capacity, parse_count, request.capacity); !ok)
+  if (auto ok = read_option("--capacity", capacity, parse_count, request.capacity); !ok) {
     return fail(ok.error());
-  if (auto ok = read("--fpr", fpr, parse_rate, request.fpr); !ok) return fail(ok.error());
-  if (auto ok = read("--confidence", confidence, parse_rate, request.confidence); !ok) {
+  }
+  if (auto ok = read_option("--fpr", fpr, parse_rate, request.fpr); !ok) return fail(ok.error());
+  if (auto ok = read_option("--confidence", confidence, parse_rate, request.confidence); !ok) {
     return fail(ok.error());
   }
   if (request.confidence != 0 && request.confidence < 0.5) {
     return fail(errc::invalid_argument,
                 fmt::format("--confidence: {} is below 50%; write it as 95% or 0.95", confidence));
   }
-  if (auto ok = read("--memory", memory, parse_bytes, bytes); !ok) return fail(ok.error());
-  if (auto ok = read("--bits", bits, parse_count, request.bits); !ok) return fail(ok.error());
+  if (auto ok = read_option("--memory", memory, parse_bytes, bytes); !ok) return fail(ok.error());
+  if (auto ok = read_option("--bits", bits, parse_count, request.bits); !ok) {
+    return fail(ok.error());
+  }
   if (bytes != 0) {
     if (bytes > (std::uint64_t{1} << 59)) {
       return fail(errc::invalid_argument,

@@ -1,10 +1,10 @@
 #include "query.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <utility>
 #include <variant>
+
+#include "declare.hpp"
 
 namespace bloomery::cli {
 namespace {
@@ -54,9 +54,7 @@ result<query> query::open(std::vector<std::string> names, const format_options& 
   for (const named_filter& each : made.filters_) {
     const auto* const foreign = foreign_in(each.filter);
     if (foreign == nullptr) continue;
-    if (const auto ok = foreign->askable(); !ok) {
-      return fail(ok.error().code, fmt::format("{}: {}", each.name, ok.error().message));
-    }
+    if (auto ok = named(each.name, foreign->askable()); !ok) return fail(std::move(ok.error()));
   }
   return made;
 }

@@ -219,8 +219,8 @@ bool is_on_disk(const check_options& options, const query& asked, const memory_l
 }
 
 result<status> check(check_options& options) {
-  const auto reader = keys::find(options.input.keys.reader);
-  if (!reader) return fail(reader.error().code, "--keys: " + reader.error().message);
+  const auto reader = named("--keys", keys::find(options.input.keys.reader));
+  if (!reader) return fail(reader.error());
   std::vector<std::string> filters = {options.filter};
   filters.insert(filters.end(), options.more_filters.begin(), options.more_filters.end());
   if ((*reader)->secret) {  // a password given as an argument takes the place of FILTER

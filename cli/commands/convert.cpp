@@ -35,17 +35,14 @@ result<status> run(const arguments& given) {
   }
   const dialects::dialect* to = &foreign->format();
   if (!given.to.empty()) {
-    const auto found = dialects::find(given.to);
-    if (!found) return fail(found.error().code, "--to: " + found.error().message);
+    const auto found = named("--to", dialects::find(given.to));
+    if (!found) return fail(found.error());
     to = *found;
   }
   options = dialects::options_for(*to, given.output, std::move(*options));
   if (!options) return fail(options.error());
-  const auto converted = foreign->convert(*to, *options);
-  if (!converted) {
-    return fail(converted.error().code,
-                fmt::format("{}: {}", given.file, converted.error().message));
-  }
+  const auto converted = named(given.file, foreign->convert(*to, *options));
+  if (!converted) return fail(converted.error());
   auto saved = write_filter(*converted, given.output, given.force);
   if (!saved) return fail(std::move(saved.error()));
   return done;

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "commands/all.hpp"
+#include "declare.hpp"
 #include "output.hpp"
 #include "teach/walks.hpp"
 
@@ -134,8 +135,8 @@ result<std::vector<step>> steps_of(const CLI::App& app, const explain_options& o
 
 result<std::uint64_t> drawable(std::string_view option, const std::string& text,
                                std::uint64_t most) {
-  const auto m = parse_count(text);
-  if (!m) return fail(m.error().code, fmt::format("{}: {}", option, m.error().message));
+  const auto m = named(option, parse_count(text));
+  if (!m) return fail(m.error());
   if (*m > most) {
     return refuse(fmt::format("{}: {} are too many to draw; give at most {}", option, text,
                               format_count(most)));

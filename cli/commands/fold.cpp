@@ -57,19 +57,11 @@ result<status> run(const arguments& given) {
     return fail(errc::invalid_argument, "--fpr and --factor contradict each other; give one");
   }
   std::uint64_t factor = 0;
-  if (!given.factor.empty()) {
-    const auto number = parse_count(given.factor);
-    if (!number) {
-      return fail(number.error().code, fmt::format("--factor: {}", number.error().message));
-    }
-    factor = *number;
+  if (auto ok = read_option("--factor", given.factor, parse_count, factor); !ok) {
+    return fail(ok.error());
   }
   double fpr = 0;
-  if (!given.fpr.empty()) {
-    const auto rate = parse_rate(given.fpr);
-    if (!rate) return fail(rate.error().code, fmt::format("--fpr: {}", rate.error().message));
-    fpr = *rate;
-  }
+  if (auto ok = read_option("--fpr", given.fpr, parse_rate, fpr); !ok) return fail(ok.error());
   const auto opened =
       open_filter(given.file, given.format, access::read_only, verification::always);
   if (!opened) return fail(opened.error());
@@ -81,10 +73,8 @@ result<status> run(const arguments& given) {
                       fmt::format("{}: its format does not store a rate; give --fpr or --factor",
                                   given.file));
         }
-        auto small = folded(filter, factor, fpr);
-        if (!small) {
-          return fail(small.error().code, fmt::format("{}: {}", given.file, small.error().message));
-        }
+        auto small = named(given.file, folded(filter, factor, fpr));
+        if (!small) return fail(std::move(small.error()));
         if (auto* const ours = std::get_if<any_filter>(&*small)) ours->settle_count();
         auto saved = write_filter(*small, given.output, given.force);
         if (!saved) return fail(std::move(saved.error()));

@@ -76,8 +76,8 @@ result<void> combine(opened_filter& filter, const opened_filter& other, const wa
 /// A filter of the first one's kind with the requested rate and the first one's keys.
 result<any_filter> at_rate(const any_filter& first, const std::string& rate) {
   const filter_info info = first.info();
-  const auto fpr = parse_rate(rate);
-  if (!fpr) return fail(fpr.error().code, fmt::format("--fpr: {}", fpr.error().message));
+  const auto fpr = named("--fpr", parse_rate(rate));
+  if (!fpr) return fail(fpr.error());
   if (!first.can().merge || !first.can().grow) {
     return fail(
         errc::unsupported,
@@ -173,10 +173,8 @@ result<status> run(const arguments& given, const way& by) {
           errc::unsupported,
           fmt::format("{}: filters of other programs keep their rate; leave out --fpr", first));
     }
-    auto made = at_rate(*ours, given.fpr);
-    if (!made) {
-      return fail(made.error().code, fmt::format("{}: {}", first, made.error().message));
-    }
+    auto made = named(first, at_rate(*ours, given.fpr));
+    if (!made) return fail(std::move(made.error()));
     combined = std::move(*made);
   }
   std::optional<folded_sizes> sizes;

@@ -48,10 +48,8 @@ result<status> attach(const arguments& given) {
                                            .fpr = default_fpr,
                                            .replace = given.replace,
                                            .unpack = unpack_page};
-  if (!given.fpr.empty()) {
-    const auto rate = parse_rate(given.fpr);
-    if (!rate) return fail(rate.error().code, fmt::format("--fpr: {}", rate.error().message));
-    request.fpr = *rate;
+  if (auto ok = read_option("--fpr", given.fpr, parse_rate, request.fpr); !ok) {
+    return fail(std::move(ok.error()));
   }
   const bool in_place = given.output.empty();
   if (auto ok = check_hadoop(in_place ? given.file : given.output); !ok) {
@@ -74,10 +72,8 @@ result<status> attach(const arguments& given) {
   }
   const auto file = map_bytes(given.file);
   if (!file) return fail(file.error());
-  const auto made = dialects::attach_parquet_filters(file->bytes(), request);
-  if (!made) {
-    return fail(made.error().code, fmt::format("{}: {}", given.file, made.error().message));
-  }
+  const auto made = named(given.file, dialects::attach_parquet_filters(file->bytes(), request));
+  if (!made) return fail(made.error());
   const std::array<std::span<const std::byte>, 2> pieces = {file->bytes().first(made->kept),
                                                             made->appended};
   const std::string& target = in_place ? given.file : given.output;
