@@ -1,18 +1,40 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <span>
 #include <sstream>
 #include <string>
 #include <system_error>
+#include <vector>
 
-#include "arguments.hpp"
 #include "command.hpp"
 #include "parse_error.hpp"
 
 namespace bloomery::cli {
 namespace {
+
+/// The words after the program's name, in reverse order as CLI::App::parse needs them. Words after
+/// a `--` are files. CLI11 supports that only for the first positional, so `-- -x` becomes `./-x`.
+/// A `-` stays stdin.
+std::vector<std::string> arguments(int argc, const char* const* argv) {
+  std::vector<std::string> words;
+  if (argc < 1) return words;
+  bool only_files = false;
+  for (const char* const given : std::span(argv, static_cast<std::size_t>(argc)).subspan(1)) {
+    std::string word = given;
+    if (!only_files && word == "--") {
+      only_files = true;
+      continue;
+    }
+    const bool special = word.size() > 1 && (word.front() == '-' || word == "++");
+    words.push_back(only_files && special ? "./" + word : word);
+  }
+  std::reverse(words.begin(), words.end());
+  return words;
+}
 
 /// Flushes stdout. Returns whether all output was written; if not, prints the reason. A full disk
 /// may show only here. Some C libraries write a line at once, so the last write may have failed.
