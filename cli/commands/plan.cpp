@@ -3,13 +3,15 @@
 #include <algorithm>
 #include <bloomery/advise.hpp>
 #include <bloomery/defaults.hpp>
+#include <bloomery/plan/formulas.hpp>
 #include <bloomery/plan/units.hpp>
+#include <cmath>
 
 #include "commands/all.hpp"
 #include "declare.hpp"
 #include "plan_options.hpp"
-#include "plan_plot.hpp"
 #include "report.hpp"
+#include "svg_chart.hpp"
 #include "target.hpp"
 #include "teach/plan_lines.hpp"
 
@@ -135,11 +137,49 @@ void print_json(const advice& found, const std::vector<unknown_size>& ways, bool
   fmt::print("{}\n", object.dump());
 }
 
+/// The chart of --plot: the rate of every kind over bits per key, the information bound, and the
+/// plan as a point. Calls each kind's planner for about 40 rates.
+std::string plot_of(const kind_info& kind, const plan_report& plan) {
+  const int lowest =
+      std::clamp(static_cast<int>(std::floor(std::log10(plan.planned_fpr))) - 1, -12, -5);
+  std::vector<double> rates;
+  for (int i = 1; i <= -8 * lowest; ++i) rates.push_back(std::pow(10, -i / 8.0));
+  chart made{
+      .title = "Rate of false positives over bits per key",
+      .subtitle = fmt::format("{} keys; the plans of every kind, and log2(1/rate), the least "
+                              "possible",
+                              format_count(plan.capacity)),
+      .x_label = "size (bits per key)",
+      .y_label = "rate of false positives (%)",
+      .min_y = lowest,
+      .lines = {},
+      .marks = {}};
+  chart_line bound{.name = "least possible", .points = {}, .colour = "#000000", .dash = ""};
+  for (const double rate : rates) {
+    bound.points.push_back({formulas::information_bound(rate), rate});
+  }
+  made.max_x = std::ceil(std::max(bound.points.back().x * 2, plan.bits_per_key() * 1.15));
+  made.lines.push_back(std::move(bound));
+  std::size_t index = 0;
+  for (const kind_info& each : kinds()) {
+    chart_line line = line_of(each.name, index++);
+    for (const double rate : rates) {
+      const auto point = each.plan({.capacity = plan.capacity, .fpr = rate});
+      if (point) line.points.push_back({point->bits_per_key(), point->planned_fpr});
+    }
+    if (!line.points.empty()) made.lines.push_back(std::move(line));
+  }
+  made.marks.push_back({{plan.bits_per_key(), plan.planned_fpr},
+                        fmt::format("{}: {:.2f} bits/key, {}", kind.name, plan.bits_per_key(),
+                                    format_rate(plan.planned_fpr))});
+  return to_svg(made);
+}
+
 /// Writes the chart if --plot is given. Called before anything is printed, so that a failure prints
 /// nothing else.
 result<void> write_plot(const arguments& given, const kind_info& kind, const plan_report& plan) {
   if (given.plot.empty()) return {};
-  return write_chart(plan_plot(kind, plan), given.plot, given.force);
+  return write_chart(plot_of(kind, plan), given.plot, given.force);
 }
 
 result<status> plan_one(const arguments& given, const plan_request& request, bool rate_assumed) {
