@@ -202,15 +202,16 @@ result<status> run(const arguments& given, const way& by) {
                                : write_filter(*combined, given.output, given.force);
   if (!saved) return fail(std::move(saved.error()));
   if (ours == nullptr) return done;
+  const std::string name = given.output == "-" ? "stdout" : given.output;
   if (parts.of != 0) {
     say(by.verb, fmt::format("{} lacks the keys of part {}; only 'merge' takes it until all are in "
                              "it",
-                             given.output, list_parts(parts, false)));
+                             name, list_parts(parts, false)));
   }
   if (const filter_info info = ours->info(); overfilled(info)) {
-    fmt::print(
-        stderr, "bloomery {}: warning: {} is overfilled: its rate is {}, above the planned {}\n",
-        by.verb, given.output, format_rate(info.current_fpr), format_rate(info.plan.planned_fpr));
+    say(by.verb,
+        fmt::format("warning: {} is overfilled: its rate is {}, above the planned {}", name,
+                    format_rate(info.current_fpr), format_rate(info.plan.planned_fpr)));
   }
   return done;
 }

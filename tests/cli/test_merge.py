@@ -128,6 +128,8 @@ def test_a_union_beyond_its_plan_is_warned_of(run, build, lines):
     build("b.bloom", lines(1000, start=1000))
     merged = run("merge", "-o", "ab.bloom", "a.bloom", "b.bloom").ok()
     assert merged.err.startswith(b"bloomery merge: warning: ab.bloom is overfilled: its rate is ")
+    merged = run("merge", "-o", "-", "a.bloom", "b.bloom").ok()
+    assert merged.err.startswith(b"bloomery merge: warning: stdout is overfilled: ")
 
 
 def test_the_output_may_be_stdout(run, build, lines, tmp_path):
