@@ -43,16 +43,10 @@ std::string text_of(const property& extra) {
       extra.value);
 }
 
-const property* find(const std::vector<property>& extras, std::string_view name) {
-  const auto found = std::find_if(extras.begin(), extras.end(),
-                                  [name](const property& extra) { return extra.name == name; });
-  return found == extras.end() ? nullptr : &*found;
-}
-
 std::string hashes_text(unsigned hashes, const plan_report& plan) {
-  const property* best = find(plan.extras, "optimal_hashes");
-  const auto* const k = best == nullptr ? nullptr : std::get_if<double>(&best->value);
-  return k == nullptr ? fmt::format("{}", hashes) : fmt::format("{} (k_opt {:.2f})", hashes, *k);
+  const auto best = std::ranges::find(plan.extras, "optimal_hashes", &property::name);
+  if (best == plan.extras.end()) return fmt::format("{}", hashes);
+  return fmt::format("{} (k_opt {:.2f})", hashes, std::get<double>(best->value));
 }
 
 void append(figures& rows, const std::vector<property>& extras) {
