@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <string_view>
 
@@ -30,16 +31,15 @@ void match_printer::append_names(const answers& said, std::size_t line, Out& out
 }
 
 template <class Out>
-void match_printer::print_lines(const key_batch& batch, const answers& said, Out& out) const {
+void match_printer::print(const key_batch& batch, const answers& said, Out& out) const {
   const key_format format = input_.format();
-  const auto plain = [](std::string_view name) { return name; };
   // Lines that are adjacent in the block are copied in one piece, ends included.
   std::string_view run;
   for (std::size_t i = 0; i < batch.lines.size(); ++i) {
     if (!said.selected.data()[i]) continue;
     const std::string_view line = line_of(batch.lines[i], format);
     if (names_filters()) {
-      append_names(said, i, out, plain);
+      append_names(said, i, out, std::identity());
       out.append("\t");
       out.append(std::string_view(line.data(), line.size() + 1));
     } else if (run.data() + run.size() == line.data()) {
@@ -52,20 +52,15 @@ void match_printer::print_lines(const key_batch& batch, const answers& said, Out
   if (!run.empty()) out.append(run);
 }
 
-void match_printer::print(const key_batch& batch, const answers& said, output& out) const {
-  print_lines(batch, said, out);
-}
-
-void match_printer::print(const key_batch& batch, const answers& said, std::string& out) const {
-  print_lines(batch, said, out);
-}
+template void match_printer::print(const key_batch&, const answers&, output&) const;
+template void match_printer::print(const key_batch&, const answers&, std::string&) const;
 
 void match_printer::print_positions(const key_batch& batch, const answers& said,
                                     output& out) const {
   for (std::size_t i = 0; i < batch.lines.size(); ++i) {
     if (!said.selected.data()[i]) continue;
     if (names_filters()) {
-      append_names(said, i, out, [](std::string_view name) { return name; });
+      append_names(said, i, out, std::identity());
       out.append('\t');
     }
     out.append(input_.position_of_line(batch.first_line + i));

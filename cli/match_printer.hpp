@@ -18,8 +18,9 @@ class match_printer {
  public:
   match_printer(const query& asked, const key_input& input) : asked_(asked), input_(input) {}
 
-  void print(const key_batch& batch, const answers& said, output& out) const;
-  void print(const key_batch& batch, const answers& said, std::string& out) const;
+  /// Appends the lines to an output or a std::string.
+  template <class Out>
+  void print(const key_batch& batch, const answers& said, Out& out) const;
   /// The positions of secret lines.
   void print_positions(const key_batch& batch, const answers& said, output& out) const;
   /// A sentence for the one line of a prompt.
@@ -30,8 +31,6 @@ class match_printer {
   std::string totals_json(std::uint64_t selected, std::span<const std::uint64_t> hits) const;
 
  private:
-  template <class Out>
-  void print_lines(const key_batch& batch, const answers& said, Out& out) const;
   template <class Out, class NameOf>
   void append_names(const answers& said, std::size_t line, Out& out, NameOf&& name_of) const;
   void append_record(const key_batch& batch, const answers& said, std::size_t line,
