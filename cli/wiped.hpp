@@ -17,11 +17,6 @@ struct wiping_allocator : std::allocator<T> {
   template <class U>
   explicit wiping_allocator(const wiping_allocator<U>&) noexcept {}
 
-  template <class U>
-  struct rebind {
-    using other = wiping_allocator<U>;
-  };
-
   void deallocate(T* memory, std::size_t n) noexcept {
     wipe(memory, n * sizeof(T));
     std::allocator<T>::deallocate(memory, n);
