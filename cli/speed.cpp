@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bloomery/detail/core/bits.hpp>
 #include <bloomery/hash.hpp>
 #include <bloomery/plan/units.hpp>
 #include <chrono>
@@ -32,15 +33,6 @@ std::uint64_t insert_runs(std::uint64_t capacity) noexcept {
 
 using clock = std::chrono::steady_clock;
 using views = std::span<const std::string_view>;
-
-/// A bijection of 64 bits that looks random (the finisher of splitmix64: Steele, Lea and Flood,
-/// "Fast Splittable Pseudorandom Number Generators", 2014).
-constexpr std::uint64_t mixed(std::uint64_t x) noexcept {
-  x += 0x9e3779b97f4a7c15;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
-  return x ^ (x >> 31);
-}
 
 // i is below 2^63, so non-members differ from members.
 constexpr std::uint64_t non_member_bit = std::uint64_t{1} << 63;
@@ -87,7 +79,7 @@ class measurement {
       const std::size_t key_bytes = text_.size() / speed_batch;
       for (std::uint64_t i = 0; i < size; ++i) {
         char* to = text_.data() + i * key_bytes;
-        const std::uint64_t x = mixed(number(first + i));
+        const std::uint64_t x = detail::remix64(number(first + i));
         for (unsigned shift = 64; shift != 0; shift -= 4) *to++ = digits[x >> (shift - 4) & 15];
       }
       const auto begun = clock::now();
@@ -162,7 +154,7 @@ class measurement {
       std::uint64_t found = 0;
       // No non-member is queried twice. Members are drawn at random.
       const auto number = [&](std::uint64_t i) {
-        return non_members ? non_member_bit | (asked_ + i) : mixed(asked_ + i) % keys_;
+        return non_members ? non_member_bit | (asked_ + i) : detail::remix64(asked_ + i) % keys_;
       };
       const double ns = time(queries_per_run, number, [&](views batch) {
         if (in_batches) {
