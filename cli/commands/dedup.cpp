@@ -38,25 +38,20 @@ result<any_filter> make_seen(plan_request request, const memory_limit& memory) {
     if (request.fpr == 0 && (request.capacity == 0 || request.bits == 0)) {
       request.fpr = dedup_fpr;
     }
-    const auto kind = find_kind("bloom");
-    if (!kind) return fail(kind.error());
-    const auto plan = (*kind)->plan(request);
+    const kind_info& kind = **find_kind("bloom");
+    const auto plan = kind.plan(request);
     if (plan && memory.given && plan->bytes > memory.bytes) {
       return fail(errc::invalid_argument,
                   fmt::format("--memory-limit: a filter of that size has {}; raise the limit, or "
                               "leave --capacity and --memory out",
                               format_bytes(plan->bytes)));
     }
-    return (*kind)->create(request);
-  }
-  const auto all = kinds();
-  const auto growing =
-      std::find_if(all.begin(), all.end(), [](const kind_info& row) { return row.can.grow; });
-  if (growing == all.end()) {
-    return fail(errc::unsupported, "no kind of filter here grows; give --capacity or --memory");
+    return kind.create(request);
   }
   request.capacity = first_capacity;
   if (request.fpr == 0) request.fpr = dedup_fpr;
+  const auto growing =
+      std::ranges::find_if(kinds(), [](const kind_info& row) { return row.can.grow; });
   return growing->create(request);
 }
 
