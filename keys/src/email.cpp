@@ -7,6 +7,7 @@
 #include <array>
 #include <memory>
 #include <optional>
+#include <ranges>
 
 #include "rows.hpp"
 #include "text.hpp"
@@ -124,11 +125,7 @@ class email final : public reader {
   /// outside of quotes has a colon.
   std::string_view without_scheme(std::string_view text) {
     constexpr std::string_view scheme = "mailto:";
-    const bool link =
-        std::equal(scheme.begin(), scheme.end(), text.begin(),
-                   text.begin() + static_cast<std::ptrdiff_t>(std::min(scheme.size(), text.size())),
-                   [](char wanted, char c) { return lower(c) == wanted; });
-    if (!link) return text;
+    if (!std::ranges::equal(text.substr(0, scheme.size()), scheme, {}, lower)) return text;
     text = text.substr(scheme.size(), text.find('?') - scheme.size());
     unescaped_.clear();
     while (!text.empty()) {
@@ -205,7 +202,8 @@ class email final : public reader {
 
 result<std::unique_ptr<reader>> make(std::string_view argument, purpose) {
   same_mailbox same;
-  for (const std::string_view option : split_commas(argument)) {
+  for (const auto part : std::views::split(argument, ',')) {
+    const std::string_view option(part.begin(), part.end());
     if (option == "lower") {
       same.lower = true;
     } else if (option == "no-tags") {

@@ -95,16 +95,4 @@ std::optional<std::uint64_t> whole_number(std::string_view digits) noexcept {
   return value;
 }
 
-std::vector<std::string_view> split_commas(std::string_view text) {
-  std::vector<std::string_view> parts;
-  while (!text.empty()) {
-    const auto comma = text.find(',');
-    parts.push_back(text.substr(0, comma));
-    if (comma == std::string_view::npos) break;
-    text.remove_prefix(comma + 1);
-    if (text.empty()) parts.emplace_back();
-  }
-  return parts;
-}
-
 }  // namespace bloomery::keys

@@ -5,11 +5,8 @@
 #include <bloomery/result.hpp>
 #include <cstddef>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
-#include <utility>
-#include <vector>
 
 namespace bloomery::keys {
 
@@ -25,9 +22,6 @@ std::string in_quotes(std::string_view record);
 
 /// A whole number of decimal digits only, at most 2^64 - 1.
 std::optional<std::uint64_t> whole_number(std::string_view digits) noexcept;
-
-/// The parts between commas. An empty text has none.
-std::vector<std::string_view> split_commas(std::string_view text);
 
 /// A record without the byte-order mark that some programs write at the beginning of a file. It is
 /// part of no key.
