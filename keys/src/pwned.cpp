@@ -16,14 +16,10 @@ constexpr std::size_t prefix_digits = 5;
 constexpr std::size_t sha1_digits = 40;
 constexpr std::size_t ntlm_digits = 32;
 
-bool is_hex(std::string_view text) noexcept {
-  return std::all_of(text.begin(), text.end(),
-                     [](char c) { return is_digit(c) || (lower(c) >= 'a' && lower(c) <= 'f'); });
-}
-
 /// Whether a file's name is that of a range: 00000.txt, also packed.
 bool names_range(std::string_view name) noexcept {
-  if (name.size() < prefix_digits || !is_hex(name.substr(0, prefix_digits))) return false;
+  if (name.size() < prefix_digits) return false;
+  if (!std::ranges::all_of(name.substr(0, prefix_digits), is_hex_digit)) return false;
   std::string_view ending = name.substr(prefix_digits);
   if (ending.starts_with(".txt")) ending.remove_prefix(4);
   return ending.empty() || ending == ".gz" || ending == ".zst";

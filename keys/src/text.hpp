@@ -47,4 +47,13 @@ inline char lower(char c) noexcept {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
 }
 
+/// The value of a hexadecimal digit of either case; -1 for others.
+inline int hex_value(char c) noexcept {
+  const char low = lower(c);
+  return is_digit(c) ? c - '0' : low >= 'a' && low <= 'f' ? low - 'a' + 10 : -1;
+}
+inline bool is_hex_digit(char c) noexcept {
+  return hex_value(c) >= 0;
+}
+
 }  // namespace bloomery::keys

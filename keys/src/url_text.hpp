@@ -18,10 +18,4 @@ void append_escaped(std::string& to, std::string_view text);
 /// Appends a path, which begins with a slash, with single slashes and without "." and "..".
 void append_resolved(std::string& to, std::string_view path);
 
-/// The value of a hexadecimal digit of either case; -1 for others.
-inline int hex_value(char c) noexcept {
-  const char low = lower(c);
-  return is_digit(c) ? c - '0' : low >= 'a' && low <= 'f' ? low - 'a' + 10 : -1;
-}
-
 }  // namespace bloomery::keys

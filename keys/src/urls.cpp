@@ -10,7 +10,6 @@
 #include "digest.hpp"
 #include "rows.hpp"
 #include "text.hpp"
-#include "url_text.hpp"
 
 namespace bloomery::keys {
 namespace {
@@ -72,8 +71,6 @@ class safe_browsing final : public reader {
         record.size() >= 2 * listed_bytes && std::ranges::all_of(record, is_hex_digit);
     return bare ? std::optional(record) : std::nullopt;
   }
-
-  static bool is_hex_digit(char c) noexcept { return hex_value(c) >= 0; }
 
   result<void> read_hash(std::string_view digits, key_list& keys) const {
     // A wrong number of digits is a damaged hash, hardly ever a host.
