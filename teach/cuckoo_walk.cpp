@@ -48,14 +48,14 @@ class cuckoo_walk final : public text_walk {
     const insert_outcome outcome = filter_.insert(element);
     const cuckoo_slots after = snapshot();
     if (outcome == insert_outcome::too_many_copies) {
-      show(after, at, '^');
+      show(after, at);
       conclude(
           tint::bad, "too many copies",
           fmt::format(": its slots hold {} and no more; nothing was changed", copies_that_fit(at)));
       return;
     }
     if (outcome == insert_outcome::full) {
-      show(after, at, '^');
+      show(after, at);
       conclude(tint::bad, "full",
                ": no chain of moves frees a slot, and the stash is full; nothing was changed");
       return;
@@ -63,7 +63,7 @@ class cuckoo_walk final : public text_walk {
     if (filter_.stashed() > stashed_before) {
       say(fmt::format("no chain of moves frees a slot: {} waits in the stash, {} of {}",
                       hex(at.fingerprint), filter_.stashed(), detail::stash_entries));
-      show(after, at, '^');
+      show(after, at);
     } else {
       tell_moves(moves_between(layout_, before, after, at), before);
     }
@@ -78,7 +78,7 @@ class cuckoo_walk final : public text_walk {
   void check(const std::string& element) override {
     const cuckoo_place at = describe(element);
     const cuckoo_slots now = snapshot();
-    show(now, at, '^');
+    show(now, at);
     const bool found = filter_.may_contain(element);
     const bool wrong =
         judge(element, found, fmt::format("no {} in {}", hex(at.fingerprint), buckets_of(at)),
@@ -104,16 +104,15 @@ class cuckoo_walk final : public text_walk {
     if (erased && changes.empty() && filter_.stashed() < stashed_before) {
       say(fmt::format("{} leaves the stash", hex(at.fingerprint)));
     }
-    if (erased) {
-      picture(after, changes, &at);
-    } else {
-      show(after, at, '^');
-    }
     if (!erased) {
+      show(after, at);
       conclude(tint::known, "nothing to erase",
                fmt::format(": no {} in {}, so {} certainly is not in", hex(at.fingerprint),
                            buckets_of(at), printable(element)));
-    } else if (!members().contains(element)) {
+      return;
+    }
+    picture(after, changes, &at);
+    if (!members().contains(element)) {
       conclude(tint::bad, "erased",
                fmt::format(", but should not have been: {}; the fingerprint was another's, who may "
                            "be missed now",
@@ -197,13 +196,13 @@ class cuckoo_walk final : public text_walk {
   }
 
   /// Draws the table with the fingerprints of that place marked.
-  void show(const cuckoo_slots& now, const cuckoo_place& at, char sign) {
+  void show(const cuckoo_slots& now, const cuckoo_place& at) {
     marks found;
     const std::size_t slots = filter_.params().slots;
     for (std::size_t slot = 0; slot < now.size(); ++slot) {
       const std::size_t bucket = slot / slots;
       if (now[slot] == at.fingerprint && (bucket == at.first || bucket == at.second)) {
-        found.emplace_back(slot, sign);
+        found.emplace_back(slot, '^');
       }
     }
     picture(now, found, &at);

@@ -205,13 +205,7 @@ result<formula> formula::parse(std::string_view text) {
 std::string formula::substituted(std::int64_t x) const {
   const std::string number = x < 0 ? fmt::format("({})", x) : fmt::format("{}", x);
   std::string shown;
-  for (const char c : text_) {
-    if (c == 'x') {
-      shown += number;
-    } else {
-      shown += c;
-    }
-  }
+  for (const char c : text_) shown += c == 'x' ? number : std::string(1, c);
   return shown;
 }
 

@@ -22,10 +22,6 @@ std::optional<Number> whole_number(std::string_view text) {
   return value;
 }
 
-key_ref key_of(std::string_view element) {
-  return {std::as_bytes(std::span(element))};
-}
-
 class formulas_of_x final : public hash_family {
  public:
   explicit formulas_of_x(std::vector<formula> formulas) : formulas_(std::move(formulas)) {}
@@ -200,7 +196,7 @@ class library_rule final : public hash_family {
 
  private:
   static typename Rule::hash_type hashed(std::string_view element) noexcept {
-    return typename Rule::hasher_type()(key_of(element).bytes);
+    return typename Rule::hasher_type()(bytes_of(element));
   }
 
   unsigned k_;
