@@ -22,14 +22,6 @@ struct arguments {
   bool quiet = false;
 };
 
-/// Folds a filter of either kind by the factor, or to the rate if the factor is 0.
-template <class Filter>
-result<opened_filter> folded(const Filter& filter, std::uint64_t factor, double fpr) {
-  auto made = factor != 0 ? filter.fold(factor) : filter.fold_to(fpr);
-  if (!made) return fail(std::move(made.error()));
-  return opened_filter(std::move(*made));
-}
-
 double planned_rate(const any_filter& filter) {
   return filter.info().plan.planned_fpr;
 }
@@ -73,14 +65,14 @@ result<status> run(const arguments& given) {
                       fmt::format("{}: its format does not store a rate; give --fpr or --factor",
                                   given.file));
         }
-        auto small = named(given.file, folded(filter, factor, fpr));
+        auto small = named(given.file, factor != 0 ? filter.fold(factor) : filter.fold_to(fpr));
         if (!small) return fail(std::move(small.error()));
-        if (auto* const ours = std::get_if<any_filter>(&*small)) ours->settle_count();
+        using filter_type = std::remove_cvref_t<decltype(filter)>;
+        if constexpr (std::same_as<filter_type, any_filter>) small->settle_count();
         auto saved = write_filter(*small, given.output, given.force);
         if (!saved) return fail(std::move(saved.error()));
-        using filter_type = std::remove_cvref_t<decltype(filter)>;
         const std::string name = given.output == "-" ? "stdout" : given.output;
-        if (!given.quiet) note(summary(name, filter, std::get<filter_type>(*small)));
+        if (!given.quiet) note(summary(name, filter, *small));
         return done;
       },
       *opened);
