@@ -10,20 +10,6 @@
 #include "declare.hpp"
 
 namespace bloomery::cli {
-namespace {
-
-constexpr std::size_t key_digits = 2 * hash_key::size;
-
-result<hash_key> parse_key(std::string_view text, std::string_view source) {
-  while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.remove_suffix(1);
-  if (const auto key = hash_key::parse(text)) return *key;
-  return fail(errc::invalid_argument,
-              fmt::format("{} holds no key; a key is {} hexadecimal digits, as 'bloomery key new' "
-                          "makes them",
-                          source, key_digits));
-}
-
-}  // namespace
 
 void secret_key_option::declare(CLI::App& app) {
   option(app, "--key-file", file,
@@ -32,6 +18,7 @@ void secret_key_option::declare(CLI::App& app) {
 }
 
 result<std::optional<hash_key>> secret_key_option::read() const {
+  constexpr std::size_t key_digits = 2 * hash_key::size;
   std::string text;
   std::string source = "the variable BLOOMERY_KEY";
   if (!file.empty()) {
@@ -49,9 +36,12 @@ result<std::optional<hash_key>> secret_key_option::read() const {
   } else {
     return std::optional<hash_key>();
   }
-  const auto key = parse_key(text, source);
-  if (!key) return fail(key.error());
-  return std::optional(*key);
+  while (text.ends_with('\n') || text.ends_with('\r')) text.pop_back();
+  if (const auto key = hash_key::parse(text)) return key;
+  return fail(errc::invalid_argument,
+              fmt::format("{} holds no key; a key is {} hexadecimal digits, as 'bloomery key new' "
+                          "makes them",
+                          source, key_digits));
 }
 
 }  // namespace bloomery::cli
