@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <utility>
 
 namespace bloomery::cli {
 namespace {
@@ -31,24 +32,13 @@ constexpr std::array looks = {
 };
 
 std::string escaped(std::string_view text) {
+  using escape = std::pair<char, std::string_view>;
+  constexpr std::array escapes = {escape{'&', "&amp;"}, escape{'<', "&lt;"}, escape{'>', "&gt;"},
+                                  escape{'"', "&quot;"}};
   std::string safe;
   for (const char c : text) {
-    switch (c) {
-      case '&':
-        safe += "&amp;";
-        break;
-      case '<':
-        safe += "&lt;";
-        break;
-      case '>':
-        safe += "&gt;";
-        break;
-      case '"':
-        safe += "&quot;";
-        break;
-      default:
-        safe += c;
-    }
+    const auto* const found = std::ranges::find(escapes, c, &escape::first);
+    safe += found == escapes.end() ? std::string_view(&c, 1) : found->second;
   }
   return safe;
 }
