@@ -4,7 +4,9 @@
 
 #include <bloomery/result.hpp>
 #include <cstddef>
+#include <memory>
 #include <string_view>
+#include <utility>
 
 struct evp_md_st;
 struct evp_md_ctx_st;
@@ -16,11 +18,6 @@ class digest {
   /// "SHA1", "SHA256". Fails with unsupported if this libcrypto does not offer it, as under some
   /// policies.
   static result<digest> make(const char* name);
-  digest(digest&& other) noexcept;
-  digest& operator=(digest&&) = delete;
-  digest(const digest&) = delete;
-  digest& operator=(const digest&) = delete;
-  ~digest();
 
   std::size_t size() const noexcept { return size_; }
   /// Writes size() bytes; false if libcrypto fails.
@@ -29,11 +26,14 @@ class digest {
   void forget() noexcept;
 
  private:
-  digest(evp_md_st* algorithm, evp_md_ctx_st* context, std::size_t size) noexcept
-      : algorithm_(algorithm), context_(context), size_(size) {}
+  using algorithm = std::unique_ptr<evp_md_st, void (*)(evp_md_st*)>;
+  using context = std::unique_ptr<evp_md_ctx_st, void (*)(evp_md_ctx_st*)>;
 
-  evp_md_st* algorithm_;
-  evp_md_ctx_st* context_;
+  digest(algorithm how, context state, std::size_t size) noexcept
+      : algorithm_(std::move(how)), context_(std::move(state)), size_(size) {}
+
+  algorithm algorithm_;
+  context context_;
   std::size_t size_;
 };
 
