@@ -44,10 +44,9 @@ result<std::unique_ptr<key_input>> key_input::open(const input_options& options)
   std::unique_ptr<key_input> made(new key_input(options, std::move(names->files), total));
   made->choice_.reader = std::move(*text);
   made->incomplete_ = std::move(names->incomplete);
-  made->secret_ = (*kind)->secret;
   made->choice_.skip_bad |= (*kind)->skips_asked && options.keys.why == keys::purpose::ask;
   made->kind_ = *kind;
-  if (made->secret_) {
+  if (made->secret()) {
     // A core dump would be a permanent copy.
     const rlimit none{0, 0};
     (void)::setrlimit(RLIMIT_CORE, &none);
@@ -62,11 +61,11 @@ result<std::unique_ptr<key_input>> key_input::open(const input_options& options)
 
 result<void> key_input::open_next() {
   const std::size_t number = opened_++;
-  prompted_ = secret_ && names_[number] == "-" && can_prompt();
+  prompted_ = secret() && names_[number] == "-" && can_prompt();
   auto file = prompted_ ? prompt_source("Password: ") : open_file(names_[number]);
   if (!file) return fail(std::move(file.error()));
   // Decompression would leave copies of secrets in memory that cannot be wiped.
-  auto source = secret_ ? std::move(file) : named(name(number), unpack(std::move(*file)));
+  auto source = secret() ? std::move(file) : named(name(number), unpack(std::move(*file)));
   if (!source) return fail(std::move(source.error()));
   if (reader_) {
     reader_->restart(std::move(*source));
@@ -95,7 +94,7 @@ result<key_batch> key_input::next() {
       end_file();
       continue;
     }
-    if (secret_ && first_line == 1 && begins_packed(lines->front())) {
+    if (secret() && first_line == 1 && begins_packed(lines->front())) {
       return fail(
           errc::unsupported,
           fmt::format("{}: compressed secrets are not read, because decompression leaves copies "

@@ -49,7 +49,7 @@ class key_input {
   const key_choice& choice() const noexcept { return choice_; }
   key_format format() const noexcept { return format_; }
   /// Whether lines must not be shown.
-  bool secret() const noexcept { return secret_; }
+  bool secret() const noexcept { return kind_->secret; }
   /// Whether the last batch was typed at a prompt.
   bool prompted() const noexcept { return prompted_; }
   /// Bytes of all inputs, not decompressed. Empty if one is not a regular file.
@@ -101,7 +101,6 @@ class key_input {
 
   std::vector<std::string> names_;
   key_choice choice_;
-  bool secret_ = false;
   const keys::reader_kind* kind_ = nullptr;
   bool prompted_ = false;
   key_format format_;
