@@ -101,8 +101,7 @@ bool holds_copies(const filter_info& info) {
 }
 
 bool is_built_once(const filter_info& info) {
-  const kind_info* const kind = find_kind(info.kind);
-  return kind != nullptr && kind->build != nullptr;
+  return find_kind(info.kind)->build != nullptr;
 }
 
 /// Whether the count is no more than the estimate from the bits (any_filter::settle_count).
@@ -296,8 +295,7 @@ std::string keys_held(const filter_info& info) {
 
 bool beyond_capacity(const filter_info& info) {
   const auto capacity = static_cast<double>(info.plan.capacity);
-  const kind_info* const kind = find_kind(info.kind);
-  const bool counts_room = holds_copies(info) && (kind == nullptr || kind->copies_take_room);
+  const bool counts_room = holds_copies(info) && find_kind(info.kind)->copies_take_room;
   const bool is_certain = counts_room || !(holds_copies(info) || is_estimate(info));
   if (is_certain && info.count > info.plan.capacity) return true;
   // Five standard errors. At capacity the standard error of the estimate is at most 0.67 sqrt(n/k)
@@ -322,8 +320,7 @@ std::string text_of(const abilities& can, std::string_view separator) {
 }
 
 abilities abilities_of_kind(const filter_info& info) {
-  const kind_info* kind = find_kind(info.kind);
-  return kind == nullptr ? info.can : kind->can;
+  return find_kind(info.kind)->can;
 }
 
 }  // namespace bloomery::cli
