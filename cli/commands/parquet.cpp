@@ -107,14 +107,14 @@ action define(CLI::App& app) {
       .one_value_per_use()
       .required();
   option(app, "--fpr", given->fpr,
-         "the rate that each row group's filter is sized for (default: 1%)")
+         "the rate that each row group's filter is sized for (default 1%)")
       .value("P");
   option(app, "-o,--output", given->output,
          "write another file, and leave FILE as it is; - is stdout")
       .value("FILE");
   flag(app, "--replace", given->replace, "replace filters that the columns have");
   flag(app, "--force", given->force, "replace the file of -o if it exists");
-  flag(app, "-q,--quiet", given->quiet, "print no summary");
+  flag(app, "-q,--quiet", given->quiet, "no summary on stderr");
   return [given] { return attach(*given); };
 }
 
