@@ -49,7 +49,7 @@ result<std::vector<candidate>> chosen_kinds(const arguments& given, const plan_r
     if (!found) return fail(std::move(found.error()));
     return std::move(found->ranked);
   }
-  const auto kind = find_kind(given.options.kind);
+  const auto kind = named("--kind", find_kind(given.options.kind));
   if (!kind) return fail(kind.error());
   auto plan = plan_for_named(**kind, request, given.wanted);
   if (!plan) return fail(std::move(plan.error()));

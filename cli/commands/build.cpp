@@ -415,8 +415,9 @@ result<status> build(const build_options& options) {
         {options.format, options.target, options.force, options.strict, options.quiet}, *request,
         options.input);
   }
-  const auto kind = find_kind(options.plan.kind.empty() ? default_kind : options.plan.kind);
-  if (!kind) return fail(errc::invalid_argument, "--kind: " + kind.error().message);
+  const auto kind =
+      named("--kind", find_kind(options.plan.kind.empty() ? default_kind : options.plan.kind));
+  if (!kind) return fail(kind.error());
   apply_default_fpr(**kind, *request);
   request->hash_bits = hash_bits_for(**kind, *request);
   if (!part->is_all() && !((*kind)->can.merge && (*kind)->takes_hashes)) {

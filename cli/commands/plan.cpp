@@ -183,7 +183,7 @@ result<void> write_plot(const arguments& given, const kind_info& kind, const pla
 }
 
 result<status> plan_one(const arguments& given, const plan_request& request, bool rate_assumed) {
-  const auto kind = find_kind(given.options.kind);
+  const auto kind = named("--kind", find_kind(given.options.kind));
   if (!kind) return fail(kind.error());
   const auto plan = plan_for_named(**kind, request, given.wanted);
   if (!plan) return fail(plan.error());

@@ -204,7 +204,7 @@ def test_static_is_answered_truthfully(run, plan, static_kinds):
     (("--bits", "8000"), "give two of capacity, rate and memory"),
     (("--hashes", "3"), "give two of capacity, rate and memory"),
     (("--kind", "bloom"), "give two of capacity, rate and memory"),
-    (("--kind", "blom", "--capacity", "5"), "'blom' is no kind of filter; the kinds are blocked_bloom, bloom"),
+    (("--kind", "blom", "--capacity", "5"), "--kind: 'blom' is no kind of filter; the kinds are blocked_bloom, bloom"),
     (("--kind", "bloom", "--capacity", "1000", "--bits", "1000", "--fpr", "1%"), "63.2%, not 1.00%"),
     (("--bits", "1000", "--memory", "1000", "--fpr", "1%"), "--memory and --bits exclude each other"),
     (("--capacity", "0", "--fpr", "1%"), "--capacity: '0' is not a count"),
