@@ -173,10 +173,10 @@ result<void> filter_opener::all_used() const {
 }
 
 result<opened_filter> open_filter(const std::string& name, const format_options& options,
-                                  access how, verification verify) {
+                                  verification verify) {
   auto opener = filter_opener::make(options);
   if (!opener) return fail(std::move(opener.error()));
-  auto filter = opener->open(name, how, verify);
+  auto filter = opener->open(name, access::read_only, verify);
   if (!filter) return filter;
   if (auto ok = opener->all_used(); !ok) return fail(std::move(ok.error()));
   return filter;
@@ -212,10 +212,6 @@ result<void> write_filter(const any_filter& filter, const std::string& target, b
   set_parts(image, parts);
   if (target == "-") return write_stream(image, STDOUT_FILENO, "stdout");
   return replacing(target, [&] { return write_file(image, target, policy_of(force)); });
-}
-
-result<void> write_filter(const opened_filter& filter, const std::string& target, bool force) {
-  return std::visit([&](const auto& one) { return write_filter(one, target, force); }, filter);
 }
 
 }  // namespace bloomery::cli

@@ -71,9 +71,8 @@ class filter_opener {
   std::string ours_;                            // the last Bloomery file opened
 };
 
-/// Opens the one filter of a verb.
+/// Opens the one filter of a verb, read-only.
 result<opened_filter> open_filter(const std::string& name, const format_options& options,
-                                  access how = access::read_only,
                                   verification verify = verification::automatic);
 
 /// The failure of a verb that accepts only Bloomery filters: `why`, or a sentence that names the
@@ -81,7 +80,6 @@ result<opened_filter> open_filter(const std::string& name, const format_options&
 failure not_ours(failure why, std::string_view verb, const std::string& name);
 
 /// Writes a filter to a file, or to stdout if `target` is "-". `force` replaces an existing file.
-result<void> write_filter(const opened_filter& filter, const std::string& target, bool force);
 /// `parts` are those that the filter has, unless it has all keys.
 result<void> write_filter(const any_filter& filter, const std::string& target, bool force,
                           const key_parts& parts = {});

@@ -54,8 +54,7 @@ result<status> run(const arguments& given) {
   }
   double fpr = 0;
   if (auto ok = read_option("--fpr", given.fpr, parse_rate, fpr); !ok) return fail(ok.error());
-  const auto opened =
-      open_filter(given.file, given.format, access::read_only, verification::always);
+  const auto opened = open_filter(given.file, given.format, verification::always);
   if (!opened) return fail(opened.error());
   return std::visit(
       [&](const auto& filter) -> result<status> {

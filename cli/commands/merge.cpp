@@ -199,7 +199,8 @@ result<status> run(const arguments& given, const way& by) {
   if (ours != nullptr) ours->settle_count();
   if (lacks_none(parts)) parts = {};
   auto saved = ours != nullptr ? write_filter(*ours, given.output, given.force, parts)
-                               : write_filter(*combined, given.output, given.force);
+                               : write_filter(std::get<dialects::foreign_filter>(*combined),
+                                              given.output, given.force);
   if (!saved) return fail(std::move(saved.error()));
   if (ours == nullptr) return done;
   const std::string name = given.output == "-" ? "stdout" : given.output;
