@@ -81,19 +81,16 @@ class drawing {
     text_ += '\n';
   }
 
-  double x(double value) const {
-    return left + (value - chart_.min_x) / (chart_.max_x - chart_.min_x) * (right - left);
-  }
+  double x(double value) const { return left + value / chart_.max_x * (right - left); }
   double y(double value) const {
     return bottom -
            (std::log10(value) - chart_.min_y) / (chart_.max_y - chart_.min_y) * (bottom - top);
   }
 
   void axes() {
-    const double step = step_of(chart_.max_x - chart_.min_x);
-    const auto first = static_cast<int>(std::ceil(chart_.min_x / step));
+    const double step = step_of(chart_.max_x);
     const auto last = static_cast<int>(std::floor(chart_.max_x / step + 1e-6));
-    for (int i = first; i <= last; ++i) {
+    for (int i = 0; i <= last; ++i) {
       const double at = i * step;
       add(R"(<path d="M{0:.1f},{1}V{2}" stroke="#ddd"/>)", x(at), top, bottom);
       add(R"(<text x="{:.1f}" y="{}" text-anchor="middle">{:.6g}</text>)", x(at), bottom + 20, at);

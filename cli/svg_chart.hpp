@@ -39,17 +39,16 @@ struct chart {
   std::string subtitle;
   std::string x_label;  ///< with its unit
   std::string y_label;
-  double min_x = 0;
-  double max_x = 1;
-  int min_y = -5;  ///< decades: 10^-5
+  double max_x = 1;  ///< x begins at 0
+  int min_y = -5;    ///< decades: 10^-5
   int max_y = 0;
   bool y_percent = true;  ///< the axis names shares of 1 as percentages, else the values themselves
   std::vector<chart_line> lines;
   std::vector<chart_mark> marks;
 };
 
-/// The whole file. Parts outside the axes are cut off. Preconditions: min_x < max_x, min_y < max_y,
-/// and all y are positive.
+/// The whole file. Parts outside the axes are cut off. Preconditions: max_x > 0, min_y < max_y, and
+/// all y are positive.
 std::string to_svg(const chart& drawn);
 
 }  // namespace bloomery::cli
