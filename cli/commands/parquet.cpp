@@ -56,19 +56,16 @@ result<status> attach(const arguments& given) {
     return fail(std::move(ok.error()));
   }
   std::optional<file_lock> lock;
-  if (in_place) {
-    if (!std::filesystem::is_regular_file(given.file)) {
-      if (std::filesystem::exists(given.file)) {
-        return fail(errc::invalid_argument,
-                    given.file + ": only a file is changed in place; give -o FILE");
-      }
-    } else {
-      auto locked = file_lock::acquire(given.file);
-      if (!locked) return fail(std::move(locked.error()));
-      lock = std::move(*locked);
-    }
-  } else if (auto ok = check_target(given.output, given.force); !ok) {
-    return fail(std::move(ok.error()));
+  std::error_code error;
+  if (!in_place) {
+    if (auto ok = check_target(given.output, given.force); !ok) return fail(std::move(ok.error()));
+  } else if (std::filesystem::is_regular_file(given.file, error)) {
+    auto locked = file_lock::acquire(given.file);
+    if (!locked) return fail(std::move(locked.error()));
+    lock = std::move(*locked);
+  } else if (std::filesystem::exists(given.file, error)) {
+    return fail(errc::invalid_argument,
+                given.file + ": only a file is changed in place; give -o FILE");
   }
   const auto file = map_bytes(given.file);
   if (!file) return fail(file.error());

@@ -307,6 +307,11 @@ def test_an_input_that_may_not_be_read(bloomery, tmp_path):
     assert not (tmp_path / "f").exists()
 
 
+def test_a_name_that_no_file_can_have(run):
+    name = "x" * 300
+    run("parquet", "attach", name, "--column", "c").refused(f"{name}: cannot open")
+
+
 def test_an_input_that_fails_while_it_is_read(run):
     run("build", "-o", "f", "/proc/self/mem").refused("/proc/self/mem: cannot read: Input/output error")
 
