@@ -22,10 +22,6 @@ namespace explore {
 
 namespace fs = std::filesystem;
 
-struct arguments {
-  bool print = false;
-};
-
 /// The page: beside the program in a build tree, in the data folder of an installation.
 result<fs::path> page() {
   std::error_code error;
@@ -56,11 +52,11 @@ bool opens(const std::string& program, const std::string& path) {
   return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-result<status> run(const arguments& given) {
+result<status> run(bool only_print) {
   const auto found = page();
   if (!found) return fail(found.error());
   const std::string path = found->string();
-  if (given.print) {
+  if (only_print) {
     fmt::print("{}\n", path);
     return done;
   }
@@ -75,9 +71,9 @@ result<status> run(const arguments& given) {
 }
 
 action define(CLI::App& app) {
-  auto given = std::make_shared<arguments>();
-  flag(app, "--print", given->print, "print the path of the page and open nothing");
-  return [given] { return run(*given); };
+  auto print = std::make_shared<bool>(false);
+  flag(app, "--print", *print, "print the path of the page and open nothing");
+  return [print] { return run(*print); };
 }
 
 }  // namespace explore
