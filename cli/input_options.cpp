@@ -75,8 +75,7 @@ void input_options::declare(CLI::App& app, keys::purpose why) {
   flag(app, "-0,--null", nul, "lines end with NUL instead of a newline");
   flag(app, "--crlf", crlf,
        "files of Windows: drop a CR before the end of a line and a byte-order mark at the "
-       "beginning of "
-       "a file");
+       "beginning of a file");
   option(
       app, "--keys", keys.reader,
       "the reader that turns a line into keys (default lines); 'bloomery man' explains the readers "
@@ -86,8 +85,7 @@ void input_options::declare(CLI::App& app, keys::purpose why) {
          "with --keys pwned, skip passwords that were seen less often")
       .value("N");
   flag(app, "--skip-bad", keys.skip_bad,
-       "skip lines that --keys or the filter cannot read, and report their number at the "
-       "end");
+       "skip lines that --keys or the filter cannot read, and report their number at the end");
   flag(app, "--no-progress", no_progress, "no progress line, also on a terminal");
 }
 

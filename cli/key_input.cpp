@@ -172,9 +172,7 @@ std::string key_input::form() const {
   }
   if (!crs) return {};
   return fmt::format(
-      "all lines of {} end in CR LF, and the CR is read as part of each; --crlf "
-      "drops it",
-      file);
+      "all lines of {} end in CR LF, and the CR is read as part of each; --crlf drops it", file);
 }
 
 result<void> key_input::took(const key_block& block, reading read) {

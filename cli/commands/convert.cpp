@@ -29,8 +29,7 @@ result<status> run(const arguments& given) {
     return fail(
         errc::unsupported,
         fmt::format("{}: a Bloomery filter cannot be converted, because no other format has its "
-                    "hash function; rebuild it from the keys with 'bloomery build "
-                    "--format'",
+                    "hash function; rebuild it from the keys with 'bloomery build --format'",
                     given.file));
   }
   const dialects::dialect* to = &foreign->format();

@@ -225,9 +225,8 @@ reader_kind email_reader() noexcept {
           .argument = "[:lower,no-tags,gmail]",
           .summary =
               "e-mail addresses, also as Ann <a@b.de> or mailto:a@b.de, the domain in lower case "
-              "and Punycode; on request the "
-              "local part in lower case, without +tags, or as Gmail takes it (also without "
-              "dots, googlemail.com as gmail.com)",
+              "and Punycode; on request the local part in lower case, without +tags, or as Gmail "
+              "takes it (also without dots, googlemail.com as gmail.com)",
           .make = make,
           .skips_asked = true};
 }

@@ -122,14 +122,13 @@ result<std::unique_ptr<reader>> make_urls(std::string_view argument, purpose why
 }  // namespace
 
 reader_kind url_reader() noexcept {
-  return {.name = "url",
-          .argument = "",
-          .summary =
-              "URLs in Safe Browsing's canonical form, so that spellings of one URL are one "
-              "key",
-          .make = [](std::string_view, purpose) -> result<std::unique_ptr<reader>> {
-            return std::make_unique<url>();
-          }};
+  return {
+      .name = "url",
+      .argument = "",
+      .summary = "URLs in Safe Browsing's canonical form, so that spellings of one URL are one key",
+      .make = [](std::string_view, purpose) -> result<std::unique_ptr<reader>> {
+        return std::make_unique<url>();
+      }};
 }
 
 reader_kind safe_browsing_reader() noexcept {
