@@ -143,8 +143,11 @@ result<planned> plan(const bloomery_request& request, const bloomery::plan_reque
   return planned{*kind, std::move(*report)};
 }
 
-bloomery_filter* handle_of(any_filter filter) {
-  return new bloomery_filter{std::move(filter)};
+/// Gives the caller a filter that was made.
+result<void> give_filter(result<any_filter> made, bloomery_filter** filter) {
+  if (!made) return fail(std::move(made.error()));
+  *filter = new bloomery_filter{std::move(*made)};
+  return {};
 }
 
 result<any_filter> from_bytes(const void* bytes, std::size_t size, const void* key) {
@@ -234,10 +237,7 @@ bloomery_status bloomery_create(const bloomery_request* request, bloomery_filter
     if (!wanted) return fail(wanted.error());
     const auto made = plan(*asked, *wanted);
     if (!made) return fail(made.error());
-    auto created = made->kind->create(*wanted);
-    if (!created) return fail(std::move(created.error()));
-    *filter = handle_of(std::move(*created));
-    return {};
+    return give_filter(made->kind->create(*wanted), filter);
   });
 }
 
@@ -263,17 +263,13 @@ bloomery_status bloomery_build(const bloomery_request* request, const bloomery_k
         }
         sources.push_back(bloomery::hash_source::of(hashes[half]));
       }
-      auto built = bloomery::build_filter(*made->kind, *wanted, sources);
-      if (!built) return fail(std::move(built.error()));
-      *filter = handle_of(std::move(*built));
-      return {};
+      return give_filter(bloomery::build_filter(*made->kind, *wanted, sources), filter);
     }
     auto created = made->kind->create(*wanted);
     if (!created) return fail(std::move(created.error()));
     inserted_keys did;
     if (auto ok = insert(*created, count, keys_of(keys), did); !ok) return ok;
-    *filter = handle_of(std::move(*created));
-    return {};
+    return give_filter(std::move(created), filter);
   });
 }
 
@@ -289,12 +285,7 @@ bloomery_status bloomery_new_key(void* key, bloomery_error* error) {
 bloomery_status bloomery_open_keyed(const char* path, const void* key, bool writable,
                                     bloomery_filter** filter, bloomery_error* error) {
   return run(error, {{path, "path"}, {filter, "filter"}}, [&]() -> result<void> {
-    if (writable) {
-      auto loaded = bloomery::load(path, key_in(key));
-      if (!loaded) return fail(std::move(loaded.error()));
-      *filter = handle_of(std::move(*loaded));
-      return {};
-    }
+    if (writable) return give_filter(bloomery::load(path, key_in(key)), filter);
     auto stored = bloomery::map_file(path);
     if (!stored) return fail(std::move(stored.error()));
     if (auto ok = bloomery::unlock(*stored, key_in(key), path); !ok) {
@@ -343,12 +334,8 @@ bloomery_status bloomery_to_bytes(const bloomery_filter* filter, void** bytes, s
 
 bloomery_status bloomery_from_bytes_keyed(const void* bytes, size_t size, const void* key,
                                           bloomery_filter** filter, bloomery_error* error) {
-  return run(error, {place_for(bytes, size, "bytes"), {filter, "filter"}}, [&]() -> result<void> {
-    auto made = from_bytes(bytes, size, key);
-    if (!made) return fail(std::move(made.error()));
-    *filter = handle_of(std::move(*made));
-    return {};
-  });
+  return run(error, {place_for(bytes, size, "bytes"), {filter, "filter"}},
+             [&] { return give_filter(from_bytes(bytes, size, key), filter); });
 }
 
 bloomery_status bloomery_from_bytes(const void* bytes, size_t size, bloomery_filter** filter,
@@ -362,14 +349,11 @@ void bloomery_free(void* bytes) {
 
 bloomery_status bloomery_copy(const bloomery_filter* filter, bloomery_filter** copy,
                               bloomery_error* error) {
-  return run(error, {{filter, "filter"}, {copy, "copy"}}, [&]() -> result<void> {
+  return run(error, {{filter, "filter"}, {copy, "copy"}}, [&] {
     // A copy of a mapped filter would be another over the same mapping.
-    auto made = filter->file ? bloomery::open_any(*filter->file, bloomery::access::writable,
-                                                  "the mapped file")
-                             : filter->filter.copy();
-    if (!made) return fail(std::move(made.error()));
-    *copy = handle_of(std::move(*made));
-    return {};
+    if (!filter->file) return give_filter(filter->filter.copy(), copy);
+    return give_filter(
+        bloomery::open_any(*filter->file, bloomery::access::writable, "the mapped file"), copy);
   });
 }
 
@@ -495,11 +479,9 @@ bloomery_status bloomery_merge(bloomery_filter* filter, const bloomery_filter* o
 
 bloomery_status bloomery_fold(const bloomery_filter* filter, uint64_t factor, double fpr,
                               bloomery_filter** folded, bloomery_error* error) {
-  return run(error, {{filter, "filter"}, {folded, "folded"}}, [&]() -> result<void> {
-    auto made = factor != 0 ? filter->filter.fold(factor) : filter->filter.fold_to(fpr);
-    if (!made) return fail(std::move(made.error()));
-    *folded = handle_of(std::move(*made));
-    return {};
+  return run(error, {{filter, "filter"}, {folded, "folded"}}, [&] {
+    return give_filter(factor != 0 ? filter->filter.fold(factor) : filter->filter.fold_to(fpr),
+                       folded);
   });
 }
 
