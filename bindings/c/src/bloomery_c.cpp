@@ -66,13 +66,6 @@ result<void> insert(any_filter& filter, std::size_t count, const Key& key, inser
   return all;
 }
 
-bloomery::needs needs_of(const bloomery_request& request) noexcept {
-  return {.deletable = request.deletable,
-          .counting = request.counting,
-          .growing = request.growing,
-          .unchanging = request.unchanging};
-}
-
 /// The members of the request that both sides know. The others are 0.
 result<bloomery_request> known_part(const bloomery_request* request) {
   const auto size = size_of(request, first_request, "bloomery_request");
@@ -121,26 +114,32 @@ result<bloomery::plan_request> plan_request_of(const bloomery_request& request) 
 
 struct planned {
   const bloomery::kind_info* kind = nullptr;
+  bloomery::plan_request request;
   bloomery::plan_report report;
 };
 
 /// The named kind, or else, as on the command line, the recommended one for the needs, or
 /// blocked_bloom without needs; and its plan.
-result<planned> plan(const bloomery_request& request, const bloomery::plan_request& wanted) {
-  const bloomery::needs needs = needs_of(request);
+result<planned> plan(const bloomery_request& request) {
+  auto wanted = plan_request_of(request);
+  if (!wanted) return fail(std::move(wanted.error()));
+  const bloomery::needs needs{.deletable = request.deletable,
+                              .counting = request.counting,
+                              .growing = request.growing,
+                              .unchanging = request.unchanging};
   const bool any = needs.deletable || needs.counting || needs.growing || needs.unchanging;
   if (request.kind == nullptr && any) {
-    const auto advice = bloomery::advise(wanted, needs);
+    const auto advice = bloomery::advise(*wanted, needs);
     if (!advice) return fail(advice.error());
     const bloomery::candidate& best = advice->recommended();
-    return planned{best.kind, *best.plan};
+    return planned{best.kind, std::move(*wanted), *best.plan};
   }
   const auto kind =
       bloomery::find_kind(request.kind != nullptr ? request.kind : bloomery::default_kind);
   if (!kind) return fail(kind.error());
-  auto report = bloomery::plan_for_named(**kind, wanted, needs);
+  auto report = bloomery::plan_for_named(**kind, *wanted, needs);
   if (!report) return fail(std::move(report.error()));
-  return planned{*kind, std::move(*report)};
+  return planned{*kind, std::move(*wanted), std::move(*report)};
 }
 
 /// Gives the caller a filter that was made.
@@ -211,9 +210,7 @@ bloomery_status bloomery_plan(const bloomery_request* request, bloomery_plan_rep
   return run(error, {{request, "request"}, {report, "report"}}, [&]() -> result<void> {
     const auto asked = known_part(request);
     if (!asked) return fail(asked.error());
-    const auto wanted = plan_request_of(*asked);
-    if (!wanted) return fail(wanted.error());
-    const auto made = plan(*asked, *wanted);
+    const auto made = plan(*asked);
     if (!made) return fail(made.error());
     const bloomery::plan_report& r = made->report;
     return give({.struct_size = 0,
@@ -233,11 +230,9 @@ bloomery_status bloomery_create(const bloomery_request* request, bloomery_filter
   return run(error, {{request, "request"}, {filter, "filter"}}, [&]() -> result<void> {
     const auto asked = known_part(request);
     if (!asked) return fail(asked.error());
-    const auto wanted = plan_request_of(*asked);
-    if (!wanted) return fail(wanted.error());
-    const auto made = plan(*asked, *wanted);
+    const auto made = plan(*asked);
     if (!made) return fail(made.error());
-    return give_filter(made->kind->create(*wanted), filter);
+    return give_filter(made->kind->create(made->request), filter);
   });
 }
 
@@ -248,24 +243,22 @@ bloomery_status bloomery_build(const bloomery_request* request, const bloomery_k
     if (!asked) return fail(asked.error());
     if (auto ok = check_keys(keys, count); !ok) return ok;
     if (asked->capacity == 0) asked->capacity = std::max<std::size_t>(count, 1);
-    auto wanted = plan_request_of(*asked);
-    if (!wanted) return fail(wanted.error());
-    const auto made = plan(*asked, *wanted);
+    auto made = plan(*asked);
     if (!made) return fail(made.error());
     if (made->kind->build != nullptr) {
-      wanted->hash_bits = made->report.hash_bits;
-      std::vector<std::vector<bloomery::hash64>> hashes(wanted->hash_bits / 64);
+      made->request.hash_bits = made->report.hash_bits;
+      std::vector<std::vector<bloomery::hash64>> hashes(made->report.hash_bits / 64);
       std::vector<bloomery::hash_source> sources;
       for (unsigned half = 0; half < hashes.size(); ++half) {
-        const bloomery::filter_hasher hash(wanted->seed.half(half));
+        const bloomery::filter_hasher hash(made->request.seed.half(half));
         for (std::size_t i = 0; i < count; ++i) {
           hashes[half].push_back(hash(std::as_bytes(std::span<const char>(keys_of(keys)(i)))));
         }
         sources.push_back(bloomery::hash_source::of(hashes[half]));
       }
-      return give_filter(bloomery::build_filter(*made->kind, *wanted, sources), filter);
+      return give_filter(bloomery::build_filter(*made->kind, made->request, sources), filter);
     }
-    auto created = made->kind->create(*wanted);
+    auto created = made->kind->create(made->request);
     if (!created) return fail(std::move(created.error()));
     inserted_keys did;
     if (auto ok = insert(*created, count, keys_of(keys), did); !ok) return ok;
