@@ -6,8 +6,8 @@
 #include <array>
 #include <bloomery/detail/core/cardinality.hpp>
 #include <cmath>
+#include <cstring>
 #include <memory>
-#include <optional>
 
 namespace bloomery::sql {
 namespace {
@@ -65,6 +65,21 @@ result<any_filter> open_value(std::span<const std::byte> value, access how, veri
   if (!stored) return fail(stored.error());
   if (auto ok = unlock(*stored, std::nullopt, the_value); !ok) return fail(std::move(ok.error()));
   return open_any(*stored, how, the_value);
+}
+
+bool kept_filter::is(std::span<const std::byte> value) const {
+  constexpr std::size_t header = 64;
+  return filter && value.size() == bytes.size() &&
+         std::memcmp(value.data(), bytes.data(), std::min(header, bytes.size())) == 0;
+}
+
+result<void> kept_filter::open(std::span<const std::byte> value) {
+  filter.reset();
+  bytes.assign(value.begin(), value.end());
+  auto opened = open_value(bytes, access::read_only);
+  if (!opened) return fail(std::move(opened.error()));
+  filter = std::move(*opened);
+  return {};
 }
 
 result<void> merge(any_filter& all, const any_filter& other) {

@@ -8,9 +8,11 @@
 #include <bloomery/result.hpp>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace bloomery::sql {
 
@@ -36,6 +38,17 @@ result<any_filter> build(const kind_info& kind, double fpr, std::span<const hash
 /// key, which has no place in a statement.
 result<any_filter> open_value(std::span<const std::byte> value, access how,
                               verification verified = verification::always);
+
+/// A filter with a copy of its bytes, for statements that ask the same one again.
+struct kept_filter {
+  std::vector<std::byte> bytes;
+  std::optional<any_filter> filter;  ///< none before open() has succeeded
+
+  /// Whether it is the filter in this value: equal headers have equal checksums.
+  bool is(std::span<const std::byte> value) const;
+  /// Keeps the filter in a value instead. Fails as open_value() does.
+  result<void> open(std::span<const std::byte> value);
+};
 
 /// The union, which is in `all` afterwards. It has the same bytes in any order of the merges.
 result<void> merge(any_filter& all, const any_filter& other);

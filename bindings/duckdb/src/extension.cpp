@@ -7,17 +7,16 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 #include <bloomery/any_filter.hpp>
 #include <bloomery/file.hpp>
 #include <bloomery/plan/units.hpp>
-#include <cstring>
 #include <limits>
 #include <memory>
 #include <mutex>
 #include <new>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "column.hpp"
@@ -61,39 +60,23 @@ result<void> give(const any_filter& filter, duckdb_vector to, idx_t row) {
 // bloomery_contains
 // ---------------------------------------------------------------------------------
 
-/// A filter with a copy of its bytes.
-struct opened_filter {
-  std::vector<std::byte> bytes;
-  std::optional<any_filter> filter;
-
-  /// Equal headers have equal checksums.
-  bool is(std::span<const std::byte> blob) const {
-    constexpr std::size_t header = 64;
-    return blob.size() == bytes.size() &&
-           std::memcmp(blob.data(), bytes.data(), std::min(header, bytes.size())) == 0;
-  }
-};
-
 /// The filters that were asked last, by any thread, so that a query over many rows checks and
 /// copies each once.
 class asked_filters {
  public:
-  result<std::shared_ptr<const opened_filter>> find(std::span<const std::byte> blob) {
+  result<std::shared_ptr<const sql::kept_filter>> find(std::span<const std::byte> blob) {
     const std::lock_guard lock(mutex_);
     for (const auto& each : last_) {
       if (each && each->is(blob)) return each;
     }
-    auto made = std::make_shared<opened_filter>();
-    made->bytes.assign(blob.begin(), blob.end());
-    auto opened = sql::open_value(made->bytes, access::read_only);
-    if (!opened) return fail(std::move(opened.error()));
-    made->filter = std::move(*opened);
+    auto made = std::make_shared<sql::kept_filter>();
+    if (auto ok = made->open(blob); !ok) return fail(std::move(ok.error()));
     return last_[next_++ % last_.size()] = std::move(made);
   }
 
  private:
   std::mutex mutex_;
-  std::array<std::shared_ptr<const opened_filter>, 4> last_;
+  std::array<std::shared_ptr<const sql::kept_filter>, 4> last_;
   std::size_t next_ = 0;
 };
 

@@ -11,20 +11,19 @@
 #include <fmt/format.h>
 #include <sqlite3ext.h>
 
-#include <algorithm>
 #include <array>
 #include <bloomery/any_filter.hpp>
 #include <bloomery/file.hpp>
 #include <bloomery/plan/units.hpp>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <memory>
 #include <new>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "sql/filters.hpp"
@@ -105,32 +104,10 @@ std::span<const std::byte> blob_of(sqlite3_value* value) {
 // bloomery_contains
 // ---------------------------------------------------------------------------------
 
-/// The filter that a connection asked last, so that a query over many rows checks and copies it
-/// once.
-struct last_asked {
-  std::vector<std::byte> bytes;
-  std::optional<any_filter> filter;
-
-  /// Equal headers have equal checksums.
-  bool is(std::span<const std::byte> blob) const {
-    constexpr std::size_t header = 64;
-    return filter && blob.size() == bytes.size() &&
-           std::memcmp(blob.data(), bytes.data(), std::min(header, bytes.size())) == 0;
-  }
-
-  result<void> open(std::span<const std::byte> blob) {
-    filter.reset();
-    bytes.assign(blob.begin(), blob.end());
-    auto opened = sql::open_value(bytes, access::read_only);
-    if (!opened) return fail(std::move(opened.error()));
-    filter = std::move(*opened);
-    return {};
-  }
-};
-
 void contains(sqlite3_context* context, std::span<sqlite3_value*> values) {
   if (is_null(values[0])) return sqlite3_result_null(context);
-  auto& last = *static_cast<last_asked*>(sqlite3_user_data(context));
+  // The filter that the connection asked last: a query over many rows checks and copies it once.
+  auto& last = *static_cast<sql::kept_filter*>(sqlite3_user_data(context));
   const auto blob = blob_of(values[0]);
   if (!last.is(blob)) {
     if (const auto ok = last.open(blob); !ok) return set_error(context, ok.error().message);
@@ -248,8 +225,8 @@ constexpr int pure = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS;
 
 int add_functions(sqlite3* db) {
   int status = sqlite3_create_function_v2(
-      db, "bloomery_contains", 2, pure, new last_asked, call<contains>, nullptr, nullptr,
-      [](void* last) { delete static_cast<last_asked*>(last); });
+      db, "bloomery_contains", 2, pure, new sql::kept_filter, call<contains>, nullptr, nullptr,
+      [](void* last) { delete static_cast<sql::kept_filter*>(last); });
   if (status == SQLITE_OK) {
     status = sqlite3_create_function(db, "bloomery_info", 1, pure, nullptr, call<info>, nullptr,
                                      nullptr);
