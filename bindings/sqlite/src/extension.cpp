@@ -37,20 +37,11 @@ void set_error(sqlite3_context* context, const std::string& sentence) {
   sqlite3_result_error(context, ("bloomery: " + sentence).c_str(), -1);
 }
 
-/// Calls `work(context, arguments)`. No exception leaves it: SQLite is C.
-template <void (*Work)(sqlite3_context*, std::span<sqlite3_value*>)>
-void call(sqlite3_context* context, int count, sqlite3_value** values) {
+/// Calls `Work`. No exception leaves it: SQLite is C.
+template <auto Work, class... Arguments>
+void call(sqlite3_context* context, Arguments... arguments) {
   try {
-    Work(context, {values, static_cast<std::size_t>(count)});
-  } catch (const std::bad_alloc&) {
-    sqlite3_result_error_nomem(context);
-  }
-}
-
-template <void (*Work)(sqlite3_context*)>
-void call_last(sqlite3_context* context) {
-  try {
-    Work(context);
+    Work(context, arguments...);
   } catch (const std::bad_alloc&) {
     sqlite3_result_error_nomem(context);
   }
@@ -104,7 +95,7 @@ std::span<const std::byte> blob_of(sqlite3_value* value) {
 // bloomery_contains
 // ---------------------------------------------------------------------------------
 
-void contains(sqlite3_context* context, std::span<sqlite3_value*> values) {
+void contains(sqlite3_context* context, int, sqlite3_value** values) {
   if (is_null(values[0])) return sqlite3_result_null(context);
   // The filter that the connection asked last: a query over many rows checks and copies it once.
   auto& last = *static_cast<sql::kept_filter*>(sqlite3_user_data(context));
@@ -150,8 +141,8 @@ result<double> rate_of(sqlite3_value* value) {
   return parse_rate(fmt::format("{}", sqlite3_value_double(value)));
 }
 
-result<void> plan(key_group& group, std::span<sqlite3_value*> values) {
-  const auto has = [values](std::size_t i) { return i < values.size() && !is_null(values[i]); };
+result<void> plan(key_group& group, int count, sqlite3_value** values) {
+  const auto has = [=](int i) { return i < count && !is_null(values[i]); };
   if (has(1)) {
     const auto fpr = rate_of(values[1]);
     if (!fpr) return fail(fpr.error());
@@ -168,10 +159,10 @@ result<void> plan(key_group& group, std::span<sqlite3_value*> values) {
   return {};
 }
 
-void add_key(sqlite3_context* context, std::span<sqlite3_value*> values) {
+void add_key(sqlite3_context* context, int count, sqlite3_value** values) {
   auto& group = group_of<key_group>(context);
   if (group.kind == nullptr) {  // the first row
-    if (auto ok = plan(group, values); !ok) return set_error(context, ok.error().message);
+    if (auto ok = plan(group, count, values); !ok) return set_error(context, ok.error().message);
   }
   if (is_null(values[0])) return;
   key_word word;
@@ -192,7 +183,7 @@ struct filter_group {
   std::optional<any_filter> all;
 };
 
-void add_filter(sqlite3_context* context, std::span<sqlite3_value*> values) {
+void add_filter(sqlite3_context* context, int, sqlite3_value** values) {
   auto& group = group_of<filter_group>(context);
   if (is_null(values[0])) return;
   if (group.all) {
@@ -214,7 +205,7 @@ void give_union(sqlite3_context* context) {
 // bloomery_info
 // ----------------------------------------------------------------------------------------
 
-void info(sqlite3_context* context, std::span<sqlite3_value*> values) {
+void info(sqlite3_context* context, int, sqlite3_value** values) {
   if (is_null(values[0])) return sqlite3_result_null(context);
   const auto text = sql::info_of_value(blob_of(values[0]));
   if (!text) return set_error(context, text.error().message);
@@ -233,11 +224,11 @@ int add_functions(sqlite3* db) {
   }
   if (status == SQLITE_OK) {
     status = sqlite3_create_function(db, "bloomery_merge", 1, pure, nullptr, nullptr,
-                                     call<add_filter>, call_last<give_union>);
+                                     call<add_filter>, call<give_union>);
   }
   for (int arguments = 1; arguments <= 4 && status == SQLITE_OK; ++arguments) {
     status = sqlite3_create_function(db, "bloomery_agg", arguments, pure, nullptr, nullptr,
-                                     call<add_key>, call_last<build>);
+                                     call<add_key>, call<build>);
   }
   return status;
 }
