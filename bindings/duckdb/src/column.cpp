@@ -107,9 +107,8 @@ std::string_view column::key(idx_t row, std::string& room) const {
     put_decimal(row, room);
     return room;
   }
-  const auto bits = static_cast<std::uint64_t>(integer(row));
-  room.resize(sizeof bits);
-  for (std::size_t i = 0; i < sizeof bits; ++i) room[i] = static_cast<char>(bits >> (8 * i));
+  const std::int64_t number = integer(row);
+  room.assign(reinterpret_cast<const char*>(&number), sizeof number);
   return room;
 }
 

@@ -91,9 +91,7 @@ class integers final : public key_batch {
     std::memcpy(&value, elements_[i], sizeof value);
     if constexpr (Swap) value = swapped(value);
     // NOLINTNEXTLINE(bugprone-signed-char-misuse,cert-str34-c): the sign is meant to be extended
-    auto wide = static_cast<std::uint64_t>(value);
-    if constexpr (std::endian::native == std::endian::big) wide = swapped(wide);
-    return std::bit_cast<key_word>(wide);
+    return std::bit_cast<key_word>(static_cast<std::uint64_t>(value));
   }
 
   lent_memory memory_;
@@ -218,9 +216,8 @@ element_format format_of(const Py_buffer& buffer) noexcept {
   if (buffer.format == nullptr) return {};
   std::string_view text(buffer.format);
   element_format format;
-  constexpr bool big = std::endian::native == std::endian::big;
   if (!text.empty() && std::string_view("@=<>!").find(text.front()) != std::string_view::npos) {
-    format.swap = big ? text.front() == '<' : text.front() == '>' || text.front() == '!';
+    format.swap = text.front() == '>' || text.front() == '!';
     text.remove_prefix(1);
   }
   // A width may stand before the letter, which comes last; what is longer is a structure.
@@ -291,7 +288,6 @@ std::uint64_t checked_offset(std::string_view word, std::size_t i, std::uint64_t
                              std::uint64_t most) {
   std::uint64_t offset = 0;
   std::memcpy(&offset, word.data(), sizeof offset);
-  if constexpr (std::endian::native == std::endian::big) offset = swapped(offset);
   if (offset >= least && offset <= most) return offset;
   raise(PyExc_ValueError,
         fmt::format("offsets[{}] is {}: offsets must not fall and must stay within the data's {} "

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
@@ -82,7 +83,7 @@ struct integer_reader {
       const auto value = static_cast<std::int64_t>(wide);
       wide = static_cast<std::uint64_t>(value / Unit - std::int64_t{value % Unit < 0});
     }
-    for (std::size_t i = 0; i < word.size(); ++i) word[i] = static_cast<char>(wide >> (8 * i));
+    word = std::bit_cast<key_word>(wide);
     return {word.data(), word.size()};
   }
 };

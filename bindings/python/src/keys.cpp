@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 
 #include "errors.hpp"
 
@@ -32,10 +33,7 @@ std::string_view key_of_int(PyObject* number, key_word& word) {
     raise(PyExc_ValueError,
           "an int key is at least -2**63 and below 2**64; give a larger number as str or bytes");
   }
-  for (char& byte : word) {
-    byte = static_cast<char>(bits & 0xFF);
-    bits >>= 8;
-  }
+  word = std::bit_cast<key_word>(bits);
   return {word.data(), word.size()};
 }
 

@@ -15,7 +15,8 @@
 
 namespace bloomery::python {
 
-/// The bytes that stand for an int.
+/// The bytes that stand for an int: those of its 64 bits, since the library is for little-endian
+/// machines only.
 using key_word = std::array<char, 8>;
 
 /// The key that one object is. Refers to the object, to `word` for an int, or to `kept`, which it

@@ -12,6 +12,7 @@
 #include <sqlite3ext.h>
 
 #include <array>
+#include <bit>
 #include <bloomery/any_filter.hpp>
 #include <bloomery/file.hpp>
 #include <bloomery/plan/units.hpp>
@@ -57,11 +58,9 @@ using key_word = std::array<char, 8>;
 /// The key that a value is, which is not NULL; empty for a floating-point number.
 std::optional<std::string_view> key_of(sqlite3_value* value, key_word& word) {
   switch (sqlite3_value_type(value)) {
-    case SQLITE_INTEGER: {
-      const auto bits = static_cast<std::uint64_t>(sqlite3_value_int64(value));
-      for (std::size_t i = 0; i < word.size(); ++i) word[i] = static_cast<char>(bits >> (8 * i));
+    case SQLITE_INTEGER:
+      word = std::bit_cast<key_word>(sqlite3_value_int64(value));
       return std::string_view(word.data(), word.size());
-    }
     case SQLITE_TEXT:
     case SQLITE_BLOB:
       return bytes_of(value);
