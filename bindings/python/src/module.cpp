@@ -244,6 +244,12 @@ std::uint64_t approximate_size(const shared_filter& f) {
   return static_cast<std::uint64_t>(std::llround(estimate));
 }
 
+/// A figure that takes no time, so that the GIL is kept.
+template <auto Figure>
+std::uint64_t figure(const shared_filter& f) {
+  return f.read_one([](const any_filter& filter) { return (filter.*Figure)(); });
+}
+
 void add_filter(py::module_& module) {
   py::class_<shared_filter>(module, "Filter", py::custom_type_setup(&set_single_key_slots))
       .def(py::init([](made_filter& made) {
@@ -293,22 +299,13 @@ void add_filter(py::module_& module) {
            [](const shared_filter& f) {
              return f.read([](const any_filter& filter) { return filter.current_fpr(); });
            })
-      .def("_capacity",
-           [](const shared_filter& f) {
-             return f.read_one([](const any_filter& filter) { return filter.capacity(); });
-           })
-      .def("_size",
-           [](const shared_filter& f) {
-             return f.read_one([](const any_filter& filter) { return filter.size(); });
-           })
-      .def("_secret_key",
-           [](const shared_filter& f) -> py::object {
-             const hash_seed seed = f.hasher().settings();
-             if (!seed.is_keyed()) return py::none();
-             return bytes_of_key(seed.key());
-           })
-      .def("_nbytes", [](const shared_filter& f) {
-        return f.read_one([](const any_filter& filter) { return filter.size_in_bytes(); });
+      .def("_capacity", &figure<&any_filter::capacity>)
+      .def("_size", &figure<&any_filter::size>)
+      .def("_nbytes", &figure<&any_filter::size_in_bytes>)
+      .def("_secret_key", [](const shared_filter& f) -> py::object {
+        const hash_seed seed = f.hasher().settings();
+        if (!seed.is_keyed()) return py::none();
+        return bytes_of_key(seed.key());
       });
 }
 
