@@ -74,26 +74,6 @@ std::uint64_t amount(std::string_view name, const py::object& value, std::uint64
   return n;
 }
 
-}  // namespace
-
-double rate(std::string_view name, const py::object& value) {
-  if (value.is_none()) return 0;
-  if (PyUnicode_Check(value.ptr())) return parsed(name, value, parse_rate);
-  const double number = PyFloat_AsDouble(value.ptr());
-  if (PyErr_Occurred() != nullptr) {
-    PyErr_Clear();
-    refuse(PyExc_TypeError, name,
-           fmt::format("{} is not a rate; give a float, or text as '1%' or '1/1000'",
-                       Py_TYPE(value.ptr())->tp_name));
-  }
-  if (number > 0 && number < 1) return number;
-  refuse(PyExc_ValueError, name,
-         fmt::format("{} is not a rate; give one above 0 and below 1, as 0.01, '1%' or '1/1000'",
-                     shown(value)));
-}
-
-namespace {
-
 void put(py::dict& into, const std::vector<property>& extras) {
   for (const property& extra : extras) {
     std::visit([&](const auto& value) { into[py::str(extra.name)] = value; }, extra.value);
@@ -129,6 +109,22 @@ py::dict dict_of(std::string_view kind, const plan_report& plan) {
 }
 
 }  // namespace
+
+double rate(std::string_view name, const py::object& value) {
+  if (value.is_none()) return 0;
+  if (PyUnicode_Check(value.ptr())) return parsed(name, value, parse_rate);
+  const double number = PyFloat_AsDouble(value.ptr());
+  if (PyErr_Occurred() != nullptr) {
+    PyErr_Clear();
+    refuse(PyExc_TypeError, name,
+           fmt::format("{} is not a rate; give a float, or text as '1%' or '1/1000'",
+                       Py_TYPE(value.ptr())->tp_name));
+  }
+  if (number > 0 && number < 1) return number;
+  refuse(PyExc_ValueError, name,
+         fmt::format("{} is not a rate; give one above 0 and below 1, as 0.01, '1%' or '1/1000'",
+                     shown(value)));
+}
 
 std::optional<hash_key> secret_key_of(const py::object& key) {
   if (key.is_none()) return std::nullopt;
