@@ -94,7 +94,7 @@ py::dict dict_of(const abilities& can) {
 
 py::dict dict_of(std::string_view kind, const plan_report& plan) {
   py::dict all;
-  all["kind"] = py::str(kind.data(), kind.size());
+  all["kind"] = kind;
   all["capacity"] = plan.capacity;
   all["bits"] = plan.bits;
   all["bytes"] = plan.bytes;
@@ -201,7 +201,7 @@ py::dict plan(const py::object& kind, plan_request request, const needs& wanted)
     if (each.plan) {
       ranked.append(dict_of(each.kind->name, *each.plan));
     } else {
-      refused[py::str(each.kind->name.data(), each.kind->name.size())] = each.plan.error().message;
+      refused[py::str(each.kind->name)] = each.plan.error().message;
     }
   }
   best["ranked"] = std::move(ranked);
@@ -228,16 +228,15 @@ py::dict all_kinds() {
   for (const kind_info& row : kinds()) {
     py::dict options;
     for (const kind_option& option : row.options) {
-      options[py::str(option.name.data(), option.name.size())] =
-          fmt::format("{}: {}", option.meaning, option.values);
+      options[py::str(option.name)] = fmt::format("{}: {}", option.meaning, option.values);
     }
     py::dict known;
-    known["summary"] = py::str(row.summary.data(), row.summary.size());
-    known["strengths"] = py::str(row.strengths.data(), row.strengths.size());
+    known["summary"] = row.summary;
+    known["strengths"] = row.strengths;
     known["can"] = dict_of(row.can);
     known["built_once"] = row.build != nullptr;
     known["options"] = std::move(options);
-    all[py::str(row.name.data(), row.name.size())] = std::move(known);
+    all[py::str(row.name)] = std::move(known);
   }
   return all;
 }
