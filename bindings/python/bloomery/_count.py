@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Optional
 
 from . import _native
-from ._filter import Keys, request
+from ._filter import Keys
 
 
 class KeyCounter:
@@ -33,7 +33,8 @@ class KeyCounter:
 
     def __init__(self, *, seed: Optional[int] = None, key: Optional[bytes] = None) -> None:
         self._settings = (seed, key)
-        self._counter = _native.KeyCounter(request(None, None, None, None, None, seed, key, None, {}))
+        wanted = _native.Request(None, None, None, None, None, seed, key, None, {})
+        self._counter = _native.KeyCounter(wanted)
 
     def update(self, *keys: Keys, offsets: Optional[Any] = None) -> None:
         """Counts many keys, as ``contains`` of a filter takes them."""

@@ -239,13 +239,6 @@ class Filter(_native.Filter):
                 f"{self.nbytes:,} bytes>")
 
 
-def request(capacity: Optional[Count], fpr: Optional[Rate], memory: Optional[Count],
-            bits: Optional[Count], hashes: Optional[int], seed: Optional[int],
-            key: Optional[bytes], hash: Optional[str], options: Dict[str, Any]) -> _native.Request:
-    return _native.Request(capacity=capacity, fpr=fpr, memory=memory, bits=bits, hashes=hashes,
-                           seed=seed, key=key, hash=hash, options=options)
-
-
 class Insertable(Filter):
     """Filters that take keys at any time.
 
@@ -264,7 +257,7 @@ class Insertable(Filter):
                  memory: Optional[Count] = None, bits: Optional[Count] = None,
                  hashes: Optional[int] = None, seed: Optional[int] = None,
                  key: Optional[bytes] = None, hash: Optional[str] = None, **options: Any) -> None:
-        _native.Filter.__init__(self, _native.create(kind_of(type(self)), request(
+        _native.Filter.__init__(self, _native.create(kind_of(type(self)), _native.Request(
             capacity, fpr, memory, bits, hashes, seed, key, hash, options)))
 
     @classmethod
@@ -356,8 +349,8 @@ class Static(Filter):
         >>> f.nbytes * 8 / 100_000 < 6.8
         True
         """
-        made = _native.build(kind_of(cls), request(capacity, fpr, memory, bits, None, seed, key, hash,
-                                                   options), keys, offsets)
+        made = _native.build(kind_of(cls), _native.Request(
+            capacity, fpr, memory, bits, None, seed, key, hash, options), keys, offsets)
         return adopt(made, cls)  # type: ignore[return-value]
 
 

@@ -12,7 +12,7 @@ class FullError(ValueError):
     contained: int
 
 class Request:
-    def __init__(self, *, capacity: Any, fpr: Any, memory: Any, bits: Any, hashes: Any, seed: Any,
+    def __init__(self, capacity: Any, fpr: Any, memory: Any, bits: Any, hashes: Any, seed: Any,
                  key: Any, hash: Any, options: Dict[str, Any]) -> None: ...
 
 class Made:

@@ -6,7 +6,7 @@ import dataclasses
 from typing import Any, Dict, Optional, Tuple
 
 from . import _native
-from ._filter import Count, Rate, request
+from ._filter import Count, Rate
 
 
 def kinds() -> Dict[str, Dict[str, Any]]:
@@ -64,7 +64,7 @@ def plan(capacity: Optional[Count] = None, fpr: Optional[Rate] = None, *,
     Traceback (most recent call last):
     ValueError: ...
     """
-    made = _native.plan(kind, request(capacity, fpr, memory, bits, hashes, seed, key, hash, options),
-                        deletable, counting, growing, static)
+    wanted = _native.Request(capacity, fpr, memory, bits, hashes, seed, key, hash, options)
+    made = _native.plan(kind, wanted, deletable, counting, growing, static)
     made["ranked"] = tuple(Plan(**each) for each in made.get("ranked", ()))
     return Plan(**made)

@@ -181,10 +181,7 @@ void save_to(const shared_filter& filter, const py::object& path, bool replace) 
 }
 
 void add_making(py::module_& module) {
-  py::class_<plan_request>(module, "Request")
-      .def(py::init(&request_of), py::kw_only(), py::arg("capacity"), py::arg("fpr"),
-           py::arg("memory"), py::arg("bits"), py::arg("hashes"), py::arg("seed"), py::arg("key"),
-           py::arg("hash"), py::arg("options"));
+  py::class_<plan_request>(module, "Request").def(py::init(&request_of));
   py::class_<made_filter>(module, "Made")
       .def_property_readonly("kind", [](const made_filter& made) {
         return std::string(find_kind(made.filter.image().header.kind)->name);
