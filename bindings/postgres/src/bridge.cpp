@@ -194,12 +194,11 @@ bool bridge_info(bridge_bytes value, bridge_allocate allocate, char** json,
 bool bridge_reads_ranges(bridge_bytes beginning) {
   bridge_failure ignored{};
   bool reads = false;
-  return is_done(&ignored,
-                 [&]() -> result<void> {
-                   reads = blocks_of(bytes_of(beginning)).has_value();
-                   return {};
-                 }) &&
-         reads;
+  is_done(&ignored, [&]() -> result<void> {
+    reads = blocks_of(bytes_of(beginning)).has_value();
+    return {};
+  });
+  return reads;
 }
 
 bridge_filter* bridge_open(bridge_bytes value, bool is_complete, bridge_failure* failure) {
