@@ -44,7 +44,6 @@ inline constexpr int option_async_load = 1 << 2;
 
 inline constexpr int event_of_module = 1 << 13;  // class `d` of keyspace events
 
-inline constexpr unsigned setting_immutable = 1U << 0;
 inline constexpr unsigned setting_memory = 1U << 7;  // values such as 64mb
 
 // Methods of a data type, in the order of version 4.

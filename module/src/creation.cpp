@@ -17,24 +17,6 @@ namespace {
   throw refusal("ERR " + failure.message);
 }
 
-std::unique_ptr<filter_object> create_filter(const command_call& call, filter_spec& spec) {
-  if (std::exchange(spec.draws_key, false) && spec.engine == filter_engine::native) {
-    const auto key = new_hash_key();
-    if (!key) refuse(key.error());
-    spec.seed = *key;
-  }
-  if (call.is_limited()) {
-    const auto planned = planned_bytes(spec);
-    if (!planned) refuse(planned.error());
-    require_room(call, spec.engine, *planned);
-  }
-  auto filter = make_filter(spec);
-  if (!filter) refuse(filter.error());
-  // The planned bytes do not include some hundred bytes of objects.
-  require_within_limits(call, **filter);
-  return std::make_unique<filter_object>(std::move(*filter));
-}
-
 // Spells out every parameter, so that a replica with other settings has the same bits. For
 // compatible filters RedisBloom accepts the commands too: BF.RESERVE has at most seven words,
 // CF.RESERVE an odd number, and both ignore the word that names the engine.
@@ -99,30 +81,46 @@ class creation_command {
   std::vector<string*> words_;
 };
 
+/// Creates the filter of an empty key, here and on replicas. The caller announces it.
+filter_value& create_filter(const command_call& call, filter_key& key, filter_spec spec) {
+  if (std::exchange(spec.draws_key, false) && spec.engine == filter_engine::native) {
+    const auto drawn = new_hash_key();
+    if (!drawn) refuse(drawn.error());
+    spec.seed = *drawn;
+  }
+  if (call.is_limited()) {
+    const auto planned = planned_bytes(spec);
+    if (!planned) refuse(planned.error());
+    require_room(call, spec.engine, *planned);
+  }
+  auto filter = make_filter(spec);
+  if (!filter) refuse(filter.error());
+  // The planned bytes do not include some hundred bytes of objects.
+  require_within_limits(call, **filter);
+  auto object = std::make_unique<filter_object>(std::move(*filter));
+  filter_value& created = *object->filter;
+  creation_command command(spec);
+  key.set(std::move(object));
+  command.replicate(call);
+  return created;
+}
+
 }  // namespace
 
-int reserve(const command_call& call, filter_spec spec) {
+int reserve(const command_call& call, const filter_spec& spec) {
   filter_key key(call, open_read | open_write);
   if (!key.is_empty()) {
     throw refusal(key.object() != nullptr ? "ERR item exists" : wrong_type);
   }
-  auto object = create_filter(call, spec);
-  creation_command command(spec);
-  key.set(std::move(object));
-  command.replicate(call);
+  create_filter(call, key, spec);
   key.announce(call.is_bloom() ? "bf.reserve" : "cf.reserve");
   return api.reply_simple(call.ctx, "OK");
 }
 
-opened_filter open_or_create(const command_call& call, filter_key& key, filter_spec spec,
+opened_filter open_or_create(const command_call& call, filter_key& key, const filter_spec& spec,
                              bool create) {
   if (!key.is_empty() || !create) return {key.filter(), false};
-  auto object = create_filter(call, spec);
-  filter_value& filter = *object->filter;
-  creation_command command(spec);
-  key.set(std::move(object));
-  command.replicate(call);
-  return {filter, true};
+  return {create_filter(call, key, spec), true};
 }
 
 }  // namespace bloomery::server

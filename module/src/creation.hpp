@@ -7,7 +7,7 @@
 namespace bloomery::server {
 
 /// Creates the filter of RESERVE and replies.
-int reserve(const command_call& call, filter_spec spec);
+int reserve(const command_call& call, const filter_spec& spec);
 
 struct opened_filter {
   filter_value& filter;
@@ -15,7 +15,7 @@ struct opened_filter {
 };
 /// The filter of a key to insert into. A missing filter is created from `spec` if `create` allows
 /// it. Throws refusal.
-opened_filter open_or_create(const command_call& call, filter_key& key, filter_spec spec,
+opened_filter open_or_create(const command_call& call, filter_key& key, const filter_spec& spec,
                              bool create);
 
 }  // namespace bloomery::server
