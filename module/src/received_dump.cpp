@@ -10,34 +10,29 @@ namespace bloomery::server {
 
 wire_error received_dump::begin(std::string_view header) {
   if (!is_native_header(header)) return begin_compatible(header);
-  received_dump next;
   std::vector<dump_section> sections;
-  if (const auto error = read_dump_header(header, next.prefix_, sections)) return error;
+  if (const auto error = read_dump_header(header, prefix_, sections)) return error;
   for (const dump_section& section : sections) {
-    const auto error = next.prefix_.spec.window != 0 ? next.add_generation(section)
-                                                     : next.add_file(as_chars(section.header));
+    const auto error =
+        prefix_.spec.window != 0 ? add_generation(section) : add_file(as_chars(section.header));
     if (error != nullptr) return error;
   }
-  *this = std::move(next);
   return nullptr;
 }
 
 wire_error received_dump::begin_compatible(std::string_view header) {
-  received_dump next;
-  filter_spec& spec = next.prefix_.spec;
-  spec.engine = filter_engine::compatible;
+  prefix_.spec.engine = filter_engine::compatible;
   if (auto cuckoo = read_cuckoo_header(header)) {
-    spec.family = filter_family::cuckoo;
-    next.expected_ = payload_bytes(*cuckoo);
-    next.shape_ = *cuckoo;
+    prefix_.spec.family = filter_family::cuckoo;
+    expected_ = payload_bytes(*cuckoo);
+    shape_ = *cuckoo;
   } else if (auto chain = read_chain_header(header)) {
-    spec.family = filter_family::bloom;
-    for (const link_shape& link : chain->links) next.expected_ += link.bytes;
-    next.shape_ = std::move(*chain);
+    prefix_.spec.family = filter_family::bloom;
+    for (const link_shape& link : chain->links) expected_ += link.bytes;
+    shape_ = std::move(*chain);
   } else {
     return bad_data;
   }
-  *this = std::move(next);
   return nullptr;
 }
 

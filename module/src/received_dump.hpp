@@ -20,7 +20,8 @@ class received_dump {
  public:
   received_dump() = default;
 
-  /// Starts a dump with its header. Memory for the payload is allocated as it arrives.
+  /// Starts a dump with its header, once. A dump whose header has an error is of no use. Memory for
+  /// the payload is allocated as it arrives.
   wire_error begin(std::string_view header);
 
   /// Appends bytes of the payload; `offset` must be the number of bytes so far. An error leaves the
