@@ -1,6 +1,6 @@
 #include "redisbloom_rdb.hpp"
 
-#include <cstring>
+#include <concepts>
 #include <utility>
 
 #include "dump_pieces.hpp"
@@ -51,7 +51,8 @@ struct field_reader {
 };
 
 struct field_writer {
-  field_writer& operator<<(std::uint64_t number) noexcept {
+  template <std::unsigned_integral Number>
+  field_writer& operator<<(Number number) noexcept {
     api.save_unsigned(output, number);
     return *this;
   }
@@ -110,13 +111,12 @@ std::unique_ptr<filter_value> load_chain(io* stream, int version) {
 void save(io* stream, const bloom_chain& filter) {
   field_writer output{stream};
   const chain_shape& shape = filter.shape();
-  output << shape.items << std::uint64_t{shape.links.size()} << std::uint64_t{shape.options}
-         << std::uint64_t{shape.growth};
+  output << shape.items << shape.links.size() << shape.options << shape.growth;
   const byte_pieces payload = filter.dump_payload();
   for (std::size_t i = 0; i < shape.links.size(); ++i) {
     const link_shape& link = shape.links[i];
-    output << link.capacity << link.error_rate << std::uint64_t{link.hashes} << link.bits_per_item
-           << link.bits << std::uint64_t{link.log2_bits} << payload[i] << link.items;
+    output << link.capacity << link.error_rate << link.hashes << link.bits_per_item << link.bits
+           << link.log2_bits << payload[i] << link.items;
   }
 }
 
@@ -161,10 +161,9 @@ void save(io* stream, const cuckoo_chain& filter) {
   field_writer output{stream};
   const cuckoo_shape& shape = filter.shape();
   if (shape.is_legacy) output << legacy_marker << legacy_version << shape.deletes;
-  output << std::uint64_t{shape.filters} << shape.buckets << shape.items;
+  output << shape.filters << shape.buckets << shape.items;
   if (!shape.is_legacy) {
-    output << shape.deletes << std::uint64_t{shape.bucket_size}
-           << std::uint64_t{shape.max_iterations} << std::uint64_t{shape.expansion};
+    output << shape.deletes << shape.bucket_size << shape.max_iterations << shape.expansion;
   }
   std::uint32_t i = 0;
   for (const auto slots : filter.dump_payload()) {
