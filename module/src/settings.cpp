@@ -62,7 +62,7 @@ struct number_row {
 };
 
 constexpr long long max_bytes = std::numeric_limits<std::int64_t>::max();
-constexpr std::array numbers = {
+std::array numbers = {
     number_row{"initial-size", 1, max_capacity, &settings::bf_initial_size, 0, "bf-initial-size",
                "INITIAL_SIZE"},
     number_row{"expansion-factor", 0, max_expansion, &settings::bf_expansion_factor, 0,
@@ -148,11 +148,9 @@ bool register_all(context* ctx) {
       return false;
     }
   }
-  for (const number_row& row : numbers) {
-    // NOLINTNEXTLINE(cppcoreguidelines-pro-type-const-cast): the getter and setter only read it
-    void* const registered = const_cast<number_row*>(&row);
+  for (number_row& row : numbers) {
     if (api.register_number(ctx, row.name, active.*row.value, row.flags, row.min, row.max,
-                            get_number, set_number, nullptr, registered) != ok) {
+                            get_number, set_number, nullptr, &row) != ok) {
       return false;
     }
   }
