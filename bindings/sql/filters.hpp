@@ -3,6 +3,7 @@
 // What SQL engines share: a filter is a value with the bytes of a filter file.
 
 #include <bloomery/any_filter.hpp>
+#include <bloomery/defaults.hpp>
 #include <bloomery/file.hpp>
 #include <bloomery/hash.hpp>
 #include <bloomery/result.hpp>
@@ -16,8 +17,6 @@
 
 namespace bloomery::sql {
 
-inline constexpr double default_fpr = 0.01;
-inline constexpr std::string_view default_kind = "blocked_bloom";
 /// The number of keys is counted.
 inline constexpr std::uint64_t counted = 0;
 

@@ -1,6 +1,7 @@
 #pragma once
 
-/// Defaults of the command line, the C and Python interfaces, the server module and the explorer.
+/// Defaults of the command line, the C, Python and SQL interfaces, the server module and the
+/// explorer.
 ///
 /// The planners have no default kind or rate: callers of the C++ library state them.
 

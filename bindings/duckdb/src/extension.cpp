@@ -237,7 +237,7 @@ struct key_group {
 
   std::vector<hash64> hashes = {};
   const kind_info* kind = nullptr;  ///< null before the first row
-  double fpr = sql::default_fpr;
+  double fpr = default_fpr;
   std::uint64_t capacity = sql::counted;
 
   result<void> plan(const arguments& from, idx_t row) {
@@ -252,7 +252,7 @@ struct key_group {
       if (!given) return fail(given.error());
       capacity = *given;
     }
-    const auto found = find_kind(has(from.kinds) ? from.kinds->text(row) : sql::default_kind);
+    const auto found = find_kind(has(from.kinds) ? from.kinds->text(row) : default_kind);
     if (!found) return fail(found.error());
     kind = *found;
     return {};

@@ -136,13 +136,13 @@ uint64_t bridge_hash(bridge_bytes key) {
 bool bridge_make_plan(const double* fpr, bridge_bytes kind, const int64_t* capacity,
                       bridge_plan* plan, bridge_failure* failure) {
   return is_done(failure, [&]() -> result<void> {
-    *plan = {sql::default_fpr, sql::counted, 0};
+    *plan = {default_fpr, sql::counted, 0};
     if (fpr != nullptr) {
       const auto rate = parse_rate(fmt::format("{}", *fpr));
       if (!rate) return fail(rate.error());
       plan->fpr = *rate;
     }
-    const auto found = find_kind(kind.data == nullptr ? sql::default_kind : text_of(kind));
+    const auto found = find_kind(kind.data == nullptr ? default_kind : text_of(kind));
     if (!found) return fail(found.error());
     plan->kind = static_cast<std::uint16_t>((*found)->kind);
     if (capacity == nullptr) return {};

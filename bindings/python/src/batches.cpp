@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <string_view>
-#include <type_traits>
 #include <utility>
 
 namespace bloomery::python {

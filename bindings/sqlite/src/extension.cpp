@@ -130,7 +130,7 @@ std::unique_ptr<T> take_group(sqlite3_context* context) {
 
 struct key_group {
   std::vector<hash64> hashes;
-  double fpr = sql::default_fpr;
+  double fpr = default_fpr;
   const kind_info* kind = nullptr;
   std::uint64_t capacity = sql::counted;
 };
@@ -152,7 +152,7 @@ result<void> plan(key_group& group, int count, sqlite3_value** values) {
     if (!capacity) return fail(capacity.error());
     group.capacity = *capacity;
   }
-  const auto kind = find_kind(has(2) ? bytes_of(values[2]) : sql::default_kind);
+  const auto kind = find_kind(has(2) ? bytes_of(values[2]) : default_kind);
   if (!kind) return fail(kind.error());
   group.kind = *kind;
   return {};
