@@ -123,16 +123,14 @@ insert_result bloom_chain::insert(item_span items, std::span<bool> newly_inserte
 filter_facts bloom_chain::facts() const noexcept {
   const bool grows = (shape_.options & does_not_grow) == 0;
   const link_shape& first = shape_.links.front();
-  filter_spec spec;
-  spec.family = filter_family::bloom;
-  spec.engine = filter_engine::compatible;
-  spec.error_rate = grows ? first.error_rate / tightening : first.error_rate;
-  spec.capacity = first.capacity;
-  spec.expansion = grows ? shape_.growth : 0;
-  spec.growth = shape_.growth;
   std::uint64_t capacity = 0;
   for (const link_shape& link : shape_.links) capacity += link.capacity;
-  return {.spec = spec,
+  return {.spec = {.family = filter_family::bloom,
+                   .error_rate = grows ? first.error_rate / tightening : first.error_rate,
+                   .capacity = first.capacity,
+                   .expansion = grows ? shape_.growth : 0,
+                   .engine = filter_engine::compatible,
+                   .growth = shape_.growth},
           .capacity = capacity,
           .bytes = reported_size(shape_),
           .filters = shape_.links.size(),

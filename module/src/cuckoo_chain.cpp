@@ -226,16 +226,15 @@ bool cuckoo_chain::compact() {
 }
 
 filter_facts cuckoo_chain::facts() const noexcept {
-  filter_spec spec;
-  spec.family = filter_family::cuckoo;
-  spec.engine = filter_engine::compatible;
   // A non-member is compared with the fingerprints of two buckets, here two full ones.
-  spec.error_rate = std::min(1.0, 2.0 * shape_.bucket_size / fingerprints);
-  spec.capacity = shape_.buckets * shape_.bucket_size;
-  spec.expansion = shape_.expansion;
-  spec.bucket_size = shape_.bucket_size;
-  spec.max_iterations = shape_.max_iterations;
-  return {.spec = spec,
+  const double error_rate = std::min(1.0, 2.0 * shape_.bucket_size / fingerprints);
+  return {.spec = {.family = filter_family::cuckoo,
+                   .error_rate = error_rate,
+                   .capacity = shape_.buckets * shape_.bucket_size,
+                   .expansion = shape_.expansion,
+                   .engine = filter_engine::compatible,
+                   .bucket_size = shape_.bucket_size,
+                   .max_iterations = shape_.max_iterations},
           .capacity = payload_bytes(shape_),
           .bytes = reported_size(shape_),
           .filters = shape_.filters,
