@@ -193,59 +193,44 @@ std::unique_ptr<key_batch> batch_of(const ArrowSchema& schema, part from) {
 }  // namespace
 }  // namespace arrow
 
-/// A stream, or one array with its schema.
-struct arrow_stream {
-  arrow::held<ArrowArrayStream> stream;
-  arrow::held<ArrowSchema> schema;
-  arrow::held_array only;
+/// Calls the producer, which may wait for threads that need the GIL.
+template <class Out>
+void arrow_column::call(int (*what)(ArrowArrayStream*, Out*), Out& out) {
+  const int error = [&] {
+    const without_gil released;
+    return what(&stream_.value, &out);
+  }();
+  if (error == 0) return;
+  const char* const text = stream_.value.get_last_error(&stream_.value);
+  raise(PyExc_RuntimeError, fmt::format("the producer of the Arrow data failed: {}",
+                                        text == nullptr ? "no reason given" : text));
+}
 
-  /// Calls the producer, which may wait for threads that need the GIL.
-  template <class Out>
-  void call(int (*what)(ArrowArrayStream*, Out*), Out& out) {
-    const int error = [&] {
-      const without_gil released;
-      return what(&stream.value, &out);
-    }();
-    if (error != 0) raise_error();
-  }
-
-  [[noreturn]] void raise_error() {
-    const char* const text = stream.value.get_last_error(&stream.value);
-    raise(PyExc_RuntimeError, fmt::format("the producer of the Arrow data failed: {}",
-                                          text == nullptr ? "no reason given" : text));
-  }
-};
-
-arrow_column::arrow_column(std::unique_ptr<arrow_stream> stream) : stream_(std::move(stream)) {}
-arrow_column::arrow_column(arrow_column&&) noexcept = default;
-arrow_column& arrow_column::operator=(arrow_column&&) noexcept = default;
-arrow_column::~arrow_column() = default;
-
-std::optional<arrow_column> arrow_column::of(py::handle object) {
-  auto all = std::make_unique<arrow_stream>();
+std::unique_ptr<arrow_column> arrow_column::of(py::handle object) {
+  auto column = std::make_unique<arrow_column>();
   if (py::hasattr(object, "__arrow_c_stream__")) {
     const py::object capsule = object.attr("__arrow_c_stream__")();
-    all->stream.take_from(capsule, "arrow_array_stream");
-    all->call(all->stream.value.get_schema, all->schema.value);
+    column->stream_.take_from(capsule, "arrow_array_stream");
+    column->call(column->stream_.value.get_schema, column->schema_.value);
   } else if (py::hasattr(object, "__arrow_c_array__")) {
     const auto pair = py::cast<py::tuple>(object.attr("__arrow_c_array__")());
-    all->only = std::make_shared<arrow::held<ArrowArray>>();
-    all->schema.take_from(pair[0], "arrow_schema");
-    all->only->take_from(pair[1], "arrow_array");
+    column->only_ = std::make_shared<arrow::held<ArrowArray>>();
+    column->schema_.take_from(pair[0], "arrow_schema");
+    column->only_->take_from(pair[1], "arrow_array");
   } else {
-    return std::nullopt;
+    return nullptr;
   }
-  return arrow_column(std::move(all));
+  return column;
 }
 
 std::unique_ptr<key_batch> arrow_column::next() {
-  arrow::held_array array = std::exchange(stream_->only, nullptr);
-  if (array == nullptr && stream_->stream.value.release != nullptr) {
+  arrow::held_array array = std::exchange(only_, nullptr);
+  if (array == nullptr && stream_.value.release != nullptr) {
     array = std::make_shared<arrow::held<ArrowArray>>();
-    stream_->call(stream_->stream.value.get_next, array->value);
+    call(stream_.value.get_next, array->value);
   }
   if (array == nullptr || array->value.release == nullptr) return nullptr;
-  return arrow::batch_of(stream_->schema.value, arrow::part(array, array->value));
+  return arrow::batch_of(schema_.value, arrow::part(array, array->value));
 }
 
 }  // namespace bloomery::python

@@ -7,33 +7,30 @@
 #include <pybind11/pybind11.h>
 
 #include <memory>
-#include <optional>
 
+#include "arrow_c.hpp"
 #include "keys.hpp"
 
 namespace bloomery::python {
-
-struct arrow_stream;
 
 /// The batches of keys in one column: one for an array, and one per chunk of a chunked array or a
 /// table.
 class arrow_column {
  public:
-  /// Empty if the object exports no Arrow data. Raises TypeError for several columns.
-  static std::optional<arrow_column> of(pybind11::handle object);
-
-  arrow_column(arrow_column&&) noexcept;
-  arrow_column& operator=(arrow_column&&) noexcept;
-  ~arrow_column();
+  /// Null if the object exports no Arrow data. Raises TypeError for several columns.
+  static std::unique_ptr<arrow_column> of(pybind11::handle object);
 
   /// Null at the end. A type whose values are no keys raises TypeError; offsets or indices out of
   /// range, ValueError; an error of the producer, RuntimeError.
   std::unique_ptr<key_batch> next();
 
  private:
-  explicit arrow_column(std::unique_ptr<arrow_stream> stream);
+  template <class Out>
+  void call(int (*what)(ArrowArrayStream*, Out*), Out& out);
 
-  std::unique_ptr<arrow_stream> stream_;
+  arrow::held<ArrowArrayStream> stream_;  // none for one array with its schema
+  arrow::held<ArrowSchema> schema_;
+  arrow::held_array only_;
 };
 
 }  // namespace bloomery::python

@@ -17,7 +17,7 @@ void for_batches(const pybind11::object& keys, const pybind11::object& offsets, 
     work(*batch_of_offsets(keys, offsets));
   } else if (const auto batch = batch_of_array(keys)) {
     work(*batch);
-  } else if (auto column = arrow_column::of(keys)) {
+  } else if (const auto column = arrow_column::of(keys)) {
     while (const auto some = column->next()) work(*some);
   } else {
     iterated_keys some(keys);
