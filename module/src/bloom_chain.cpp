@@ -5,7 +5,6 @@
 #include <bit>
 #include <bloomery/plan/formulas.hpp>
 #include <bloomery/plan/numeric.hpp>
-#include <cmath>
 #include <cstring>
 #include <new>
 

@@ -6,7 +6,6 @@
 #include <bit>
 #include <bloomery/plan/formulas.hpp>
 #include <bloomery/plan/numeric.hpp>
-#include <cmath>
 
 #include "murmur2.hpp"
 

@@ -7,7 +7,6 @@
 //     back    an expandable, made when the front is full and the filter may grow. A query thus asks
 //             at most two parts, however far the filter grows.
 
-#include <bloomery/any_filter.hpp>
 #include <bloomery/result.hpp>
 #include <memory>
 

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <bloomery/any_filter.hpp>
 #include <bloomery/detail/blocked_bloom/layout.hpp>
 #include <bloomery/file.hpp>
@@ -13,7 +12,6 @@
 #include <new>
 #include <optional>
 #include <span>
-#include <string>
 #include <string_view>
 #include <utility>
 

@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <memory>
 #include <new>
-#include <string>
 #include <string_view>
 #include <utility>
 
