@@ -28,8 +28,10 @@ inline hash64 hash_of(std::string_view key) {
 result<std::uint64_t> capacity_of(std::int64_t given);
 
 /// The filter of keys that have these hashes, with repetitions. With `counted` it is planned for
-/// their number as the command line plans it, so that both make the same file. Fails as plans do,
-/// and with unsupported for a rate that takes 128-bit hashes.
+/// their number as the command line plans it, so that both make the same file;
+/// but a vector_quotient is planned here for all copies of a key, and there for at most
+/// kind_info::copies_to_plan_for of them. Fails as plans do, and with unsupported for a rate that
+/// takes 128-bit hashes.
 result<any_filter> build(const kind_info& kind, double fpr, std::span<const hash64> hashes,
                          std::uint64_t capacity = counted);
 

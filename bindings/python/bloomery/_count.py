@@ -23,7 +23,8 @@ class KeyCounter:
     >>> first.capacity("blocked_bloom")
     1000
 
-    A kind that keeps every copy of a key is planned for all of them:
+    A kind that keeps every copy of a key is planned for all of them. ``bloomery build`` plans a
+    vector_quotient for at most 3 copies of each key.
 
     >>> first.capacity("counting_bloom")
     5100
