@@ -1,10 +1,7 @@
 #include "gzip.hpp"
 
-#include <zlib.h>
-
 #include <algorithm>
 #include <limits>
-#include <utility>
 
 namespace bloomery::dialects {
 namespace {
@@ -17,65 +14,41 @@ failure no_memory() {
 
 }  // namespace
 
-class gunzip_stream::state {
- public:
-  explicit state(std::span<const std::byte> packed) noexcept : left_(packed) {
-    good_ = ::inflateInit2(&stream_, gzip_only) == Z_OK;
-  }
-  state(const state&) = delete;
-  state& operator=(const state&) = delete;
-  ~state() {
-    if (good_) ::inflateEnd(&stream_);
-  }
-
-  std::size_t fill(std::span<std::byte> into) noexcept {
-    constexpr std::size_t max_call = std::numeric_limits<uInt>::max();
-    std::size_t done = 0;
-    while (done < into.size() && outcome_ == Z_OK) {
-      const std::size_t give = std::min(max_call, left_.size());
-      const std::size_t room = std::min(max_call, into.size() - done);
-      // zlib's interface predates const; inflate does not write to its input.
-      stream_.next_in =
-          reinterpret_cast<Bytef*>(const_cast<std::byte*>(left_.data()));  // NOLINT(*-const-cast)
-      stream_.avail_in = static_cast<uInt>(give);
-      stream_.next_out = reinterpret_cast<Bytef*>(into.data() + done);
-      stream_.avail_out = static_cast<uInt>(room);
-      outcome_ = ::inflate(&stream_, Z_NO_FLUSH);
-      left_ = left_.subspan(give - stream_.avail_in);
-      done += room - stream_.avail_out;
-    }
-    return done;
-  }
-
-  bool good() const noexcept { return good_; }
-  bool short_of_memory() const noexcept { return outcome_ == Z_MEM_ERROR; }
-  bool ended_well() const noexcept { return outcome_ == Z_STREAM_END && left_.empty(); }
-
- private:
-  std::span<const std::byte> left_;
-  z_stream stream_{};
-  int outcome_ = Z_OK;
-  bool good_ = false;
-};
-
-gunzip_stream::gunzip_stream(std::unique_ptr<state> begun) noexcept : state_(std::move(begun)) {}
-gunzip_stream::gunzip_stream(gunzip_stream&&) noexcept = default;
-gunzip_stream& gunzip_stream::operator=(gunzip_stream&&) noexcept = default;
-gunzip_stream::~gunzip_stream() = default;
+void gunzip_stream::closer::operator()(z_stream* stream) const noexcept {
+  ::inflateEnd(stream);  // without effect if it was not begun
+  delete stream;
+}
 
 result<gunzip_stream> gunzip_stream::open(std::span<const std::byte> packed) {
-  auto begun = std::make_unique<state>(packed);
-  if (!begun->good()) return no_memory();
-  return gunzip_stream(std::move(begun));
+  gunzip_stream made;
+  made.left_ = packed;
+  made.stream_.reset(new z_stream{});
+  if (::inflateInit2(made.stream_.get(), gzip_only) != Z_OK) return no_memory();
+  return made;
 }
 
 std::size_t gunzip_stream::fill(std::span<std::byte> into) noexcept {
-  return state_->fill(into);
+  constexpr std::size_t max_call = std::numeric_limits<uInt>::max();
+  std::size_t done = 0;
+  while (done < into.size() && outcome_ == Z_OK) {
+    const std::size_t give = std::min(max_call, left_.size());
+    const std::size_t room = std::min(max_call, into.size() - done);
+    // zlib's interface predates const; inflate does not write to its input.
+    stream_->next_in =
+        reinterpret_cast<Bytef*>(const_cast<std::byte*>(left_.data()));  // NOLINT(*-const-cast)
+    stream_->avail_in = static_cast<uInt>(give);
+    stream_->next_out = reinterpret_cast<Bytef*>(into.data() + done);
+    stream_->avail_out = static_cast<uInt>(room);
+    outcome_ = ::inflate(stream_.get(), Z_NO_FLUSH);
+    left_ = left_.subspan(give - stream_->avail_in);
+    done += room - stream_->avail_out;
+  }
+  return done;
 }
 
 result<void> gunzip_stream::ended_well() const {
-  if (state_->ended_well()) return {};
-  if (state_->short_of_memory()) return no_memory();
+  if (outcome_ == Z_STREAM_END && left_.empty()) return {};
+  if (outcome_ == Z_MEM_ERROR) return no_memory();
   return fail(errc::corrupt,
               "its gzip data is damaged, incomplete or followed by something "
               "else; get the whole file");

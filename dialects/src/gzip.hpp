@@ -2,6 +2,8 @@
 
 // Filters packed by gzip, in memory.
 
+#include <zlib.h>
+
 #include <bloomery/result.hpp>
 #include <cstddef>
 #include <cstdint>
@@ -18,11 +20,6 @@ class gunzip_stream {
  public:
   /// Fails with out_of_memory.
   static result<gunzip_stream> open(std::span<const std::byte> packed);
-  gunzip_stream(gunzip_stream&&) noexcept;
-  gunzip_stream& operator=(gunzip_stream&&) noexcept;
-  gunzip_stream(const gunzip_stream&) = delete;
-  gunzip_stream& operator=(const gunzip_stream&) = delete;
-  ~gunzip_stream();
 
   /// Unpacks until `into` is full, the member ends or the data is damaged. Returns the bytes
   /// written.
@@ -33,10 +30,15 @@ class gunzip_stream {
   result<void> ended_well() const;
 
  private:
-  class state;
-  explicit gunzip_stream(std::unique_ptr<state> begun) noexcept;
+  struct closer {
+    void operator()(z_stream* stream) const noexcept;
+  };
 
-  std::unique_ptr<state> state_;
+  gunzip_stream() = default;
+
+  std::span<const std::byte> left_;
+  std::unique_ptr<z_stream, closer> stream_;  // zlib refuses a stream that was moved
+  int outcome_ = Z_OK;
 };
 
 /// Unpacks the front of a gzip file. Returns the bytes written.
