@@ -103,19 +103,15 @@ void cursor::skip(type kind, unsigned depth) noexcept {
       }
       return;
     }
-    case type::structure: {
-      std::int32_t last = 0;
-      for (;;) {
-        const field next = next_field(last);
-        if (next.kind == type::stop || !good_) return;
-        last = next.id;
-        skip(next.kind, depth - 1);
-      }
-    }
+    case type::structure:
+      structure([&](const field& each) {
+        skip(each.kind, depth - 1);
+        return true;
+      });
+      return;
     case type::stop:
     case type::map:  // Parquet has none
-      good_ = false;
-      return;
+      break;
   }
   good_ = false;
 }
