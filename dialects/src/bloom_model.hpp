@@ -83,7 +83,7 @@ class bloom_model final : public bloom_face<C> {
   result<void> askable() const override { return container_.form().known(); }
   bool takes_any_key() const noexcept override { return container_.form().takes_any(); }
   result<void> accepts(std::string_view key) const override {
-    key_bytes scratch;
+    std::vector<std::byte> scratch;
     if (container_.form().bytes_of(key, scratch)) return {};
     return container_.form().refusal(key);
   }
@@ -91,7 +91,7 @@ class bloom_model final : public bloom_face<C> {
   void may_contain(std::span<const std::string_view> keys,
                    std::span<bool> answers) const noexcept override {
     const key_form form = container_.form();
-    key_bytes scratch;
+    std::vector<std::byte> scratch;
     for (std::size_t i = 0; i < keys.size(); ++i) {
       const auto bytes = form.bytes_of(keys[i], scratch);
       answers[i] = bytes && filter_.may_contain(*bytes);
@@ -101,7 +101,7 @@ class bloom_model final : public bloom_face<C> {
   result<insert_summary> insert(std::span<const std::string_view> keys) override {
     if constexpr (writable) {
       const key_form form = container_.form();
-      key_bytes scratch;
+      std::vector<std::byte> scratch;
       insert_summary summary;
       for (const std::string_view key : keys) {
         const auto bytes = form.bytes_of(key, scratch);

@@ -152,6 +152,38 @@ bool put_utf16(std::string_view key, std::vector<std::byte>& to) {
   return true;
 }
 
+/// Appends a key's bytes in an encoding other than `bytes`. False if it has none.
+bool put_value(const value_form& form, std::string_view key, std::vector<std::byte>& to) {
+  switch (form.how) {
+    case encoding::utf16le:
+      return put_utf16(key, to);
+    case encoding::int32:
+      return put_number<std::int32_t>(key, to);
+    case encoding::int64:
+      return put_number<std::int64_t>(key, to);
+    case encoding::uint32:
+      return put_number<std::uint32_t>(key, to);
+    case encoding::uint64:
+      return put_number<std::uint64_t>(key, to);
+    case encoding::float32:
+      return put_number<float>(key, to);
+    case encoding::float64:
+      return put_number<double>(key, to);
+    case encoding::date:
+      return put_date(key, to);
+    case encoding::decimal32:
+      return put_decimal<std::int32_t>(key, form.scale, to);
+    case encoding::decimal64:
+      return put_decimal<std::int64_t>(key, form.scale, to);
+    case encoding::uuid:
+      return put_uuid(key, to);
+    case encoding::bytes:
+    case encoding::unknown:
+      break;
+  }
+  return false;
+}
+
 }  // namespace
 
 result<void> key_form::known() const {
@@ -162,54 +194,15 @@ result<void> key_form::known() const {
                           option_, values_));
 }
 
-std::optional<std::span<const std::byte>> key_form::bytes_of(std::string_view key,
-                                                             key_bytes& scratch) const {
+std::optional<std::span<const std::byte>> key_form::bytes_of(
+    std::string_view key, std::vector<std::byte>& scratch) const {
   if (how_.how == encoding::bytes) {
     if (how_.size != 0 && key.size() != how_.size) return std::nullopt;
     return std::as_bytes(std::span(key));
   }
-  scratch.room.clear();
-  bool made = false;
-  switch (how_.how) {
-    case encoding::utf16le:
-      made = put_utf16(key, scratch.room);
-      break;
-    case encoding::int32:
-      made = put_number<std::int32_t>(key, scratch.room);
-      break;
-    case encoding::int64:
-      made = put_number<std::int64_t>(key, scratch.room);
-      break;
-    case encoding::uint32:
-      made = put_number<std::uint32_t>(key, scratch.room);
-      break;
-    case encoding::uint64:
-      made = put_number<std::uint64_t>(key, scratch.room);
-      break;
-    case encoding::float32:
-      made = put_number<float>(key, scratch.room);
-      break;
-    case encoding::float64:
-      made = put_number<double>(key, scratch.room);
-      break;
-    case encoding::date:
-      made = put_date(key, scratch.room);
-      break;
-    case encoding::decimal32:
-      made = put_decimal<std::int32_t>(key, how_.scale, scratch.room);
-      break;
-    case encoding::decimal64:
-      made = put_decimal<std::int64_t>(key, how_.scale, scratch.room);
-      break;
-    case encoding::uuid:
-      made = put_uuid(key, scratch.room);
-      break;
-    case encoding::bytes:
-    case encoding::unknown:
-      break;
-  }
-  if (!made) return std::nullopt;
-  return std::span<const std::byte>(scratch.room);
+  scratch.clear();
+  if (!put_value(how_, key, scratch)) return std::nullopt;
+  return scratch;
 }
 
 std::string_view name_of(encoding how) noexcept {

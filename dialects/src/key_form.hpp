@@ -41,11 +41,6 @@ struct value_form {
 /// The form of a key in that encoding, for a sentence: "a whole number of 32 bits".
 std::string_view name_of(encoding how) noexcept;
 
-/// Memory for a key's bytes if they are not the key itself, reused from key to key.
-struct key_bytes {
-  std::vector<std::byte> room;
-};
-
 class key_form {
  public:
   /// `option` and `values` are for the error if the form is unknown: the option that names the
@@ -65,9 +60,10 @@ class key_form {
     return how_.how == encoding::bytes && how_.size == 0;
   }
 
-  /// The bytes, which refer to the key or to `scratch`. None if the key has no bytes in this form.
+  /// The bytes, which refer to the key or to `scratch`, memory that is reused from key to key. None
+  /// if the key has no bytes in this form.
   std::optional<std::span<const std::byte>> bytes_of(std::string_view key,
-                                                     key_bytes& scratch) const;
+                                                     std::vector<std::byte>& scratch) const;
 
   /// The reason why a key has no bytes in this form.
   failure refusal(std::string_view key) const;

@@ -95,7 +95,7 @@ class parquet_model final : public parquet_face {
   bool takes_any_key() const noexcept override { return form().takes_any(); }
   bool stores_key_type() const noexcept override { return in_file(); }
   result<void> accepts(std::string_view key) const override {
-    key_bytes scratch;
+    std::vector<std::byte> scratch;
     if (form().bytes_of(key, scratch)) return {};
     if (in_file()) return fail(errc::invalid_argument, column_);
     return form().refusal(key);
@@ -105,7 +105,7 @@ class parquet_model final : public parquet_face {
                    std::span<bool> answers) const noexcept override {
     constexpr std::size_t batch = 256;
     const key_form how = form();
-    key_bytes scratch;
+    std::vector<std::byte> scratch;
     std::array<hash64, batch> hashes;  // not zeroed: written before it is read
     std::array<bool, batch> accepted{};
     std::array<bool, batch> maybe{};
@@ -127,7 +127,7 @@ class parquet_model final : public parquet_face {
   result<insert_summary> insert(std::span<const std::string_view> keys) override {
     if constexpr (writable) {
       const key_form how = form();
-      key_bytes scratch;
+      std::vector<std::byte> scratch;
       insert_summary summary;
       for (const std::string_view key : keys) {
         const auto bytes = how.bytes_of(key, scratch);
