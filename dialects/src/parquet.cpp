@@ -44,6 +44,9 @@ class parquet_face : public foreign_filter::model {
   virtual value_form type() const noexcept = 0;
 };
 
+/// A bare filter in its own memory.
+result<foreign_filter> bare(result<blocked_bloom> filter, value_form form);
+
 template <storage Storage>
 class parquet_model final : public parquet_face {
   using filter_type = basic_blocked_bloom<Storage>;
@@ -169,9 +172,7 @@ class parquet_model final : public parquet_face {
                   "the filter is a part of a Parquet file; convert the column to a bare filter "
                   "first");
     }
-    auto folded = factor != 0 ? filters_.front().fold(factor) : filters_.front().fold_to(fpr);
-    if (!folded) return fail(std::move(folded.error()));
-    return alone(std::move(*folded));
+    return bare(factor != 0 ? filters_.front().fold(factor) : filters_.front().fold_to(fpr), form_);
   }
 
   result<foreign_filter> convert(const dialect& to, const option_list& given) const override {
@@ -186,10 +187,7 @@ class parquet_model final : public parquet_face {
                   "the Parquet file has no rows, and so no filter that could stand alone; build "
                   "one of no keys");
     }
-    auto memory = owned_storage::copy_of(filters_.front().bits());
-    if (!memory) return fail(std::move(memory.error()));
-    auto merged = basic_blocked_bloom<owned_storage>::open(
-        parquet_shape(filters_.front().bits().size()), std::move(*memory), 0);
+    auto merged = parquet_filter_in(owned_storage::copy_of(filters_.front().bits()));
     if (!merged) return fail(std::move(merged.error()));
     for (std::size_t i = 1; i < filters_.size(); ++i) {
       if (filters_[i].params().blocks != merged->params().blocks) {
@@ -200,7 +198,7 @@ class parquet_model final : public parquet_face {
       }
       if (auto ok = merged->merge(filters_[i]); !ok) return fail(std::move(ok.error()));
     }
-    return alone(std::move(*merged));
+    return bare(std::move(merged), form_);
   }
 
   result<foreign_image> image() const override {
@@ -214,12 +212,6 @@ class parquet_model final : public parquet_face {
   }
 
  private:
-  /// A bare filter of this one's type.
-  foreign_filter alone(blocked_bloom filter) const {
-    std::vector<blocked_bloom> one;
-    one.push_back(std::move(filter));
-    return foreign_filter(std::make_unique<parquet_model<owned_storage>>(std::move(one), form_));
-  }
   key_form form() const noexcept { return {form_, "type", types}; }
   static failure read_only() {
     return fail(errc::unsupported, "the filter was opened to be read only");
@@ -231,6 +223,13 @@ class parquet_model final : public parquet_face {
   value_form form_;
   std::string column_;
 };
+
+result<foreign_filter> bare(result<blocked_bloom> filter, value_form form) {
+  if (!filter) return fail(std::move(filter.error()));
+  std::vector<blocked_bloom> one;
+  one.push_back(std::move(*filter));
+  return foreign_filter(std::make_unique<parquet_model<owned_storage>>(std::move(one), form));
+}
 
 recognition looks_like(std::span<const std::byte> bytes) noexcept {
   if (is_parquet_file(bytes)) return recognition::certain;
@@ -290,14 +289,8 @@ result<foreign_filter> open_filter(const mapped_storage& bytes, const open_reque
   const auto form = type_of(request.options);
   if (!form) return fail(form.error());
   if (request.how == access::read_only) return over_groups(bytes, {{*blocks}}, {*form});
-  auto memory = owned_storage::copy_of(bytes.bytes().subspan(blocks->at, blocks->size));
-  if (!memory) return fail(std::move(memory.error()));
-  auto filter = blocked_bloom::open(parquet_shape(blocks->size), std::move(*memory), 0);
-  if (!filter) return fail(std::move(filter.error()));
-  std::vector<blocked_bloom> one;
-  one.push_back(std::move(*filter));
-  return foreign_filter(
-      std::make_unique<parquet_model<owned_storage>>(std::move(one), value_form{*form}));
+  const auto bits = bytes.bytes().subspan(blocks->at, blocks->size);
+  return bare(parquet_filter_in(owned_storage::copy_of(bits)), {*form});
 }
 
 result<std::uint64_t> bytes_for(const plan_request& request) {
@@ -338,14 +331,7 @@ result<foreign_filter> create_filter(const plan_request& request) {
   if (!form) return fail(form.error());
   const auto bytes = bytes_for(request);
   if (!bytes) return fail(bytes.error());
-  auto memory = owned_storage::make(*bytes);
-  if (!memory) return fail(std::move(memory.error()));
-  auto filter = blocked_bloom::open(parquet_shape(*bytes), std::move(*memory), 0);
-  if (!filter) return fail(std::move(filter.error()));
-  std::vector<blocked_bloom> one;
-  one.push_back(std::move(*filter));
-  return foreign_filter(
-      std::make_unique<parquet_model<owned_storage>>(std::move(one), value_form{*form}));
+  return bare(parquet_filter_in(owned_storage::make(*bytes)), {*form});
 }
 
 }  // namespace parquet_format

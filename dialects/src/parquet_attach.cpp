@@ -230,9 +230,7 @@ class attaching {
                               "MiB; give a greater --fpr",
                               hashes.size()));
     }
-    auto memory = owned_storage::make(*bytes);
-    if (!memory) return fail(std::move(memory.error()));
-    auto filter = blocked_bloom::open(parquet_shape(*bytes), std::move(*memory), 0);
+    auto filter = parquet_filter_in(owned_storage::make(*bytes));
     if (!filter) return fail(std::move(filter.error()));
     filter->insert(hashes);
     const auto header = parquet_header(*bytes);

@@ -15,6 +15,12 @@ blocked_bloom_params parquet_shape(std::size_t bytes) noexcept {
   return {.blocks = bytes / 32, .hashes = 8, .layout = block_layout::parquet_256};
 }
 
+result<blocked_bloom> parquet_filter_in(result<owned_storage> memory) {
+  if (!memory) return fail(std::move(memory.error()));
+  const auto shape = parquet_shape(memory->bytes().size());
+  return blocked_bloom::open(shape, std::move(*memory), 0);
+}
+
 result<std::uint64_t> parquet_bytes(std::uint64_t values, double fpr) {
   constexpr std::uint64_t max_bytes = std::uint64_t{128} << 20;  // written; 2^31 can be read
   const double bits =
