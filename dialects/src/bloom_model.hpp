@@ -121,7 +121,9 @@ class bloom_model final : public bloom_face<C> {
   result<void> merge(const foreign_filter::model& other) override {
     if constexpr (writable) {
       const auto* const theirs = dynamic_cast<const bloom_face<C>*>(&other);
-      if (theirs == nullptr) return other_variant();
+      if (theirs == nullptr) {
+        return fail(errc::incompatible, "their variants of the format differ");
+      }
       if (auto ok = container_.check_merge(theirs->container()); !ok) return ok;
       bloom_params shape = theirs->container().shape();
       shape.probe = probe_id::caller;
@@ -160,13 +162,6 @@ class bloom_model final : public bloom_face<C> {
  private:
   bloom_model(C container, filter_type filter, std::uint64_t count)
       : container_(std::move(container)), filter_(std::move(filter)), count_(count) {}
-
-  static failure read_only() {
-    return fail(errc::unsupported, "the filter was opened to be read only");
-  }
-  static failure other_variant() {
-    return fail(errc::incompatible, "their variants of the format differ");
-  }
 
   C container_;
   filter_type filter_;

@@ -32,6 +32,11 @@ class foreign_filter::model {
   virtual result<foreign_image> image() const = 0;
 };
 
+/// The failure to change a filter that was opened read-only.
+inline failure read_only() {
+  return fail(errc::unsupported, "the filter was opened to be read only");
+}
+
 /// The failure for filters of two formats that have no bits in common.
 failure other_format(const dialect& from, const dialect& to);
 

@@ -167,11 +167,7 @@ class parquet_model final : public parquet_face {
   }
 
   result<foreign_filter> fold(std::uint64_t factor, double fpr) const override {
-    if (in_file()) {
-      return fail(errc::unsupported,
-                  "the filter is a part of a Parquet file; convert the column to a bare filter "
-                  "first");
-    }
+    if (in_file()) return part_of_file();
     return bare(factor != 0 ? filters_.front().fold(factor) : filters_.front().fold_to(fpr), form_);
   }
 
@@ -202,19 +198,17 @@ class parquet_model final : public parquet_face {
   }
 
   result<foreign_image> image() const override {
-    if (in_file()) {
-      return fail(errc::unsupported,
-                  "the filter is a part of a Parquet file; convert the column "
-                  "to a bare filter first");
-    }
+    if (in_file()) return part_of_file();
     const auto bits = filters_.front().bits();
     return foreign_image{parquet_header(bits.size()), bits, {}};
   }
 
  private:
   key_form form() const noexcept { return {form_, "type", types}; }
-  static failure read_only() {
-    return fail(errc::unsupported, "the filter was opened to be read only");
+  static failure part_of_file() {
+    return fail(errc::unsupported,
+                "the filter is a part of a Parquet file; convert the column to a bare filter "
+                "first");
   }
 
   bool in_file() const noexcept { return !column_.empty(); }
