@@ -115,11 +115,9 @@ result<foreign_filter> open_filter(const mapped_storage& bytes, const open_reque
 }
 
 result<foreign_filter> create_filter(const plan_request& request) {
-  if (auto ok = check_request(request, "bip37", {.fpr = true, .seed = true},
-                              "give a capacity and a rate");
-      !ok) {
-    return fail(std::move(ok.error()));
-  }
+  const auto ok =
+      check_request(request, "bip37", {.fpr = true, .seed = true}, "give a capacity and a rate");
+  if (!ok) return fail(ok.error());
   if (request.seed.value() > std::numeric_limits<std::uint32_t>::max()) {
     return fail(errc::invalid_argument, "the seed is BIP37's tweak, a number of 32 bits");
   }

@@ -221,10 +221,8 @@ result<size_rule> size_for(double fpr) {
 }
 
 result<foreign_filter> create_filter(const plan_request& request) {
-  if (auto ok = check_request(request, "cassandra", {.fpr = true}, "give a capacity and a rate");
-      !ok) {
-    return fail(std::move(ok.error()));
-  }
+  const auto ok = check_request(request, "cassandra", {.fpr = true}, "give a capacity and a rate");
+  if (!ok) return fail(ok.error());
   const auto text = find_option(request.options, "version");
   if (!text) {
     return fail(

@@ -222,10 +222,8 @@ result<foreign_filter> open_filter(const mapped_storage& file, const open_reques
 }
 
 result<foreign_filter> create_filter(const plan_request& request) {
-  constexpr std::string_view advice = "give a capacity and a rate";
-  if (auto ok = check_request(request, "dcso", {.fpr = true}, advice); !ok) {
-    return fail(std::move(ok.error()));
-  }
+  const auto ok = check_request(request, "dcso", {.fpr = true}, "give a capacity and a rate");
+  if (!ok) return fail(ok.error());
   const auto pack = flag_option(request.options, "gzip", false);
   if (!pack) return fail(pack.error());
   const double p = request.fpr == 0 ? default_fpr : request.fpr;

@@ -104,9 +104,8 @@ result<foreign_filter> open_filter(const mapped_storage& bytes, const open_reque
 }
 
 result<foreign_filter> create_filter(const plan_request& request) {
-  if (auto ok = check_request(request, "guava", {.fpr = true}, "give a capacity and a rate"); !ok) {
-    return fail(std::move(ok.error()));
-  }
+  const auto ok = check_request(request, "guava", {.fpr = true}, "give a capacity and a rate");
+  if (!ok) return fail(ok.error());
   const auto strategy = find_option(request.options, "strategy").value_or("64");
   if (strategy != "32" && strategy != "64") {
     return fail(errc::invalid_argument, fmt::format("--with strategy={}: give 32 or 64", strategy));

@@ -68,11 +68,9 @@ result<foreign_filter> open_filter(const mapped_storage& bytes, const open_reque
 }
 
 result<foreign_filter> create_filter(const plan_request& request) {
-  if (auto ok =
-          check_request(request, "leveldb", {}, "give a capacity, and bits_per_key=N if not 10");
-      !ok) {
-    return fail(std::move(ok.error()));
-  }
+  const auto ok =
+      check_request(request, "leveldb", {}, "give a capacity, and bits_per_key=N if not 10");
+  if (!ok) return fail(ok.error());
   const auto per_key = number_option(request.options, "bits_per_key", 1, 1000, 10);
   if (!per_key) return fail(per_key.error());
   if (request.capacity > rules::leveldb::max_places / *per_key) {

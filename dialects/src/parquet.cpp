@@ -313,11 +313,9 @@ result<std::uint64_t> bytes_for(const plan_request& request) {
 }
 
 result<foreign_filter> create_filter(const plan_request& request) {
-  if (auto ok = check_request(request, "parquet", {.capacity = false, .fpr = true, .bits = true},
-                              "give a capacity and a rate, or --with blocks=N");
-      !ok) {
-    return fail(std::move(ok.error()));
-  }
+  const auto ok = check_request(request, "parquet", {.capacity = false, .fpr = true, .bits = true},
+                                "give a capacity and a rate, or --with blocks=N");
+  if (!ok) return fail(ok.error());
   if (find_option(request.options, "column")) {
     return fail(errc::invalid_argument, "only the bare filter is written, which has no column");
   }

@@ -123,11 +123,10 @@ result<foreign_filter> open_filter(const mapped_storage& bytes, const open_reque
 result<foreign_filter> create_filter(const plan_request& request) {
   const auto version = number_option(request.options, "version", 1, 2, 2);
   if (!version) return fail(version.error());
-  if (auto ok = check_request(request, "spark", {.fpr = true, .bits = true, .seed = *version == 2},
-                              "give a capacity, and a rate or a number of bits");
-      !ok) {
-    return fail(std::move(ok.error()));
-  }
+  const auto ok =
+      check_request(request, "spark", {.fpr = true, .bits = true, .seed = *version == 2},
+                    "give a capacity, and a rate or a number of bits");
+  if (!ok) return fail(ok.error());
   if (request.fpr != 0 && request.bits != 0) {
     return fail(errc::invalid_argument, "give a rate or a number of bits, not both");
   }

@@ -156,11 +156,9 @@ result<foreign_filter> open_filter(const mapped_storage& bytes, const open_reque
 }
 
 result<foreign_filter> create_filter(const plan_request& request) {
-  if (auto ok = check_request(request, "squid", {},
-                              "give a capacity, and --with bits_per_entry=N if not 5");
-      !ok) {
-    return fail(std::move(ok.error()));
-  }
+  const auto ok =
+      check_request(request, "squid", {}, "give a capacity, and --with bits_per_entry=N if not 5");
+  if (!ok) return fail(ok.error());
   const auto per_entry = number_option(request.options, "bits_per_entry", 1, 255, 5);
   if (!per_entry) return fail(per_entry.error());
   const auto method = method_of(request.options);
