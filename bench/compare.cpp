@@ -12,7 +12,6 @@
 #include <memory>
 #include <optional>
 #include <stdexcept>
-#include <utility>
 
 #include "keys.hpp"
 #include "measure.hpp"

@@ -9,7 +9,6 @@
 #include <bloomery/plan/blocked_bloom_plan.hpp>
 #include <cstring>
 #include <new>
-#include <string_view>
 
 #include "keys.hpp"
 #include "measure.hpp"

@@ -2,7 +2,6 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include <array>
 #include <bloomery/hash.hpp>
 #include <fstream>
 #include <string>

@@ -3,13 +3,11 @@
 // made again.
 //   pwned_lines LINES [FIRST] | bloomery build --keys pwned ...
 
-#include <array>
 #include <cerrno>
 #include <charconv>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
-#include <string_view>
 #include <system_error>
 #include <vector>
 

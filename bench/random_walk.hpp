@@ -4,7 +4,6 @@
 // random victim when both are full, up to 500 moves (Fan, Andersen, Kaminsky, Mitzenmacher, CoNEXT
 // 2014, algorithm 1). 16-bit fingerprints in whole words, so that nothing but the moves costs.
 
-#include <bit>
 #include <bloomery/detail/core/bits.hpp>
 #include <bloomery/hash.hpp>
 #include <cstddef>

@@ -8,7 +8,6 @@
 #include <bloomery/any_filter.hpp>
 #include <cstdio>
 #include <functional>
-#include <memory>
 #include <optional>
 #include <set>
 #include <stdexcept>

@@ -7,7 +7,6 @@
 #include <bloomery/blocked_bloom.hpp>
 #include <bloomery/plan/units.hpp>
 #include <map>
-#include <span>
 #include <vector>
 
 #include "cpu/dispatch.hpp"

@@ -2,7 +2,6 @@
 
 #include <bloom.h>
 
-#include <limits>
 #include <stdexcept>
 
 #include "peers.hpp"

@@ -4,7 +4,6 @@
 #define ROCKSDB_PLATFORM_POSIX
 #include "util/bloom_impl.h"
 
-#include <limits>
 #include <vector>
 
 #include "single_calls.hpp"

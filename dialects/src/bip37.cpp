@@ -3,7 +3,6 @@
 
 #include <bloomery/defaults.hpp>
 #include <bloomery/plan/numeric.hpp>
-#include <cmath>
 #include <limits>
 #include <numbers>
 

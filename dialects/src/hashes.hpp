@@ -4,7 +4,6 @@
 // names. Comments say how the others differ from the standard.
 
 #include <array>
-#include <bit>
 #include <bloomery/hash.hpp>
 #include <cstddef>
 #include <cstdint>

@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 #include <zlib.h>
 
-#include <bit>
-#include <limits>
 #include <optional>
 #include <vector>
 

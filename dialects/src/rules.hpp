@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <limits>
 #include <string_view>
-#include <utility>
 
 #include "hashes.hpp"
 

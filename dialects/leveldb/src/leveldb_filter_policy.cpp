@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <bloomery/leveldb_filter_policy.hpp>
-#include <cmath>
 #include <span>
 #include <vector>
 
