@@ -9,7 +9,6 @@
 #include <cstdio>
 #include <map>
 #include <memory>
-#include <stdexcept>
 
 #include "compare.hpp"
 #include "keys.hpp"
@@ -32,9 +31,8 @@ bool takes_any_batch(const entry& one) {
 void compare_batches(std::uint64_t n, double fpr, unsigned runs, const entries& all,
                      const sink& write) {
   setting s{.n = n, .fpr = fpr};
-  const auto plan = bloomery::plan_blocked_bloom({.capacity = n, .fpr = fpr});
-  if (!plan) throw std::runtime_error(plan.error().message);
-  s.bits_per_key = static_cast<double>(plan->bits()) / static_cast<double>(n);
+  const auto plan = bloomery::plan_blocked_bloom({.capacity = n, .fpr = fpr}).value();
+  s.bits_per_key = static_cast<double>(plan.bits()) / static_cast<double>(n);
 
   struct row {
     const entry* what = nullptr;

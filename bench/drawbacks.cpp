@@ -106,7 +106,7 @@ template <class F, class Spec>
 void count_in(const char* name, Spec spec, std::uint64_t n, const sink& write) {
   spec.capacity = n;
   spec.fpr = eps;
-  F filter = or_throw(F::make(spec));
+  F filter = F::make(spec).value();
   insert_all(filter, members(0, n));
   write({{"record", "counting"},
          {"name", name},
@@ -156,7 +156,7 @@ class grower final : public growing_filter {
   double grow(std::uint64_t n, std::uint64_t& added) override {
     if (!filter_ || anew_) {
       if (anew_) spec_.capacity = n;
-      filter_.emplace(or_throw(F::make(spec_)));
+      filter_.emplace(F::make(spec_).value());
       size_ = 0;
     }
     const auto fresh = members(size_, n - size_);
@@ -275,7 +275,7 @@ void longest_insert(const char* name, Spec spec, std::uint64_t most, const sink&
   spec.capacity = first_capacity;
   std::vector<float> least(most, std::numeric_limits<float>::max());
   for (int run = 0; run < 3; ++run) {
-    F filter = or_throw(F::make(spec));
+    F filter = F::make(spec).value();
     for (std::uint64_t i = 0; i < most; ++i) {
       const stopwatch watch;
       const auto outcome = filter.insert(member(i));
@@ -357,10 +357,10 @@ void measure_drawbacks(std::uint64_t n, std::uint64_t most, const sink& write) {
         };
       },
       write);
-  const auto ours = or_throw(cuckoo::make({.capacity = n, .fpr = eps}));
+  const auto ours = cuckoo::make({.capacity = n, .fpr = eps}).value();
   fill_up("cuckoo, breadth first", ours.params().buckets * ours.params().slots,
           filter_to_fill(ours), write);
-  const auto quotient = or_throw(vector_quotient::make({.capacity = n, .fpr = eps}));
+  const auto quotient = vector_quotient::make({.capacity = n, .fpr = eps}).value();
   fill_up("vector_quotient", quotient.params().blocks * quotient.params().slots,
           filter_to_fill(quotient), write);
 }

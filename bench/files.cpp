@@ -199,12 +199,9 @@ void time_startup(const std::string& program, std::uint64_t bytes, unsigned runs
   const std::string key = scratch.file("key");
   std::ofstream(key) << "somebody@example.com\n";
   {
-    auto filter = bloomery::blocked_bloom::make({.fpr = 0.01, .bits = bytes * 8});
-    if (!filter) throw std::runtime_error(filter.error().message);
-    filter->insert("somebody@example.com");
-    if (const auto saved = bloomery::save(*filter, path); !saved) {
-      throw std::runtime_error(saved.error().message);
-    }
+    auto filter = bloomery::blocked_bloom::make({.fpr = 0.01, .bits = bytes * 8}).value();
+    filter.insert("somebody@example.com");
+    bloomery::save(filter, path).value();
   }
   times taken;
   std::uint64_t peak = 0;

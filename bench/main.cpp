@@ -47,22 +47,22 @@ entries all_entries(std::vector<left_out>& missing) {
 void run(const std::string& mode, options& o, const sink& write) {
   std::vector<left_out> missing;
   const entries all = all_entries(missing);
-  const std::uint64_t n = or_throw(bloomery::parse_count(o.keys));
+  const std::uint64_t n = bloomery::parse_count(o.keys).value();
   if (mode == "machine") {
     describe_machine(missing, write);
   } else if (mode == "hash") {
     time_hash(o.how.runs, write);
   } else if (mode == "filters") {
     for (const std::string& size : o.sizes) {
-      o.how.sizes.push_back(or_throw(bloomery::parse_count(size)));
+      o.how.sizes.push_back(bloomery::parse_count(size).value());
     }
     for (const std::string& rate : o.rates) {
-      o.how.rates.push_back(or_throw(bloomery::parse_rate(rate)));
+      o.how.rates.push_back(bloomery::parse_rate(rate).value());
     }
     o.how.threads = o.threads;
-    o.how.questions = or_throw(bloomery::parse_count(o.asked));
-    o.how.bulk = o.bulk == "0" ? 0 : or_throw(bloomery::parse_count(o.bulk));
-    o.how.rate_keys = or_throw(bloomery::parse_count(o.rate_keys));
+    o.how.questions = bloomery::parse_count(o.asked).value();
+    o.how.bulk = o.bulk == "0" ? 0 : bloomery::parse_count(o.bulk).value();
+    o.how.rate_keys = bloomery::parse_count(o.rate_keys).value();
     compare(o.how, all, write);
   } else if (mode == "batches") {
     compare_batches(n, 0.01, o.how.runs, all, write);
@@ -76,20 +76,20 @@ void run(const std::string& mode, options& o, const sink& write) {
     time_files(o.program, n, o.how.runs, o.folder, write);
   } else if (mode == "sizing") {
     for (const std::string& size : o.sizes) {
-      compare_sizing(o.program, or_throw(bloomery::parse_count(size)), o.how.runs, o.folder, write);
+      compare_sizing(o.program, bloomery::parse_count(size).value(), o.how.runs, o.folder, write);
     }
   } else if (mode == "startup") {
-    time_startup(o.program, or_throw(bloomery::parse_bytes(o.bytes)), o.how.runs, o.folder, write);
+    time_startup(o.program, bloomery::parse_bytes(o.bytes).value(), o.how.runs, o.folder, write);
   } else if (mode == "hash-bits") {
-    measure_hash_bits(n, or_throw(bloomery::parse_count(o.asked)), write);
+    measure_hash_bits(n, bloomery::parse_count(o.asked).value(), write);
   } else if (mode == "billion") {
     fill_billion(n, o.bits, write);
   } else if (mode == "attack") {
-    attack(or_throw(bloomery::parse_count(o.members)), or_throw(bloomery::parse_count(o.steps)));
+    attack(bloomery::parse_count(o.members).value(), bloomery::parse_count(o.steps).value());
   } else if (mode == "attack-times") {
     attack_by_times(n);
   } else {
-    measure_drawbacks(n, or_throw(bloomery::parse_count(o.grown)), write);
+    measure_drawbacks(n, bloomery::parse_count(o.grown).value(), write);
   }
 }
 

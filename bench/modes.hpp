@@ -2,23 +2,13 @@
 
 // What the program measures beside the comparison of filters. Each gives its records to `write`.
 
-#include <bloomery/result.hpp>
 #include <cstdint>
-#include <stdexcept>
 #include <string>
-#include <utility>
 
 #include "record.hpp"
 #include "subject.hpp"
 
 namespace bench {
-
-/// The value, or the failure's sentence as an exception.
-template <class T>
-T or_throw(bloomery::result<T> made) {
-  if (!made) throw std::runtime_error(made.error().message);
-  return std::move(*made);
-}
 
 /// CPU, caches, memory, kernel, compiler, flags; the peers that this build is without.
 void describe_machine(const std::vector<left_out>& missing, const sink& write);

@@ -147,12 +147,8 @@ nlohmann::json filter_of(const bloomery::kind_info& kind, const how& what) {
   bloomery::plan_request request{.capacity = what.n, .fpr = 0.01};
   std::optional<bloomery::any_filter> filter;
   std::vector<bloomery::hash64> hashes;
-  const auto take = [&](bloomery::result<bloomery::any_filter> made) {
-    if (!made) throw std::runtime_error(made.error().message);
-    filter.emplace(std::move(*made));
-  };
   if (kind.build == nullptr) {
-    take(kind.create(request));
+    filter.emplace(kind.create(request).value());
   } else {
     hashes.reserve(what.n);
   }
@@ -162,8 +158,7 @@ nlohmann::json filter_of(const bloomery::kind_info& kind, const how& what) {
       "bloomery " + std::string(kind.name), what,
       [&](views keys) {
         if (filter) {
-          const auto inserted = filter->insert(keys);
-          if (!inserted) throw std::runtime_error(inserted.error().message);
+          filter->insert(keys).value();
         } else {
           for (const std::string_view key : keys) {
             hashes.push_back(hash(std::as_bytes(std::span(key))));
@@ -171,7 +166,7 @@ nlohmann::json filter_of(const bloomery::kind_info& kind, const how& what) {
         }
       },
       [&] {
-        if (!filter) take(kind.build(request, bloomery::hash_source::of(hashes)));
+        if (!filter) filter.emplace(kind.build(request, bloomery::hash_source::of(hashes)).value());
         hashes = {};
       },
       [&](views asked) {

@@ -89,7 +89,7 @@ void compare_sizing(const std::string& program, std::uint64_t n, unsigned runs,
       taken[i].add(done.seconds, n);
       peaks[i] = std::max(peaks[i], done.peak);
       if (run + 1 != runs) continue;
-      const auto filter = or_throw(bloomery::open(scratch.file("filter")));
+      const auto filter = bloomery::open(scratch.file("filter")).value();
       nlohmann::json j = figures(taken[i]);
       j.update({{"record", "sizing"},
                 {"name", how.name},
