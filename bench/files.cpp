@@ -137,7 +137,7 @@ void time_files(const std::string& program, std::uint64_t n, unsigned runs,
       if (hash_lines(text, threads) != lines) {
         throw std::runtime_error("not all lines were read");
       }
-      return finished{.seconds = watch.seconds(), .peak = 0, .status = 0};
+      return finished{.seconds = watch.seconds()};
     };
   };
   const std::string ours = scratch.file("ours");
@@ -147,28 +147,28 @@ void time_files(const std::string& program, std::uint64_t n, unsigned runs,
       {"reading and hashing lines, all cores", hashing(cores), {}, 0},
       {"bloomery build, capacity given",
        [&] {
-         return run_or_throw({program, "build", "-q", "--force", "-o", ours, "--fpr", "1%",
-                              "--capacity", number, text});
+         return run_program({program, "build", "-q", "--force", "-o", ours, "--fpr", "1%",
+                             "--capacity", number, text});
        },
        {},
        0},
       {"bloomery build, capacity unknown",
        [&] {
-         return run_or_throw({program, "build", "-q", "--force", "-o", ours, "--fpr", "1%", text});
+         return run_program({program, "build", "-q", "--force", "-o", ours, "--fpr", "1%", text});
        },
        {},
        0},
   };
   if (const std::string wc = find_program("wc"); !wc.empty()) {
-    rows.push_back({"wc -l", [wc, &text] { return run_or_throw({wc, "-l", text}); }, {}, 0});
+    rows.push_back({"wc -l", [wc, &text] { return run_program({wc, "-l", text}); }, {}, 0});
   }
   const std::string theirs = scratch.file("theirs");
   if (const std::string dcso = find_program("bloom"); !dcso.empty()) {
     rows.push_back({"DCSO bloom insert, capacity given",
                     [&, dcso] {
                       std::filesystem::remove(theirs);
-                      run_or_throw({dcso, "create", "-p", "0.01", "-n", number, theirs});
-                      return run_or_throw({dcso, "insert", theirs}, text);
+                      run_program({dcso, "create", "-p", "0.01", "-n", number, theirs});
+                      return run_program({dcso, "insert", theirs}, text);
                     },
                     {},
                     0});
@@ -206,7 +206,7 @@ void time_startup(const std::string& program, std::uint64_t bytes, unsigned runs
   times taken;
   std::uint64_t peak = 0;
   for (unsigned run = 0; run < runs; ++run) {
-    const finished done = run_or_throw({program, "check", path, key});
+    const finished done = run_program({program, "check", path, key});
     taken.add(done.seconds, 1);
     peak = std::max(peak, done.peak);
   }

@@ -90,17 +90,11 @@ finished run_program(const std::vector<std::string>& words, const std::string& i
   if (!WIFEXITED(status)) {
     throw std::runtime_error(words.front() + " was ended by a signal");
   }
-  return {.seconds = watch.seconds(),
-          .peak = static_cast<std::uint64_t>(usage.ru_maxrss) * 1024,
-          .status = WEXITSTATUS(status)};
-}
-
-finished run_or_throw(const std::vector<std::string>& words, const std::string& input) {
-  const finished done = run_program(words, input);
-  if (done.status != 0) {
-    throw std::runtime_error(fmt::format("{} {} ended with {}", words[0], words[1], done.status));
+  if (WEXITSTATUS(status) != 0) {
+    throw std::runtime_error(
+        fmt::format("{} {} ended with {}", words[0], words[1], WEXITSTATUS(status)));
   }
-  return done;
+  return {.seconds = watch.seconds(), .peak = static_cast<std::uint64_t>(usage.ru_maxrss) * 1024};
 }
 
 scratch_folder::scratch_folder(const std::string& in) : path_(in + "/bloomery-bench-XXXXXX") {

@@ -25,15 +25,11 @@ std::string find_program(const std::string& name);
 struct finished {
   double seconds = 0;      ///< of the wall
   std::uint64_t peak = 0;  ///< bytes in memory at most
-  int status = 0;
 };
 
-/// Runs a program with that file as its stdin and its output thrown away. Throws
-/// std::runtime_error where it cannot be started or is ended by a signal.
+/// Runs a program with that file as its stdin and its output thrown away. Throws std::runtime_error
+/// where it cannot be started, is ended by a signal or ends with a status other than 0.
 finished run_program(const std::vector<std::string>& words, const std::string& input = "/dev/null");
-/// The same. Throws std::runtime_error also where the program ends with a status other than 0.
-finished run_or_throw(const std::vector<std::string>& words,
-                      const std::string& input = "/dev/null");
 
 /// A new folder in that one, removed with all that is in it.
 class scratch_folder {

@@ -48,9 +48,9 @@ finished make(const way& how, const std::string& program, std::uint64_t n,
                 {"--capacity", fmt::format("{:.0f}", how.bound * static_cast<double>(n))});
   }
   line.push_back(scratch.file("lines"));
-  finished done = run_or_throw(line);
+  finished done = run_program(line);
   if (folds) {
-    const finished fold = run_or_throw(
+    const finished fold = run_program(
         {program, "fold", "-q", "--force", "-o", scratch.file("filter"), scratch.file("large")});
     done.seconds += fold.seconds;
     done.peak = std::max(done.peak, fold.peak);
