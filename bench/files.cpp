@@ -111,7 +111,7 @@ std::uint64_t hash_lines(const std::string& path, unsigned threads) {
 struct file_row {
   std::string name;
   std::function<finished()> run;
-  std::vector<double> seconds;
+  times taken = {};
   std::uint64_t peak = 0;
 };
 
@@ -143,49 +143,40 @@ void time_files(const std::string& program, std::uint64_t n, unsigned runs,
   const std::string ours = scratch.file("ours");
   const std::string number = std::to_string(lines);
   std::vector<file_row> rows = {
-      {"reading and hashing lines, one core", hashing(1), {}, 0},
-      {"reading and hashing lines, all cores", hashing(cores), {}, 0},
+      {"reading and hashing lines, one core", hashing(1)},
+      {"reading and hashing lines, all cores", hashing(cores)},
       {"bloomery build, capacity given",
        [&] {
          return run_program({program, "build", "-q", "--force", "-o", ours, "--fpr", "1%",
                              "--capacity", number, text});
-       },
-       {},
-       0},
+       }},
       {"bloomery build, capacity unknown",
        [&] {
          return run_program({program, "build", "-q", "--force", "-o", ours, "--fpr", "1%", text});
-       },
-       {},
-       0},
+       }},
   };
   if (const std::string wc = find_program("wc"); !wc.empty()) {
-    rows.push_back({"wc -l", [wc, &text] { return run_program({wc, "-l", text}); }, {}, 0});
+    rows.push_back({"wc -l", [wc, &text] { return run_program({wc, "-l", text}); }});
   }
   const std::string theirs = scratch.file("theirs");
   if (const std::string dcso = find_program("bloom"); !dcso.empty()) {
-    rows.push_back({"DCSO bloom insert, capacity given",
-                    [&, dcso] {
+    rows.push_back({"DCSO bloom insert, capacity given", [&, dcso] {
                       std::filesystem::remove(theirs);
                       run_program({dcso, "create", "-p", "0.01", "-n", number, theirs});
                       return run_program({dcso, "insert", theirs}, text);
-                    },
-                    {},
-                    0});
+                    }});
   }
   for (unsigned run = 0; run < runs; ++run) {
     for (file_row& row : rows) {
       fmt::print(stderr, "run {} of {}: {}\n", run + 1, runs, row.name);
       const finished done = row.run();
-      row.seconds.push_back(done.seconds);
+      row.taken.add(done.seconds, lines);
       row.peak = std::max(row.peak, done.peak);
     }
   }
   const std::uint64_t size = open_file(text).size();
-  for (file_row& row : rows) {
-    times taken;
-    for (const double seconds : row.seconds) taken.add(seconds, lines);
-    nlohmann::json j = figures(taken);
+  for (const file_row& row : rows) {
+    nlohmann::json j = figures(row.taken);
     j.update({{"record", "file"}, {"name", row.name}, {"lines", lines}, {"bytes", size}});
     if (row.peak != 0) j["peak"] = row.peak;
     write(j);
