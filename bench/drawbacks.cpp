@@ -102,11 +102,9 @@ double ask_alone(const F& filter, keys asked) {
 
 // -- what counting costs ----------------------------------------------------------------------
 
-template <class F, class Spec>
-void count_in(const char* name, Spec spec, std::uint64_t n, const sink& write) {
-  spec.capacity = n;
-  spec.fpr = eps;
-  F filter = F::make(spec).value();
+template <class F>
+void count_in(const char* name, std::uint64_t n, const sink& write) {
+  F filter = F::make({.capacity = n, .fpr = eps}).value();
   insert_all(filter, members(0, n));
   write({{"record", "counting"},
          {"name", name},
@@ -144,10 +142,12 @@ class growing_filter {
 
 /// One filter that doubles, or `anew` one made for each size. The keys of a doubling come in
 /// batches of `batch`, or in one.
-template <class F, class Spec>
+template <class F>
 class grower final : public growing_filter {
  public:
-  grower(std::string name, Spec spec, std::uint64_t most, bool anew, std::size_t batch)
+  using spec_type = typename F::spec_type;
+
+  grower(std::string name, spec_type spec, std::uint64_t most, bool anew, std::size_t batch)
       : growing_filter(std::move(name), most), spec_(spec), anew_(anew), batch_(batch) {
     spec_.fpr = eps;
     spec_.capacity = first_capacity;
@@ -172,7 +172,7 @@ class grower final : public growing_filter {
   double rate() const override { return measured_rate(*filter_); }
 
  private:
-  Spec spec_;
+  spec_type spec_;
   bool anew_;
   std::size_t batch_;
   std::optional<F> filter_;
@@ -185,25 +185,24 @@ growing_filters filters_that_grow(std::uint64_t most) {
   using namespace bloomery;
   const double growth = static_cast<double>(most) / first_capacity;
   growing_filters all;
-  const auto add = [&]<class F>(std::type_identity<F>, const char* name, auto spec,
-                                std::uint64_t to, bool anew = false, std::size_t batch = 0) {
-    all.push_back(std::make_unique<grower<F, decltype(spec)>>(name, spec, to, anew, batch));
+  const auto add = [&]<class F>(std::type_identity<F>, const char* name,
+                                const typename F::spec_type& spec, std::uint64_t to,
+                                bool anew = false, std::size_t batch = 0) {
+    all.push_back(std::make_unique<grower<F>>(name, spec, to, anew, batch));
   };
   constexpr std::type_identity<expandable> ours;
-  add(std::type_identity<blocked_bloom>(), "blocked_bloom, beyond its capacity",
-      blocked_bloom_spec{}, std::min<std::uint64_t>(most, 1024));
-  add(std::type_identity<scalable_bloom>(), "scalable_bloom", scalable_bloom_spec{}, most);
-  add(ours, "expandable", expandable_spec{}, most);
-  add(ours, "expandable, growth given", expandable_spec{.growth = growth}, most);
-  add(ours, "expandable, 1024 keys at a time", expandable_spec{}, most, false, 1024);
-  add(ours, "expandable, one key at a time", expandable_spec{}, most, false, 1);
-  add(ours, "expandable, made at that size", expandable_spec{}, most, true);
-  add(std::type_identity<vector_quotient>(), "vector_quotient, made at that size",
-      vector_quotient_spec{}, most, true);
-  add(std::type_identity<vector_quotient>(), "vector_quotient, 1024 keys at a time",
-      vector_quotient_spec{}, most, true, 1024);
-  add(std::type_identity<vector_quotient>(), "vector_quotient, one key at a time",
-      vector_quotient_spec{}, most, true, 1);
+  constexpr std::type_identity<vector_quotient> quotient;
+  add(std::type_identity<blocked_bloom>(), "blocked_bloom, beyond its capacity", {},
+      std::min<std::uint64_t>(most, 1024));
+  add(std::type_identity<scalable_bloom>(), "scalable_bloom", {}, most);
+  add(ours, "expandable", {}, most);
+  add(ours, "expandable, growth given", {.growth = growth}, most);
+  add(ours, "expandable, 1024 keys at a time", {}, most, false, 1024);
+  add(ours, "expandable, one key at a time", {}, most, false, 1);
+  add(ours, "expandable, made at that size", {}, most, true);
+  add(quotient, "vector_quotient, made at that size", {}, most, true);
+  add(quotient, "vector_quotient, 1024 keys at a time", {}, most, true, 1024);
+  add(quotient, "vector_quotient, one key at a time", {}, most, true, 1);
   return all;
 }
 
@@ -268,14 +267,12 @@ void measure_growth(std::uint64_t most, const sink& write) {
 
 /// The longest single insert on the way from 64 keys to `most`, a clock around each. What else the
 /// machine does comes at another key each time, so of each insert the least of three runs counts.
-template <class F, class Spec>
-void longest_insert(const char* name, Spec spec, std::uint64_t most, const sink& write) {
+template <class F>
+void longest_insert(const char* name, std::uint64_t most, const sink& write) {
   fmt::print(stderr, "longest insert: {}\n", name);
-  spec.fpr = eps;
-  spec.capacity = first_capacity;
   std::vector<float> least(most, std::numeric_limits<float>::max());
   for (int run = 0; run < 3; ++run) {
-    F filter = F::make(spec).value();
+    F filter = F::make({.capacity = first_capacity, .fpr = eps}).value();
     for (std::uint64_t i = 0; i < most; ++i) {
       const stopwatch watch;
       const auto outcome = filter.insert(member(i));
@@ -337,15 +334,15 @@ auto filter_to_fill(const F& empty) {
 void measure_drawbacks(std::uint64_t n, std::uint64_t most, const sink& write) {
   using namespace bloomery;
   fmt::print(stderr, "counting\n");
-  count_in<blocked_bloom>("blocked_bloom", blocked_bloom_spec{}, n, write);
-  count_in<counting_bloom>("counting_bloom", counting_bloom_spec{}, n, write);
-  count_in<cuckoo>("cuckoo", cuckoo_spec{}, n, write);
-  count_in<expandable>("expandable", expandable_spec{}, n, write);
-  count_in<vector_quotient>("vector_quotient", vector_quotient_spec{}, n, write);
+  count_in<blocked_bloom>("blocked_bloom", n, write);
+  count_in<counting_bloom>("counting_bloom", n, write);
+  count_in<cuckoo>("cuckoo", n, write);
+  count_in<expandable>("expandable", n, write);
+  count_in<vector_quotient>("vector_quotient", n, write);
 
   measure_growth(most, write);
-  longest_insert<scalable_bloom>("scalable_bloom", scalable_bloom_spec{}, most, write);
-  longest_insert<expandable>("expandable", expandable_spec{}, most, write);
+  longest_insert<scalable_bloom>("scalable_bloom", most, write);
+  longest_insert<expandable>("expandable", most, write);
 
   fmt::print(stderr, "loads\n");
   const std::size_t buckets = std::bit_ceil(n) / 4;

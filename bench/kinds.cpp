@@ -10,20 +10,19 @@ namespace bench {
 entries our_filters() {
   using namespace bloomery;
   entries all = {
-#define KIND(name) kind<name>(#name, name::spec_type{}),
+#define KIND(name) kind<name>(#name),
 #include "registry/kinds.inc"
   };
   // These two are not measured with their default options at their final size.
   std::erase_if(
       all, [](const entry& row) { return row.name == "scalable_bloom" || row.name == "fuse"; });
-  all.push_back(kind<blocked_bloom, blocked_bloom_spec, calls::of_distinct_hashes>(
-      "blocked_bloom, distinct keys", {}));
-  all.push_back(kind<scalable_bloom>("scalable_bloom, begun at n/16", scalable_bloom_spec{}, 16));
-  all.push_back(kind<expandable>("expandable, begun at n/1024", expandable_spec{}, 1024));
-  all.push_back(kind<expandable>("expandable, begun at n/1024, growth known",
-                                 expandable_spec{.growth = 1024}, 1024));
-  all.push_back(kind<fuse>("fuse, 3-wise", fuse_spec{.arity = 3}));
-  all.push_back(kind<fuse>("fuse, 4-wise", fuse_spec{.arity = 4}));
+  all.push_back(kind<blocked_bloom, calls::of_distinct_hashes>("blocked_bloom, distinct keys"));
+  all.push_back(kind<scalable_bloom>("scalable_bloom, begun at n/16", {}, 16));
+  all.push_back(kind<expandable>("expandable, begun at n/1024", {}, 1024));
+  all.push_back(
+      kind<expandable>("expandable, begun at n/1024, growth known", {.growth = 1024}, 1024));
+  all.push_back(kind<fuse>("fuse, 3-wise", {.arity = 3}));
+  all.push_back(kind<fuse>("fuse, 4-wise", {.arity = 4}));
 #ifdef BLOOMERY_BENCH_OURS_NATIVE
   for (entry& row : our_native_filters()) all.push_back(std::move(row));
 #endif
@@ -33,8 +32,8 @@ entries our_filters() {
 entries our_filters_of_keys() {
   using namespace bloomery;
   return {
-      kind<blocked_bloom, blocked_bloom_spec, calls::of_keys>("blocked_bloom, of keys", {}),
-      kind<bloom, bloom_spec, calls::of_keys>("bloom, of keys", {}),
+      kind<blocked_bloom, calls::of_keys>("blocked_bloom, of keys"),
+      kind<bloom, calls::of_keys>("bloom, of keys"),
   };
 }
 

@@ -8,8 +8,7 @@
 namespace bench {
 
 [[gnu::visibility("default")]] entries our_native_filters() {
-  return {
-      kind<bloomery::blocked_bloom>("blocked_bloom, for this CPU", bloomery::blocked_bloom_spec{})};
+  return {kind<bloomery::blocked_bloom>("blocked_bloom, for this CPU")};
 }
 
 }  // namespace bench

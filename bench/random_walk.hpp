@@ -18,8 +18,6 @@ class random_walk_cuckoo {
   /// A power of two of buckets.
   explicit random_walk_cuckoo(std::size_t buckets) : slots_(buckets * slots), mask_(buckets - 1) {}
 
-  std::size_t size() const noexcept { return slots_.size(); }
-
   /// False when the walk was given up; then some key is lost, as in the paper.
   bool insert(bloomery::hash64 h) noexcept {
     auto fingerprint = static_cast<std::uint16_t>(h.value | 1);

@@ -25,15 +25,17 @@ inline std::span<const std::uint64_t> as_keys(keys hashes) noexcept {
 /// that are known to differ, which blocked_bloom inserts without counting the new ones.
 enum class calls : std::uint8_t { of_hashes, of_keys, of_distinct_hashes };
 
-template <class F, class Spec, calls Calls>
+template <class F, calls Calls>
 class typed final : public subject {
  public:
-  explicit typed(const Spec& spec) : spec_(spec) {}
+  using spec_type = typename F::spec_type;
+
+  explicit typed(const spec_type& spec) : spec_(spec) {}
 
   void build(keys members, unsigned threads) override {
     filter_.reset();
     if constexpr (bloomery::buildable<F>) {
-      Spec spec = spec_;
+      spec_type spec = spec_;
       if constexpr (requires { spec.threads; }) spec.threads = threads;
       take(F::build(spec, members));
     } else {
@@ -94,15 +96,15 @@ class typed final : public subject {
     return filter_->insert(members).done;
   }
 
-  Spec spec_;
+  spec_type spec_;
   std::optional<F> filter_;
 };
 
 /// The row of a kind; `begun` is the share of the keys that it is planned for.
-template <class F, class Spec, calls Calls = calls::of_hashes>
-entry kind(std::string name, Spec spec, std::uint64_t begun = 1) {
+template <class F, calls Calls = calls::of_hashes>
+entry kind(std::string name, const typename F::spec_type& spec = {}, std::uint64_t begun = 1) {
   constexpr bool inserts = requires(F& f, keys k) { f.insert_parallel(k, 2U); } ||
-                           requires(Spec& with) { with.threads; };
+                           requires(typename F::spec_type& with) { with.threads; };
   constexpr bool asks =
       requires(const F& f, keys k, std::span<bool> a) { f.may_contain_parallel(k, a, 2U); };
   return {.name = std::move(name),
@@ -112,10 +114,10 @@ entry kind(std::string name, Spec spec, std::uint64_t begun = 1) {
           .parallel_build = inserts && Calls == calls::of_hashes,
           .parallel_ask = asks && Calls == calls::of_hashes,
           .make = [spec, begun](const setting& s) -> std::unique_ptr<subject> {
-            Spec full = spec;
+            auto full = spec;
             if constexpr (!bloomery::buildable<F>) full.capacity = (s.n + begun - 1) / begun;
             full.fpr = s.fpr;
-            return std::make_unique<typed<F, Spec, Calls>>(full);
+            return std::make_unique<typed<F, Calls>>(full);
           }};
 }
 
