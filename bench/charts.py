@@ -187,18 +187,15 @@ def fill_in(document, results):
     """Writes the document anew, and the charts of its sections."""
     folder = document.parent / document.stem
     charts = {}
-    count_of = 0
 
     def section(match):
-        nonlocal count_of
         name = match[1]
         if name not in SECTIONS:
             sys.exit(f"{document}: there are no results called {name}")
-        count_of += 1
         text = SECTIONS[name](results, charts).replace("{folder}", folder.name)
         return f"<!-- results: {name} -->\n{text}\n<!-- end of results -->"
 
-    text = MARKER.sub(section, document.read_text())
+    text, count_of = MARKER.subn(section, document.read_text())
     if not count_of:
         sys.exit(f"{document}: no place for results; it needs a line '<!-- results: NAME -->' and a "
                  "line '<!-- end of results -->' below it")
