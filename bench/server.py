@@ -11,43 +11,21 @@ for. Filters hash with SipHash and a secret key, or with XXH3 where the row says
 """
 
 import argparse
-import os
 import pathlib
 import shutil
-import socket
 import subprocess
 import sys
 import tempfile
-import time
 
-import redis
+import redis_server
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 class Bench:
     def __init__(self, options, folder):
         self.items = options.items
-        self.port = free_port()
-        self.process = subprocess.Popen(
-            [options.server, "--port", str(self.port), "--bind", "127.0.0.1", "--save", "",
-             "--dir", folder, "--loadmodule", os.path.abspath(options.module)],
-            stdout=subprocess.DEVNULL)
-        self.client = redis.Redis(port=self.port, socket_timeout=600)
-        for _ in range(500):
-            try:
-                self.client.ping()
-                return
-            except redis.RedisError:
-                if self.process.poll() is not None:
-                    sys.exit("server.py: the server ended; start it by hand to see why")
-                time.sleep(0.02)
+        self.process, self.port, self.client = redis_server.start(options.server, options.module, folder)
 
     def fill(self, command, key, *words):
         pipe = self.client.pipeline(transaction=False)

@@ -12,26 +12,18 @@ them is told; the PINGs between them count as their work.
 
 import argparse
 import multiprocessing
-import os
 import pathlib
 import shutil
 import socket
-import subprocess
 import sys
 import tempfile
 import time
 
-import redis
+import redis_server
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 BITS_AN_ITEM = 10.1
 MOST_GROWN = 10_000_000  # so that this takes a minute
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 def ping(port, longest, stopping):
@@ -52,26 +44,14 @@ class Bench:
     def __init__(self, options, folder):
         self.megabytes = options.megabytes
         self.items = int(options.megabytes * 8e6 / BITS_AN_ITEM)
-        self.port = free_port()
-        self.process = subprocess.Popen(
-            [options.server, "--port", str(self.port), "--bind", "127.0.0.1", "--save", "",
-             "--dir", folder, "--enable-debug-command", "yes", "--loadmodule",
-             os.path.abspath(options.module)], stdout=subprocess.DEVNULL)
+        self.process, port, self.client = redis_server.start(options.server, options.module, folder,
+                                                             "--enable-debug-command", "yes")
         pid = self.process.pid
         self.accounts = pathlib.Path(f"/proc/{pid}/task/{pid}/schedstat")
-        self.client = redis.Redis(port=self.port, socket_timeout=600)
-        for _ in range(500):
-            try:
-                self.client.ping()
-                break
-            except redis.RedisError:
-                if self.process.poll() is not None:
-                    sys.exit("server_stalls.py: the server ended; start it by hand to see why")
-                time.sleep(0.02)
         self.longest = multiprocessing.Value("d", 0)
         self.stopping = multiprocessing.Event()
-        self.pings = multiprocessing.Process(target=ping, args=(self.port, self.longest,
-                                                                self.stopping), daemon=True)
+        self.pings = multiprocessing.Process(target=ping, args=(port, self.longest, self.stopping),
+                                             daemon=True)
         self.pings.start()
 
     def end(self):
