@@ -154,7 +154,21 @@ class Python(Engine):
         return pc.is_in(self.asked, value_set=self.members).true_count
 
 
-class Sqlite(Engine):
+class Database(Engine):
+    """Its connection is `db`."""
+
+    def one(self, query, *values):
+        return self.db.execute(query, values).fetchone()[0]
+
+    def build(self):
+        self.filter = self.one("select bloomery_agg(k, ?) from members", RATE)
+        return self.filter
+
+    def ask(self):
+        return self.one("select count(*) from asked where bloomery_contains(?, k)", self.filter)
+
+
+class Sqlite(Database):
     name = "SQLite"
 
     def __init__(self, n, folder):
@@ -170,16 +184,6 @@ class Sqlite(Engine):
             self.db.executemany(f"insert into {name} values (?)", ((key(i),) for i in range(first, first + n)))
         self.db.commit()
         self.own = {"k in (select k ...)": lambda: self.one("select count(*) from asked where k in (select k from members)")}
-
-    def one(self, query, *values):
-        return self.db.execute(query, values).fetchone()[0]
-
-    def build(self):
-        self.filter = self.one("select bloomery_agg(k, ?) from members", RATE)
-        return self.filter
-
-    def ask(self):
-        return self.one("select count(*) from asked where bloomery_contains(?, k)", self.filter)
 
 
 class Postgres(Engine):
@@ -224,7 +228,7 @@ class Postgres(Engine):
         self.server.close()
 
 
-class Duckdb(Engine):
+class Duckdb(Database):
     name = "DuckDB"
     packages = "arrow"
 
@@ -237,16 +241,6 @@ class Duckdb(Engine):
         for name, first in (("members", 0), ("asked", n // 2)):
             self.db.execute(f"create table {name} as select 'user' || i || '@example.com' as k from range({first}, {first + n}) t(i)")
         self.own = {"semi join": lambda: self.one("select count(*) from asked semi join members using (k)")}
-
-    def one(self, query, *values):
-        return self.db.execute(query, values).fetchone()[0]
-
-    def build(self):
-        self.filter = self.one("select bloomery_agg(k, ?) from members", RATE)
-        return self.filter
-
-    def ask(self):
-        return self.one("select count(*) from asked where bloomery_contains(?, k)", self.filter)
 
 
 class Dask(Engine):
