@@ -41,15 +41,15 @@ std::string_view erase_verdict(teach::member_set& members, const std::string& el
 /// The fields that every step's answer begins with.
 json told(const step& each);
 
-/// Answers all steps of a kind that cannot erase, after the empty filter. An erase gets `refusal`
-/// as its error.
+/// Answers all steps, after the empty filter. If the kind cannot erase, an erase gets `refusal` as
+/// its error.
 template <class Teller>
-void tell_without_erase(Teller& teller, const std::vector<step>& steps, std::string_view refusal,
-                        json& all) {
+void tell_steps(Teller& teller, const std::vector<step>& steps, json& all,
+                std::string_view refusal = {}) {
   teller.state(all["empty"]);
   json& told_steps = all["steps"] = json::array();
   for (const step& each : steps) {
-    if (each.what != verb::erase) {
+    if (each.what != verb::erase || refusal.empty()) {
       told_steps.push_back(teller.tell(each));
       continue;
     }

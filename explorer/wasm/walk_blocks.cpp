@@ -90,9 +90,8 @@ result<json> walk_blocks(const json& asked, const std::vector<step>& steps) {
   if (!classic) return fail(std::move(classic.error()));
   block_walk teller(std::move(*blocked), std::move(*classic));
   json all = {{"blocks", *blocks}, {"functions", 8}};
-  tell_without_erase(teller, steps,
-                     "a blocked Bloom filter cannot erase: a bit may be another element's too",
-                     all);
+  tell_steps(teller, steps, all,
+             "a blocked Bloom filter cannot erase: a bit may be another element's too");
   return all;
 }
 

@@ -79,9 +79,8 @@ result<json> walk_chain(const json& asked, const std::vector<step>& steps) {
   if (!filter) return fail(std::move(filter.error()));
   chain_walk teller(std::move(*filter));
   json all = {{"wanted", *rate}};
-  tell_without_erase(teller, steps,
-                     "a scalable Bloom filter cannot erase: a bit may be another element's too",
-                     all);
+  tell_steps(teller, steps, all,
+             "a scalable Bloom filter cannot erase: a bit may be another element's too");
   return all;
 }
 

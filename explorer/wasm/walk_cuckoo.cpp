@@ -110,9 +110,7 @@ result<json> walk_cuckoo(const json& asked, const std::vector<step>& steps) {
   if (!filter) return fail(std::move(filter.error()));
   cuckoo_walk teller(std::move(*filter));
   json all = {{"buckets", *buckets}, {"slots", *slots}};
-  teller.state(all["empty"]);
-  json& told_steps = all["steps"] = json::array();
-  for (const step& each : steps) told_steps.push_back(teller.tell(each));
+  tell_steps(teller, steps, all);
   return all;
 }
 

@@ -71,9 +71,7 @@ result<json> walk_quotient(const json& asked, const std::vector<step>& steps) {
               {"buckets", params.buckets},
               {"remainder_bits", params.remainder_bits}};
   quotient_walk teller(std::move(*filter));
-  teller.state(all["empty"]);
-  json& told_steps = all["steps"] = json::array();
-  for (const step& each : steps) told_steps.push_back(teller.tell(each));
+  tell_steps(teller, steps, all);
   return all;
 }
 

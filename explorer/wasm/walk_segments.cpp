@@ -184,10 +184,8 @@ result<json> walk_segments(const json& asked, const std::vector<step>& steps) {
                                         "higher one, or fewer elements",
                                         *crowd));
   }
-  teller.state(all["empty"]);
   all["empty"]["block"] = teller.first_block();
-  json& told_steps = all["steps"] = json::array();
-  for (const step& each : steps) told_steps.push_back(teller.tell(each));
+  tell_steps(teller, steps, all);
   return all;
 }
 
