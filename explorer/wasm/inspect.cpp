@@ -46,12 +46,11 @@ json extras_of(const std::vector<property>& extras) {
 
 }  // namespace
 
-result<json> sample(const json& asked) {
-  const auto keys = number_of(asked, "keys", 1000, 1, 100'000);
-  if (!keys) return fail(keys.error());
-  auto filter = kinds().front().create({.capacity = *keys, .fpr = 0.01});
+result<json> sample(const json&) {
+  constexpr std::uint64_t keys = 1000;
+  auto filter = kinds().front().create({.capacity = keys, .fpr = 0.01});
   if (!filter) return fail(filter.error());
-  for (std::uint64_t i = 1; i <= *keys; ++i) {
+  for (std::uint64_t i = 1; i <= keys; ++i) {
     const std::string key = fmt::format("user{}@example.com", i);
     const std::array one = {std::string_view(key)};
     if (const auto done = filter->insert(one); !done) return fail(done.error());

@@ -27,14 +27,11 @@ result<asked_filter> filter_of(const json& asked) {
   if (!bits) return fail(bits.error());
   const auto hashes = number_of(asked, "hashes", 0, 0, max_hash_functions);
   if (!hashes) return fail(hashes.error());
-  const auto seed = number_of(asked, "seed", default_seed, 0, std::uint64_t{1} << 50);
-  if (!seed) return fail(seed.error());
   return asked_filter{*kind,
                       {.capacity = *capacity,
                        .fpr = asked.value("fpr", 0.0),
                        .bits = *bits,
-                       .hashes = static_cast<unsigned>(*hashes),
-                       .seed = *seed}};
+                       .hashes = static_cast<unsigned>(*hashes)}};
 }
 
 /// The rate over bits per key.
