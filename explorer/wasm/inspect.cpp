@@ -78,16 +78,10 @@ result<json> inspect(std::span<const std::byte> file, const json& asked) {
   const auto known = info_of(*stored, name);
   if (!known) return fail(known.error());
   const filter_info& info = *known;
-  const kind_info* kind = find_kind(info.kind);
   json all = {{"kind", info.kind_name},
-              {"summary", kind == nullptr ? "" : kind->summary},
-              {"kind_version", stored->header.kind_version},
               {"keyed", is_keyed},
               {"locked", stored->header.seed.is_locked()},
               {"seed", is_keyed ? fmt::format("{:016x}", info.seed) : fmt::format("{}", info.seed)},
-              {"file_bytes", file.size()},
-              {"payload_bytes", stored->payload.bytes().size()},
-              {"parameter_bytes", stored->parameters.size()},
               {"capacity", info.plan.capacity},
               {"count", info.count},
               {"estimated_size", finite_or_null(info.estimated_size)},
@@ -96,12 +90,7 @@ result<json> inspect(std::span<const std::byte> file, const json& asked) {
               {"planned_fpr", info.plan.planned_fpr},
               {"current_fpr", info.current_fpr},
               {"fill", info.fill},
-              {"shown",
-               {{"planned", format_rate(info.plan.planned_fpr)},
-                {"current", format_rate(info.current_fpr)},
-                {"count", format_count(info.count)},
-                {"capacity", format_count(info.plan.capacity)},
-                {"bytes", format_bytes(file.size())}}}};
+              {"shown", {{"bytes", format_bytes(file.size())}}}};
   if (info.plan.hashes) all["hashes"] = *info.plan.hashes;
   json extras = extras_of(info.plan.extras);
   extras.update(extras_of(info.extras));

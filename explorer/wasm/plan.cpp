@@ -95,9 +95,7 @@ json row_of(const candidate& each, const plan_request& asked) {
   row["bits_per_key"] = plan.bits_per_key();
   row["planned_fpr"] = plan.planned_fpr;
   row["information_bound"] = formulas::information_bound(plan.planned_fpr);
-  row["shown"] = {{"capacity", format_count(plan.capacity)},
-                  {"bytes", format_bytes(plan.bytes)},
-                  {"rate", format_rate(plan.planned_fpr)}};
+  row["shown"] = {{"bytes", format_bytes(plan.bytes)}};
   row["lines"] = lines_of(*each.kind, asked, plan);
   return row;
 }

@@ -153,14 +153,10 @@ result<json> measure(const json& asked) {
   for (std::uint64_t i = 0; i < *non_members; ++i) {
     passed += filter->may_contain(fmt::format("non-member {}", i)) ? 1 : 0;
   }
-  const filter_info info = filter->info();
-  return json{
-      {"rate", static_cast<double>(passed) / static_cast<double>(*non_members)},
-      {"passed", passed},
-      {"non_members", *non_members},
-      {"keys", taken},
-      {"current_fpr", info.current_fpr},
-      {"bits_per_key", 8.0 * static_cast<double>(info.plan.bytes) / static_cast<double>(taken)}};
+  return json{{"rate", static_cast<double>(passed) / static_cast<double>(*non_members)},
+              {"keys", taken},
+              {"bits_per_key",
+               8.0 * static_cast<double>(filter->info().plan.bytes) / static_cast<double>(taken)}};
 }
 
 }  // namespace bloomery::explorer

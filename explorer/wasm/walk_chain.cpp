@@ -60,7 +60,6 @@ class chain_walk {
     }
     now["n"] = members_.distinct();
     now["rate"] = filter_.current_fpr();
-    now["bytes"] = filter_.size_in_bytes();
   }
 
  private:

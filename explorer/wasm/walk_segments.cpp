@@ -58,7 +58,6 @@ class segments_walk {
     } else {
       now["verdict"] = erase_verdict(members_, each.element, filter_.erase(h));
     }
-    now["copies"] = filter_.count(h);
     now["matching"] = copies;
     const detail::segment_place after = place(h);
     now["after"] = {{"segment", after.segment},
@@ -73,7 +72,6 @@ class segments_walk {
     figures(now);
     now["n"] = members_.distinct();
     now["rate"] = filter_.current_fpr();
-    now["bytes"] = filter_.size_in_bytes();
   }
 
   /// The first block, for the time before the first step.
@@ -132,9 +130,7 @@ class segments_walk {
     for (std::uint64_t i = 0; i < params.segments(); ++i) {
       const detail::segment_shape shape = detail::shape_of(params, i);
       const auto entries = detail::segment_ops().check(shape, bytes_of_segment(image, i));
-      all.push_back({{"entries", entries.value_or(0)},
-                     {"remainder_bits", shape.slot_bits - 1},
-                     {"address", bits_of(i, detail::level_of(params, i))}});
+      all.push_back({{"entries", entries.value_or(0)}, {"remainder_bits", shape.slot_bits - 1}});
     }
     now["cells"] = std::uint64_t{1} << params.cell_bits;
     now["next"] = params.split;
