@@ -29,8 +29,7 @@ function lines(title, blocks, set, asked, width, top, name) {
 
 function picture({trace, index, phase, width, done}) {
   const step = trace.steps[index];
-  const before = index > 0 ? trace.steps[index - 1] : trace.empty;
-  const now = !step ? trace.empty : done ? step : before;
+  const now = (done ? step : trace.steps[index - 1]) ?? trace.empty;
   const one = lines(t('blocked_filter'), trace.blocks, now.blocked_set, step && (done || phase >= 1) ? step.places : [], width, 2, 'blocked');
   const two = lines(t('classic_filter'), trace.blocks, now.classic_set, step && (done || phase >= 2) ? step.classic_places : [], width, one.height + 8, 'classic');
   const height = one.height + two.height + 10;

@@ -20,8 +20,7 @@ function strip(member, i, ask, width, top) {
 
 function picture({trace, index, phase, width, done}) {
   const step = trace.steps[index];
-  const before = index > 0 ? trace.steps[index - 1] : trace.empty;
-  const now = !step ? trace.empty : done ? step : before;
+  const now = (done ? step : trace.steps[index - 1]) ?? trace.empty;
   const asks = step ? step.asks.slice(0, done ? undefined : phase) : [];
   let top = 4;
   const strips = now.members.map((member, i) => {
