@@ -9,8 +9,7 @@ failure refuse(std::string why) {
   return fail(errc::invalid_argument, std::move(why));
 }
 
-}  // namespace
-
+/// The question's steps. Fails beyond teach::max_steps and teach::max_element_bytes.
 result<std::vector<step>> steps_of(const json& asked) {
   std::vector<step> steps;
   const json all = asked.value("steps", json::array());
@@ -32,6 +31,8 @@ result<std::vector<step>> steps_of(const json& asked) {
   }
   return steps;
 }
+
+}  // namespace
 
 result<std::uint64_t> number_of(const json& asked, std::string_view name, std::uint64_t otherwise,
                                 std::uint64_t least, std::uint64_t most) {

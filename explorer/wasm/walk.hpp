@@ -19,9 +19,6 @@ namespace bloomery::explorer {
 using teach::step;
 using teach::verb;
 
-/// The question's steps. Fails beyond teach::max_steps and teach::max_element_bytes.
-result<std::vector<step>> steps_of(const json& asked);
-
 /// A whole number of the question, in [least, most].
 result<std::uint64_t> number_of(const json& asked, std::string_view name, std::uint64_t otherwise,
                                 std::uint64_t least, std::uint64_t most);
