@@ -23,9 +23,7 @@ entries our_filters() {
       kind<expandable>("expandable, begun at n/1024, growth known", {.growth = 1024}, 1024));
   all.push_back(kind<fuse>("fuse, 3-wise", {.arity = 3}));
   all.push_back(kind<fuse>("fuse, 4-wise", {.arity = 4}));
-#ifdef BLOOMERY_BENCH_OURS_NATIVE
   for (entry& row : our_native_filters()) all.push_back(std::move(row));
-#endif
   return all;
 }
 
