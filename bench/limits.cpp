@@ -97,12 +97,6 @@ class line_limit final : public subject {
     return memory_->data() + line * line_bytes;
   }
 
-  static std::uint64_t read(const std::byte* line) noexcept {
-    std::uint64_t word = 0;
-    std::memcpy(&word, line, sizeof word);
-    return word;
-  }
-
   void walk(keys asked, std::size_t ahead) const noexcept {
     ahead = std::min(ahead, asked.size());
     std::uint64_t sum = 0;
@@ -111,10 +105,10 @@ class line_limit final : public subject {
       for (; i < ahead; ++i) __builtin_prefetch(line_of(asked[i]), 0, Locality);
       for (i = 0; i + ahead < asked.size(); ++i) {
         __builtin_prefetch(line_of(asked[i + ahead]), 0, Locality);
-        sum += read(line_of(asked[i]));
+        sum += bloomery::detail::load<std::uint64_t>(line_of(asked[i]));
       }
     }
-    for (; i < asked.size(); ++i) sum += read(line_of(asked[i]));
+    for (; i < asked.size(); ++i) sum += bloomery::detail::load<std::uint64_t>(line_of(asked[i]));
     keep(sum);
   }
 
