@@ -61,13 +61,6 @@ def test_what_it_cannot_do_is_said_in_one_sentence(run, kind, verb, sentence, tm
     assert (tmp_path / "f.bloom").read_bytes() == before
 
 
-def test_two_are_not_merged(run, kind):
-    run("build", "-o", "f.bloom", "--kind", kind, input=b"a\n").ok()
-    for verb in ("merge", "intersect"):
-        run(verb, "-o", "g.bloom", "f.bloom", "f.bloom").refused(
-            f"f.bloom: a filter of kind {kind} cannot {verb}")
-
-
 def test_memory_alone_gives_the_lowest_rate_that_fits(run, kind, lines, tmp_path):
     run("build", "-o", "f.bloom", "--kind", kind, "--memory", "100kB", input=lines(50_000)).ok()
     found = info(run, "f.bloom")

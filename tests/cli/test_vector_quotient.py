@@ -2,8 +2,6 @@
 
 import json
 
-import pytest
-
 
 def info(run, name="f.bloom"):
     return json.loads(run("info", "--json", name).ok().out)
@@ -46,20 +44,3 @@ def test_its_size_is_that_of_distinct_keys_and_counts_are_kept(run, lines, tmp_p
     counts = run("count", "f.bloom", input=lines(2000)).ok().out.split(b"\n")[:-1]
     assert all(int(line.split(b"\t")[0]) >= 50 for line in counts)
     assert sum(line.startswith(b"50\t") for line in counts) > 1900
-
-
-def test_filters_are_merged(run, lines):
-    for name, prefix in (("a", "a"), ("b", "b")):
-        run("build", "-o", name, "--kind", "vector_quotient", "--capacity", "1000",
-            input=lines(400, prefix) + b"both\n").ok()
-    run("merge", "-o", "c", "a", "b").ok()
-    assert run("check", "c", input=lines(400, "a") + lines(400, "b")).ok().out == (
-        lines(400, "a") + lines(400, "b"))
-    assert int(run("count", "c", input=b"both\n").ok().out.split()[0]) >= 2
-
-
-@pytest.mark.parametrize("need", ["--deletable", "--counting"])
-def test_it_is_recommended_where_keys_go_again_or_are_counted(run, need):
-    found = json.loads(run("plan", "--json", "--capacity", "1M", "--fpr", "1%", need).ok().out)
-    assert found["kind"] == "vector_quotient"
-    assert found["bytes"] * 8 <= 10.1e6
