@@ -289,13 +289,6 @@ def test_a_full_filter_names_the_line_and_leaves_no_file(run, tmp_path, lines):
     assert os.listdir(tmp_path) == ["big.txt"]
 
 
-@pytest.mark.parametrize("verb", ["build", "add", "remove", "check", "count", "dedup"])
-def test_help_has_examples(run, verb):
-    done = run(verb, "--help").ok()
-    assert b"Examples:\n" in done.out
-    assert f"  bloomery {verb} ".encode() in done.out
-
-
 @pytest.mark.parametrize("arguments, sentence", [
     (["--kind", "blom"], "'blom'"),
     (["--capacity", "0"], "--capacity: "),

@@ -18,15 +18,6 @@ def build(run, name, text, *options):
     run("build", "-o", name, *options, input=text).ok()
 
 
-# Row 1: 20 times more keys than planned.
-def test_an_overfilled_filter_says_so(run, lines):
-    done = run("build", "-o", "f", "--capacity", "500", input=lines(10_000)).ok()
-    assert b"warning" in done.err and b"its rate is 100%" in done.err
-    info = run("info", "f").ok().out.decode()
-    assert "100%" in info, info
-    run("build", "-o", "g", "--capacity", "500", "--strict", input=lines(10_000)).refused("--strict")
-
-
 # Row 2: lines longer than 64 KiB.
 def test_lines_of_any_length_and_those_after_them(run):
     long = b"x" * 200_000 + b"\n"
@@ -101,32 +92,6 @@ def test_who_changes_a_file_keeps_its_owner_or_says_so(run, bloomery, tmp_path, 
             "12345:54321\n").encode() in done.err
 
 
-# Row 4: create over an existing file.
-def test_an_existing_filter_is_not_emptied(run, tmp_path):
-    build(run, "f", MEMBERS)
-    before = (tmp_path / "f").read_bytes()
-    run("build", "-o", "f", input=b"other\n").refused("the file exists", "--force")
-    assert (tmp_path / "f").read_bytes() == before
-
-
-# Row 5: flipped bytes, truncated files.
-def test_every_flipped_byte_and_every_truncation_is_found(run, tmp_path):
-    build(run, "f", MEMBERS)
-    whole = (tmp_path / "f").read_bytes()
-    damaged = tmp_path / "damaged"
-    chance = random.Random(5)
-    # Each run is a process, so a sample; every byte is flipped in the library's own tests.
-    for at in [0, 8, 63, 64, len(whole) - 1, *chance.sample(range(len(whole)), 20)]:
-        damaged.write_bytes(whole[:at] + bytes([whole[at] ^ (1 << at % 8)]) + whole[at + 1:])
-        run("check", "damaged", input=MEMBERS).refused("damaged: ")
-    for length in [0, 1, 63, 64, 127, len(whole) - 1]:
-        damaged.write_bytes(whole[:length])
-        run("check", "damaged", input=MEMBERS).refused("damaged: ")
-        run("add", "damaged", input=MEMBERS).refused("damaged: ")
-    damaged.write_bytes(whole + b"\0")
-    run("check", "damaged", input=MEMBERS).refused("damaged: ")
-
-
 def test_verify_finds_damage_in_a_large_filter(run, tmp_path):
     build(run, "f", MEMBERS, "--memory", "80MB")
     with open(tmp_path / "f", "r+b") as file:
@@ -136,7 +101,8 @@ def test_verify_finds_damage_in_a_large_filter(run, tmp_path):
     run("check", "--verify", "f", input=MEMBERS).refused("f: ", "checksum")
 
 
-# Row 6, hit or miss, and row 7, numbers, are in test_check.py and test_build.py.
+# Rows 1, too many keys, 4, an existing file, and 7, numbers, are in test_build.py, row 5, damage, in test_hostile.py,
+# and row 6, hit or miss, in test_check.py.
 
 
 # Row 8: CRLF.
