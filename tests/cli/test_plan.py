@@ -46,37 +46,10 @@ def test_a_thousand_keys_in_eight_thousand_bits(run, plan):
     assert found["planned_fpr"] == pytest.approx(0.022, abs=0.0005)
 
 
-def test_one_percent_takes_9_6_bits_a_key(plan):
-    found = plan("--capacity", "1M", "--fpr", "1%", "--kind", "bloom")
-    assert found["bits_per_key"] == pytest.approx(9.6, abs=0.05)
-    assert found["hashes"] == 7
-
-
 def test_a_hundred_million_at_one_percent_take_120_megabytes(run, plan):
     found = plan("--capacity", "100M", "--fpr", "1%", "--kind", "bloom")
     assert found["bytes"] == pytest.approx(120e6, rel=0.005)
     assert b"120 MB" in run("plan", "--capacity", "1e8", "--fpr", "0.01").ok().out
-
-
-@pytest.mark.parametrize("bits,percent", [(1, "62"), (2, "38"), (3, "24"), (4, "15"), (5, "9"),
-                                          (8, "2"), (16, "0.05")])
-def test_ideal_rates_at_whole_bits_a_key(run, plan, bits, percent):
-    size = ("--capacity", 100_000, "--bits", bits * 100_000, "--kind", "bloom")
-    found = plan(*size)
-    digits = len(percent.partition(".")[2])
-    ideal = found["extras"]["ideal_fpr"]
-    assert f"{100 * ideal:.{digits}f}" == percent
-    assert ideal == pytest.approx(0.6185**bits, rel=0.001)
-    # A whole number of functions cannot do better, and beyond one bit a key does hardly worse.
-    assert ideal <= found["planned_fpr"] * (1 + 1e-9) < 1.1 * ideal
-    shown = re.search(r"ideal rate +([0-9.]+)%", run("plan", *size).ok().out.decode()).group(1)
-    assert f"{float(shown):.{digits}f}" == percent
-
-
-def test_a_thousand_million_addresses_in_a_gigabyte(plan):
-    found = plan("--capacity", "1e9", "--memory", "1GB", "--kind", "bloom")
-    assert (found["bits"], found["hashes"]) == (8_000_000_000, 6)
-    assert found["planned_fpr"] == pytest.approx(0.02, abs=0.002)
 
 
 def test_counters_of_four_bits_take_four_times_the_memory(plan):
