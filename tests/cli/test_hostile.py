@@ -1,7 +1,7 @@
 """Damaged filter files on the command line: exit 2 and one sentence that names the file.
 
-tests/hostile_test.cpp damages every byte in one process. The tests here damage a sample of bytes of
-every golden file, one process each.
+tests/hostile_test.cpp damages every byte in one process. The tests here start a process for each damage, and so damage
+each golden file in a few places, which are others in the next file.
 """
 
 import pathlib
@@ -27,7 +27,8 @@ def damages(data):
 @pytest.mark.parametrize("path", GOLDEN, ids=lambda path: path.stem)
 def test_a_damaged_file_is_refused(run, tmp_path, path):
     damaged = tmp_path / "damaged.bloom"
-    for number, (what, data) in enumerate(damages(path.read_bytes())):
+    some = [*damages(path.read_bytes())][GOLDEN.index(path) % 8::8]
+    for number, (what, data) in enumerate(some):
         damaged.write_bytes(data)
         verb = VERBS[number % len(VERBS)]
         sentence = run(*verb, damaged, input=b"member-0\n", env=KEY).refused(str(damaged))
