@@ -13,6 +13,7 @@ relative names refer to that folder and messages are short.
 """
 
 import dataclasses
+import json
 import os
 import pathlib
 import subprocess
@@ -75,6 +76,25 @@ def run(tmp_path):
         return Finished(args, done.returncode, done.stdout or b"", done.stderr or b"")
 
     return start
+
+
+@pytest.fixture
+def info(run):
+    """info(file, ...) -> the object that `bloomery info --json` prints."""
+    return lambda *args: json.loads(run("info", "--json", *args).ok().out)
+
+
+@pytest.fixture
+def plan(run):
+    """plan("--capacity", 1000, ...) -> the object that `bloomery plan --json` prints."""
+    return lambda *args: json.loads(run("plan", "--json", *args).ok().out)
+
+
+@pytest.fixture
+def secret(run, tmp_path):
+    """The file members.key, with a new secret key."""
+    run("key", "new", "members.key").ok()
+    return tmp_path / "members.key"
 
 
 @pytest.fixture

@@ -36,12 +36,12 @@ def measured(tmp_path_factory):
     return json.loads(out), shown, tree.parse(folder / "b.svg").getroot()
 
 
-def test_it_measures_what_plan_plans(run, measured):
+def test_it_measures_what_plan_plans(plan, measured):
     said, _, _ = measured
-    plan = json.loads(run("plan", "--capacity", "200k", "--fpr", "1%", "--static", "--json").ok().out)
-    assert [k["kind"] for k in said["kinds"]] == [k["kind"] for k in plan["kinds"]]
-    assert said["marked"] == plan["kind"]
-    for mine, planned in zip(said["kinds"], plan["kinds"]):
+    found = plan("--capacity", "200k", "--fpr", "1%", "--static")
+    assert [k["kind"] for k in said["kinds"]] == [k["kind"] for k in found["kinds"]]
+    assert said["marked"] == found["kind"]
+    for mine, planned in zip(said["kinds"], found["kinds"]):
         assert {name: mine[name] for name in ("capacity", "bytes", "planned_fpr")} \
             == {name: planned[name] for name in ("capacity", "bytes", "planned_fpr")}
         # Growing kinds leave gaps, and chance decides how large a ribbon becomes.

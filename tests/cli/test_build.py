@@ -1,7 +1,6 @@
 """build and add: accepted and refused input, and the files that they leave."""
 
 import gzip
-import json
 import os
 import re
 import subprocess
@@ -80,12 +79,12 @@ def test_a_seed_and_options_of_the_kind_are_used(run, tmp_path):
     assert selected(run, "d", MEMBERS) == MEMBERS
 
 
-def test_a_random_seed_is_drawn_and_shown(run):
+def test_a_random_seed_is_drawn_and_shown(run, info):
     seeds = set()
     for name in "ab":
         run("build", "-o", name, "--seed", "random", input=MEMBERS).ok()
         assert selected(run, name, MEMBERS) == MEMBERS
-        seeds.add(json.loads(run("info", "--json", name).ok().out)["seed"])
+        seeds.add(info(name)["seed"])
     assert len(seeds) == 2 and 0 not in seeds
 
 
@@ -156,10 +155,10 @@ def test_copies_of_keys_are_not_past_the_capacity_of_kinds_that_count_them(run, 
 
 @pytest.mark.parametrize("n", [1000, 200_000])
 @pytest.mark.parametrize("copies, most", [(1, 1.08), (2, 2.15), (3, 3.2)])
-def test_a_filter_that_counts_is_planned_for_copies_too(run, lines, n, copies, most):
+def test_a_filter_that_counts_is_planned_for_copies_too(run, info, lines, n, copies, most):
     run("build", "-o", "f.bloom", "--kind", "vector_quotient", "--fpr", "1%",
         input=lines(n) * copies).ok()
-    found = json.loads(run("info", "--json", "f.bloom").ok().out)
+    found = info("f.bloom")
     assert found["count"] == n * copies
     assert copies * n <= found["capacity"] <= most * n + 60
     # Nearly all copies have slots. The overflow table of all of them would need 30 bytes per key.

@@ -30,14 +30,6 @@ def dcso(*args, input=b"", cwd):
 
 
 @pytest.fixture
-def info(run):
-    def ask(*args):
-        return json.loads(run("info", "--json", *args).ok().out)
-
-    return ask
-
-
-@pytest.fixture
 def files(tmp_path):
     (tmp_path / "guava").write_bytes(GUAVA)
     (tmp_path / "mc-1-big-Filter.db").write_bytes(CASSANDRA)

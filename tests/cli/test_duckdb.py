@@ -88,12 +88,12 @@ def test_answers_are_duckdbs_own(run, written):
 
 
 @pytest.mark.parametrize("column", KEY_OF)
-def test_its_filters_are_rebuilt_bit_for_bit(run, tmp_path, written, column):
+def test_its_filters_are_rebuilt_bit_for_bit(run, info, tmp_path, written, column):
     file, said = written
     whole = file.read_bytes()
     chunks = [c for c in said["chunks"] if c["path"] == column]
     # DuckDB cuts row groups at whole vectors of 2048 rows; a chunk's values are those of its rows.
-    groups = json.loads(run("info", "--json", file, "--column", column).ok().out)
+    groups = info(file, "--column", column)
     assert groups["extras"]["row_groups"] == len(chunks) == 3
     assert groups["bits"] == sum(c["length"] - 16 for c in chunks) // 32 * 256
     ends = [20480, 40960, 60000]
@@ -200,11 +200,11 @@ def test_what_no_text_can_ask_for_is_refused_before_a_line_is_read(run, written)
     run("check", f"{written[0]}.typed", "--column", "iv").refused("column 'iv' is an INTERVAL")
 
 
-def test_a_file_without_rows_has_no_members(run, tmp_path, written):
+def test_a_file_without_rows_has_no_members(run, info, tmp_path, written):
     file = f"{written[0]}.empty"
     none = run("check", file, "--column", "i", input=b"1\n2\n")
     assert (none.code, none.out, none.err) == (1, b"", b"")
     run("check", file, "--column", "i", input=b"x\n").refused("stdin:1: ")
     run("check", file, "--column", "n", input=b"x\n").refused("there is no column 'n'")
-    assert json.loads(run("info", "--json", file, "--column", "s").ok().out)["bits"] == 0
+    assert info(file, "--column", "s")["bits"] == 0
     run("convert", "-o", "bare", "--column", "s", file).refused("has no rows")

@@ -1,21 +1,16 @@
 """bloomery fold: smaller filters of the same keys."""
 
 import itertools
-import json
 
 import pytest
 
 
-def info(run, name):
-    return json.loads(run("info", "--json", name).ok().out)
-
-
 @pytest.mark.parametrize("kind", ["blocked_bloom", "bloom"])
-def test_a_filter_of_few_keys_becomes_small(run, lines, tmp_path, kind):
+def test_a_filter_of_few_keys_becomes_small(run, info, lines, tmp_path, kind):
     run("build", "-o", "large", "--kind", kind, "--capacity", "1M", "--with", "foldable=yes",
         input=lines(5000)).ok()
     said = run("fold", "-o", "small", "large").ok()
-    small, large = info(run, "small"), info(run, "large")
+    small, large = info("small"), info("large")
     assert said.out == b"" and said.err.startswith(b"small: ") and b" instead of 1." in said.err
     assert 4500 < small["capacity"] < 6500 and small["current_fpr"] <= 0.01
     assert small["bytes"] < 8000 < 1_000_000 < large["bytes"]
@@ -26,24 +21,24 @@ def test_a_filter_of_few_keys_becomes_small(run, lines, tmp_path, kind):
     run("fold", "-q", "-o", "quarter", "--factor", "2", "half").ok()
     run("fold", "-q", "-o", "once", "--factor", "4", "large").ok()
     assert (tmp_path / "quarter").read_bytes() == (tmp_path / "once").read_bytes()
-    assert info(run, "half")["bits"] == large["bits"] // 2
+    assert info("half")["bits"] == large["bits"] // 2
     # To another rate.
     run("fold", "-q", "--force", "-o", "small", "--fpr", "20%", "large").ok()
-    assert 0.1 < info(run, "small")["current_fpr"] <= 0.2
+    assert 0.1 < info("small")["current_fpr"] <= 0.2
 
 
-def test_a_fold_is_the_filter_built_at_its_size(run, lines):
+def test_a_fold_is_the_filter_built_at_its_size(run, info, lines):
     run("build", "-o", "large", "--kind", "bloom", "--bits", 60_000, "--hashes", 7, input=lines(900)).ok()
     run("fold", "-q", "-o", "folded", "--factor", "6", "large").ok()
     run("build", "-o", "built", "--kind", "bloom", "--bits", 10_000, "--hashes", 7, input=lines(900)).ok()
-    folded, built = info(run, "folded"), info(run, "built")
+    folded, built = info("folded"), info("built")
     for figure in ("bits", "hashes", "fill", "current_fpr", "estimated_size"):
         assert folded[figure] == built[figure]
     run("merge", "-o", "both", "folded", "built").ok()
-    assert info(run, "both")["fill"] == built["fill"]
+    assert info("both")["fill"] == built["fill"]
 
 
-def test_filters_whose_sizes_divide_each_other_are_merged(run, lines):
+def test_filters_whose_sizes_divide_each_other_are_merged(run, info, lines):
     for name, bits, capacity, first in (("small", 20_000, 1500, 0), ("large", 60_000, 4500, 300),
                                         ("odd", 60_001, 4500, 0), ("strict", 60_000, 1500, 300)):
         run("build", "-o", name, "--kind", "bloom", "--bits", bits, "--capacity", capacity, "--hashes", 7,
@@ -51,8 +46,8 @@ def test_filters_whose_sizes_divide_each_other_are_merged(run, lines):
     run("build", "-o", "both", "--kind", "bloom", "--bits", 20_000, "--hashes", 7, input=lines(600)).ok()
     for order in (("small", "large"), ("large", "small")):
         run("merge", "--force", "-o", "merged", *order).ok()
-        assert info(run, "merged")["bits"] == 20_000
-        assert info(run, "merged")["fill"] == info(run, "both")["fill"]
+        assert info("merged")["bits"] == 20_000
+        assert info("merged")["fill"] == info("both")["fill"]
         assert run("check", "merged", input=lines(600)).ok().out == lines(600)
     run("merge", "-o", "x", "large", "odd").refused(
         "large and odd: the filters have 60000 and 60001 bits, and at the greatest common size of all, 1 bits, ")

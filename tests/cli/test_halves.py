@@ -1,21 +1,8 @@
 """Rates that 64-bit hashes cannot give: filters with 128-bit hashes."""
 
-import json
-
 import pytest
 
 KINDS = ["bloom", "blocked_bloom", "fuse", "ribbon"]
-
-
-@pytest.fixture
-def secret(run, tmp_path):
-    run("key", "new", "members.key").ok()
-    return tmp_path / "members.key"
-
-
-@pytest.fixture
-def plan(run):
-    return lambda *args: json.loads(run("plan", "--json", *args).ok().out)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -37,7 +24,7 @@ def test_the_plan_says_so_and_its_line_builds_it(run, lines, tmp_path):
 @pytest.mark.parametrize("sized", [[], ["--capacity", 3000], ["--memory", "100kB"]])
 @pytest.mark.parametrize("keyed", [False, True])
 @pytest.mark.parametrize("kind", KINDS)
-def test_it_is_built_asked_and_verified(run, secret, lines, kind, keyed, sized):
+def test_it_is_built_asked_and_verified(run, info, secret, lines, kind, keyed, sized):
     key = ["--key-file", secret] if keyed else []
     wanted = ["--hash", "siphash-2x64" if keyed else "xxh3-2x64"] if sized else []
     run("build", "-q", "-o", "f.bloom", "--kind", kind, *key, "--fpr", "1e-12", *sized, *wanted,
@@ -45,7 +32,7 @@ def test_it_is_built_asked_and_verified(run, secret, lines, kind, keyed, sized):
     assert run("check", "-c", *key, "f.bloom", input=lines(3000)).ok().out == b"3000\n"
     assert run("check", "-c", *key, "f.bloom", input=lines(3000, start=5000)).out == b"0\n"
     run("verify", "f.bloom").ok()
-    shown = json.loads(run("info", *key, "--json", "f.bloom").ok().out)
+    shown = info(*key, "f.bloom")
     assert shown["hash"] == ("siphash-2x64" if keyed else "xxh3-2x64") and shown["planned_fpr"] <= 1e-12
     if keyed:
         run("check", "f.bloom", input=b"x\n").refused("secret key")

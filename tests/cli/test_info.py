@@ -6,16 +6,6 @@ import pytest
 
 
 @pytest.fixture
-def info(run):
-    """info(file) -> the JSON object."""
-
-    def ask(file):
-        return json.loads(run("info", "--json", file).ok().out)
-
-    return ask
-
-
-@pytest.fixture
 def filled(run, lines, tmp_path):
     """A filter for 1000 keys with 1000 keys."""
     path = tmp_path / "members.bloom"
@@ -73,9 +63,8 @@ def test_an_empty_filter(run, info):
     assert found["overfilled"] is False
 
 
-def test_every_kind_tells_of_itself(run, info, lines):
-    kinds = json.loads(run("plan", "--json", "--capacity", 1000, "--fpr", "1%").ok().out)["kinds"]
-    for kind in (each["kind"] for each in kinds):
+def test_every_kind_tells_of_itself(run, info, plan, lines):
+    for kind in (each["kind"] for each in plan("--capacity", 1000, "--fpr", "1%")["kinds"]):
         name = f"{kind}.bloom"
         run("build", "-o", name, "--kind", kind, "--capacity", 1000, "--fpr", "1%",
             input=lines(500)).ok()

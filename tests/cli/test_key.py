@@ -6,12 +6,6 @@ import pytest
 
 
 @pytest.fixture
-def secret(run, tmp_path):
-    run("key", "new", "members.key").ok()
-    return tmp_path / "members.key"
-
-
-@pytest.fixture
 def keyed(run, secret, lines):
     run("build", "-o", "members.bloom", "--key-file", secret, "--capacity", 1000, input=lines(1000)).ok()
     return secret.read_text().strip()

@@ -1,6 +1,5 @@
 """--memory-limit: what does not fit is in nameless temporary files, and the result is the same."""
 
-import json
 import os
 import pathlib
 import re

@@ -1,6 +1,5 @@
 """bloomery merge and intersect."""
 
-import json
 import os
 import pathlib
 import resource
@@ -24,12 +23,12 @@ def build(run):
     return make
 
 
-def kinds(run):
-    return [k["kind"] for k in
-            json.loads(run("plan", "--json", "--capacity", 9, "--fpr", "1%").ok().out)["kinds"]]
+@pytest.fixture
+def kinds(plan):
+    return [k["kind"] for k in plan("--capacity", 9, "--fpr", "1%")["kinds"]]
 
 
-def test_the_union_is_the_filter_of_all_keys(run, build, lines, tmp_path):
+def test_the_union_is_the_filter_of_all_keys(run, info, build, lines, tmp_path):
     build("a.bloom", lines(200))
     build("b.bloom", lines(200, start=200))
     build("c.bloom", lines(100, start=400))
@@ -37,7 +36,7 @@ def test_the_union_is_the_filter_of_all_keys(run, build, lines, tmp_path):
     merged = run("merge", "-o", "abc.bloom", "a.bloom", "b.bloom", "c.bloom").ok()
     assert (merged.out, merged.err) == (b"", b"")
     assert run("check", "abc.bloom", input=lines(500)).ok().out == lines(500)
-    both = [json.loads(run("info", "--json", f).ok().out) for f in ("abc.bloom", "all.bloom")]
+    both = [info(f) for f in ("abc.bloom", "all.bloom")]
     for figure in ("bits", "hashes", "fill", "current_fpr", "estimated_size"):
         assert both[0][figure] == both[1][figure]
     assert run("verify", "abc.bloom").ok()
@@ -53,12 +52,12 @@ def test_the_intersection_keeps_the_common_keys(run, build, lines):
     assert int(non_members.out) < 50
 
 
-def test_every_kind_merges_or_says_that_it_cannot(run, build, lines):
-    for kind in kinds(run):
+def test_every_kind_merges_or_says_that_it_cannot(run, info, kinds, build, lines):
+    for kind in kinds:
         a, b = f"{kind}-a.bloom", f"{kind}-b.bloom"
         build(a, lines(200), kind)
         build(b, lines(200, start=200), kind)
-        can = json.loads(run("info", "--json", a).ok().out)["can"]
+        can = info(a)["can"]
         for verb, keys in (("merge", lines(400)), ("intersect", b"")):
             out = f"{kind}-{verb}.bloom"
             done = run(verb, "-o", out, a, b)
@@ -71,7 +70,7 @@ def test_every_kind_merges_or_says_that_it_cannot(run, build, lines):
             assert run("verify", out).ok()
 
 
-def test_what_differs_is_named_with_both_files(run, build, tmp_path):
+def test_what_differs_is_named_with_both_files(run, kinds, build, tmp_path):
     build("a.bloom", b"x\n")
     build("large.bloom", b"x\n", "bloom", 2000)
     build("seeded.bloom", b"x\n", "bloom", 1000, "--seed", 5)
@@ -79,7 +78,7 @@ def test_what_differs_is_named_with_both_files(run, build, tmp_path):
         "a.bloom and large.bloom: the filters have 9595 and 19188 bits, and at the greatest common size of all, 1 bits")
     run("merge", "-o", "out.bloom", "a.bloom", "a.bloom", "seeded.bloom").refused(
         "a.bloom and seeded.bloom: the filters differ in seed (0 and 5)")
-    for kind in kinds(run)[1:]:
+    for kind in kinds[1:]:
         build(f"{kind}.bloom", b"x\n", kind)
         run("merge", "-o", "out.bloom", "a.bloom", f"{kind}.bloom").refused(
             f"a.bloom and {kind}.bloom: the filters are of different kinds (bloom and {kind})")
@@ -147,7 +146,7 @@ def test_arguments(run, build):
     run("merge", "-o", "no/such/out.bloom", "a.bloom", "a.bloom").refused("no/such/out.bloom")
 
 
-def test_filters_that_grow_merge_at_the_rate_of_the_first_or_another(run, lines):
+def test_filters_that_grow_merge_at_the_rate_of_the_first_or_another(run, info, lines):
     for name, rate, start in (("a.bloom", "1%", 0), ("b.bloom", "1.5%", 30_000)):
         run("build", "-o", name, "--kind", "expandable", "--fpr", rate,
             "--capacity", "100", input=lines(30_000, start=start)).ok()
@@ -156,9 +155,9 @@ def test_filters_that_grow_merge_at_the_rate_of_the_first_or_another(run, lines)
         "which each filter has spent a part; give the union the sum of their rates")
     run("merge", "--fpr", "2%", "-o", "ab.bloom", "a.bloom", "b.bloom").ok()
     assert run("check", "-c", "ab.bloom", input=lines(60_000)).ok().out == b"60000\n"
-    info = json.loads(run("info", "--json", "ab.bloom").ok().out)
-    assert (info["count"], info["planned_fpr"]) == (60_000, 0.02)
-    assert info["current_fpr"] <= 0.02
+    found = info("ab.bloom")
+    assert (found["count"], found["planned_fpr"]) == (60_000, 0.02)
+    assert found["current_fpr"] <= 0.02
     run("add", "ab.bloom", input=lines(30_000, start=60_000)).ok()
     assert run("check", "-c", "ab.bloom", input=lines(90_000)).ok().out == b"90000\n"
 

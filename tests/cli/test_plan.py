@@ -1,7 +1,6 @@
 """bloomery plan: the literature's figures, requests with any sufficient two values, the advice, and
 the lines to copy."""
 
-import json
 import math
 import pathlib
 import re
@@ -11,16 +10,6 @@ import subprocess
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-
-
-@pytest.fixture
-def plan(run):
-    """plan("--capacity", 1000, ...) -> the JSON object."""
-
-    def ask(*args):
-        return json.loads(run("plan", "--json", *args).ok().out)
-
-    return ask
 
 
 @pytest.fixture
@@ -127,12 +116,12 @@ def test_a_rate_beside_keys_and_memory_is_an_upper_bound_and_said_to_be(run):
 
 @pytest.mark.parametrize("option,ability", [("--deletable", "erase"), ("--counting", "count"),
                                             ("--growing", "grow")])
-def test_a_need_narrows_the_advice_to_kinds_that_meet_it(run, plan, kinds, tmp_path, option, ability):
+def test_a_need_narrows_the_advice_to_kinds_that_meet_it(run, plan, info, kinds, tmp_path, option, ability):
     able = []
     for kind in kinds:
         run("build", "-o", f"{kind}.bloom", "--kind", kind, "--capacity", 100, "--fpr", "1%",
             input=b"a\n").ok()
-        if ability in json.loads(run("info", "--json", f"{kind}.bloom").ok().out)["can"]:
+        if ability in info(f"{kind}.bloom")["can"]:
             able.append(kind)
     if not able:
         run("plan", "--capacity", "1M", "--fpr", "1%", option).refused(f"no kind here can {ability}")
@@ -215,7 +204,7 @@ def requests(kind):
     yield ("--bits", "64000", "--fpr", "1/500", "--seed", "7")
 
 
-def test_the_shown_command_builds_the_planned_filter(run, plan, kinds, static_kinds, tmp_path):
+def test_the_shown_command_builds_the_planned_filter(run, plan, info, kinds, static_kinds, tmp_path):
     (tmp_path / "members.txt").write_bytes(b"alice\nbob\n")
     for kind in set(kinds) - set(static_kinds):
         for request in requests(kind):
@@ -223,7 +212,7 @@ def test_the_shown_command_builds_the_planned_filter(run, plan, kinds, static_ki
             line = re.search(r"^  bloomery (build .*)$", text, re.M).group(1)
             run(*shlex.split(line), "--force").ok()
             planned = plan("--kind", kind, *request)
-            built = json.loads(run("info", "--json", "members.bloom").ok().out)
+            built = info("members.bloom")
             for figure in ("kind", "capacity", "bits", "bytes"):
                 assert built[figure] == planned[figure], (kind, request, figure)
             # A kind whose parts differ in their number of functions has none of its own.
@@ -231,7 +220,7 @@ def test_the_shown_command_builds_the_planned_filter(run, plan, kinds, static_ki
             assert built["count"] == 2
 
 
-def test_the_shown_command_builds_the_planned_filter_of_just_its_keys(run, plan, static_kinds, lines,
+def test_the_shown_command_builds_the_planned_filter_of_just_its_keys(run, plan, info, static_kinds, lines,
                                                                       tmp_path):
     assert "fuse" in static_kinds
     for kind in static_kinds:
@@ -241,7 +230,7 @@ def test_the_shown_command_builds_the_planned_filter_of_just_its_keys(run, plan,
             line = re.search(r"^  bloomery (build .*)$", text, re.M).group(1)
             (tmp_path / "members.txt").write_bytes(lines(planned["capacity"]))
             run(*shlex.split(line), "--force").ok()
-            built = json.loads(run("info", "--json", "members.bloom").ok().out)
+            built = info("members.bloom")
             for figure in ("kind", "capacity"):
                 assert built[figure] == planned[figure], (kind, request, figure)
             if kind == "ribbon":

@@ -1,6 +1,5 @@
 """`bloomery plan --plot`: a chart with labels, and the plan itself as a point."""
 
-import json
 import math
 import re
 import xml.etree.ElementTree as tree
@@ -20,9 +19,8 @@ def axis(root, unit):
     return labels
 
 
-def test_the_plan_is_marked_where_the_axes_say(run, tmp_path):
-    plan = json.loads(run("plan", "--capacity", "1M", "--fpr", "0.1%", "--kind", "cuckoo", "--json",
-                          "--plot", "p.svg").ok().out)
+def test_the_plan_is_marked_where_the_axes_say(plan, tmp_path):
+    said = plan("--capacity", "1M", "--fpr", "0.1%", "--kind", "cuckoo", "--plot", "p.svg")
     root = tree.parse(tmp_path / "p.svg").getroot()
     texts = [t.text or "" for t in root.iter(SVG + "text")]
     assert "size (bits per key)" in texts and "rate of false positives (%)" in texts
@@ -31,18 +29,17 @@ def test_the_plan_is_marked_where_the_axes_say(run, tmp_path):
     mark = root.find(SVG + "circle")
     bits = sorted({(v, x) for v, x, y in axis(root, "") if y > 500})
     (v0, x0), (v1, x1) = bits[0], bits[-1]
-    at = x0 + (plan["bits_per_key"] - v0) / (v1 - v0) * (x1 - x0)
+    at = x0 + (said["bits_per_key"] - v0) / (v1 - v0) * (x1 - x0)
     assert math.isclose(float(mark.get("cx")), at, abs_tol=0.2)
     rates = sorted((v, y - 4) for v, x, y in axis(root, "%") if x < 84)
     (r0, y0), (r1, y1) = rates[0], rates[-1]
-    share = math.log(100 * plan["planned_fpr"] / r0) / math.log(r1 / r0)
+    share = math.log(100 * said["planned_fpr"] / r0) / math.log(r1 / r0)
     assert math.isclose(float(mark.get("cy")), y0 + share * (y1 - y0), abs_tol=0.2)
     assert any(t.startswith("cuckoo: ") for t in texts)
 
 
-def test_every_kind_and_the_bound_have_a_line(run, tmp_path):
-    kinds = {k["kind"] for k in json.loads(run("plan", "--capacity", "1000", "--fpr", "1%", "--json",
-                                               "--plot", "p.svg").ok().out)["kinds"]}
+def test_every_kind_and_the_bound_have_a_line(plan, tmp_path):
+    kinds = {k["kind"] for k in plan("--capacity", "1000", "--fpr", "1%", "--plot", "p.svg")["kinds"]}
     root = tree.parse(tmp_path / "p.svg").getroot()
     lines = {line.find(SVG + "title").text: line for line in root.iter(SVG + "polyline")}
     assert kinds | {"least possible"} == set(lines)

@@ -73,11 +73,11 @@ def test_a_list_of_prefixes_is_the_same_filter_as_the_list_of_their_expressions(
         "stdin:1: ", "4 bytes", "safe-browsing:4")
 
 
-def test_the_rate_of_a_url_is_that_of_a_key_times_its_expressions(run):
+def test_the_rate_of_a_url_is_that_of_a_key_times_its_expressions(run, info):
     listed, asked = 20_000, 40_000
     run("build", "--keys", "safe-browsing", "--kind", "bloom", "--fpr", "0.5%", "-o", "bad.bloom",
         input=b"".join(b"site%d.example/\n" % i for i in range(listed))).ok()
-    rate = json.loads(run("info", "--json", "bad.bloom").ok().out)["current_fpr"]
+    rate = info("bad.bloom")["current_fpr"]
     # Two hosts and five paths: ten expressions, none of them another URL's.
     urls = b"".join(b"http://www.shop%d.test/a/b/c.html?q\n" % i for i in range(asked))
     found = int(run("check", "-c", "--keys", "safe-browsing", "bad.bloom", input=urls).out)

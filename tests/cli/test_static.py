@@ -1,6 +1,5 @@
 """Kinds that are built once from all their keys, from the command line to the answers."""
 
-import json
 import os
 import re
 
@@ -14,18 +13,14 @@ def kind(request):
     return request.param
 
 
-def info(run, name):
-    return json.loads(run("info", "--json", name).ok().out)
-
-
-def test_it_is_built_checked_told_of_and_verified(run, kind, lines, tmp_path):
+def test_it_is_built_checked_told_of_and_verified(run, info, kind, lines, tmp_path):
     built = run("build", "-o", "f.bloom", "--kind", kind, "--fpr", "0.5%", input=lines(50_000)).ok()
     assert built.err.startswith(b"f.bloom: 50,000 keys, ")
     assert run("check", "f.bloom", input=lines(50_000)).ok().out == lines(50_000)
     # Binomial, at most 500 of 100,000 with deviation 22: 6 of those above has a chance below 1e-8.
     non_members = run("check", "-c", "f.bloom", input=lines(100_000, "stranger"))
     assert 0 < int(non_members.out) <= 500 + 6 * 23
-    found = info(run, "f.bloom")
+    found = info("f.bloom")
     assert (found["count"], found["capacity"], found["estimated_size"]) == (50_000,) * 3
     assert found["can"] == [] and found["overfilled"] is False
     assert 0 < found["current_fpr"] <= 0.005
@@ -41,9 +36,9 @@ def test_order_and_repetitions_do_not_matter(run, kind, lines, tmp_path):
     assert (tmp_path / "a.bloom").read_bytes() == (tmp_path / "b.bloom").read_bytes()
 
 
-def test_no_keys_make_a_filter_that_denies_all(run, kind):
+def test_no_keys_make_a_filter_that_denies_all(run, info, kind):
     run("build", "-o", "f.bloom", "--kind", kind).ok()
-    found = info(run, "f.bloom")
+    found = info("f.bloom")
     assert (found["count"], found["current_fpr"], found["bits"]) == (0, 0, 0)
     assert run("check", "f.bloom", input=b"a\nb\n\n").code == 1
     assert run("verify", "f.bloom").ok()
@@ -61,9 +56,9 @@ def test_what_it_cannot_do_is_said_in_one_sentence(run, kind, verb, sentence, tm
     assert (tmp_path / "f.bloom").read_bytes() == before
 
 
-def test_memory_alone_gives_the_lowest_rate_that_fits(run, kind, lines, tmp_path):
+def test_memory_alone_gives_the_lowest_rate_that_fits(run, info, kind, lines, tmp_path):
     run("build", "-o", "f.bloom", "--kind", kind, "--memory", "100kB", input=lines(50_000)).ok()
-    found = info(run, "f.bloom")
+    found = info("f.bloom")
     assert found["bytes"] <= 100_000
     # 16 bits a key, of which at most one and a half are lost to whole bits and overhead.
     assert found["current_fpr"] < 2**-13
@@ -83,11 +78,11 @@ def test_more_keys_than_said_are_told_or_with_strict_an_error(run, kind, lines, 
     assert run("build", "-o", "g.bloom", "--strict", *args, input=lines(10)).ok()
 
 
-def test_options_of_its_own(run):
+def test_options_of_its_own(run, info):
     for arity in (3, 4):
         run("build", "-o", "f.bloom", "--force", "--kind", "fuse", "--with", f"arity={arity}",
             "--with", "fingerprint_bits=11", input=b"a\nb\n").ok()
-        found = info(run, "f.bloom")
+        found = info("f.bloom")
         assert found["extras"]["arity"] == arity
         assert found["current_fpr"] == pytest.approx(2**-11)
     for given, sentence in (("arity=5", "a fuse filter has arity 3 or 4, not 5"),
