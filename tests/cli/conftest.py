@@ -16,6 +16,8 @@ import dataclasses
 import json
 import os
 import pathlib
+import resource
+import signal
 import subprocess
 
 import pytest
@@ -50,6 +52,27 @@ class Finished:
         for sentence in sentences:
             assert sentence in text, f"{self.args}: {sentence!r} is not in {text!r}"
         return text
+
+
+def full_disk(size):
+    """For preexec_fn: no file grows beyond that many bytes."""
+    def limit():
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+
+    return limit
+
+
+def all_of(terminal):
+    """What was written to it. It fails with EIO when no process has its other end any more."""
+    shown = b""
+    try:
+        while piece := os.read(terminal, 65536):
+            shown += piece
+    except OSError:
+        pass
+    os.close(terminal)
+    return shown
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import xml.etree.ElementTree as tree
 
 import pytest
 
-from conftest import BLOOMERY
+from conftest import BLOOMERY, all_of
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -21,16 +21,7 @@ def measured(tmp_path_factory):
     done = subprocess.Popen([BLOOMERY, "bench", "--capacity", "200k", "--fpr", "1%", "--static", "--json",
                              "--plot", folder / "b.svg"], stdout=subprocess.PIPE, stderr=theirs)
     os.close(theirs)
-    shown = b""
-    while True:
-        try:
-            piece = os.read(ours, 4096)
-        except OSError:  # the other end is closed
-            break
-        if not piece:
-            break
-        shown += piece
-    os.close(ours)
+    shown = all_of(ours)
     out = done.stdout.read()
     assert done.wait() == 0
     return json.loads(out), shown, tree.parse(folder / "b.svg").getroot()

@@ -8,6 +8,8 @@ import subprocess
 
 import pytest
 
+from conftest import all_of
+
 MEMBERS = b"alice\nbob\ncarol\n"
 
 
@@ -164,14 +166,7 @@ def test_a_progress_line_on_a_terminal_only_and_taken_away_again(run, bloomery, 
             assert check.wait(timeout=20) == 0
             assert check.stdout.read() == b"8000\n"
         os.close(theirs)
-        shown = b""
-        try:
-            while piece := os.read(ours, 65536):
-                shown += piece
-        except OSError:  # how Linux says that nobody holds the other side
-            pass
-        os.close(ours)
-        return shown
+        return all_of(ours)
 
     shown = on_a_terminal()
     assert b"000 keys, " in shown

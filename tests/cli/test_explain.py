@@ -6,6 +6,8 @@ import re
 
 import pytest
 
+from conftest import all_of
+
 LECTURE = ["--bits", "10", "--hash", "(x+3)%10", "--hash", "(3*x+1)%10", "--hash", "(x^2+2)%10"]
 
 
@@ -248,17 +250,8 @@ def in_a_terminal(program, args, env):
     pid, fd = pty.fork()
     if pid == 0:
         os.execve(program, [program, *args], env)
-    out = b""
-    while True:
-        try:
-            piece = os.read(fd, 65536)
-        except OSError:
-            break
-        if not piece:
-            break
-        out += piece
+    out = all_of(fd)
     assert os.waitpid(pid, 0)[1] == 0
-    os.close(fd)
     return out
 
 

@@ -4,12 +4,12 @@ cut."""
 import gzip
 import os
 import random
-import resource
-import signal
 import subprocess
 import time
 
 import pytest
+
+from conftest import full_disk
 
 MEMBERS = b"alice\nbob\ncarol\n"
 
@@ -316,12 +316,8 @@ def test_a_file_size_limit_leaves_the_old_filter_and_no_other(run, tmp_path, lin
     build(run, "f", lines(100), "--capacity", "1M")
     before = (tmp_path / "f").read_bytes()
 
-    def limit():
-        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-        resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
-
-    run("add", "f", input=b"dave\n", preexec_fn=limit).refused("f: cannot write: File too large")
-    run("build", "-o", "new", "--capacity", "1M", input=b"dave\n", preexec_fn=limit).refused(
+    run("add", "f", input=b"dave\n", preexec_fn=full_disk(100_000)).refused("f: cannot write: File too large")
+    run("build", "-o", "new", "--capacity", "1M", input=b"dave\n", preexec_fn=full_disk(100_000)).refused(
         "new: cannot write: File too large")
     assert (tmp_path / "f").read_bytes() == before
     assert os.listdir(tmp_path) == ["f"]

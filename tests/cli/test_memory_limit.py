@@ -4,11 +4,12 @@ import os
 import pathlib
 import re
 import resource
-import signal
 import subprocess
 import sys
 
 import pytest
+
+from conftest import full_disk
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 import format_reader  # noqa: E402
@@ -94,12 +95,8 @@ def test_a_filter_that_grows_beyond_the_limit_is_refused(run, tmp_path, kind):
 
 @pytest.mark.parametrize("most, options", [(1_000_000, []), (20_000_000, ["--memory", "40MB"])])
 def test_a_full_disk_leaves_nothing(run, tmp_path, temporary, keys, most, options):
-    def full_disk():
-        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-        resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
-
     done = run("build", "-o", "a", *options, *LIMIT, keys, env={"TMPDIR": str(temporary)},
-               preexec_fn=full_disk)
+               preexec_fn=full_disk(most))
     assert done.code == 2
     last = done.err.decode().splitlines()[-1]
     assert last.startswith(f"bloomery build: {temporary}: cannot ") and "set TMPDIR" in last
@@ -252,12 +249,8 @@ def test_dedup_of_other_line_ends(run, tmp_path):
 
 
 def test_dedup_on_a_full_disk_says_so(run, temporary):
-    def full_disk():
-        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-        resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
-
     more = b"".join(b"more %d\n" % i for i in range(30_000))
-    done = run(*DEDUP, input=FULL + more, env={"TMPDIR": str(temporary)}, preexec_fn=full_disk)
+    done = run(*DEDUP, input=FULL + more, env={"TMPDIR": str(temporary)}, preexec_fn=full_disk(100_000))
     assert done.code == 2
     last = done.err.decode().splitlines()[-1]
     assert last.startswith(f"bloomery dedup: {temporary}: cannot write a temporary file: File too large")
@@ -333,11 +326,6 @@ def test_the_limit_holds_for_a_union(run, tmp_path):
     run("merge", "-o", "x", "a", "b", preexec_fn=few_bytes).refused("could not be had")
     run("merge", "-o", "ab", *LIMIT, "a", "b", preexec_fn=few_bytes).ok()
     assert (tmp_path / "ab").read_bytes() == (tmp_path / "b").read_bytes()
-
-    def full_disk():
-        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-        resource.setrlimit(resource.RLIMIT_FSIZE, (1_000_000, 1_000_000))
-
-    done = run("merge", "-o", "x", *LIMIT, "a", "b", preexec_fn=full_disk)
+    done = run("merge", "-o", "x", *LIMIT, "a", "b", preexec_fn=full_disk(1_000_000))
     assert done.code == 2 and b"cannot reserve room for the filter" in done.err and b"set TMPDIR" in done.err
     assert not (tmp_path / "x").exists()
