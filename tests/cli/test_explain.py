@@ -398,9 +398,3 @@ def test_cuckoo_tables_fit_the_terminal(explain, slots, bits):
 )
 def test_what_is_wrong_with_a_table_is_one_sentence(run, args, sentence):
     run("explain", "--cuckoo", *args, "--insert", "a").refused(sentence)
-
-
-def test_a_full_disk_is_an_error(run):
-    with open("/dev/full", "wb") as full:
-        told = run("explain", "--insert", "a", stdout=full)
-    assert told.code == 2 and b"stdout" in told.err

@@ -305,10 +305,12 @@ def test_packed_input_cut_short_or_damaged_names_file_and_place(run, tmp_path, l
 def test_a_full_disk_is_an_error(run, tmp_path, lines):
     build(run, "f", lines(50_000))
     (tmp_path / "in").write_bytes(lines(50_000))
-    for args in (["check", "f", "in"], ["check", "-c", "f", "in"], ["dedup", "--capacity", "1M", "in"],
-                 ["build", "-o", "-", "in"]):
+    texts = ("info f", "info --json f", "verify f", "plan --capacity 9", "man", "completion bash", "--help", "-h",
+             "--version", "help", "plan --help", "help plan")
+    for command in ("check f in", "check -c f in", "dedup --capacity 1M in", "build -o - in", "explain --insert a", *texts):
+        sentence = ": No space left on device\n" if command in texts else "stdout: cannot write: No space left on device"
         with open("/dev/full", "wb") as full:
-            run(*args, stdout=full).refused("stdout: cannot write: No space left on device")
+            run(*command.split(), stdout=full).refused(sentence)
     run("build", "-o", "/dev/full", "in").refused("/dev/full: cannot write: No space left on device")
 
 

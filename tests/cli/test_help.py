@@ -40,16 +40,6 @@ def test_alone_it_prints_help_and_has_done_nothing(run):
     assert run("--help").ok().out == run("-h").ok().out == run("help").ok().out == alone.err
 
 
-@pytest.mark.parametrize("args", [["--help"], ["-h"], ["--version"], ["help"], ["plan", "--help"],
-                                  ["help", "plan"], ["completion", "bash"]], ids=str)
-def test_help_that_cannot_be_written_is_an_error(run, args):
-    with open("/dev/full", "wb") as full:
-        lost = run(*args, stdout=full)
-    assert lost.code == 2
-    assert lost.err.startswith(b"bloomery") and lost.err.endswith(b"No space left on device\n")
-    assert lost.err.count(b"\n") == 1
-
-
 def test_the_version(run):
     assert re.fullmatch(rb"bloomery \d+\.\d+\.\d+\n", run("--version").ok().out)
 

@@ -133,16 +133,6 @@ def test_a_folder_is_no_filter(run, tmp_path):
     run("info", "folder").refused("folder: this is a folder")
 
 
-@pytest.mark.parametrize("args", [("info", "members.bloom"), ("info", "--json", "members.bloom"),
-                                  ("verify", "members.bloom"), ("plan", "--capacity", "9"), ("man",)])
-def test_output_that_cannot_be_written_is_an_error(run, filled, args):
-    with open("/dev/full", "wb") as full:
-        lost = run(*args, stdout=full)
-    assert lost.code == 2
-    assert lost.err.startswith(b"bloomery") and lost.err.endswith(b"No space left on device\n")
-    assert lost.err.count(b"\n") == 1
-
-
 def test_the_estimate_of_an_intersection_is_of_common_keys(run, info, lines):
     """Of 10,000 disjoint keys each, less than six standard errors (40 keys each, of the union 60)."""
     every = lines(20_000).splitlines(keepends=True)
