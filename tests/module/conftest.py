@@ -100,6 +100,15 @@ class Server:
         assert reply.startswith(b"-"), f"{command}: {reply!r}"
         return reply[1:].rstrip(b"\r\n").decode()
 
+    def pieces(self, family, key):
+        """A filter's dump: each iterator of SCANDUMP with its data."""
+        pieces, iterator = [], 0
+        while True:
+            iterator, data = self.call(family + ".SCANDUMP", key, iterator)
+            if iterator == 0:
+                return pieces
+            pieces.append((iterator, data))
+
     def remove(self, *keys):
         """Deletes keys and waits until they are freed, which some servers do in the background."""
         count = len(self.client.keys())
@@ -200,6 +209,13 @@ def one_node_cluster(start_node):
     node = start_node(0, 16383)
     wait_for_cluster(node)
     return node
+
+
+def wait_for_replica(replica):
+    until = time.monotonic() + 60
+    while replica.client.info("replication").get("master_link_status") != "up":
+        assert time.monotonic() < until, replica.log()
+        time.sleep(0.02)
 
 
 def wait_for_cluster(*nodes):

@@ -55,14 +55,5 @@ def found(server, vector, key):
     return [probe for probe, answer in zip(PROBES, answers) if answer]
 
 
-def pieces_of(server, vector, key):
-    pieces, iterator = [], 0
-    while True:
-        iterator, data = server.call(family(vector) + ".SCANDUMP", key, iterator)
-        if iterator == 0:
-            return pieces
-        pieces.append((iterator, data))
-
-
 def named(vectors):
     return pytest.mark.parametrize("vector", vectors, ids=[v["filter"] for v in vectors])

@@ -21,7 +21,7 @@ import time
 import redis
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
-from conftest import Server  # noqa: E402
+from conftest import Server, wait_for_replica  # noqa: E402
 
 # Errors that clients may receive here (docs/server/commands.md, "Full filters").
 DOCUMENTED = ("non scaling filter is full", "Filter is full")
@@ -171,14 +171,6 @@ def run_round(clients, server, seconds):
     return workers
 
 
-def wait_for(what, seconds=60):
-    until = time.monotonic() + seconds
-    while not what():
-        if time.monotonic() > until:
-            raise AssertionError("the replica did not come up")
-        time.sleep(0.05)
-
-
 def soak(folder, seconds, number_of_clients, seed, pause):
     (folder / "primary").mkdir()
     (folder / "replica").mkdir()
@@ -196,7 +188,7 @@ def soak(folder, seconds, number_of_clients, seed, pause):
             clients = run_round(clients, primary, min(ROUND_SECONDS, seconds / 2))
             rounds += 1
             commands += sum(each.commands for each in clients)
-            wait_for(lambda: replica.client.info("replication")["master_link_status"] == "up")
+            wait_for_replica(replica)
             if primary.call("WAIT", 1, 30_000) != 1:
                 raise AssertionError("the replica does not follow")
             if primary.call("DEBUG", "DIGEST") != replica.call("DEBUG", "DIGEST"):

@@ -2,12 +2,10 @@
 
 import collections
 import random
-import time
 
 import pytest
 import redis
 
-from conftest import TOO_LARGE
 
 def test_redis_pys_own_helpers_work(server):
     bf = redis.Redis(port=server.port).bf()

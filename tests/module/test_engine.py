@@ -5,8 +5,8 @@ import re
 import pytest
 import redis
 
-from redisbloom import NEW, OLD, family, found, members, pieces_of
-from test_storage import wait_for
+from conftest import wait_for_replica
+from redisbloom import NEW, OLD, family, found, members
 
 # Choice of the engine -------------------------------------------------------------------------------------
 
@@ -81,20 +81,14 @@ def test_a_wrong_engine_behind_loadmodule_is_refused(start):
 
 
 def test_native_dumps_load_where_the_setting_is_compatible(server, compatible):
-    for name, fill in (("BF", ["BF.MADD"]), ("CF", ["CF.INSERT"])):
-        command, key = fill[0], name
-        server.call(command, key, *(["ITEMS"] if name == "CF" else []),
-                    *(f"m{i}" for i in range(400)))
-        compatible.call("RESTORE", key, 0, server.call("DUMP", key))
-        iterator = 0
-        while True:
-            iterator, data = server.call(name + ".SCANDUMP", key, iterator)
-            if iterator == 0:
-                break
-            compatible.call(name + ".LOADCHUNK", "loaded", iterator, data)
-        assert compatible.call("DUMP", "loaded") == compatible.call("DUMP", key)
-        assert compatible.call(name + ".MEXISTS", "loaded", *(f"m{i}" for i in range(400))) == \
-            [1] * 400
+    items = [f"m{i}" for i in range(400)]
+    for name in ("BF", "CF"):
+        server.call(name + ".INSERT", name, "ITEMS", *items)
+        compatible.call("RESTORE", name, 0, server.call("DUMP", name))
+        for piece in server.pieces(name, name):
+            compatible.call(name + ".LOADCHUNK", "loaded", *piece)
+        assert compatible.call("DUMP", "loaded") == compatible.call("DUMP", name)
+        assert compatible.call(name + ".MEXISTS", "loaded", *items) == [1] * 400
         compatible.call("DEL", "loaded")
 
 
@@ -145,7 +139,7 @@ def test_the_wording_is_redisblooms(compatible):
     # Pieces for a complete filter. Even those that fit are refused.
     call("BF.RESERVE", "f", "0.01", "100")
     call("BF.ADD", "f", "a")
-    pieces = pieces_of(compatible, {"commands": [["BF."]]}, "f")
+    pieces = compatible.pieces("BF", "f")
     before = call("DUMP", "f")
     size = len(pieces[1][1])
     for iterator, data, wording in (
@@ -159,7 +153,7 @@ def test_the_wording_is_redisblooms(compatible):
         assert error("BF.LOADCHUNK", "f", iterator, data) == wording, (iterator, data)
     assert call("DUMP", "f") == before
     call("CF.ADD", "c", "a")
-    header, chunk = pieces_of(compatible, {"commands": [["CF."]]}, "c")[:2]
+    header, chunk = compatible.pieces("CF", "c")[:2]
     assert error("CF.LOADCHUNK", "c", *header) == "ERR item exists"
     assert error("CF.LOADCHUNK", "c", *chunk) == "Couldn't load chunk!"
     # The first piece.
@@ -213,7 +207,7 @@ def test_compatible_filters_have_redisblooms_sizes(compatible):
 def test_replicas_are_told_the_expansion_of_a_filter_that_does_not_grow(start):
     primary = start("--repl-diskless-sync-delay", "0", module_arguments=["engine", "compatible"])
     replica = start("--replicaof", f"127.0.0.1 {primary.port}", module_arguments=["expansion-factor", "7"])
-    wait_for(replica)
+    wait_for_replica(replica)
     primary.call("BF.INSERT", "f", "NONSCALING", "EXPANSION", "4", "ITEMS", "a")
     primary.call("BF.INSERT", "g", "NONSCALING", "ITEMS", "a")
     primary.call("BF.RESERVE", "h", "0.01", "100", "NONSCALING")
@@ -316,7 +310,7 @@ def test_files_hold_them(start, preamble):
     fill(server)
     # A dump that is arriving keeps its pieces and accepts the others.
     vector = NEW[0]
-    pieces = pieces_of(server, vector, "BF0")
+    pieces = server.pieces("BF", "BF0")
     for iterator, data in pieces[:3]:
         server.call("BF.LOADCHUNK", "arriving", iterator, data)
     before, digest = dumps(server), server.call("DEBUG", "DIGEST")
@@ -370,7 +364,7 @@ def test_replicas_with_other_settings_hold_the_same_bytes(start):
                     module_arguments=["ERROR_RATE", "0.2", "INITIAL_SIZE", "7", "EXPANSION", "0",
                                       "cf-max-expansions", "1", "max-filter-size", "65536",
                                       "cf-bucket-size", "4", "cf-initial-size", "50"])
-    wait_for(replica)
+    wait_for_replica(replica)
     items = [f"m{i}" for i in range(3000)]
     primary.call("BF.MADD", "made here", *items)
     primary.call("BF.RESERVE", "fixed", "0.01", "10", "NONSCALING")
@@ -387,8 +381,7 @@ def test_replicas_with_other_settings_hold_the_same_bytes(start):
     primary.call("BF.RESERVE", "native", "0.01", "100", "ENGINE", "NATIVE")
     replica.call("CONFIG", "SET", "bf.engine", "compatible")
     primary.call("CF.RESERVE", "native cuckoo", "100", "ENGINE", "NATIVE")
-    vector = NEW[0]
-    for iterator, data in pieces_of(primary, vector, "BF0"):
+    for iterator, data in primary.pieces("BF", "BF0"):
         primary.call("BF.LOADCHUNK", "loaded", iterator, data)
     assert primary.call("WAIT", 1, 20_000) == 1
     assert dumps(replica) == dumps(primary)

@@ -4,8 +4,8 @@ import struct
 
 import pytest
 
-from conftest import FIXED_HASH
-from test_storage import transfer, wait_for
+from conftest import FIXED_HASH, wait_for_replica
+from test_storage import transfer
 from xxh3 import xxh3_64
 
 KEY = FIXED_HASH[1]
@@ -131,7 +131,7 @@ def test_a_dump_whose_key_was_changed_is_refused(server):
 def test_a_key_is_in_no_log(start):
     primary = start("--slowlog-log-slower-than", "0", "--slowlog-max-len", "1000")
     replica = start("--replicaof", "127.0.0.1", str(primary.port), "--slowlog-log-slower-than", "0")
-    wait_for(replica)
+    wait_for_replica(replica)
     secret = bytes.fromhex(KEY)
     with primary.client.monitor() as at_primary, replica.client.monitor() as at_replica:
         primary.call("BF.RESERVE", "f", "0.01", "1000", *FIXED_HASH)

@@ -1,25 +1,15 @@
 """Items refused near a limit change nothing, and members are still found."""
 
-import time
-
 import pytest
 
-from conftest import TOO_MUCH_FOR_ALL
-
-
-def attach(start, server):
-    replica = start("--replicaof", f"127.0.0.1 {server.port}")
-    until = time.monotonic() + 60
-    while replica.client.info("replication")["master_link_status"] != "up":
-        assert time.monotonic() < until
-        time.sleep(0.05)
-    return replica
+from conftest import TOO_MUCH_FOR_ALL, wait_for_replica
 
 
 @pytest.mark.parametrize("setting, least", [("bf.max-memory", 1), ("bf.max-filter-size", 65536)])
 def test_a_refused_item_leaves_the_filter_as_it_was(start, setting, least):
     server = start("--repl-diskless-sync-delay", "0")
-    replica = attach(start, server)
+    replica = start("--replicaof", f"127.0.0.1 {server.port}")
+    wait_for_replica(replica)
     capacity = 2000 if setting == "bf.max-memory" else 50_000
     server.call("BF.RESERVE", "k", "0.01", capacity, "DELETABLE")
     for first in range(0, capacity, 1000):

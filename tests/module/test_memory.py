@@ -7,7 +7,7 @@ import time
 import pytest
 import redis
 
-from conftest import NO_ROOM, TOO_LARGE, TOO_MUCH_FOR_ALL
+from conftest import NO_ROOM, TOO_LARGE, TOO_MUCH_FOR_ALL, wait_for_replica
 
 
 def reserved(server, key):
@@ -219,10 +219,7 @@ def test_copies_take_no_more_than_the_limit(start, reserve, setting):
     assert all(taken.values())
     # A replica and the append-only file have the same bits, without the refused items.
     replica = start("--replicaof", f"127.0.0.1 {server.port}")
-    until = time.monotonic() + 60
-    while replica.client.info("replication")["master_link_status"] != "up":
-        assert time.monotonic() < until
-        time.sleep(0.05)
+    wait_for_replica(replica)
     more = server.client.execute_command(*add, "new1", 3, "new2", *range(45_000, 46_000), 4, 4, 4)
     if family == "CF":
         server.call("CF.INSERTNX", "k", "ITEMS", *range(46_000, 50_000))
@@ -256,12 +253,7 @@ def test_a_union_of_copies_is_within_the_limit(start):
 def test_dumps_that_arrive_together_stay_within_the_limit(start):
     server = start()
     server.call("BF.RESERVE", "f", "0.01", "1000000")
-    pieces, iterator = [], 0
-    while True:
-        iterator, data = server.call("BF.SCANDUMP", "f", iterator)
-        if iterator == 0:
-            break
-        pieces.append((iterator, data))
+    pieces = server.pieces("BF", "f")
     server.client.config_set("bf.max-memory", "3mb")
     for key in "ab":
         server.call("BF.LOADCHUNK", key, *pieces[0])

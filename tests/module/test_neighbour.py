@@ -6,8 +6,7 @@ import pathlib
 
 import pytest
 
-from conftest import PRELOAD, ROOT, Server, redis
-from test_storage import wait_for
+from conftest import PRELOAD, ROOT, Server, redis, wait_for_replica
 
 NEIGHBOUR = os.path.abspath(os.environ.get("BLOOMERY_NEIGHBOUR",
                                            ROOT / "build" / "tests" / "hostile_neighbour.so"))
@@ -20,7 +19,7 @@ def shared_pair(tmp_path_factory):
     primary = Server(tmp_path_factory.mktemp("primary"), "--repl-diskless-sync-delay", "0", "--loadmodule",
                      NEIGHBOUR, preload=None if PRELOAD else NEIGHBOUR)
     replica = Server(tmp_path_factory.mktemp("replica"), "--replicaof", f"127.0.0.1 {primary.port}")
-    wait_for(replica)
+    wait_for_replica(replica)
     yield primary, replica
     replica.stop()
     primary.stop()
@@ -132,12 +131,7 @@ def test_without_memory_a_piece_of_a_dump_may_be_sent_again(pair, reserve):
     primary.call(*reserve)
     add = ["BF.MADD", "f"] if family == "BF" else ["CF.INSERT", "f", "ITEMS"]
     primary.call(*add, *(f"item{i}" for i in range(900)))
-    pieces, iterator = [], 0
-    while True:
-        iterator, data = primary.call(family + ".SCANDUMP", "f", iterator)
-        if iterator == 0:
-            break
-        pieces.append((iterator, data))
+    pieces = primary.pieces(family, "f")
     failed = 0
     for n in range(1, 60):
         seen = 0

@@ -7,7 +7,7 @@ import pytest
 import redis
 
 from conftest import NO_ROOM, TOO_LARGE
-from redisbloom import FOOTER, NEW, OLD, VECTORS, family, found, members, named, pieces_of
+from redisbloom import FOOTER, NEW, OLD, VECTORS, family, found, members, named
 from test_storage import sealed, use
 
 # The same bytes and answers as RedisBloom ---------------------------------------------------------
@@ -20,7 +20,7 @@ def test_the_same_commands_make_the_same_bytes(compatible, vector):
     assert compatible.call("DUMP", "k")[:-FOOTER] == vector["dump"][:-FOOTER]
     info = compatible.call(family(vector) + ".INFO", "k")[1::2]
     assert " ".join("nil" if x is None else str(x) for x in info) == vector["info"]
-    pieces = pieces_of(compatible, vector, "k")
+    pieces = compatible.pieces(family(vector), "k")
     assert pieces[0][1] == vector["header"]
     assert [iterator for iterator, _ in pieces] == [int(i) for i in vector["iterators"].split()]
     assert found(compatible, vector, "k") == list(members(vector["found"]))
@@ -43,7 +43,7 @@ def test_what_redisbloom_dumped_answers_as_before(server, vector):
     assert found(server, vector, "once more") == list(members(vector["found"]))
     # SCANDUMP returns the same header, with two exceptions: older chains get a newer one, and older
     # cuckoo filters did not save the number of deletes.
-    pieces = pieces_of(server, vector, "k")
+    pieces = server.pieces(family(vector), "k")
     if vector in NEW:
         assert pieces[0][1] == vector["header"]
     elif family(vector) == "CF":
@@ -69,7 +69,7 @@ def test_what_redisbloom_dumped_answers_as_before(server, vector):
 def test_older_headers_of_chains_are_taken(server, vector):
     """With the bits of the same filter."""
     server.call("RESTORE", "k", 0, vector["dump"])
-    payload = pieces_of(server, vector, "k")[1:]
+    payload = server.pieces(family(vector), "k")[1:]
     server.call("BF.LOADCHUNK", "loaded", 1, vector["header"])
     for iterator, data in payload:
         server.call("BF.LOADCHUNK", "loaded", iterator, data)
@@ -116,7 +116,7 @@ def test_changed_payloads_are_refused_or_filters(server, vector):
 @named(VECTORS)
 def test_changed_headers_are_refused_or_filters(server, vector):
     server.call("RESTORE", "k", 0, vector["dump"])
-    pieces = pieces_of(server, vector, "k")
+    pieces = server.pieces(family(vector), "k")
     header = pieces[0][1]
     chosen = random.Random(19)
     refused = 0

@@ -45,12 +45,7 @@ def test_a_dump_holds_a_file_that_the_command_line_reads(server, tmp_path):
     from format_reader import read
     server.call("BF.RESERVE", "f", "0.01", "50")
     server.call("BF.MADD", "f", *(f"member{i}" for i in range(500)))
-    whole, iterator = b"", 0
-    while True:
-        iterator, data = server.call("BF.SCANDUMP", "f", iterator)
-        if iterator == 0:
-            break
-        whole += data
+    whole = b"".join(data for _, data in server.pieces("BF", "f"))
     assert whole[:8] == b"BLMRYDMP"
     filter = read(whole[64:])
     assert all(filter.may_contain(f"member{i}".encode()) for i in range(500))

@@ -1,6 +1,5 @@
 """Filters when servers save, load, copy, replicate and are killed."""
 
-import base64
 import random
 import signal
 import threading
@@ -9,7 +8,7 @@ import time
 import pytest
 import redis
 
-from conftest import FIXED_HASH, TOO_LARGE
+from conftest import FIXED_HASH, TOO_LARGE, wait_for_replica
 from xxh3 import xxh3_64
 
 FILTERS = [["BF.RESERVE", "fixed", "0.001", "3000", "NONSCALING", *FIXED_HASH],
@@ -59,15 +58,12 @@ def dumps(server):
     return {key: server.call("DUMP", key) for key in sorted(server.call("KEYS", "*"))}
 
 
-def transfer(server, source, target, change=lambda i, iterator, data: (iterator, data)):
-    """BF.SCANDUMP into BF.LOADCHUNK, with each piece changed by `change`."""
-    iterator, number = 0, 0
-    while True:
-        iterator, data = server.call(family(source) + ".SCANDUMP", source, iterator)
-        if iterator == 0:
-            return number
-        server.call(family(source) + ".LOADCHUNK", target, *change(number, iterator, data))
-        number += 1
+def transfer(server, source, target):
+    """SCANDUMP into LOADCHUNK. Returns the number of pieces."""
+    pieces = server.pieces(family(source), source)
+    for piece in pieces:
+        server.call(family(source) + ".LOADCHUNK", target, *piece)
+    return len(pieces)
 
 
 # Saved and loaded --------------------------------------------------------------------------------
@@ -183,13 +179,8 @@ def test_a_large_filter_goes_through_scandump_in_pieces(server):
 
 def pieces_of(server, key, size):
     """The dump in pieces of a chosen size, each with its iterator."""
-    iterator, header = server.call(family(key) + ".SCANDUMP", key, 0)
-    payload = b""
-    while True:
-        iterator, data = server.call(family(key) + ".SCANDUMP", key, iterator)
-        if iterator == 0:
-            break
-        payload += data
+    (_, header), *rest = server.pieces(family(key), key)
+    payload = b"".join(data for _, data in rest)
     ends = [min(at + size, len(payload)) for at in range(0, len(payload), size)]
     return [(1, header)] + [(end + 1, payload[max(0, at - size):end])
                             for at, end in zip(range(size, len(payload) + size, size), ends)]
@@ -394,13 +385,6 @@ def test_a_header_that_promises_too_much_takes_no_memory(server):
 
 # Replicas ----------------------------------------------------------------------------------------
 
-def wait_for(replica):
-    until = time.monotonic() + 60
-    while replica.client.info("replication").get("master_link_status") != "up":
-        assert time.monotonic() < until, replica.log()
-        time.sleep(0.02)
-
-
 def test_a_replica_with_other_settings_holds_the_same_bytes(start):
     primary = start("--repl-diskless-sync-delay", "0")
     fill(primary)
@@ -408,7 +392,7 @@ def test_a_replica_with_other_settings_holds_the_same_bytes(start):
                     module_arguments=["ERROR_RATE", "0.2", "INITIAL_SIZE", "7", "EXPANSION", "0",
                                       "max-filter-size", "65536", "cf-initial-size", "50",
                                       "cf-error-rate", "0.2", "cf-expansion-factor", "0"])
-    wait_for(replica)
+    wait_for_replica(replica)
     pieces = pieces_of(primary, "growing", 900)
     for iterator, data in pieces[:2]:
         primary.call("BF.LOADCHUNK", "arriving", iterator, data)
