@@ -94,6 +94,10 @@ class Server:
     def call(self, *command):
         return self.client.execute_command(*command)
 
+    def each(self, *command, items):
+        """The answers for all items, of which the command gets 1000 at a time."""
+        return [answer for first in range(0, len(items), 1000) for answer in self.call(*command, *items[first:first + 1000])]
+
     def error(self, *command):
         """The text of the error reply, which the command must have."""
         reply = self.raw(2, *command)

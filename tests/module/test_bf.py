@@ -88,8 +88,7 @@ def test_stats_tell_items_that_seemed_to_be_there(server, capacity):
     """At a rate of 25%, where a tenth and more of 40,000 items is not counted. A deviation is below
     0.67 sqrt(n) / (1 - rate), 0.5%: six are 3%."""
     server.call("BF.RESERVE", "f", "0.25", capacity)
-    for first in range(0, 40_000, 1000):
-        server.call("BF.MADD", "f", *range(first, first + 1000))
+    server.each("BF.MADD", "f", items=range(40_000))
     assert abs(float(server.call("BF.STATS", "f")[5]) - 40_000) < 1200
 
 
@@ -102,16 +101,13 @@ def test_stats_tell_the_truth(server, reserve):
     family, n, non_members = reserve[0][:2], 19_000, 50_000
     server.call(*reserve)
     add = ["BF.MADD", "f"] if family == "BF" else ["CF.INSERT", "f", "ITEMS"]
-    for first in range(0, n, 1000):
-        server.call(*add, *range(first, first + 1000))
+    server.each(*add, items=range(n))
     stats = server.call(family + ".STATS", "f")
     assert stats[-2:] == [b"Hash", b"xxh3"]
     stats = {name.decode(): float(value) for name, value in zip(stats[:-2:2], stats[1:-2:2])}
     assert list(stats) == ["Error rate requested", "Error rate now", "Number of items estimated",
                            "Bits per item"]
-    passed = sum(sum(server.call(family + ".MEXISTS", "f",
-                                 *(f"stranger{i}" for i in range(first, first + 1000))))
-                 for first in range(0, non_members, 1000))
+    passed = sum(server.each(family + ".MEXISTS", "f", items=[f"stranger{i}" for i in range(non_members)]))
     now = stats["Error rate now"]
     # Six standard deviations of a binomial; the keys are fixed.
     assert abs(passed - now * non_members) <= 6 * (now * non_members) ** 0.5 + 10
@@ -255,20 +251,16 @@ def test_items_are_bytes(server):
 
 def test_a_filter_that_began_small_stays_small_and_keeps_its_rate(server):
     n = 100_000
-    for first in range(0, n, 1000):
-        server.call("BF.MADD", "f", *(f"member{i}" for i in range(first, first + 1000)))
+    members = [f"member{i}" for i in range(n)]
+    server.each("BF.MADD", "f", items=members)
     capacity, size, filters = (server.call("BF.INFO", "f", word)[0]
                                for word in ("CAPACITY", "SIZE", "FILTERS"))
     assert capacity >= server.call("BF.CARD", "f") and filters == 1
     # The stored size and the size in memory differ: the filter has room for its next steps.
     assert 8 * len(server.call("DUMP", "f")) / n <= 18
     assert 8 * size / n <= 28
-    for first in range(0, n, 1000):
-        assert sum(server.call("BF.MEXISTS", "f",
-                               *(f"member{i}" for i in range(first, first + 1000)))) == 1000
-    passed = sum(sum(server.call("BF.MEXISTS", "f",
-                                 *(f"stranger{i}" for i in range(first, first + 1000))))
-                 for first in range(0, n, 1000))
+    assert all(server.each("BF.MEXISTS", "f", items=members))
+    passed = sum(server.each("BF.MEXISTS", "f", items=[f"stranger{i}" for i in range(n)]))
     assert passed <= 0.01 * n + 6 * (0.01 * n) ** 0.5
 
 

@@ -27,15 +27,10 @@ def test_members_are_found_and_non_members_pass_at_the_asked_rate(server, rate, 
     n = 20_000
     server.call("BF.RESERVE", "f", rate, n, *options)
     members = [f"member{i}" for i in range(n)]
-    for first in range(0, n, 1000):
-        server.call("BF.MADD", "f", *members[first:first + 1000])
+    server.each("BF.MADD", "f", items=members)
+    assert server.each("BF.MEXISTS", "f", items=members) == [1] * n
     non_members = 40_000
-    passed = 0
-    for first in range(0, n, 1000):
-        assert server.call("BF.MEXISTS", "f", *members[first:first + 1000]) == [1] * 1000
-    for first in range(0, non_members, 1000):
-        passed += sum(server.call("BF.MEXISTS", "f",
-                                  *(f"stranger{i}" for i in range(first, first + 1000))))
+    passed = sum(server.each("BF.MEXISTS", "f", items=[f"stranger{i}" for i in range(non_members)]))
     # Six standard deviations of a binomial, and a margin for the variance of the filter itself. The
     # keys are fixed, so the test is deterministic.
     expected = rate * non_members

@@ -155,11 +155,6 @@ def test_errors_change_nothing_and_are_worded_as_clients_know_them(server, comma
 
 # Filters ------------------------------------------------------------------------------------------
 
-def ask_all(server, command, key, items):
-    return [answer for first in range(0, len(items), 1000)
-            for answer in server.call(command, key, *items[first:first + 1000])]
-
-
 @pytest.mark.parametrize("reserve, n, bits", [
     (["20000"], 20_000, 12), (["20000", "EXPANSION", "0"], 20_000, 11),
     (["100"], 20_000, 24), (["2000"], 20_000, 24), (["20000"], 40_000, 20)], ids=str)
@@ -167,14 +162,13 @@ def test_size_and_rate(server, reserve, n, bits):
     """At most 12 bits per item when reserved, and the rate holds, reserved or grown."""
     server.call("CF.RESERVE", "f", *reserve)
     members = [f"member{i}" for i in range(n)]
-    for first in range(0, n, 1000):
-        assert server.call("CF.INSERT", "f", "ITEMS", *members[first:first + 1000]) == [1] * 1000
+    assert server.each("CF.INSERT", "f", "ITEMS", items=members) == [1] * n
     info = server.client.cf().info("f")
     assert info.insertedNum == n
     assert 8 * info.size / n <= bits
-    assert ask_all(server, "CF.MEXISTS", "f", members) == [1] * n
+    assert server.each("CF.MEXISTS", "f", items=members) == [1] * n
     non_members = [f"stranger{i}" for i in range(40_000)]
-    passed = sum(ask_all(server, "CF.MEXISTS", "f", non_members))
+    passed = sum(server.each("CF.MEXISTS", "f", items=non_members))
     # Six standard deviations of a binomial; the keys are fixed.
     assert passed <= 400 + 6 * 400 ** 0.5
     one_by_one = [server.call("CF.EXISTS", "f", item) for item in non_members[:300]]
@@ -200,7 +194,7 @@ def test_deletes_and_counts_against_a_multiset(server, capacity):
             assert set(pipe.execute()) == {1}
         held = +held
         present = sorted(held)
-        assert ask_all(server, "CF.MEXISTS", "f", present) == [1] * len(present)
+        assert server.each("CF.MEXISTS", "f", items=present) == [1] * len(present)
     info = server.client.cf().info("f")
     assert (info.insertedNum, info.deletedNum) == (held.total(), 40 * 110)
     with server.client.pipeline(transaction=False) as pipe:
@@ -215,7 +209,7 @@ def test_deletes_and_counts_against_a_multiset(server, capacity):
         assert set(pipe.execute()) <= {1}
     assert server.client.cf().info("f").insertedNum == 0
     assert server.client.cf().info("f").filterNum == 1
-    assert ask_all(server, "CF.MEXISTS", "f", names) == [0] * len(names)
+    assert server.each("CF.MEXISTS", "f", items=names) == [0] * len(names)
 
 
 def test_a_thousand_copies_are_counted(server):
@@ -236,9 +230,8 @@ def test_a_filter_grows_as_far_as_memory_is_allowed(server, capacity, filters):
     """RedisBloom's stops at 30,660 items. 1024 is the default capacity."""
     if filters == 2:
         server.call("CF.RESERVE", "f", capacity)
-    for first in range(0, 60_000, 2000):
-        assert set(server.call("CF.INSERT", "f", "ITEMS", *range(first, first + 2000))) == {1}
-    assert ask_all(server, "CF.MEXISTS", "f", list(range(60_000))) == [1] * 60_000
+    assert set(server.each("CF.INSERT", "f", "ITEMS", items=range(60_000))) == {1}
+    assert server.each("CF.MEXISTS", "f", items=range(60_000)) == [1] * 60_000
     assert server.client.cf().info("f").filterNum == filters
 
 

@@ -12,8 +12,7 @@ def test_a_refused_item_leaves_the_filter_as_it_was(start, setting, least):
     wait_for_replica(replica)
     capacity = 2000 if setting == "bf.max-memory" else 50_000
     server.call("BF.RESERVE", "k", "0.01", capacity, "DELETABLE")
-    for first in range(0, capacity, 1000):
-        server.call("BF.MADD", "k", *range(first, first + 1000))
+    server.each("BF.MADD", "k", items=range(capacity))
     before = server.call("DUMP", "k"), server.call("BF.INFO", "k")
     # From a limit that is reached to one that leaves just enough, in small steps. The second part takes
     # some hundred bytes more than planned.
@@ -64,8 +63,7 @@ def test_a_refused_filter_is_not_there(start, command):
 def test_what_is_held_is_known_at_the_limit(start, reserve, n):
     server = start()
     server.call(*reserve)
-    for first in range(0, n, 1000):
-        server.client.execute_command("BF.MADD", "k", *range(first, min(first + 1000, n)))
+    server.each("BF.MADD", "k", items=range(n))
     n = min(n, 2000) if "NONSCALING" in reserve else n  # the filter is full then
     server.client.config_set("bf.max-memory", "1")
     before = server.call("DUMP", "k")

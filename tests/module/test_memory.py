@@ -57,8 +57,7 @@ def test_a_filter_of_a_memory_size_keeps_its_rate_and_replicates_as_it_is(start)
     primary.call("BF.RESERVE", "b", "MEMORY", "40kb", "20000", "NONSCALING", "DELETABLE")
     for key in "ab":
         capacity, rate = reserved(primary, key)
-        for first in range(0, capacity, 1000):
-            primary.call("BF.MADD", key, *range(first, min(first + 1000, capacity)))
+        primary.each("BF.MADD", key, items=range(capacity))
         non_members = 20_000
         passed = sum(primary.call("BF.MEXISTS", key, *(f"stranger{i}" for i in range(non_members))))
         assert passed <= rate * non_members + 6 * (rate * non_members) ** 0.5 + 1
@@ -310,8 +309,7 @@ def test_growth_keeps_within_the_servers_maxmemory(start, reserve, batch, wordin
     server = start("--repl-diskless-sync-delay", "0")
     server.call(*reserve)
     add = ["BF.MADD", "f"] if reserve[0].startswith("BF") else ["CF.INSERT", "f", "ITEMS"]
-    for first in range(0, batch, 10_000):
-        server.call(*add, *range(first, min(first + 10_000, batch)))
+    server.each(*add, items=range(batch))
     limit = server.client.info("memory")["used_memory"] + (1 << 20)
     server.client.config_set("maxmemory", limit)
     single = add[0].replace("MADD", "ADD").replace("INSERT", "ADD")

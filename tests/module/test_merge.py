@@ -14,11 +14,6 @@ GROWN = ("filters that have grown beyond the capacity that they were reserved wi
          "reserve filters to merge with the capacity of their union")
 
 
-def add(server, key, items):
-    for first in range(0, len(items), 1000):
-        server.call("BF.MADD", key, *items[first:first + 1000])
-
-
 @pytest.mark.parametrize("reserve", [("0.01", "20000", "NONSCALING"), ("0.01", "20000"),
                                      ("1e-10", "2000", "NONSCALING")],
                          ids=["fixed", "growing", "precise"])
@@ -28,8 +23,8 @@ def test_the_union_is_the_filter_of_all_items(server, reserve):
     for key in ("a", "b", "c", "all"):
         server.call("BF.RESERVE", key, *reserve)
     for key, items in zip("abc", parts):
-        add(server, key, items)
-        add(server, "all", items)
+        server.each("BF.MADD", key, items=items)
+        server.each("BF.MADD", "all", items=items)
     assert server.call("BF.MERGE", "new", "a", "b", "no such key", "c", "a") == b"OK"
     members = sum(parts, [])
     assert all(server.call("BF.MEXISTS", "new", *members))
@@ -53,7 +48,7 @@ def test_the_union_is_the_filter_of_all_items(server, reserve):
 def test_a_union_counts_an_item_of_both_once(server, capacity):
     server.call("BF.RESERVE", "day", "0.01", capacity)
     server.call("BF.RESERVE", "total", "0.02" if capacity < 10_000 else "0.01", capacity)
-    add(server, "day", [f"member{i}" for i in range(1000)])
+    server.each("BF.MADD", "day", items=[f"member{i}" for i in range(1000)])
     sizes = []
     # Most items of a day are also items of the day before.
     for turn in range(20):
@@ -125,14 +120,14 @@ def test_a_union_keeps_the_rate_or_is_refused(server):
     for key, reserve in (("fixed", ["NONSCALING"]), ("growing", []), ("deletable", ["DELETABLE"])):
         for part in (1, 2):
             server.call("BF.RESERVE", f"{key}{part}", "0.01", "12000", *reserve)
-            add(server, f"{key}{part}", [f"{part}:{i}" for i in range(8000)])
+            server.each("BF.MADD", f"{key}{part}", items=[f"{part}:{i}" for i in range(8000)])
         before = server.call("DUMP", f"{key}1")
         assert server.error("BF.MERGE", f"{key}1", f"{key}2") == SAYS.format(2, MANY)
         assert server.call("DUMP", f"{key}1") == before
     # Sets that have nearly all items in common fit.
     server.call("COPY", "fixed1", "more")
-    add(server, "fixed1", [f"1:{i}" for i in range(8000, 11_500)])
-    add(server, "more", [f"1:{i}" for i in range(11_990)])
+    server.each("BF.MADD", "fixed1", items=[f"1:{i}" for i in range(8000, 11_500)])
+    server.each("BF.MADD", "more", items=[f"1:{i}" for i in range(11_990)])
     assert server.call("BF.MERGE", "fixed1", "more") == b"OK"
 
 
@@ -143,7 +138,7 @@ def test_growing_filters_merge_whatever_they_were_reserved_with(server):
                                 ("c", ("0.005", "1"), 300)):
         server.call("BF.RESERVE", key, *reserve)
         items = [f"{key}:{i}" for i in range(count)]
-        add(server, key, items)
+        server.each("BF.MADD", key, items=items)
         members += items
     assert server.call("BF.MERGE", "all", "a", "b", "c", "b") == b"OK"
     assert all(server.call("BF.MEXISTS", "all", *members))
@@ -155,14 +150,14 @@ def test_growing_filters_merge_whatever_they_were_reserved_with(server):
     assert sum(server.call("BF.MEXISTS", "all", *non_members)) <= 480
     # The union accepts further items.
     more = [f"d:{i}" for i in range(40_000)]
-    add(server, "all", more)
+    server.each("BF.MADD", "all", items=more)
     assert all(server.call("BF.MEXISTS", "all", *members, *more))
     assert sum(server.call("BF.MEXISTS", "all", *non_members)) <= 480
 
 
 def test_growing_filters_whose_union_could_not_keep_its_rate_are_refused(server):
     for key in "ab":
-        add(server, key, [f"{key}:{i}" for i in range(250_000)])
+        server.each("BF.MADD", key, items=[f"{key}:{i}" for i in range(250_000)])
     before = server.call("DUMP", "a")
     why = server.error("BF.MERGE", "a", "b")
     assert why.startswith(SAYS.format(2, "the union could not keep the rate of 0.01"))
@@ -175,7 +170,7 @@ def test_growing_filters_whose_union_could_not_keep_its_rate_are_refused(server)
     # Two filters that have grown beyond their capacity have two parts each.
     for key in "ef":
         server.call("BF.RESERVE", key, "0.01", "10000")
-        add(server, key, [f"{key}:{i}" for i in range(11_000)])
+        server.each("BF.MADD", key, items=[f"{key}:{i}" for i in range(11_000)])
         server.call("CF.RESERVE", "c" + key, "1100")
         server.call("CF.INSERT", "c" + key, "ITEMS", *(f"{key}{i}" for i in range(1500)))
     assert server.error("BF.MERGE", "e", "f") == SAYS.format(2, GROWN)

@@ -13,11 +13,6 @@ def now_of(server):
     return 1000 * seconds + microseconds // 1000
 
 
-def known(server, key, items):
-    return sum((server.call("BF.MEXISTS", key, *items[i:i + 1000])
-                for i in range(0, len(items), 1000)), [])
-
-
 @pytest.mark.parametrize("words, slice_seconds", [([], 125), (["GENERATIONS", "1"], 1000),
                                                   (["GENERATIONS", "64"], 16)], ids=str)
 def test_an_item_is_known_for_a_window_at_least_and_a_slice_more_at_most(server, words,
@@ -30,7 +25,7 @@ def test_an_item_is_known_for_a_window_at_least_and_a_slice_more_at_most(server,
         added = server.call("BF.INSERT", "f", "AT", now - 1000 * age, "ITEMS", f"age{age}")
         # Items older than the window are refused, with or without newer items in the filter.
         assert added == [1] if age < WINDOW - late else age < WINDOW + slice_seconds or added == [0]
-    for age, answer in zip(ages, known(server, "f", [f"age{age}" for age in ages])):
+    for age, answer in zip(ages, server.each("BF.MEXISTS", "f", items=[f"age{age}" for age in ages])):
         if age < WINDOW - late:
             assert answer == 1, age
         # The rate is 0.0001 for some hundred queries: no false positive with this hash function.
@@ -86,12 +81,10 @@ def test_the_rate_holds_over_all_generations(server, capacity, arrival):
     each = capacity // 8 if arrival == "evenly" else capacity
     for part in range(parts):
         items = [f"{part}:{i}" for i in range(each)]
-        for first in range(0, each, 1000):
-            server.call("BF.INSERT", "f", "AT", now - slice_length * (parts - 1 - part), "ITEMS",
-                        *items[first:first + 1000])
-        assert all(known(server, "f", items))
+        server.each("BF.INSERT", "f", "AT", now - slice_length * (parts - 1 - part), "ITEMS", items=items)
+        assert all(server.each("BF.MEXISTS", "f", items=items))
     non_members = 50_000
-    passed = sum(known(server, "f", [f"stranger{i}" for i in range(non_members)]))
+    passed = sum(server.each("BF.MEXISTS", "f", items=[f"stranger{i}" for i in range(non_members)]))
     # Six standard deviations of a binomial, 10^-9; the keys are fixed.
     assert passed <= 0.01 * non_members + 6 * (0.01 * non_members) ** 0.5
     stats = server.call("BF.STATS", "f")
