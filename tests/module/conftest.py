@@ -11,6 +11,7 @@ the tests are skipped. $BLOOMERY_PRELOAD is a library that servers preload, for 
 """
 
 import contextlib
+import itertools
 import os
 import pathlib
 import shutil
@@ -112,6 +113,18 @@ class Server:
             if iterator == 0:
                 return pieces
             pieces.append((iterator, data))
+
+    def events_of(self, *commands):
+        """The key and the name of each keyspace event of these commands."""
+        self.call("CONFIG", "SET", "notify-keyspace-events", "K$d")
+        with self.client.pubsub() as events:
+            events.psubscribe("__keyspace@0__:*")
+            heard = events.listen()
+            next(heard)  # that it has subscribed
+            for command in (*commands, ["SET", "the end", ""]):
+                self.call(*command)
+            told = ((event["channel"].removeprefix(b"__keyspace@0__:"), event["data"]) for event in heard)
+            return list(itertools.takewhile(lambda event: event != (b"the end", b"set"), told))
 
     def remove(self, *keys):
         """Deletes keys and waits until they are freed, which some servers do in the background."""
