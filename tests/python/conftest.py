@@ -21,6 +21,10 @@ INSERTABLE = [cls for cls in bloomery.KINDS.values() if issubclass(cls, bloomery
 STATIC = [cls for cls in bloomery.KINDS.values() if issubclass(cls, bloomery.Static)]
 
 
+#: For other programs of Python, which find the same package.
+WITH_PACKAGE = {**os.environ, "PYTHONPATH": str(pathlib.Path(bloomery.__file__).parents[1])}
+
+
 def having(ability):
     return [cls for cls in bloomery.KINDS.values() if issubclass(cls, ability)]
 
@@ -36,3 +40,19 @@ def run(tmp_path):
         return done.stdout.decode()
 
     return run
+
+
+@pytest.fixture
+def file_of(run, tmp_path):
+    """file_of(keys, "--kind", ...) -> the bytes of the command line's file of these keys."""
+
+    def make(keys, *options):
+        run("build", "-q", "--force", "-o", "lines.bloom", *options, input="".join(f"{key}\n" for key in keys))
+        return (tmp_path / "lines.bloom").read_bytes()
+
+    return make
+
+
+def hexadecimal(numbers):
+    """The words that stand for numbers, as lines of `--keys hex`."""
+    return [int(n).to_bytes(8, "little", signed=True).hex() for n in numbers]

@@ -7,6 +7,7 @@ import time
 import bloomery
 import engines
 import pytest
+from conftest import hexadecimal
 
 engines.need("dask", "dask==2026.8.0", "distributed==2026.8.0", "pyarrow==26.0.1", "pandas==3.1.1")
 
@@ -14,7 +15,6 @@ import dask.array  # noqa: E402
 import dask.bag  # noqa: E402
 import dask.dataframe  # noqa: E402
 import dask.distributed  # noqa: E402
-import numpy  # noqa: E402
 import pandas  # noqa: E402
 
 import bloomery.dask  # noqa: E402
@@ -31,21 +31,8 @@ def client():
             yield client
 
 
-@pytest.fixture
-def file_of(run, tmp_path):
-    def make(keys, *options):
-        run("build", "-q", "--force", "-o", "lines.bloom", *options, input="".join(f"{key}\n" for key in keys))
-        return (tmp_path / "lines.bloom").read_bytes()
-
-    return make
-
-
 def names(n, npartitions):
     return dask.bag.range(n, npartitions=npartitions).map("user{}".format)
-
-
-def hexadecimal(numbers):
-    return [int(n).to_bytes(8, "little", signed=True).hex() for n in numbers]
 
 
 def test_a_bag_with_repetitions(client, file_of):

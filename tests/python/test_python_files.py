@@ -10,6 +10,7 @@ import sys
 
 import bloomery
 import pytest
+from conftest import WITH_PACKAGE
 
 MEMBERS = [f"member {i}" for i in range(500)]
 every_kind = pytest.mark.parametrize("cls", bloomery.KINDS.values(), ids=bloomery.KINDS)
@@ -145,7 +146,7 @@ for use in (bloomery.open, bloomery.Bloom(10).save):
     as_anyone = (["setpriv", "--bounding-set=-dac_override,-dac_read_search"] if os.geteuid() == 0 else [])
     done = subprocess.run([*as_anyone, sys.executable, "-c", program, folder / "f.bloom", secret],
                           capture_output=True, text=True, timeout=60,
-                          env={**os.environ, "PYTHONPATH": str(pathlib.Path(bloomery.__file__).parents[1])})
+                          env=WITH_PACKAGE)
     assert done.stdout.splitlines() == ["cannot open: Permission denied",
                                         "cannot create the file: Permission denied"], done.stderr
 
@@ -203,8 +204,7 @@ for cls in bloomery.KINDS.values():
 
 def test_copies_and_bytes_need_the_memory_of_one_more_filter(tmp_path):
     done = subprocess.run([sys.executable, "-c", MEMORY], capture_output=True, text=True, timeout=300, cwd=tmp_path,
-                          env={**os.environ, "PYTHONPATH": str(pathlib.Path(bloomery.__file__).parents[1]),
-                               "MALLOC_MMAP_THRESHOLD_": "1048576", "MALLOC_ARENA_MAX": "1"})
+                          env={**WITH_PACKAGE, "MALLOC_MMAP_THRESHOLD_": "1048576", "MALLOC_ARENA_MAX": "1"})
     assert done.stdout.split() == list(bloomery.KINDS), done.stderr
 
 

@@ -10,11 +10,6 @@ ANY_ORDER = ("blocked_bloom", "bloom", "counting_bloom")
 NUMBERS = (1, 3000, 65_536, 65_537, 150_000)
 
 
-def file_of(run, tmp_path, keys, *options):
-    run("build", "-q", "--force", "-o", "lines.bloom", *options, input="".join(f"{key}\n" for key in keys))
-    return (tmp_path / "lines.bloom").read_bytes()
-
-
 def in_parts(keys, kind, n=3, **options):
     """As several machines do it: each counts its keys, then each fills a filter for all."""
     parts = [keys[i::n] for i in range(n)]
@@ -35,21 +30,21 @@ def in_parts(keys, kind, n=3, **options):
 
 @pytest.mark.parametrize("n", NUMBERS)
 @pytest.mark.parametrize("kind", ANY_ORDER)
-def test_counted_in_parts(run, tmp_path, kind, n):
+def test_counted_in_parts(file_of, kind, n):
     keys = [f"user{i}" for i in range(n)]
     keys += keys[: n // 2]
     random.Random(n).shuffle(keys)
-    assert in_parts(keys, kind).to_bytes() == file_of(run, tmp_path, keys, "--kind", kind)
+    assert in_parts(keys, kind).to_bytes() == file_of(keys, "--kind", kind)
 
 
-def test_with_a_seed_a_rate_and_a_capacity(run, tmp_path):
+def test_with_a_seed_a_rate_and_a_capacity(file_of, tmp_path):
     keys = [f"user{i}" for i in range(80_000)] * 2
     assert in_parts(keys, "bloom", seed=7, fpr="0.1%").to_bytes() == file_of(
-        run, tmp_path, keys, "--kind", "bloom", "--seed", 7, "--fpr", "0.1%")
+        keys, "--kind", "bloom", "--seed", 7, "--fpr", "0.1%")
     f = bloomery.BlockedBloom.build(keys, capacity=100_000)
     f.settle_count()
     f.save(tmp_path / "f.bloom")
-    assert (tmp_path / "f.bloom").read_bytes() == file_of(run, tmp_path, keys, "--capacity", 100_000)
+    assert (tmp_path / "f.bloom").read_bytes() == file_of(keys, "--capacity", 100_000)
 
 
 def test_counters_have_the_key_of_their_filter():

@@ -10,6 +10,7 @@ import sys
 import bloomery
 import engines
 import pytest
+from conftest import hexadecimal
 
 engines.need_spark()
 
@@ -45,21 +46,8 @@ def spark():
     session.stop()
 
 
-@pytest.fixture
-def file_of(run, tmp_path):
-    def make(keys, *options):
-        run("build", "-q", "--force", "-o", "lines.bloom", *options, input="".join(f"{key}\n" for key in keys))
-        return (tmp_path / "lines.bloom").read_bytes()
-
-    return make
-
-
 def names(spark, n, partitions):
     return spark.range(0, n, 1, partitions).selectExpr("'user' || id as name")
-
-
-def hexadecimal(numbers):
-    return [int(n).to_bytes(8, "little", signed=True).hex() for n in numbers]
 
 
 def test_text_with_repetitions_and_nulls(spark, file_of):

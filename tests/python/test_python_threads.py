@@ -1,7 +1,5 @@
 """Threads that share filters: batches run without the GIL, and nothing is lost or damaged."""
 
-import os
-import pathlib
 import subprocess
 import sys
 import threading
@@ -10,7 +8,7 @@ import time
 import bloomery
 import numpy
 import pytest
-from conftest import INSERTABLE
+from conftest import INSERTABLE, WITH_PACKAGE
 
 N = 200_000
 
@@ -114,8 +112,7 @@ for _ in range(4):
 begun.wait()
 time.sleep(0.1)
 """
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60,
-                          env={**os.environ, "PYTHONPATH": str(pathlib.Path(bloomery.__file__).parents[1])})
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, env=WITH_PACKAGE)
     assert (done.returncode, done.stderr) == (0, "")
 
 
