@@ -109,12 +109,10 @@ def test_each_line_of_a_plot_has_its_name_at_its_end(page, plot, lines, width):
             # Letters may stand as close as lines of a text do.
             assert r1 <= l2 or r2 <= l1 or b1 - 4 <= t2 or b2 - 4 <= t1
     # A gridline for each number of an axis, and none between.
-    for axis, grid, side in (("x-axis tick label", "x-grid", "x"), ("y-axis tick label", "y-grid", "y")):
-        middles = page.run("""const [label, side] = arguments;
+    for side in "xy":
+        middles, drawn = (page.run("""const [label, side] = arguments;
             return [...document.querySelector(`[aria-label="${label}"]`).children].map((e) => {
-              const r = e.getBoundingClientRect(); return side === 'x' ? (r.left + r.right) / 2 : (r.top + r.bottom) / 2; })""", axis, side)
-        drawn = page.run("""const [label, side] = arguments;
-            return [...document.querySelector(`[aria-label="${label}"]`).children].map((e) => {
-              const r = e.getBoundingClientRect(); return side === 'x' ? (r.left + r.right) / 2 : (r.top + r.bottom) / 2; })""", grid, side)
+              const r = e.getBoundingClientRect(); return side === 'x' ? (r.left + r.right) / 2 : (r.top + r.bottom) / 2; })""",
+            label, side) for label in (f"{side}-axis tick label", f"{side}-grid"))
         assert len(middles) == len(drawn) >= 3
         assert all(abs(a - b) < 3 for a, b in zip(sorted(middles), sorted(drawn)))
