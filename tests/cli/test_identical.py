@@ -1,14 +1,11 @@
 """Equal keys give equal files: in any order, with any number of threads, on any kernel, in parts."""
 
 import os
-import pathlib
 import random
 import re
 
 import pytest
-from conftest import BLOOMERY
 
-SANITIZED = b"__asan_init" in pathlib.Path(BLOOMERY).read_bytes()
 ANY_ORDER = ("blocked_bloom", "bloom", "counting_bloom", "fuse", "ribbon")
 ORDERED = ("scalable_bloom", "cuckoo", "vector_quotient", "expandable")
 MERGED = ("blocked_bloom", "bloom", "counting_bloom")
@@ -115,7 +112,6 @@ def test_a_merge_of_folded_parts_is_the_folded_merge(run, built, tmp_path, kind)
 
 # So many that fuse and ribbon have several shards, which threads build. More keys than 65,536 are
 # not counted exactly, so the capacity is that of the lines that were read.
-@pytest.mark.skipif(SANITIZED, reason="takes too long")
 @pytest.mark.parametrize("kind", ["fuse", "ribbon"])
 def test_many_keys_in_shards(built, kind):
     keys = [b"%d\n" % i for i in range(2_600_000)]
