@@ -9,7 +9,7 @@ import threading
 
 import pytest
 
-from conftest import MODULE, PRELOAD, PROGRAM, ROOT, redis, wait_for_cluster
+from conftest import MODULE, PROGRAM, ROOT, redis, wait_for_cluster
 
 EXAMPLE = ROOT / "examples" / "valkey-cluster"
 sys.path.insert(0, str(EXAMPLE))
@@ -17,7 +17,6 @@ from sharded_filter import Refused, ShardedFilter, shard_of  # noqa: E402
 
 
 @pytest.mark.skipif(shutil.which("redis-cli") is None, reason="redis-cli is not installed")
-@pytest.mark.skipif(bool(PRELOAD), reason="the example's servers are plain ones")
 def test_what_a_replica_confirmed_survives_resharding_and_failover():
     done = subprocess.run([sys.executable, EXAMPLE / "run", "--seconds", "4", "--server", PROGRAM],
                           env={"PATH": "/usr/bin:/bin", "BLOOMERY_MODULE": MODULE},
