@@ -110,15 +110,6 @@ def test_a_merge_of_folded_parts_is_the_folded_merge(run, built, tmp_path, kind)
         assert (tmp_path / "merged").read_bytes() == (tmp_path / "all-3").read_bytes(), parts
 
 
-# So many that fuse and ribbon have several shards, which threads build. More keys than 65,536 are
-# not counted exactly, so the capacity is that of the lines that were read.
-@pytest.mark.parametrize("kind", ["fuse", "ribbon"])
-def test_many_keys_in_shards(built, kind):
-    keys = [b"%d\n" % i for i in range(2_600_000)]
-    expected = built(keys, "--kind", kind)
-    assert built(keys[:500] + keys[::-1], "--kind", kind, preexec_fn=one_cpu) == expected
-
-
 @pytest.mark.parametrize("kind", ["blocked_bloom", "bloom"])
 def test_the_count_that_the_file_has_is_the_estimate(run, kind):
     run("build", "-q", "-o", "f", "--kind", kind, "--capacity", 1000, input=b"".join(members(1000))).ok()
