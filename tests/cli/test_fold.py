@@ -27,17 +27,6 @@ def test_a_filter_of_few_keys_becomes_small(run, info, lines, tmp_path, kind):
     assert 0.1 < info("small")["current_fpr"] <= 0.2
 
 
-def test_a_fold_is_the_filter_built_at_its_size(run, info, lines):
-    run("build", "-o", "large", "--kind", "bloom", "--bits", 60_000, "--hashes", 7, input=lines(900)).ok()
-    run("fold", "-q", "-o", "folded", "--factor", "6", "large").ok()
-    run("build", "-o", "built", "--kind", "bloom", "--bits", 10_000, "--hashes", 7, input=lines(900)).ok()
-    folded, built = info("folded"), info("built")
-    for figure in ("bits", "hashes", "fill", "current_fpr", "estimated_size"):
-        assert folded[figure] == built[figure]
-    run("merge", "-o", "both", "folded", "built").ok()
-    assert info("both")["fill"] == built["fill"]
-
-
 def test_filters_whose_sizes_divide_each_other_are_merged(run, info, lines):
     for name, bits, capacity, first in (("small", 20_000, 1500, 0), ("large", 60_000, 4500, 300),
                                         ("odd", 60_001, 4500, 0), ("strict", 60_000, 1500, 300)):

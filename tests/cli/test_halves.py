@@ -69,9 +69,3 @@ def test_it_takes_more_keys_and_merges(run, lines, kind):
 ])
 def test_what_cannot_be_is_refused_in_a_sentence(run, secret, arguments, sentence):
     run("build", "-o", "f.bloom", *arguments, input=b"a\n").refused(sentence)
-
-
-@pytest.mark.parametrize("verb", ["remove", "count"])
-def test_what_the_kind_cannot_is_refused(run, lines, verb):
-    run("build", "-q", "-o", "f.bloom", "--kind", "bloom", "--fpr", "1e-12", input=lines(10)).ok()
-    run(verb, "f.bloom", input=b"x\n").refused("cannot")

@@ -63,14 +63,6 @@ def test_the_key_is_shown_nowhere_but_its_identifier_is(run, keyed):
     assert bytes.fromhex(keyed) not in (run("verify", "members.bloom").ok().out)
 
 
-@pytest.mark.parametrize("kind", ["bloom", "blocked_bloom", "counting_bloom", "scalable_bloom", "cuckoo",
-                                  "vector_quotient", "expandable", "fuse", "ribbon"])
-def test_every_kind_takes_a_key(run, secret, lines, kind):
-    run("build", "-o", "f.bloom", "--kind", kind, "--key-file", secret, input=lines(500)).ok()
-    assert run("check", "-c", "--key-file", secret, "f.bloom", input=lines(500)).ok().out == b"500\n"
-    run("check", "f.bloom", input=b"x\n").refused("secret key")
-
-
 @pytest.mark.parametrize("arguments, sentence", [
     (["--hash", "siphash"], "needs a secret key"),
     (["--hash", "xxh3", "--key-file", "members.key"], "takes no secret key"),

@@ -29,13 +29,6 @@ def test_it_is_built_checked_told_of_and_verified(run, info, kind, lines, tmp_pa
     assert os.listdir(tmp_path) == ["f.bloom"]
 
 
-def test_order_and_repetitions_do_not_matter(run, kind, lines, tmp_path):
-    once = lines(5000).splitlines(keepends=True)
-    run("build", "-o", "a.bloom", "--kind", kind, input=b"".join(once)).ok()
-    run("build", "-o", "b.bloom", "--kind", kind, input=b"".join(once[::-1] + once[::2])).ok()
-    assert (tmp_path / "a.bloom").read_bytes() == (tmp_path / "b.bloom").read_bytes()
-
-
 def test_no_keys_make_a_filter_that_denies_all(run, info, kind):
     run("build", "-o", "f.bloom", "--kind", kind).ok()
     found = info("f.bloom")
