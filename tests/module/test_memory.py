@@ -1,6 +1,5 @@
 """BF.RESERVE with a MEMORY size, the memory limit of all filters, and the server's own limit."""
 
-import os
 import re
 import time
 
@@ -134,8 +133,6 @@ def test_all_filters_together_stay_within_their_limit(start):
     assert server.call("BF.RESERVE", "h", "0.01", "10000000") == b"OK"
 
 
-@pytest.mark.skipif("BLOOMERY_PRELOAD" in os.environ,
-                    reason="sanitizers take memory of their own")
 @pytest.mark.parametrize("command", [["BF.ADD"], ["CF.ADD"]], ids=str)
 def test_the_server_counts_all_that_small_filters_take(start, command):
     server = start()
