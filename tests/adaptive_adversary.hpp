@@ -3,7 +3,6 @@
 // An adversary who sees all answers of a filter, and chooses each step by them. tests/ and
 // bench/attack.cpp use it.
 
-#include <algorithm>
 #include <bloomery/any_filter.hpp>
 #include <cstdint>
 #include <cstring>
@@ -154,20 +153,6 @@ class adaptive_adversary {
   std::vector<std::string> found_;
   outcome seen_;
 };
-
-/// A filter of that kind with these members.
-inline any_filter filter_of(const kind_info& kind, const plan_request& request,
-                            const std::vector<std::string>& members) {
-  if (kind.build != nullptr) {
-    std::vector<hash64> hashes;
-    for (const auto& each : members) hashes.push_back(filter_hasher(request.seed)(bytes_of(each)));
-    return value_of(kind.build(request, hash_source::of(hashes)));
-  }
-  any_filter filter = value_of(kind.create(request));
-  const std::vector<std::string_view> views(members.begin(), members.end());
-  if (value_of(filter.insert(views)).done != views.size()) throw std::runtime_error("full");
-  return filter;
-}
 
 /// The outcome of so many steps against a filter with a secret key, of capacity 50,000 at 1%.
 /// 30,000 keys are members before.

@@ -126,19 +126,6 @@ inline std::vector<std::string> golden_keys(const recipe& how) {
   return keys;
 }
 
-/// The filter of a static kind.
-inline result<any_filter> built_of(const kind_info& kind, const plan_request& request,
-                                   const std::vector<std::string>& keys) {
-  std::vector<std::vector<hash64>> hashes(std::max(request.hash_bits, 64U) / 64);
-  std::vector<hash_source> sources;
-  for (unsigned i = 0; i < hashes.size(); ++i) {
-    const filter_hasher hash(request.seed.half(i));
-    for (const std::string& key : keys) hashes[i].push_back(hash(bytes_of(key)));
-    sources.push_back(hash_source::of(hashes[i]));
-  }
-  return build_filter(kind, request, sources);
-}
-
 /// The filter of a recipe, built by today's code.
 inline any_filter cook(const recipe& how) {
   plan_request request;
@@ -148,13 +135,7 @@ inline any_filter cook(const recipe& how) {
   request.options = how.options;
   request.hash_bits = how.hash_bits;
   const kind_info& kind = *value_of(find_kind(how.kind));
-  const auto keys = golden_keys(how);
-  if (kind.build != nullptr) {
-    return value_of(built_of(kind, request, keys));
-  }
-  any_filter filter = value_of(kind.create(request));
-  const std::vector<std::string_view> views(keys.begin(), keys.end());
-  value_of(filter.insert(views));
+  any_filter filter = filter_of(kind, request, golden_keys(how));
   if (filter.can().erase) {
     // One key three times, and one that was taken out again.
     value_of(filter.insert(std::array<std::string_view, 3>{"member-0", "member-0", "erased"}));

@@ -29,16 +29,6 @@ plan_request request_for(const subject& of, std::uint64_t capacity, double fpr) 
   return {.capacity = capacity, .fpr = fpr, .seed = of.seed, .hash_bits = 128};
 }
 
-any_filter filter_of(const subject& of, const std::vector<std::string>& keys,
-                     const plan_request& request) {
-  const kind_info& kind = **find_kind(of.kind);
-  if (kind.build != nullptr) return value_of(built_of(kind, request, keys));
-  any_filter filter = value_of(kind.create(request));
-  const std::vector<std::string_view> views(keys.begin(), keys.end());
-  value_of(filter.insert(views));
-  return filter;
-}
-
 result<any_filter> opened(std::span<const std::byte> bytes, access how = access::read_only) {
   auto stored = read_bytes(bytes);
   if (!stored) return fail(stored.error());
@@ -51,7 +41,7 @@ class halves : public ::testing::TestWithParam<subject> {
   const kind_info& kind = **find_kind(GetParam().kind);
   const std::vector<std::string> members = words("member", 2000);
   any_filter made(const std::vector<std::string>& keys) const {
-    return filter_of(GetParam(), keys, request_for(GetParam(), 4000, 0.02));
+    return filter_of(kind, request_for(GetParam(), 4000, 0.02), keys);
   }
 };
 
@@ -128,7 +118,7 @@ TEST_P(halves, each_half_is_a_filter_with_64_bit_hashes) {
     alone.seed = request.seed.half(i);
     alone.hash_bits = 64;
     EXPECT_EQ(serialize(filter.halves()[i].image()),
-              serialize(filter_of(GetParam(), members, alone).image()));
+              serialize(filter_of(kind, alone, members).image()));
   }
 }
 
@@ -262,7 +252,7 @@ TEST_P(halves, the_rate_is_the_product_of_both) {
        {std::function<std::string(std::uint64_t)>(number), {text}, {long_key}}) {
     std::vector<std::string> keys;
     for (std::uint64_t i = 0; i < 2000; ++i) keys.push_back(key(i));
-    any_filter filter = filter_of(GetParam(), keys, request);
+    any_filter filter = filter_of(kind, request, keys);
     std::array<double, 3> passing{};
     constexpr double asked = 100'000;
     for (std::uint64_t i = 2000; i < 102'000; ++i) {
@@ -323,8 +313,8 @@ TEST(collisions, a_key_with_the_hash_of_a_member_passes_64_bits_and_not_128) {
   for (const std::string_view kind : {"bloom", "blocked_bloom", "fuse", "ribbon"}) {
     for (const unsigned bits : {64U, 128U}) {
       const any_filter filter =
-          filter_of({kind, 0}, {member},
-                    {.capacity = 1, .fpr = bits == 64 ? 1e-9 : 1e-16, .hash_bits = bits});
+          filter_of(**find_kind(kind),
+                    {.capacity = 1, .fpr = bits == 64 ? 1e-9 : 1e-16, .hash_bits = bits}, {member});
       EXPECT_TRUE(filter.may_contain(member));
       EXPECT_EQ(filter.may_contain(twin), bits == 64) << kind;
     }

@@ -28,11 +28,11 @@ std::vector<std::byte> file_of(any_filter filter) {
   return serialize(filter.image());
 }
 
-any_filter filter_of(const kind_info& kind, const plan_request& request, const key_list& keys) {
-  if (kind.build != nullptr) return value_of(built_of(kind, request, keys));
+/// The filter of these keys. Two batches and single keys are inserted, if keys can be.
+any_filter filled(const kind_info& kind, const plan_request& request, const key_list& keys) {
+  if (kind.build != nullptr) return filter_of(kind, request, keys);
   any_filter filter = value_of(kind.create(request));
   std::vector<std::string_view> views(keys.begin(), keys.end());
-  // Two batches and single keys.
   const std::span<const std::string_view> all(views);
   const std::size_t third = all.size() / 3;
   value_of(filter.insert(all.first(third)));
@@ -74,14 +74,14 @@ TEST(Identical, PassesForPartsOfTheMemoryMakeTheFilter) {
 void expect_same_in_any_order(const kind_info& kind, const plan_request& request) {
   std::mt19937_64 random(7);
   key_list keys = words("member", 5000);  // also beyond the capacity
-  const auto expected = file_of(filter_of(kind, request, keys));
+  const auto expected = file_of(filled(kind, request, keys));
   for (int turn = 0; turn < 3; ++turn) {
     std::shuffle(keys.begin(), keys.end(), random);
-    EXPECT_EQ(file_of(filter_of(kind, request, keys)), expected) << kind.name;
+    EXPECT_EQ(file_of(filled(kind, request, keys)), expected) << kind.name;
     if (!kind.can.merge) continue;
     const auto middle = keys.begin() + static_cast<std::ptrdiff_t>(1 + random() % 4999);
-    any_filter parts = filter_of(kind, request, {middle, keys.end()});
-    value_of(parts.merge(filter_of(kind, request, {keys.begin(), middle})));
+    any_filter parts = filled(kind, request, {middle, keys.end()});
+    value_of(parts.merge(filled(kind, request, {keys.begin(), middle})));
     EXPECT_EQ(file_of(std::move(parts)), expected) << kind.name << ", in parts";
   }
 }
@@ -105,16 +105,16 @@ TEST(Identical, OtherKindsDependOnTheOrder) {
     if (kind.any_order) continue;
     key_list keys = words("member", 4000);
     const auto request = request_of(kind, 64);
-    const auto expected = file_of(filter_of(kind, request, keys));
+    const auto expected = file_of(filled(kind, request, keys));
     std::ranges::reverse(keys);
-    EXPECT_NE(file_of(filter_of(kind, request, keys)), expected) << kind.name;
+    EXPECT_NE(file_of(filled(kind, request, keys)), expected) << kind.name;
   }
 }
 
 TEST(Identical, ASettledCountIsTheEstimate) {
   for (const std::string_view name : {"blocked_bloom", "bloom"}) {
     const kind_info& kind = *value_of(find_kind(name));
-    any_filter filter = filter_of(kind, request_of(kind, 64), words("member", 3000));
+    any_filter filter = filled(kind, request_of(kind, 64), words("member", 3000));
     filter.settle_count();
     const filter_info info = filter.info();
     EXPECT_EQ(info.count, static_cast<std::uint64_t>(std::llround(info.estimated_size)));

@@ -13,39 +13,22 @@
 #include <thread>
 #include <vector>
 
+#include "tests/words.hpp"
+
 namespace {
+
+using bloomery::test::word;
 
 constexpr std::size_t members = 4000;
 constexpr unsigned threads = 4;
 
-std::string name_of(std::size_t i) {
-  return "key-" + std::to_string(i);
-}
-
-/// A filter of any kind with keys, inserted or built.
-bloomery::result<bloomery::any_filter> filter_of(const bloomery::kind_info& kind,
-                                                 const std::vector<std::string_view>& keys) {
-  const bloomery::plan_request request{.capacity = members, .fpr = 0.01, .options = {}};
-  if (kind.build != nullptr) {
-    std::vector<bloomery::hash64> hashes;
-    for (const auto key : keys) hashes.push_back(bloomery::xxh3_hasher()(bloomery::bytes_of(key)));
-    return kind.build(request, bloomery::hash_source::of(hashes));
-  }
-  auto filter = kind.create(request);
-  if (filter) {
-    if (auto inserted = filter->insert(keys); !inserted) return bloomery::fail(inserted.error());
-  }
-  return filter;
-}
-
 class threads_that_query : public testing::TestWithParam<const bloomery::kind_info*> {};
 
 TEST_P(threads_that_query, find_every_member_at_once) {
-  std::vector<std::string> names;
-  for (std::size_t i = 0; i < members; ++i) names.push_back(name_of(i));
+  const auto names = bloomery::test::words("key", members);
   const std::vector<std::string_view> keys(names.begin(), names.end());
-  const auto filter = filter_of(*GetParam(), keys);
-  ASSERT_TRUE(filter) << filter.error().message;
+  const bloomery::any_filter filter =
+      bloomery::test::filter_of(*GetParam(), {.capacity = members, .fpr = 0.01}, names);
 
   std::atomic<std::size_t> found = 0;
   {
@@ -53,12 +36,12 @@ TEST_P(threads_that_query, find_every_member_at_once) {
     for (unsigned t = 0; t < threads; ++t) {
       askers.emplace_back([&] {
         const auto answers = std::make_unique<bool[]>(members);
-        filter->may_contain(keys, {answers.get(), members});
+        filter.may_contain(keys, {answers.get(), members});
         std::size_t hits = 0;
         for (std::size_t i = 0; i < members; ++i) {
-          hits += answers[i] && filter->may_contain(keys[i]);
+          hits += answers[i] && filter.may_contain(keys[i]);
         }
-        EXPECT_GT(filter->info().current_fpr, 0);
+        EXPECT_GT(filter.info().current_fpr, 0);
         found += hits;
       });
     }
@@ -89,17 +72,17 @@ TEST(threads_of_a_blocked_filter, insert_and_query_at_once) {
       for (unsigned t = 0; t < threads; ++t) {
         workers.emplace_back([view = filter.concurrent(), t, &lost]() mutable {
           for (std::size_t i = 0; i < members; ++i) {
-            const std::string mine = name_of(t * members + i);
+            const std::string mine = word("key", t * members + i);
             view.insert(mine);
             lost += !view.may_contain(mine);
-            static_cast<void>(view.may_contain(name_of(i)));
+            static_cast<void>(view.may_contain(word("key", i)));
           }
         });
       }
     }
     EXPECT_EQ(lost, 0U);
     bloomery::blocked_bloom alone(spec);
-    for (std::size_t i = 0; i < threads * members; ++i) alone.insert(name_of(i));
+    for (std::size_t i = 0; i < threads * members; ++i) alone.insert(word("key", i));
     EXPECT_TRUE(std::ranges::equal(filter.bits(), alone.bits()));
     EXPECT_NEAR(static_cast<double>(filter.size()), threads * members, 0.02 * threads * members);
   }

@@ -1,7 +1,9 @@
 #pragma once
 
-// Keys, results and bytes for tests, without a test framework.
+// Keys, results, bytes and filters for tests, without a test framework.
 
+#include <algorithm>
+#include <bloomery/any_filter.hpp>
 #include <bloomery/file.hpp>
 #include <bloomery/result.hpp>
 #include <bloomery/storage.hpp>
@@ -42,6 +44,34 @@ inline result<stored_filter> read_bytes(std::span<const std::byte> bytes,
                                         const std::string& name = "memory") {
   const auto owner = std::make_shared<owned_storage>(value_of(owned_storage::copy_of(bytes)));
   return read_stored(mapped_storage(owner, owner->bytes()), how, name);
+}
+
+/// The filter of any kind with these keys, which are inserted as one batch.
+inline any_filter filter_of(const kind_info& kind, const plan_request& request,
+                            const std::vector<std::string>& keys) {
+  if (kind.build == nullptr) {
+    any_filter filter = value_of(kind.create(request));
+    const std::vector<std::string_view> views(keys.begin(), keys.end());
+    if (value_of(filter.insert(views)).done != views.size()) throw std::runtime_error("full");
+    return filter;
+  }
+  std::vector<std::vector<hash64>> hashes(std::max(request.hash_bits, 64U) / 64);
+  std::vector<hash_source> sources;
+  for (unsigned i = 0; i < hashes.size(); ++i) {
+    const filter_hasher hash(request.seed.half(i));
+    for (const std::string& key : keys) hashes[i].push_back(hash(bytes_of(key)));
+    sources.push_back(hash_source::of(hashes[i]));
+  }
+  return value_of(build_filter(kind, request, sources));
+}
+
+/// The names of the library's own kinds.
+inline std::vector<std::string_view> kind_names() {
+  std::vector<std::string_view> names;
+  for (const kind_info& kind : kinds()) {
+    if (kind.kind < filter_kind{0x8000}) names.push_back(kind.name);
+  }
+  return names;
 }
 
 }  // namespace bloomery::test
