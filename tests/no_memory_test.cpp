@@ -57,14 +57,6 @@ void take_back(void* at, std::size_t /*size*/) noexcept {
 namespace bloomery::test {
 namespace {
 
-std::vector<hash64> some_hashes(std::uint64_t n) {
-  std::vector<hash64> all(n);
-  for (std::uint64_t i = 0; i < n; ++i) {
-    all[i] = xxh3_hasher()(std::as_bytes(std::span(&i, 1)));
-  }
-  return all;
-}
-
 // The memory source is the program's, and so for all its tests.
 const bool lends = [] {
   use_memory_source({.allocate = lend, .release = take_back});
@@ -84,7 +76,7 @@ std::size_t insert_with_interruption(Filter& filter, std::span<const hash64> all
 
 TEST(no_memory, stops_the_growth_of_a_filter_and_loses_nothing) {
   ASSERT_TRUE(lends);
-  const auto all = some_hashes(50'000);
+  const auto all = hashes_of_stream(0, 50'000);
   auto filter = expandable::make({.capacity = 1000, .fpr = 0.01}).value();
   const std::size_t done = insert_with_interruption(filter, all);
   EXPECT_GT(done, 500U);
@@ -94,7 +86,7 @@ TEST(no_memory, stops_the_growth_of_a_filter_and_loses_nothing) {
 
 TEST(no_memory, empties_a_filter_in_its_place) {
   ASSERT_TRUE(lends);
-  const auto all = some_hashes(50'000);
+  const auto all = hashes_of_stream(0, 50'000);
   const std::vector<hash64> copies(10, all[0]);
   auto filter = expandable::make({.capacity = 1000, .fpr = 0.01}).value();
   ASSERT_EQ(filter.insert(all).done, all.size());
@@ -116,7 +108,7 @@ TEST(no_memory, empties_a_filter_in_its_place) {
 
 TEST(no_memory, counts_no_more_copies) {
   ASSERT_TRUE(lends);
-  const std::vector<hash64> copies(5000, some_hashes(1)[0]);
+  const std::vector<hash64> copies(5000, hashes_of_stream(0, 1)[0]);
   auto filter = expandable::make({.capacity = 1000, .fpr = 0.01}).value();
   EXPECT_EQ(insert_with_interruption(filter, copies), 3U);
   EXPECT_EQ(filter.count(copies[0]), copies.size());
@@ -131,7 +123,7 @@ TEST(no_memory, counts_no_more_copies) {
 template <class F>
 F filter_of(std::uint64_t n, double fpr) {
   if constexpr (buildable<F>) {
-    return built_of<F>(some_hashes(n), fpr, n);
+    return built_of<F>(hashes_of_stream(0, n), fpr, n);
   } else {
     auto f = make<F>(n, fpr, n);
     for (const std::string& key : words("key", n)) f.insert(key);

@@ -17,6 +17,8 @@
 #include <thread>
 #include <vector>
 
+#include "tests/words.hpp"
+
 namespace {
 
 constexpr std::size_t any_size = std::numeric_limits<std::size_t>::max();
@@ -64,14 +66,6 @@ void operator delete(void* at, std::size_t /*size*/) noexcept {
 namespace bloomery::test {
 namespace {
 
-std::vector<hash64> some_hashes(std::uint64_t n) {
-  std::vector<hash64> all(n);
-  for (std::uint64_t i = 0; i < n; ++i) {
-    all[i] = xxh3_hasher()(std::as_bytes(std::span(&i, 1)));
-  }
-  return all;
-}
-
 // The memory source is the program's, and so for all its tests.
 const bool lends = [] {
   use_memory_source({.allocate = lend, .release = take_back});
@@ -81,7 +75,7 @@ const bool lends = [] {
 TEST(short_memory, of_helper_threads_leaves_a_batch_to_one_thread) {
   ASSERT_TRUE(lends);
   // 18 MiB, and the keys that make it worth while to bring the batch together by region.
-  const auto all = some_hashes(1'300'000);
+  const auto all = hashes_of_stream(0, 1'300'000);
   blocked_bloom wanted({.capacity = 15'000'000, .fpr = 0.01});
   const auto of_one = wanted.insert(all);
   blocked_bloom filter({.capacity = 15'000'000, .fpr = 0.01});
@@ -101,7 +95,7 @@ TEST(short_memory, of_helper_threads_leaves_a_batch_to_one_thread) {
 TEST(short_memory, of_helper_threads_ends_a_build_with_a_failure) {
   ASSERT_TRUE(lends);
   // Of fuse, two shards or more; the ribbon has some hundred.
-  const auto all = some_hashes(4'000'000);
+  const auto all = hashes_of_stream(0, 4'000'000);
   only_first_thread = true;
   const auto fused = fuse::build({.fpr = 0.01, .threads = 3}, all);
   const auto ribboned = ribbon::build({.fpr = 0.01, .threads = 3}, all);

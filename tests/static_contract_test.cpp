@@ -19,13 +19,6 @@
 namespace bloomery::test {
 namespace {
 
-/// n hashes. Different streams have no hash in common, because the hash is a bijection of a number.
-std::vector<hash64> hashes_of_stream(std::uint64_t stream, std::size_t n) {
-  std::vector<hash64> all(n);
-  for (std::size_t i = 0; i < n; ++i) all[i] = {detail::remix64((stream << 40) + i + 1)};
-  return all;
-}
-
 template <class F>
 std::uint64_t hits(const F& f, std::span<const hash64> asked) {
   const auto answers = std::make_unique<bool[]>(asked.size());

@@ -17,6 +17,7 @@
 
 namespace {
 
+using bloomery::test::hashes_of_stream;
 using bloomery::test::word;
 
 constexpr std::size_t members = 4000;
@@ -89,11 +90,7 @@ TEST(threads_of_a_blocked_filter, insert_and_query_at_once) {
 }
 
 TEST(threads_of_a_blocked_filter, build_and_ask_one_batch_together) {
-  std::vector<bloomery::hash64> hashes(400'000);
-  const bloomery::xxh3_hasher hash;
-  for (std::uint64_t i = 0; i < hashes.size(); ++i) {
-    hashes[i] = hash(std::as_bytes(std::span(&i, 1)));
-  }
+  const auto hashes = hashes_of_stream(1, 400'000);
   bloomery::blocked_bloom filter({.capacity = hashes.size(), .fpr = 0.01});
   filter.insert_parallel(hashes, threads);
   const auto answers = std::make_unique<bool[]>(hashes.size());
@@ -106,11 +103,7 @@ TEST(threads_of_a_blocked_filter, build_and_ask_one_batch_together) {
 TEST(threads_of_a_vector_quotient_filter, ask_while_others_insert_and_erase) {
   bloomery::vector_quotient filter({.capacity = members, .fpr = 0.001});
   const auto room = filter.params().blocks * filter.params().slots;
-  std::vector<bloomery::hash64> keys(2 * room);
-  const bloomery::xxh3_hasher hash;
-  for (std::uint64_t i = 0; i < keys.size(); ++i) {
-    keys[i] = hash(std::as_bytes(std::span(&i, 1)));
-  }
+  const auto keys = hashes_of_stream(1, 2 * room);
   const std::span<const bloomery::hash64> always = std::span(keys).first(members / 2);
   ASSERT_EQ(filter.insert(always).done, always.size());
   std::uint64_t expected = always.size();

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bloomery/any_filter.hpp>
+#include <bloomery/detail/core/bits.hpp>
 #include <bloomery/file.hpp>
 #include <bloomery/result.hpp>
 #include <bloomery/storage.hpp>
@@ -35,6 +36,14 @@ inline std::string word(std::string_view prefix, std::uint64_t i) {
 inline std::vector<std::string> words(std::string_view prefix, std::uint64_t n) {
   std::vector<std::string> all;
   for (std::uint64_t i = 0; i < n; ++i) all.push_back(word(prefix, i));
+  return all;
+}
+
+/// n distinct hashes. Those of different streams are different, because the hash is a bijection of
+/// a number.
+inline std::vector<hash64> hashes_of_stream(std::uint64_t stream, std::size_t n) {
+  std::vector<hash64> all(n);
+  for (std::size_t i = 0; i < n; ++i) all[i] = {detail::remix64((stream << 40) + i + 1)};
   return all;
 }
 

@@ -9,7 +9,6 @@
 
 #include "tests/filter_types.hpp"
 #include "tests/instruction_sets.hpp"
-#include "tests/kinds/fuse/fuse_hashes.hpp"
 
 namespace bloomery::test {
 namespace {
@@ -18,8 +17,8 @@ namespace {
 // length up to a few groups, members among non-members.
 TEST(fuse_kernels, all_give_the_same_answers) {
   for (const std::size_t n : {1U, 40U, 5000U, 1'300'000U}) {
-    const auto members = some_hashes(11, n);
-    auto asked = some_hashes(12, 300);
+    const auto members = hashes_of_stream(11, n);
+    auto asked = hashes_of_stream(12, 300);
     for (std::size_t i = 0; i < std::min<std::size_t>(n, 150); ++i) asked[2 * i] = members[i];
     for (const unsigned arity : {3U, 4U}) {
       for (unsigned w = n > 100'000 ? 7 : 1; w <= 32; w += n > 100'000 ? 9 : 1) {

@@ -13,7 +13,6 @@
 #include <numeric>
 
 #include "tests/filter_types.hpp"
-#include "tests/kinds/fuse/fuse_hashes.hpp"
 #include "tests/stored_bytes.hpp"
 
 namespace bloomery::test {
@@ -45,8 +44,8 @@ hash_source in_pieces(std::span<const hash64> hashes, std::size_t piece) {
 // Every width and arity has all members and the rate 2^-w. Of q non-members, hits outside
 // mu +- 6 sqrt(mu) + 6 have a chance below 1e-8.
 TEST(fuse, fingerprints_of_every_width) {
-  const auto members = some_hashes(1, 3000);
-  const auto non_members = some_hashes(2, 100'000);
+  const auto members = hashes_of_stream(1, 3000);
+  const auto non_members = hashes_of_stream(2, 100'000);
   for (unsigned w = 1; w <= 32; ++w) {
     for (const unsigned arity : {3U, 4U}) {
       const auto f = fuse_of(members, {.arity = arity, .fingerprint_bits = w});
@@ -62,7 +61,7 @@ TEST(fuse, fingerprints_of_every_width) {
 
 // Graf and Lemire have 1.125 and 1.075 times the lower bound for large sets.
 TEST(fuse, bits_a_key_are_those_of_the_literature) {
-  const auto members = some_hashes(3, 1'000'000);
+  const auto members = hashes_of_stream(3, 1'000'000);
   for (const auto& [arity, most] : std::map<unsigned, double>{{3, 9.05}, {4, 8.65}}) {
     const auto f = fuse_of(members, {.arity = arity, .fingerprint_bits = 8});
     EXPECT_LE(static_cast<double>(f.size_in_bytes()) * 8 / 1e6, most) << arity;
@@ -76,7 +75,7 @@ TEST(fuse, a_set_that_does_not_fit_at_once_is_tried_with_other_seeds) {
   int larger = 0;
   constexpr int sets = 400;
   for (int set = 0; set < sets; ++set) {
-    const auto members = some_hashes(static_cast<std::uint64_t>(set), 500);
+    const auto members = hashes_of_stream(static_cast<std::uint64_t>(set), 500);
     const auto f = fuse_of(members, {.fingerprint_bits = 4});
     ASSERT_EQ(hits(f, members), members.size());
     ++seeds[detail::load<detail::fuse_shard>(f.image().payload.front().data()).seed];
@@ -88,7 +87,7 @@ TEST(fuse, a_set_that_does_not_fit_at_once_is_tried_with_other_seeds) {
 }
 
 TEST(fuse, several_shards_by_pieces_and_threads_are_the_same_filter) {
-  const auto members = some_hashes(5, 3'300'000);
+  const auto members = hashes_of_stream(5, 3'300'000);
   const auto whole = fuse_of(members, {.fpr = 0.01, .seed = 3});
   EXPECT_EQ(whole.params().shards, 2U);
   EXPECT_EQ(whole.size(), members.size());
@@ -105,11 +104,11 @@ TEST(fuse, several_shards_by_pieces_and_threads_are_the_same_filter) {
 // In a filter of 16 MiB and several shards, a batch of one key per cache line is partitioned by
 // shard, and answered in its own order. A batch of equal keys does not fit into its shard's part.
 TEST(fuse, large_batches_by_shard_are_as_one_by_one) {
-  const auto members = some_hashes(7, 3'900'000);
+  const auto members = hashes_of_stream(7, 3'900'000);
   const auto f = fuse_of(members, {.fingerprint_bits = 32});
   ASSERT_GE(f.params().shards, 2U);
   ASSERT_GE(f.size_in_bytes(), std::uint64_t{1} << 24);
-  auto asked = some_hashes(8, 300'000);
+  auto asked = hashes_of_stream(8, 300'000);
   for (std::size_t i = 0; i < asked.size(); ++i) {
     if (remix64(i) % 3 == 0) asked[i] = members[i];
   }
@@ -129,13 +128,13 @@ TEST(fuse, large_batches_by_shard_are_as_one_by_one) {
 // The bytes are the same on every machine, and in every version unless the changelog says
 // otherwise. Small filters have golden files.
 TEST(fuse, the_bytes_of_a_large_filter_are_pinned) {
-  const auto members = some_hashes(6, 2'500'000);
+  const auto members = hashes_of_stream(6, 2'500'000);
   const auto f = fuse_of(members, {.arity = 4, .fingerprint_bits = 9, .seed = 1});
   EXPECT_EQ(xxh3_hasher()(f.image().payload.front()).value, 1377902886753908172U);
 }
 
 TEST(fuse, memory_that_was_promised_is_kept_or_refused) {
-  const auto members = some_hashes(7, 10'000);
+  const auto members = hashes_of_stream(7, 10'000);
   const auto fits = fuse_of(members, {.capacity = 10'000, .bits = 120'000});
   EXPECT_LE(fits.size_in_bytes() * 8, 120'000U);
   EXPECT_EQ(hits(fits, members), members.size());
@@ -148,7 +147,7 @@ TEST(fuse, memory_that_was_promised_is_kept_or_refused) {
 // -------------------------------------
 
 TEST(fuse_hostile, a_directory_that_does_not_fit_is_refused) {
-  const auto good = file_bytes(fuse_of(some_hashes(8, 2'000'000), {.fpr = 0.3}));
+  const auto good = file_bytes(fuse_of(hashes_of_stream(8, 2'000'000), {.fpr = 0.3}));
   const std::size_t directory = at::parameters + 64;
   const auto first = detail::load<std::uint32_t>(good.data() + directory + 16);
   const auto starts = detail::load<std::uint32_t>(good.data() + directory + 4);
@@ -236,7 +235,7 @@ TEST(fuse_plan, refuses_in_a_sentence) {
 // The hashes of a source by shard ----------------------------------------------------------------
 
 TEST(hash_shards, every_hash_comes_once_in_its_shard_and_in_order) {
-  const auto hashes = some_hashes(9, 12'000'000);  // more than one group
+  const auto hashes = hashes_of_stream(9, 12'000'000);  // more than one group
   for (const unsigned threads : {1U, 3U}) {
     std::uint64_t seen = 0;
     std::uint64_t next = 0;
@@ -271,7 +270,7 @@ TEST(hash_shards, every_hash_comes_once_in_its_shard_and_in_order) {
 
 // Six standard errors: a chance of 2e-9.
 TEST(hash_shards, distinct_hashes_are_estimated_alike_by_any_number_of_threads) {
-  auto hashes = some_hashes(10, 700'000);
+  auto hashes = hashes_of_stream(10, 700'000);
   hashes.insert(hashes.end(), hashes.begin(), hashes.begin() + 300'000);
   const auto one = value_of(detail::estimate_distinct(in_pieces(hashes, 999), 1));
   EXPECT_EQ(value_of(detail::estimate_distinct(hash_source::of(hashes), 5)), one);

@@ -16,12 +16,6 @@
 namespace bloomery::test {
 namespace {
 
-std::vector<hash64> hashes_of_stream(std::uint64_t stream, std::size_t n) {
-  std::vector<hash64> all(n);
-  for (std::size_t i = 0; i < n; ++i) all[i] = {detail::remix64((stream << 40) + i + 1)};
-  return all;
-}
-
 ribbon build(std::span<const hash64> hashes, double fpr) {
   return built_of<ribbon>(hashes, fpr);
 }

@@ -13,9 +13,7 @@ inline hash64 key(std::uint64_t i, std::uint64_t seed = 0) {
   return {detail::remix64(i + (seed << 40) + 1)};
 }
 inline std::vector<hash64> keys(std::uint64_t n, std::uint64_t seed = 0) {
-  std::vector<hash64> all;
-  for (std::uint64_t i = 0; i < n; ++i) all.push_back(key(i, seed));
-  return all;
+  return hashes_of_stream(seed, n);
 }
 
 struct shape {
