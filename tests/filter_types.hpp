@@ -151,6 +151,20 @@ class custom_storage {
 };
 static_assert(writable_storage<custom_storage> && sliceable_storage<custom_storage>);
 
+/// A storage with a copy of these bytes, or one that refers to them.
+template <storage S>
+S storage_of(std::span<const std::byte> bytes) {
+  if constexpr (std::same_as<S, owned_storage>) {
+    return value_of(owned_storage::copy_of(bytes));
+  } else if constexpr (std::same_as<S, mapped_storage>) {
+    return mapped_storage(nullptr, bytes);
+  } else if constexpr (std::same_as<S, custom_storage>) {
+    return custom_storage::copy_of(bytes);
+  } else {
+    return borrowed_storage(bytes);
+  }
+}
+
 /// A filter, and what keeps the bytes alive that it may refer to.
 template <class F>
 struct reopened {
@@ -163,20 +177,16 @@ template <storage S, class F>
 auto reopen(const F& from) {
   using over = typename F::template rebind_storage<S>;
   auto stored = value_of(read_bytes(file_bytes(from)));
-  if constexpr (std::same_as<S, custom_storage>) {
-    auto params = value_of(over::params_type::decode(stored.header, stored.parameters));
-    auto filter = value_of(over::open(
-        std::move(params), custom_storage::copy_of(stored.payload.bytes()), stored.header.count));
-    return reopened<over>{std::move(stored), std::move(filter)};
-  } else if constexpr (std::same_as<S, borrowed_storage>) {
-    auto params = value_of(over::params_type::decode(stored.header, stored.parameters));
-    auto filter = value_of(over::open(std::move(params), borrowed_storage(stored.payload.bytes()),
-                                      stored.header.count));
-    return reopened<over>{std::move(stored), std::move(filter)};
-  } else {
-    auto filter = value_of(open_stored<over>(stored));
-    return reopened<over>{std::move(stored), std::move(filter)};
-  }
+  auto filter = [&] {
+    if constexpr (openable<over>) {
+      return value_of(open_stored<over>(stored));
+    } else {
+      auto params = value_of(over::params_type::decode(stored.header, stored.parameters));
+      return value_of(over::open(std::move(params), storage_of<S>(stored.payload.bytes()),
+                                 stored.header.count));
+    }
+  }();
+  return reopened<over>{std::move(stored), std::move(filter)};
 }
 
 /// The same filter as an any_filter, through its file form.

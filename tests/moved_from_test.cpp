@@ -105,17 +105,7 @@ TYPED_TEST(moved_from, assigned_to_it_is_as_any_other) {
 TYPED_TEST(moved_from, its_storage_has_no_bytes) {
   using storage_type = typename TypeParam::storage_type;
   const auto bytes = file_bytes(filled<typename TypeParam::owned>());
-  auto from = [&] {
-    if constexpr (std::same_as<storage_type, mapped_storage>) {
-      return mapped_storage(nullptr, bytes);
-    } else if constexpr (std::same_as<storage_type, borrowed_storage>) {
-      return borrowed_storage(bytes);
-    } else if constexpr (std::same_as<storage_type, owned_storage>) {
-      return value_of(owned_storage::copy_of(bytes));
-    } else {
-      return custom_storage::copy_of(bytes);
-    }
-  }();
+  auto from = storage_of<storage_type>(bytes);
   auto to = std::move(from);
   EXPECT_TRUE(from.bytes().empty());
   EXPECT_EQ(to.bytes().size(), bytes.size());

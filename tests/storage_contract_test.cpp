@@ -198,17 +198,8 @@ TYPED_TEST(stored_contract, a_storage_of_the_wrong_size_is_refused) {
   for (const std::size_t size : {std::size_t{0}, payload.size() - 1, payload.size() + 64}) {
     const auto bytes = longer.bytes().first(size);
     auto params = value_of(filter::params_type::decode(stored.header, stored.parameters));
-    const auto opened = [&] {
-      if constexpr (std::same_as<typename TypeParam::storage_type, owned_storage>) {
-        return filter::open(std::move(params), value_of(owned_storage::copy_of(bytes)), 0);
-      } else if constexpr (std::same_as<typename TypeParam::storage_type, mapped_storage>) {
-        return filter::open(std::move(params), mapped_storage(nullptr, bytes), 0);
-      } else if constexpr (std::same_as<typename TypeParam::storage_type, custom_storage>) {
-        return filter::open(std::move(params), custom_storage::copy_of(bytes), 0);
-      } else {
-        return filter::open(std::move(params), borrowed_storage(bytes), 0);
-      }
-    }();
+    const auto opened =
+        filter::open(std::move(params), storage_of<typename TypeParam::storage_type>(bytes), 0);
     ASSERT_FALSE(opened) << size;
     EXPECT_EQ(opened.error().code, errc::corrupt) << size;
     EXPECT_GT(opened.error().message.size(), 20U) << size;
@@ -216,18 +207,8 @@ TYPED_TEST(stored_contract, a_storage_of_the_wrong_size_is_refused) {
 }
 
 TYPED_TEST(stored_contract, parameters_of_nothing_are_refused) {
-  using filter = typename TypeParam::type;
-  const auto opened = [] {
-    if constexpr (std::same_as<typename TypeParam::storage_type, owned_storage>) {
-      return filter::open({}, owned_storage(), 0);
-    } else if constexpr (std::same_as<typename TypeParam::storage_type, mapped_storage>) {
-      return filter::open({}, mapped_storage(nullptr, {}), 0);
-    } else if constexpr (std::same_as<typename TypeParam::storage_type, custom_storage>) {
-      return filter::open({}, custom_storage::copy_of({}), 0);
-    } else {
-      return filter::open({}, borrowed_storage(std::span<const std::byte>()), 0);
-    }
-  }();
+  const auto opened =
+      TypeParam::type::open({}, storage_of<typename TypeParam::storage_type>({}), 0);
   ASSERT_FALSE(opened);
   EXPECT_GT(opened.error().message.size(), 20U);
 }
