@@ -30,8 +30,6 @@ template <class F>
 class static_contract : public ::testing::Test {};
 TYPED_TEST_SUITE(static_contract, static_filter_types, filter_names);
 
-static_assert(buildable<fuse> && !insertable<fuse> && !erasable<fuse>);
-
 // Other implementations are known to fail with 11,400 to 11,550 keys.
 TYPED_TEST(static_contract, every_number_of_keys_is_built_and_no_member_is_denied) {
   std::vector<std::size_t> sizes;

@@ -75,24 +75,10 @@ TYPED_TEST(stored_contract, its_header_stands_by_itself) {
   }
 }
 
-TYPED_TEST(stored_contract, only_what_is_owned_or_writable_can_be_written_to) {
+TYPED_TEST(stored_contract, it_is_a_copyable_filter_and_only_owned_memory_can_be_moved_by_a_host) {
   using filter = typename TypeParam::type;
-  using storage_type = typename TypeParam::storage_type;
-  // What grows with its keys needs memory that can.
-  constexpr bool writable = grows<typename TypeParam::owned> ? growable_storage<storage_type>
-                                                             : writable_storage<storage_type>;
-  static_assert(membership_filter<filter>);
-  static_assert(insertable<filter> == writable);
-  static_assert(writable || !erasable<filter>);
-  static_assert(writable || !mergeable<filter>);
-  static_assert(writable || !intersectable<filter>);
-  static_assert(countable<filter> == countable<typename TypeParam::owned>);
-  static_assert(!writable || erasable<filter> == erasable<typename TypeParam::owned>);
-  static_assert(!writable || mergeable<filter> == mergeable<typename TypeParam::owned>);
-  static_assert(!writable || intersectable<filter> == intersectable<typename TypeParam::owned>);
-  static_assert(std::copyable<filter>);
-  // Only owned memory can be moved by a host.
-  static_assert(std::same_as<storage_type, owned_storage> ||
+  static_assert(membership_filter<filter> && std::copyable<filter>);
+  static_assert(std::same_as<typename TypeParam::storage_type, owned_storage> ||
                 !requires(filter& f, const memory_mover& mover) { f.relocate(mover); });
 }
 

@@ -21,17 +21,8 @@ namespace {
 using bloomery::counting_bloom;
 using bloomery::counting_bloom_params;
 using bloomery::counting_bloom_spec;
-using bloomery::counting_bloom_view;
 using bloomery::errc;
 using bloomery::insert_outcome;
-
-static_assert(bloomery::insertable<counting_bloom> && bloomery::erasable<counting_bloom> &&
-              bloomery::countable<counting_bloom> && bloomery::mergeable<counting_bloom>);
-static_assert(!bloomery::intersectable<counting_bloom>);
-static_assert(bloomery::countable<counting_bloom_view> &&
-              !bloomery::insertable<counting_bloom_view> &&
-              !bloomery::erasable<counting_bloom_view> &&
-              !bloomery::mergeable<counting_bloom_view>);
 
 // |z| > 5 has a chance of 5.7e-7 for a normal variable: the false-alarm chance of each statistical
 // comparison here. The seeds are fixed.

@@ -24,13 +24,6 @@ using bloomery::hash64;
 using bloomery::insert_outcome;
 using bloomery::detail::cuckoo_layout;
 
-static_assert(bloomery::insertable<cuckoo> && bloomery::erasable<cuckoo> &&
-              bloomery::countable<cuckoo> && bloomery::mergeable<cuckoo>);
-static_assert(!bloomery::intersectable<cuckoo>);
-static_assert(bloomery::membership_filter<cuckoo_view> && bloomery::countable<cuckoo_view> &&
-              !bloomery::insertable<cuckoo_view> && !bloomery::erasable<cuckoo_view> &&
-              !bloomery::mergeable<cuckoo_view>);
-
 struct shape {
   std::uint64_t buckets;
   unsigned slots;

@@ -20,12 +20,6 @@ using namespace quotients;  // NOLINT(google-build-using-namespace)
 
 using detail::vq_layout;
 
-static_assert(insertable<vector_quotient> && erasable<vector_quotient> &&
-              countable<vector_quotient> && mergeable<vector_quotient>);
-static_assert(!intersectable<vector_quotient>);
-static_assert(countable<vector_quotient_view> && !insertable<vector_quotient_view> &&
-              !erasable<vector_quotient_view> && !mergeable<vector_quotient_view>);
-
 // A filter and an exact multiset of its tags. Keys of equal tag and pair of blocks are one key to
 // the filter, so that every answer is known exactly.
 class model {
