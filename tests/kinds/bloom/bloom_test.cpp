@@ -23,15 +23,6 @@ TEST(bloom, the_lectures_three_functions_on_ten_bits) {
   EXPECT_TRUE(f.may_contain(12)) << "the lecture's false positive";
 }
 
-TEST(bloom, says_whether_a_key_was_new) {
-  bloomery::bloom seen({.capacity = 1000, .fpr = 0.01});
-  EXPECT_EQ(seen.insert("alice@example.com"), insert_outcome::inserted);
-  EXPECT_EQ(seen.insert("alice@example.com"), insert_outcome::maybe_present);
-  EXPECT_TRUE(seen.may_contain("alice@example.com"));
-  EXPECT_FALSE(seen.may_contain("bob@example.com"));
-  EXPECT_EQ(seen.size(), 1U);
-}
-
 TEST(bloom, uses_places_beyond_the_first_2_to_the_32) {
   // 1 GiB of address space; only the touched pages use memory.
   constexpr std::uint64_t bits = (std::uint64_t{1} << 33) + 12345;
@@ -60,20 +51,6 @@ TEST(bloom, plans_beyond_2_to_the_40_bits) {
   ASSERT_TRUE(plan) << plan.error().message;
   EXPECT_GT(plan->bits, std::uint64_t{1} << 40);
   EXPECT_NEAR(static_cast<double>(plan->bits) / 2e11, 9.593, 0.001);
-}
-
-TEST(bloom, a_saved_filter_answers_as_before) {
-  bloomery::bloom seen({.capacity = 1000, .fpr = 0.01});
-  for (int i = 0; i < 1000; ++i) seen.insert(i);
-  const auto path = testing::TempDir() + "/bloom_test.bloom";
-  ASSERT_TRUE(bloomery::save(seen, path));
-  const auto again = bloomery::open<bloomery::bloom_view>(path);
-  ASSERT_TRUE(again) << again.error().message;
-  for (int i = 0; i < 1000; ++i) EXPECT_TRUE(again->may_contain(i));
-  EXPECT_EQ(again->current_fpr(), seen.current_fpr());
-  const auto any = bloomery::open(path);
-  ASSERT_TRUE(any) << any.error().message;
-  EXPECT_EQ(any->size(), seen.size());
 }
 
 }  // namespace

@@ -250,20 +250,6 @@ TEST(scalable_bloom, opens_members_as_planned_and_only_for_new_keys) {
   EXPECT_NEAR(static_cast<double>(filter.size()), 5000, 25);
 }
 
-TEST(scalable_bloom, cleared_it_is_as_new_and_a_copy_is_its_own) {
-  const scalable_bloom_spec spec{.capacity = 10, .fpr = 0.01};
-  scalable_bloom filter(spec);
-  for (int i = 0; i < 1000; ++i) filter.insert(i);
-  const auto before = bloomery::serialize(filter.image());
-  scalable_bloom copy = filter;
-  for (int i = 1000; i < 2000; ++i) copy.insert(i);
-  EXPECT_EQ(bloomery::serialize(filter.image()), before);
-  filter.clear();
-  EXPECT_EQ(bloomery::serialize(filter.image()), bloomery::serialize(scalable_bloom(spec).image()));
-  EXPECT_EQ(filter.size(), 0U);
-  EXPECT_FALSE(filter.may_contain(1));
-}
-
 // --- limits: full, and nothing has changed ---
 
 void expect_full(scalable_bloom& filter, std::uint64_t next) {
@@ -363,26 +349,6 @@ TEST(scalable_bloom_kind, refuses_options_that_it_does_not_have) {
     EXPECT_EQ(row->plan(request).error().code, errc::invalid_argument);
     EXPECT_EQ(row->create(request).error().code, errc::invalid_argument);
   }
-}
-
-TEST(scalable_bloom_kind, a_loaded_one_grows_and_a_mapped_one_only_answers) {
-  scalable_bloom filter({.capacity = 1, .fpr = 0.01});
-  for (int i = 0; i < 100; ++i) filter.insert(std::to_string(i));
-  const auto path = testing::TempDir() + "/scalable_bloom_any_test.bloom";
-  ASSERT_TRUE(bloomery::save(filter, path));
-  const std::vector<std::string_view> keys = {"alice", "bob"};
-  auto mapped = bloomery::open(path);
-  ASSERT_TRUE(mapped) << mapped.error().message;
-  EXPECT_FALSE(mapped->can().insert || mapped->can().grow);
-  EXPECT_EQ(mapped->insert(std::span<const std::string_view>(keys)).error().code,
-            errc::unsupported);
-  auto loaded = bloomery::load(path);
-  ASSERT_TRUE(loaded) << loaded.error().message;
-  EXPECT_TRUE(loaded->insert(std::span<const std::string_view>(keys)));
-  EXPECT_EQ(loaded->merge(*mapped).error().code, errc::unsupported);
-  ASSERT_TRUE(bloomery::save(*loaded, path));
-  EXPECT_TRUE(bloomery::open(path)->may_contain("bob"));
-  EXPECT_FALSE(mapped->may_contain("bob"));
 }
 
 }  // namespace
