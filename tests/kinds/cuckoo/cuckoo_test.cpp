@@ -8,7 +8,6 @@
 #include <cmath>
 #include <cstring>
 #include <map>
-#include <memory>
 #include <random>
 #include <string>
 #include <tuple>
@@ -374,33 +373,6 @@ TEST(cuckoo, merging_takes_the_stash_along) {
   EXPECT_EQ(copy.size(), in.size());
 }
 
-TEST(cuckoo, a_batch_does_what_one_by_one_does) {
-  cuckoo one({.capacity = 5000, .fpr = 0.01});
-  cuckoo batch({.capacity = 5000, .fpr = 0.01});
-  std::vector<hash64> hashes;
-  for (std::uint64_t i = 0; i < 6000; ++i) hashes.push_back(key(i % 4900));
-  const auto summary = batch.insert(std::span<const hash64>(hashes));
-  std::size_t done = 0;
-  std::uint64_t newly_inserted = 0;
-  for (; done < hashes.size(); ++done) {
-    const auto outcome = one.insert(hashes[done]);
-    if (!is_contained(outcome)) break;
-    newly_inserted += outcome == insert_outcome::inserted;
-  }
-  ASSERT_LT(done, hashes.size()) << "more than the slots: it has to stop";
-  EXPECT_EQ(summary.done, done);
-  EXPECT_EQ(summary.inserted, newly_inserted);
-  EXPECT_EQ(summary.maybe_present, done - newly_inserted);
-  EXPECT_EQ(summary.stopped_by, insert_outcome::full);
-  EXPECT_EQ(bytes_of(batch), bytes_of(one));
-  for (std::uint64_t i = 0; i < 6000; ++i) hashes[i] = key(i + 3000);
-  const std::unique_ptr<bool[]> answers(new bool[hashes.size()]);
-  batch.may_contain(std::span<const hash64>(hashes), std::span(answers.get(), hashes.size()));
-  for (std::size_t i = 0; i < hashes.size(); ++i) {
-    ASSERT_EQ(answers[i], one.may_contain(hashes[i]));
-  }
-}
-
 TEST(cuckoo, a_saved_filter_answers_as_before) {
   cuckoo f = empty_filter({11, 4, 13}, 42);
   for (std::uint64_t i = 0; f.stashed() < 2; ++i) f.insert(i);
@@ -419,13 +391,6 @@ TEST(cuckoo, a_saved_filter_answers_as_before) {
   EXPECT_EQ(view->current_fpr(), f.current_fpr());
   for (int i = 0; i < 100; ++i) ASSERT_EQ(loaded->erase(i), f.erase(i));
   EXPECT_EQ(bytes_of(*loaded), bytes_of(f));
-
-  const auto any = bloomery::load(path);
-  ASSERT_TRUE(any) << any.error().message;
-  EXPECT_EQ(any->info().kind_name, "cuckoo");
-  EXPECT_EQ(any->info().plan.bits, 8 * f.size_in_bytes());
-  EXPECT_TRUE(any->can().erase && any->can().count && any->can().merge);
-  EXPECT_FALSE(any->can().intersect);
 }
 
 TEST(cuckoo, payloads_that_contradict_their_parameters_are_refused) {

@@ -196,14 +196,6 @@ TEST(expandable_merge, copies_add_up_and_can_be_erased) {
   EXPECT_EQ(file_bytes(a), file_bytes(expandable({.capacity = 10, .fpr = 0.05})));
 }
 
-TEST(expandable_merge, filters_of_other_seeds_are_refused) {
-  expandable a({.fpr = 0.01, .seed = 1});
-  const auto done = a.merge(expandable({.fpr = 0.01, .seed = 2}));
-  ASSERT_FALSE(done);
-  EXPECT_EQ(done.error().code, errc::incompatible);
-  EXPECT_NE(done.error().message.find("seed"), std::string::npos);
-}
-
 TEST(expandable_merge, every_kernel_makes_the_same_bytes) {
   std::vector<std::byte> first;
   with_each_instruction_set([&] {

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <memory>
 #include <random>
 #include <vector>
 
@@ -379,21 +378,6 @@ TEST(vector_quotient, merge_adds_all_copies) {
     EXPECT_EQ(file_bytes(doubled), at_the_end);
     for (std::uint64_t i = 0; i < n; ++i) ASSERT_TRUE(doubled.may_contain(key(i)));
   }
-}
-
-TEST(vector_quotient, a_merge_that_does_not_fit_changes_nothing) {
-  auto a = filter_of({20, 54, 7});
-  auto b = filter_of({20, 54, 7});
-  for (std::uint64_t i = 0; i < 900; ++i) {
-    a.insert(key(i));
-    a.insert(key(i % 10));
-    b.insert(key(i + 10'000));
-  }
-  const auto before = file_bytes(a);
-  const auto done = a.merge(b);
-  ASSERT_FALSE(done);
-  EXPECT_EQ(done.error().code, errc::full);
-  EXPECT_EQ(file_bytes(a), before);
 }
 
 TEST(vector_quotient, what_contradicts_itself_is_not_opened) {
