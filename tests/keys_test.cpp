@@ -178,42 +178,6 @@ TEST(utf8, is_read_strictly) {
   }
 }
 
-TEST(readers, url_is_one_key_for_each_page) {
-  const texts key{"http://www.google.com/"};
-  for (const char* spelling : {"http://www.GOOgle.com", "www.google.com:80/#top",
-                               " http://www.google.com.../ ", "http://www.google.com/blah/.."}) {
-    EXPECT_EQ(keys_of("url", spelling), key) << spelling;
-  }
-  EXPECT_FALSE(wrong("url", "mailto:alice").empty());
-  EXPECT_FALSE(wrong("url", "/path").empty());
-}
-
-// "URLs and Hashing" of the Safe Browsing API; FIPS 180-2 for the hash of abc.
-TEST(readers, safe_browsing_asks_every_expression_and_lists_one) {
-  EXPECT_EQ(keys_of("safe-browsing", "http://foo.com/", purpose::insert), texts{bytes("af30010e")});
-  EXPECT_EQ(keys_of("safe-browsing:32", "foo.com/", purpose::insert),
-            texts{bytes("af30010e4c011fc77e1ab03ef898ab2f8dec17c0bd178a875ad0cd9b7a6e5973")});
-  EXPECT_EQ(keys_of("safe-browsing", "AF30010E", purpose::insert), texts{bytes("af30010e")});
-  EXPECT_EQ(keys_of("safe-browsing:5", "af30010e4c011fc7", purpose::insert),
-            texts{bytes("af30010e4c")});
-  EXPECT_TRUE(has(wrong("safe-browsing:8", "af30010e", purpose::insert), "safe-browsing:4"));
-
-  const auto asks = made("safe-browsing");
-  const std::string url = "http://a.b.c/1/2.html?param=1/2";
-  const auto keys = keys_of(*asks, url);
-  const texts expressions = {"a.b.c/1/2.html?param=1/2", "a.b.c/1/2.html", "a.b.c/", "a.b.c/1/",
-                             "b.c/1/2.html?param=1/2",   "b.c/1/2.html",   "b.c/",   "b.c/1/"};
-  ASSERT_EQ(keys.size(), expressions.size());
-  for (std::size_t i = 0; i < keys.size(); ++i) {
-    const std::string shown = asks->shown(url, i, keys[i]);
-    EXPECT_EQ(shown, expressions[i]);
-    EXPECT_EQ(keys_of("sha256", shown).at(0).substr(0, 4), keys[i]);
-    EXPECT_EQ(keys_of("safe-browsing", shown, purpose::insert), texts{keys[i]});
-  }
-  EXPECT_EQ(keys_of("safe-browsing", url, purpose::insert), texts{keys[0]});
-  EXPECT_FALSE(wrong("safe-browsing", "#ref").empty());
-}
-
 // Any bytes to any reader: keys or one short sentence, the same from another reader of that text.
 TEST(readers, answer_any_record_alike) {
   const texts all_texts = {"lines", "fields:2,:", "hex",           "sha1",
