@@ -135,8 +135,7 @@ F filter_of(std::uint64_t n, double fpr) {
 
 template <class F>
 class no_memory_copy : public ::testing::Test {};
-using every_kind = joined<filter_types, static_filter_types>::type;
-TYPED_TEST_SUITE(no_memory_copy, every_kind, filter_names);
+TYPED_TEST_SUITE(no_memory_copy, all_types, filter_names);
 
 // Whichever of its allocations is refused.
 TYPED_TEST(no_memory_copy, by_assignment_is_all_or_nothing) {
