@@ -40,7 +40,7 @@ template <class... F>
 struct owned_subjects<::testing::Types<F...>> {
   using type = ::testing::Types<subject<F, owned_storage>...>;
 };
-using subjects = joined<owned_subjects<all_types>::type,
+using subjects = joined<owned_subjects<kind_types>::type,
                         ::testing::Types<subject<blocked_bloom, mapped_storage>,
                                          subject<blocked_bloom, borrowed_storage>,
                                          subject<blocked_bloom, custom_storage>>>::type;
@@ -115,7 +115,7 @@ TYPED_TEST(moved_from, its_storage_has_no_bytes) {
 
 template <class F>
 class moved_from_any : public ::testing::Test {};
-TYPED_TEST_SUITE(moved_from_any, all_types, filter_names);
+TYPED_TEST_SUITE(moved_from_any, kind_types, filter_names);
 
 TYPED_TEST(moved_from_any, every_call_is_refused) {
   const auto original = filled<TypeParam>();

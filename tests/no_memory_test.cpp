@@ -135,7 +135,7 @@ F filter_of(std::uint64_t n, double fpr) {
 
 template <class F>
 class no_memory_copy : public ::testing::Test {};
-TYPED_TEST_SUITE(no_memory_copy, all_types, filter_names);
+TYPED_TEST_SUITE(no_memory_copy, kind_types, filter_names);
 
 // Whichever of its allocations is refused.
 TYPED_TEST(no_memory_copy, by_assignment_is_all_or_nothing) {
