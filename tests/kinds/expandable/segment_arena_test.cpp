@@ -47,8 +47,9 @@ class filled_arena {
     std::vector<std::pair<const std::byte*, std::size_t>> extents;
     for (const held& each : places_) {
       const auto bytes = each.bytes.bytes();
-      const auto pattern = static_cast<std::byte>(each.number * 131 + 7);
-      EXPECT_TRUE(std::ranges::all_of(bytes, [&](std::byte b) { return b == pattern; }))
+      const std::vector<std::byte> pattern(bytes.size(),
+                                           static_cast<std::byte>(each.number * 131 + 7));
+      EXPECT_EQ(std::memcmp(bytes.data(), pattern.data(), bytes.size()), 0)
           << "place " << each.number;
       extents.emplace_back(bytes.data(), bytes.size());
     }
