@@ -65,9 +65,11 @@ TEST_P(hostile, the_file_itself_is_good) {
 TEST_P(hostile, every_flipped_byte_is_found) {
   auto bytes = good_;
   for (std::size_t i = 0; i < bytes.size(); ++i) {
-    // Every other value in the header; every single bit beyond.
+    // Every other value in the header; one bit beyond, where checksums are of whole bytes.
     const bool in_header = i < at::parameters;
-    for (unsigned flip = 1; flip < 256; flip = in_header ? flip + 1 : flip * 2) {
+    const unsigned first = in_header ? 1 : 1U << i % 8;
+    const unsigned last = in_header ? 255 : first;
+    for (unsigned flip = first; flip <= last; ++flip) {
       bytes[i] ^= static_cast<std::byte>(flip);
       const auto filter = opened(bytes);
       ASSERT_FALSE(filter) << "byte " << i << " xor " << flip;
