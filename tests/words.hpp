@@ -47,6 +47,17 @@ inline std::vector<hash64> hashes_of_stream(std::uint64_t stream, std::size_t n)
   return all;
 }
 
+/// A source that passes its hashes in pieces of one size.
+inline hash_source in_pieces(std::span<const hash64> hashes, std::size_t piece) {
+  return {hashes.size(), [=](const hash_source::sink& use) -> result<void> {
+            for (std::size_t at = 0; at < hashes.size(); at += piece) {
+              const auto now = hashes.subspan(at, std::min(piece, hashes.size() - at));
+              if (auto ok = use(now); !ok) return ok;
+            }
+            return {};
+          }};
+}
+
 /// Bytes as in a file, read and verified. They are aligned like a mapping.
 inline result<stored_filter> read_bytes(std::span<const std::byte> bytes,
                                         verification how = verification::always,

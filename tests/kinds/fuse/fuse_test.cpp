@@ -30,17 +30,6 @@ std::size_t hits(const fuse& f, std::span<const hash64> asked) {
   return static_cast<std::size_t>(std::count(answers.get(), answers.get() + asked.size(), true));
 }
 
-/// A source that passes its hashes in pieces of one size.
-hash_source in_pieces(std::span<const hash64> hashes, std::size_t piece) {
-  return {hashes.size(), [=](const hash_source::sink& use) -> result<void> {
-            for (std::size_t at = 0; at < hashes.size(); at += piece) {
-              const auto now = hashes.subspan(at, std::min(piece, hashes.size() - at));
-              if (auto ok = use(now); !ok) return ok;
-            }
-            return {};
-          }};
-}
-
 // Every width and arity has all members and the rate 2^-w. Of q non-members, hits outside
 // mu +- 6 sqrt(mu) + 6 have a chance below 1e-8.
 TEST(fuse, fingerprints_of_every_width) {
@@ -84,21 +73,6 @@ TEST(fuse, a_set_that_does_not_fit_at_once_is_tried_with_other_seeds) {
   }
   EXPECT_GE(seeds.size(), 3U);
   EXPECT_LE(larger, sets / 40);
-}
-
-TEST(fuse, several_shards_by_pieces_and_threads_are_the_same_filter) {
-  const auto members = hashes_of_stream(5, 3'300'000);
-  const auto whole = fuse_of(members, {.fpr = 0.01, .seed = 3});
-  EXPECT_EQ(whole.params().shards, 2U);
-  EXPECT_EQ(whole.size(), members.size());
-  EXPECT_EQ(hits(whole, members), members.size());
-  const auto bytes = file_bytes(whole);
-  for (const std::size_t piece : {std::size_t{999}, std::size_t{300'000}}) {
-    const auto f =
-        value_of(fuse::build({.fpr = 0.01, .seed = 3, .threads = 4}, in_pieces(members, piece)));
-    EXPECT_EQ(file_bytes(f), bytes) << piece;
-  }
-  EXPECT_EQ(file_bytes(reopen<mapped_storage>(whole).filter), bytes);
 }
 
 // In a filter of 16 MiB and several shards, a batch of one key per cache line is partitioned by

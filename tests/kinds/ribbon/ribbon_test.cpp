@@ -51,13 +51,13 @@ TEST(ribbon, memory_is_within_a_percent_of_its_columns_and_codes) {
 
 // A level that is planned by an estimate of the number of keys.
 TEST(ribbon, memory_holds_for_more_keys_than_are_counted_first) {
-  const auto members = hashes_of_stream(3, 2'500'000);
+  const auto members = hashes_of_stream(3, 2'200'000);
   const auto f = build(members, 0.01);
   EXPECT_EQ(f.size(), members.size());
   EXPECT_LE(bits_per_key(f), 6.80);
   EXPECT_GT(f.params().levels.front().shards, 30U);
   const auto answers = answers_of(f, members);
-  EXPECT_EQ(std::ranges::count(answers, 1), 2'500'000);
+  EXPECT_EQ(std::ranges::count(answers, 1), 2'200'000);
 }
 
 // current_fpr() is exact: the hits of q non-members are a binomial of that rate, and the chance of
