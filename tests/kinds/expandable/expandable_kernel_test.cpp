@@ -206,12 +206,11 @@ TEST(segment_kernels, insert_the_same_bytes_and_write_no_others) {
             SCOPED_TRACE(fmt::format("as for {} keys at {}, {} bytes, up to {} copies, {} cells",
                                      keys, fpr, area, max_copies, cells));
             for (const auto set : detail::usable_instruction_sets()) {
-              inserted += expect_same_inserts(fenced.at_begin(roomy.bytes), roomy, set, max_copies,
-                                              cells, random);
-              inserted += expect_same_inserts(fenced.at_end(roomy.bytes), roomy, set, max_copies,
-                                              cells, random);
+              // The page before the bytes, or the page behind them.
+              const auto bytes =
+                  random() % 2 == 0 ? fenced.at_begin(roomy.bytes) : fenced.at_end(roomy.bytes);
+              inserted += expect_same_inserts(bytes, roomy, set, max_copies, cells, random);
             }
-            random.discard(1);
             ASSERT_FALSE(::testing::Test::HasFailure());
           }
         }
