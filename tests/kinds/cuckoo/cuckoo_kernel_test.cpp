@@ -44,13 +44,14 @@ TEST(cuckoo_batches, of_every_instruction_set_answer_as_single_queries_do) {
       asked.push_back({random()});
     }
     std::shuffle(asked.begin(), asked.end(), random);
+    std::vector<char> expected;
+    for (const hash64 h : asked) expected.push_back(filter.may_contain(h) ? 1 : 0);
     const auto answers = std::make_unique<bool[]>(asked.size());
     with_each_instruction_set([&] {
       for (const std::size_t n : {asked.size(), std::size_t{31}, std::size_t{1}}) {
         std::fill_n(answers.get(), n, false);
         filter.may_contain(std::span(asked).first(n), std::span(answers.get(), n));
-        for (std::size_t i = 0; i < n; ++i)
-          ASSERT_EQ(answers[i], filter.may_contain(asked[i])) << i;
+        for (std::size_t i = 0; i < n; ++i) ASSERT_EQ(answers[i], expected[i] != 0) << i;
       }
     });
   }
