@@ -289,20 +289,18 @@ TEST(Fold, ThousandsOfSizesMergeToTheFilterOfTheirGreatestCommonSize) {
   };
   constexpr std::uint64_t common = 512;
   std::vector<std::uint64_t> numbers = keys_from(1, 2000);
-  for (const unsigned seed : {1U, 2U}) {
-    std::shuffle(numbers.begin(), numbers.end(), std::mt19937_64(seed));
-    any_filter all = with_key(common * numbers[0], numbers[0], numbers[0] + 1);
-    for (std::size_t i = 1; i < numbers.size(); ++i) {
-      const std::uint64_t n = numbers[i];
-      value_of(merge_folded(all, with_key(common * n, n, n + 1), 1));
-    }
-    all.settle_count();
-    any_filter expected = with_key(common, 1, 2001);
-    expected.settle_count();
-    EXPECT_EQ(all.info().plan.bits, common);
-    EXPECT_TRUE(std::ranges::equal(all.image().payload[0], expected.image().payload[0]));
-    EXPECT_EQ(all.size(), expected.size());
+  std::shuffle(numbers.begin(), numbers.end(), std::mt19937_64(1));
+  any_filter all = with_key(common * numbers[0], numbers[0], numbers[0] + 1);
+  for (std::size_t i = 1; i < numbers.size(); ++i) {
+    const std::uint64_t n = numbers[i];
+    value_of(merge_folded(all, with_key(common * n, n, n + 1), 1));
   }
+  all.settle_count();
+  any_filter expected = with_key(common, 1, 2001);
+  expected.settle_count();
+  EXPECT_EQ(all.info().plan.bits, common);
+  EXPECT_TRUE(std::ranges::equal(all.image().payload[0], expected.image().payload[0]));
+  EXPECT_EQ(all.size(), expected.size());
 }
 
 TEST(Fold, AnyFilterFoldsAlsoFromAMappedFile) {
