@@ -114,10 +114,10 @@ TEST(expandable, agrees_with_a_multiset_while_it_grows_and_shrinks) {
   }
 }
 
-TEST(expandable, a_million_copies_of_one_key_are_counted_and_erased) {
+TEST(expandable, copies_of_one_key_beyond_16_bits_are_counted_and_erased) {
   expandable f({.capacity = 100, .fpr = 0.01});
   const auto empty = file_bytes(f);
-  constexpr std::uint64_t many = std::uint64_t{1} << 20;
+  constexpr std::uint64_t many = (std::uint64_t{1} << 16) + 10;
   for (std::uint64_t i = 0; i < many; ++i) ASSERT_TRUE(is_contained(f.insert("copied")));
   EXPECT_EQ(f.count("copied"), many);
   EXPECT_EQ(f.size(), many);
@@ -164,7 +164,7 @@ TEST(expandable, one_that_was_written_grows_as_one_that_was_not) {
 // A large batch rewrites each segment once for all its keys.
 TEST(expandable, a_large_batch_is_as_good_as_its_keys_one_by_one) {
   for (const double hint : {0.0, 0x1p13}) {
-    for (const std::uint64_t begun : {0U, 50'000U, 90'000U}) {
+    for (const std::uint64_t begun : {0U, 90'000U}) {
       SCOPED_TRACE(fmt::format("{} keys, then many; growth {}", begun, hint));
       expandable f({.capacity = 64, .fpr = 0.01, .growth = hint, .seed = 0});
       const auto empty = file_bytes(f);
