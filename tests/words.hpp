@@ -15,6 +15,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 namespace bloomery::test {
@@ -83,6 +84,15 @@ inline any_filter filter_of(const kind_info& kind, const plan_request& request,
     sources.push_back(hash_source::of(hashes[i]));
   }
   return value_of(build_filter(kind, request, sources));
+}
+
+/// The value of the property of that name.
+template <class Value>
+Value extra(const std::vector<property>& extras, std::string_view name) {
+  for (const property& each : extras) {
+    if (each.name == name) return std::get<Value>(each.value);
+  }
+  throw std::runtime_error("no " + std::string(name));
 }
 
 /// The names of the library's own kinds.

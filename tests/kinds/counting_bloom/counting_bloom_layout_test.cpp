@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "tests/kinds/counting_bloom/counting_bloom_filters.hpp"
+#include "tests/words.hpp"
 
 namespace {
 
@@ -22,6 +23,7 @@ using bloomery::counting_bloom_spec;
 using bloomery::counting_bloom_view;
 using bloomery::errc;
 using bloomery::owned_storage;
+using bloomery::test::extra;
 
 template <class F>
 std::vector<unsigned> bytes_as_numbers(const F& filter) {
@@ -264,15 +266,6 @@ TEST(counting_bloom, refuses_a_payload_that_does_not_fit) {
 }
 
 // ---- the registry's row
-
-template <class Value>
-auto extra(const std::vector<bloomery::property>& extras, std::string_view name) {
-  for (const auto& property : extras) {
-    if (property.name == name) return std::get<Value>(property.value);
-  }
-  ADD_FAILURE() << "no " << name;
-  return Value{};
-}
 
 TEST(counting_bloom_kind, reports_its_plan) {
   const auto* row = *bloomery::find_kind("counting_bloom");

@@ -5,18 +5,17 @@
 #include <bloomery/bloomery.hpp>
 #include <cmath>
 #include <limits>
-#include <map>
-#include <span>
 #include <string>
-#include <type_traits>
 #include <utility>
-#include <variant>
+
+#include "tests/words.hpp"
 
 namespace {
 
 using bloomery::cuckoo;
 using bloomery::cuckoo_params;
 using bloomery::errc;
+using bloomery::test::extra;
 
 TEST(cuckoo_plan, hostile_parameters_are_refused) {
   const auto good = bloomery::plan_cuckoo({.capacity = 1000, .fpr = 0.01}).value();
@@ -49,10 +48,6 @@ TEST(cuckoo_plan, hostile_parameters_are_refused) {
     EXPECT_FALSE(decodes(bad));
     EXPECT_FALSE(cuckoo::open(bad, bloomery::owned_storage(), 0));
   }
-  auto block = good.encode();
-  block.back() = std::byte{1};
-  EXPECT_FALSE(cuckoo_params::decode(header, block));
-  EXPECT_FALSE(cuckoo_params::decode(header, std::span(block).first(16)));
   auto newer = header;
   newer.kind_version = 2;
   EXPECT_EQ(cuckoo_params::decode(newer, good.encode()).error().code, errc::unsupported);
@@ -132,21 +127,10 @@ TEST(cuckoo_plan, the_registry_row_takes_its_options_and_refuses_hashes) {
   const auto plan = (*row)->plan(request);
   ASSERT_TRUE(plan) << plan.error().message;
   EXPECT_EQ(plan->bits, 8 * plan->bytes);
-  std::map<std::string, double> extras;
-  for (const auto& extra : plan->extras) {
-    extras[extra.name] = std::visit(
-        [](const auto& value) {
-          if constexpr (std::is_arithmetic_v<std::decay_t<decltype(value)>>) {
-            return static_cast<double>(value);
-          } else {
-            return 0.0;
-          }
-        },
-        extra.value);
-  }
-  EXPECT_EQ(extras["slots"], 8);
-  EXPECT_EQ(extras["fingerprint_bits"], 16);
-  EXPECT_NEAR(extras["load"], 1000 / (8 * extras["buckets"]), 1e-12);
+  EXPECT_EQ(extra<std::uint64_t>(plan->extras, "slots"), 8U);
+  EXPECT_EQ(extra<std::uint64_t>(plan->extras, "fingerprint_bits"), 16U);
+  const auto buckets = static_cast<double>(extra<std::uint64_t>(plan->extras, "buckets"));
+  EXPECT_NEAR(extra<double>(plan->extras, "load"), 1000 / (8 * buckets), 1e-12);
   EXPECT_TRUE((*row)->create(request));
 
   request.hashes = 3;

@@ -15,6 +15,8 @@
 #include <unordered_set>
 #include <vector>
 
+#include "tests/words.hpp"
+
 namespace {
 
 using bloomery::bloom_params;
@@ -24,6 +26,7 @@ using bloomery::insert_outcome;
 using bloomery::scalable_bloom;
 using bloomery::scalable_bloom_params;
 using bloomery::scalable_bloom_spec;
+using bloomery::test::extra;
 
 /// A plan with as many members as possible, up to `most`.
 scalable_bloom_params planned(const scalable_bloom_spec& spec, std::size_t most) {
@@ -322,18 +325,13 @@ TEST(scalable_bloom_kind, plans_creates_and_reports_by_name) {
     ASSERT_TRUE(filter->insert(one));
   }
   const auto info = filter->info();
-  const auto extra = [](const auto& extras, std::string_view name) {
-    for (const auto& [key, value] : extras) {
-      if (key == name) return value;
-    }
-    return std::variant<std::uint64_t, double, std::string>("absent");
-  };
-  EXPECT_EQ(extra(plan->extras, "members_after_1024fold_growth"), extra(info.extras, "members"));
-  EXPECT_EQ(std::get<double>(extra(plan->extras, "bits_per_key_after_1024fold_growth")),
+  EXPECT_EQ(extra<std::uint64_t>(plan->extras, "members_after_1024fold_growth"),
+            extra<std::uint64_t>(info.extras, "members"));
+  EXPECT_EQ(extra<double>(plan->extras, "bits_per_key_after_1024fold_growth"),
             info.plan.bits_per_key());
-  EXPECT_EQ(std::get<double>(extra(info.extras, "growth")), 4);
-  EXPECT_EQ(std::get<double>(extra(info.extras, "tightening")), 0.5);
-  EXPECT_EQ(std::get<std::uint64_t>(extra(info.extras, "initial_capacity")), 64U);
+  EXPECT_EQ(extra<double>(info.extras, "growth"), 4);
+  EXPECT_EQ(extra<double>(info.extras, "tightening"), 0.5);
+  EXPECT_EQ(extra<std::uint64_t>(info.extras, "initial_capacity"), 64U);
   EXPECT_LE(info.current_fpr, 0.01);
 }
 
