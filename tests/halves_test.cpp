@@ -10,6 +10,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include "tests/chosen_hashes.hpp"
 #include "tests/golden_recipes.hpp"
 #include "tests/stored_bytes.hpp"
 
@@ -289,13 +290,10 @@ INSTANTIATE_TEST_SUITE_P(kinds, halves,
 /// exclusive-or with a constant, then the steps that are undone here in reverse order.
 std::uint64_t key_with(std::uint64_t hash) {
   const auto undo = [](std::uint64_t h) {
-    constexpr std::uint64_t factor = 0x9fb21c651e98df25;
-    std::uint64_t inverse = factor;  // Newton's iteration, modulo 2^64
-    for (int i = 0; i < 6; ++i) inverse *= 2 - factor * inverse;
-    h ^= h >> 28 ^ h >> 56;
-    h *= inverse;
+    constexpr std::uint64_t undo_factor = inverse(0x9fb21c651e98df25);
+    h = unshifted(h, 28) * undo_factor;
     h ^= (h >> 35) + 8;
-    h *= inverse;
+    h *= undo_factor;
     // x ^ rotl(x, 49) ^ rotl(x, 24) has order 64.
     for (int i = 0; i < 63; ++i) h = h ^ std::rotl(h, 49) ^ std::rotl(h, 24);
     return std::rotl(h, 32);  // the halves of the key are exchanged

@@ -13,6 +13,8 @@
 #include <tuple>
 #include <vector>
 
+#include "tests/chosen_hashes.hpp"
+
 namespace {
 
 using bloomery::cuckoo;
@@ -207,9 +209,7 @@ TEST(cuckoo, the_other_bucket_is_an_involution_for_any_number_of_buckets) {
 // degrees of freedom exceeds 420 with a chance of 1e-10.
 TEST(cuckoo, the_fingerprint_does_not_depend_on_the_bucket_beyond_2_to_32_buckets) {
   const cuckoo_layout layout(std::uint64_t{1} << 42, 4, 8);
-  constexpr std::uint64_t golden = 0x9e3779b97f4a7c15;
-  std::uint64_t inverse = golden;  // by Newton's iteration, each step doubles the right bits
-  for (int i = 0; i < 6; ++i) inverse *= 2 - golden * inverse;
+  constexpr std::uint64_t inverse = bloomery::test::inverse(0x9e3779b97f4a7c15);
   std::vector<double> seen(256);
   constexpr std::uint64_t hashes = std::uint64_t{1} << 22;
   for (std::uint64_t low = 0; low < hashes; ++low) {
