@@ -203,9 +203,10 @@ class leveldb_with_policy : public ::testing::Test {
     db.CompactRange(nullptr, nullptr);
   }
 
-  static void expect_all(leveldb::DB& db, const std::string& prefix) {
+  static void expect_keys(leveldb::DB& db, const std::string& prefix, std::size_t step = 1) {
     std::string value;
-    for (const std::string& key : keys_of(prefix, 20'000)) {
+    for (std::size_t i = 0; i < 20'000; i += step) {
+      const std::string key = prefix + std::to_string(i);
       ASSERT_TRUE(db.Get({}, key, &value).ok()) << key;
       ASSERT_TRUE(db.Get({}, key + "x", &value).IsNotFound()) << key;
     }
@@ -234,17 +235,17 @@ TEST_F(leveldb_with_policy, a_table_keeps_its_filter_until_it_is_rewritten) {
   write(*open(*own), "a");
   {
     const auto db = open(*ours);
-    expect_all(*db, "a");
+    expect_keys(*db, "a");
     db->CompactRange(nullptr, nullptr);  // nothing lies above the compacted tables
   }
   EXPECT_EQ(names(), std::set<std::string>{own->Name()});
   {
     const auto db = open(*ours);
     write(*db, "a");  // the same keys again
-    expect_all(*db, "a");
+    expect_keys(*db, "a");
   }
   EXPECT_EQ(names(), std::set<std::string>{ours->Name()});
-  expect_all(*open(*own), "a");
+  expect_keys(*open(*own), "a");
 }
 
 // Versions and deletions of keys too: LevelDB gives the filter the user's key of each.
@@ -255,7 +256,8 @@ TEST_F(leveldb_with_policy, what_one_policy_wrote_every_other_reads) {
       const auto policy = policy_of({.kind = kind, .bits_per_key = bits});
       const auto db = open(*policy);
       write(*db, prefix);
-      for (std::string before = "a"; before <= prefix; ++before[0]) expect_all(*db, before);
+      // A filter has some 30 keys.
+      for (std::string before = "a"; before <= prefix; ++before[0]) expect_keys(*db, before, 7);
       ++prefix[0];
     }
   }
