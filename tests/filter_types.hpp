@@ -102,6 +102,20 @@ F built_of(std::span<const hash64> hashes, double fpr, std::uint64_t seed = 0) {
   return value_of(F::build(spec, hashes));
 }
 
+/// The answers to a batch of queries: 1 or 0 for each.
+template <class F>
+std::vector<char> answers_of(const F& filter, std::span<const hash64> asked) {
+  std::vector<char> answers(asked.size());
+  filter.may_contain(asked, std::span(reinterpret_cast<bool*>(answers.data()), answers.size()));
+  return answers;
+}
+
+/// How many of a batch pass.
+template <class F>
+std::uint64_t hits(const F& filter, std::span<const hash64> asked) {
+  return static_cast<std::uint64_t>(std::ranges::count(answers_of(filter, asked), 1));
+}
+
 template <class F>
 std::vector<std::byte> file_bytes(const F& filter) {
   return serialize(filter.image());

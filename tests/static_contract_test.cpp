@@ -8,23 +8,14 @@
 #include <array>
 #include <cmath>
 #include <filesystem>
-#include <memory>
 #include <random>
 #include <set>
-#include <unordered_set>
 
 #include "tests/chosen_hashes.hpp"
 #include "tests/filter_types.hpp"
 
 namespace bloomery::test {
 namespace {
-
-template <class F>
-std::uint64_t hits(const F& f, std::span<const hash64> asked) {
-  const auto answers = std::make_unique<bool[]>(asked.size());
-  f.may_contain(asked, {answers.get(), asked.size()});
-  return static_cast<std::uint64_t>(std::count(answers.get(), answers.get() + asked.size(), true));
-}
 
 template <class F>
 class static_contract : public ::testing::Test {};

@@ -6,7 +6,6 @@
 
 #include <cmath>
 #include <cstdint>
-#include <memory>
 #include <vector>
 
 #include "tests/filter_types.hpp"
@@ -29,11 +28,10 @@ inline std::vector<hash64> hashes_from(std::uint64_t first, std::uint64_t count)
 }
 
 inline void insert_up_to(expandable& f, std::uint64_t& at, std::uint64_t end) {
-  std::vector<hash64> keys;
   while (at < end) {
-    keys.clear();
-    while (at < end && keys.size() < 4096) keys.push_back(hash_of(at++));
-    ASSERT_EQ(f.insert(keys).done, keys.size()) << "before key " << at;
+    const auto keys = hashes_from(at, std::min<std::uint64_t>(end - at, 4096));
+    ASSERT_EQ(f.insert(keys).done, keys.size()) << "from key " << at;
+    at += keys.size();
   }
 }
 
@@ -50,15 +48,11 @@ inline double bits_per_key(const expandable& f) {
 /// that chance, so Chernoff's bound exp(-mu h(d)), h(d) = (1 + d) ln(1 + d) - d, holds on either
 /// side. Chance of a false alarm: below 1e-9 on each side.
 inline void expect_rate_as_said(const expandable& f, std::uint64_t q) {
-  std::vector<hash64> keys;
-  const auto answers = std::make_unique<bool[]>(q);
-  for (std::uint64_t i = 0; i < q; ++i) keys.push_back(hash_of(first_non_member + i));
-  f.may_contain(keys, std::span(answers.get(), q));
-  const auto hits = static_cast<double>(std::count(answers.get(), answers.get() + q, true));
+  const auto passed = static_cast<double>(hits(f, hashes_from(first_non_member, q)));
   const double mu = f.current_fpr() * static_cast<double>(q);
-  const double d = hits / mu - 1;
-  const double h = hits == 0 ? 1 : (1 + d) * std::log1p(d) - d;
-  EXPECT_LT(mu * h, std::log(1e9)) << hits << " hits where " << mu << " were expected";
+  const double d = passed / mu - 1;
+  const double h = passed == 0 ? 1 : (1 + d) * std::log1p(d) - d;
+  EXPECT_LT(mu * h, std::log(1e9)) << passed << " hits where " << mu << " were expected";
 }
 
 }  // namespace bloomery::test

@@ -14,9 +14,7 @@ namespace {
 
 expandable filter_of(std::uint64_t first, std::uint64_t n, const expandable_spec& spec) {
   expandable f(spec);
-  std::vector<hash64> keys;
-  for (std::uint64_t i = first; i < first + n; ++i) keys.push_back(hash_of(i));
-  EXPECT_EQ(f.insert(keys).done, n);
+  EXPECT_EQ(f.insert(hashes_from(first, n)).done, n);
   return f;
 }
 

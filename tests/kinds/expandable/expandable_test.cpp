@@ -264,8 +264,7 @@ TEST(expandable, every_kernel_makes_the_same_bytes_and_gives_the_same_answers) {
     }
     auto bytes = file_bytes(f);
     constexpr std::uint64_t asked = 20'000;
-    std::vector<hash64> keys;
-    for (std::uint64_t i = 0; i < asked; ++i) keys.push_back(hash_of(first_non_member + i));
+    const auto keys = hashes_from(first_non_member, asked);
     std::array<bool, asked> answers{};
     f.may_contain(keys, answers);
     for (const bool each : answers) bytes.push_back(std::byte{each});

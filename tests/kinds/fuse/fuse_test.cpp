@@ -24,12 +24,6 @@ fuse fuse_of(std::span<const hash64> hashes, fuse_spec spec) {
   return value_of(fuse::build(spec, hashes));
 }
 
-std::size_t hits(const fuse& f, std::span<const hash64> asked) {
-  const auto answers = std::make_unique<bool[]>(asked.size());
-  f.may_contain(asked, {answers.get(), asked.size()});
-  return static_cast<std::size_t>(std::count(answers.get(), answers.get() + asked.size(), true));
-}
-
 // Every width and arity has all members and the rate 2^-w. Of q non-members, hits outside
 // mu +- 6 sqrt(mu) + 6 have a chance below 1e-8.
 TEST(fuse, fingerprints_of_every_width) {
