@@ -20,8 +20,8 @@ class keyed : public ::testing::TestWithParam<std::string_view> {
  protected:
   const kind_info& kind = **find_kind(GetParam());
   const std::vector<std::string> members = words("member", 3000);
-  any_filter made(const hash_seed& seed) const {
-    return filter_of(kind, {.capacity = 7000, .fpr = 0.02, .seed = seed}, members);
+  any_filter made(const hash_seed& seed, std::uint64_t capacity = 7000) const {
+    return filter_of(kind, {.capacity = capacity, .fpr = 0.02, .seed = seed}, members);
   }
   const std::filesystem::path path =
       std::filesystem::path(::testing::TempDir()) / (std::string(GetParam()) + ".keyed");
@@ -89,8 +89,8 @@ TEST_P(keyed, only_filters_of_one_key_combine) {
 // knows: it is that of any other keys. 300 keys at a rate of at most 2% pass 40 times with a
 // probability below 1e-15.
 TEST_P(keyed, positives_that_were_found_with_another_key_are_no_more_likely) {
-  const any_filter known = made(other_key);
-  const any_filter secret = made(key);
+  const any_filter known = made(other_key, members.size());
+  const any_filter secret = made(key, members.size());
   std::vector<std::string> found;
   for (std::uint64_t i = 0; found.size() < 300 && i < 4000000; ++i) {
     if (auto candidate = word("found", i); known.may_contain(candidate)) {
