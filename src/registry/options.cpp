@@ -25,6 +25,20 @@ std::optional<Number> number_of(std::string_view text) {
   }
 }
 
+template <class Number>
+result<void> read(const plan_request& request, std::string_view name, Number& value,
+                  std::string_view what) {
+  const std::string_view text = option_text(request, name, "");
+  if (text.empty()) return {};
+  const auto number = number_of<Number>(text);
+  if (!number) {
+    return format_failure(errc::invalid_argument, "the option {}={} is not {}; give a number", name,
+                          text, what);
+  }
+  value = *number;
+  return {};
+}
+
 }  // namespace
 
 result<void> check_options(const plan_request& request, std::string_view kind,
@@ -56,20 +70,13 @@ result<void> read_foldable(const plan_request& request, bool& value) {
   return format_failure(errc::invalid_argument, "the option foldable={} is not yes or no", text);
 }
 
-template <class Number>
-result<void> read_option(const plan_request& request, std::string_view name, Number& value) {
-  const std::string_view text = option_text(request, name, "");
-  if (text.empty()) return {};
-  const auto number = number_of<Number>(text);
-  if (!number) {
-    return format_failure(errc::invalid_argument, "the option {}={} is not {}; give a number", name,
-                          text, std::is_integral_v<Number> ? "a whole number" : "a number");
-  }
-  value = *number;
-  return {};
+result<void> read_option(const plan_request& request, std::string_view name, unsigned& value) {
+  return read(request, name, value, "a whole number");
 }
-template result<void> read_option(const plan_request&, std::string_view, unsigned&);
-template result<void> read_option(const plan_request&, std::string_view, double&);
+
+result<void> read_option(const plan_request& request, std::string_view name, double& value) {
+  return read(request, name, value, "a number");
+}
 
 result<void> read_positive_option(const plan_request& request, std::string_view name,
                                   unsigned& value) {

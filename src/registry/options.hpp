@@ -27,8 +27,8 @@ inline constexpr kind_option foldable_option = {
 result<void> read_foldable(const plan_request& request, bool& value);
 
 /// Puts a kind's own option into `value` if it was given; refuses text that is no number.
-template <class Number>  // unsigned or double
-result<void> read_option(const plan_request& request, std::string_view name, Number& value);
+result<void> read_option(const plan_request& request, std::string_view name, unsigned& value);
+result<void> read_option(const plan_request& request, std::string_view name, double& value);
 
 /// The same for numbers where zero in the spec means "find it", but a given zero is an error.
 result<void> read_positive_option(const plan_request& request, std::string_view name,
