@@ -1,4 +1,4 @@
-// A kind of filter, FILTER, on bytes from the fuzzer.
+// Filters of one kind on bytes from the fuzzer. The program's name tells which: fuzz_bloom.
 //
 // One that takes keys at any time goes through a sequence of operations in lockstep with a real
 // multiset: the program ends at the first false negative, count that is too low, or refusal that
@@ -16,21 +16,22 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <string_view>
 #include <vector>
 
 #include "tests/lockstep.hpp"
 
 namespace {
 
-[[maybe_unused]] void require(bool holds, const char* what) {
+void require(bool holds, const char* what) {
   if (holds) return;
   std::fprintf(stderr, "%s\n", what);
   std::abort();
 }
 
 /// The bytes behind the first eight as hashes of one to eight bytes, in the lower or upper bits.
-[[maybe_unused]] std::vector<bloomery::hash64> hashes_in(const std::uint8_t* data, std::size_t size,
-                                                         unsigned width, bool upper) {
+std::vector<bloomery::hash64> hashes_in(const std::uint8_t* data, std::size_t size, unsigned width,
+                                        bool upper) {
   std::vector<bloomery::hash64> hashes;
   for (; size >= width; data += width, size -= width) {
     std::uint64_t value = 0;
@@ -100,9 +101,31 @@ void run(const std::uint8_t* data, std::size_t size) {
   }
 }
 
+struct target {
+  std::string_view name;
+  void (*run)(const std::uint8_t* data, std::size_t size);
+};
+using namespace bloomery;  // of the kinds
+constexpr target targets[] = {
+    {"bloom_salted", run<basic_bloom<salted_hashing>>},
+    {"bloom_fnv_murmur", run<basic_bloom<fnv_murmur_hashing>>},
+#define KIND(name) {#name, run<name>},
+#include "src/registry/kinds.inc"
+};
+
+const target* chosen = nullptr;
+
 }  // namespace
 
+extern "C" int LLVMFuzzerInitialize(int* /*argc*/, char*** argv) {
+  const std::string_view program = **argv;
+  const std::string_view name = program.substr(program.rfind("fuzz_") + 5);
+  chosen = std::ranges::find(targets, name, &target::name);
+  require(chosen != std::end(targets), "no kind of that name");
+  return 0;
+}
+
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  run<FILTER>(data, size);
+  chosen->run(data, size);
   return 0;
 }
