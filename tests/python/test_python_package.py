@@ -124,12 +124,13 @@ def backend():
 
 @pytest.fixture(scope="module")
 def wheel(backend, tmp_path_factory):
-    """Made by pip from the sources, in a build folder that later runs use again. The code is not optimised, because the
-    package is the question."""
+    """Made by pip from the sources, in a build folder that later runs use again. The package is the question, so the code
+    is not optimised, and clang, which needs two thirds of the time for that, compiles it where it is installed."""
     folder = tmp_path_factory.mktemp("wheel")
-    pip("wheel", "--no-deps", "--no-index", "--no-build-isolation",
-        f"--config-settings=build-dir={BUILD / 'wheel'}",
-        "--config-settings=cmake.define.CMAKE_CXX_FLAGS_RELEASE=-O0", "--wheel-dir", folder, ROOT, env=backend, check=True)
+    settings = {"build-dir": BUILD / "wheel", "cmake.define.CMAKE_CXX_FLAGS_RELEASE": "-O0",
+                "cmake.define.CMAKE_CXX_COMPILER": shutil.which("clang++-19") or "c++"}
+    pip("wheel", "--no-deps", "--no-index", "--no-build-isolation", "--wheel-dir", folder, ROOT,
+        *(f"--config-settings={name}={value}" for name, value in settings.items()), env=backend, check=True)
     [made] = folder.iterdir()
     return made
 
