@@ -17,7 +17,7 @@ namespace {
 
 using strings = std::vector<std::string>;
 using flags = std::span<bool>;
-using counts = std::span<std::uint64_t>;
+using copies = std::span<std::uint64_t>;
 
 template <class F, class... Arguments>
 concept takes_insert = requires(F& f, const Arguments&... with) { f.insert(with...); };
@@ -58,7 +58,7 @@ void expect_counts(bool expected) {
   EXPECT_EQ((takes_count<F, typename F::hash_type>), expected);
   EXPECT_EQ((takes_count<F, char[6]>), expected);
   EXPECT_EQ((takes_count<F, int>), expected);
-  EXPECT_EQ((takes_count<F, strings, counts>), expected);
+  EXPECT_EQ((takes_count<F, strings, copies>), expected);
 }
 
 template <class Subject>

@@ -28,9 +28,9 @@ class batch_without_room : public testing::Test {
   }
 };
 
-using kinds = testing::Types<bloom, blocked_bloom, counting_bloom, scalable_bloom, cuckoo,
-                             vector_quotient, expandable, fuse, ribbon>;
-TYPED_TEST_SUITE(batch_without_room, kinds);
+using filters = testing::Types<bloom, blocked_bloom, counting_bloom, scalable_bloom, cuckoo,
+                               vector_quotient, expandable, fuse, ribbon>;
+TYPED_TEST_SUITE(batch_without_room, filters);
 
 TYPED_TEST(batch_without_room, is_a_broken_precondition) {
   TypeParam filter = this->make();

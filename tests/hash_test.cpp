@@ -115,60 +115,60 @@ std::vector<std::uint64_t> places(std::string_view key, unsigned k, std::uint64_
   for (unsigned i = 0; i < k; ++i) all.push_back(Probe().position(hash(bytes(key)), i, m));
   return all;
 }
-using at = std::vector<std::uint64_t>;
+using indices = std::vector<std::uint64_t>;
 
 TEST(probe, places_of_double_hashing_are_pinned) {
-  EXPECT_EQ(places<double_hashing>("", 3, 1000, 0), (at{146, 663, 522}));
+  EXPECT_EQ(places<double_hashing>("", 3, 1000, 0), (indices{146, 663, 522}));
   EXPECT_EQ(places<double_hashing>("hello", 7, 9585, 0),
-            (at{789, 8003, 4636, 7627, 1022, 2129, 6529}));
+            (indices{789, 8003, 4636, 7627, 1022, 2129, 6529}));
   EXPECT_EQ(places<double_hashing>("alice@example.com", 4, 1099511627776, 0),
-            (at{1006018202405, 234281827502, 1066873087708, 664466109709}));
+            (indices{1006018202405, 234281827502, 1066873087708, 664466109709}));
   EXPECT_EQ(places<double_hashing>("hello", 7, 9585, 42),
-            (at{5899, 6397, 6609, 8649, 6625, 5938, 5890}));
+            (indices{5899, 6397, 6609, 8649, 6625, 5938, 5890}));
   EXPECT_EQ(places<double_hashing>("hello", 3, 1000003, 0x8000000000000001),
-            (at{582507, 914836, 996455}));
+            (indices{582507, 914836, 996455}));
 }
 
 TEST(probe, places_of_salted_hashing_are_pinned) {
-  EXPECT_EQ(places<salted_hashing>("", 3, 1000, 0), (at{564, 838, 259}));
+  EXPECT_EQ(places<salted_hashing>("", 3, 1000, 0), (indices{564, 838, 259}));
   EXPECT_EQ(places<salted_hashing>("hello", 7, 9585, 0),
-            (at{6304, 8977, 4463, 8725, 2411, 2804, 7055}));
+            (indices{6304, 8977, 4463, 8725, 2411, 2804, 7055}));
   EXPECT_EQ(places<salted_hashing>("alice@example.com", 4, 1099511627776, 0),
-            (at{564641563026, 1027630888929, 456351445410, 638700431716}));
+            (indices{564641563026, 1027630888929, 456351445410, 638700431716}));
   EXPECT_EQ(places<salted_hashing>("hello", 7, 9585, 42),
-            (at{7432, 6215, 4278, 5325, 9068, 1843, 779}));
+            (indices{7432, 6215, 4278, 5325, 9068, 1843, 779}));
   EXPECT_EQ(places<salted_hashing>("hello", 3, 1000003, 0x8000000000000001),
-            (at{583876, 669092, 430424}));
+            (indices{583876, 669092, 430424}));
 }
 
 TEST(probe, places_of_md5_hashing_are_pinned) {
-  EXPECT_EQ(places<md5_hashing>("", 3, 1000, 0), (at{583, 570, 859}));
+  EXPECT_EQ(places<md5_hashing>("", 3, 1000, 0), (indices{583, 570, 859}));
   EXPECT_EQ(places<md5_hashing>("hello", 7, 9585, 0),
-            (at{3265, 6837, 5356, 2024, 8683, 7593, 4814}));
+            (indices{3265, 6837, 5356, 2024, 8683, 7593, 4814}));
   EXPECT_EQ(places<md5_hashing>("alice@example.com", 4, 1099511627776, 0),
-            (at{469653663910, 121360819283, 295025052589, 824409400553}));
+            (indices{469653663910, 121360819283, 295025052589, 824409400553}));
   EXPECT_EQ(places<md5_hashing>("hello", 7, 9585, 42),
-            (at{3265, 6837, 5356, 2024, 8683, 7593, 4814}));
+            (indices{3265, 6837, 5356, 2024, 8683, 7593, 4814}));
   EXPECT_EQ(places<md5_hashing>("hello", 3, 1000003, 0x8000000000000001),
-            (at{690120, 907812, 915355}));
+            (indices{690120, 907812, 915355}));
 }
 
 TEST(probe, places_of_fnv_murmur_are_pinned) {
-  EXPECT_EQ(places<fnv_murmur_hashing>("", 3, 1000, 0), (at{261, 0, 261}));
+  EXPECT_EQ(places<fnv_murmur_hashing>("", 3, 1000, 0), (indices{261, 0, 261}));
   EXPECT_EQ(places<fnv_murmur_hashing>("hello", 7, 9585, 0),
-            (at{6561, 1410, 9381, 1206, 2616, 4026, 5436}));
+            (indices{6561, 1410, 9381, 1206, 2616, 4026, 5436}));
   EXPECT_EQ(places<fnv_murmur_hashing>("alice@example.com", 4, 4294967296, 0),
-            (at{1979110063, 520283668, 3019677399, 3539961067}));
+            (indices{1979110063, 520283668, 3019677399, 3539961067}));
   EXPECT_EQ(places<fnv_murmur_hashing>("hello", 7, 9585, 42),
-            (at{6561, 1410, 9381, 1206, 2616, 4026, 5436}));
+            (indices{6561, 1410, 9381, 1206, 2616, 4026, 5436}));
   EXPECT_EQ(places<fnv_murmur_hashing>("hello", 3, 1000003, 0x8000000000000001),
-            (at{567260, 338611, 244479}));
+            (indices{567260, 338611, 244479}));
 }
 
 // The two words of the well-known tutorial, on its 15 bits.
 TEST(probe, fnv_and_murmur_are_those_of_the_tutorial) {
-  EXPECT_EQ(places<fnv_murmur_hashing>("hello", 2, 15), (at{6, 0}));
-  EXPECT_EQ(places<fnv_murmur_hashing>("world", 2, 15), (at{7, 1}));
+  EXPECT_EQ(places<fnv_murmur_hashing>("hello", 2, 15), (indices{6, 0}));
+  EXPECT_EQ(places<fnv_murmur_hashing>("world", 2, 15), (indices{7, 1}));
 }
 
 // MD5("hello0") is 4f6d054536d6613a91472139cc60f072, MD5("hello1") 203ad5ffa1d7c650ad681fdff3965cd2
