@@ -264,7 +264,7 @@ TEST(unpack, members_and_frames_one_after_the_other_are_one_text) {
       {gzip(a), a},
       {gzip(a) + gzip(b) + gzip("") + gzip(b), a + b + b},
       {gzip(b) + std::string(1000, '\0'), b},  // a tape's padding
-      {gzip(b) + std::string(200'000, '\0') + gzip(a), b + a},
+      {gzip(b) + std::string(70'000, '\0') + gzip(a), b + a},
       {zstd(a), a},
       {zstd(a) + zstd(b) + zstd("") + zstd(b), a + b + b},
       {skippable_frame() + zstd(b) + skippable_frame(), b},
