@@ -21,7 +21,7 @@ bench sets -n 2k
 bench billion -n 100k
 bench drawbacks -n 4k --grown 4k
 bench attack -n 20k --steps 10k >"$work/attacks"
-bench attack-times -n 1k >"$work/times"
+bench attack-times -n 100 >"$work/times"
 if [[ -n $bloomery ]]; then
   bench files -n 5k --program "$bloomery" --folder "$work"
   bench sizing --sizes 10,1k --program "$bloomery" --folder "$work"

@@ -31,7 +31,7 @@ SMALL = NAMES[:3000]
 @pytest.fixture(scope="module")
 def spark():
     quick = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # the tests are over before a better compiler pays
-    session = (SparkSession.builder.master("local-cluster[2,1,1024]")
+    session = (SparkSession.builder.master("local-cluster[1,2,1024]")
                .config("spark.driver.extraJavaOptions", quick)
                .config("spark.executor.extraJavaOptions", quick)
                .config("spark.shuffle.io.maxRetries", "1")
