@@ -15,8 +15,14 @@ more=$(mktemp)
 trap 'wait; rm -f "$log" "$more"' EXIT
 quietly() { "$@" >"$log" 2>&1 || { tail -60 "$log"; exit 1; }; }
 # The others are needed later, so they are installed while the first builds run.
-scripts/install-packages.sh test explorer browser >"$more" 2>&1 &
-installing=$!
+prepare() {
+  scripts/install-packages.sh test explorer browser
+  scripts/get-postgres-headers.sh build/postgres-headers >/dev/null || echo "PostgreSQL's extension is left out"
+  scripts/get-duckdb-headers.sh build/duckdb-headers >/dev/null || echo "DuckDB's extension is left out"
+  cmake --preset test >/dev/null
+}
+prepare >"$more" 2>&1 &
+preparing=$!
 say() { printf '\n== %s\n' "$*"; }
 
 say "format"
@@ -25,7 +31,7 @@ echo "clang-format-19 changes nothing"
 
 say "build (clang, address and undefined-behaviour sanitizers)"
 quietly cmake --preset sanitize
-quietly cmake --build build-sanitize
+quietly nice cmake --build build-sanitize  # the packages first
 echo "build-sanitize/"
 
 say "build (clang, thread sanitizer)"
@@ -33,17 +39,15 @@ quietly cmake --preset tsan
 quietly cmake --build build-tsan --target bloomery_thread_tests
 echo "build-tsan/"
 
-wait "$installing" || { cat "$more"; exit 1; }
+wait "$preparing" || { tail -60 "$more"; exit 1; }
 cat "$more"
 say "build (g++, Release, warnings are errors)"
-scripts/get-postgres-headers.sh build/postgres-headers >"$log" 2>&1 || { cat "$log"; echo "PostgreSQL's extension is left out"; }
-scripts/get-duckdb-headers.sh build/duckdb-headers >"$log" 2>&1 || { cat "$log"; echo "DuckDB's extension is left out"; }
-quietly cmake --preset test
 quietly cmake --build build
 echo "build/bloomery"
 
 if [[ ${1-} == --lint ]]; then
   say "clang-tidy"
+  scripts/install-packages.sh lint
   # It reads each source by itself, without the precompiled headers of a build.
   quietly cmake --preset sanitize -B build-lint -DCMAKE_UNITY_BUILD=OFF -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON
   git ls-files -z 'src/*.cpp' 'dialects/*.cpp' 'keys/*.cpp' 'teach/*.cpp' 'cli/*.cpp' 'module/*.cpp' | xargs -0 -n 4 -P "$(nproc)" clang-tidy-19 --quiet -p build-lint

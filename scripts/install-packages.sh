@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs the Debian packages that are missing, as root or through sudo, and says which.
-#   install-packages.sh build|sanitizers|test|explorer|browser|bench|peers|boost|packages ...
+#   install-packages.sh build|sanitizers|test|explorer|browser|lint|bench|peers|boost|packages ...
 set -euo pipefail
 
 build=(g++ cmake ninja-build pkg-config libxxhash-dev libfmt-dev libssl-dev
@@ -8,7 +8,7 @@ build=(g++ cmake ninja-build pkg-config libxxhash-dev libfmt-dev libssl-dev
 # With build: what the builds with sanitizers need.
 sanitizers=(libgtest-dev librapidcheck-dev clang-19 clang-format-19 libclang-rt-19-dev python3 libleveldb-dev
   libsnappy-dev libsqlite3-dev)
-test=("${sanitizers[@]}" clang-tidy-19 python3-pytest python3-dev pybind11-dev python3-numpy python3-pip mypy zsh fish
+test=("${sanitizers[@]}" python3-pytest python3-dev pybind11-dev python3-numpy python3-pip mypy zsh fish
   gzip zstd man-db groff golang-github-dcso-bloom-cli squid curl redis-server python3-redis python3-mpmath
   g++-aarch64-linux-gnu qemu-user doxygen abigail-tools sqlite3 postgresql-15 openjdk-17-jre-headless)
 # DuckDB, whose Parquet files are tested, and clients of Redis are packages of npm. Node's own packages
@@ -18,6 +18,7 @@ command -v npm >/dev/null || test+=(nodejs npm)
 explorer=(clang-19 lld-19 wasi-libc libc++-19-dev-wasm32 libclang-rt-19-dev-wasm32)
 command -v npm >/dev/null || explorer+=(nodejs npm)
 browser=(chromium chromium-driver python3-selenium)
+lint=(clang-tidy-19)
 bench=(golang-github-dcso-bloom-cli time)
 # What the benchmark compares with, and the rest of Boost for a checkout of Boost.Bloom.
 peers=(python3 python3-numpy python3-bitarray python3-flor libbloom-dev librocksdb-dev libleveldb-dev)
@@ -33,11 +34,12 @@ for group in "$@"; do
     test) wanted+=("${test[@]}") ;;
     explorer) wanted+=("${explorer[@]}") ;;
     browser) wanted+=("${browser[@]}") ;;
+    lint) wanted+=("${lint[@]}") ;;
     bench) wanted+=("${bench[@]}") ;;
     peers) wanted+=("${peers[@]}") ;;
     boost) wanted+=("${boost[@]}") ;;
     packages) wanted+=("${packages[@]}") ;;
-    *) echo "install-packages.sh: '$group' is no group; give build, sanitizers, test, explorer, browser, bench, peers, boost or packages" >&2; exit 2 ;;
+    *) echo "install-packages.sh: '$group' is no group; give build, sanitizers, test, explorer, browser, lint, bench, peers, boost or packages" >&2; exit 2 ;;
   esac
 done
 
