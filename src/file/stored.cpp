@@ -1,27 +1,188 @@
+// The header of a file, its checksums, and filters as byte strings (docs/format.md).
+
 #include <algorithm>
 #include <array>
+#include <bit>
+#include <bloomery/detail/core/bits.hpp>
 #include <bloomery/detail/core/record.hpp>
 #include <bloomery/file.hpp>
+#include <cstddef>
+#include <cstring>
 
 #include "core/format.hpp"
-#include "file/header.hpp"
 
 namespace bloomery {
+namespace {
+
+using detail::block_bytes;
+using detail::format_failure;
+using detail::format_text;
+
+constexpr std::size_t header_bytes = 64;
+// The first byte is no text and has its top bit set, and the line ends are in both styles. A
+// transfer in text mode therefore damages it visibly, as with PNG's signature.
+constexpr std::array<unsigned char, 8> magic = {0x89, 'B', 'L', 'O', 'O', 'M', '\r', '\n'};
+constexpr std::uint16_t format_version = 1;
+// Required flag: keys are hashed with a secret key, and `seed` is the key's identifier.
+constexpr std::uint32_t keyed_flag = 1;
+// Required flag: the filter has two halves (src/registry/halves.hpp).
+constexpr std::uint32_t halves_flag = 2;
+// Required flag: the filter lacks keys, and the last block of the parameters tells which.
+constexpr std::uint32_t parts_flag = 4;
+constexpr std::uint32_t known_required_flags = keyed_flag | halves_flag | parts_flag;
+
+constexpr std::uint32_t flags_of(hash_id hash) noexcept {
+  return (detail::is_keyed(hash) ? keyed_flag : 0) | (detail::has_halves(hash) ? halves_flag : 0);
+}
+
+// The first bytes of a file; docs/format.md ("Header") draws them.
+struct stored_header {
+  std::array<unsigned char, 8> magic;
+  std::uint16_t format_version;
+  filter_kind kind;
+  std::uint16_t kind_version;
+  hash_id hash;
+  std::uint32_t flags;
+  std::uint32_t parameter_bytes;
+  std::uint64_t seed;
+  std::uint64_t count;
+  std::uint64_t payload_bytes;
+  std::uint64_t payload_checksum;
+  std::uint64_t header_checksum;  // of the fields above and the parameters
+};
+static_assert(sizeof(stored_header) == header_bytes);
+
+// The last block of the parameters.
+struct stored_parts {
+  key_parts parts;
+  std::array<std::uint64_t, 3> zero{};
+};
+static_assert(sizeof(stored_parts) == block_bytes);
+
+/// Whether these are some of at least two parts.
+bool is_some(const key_parts& parts) noexcept {
+  if (parts.of < 2 || parts.of > key_parts::max_of) return false;
+  std::uint64_t count = 0;
+  for (std::uint64_t part = 1; part <= parts.of; ++part) count += parts.contains(part);
+  std::uint64_t bits = 0;
+  for (const std::uint64_t word : parts.has) bits += static_cast<unsigned>(std::popcount(word));
+  return count == bits && count != 0 && count != parts.of;
+}
+
+/// XXH3-64 of the pieces, as if they were one run of bytes.
+std::uint64_t checksum(byte_pieces pieces) noexcept {
+  XXH3_state_t state;
+  XXH3_INITSTATE(&state);
+  XXH3_64bits_reset(&state);
+  for (const auto piece : pieces) XXH3_64bits_update(&state, piece.data(), piece.size());
+  return XXH3_64bits_digest(&state);
+}
+
+std::uint64_t seal(std::span<const std::byte> header, std::span<const std::byte> parameters) {
+  const std::array pieces = {header.first(offsetof(stored_header, header_checksum)), parameters};
+  return checksum(pieces);
+}
+
+struct file_header {
+  filter_header filter;
+  std::uint32_t parameter_bytes;
+  std::uint64_t payload_bytes;
+  std::uint64_t payload_checksum;
+};
+
+/// Reads a header and checks it against the bytes of the whole file: magic, versions, flags, both
+/// lengths, and the checksum of header and parameters. Without `with_payload` the bytes end where
+/// the payload begins.
+result<file_header> decode_header(std::span<const std::byte> file, const std::string& name,
+                                  bool with_payload) {
+  const auto is_damaged = [&](const std::string& how) {
+    return format_failure(errc::corrupt, "{}: {}; the file is damaged, restore or rebuild it", name,
+                          how);
+  };
+  if (!has_signature(file)) {
+    return format_failure(errc::corrupt,
+                          "{}: this is not a Bloomery filter (its first 8 bytes are not the "
+                          "signature); give a file that a filter was saved to",
+                          name);
+  }
+  if (file.size() < header_bytes) {
+    return is_damaged(format_text("it ends after {} of the header's 64 bytes", file.size()));
+  }
+  const auto raw = detail::load<stored_header>(file.data());
+  // A newer version may lay out everything that follows differently, so the version is read first.
+  // Damage to this field is reported as a newer version; either way the file is refused.
+  if (raw.format_version != format_version) {
+    return format_failure(
+        errc::unsupported,
+        "{}: the file has format version {}, and version {} is known here; use a newer bloomery",
+        name, raw.format_version, format_version);
+  }
+  const std::uint64_t rest = file.size() - header_bytes;
+  if (raw.parameter_bytes % block_bytes != 0 || raw.parameter_bytes > rest) {
+    return is_damaged("its parameters do not fit into it");
+  }
+  const auto parameters = file.subspan(header_bytes, raw.parameter_bytes);
+  if (raw.header_checksum != seal(file.first(header_bytes), parameters)) {
+    return is_damaged("the header's checksum does not match");
+  }
+  if (rest - raw.parameter_bytes != (with_payload ? raw.payload_bytes : 0)) {
+    return is_damaged(format_text("its payload has {} bytes where the header says {}",
+                                  rest - raw.parameter_bytes,
+                                  with_payload ? raw.payload_bytes : 0));
+  }
+  if ((raw.flags & ~known_required_flags) != 0) {
+    return format_failure(
+        errc::unsupported,
+        "{}: the file needs features (flags {:#x}) that are not known here; use a newer bloomery",
+        name, raw.flags);
+  }
+  if ((raw.flags & ~parts_flag) != flags_of(raw.hash)) {
+    return is_damaged("its hash function and its flags do not agree");
+  }
+  stored_parts last{};
+  if ((raw.flags & parts_flag) != 0) {
+    if (parameters.size() < block_bytes) return is_damaged("it does not tell which parts it has");
+    last = detail::load<stored_parts>(parameters.last(block_bytes).data());
+    if (!is_some(last.parts) || last.zero != decltype(last.zero){}) {
+      return is_damaged("the parts that it tells cannot be");
+    }
+  }
+  const hash_seed seed =
+      detail::is_keyed(raw.hash) ? hash_seed::locked(raw.seed) : hash_seed(raw.seed);
+  return file_header{{raw.kind, raw.kind_version, raw.hash, seed, raw.count, last.parts},
+                     raw.parameter_bytes,
+                     raw.payload_bytes,
+                     raw.payload_checksum};
+}
+
+}  // namespace
+
+bool has_signature(std::span<const std::byte> bytes) noexcept {
+  return bytes.size() >= magic.size() && std::memcmp(bytes.data(), magic.data(), magic.size()) == 0;
+}
+
+void set_parts(filter_image& image, const key_parts& parts) {
+  if (parts.of == 0) return;
+  image.header.parts = parts;
+  image.parameters.resize(image.parameters.size() + block_bytes);
+  detail::store(image.parameters.data() + image.parameters.size() - block_bytes,
+                stored_parts{parts});
+}
 
 result<stored_filter> read_stored(const mapped_storage& bytes, verification how,
                                   const std::string& name) {
   const auto file = bytes.bytes();
-  auto header = detail::decode_header(file, name);
+  auto header = decode_header(file, name, true);
   if (!header) return fail(std::move(header.error()));
-  auto parameters = file.subspan(detail::header_bytes, header->parameter_bytes);
+  auto parameters = file.subspan(header_bytes, header->parameter_bytes);
   if (header->filter.parts.of != 0) {
-    parameters = parameters.first(parameters.size() - detail::block_bytes);
+    parameters = parameters.first(parameters.size() - block_bytes);
   }
-  const std::array payload = {file.subspan(detail::header_bytes + header->parameter_bytes)};
+  const std::array payload = {file.subspan(header_bytes + header->parameter_bytes)};
   const bool verify =
       how == verification::always ||
       (how == verification::automatic && payload[0].size() <= automatic_verification_limit);
-  if (verify && detail::checksum(payload) != header->payload_checksum) {
+  if (verify && checksum(payload) != header->payload_checksum) {
     return fail(errc::corrupt,
                 name +
                     ": the payload's checksum does not match; the file is damaged, restore or "
@@ -60,30 +221,43 @@ result<void> unlock(stored_filter& stored, const std::optional<hash_key>& key,
 }
 
 result<announced_filter> read_header(std::span<const std::byte> bytes, const std::string& name) {
-  const auto header = detail::decode_header(bytes, name, false);
+  const auto header = decode_header(bytes, name, false);
   if (!header) return fail(header.error());
   if (header->filter.parts.of != 0) return detail::lacks_parts(header->filter.parts);
   return announced_filter{header->filter, header->payload_bytes};
 }
 
 std::vector<std::byte> serialize_header(const filter_image& image) {
-  const auto header = detail::header_of(image);
-  std::vector<std::byte> bytes(header.size() + image.parameters.size());
-  const auto at = std::copy(header.begin(), header.end(), bytes.begin());
-  std::copy(image.parameters.begin(), image.parameters.end(), at);
+  stored_header header{
+      .magic = magic,
+      .format_version = format_version,
+      .kind = image.header.kind,
+      .kind_version = image.header.kind_version,
+      .hash = image.header.hash,
+      .flags = flags_of(image.header.hash) | (image.header.parts.of != 0 ? parts_flag : 0),
+      .parameter_bytes = static_cast<std::uint32_t>(image.parameters.size()),
+      .seed = image.header.seed.value(),
+      .count = image.header.count,
+      .payload_bytes = 0,
+      .payload_checksum = checksum(image.payload),
+      .header_checksum = 0};
+  for (const auto piece : image.payload) header.payload_bytes += piece.size();
+  header.header_checksum = seal(std::as_bytes(std::span(&header, 1)), image.parameters);
+  std::vector<std::byte> bytes(header_bytes + image.parameters.size());
+  detail::store(bytes.data(), header);
+  std::ranges::copy(image.parameters, bytes.data() + header_bytes);
   return bytes;
 }
 
 std::size_t serialized_size(const filter_image& image) noexcept {
-  std::size_t size = detail::header_bytes + image.parameters.size();
+  std::size_t size = header_bytes + image.parameters.size();
   for (const auto piece : image.payload) size += piece.size();
   return size;
 }
 
 void serialize_to(const filter_image& image, std::span<std::byte> into) {
-  const auto header = detail::header_of(image);
+  const auto header = serialize_header(image);
   auto at = std::copy(header.begin(), header.end(), into.begin());
-  at = std::copy(image.parameters.begin(), image.parameters.end(), at);
   for (const auto piece : image.payload) at = std::copy(piece.begin(), piece.end(), at);
 }
 

@@ -10,7 +10,6 @@
 #include "core/format.hpp"
 #include "core/system.hpp"
 #include "file/descriptor.hpp"
-#include "file/header.hpp"
 
 namespace bloomery {
 namespace {
@@ -54,8 +53,8 @@ bool write_sparse(int file, byte_pieces pieces) noexcept {
 /// Calls `write(pieces)` with all pieces of a filter file.
 template <class Write>
 result<void> with_pieces(const filter_image& image, Write&& write) {
-  const auto header = detail::header_of(image);
-  std::vector<std::span<const std::byte>> pieces = {header, image.parameters};
+  const auto header = serialize_header(image);
+  std::vector<std::span<const std::byte>> pieces = {header};
   pieces.insert(pieces.end(), image.payload.begin(), image.payload.end());
   return write(byte_pieces(pieces));
 }
