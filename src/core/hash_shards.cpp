@@ -137,9 +137,9 @@ result<std::uint64_t> estimate_distinct(const hash_source& source, unsigned thre
       std::llround(std::clamp(distinct.front().estimate(), 1.0, std::max(most, 1.0))));
 }
 
-result<void> for_each_shard_group(
+result<void> for_each_shard(
     const hash_source& source, std::uint64_t shards, std::uint64_t distinct, unsigned threads,
-    const std::function<result<void>(std::uint64_t, std::span<const std::span<hash64>>)>& use) {
+    const std::function<result<void>(unsigned, std::uint64_t, std::span<hash64>)>& work) {
   // The hashes of the largest shard, exceeded with a chance of 10^-9 even if the estimate is four
   // of its standard errors too low. The number is exact if there are no repetitions.
   const double max_distinct =
@@ -166,31 +166,18 @@ result<void> for_each_shard_group(
       return scatter(some, shards, first, slabs, threads);
     };
     if (auto ok = read_shards(source, shards, first, first + slabs.size(), keep); !ok) return ok;
-    std::vector<std::span<hash64>> spans;
-    spans.reserve(slabs.size());
-    for (const slab& one : slabs) spans.emplace_back(one.data, one.size);
-    if (auto ok = use(first, spans); !ok) return ok;
+    const auto workers = static_cast<unsigned>(std::min<std::size_t>(threads, slabs.size()));
+    std::vector<result<void>> done(workers);
+    std::atomic<std::size_t> next{0};
+    in_threads(workers, [&](unsigned t) {
+      for (std::size_t i = next++; i < slabs.size(); i = next++) {
+        done[t] = work(t, first + i, {slabs[i].data, slabs[i].size});
+        if (!done[t]) next = slabs.size();
+      }
+    });
+    if (auto ok = first_failure(done); !ok) return ok;
   }
   return {};
-}
-
-result<void> for_each_shard(
-    const hash_source& source, std::uint64_t shards, std::uint64_t distinct, unsigned threads,
-    const std::function<result<void>(unsigned, std::uint64_t, std::span<hash64>)>& work) {
-  return for_each_shard_group(
-      source, shards, distinct, threads,
-      [&](std::uint64_t first, std::span<const std::span<hash64>> group) -> result<void> {
-        const auto parts = static_cast<unsigned>(std::min<std::size_t>(threads, group.size()));
-        std::vector<result<void>> done(parts);
-        std::atomic<std::size_t> next{0};
-        in_threads(parts, [&](unsigned t) {
-          for (std::size_t i = next++; i < group.size(); i = next++) {
-            done[t] = work(t, first + i, group[i]);
-            if (!done[t]) next = group.size();
-          }
-        });
-        return first_failure(done);
-      });
 }
 
 }  // namespace bloomery::detail

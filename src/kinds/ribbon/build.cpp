@@ -81,7 +81,7 @@ struct sorted_keys {
   }
 };
 
-/// The memory of a thread that builds shard after shard, and the keys that it bumped.
+/// The memory of a thread that builds shard after shard, and its keys for the next level.
 struct shard_builder {
   sorted_keys sorted;
   std::vector<std::uint64_t> rows;
@@ -89,7 +89,7 @@ struct shard_builder {
   std::vector<std::byte> data;
   std::vector<std::byte> codes;
   std::vector<std::uint64_t> bumped_here;
-  source_vector<hash64> bumped;
+  source_vector<hash64> next_keys;
   std::uint64_t keys = 0;
 };
 
@@ -138,7 +138,7 @@ struct open_level {
     job.results = builder.results.data();
     const std::size_t bumped = ribbon_ops().build(job);
     if (bumped == ribbon_kernels::no_solution) return false;
-    for (std::size_t i = 0; i < bumped; ++i) builder.bumped.push_back({builder.bumped_here[i]});
+    for (std::size_t i = 0; i < bumped; ++i) builder.next_keys.push_back({builder.bumped_here[i]});
     std::byte* const all = bytes.writable_bytes().data();
     const std::uint64_t group = start + (ribbon_window_groups - 1) * shard;
     const std::uint64_t at = start >= shape.cut ? view.upper_at : view.lower_at;
@@ -186,7 +186,8 @@ class ribbon_builder {
     }
     source_vector<hash64> keys;
     if (distinct <= counted_keys) {
-      if (auto ok = gather(source, distinct, keys); !ok) return fail(ok.error());
+      if (auto ok = gather(source, distinct); !ok) return fail(ok.error());
+      keys = extract_next_keys();
       distinct = keys.size();
     }
     // An estimate that is too high must not exceed the size that was planned for the capacity.
@@ -199,7 +200,7 @@ class ribbon_builder {
       const auto first = keys.empty() ? source : hash_source::of(keys);
       if (auto ok = add_level(first, distinct, 0, eps); !ok) return fail(ok.error());
       for (const shard_builder& one : builders_) count_ += one.keys;
-      keys = extract_bumped();
+      keys = extract_next_keys();
     } else {
       count_ = distinct;
     }
@@ -211,7 +212,7 @@ class ribbon_builder {
       if (auto ok = add_level(hash_source::of(keys), keys.size(), seed, eps); !ok) {
         return fail(ok.error());
       }
-      keys = extract_bumped();
+      keys = extract_next_keys();
       // The level's seed makes alike hashes uniform, and it bumps a twentieth of them. Hashes that
       // were chosen for it could make each level as large as the one before.
       if (keys.size() > before / 2) return hashes_were_chosen();
@@ -223,21 +224,18 @@ class ribbon_builder {
 
  private:
   /// Brings all distinct hashes into memory.
-  result<void> gather(const hash_source& source, std::uint64_t distinct,
-                      source_vector<hash64>& keys) const {
+  result<void> gather(const hash_source& source, std::uint64_t distinct) {
     constexpr std::uint64_t keys_per_shard = std::uint64_t{1} << 15;
     const std::uint64_t shards = distinct / keys_per_shard + 1;
-    keys.reserve(distinct + distinct / 64);
-    sorted_keys sorted;
-    return for_each_shard_group(
-        source, shards, distinct, threads_,
-        [&](std::uint64_t, std::span<const std::span<hash64>> group) -> result<void> {
-          for (const auto some : group) {
-            sorted.assign(some, shards, some.size() / 8 + 1);
-            for (const std::uint64_t y : sorted.keys) keys.push_back({y});
-          }
-          return {};
-        });
+    builders_.front().next_keys.reserve(distinct + distinct / 64);
+    return for_each_shard(source, shards, distinct, threads_,
+                          [&](unsigned t, std::uint64_t, std::span<hash64> hashes) -> result<void> {
+                            shard_builder& builder = builders_[t];
+                            builder.sorted.assign(hashes, shards, hashes.size() / 8 + 1);
+                            for (const std::uint64_t y : builder.sorted.keys)
+                              builder.next_keys.push_back({y});
+                            return {};
+                          });
   }
 
   /// Builds a level that bumps. Then `eps` is the rate that is left for the levels beyond.
@@ -279,11 +277,11 @@ class ribbon_builder {
     return hashes_were_chosen();
   }
 
-  source_vector<hash64> extract_bumped() {
-    auto all = std::exchange(builders_.front().bumped, {});
+  source_vector<hash64> extract_next_keys() {
+    auto all = std::exchange(builders_.front().next_keys, {});
     for (shard_builder& one : std::span(builders_).subspan(1)) {
-      all.insert(all.end(), one.bumped.begin(), one.bumped.end());
-      one.bumped = {};
+      all.insert(all.end(), one.next_keys.begin(), one.next_keys.end());
+      one.next_keys = {};
     }
     return all;
   }

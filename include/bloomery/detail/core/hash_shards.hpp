@@ -21,25 +21,16 @@ constexpr std::uint64_t shard_of(hash64 h, std::uint64_t shards) noexcept {
 /// times the source's size. One pass; 64 KiB per thread.
 result<std::uint64_t> estimate_distinct(const hash_source& source, unsigned threads);
 
-/// Calls `use(first, shards)` for group after group of shards. shards[i] has the hashes of shard
-/// first + i, in the source's order; if there were many, they are sorted and without repetitions.
-/// `use` may change them. They are invalid after the call. `distinct` is an estimate.
+/// Calls `work(thread, shard, hashes)` for every shard, with several threads; `thread` is below
+/// `threads`. The hashes are in the source's order; if there were many, they are sorted and without
+/// repetitions. `work` may change them. They are invalid after the call. `distinct` is an estimate.
 ///
-/// Result      Groups, shards and their order do not depend on the number of threads. This thread
-///             calls `use`.
-/// Time        One pass over the source per group; over its parts that the group needs, if it has
-///             parts.
+/// Time        One pass over the source, or over its parts that are needed, per group of shards.
 /// Memory      Uniform hashes: at most 64 MiB or 2.7 bytes per distinct key for a group, whichever
 ///             is more; 64 MiB if the source has parts. Others: a shard needs up to 32 bytes per
 ///             distinct hash.
-/// Failure     Fails with out_of_memory, and as `use` or the source fail.
-result<void> for_each_shard_group(
-    const hash_source& source, std::uint64_t shards, std::uint64_t distinct, unsigned threads,
-    const std::function<result<void>(std::uint64_t first, std::span<const std::span<hash64>>)>&
-        use);
-
-/// Calls `work(thread, shard, hashes)` for every shard, with several threads. `thread` is below
-/// `threads`. After a failure, which is returned, no thread begins another shard.
+/// Failure     Fails with out_of_memory, and as `work` or the source fail. No thread begins another
+///             shard then.
 result<void> for_each_shard(
     const hash_source& source, std::uint64_t shards, std::uint64_t distinct, unsigned threads,
     const std::function<result<void>(unsigned, std::uint64_t, std::span<hash64>)>& work);
