@@ -13,7 +13,6 @@
 #include <bloomery/detail/core/filter_memory.hpp>
 #include <bloomery/detail/core/key_overloads.hpp>
 #include <bloomery/detail/ribbon/kernels.hpp>
-#include <bloomery/detail/ribbon/payload.hpp>
 #include <bloomery/plan/formulas.hpp>
 #include <bloomery/plan/ribbon_plan.hpp>
 #include <bloomery/storage.hpp>
@@ -28,7 +27,26 @@
 namespace bloomery {
 namespace detail {
 
-/// The part of basic_ribbon::build that is compiled in the library (src/kinds/ribbon/build.cpp).
+// The part of basic_ribbon that is compiled in the library (src/kinds/ribbon/build.cpp).
+
+/// The views of a filter's levels: their sections of the payload.
+std::vector<ribbon_level_view> ribbon_views(const ribbon_params& params);
+
+/// The rate of all levels, without equal hashes. O(code bytes).
+double ribbon_fpr(const ribbon_params& params, std::span<const std::byte> payload) noexcept;
+
+/// Fails with corrupt unless the payload has the size of its parameters and zeros as its padding.
+/// O(levels).
+result<void> check_ribbon_payload(const ribbon_params& params, std::span<const std::byte> payload,
+                                  std::uint64_t count);
+
+/// The result of a build.
+struct built_ribbon {
+  ribbon_params params;
+  owned_storage payload;
+  std::vector<ribbon_level_view> views;
+  std::uint64_t count = 0;
+};
 result<built_ribbon> build_ribbon(const ribbon_spec& spec, const hash_source& source);
 result<built_ribbon> build_ribbon(const ribbon_spec& spec, std::span<const hash64> hashes);
 

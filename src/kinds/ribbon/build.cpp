@@ -1,15 +1,14 @@
 // The build of a ribbon filter: level after level, each shard by shard. The kernels solve the
-// equations (kernels/loops.inl).
+// equations (kernels/loops.inl). Then the sections of the payload, its rate and its validation.
 
 #include <algorithm>
 #include <atomic>
 #include <bloomery/detail/core/hash_shards.hpp>
 #include <bloomery/detail/core/source_memory.hpp>
 #include <bloomery/detail/core/threads.hpp>
-#include <bloomery/detail/ribbon/kernels.hpp>
-#include <bloomery/detail/ribbon/payload.hpp>
 #include <bloomery/plan/units.hpp>
 #include <bloomery/ribbon.hpp>
+#include <cmath>
 #include <cstring>
 #include <new>
 #include <vector>
@@ -30,6 +29,30 @@ std::uint64_t level_seed(const ribbon_params& params, unsigned attempt) noexcept
   return remix64(params.seed.value() + remix64(params.levels.size() * max_tries + attempt + 1)) >>
              1 |
          1;
+}
+
+/// The fractions of non-members that a level passes, and that it bumps to the levels beyond.
+struct ribbon_share {
+  double pass = 0;
+  double bumped = 0;
+};
+
+/// O(code bytes).
+ribbon_share ribbon_share_of(const ribbon_level& level, const std::byte* codes) noexcept {
+  const std::uint64_t all = level.all_starts();
+  std::uint64_t bumped_lower = 0;
+  std::uint64_t bumped_upper = 0;
+  for (std::uint64_t first = 0; level.bumps && first < all; first += bucket_starts) {
+    const std::uint64_t bucket = first / bucket_starts;
+    const unsigned code = (std::to_integer<unsigned>(codes[bucket / 4]) >> (2 * (bucket % 4))) & 3;
+    const std::uint64_t bumped = std::min<std::uint64_t>(bumped_starts(code), all - first);
+    (first < level.cut ? bumped_lower : bumped_upper) += bumped;
+  }
+  const auto lower = static_cast<double>(level.cut - bumped_lower);
+  const auto upper = static_cast<double>(all - level.cut - bumped_upper);
+  const auto total = static_cast<double>(all);
+  return {.pass = std::ldexp((lower + upper / 2) / total, -static_cast<int>(level.columns)),
+          .bumped = static_cast<double>(bumped_lower + bumped_upper) / total};
 }
 
 /// The keys of a shard by start, without repetitions.
@@ -332,6 +355,53 @@ result<built_ribbon> build_ribbon(const ribbon_spec& spec, const hash_source& so
 
 result<built_ribbon> build_ribbon(const ribbon_spec& spec, std::span<const hash64> hashes) {
   return build_ribbon(spec, hash_source::of(hashes));
+}
+
+std::vector<ribbon_level_view> ribbon_views(const ribbon_params& params) {
+  std::vector<ribbon_level_view> views;
+  std::uint64_t at = 0;
+  const std::uint64_t zeros = params.payload_bytes() - ribbon_padding;
+  for (const ribbon_level& level : params.levels) {
+    const std::uint64_t data = at + level.code_bytes();
+    // The first group above the cut follows the last one below it.
+    const std::uint64_t first_upper =
+        level.cut + (ribbon_window_groups - 1) * (level.cut / level.starts);
+    const std::uint64_t upper = data + level.lower_groups() * level.columns;
+    views.push_back({.seed = level.seed,
+                     .shards = level.shards,
+                     .starts = level.starts,
+                     .cut = level.cut,
+                     .lower_at = data,
+                     .upper_at = upper - first_upper * (level.columns + 1),
+                     .codes_at = level.bumps ? at : zeros,
+                     .code_mask = level.bumps ? ~std::uint64_t{0} : 0,
+                     .columns = level.columns});
+    at += level.bytes();
+  }
+  return views;
+}
+
+double ribbon_fpr(const ribbon_params& params, std::span<const std::byte> payload) noexcept {
+  double rate = 0;
+  double reach = 1;
+  std::uint64_t at = 0;
+  for (const ribbon_level& level : params.levels) {
+    const ribbon_share share = ribbon_share_of(level, payload.data() + at);
+    rate += reach * share.pass;
+    reach *= share.bumped;
+    at += level.bytes();
+  }
+  return rate;
+}
+
+result<void> check_ribbon_payload(const ribbon_params& params, std::span<const std::byte> payload,
+                                  std::uint64_t count) {
+  const bool fits = params.possible(count) && payload.size() == params.payload_bytes();
+  if (!fits || (!payload.empty() && !is_zero(payload.last(ribbon_padding)))) {
+    return fail(errc::corrupt,
+                "the ribbon filter's slots do not fit its parameters; the file is damaged");
+  }
+  return {};
 }
 
 }  // namespace bloomery::detail
