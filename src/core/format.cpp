@@ -4,6 +4,12 @@
 #include <charconv>
 #include <cmath>
 #include <cstddef>
+#include <version>
+
+#if !defined(__cpp_lib_to_chars)
+#include <cerrno>
+#include <cstdlib>
+#endif
 
 namespace bloomery::detail {
 namespace {
@@ -69,6 +75,28 @@ std::string format_values(std::string_view pattern, std::span<const format_value
 
 std::string format_fixed(double value, int decimals) {
   return text_of(value, std::chars_format::fixed, decimals);
+}
+
+std::optional<double> real_number(std::string_view text) {
+  double value = 0;
+#if defined(__cpp_lib_to_chars)
+  const char* const end = text.data() + text.size();
+  const auto read = std::from_chars(text.data(), end, value);
+  if (read.ec != std::errc{} || read.ptr != end) return std::nullopt;
+#else
+  // libc++ reads real numbers from version 20 on; older versions use strtod. Texts that only strtod
+  // reads are refused first. This branch is for WebAssembly, which has no locale except "C".
+  if (text.empty() || text.front() == '+' ||
+      text.find_first_not_of("0123456789.eE+-") != std::string_view::npos) {
+    return std::nullopt;
+  }
+  const std::string all(text);
+  char* end = nullptr;
+  errno = 0;
+  value = std::strtod(all.c_str(), &end);
+  if (errno == ERANGE || end != all.c_str() + all.size()) return std::nullopt;
+#endif
+  return value;
 }
 
 std::string join(std::span<const std::string_view> texts, std::string_view separator) {

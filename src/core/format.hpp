@@ -1,11 +1,12 @@
 #pragma once
 
-// Sentences from patterns, so that the core needs no library for them.
+// Sentences from patterns, so that the core needs no library for them, and numbers from texts.
 
 #include <bloomery/result.hpp>
 #include <concepts>
 #include <cstdint>
 #include <initializer_list>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -53,6 +54,10 @@ failure format_failure(errc code, std::string_view pattern, const Values&... val
 
 /// A real number and its number of decimals.
 std::string format_fixed(double value, int decimals);
+
+/// Reads the whole text as a number, in the form of std::from_chars. Nothing if the text is not a
+/// number, or if the number is beyond the range of a double.
+std::optional<double> real_number(std::string_view text);
 
 /// The texts with a separator between them.
 std::string join(std::span<const std::string_view> texts, std::string_view separator);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bloomery/detail/core/real_number.hpp>
 #include <charconv>
 #include <cmath>
 #include <optional>

@@ -1,7 +1,6 @@
 #include "registry/options.hpp"
 
 #include <algorithm>
-#include <bloomery/detail/core/real_number.hpp>
 #include <charconv>
 #include <optional>
 #include <type_traits>
