@@ -271,10 +271,6 @@ result<built_fuse> assemble(fuse_params params, std::vector<built_shard> shards)
     all.params.segments += one.starts + params.arity - 1;
     all.count += one.count;
   }
-  if (all.count == 0) {
-    all.params = params;
-    return all;
-  }
   auto memory = owned_storage::make(all.params.payload_bytes());
   if (!memory) return fail(std::move(memory.error()));
   std::byte* entry = memory->writable_bytes().data();
