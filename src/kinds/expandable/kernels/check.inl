@@ -1,27 +1,20 @@
 // Checks a segment from outside the program. Functions that write to segments rely on its form.
 // Included behind build.inl.
 
-// Precondition: the bits [begin, end) are in one byte.
-bool has_zero_bits(const std::byte* from, std::size_t begin, std::size_t end) noexcept {
-  return begin == end || get_bits(from, begin, static_cast<unsigned>(end - begin)) == 0;
-}
-
 // The entries of the block [begin, end) of an area, or nothing if it is not well formed: a code,
 // zeros, and slots that are not zero.
 std::optional<std::size_t> check_block(const segment_shape& shape, const std::byte* area,
                                        std::size_t begin, std::size_t end) noexcept {
   const std::byte* const block = area + begin;
-  const std::size_t last = find_zero(block, end - begin, block_cells);
-  if (last == 8 * (end - begin) || (load<std::uint8_t>(block) & 1) != 0) return std::nullopt;
+  const std::size_t bytes = end - begin;
+  const std::size_t last = find_zero(block, bytes, block_cells);
+  if (last == 8 * bytes || (load<std::uint8_t>(block) & 1) != 0) return std::nullopt;
   const std::size_t n = last - block_cells;
-  if (n > max_block_entries) return std::nullopt;
-  const std::size_t code = bytes_for_bits(code_bits(n));
-  const std::size_t slots = n * shape.slot_bits;
-  if (code + bytes_for_bits(slots) > end - begin) return std::nullopt;
-  const std::size_t gap_end = end - bytes_for_bits(slots);
-  if (!has_zero_bits(block, code_bits(n), 8 * code) || !is_zero({block + code, area + gap_end}) ||
-      !has_zero_bits(area, 8 * gap_end, 8 * end - slots)) {
-    return std::nullopt;
+  if (n > max_block_entries || shape.block_bytes(n) > bytes) return std::nullopt;
+  const std::size_t slots = 8 * bytes - n * shape.slot_bits;
+  for (std::size_t at = code_bits(n); at < slots; at += max_slot_bits) {
+    const auto piece = std::min<std::size_t>(max_slot_bits, slots - at);
+    if (get_bits(block, at, static_cast<unsigned>(piece)) != 0) return std::nullopt;
   }
   for (std::size_t i = 1; i <= n; ++i) {
     if (get_bits(area, 8 * end - i * shape.slot_bits, shape.slot_bits) == 0) return std::nullopt;
