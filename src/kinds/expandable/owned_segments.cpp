@@ -194,28 +194,19 @@ bool owned_segments::put_pair(expandable_params& params, const expandable_params
   const std::uint64_t from = params.split;
   const std::uint64_t to = segments.size();
   const segment_shape shape{params.cell_bits, next.newest_slot_bits()};
-  const auto first_size = pair.first.stored_bytes(shape);
-  const auto second_size = pair.second.stored_bytes(shape);
-  if (!first_size || !second_size) return false;
   std::array<source_vector<counted_copies>, 2> copies;
   for (const counted_copies& each : segments[from].counted) {
     copies.at(each.hash >> params.level & 1).push_back(each);
   }
-  if (to == segments.capacity()) segments.reserve(2 * to);
-  if (to == list.capacity()) list.reserve(2 * to);
-  auto first = arena_.make(*first_size, pages_);
-  if (!first) return false;
-  auto second = arena_.make(*second_size, pages_);
-  if (!second) {
-    arena_.give_back(*first);
-    return false;
-  }
-  pair.first.write(shape, first->writable_bytes());
-  pair.second.write(shape, second->writable_bytes());
+  if (to == list.capacity()) list.reserve(2 * to);  // the second emplace_back() cannot throw
   segments.emplace_back();
   list.emplace_back();
-  put(from, *first);
-  put(to, *second);
+  if (!put_built(shape, to, pair.second) || !put_built(shape, from, pair.first)) {
+    arena_.give_back(segments.back().bytes);
+    segments.pop_back();
+    list.pop_back();
+    return false;
+  }
   for (const auto& [side, segment] : {std::pair{0U, from}, std::pair{1U, to}}) {
     list[segment].counted = static_cast<std::uint32_t>(copies.at(side).size());
     segments[segment].counted = std::move(copies.at(side));
