@@ -358,7 +358,7 @@ class basic_expandable : public detail::key_overloads<basic_expandable<Storage>>
       return fail(errc::full, "a filter counts fewer than 2^64 copies");
     }
     detail::segment_spans others;
-    if (!detail::has_memory_for([&] { others = other.table().spans(); })) {
+    if (!detail::has_memory_for([&] { others = detail::spans_of(other.table().segments); })) {
       return detail::no_segment_memory();
     }
     if constexpr (!growable_storage<Other>) {  // open() has not checked them

@@ -42,31 +42,18 @@ void built_segment::write(const segment_shape& shape, std::span<std::byte> to) c
 
 owned_segments::owned_segments(const owned_segments& other)
     : list(other.list), moved(other.moved), counts_copies(other.counts_copies) {
-  segments.reserve(other.segments.size());
-  for (const owned_segment& each : other.segments) {
-    const auto from = each.bytes.bytes();
-    auto place = arena_.make(from.size(), paging::huge);
-    if (!place) throw std::bad_alloc();
-    std::ranges::copy(from, place->writable_bytes().begin());
-    segments.push_back({*place, each.counted});
-  }
+  copy(spans_of(other.segments));
 }
 
-result<owned_segments> owned_segments::copy_of(const segment_spans& all) {
-  try {
-    owned_segments made;
-    made.segments.reserve(all.size());
-    for (const auto& [bytes, copies] : all) {
-      auto place = made.arena_.make(bytes.size(), paging::huge);
-      if (!place) return no_segment_memory();
-      std::ranges::copy(bytes, place->writable_bytes().begin());
-      auto& counted = made.segments.emplace_back(*place).counted;
-      counted.resize(copies.size() / sizeof(counted_copies));
-      std::ranges::copy(copies, std::as_writable_bytes(std::span(counted)).begin());
-    }
-    return made;
-  } catch (const std::exception&) {
-    return no_segment_memory();
+void owned_segments::copy(const segment_spans& all) {
+  segments.reserve(all.size());
+  for (const auto& [bytes, copies] : all) {
+    auto place = arena_.make(bytes.size(), paging::huge);
+    if (!place) throw std::bad_alloc();
+    std::ranges::copy(bytes, place->writable_bytes().begin());
+    auto& counted = segments.emplace_back(*place).counted;
+    counted.resize(copies.size() / sizeof(counted_copies));
+    std::ranges::copy(copies, std::as_writable_bytes(std::span(counted)).begin());
   }
 }
 

@@ -50,8 +50,9 @@ struct owned_segments {
   ~owned_segments() = default;
 
   static result<owned_segments> empty(const expandable_params& plan) noexcept;
-  /// Precondition: check_segments() accepts them.
-  static result<owned_segments> copy_of(const segment_spans& all);
+  /// Copies segments and counted copies to an object without any. Precondition: check_segments()
+  /// accepts them. Throws std::bad_alloc.
+  void copy(const segment_spans& all);
 
   /// Inserts one copy unless `max_copies` entries match. If they do, the copy is counted, unless
   /// `max_copies` is 1.

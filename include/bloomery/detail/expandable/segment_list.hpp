@@ -54,6 +54,15 @@ struct segment_span {
 };
 using segment_spans = std::vector<segment_span>;
 
+/// Throws std::bad_alloc.
+template <class Segments>
+segment_spans spans_of(const Segments& segments) {
+  segment_spans all;
+  all.reserve(segments.size());
+  for (const auto& each : segments) all.push_back({each.bytes.bytes(), each.copies()});
+  return all;
+}
+
 /// The segments of a payload. Fails with corrupt if the list does not fit the payload's size or the
 /// parameters. O(segments).
 result<segment_spans> read_segment_list(const expandable_params& params,

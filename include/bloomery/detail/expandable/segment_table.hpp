@@ -2,6 +2,7 @@
 
 /// The segments of an expandable filter over any storage.
 
+#include <bloomery/detail/core/precondition.hpp>
 #include <bloomery/detail/expandable/owned_segments.hpp>
 #include <bloomery/detail/expandable/segment_statistics.hpp>
 #include <concepts>
@@ -52,9 +53,7 @@ class segment_table : public std::conditional_t<std::same_as<Storage, owned_stor
     segment_table table;
     if constexpr (owns) {
       if (auto ok = check_segments(params, *spans, count); !ok) return fail(ok.error());
-      auto copied = owned_segments::copy_of(*spans);
-      if (!copied) return fail(std::move(copied.error()));
-      table = segment_table(std::move(*copied));
+      if (!has_memory_for([&] { table.copy(*spans); })) return no_segment_memory();
     } else {
       const auto slice = [&](std::span<const std::byte> part) {
         return payload.slice(static_cast<std::size_t>(part.data() - all.data()), part.size());
@@ -79,12 +78,6 @@ class segment_table : public std::conditional_t<std::same_as<Storage, owned_stor
     return counts_copies ? counted_of(segments[at.segment].copies(), h) : 0;
   }
 
-  segment_spans spans() const {
-    segment_spans all;
-    all.reserve(segments.size());
-    for (const auto& each : segments) all.push_back({each.bytes.bytes(), each.copies()});
-    return all;
-  }
   std::vector<std::span<const std::byte>> payload() const {
     std::vector<std::span<const std::byte>> all;
     all.reserve(1 + 2 * segments.size());
