@@ -192,31 +192,21 @@ class basic_expandable : public detail::key_overloads<basic_expandable<Storage>>
   {
     assert(added.size() >= hs.size());
     insert_summary summary;
-    summary.done = hs.size();
     table().set_batch(hs.size());
-    bool* contained = added.data();
     const auto insert_group = [&](auto& group) noexcept {
+      bool* const contained = added.data() + summary.done;
       detail::segment_ops().contains_batch(params_.cell_bits, group.queries(), {}, contained);
       for (const hash64 h : group.keys()) {
-        bool& is_contained_now = *contained++;
-        if (is_contained_now) continue;
-        const insert_outcome outcome = table_.insert(params_, h, 1);
-        is_contained_now = outcome == insert_outcome::maybe_present;
-        if (!is_contained(outcome)) {
-          summary.stopped_by = outcome;
-          summary.done = static_cast<std::size_t>(contained - 1 - added.data());
-          return false;
-        }
+        bool& is_added = added[summary.done];  // still whether it is contained
+        const insert_outcome outcome =
+            is_added ? insert_outcome::maybe_present : table_.insert(params_, h, 1);
+        is_added = outcome == insert_outcome::inserted;
+        if (!summary.add(outcome)) return false;
       }
       return true;
     };
     detail::change_pipeline(params_, table_, hs, insert_group);
     table_.set_batch(1);
-    for (std::size_t i = 0; i < summary.done; ++i) {
-      added[i] = !added[i];
-      summary.inserted += static_cast<std::size_t>(added[i]);
-    }
-    summary.maybe_present = summary.done - summary.inserted;
     count_ += summary.inserted;
     return summary;
   }
