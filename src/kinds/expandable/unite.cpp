@@ -3,8 +3,7 @@
 
 #include <algorithm>
 #include <bit>
-#include <bloomery/detail/expandable/owned_segments.hpp>
-#include <bloomery/detail/expandable/segment_statistics.hpp>
+#include <bloomery/detail/expandable/segment_table.hpp>
 #include <new>
 #include <span>
 #include <utility>
