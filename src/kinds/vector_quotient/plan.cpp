@@ -108,30 +108,30 @@ std::uint64_t max_capacity(const shape& form, std::uint64_t blocks, double eps) 
   return detail::first_good(0, n, [&](std::uint64_t keys) { return !fits(keys); }) - 1;
 }
 
-struct choice {
-  shape form;
-  std::uint64_t blocks;
-  std::uint64_t capacity;
-
-  double fpr() const { return form.fpr(static_cast<double>(capacity), blocks); }
-
-  bool is_better_than(const choice& other) const {
-    if (blocks != other.blocks) return blocks < other.blocks;
-    if (capacity != other.capacity) return capacity > other.capacity;
-    return fpr() < other.fpr();
-  }
-};
-
-std::optional<choice> choice_of(const vector_quotient_spec& spec, const shape& form) {
+// The plan with blocks of this shape, if there is one.
+std::optional<vector_quotient_params> plan_with(const vector_quotient_spec& spec,
+                                                const shape& form) {
   const std::uint64_t blocks =
       spec.bits != 0 ? blocks_in(spec.bits) : fewest_blocks(form, spec.capacity, spec.fpr);
   const std::uint64_t n = spec.capacity != 0 ? spec.capacity : max_capacity(form, blocks, spec.fpr);
   if (blocks == 0 || n == 0 || n > form.max_keys_in(blocks)) return std::nullopt;
-  return choice{form, blocks, n};
+  return vector_quotient_params{.capacity = n,
+                                .fpr = form.fpr(static_cast<double>(n), blocks),
+                                .blocks = blocks,
+                                .slots = form.slots,
+                                .buckets = form.buckets,
+                                .remainder_bits = form.bits,
+                                .seed = spec.seed};
 }
 
-// The best of the choices for the shapes that the spec allows.
-std::optional<choice> best_choice(const vector_quotient_spec& spec) {
+bool is_better(const vector_quotient_params& a, const vector_quotient_params& b) {
+  if (a.blocks != b.blocks) return a.blocks < b.blocks;
+  if (a.capacity != b.capacity) return a.capacity > b.capacity;
+  return a.fpr < b.fpr;
+}
+
+// The best of the plans with the shapes that the spec allows.
+std::optional<vector_quotient_params> best_plan(const vector_quotient_spec& spec) {
   unsigned min_bits_tried = spec.remainder_bits != 0 ? spec.remainder_bits : min_remainder;
   unsigned max_bits_tried = spec.remainder_bits != 0 ? spec.remainder_bits : max_remainder;
   if (spec.remainder_bits == 0 && spec.fpr != 0) {
@@ -142,13 +142,13 @@ std::optional<choice> best_choice(const vector_quotient_spec& spec) {
   }
   const unsigned min_slots = spec.slots != 0 ? spec.slots : 1;
   const unsigned max_slots = spec.slots != 0 ? spec.slots : detail::vq_max_slots;
-  std::optional<choice> best;
+  std::optional<vector_quotient_params> best;
   for (unsigned bits = min_bits_tried; bits <= max_bits_tried; ++bits) {
     for (unsigned slots = min_slots; slots <= max_slots; ++slots) {
       const auto form = shape_of(slots, bits);
       if (!form) continue;
-      const std::optional<choice> found = choice_of(spec, *form);
-      if (found && (!best || found->is_better_than(*best))) best = found;
+      const auto found = plan_with(spec, *form);
+      if (found && (!best || is_better(*found, *best))) best = found;
     }
   }
   return best;
@@ -178,7 +178,7 @@ result<void> check_ranges(const vector_quotient_spec& spec) {
   return {};
 }
 
-failure no_choice(const vector_quotient_spec& spec) {
+failure no_plan(const vector_quotient_spec& spec) {
   if (spec.bits == 0) {
     return detail::refuse(
         "{} keys{} are beyond remainders of {} bits or 2^44 blocks; give a higher rate or fewer "
@@ -210,19 +210,12 @@ result<vector_quotient_params> plan_vector_quotient(const vector_quotient_spec& 
     return detail::size_is_open("a vector quotient filter");
   }
   // A rate beside capacity and memory is a promise that is checked below.
-  const auto chosen = best_choice(spec);
-  if (!chosen) return no_choice(spec);
-  const vector_quotient_params plan{.capacity = chosen->capacity,
-                                    .fpr = chosen->fpr(),
-                                    .blocks = chosen->blocks,
-                                    .slots = chosen->form.slots,
-                                    .buckets = chosen->form.buckets,
-                                    .remainder_bits = chosen->form.bits,
-                                    .seed = spec.seed};
-  if (auto ok = detail::check_promise(spec.fpr, plan.fpr, plan.capacity, spec.bits); !ok) {
+  const auto plan = best_plan(spec);
+  if (!plan) return no_plan(spec);
+  if (auto ok = detail::check_promise(spec.fpr, plan->fpr, plan->capacity, spec.bits); !ok) {
     return fail(std::move(ok.error()));
   }
-  return plan;
+  return *plan;
 }
 
 result<void> same_shape(const vector_quotient_params& a, const vector_quotient_params& b) {
