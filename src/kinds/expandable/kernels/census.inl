@@ -3,7 +3,6 @@
 
 segment_census census(const segment_shape& shape, std::span<const std::byte> segment) noexcept {
   const segment_view view(shape, segment);
-  const std::size_t limit = shape.area_within(segment.size());
   segment_census found;
   std::array<std::uint64_t, max_compared> entries;  // of a cell; only the first `size` are read
   std::size_t size = 0;
@@ -28,7 +27,7 @@ segment_census census(const segment_shape& shape, std::span<const std::byte> seg
     const std::size_t begin = view.block_offset(b);
     const std::size_t end = view.block_offset(b + 1);
     // Blocks of damaged files may overlap, and would be read many times.
-    if (begin < last_end || begin > end || end > limit) continue;
+    if (begin < last_end || !view.is_inside(begin, end)) continue;
     last_end = end;
     unsigned current = 0;
     for_block(shape, view.area(), begin, end, [&](unsigned cell, std::uint64_t entry) noexcept {

@@ -26,13 +26,12 @@ std::optional<std::size_t> check(const segment_shape& shape,
                                  std::span<const std::byte> segment) noexcept {
   if (segment.size() < shape.min_bytes()) return std::nullopt;
   const segment_view view(shape, segment);
-  const std::size_t limit = shape.area_within(segment.size());
   std::size_t entries = 0;
   if (view.block_offset(0) != 0) return std::nullopt;
   for (std::size_t b = 0; b < shape.blocks(); ++b) {
     const std::size_t begin = view.block_offset(b);
     const std::size_t end = view.block_offset(b + 1);
-    if (begin > end || end > limit) return std::nullopt;
+    if (!view.is_inside(begin, end)) return std::nullopt;
     const auto n = check_block(shape, view.area(), begin, end);
     if (!n) return std::nullopt;
     entries += *n;
