@@ -145,8 +145,9 @@ class concurrent_blocked_bloom : public detail::key_overloads<concurrent_blocked
 ///             handle through which threads insert and query at the same time. insert_parallel()
 ///             and may_contain_parallel() start threads and divide one batch among them.
 template <storage Storage = owned_storage>
-class basic_blocked_bloom : public detail::key_overloads<basic_blocked_bloom<Storage>>,
-                            public detail::bloom_sets<basic_blocked_bloom<Storage>> {
+class basic_blocked_bloom
+    : public detail::key_overloads<basic_blocked_bloom<Storage>>,
+      public detail::bloom_sets<basic_blocked_bloom<Storage>, basic_blocked_bloom<>> {
   using overloads = detail::key_overloads<basic_blocked_bloom>;
 
  public:
@@ -282,25 +283,6 @@ class basic_blocked_bloom : public detail::key_overloads<basic_blocked_bloom<Sto
     return {array(), &count_, params_.seed};
   }
 
-  /// The filter of the same keys with 1/factor of the blocks. Its bits are those of a filter that
-  /// was made with that size and into which the same keys were inserted. The capacity is 1/factor,
-  /// too. Fails with invalid_argument if factor does not divide the blocks, or with out_of_memory.
-  /// O(m).
-  result<basic_blocked_bloom<>> fold(std::uint64_t factor) const {
-    auto params = fold_params(params_, factor);
-    if (!params) return fail(std::move(params.error()));
-    return fold_as(*params, factor);
-  }
-  /// The smallest fold whose current_fpr() is at most fpr; its capacity is the number of keys that
-  /// it holds at that rate. For a filter that was made for more keys than came (`foldable` in the
-  /// spec). Fails with full if the rate is above fpr already. O(m).
-  result<basic_blocked_bloom<>> fold_to(double fpr) const {
-    return detail::smallest_fold(params_, params_.blocks, keys_of()(ones()), fpr,
-                                 [this](const blocked_bloom_params& folded, std::uint64_t factor) {
-                                   return fold_as(folded, factor);
-                                 });
-  }
-
   const blocked_bloom_params& params() const noexcept { return params_; }
   hasher_type hash_function() const noexcept { return hasher_type(params_.seed); }
 
@@ -314,11 +296,11 @@ class basic_blocked_bloom : public detail::key_overloads<basic_blocked_bloom<Sto
     const detail::block_census found = detail::take_census(array());
     return {static_cast<double>(found.ones) / static_cast<double>(params_.bits()),
             found.pass / static_cast<double>(params_.blocks),
-            detail::less_chance(keys_of()(found.ones), params_.chance_keys)};
+            detail::less_chance(keys_of(found.ones), params_.chance_keys)};
   }
 
  private:
-  friend class detail::bloom_sets<basic_blocked_bloom>;
+  friend class detail::bloom_sets<basic_blocked_bloom, basic_blocked_bloom<>>;
 
   basic_blocked_bloom(const blocked_bloom_params& params, Storage blocks, std::uint64_t count)
       : bits_(std::move(blocks)), params_(params), count_(count) {}
@@ -329,6 +311,7 @@ class basic_blocked_bloom : public detail::key_overloads<basic_blocked_bloom<Sto
             params_.hashes};
   }
 
+  std::uint64_t fold_size() const noexcept { return params_.blocks; }
   result<basic_blocked_bloom<>> fold_as(const blocked_bloom_params& params,
                                         std::uint64_t factor) const {
     auto memory = owned_storage::make(params.bits() / 8);
@@ -345,15 +328,12 @@ class basic_blocked_bloom : public detail::key_overloads<basic_blocked_bloom<Sto
   }
 
   std::uint64_t ones() const noexcept { return detail::take_census(array()).ones; }
-  /// Returns a function that estimates the number of keys from the number of set bits.
-  auto keys_of() const noexcept {
-    return [this](std::uint64_t ones) noexcept {
-      const double stays = params_.layout == block_layout::free_512
-                               ? numeric::power(1 - 1.0 / 512, params_.hashes)
-                               : 1 - 8.0 / static_cast<double>(block_bits(params_.layout));
-      return formulas::blocked_cardinality(
-          static_cast<double>(ones), static_cast<double>(params_.bits()), params_.blocks, stays);
-    };
+  double keys_of(std::uint64_t ones) const noexcept {
+    const double stays = params_.layout == block_layout::free_512
+                             ? numeric::power(1 - 1.0 / 512, params_.hashes)
+                             : 1 - 8.0 / static_cast<double>(block_bits(params_.layout));
+    return formulas::blocked_cardinality(
+        static_cast<double>(ones), static_cast<double>(params_.bits()), params_.blocks, stays);
   }
   // First, so that an assignment whose copy throws changes nothing.
   detail::filter_memory<Storage> bits_;

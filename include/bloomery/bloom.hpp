@@ -40,7 +40,7 @@ namespace bloomery {
 /// Threads     Concurrent queries are safe. An insert needs exclusive access.
 template <probe_scheme Probe = double_hashing, storage Storage = owned_storage>
 class basic_bloom : public detail::key_overloads<basic_bloom<Probe, Storage>>,
-                    public detail::bloom_sets<basic_bloom<Probe, Storage>> {
+                    public detail::bloom_sets<basic_bloom<Probe, Storage>, basic_bloom<Probe>> {
   using overloads = detail::key_overloads<basic_bloom>;
 
  public:
@@ -146,28 +146,6 @@ class basic_bloom : public detail::key_overloads<basic_bloom<Probe, Storage>>,
         [=](std::uint64_t at) { detail::set_bit(bits, at); });
   }
 
-  /// The filter of the same keys with 1/factor of the bits. Its bits are those of a filter that was
-  /// made with that size and into which the same keys were inserted. The capacity is 1/factor, too.
-  /// Fails with invalid_argument if factor does not divide the bits, or with out_of_memory. O(m).
-  result<basic_bloom<Probe>> fold(std::uint64_t factor) const
-    requires requires { Probe::reduced_by; }
-  {
-    auto params = fold_params(params_, factor);
-    if (!params) return fail(std::move(params.error()));
-    return fold_as(*params, factor);
-  }
-  /// The smallest fold whose current_fpr() is at most fpr; its capacity is the number of keys that
-  /// it holds at that rate. For a filter that was made for more keys than came (`foldable` in the
-  /// spec). Fails with full if the rate is above fpr already. O(m).
-  result<basic_bloom<Probe>> fold_to(double fpr) const
-    requires requires { Probe::reduced_by; }
-  {
-    return detail::smallest_fold(params_, params_.bits, keys_of()(ones()), fpr,
-                                 [this](const bloom_params& folded, std::uint64_t factor) {
-                                   return fold_as(folded, factor);
-                                 });
-  }
-
   const bloom_params& params() const noexcept { return params_; }
   const Probe& probe() const noexcept { return probe_; }
   hasher_type hash_function() const noexcept {
@@ -185,15 +163,16 @@ class basic_bloom : public detail::key_overloads<basic_bloom<Probe, Storage>>,
     const std::uint64_t found = ones();
     const double fill = static_cast<double>(found) / static_cast<double>(params_.bits);
     return {fill, numeric::power(fill, params_.hashes),
-            detail::less_chance(keys_of()(found), params_.chance_keys)};
+            detail::less_chance(keys_of(found), params_.chance_keys)};
   }
 
  private:
-  friend class detail::bloom_sets<basic_bloom>;
+  friend class detail::bloom_sets<basic_bloom, basic_bloom<Probe>>;
 
   basic_bloom(const bloom_params& params, Storage bits, std::uint64_t count, Probe probe)
       : bits_(std::move(bits)), params_(params), count_(count), probe_(std::move(probe)) {}
 
+  std::uint64_t fold_size() const noexcept { return params_.bits; }
   result<basic_bloom<Probe>> fold_as(const bloom_params& params, std::uint64_t factor) const {
     auto memory = owned_storage::make(detail::bytes_for_bits(params.bits));
     if (!memory) return fail(std::move(memory.error()));
@@ -213,12 +192,9 @@ class basic_bloom : public detail::key_overloads<basic_bloom<Probe, Storage>>,
     detail::in_groups(hs.size(), [&](std::size_t i) noexcept { prefetch(hs[i]); }, use);
   }
 
-  /// Returns a function that estimates the number of keys from the number of set bits.
-  auto keys_of() const noexcept {
-    return [this](std::uint64_t ones) noexcept {
-      return formulas::throws_behind(static_cast<double>(ones), static_cast<double>(params_.bits)) /
-             params_.hashes;
-    };
+  double keys_of(std::uint64_t ones) const noexcept {
+    return formulas::throws_behind(static_cast<double>(ones), static_cast<double>(params_.bits)) /
+           params_.hashes;
   }
   // First, so that an assignment whose copy throws changes nothing.
   detail::filter_memory<Storage> bits_;

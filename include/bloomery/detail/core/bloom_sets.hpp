@@ -1,9 +1,10 @@
 #pragma once
 
-/// The operations that Bloom filters of plain bits share: unions and intersections, the number of
-/// keys, and the bits as they are stored.
+/// The operations that Bloom filters of plain bits share: unions and intersections, folds, the
+/// number of keys, and the bits as they are stored.
 
 #include <bloomery/detail/core/bits.hpp>
+#include <bloomery/detail/core/fold.hpp>
 #include <bloomery/image.hpp>
 #include <bloomery/result.hpp>
 #include <bloomery/storage.hpp>
@@ -12,6 +13,8 @@
 #include <cstdint>
 #include <limits>
 #include <span>
+#include <utility>
+#include <vector>
 
 namespace bloomery::detail {
 
@@ -65,57 +68,23 @@ inline std::uint64_t whole_between(std::uint64_t low, double keys, std::uint64_t
   return static_cast<std::uint64_t>(__builtin_llround(keys));
 }
 
-/// The tally of a union, whose bits are those of either filter. keys_of(ones) estimates the number
-/// of keys from the number of set bits. a.ones and b.ones are read only if one of the filters has
-/// chance_keys.
-template <class KeysOf>
-bloom_tally union_of(const bloom_tally& a, const bloom_tally& b, std::uint64_t ones,
-                     KeysOf&& keys_of) noexcept {
-  bloom_tally both{ones, 0, 0};
-  // Bits that chance left in one filter may belong to keys of the other. If one filter has all bits
-  // of the union, it has all keys of the union.
-  if (a.chance_keys != 0 || b.chance_keys != 0) {
-    both.chance_keys = ones == a.ones   ? a.chance_keys
-                       : ones == b.ones ? b.chance_keys
-                                        : std::numeric_limits<double>::infinity();
-  }
-  both.count = whole_between(detail::max(a.count, b.count),
-                             less_chance(keys_of(ones), both.chance_keys), a.count + b.count);
-  return both;
-}
-
-/// The tally of an intersection, whose bits are those that both filters have.
-///
-/// Common keys leave their bits there, and so do different keys whose bits meet by chance. The
-/// common keys are therefore estimated by inclusion and exclusion, |a| + |b| - |a or b|. The union
-/// has as many set bits as a and b together, less the common ones. This holds for filters without
-/// chance_keys: bits that chance left may be in the other filter because of the same keys.
-template <class KeysOf>
-bloom_tally common_of(const bloom_tally& a, const bloom_tally& b, std::uint64_t ones,
-                      KeysOf&& keys_of) noexcept {
-  const double keys_of_a = keys_of(a.ones);
-  const double keys_of_b = keys_of(b.ones);
-  const double common = keys_of_a + keys_of_b - keys_of(a.ones + b.ones - ones);
-  const bool neither_is_full = is_finite(keys_of_a) && is_finite(keys_of_b);
-  if (neither_is_full && ones == a.ones) return a;
-  if (neither_is_full && ones == b.ones) return b;
-  const bool is_known = a.chance_keys == 0 && b.chance_keys == 0 && is_finite(common);
-  const double keys = keys_of(ones);
-  double chance_keys = std::numeric_limits<double>::infinity();
-  if (is_known) chance_keys = keys - detail::max(0.0, common);
-  if (chance_keys < min_chance_keys) chance_keys = 0;
-  return {ones, whole_between(0, less_chance(keys, chance_keys), detail::min(a.count, b.count)),
-          chance_keys};
-}
-
 /// A filter of the same kind and probe rule as F, over any storage.
 template <class Other, class F>
 concept same_filter =
     std::same_as<Other, typename F::template rebind_storage<typename Other::storage_type>>;
 
-/// Union, intersection, estimates and stored bits. Derived has `bits_`, `count_` and `params_`,
-/// ones(), keys_of() and figures(), and its parameters have same_shape().
-template <class Derived>
+/// A filter whose positions in a smaller array follow from those in its own. The rule of a Bloom
+/// filter's positions may lack this.
+template <class F>
+concept foldable = !requires { typename F::probe_type; } || requires { F::probe_type::reduced_by; };
+
+/// Union, intersection, folds, estimates and stored bits. Folded is the same filter in its own
+/// memory.
+///
+/// Derived has `bits_`, `count_`, `params_`, ones() and figures(). keys_of(ones) estimates the
+/// number of keys from the number of set bits, and fold_as(params, factor) folds by a factor of
+/// fold_size(). The parameters have same_shape() and fold_params().
+template <class Derived, class Folded>
 class bloom_sets {
  public:
   /// Removes every key.
@@ -136,7 +105,7 @@ class bloom_sets {
     const bool with_ones = self().params_.chance_keys != 0 || other.params().chance_keys != 0;
     return combine(
         other, with_ones, [](std::byte a, std::byte b) { return a | b; },
-        [](const auto&... tallies) { return union_of(tallies...); });
+        [this](const auto&... tallies) { return union_of(tallies...); });
   }
 
   /// Keeps the bits that both filters have. Every common key stays a member. The rate is at most
@@ -148,7 +117,48 @@ class bloom_sets {
   {
     return combine(
         other, true, [](std::byte a, std::byte b) { return a & b; },
-        [](const auto&... tallies) { return common_of(tallies...); });
+        [this](const auto&... tallies) { return common_of(tallies...); });
+  }
+
+  /// The filter of the same keys with 1/factor of the bits. Its bits are those of a filter that was
+  /// made with that size and into which the same keys were inserted. The capacity is 1/factor, too.
+  /// Fails with invalid_argument if factor does not divide the bits, or the blocks of a blocked
+  /// filter, or with out_of_memory. O(m).
+  result<Folded> fold(std::uint64_t factor) const
+    requires foldable<Derived>
+  {
+    auto params = fold_params(self().params_, factor);
+    if (!params) return fail(std::move(params.error()));
+    return self().fold_as(*params, factor);
+  }
+
+  /// The smallest fold whose current_fpr() is at most fpr; its capacity is the number of keys that
+  /// it holds at that rate. For a filter that was made for more keys than came (`foldable` in the
+  /// spec). Fails with full if the rate is above fpr already. O(m).
+  result<Folded> fold_to(double fpr) const
+    requires foldable<Derived>
+  {
+    const double keys = self().keys_of(self().ones());
+    const std::vector<std::uint64_t> factors = divisors_of(self().fold_size());
+    // The capacity falls as the factor rises, and the estimate of the keys is nearly exact.
+    std::size_t low = 0;
+    for (std::size_t high = factors.size(); low < high;) {
+      const std::size_t middle = low + (high - low) / 2;
+      const auto planned = fold_params(self().params_, factors[middle], fpr);
+      if (planned && static_cast<double>(planned->capacity) >= 0.99 * keys) {
+        low = middle + 1;
+      } else {
+        high = middle;
+      }
+    }
+    for (std::size_t i = low; i > 0; --i) {
+      const auto planned = fold_params(self().params_, factors[i - 1], fpr);
+      if (!planned) return fail(planned.error());
+      auto folded = self().fold_as(*planned, factors[i - 1]);
+      if (!folded || folded->current_fpr() <= fpr) return folded;
+    }
+    return fail(errc::full,
+                "the filter's rate is already above the requested one, and folding raises it");
   }
 
   std::span<const std::byte> bits() const noexcept { return self().bits_.bytes(); }
@@ -174,10 +184,9 @@ class bloom_sets {
   void settle_count() noexcept
     requires writable_storage<typename Derived::storage_type>
   {
-    const auto keys_of = self().keys_of();
     const std::uint64_t ones = self().ones();
-    double keys = keys_of(ones);
-    if (!is_finite(keys)) keys = keys_of(ones - 1);
+    double keys = self().keys_of(ones);
+    if (!is_finite(keys)) keys = self().keys_of(ones - 1);
     const double left = less_chance(keys, self().params_.chance_keys);
     if (is_finite(left)) self().count_ = whole_between(0, left, std::uint64_t{1} << 62);
   }
@@ -194,7 +203,7 @@ class bloom_sets {
 
  private:
   friend Derived;
-  template <class>
+  template <class, class>
   friend class bloom_sets;
   bloom_sets() = default;
 
@@ -207,8 +216,49 @@ class bloom_sets {
     const auto ours = self().bits_.writable_bytes();
     for (std::size_t i = 0; i < ours.size(); ++i) ours[i] = with(ours[i], theirs[i]);
     take_looser_plan(self().params_, other.params());
-    settle(tally_of(before, others, self().ones(), self().keys_of()));
+    settle(tally_of(before, others, self().ones()));
     return {};
+  }
+
+  // The tally of a union, whose bits are those of either filter. a.ones and b.ones are read only if
+  // one of the filters has chance_keys.
+  bloom_tally union_of(const bloom_tally& a, const bloom_tally& b,
+                       std::uint64_t ones) const noexcept {
+    bloom_tally both{ones, 0, 0};
+    // Bits that chance left in one filter may belong to keys of the other. If one filter has all
+    // bits of the union, it has all keys of the union.
+    if (a.chance_keys != 0 || b.chance_keys != 0) {
+      both.chance_keys = ones == a.ones   ? a.chance_keys
+                         : ones == b.ones ? b.chance_keys
+                                          : std::numeric_limits<double>::infinity();
+    }
+    both.count =
+        whole_between(detail::max(a.count, b.count),
+                      less_chance(self().keys_of(ones), both.chance_keys), a.count + b.count);
+    return both;
+  }
+
+  // The tally of an intersection, whose bits are those that both filters have.
+  //
+  // Common keys leave their bits there, and so do different keys whose bits meet by chance. The
+  // common keys are therefore estimated by inclusion and exclusion, |a| + |b| - |a or b|. The union
+  // has as many set bits as a and b together, less the common ones. This holds for filters without
+  // chance_keys: bits that chance left may be in the other filter because of the same keys.
+  bloom_tally common_of(const bloom_tally& a, const bloom_tally& b,
+                        std::uint64_t ones) const noexcept {
+    const double keys_of_a = self().keys_of(a.ones);
+    const double keys_of_b = self().keys_of(b.ones);
+    const double common = keys_of_a + keys_of_b - self().keys_of(a.ones + b.ones - ones);
+    const bool neither_is_full = is_finite(keys_of_a) && is_finite(keys_of_b);
+    if (neither_is_full && ones == a.ones) return a;
+    if (neither_is_full && ones == b.ones) return b;
+    const bool is_known = a.chance_keys == 0 && b.chance_keys == 0 && is_finite(common);
+    const double keys = self().keys_of(ones);
+    double chance_keys = std::numeric_limits<double>::infinity();
+    if (is_known) chance_keys = keys - detail::max(0.0, common);
+    if (chance_keys < min_chance_keys) chance_keys = 0;
+    return {ones, whole_between(0, less_chance(keys, chance_keys), detail::min(a.count, b.count)),
+            chance_keys};
   }
 
   bloom_tally tally(bool with_ones) const noexcept {

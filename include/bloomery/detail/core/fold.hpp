@@ -45,34 +45,4 @@ constexpr double folded_chance_keys(double keys, std::uint64_t factor) noexcept 
 /// Fails with invalid_argument unless factor divides the number of `units`, such as "blocks".
 result<void> check_factor(std::uint64_t factor, std::uint64_t size, std::string_view units);
 
-/// The smallest fold whose rate is at most fpr. `fold_params` (of the kind's planner) gives the
-/// parameters for a factor, with the capacity at fpr; `fold(params, factor)` makes the filter.
-template <class Params, class Fold>
-auto smallest_fold(const Params& params, std::uint64_t size, double keys, double fpr, Fold&& fold)
-    -> decltype(fold(params, std::uint64_t{1})) {
-  const std::vector<std::uint64_t> factors = divisors_of(size);
-  const auto may_do = [&](std::uint64_t factor) {
-    const auto folded = fold_params(params, factor, fpr);
-    return folded && static_cast<double>(folded->capacity) >= 0.99 * keys;
-  };
-  // The capacity falls as the factor rises, and the estimate of the keys is nearly exact.
-  std::size_t low = 0;
-  for (std::size_t high = factors.size(); low < high;) {
-    const std::size_t middle = low + (high - low) / 2;
-    if (may_do(factors[middle])) {
-      low = middle + 1;
-    } else {
-      high = middle;
-    }
-  }
-  for (std::size_t i = low; i > 0; --i) {
-    const auto planned = fold_params(params, factors[i - 1], fpr);
-    if (!planned) return fail(planned.error());
-    auto folded = fold(*planned, factors[i - 1]);
-    if (!folded || folded->current_fpr() <= fpr) return folded;
-  }
-  return fail(errc::full,
-              "the filter's rate is already above the requested one, and folding raises it");
-}
-
 }  // namespace bloomery::detail
