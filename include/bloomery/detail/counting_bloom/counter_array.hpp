@@ -73,12 +73,8 @@ struct counter_array {
   using cell = std::conditional_t<Width == 16, std::uint16_t, std::uint8_t>;
   static constexpr std::size_t word_bytes = 8;
 
-  /// A word in which the lowest bit of each `lane` bits is set.
-  static constexpr std::uint64_t lowest_of(unsigned lane) noexcept {
-    std::uint64_t ones = 0;
-    for (unsigned bit = 0; bit < 64; bit += lane) ones |= std::uint64_t{1} << bit;
-    return ones;
-  }
+  /// The lowest bit of each counter of a word.
+  static constexpr std::uint64_t lowest_bits = ~std::uint64_t{0} / maximum;
 
   static constexpr unsigned shift(std::uint64_t i) noexcept {
     return Width == 4 ? static_cast<unsigned>(i & 1) * 4 : 0;
@@ -106,7 +102,7 @@ struct counter_array {
   static std::uint64_t count_words(std::span<const std::byte> bytes, Fold fold) noexcept {
     const auto count = [fold](std::uint64_t word) {
       for (unsigned by = 1; by < Width; by *= 2) word = fold(word, by);
-      return static_cast<unsigned>(std::popcount(word & lowest_of(Width)));
+      return static_cast<unsigned>(std::popcount(word & lowest_bits));
     };
     std::uint64_t total = 0;
     for (; bytes.size() >= word_bytes; bytes = bytes.subspan(word_bytes)) {
@@ -115,18 +111,14 @@ struct counter_array {
     return total + count(load_tail(bytes));
   }
 
-  // Adds every other counter, each in a lane of twice its width, so that the carry has a place. A
-  // carry sets all bits of the counter.
-  static constexpr std::uint64_t sum_in_lanes(std::uint64_t a, std::uint64_t b) noexcept {
-    const std::uint64_t total = a + b;
-    const std::uint64_t carries = total >> Width & lowest_of(2 * Width);
-    return (total | carries * maximum) & lowest_of(2 * Width) * maximum;
-  }
-
+  // The highest bits are added apart, so that no carry leaves its counter. A carry out of a counter
+  // (H. S. Warren, "Hacker's Delight", chapter 2) sets all its bits.
   static constexpr std::uint64_t sum(std::uint64_t a, std::uint64_t b) noexcept {
-    constexpr std::uint64_t even = lowest_of(2 * Width) * maximum;
-    return sum_in_lanes(a & even, b & even) | sum_in_lanes(a >> Width & even, b >> Width & even)
-                                                  << Width;
+    constexpr std::uint64_t highest_bits = lowest_bits << (Width - 1);
+    const std::uint64_t total =
+        ((a & ~highest_bits) + (b & ~highest_bits)) ^ ((a ^ b) & highest_bits);
+    const std::uint64_t carries = ((a & b) | ((a | b) & ~total)) & highest_bits;
+    return total | (carries >> (Width - 1)) * maximum;
   }
 };
 
