@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numbers>
 
 #include <bloomery/detail/core/bloom_sets.hpp>
@@ -31,49 +30,34 @@ std::uint64_t min_bits(unsigned k) {
   return k > 28 ? 4096 : 1;
 }
 
-// The k with the fewest bits is usually one of the two whole numbers around log2(1/eps). In small
-// arrays it may be shifted, so a window of five is searched.
-unsigned first_candidate(double ideal) {
-  return static_cast<unsigned>(
-      std::clamp(std::floor(ideal) - 2, 1.0, double{max_hash_functions - 4}));
-}
-
-unsigned best_hashes(double n, std::uint64_t m) {
-  const unsigned first = first_candidate(f::optimal_hashes(n, static_cast<double>(m)));
+// The number of functions with the lowest measure. It is usually one of the two whole numbers
+// around the ideal one. In small arrays it may be shifted, so a window of five is searched.
+template <class Measure>
+unsigned best_hashes(double ideal, Measure&& measure) {
+  const auto first =
+      static_cast<unsigned>(std::clamp(std::floor(ideal) - 2, 1.0, double{max_hash_functions - 4}));
   unsigned best = first;
-  for (unsigned k = first; k < first + 5; ++k) {
-    if (f::bloom_fpr(n, m, k) < f::bloom_fpr(n, m, best)) best = k;
+  auto lowest = measure(first);
+  for (unsigned k = first + 1; k < first + 5; ++k) {
+    const auto now = measure(k);
+    if (now < lowest) best = k;
+    lowest = std::min(lowest, now);
   }
   return best;
 }
 
-struct shape {
-  std::uint64_t bits;
-  unsigned hashes;
-};
-
-shape smallest(double n, double eps, unsigned fixed_hashes, double deviations) {
-  const double target = eps - f::hash_collision_fpr(n);
-  const auto bits_for = [&](unsigned k) {
-    return std::max(min_bits(k), f::bloom_bits(n, target, k, deviations));
-  };
-  if (fixed_hashes != 0) return {bits_for(fixed_hashes), fixed_hashes};
-  const unsigned first = first_candidate(f::information_bound(eps));
-  shape best{std::numeric_limits<std::uint64_t>::max(), 0};
-  for (unsigned k = first; k < first + 5; ++k) {
-    const std::uint64_t bits = bits_for(k);
-    if (bits < best.bits) best = {bits, k};
-  }
-  return best;
+unsigned best_hashes_in(std::uint64_t m, std::uint64_t keys) {
+  const auto n = static_cast<double>(keys);
+  return best_hashes(f::optimal_hashes(n, static_cast<double>(m)),
+                     [&](unsigned k) { return f::bloom_fpr(n, m, k); });
 }
 
 // The largest number of keys whose rate is at most eps, with the best number of functions for them.
 std::uint64_t max_capacity(std::uint64_t bits, double eps, unsigned fixed_hashes,
                            double deviations) {
   return detail::last_fitting(max_keys, [&](std::uint64_t n) {
-    const auto keys = static_cast<double>(n);
-    const unsigned k = fixed_hashes != 0 ? fixed_hashes : best_hashes(keys, bits);
-    return full_fpr(keys, bits, k, deviations) <= eps;
+    const unsigned k = fixed_hashes != 0 ? fixed_hashes : best_hashes_in(bits, n);
+    return full_fpr(static_cast<double>(n), bits, k, deviations) <= eps;
   });
 }
 
@@ -104,19 +88,23 @@ result<bloom_params> plan_bloom(const bloom_spec& spec) {
   const auto keys = static_cast<double>(spec.capacity);
   const double deviations = spec.confidence != 0 ? f::normal_quantile(spec.confidence) : 0;
   if (spec.capacity != 0 && spec.bits != 0) {
-    if (plan.hashes == 0) plan.hashes = best_hashes(keys, spec.bits);
+    if (plan.hashes == 0) plan.hashes = best_hashes_in(spec.bits, spec.capacity);
   } else if (spec.capacity != 0 && spec.fpr != 0) {
-    const shape found = smallest(keys, spec.fpr, spec.hashes, deviations);
-    if (found.bits > max_bits) {
+    const double target = spec.fpr - f::hash_collision_fpr(keys);
+    const auto bits_for = [&](unsigned k) {
+      return std::max(min_bits(k), f::bloom_bits(keys, target, k, deviations));
+    };
+    if (plan.hashes == 0) plan.hashes = best_hashes(f::information_bound(spec.fpr), bits_for);
+    plan.bits = bits_for(plan.hashes);
+    if (plan.bits > max_bits) {
       return detail::refuse("{} keys at a rate of {:.3g} need more than 2^62 bits",
                             format_count(spec.capacity), spec.fpr);
     }
-    plan.bits = spec.foldable ? detail::foldable_size(found.bits) : found.bits;
-    plan.hashes = found.hashes;
+    if (spec.foldable) plan.bits = detail::foldable_size(plan.bits);
   } else if (spec.bits != 0 && spec.fpr != 0) {
     plan.capacity = max_capacity(spec.bits, spec.fpr, spec.hashes, deviations);
     if (plan.capacity == 0) return detail::no_key_fits(spec.bits, spec.fpr);
-    if (plan.hashes == 0) plan.hashes = best_hashes(static_cast<double>(plan.capacity), spec.bits);
+    if (plan.hashes == 0) plan.hashes = best_hashes_in(spec.bits, plan.capacity);
   } else if (spec.hashes != 0 && spec.capacity != 0) {
     const double bits = std::ceil(spec.hashes * keys / std::numbers::ln2);
     if (bits > static_cast<double>(max_bits)) {
