@@ -35,12 +35,9 @@ free_block::free_block(unsigned block_bits, unsigned k, unsigned probes)
 }
 
 double free_block::next() {
-  if (is_empty_) {
-    is_empty_ = false;
-    return 0;
-  }
+  const double rate = all_set(distinct_, set_, places_);
   for (unsigned probe = 0; probe < k_; ++probe) throw_at_places(set_, bits_, places_);
-  return all_set(distinct_, set_, places_);
+  return rate;
 }
 
 template <class Block>

@@ -79,7 +79,6 @@ class free_block {
   unsigned places_;     // k * probes
   by_places distinct_;  // P(k probes hit d distinct bits)
   by_places set_{};     // P(d given bits are all set)
-  bool is_empty_ = true;
 };
 
 /// Means of a block's rate. The rates that were computed are kept.
