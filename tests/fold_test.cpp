@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <bloomery/bloomery.hpp>
-#include <bloomery/detail/core/fold.hpp>
+#include <bloomery/detail/core/bloom_sets.hpp>
 #include <cmath>
 #include <filesystem>
 #include <limits>

@@ -2,7 +2,7 @@
 // the student's formulas.
 
 #include <algorithm>
-#include <bloomery/detail/core/fold.hpp>
+#include <bloomery/detail/core/bloom_sets.hpp>
 #include <bloomery/plan/bloom_plan.hpp>
 #include <bloomery/plan/formulas.hpp>
 #include <set>

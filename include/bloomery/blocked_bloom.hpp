@@ -13,7 +13,6 @@
 #include <bloomery/detail/blocked_bloom/native.hpp>
 #include <bloomery/detail/core/bloom_sets.hpp>
 #include <bloomery/detail/core/filter_memory.hpp>
-#include <bloomery/detail/core/fold.hpp>
 #include <bloomery/detail/core/key_overloads.hpp>
 #include <bloomery/detail/core/precondition.hpp>
 #include <bloomery/plan/blocked_bloom_plan.hpp>

@@ -13,7 +13,6 @@
 #include <bloomery/detail/core/bit_array.hpp>
 #include <bloomery/detail/core/bloom_sets.hpp>
 #include <bloomery/detail/core/filter_memory.hpp>
-#include <bloomery/detail/core/fold.hpp>
 #include <bloomery/detail/core/key_overloads.hpp>
 #include <bloomery/detail/core/precondition.hpp>
 #include <bloomery/plan/bloom_plan.hpp>

@@ -1,5 +1,5 @@
 #include <bloomery/detail/core/bit_array.hpp>
-#include <bloomery/detail/core/fold.hpp>
+#include <bloomery/detail/core/bloom_sets.hpp>
 
 #include <algorithm>
 #include <array>

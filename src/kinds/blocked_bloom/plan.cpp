@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include <bloomery/detail/core/bloom_sets.hpp>
-#include <bloomery/detail/core/fold.hpp>
 #include <bloomery/plan/formulas.hpp>
 #include <bloomery/plan/units.hpp>
 

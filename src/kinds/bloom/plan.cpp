@@ -5,7 +5,6 @@
 #include <numbers>
 
 #include <bloomery/detail/core/bloom_sets.hpp>
-#include <bloomery/detail/core/fold.hpp>
 #include <bloomery/plan/formulas.hpp>
 #include <bloomery/plan/units.hpp>
 
