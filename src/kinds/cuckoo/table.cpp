@@ -4,7 +4,6 @@
 #include <bitset>
 
 #include "cpu/dispatch.hpp"
-#include "kinds/cuckoo/kernels/kernels.hpp"
 
 namespace bloomery::detail {
 namespace {

@@ -13,6 +13,16 @@
 
 namespace bloomery::detail {
 
+/// Batches of queries, once per instruction set.
+struct cuckoo_kernels {
+  /// answers[i] tells whether a slot of key i's buckets has its fingerprint. The stash is not
+  /// asked. `ahead`: prefetches the buckets of a group of keys.
+  void (*contains)(const cuckoo_layout& layout, const std::byte* payload,
+                   std::span<const hash64> hashes, bool* answers, bool ahead) noexcept;
+
+  [[gnu::visibility("hidden")]] static const cuckoo_kernels scalar, vector128, vector256, vector512;
+};
+
 /// Queries of a batch. Precondition: room for as many answers as hashes.
 void cuckoo_may_contain(const cuckoo_layout& layout, const std::byte* payload, unsigned stashed,
                         std::span<const hash64> hashes, bool* answers) noexcept;

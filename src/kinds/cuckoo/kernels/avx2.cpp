@@ -3,10 +3,10 @@
 #include <immintrin.h>
 
 #include <array>
+#include <bloomery/detail/cuckoo/table.hpp>
 #include <cstring>
 
 #include "cpu/target.hpp"
-#include "kinds/cuckoo/kernels/kernels.hpp"
 
 BLOOMERY_TARGET_BEGIN("avx2")
 

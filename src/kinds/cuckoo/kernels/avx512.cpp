@@ -1,11 +1,11 @@
 #if defined(__x86_64__)
 
 #include <array>
+#include <bloomery/detail/cuckoo/table.hpp>
 #include <cstring>
 
 #include "cpu/avx512.hpp"
 #include "cpu/target.hpp"
-#include "kinds/cuckoo/kernels/kernels.hpp"
 
 BLOOMERY_TARGET_BEGIN("avx512f,avx512vl,avx512dq")
 

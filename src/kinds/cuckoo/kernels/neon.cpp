@@ -6,8 +6,7 @@
 #include <arm_neon.h>
 
 #include <array>
-
-#include "kinds/cuckoo/kernels/kernels.hpp"
+#include <bloomery/detail/cuckoo/table.hpp>
 
 namespace bloomery::detail {
 namespace cuckoo_neon {

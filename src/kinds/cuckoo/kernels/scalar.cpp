@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <array>
-
-#include "kinds/cuckoo/kernels/kernels.hpp"
+#include <bloomery/detail/cuckoo/table.hpp>
 
 namespace bloomery::detail {
 namespace {
