@@ -10,7 +10,7 @@
 
 #include <bloomery/concepts.hpp>
 #include <bloomery/detail/bloom/probing.hpp>
-#include <bloomery/detail/core/bit_array.hpp>
+#include <bloomery/detail/core/bits.hpp>
 #include <bloomery/detail/core/bloom_sets.hpp>
 #include <bloomery/detail/core/filter_memory.hpp>
 #include <bloomery/detail/core/key_overloads.hpp>

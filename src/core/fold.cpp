@@ -1,4 +1,4 @@
-#include <bloomery/detail/core/bit_array.hpp>
+#include <bloomery/detail/core/bits.hpp>
 #include <bloomery/detail/core/bloom_sets.hpp>
 
 #include <algorithm>

@@ -12,7 +12,7 @@
 
 #include <algorithm>
 #include <bloomery/concepts.hpp>
-#include <bloomery/detail/core/bit_array.hpp>
+#include <bloomery/detail/core/bits.hpp>
 #include <bloomery/detail/core/filter_memory.hpp>
 #include <bloomery/detail/core/key_overloads.hpp>
 #include <bloomery/detail/core/precondition.hpp>

@@ -3,7 +3,7 @@
 // of M. Dietzfelbinger, S. Walzer, "Dense Peelable Random Uniform Hypergraphs", 2019).
 
 #include <algorithm>
-#include <bloomery/detail/core/bit_array.hpp>
+#include <bloomery/detail/core/bits.hpp>
 #include <bloomery/detail/core/hash_shards.hpp>
 #include <bloomery/detail/core/source_memory.hpp>
 #include <bloomery/detail/core/threads.hpp>

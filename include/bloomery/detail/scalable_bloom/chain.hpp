@@ -6,7 +6,6 @@
 
 #include <array>
 #include <bit>
-#include <bloomery/detail/core/bit_array.hpp>
 #include <bloomery/detail/core/bits.hpp>
 #include <bloomery/hash.hpp>
 #include <bloomery/probe.hpp>
