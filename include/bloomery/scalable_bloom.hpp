@@ -101,7 +101,7 @@ class basic_scalable_bloom : public detail::key_overloads<basic_scalable_bloom<S
     if (!first) return fail(std::move(first.error()));
     std::vector<member_type> members;
     members.push_back(std::move(*first));
-    return basic_scalable_bloom(std::move(*plan), std::move(members), 0);
+    return basic_scalable_bloom(std::move(*plan), std::move(members));
   }
 
   /// A filter over `bits`, the payload of image(): the members one after the other. Fails with
@@ -135,7 +135,7 @@ class basic_scalable_bloom : public detail::key_overloads<basic_scalable_bloom<S
       keys_before += plan.capacity;
     }
     if (members.empty() || at != all.size()) return mismatch();
-    return basic_scalable_bloom(std::move(params), std::move(members), count);
+    return basic_scalable_bloom(std::move(params), std::move(members));
   }
 
   using overloads::insert;
@@ -199,7 +199,6 @@ class basic_scalable_bloom : public detail::key_overloads<basic_scalable_bloom<S
     members_.erase(members_.begin() + 1, members_.end());
     params_.members.resize(1);
     members_.front().clear();
-    count_ = 0;
   }
 
   const scalable_bloom_params& params() const noexcept { return params_; }
@@ -222,7 +221,9 @@ class basic_scalable_bloom : public detail::key_overloads<basic_scalable_bloom<S
   }
   /// The number of keys that were certainly new. It is a lower bound of the number of distinct
   /// keys: a new key that seemed to be there is not counted.
-  std::uint64_t size() const noexcept { return count_; }
+  std::uint64_t size() const noexcept {
+    return sum<std::uint64_t>([](const member_type& m) { return m.size(); });
+  }
   /// The requested rate. However far the filter grows, the mean rate over all seeds of the hash
   /// function does not exceed it. The rate of one filter, current_fpr(), varies around the mean:
   /// the standard deviation is 9% of it at n0 = 50, and 2% at n0 = 1000.
@@ -279,9 +280,8 @@ class basic_scalable_bloom : public detail::key_overloads<basic_scalable_bloom<S
   using query = detail::chain_query<member_type>;
   static constexpr std::size_t group = detail::chain_group;
 
-  basic_scalable_bloom(scalable_bloom_params params, std::vector<member_type> members,
-                       std::uint64_t count)
-      : params_(std::move(params)), members_(std::move(members)), count_(count) {}
+  basic_scalable_bloom(scalable_bloom_params params, std::vector<member_type> members)
+      : params_(std::move(params)), members_(std::move(members)) {}
 
   static failure mismatch() {
     return fail(errc::corrupt, "the scalable Bloom filter's bits do not fit its parameters");
@@ -318,9 +318,7 @@ class basic_scalable_bloom : public detail::key_overloads<basic_scalable_bloom<S
       if (members_.back().may_contain(h)) return insert_outcome::maybe_present;
       if (!open_member()) return insert_outcome::full;
     }
-    const insert_outcome outcome = members_.back().insert(h);
-    count_ += outcome == insert_outcome::inserted;
-    return outcome;
+    return members_.back().insert(h);
   }
 
   bool open_member() noexcept {
@@ -341,7 +339,6 @@ class basic_scalable_bloom : public detail::key_overloads<basic_scalable_bloom<S
 
   scalable_bloom_params params_;
   std::vector<member_type> members_;
-  std::uint64_t count_;
 };
 
 /// A scalable Bloom filter in its own memory.
