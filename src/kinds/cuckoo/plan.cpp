@@ -61,9 +61,6 @@ struct table {
   unsigned fingerprint_bits;
 
   double values() const { return std::ldexp(1.0, static_cast<int>(fingerprint_bits)) - 1; }
-  std::uint64_t payload_bits() const {
-    return 8 * detail::cuckoo_layout(buckets, slots, fingerprint_bits).payload_bytes();
-  }
   double fpr(double n) const {
     return std::min(1.0,
                     f::cuckoo_fpr_exact(n, buckets, fingerprint_bits) + f::hash_collision_fpr(n));
@@ -137,43 +134,41 @@ result<void> check_ranges(const cuckoo_spec& spec) {
   return {};
 }
 
-struct choice {
-  table shape;
-  std::uint64_t capacity;
-
-  double fpr() const { return shape.fpr(static_cast<double>(capacity)); }
-};
-
-std::optional<choice> choice_of(const cuckoo_spec& spec, unsigned slots,
-                                unsigned fingerprint_bits) {
+std::optional<cuckoo_params> plan_with(const cuckoo_spec& spec, unsigned slots,
+                                       unsigned fingerprint_bits) {
   const auto shape = spec.bits != 0
                          ? fill_bits(spec.bits, slots, fingerprint_bits)
                          : fewest_buckets(spec.capacity, spec.fpr, slots, fingerprint_bits);
   if (!shape) return std::nullopt;
   const std::uint64_t n = spec.capacity != 0 ? spec.capacity : max_served(*shape, spec.fpr);
   if (n == 0 || !shape->has_room_for(n)) return std::nullopt;
-  return choice{*shape, n};
+  return cuckoo_params{.capacity = n,
+                       .fpr = shape->fpr(static_cast<double>(n)),
+                       .buckets = shape->buckets,
+                       .slots = slots,
+                       .fingerprint_bits = fingerprint_bits,
+                       .seed = spec.seed};
 }
 
 /// By the value that the spec leaves open.
-bool is_better(const choice& a, const choice& b, const cuckoo_spec& spec) {
-  if (spec.bits == 0) return a.shape.payload_bits() < b.shape.payload_bits();
+bool is_better(const cuckoo_params& a, const cuckoo_params& b, const cuckoo_spec& spec) {
+  if (spec.bits == 0) return a.payload_bytes() < b.payload_bytes();
   if (spec.capacity == 0) return a.capacity > b.capacity;
-  return a.fpr() < b.fpr();
+  return a.fpr < b.fpr;
 }
 
-std::optional<choice> best_choice(const cuckoo_spec& spec, unsigned slots) {
+std::optional<cuckoo_params> best_plan(const cuckoo_spec& spec, unsigned slots) {
   const unsigned given = spec.fingerprint_bits;
   const unsigned last = given != 0 ? given : max_fingerprint;
-  std::optional<choice> best;
+  std::optional<cuckoo_params> best;
   for (unsigned bits = given != 0 ? given : min_fingerprint; bits <= last; ++bits) {
-    const auto found = choice_of(spec, slots, bits);
+    const auto found = plan_with(spec, slots, bits);
     if (found && (!best || is_better(*found, *best, spec))) best = found;
   }
   return best;
 }
 
-failure no_choice(const cuckoo_spec& spec) {
+failure no_plan(const cuckoo_spec& spec) {
   if (spec.bits != 0 && spec.capacity != 0) {
     return detail::refuse(
         "{} keys do not fit into a cuckoo filter of {} bits; give more memory, fewer keys or other "
@@ -214,18 +209,12 @@ result<cuckoo_params> plan_cuckoo(const cuckoo_spec& spec) {
   if ((spec.capacity != 0) + (spec.bits != 0) + rate_is_known < 2) {
     return detail::size_is_open("a cuckoo filter");
   }
-  const auto chosen = best_choice(spec, slots);
-  if (!chosen) return no_choice(spec);
-  const cuckoo_params plan{.capacity = chosen->capacity,
-                           .fpr = chosen->fpr(),
-                           .buckets = chosen->shape.buckets,
-                           .slots = slots,
-                           .fingerprint_bits = chosen->shape.fingerprint_bits,
-                           .seed = spec.seed};
-  if (auto ok = detail::check_promise(spec.fpr, plan.fpr, plan.capacity, spec.bits); !ok) {
+  const auto plan = best_plan(spec, slots);
+  if (!plan) return no_plan(spec);
+  if (auto ok = detail::check_promise(spec.fpr, plan->fpr, plan->capacity, spec.bits); !ok) {
     return fail(std::move(ok.error()));
   }
-  return plan;
+  return *plan;
 }
 
 result<void> same_shape(const cuckoo_params& a, const cuckoo_params& b) {
