@@ -178,21 +178,20 @@ class basic_cuckoo : public detail::key_overloads<basic_cuckoo<Storage>> {
     requires writable_storage<Storage>
   {
     if (auto ok = same_shape(params_, other.params()); !ok) return ok;
-    auto before = owned_storage::copy_of(bytes_.bytes());
-    if (!before) return fail(std::move(before.error()));
-    const unsigned stashed_before = stashed_;
-    // A merge with itself reads the copy.
-    const bool is_same = other.bytes().data() == bytes_.bytes().data();
-    const auto source = is_same ? std::as_const(*before).bytes() : other.bytes();
-    if (const auto added = detail::insert_all(layout_, payload(), stashed_, source.data())) {
-      count_ += *added;
-      return {};
+    auto merged = owned_storage::copy_of(bytes_.bytes());
+    if (!merged) return fail(std::move(merged.error()));
+    std::byte* const into = merged->writable_bytes().data();
+    unsigned stashed = stashed_;
+    const auto added = detail::insert_all(layout_, into, stashed, other.bytes().data());
+    if (!added) {
+      return fail(
+          errc::full,
+          "the other filter's keys do not all fit; merge into a filter planned for both sets");
     }
-    std::memcpy(payload(), before->bytes().data(), before->bytes().size());
-    stashed_ = stashed_before;
-    return fail(
-        errc::full,
-        "the other filter's keys do not all fit; merge into a filter planned for both sets");
+    std::memcpy(payload(), into, size_in_bytes());
+    count_ += *added;
+    stashed_ = stashed;
+    return {};
   }
 
   const cuckoo_params& params() const noexcept { return params_; }
