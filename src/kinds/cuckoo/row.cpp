@@ -6,13 +6,6 @@
 namespace bloomery::detail {
 namespace {
 
-std::vector<property> shape_of(const cuckoo_params& params) {
-  return {{"slots", std::uint64_t{params.slots}},
-          {"fingerprint_bits", std::uint64_t{params.fingerprint_bits}},
-          {"buckets", params.buckets},
-          {"load", params.load()}};
-}
-
 struct cuckoo_kind : one_type<cuckoo> {
   static constexpr std::string_view name = "cuckoo";
   static constexpr std::string_view summary =
@@ -38,12 +31,15 @@ struct cuckoo_kind : one_type<cuckoo> {
             .bytes = params.payload_bytes(),
             .planned_fpr = params.fpr,
             .lines_per_query = 2,
-            .extras = shape_of(params)};
+            .extras = {{"slots", std::uint64_t{params.slots}},
+                       {"fingerprint_bits", std::uint64_t{params.fingerprint_bits}},
+                       {"buckets", params.buckets},
+                       {"load", params.load()}}};
   }
 
   template <class F>
   static void describe(const F& filter, filter_info& info) {
-    info.extras = shape_of(filter.params());
+    info.extras = report(filter.params()).extras;
     info.extras.push_back({"stashed", std::uint64_t{filter.stashed()}});
   }
 };
