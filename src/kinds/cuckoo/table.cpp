@@ -236,18 +236,16 @@ std::optional<unsigned> check_stash(const cuckoo_layout& layout,
   const auto last_word = load<std::uint64_t>(payload.data() + layout.stash_at() - 8);
   if (used_bits != 0 && last_word >> used_bits != 0) return std::nullopt;
   unsigned used = 0;
-  for (unsigned i = 0; i < stash_entries; ++i) {
-    const stash_entry entry = layout.stashed(payload.data(), i);
-    if (entry.zero != 0) return std::nullopt;
-    if (entry.fingerprint == 0) {
-      if (entry.bucket != 0) return std::nullopt;
-      continue;
-    }
-    if (used != i || entry.fingerprint > layout.values() || entry.bucket >= layout.buckets()) {
+  for (; used < stash_entries; ++used) {
+    const stash_entry entry = layout.stashed(payload.data(), used);
+    if (entry.fingerprint == 0) break;
+    if (entry.zero != 0 || entry.fingerprint > layout.values() ||
+        entry.bucket >= layout.buckets()) {
       return std::nullopt;
     }
-    ++used;
   }
+  const auto unused = payload.subspan(layout.stash_at() + used * sizeof(stash_entry));
+  if (!is_zero(unused)) return std::nullopt;
   return used;
 }
 
