@@ -28,26 +28,10 @@ void fold_blocks(std::span<const std::byte> from, std::span<std::byte> to, std::
 void fold_bits(std::span<const std::byte> from, std::span<std::byte> to, std::uint64_t bits,
                std::uint64_t factor, reduction how) noexcept {
   const std::uint64_t places = bits / factor;
-  // The place of the present bit, and of the next: as bits are read in order, no division is
-  // needed.
-  std::uint64_t place = 0;
-  std::uint64_t next = how == reduction::upper_half ? factor : places;
   for (std::size_t byte = 0; byte < from.size(); ++byte) {
     for (auto set = std::to_integer<unsigned>(from[byte]); set != 0; set &= set - 1) {
       const std::uint64_t p = 8 * byte + static_cast<unsigned>(std::countr_zero(set));
-      if (how == reduction::upper_half) {
-        if (p >= next) {
-          place = p / factor;
-          next = (place + 1) * factor;
-        }
-        set_bit(to.data(), place);
-      } else {
-        while (p >= next) {
-          place = next;  // the first position of this round
-          next += places;
-        }
-        set_bit(to.data(), p - place);
-      }
+      set_bit(to.data(), how == reduction::upper_half ? p / factor : p % places);
     }
   }
 }
