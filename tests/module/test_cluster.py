@@ -9,7 +9,7 @@ import threading
 
 import pytest
 
-from conftest import MODULE, PROGRAM, ROOT, redis, wait_for_cluster
+from conftest import MODULE, PROGRAM, ROOT, options_of_node, redis, wait_for_cluster
 
 EXAMPLE = ROOT / "examples" / "valkey-cluster"
 sys.path.insert(0, str(EXAMPLE))
@@ -18,7 +18,7 @@ from sharded_filter import Refused, ShardedFilter, shard_of  # noqa: E402
 
 @pytest.mark.skipif(shutil.which("redis-cli") is None, reason="redis-cli is not installed")
 def test_what_a_replica_confirmed_survives_resharding_and_failover():
-    done = subprocess.run([sys.executable, EXAMPLE / "run", "--seconds", "4", "--server", PROGRAM],
+    done = subprocess.run([sys.executable, EXAMPLE / "run", "--seconds", "1", "--server", PROGRAM],
                           env={"PATH": "/usr/bin:/bin", "BLOOMERY_MODULE": MODULE},
                           capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -169,10 +169,11 @@ def test_a_filter_may_be_reserved_again_alike(one_node_cluster):
     coarse.reserve(0.5, 100)
 
 
-def test_nodes_are_found_on_their_hosts(start_node):
+def test_nodes_are_found_on_their_hosts(start):
     """Two nodes on hosts other than the default one; then a slot on its way, and moved."""
-    old, new = (start_node(first, first + 8191, "--cluster-announce-ip", host, host=host)
-                for first, host in ((0, "127.0.0.2"), (8192, "127.0.0.3")))
+    old, new = (start(*options_of_node(host), host=host) for host in ("127.0.0.2", "127.0.0.3"))
+    old.call("CLUSTER", "ADDSLOTSRANGE", 0, 8191)
+    new.call("CLUSTER", "ADDSLOTSRANGE", 8192, 16383)
     bus = new.client.config_get("cluster-port")["cluster-port"]
     old.call("CLUSTER", "MEET", new.host, new.port, bus)
     wait_for_cluster(old, new)

@@ -129,7 +129,7 @@ def test_a_dump_whose_key_was_changed_is_refused(server):
 
 
 def test_a_key_is_in_no_log(start):
-    primary = start("--slowlog-log-slower-than", "0", "--slowlog-max-len", "1000")
+    primary = start("--repl-diskless-sync-delay", "0", "--slowlog-log-slower-than", "0", "--slowlog-max-len", "1000")
     replica = start("--replicaof", "127.0.0.1", str(primary.port), "--slowlog-log-slower-than", "0")
     wait_for_replica(replica)
     secret = bytes.fromhex(KEY)
