@@ -44,6 +44,7 @@ class Bench:
     def __init__(self, options, folder):
         self.megabytes = options.megabytes
         self.items = int(options.megabytes * 8e6 / BITS_AN_ITEM)
+        self.pause = min(0.1, options.megabytes / 100)  # seconds between two measurements
         self.process, port, self.client = redis_server.start(options.server, options.module, folder,
                                                              "--enable-debug-command", "yes")
         pid = self.process.pid
@@ -69,13 +70,13 @@ class Bench:
 
     def told(self, name, run, calls=1):
         """A row of the table, of what `run` does in so many calls."""
-        time.sleep(0.1)
+        time.sleep(self.pause)
         with self.longest.get_lock():
             self.longest.value = 0
         before = self.worked()
         result = run()
         worked = (self.worked() - before) / calls
-        time.sleep(0.05)  # for the PING that is under way
+        time.sleep(self.pause / 2)  # for the PING that is under way
         print(f"| {name} | {1000 * worked:.1f} | {1000 * self.longest.value:.1f} |", flush=True)
         return result
 
@@ -105,7 +106,7 @@ SAME_KEY = ["HASH", "00112233445566778899aabbccddeeff"]
 
 def measure(bench):
     n, batch = bench.items, min(100_000, bench.items // 3)
-    bench.told("no command", lambda: time.sleep(1))
+    bench.told("no command", lambda: time.sleep(10 * bench.pause))
     fixed = ["0.01", n, "NONSCALING", *SAME_KEY]
     bench.told("BF.RESERVE", lambda: bench.call("BF.RESERVE", "a", *fixed))
     memory = f"{int(1e6 * bench.megabytes)}"
