@@ -6,7 +6,8 @@ import random
 import pytest
 import redis
 
-from conftest import TOO_LARGE
+from conftest import TOO_LARGE, assert_moves
+
 
 def test_redis_pys_own_helpers_work(server):
     cf = redis.Redis(port=server.port).cf()
@@ -24,12 +25,7 @@ def test_redis_pys_own_helpers_work(server):
     assert (info.filterNum, info.insertedNum, info.deletedNum) == (1, 4, 1)
     # An expansion is rounded up to a power of two.
     assert (info.bucketSize, info.expansionRate, info.maxIteration) == (4, 4, 30)
-    dumped = [cf.scandump("users", 0)]
-    while dumped[-1][0] != 0:
-        dumped.append(cf.scandump("users", dumped[-1][0]))
-    for iterator, data in dumped[:-1]:
-        cf.loadchunk("again", iterator, data)
-    assert server.call("DUMP", "again") == server.call("DUMP", "users")
+    assert_moves(server, cf, "users")
 
 
 # Replies ------------------------------------------------------------------------------------------
@@ -187,26 +183,17 @@ def test_deletes_and_counts_against_a_multiset(server, capacity):
         adds = [names[min(chosen.randrange(2000), chosen.randrange(2000))] for _ in range(150)]
         assert server.call("CF.INSERT", "f", "ITEMS", *adds) == [1] * len(adds)
         held.update(adds)
-        with server.client.pipeline(transaction=False) as pipe:
-            for item in chosen.sample(sorted(held.elements()), min(held.total(), 110)):
-                pipe.execute_command("CF.DEL", "f", item)
-                held[item] -= 1
-            assert set(pipe.execute()) == {1}
-        held = +held
+        deleted = chosen.sample(sorted(held.elements()), 110)
+        assert server.call_all(["CF.DEL", "f", item] for item in deleted) == [1] * 110
+        held -= collections.Counter(deleted)
         present = sorted(held)
         assert server.each("CF.MEXISTS", "f", items=present) == [1] * len(present)
     info = server.client.cf().info("f")
     assert (info.insertedNum, info.deletedNum) == (held.total(), 40 * 110)
-    with server.client.pipeline(transaction=False) as pipe:
-        for item in held:
-            pipe.execute_command("CF.COUNT", "f", item)
-        counts = pipe.execute()
+    counts = server.call_all(["CF.COUNT", "f", item] for item in held)
     assert all(count >= held[item] for count, item in zip(counts, held))
     assert sum(count == held[item] for count, item in zip(counts, held)) >= 0.96 * len(held)
-    with server.client.pipeline(transaction=False) as pipe:
-        for item in held.elements():
-            pipe.execute_command("CF.DEL", "f", item)
-        assert set(pipe.execute()) <= {1}
+    assert set(server.call_all(["CF.DEL", "f", item] for item in held.elements())) == {1}
     assert server.client.cf().info("f").insertedNum == 0
     assert server.client.cf().info("f").filterNum == 1
     assert server.each("CF.MEXISTS", "f", items=names) == [0] * len(names)
@@ -219,9 +206,7 @@ def test_a_thousand_copies_are_counted(server):
     assert server.call("CF.COUNT", "f", "same") == 1000
     size = server.client.cf().info("f").size
     assert size < 1000
-    for left in range(999, -1, -1):
-        assert server.call("CF.DEL", "f", "same") == 1
-    assert server.call("CF.DEL", "f", "same") == 0
+    assert server.call_all(1001 * [["CF.DEL", "f", "same"]]) == 1000 * [1] + [0]
     assert server.call("CF.EXISTS", "f", "same") == 0
 
 

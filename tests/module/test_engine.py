@@ -5,7 +5,7 @@ import re
 import pytest
 import redis
 
-from conftest import wait_for_replica
+from conftest import assert_moves, wait_for_replica
 from redisbloom import NEW, OLD, family, found, members
 
 # Choice of the engine -------------------------------------------------------------------------------------
@@ -275,15 +275,10 @@ def test_redis_py_speaks_to_it(compatible):
     assert bf.info("f").insertedNum == 2 and bf.info("f").expansionRate == 2
     assert cf.create("c", 100)
     assert cf.add("c", "a") == 1 and cf.count("c", "a") == 1 and cf.delete("c", "a") == 1
-    for make, name in ((bf, "f"), (cf, "c")):
-        cf.add("c", "b")
-        iterator = 0
-        while True:
-            iterator, data = make.scandump(name, iterator)
-            if iterator == 0:
-                break
-            make.loadchunk("copy of " + name, iterator, data)
-        assert compatible.call("DUMP", "copy of " + name) == compatible.call("DUMP", name)
+    cf.add("c", "b")
+    for helper, key in ((bf, "f"), (cf, "c")):
+        assert_moves(compatible, helper, key)
+        compatible.call("DEL", "again")
 
 
 # Saved, copied, replicated ------------------------------------------------------------------------
@@ -317,11 +312,7 @@ def test_files_hold_them(start, preamble):
     server.restart()
     assert dumps(server) == before
     server.call("CONFIG", "SET", "bf.engine", "native")
-    server.client.bgrewriteaof()
-    while server.client.info("persistence")["aof_rewrite_in_progress"] or \
-            server.client.info("persistence")["aof_rewrite_scheduled"]:
-        pass
-    assert server.client.info("persistence")["aof_last_bgrewrite_status"] == "ok"
+    server.rewrite_append_only_file()
     server.restart()
     assert dumps(server) == before
     assert server.call("DEBUG", "DIGEST") == digest

@@ -1,12 +1,11 @@
 """BF.RESERVE with a MEMORY size, the memory limit of all filters, and the server's own limit."""
 
 import re
-import time
 
 import pytest
 import redis
 
-from conftest import NO_ROOM, TOO_LARGE, TOO_MUCH_FOR_ALL, wait_for_replica
+from conftest import NO_ROOM, TOO_LARGE, TOO_MUCH_FOR_ALL, wait_for_replica, wait_until
 
 
 def reserved(server, key):
@@ -142,10 +141,7 @@ def test_the_server_counts_all_that_small_filters_take(start, command):
         memory = server.client.info("memory")
         return memory["used_memory"], memory["used_memory_rss"]
     before = taken()
-    pipe = server.client.pipeline(transaction=False)
-    for i in range(30_000):
-        pipe.execute_command(*command, f"f{i}", "x")
-    pipe.execute()
+    server.call_all([*command, f"f{i}", "x"] for i in range(30_000))
     counted, resident = (now - then for now, then in zip(taken(), before))
     # Without the bytes beside the bits it would be half.
     assert counted >= 0.8 * resident
@@ -282,8 +278,7 @@ def test_a_server_that_evicts_makes_room_for_a_filter(start):
     server = start("--maxmemory-policy", "allkeys-lru")
     used = server.client.info("memory")["used_memory"]
     server.client.config_set("maxmemory", used + (8 << 20))
-    for i in range(12_000):
-        server.call("SET", f"s{i}", "x" * 1000)
+    server.call_all(["SET", f"s{i}", "x" * 1000] for i in range(12_000))
     assert server.call("BF.RESERVE", "f", "0.01", "1000000") == b"OK"
     assert server.error("BF.RESERVE", "g", "0.01", "100000000") == NO_ROOM
     server.client.config_set("maxmemory-policy", "noeviction")
@@ -409,18 +404,12 @@ def test_a_server_that_can_moves_small_filters_and_nothing_is_lost(start):
     except redis.ResponseError:
         pytest.skip("this server's allocator cannot defragment")
     server.client.config_set("activedefrag", "no")
-    for i in range(4000):
-        server.call("BF.MADD", f"bf{i}", i, "x")
-        server.call("CF.INSERT", f"cf{i}", "CAPACITY", 50, "ITEMS", i, "x", "x", "x", "x", "x")
-    for i in range(4000):
-        if i % 8:
-            server.call("DEL", f"bf{i}", f"cf{i}")
+    server.call_all(["BF.MADD", f"bf{i}", i, "x"] for i in range(4000))
+    server.call_all(["CF.INSERT", f"cf{i}", "CAPACITY", 50, "ITEMS", i, *"xxxxx"] for i in range(4000))
+    server.call_all(["DEL", f"bf{i}", f"cf{i}"] for i in range(4000) if i % 8)
     digest = server.call("DEBUG", "DIGEST")
     server.client.config_set("activedefrag", "yes")
-    until = time.monotonic() + 20
-    while server.client.info("stats")["active_defrag_key_hits"] < 100:
-        assert time.monotonic() < until
-        time.sleep(0.1)
+    wait_until(lambda: server.client.info("stats")["active_defrag_key_hits"] >= 100)
     server.client.config_set("activedefrag", "no")
     assert server.call("DEBUG", "DIGEST") == digest
     for i in range(0, 4000, 8):
