@@ -329,10 +329,16 @@ def test_a_deletable_filter_that_stays_is_full_at_its_capacity(server):
 # The server's own commands ----------------------------------------------------------------------
 
 def test_the_server_documents_the_commands(server):
-    text = server.raw(2, "COMMAND", "DOCS", "BF.INSERT", "BF.EXISTS").decode()
-    for word in ("capacity", "NOCREATE", "ITEMS", "expansion", "no is certain", "O(1)"):
-        assert word in text
-    for command, flags in (("BF.ADD", [b"write", b"denyoom"]), ("BF.EXISTS", [b"readonly", b"fast"])):
+    for commands, phrases in (
+            ("BF.INSERT BF.EXISTS", ["capacity", "NOCREATE", "ITEMS", "expansion", "no is certain", "O(1)"]),
+            ("CF.INSERT CF.COUNT CF.RESERVE", ["capacity", "NOCREATE", "ITEMS", "never too low", "BUCKETSIZE", "O(1)"]),
+            ("BF.RESERVE BF.INSERT", ["WINDOW", "GENERATIONS", "MEMORY", "AT"]),
+            ("BF.MERGE", ["source", "union"]), ("CF.MERGE", ["source", "union"])):
+        text = server.raw(2, "COMMAND", "DOCS", *commands.split()).decode()
+        assert all(phrase in text for phrase in phrases), commands
+    for command, flags in (("BF.ADD", [b"write", b"denyoom"]), ("BF.EXISTS", [b"readonly", b"fast"]),
+                           ("CF.ADD", [b"write", b"denyoom"]), ("CF.EXISTS", [b"readonly", b"fast"]),
+                           ("CF.DEL", [b"write"])):
         info = server.raw(2, "COMMAND", "INFO", command)
         assert all(b"+" + flag in info for flag in flags)
     # Commands that read or move all of a filter are not fast.
@@ -362,8 +368,9 @@ def test_changes_are_told_as_keyspace_events(server):
 
 def test_watch_sees_what_changes_a_filter_and_nothing_else(server):
     server.call("BF.ADD", "f", "a")
+    server.call("BF.ADD", "g", "c")
     for write, aborts in ((["BF.ADD", "f", "b"], True), (["BF.ADD", "f", "a"], False),
-                          (["BF.EXISTS", "f", "a"], False)):
+                          (["BF.MERGE", "f", "g"], True), (["BF.EXISTS", "f", "a"], False)):
         with server.client.pipeline() as pipe:
             pipe.watch("f")
             server.call(*write)

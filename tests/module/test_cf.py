@@ -266,30 +266,19 @@ def test_changes_are_told_as_keyspace_events(server):
     ) == [(b"f", b"cf.reserve"), (b"f", b"cf.add"), (b"f", b"cf.del"), (b"g", b"cf.reserve"), (b"g", b"cf.add")]
 
 
-def test_the_server_documents_the_commands(server):
-    text = server.raw(2, "COMMAND", "DOCS", "CF.INSERT", "CF.COUNT", "CF.RESERVE").decode()
-    for word in ("capacity", "NOCREATE", "ITEMS", "never too low", "BUCKETSIZE", "O(1)"):
-        assert word in text
-    for command, flags in (("CF.ADD", [b"write", b"denyoom"]), ("CF.DEL", [b"write"]),
-                           ("CF.EXISTS", [b"readonly", b"fast"])):
-        info = server.raw(2, "COMMAND", "INFO", command)
-        assert all(b"+" + flag in info for flag in flags)
-
-
-@pytest.mark.parametrize("command", ["CF.INSERT", "CF.INSERTNX"])
-def test_what_a_full_filter_refuses_is_told_item_by_item(server, command):
+def test_what_a_full_filter_refuses_is_told_item_by_item(server):
     server.call("CF.RESERVE", "f", 1000, "EXPANSION", 0)
-    first = server.call(command, "f", "ITEMS", *range(5000))
+    first = server.call("CF.INSERT", "f", "ITEMS", *range(3000))
     kept = [i for i, answer in enumerate(first) if answer == 1]
     assert 1000 <= len(kept) < 2000
     assert all(server.call("CF.MEXISTS", "f", *kept))
     # Again: members are told apart from items without room, in any order.
-    asked = random.Random(7).sample(range(10_000), 10_000)
+    asked = random.Random(7).sample(range(4000), 4000)
     there = server.call("CF.MEXISTS", "f", *asked)
     again = server.call("CF.INSERTNX", "f", "ITEMS", *asked)
     assert all(answer == 0 for answer, known in zip(again, there) if known)
     refused = [item for item, answer, known in zip(asked, again, there) if not known and answer == -1]
-    assert len(refused) > 8000
+    assert len(refused) > 2500
     assert not any(server.call("CF.MEXISTS", "f", *refused[:500]))
     assert server.call("CF.DEL", "f", kept[0]) == 1
     assert server.call("CF.INSERT", "f", "ITEMS", *refused[:50]).count(1) == 1

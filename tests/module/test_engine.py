@@ -75,11 +75,6 @@ def test_compatible_filters_merge_with_none(compatible):
     assert compatible.call("DUMP", "copy") == compatible.call("DUMP", "f")
 
 
-def test_a_wrong_engine_behind_loadmodule_is_refused(start):
-    with pytest.raises(AssertionError, match="engine is native or compatible"):
-        start(module_arguments=["engine", "other"])
-
-
 def test_native_dumps_load_where_the_setting_is_compatible(server, compatible):
     items = [f"m{i}" for i in range(400)]
     for name in ("BF", "CF"):

@@ -262,11 +262,13 @@ def test_dumps_that_arrive_together_stay_within_the_limit(start):
     assert server.call("BF.INFO", "b", "CAPACITY") == [1000000]
 
 
-def test_copies_are_within_the_limit_but_on_replicas(start):
+def test_copies_are_within_the_limit_and_replicas_take_what_their_primary_took(start):
     primary = start("--repl-diskless-sync-delay", "0")
     replica = start("--replicaof", "127.0.0.1", str(primary.port),
                     module_arguments=["max-memory", "1"])
     primary.call("BF.RESERVE", "a", "0.01", "1000000")
+    primary.call("BF.MADD", "added", *range(5000))
+    primary.call("BF.MERGE", "merged", "added")
     assert primary.call("COPY", "a", "b") == 1
     primary.client.config_set("bf.max-memory", "3mb")
     assert "failed to copy" in primary.error("COPY", "a", "c")
@@ -337,33 +339,6 @@ def test_counted_copies_keep_within_the_servers_maxmemory(start):
     assert server.call("CF.ADDNX", "f", 7) == 0
     server.client.config_set("maxmemory", 0)
     assert server.call("CF.ADD", "f", items[-1]) == 1
-
-
-@pytest.mark.parametrize("arguments, setting, value", [
-    (["max-memory", "1gb"], "bf.max-memory", "1073741824"),
-    (["max-memory", "0"], "bf.max-memory", "0"),
-    (["max-filter-size", "64mb"], "bf.max-filter-size", "67108864"),
-    (["max-filter-size", "70000"], "bf.max-filter-size", "70000")], ids=str)
-def test_sizes_behind_loadmodule(start, arguments, setting, value):
-    assert start(module_arguments=arguments).client.config_get(setting) == {setting: value}
-
-
-@pytest.mark.parametrize("arguments", [["max-filter-size", "1kb"], ["max-memory", "much"]], ids=str)
-def test_wrong_sizes_behind_loadmodule_are_told(start, arguments):
-    with pytest.raises(AssertionError, match=f"{arguments[0]} takes a whole number from .* or a size "
-                                             "such as 64mb"):
-        start(module_arguments=arguments)
-
-
-def test_replicas_take_what_the_primary_took(start):
-    primary = start("--repl-diskless-sync-delay", "0")
-    replica = start("--replicaof", "127.0.0.1", str(primary.port),
-                    module_arguments=["max-memory", "1"])
-    primary.call("BF.RESERVE", "a", "0.01", "100000")
-    primary.call("BF.MADD", "b", *range(5000))
-    primary.call("BF.MERGE", "c", "a")
-    assert primary.call("WAIT", 1, 30_000) == 1
-    assert replica.call("DEBUG", "DIGEST") == primary.call("DEBUG", "DIGEST")
 
 
 def test_beyond_maxmemory_every_command_that_can_take_memory_is_refused(start):

@@ -29,8 +29,9 @@ def test_settings_decide_what_a_missing_filter_becomes(start):
 
 
 @pytest.mark.parametrize("arguments", [
-    ["error-rate", "0.001", "initial-size", "300", "expansion-factor", "2"],
-    ["bf-error-rate", "0.001", "bf-initial-size", "300", "bf-expansion-factor", "2"],
+    ["error-rate", "0.001", "initial-size", "300", "expansion-factor", "2", "max-memory", "1gb",
+     "max-filter-size", "64mb"],
+    ["bf-error-rate", "0.001", "bf-initial-size", "300", "bf-expansion-factor", "2", "max-memory", "0"],
     ["ERROR_RATE", "0.001", "INITIAL_SIZE", "300", "EXPANSION", "2"]],
     ids=["names", "RedisBloom's names", "RedisBloom's older names"])
 def test_settings_as_arguments_of_loadmodule(start, arguments):
@@ -38,13 +39,20 @@ def test_settings_as_arguments_of_loadmodule(start, arguments):
     server.call("BF.ADD", "f", "a")
     assert server.call("BF.INFO", "f", "CAPACITY") == [300]
     assert server.client.config_get("bf.error-rate") == {"bf.error-rate": "0.001"}
+    if "1gb" in arguments:
+        assert server.client.config_get("bf.max-*") == {"bf.max-memory": "1073741824",
+                                                        "bf.max-filter-size": "67108864"}
 
 
-@pytest.mark.parametrize("arguments", [["COLOUR", "red"], ["ERROR_RATE"], ["ERROR_RATE", "7"],
-                                       ["initial-size", "-1"], ["max-filter-size", "65535"]], ids=" ".join)
-def test_a_wrong_argument_of_loadmodule_stops_the_server_with_a_sentence(start, arguments):
-    with pytest.raises(AssertionError, match="bloomery: loadmodule: "):
-        start(module_arguments=arguments)
+@pytest.mark.parametrize("arguments, error", [
+    ("COLOUR red", ""), ("ERROR_RATE", ""), ("ERROR_RATE 7", ""), ("initial-size -1", ""),
+    ("max-filter-size 65535", "max-filter-size takes a whole number from .* or a size such as 64mb"),
+    ("max-filter-size 1kb", "max-filter-size takes a whole number from .* or a size such as 64mb"),
+    ("max-memory much", "max-memory takes a whole number from .* or a size such as 64mb"),
+    ("engine other", "engine is native or compatible")])
+def test_a_wrong_argument_of_loadmodule_stops_the_server_with_a_sentence(start, arguments, error):
+    with pytest.raises(AssertionError, match="bloomery: loadmodule: .*" + error):
+        start(module_arguments=arguments.split())
 
 
 def test_a_huge_reserve_is_an_error_and_takes_no_memory(server):
