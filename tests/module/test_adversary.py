@@ -1,7 +1,7 @@
 """What an adversary achieves against filters of a server, with XXH3 and with a secret key.
 
 The adversary who sees answers asks $BLOOMERY_ADVERSARY_ITEMS new items, 150,000 without it. The one
-who measures times asks $BLOOMERY_ADVERSARY_TIMES items of each sort, 200 without it.
+who measures times asks $BLOOMERY_ADVERSARY_TIMES items of each sort, 50 without it.
 """
 
 import bisect
@@ -199,7 +199,7 @@ def test_times_over_loopback(start, kind):
     draw = random.Random(1)
     items = [draw.randbytes(12) for _ in range(ROOM - 1000)]
     server.each(family + ".INSERT", "f", "ITEMS", items=items)
-    size = int(os.environ.get("BLOOMERY_ADVERSARY_TIMES", 200))
+    size = int(os.environ.get("BLOOMERY_ADVERSARY_TIMES", 50))
     new = [draw.randbytes(12) for _ in range(3 * size)]
     absent = [item for item, passes in zip(new, server.call(family + ".MEXISTS", "f", *new)) if not passes]
     sets = {"oldest": items[:size], "newest": items[-size:], "absent": absent[:size],

@@ -95,7 +95,7 @@ def test_stats_tell_items_that_seemed_to_be_there(server, capacity):
                                      ["CF.RESERVE", "f", "20000"], ["CF.RESERVE", "f", "5000"]],
                          ids=" ".join)
 def test_stats_tell_the_truth(server, reserve):
-    family, n, non_members = reserve[0][:2], 19_000, 50_000
+    family, n, non_members = reserve[0][:2], 19_000, 20_000
     server.call(*reserve)
     add = ["BF.MADD", "f"] if family == "BF" else ["CF.INSERT", "f", "ITEMS"]
     server.each(*add, items=range(n))
@@ -247,7 +247,7 @@ def test_items_are_bytes(server):
 
 
 def test_a_filter_that_began_small_stays_small_and_keeps_its_rate(server):
-    n = 100_000
+    n = 50_000
     members = [f"member{i}" for i in range(n)]
     server.each("BF.MADD", "f", items=members)
     capacity, size, filters = (server.call("BF.INFO", "f", word)[0]

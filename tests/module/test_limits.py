@@ -26,7 +26,7 @@ def test_a_refused_item_leaves_the_filter_as_it_was(start, setting, least):
             break
         refused += 1
         assert (server.call("DUMP", "k"), server.call("BF.INFO", "k")) == before, limit
-        limit += 32
+        limit += 64
         assert limit < size + 40_000
     assert refused > 10
     assert server.call("BF.INFO", "k", "FILTERS") == [2]

@@ -156,7 +156,7 @@ def test_growing_filters_merge_whatever_they_were_reserved_with(server):
 
 def test_growing_filters_whose_union_could_not_keep_its_rate_are_refused(server):
     for key in "ab":
-        server.each("BF.MADD", key, items=[f"{key}:{i}" for i in range(250_000)])
+        server.each("BF.MADD", key, items=[f"{key}:{i}" for i in range(40_000)])
     before = server.call("DUMP", "a")
     why = server.error("BF.MERGE", "a", "b")
     assert why.startswith(SAYS.format(2, "the union could not keep the rate of 0.01"))
