@@ -258,7 +258,7 @@ TEST(unpack, plain_bytes_pass_unchanged_also_those_that_begin_alike) {
 }
 
 TEST(unpack, members_and_frames_one_after_the_other_are_one_text) {
-  const std::string a = long_text(10'000);
+  const std::string a = long_text(7000);
   const std::string b = "second\n";
   const std::vector<std::pair<std::string, std::string>> cases = {
       {gzip(a), a},
@@ -272,19 +272,17 @@ TEST(unpack, members_and_frames_one_after_the_other_are_one_text) {
       {zstd(""), ""},
   };
   for (const auto& [packed, text] : cases) {
-    for (const std::size_t piece : {std::size_t{1}, std::size_t{4096}, SIZE_MAX}) {
-      for (const std::size_t room : {std::size_t{1}, std::size_t{1000}, std::size_t{1} << 20}) {
-        if (piece == 1 && room == 1) continue;  // slow, and the pairs around it say the same
-        const auto all = unpack_all(packed, piece, room);
-        ASSERT_TRUE(all.bytes == text) << "piece " << piece << ", room " << room;
-        ASSERT_EQ(all.failure, "") << "piece " << piece << ", room " << room;
-      }
+    for (const auto& [piece, room] : std::initializer_list<std::pair<std::size_t, std::size_t>>{
+             {1, 1000}, {4096, 1}, {4096, 1000}, {SIZE_MAX, 1000}, {SIZE_MAX, 1 << 20}}) {
+      const auto all = unpack_all(packed, piece, room);
+      ASSERT_TRUE(all.bytes == text) << "piece " << piece << ", room " << room;
+      ASSERT_EQ(all.failure, "") << "piece " << piece << ", room " << room;
     }
   }
 }
 
 TEST(unpack, every_truncation_is_told_and_all_before_it_was_given) {
-  const std::string text = long_text(300);
+  const std::string text = long_text(100);
   for (const std::string& packed : {gzip(text), zstd(text)}) {
     // Fewer bytes than a magic number are not recognised, and are keys.
     const std::size_t least = packed[0] == '\x1f' ? 2 : 4;
@@ -297,7 +295,7 @@ TEST(unpack, every_truncation_is_told_and_all_before_it_was_given) {
 }
 
 TEST(unpack, no_flipped_bit_of_the_data_goes_unnoticed) {
-  const std::string text = long_text(300);
+  const std::string text = long_text(100);
   for (const std::string& packed : {gzip(text), zstd(text)}) {
     // Past the fixed headers (10 bytes of gzip hold a time stamp and the like), where both formats
     // end in a checksum of the text. What a flip still unpacks to must be the text itself.

@@ -80,7 +80,7 @@ TEST(page_codecs, no_memory_for_a_size_that_the_bytes_cannot_have) {
 
 TEST(page_codecs, random_bytes_are_refused_or_give_a_page_of_the_stated_size) {
   std::mt19937_64 random(7);
-  for (int round = 0; round < 20'000; ++round) {
+  for (int round = 0; round < 10'000; ++round) {
     std::vector<std::byte> packed(random() % 40);
     for (std::byte& each : packed) each = static_cast<std::byte>(random() % 8 == 0 ? random() : 4);
     const std::size_t size = random() % 64;

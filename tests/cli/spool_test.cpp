@@ -41,17 +41,16 @@ hash64 hash_of(std::uint64_t i, std::uint64_t seed) {
   return bloomery::with_hash(xxh3_hasher(seed), i, [](hash64 h) noexcept { return h; });
 }
 
-// False alarms: a relative error of 6 standard errors has a chance of 2e-9 in each of the 39
+// False alarms: a relative error of 6 standard errors has a chance of 2e-9 in each of the 36
 // checks. The error is normal to good accuracy at 2^16 registers.
-TEST(cardinality, is_within_its_error_from_nothing_to_millions) {
+TEST(cardinality, is_within_its_error_from_nothing_to_a_million) {
   EXPECT_EQ(cardinality_estimator().estimate(), 0);
   for (std::uint64_t seed = 1; seed <= 3; ++seed) {
     auto distinct = std::make_unique<cardinality_estimator>();
     std::uint64_t n = 0;
     // The middle of the list is where the plain estimator of 2007 is biased (around 2.5 * 2^16).
-    for (const std::uint64_t next :
-         {100U, 1000U, 10'000U, 30'000U, 65'536U, 120'000U, 164'000U, 200'000U, 300'000U, 400'000U,
-          700'000U, 2'000'000U, 4'000'000U}) {
+    for (const std::uint64_t next : {100U, 1000U, 10'000U, 30'000U, 65'536U, 120'000U, 164'000U,
+                                     200'000U, 300'000U, 400'000U, 1'000'000U}) {
       for (; n < next; ++n) distinct->add(hash_of(n, seed));
       EXPECT_NEAR(distinct->estimate(), static_cast<double>(n),
                   6 * cardinality_estimator::standard_error * static_cast<double>(n) + 1)
@@ -63,8 +62,8 @@ TEST(cardinality, is_within_its_error_from_nothing_to_millions) {
 TEST(cardinality, repeats_change_nothing) {
   auto once = std::make_unique<cardinality_estimator>();
   auto often = std::make_unique<cardinality_estimator>();
-  for (std::uint64_t i = 0; i < 50'000; ++i) once->add(hash_of(i, 0));
-  for (std::uint64_t i = 0; i < 500'000; ++i) often->add(hash_of(i % 50'000, 0));
+  for (std::uint64_t i = 0; i < 30'000; ++i) once->add(hash_of(i, 0));
+  for (std::uint64_t i = 0; i < 90'000; ++i) often->add(hash_of(i % 30'000, 0));
   EXPECT_EQ(once->estimate(), often->estimate());
 }
 
@@ -120,7 +119,7 @@ std::vector<hash64> hashes_of(const key_spool& spool) {
 }
 
 TEST(spool, gives_the_hashes_back_in_order_from_memory_and_from_the_file) {
-  constexpr std::uint64_t n = 1'000'003;
+  constexpr std::uint64_t n = 450'003;
   constexpr std::uint64_t seed = 7;
   // The least limit, one of some chunks, one beyond all.
   for (const std::size_t limit :
@@ -146,11 +145,11 @@ TEST(spool, gives_the_hashes_back_in_order_from_memory_and_from_the_file) {
 }
 
 TEST(spool, with_parts_the_file_is_read_in_their_order) {
-  constexpr std::uint64_t n = 700'001;
+  constexpr std::uint64_t n = 300'001;
   key_spool spool([](const std::string&) {}, 0, 256);
   std::vector<hash64> all;
   for (std::uint64_t i = 0; i < n; ++i) all.push_back(hash_of(i, 1));
-  all.insert(all.end(), 300'000, hash64{7});  // a part that is larger than a batch
+  all.insert(all.end(), 150'000, hash64{7});  // a part that is larger than a batch
   ASSERT_TRUE(spool.add(all));
   EXPECT_FALSE(hashes_of(spool) == all);
   ASSERT_TRUE(spool.spill());
@@ -172,22 +171,21 @@ TEST(spool, the_number_is_exact_without_repeats_and_enough_with_them) {
       ASSERT_TRUE(spool.add({&h, 1}));
     }
   };
-  add(0, 200'000);
-  EXPECT_EQ(spool.distinct_keys(), 200'000U) << "the raised estimate is above the number of keys";
-  for (int i = 0; i < 4; ++i) add(0, 200'000);
+  add(0, 100'000);
+  EXPECT_EQ(spool.distinct_keys(), 100'000U) << "the raised estimate is above the number of keys";
+  for (int i = 0; i < 2; ++i) add(0, 100'000);
   // Never too low but for 4 standard errors (a fixed input: it holds or it does not), and not more
   // than 9 of them too high.
-  EXPECT_GE(spool.distinct_keys(), 200'000U);
+  EXPECT_GE(spool.distinct_keys(), 100'000U);
   EXPECT_LE(static_cast<double>(spool.distinct_keys()),
-            200'000 * (1 + 9 * cardinality_estimator::standard_error));
+            100'000 * (1 + 9 * cardinality_estimator::standard_error));
 }
 
 TEST(spool, a_folder_that_is_missing_is_told_and_a_use_that_fails_ends_it) {
   const temporary_folder missing("/nonexistent/folder");
   key_spool spool([](const std::string&) {}, 0);
   const hash64 h{1};
-  bloomery::result<void> ok;
-  for (int i = 0; ok && i < 200'000; ++i) ok = spool.add({&h, 1});
+  const auto ok = spool.add(std::vector<hash64>(200'000));
   ASSERT_FALSE(ok);
   EXPECT_NE(ok.error().message.find("/nonexistent/folder"), std::string::npos);
   EXPECT_NE(ok.error().message.find("TMPDIR"), std::string::npos);
