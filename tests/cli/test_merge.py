@@ -66,8 +66,8 @@ def test_every_kind_merges_or_says_that_it_cannot(run, info, kinds, build, lines
                              "blocked_bloom, bloom")
                 continue
             done.ok()
-            assert run("check", out, input=keys).out == keys
-            assert run("verify", out).ok()
+            done = run("check", "--verify", out, input=keys)
+            assert (done.out, done.err) == (keys, b"")
 
 
 def test_what_differs_is_named_with_both_files(run, kinds, build, tmp_path):
@@ -172,9 +172,10 @@ def test_another_rate_is_refused_where_filters_keep_theirs(run, build, lines):
 
 # One file at a time: with 16 open files, and less address space than the filters need together.
 def test_many_filters_are_merged_one_by_one(run, build, lines, tmp_path):
-    build("whole", lines(300), "bloom", 2_000_000)
+    capacity = 2_000_000 if LIMITED else 20_000  # 2.4 MB
+    build("whole", lines(300), "bloom", capacity)
     for i in range(3):
-        build(f"part-{i}", lines(100, start=100 * i), "bloom", 2_000_000)  # 2.4 MB
+        build(f"part-{i}", lines(100, start=100 * i), "bloom", capacity)
     names = [f"{i}.bloom" for i in range(100)]
     for i, name in enumerate(names):
         os.link(tmp_path / f"part-{i % 3}", tmp_path / name)

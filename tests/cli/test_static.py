@@ -14,14 +14,14 @@ def kind(request):
 
 
 def test_it_is_built_checked_told_of_and_verified(run, info, kind, lines, tmp_path):
-    built = run("build", "-o", "f.bloom", "--kind", kind, "--fpr", "0.5%", input=lines(50_000)).ok()
-    assert built.err.startswith(b"f.bloom: 50,000 keys, ")
-    assert run("check", "f.bloom", input=lines(50_000)).ok().out == lines(50_000)
-    # Binomial, at most 500 of 100,000 with deviation 22: 6 of those above has a chance below 1e-8.
-    non_members = run("check", "-c", "f.bloom", input=lines(100_000, "stranger"))
-    assert 0 < int(non_members.out) <= 500 + 6 * 23
+    built = run("build", "-o", "f.bloom", "--kind", kind, "--fpr", "0.5%", input=lines(10_000)).ok()
+    assert built.err.startswith(b"f.bloom: 10,000 keys, ")
+    assert run("check", "f.bloom", input=lines(10_000)).ok().out == lines(10_000)
+    # Binomial, at most 100 of 20,000 with deviation 10: 7 of those above has a chance below 1e-8.
+    non_members = run("check", "-c", "f.bloom", input=lines(20_000, "stranger"))
+    assert 0 < int(non_members.out) <= 100 + 7 * 10
     found = info("f.bloom")
-    assert (found["count"], found["capacity"], found["estimated_size"]) == (50_000,) * 3
+    assert (found["count"], found["capacity"], found["estimated_size"]) == (10_000,) * 3
     assert found["can"] == [] and found["overfilled"] is False
     assert 0 < found["current_fpr"] <= 0.005
     assert re.search(rb"\n  can +query only\n", run("info", "f.bloom").ok().out)
