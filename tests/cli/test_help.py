@@ -1,6 +1,7 @@
 """Help, parse errors, completion in three shells and the man page. All are generated from the
 parser's tree. The tests compare them with it and with the real shells."""
 
+import functools
 import os
 import re
 import shlex
@@ -8,6 +9,8 @@ import shutil
 import subprocess
 
 import pytest
+
+from conftest import BLOOMERY
 
 SHELLS = ("bash", "zsh", "fish")
 
@@ -21,14 +24,19 @@ def tool(name):
 
 
 @pytest.fixture
-def verbs(run):
-    text = run("help").ok().out.decode().split("\nVerbs:\n")[1].split("\n\n")[0]
+def verbs():
+    text = help_of().split("\nVerbs:\n")[1].split("\n\n")[0]
     return re.findall(r"^  (\S+)", text, re.M)
 
 
-def options_of(run, verb):
+@functools.cache
+def help_of(*words):
+    return subprocess.run([BLOOMERY, *words, "--help"], capture_output=True, check=True, text=True).stdout
+
+
+def options_of(verb):
     """The long options that a verb's help lists."""
-    text = run(verb, "--help").ok().out.decode().split("\nOptions:\n")[1].split("\nExamples:")[0]
+    text = help_of(verb).split("\nOptions:\n")[1].split("\nExamples:")[0]
     return re.findall(r"^ {2,6}(?:-\w, )?(--[\w-]+)", text, re.M)
 
 
@@ -47,19 +55,19 @@ def test_the_version(run):
 def test_every_verb_has_help_with_sorted_options_and_examples_of_it(run, verbs):
     assert {"plan", "info", "verify", "merge", "intersect"} <= set(verbs)
     for verb in verbs:
-        text = run(verb, "--help").ok().out.decode()
+        text = help_of(verb)
         assert run("help", verb).ok().out.decode() == text
         assert f"\nUsage: bloomery {verb}" in text
         examples = text.split("\nExamples:\n")[1].split("\n\n")[0].splitlines()
         assert examples and all(line.startswith("  ") for line in examples)
         assert any(f"bloomery {verb}" in line for line in examples), verb
-        options = [o for o in options_of(run, verb) if o != "--help"]
+        options = [o for o in options_of(verb) if o != "--help"]
         assert options == sorted(options), verb
         assert max(len(line) for line in text.splitlines()) <= 100, verb
 
 
-def test_options_name_their_units(run):
-    text = run("plan", "--help").ok().out.decode()
+def test_options_name_their_units():
+    text = help_of("plan")
     for row in (r"--capacity N .*10M", r"--fpr P .*1%, 0.01, 1/1000", r"--memory SIZE .*bytes.*GiB",
                 r"--bits M .*bits", r"--kind KIND .*bloom", r"--hashes K ", r"--hash NAME  "):
         assert re.search(row, text), row
@@ -113,10 +121,10 @@ def test_the_shell_can_read_its_completions(script, shell):
 
 
 @pytest.mark.parametrize("shell", SHELLS)
-def test_the_completions_know_every_verb_and_option(run, script, verbs, shell):
+def test_the_completions_know_every_verb_and_option(script, verbs, shell):
     text = script(shell).read_text()
     for verb in verbs:
-        for option in options_of(run, verb):
+        for option in options_of(verb):
             spelling = f"-l {option[2:]} " if shell == "fish" else option
             assert spelling in text, (verb, option)
 
@@ -153,8 +161,8 @@ def complete(request, script, bloomery, tmp_path):
     return in_bash if request.param == "bash" else in_fish
 
 
-def kinds_of(run):
-    text = run("plan", "--help").ok().out.decode()
+def kinds_of():
+    text = help_of("plan")
     return re.search(r"--kind KIND +kind of filter: (.*(?:\n {20,}.*)*)", text).group(1).replace(",", " ").split()
 
 
@@ -164,15 +172,15 @@ def test_verbs_are_completed(complete, verbs):
     assert set(verbs) <= set(complete(""))
 
 
-def test_options_are_completed(run, complete):
+def test_options_are_completed(complete):
     assert complete("plan --ki") == ["--kind"]
-    assert set(complete("plan --")) == set(options_of(run, "plan"))
+    assert set(complete("plan --")) == set(options_of("plan"))
     assert complete("merge --forc") == ["--force"]
     assert complete("info --force") == []
 
 
-def test_kinds_are_completed_from_the_registry(run, complete):
-    kinds = kinds_of(run)
+def test_kinds_are_completed_from_the_registry(complete):
+    kinds = kinds_of()
     assert "bloom" in kinds
     assert sorted(complete("plan --kind ")) == sorted(kinds)
     assert sorted(complete("plan --kind=")) == sorted(kinds)
@@ -232,29 +240,23 @@ zpty -d shell
 # The man page ---------------------------------------------------------------------------------
 
 
-def test_the_man_page_is_clean_roff(run, tmp_path):
+def test_the_man_page_is_clean_roff_and_has_every_verb_option_and_example(run, verbs, tmp_path):
     page = tmp_path / "bloomery.1"
     page.write_bytes(run("man").ok().out)
-    done = subprocess.run([tool("groff"), "-man", "-ww", "-Tascii", "-z", page],
+    done = subprocess.run([tool("groff"), "-man", "-ww", "-Tascii", "-P-c", "-P-b", "-P-u", "-rLL=200n", page],
                           capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
-
-
-def test_the_man_page_has_every_verb_option_and_example(run, verbs, tmp_path):
-    page = tmp_path / "bloomery.1"
-    page.write_bytes(run("man").ok().out)
-    shown = subprocess.run([tool("groff"), "-man", "-Tascii", "-P-c", "-P-b", "-P-u", "-rLL=200n", page],
-                           capture_output=True, text=True, check=True).stdout
+    shown = done.stdout
     for heading in ("NAME", "SYNOPSIS", "DESCRIPTION", "OPTIONS", "VERBS", "EXIT STATUS"):
         assert re.search(rf"^{heading}$", shown, re.M), heading
     for verb in verbs:
         section = shown.split(f"\n   {verb}\n")[1]
-        for option in options_of(run, verb):
+        for option in options_of(verb):
             assert option in section, (verb, option)
-        examples = run(verb, "--help").ok().out.decode().split("\nExamples:\n")[1]
+        examples = help_of(verb).split("\nExamples:\n")[1]
         for line in examples.splitlines():
             assert line.strip() in section, line
-    for kind in kinds_of(run):
+    for kind in kinds_of():
         assert re.search(rf"^       {kind}\b", shown, re.M), kind
 
 
