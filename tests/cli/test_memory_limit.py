@@ -244,7 +244,8 @@ def full():
 @pytest.mark.parametrize("how", [[], ["--crlf"]], ids=str)
 def test_dedup_prints_the_same_lines_in_their_order(run, tmp_path, temporary, full, how):
     end = b"\r" if how else b""
-    later = [b"new %d" % (i * i % 99_991) for i in range(300_000)] + [b"a" + end, b"7", b"", b"x" * 3_000_000, b"", b"a"]
+    later = [b"new %d" % (i * i % 99_991) for i in range(300_000)]
+    later += [b"a" + end, b"7", b"", b"x" * 3_000_000, b"", b"a"]
     (tmp_path / "in").write_bytes(full + b"\n".join(later))
     done = run(*DEDUP, *how, "in", env={"TMPDIR": str(temporary)}).ok()
     expected = dict.fromkeys(later[:-1])  # "a" comes twice
