@@ -26,31 +26,27 @@ BATCHES = [
     r"vq_\w+::LOCALvq_(may_contain|insert|erase|count)_loop[(<]",
     r"(scalar|bmi2)::LOCAL(contains_batch|prefetch|prefetch_to_insert)\(",
 ]
-LABEL = re.compile(r"^[0-9a-f]+ <(.+)>:$")
-TARGET = re.compile(r"\s(?:call|j\w+|lea|bl?|adr)\s+[^<]*<(.+?)(?:\+0x[0-9a-f]+)?>$")
+LABEL = re.compile(r"^[0-9a-f]+ <(.+)>:$", re.M)
+TARGET = re.compile(r"\s(?:call|j\w+|lea|bl?|adr)[ \t]+[^<\n]*<(.+?)(?:\+0x[0-9a-f]+)?>$", re.M)
 PREFETCH = re.compile(r"\s(?:prefetch|prfm)")
 
-INSTRUCTION = re.compile(r"^\s*([0-9a-f]+):\s+(\S+)\s*([^#]*)")
+#: Address, name and operands.
+INSTRUCTION = re.compile(r"^ *([0-9a-f]+):\s+(\S+)[ \t]*([^#\n]*)", re.M)
 JUMP_TO = re.compile(r"([0-9a-f]+) <")
-TO_VECTOR = re.compile(r"%[yz]mm\d+(\{%k\d\})?(\{z\})?$")
+TO_VECTOR = re.compile(r"%[yz]mm\d+(\{%k\d\})?(\{z\})?\s*$")
 
 leads_to = collections.defaultdict(set)
 prefetching = set()
-instructions = collections.defaultdict(list)  # of each function: address, name, operands
-function = None
+wide = []  # the names and instructions of functions with vectors of 32 or 64 bytes
 text = subprocess.run(["objdump", "-dC", "--no-show-raw-insn", sys.argv[1]],
                       check=True, capture_output=True, text=True).stdout
-for line in text.splitlines():
-    if label := LABEL.match(line):
-        function = label[1]
-        leads_to[function]
-    elif PREFETCH.search(line):
-        prefetching.add(function)
-    elif target := TARGET.search(line):
-        leads_to[function].add(target[1])
-    if instruction := INSTRUCTION.match(line):
-        address, name, operands = instruction.groups()
-        instructions[function].append((address, name, operands.strip()))
+for block in text.split("\n\n"):
+    if label := LABEL.search(block):
+        leads_to[label[1]].update(TARGET.findall(block))
+        if PREFETCH.search(block):
+            prefetching.add(label[1])
+        if re.search("%[yz]mm", block):
+            wide.append((label[1], INSTRUCTION.findall(block)))
 
 
 def reaches_prefetch(start):
@@ -91,7 +87,7 @@ def leaves_upper_halves(code):
 
 
 failures = 0
-for name, code in instructions.items():
+for name, code in wide:
     if leaves_upper_halves(code):
         print(f"returns without vzeroupper: {name}")
         failures += 1
