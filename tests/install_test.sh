@@ -10,18 +10,18 @@ trap 'rm -rf "$work"' EXIT
 cmake --install "$build" --prefix "$work/usr" >/dev/null
 expected=$'maybe\nno'
 
-cmake -G Ninja -S "$here/consumer" -B "$work/cmake" -DCMAKE_PREFIX_PATH="$work/usr" \
-  -DCMAKE_CXX_COMPILER="$cxx" >/dev/null
-cmake --build "$work/cmake" >/dev/null
-[[ $("$work/cmake/consumer") == "$expected" ]] || { echo "find_package: wrong answers" >&2; exit 1; }
+consumer() {
+  cmake -G Ninja -S "$here/consumer" -B "$work/cmake" -DCMAKE_PREFIX_PATH="$work/usr" -DCMAKE_CXX_COMPILER="$cxx" \
+    -DCMAKE_DISABLE_FIND_PACKAGE_{fmt,OpenSSL,ZLIB}="$1" >/dev/null
+  cmake --build "$work/cmake" >/dev/null
+}
+# The core needs none of the components' libraries.
+consumer TRUE
+[[ $("$work/cmake/consumer") == "$expected" && ! -e $work/cmake/dialects_consumer ]] ||
+  { echo "find_package, core alone: wrong answers" >&2; exit 1; }
+consumer FALSE
 [[ $("$work/cmake/dialects_consumer") == "$expected" ]] ||
   { echo "find_package, dialects: wrong answers" >&2; exit 1; }
-# The core needs none of the components' libraries.
-cmake -G Ninja -S "$here/consumer" -B "$work/core" -DCMAKE_PREFIX_PATH="$work/usr" -DCMAKE_CXX_COMPILER="$cxx" \
-  -DCMAKE_DISABLE_FIND_PACKAGE_{fmt,OpenSSL,ZLIB}=TRUE >/dev/null
-cmake --build "$work/core" >/dev/null
-[[ $("$work/core/consumer") == "$expected" && ! -e $work/core/dialects_consumer ]] ||
-  { echo "find_package, core alone: wrong answers" >&2; exit 1; }
 if [[ -f $work/usr/include/bloomery/leveldb_filter_policy.hpp ]]; then
   [[ $("$work/cmake/leveldb_consumer") == "$expected" ]] ||
     { echo "find_package, LevelDB: wrong answers" >&2; exit 1; }
@@ -37,11 +37,12 @@ example url_deduplicator '10001 URLs, 2500 pages, 1 refused'
   { echo "without exceptions and run-time type information: wrong answers" >&2; exit 1; }
 
 pc=$(dirname "$(find "$work/usr" -name bloomery.pc)")
-# With the documented command, and with --static. Bloomery itself is linked statically in both.
+# Bloomery itself is linked statically, also without --static.
+# shellcheck disable=SC2046  # the flags are words
+"$cxx" -std=c++20 -c "$here/consumer/main.cpp" -o "$work/main.o" $(PKG_CONFIG_PATH=$pc pkg-config --cflags bloomery)
 for static in "" --static; do
   # shellcheck disable=SC2046,SC2086  # the flags are words
-  "$cxx" -std=c++20 "$here/consumer/main.cpp" -o "$work/consumer" \
-    $(PKG_CONFIG_PATH=$pc pkg-config $static --cflags --libs bloomery)
+  "$cxx" "$work/main.o" -o "$work/consumer" $(PKG_CONFIG_PATH=$pc pkg-config $static --libs bloomery)
   [[ $("$work/consumer") == "$expected" ]] || { echo "pkg-config $static: wrong answers" >&2; exit 1; }
 done
 
