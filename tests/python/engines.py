@@ -33,14 +33,22 @@ def need(name, *packages):
         fcntl.flock(lock, fcntl.LOCK_EX)
         install(folder, packages)
     sys.path.insert(0, str(folder))
+    # The bytecode is kept, since several processes read the same packages: beside them, and not beside sources.
+    sys.pycache_prefix = os.environ["PYTHONPYCACHEPREFIX"] = str(FOLDER / "bytecode")
+    sys.dont_write_bytecode = False
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 
 def install(folder, packages):
     if not folder.is_dir():
         partial = folder.with_name(folder.name + ".partial")
         shutil.rmtree(partial, ignore_errors=True)
+        # pip makes a wheel of PySpark, which need not be compressed.
+        options = folder.with_suffix(".cfg")
+        options.write_text("[bdist_wheel]\ncompression = stored\n")
         done = subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check",
-                               "--no-compile", "--target", partial, *packages], capture_output=True, text=True)
+                               "--no-compile", "--target", partial, *packages], capture_output=True, text=True,
+                              env={**os.environ, "DIST_EXTRA_CONFIG": str(options)})
         if done.returncode != 0:
             shutil.rmtree(partial, ignore_errors=True)
             missing(f"pip cannot install {' '.join(packages)}: is its index reachable?", done.stderr)
@@ -52,7 +60,8 @@ def need_spark():
     the machine's name, which not every machine can tell."""
     if shutil.which("java") is None:
         missing("Spark needs Java; install openjdk-17-jre-headless")
-    need("spark", "pyspark==4.3.0", "pyarrow==26.0.1", "pandas==2.3.3")
+    need(*ARROW)
+    need("spark", "pyspark==4.3.0", "pandas==2.3.3")
     os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
 
 

@@ -2,6 +2,7 @@
 
 import doctest
 import os
+import sys
 import time
 
 import bloomery
@@ -9,7 +10,12 @@ import engines
 import pytest
 from conftest import hexadecimal
 
-engines.need("dask", "dask==2026.8.0", "distributed==2026.8.0", "pyarrow==26.0.1", "pandas==3.1.1")
+engines.need(*engines.ARROW)
+engines.need("dask", "dask==2026.8.0", "distributed==2026.8.0")
+
+# Workers are forked from a process that has read the packages, which takes less than when each of them reads them.
+os.environ["PYTHONPATH"] = os.pathsep.join(sys.path)
+os.environ["DASK_DISTRIBUTED__WORKER__MULTIPROCESSING_METHOD"] = "forkserver"
 
 import dask.array  # noqa: E402
 import dask.bag  # noqa: E402

@@ -14,7 +14,7 @@ import engines
 import pytest
 from conftest import PROGRAM
 
-engines.need("arrow", "pyarrow==26.0.1", "pandas==3.1.1", "polars==2.1.0", "duckdb==2.0.1")
+engines.need(*engines.ARROW)
 
 import compact  # noqa: E402
 import duckdb  # noqa: E402

@@ -30,12 +30,16 @@ SMALL = NAMES[:3000]
 
 @pytest.fixture(scope="module")
 def spark():
-    quick = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # the tests are over before a better compiler pays
+    # The tests are over before a better compiler pays, of Java's or of Spark's plans.
+    quick = ("-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:+UnlockDiagnosticVMOptions "
+             "-XX:-BytecodeVerificationRemote")
     session = (SparkSession.builder.master("local-cluster[1,2,1024]")
                .config("spark.driver.extraJavaOptions", quick)
                .config("spark.executor.extraJavaOptions", quick)
                .config("spark.shuffle.io.maxRetries", "1")
                .config("spark.shuffle.io.retryWait", "100ms")
+               .config("spark.sql.codegen.factoryMode", "NO_CODEGEN")
+               .config("spark.sql.codegen.wholeStage", "false")
                .config("spark.ui.enabled", "false")
                .config("spark.driver.memory", "512m")
                .config("spark.sql.shuffle.partitions", "2")
@@ -237,7 +241,7 @@ def test_examples(spark, tmp_path, monkeypatch):
 STRINGS = ["", "a", "né", "Zoë", "名前", "é", "ÿþ"] + [f"user{i}@example.com"[i % 7:] for i in range(200)]
 LONGS = [0, 1, -1, 2**31, -2**63, 2**63 - 1] + [i * 7919 for i in range(200)]
 KEYS = {"string": STRINGS, "long": LONGS}
-OTHERS = {"string": [f"other{i}" for i in range(1000)], "long": range(10**6, 10**6 + 1000)}
+OTHERS = {"string": [f"other{i}" for i in range(500)], "long": range(10**6, 10**6 + 500)}
 
 
 class Sketches:
@@ -270,7 +274,7 @@ def text(keys):
     return "".join(f"{key}\n" for key in keys)
 
 
-@pytest.mark.parametrize("version,seed", [(1, 0), (2, 0), (2, 77), (2, -5)])
+@pytest.mark.parametrize("version,seed", [(1, 0), (2, 0), (2, -5)])
 @pytest.mark.parametrize("type", ["string", "long"])
 def test_both_write_the_same_bytes_and_read_each_other(run, tmp_path, sketches, version, seed, type):
     keys, others = KEYS[type], OTHERS[type]
