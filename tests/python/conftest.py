@@ -19,7 +19,7 @@ except ImportError:
 
 INSERTABLE = [cls for cls in bloomery.KINDS.values() if issubclass(cls, bloomery.Insertable)]
 STATIC = [cls for cls in bloomery.KINDS.values() if issubclass(cls, bloomery.Static)]
-
+every_kind = pytest.mark.parametrize("cls", bloomery.KINDS.values(), ids=bloomery.KINDS)
 
 #: For other programs of Python, which find the same package.
 WITH_PACKAGE = {**os.environ, "PYTHONPATH": str(pathlib.Path(bloomery.__file__).parents[1])}

@@ -7,6 +7,7 @@ import threading
 import bloomery
 import engines
 import pytest
+from conftest import every_kind
 
 engines.need(*engines.ARROW)
 
@@ -206,7 +207,7 @@ def test_the_producers_errors_are_told():
         filter_of([]).update(reader)
 
 
-@pytest.mark.parametrize("cls", bloomery.KINDS.values(), ids=bloomery.KINDS)
+@every_kind
 def test_every_kind_takes_columns(cls):
     column = pa.array([*map(str, range(500)), None])
     f = cls.build(column, fpr=1e-4)

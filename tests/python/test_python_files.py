@@ -10,10 +10,9 @@ import sys
 
 import bloomery
 import pytest
-from conftest import WITH_PACKAGE
+from conftest import WITH_PACKAGE, every_kind
 
 MEMBERS = [f"member {i}" for i in range(500)]
-every_kind = pytest.mark.parametrize("cls", bloomery.KINDS.values(), ids=bloomery.KINDS)
 
 
 @every_kind
@@ -173,10 +172,10 @@ for cls in bloomery.KINDS.values():
     if issubclass(cls, bloomery.Static):
         f = cls.build(range(300_000), fpr=1e-9)  # below 2 MiB
     elif cls is bloomery.ScalableBloom:
-        f = cls(1000, 0.01, growth=30_000)  # its second part has room for 30 million keys
+        f = cls(1000, 0.01, growth=10_000)  # its second part has room for 10 million keys
         f.update(range(1100))
     else:
-        f = cls(capacity="30M")
+        f = cls(capacity="10M")
     f.save("f.bloom")
     for filter in (f, bloomery.open("f.bloom")):
         for copy in (filter.copy, filter.to_bytes):

@@ -7,11 +7,10 @@ import fractions
 import bloomery
 import numpy
 import pytest
-from conftest import having
+from conftest import every_kind, having
 
 WORDS = ["ann", "Zoë", "", "名前", "\U0001f600", "a\nb", "x" * 1000]
 NUMBERS = [0, 1, -1, 255, -128, 2**31, -2**31, 2**63 - 1, -2**63, 2**64 - 1]
-every_kind = pytest.mark.parametrize("cls", bloomery.KINDS.values(), ids=bloomery.KINDS)
 
 
 def word(number):

@@ -8,13 +8,12 @@ import re
 
 import bloomery
 import pytest
-from conftest import INSERTABLE, STATIC, having
+from conftest import INSERTABLE, STATIC, every_kind, having
 
 ABILITIES = {"insert": "add", "erase": "discard", "count": "count", "merge": "__ior__",
              "intersect": "__iand__", "fold": "fold"}
 MEMBERS = [f"member {i}" for i in range(500)]
 NON_MEMBERS = [f"stranger {i}" for i in range(500)]
-every_kind = pytest.mark.parametrize("cls", bloomery.KINDS.values(), ids=bloomery.KINDS)
 
 
 def of(classes):
