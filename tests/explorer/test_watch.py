@@ -172,7 +172,7 @@ def test_a_word_typed_into_the_lecture_gets_functions_for_words(page):
 @pytest.mark.parametrize("example", [
     LECTURE, {"kind": "counting_bloom", "m": "12", "family": "double", "k": "3", "steps": "+ant,+bee,+ant,-ant,?ant"},
     {"kind": "cuckoo", "steps": "+ant,+bee,+cat,+dog,+eel,+fox,+gnu,?ant,-ant,?ant"},
-    {"kind": "scalable_bloom", "steps": ",".join(f"+word{i}" for i in range(40))},
+    {"kind": "scalable_bloom", "steps": ",".join(f"+word{i}" for i in range(20))},
     {"kind": "expandable", "crowd": "62", "steps": "+ant,+bee,+cat,?bee"},
 ])
 def test_no_button_moves_and_the_stage_keeps_its_height_while_stepping(page, example, width):
@@ -347,7 +347,8 @@ def test_functions_are_numbered_from_1_here_and_on_the_command_line(page, bloome
 @pytest.mark.parametrize("family,union", [("double", lambda p, c, m: p // c), ("salted", lambda p, c, m: p // c),
                                           ("md5", lambda p, c, m: p % m), ("fnv-murmur", lambda p, c, m: p % m)])
 def test_a_fold_is_the_union_of_bits(page, family, union):
-    for m, c in ((32, 2), (48, 3), (1024, 8)):
+    # Only these two need more than one size: the others fold as one of them does.
+    for m, c in ((32, 2), (48, 3), (1024, 8)) if family in ("double", "md5") else ((48, 3),):
         page.open(kind="bloom", m=m, family=family, k=3, fold=c, steps="+ant,+bee,+cat,?bee,?yak")
         folded = [int(p) for p in page.one("svg .folded").get_attribute("data-set").split()]
         assert folded == sorted({union(p, c, m // c) for p in page.bits()})
