@@ -36,8 +36,14 @@ inline void insert_up_to(expandable& f, std::uint64_t& at, std::uint64_t end) {
 }
 
 inline void expect_members(const expandable& f, std::uint64_t end) {
-  for (std::uint64_t i = 0; i < end; ++i)
-    ASSERT_TRUE(f.may_contain(hash_of(i))) << i << " of " << end;
+  ASSERT_EQ(hits(f, hashes_from(0, end)), end);
+}
+
+/// Erases keys as one batch. Each must be there.
+inline void erase_all(expandable& f, std::span<const hash64> keys) {
+  std::vector<char> erased(keys.size());
+  f.erase(keys, std::span(reinterpret_cast<bool*>(erased.data()), erased.size()));
+  ASSERT_EQ(std::ranges::count(erased, 0), 0);
 }
 
 inline double bits_per_key(const expandable& f) {

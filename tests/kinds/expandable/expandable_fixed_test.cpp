@@ -79,7 +79,7 @@ TEST(ExpandableFixed, KeysBeyondTheCapacityKeepTheRate) {
         EXPECT_EQ(foretold->slot_bits, f.params().slot_bits);
         EXPECT_EQ(foretold->spent, f.params().spent);
       }
-      for (std::uint64_t i = 0; i < at; ++i) ASSERT_TRUE(f.erase(hash_of(i)));
+      ASSERT_NO_FATAL_FAILURE(erase_all(f, hashes_from(0, at)));
       EXPECT_EQ(file_bytes(f), empty);
     }
   }

@@ -12,7 +12,7 @@
 namespace bloomery::test {
 namespace {
 
-expandable filter_of(std::uint64_t first, std::uint64_t n, const expandable_spec& spec) {
+expandable expandable_of(std::uint64_t first, std::uint64_t n, const expandable_spec& spec) {
   expandable f(spec);
   EXPECT_EQ(f.insert(hashes_from(first, n)).done, n);
   return f;
@@ -31,8 +31,8 @@ TEST_P(expandable_sizes, a_union_holds_all_and_keeps_its_rate_as_it_grows_on) {
   for (const expandable_spec& spec : {expandable_spec{.capacity = 64, .fpr = 0.004},
                                       expandable_spec{.capacity = 1000, .fpr = 0.001},
                                       expandable_spec{.fpr = 0.004, .growth = 4096}}) {
-    expandable f = filter_of(0, ours, {.capacity = 64, .fpr = 0.01});
-    const expandable other = filter_of(ours, theirs, spec);
+    expandable f = expandable_of(0, ours, {.capacity = 64, .fpr = 0.01});
+    const expandable other = expandable_of(ours, theirs, spec);
     value_of(f.merge(other));
     std::uint64_t at = ours + theirs;
     EXPECT_EQ(f.size(), at);
@@ -50,7 +50,7 @@ TEST_P(expandable_sizes, a_union_holds_all_and_keeps_its_rate_as_it_grows_on) {
     EXPECT_LE(f.current_fpr(), 0.01);
     ASSERT_NO_FATAL_FAILURE(expect_members(f, at));
     const auto empty = file_bytes(expandable({.capacity = 64, .fpr = 0.01}));
-    for (std::uint64_t i = 0; i < at; ++i) ASSERT_TRUE(f.erase(hash_of(i))) << i;
+    ASSERT_NO_FATAL_FAILURE(erase_all(f, hashes_from(0, at)));
     EXPECT_EQ(file_bytes(f), empty);
   }
 }
@@ -71,7 +71,7 @@ TEST(expandable_merge, ten_filters_of_a_tenth_of_the_rate_are_one_of_the_whole) 
   expandable all({.capacity = 1000, .fpr = 0.01});
   constexpr std::uint64_t each = 20'000;
   for (std::uint64_t i = 0; i < 10; ++i) {
-    value_of(all.merge(filter_of(i * each, each, {.capacity = 1000, .fpr = 0.001})));
+    value_of(all.merge(expandable_of(i * each, each, {.capacity = 1000, .fpr = 0.001})));
     EXPECT_LE(all.current_fpr(), 0.01);
   }
   EXPECT_EQ(all.size(), 10 * each);
@@ -89,8 +89,8 @@ TEST(expandable_merge, of_what_is_absent_is_a_union_of_sets) {
        {sizes{1000, 1000, 1000}, sizes{1000, 1000, 500}, sizes{0, 700, 0}, sizes{50, 60'000, 40},
         sizes{80'000, 3000, 2000}, sizes{50'000, 60'000, 0}}) {
     SCOPED_TRACE(fmt::format("{} and {}, {} in both", ours, theirs, common));
-    expandable f = filter_of(0, ours, {.capacity = 64, .fpr = 0.01});
-    expandable other = filter_of(ours - common, theirs, {.capacity = 100, .fpr = 0.002});
+    expandable f = expandable_of(0, ours, {.capacity = 64, .fpr = 0.01});
+    expandable other = expandable_of(ours - common, theirs, {.capacity = 100, .fpr = 0.002});
     // Copies count once, also those that are counted by hash.
     for (int i = 0; i < 5; ++i) (void)other.insert(hash_of(ours));
     value_of(f.merge_absent(other));
@@ -142,11 +142,11 @@ TEST(expandable_merge, counts_no_more_than_there_are_where_keys_are_chosen) {
 
 TEST(expandable_merge, a_rate_that_both_have_spent_is_not_promised_again) {
   // In small batches: keys of a large one come after the splits that they cause, and spend less.
-  constexpr std::uint64_t n = 250'000;
-  expandable a({.capacity = 64, .fpr = 0.01});
+  constexpr std::uint64_t n = 64 * 256;
+  expandable a({.capacity = 64, .fpr = 0.01, .growth = 256});
   std::uint64_t at = 0;
   ASSERT_NO_FATAL_FAILURE(insert_up_to(a, at, n));
-  expandable b({.capacity = 64, .fpr = 0.01});
+  expandable b({.capacity = 64, .fpr = 0.01, .growth = 256});
   ASSERT_NO_FATAL_FAILURE(insert_up_to(b, at, 2 * n));
   ASSERT_GT(a.current_fpr() + b.current_fpr(), 0.01);
   const auto before = file_bytes(a);
@@ -197,9 +197,9 @@ TEST(expandable_merge, copies_add_up_and_can_be_erased) {
 TEST(expandable_merge, every_kernel_makes_the_same_bytes) {
   std::vector<std::byte> first;
   with_each_instruction_set([&] {
-    expandable f = filter_of(0, 30'000, {.capacity = 50, .fpr = 0.05});
-    value_of(f.merge(filter_of(30'000, 100, {.capacity = 50, .fpr = 0.01})));
-    value_of(f.merge(filter_of(40'000, 60'000, {.capacity = 50, .fpr = 0.001})));
+    expandable f = expandable_of(0, 30'000, {.capacity = 50, .fpr = 0.05});
+    value_of(f.merge(expandable_of(30'000, 100, {.capacity = 50, .fpr = 0.01})));
+    value_of(f.merge(expandable_of(40'000, 60'000, {.capacity = 50, .fpr = 0.001})));
     const auto bytes = file_bytes(f);
     if (first.empty()) first = bytes;
     EXPECT_EQ(bytes, first);
@@ -256,7 +256,7 @@ TEST(expandable_merge, copies_beyond_what_a_block_can_count_have_no_room_and_non
 
 // Segments over a mapped file are checked before a merge writes from them, not when it is opened.
 TEST(expandable_merge, damaged_bytes_are_found_before_anything_is_written) {
-  const expandable good = filter_of(0, 40'000, {.fpr = 0.001});
+  const expandable good = expandable_of(0, 20'000, {.fpr = 0.001});
   const auto bytes = value_of(read_bytes(file_bytes(good)));
   std::mt19937_64 random(11);
   int refused = 0;
@@ -267,7 +267,7 @@ TEST(expandable_merge, damaged_bytes_are_found_before_anything_is_written) {
     const auto view = basic_expandable<borrowed_storage>::open(
         good.params(), borrowed_storage(damaged.bytes()), good.size());
     if (!view) continue;
-    expandable f = filter_of(50'000, 1000, {.fpr = 0.01});
+    expandable f = expandable_of(50'000, 1000, {.fpr = 0.01});
     const auto before = file_bytes(f);
     const auto done = f.merge(*view);
     if (done) continue;  // a remainder's bit
