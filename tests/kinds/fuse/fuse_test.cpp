@@ -9,6 +9,7 @@
 #include <array>
 #include <bloomery/detail/core/hash_shards.hpp>
 #include <cmath>
+#include <cstring>
 #include <map>
 #include <memory>
 #include <numeric>
@@ -117,27 +118,34 @@ TEST(fuse, memory_that_was_promised_is_kept_or_refused) {
 // -------------------------------------
 
 TEST(fuse_hostile, a_directory_that_does_not_fit_is_refused) {
-  const auto good = file_bytes(fuse_of(hashes_of_stream(8, 2'000'000), {.fpr = 0.3}));
-  const std::size_t directory = at::parameters + 64;
-  const auto first = detail::load<std::uint32_t>(good.data() + directory + 16);
-  const auto starts = detail::load<std::uint32_t>(good.data() + directory + 4);
-  const auto opens = [&](std::size_t offset, auto value) {
-    const auto bytes = forged(good, offset, value);
-    return open_any(value_of(read_bytes(bytes)), access::read_only, "f");
+  using detail::fuse_shard;
+  // Two shards of six segments of 16 fingerprints.
+  const fuse_params params{.fingerprint_bits = 5, .segment_log2 = 4, .shards = 2, .segments = 12};
+  const auto opened = [&](std::size_t offset, auto value, std::uint64_t count = 100) {
+    auto payload = value_of(owned_storage::make(params.payload_bytes()));
+    std::byte* const bytes = payload.writable_bytes().data();
+    detail::store(bytes, fuse_shard{0, 4, 1});
+    detail::store(bytes + sizeof(fuse_shard), fuse_shard{6, 4, 2});
+    detail::store(bytes + offset, value);
+    return fuse::open(params, std::move(payload), count);
   };
-  ASSERT_TRUE(opens(directory + 4, starts));
-  for (const std::uint32_t value : {0U, 1U, starts - 1, starts + 1, ~0U, ~0U - 1}) {
-    const auto found = opens(directory + 4, value);
-    ASSERT_FALSE(found) << value;
-    EXPECT_EQ(found.error().code, errc::corrupt);
+  ASSERT_TRUE(opened(4, 4U));
+  for (const std::size_t starts : {4U, 20U}) {
+    for (const std::uint32_t value : {0U, 1U, 3U, 5U, ~0U, ~0U - 1}) {
+      const auto found = opened(starts, value);
+      ASSERT_FALSE(found) << value;
+      EXPECT_EQ(found.error().code, errc::corrupt);
+    }
   }
-  EXPECT_FALSE(opens(directory, std::uint32_t{1}));
-  EXPECT_FALSE(opens(directory + 16, first + 1));
-  EXPECT_FALSE(opens(directory + 16, first - 1));
-  EXPECT_FALSE(opens(directory + 32, std::uint8_t{1})) << "beyond the directory";
-  EXPECT_FALSE(opens(good.size() - 1, std::uint8_t{1})) << "beyond the fingerprints";
-  EXPECT_FALSE(opens(at::count, ~std::uint64_t{0})) << "more keys than fingerprints";
-  EXPECT_FALSE(opens(at::count, std::uint64_t{0}));
+  EXPECT_FALSE(opened(0, 1U));
+  EXPECT_FALSE(opened(16, 7U));
+  EXPECT_FALSE(opened(16, 5U));
+  const std::size_t fingerprints = params.directory_bytes();
+  EXPECT_FALSE(opened(32, std::uint8_t{1})) << "beyond the directory";
+  EXPECT_FALSE(opened(fingerprints + 192 * 5 / 8, std::uint8_t{1})) << "beyond the fingerprints";
+  EXPECT_FALSE(opened(params.payload_bytes() - 1, std::uint8_t{1})) << "beyond the fingerprints";
+  EXPECT_FALSE(opened(4, 4U, params.slots() + 1)) << "more keys than fingerprints";
+  EXPECT_FALSE(opened(4, 4U, 0));
 }
 
 // Plans ------------------------------------------------------------------------------------------
@@ -222,7 +230,11 @@ TEST(hash_shards, every_hash_comes_once_in_its_shard_and_in_order) {
           seen.at(shard).insert(seen.at(shard).end(), some.begin(), some.end());
           return {};
         }));
-    EXPECT_TRUE(seen == wanted);
+    for (std::size_t i = 0; i < seen.size(); ++i) {
+      EXPECT_TRUE(seen.at(i).size() == wanted.at(i).size() &&
+                  std::memcmp(seen.at(i).data(), wanted.at(i).data(),
+                              wanted.at(i).size() * sizeof(hash64)) == 0);
+    }
     EXPECT_EQ(passes, 2);
   }
 }
