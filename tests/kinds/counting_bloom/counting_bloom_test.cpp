@@ -4,16 +4,15 @@
 #include <rapidcheck.h>
 
 #include <algorithm>
-#include <array>
 #include <bloomery/bloomery.hpp>
 #include <cmath>
 #include <map>
-#include <memory>
 #include <numbers>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "tests/filter_types.hpp"
 #include "tests/kinds/counting_bloom/counting_bloom_filters.hpp"
 
 namespace {
@@ -134,45 +133,6 @@ TEST(counting_bloom, a_place_that_two_probes_share_counts_once) {
   EXPECT_EQ(filter.count(2), 2U);
 }
 
-// ---- batches
-
-TEST(counting_bloom, a_batch_does_what_its_keys_do) {
-  counting_bloom one_by_one({.capacity = 500, .fpr = 0.02, .counter_bits = 8});
-  counting_bloom batched = one_by_one;
-  std::vector<std::string> keys;
-  keys.reserve(1777);
-  for (int i = 0; i < 777; ++i) keys.push_back("key " + std::to_string(i % 600));
-  std::uint64_t inserted = 0;
-  for (const auto& key : keys) inserted += one_by_one.insert(key) == insert_outcome::inserted;
-  const auto summary = batched.insert(keys);
-  EXPECT_EQ(summary.inserted, inserted);
-  EXPECT_EQ(summary.maybe_present, keys.size() - inserted);
-  EXPECT_EQ(summary.done, keys.size());
-  EXPECT_EQ(copy_of(batched.bytes()), copy_of(one_by_one.bytes()));
-  EXPECT_EQ(batched.size(), 777U);
-
-  for (int i = 0; i < 1000; ++i) keys.push_back("stranger " + std::to_string(i));
-  const auto answers = std::make_unique<bool[]>(keys.size());  // NOLINT(modernize-avoid-c-arrays)
-  batched.may_contain(keys, std::span(answers.get(), keys.size()));
-  for (std::size_t i = 0; i < keys.size(); ++i) {
-    EXPECT_EQ(answers[i], one_by_one.may_contain(keys[i])) << keys[i];
-  }
-  std::vector<std::uint64_t> counts(keys.size());
-  batched.count(keys, counts);
-  for (std::size_t i = 0; i < keys.size(); ++i) {
-    EXPECT_EQ(counts[i], one_by_one.count(keys[i])) << keys[i];
-  }
-  counting_bloom copy = batched;
-  copy.erase(keys, std::span(answers.get(), keys.size()));
-  for (std::size_t i = 0; i < keys.size(); ++i) {
-    EXPECT_EQ(answers[i], one_by_one.erase(keys[i])) << keys[i];
-  }
-  EXPECT_EQ(copy_of(copy.bytes()), copy_of(one_by_one.bytes()));
-  keys.resize(777);
-  EXPECT_EQ(batched.erase(keys), 777U);
-  EXPECT_EQ(batched.non_zero_counters(), 0U);
-}
-
 // ---- merge
 
 TEST(counting_bloom, merge_is_inserting_both) {
@@ -235,8 +195,8 @@ TEST(counting_bloom, current_rate_is_that_of_the_counters_as_they_stand) {
   std::uint64_t keys = 0;
   const auto compare = [&](const char* when) {
     constexpr std::uint64_t non_members = 200'000;
-    double hits = 0;
-    for (std::uint64_t i = 0; i < non_members; ++i) hits += filter.may_contain(1'000'000 + i);
+    const auto hits = static_cast<double>(
+        bloomery::test::hits(filter, bloomery::test::hashes_of_stream(1, non_members)));
     const double expected = filter.current_fpr() * non_members;
     EXPECT_NEAR(hits, expected, alarm * std::sqrt(expected * (1 - filter.current_fpr()))) << when;
   };
