@@ -313,7 +313,9 @@ void apply(lockstep<F>& pair, unsigned operation, std::uint64_t key, std::uint64
     case 10:
       return pair.copy_and_move(key);
     case 11:
-      // A batch for a few segments, or one that is large enough to be merged with them.
+      // A batch for a few segments, or one that is large enough to be merged with them. Filters
+      // without segments grow as often by fewer keys.
+      if (F::kind != filter_kind::expandable) return pair.crowd(50 * n);
       return pair.crowd(n % 4 == 0 ? 40'000 : 500 * n);
     default:
       return pair.insert(key);
