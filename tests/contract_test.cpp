@@ -121,39 +121,46 @@ TYPED_TEST(contract, the_door_for_hashes_is_the_door_for_keys) {
   }
 }
 
-/// Whether two keys are one key to a filter of that type: they make the same bytes.
-template <class F, class A, class B>
-bool same_key(const A& a, const B& b) {
-  auto with_a = make<F>(1000, 0.001);
-  auto with_b = make<F>(1000, 0.001);
-  with_a.insert(a);
-  with_b.insert(b);
-  return file_bytes(with_a) == file_bytes(with_b);
+/// The file of a filter of that type with that key. Keys that make the same bytes are one key to
+/// it.
+template <class F, class Key>
+std::vector<std::byte> with_key(const Key& key) {
+  auto f = make<F>(1000, 0.001);
+  f.insert(key);
+  return file_bytes(f);
 }
 
 TYPED_TEST(contract, a_key_is_its_bytes_whatever_holds_them) {
   const std::string text = "alice";
   const auto bytes = std::as_bytes(std::span(text));
-  EXPECT_TRUE((same_key<TypeParam>("alice", text)));
-  EXPECT_TRUE((same_key<TypeParam>(std::string_view(text), text)));
-  EXPECT_TRUE((same_key<TypeParam>(bytes, text)));
-  EXPECT_TRUE((same_key<TypeParam>(std::vector(bytes.begin(), bytes.end()), text)));
-  EXPECT_FALSE((same_key<TypeParam>("alicf", text)));
-  EXPECT_FALSE((same_key<TypeParam>(std::string_view("alice\0", 6), text)));
-  EXPECT_TRUE((same_key<TypeParam>("", std::string_view())));
+  const auto expected = with_key<TypeParam>(text);
+  EXPECT_EQ(with_key<TypeParam>("alice"), expected);
+  EXPECT_EQ(with_key<TypeParam>(std::string_view(text)), expected);
+  EXPECT_EQ(with_key<TypeParam>(bytes), expected);
+  EXPECT_EQ(with_key<TypeParam>(std::vector(bytes.begin(), bytes.end())), expected);
+  EXPECT_NE(with_key<TypeParam>("alicf"), expected);
+  EXPECT_NE(with_key<TypeParam>(std::string_view("alice\0", 6)), expected);
+  EXPECT_EQ(with_key<TypeParam>(""), with_key<TypeParam>(std::string_view()));
 }
 
 TYPED_TEST(contract, a_number_is_one_key_in_every_width) {
-  EXPECT_TRUE((same_key<TypeParam>(std::int8_t{5}, std::uint64_t{5})));
-  EXPECT_TRUE((same_key<TypeParam>(std::uint16_t{5}, 5)));
-  EXPECT_TRUE((same_key<TypeParam>(5U, 5L)));
-  EXPECT_TRUE((same_key<TypeParam>(std::int8_t{-1}, std::int64_t{-1})));
-  EXPECT_TRUE((same_key<TypeParam>(std::int32_t{-7}, -7LL)));
-  EXPECT_FALSE((same_key<TypeParam>(-1, std::uint32_t{0xffffffff})));
-  EXPECT_FALSE((same_key<TypeParam>(5, "5")));
   // The eight little-endian bytes of the value, so that a writer in another language can match it.
-  EXPECT_TRUE((same_key<TypeParam>(0x0102, std::string_view("\2\1\0\0\0\0\0\0", 8))));
-  EXPECT_TRUE((same_key<TypeParam>(-2, std::string_view("\xfe\xff\xff\xff\xff\xff\xff\xff", 8))));
+  const auto five = with_key<TypeParam>(std::string_view("\5\0\0\0\0\0\0\0", 8));
+  EXPECT_EQ(with_key<TypeParam>(std::int8_t{5}), five);
+  EXPECT_EQ(with_key<TypeParam>(std::uint16_t{5}), five);
+  EXPECT_EQ(with_key<TypeParam>(5), five);
+  EXPECT_EQ(with_key<TypeParam>(5U), five);
+  EXPECT_EQ(with_key<TypeParam>(5L), five);
+  EXPECT_EQ(with_key<TypeParam>(std::uint64_t{5}), five);
+  EXPECT_NE(with_key<TypeParam>("5"), five);
+  const auto minus_two =
+      with_key<TypeParam>(std::string_view("\xfe\xff\xff\xff\xff\xff\xff\xff", 8));
+  EXPECT_EQ(with_key<TypeParam>(std::int8_t{-2}), minus_two);
+  EXPECT_EQ(with_key<TypeParam>(-2), minus_two);
+  EXPECT_EQ(with_key<TypeParam>(-2LL), minus_two);
+  EXPECT_NE(with_key<TypeParam>(0xfffffffeU), minus_two);
+  EXPECT_EQ(with_key<TypeParam>(0x0102),
+            with_key<TypeParam>(std::string_view("\2\1\0\0\0\0\0\0", 8)));
 }
 
 TYPED_TEST(contract, an_empty_filter_says_that_it_is_empty) {

@@ -227,9 +227,11 @@ struct over_every_storage<::testing::Types<F...>> {
   using type = ::testing::Types<subject<F, owned_storage>..., subject<F, mapped_storage>...,
                                 subject<F, borrowed_storage>..., subject<F, custom_storage>...>;
 };
-/// One type of each kind: how a filter hashes changes nothing about its storage. Golden files and
-/// any_contract_test.cpp have the others in memory and mapped.
-using filter_types_by_storage = over_every_storage<only<can_insert, kind_types>::type>::type;
+/// One type of each kind that takes keys at any time.
+using insertable_kind_types = only<can_insert, kind_types>::type;
+/// How a filter hashes changes nothing about its storage. Golden files and any_contract_test.cpp
+/// have the others in memory and mapped.
+using filter_types_by_storage = over_every_storage<insertable_kind_types>::type;
 using static_filter_types_by_storage = over_every_storage<static_filter_types>::type;
 
 /// "bloom_salted", "cuckoo": for the names of tests.
