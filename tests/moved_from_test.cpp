@@ -113,31 +113,25 @@ TYPED_TEST(moved_from, its_storage_has_no_bytes) {
   EXPECT_EQ(from.bytes().size(), bytes.size());
 }
 
-template <class F>
-class moved_from_any : public ::testing::Test {};
-TYPED_TEST_SUITE(moved_from_any, kind_types, filter_names);
-
-TYPED_TEST(moved_from_any, every_call_is_refused) {
-  const auto original = filled<TypeParam>();
-  for (const access how : {access::read_only, access::writable}) {
-    any_filter f = as_any(original, how);
-    any_filter moved = std::move(f);
-    const std::array<std::string_view, 1> keys = {"member-0"};
-    std::array<bool, 1> answers{};
-    EXPECT_TRUE(moved.may_contain("member-0"));
-    EXPECT_MOVED_FROM(f.may_contain("member-0"));
-    EXPECT_MOVED_FROM(f.may_contain(keys, answers));
-    EXPECT_MOVED_FROM(f.info());
-    EXPECT_MOVED_FROM(f.can());
-    EXPECT_MOVED_FROM(f.size());
-    EXPECT_MOVED_FROM(f.insert(keys));
-    EXPECT_MOVED_FROM(f.merge(moved));
-    EXPECT_MOVED_FROM(moved.merge(f));
-    EXPECT_MOVED_FROM(f.image());
-    EXPECT_MOVED_FROM(f.copy());
-    f = std::move(moved);
-    EXPECT_TRUE(f.may_contain("member-0"));
-  }
+// One kind: the check is any_filter's own.
+TEST(moved_from_any, every_call_is_refused) {
+  any_filter f = as_any(filled<bloom>(), access::writable);
+  any_filter moved = std::move(f);
+  const std::array<std::string_view, 1> keys = {"member-0"};
+  std::array<bool, 1> answers{};
+  EXPECT_TRUE(moved.may_contain("member-0"));
+  EXPECT_MOVED_FROM(f.may_contain("member-0"));
+  EXPECT_MOVED_FROM(f.may_contain(keys, answers));
+  EXPECT_MOVED_FROM(f.info());
+  EXPECT_MOVED_FROM(f.can());
+  EXPECT_MOVED_FROM(f.size());
+  EXPECT_MOVED_FROM(f.insert(keys));
+  EXPECT_MOVED_FROM(f.merge(moved));
+  EXPECT_MOVED_FROM(moved.merge(f));
+  EXPECT_MOVED_FROM(f.image());
+  EXPECT_MOVED_FROM(f.copy());
+  f = std::move(moved);
+  EXPECT_TRUE(f.may_contain("member-0"));
 }
 
 // The library may be compiled without its assertion; the call then ends at a null pointer.
