@@ -9,7 +9,6 @@
 #include <random>
 #include <vector>
 
-#include "src/kinds/cuckoo/kernels/kernels.hpp"
 #include "tests/instruction_sets.hpp"
 
 namespace bloomery {
