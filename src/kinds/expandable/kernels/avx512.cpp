@@ -68,13 +68,13 @@ __m512i select_ones(__m512i words, __m512i k) noexcept {
   return place;
 }
 
-// The runs of eight cells in their blocks' codes.
+// The runs of eight cells in the codes of blocks of so many bits.
 struct eight_runs {
-  __mmask8 found;  // runs within 128 bits and of fewer than 62 entries
+  __mmask8 found;  // runs within the block and 128 bits, of fewer than 62 entries
   __m512i first;
   __m512i size;
 
-  eight_runs(__mmask8 asked, __m512i codes, __m512i cell) noexcept {
+  eight_runs(__mmask8 asked, __m512i codes, __m512i bits, __m512i cell) noexcept {
     const __m512i low = gather(asked, codes);
     const __m512i high = gather(asked, _mm512_add_epi64(codes, all_lanes(8)));
     const __m512i all = all_lanes(~std::uint64_t{0});
@@ -93,7 +93,8 @@ struct eight_runs {
     const __m512i in_code = _mm512_mask_add_epi64(_mm512_add_epi64(place, all_lanes(64)), in_low,
                                                   place, _mm512_setzero_si512());
     found = found & _mm512_cmplt_epu64_mask(size, all_lanes(62)) &
-            _mm512_cmplt_epu64_mask(_mm512_add_epi64(in_code, size), all_lanes(127));
+            _mm512_cmplt_epu64_mask(_mm512_add_epi64(_mm512_add_epi64(in_code, size), all_lanes(1)),
+                                    _mm512_min_epu64(bits, all_lanes(128)));
     first = _mm512_sub_epi64(in_code, cell);
   }
 };
@@ -127,10 +128,11 @@ eight_answers ask_eight(const segment_shape& shape, const segment_query* queries
       _mm512_cmple_epu64_mask(ends, _mm512_sub_epi64(room, all_lanes(shape.padding()))) &
       _mm512_cmple_epu64_mask(begins, _mm512_sub_epi64(room, all_lanes(code_read)));
   const __m512i area = _mm512_add_epi64(q.bytes, all_lanes(shape.offset_bytes()));
-  const eight_runs runs(inside, _mm512_add_epi64(area, begins), cell);
+  const __m512i end_bits = _mm512_slli_epi64(ends, 3);
+  const eight_runs runs(inside, _mm512_add_epi64(area, begins),
+                        _mm512_sub_epi64(end_bits, _mm512_slli_epi64(begins, 3)), cell);
 
   // The 8 bytes that end with the cell's first entry.
-  const __m512i end_bits = _mm512_slli_epi64(ends, 3);
   const __m512i before = _mm512_mul_epu32(runs.first, q.slot_bits);
   const __m512i taken = _mm512_mul_epu32(_mm512_add_epi64(runs.first, runs.size), q.slot_bits);
   const __m512i slots_end = _mm512_sub_epi64(end_bits, before);
