@@ -287,9 +287,10 @@ TYPED_TEST(static_contract_storage, answers_and_figures_are_those_of_the_built_f
 TYPED_TEST(static_contract_storage, a_batch_says_what_single_keys_say) {
   using owned = typename TypeParam::owned;
   // Below and beyond 1 MiB, which is asked without fetching ahead.
-  for (const auto& [n, eps] : {std::pair{500U, 0.02}, {500'000U, 1e-5}}) {
+  for (const auto& [n, eps] : {std::pair{500U, 0.02}, {550'000U, 1e-5}}) {
     const auto members = hashes_of_stream(n, n);
     const auto built = built_of<owned>(members, eps);
+    ASSERT_EQ(built.size_in_bytes() > 1U << 20, n > 500);
     const auto again = reopen<typename TypeParam::storage_type>(built);
     const auto& f = again.filter;
     auto asked = hashes_of_stream(n + 1, 300);
